@@ -1,0 +1,92 @@
+package idx
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+const adviceDownload = "the download is incomplete: fetch the file again"
+
+// lookAhead is how many bytes of a file that is not IDX are read to name what it is instead.
+const lookAhead = 512
+
+// A stranger is a kind of file that users take for IDX.
+type stranger struct {
+	name   string
+	prefix string
+	advice string
+}
+
+// strangers are told by their first bytes; the order matters where one prefix begins another.
+var strangers = []stranger{
+	{"a gzip file inside another compressed file", "\x1f\x8b", "decompress it once, then convert the result"},
+	{"a zip archive", "PK\x03\x04", "unpack the archive, then convert the files in it"},
+	{"a Parquet file", "PAR1", ""},
+	{"an Arrow IPC file", "ARROW1", ""},
+	{"a numpy .npy file", "\x93NUMPY", ""},
+	{"a PNG image", "\x89PNG", ""},
+	{"a JPEG image", "\xff\xd8\xff", ""},
+	{"a PDF file", "%PDF", ""},
+	{"a MATLAB file", "MATLAB", "save the array in another format first: idxport reads IDX only"},
+	{"an HDF5 file", "\x89HDF", ""},
+	{"a Git LFS pointer", "version https://git-lfs", "fetch the real file with git lfs pull"},
+}
+
+// NORB's matrices (NYU, also from Lush's save-matrix) begin with a little-endian magic number that names the element type:
+// 0x1e3d4c51 float, 52 packed, 53 double, 54 int, 55 byte, 56 short. https://cs.nyu.edu/~ylclab/data/norb-v1.0-small/
+func lushMatrix(m []byte) bool {
+	swapped := len(m) >= 4 && m[3] == 0x1e && m[2] == 0x3d && m[1] == 0x4c && m[0] >= 0x51 && m[0] <= 0x56
+	return swapped || len(m) >= 4 && m[0] == 0x1e && m[1] == 0x3d && m[2] == 0x4c && m[3] >= 0x51 && m[3] <= 0x56
+}
+
+// littleMagic tells whether m is a magic number written in the wrong order, such as 03 08 00 00.
+func littleMagic(m [4]byte) bool { return m[3] == 0 && m[2] == 0 && DType(m[1]).Valid() && m[0] > 0 }
+
+// checkMagic refuses everything but 00 00 <dtype> <rank ≥ 1>, and names what was found instead. It may read on from r to do so.
+func checkMagic(m [4]byte, r io.Reader) error {
+	if m[0] == 0 && m[1] == 0 && DType(m[2]).Valid() && m[3] > 0 {
+		return nil
+	}
+	switch {
+	case littleMagic(m):
+		return &Error{Offset: 0, Err: ErrMagic,
+			Message: fmt.Sprintf("the header is little-endian: found % x, expected 00 00 %02x %02x", m[:], m[1], m[0]),
+			Advice:  "if the file was written so, read it with --byte-order little"}
+	case m[0] == 0 && m[1] == 0 && DType(m[2]).Valid():
+		return &Error{Offset: 3, Err: ErrRank, Message: "the header has no dimensions, expected 1 to 255"}
+	case m[0] == 0 && m[1] == 0:
+		return &Error{Offset: 2, Err: ErrDType,
+			Message: fmt.Sprintf("unknown data type 0x%02x, expected 08, 09, 0b, 0c, 0d or 0e", m[2]),
+			Advice:  "the header is damaged, or this is not an IDX file"}
+	}
+	more := make([]byte, lookAhead)
+	n, _ := io.ReadFull(r, more) // an error changes nothing: the file is refused already
+	return notIDX(append(m[:], more[:n]...))
+}
+
+// notIDX names what head is the beginning of.
+func notIDX(head []byte) error {
+	e := &Error{Offset: 0, Err: ErrMagic}
+	text := bytes.ToLower(bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n"))
+	switch {
+	case bytes.HasPrefix(text, []byte("<!doctype")), bytes.HasPrefix(text, []byte("<html")), bytes.HasPrefix(text, []byte("<?xml")),
+		bytes.HasPrefix(text, []byte("<error")), bytes.HasPrefix(text, []byte("<head")):
+		e.Message = "found an HTML or XML page, expected an IDX file"
+		e.Advice = "the server sent an error page instead of the file: download it again"
+		return e
+	case lushMatrix(head):
+		e.Message = fmt.Sprintf("found a NORB (Lush binary matrix) file, magic % x, expected an IDX file", head[:4])
+		e.Advice = "NORB files are another format with a similar header; idxport does not read them"
+		return e
+	}
+	for _, s := range strangers {
+		if bytes.HasPrefix(head, []byte(s.prefix)) {
+			e.Message, e.Advice = fmt.Sprintf("found %s, expected an IDX file", s.name), s.advice
+			return e
+		}
+	}
+	e.Message = fmt.Sprintf("found % x, expected an IDX file, which begins with 00 00", head[:min(4, len(head))])
+	e.Advice = "an IDX file begins with two zero bytes, a data type (08…0e) and the number of dimensions"
+	return e
+}

@@ -1,0 +1,106 @@
+package idx
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A DType is the data type of the elements, the third byte of the magic number.
+type DType uint8
+
+// The six data types of the format.
+const (
+	Uint8   DType = 0x08 // unsigned byte
+	Int8    DType = 0x09 // signed byte
+	Int16   DType = 0x0B // short
+	Int32   DType = 0x0C // int
+	Float32 DType = 0x0D // float, IEEE 754 binary32
+	Float64 DType = 0x0E // double, IEEE 754 binary64
+)
+
+// dtypes tells what is known of each data type, in the order of their codes.
+var dtypes = [...]struct {
+	dtype  DType
+	size   int    // bytes
+	name   string // as numpy and Arrow say it
+	title  string // as the format's description says it
+	suffix string // as published files are named: train-images-idx3-ubyte
+}{
+	{Uint8, 1, "uint8", "unsigned byte", "ubyte"},
+	{Int8, 1, "int8", "signed byte", "byte"},
+	{Int16, 2, "int16", "short", "short"},
+	{Int32, 4, "int32", "int", "int"},
+	{Float32, 4, "float32", "float", "float"},
+	{Float64, 8, "float64", "double", "double"},
+}
+
+// DTypes lists the data types in the order of their codes.
+func DTypes() []DType {
+	all := make([]DType, len(dtypes))
+	for i, t := range dtypes {
+		all[i] = t.dtype
+	}
+	return all
+}
+
+// index is d's place in dtypes, or −1.
+func (d DType) index() int {
+	for i := range dtypes {
+		if dtypes[i].dtype == d {
+			return i
+		}
+	}
+	return -1
+}
+
+// Valid tells whether d is one of the six codes.
+func (d DType) Valid() bool { return d.index() >= 0 }
+
+// Size is the number of bytes of an element, 0 if d is not valid.
+func (d DType) Size() int {
+	if i := d.index(); i >= 0 {
+		return dtypes[i].size
+	}
+	return 0
+}
+
+// Float tells whether elements are floating-point numbers.
+func (d DType) Float() bool { return d == Float32 || d == Float64 }
+
+// String is the name that numpy and Arrow give the type: "uint8", …, "float64".
+func (d DType) String() string {
+	if i := d.index(); i >= 0 {
+		return dtypes[i].name
+	}
+	return fmt.Sprintf("dtype 0x%02X", uint8(d))
+}
+
+// Title is the name in the format's own description: "unsigned byte", "short", ….
+func (d DType) Title() string {
+	if i := d.index(); i >= 0 {
+		return dtypes[i].title
+	}
+	return d.String()
+}
+
+// Suffix is the name at the end of published file names: "ubyte" in train-images-idx3-ubyte.
+func (d DType) Suffix() string {
+	if i := d.index(); i >= 0 {
+		return dtypes[i].suffix
+	}
+	return d.String()
+}
+
+// ParseDType accepts any of the three names of a data type, in any case.
+func ParseDType(s string) (DType, error) {
+	for _, t := range dtypes {
+		if strings.EqualFold(s, t.name) || strings.EqualFold(s, t.title) || strings.EqualFold(s, t.suffix) {
+			return t.dtype, nil
+		}
+	}
+	names := make([]string, len(dtypes))
+	for i, t := range dtypes {
+		names[i] = t.name
+	}
+	return 0, fmt.Errorf("unknown data type %q, expected one of %s", s, strings.Join(names, ", "))
+}

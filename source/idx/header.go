@@ -1,0 +1,185 @@
+package idx
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// MaxRank is the largest number of dimensions: the header counts them in one byte.
+const MaxRank = 255
+
+// UnfilledCount is what some writers leave in the first dimension when they could not go back to fill it in.
+const UnfilledCount = math.MaxUint32
+
+// A Header is what an IDX file says of itself. Dims has 1 to 255 entries of 0 to 2³²−1; the first is the number of records.
+type Header struct {
+	DType DType
+	Dims  []int
+}
+
+// Records is the number of records, the first dimension.
+func (h Header) Records() int64 { return int64(h.Dims[0]) }
+
+// RecordShape is the shape of one record, all dimensions but the first; empty if records are single elements.
+func (h Header) RecordShape() []int { return h.Dims[1:] }
+
+// RecordSize is the number of bytes of a record. It does not overflow in a header that ReadHeader returned.
+func (h Header) RecordSize() int64 {
+	size, _ := product(int64(h.DType.Size()), h.Dims[1:])
+	return size
+}
+
+// PayloadSize is the number of bytes after the header.
+func (h Header) PayloadSize() int64 { return h.Records() * h.RecordSize() }
+
+// Size is the number of bytes of the header itself: 4 for the magic number and 4 for each dimension.
+func (h Header) Size() int64 { return 4 + 4*int64(len(h.Dims)) }
+
+// String is the header as people say it: "uint8 60000×28×28".
+func (h Header) String() string {
+	return h.DType.String() + " " + dimsText(h.Dims)
+}
+
+func dimsText(dims []int) string {
+	texts := make([]string, len(dims))
+	for i, d := range dims {
+		texts[i] = strconv.Itoa(d)
+	}
+	return strings.Join(texts, "×")
+}
+
+// Name is how published files of this shape end: "idx3-ubyte".
+func (h Header) Name() string { return fmt.Sprintf("idx%d-%s", len(h.Dims), h.DType.Suffix()) }
+
+// Reshape is a header over the same elements in other dimensions, in C order. One of dims may be −1: it becomes what is left. The error wraps
+// ErrShape.
+func (h Header) Reshape(dims []int) (Header, error) {
+	if len(dims) == 0 || len(dims) > MaxRank {
+		return h, fmt.Errorf("%w: %d dimensions, expected 1 to %d", ErrShape, len(dims), MaxRank)
+	}
+	elements, _ := product(1, h.Dims) // fits: the size in bytes does
+	open, rest := -1, make([]int, 0, len(dims))
+	for i, d := range dims {
+		switch {
+		case d == -1 && open < 0:
+			open = i
+		case d < 0 || d > math.MaxUint32:
+			return h, fmt.Errorf("%w: dimension %d is %d, expected 0 to %d, or -1 once", ErrShape, i+1, d, uint32(math.MaxUint32))
+		default:
+			rest = append(rest, d)
+		}
+	}
+	as := Header{DType: h.DType, Dims: slices.Clone(dims)}
+	n, ok := product(1, rest)
+	if open >= 0 && ok && n > 0 && elements%n == 0 {
+		as.Dims[open] = int(elements / n)
+		n = elements
+	}
+	if !ok || n != elements || open >= 0 && as.Dims[open] > math.MaxUint32 || open >= 0 && as.Dims[open] < 0 {
+		return h, fmt.Errorf("%w: %s has %d elements, which do not make %s", ErrShape, h, elements, dimsText(dims))
+	}
+	return as, as.checkSize()
+}
+
+// AppendBinary appends the header's bytes to dst. It fails if the header cannot be written: no dimensions, more than 255, a
+// dimension that does not fit 32 bits, or an unknown data type.
+func (h Header) AppendBinary(dst []byte) ([]byte, error) {
+	if !h.DType.Valid() {
+		return dst, fmt.Errorf("%w 0x%02X", ErrDType, uint8(h.DType))
+	}
+	if len(h.Dims) == 0 || len(h.Dims) > MaxRank {
+		return dst, fmt.Errorf("%d dimensions, expected 1 to %d", len(h.Dims), MaxRank)
+	}
+	dst = append(dst, 0, 0, byte(h.DType), byte(len(h.Dims)))
+	for i, d := range h.Dims {
+		if d < 0 || d > math.MaxUint32 {
+			return dst, fmt.Errorf("dimension %d is %d, expected 0 to %d", i+1, d, uint32(math.MaxUint32))
+		}
+		dst = binary.BigEndian.AppendUint32(dst, uint32(d))
+	}
+	return dst, nil
+}
+
+// ReadHeader reads a header and nothing after it. It allocates at most 4·255 bytes whatever the header claims, and refuses one whose payload
+// would exceed 2⁶² bytes.
+func ReadHeader(r io.Reader) (Header, error) { return readHeader(r, false) }
+
+// readHeader also accepts a header that was written in little-endian order, if the caller said that the data is.
+func readHeader(r io.Reader, little bool) (Header, error) {
+	var magic [4]byte
+	if n, err := io.ReadFull(r, magic[:]); err != nil {
+		return Header{}, shortHeader(err, magic[:n], 0, 4)
+	}
+	order := binary.ByteOrder(binary.BigEndian)
+	if littleMagic(magic) && little {
+		order = binary.LittleEndian
+		magic[0], magic[1], magic[2], magic[3] = magic[3], magic[2], magic[1], magic[0]
+	}
+	if err := checkMagic(magic, r); err != nil {
+		return Header{}, err
+	}
+	raw := make([]byte, 4*int(magic[3]))
+	if n, err := io.ReadFull(r, raw); err != nil {
+		return Header{}, shortHeader(err, raw[:n], 4, len(raw))
+	}
+	h := Header{DType: DType(magic[2]), Dims: make([]int, magic[3])}
+	for i := range h.Dims {
+		h.Dims[i] = int(order.Uint32(raw[4*i:]))
+	}
+	return h, h.checkSize()
+}
+
+// checkSize refuses a header whose record or payload size, or the size with the header, does not fit an int64.
+func (h Header) checkSize() error {
+	record, ok := product(int64(h.DType.Size()), h.Dims[1:])
+	if ok {
+		_, ok = product(record, h.Dims[:1])
+	}
+	if !ok {
+		return &Error{Offset: 4, Err: ErrTooLarge,
+			Message: fmt.Sprintf("the dimensions %s claim more than 2^62 bytes", dimsText(h.Dims)),
+			Advice:  "the header is damaged, or this is not an IDX file"}
+	}
+	return nil
+}
+
+// product multiplies size with dims; false if it would exceed 2⁶²−1 bytes. A zero among the dims makes it 0, whatever the others are.
+func product(size int64, dims []int) (int64, bool) {
+	for _, d := range dims {
+		if d == 0 {
+			return 0, true
+		}
+	}
+	p := uint64(size)
+	for _, d := range dims {
+		hi, lo := bits.Mul64(p, uint64(d))
+		if hi != 0 || lo > math.MaxInt64/2 {
+			return 0, false
+		}
+		p = lo
+	}
+	return int64(p), true
+}
+
+// shortHeader is the error for an input that ends, or fails, inside the header. got is what was read of the want bytes at offset.
+func shortHeader(err error, got []byte, offset int64, want int) error {
+	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	if offset == 0 && len(got) == 0 {
+		return &Error{Offset: 0, Err: ErrTruncated, Message: "the input is empty, expected an IDX header", Advice: adviceDownload}
+	}
+	if offset == 0 && len(got) >= 2 && (got[0] != 0 || got[1] != 0) {
+		return notIDX(got)
+	}
+	return &Error{Offset: offset + int64(len(got)), Err: ErrTruncated,
+		Message: fmt.Sprintf("the input ends inside the header: found %d bytes, expected %d", offset+int64(len(got)), offset+int64(want)),
+		Advice:  adviceDownload}
+}
