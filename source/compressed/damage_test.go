@@ -1,0 +1,117 @@
+package compressed
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// wholeAt tells where a cut leaves a legal file: after a member, frame or stream, and in padding.
+var wholeAt = map[string][]int{
+	"small-members.gz":  {62},
+	"small-padded.gz":   {115, 116, 117, 118, 119, 120, 121},
+	"small-frames.zst":  {11, 76, 84},
+	"small-streams.xz":  {104, 108, 272, 276},
+	"small-streams.bz2": {77},
+}
+
+// unprotected lists the bits of gzip files that no sum covers, by RFC 1952: in the header FTEXT (bit 0 of byte 3), MTIME (4
+// to 7), XFL (8), OS (9) and the name; and the bits that fill the last byte of the deflate stream. The bits of the others
+// that may change unnoticed are unused ones of headers (zstd's unused bit, skippable frames; bzip2's level) and
+// redundancy of the codes: then the data must be the same.
+var unprotected = map[string][]bits{
+	"small.gz":         {{3, 0, 0}, {4, 0, 17*8 - 1}},
+	"small-members.gz": {{3, 0, 0}, {4, 0, 6*8 - 1}, {53, 6, 7}, {65, 0, 0}, {66, 0, 6*8 - 1}},
+	"small-padded.gz":  {{3, 0, 0}, {4, 0, 6*8 - 1}},
+	"empty.gz":         {{3, 0, 0}, {4, 0, 6*8 - 1}, {11, 2, 7}},
+}
+
+// bits are the bits first to last, counted from bit 0 of a byte.
+type bits struct{ byte, first, last int }
+
+func TestEveryTruncation(t *testing.T) {
+	t.Parallel()
+	for _, file := range goodFiles {
+		if strings.HasPrefix(file.name, "long") || file.format == Plain {
+			continue
+		}
+		t.Run(file.name, func(t *testing.T) {
+			t.Parallel()
+			raw, want := testFile(t, file.name), content(t, file.name)
+			for n := range len(raw) {
+				data, format, err := decompress(raw[:n])
+				switch {
+				case format == Plain && n < magicLen:
+					if err != nil || !bytes.Equal(data, raw[:n]) {
+						t.Errorf("cut to %d bytes: found %q and %v, expected the bytes themselves", n, data, err)
+					}
+				case slices.Contains(wholeAt[file.name], n):
+					if err != nil || !bytes.HasPrefix(want, data) {
+						t.Errorf("cut to %d bytes, a whole file: found %v", n, err)
+					}
+				case !errors.Is(err, ErrTruncated) || !bytes.HasPrefix(want, data):
+					t.Errorf("cut to %d of %d bytes: found %d bytes and %v, expected ErrTruncated", n, len(raw), len(data), err)
+				}
+			}
+		})
+	}
+}
+
+func TestEveryFlippedBit(t *testing.T) {
+	t.Parallel()
+	for _, file := range goodFiles {
+		if strings.HasPrefix(file.name, "long") || file.format == Plain {
+			continue
+		}
+		t.Run(file.name, func(t *testing.T) {
+			t.Parallel()
+			raw := testFile(t, file.name)
+			var silent []int
+			for bit := range 8 * len(raw) {
+				if flipIsSilent(t, file.name, file.format, raw, bit) {
+					silent = append(silent, bit)
+				}
+			}
+			if file.format != Gzip {
+				return
+			}
+			var want []int
+			for _, b := range unprotected[file.name] {
+				for i := b.first; i <= b.last; i++ {
+					want = append(want, 8*b.byte+i)
+				}
+			}
+			if !slices.Equal(silent, want) {
+				t.Errorf("bits that flip without an error: found %v, expected %v", silent, want)
+			}
+		})
+	}
+}
+
+// flipIsSilent flips one bit of raw and reports whether that goes without an error. Then the data must be right all the same,
+// or the file is the one whose data no sum covers.
+func flipIsSilent(t *testing.T, name string, format Format, raw []byte, bit int) bool {
+	t.Helper()
+	flipped := slices.Clone(raw)
+	flipped[bit/8] ^= 1 << (bit % 8)
+	data, found, err := decompress(flipped)
+	if found != format {
+		if found != Plain || bit/8 >= magicLen || !bytes.Equal(data, flipped) {
+			t.Errorf("byte %d bit %d: taken for %v", bit/8, bit%8, found)
+		}
+		return false
+	}
+	if err != nil {
+		var e *Error
+		if !errors.As(err, &e) || e.Format != format || e.Offset > int64(len(raw)) || e.Hint() == "" {
+			t.Errorf("byte %d bit %d: found %#v, expected an *Error", bit/8, bit%8, err)
+		}
+		return false
+	}
+	if name != "small-nocheck.zst" && !bytes.Equal(data, content(t, name)) {
+		t.Errorf("byte %d bit %d: wrong data and no error", bit/8, bit%8)
+	}
+	return true
+}

@@ -1,0 +1,92 @@
+package compressed
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// inputBuffer is the size of the compressed side's buffer.
+const inputBuffer = 64 << 10
+
+// A decoding is one input being decompressed. It turns whatever a decoder returns, panics included, into the errors that
+// this package promises.
+type decoding struct {
+	decoder
+	in  *input
+	buf *bufio.Reader // over in: decoders take single bytes, and need no buffer of their own
+	out io.Reader     // nil before the first fill
+}
+
+func newDecoding(d decoder, in *input) *decoding {
+	return &decoding{decoder: d, in: in, buf: bufio.NewReaderSize(in, inputBuffer)}
+}
+
+// fill decodes until p is full or an error ends the data. Opening the decoder is left to the first call, as it may
+// block or fail like any read.
+func (d *decoding) fill(p []byte) (n int, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = d.panicked(v)
+		}
+	}()
+	if d.out == nil {
+		if d.out, err = d.open(d.buf); err != nil {
+			return 0, d.sort(err)
+		}
+	}
+	for empty := 0; n < len(p); {
+		k, err := d.out.Read(p[n:])
+		n += k
+		if err != nil {
+			return n, d.sort(err)
+		}
+		if k > 0 {
+			empty = 0
+		} else if empty++; empty == maxEmptyReads {
+			return n, d.sort(io.ErrNoProgress)
+		}
+	}
+	return n, nil
+}
+
+// sort says what a decoder's error means. The input's own failure goes first: what a decoder makes of it is noise.
+func (d *decoding) sort(err error) error {
+	if failure := d.in.failure(); failure != nil {
+		return failure
+	}
+	switch {
+	case err == io.EOF:
+		return err
+	case errors.Is(err, ErrCorrupt), errors.Is(err, ErrUnsupported):
+		return d.errorAt(err)
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded),
+		errors.Is(err, zstd.ErrUnknownDictionary):
+		return d.errorAt(fmt.Errorf("%w: %w", ErrUnsupported, err))
+	case d.in.exhausted():
+		return d.errorAt(ErrTruncated)
+	}
+	return d.errorAt(fmt.Errorf("%w: %w", ErrCorrupt, err))
+}
+
+// panicked makes an error of a recovered panic: bad data, unless it was the input that panicked.
+func (d *decoding) panicked(v any) error {
+	if d.in.isReading() {
+		return fmt.Errorf("reading %s input: panic: %v", d.name, v)
+	}
+	return d.errorAt(fmt.Errorf("%w: panic in the decoder: %v", ErrCorrupt, v))
+}
+
+func (d *decoding) errorAt(err error) error {
+	return &Error{Format: d.format, Offset: d.in.taken.Load() - int64(d.buf.Buffered()), Err: err}
+}
+
+// close frees what the decoder holds.
+func (d *decoding) close() {
+	if c, ok := d.out.(io.Closer); ok {
+		c.Close() // its error repeats that of Read
+	}
+}

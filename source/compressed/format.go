@@ -1,0 +1,77 @@
+package compressed
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+)
+
+// A Format is a way of compressing a stream.
+type Format int
+
+// The formats that [Detect] tells apart. Plain is whatever is none of the others.
+const (
+	Plain Format = iota
+	Gzip
+	Zstd
+	XZ
+	Bzip2
+)
+
+// String returns the format's name: "none", "gzip", "zstd", "xz" or "bzip2".
+func (f Format) String() string {
+	for _, d := range decoders() {
+		if d.format == f {
+			return d.name
+		}
+	}
+	return "none"
+}
+
+// magicLen is the number of bytes that are looked at to recognise a format.
+const magicLen = 6
+
+// A decoder is all that is known about one compressed format.
+type decoder struct {
+	format Format
+	name   string
+
+	// match reports whether prefix, at most magicLen bytes of it, begins a stream of the format.
+	match func(prefix []byte) bool
+
+	// open starts decoding at the first byte of in. The returned reader ends with io.EOF, only if in ended where the format
+	// may end; it takes no byte from in beyond those it has decoded. It may be an io.Closer. Its errors are sorted by
+	// [decoding.sort].
+	open func(in *bufio.Reader) (io.Reader, error)
+}
+
+// decoders returns the table of formats.
+func decoders() []decoder {
+	return []decoder{
+		{Gzip, "gzip", startsWith(gzipMagic), openGzip},
+		{Zstd, "zstd", isZstd, openZstd},
+		{XZ, "xz", startsWith(xzMagic), openXZ},
+		{Bzip2, "bzip2", isBzip2, openBzip2},
+	}
+}
+
+// Detect returns the format of a stream that begins with prefix, of which it needs the first 6 bytes, or all if there
+// are fewer.
+func Detect(prefix []byte) Format {
+	d, _ := decoderFor(prefix)
+	return d.format
+}
+
+// decoderFor returns the row of the table for a stream that begins with prefix; false means plain data.
+func decoderFor(prefix []byte) (decoder, bool) {
+	for _, d := range decoders() {
+		if d.match(prefix) {
+			return d, true
+		}
+	}
+	return decoder{}, false
+}
+
+func startsWith(magic string) func([]byte) bool {
+	return func(prefix []byte) bool { return bytes.HasPrefix(prefix, []byte(magic)) }
+}

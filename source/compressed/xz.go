@@ -1,0 +1,145 @@
+package compressed
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+)
+
+const (
+	xzMagic       = "\xfd7zXZ\x00"
+	xzFooterMagic = "YZ"
+)
+
+// An xzReader reads the .xz container (https://tukaani.org/xz/xz-file-format.txt, whose sections are named below):
+//
+//	stream = header, block…, index, footer          streams may follow one another, with zeros between them
+//	block  = header, LZMA2 data, padding, check
+//
+// The LZMA2 data is decoded by the library. Its own container reader allocates the dictionary that a header asks for, up
+// to 4 GiB, and keeps a record per block: here both are bounded.
+type xzReader struct {
+	in    *bufio.Reader
+	flags [2]byte   // stream flags: the kind of check
+	block *xzBlock  // nil between blocks
+	index *xzSummer // over the blocks of this stream
+}
+
+func openXZ(in *bufio.Reader) (io.Reader, error) {
+	x := &xzReader{in: in}
+	return x, x.streamHeader()
+}
+
+func (x *xzReader) Read(p []byte) (int, error) {
+	if x.block == nil {
+		if err := x.next(); err != nil {
+			return 0, err
+		}
+	}
+	n, err := x.block.Read(p)
+	if err == io.EOF {
+		x.index.add(x.block.unpaddedSize(), x.block.size)
+		x.block, err = nil, nil
+	}
+	return n, err
+}
+
+// next reads up to the data of a block, across the end of streams. It returns io.EOF after the last stream.
+func (x *xzReader) next() error {
+	for {
+		size, err := x.in.ReadByte()
+		if err != nil {
+			return noEOF(err)
+		}
+		if size != 0 { // 3.1.1; 0 is the index indicator, 4.1
+			x.block, err = newXZBlock(x.in, size, x.flags[1])
+			return err
+		}
+		indexSize, err := x.readIndex()
+		if err != nil {
+			return err
+		}
+		if err := x.streamFooter(indexSize); err != nil {
+			return err
+		}
+		if err := x.streamPadding(); err != nil {
+			return err
+		}
+		if err := x.streamHeader(); err != nil {
+			return err
+		}
+	}
+}
+
+// streamHeader reads magic number, flags and their CRC32 (2.1.1).
+func (x *xzReader) streamHeader() error {
+	var h [12]byte
+	n, err := io.ReadFull(x.in, h[:])
+	if n := min(n, len(xzMagic)); string(h[:n]) != xzMagic[:n] {
+		return fmt.Errorf("%w: junk after the last stream", ErrCorrupt)
+	}
+	if err != nil {
+		return noEOF(err)
+	}
+	x.flags = [2]byte(h[6:8])
+	if crc32.ChecksumIEEE(x.flags[:]) != binary.LittleEndian.Uint32(h[8:]) {
+		return fmt.Errorf("%w: wrong checksum of the stream header", ErrCorrupt)
+	}
+	if x.flags[0] != 0 || x.flags[1] > 0xf {
+		return fmt.Errorf("%w: unknown xz stream flags %x", ErrUnsupported, x.flags)
+	}
+	x.index = newXZSummer()
+	return nil
+}
+
+// streamFooter reads CRC32, size of the index, flags and magic number (2.1.2).
+func (x *xzReader) streamFooter(indexSize int64) error {
+	var f [12]byte
+	if _, err := io.ReadFull(x.in, f[:]); err != nil {
+		return noEOF(err)
+	}
+	switch {
+	case string(f[10:]) != xzFooterMagic:
+		return fmt.Errorf("%w: wrong magic number of the stream footer", ErrCorrupt)
+	case crc32.ChecksumIEEE(f[4:10]) != binary.LittleEndian.Uint32(f[:]):
+		return fmt.Errorf("%w: wrong checksum of the stream footer", ErrCorrupt)
+	case [2]byte(f[8:10]) != x.flags:
+		return fmt.Errorf("%w: stream header and footer differ", ErrCorrupt)
+	case (int64(binary.LittleEndian.Uint32(f[4:]))+1)*4 != indexSize:
+		return fmt.Errorf("%w: wrong size of the index in the stream footer", ErrCorrupt)
+	}
+	return nil
+}
+
+// streamPadding skips zeros, a multiple of four (2.2). It returns io.EOF if the input ends there.
+func (x *xzReader) streamPadding() error {
+	for n := 0; ; n++ {
+		b, err := x.in.ReadByte()
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if err == nil && b == 0 {
+			continue
+		}
+		if n%4 != 0 {
+			if err == io.EOF {
+				return io.ErrUnexpectedEOF
+			}
+			return fmt.Errorf("%w: %d zeros after a stream, not a multiple of 4", ErrCorrupt, n)
+		}
+		if err != nil {
+			return err
+		}
+		return x.in.UnreadByte()
+	}
+}
+
+// noEOF keeps an end inside a structure from being taken for the end of the data.
+func noEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
