@@ -1,0 +1,260 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+
+	"github.com/idxport/idxport/source/compressed"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// Stdin is the name that stands for standard input.
+const Stdin = "-"
+
+// Options say how an IDX file becomes a column. The zero value reads a whole big-endian file of records of up to 16 MiB.
+type Options struct {
+	Name          string   // of the column
+	Classes       []string // see Column
+	MaxRecordSize int64    // bytes; 0: idx.DefaultMaxRecordSize
+	LittleEndian  bool     // the payload is little-endian
+	Salvage       bool     // take the whole records of a damaged file
+	Reshape       []int    // other dimensions over the same data, one may be −1; nil: those of the header
+}
+
+// A FileError says which file an error is about.
+type FileError struct {
+	Path string // as the user wrote it
+	Err  error
+}
+
+func (e *FileError) Error() string { return e.Path + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// An IDX is a table of one column: an IDX file, raw or compressed.
+type IDX struct {
+	path   string // as the user wrote it, for errors
+	column Column
+	swap   int // size of the elements if their bytes must be swapped, else 0
+	reader *idx.Reader
+	rows   int64 // −1: unknown
+	next   int64 // index of the next row
+	stream *compressed.Reader
+	damage *forgiving // what a salvage forgave, or nil
+	file   *os.File   // to be closed; nil for a reader that the caller owns
+
+	swapped atomic.Bool // the payload looks little-endian: set while the first batch is decoded
+}
+
+// OpenIDX opens the IDX file at path. A plain file's size is compared with its header before anything else is read.
+func OpenIDX(path string, o Options) (*IDX, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	t, err := openFile(f, path, o)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	t.file = f
+	return t, nil
+}
+
+// openFile reads f, which is at its start, directly if it is plain, else through a decompressor.
+func openFile(f *os.File, path string, o Options) (*IDX, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, &os.PathError{Op: "read", Path: path, Err: errors.New("is a directory, expected an IDX file")}
+	}
+	if !info.Mode().IsRegular() {
+		return NewIDX(f, path, o)
+	}
+	var prefix [6]byte
+	n, err := f.ReadAt(prefix[:], 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if compressed.Detect(prefix[:n]) == compressed.Plain {
+		return newIDX(f, path, info.Size(), o)
+	}
+	t, err := NewIDX(f, path, o)
+	if err == nil && t.rows < 0 {
+		err = t.count(path, o)
+	}
+	return t, err
+}
+
+// NewIDX reads an IDX file from r, raw or compressed; name stands for it in errors ("-" for standard input). The caller closes r, after the table.
+func NewIDX(r io.Reader, name string, o Options) (*IDX, error) {
+	stream, err := compressed.NewReader(r)
+	if err != nil {
+		return nil, &FileError{name, err}
+	}
+	in := io.Reader(stream)
+	var damage *forgiving
+	if o.Salvage {
+		damage = &forgiving{r: stream}
+		in = damage
+	}
+	t, err := newIDX(in, name, 0, o)
+	if err != nil {
+		return nil, errors.Join(err, stream.Close())
+	}
+	t.stream, t.damage = stream, damage
+	return t, nil
+}
+
+// newIDX reads the header from r, whose whole size is size bytes, or unknown if 0.
+func newIDX(r io.Reader, path string, size int64, o Options) (*IDX, error) {
+	reader, err := idx.NewReader(r, idx.Options{Size: size, MaxRecordSize: o.MaxRecordSize, LittleEndian: o.LittleEndian,
+		Salvage: o.Salvage, Reshape: o.Reshape})
+	if err != nil {
+		return nil, &FileError{path, err}
+	}
+	h := reader.Header()
+	t := &IDX{path: path, reader: reader, rows: reader.Records(),
+		column: Column{Name: o.Name, DType: h.DType, Shape: h.RecordShape(), Origin: filepath.Base(path), Classes: o.Classes}}
+	if path == Stdin {
+		t.column.Origin = Stdin
+	}
+	if !o.LittleEndian {
+		t.swap = h.DType.Size()
+	}
+	return t, nil
+}
+
+// count finds the number of rows of a damaged compressed file by reading it once.
+func (t *IDX) count(path string, o Options) error {
+	again, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer again.Close() // only read from
+	scan, err := NewIDX(again, path, o)
+	if err != nil {
+		return err
+	}
+	defer scan.Close() // only read from
+	b := &Raw{Cap: max(1, int(salvageBlock/max(1, t.column.RecordSize())))}
+	for err == nil {
+		err = scan.Read(context.Background(), b)
+	}
+	if !errors.Is(err, io.EOF) {
+		return err
+	}
+	t.rows = scan.reader.Records()
+	return nil
+}
+
+// salvageBlock is how many bytes count reads at a time.
+const salvageBlock = 1 << 20
+
+// Columns is the one column.
+func (t *IDX) Columns() []Column { return []Column{t.column} }
+
+// Rows is the number of records.
+func (t *IDX) Rows() int64 { return t.rows }
+
+// Claim is the header as it stands in the file.
+func (t *IDX) Claim() idx.Header { return t.reader.Claim() }
+
+// Compression is how the file is compressed, told by its content.
+func (t *IDX) Compression() compressed.Format {
+	if t.stream == nil {
+		return compressed.Plain
+	}
+	return t.stream.Format()
+}
+
+// Notes tell what a salvage found, and that the bytes of the elements seem to be in the wrong order.
+func (t *IDX) Notes() []string {
+	var notes []string
+	for _, n := range t.reader.Notes() {
+		notes = append(notes, fmt.Sprintf("%s: %s", t.path, n))
+	}
+	if t.damage != nil && t.damage.err != nil {
+		notes = append(notes, fmt.Sprintf("%s: read up to the damage: %v", t.path, t.damage.err))
+	}
+	if t.swapped.Load() {
+		notes = append(notes, fmt.Sprintf("%s: the values look as if they were written in little-endian order; if so, read it with --byte-order little", t.path))
+	}
+	return notes
+}
+
+// Read reads the next records as they are in the file.
+func (t *IDX) Read(ctx context.Context, b *Raw) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	want := b.Cap
+	if t.rows >= 0 {
+		want = int(min(int64(want), t.rows-t.next))
+	}
+	if len(b.Columns) == 0 {
+		b.Columns = make([][]byte, 1)
+	}
+	size := t.column.RecordSize()
+	p := Grow(b.Columns[0], want*size)
+	n, err := t.reader.ReadRecords(p, max(want, 1))
+	b.First, b.Rows, b.Columns[0] = t.next, n, p[:n*size]
+	t.next += int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return &FileError{t.path, err}
+	}
+	return err
+}
+
+// Decode swaps the bytes of the elements in place.
+func (t *IDX) Decode(b *Raw) error {
+	if t.swap > 1 {
+		idx.SwapBytes(b.Columns[0], b.Columns[0], t.swap)
+		if b.First == 0 && idx.LooksSwapped(t.column.DType, b.Columns[0]) {
+			t.swapped.Store(true)
+		}
+	}
+	return nil
+}
+
+// Skip passes over n records: it seeks in a plain file.
+func (t *IDX) Skip(n int64) error {
+	if err := t.reader.Skip(n); err != nil {
+		return &FileError{t.path, err}
+	}
+	t.next += n
+	return nil
+}
+
+// Close stops decompression and closes the file that OpenIDX opened.
+func (t *IDX) Close() error {
+	var err error
+	if t.stream != nil {
+		err = t.stream.Close()
+	}
+	if t.file != nil {
+		err = errors.Join(err, t.file.Close())
+	}
+	return err
+}
+
+// A forgiving reader takes damage to compressed data for its end, and remembers it.
+type forgiving struct {
+	r   io.Reader
+	err error
+}
+
+func (f *forgiving) Read(p []byte) (int, error) {
+	n, err := f.r.Read(p)
+	if errors.Is(err, compressed.ErrCorrupt) || errors.Is(err, compressed.ErrTruncated) {
+		f.err, err = err, io.EOF
+	}
+	return n, err
+}

@@ -1,0 +1,81 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// ErrRange is the sentinel for rows that a table does not have.
+var ErrRange = errors.New("no such rows")
+
+// Skip passes over the next n rows of t: at once if t is a Seeker, else by reading them.
+func Skip(t Table, n int64) error {
+	if s, ok := t.(Seeker); ok {
+		return s.Skip(n)
+	}
+	row := 1
+	for _, c := range t.Columns() {
+		row += c.RecordSize()
+	}
+	b := &Raw{}
+	for n > 0 {
+		b.Cap = int(min(n, int64(max(1, skipBlock/row))))
+		if err := t.Read(context.Background(), b); err != nil {
+			return err
+		}
+		n -= int64(b.Rows)
+	}
+	return nil
+}
+
+// skipBlock is about how many bytes Skip reads at a time.
+const skipBlock = 1 << 20
+
+// sliced is a range of rows of a table.
+type sliced struct {
+	Table
+	first, last int64 // half-open
+	next        int64
+	started     bool
+}
+
+// Slice is the rows first to last−1 of t; they keep their indices. The rest of t is passed over where that is possible without reading, and is
+// not checked. The error wraps ErrRange if t is known to have fewer rows.
+func Slice(t Table, first, last int64) (Table, error) {
+	rows := t.Rows()
+	if first < 0 || first > last || rows >= 0 && last > rows {
+		return nil, fmt.Errorf("%w: rows %d:%d of %d", ErrRange, first, last, rows)
+	}
+	return &sliced{Table: t, first: first, last: last, next: first}, nil
+}
+
+func (s *sliced) Rows() int64 { return s.last - s.first }
+
+// SourceRows is the number of rows of the table that this is a part of.
+func (s *sliced) SourceRows() int64 { return s.Table.Rows() }
+
+func (s *sliced) Read(ctx context.Context, b *Raw) error {
+	if !s.started {
+		s.started = true
+		if err := Skip(s.Table, s.first); err != nil {
+			return err
+		}
+	}
+	if s.next == s.last {
+		b.Rows = 0
+		return io.EOF
+	}
+	limit := b.Cap
+	b.Cap = int(min(int64(limit), s.last-s.next))
+	err := s.Table.Read(ctx, b)
+	b.Cap = limit
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: rows %d:%d, the table ends at row %d", ErrRange, s.first, s.last, s.next)
+	}
+	s.next += int64(b.Rows)
+	return err
+}
+
+func (s *sliced) Notes() []string { return Notes(s.Table) }
