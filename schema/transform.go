@@ -1,0 +1,92 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// ErrTransform is the sentinel for a transformation that a column's type or shape does not allow.
+var ErrTransform = errors.New("not possible")
+
+// transformed applies one function to one column of a table.
+type transformed struct {
+	source.Table
+	columns []source.Column
+	column  int
+	apply   func(b *source.Raw)
+}
+
+func (t *transformed) Columns() []source.Column { return t.columns }
+
+func (t *transformed) Decode(b *source.Raw) error {
+	if err := t.Table.Decode(b); err != nil {
+		return err
+	}
+	t.apply(b)
+	return nil
+}
+
+// Skip and Notes pass through.
+func (t *transformed) Skip(n int64) error { return source.Skip(t.Table, n) }
+func (t *transformed) Notes() []string    { return source.Notes(t.Table) }
+
+// Transpose is t with the first two axes of column's records swapped: rows of an image become its columns.
+func Transpose(t source.Table, column int) (source.Table, error) {
+	columns := slices.Clone(t.Columns())
+	c := &columns[column]
+	if len(c.Shape) < 2 {
+		return nil, fmt.Errorf("transpose: %w: column %s has records of %d dimensions, expected at least 2", ErrTransform, c.Name, len(c.Shape))
+	}
+	n1, n2 := c.Shape[0], c.Shape[1]
+	c.Shape = slices.Clone(c.Shape)
+	c.Shape[0], c.Shape[1] = n2, n1
+	record := c.RecordSize()
+	if record == 0 {
+		return &transformed{Table: t, columns: columns, column: column, apply: func(*source.Raw) {}}, nil
+	}
+	cell := record / (n1 * n2) // bytes that stay together
+	apply := func(b *source.Raw) {
+		data := b.Columns[column]
+		b.Scratch = source.Grow(b.Scratch, record)
+		for at := 0; at+record <= len(data); at += record {
+			transposeRecord(b.Scratch, data[at:at+record], n1, n2, cell)
+			copy(data[at:at+record], b.Scratch)
+		}
+	}
+	return &transformed{Table: t, columns: columns, column: column, apply: apply}, nil
+}
+
+// transposeRecord writes to dst the n1×n2 matrix src, of cells of some bytes, with its axes swapped.
+func transposeRecord(dst, src []byte, n1, n2, cell int) {
+	if cell == 1 {
+		for i := range n1 {
+			for j, v := range src[i*n2 : (i+1)*n2] {
+				dst[j*n1+i] = v
+			}
+		}
+		return
+	}
+	for i := range n1 {
+		for j := range n2 {
+			copy(dst[(j*n1+i)*cell:][:cell], src[(i*n2+j)*cell:])
+		}
+	}
+}
+
+// Invert is t with 255−x for every element x of column, which must be of unsigned bytes: black on white becomes white on black.
+func Invert(t source.Table, column int) (source.Table, error) {
+	columns := t.Columns()
+	if c := columns[column]; c.DType != idx.Uint8 {
+		return nil, fmt.Errorf("invert: %w: column %s is %s, expected uint8", ErrTransform, c.Name, c.DType)
+	}
+	apply := func(b *source.Raw) {
+		for i, v := range b.Columns[column] {
+			b.Columns[column][i] = ^v // 255−v
+		}
+	}
+	return &transformed{Table: t, columns: columns, column: column, apply: apply}, nil
+}

@@ -1,0 +1,52 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/idxport/idxport/schema"
+)
+
+// A Sink writes one output of a table.
+type Sink interface {
+	// Encode renders b and returns the step that appends it to the output. Encode runs on many goroutines at once, for different batches;
+	// the steps run one at a time, in the order of the rows. b and everything it points to is only read, as other sinks share its buffers; it is
+	// valid until the step has returned, and nothing of it may be kept after that. A step may never run, after an error elsewhere. State that depends
+	// on the order of rows (dictionaries, offsets, row groups) lives in steps alone.
+	Encode(ctx context.Context, b schema.Batch) (step func() error, err error)
+	// Close writes what ends the output. It is called once, only after every step has succeeded; after an error the sink is dropped, and
+	// the publisher discards its files. A sink never closes the writer it was given.
+	Close() error
+}
+
+// A Sizer tells how much memory the pipeline must set aside for what Encode makes. A sink that is no Sizer makes nothing to speak of: its
+// steps write the batch's own buffers.
+type Sizer interface {
+	// BatchSize is about the most bytes that Encode makes of a batch of rows rows and that live until its step has returned.
+	BatchSize(rows int) int64
+}
+
+// Sentinels for tables that a format cannot hold. Both are mistakes in the call, not in the data.
+var (
+	// ErrUnsupported: the format has no place for such columns.
+	ErrUnsupported = errors.New("not supported by the format")
+	// ErrRowsUnknown: the format must know the number of rows before the first one.
+	ErrRowsUnknown = errors.New("the number of rows must be known")
+)
+
+// An Error says why a format cannot hold a table.
+type Error struct {
+	Format  string
+	Message string // lower case: what was found, what is expected
+	Advice  string // what the user can do, or empty
+	Err     error  // a sentinel
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Format, e.Message) }
+
+// Unwrap returns the sentinel.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Hint is what the user can do, or empty.
+func (e *Error) Hint() string { return e.Advice }
