@@ -1,0 +1,102 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/source"
+)
+
+// Options of a run. The zero value uses every processor that Go may use.
+type Options struct {
+	// Workers is the number of goroutines that decode and encode; 0 means GOMAXPROCS.
+	Workers int
+	// Progress is called once a batch with the number of rows that all sinks have written so far: in increasing order, never from two
+	// goroutines at once. It must not block.
+	Progress func(rows int64)
+}
+
+// Stats says what a run did.
+type Stats struct {
+	Rows    int64 // rows that were read
+	Batches int64
+}
+
+// grace is how long Run waits, once it was cancelled or has failed, for its goroutines to notice. One that is still stuck in a read or a
+// write after that is left behind: nobody wants its result.
+const grace = 500 * time.Millisecond
+
+// Run reads t to its end through the sinks, of which there is at least one, and closes each after its last step. s must describe t. Run
+// returns the first error; after one, the outputs are worthless. When ctx is done it returns the cause soon, even if a read or a write
+// blocks for ever.
+func Run(ctx context.Context, t source.Table, s *schema.Schema, sinks []sink.Sink, o Options) (Stats, error) {
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	r := newRun(t, s, sinks, o)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(guard(func() error { return r.read(ctx) }))
+	for range o.Workers {
+		g.Go(guard(func() error { return r.work(ctx) }))
+	}
+	for k := range sinks {
+		g.Go(guard(func() error { return r.write(ctx, k) }))
+	}
+	err := wait(ctx, g)
+	return Stats{Rows: r.rows.Load(), Batches: r.batches.Load()}, err
+}
+
+// wait waits for the group, but not longer than grace once ctx is done.
+func wait(ctx context.Context, g *errgroup.Group) error {
+	done := make(chan error, 1)
+	go func() { done <- g.Wait() }()
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		select {
+		case err = <-done:
+		case <-timer.C:
+			err = context.Cause(ctx)
+		}
+	}
+	if errors.Is(err, context.Canceled) {
+		err = context.Cause(ctx) // what cancelled, such as a signal
+	}
+	return err
+}
+
+// A PanicError is a panic in a table or a sink: a defect of the program, not of its input.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }
+
+// Hint asks for a report.
+func (e *PanicError) Hint() string {
+	return "this is a defect of idxport: please report it with the command and, if you can, the file"
+}
+
+// guard is f with a panic turned into an error: the caller of Run cannot recover in f's goroutine.
+func guard(f func() error) func() error {
+	return func() (err error) {
+		defer func() {
+			if v := recover(); v != nil {
+				err = &PanicError{Value: v, Stack: debug.Stack()}
+			}
+		}()
+		return f()
+	}
+}

@@ -1,0 +1,184 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/source"
+)
+
+// budget is how much memory the slots of a run may take together, with what the sinks make of their batches: 48 MiB. It bounds memory on
+// machines with many cores.
+const budget = 48 << 20
+
+// A slot is one batch on its way.
+type slot struct {
+	raw     source.Raw
+	batch   schema.Batch
+	pending atomic.Int32        // sinks whose step has not returned
+	steps   []chan func() error // for each sink, room for its step
+}
+
+// run is the state that the goroutines of one Run share.
+type run struct {
+	table    source.Table
+	sinks    []sink.Sink
+	progress func(rows int64)
+
+	rowsPerBatch int
+	slots        int // that there may be
+	made         int // that there are; the reader's own
+
+	free  chan *slot
+	queue chan *slot   // to the workers
+	order []chan *slot // to the writer of each sink
+
+	rows    atomic.Int64
+	batches atomic.Int64
+}
+
+func newRun(t source.Table, s *schema.Schema, sinks []sink.Sink, o Options) *run {
+	r := &run{table: t, sinks: sinks, progress: o.Progress, rowsPerBatch: s.BatchRows()}
+	r.slots = slots(s, sinks, o.Workers)
+	r.free = make(chan *slot, r.slots)
+	r.queue = make(chan *slot, r.slots)
+	for range sinks {
+		r.order = append(r.order, make(chan *slot, r.slots))
+	}
+	return r
+}
+
+// slots is the number of batches that may be on their way at once: enough to keep the workers busy, within the budget, at least 2.
+func slots(s *schema.Schema, sinks []sink.Sink, workers int) int {
+	rows := s.BatchRows()
+	size := int64(rows)*int64(s.RowSize()) + 1
+	for _, k := range sinks {
+		if z, ok := k.(sink.Sizer); ok {
+			size += z.BatchSize(rows)
+		}
+	}
+	return max(2, int(min(int64(2*workers+2), budget/size)))
+}
+
+// read fills slots with batches and hands each to the workers and to every writer. None of the sends can block: the queues have room for
+// all slots.
+func (r *run) read(ctx context.Context) error {
+	for {
+		s, err := r.take(ctx)
+		if err != nil {
+			return err
+		}
+		err = r.table.Read(ctx, &s.raw)
+		if errors.Is(err, io.EOF) {
+			close(r.queue)
+			for _, q := range r.order {
+				close(q)
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if s.raw.Rows < 1 {
+			return fmt.Errorf("the table returned a batch of %d rows", s.raw.Rows)
+		}
+		r.rows.Add(int64(s.raw.Rows))
+		r.batches.Add(1)
+		s.pending.Store(int32(len(r.sinks)))
+		for _, q := range r.order {
+			q <- s
+		}
+		r.queue <- s
+	}
+}
+
+// take waits for a free slot; it makes one only if none is free and there may be more.
+func (r *run) take(ctx context.Context) (*slot, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	select {
+	case s := <-r.free:
+		return s, nil
+	default:
+	}
+	if r.made < r.slots {
+		r.made++
+		s := &slot{raw: source.Raw{Cap: r.rowsPerBatch}}
+		for range r.sinks {
+			s.steps = append(s.steps, make(chan func() error, 1))
+		}
+		return s, nil
+	}
+	select {
+	case s := <-r.free:
+		return s, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// work decodes batches and has every sink encode them.
+func (r *run) work(ctx context.Context) error {
+	for {
+		s, ok, err := receive(ctx, r.queue)
+		if !ok {
+			return err
+		}
+		if err := r.table.Decode(&s.raw); err != nil {
+			return err
+		}
+		s.batch = schema.Batch{First: s.raw.First, Rows: s.raw.Rows, Columns: s.raw.Columns}
+		for k, out := range r.sinks {
+			step, err := out.Encode(ctx, s.batch)
+			if err != nil {
+				return err
+			}
+			s.steps[k] <- step
+		}
+	}
+}
+
+// write runs the steps of sink k in the order of the rows, then closes it.
+func (r *run) write(ctx context.Context, k int) error {
+	for {
+		s, ok, err := receive(ctx, r.order[k])
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return r.sinks[k].Close()
+		}
+		step, _, err := receive(ctx, s.steps[k])
+		if err != nil {
+			return err
+		}
+		if err := step(); err != nil {
+			return err
+		}
+		last := s.raw.First + int64(s.raw.Rows)
+		if s.pending.Add(-1) > 0 {
+			continue
+		}
+		// Every sink writes in the same order, so the sink that is the last to finish a batch frees it before any later one is free.
+		r.free <- s
+		if r.progress != nil {
+			r.progress(last)
+		}
+	}
+}
+
+// receive takes the next value from c; ok is false when c is closed and empty, or ctx is done.
+func receive[T any](ctx context.Context, c <-chan T) (v T, ok bool, err error) {
+	select {
+	case v, ok = <-c:
+		return v, ok, nil
+	case <-ctx.Done():
+		return v, false, ctx.Err()
+	}
+}
