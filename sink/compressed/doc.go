@@ -1,0 +1,20 @@
+// Package compressed writes a gzip or zstd stream, or a plain one, out of blocks that are compressed in parallel and
+// appended in order.
+//
+// A [Writer] splits the work as a sink does: Encode runs on many goroutines and makes a [Block] out of some bytes; Append
+// writes the blocks one at a time, in order; Close writes what ends the stream. The invariant: the output depends on the
+// codec and on where the blocks are cut, never on the number of goroutines or on what they compressed before.
+//
+// gzip (RFC 1952) is one member without name and time:
+//
+//	1f 8b 08 00 00 00 00 00 00 ff   header: deflate, no flags, no time, unknown system
+//	deflate blocks, 00 00 ff ff     per Block: deflated on its own, brought to a byte border by an empty stored block
+//	03 00                           an empty last block
+//	CRC32, size mod 2³²             of all data, little-endian; the CRC is combined from the blocks' own
+//
+// As matches cannot reach into the block before, a block should be far larger than deflate's window of 32 KiB: at 1 MiB the
+// cost is about 1 % of the size.
+//
+// zstd (RFC 8878) is one frame with a checksum per Block. An empty stream is one empty frame, as a file of no bytes is
+// none.
+package compressed

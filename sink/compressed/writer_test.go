@@ -1,0 +1,223 @@
+package compressed
+
+import (
+	"bytes"
+	stdgzip "compress/gzip"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// readers are independent of the encoders, except that zstd has no other reader in Go.
+var readers = map[string]func(io.Reader) (io.Reader, error){
+	"":     func(r io.Reader) (io.Reader, error) { return r, nil },
+	"none": func(r io.Reader) (io.Reader, error) { return r, nil },
+	"gzip": func(r io.Reader) (io.Reader, error) {
+		z, err := stdgzip.NewReader(r)
+		if err == nil {
+			z.Multistream(false) // what follows the one member is junk
+		}
+		return z, err
+	},
+	"zstd": func(r io.Reader) (io.Reader, error) { return zstd.NewReader(r) },
+}
+
+func TestStreamsReadBack(t *testing.T) {
+	t.Parallel()
+	streams := map[string][]int{
+		"nothing":          {},
+		"an empty block":   {0},
+		"one byte":         {1},
+		"several sizes":    {1000, 0, 1, 70_000, 0, 100_000},
+		"many tiny blocks": {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9},
+	}
+	codecs := []Codec{{}, {Name: "none"}, {Name: "gzip"}, {"gzip", 1}, {"gzip", 6}, {"gzip", 9}, {Name: "zstd"}, {"zstd", 1},
+		{"zstd", 3}, {"zstd", 7}, {"zstd", 22}}
+	for name, sizes := range streams {
+		for _, c := range codecs {
+			blocks := makeBlocks(sizes)
+			raw := writeAll(t, c, blocks, 1)
+			in := bytes.NewReader(raw)
+			r, err := readers[c.Name](in)
+			if err != nil {
+				t.Errorf("%s, %v: %v", name, c, err)
+				continue
+			}
+			got, err := io.ReadAll(r)
+			if err != nil || !bytes.Equal(got, bytes.Join(blocks, nil)) {
+				t.Errorf("%s, %v: found %d bytes and %v", name, c, len(got), err)
+			}
+			if in.Len() > 0 {
+				t.Errorf("%s, %v: %d bytes after the end", name, c, in.Len())
+			}
+		}
+	}
+}
+
+func TestEmptyStreams(t *testing.T) {
+	t.Parallel()
+	tests := map[string]string{
+		"none": "",
+		"gzip": "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff" + "\x03\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x00",
+	}
+	for name, want := range tests {
+		if got := writeAll(t, Codec{Name: name}, nil, 1); string(got) != want {
+			t.Errorf("%s: found %x, expected %x", name, got, want)
+		}
+	}
+	if got := writeAll(t, Codec{Name: "zstd"}, nil, 1); !strings.HasPrefix(string(got), "\x28\xb5\x2f\xfd") {
+		t.Errorf("zstd: found %x, expected a frame", got)
+	}
+}
+
+// Encoders that come back from the pool must not remember what they compressed before.
+func TestOutputDoesNotDependOnGoroutines(t *testing.T) {
+	t.Parallel()
+	sizes := make([]int, 24)
+	for i := range sizes {
+		sizes[i] = 1 + i*i*37%30_000
+	}
+	blocks := makeBlocks(sizes)
+	for _, c := range []Codec{{}, {"gzip", 1}, {Name: "gzip"}, {"gzip", 6}, {"gzip", 9}, {Name: "zstd"}, {"zstd", 3}, {"zstd", 7}} {
+		want := writeAll(t, c, blocks, 1)
+		for range 2 {
+			if got := writeAll(t, c, blocks, 8); !bytes.Equal(got, want) {
+				t.Errorf("%v: 8 goroutines give other bytes than one", c)
+			}
+		}
+	}
+}
+
+func TestUnknownCodecs(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		codec Codec
+		text  string
+	}{
+		{Codec{Name: "lz77"}, "none, gzip[:1-9] or zstd[:1-22]"},
+		{Codec{"gzip", 10}, "1 to 9"},
+		{Codec{"gzip", -1}, "1 to 9"},
+		{Codec{"zstd", 23}, "1 to 22"},
+		{Codec{"none", 1}, "no levels"},
+	}
+	for _, test := range tests {
+		if _, err := New(io.Discard, test.codec); err == nil || !strings.Contains(err.Error(), test.text) {
+			t.Errorf("%v: found %v, expected the choices %q", test.codec, err, test.text)
+		}
+	}
+}
+
+func TestWriteErrorsStay(t *testing.T) {
+	t.Parallel()
+	full := errors.New("no space")
+	for _, name := range []string{"none", "gzip", "zstd"} {
+		disk := &smallDisk{room: 400, err: full}
+		w, err := New(disk, Codec{Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := w.Encode(nil, makeBlocks([]int{5000})[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Append(b); err != full {
+			t.Errorf("%s, Append: found %v", name, err)
+		}
+		disk.room = 1 << 20
+		if err := w.Close(); err != full {
+			t.Errorf("%s, Close: found %v, expected the first error", name, err)
+		}
+	}
+}
+
+// smallDisk takes writes that fit into its room, in bytes.
+type smallDisk struct {
+	room int
+	err  error
+}
+
+func (d *smallDisk) Write(p []byte) (int, error) {
+	if len(p) > d.room {
+		return 0, d.err
+	}
+	d.room -= len(p)
+	return len(p), nil
+}
+
+// makeBlocks returns blocks of the given sizes, in parts compressible.
+func makeBlocks(sizes []int) [][]byte {
+	random := rand.New(rand.NewPCG(3, 4))
+	blocks := make([][]byte, len(sizes))
+	for i, size := range sizes {
+		block := make([]byte, size)
+		for j := range block {
+			if random.IntN(4) == 0 {
+				block[j] = byte(random.IntN(2 + i*8%255))
+			}
+		}
+		blocks[i] = block
+	}
+	return blocks
+}
+
+// writeAll encodes the blocks on so many goroutines and appends them in order.
+func writeAll(t testing.TB, c Codec, blocks [][]byte, goroutines int) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := New(&out, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded := make([]Block, len(blocks))
+	var workers sync.WaitGroup
+	for g := range goroutines {
+		workers.Go(func() {
+			for i := len(blocks) - 1 - g; i >= 0; i -= goroutines {
+				var err error
+				if encoded[i], err = w.Encode(nil, blocks[i]); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	workers.Wait()
+	for _, b := range encoded {
+		if err := w.Append(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func BenchmarkEncode(b *testing.B) {
+	block := makeBlocks([]int{0, 0, 0, 0, 1 << 20})[4]
+	for _, c := range []Codec{{Name: "gzip"}, {Name: "zstd"}} {
+		b.Run(c.Name, func(b *testing.B) {
+			w, err := New(io.Discard, c)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(int64(len(block)))
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				var dst []byte
+				for pb.Next() {
+					e, err := w.Encode(dst, block)
+					if err != nil {
+						b.Error(err)
+						return
+					}
+					dst = e.Bytes()
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,162 @@
+package summary
+
+import (
+	"context"
+	"encoding/binary"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// MaxLabels is how many different values a column may have to be counted as labels.
+const MaxLabels = 65536
+
+// A Column sums up the elements of one column.
+type Column struct {
+	Elements int64
+	Zeros    int64 // −0 included
+	NaNs     int64
+	Min, Max float64 // without NaN; 0 where Elements = NaNs. Every integer of the format is exact.
+	Sum      float64 // without NaN; exact for integers up to 2⁵³
+	// Counts tells how often each value occurs, for scalar columns of integers with at most MaxLabels values; nil otherwise.
+	Counts map[int64]int64
+}
+
+// Mean is the mean of the elements that are numbers, NaN if there are none.
+func (c Column) Mean() float64 { return c.Sum / float64(c.Elements-c.NaNs) }
+
+// Labels are the values that occur in Counts, in order.
+func (c Column) Labels() []int64 { return slices.Sorted(maps.Keys(c.Counts)) }
+
+// A Sink gathers the summaries of the columns of a table. It is a sink.Sink.
+type Sink struct {
+	schema  *schema.Schema
+	columns []Column
+}
+
+// New returns a sink for tables of the schema s.
+func New(s *schema.Schema) *Sink {
+	k := &Sink{schema: s, columns: make([]Column, len(s.Columns))}
+	for i, c := range s.Columns {
+		k.columns[i] = empty(c)
+	}
+	return k
+}
+
+// Columns are the summaries, once the sink was closed.
+func (k *Sink) Columns() []Column { return k.columns }
+
+// Encode sums up a batch; the step adds it to the whole.
+func (k *Sink) Encode(_ context.Context, b schema.Batch) (func() error, error) {
+	sums := make([]Column, len(b.Columns))
+	for i, c := range k.schema.Columns {
+		sums[i] = sum(c, b.Columns[i])
+	}
+	return func() error {
+		for i := range sums {
+			k.columns[i].add(sums[i])
+		}
+		return nil
+	}, nil
+}
+
+// Close does nothing.
+func (k *Sink) Close() error { return nil }
+
+// empty is the summary of no elements of c.
+func empty(c source.Column) Column {
+	var s Column
+	if c.Scalar() && c.Integer() {
+		s.Counts = map[int64]int64{}
+	}
+	return s
+}
+
+// add adds the summary of later elements.
+func (c *Column) add(b Column) {
+	if b.Elements > b.NaNs {
+		if c.Elements == c.NaNs {
+			c.Min, c.Max = b.Min, b.Max
+		}
+		c.Min, c.Max = min(c.Min, b.Min), max(c.Max, b.Max)
+	}
+	c.Elements, c.Zeros, c.NaNs, c.Sum = c.Elements+b.Elements, c.Zeros+b.Zeros, c.NaNs+b.NaNs, c.Sum+b.Sum
+	if c.Counts == nil || b.Counts == nil {
+		c.Counts = nil
+		return
+	}
+	for v, n := range b.Counts {
+		c.Counts[v] += n
+	}
+	if len(c.Counts) > MaxLabels {
+		c.Counts = nil
+	}
+}
+
+// sum sums up data, little-endian elements of c.
+func sum(c source.Column, data []byte) Column {
+	s := empty(c)
+	switch c.DType {
+	case idx.Uint8:
+		s.bytes(data, func(b int) float64 { return float64(b) })
+	case idx.Int8:
+		s.bytes(data, func(b int) float64 { return float64(int8(b)) })
+	case idx.Int16:
+		for i := 0; i < len(data); i += 2 {
+			s.one(float64(int16(binary.LittleEndian.Uint16(data[i:]))), 1)
+		}
+	case idx.Int32:
+		for i := 0; i < len(data); i += 4 {
+			s.one(float64(int32(binary.LittleEndian.Uint32(data[i:]))), 1)
+		}
+	case idx.Float32:
+		for i := 0; i < len(data); i += 4 {
+			s.one(float64(math.Float32frombits(binary.LittleEndian.Uint32(data[i:]))), 1)
+		}
+	case idx.Float64:
+		for i := 0; i < len(data); i += 8 {
+			s.one(math.Float64frombits(binary.LittleEndian.Uint64(data[i:])), 1)
+		}
+	}
+	return s
+}
+
+// bytes sums up elements of one byte by counting each of the 256 values first.
+func (c *Column) bytes(data []byte, value func(int) float64) {
+	var counts [256]int64
+	for _, b := range data {
+		counts[b]++
+	}
+	for b, n := range counts {
+		if n > 0 {
+			c.one(value(b), n)
+		}
+	}
+}
+
+// one adds n elements of value v.
+func (c *Column) one(v float64, n int64) {
+	switch {
+	case math.IsNaN(v):
+		c.Elements, c.NaNs = c.Elements+n, c.NaNs+n
+		return
+	case c.Elements == c.NaNs:
+		c.Min, c.Max = v, v
+	case v < c.Min:
+		c.Min = v
+	case v > c.Max:
+		c.Max = v
+	}
+	if v == 0 {
+		c.Zeros += n
+	}
+	c.Elements += n
+	c.Sum += v * float64(n)
+	if c.Counts != nil {
+		c.Counts[int64(v)] += n
+	}
+}
