@@ -54,7 +54,8 @@ func checkMagic(m [4]byte, r io.Reader) error {
 			Message: fmt.Sprintf("the header is little-endian: found % x, expected 00 00 %02x %02x", m[:], m[1], m[0]),
 			Advice:  "if the file was written so, read it with --byte-order little"}
 	case m[0] == 0 && m[1] == 0 && DType(m[2]).Valid():
-		return &Error{Offset: 3, Err: ErrRank, Message: "the header has no dimensions, expected 1 to 255"}
+		return &Error{Offset: 3, Err: ErrRank, Message: "the header has no dimensions, expected 1 to 255",
+			Advice: "a single number is rank 1 with one record"}
 	case m[0] == 0 && m[1] == 0:
 		return &Error{Offset: 2, Err: ErrDType,
 			Message: fmt.Sprintf("unknown data type 0x%02x, expected 08, 09, 0b, 0c, 0d or 0e", m[2]),

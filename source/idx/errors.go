@@ -29,7 +29,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("%s at byte %d", e.Message, e.Offset)
+	return fmt.Sprintf("at byte %d: %s", e.Offset, e.Message)
 }
 
 // Unwrap returns the sentinel.

@@ -47,10 +47,15 @@ func (h Header) String() string {
 	return h.DType.String() + " " + dimsText(h.Dims)
 }
 
+// dimsText is dims as people write them; of very many only the first.
 func dimsText(dims []int) string {
-	texts := make([]string, len(dims))
+	const most = 8
+	texts := make([]string, 0, most)
 	for i, d := range dims {
-		texts[i] = strconv.Itoa(d)
+		if i == most {
+			return fmt.Sprintf("%s×… (%d dimensions)", strings.Join(texts, "×"), len(dims))
+		}
+		texts = append(texts, strconv.Itoa(d))
 	}
 	return strings.Join(texts, "×")
 }

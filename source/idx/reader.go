@@ -109,7 +109,8 @@ func (rd *Reader) checkRecord() error {
 	}
 	if size == 0 && rd.header.Records() > MaxEmptyRecords {
 		return &Error{Offset: 4, Err: ErrTooLarge,
-			Message: fmt.Sprintf("%d records of no elements, expected at most %d", rd.header.Records(), MaxEmptyRecords)}
+			Message: fmt.Sprintf("%d records of no elements (%s), expected at most %d", rd.header.Records(), rd.header, MaxEmptyRecords),
+			Advice:  "the header is damaged: no bytes stand behind what it claims"}
 	}
 	return nil
 }
@@ -156,7 +157,7 @@ func (rd *Reader) trailing(extra int64) error {
 	end := rd.claim.Size() + h.PayloadSize()
 	found := "more data"
 	if extra > 0 {
-		found = fmt.Sprintf("%d trailing bytes", extra)
+		found = fmt.Sprintf("trailing bytes (%d)", extra)
 	}
 	e := &Error{Offset: end, Err: ErrTrailing,
 		Message: fmt.Sprintf("found %s after the %d bytes of %s, expected the end", found, end, h),

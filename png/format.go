@@ -1,0 +1,107 @@
+package png
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+)
+
+var (
+	// ErrFormat is returned for a colour and bit depth that are not written.
+	ErrFormat = errors.New("unsupported image format")
+	// ErrSize is returned for images without pixels or with too many: a side is at most 2³¹−1 pixels, as in PNG, and
+	// the worst case of the whole file must fit 2³¹−1 bytes. That is the limit of a chunk, and the pixels are written
+	// as one; it is also what an int holds everywhere.
+	ErrSize = errors.New("image size out of range")
+)
+
+// Color is how samples make a pixel.
+type Color uint8
+
+// The colours, with PNG's colour type.
+const (
+	Gray Color = iota // one sample, 8 or 16 bits (0)
+	RGB               // red, green, blue (2)
+	RGBA              // red, green, blue, and alpha they are not multiplied with (6)
+)
+
+// samples returns the samples per pixel, 0 for an unknown colour.
+func (c Color) samples() int {
+	switch c {
+	case Gray:
+		return 1
+	case RGB:
+		return 3
+	case RGBA:
+		return 4
+	}
+	return 0
+}
+
+// pngType returns the colour type of IHDR.
+func (c Color) pngType() byte {
+	switch c {
+	case RGB:
+		return 2
+	case RGBA:
+		return 6
+	}
+	return 0
+}
+
+// A format says how the pixels of an image lie in its scanlines.
+type format struct {
+	height     int
+	rowBytes   int  // of one row of pixels, without the filter byte
+	pixelBytes int  // 1 to 4
+	wide       bool // samples of 16 bits
+}
+
+func newFormat(width, height int, color Color, bitDepth int) (format, error) {
+	wide := bitDepth == 16 && color == Gray
+	if color.samples() == 0 || bitDepth != 8 && !wide {
+		return format{}, fmt.Errorf("%w: found colour %d with %d bits, expected gray with 8 or 16, RGB or RGBA with 8",
+			ErrFormat, color, bitDepth)
+	}
+	pixelBytes := color.samples() * bitDepth / 8
+	if width < 1 || height < 1 || width > math.MaxInt32 || height > math.MaxInt32 {
+		return format{}, fmt.Errorf("%w: found %d×%d, expected sides from 1 to %d", ErrSize, width, height, math.MaxInt32)
+	}
+	// Below 2³³ · 2³¹, so it cannot overflow; 2³¹ − 2²⁰ leaves room for storedSize and the other chunks.
+	if n := (uint64(width)*uint64(pixelBytes) + 1) * uint64(height); n > math.MaxInt32-1<<20 {
+		return format{}, fmt.Errorf("%w: found %d×%d, %d bytes of scanlines, expected at most %d",
+			ErrSize, width, height, n, math.MaxInt32-1<<20)
+	}
+	return format{height: height, rowBytes: width * pixelBytes, pixelBytes: pixelBytes, wide: wide}, nil
+}
+
+// stride returns the bytes from one scanline to the next.
+func (f format) stride() int { return f.rowBytes + 1 }
+
+// linesSize returns the bytes of all scanlines.
+func (f format) linesSize() int { return f.stride() * f.height }
+
+// appendLines appends the scanlines of pixels with filter 0, and loadSlack zeros.
+func (f format) appendLines(dst, pixels []byte) []byte {
+	if n := f.linesSize() + loadSlack; cap(dst) < n {
+		dst = make([]byte, 0, n)
+	}
+	for ; len(pixels) > 0; pixels = pixels[f.rowBytes:] {
+		dst = append(dst, 0)
+		if row := pixels[:f.rowBytes]; f.wide {
+			dst = appendSwapped(dst, row)
+		} else {
+			dst = append(dst, row...)
+		}
+	}
+	return append(dst, make([]byte, loadSlack)...)
+}
+
+// appendSwapped appends little-endian samples of 16 bits as big-endian ones.
+func appendSwapped(dst, row []byte) []byte {
+	for ; len(row) >= 2; row = row[2:] {
+		dst = binary.BigEndian.AppendUint16(dst, binary.LittleEndian.Uint16(row))
+	}
+	return dst
+}

@@ -1,0 +1,104 @@
+package publish
+
+import (
+	"io"
+	"io/fs"
+	"os"
+)
+
+// A disk is every effect this package has on a file system, so that a test can make any one of them fail. Paths are absolute
+// and free of symbolic links. An operation that a file system lacks fails with errors.ErrUnsupported.
+type disk interface {
+	lstat(path string) (fs.FileInfo, error)
+	readDir(path string) ([]fs.DirEntry, error)
+	open(path string) (io.ReadCloser, error)
+
+	lock(path string) (heldLock, error)           // ErrLocked if another run holds it
+	createFile(path string) (fileHandle, error)   // must not exist; 0666 less the umask
+	openDirect(path string) (fileHandle, error)   // a device, FIFO or socket; may block
+	makeDir(path string) error                    // must not exist; 0777 less the umask
+	openFolder(path string) (folderHandle, error) // the folder of one output
+	rename(from, to string) error                 // replaces a file, and an empty folder on unix
+	renameNew(from, to string) error              // fs.ErrExist if to exists
+	link(from, to string) error                   // fs.ErrExist if to exists
+	exchange(a, b string) error                   // both exist, and each becomes the other
+	remove(path string) error                     // a file or an empty folder
+	removeAll(path string) error                  // a file or a folder with all it holds
+	syncDir(path string) error                    // makes renames within path durable
+}
+
+// A heldLock belongs to one run. Its file is unlinked first, then the lock is let go.
+type heldLock interface {
+	unlink() error
+	Close() error
+}
+
+// A fileHandle is one file that is being written.
+type fileHandle interface {
+	io.Writer
+	Sync() error
+	Stat() (fs.FileInfo, error)
+	Close() error
+}
+
+// A folderHandle is one folder that is being filled.
+type folderHandle interface {
+	// class opens the subfolder name, made if make is set; "" is the folder itself. A class that is not kept open costs no
+	// descriptor.
+	class(name string, make, keep bool) (classHandle, error)
+	sync() error // everything below, durably
+	Close() error
+}
+
+// A classHandle makes files in one subfolder, for many goroutines at once.
+type classHandle interface {
+	writeFile(name string, data []byte) error
+	Close() error
+}
+
+// osDisk is the operating system's. Its methods that differ between systems are in the files named after them.
+type osDisk struct{}
+
+func (osDisk) lstat(path string) (fs.FileInfo, error)     { return os.Lstat(path) }
+func (osDisk) readDir(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) }
+func (osDisk) open(path string) (io.ReadCloser, error)    { return os.Open(path) }
+func (osDisk) makeDir(path string) error                  { return os.Mkdir(path, 0o777) }
+func (osDisk) link(from, to string) error                 { return os.Link(from, to) }
+func (osDisk) remove(path string) error                   { return os.Remove(path) }
+func (osDisk) removeAll(path string) error                { return os.RemoveAll(path) }
+
+func (osDisk) lock(path string) (heldLock, error) {
+	l, err := takeLock(path)
+	if err != nil {
+		return nil, err // not a typed nil
+	}
+	return l, nil
+}
+
+func (osDisk) createFile(path string) (fileHandle, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	return &osFile{File: f}, nil
+}
+
+// writebackStep is how many bytes are written before the disk is asked to begin storing them: fsync then finds most of the work
+// done.
+const writebackStep = 8 << 20
+
+// osFile starts writeback as it goes.
+type osFile struct {
+	*os.File
+	written, started int64 // bytes
+}
+
+func (f *osFile) Write(p []byte) (int, error) {
+	n, err := f.File.Write(p)
+	f.written += int64(n)
+	if f.written-f.started >= writebackStep {
+		startWriteback(f.File, f.started, f.written-f.started)
+		f.started = f.written
+	}
+	return n, err
+}

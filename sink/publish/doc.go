@@ -1,0 +1,74 @@
+// Package publish makes outputs appear whole or not at all.
+//
+// An output is a file or a folder. While it is written it lies beside its target under a hidden name, the partial; [Set.Commit]
+// moves it into place in one step. The invariant: after any single fault a target is exactly what it was before or exactly what
+// the run made, and an output is new wherever Commit returned nil.
+//
+//	set, err := publish.Prepare(targets, publish.Options{Inputs: inputs})
+//	if err != nil {
+//		return err
+//	}
+//	defer set.Discard() // no effect after Commit
+//	… write to set.File(0), set.Folder(1) …
+//	return set.Commit()
+//
+// # Names on disk
+//
+// Beside a target named base stand, for as long as a run lasts,
+//
+//	.<base>.idxport-lock                   empty; locked by the run that writes base
+//	.<base>.idxport-<16 hex>.partial       the output being made, or the replaced folder being deleted
+//	.<base>.idxport-<16 hex>.old           the old folder, only where two folders cannot be exchanged in one step
+//
+// A run that was killed leaves them behind; the next run that holds the lock sweeps them, and moves an .old folder back if its
+// target is missing.
+//
+// # Steps
+//
+// [Prepare] resolves symbolic links, refuses what must not be replaced, takes the locks, sweeps and makes the partials. Commit
+// first completes every output: fsync, size compared with the bytes counted, close; for a folder the manifest, then syncfs (where
+// there is none, fsync of each file and folder). Only then are the outputs renamed, back to back, and their folders synced.
+//
+// Without Options.Overwrite a target is never replaced: renameat2(RENAME_NOREPLACE), renamex_np(RENAME_EXCL) or MoveFileEx. A file
+// system that cannot do so gets link and unlink, and one without hard links a check and a rename, safe against runs that take
+// the lock. If all targets exist, Prepare ends with [ErrExists]; if only some do, a killed run may have left them, and Commit accepts
+// those that equal what this run made.
+//
+// With Overwrite a file is renamed over the old one, and a folder exchanged with the old one, which is then deleted. Where
+// folders cannot be exchanged (Windows, NFS) two renames follow each other: the old folder is moved aside, the new one moved in. A
+// run killed between the two leaves no target, and the next run moves the old folder back before anything else.
+//
+// An empty folder counts as no target for a folder: it is renamed over, which rename(2) does only while it is empty.
+//
+// Devices, FIFOs and sockets are written directly: nothing beside them is made and nothing is replaced.
+//
+// # Locks
+//
+// The lock is flock on the lock file. A lock counts only if, once it was taken, the path still leads to the locked file; the
+// holder unlinks the file while it holds the lock. Nobody else unlinks it, so two runs never hold locks on two files that both were
+// found at the path. Thus nothing remains after a run that ended by itself, and the file a killed run left behind serves the next.
+// On Windows the lock file is opened without sharing and deleted by its last close. A file system without flock has no locks: the
+// run goes on, as its names are random and its renames atomic, but it sweeps nothing.
+//
+// # The manifest
+//
+// A published folder holds _manifest.json, the mark that makes it ours to replace, and class folders one level deep:
+//
+//	{
+//	  "format": "idxport-folder",
+//	  "version": 1,
+//	  "files": 3,
+//	  "bytes": 921,
+//	  "content": "…64 hex digits…",
+//	  "classes": {
+//	    ".": {"files": 0, "names": "0…0"},
+//	    "7": {"files": 3, "names": "…64 hex digits…"}
+//	  }
+//	}
+//
+// Counts and hashes leave out the manifest; "." stands for files directly in the folder. Both hashes are sums of SHA-256 digests, read
+// as big-endian integers, modulo 2^256, so that they do not depend on the order of writing. The terms of content are
+// SHA-256(class "/" name 0x00 length content), with length in 8 bytes, big-endian; class is "." for files directly in the folder.
+// The terms of names are SHA-256(name). With names a listing shows whether a folder holds exactly what was published: a folder
+// with anything else in it is refused, and the stranger named.
+package publish

@@ -1,0 +1,47 @@
+package publish
+
+import "os"
+
+// osFolder is a folder opened through os.Root, so that no class name can lead out of it.
+type osFolder struct {
+	root *os.Root
+	self *os.File // opened before anything is written: syncfs reports the errors since then
+}
+
+func (osDisk) openFolder(path string) (folderHandle, error) {
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	self, err := root.Open(".")
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	return &osFolder{root: root, self: self}, nil
+}
+
+func (f *osFolder) class(name string, make, keep bool) (classHandle, error) {
+	if make {
+		if err := f.root.Mkdir(name, 0o777); err != nil {
+			return nil, err
+		}
+	}
+	if name == "" {
+		return newClass(f, ".", "")
+	}
+	if !keep {
+		return newClass(f, ".", name+"/")
+	}
+	return newClass(f, name, "")
+}
+
+func (f *osFolder) sync() error { return syncTree(f.self, f.root) }
+
+func (f *osFolder) Close() error {
+	err := f.self.Close()
+	if rootErr := f.root.Close(); err == nil {
+		err = rootErr
+	}
+	return err
+}

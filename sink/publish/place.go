@@ -1,0 +1,127 @@
+package publish
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// What hidden names end with.
+const (
+	partialSuffix = ".partial"
+	oldSuffix     = ".old"
+	lockSuffix    = ".idxport-lock"
+	hiddenDigits  = 16 // hexadecimal
+)
+
+// maxLinks is how many dangling symbolic links are followed, as in Linux's own limit.
+const maxLinks = 40
+
+// A place is where a target really lies.
+type place struct {
+	path    string      // absolute, free of symbolic links; a direct target's as spelled
+	info    fs.FileInfo // what stands there; nil if nothing
+	missing []string    // the folders above it that do not exist, outermost first
+	direct  bool        // a device, FIFO or socket
+}
+
+// hidden returns a new name beside the place. 64 random bits keep runs apart where there are no locks.
+func (p place) hidden(suffix string) string {
+	var random [hiddenDigits / 2]byte
+	_, _ = rand.Read(random[:]) // never fails, says its documentation
+	dir, base := filepath.Split(p.path)
+	return dir + "." + base + ".idxport-" + hex.EncodeToString(random[:]) + suffix
+}
+
+// isHidden reports whether name could be hidden's for the target base.
+func isHidden(name, base, suffix string) bool {
+	middle, ok := strings.CutPrefix(name, "."+base+".idxport-")
+	if !ok {
+		return false
+	}
+	digits, ok := strings.CutSuffix(middle, suffix)
+	return ok && len(digits) == hiddenDigits && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
+// locate finds a target's place.
+func locate(path string) (place, error) {
+	followed, statErr := os.Stat(path)
+	const special = fs.ModeDevice | fs.ModeCharDevice | fs.ModeNamedPipe | fs.ModeSocket
+	if statErr == nil && followed.Mode()&special != 0 {
+		return place{path: path, info: followed, direct: true}, nil
+	}
+	at, err := whereIs(path)
+	if err != nil {
+		return place{}, err
+	}
+	if at.info, err = os.Lstat(at.path); errors.Is(err, fs.ErrNotExist) {
+		at.info, err = nil, nil
+	}
+	if err != nil {
+		return place{}, err
+	}
+	if statErr == nil && (at.info == nil || !os.SameFile(followed, at.info)) {
+		// Such as /dev/stdout led to a deleted file.
+		return place{}, refusal(path, "it leads to something that has no name", "name a file")
+	}
+	for dir := filepath.Dir(at.path); ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+			return at, err
+		}
+		at.missing = append([]string{dir}, at.missing...)
+	}
+}
+
+func whereIs(path string) (place, error) {
+	path, err := absolute(path)
+	if err != nil {
+		return place{}, err
+	}
+	real, err := follow(path, maxLinks)
+	return place{path: real}, err
+}
+
+// absolute joins path to the working folder and, unlike filepath.Abs, keeps its "..": after a symbolic link they lead elsewhere than
+// the spelling suggests. Windows itself goes by the spelling.
+func absolute(path string) (string, error) {
+	if path == "" {
+		return "", fs.ErrNotExist
+	}
+	if filepath.IsAbs(path) || runtime.GOOS == "windows" {
+		return filepath.Abs(path)
+	}
+	dir, err := os.Getwd()
+	return dir + string(filepath.Separator) + path, err
+}
+
+// follow resolves the symbolic links of a path whose last elements need not exist.
+func follow(path string, links int) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return real, err
+	}
+	dir, base := filepath.Split(strings.TrimRight(path, string(filepath.Separator)))
+	if dir == "" || base == "" { // not even the root: an unknown drive
+		return "", err
+	}
+	if dir, err = follow(dir, links); err != nil {
+		return "", err
+	}
+	real = filepath.Join(dir, base)
+	link, err := os.Readlink(real)
+	if err != nil {
+		return real, nil // there is nothing
+	}
+	if links == 0 {
+		return "", &fs.PathError{Op: "readlink", Path: path, Err: errors.New("too many symbolic links")}
+	}
+	if !filepath.IsAbs(link) {
+		link = dir + string(filepath.Separator) + link
+	}
+	return follow(link, links-1)
+}

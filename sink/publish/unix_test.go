@@ -1,0 +1,173 @@
+//go:build unix
+
+package publish
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestModesFollowTheUmask(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	plain, err := os.OpenFile(dir+"/plain", os.O_CREATE|os.O_WRONLY, 0o666) // what any other program would make
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain.Close()
+	mustMake(t, dir, "new", Options{})
+	want, err := os.Stat(dir + "/plain")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"train.parquet", "train/0/00001.png", "train/_manifest.json"} {
+		if got, err := os.Stat(filepath.Join(dir, name)); err != nil || got.Mode() != want.Mode() {
+			t.Errorf("%s: %v, %v, want %v", name, got.Mode(), err, want.Mode())
+		}
+	}
+}
+
+func TestDirectTargets(t *testing.T) {
+	t.Parallel()
+	t.Run("fifo", func(t *testing.T) {
+		t.Parallel()
+		path := t.TempDir() + "/fifo"
+		if err := unix.Mkfifo(path, 0o666); err != nil {
+			t.Skip(err)
+		}
+		read := make(chan string)
+		go func() {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Error(err)
+			}
+			read <- string(content)
+		}()
+		checkDirect(t, path, read)
+	})
+	t.Run("socket", func(t *testing.T) {
+		t.Parallel()
+		dir, err := os.MkdirTemp("", "s") // a socket's name is at most 107 bytes
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { os.RemoveAll(dir) })
+		listener, err := net.Listen("unix", dir+"/socket")
+		if err != nil {
+			t.Skip(err)
+		}
+		t.Cleanup(func() { listener.Close() })
+		read := make(chan string)
+		go func() {
+			conn, err := listener.Accept()
+			if err != nil {
+				t.Error(err)
+				read <- ""
+				return
+			}
+			content, _ := io.ReadAll(conn)
+			conn.Close()
+			read <- string(content)
+		}()
+		checkDirect(t, dir+"/socket", read)
+	})
+	t.Run("device", func(t *testing.T) {
+		t.Parallel()
+		if err := commitFile("/dev/null", "gone", Options{}); err != nil {
+			t.Error(err)
+		}
+		if info, err := os.Stat("/dev/null"); err != nil || info.Mode()&fs.ModeCharDevice == 0 {
+			t.Errorf("/dev/null is now %v, %v", info, err)
+		}
+	})
+	t.Run("full device", func(t *testing.T) {
+		t.Parallel()
+		if _, err := os.Stat("/dev/full"); err != nil {
+			t.Skip(err)
+		}
+		if err := commitFile("/dev/full", "x", Options{}); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("got %v, want ENOSPC", err)
+		}
+	})
+}
+
+// checkDirect writes to path and looks that the reader got it, that path is what it was and nothing lies beside it.
+func checkDirect(t *testing.T, path string, read <-chan string) {
+	t.Helper()
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := commitFile(path, "hello", Options{}); err != nil {
+		t.Error(err)
+	}
+	if got := <-read; got != "hello" {
+		t.Errorf("the reader got %q", got)
+	}
+	after, err := os.Stat(path)
+	if err != nil || !os.SameFile(before, after) {
+		t.Errorf("it was replaced: %v", err)
+	}
+	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+		t.Errorf("left %v", entries)
+	}
+}
+
+// TestDiscardDoesNotWait: a FIFO without a reader blocks Write for ever, but not Discard, which removes the other output.
+func TestDiscardDoesNotWait(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := unix.Mkfifo(dir+"/fifo", 0o666); err != nil {
+		t.Skip(err)
+	}
+	s, err := Prepare([]Target{{Path: dir + "/fifo"}, {Path: dir + "/x.csv"}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrote := make(chan error)
+	go func() {
+		_, err := s.File(0).Write([]byte("x"))
+		wrote <- err
+	}()
+	select {
+	case err := <-wrote:
+		t.Fatalf("Write did not block: %v", err)
+	case <-time.After(20 * time.Millisecond):
+	}
+	s.Discard()
+	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+		t.Errorf("left %v", entries)
+	}
+	reader, err := os.Open(dir + "/fifo") // lets the Write go
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if err := <-wrote; !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("the stuck Write: %v", err)
+	}
+}
+
+func TestReadOnlyFolder(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		t.Skip("root may write anywhere")
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod(dir, 0o777) })
+	if err := commitFile(dir+"/x.csv", "x", Options{}); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("got %v, want a lack of permission", err)
+	}
+}

@@ -1,0 +1,167 @@
+package dataset
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of a file of class names.
+const (
+	maxClassBytes = 1 << 20
+	maxClasses    = 1 << 16 // what a dictionary of labels may hold
+)
+
+// A ClassError says which line of a file of class names is wrong. errors.Is(err, ErrClasses) is true for it.
+type ClassError struct {
+	File    string
+	Line    int // from 1; 0 where it is the file as a whole
+	Message string
+}
+
+func (e *ClassError) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %s", e.File, e.Message)
+	}
+	return fmt.Sprintf("%s: line %d: %s", e.File, e.Line, e.Message)
+}
+
+// Unwrap returns ErrClasses.
+func (e *ClassError) Unwrap() error { return ErrClasses }
+
+// Hint tells what is expected.
+func (e *ClassError) Hint() string {
+	return `expected UTF-8 text with a class name per line, the first for label 0, or with "label codepoint" per line`
+}
+
+// ReadClasses reads the names of labels: classes[v] is the name of label v, empty where it has none. The file is one of
+//
+//   - a name per line, the first for label 0; a blank line leaves a label without a name, and blank lines at the end count for nothing;
+//   - EMNIST's mapping, "label codepoint" per line, told by its first line: "0 48" names label 0 "0". Where a label has two codepoints,
+//     capital and small letter, the first is taken and note says so;
+//   - KMNIST's class map, a CSV file that begins with "index,codepoint,char".
+//
+// A byte order mark, CRLF and spaces around a name are taken away. file is its name, for errors. Those about the contents are a
+// *ClassError: more than 1 MiB or 65,536 classes, text that is not UTF-8, control characters, a name or a label twice.
+func ReadClasses(r io.Reader, file string) (classes []string, note string, err error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxClassBytes+1))
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", file, err)
+	}
+	if len(text) > maxClassBytes {
+		return nil, "", &ClassError{File: file, Message: fmt.Sprintf("found more than %d bytes, too many for class names", maxClassBytes)}
+	}
+	text = bytes.TrimRight(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), " \t\r\n")
+	if len(text) == 0 {
+		return nil, "", &ClassError{File: file, Message: "found no class names"}
+	}
+	lines := strings.Split(string(text), "\n")
+	parse, skip := classFormat(strings.TrimSpace(lines[0]))
+	c := classList{parse: parse, skip: skip, lines: map[string]int{}}
+	for i := skip; i < len(lines); i++ {
+		if err := c.add(i, strings.TrimSpace(lines[i])); err != nil {
+			return nil, "", &ClassError{File: file, Line: i + 1, Message: err.Error()}
+		}
+	}
+	if c.alternatives {
+		note = fmt.Sprintf("%s has two characters for a label, the first is taken", file)
+	}
+	return c.names, note, nil
+}
+
+// A classParser finds the label and the name in the line of class i. several tells that there were other names for the label.
+type classParser func(i int, line string) (label int, name string, several bool, err error)
+
+// classFormat tells the format by the first line, and how many lines come before the first class.
+func classFormat(first string) (parse classParser, skip int) {
+	if first == "index,codepoint,char" {
+		return classMapLine, 1
+	}
+	if _, _, _, err := mappingLine(0, first); !errors.Is(err, errNoMapping) {
+		return mappingLine, 0
+	}
+	return func(i int, line string) (int, string, bool, error) { return i, line, false, nil }, 0
+}
+
+var errNoMapping = errors.New(`expected "label codepoint", two or three numbers, as in the first line`)
+
+// mappingLine reads a line of EMNIST's mapping files: label, codepoint, perhaps a second codepoint, in decimal.
+func mappingLine(_ int, line string) (label int, name string, several bool, err error) {
+	fields := strings.Fields(line)
+	if len(fields) < 2 || len(fields) > 3 {
+		return 0, "", false, errNoMapping
+	}
+	for _, f := range fields {
+		if _, err := strconv.ParseUint(f, 10, 31); err != nil {
+			return 0, "", false, errNoMapping
+		}
+	}
+	label, _ = strconv.Atoi(fields[0])
+	codepoint, _ := strconv.Atoi(fields[1])
+	if !utf8.ValidRune(rune(codepoint)) {
+		return 0, "", false, fmt.Errorf("%d is no Unicode codepoint", codepoint)
+	}
+	return label, string(rune(codepoint)), len(fields) == 3, nil
+}
+
+// classMapLine reads a line of KMNIST's class map, such as "0,U+304A,お".
+func classMapLine(_ int, line string) (label int, name string, several bool, err error) {
+	fields := strings.Split(line, ",")
+	if len(fields) != 3 {
+		return 0, "", false, fmt.Errorf("found %d fields, expected 3", len(fields))
+	}
+	n, err := strconv.ParseUint(fields[0], 10, 31)
+	if err != nil {
+		return 0, "", false, fmt.Errorf("found the index %q, expected a number", fields[0])
+	}
+	if fields[2] == "" {
+		return 0, "", false, errors.New("found no character")
+	}
+	return int(n), fields[2], false, nil
+}
+
+// A classList is the class names that were read so far.
+type classList struct {
+	parse        classParser
+	skip         int // lines before the first class
+	names        []string
+	lines        map[string]int // line index of each name
+	alternatives bool           // some label had several names
+}
+
+// add takes the line of index i.
+func (c *classList) add(i int, line string) error {
+	if !utf8.ValidString(line) {
+		return errors.New("not valid UTF-8")
+	}
+	label, name, several, err := c.parse(i-c.skip, line)
+	if err != nil {
+		return err
+	}
+	if label >= maxClasses {
+		return fmt.Errorf("found label %d, expected at most %d", label, maxClasses-1)
+	}
+	if j := strings.IndexFunc(name, unicode.IsControl); j >= 0 {
+		return fmt.Errorf("control character %U in the name", []rune(name[j:])[0])
+	}
+	if name != "" {
+		if first, ok := c.lines[name]; ok {
+			return fmt.Errorf("the name %q stands in line %d too", name, first+1)
+		}
+		c.lines[name] = i
+	}
+	for len(c.names) <= label {
+		c.names = append(c.names, "")
+	}
+	if c.names[label] != "" {
+		return fmt.Errorf("label %d is there twice", label)
+	}
+	c.names[label] = name
+	c.alternatives = c.alternatives || several
+	return nil
+}

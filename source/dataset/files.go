@@ -1,0 +1,177 @@
+package dataset
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// files makes one table of the files that the user gave, its columns in their order.
+func (f finder) files(inputs []Input) (Split, error) {
+	var s Split
+	names := make([]Name, len(inputs))
+	for i, in := range inputs {
+		names[i] = inputName(in.Path)
+		file := File{Path: in.Path, Role: names[i].Role, Name: in.Name}
+		if file.Name == "" {
+			file.Name = file.Role.String()
+		}
+		s.Files = append(s.Files, file)
+	}
+	if err := distinct(s.Files, names); err != nil {
+		return Split{}, err
+	}
+	s.Name, s.Stem = commonSplit(names), names[0].Stem
+	if len(names) > 1 && names[0].Prefix != "" {
+		s.Stem = names[0].Prefix
+	}
+	if err := f.checkSplits(baseNames(paths(s.Files)), []pairing{{split: s.Name}}); err != nil {
+		return Split{}, err
+	}
+	for i := range s.Files {
+		var err error
+		if s.Files[i].Header, err = f.header(s.Files[i].Path); err != nil {
+			return Split{}, err
+		}
+	}
+	s.Notes = append(mixedSplits(names), labelsBeside(s.Files, names)...)
+	if err := f.check(&s); err != nil {
+		return Split{}, err
+	}
+	return s, f.identify([]*Split{&s}, commonDataset(names))
+}
+
+// inputName is what the path of an input tells.
+func inputName(path string) Name {
+	if path == Stdin {
+		return Name{Role: Data, Stem: "stdin"}
+	}
+	n := ParseName(path)
+	if strings.Trim(n.Stem, ".") == "" { // ".idx", "idx3-ubyte.gz", "...idx": outputs need a name that is no folder's
+		n.Stem = n.Role.String()
+	}
+	return n
+}
+
+// distinct demands that no two columns have one name, and that standard input is one column only.
+func distinct(files []File, names []Name) error {
+	for i, a := range files {
+		for j, b := range files[:i] {
+			if a.Path == Stdin && b.Path == Stdin {
+				return usagef("standard input can be one column only", "standard input is given twice")
+			}
+			if a.Name != b.Name {
+				continue
+			}
+			advice := fmt.Sprintf("several files are the columns of one table; name them: left=%s right=%s", b.Path, a.Path)
+			if commonSplit([]Name{names[i], names[j]}) == "" && names[i].Split != "" {
+				advice = "several files are the columns of one table: convert one split at a time, or give the folder"
+			}
+			return &Error{Message: fmt.Sprintf("two columns would be called %q: %s and %s", a.Name, b.Path, a.Path), Advice: advice,
+				Paths: []string{b.Path, a.Path}, Err: ErrUsage}
+		}
+	}
+	return nil
+}
+
+// commonSplit is the split that all files name, or empty. Files that name none do not count.
+func commonSplit(names []Name) string {
+	return common(names, func(n Name) string { return n.Split })
+}
+
+// mixedSplits notes files of different splits in one table: their counts may agree by chance.
+func mixedSplits(names []Name) []string {
+	for _, n := range names {
+		if n.Split != "" && commonSplit(names) == "" {
+			return []string{"the files are of different splits, but are joined row by row as the columns of one table"}
+		}
+	}
+	return nil
+}
+
+// commonDataset is the data set that all files name, or empty. Files that name none do not count.
+func commonDataset(names []Name) string {
+	return common(names, func(n Name) string { return n.Dataset })
+}
+
+func common(names []Name, get func(Name) string) string {
+	value := ""
+	for _, n := range names {
+		switch v := get(n); {
+		case v == "" || v == value:
+		case value != "":
+			return ""
+		default:
+			value = v
+		}
+	}
+	return value
+}
+
+// labelsBeside notes labels in the folder of a lone image file that would pair with it.
+func labelsBeside(files []File, names []Name) []string {
+	image := slices.IndexFunc(files, func(f File) bool { return f.Role == Image && f.Path != Stdin })
+	if image < 0 || slices.ContainsFunc(files, func(f File) bool { return f.Role == Label || f.Name == Label.String() }) {
+		return nil
+	}
+	entries, err := os.ReadDir(filepath.Dir(files[image].Path))
+	if err != nil {
+		return nil // the file itself can be read, perhaps; there is just nothing to note
+	}
+	for _, e := range entries {
+		n := ParseName(e.Name())
+		if n.Role == Label && n.Prefix == names[image].Prefix && n.Split == names[image].Split && n.Format != "" && !e.IsDir() {
+			return []string{fmt.Sprintf("labels found beside, not used: %s; give the folder or both files", e.Name())}
+		}
+	}
+	return nil
+}
+
+// paths are the paths of files.
+func paths(files []File) []string {
+	list := make([]string, len(files))
+	for i, f := range files {
+		list[i] = f.Path
+	}
+	return list
+}
+
+// check compares the headers of a table's files: that images and labels are not swapped, and that all have as many records. Files of
+// unknown header are passed over.
+func (f finder) check(s *Split) error {
+	if f.options.Unchecked {
+		return nil
+	}
+	known := slices.DeleteFunc(slices.Clone(s.Files), func(f File) bool { return len(f.Header.Dims) == 0 })
+	if err := checkSwapped(known); err != nil {
+		return err
+	}
+	for _, file := range known {
+		if file.Header.Records() != known[0].Header.Records() {
+			a, b := known[0], file
+			return &Error{
+				Message: fmt.Sprintf("the columns differ in length: found %d records in %s and %d in %s, expected as many",
+					a.Header.Records(), filepath.Base(a.Path), b.Header.Records(), filepath.Base(b.Path)),
+				Advice: "the files do not belong together, or one of them is damaged", Paths: []string{a.Path, b.Path}, Err: ErrCounts}
+		}
+	}
+	return nil
+}
+
+// checkSwapped refuses a column of images that are single numbers beside a column of labels that are not. Labels of rank 2 are legal (QMNIST)
+// beside real images.
+func checkSwapped(files []File) error {
+	column := func(r Role) int { return slices.IndexFunc(files, func(f File) bool { return f.Name == r.String() }) }
+	i, l := column(Image), column(Label)
+	if i < 0 || l < 0 || len(files[i].Header.Dims) != 1 || len(files[l].Header.Dims) < 2 {
+		return nil
+	}
+	image, label := files[i], files[l]
+	return &Error{
+		Message: fmt.Sprintf("images and labels are swapped: found %s in %s and %s in %s, expected it the other way round",
+			image.Header, filepath.Base(image.Path), label.Header, filepath.Base(label.Path)),
+		Advice: fmt.Sprintf("if the files' names are wrong, say which is which: image=%s label=%s", label.Path, image.Path),
+		Paths:  []string{image.Path, label.Path}, Err: ErrSwapped}
+}

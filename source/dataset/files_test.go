@@ -1,0 +1,154 @@
+package dataset
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/idxport/idxport/source/idx"
+)
+
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, append([]string{"left.idx 3 2", "right.idx 3 2", "emnist-letters-train-images-idx3-ubyte.gz 60000 28 28", "notes.txt=x",
+		"lonely-images.idx 3 2 2", "blob 3", ".idx 3", "...idx 3", "qmnist-test-labels-idx1-ubyte 60000"}, fourFiles...)...)
+	for name, test := range map[string]struct {
+		args    string // ParseInput after FOLDER/ was put before paths
+		options Options
+		want    string
+		notes   []string
+	}{
+		"a pair":    {"train-images-idx3-ubyte train-labels-idx1-ubyte", Options{}, "train/train-images/?: image=train-images-idx3-ubyte label=train-labels-idx1-ubyte", nil},
+		"its order": {"train-labels-idx1-ubyte train-images-idx3-ubyte", Options{}, "train/train-labels/?: label=train-labels-idx1-ubyte image=train-images-idx3-ubyte", nil},
+		"lone images": {"t10k-images-idx3-ubyte", Options{}, "test/t10k-images/?: image=t10k-images-idx3-ubyte",
+			[]string{"labels found beside, not used: t10k-labels-idx1-ubyte; give the folder or both files"}},
+		"lone images, none beside": {"lonely-images.idx", Options{}, "/lonely-images/?: image=lonely-images.idx", nil},
+		"lone labels":              {"t10k-labels-idx1-ubyte", Options{}, "test/t10k-labels/?: label=t10k-labels-idx1-ubyte", nil},
+		"named":                    {"a=left.idx b=right.idx", Options{}, "/left/?: a=left.idx b=right.idx", nil},
+		"one named":                {"left.idx b=right.idx", Options{}, "/left/?: data=left.idx b=right.idx", nil},
+		"no IDX name":              {"blob", Options{}, "/blob/?: data=blob", nil},
+		"a name of nothing":        {".idx", Options{}, "/data/?: data=.idx", nil},
+		"a name of dots":           {"...idx", Options{}, "/data/?: data=...idx", nil},
+		"mixed splits": {"train-images-idx3-ubyte qmnist-test-labels-idx1-ubyte", Options{}, "/train-images/qmnist: image=train-images-idx3-ubyte label=qmnist-test-labels-idx1-ubyte",
+			[]string{"different splits"}},
+		"labels called so": {"t10k-images-idx3-ubyte label=t10k-labels-idx1-ubyte", Options{}, "test/t10k-images/?: image=t10k-images-idx3-ubyte label=t10k-labels-idx1-ubyte", nil},
+		"standard input":   {"-", Options{}, "/stdin/?: data=-", nil},
+		"images and stdin": {"train-images-idx3-ubyte label=-", Options{}, "train/train-images/?: image=train-images-idx3-ubyte label=-", nil},
+		"by name":          {"emnist-letters-train-images-idx3-ubyte.gz", Options{}, "train/emnist-letters-train-images/emnist-letters: image=emnist-letters-train-images-idx3-ubyte.gz", nil},
+		"--dataset":        {"blob", Options{Dataset: "mnist"}, "/blob/mnist: data=blob", nil},
+		"--dataset none":   {"emnist-letters-train-images-idx3-ubyte.gz", Options{Dataset: "none"}, "train/emnist-letters-train-images/?: image=emnist-letters-train-images-idx3-ubyte.gz", nil},
+		"--split": {"t10k-labels-idx1-ubyte", Options{Split: []string{"t10k", "test"}}, "test/t10k-labels/?: label=t10k-labels-idx1-ubyte",
+			nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			splits, err := Find(inputsIn(dir, test.args), &testProber{}, test.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := summaries(splits); !slices.Equal(got, []string{test.want}) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			checkNotes(t, splits, test.notes)
+		})
+	}
+}
+
+// inputsIn reads arguments whose paths are relative to dir.
+func inputsIn(dir, args string) []Input {
+	var inputs []Input
+	for _, arg := range strings.Fields(args) {
+		in := ParseInput(arg)
+		if in.Path != Stdin {
+			in.Path = filepath.Join(dir, in.Path)
+		}
+		inputs = append(inputs, in)
+	}
+	return inputs
+}
+
+func TestFilesErrors(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, append([]string{"left.idx 3 2", "right.idx 3 2", "emnist-letters-train-labels-idx1-ubyte 3", "bad.idx=\x00\x00\x08\x03\x00",
+		"swapped-images.idx 3", "swapped-labels.idx 3 28 28"}, fourFiles...)...)
+	for name, test := range map[string]struct {
+		args    string
+		options Options
+		want    error
+		message string
+		hint    string
+	}{
+		"one name twice":     {"left.idx right.idx", Options{}, ErrUsage, `two columns would be called "data"`, "name them: left="},
+		"two splits":         {"train-labels-idx1-ubyte t10k-labels-idx1-ubyte", Options{}, ErrUsage, `two columns would be called "label"`, "one split at a time"},
+		"a given name twice": {"label=left.idx train-labels-idx1-ubyte", Options{}, ErrUsage, `two columns would be called "label"`, "name them: left="},
+		"counts":             {"train-images-idx3-ubyte t10k-labels-idx1-ubyte", Options{}, ErrCounts, "60000 records in train-images-idx3-ubyte and 10000 in t10k-labels-idx1-ubyte", ""},
+		"swapped":            {"swapped-images.idx swapped-labels.idx", Options{}, ErrSwapped, "swapped-images.idx", "image=" + filepath.Join(dir, "swapped-labels.idx")},
+		"names swapped":      {"image=train-labels-idx1-ubyte label=train-images-idx3-ubyte", Options{}, ErrSwapped, "swapped", "image=" + filepath.Join(dir, "train-images-idx3-ubyte")},
+		"the wrong data set": {"emnist-letters-train-labels-idx1-ubyte", Options{Dataset: "mnist"}, ErrUsage, "emnist-letters by the files' names, expected mnist", "--dataset none"},
+		"not in the split":   {"train-labels-idx1-ubyte", Options{Split: []string{"test"}}, ErrUsage, `no split "test"`, "it has train"},
+		"no split":           {"left.idx", Options{Split: []string{"test"}}, ErrUsage, `no split "test"`, "leave --split out"},
+		"damaged":            {"bad.idx", Options{}, idx.ErrTruncated, "bad.idx: the input ends inside the header", "fetch the file again"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := Find(inputsIn(dir, test.args), &testProber{}, test.options)
+			if !errors.Is(err, test.want) {
+				t.Fatalf("got %v, want %v", err, test.want)
+			}
+			if !strings.Contains(err.Error(), test.message) || !strings.Contains(hintOf(err), test.hint) {
+				t.Errorf("got %q, hint %q, want %q, hint %q", err, hintOf(err), test.message, test.hint)
+			}
+		})
+	}
+}
+
+// Salvaging and reshaping change counts and ranks, so that headers prove nothing.
+func TestFilesUnchecked(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, "images.idx 2352", "labels.idx 3 1")
+	splits, err := Find(inputsIn(dir, "images.idx labels.idx"), &testProber{}, Options{Unchecked: true})
+	if err != nil || len(splits) != 1 {
+		t.Fatalf("got %v, %v", splits, err)
+	}
+	if h := splits[0].Files[0].Header; h.String() != "uint8 2352" {
+		t.Errorf("header %s, want uint8 2352", h)
+	}
+}
+
+// Standard input, and pipes of the shell, can be read only once.
+func TestFilesDoesNotProbeStreams(t *testing.T) {
+	t.Parallel()
+	inputs := []Input{{Path: Stdin, Name: "label"}}
+	pipe := makePipe(t)
+	if pipe != "" {
+		inputs = append(inputs, Input{Path: pipe})
+	}
+	p := &testProber{}
+	splits, err := Find(inputs, p, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.probed) > 0 {
+		t.Errorf("probed %q", p.probed)
+	}
+	for _, f := range splits[0].Files {
+		if len(f.Header.Dims) != 0 {
+			t.Errorf("%s: header %v", f.Path, f.Header)
+		}
+	}
+}
+
+func TestFilesByLabels(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, "l-train-labels.idx 60000", "p.idx 60000 28 28")
+	p := &testProber{hashes: map[string]string{"l-train-labels.idx": published(t, "mnist", "train")}}
+	splits, err := Find(inputsIn(dir, "image=p.idx l-train-labels.idx"), p, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "train/p/mnist: image=p.idx label=l-train-labels.idx"; summary(splits[0]) != want || splits[0].Evidence != "the sha256 of the labels" {
+		t.Errorf("got %q by %q, want %q", summary(splits[0]), splits[0].Evidence, want)
+	}
+}

@@ -1,0 +1,179 @@
+package dataset
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// Stdin is the path that means standard input.
+const Stdin = "-"
+
+// A Prober looks into files for Find, which calls it from one goroutine, for regular files alone. Its errors do not name the file, as Find
+// does.
+type Prober interface {
+	// Header reads the header, decompressing as needed. An error means that the file cannot be read or is no IDX file.
+	Header(path string) (idx.Header, error)
+	// PayloadSHA256 is the hash, in hexadecimal, of the decompressed payload after the header. It is asked for label files alone, and only
+	// where their header is that of published ones. An error leaves the data set unknown: who reads the file next will meet it again.
+	PayloadSHA256(path string) (string, error)
+	// Compressed tells by the contents whether the file is compressed.
+	Compressed(path string) bool
+}
+
+// An Input is one argument of the user: a folder, a file, or Stdin.
+type Input struct {
+	Path string
+	Name string // of the column that the file is to be, or empty: by its role
+}
+
+// Options say how Find decides. The zero value takes what is there.
+type Options struct {
+	// Dataset is the name of one of Known, DatasetNone to know nothing, or empty to tell it from names and labels. In a folder with several
+	// data sets it selects one.
+	Dataset string
+	// Split selects splits by name, in any case ("t10k" is "test"); empty means all. One that is not there is an error.
+	Split []string
+	// Unchecked says that what is read will differ from the headers (salvaged, reshaped), so that counts and ranks are not compared.
+	Unchecked bool
+}
+
+// A File is one column's file.
+type File struct {
+	Path string
+	Role Role   // by the file's name
+	Name string // of the column, never empty
+	// Header is what the file says of itself. It has no Dims if the file can be read only once: standard input, a pipe, a device.
+	Header idx.Header
+}
+
+// A Split is one table to be: files that belong together, in the order of its columns.
+type Split struct {
+	Name  string // "train", "test", another of a published data set's, or empty
+	Stem  string // what to call outputs that have no split's name; never empty
+	Files []File
+	// Dataset is what the files were recognised as, or nil; Evidence says by what: "--dataset", "the file names" or "the sha256 of the labels".
+	Dataset  *Info
+	Evidence string
+	Notes    []string // what was decided for the user; each is a line without "note: "
+}
+
+// columnName is what counts as a name before the = of an argument, so that other arguments with a = are paths.
+var columnName = regexp.MustCompile(`^[\pL_][\pL\pN_-]*$`)
+
+// ParseInput reads an argument: PATH or NAME=PATH. It is a path if it exists as a whole or if what stands before the = is no name, such
+// as in "./a=b".
+func ParseInput(arg string) Input {
+	name, path, ok := strings.Cut(arg, "=")
+	if !ok || path == "" || !columnName.MatchString(name) {
+		return Input{Path: arg}
+	}
+	if _, err := os.Lstat(arg); err == nil {
+		return Input{Path: arg}
+	}
+	return Input{Path: path, Name: name}
+}
+
+// Find returns the tables that inputs make: those of a folder, one for every split, or the one whose columns are the given files. Splits come
+// in the order train, test, others. There is at least one, and each has at least one file.
+//
+// Errors are an *Error, or those of the file system and of p with the path before them.
+func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
+	if len(inputs) == 0 {
+		return nil, usagef("give a folder or IDX files", "no input")
+	}
+	if o.Dataset != "" && o.Dataset != DatasetNone {
+		d, err := Lookup(o.Dataset)
+		if err != nil {
+			return nil, err
+		}
+		o.Dataset = d.Name
+	}
+	f := finder{Prober: p, options: o}
+	for _, in := range inputs {
+		if in.Path == Stdin {
+			continue
+		}
+		info, err := os.Stat(in.Path)
+		if err != nil {
+			return nil, pathError(in.Path, err)
+		}
+		if !info.IsDir() {
+			continue
+		}
+		if len(inputs) > 1 || in.Name != "" {
+			return nil, usagef("convert folders one at a time, or name the files in them",
+				"%s is a folder, expected a file: several or named inputs are the columns of one table", in.Path)
+		}
+		return f.folder(in.Path)
+	}
+	s, err := f.files(inputs)
+	if err != nil {
+		return nil, err
+	}
+	return []Split{s}, nil
+}
+
+// A finder is a Prober with the options of one call to Find.
+type finder struct {
+	Prober
+	options Options
+}
+
+// header is the header of the file at path, without Dims if reading it would take it away from who comes next.
+func (f finder) header(path string) (idx.Header, error) {
+	if path == Stdin {
+		return idx.Header{}, nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return idx.Header{}, pathError(path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return idx.Header{}, nil
+	}
+	h, err := f.Header(path)
+	if err != nil {
+		return idx.Header{}, pathError(path, err)
+	}
+	return h, nil
+}
+
+// wanted tells whether --split selects the split called name.
+func (f finder) wanted(name string) bool {
+	return len(f.options.Split) == 0 || slices.ContainsFunc(f.options.Split, func(asked string) bool { return isSplit(asked, name) })
+}
+
+// isSplit tells whether the user's word means the split called name.
+func isSplit(asked, name string) bool {
+	asked = lowerASCII(asked)
+	return name != "" && (asked == name || splitOf(asked) == name)
+}
+
+// pathError puts path before err, once.
+func pathError(path string, err error) error {
+	if pe, ok := err.(*fs.PathError); ok && pe.Path == path { //nolint:errorlint // an error around it says more
+		err = pe.Err
+	}
+	return &source.FileError{Path: path, Err: err}
+}
+
+// sameHeader tells whether two files say the same of themselves.
+func sameHeader(a, b idx.Header) bool { return a.DType == b.DType && slices.Equal(a.Dims, b.Dims) }
+
+// folderName is the last element of dir, also of "." and "..", and a name of its own for the root, which has none.
+func folderName(dir string) string {
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	if filepath.Dir(dir) == dir {
+		return Data.String()
+	}
+	return filepath.Base(dir)
+}

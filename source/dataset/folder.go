@@ -1,0 +1,219 @@
+package dataset
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/idxport/idxport/source/idx"
+)
+
+// A candidate is a file in a folder that is taken for IDX.
+type candidate struct {
+	path string
+	name Name
+}
+
+// twin is the same for files whose names differ in the compression alone.
+func (c candidate) twin() string {
+	base := filepath.Base(c.path)
+	if c.name.Compression != "" {
+		base = base[:len(base)-len(".")-len(c.name.Compression)]
+	}
+	return base
+}
+
+// A pairing is the candidates that agree in set and split: one table.
+type pairing struct {
+	set, split string
+	files      []candidate
+}
+
+// folder makes the tables of the folder dir.
+func (f finder) folder(dir string) ([]Split, error) {
+	all, notes, err := f.scan(dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, noFiles(dir, notes)
+	}
+	if all, err = f.selectSet(dir, all); err != nil {
+		return nil, err
+	}
+	pairings := pair(all)
+	if err := f.checkSplits(dir, pairings); err != nil {
+		return nil, err
+	}
+	var splits []Split
+	for _, p := range pairings {
+		if !f.wanted(p.split) {
+			continue // and not looked at: another split may be damaged
+		}
+		s, err := f.table(dir, p)
+		if err != nil {
+			return nil, err
+		}
+		splits = append(splits, s)
+	}
+	splits[0].Notes = append(notes, splits[0].Notes...)
+	return splits, f.identifySets(splits)
+}
+
+// identifySets tells the data sets of a folder's tables, each set for itself.
+func (f finder) identifySets(splits []Split) error {
+	name := func(s *Split) Name { return ParseName(s.Files[0].Path) }
+	sets := map[string][]*Split{}
+	for i := range splits {
+		set := name(&splits[i]).set()
+		sets[set] = append(sets[set], &splits[i])
+	}
+	for _, set := range slices.Sorted(maps.Keys(sets)) {
+		if err := f.identify(sets[set], name(sets[set][0]).Dataset); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkSplits demands that every split that is asked for is there.
+func (f finder) checkSplits(where string, pairings []pairing) error {
+	var names []string
+	for _, p := range pairings {
+		if p.split != "" && !slices.Contains(names, p.split) {
+			names = append(names, p.split)
+		}
+	}
+	for _, asked := range f.options.Split {
+		if slices.ContainsFunc(names, func(name string) bool { return isSplit(asked, name) }) {
+			continue
+		}
+		advice := "the files name no split: leave --split out"
+		if len(names) > 0 {
+			advice = "it has " + strings.Join(names, ", ")
+		}
+		return usagef(advice, "%s has no split %q", where, asked)
+	}
+	return nil
+}
+
+// scan lists the IDX files in dir by their names, and asks about those whose names are unsure: a plain ".idx" is also what git and
+// subtitles use, and unpacked images and labels have lost their format at times. Everything else is passed over: folders, hidden files, partial
+// outputs, other formats.
+func (f finder) scan(dir string) (found []candidate, notes []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, nil, pathError(dir, err)
+	}
+	for _, e := range entries {
+		c := candidate{filepath.Join(dir, e.Name()), ParseName(e.Name())}
+		if hidden(e.Name()) || !maybeIDX(c.name) || !regular(c.path, e) {
+			continue
+		}
+		if c.name.Format == "idx" && c.name.Role == Data {
+			if _, err := f.Header(c.path); errors.Is(err, idx.ErrMagic) {
+				notes = append(notes, fmt.Sprintf("%s left out, not IDX: %v", e.Name(), err))
+				continue
+			}
+		}
+		if c.name.Format == "" {
+			if _, err := f.Header(c.path); err != nil {
+				continue
+			}
+		}
+		found = append(found, c)
+	}
+	return found, notes, nil
+}
+
+// maybeIDX tells whether a name is, or was before it lost its format, that of an IDX file.
+func maybeIDX(n Name) bool {
+	return n.Format != "" || n.Role != Data && !strings.Contains(n.Stem, ".")
+}
+
+// hidden tells whether a folder's entry is none of the data, such as a lock or what an interrupted run left.
+func hidden(name string) bool { return strings.HasPrefix(name, ".") }
+
+// regular tells whether an entry is a regular file or a link to one.
+func regular(path string, e fs.DirEntry) bool {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return e.Type().IsRegular()
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Bounds for the hint that names folders with IDX files.
+const (
+	hintDepth   = 2 // torchvision's root has MNIST/raw
+	hintFolders = 5
+)
+
+// noFiles is the error for a folder without IDX files. It names folders inside that have some.
+func noFiles(dir string, notes []string) error {
+	e := &Error{Message: fmt.Sprintf("no IDX files in %s", dir), Paths: []string{dir}, Err: ErrNoInput,
+		Advice: "IDX files are told by their names, such as train-images-idx3-ubyte.gz; give the files themselves if they are called otherwise"}
+	if folders := foldersWithFiles(dir, hintDepth); len(folders) > 0 {
+		e.Advice = "folders are not searched; these have IDX files: " + strings.Join(folders, ", ")
+	} else if len(notes) > 0 {
+		e.Message += ": " + strings.Join(notes, ", ")
+	}
+	return e
+}
+
+// foldersWithFiles lists up to hintFolders folders below dir that have files with a published name.
+func foldersWithFiles(dir string, depth int) (found []string) {
+	entries, _ := os.ReadDir(dir) // what cannot be read is not named
+	for _, e := range entries {
+		if !e.IsDir() || hidden(e.Name()) || len(found) >= hintFolders {
+			continue
+		}
+		sub := filepath.Join(dir, e.Name())
+		inside, _ := os.ReadDir(sub)
+		if slices.ContainsFunc(inside, func(e fs.DirEntry) bool {
+			return !e.IsDir() && !hidden(e.Name()) && ParseName(e.Name()).Format != ""
+		}) {
+			found = append(found, sub)
+		}
+		if depth > 1 {
+			found = append(found, foldersWithFiles(sub, depth-1)...)
+		}
+	}
+	return found[:min(len(found), hintFolders)]
+}
+
+// pair sorts candidates into tables, in the order in which tables are returned.
+func pair(all []candidate) []pairing {
+	var pairings []pairing
+	for _, c := range all {
+		set, split := c.name.set(), c.name.Split
+		i := slices.IndexFunc(pairings, func(p pairing) bool { return p.set == set && p.split == split })
+		if i < 0 {
+			i, pairings = len(pairings), append(pairings, pairing{set: set, split: split})
+		}
+		pairings[i].files = append(pairings[i].files, c)
+	}
+	slices.SortStableFunc(pairings, func(a, b pairing) int {
+		return cmp.Or(cmp.Compare(splitRank(a.split), splitRank(b.split)), cmp.Compare(a.split, b.split), cmp.Compare(a.set, b.set))
+	})
+	return pairings
+}
+
+// splitRank puts train first, then test, then other names, then none.
+func splitRank(name string) int {
+	switch name {
+	case "train":
+		return 0
+	case "test":
+		return 1
+	case "":
+		return 3
+	}
+	return 2
+}

@@ -1,0 +1,179 @@
+package dataset
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// What Split.Evidence says.
+const (
+	byOption = "--dataset"
+	byName   = "the file names"
+	byHash   = "the sha256 of the labels"
+)
+
+// identify tells which data set the splits are, which their names say belong together. named is the one that the names give away, or
+// empty.
+func (f finder) identify(splits []*Split, named string) error {
+	asked := f.options.Dataset
+	switch {
+	case asked == DatasetNone:
+		return nil
+	case asked != "" && named != "" && named != asked:
+		return contradiction(asked, []string{named}, baseNames(paths(splits[0].Files)))
+	case asked != "":
+		return apply(splits, asked, byOption)
+	case named != "":
+		return apply(splits, named, byName)
+	}
+	f.identifyByLabels(splits)
+	unknown := slices.IndexFunc(splits, func(s *Split) bool { return s.Dataset == nil && labels(s.Files) >= 0 })
+	if unknown >= 0 {
+		s := splits[unknown]
+		s.Notes = append(s.Notes, suggestions(s.Files[0].Path)...)
+	}
+	return nil
+}
+
+// contradiction is the error for --dataset where the names say otherwise: class names and transposition would be silently wrong.
+func contradiction(asked string, found []string, where string) error {
+	return usagef(fmt.Sprintf("say --dataset %s to take the files as they are, or rename them", DatasetNone),
+		"%s holds %s by the files' names, expected %s", where, strings.Join(found, ", "), asked)
+}
+
+// apply says that all splits are of the data set called name.
+func apply(splits []*Split, name, evidence string) error {
+	for _, s := range splits {
+		d, err := Lookup(name)
+		if err != nil {
+			return err
+		}
+		s.Dataset, s.Evidence = &d, evidence
+	}
+	return nil
+}
+
+// identifyByLabels compares label files with the published ones. Splits without labels go with the others, if those agree.
+func (f finder) identifyByLabels(splits []*Split) {
+	var found []string
+	var unlabelled []*Split
+	for _, s := range splits {
+		label := labels(s.Files)
+		if label < 0 {
+			unlabelled = append(unlabelled, s)
+			continue
+		}
+		file := s.Files[label]
+		hash := sync.OnceValue(func() string {
+			sum, err := f.PayloadSHA256(file.Path)
+			if err != nil {
+				return ""
+			}
+			return sum
+		})
+		if s.Dataset = byLabels(file.Header, hash); s.Dataset != nil {
+			s.Evidence = byHash
+			found = append(found, s.Dataset.Name)
+		}
+	}
+	slices.Sort(found)
+	switch found = slices.Compact(found); {
+	case len(found) == 1:
+		_ = apply(unlabelled, found[0], byHash) // a name out of Known
+	case len(found) > 1:
+		splits[0].Notes = append(splits[0].Notes, "by their labels, the splits are of different data sets: "+strings.Join(found, ", "))
+	}
+}
+
+// labels is the index of the column of labels, −1 if there is none.
+func labels(files []File) int {
+	return slices.IndexFunc(files, func(f File) bool { return f.Name == Label.String() })
+}
+
+// suggestions notes that the folder of the file at path is called like a data set whose files cannot be told by name. torchvision keeps
+// files in KMNIST/raw.
+func suggestions(path string) []string {
+	if path == Stdin {
+		return nil
+	}
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return nil
+	}
+	if lowerASCII(filepath.Base(dir)) == "raw" {
+		dir = filepath.Dir(dir)
+	}
+	d, err := Lookup(filepath.Base(dir))
+	if err != nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("the folder is called %s, but the files are not known to be %s; --dataset %s adds its class names",
+		filepath.Base(dir), d.Title, d.Name)}
+}
+
+// selectSet keeps the candidates of one data set, the one that is asked for, or all if there is no more than one. Files of no known data set
+// and no split are tables of their own and in nobody's way.
+func (f finder) selectSet(dir string, all []candidate) ([]candidate, error) {
+	asked := f.options.Dataset
+	if asked == "" || asked == DatasetNone {
+		counted := sets(all, func(n Name) bool { return n.Dataset != "" || n.Split != "" })
+		if len(counted) > 1 {
+			return nil, severalSets(dir, all, counted)
+		}
+		return all, nil
+	}
+	if named := only(all, asked); len(named) > 0 {
+		return named, nil
+	}
+	unknown := sets(all, func(n Name) bool { return n.Dataset == "" })
+	switch {
+	case len(unknown) == 0:
+		return nil, contradiction(asked, sets(all, func(Name) bool { return true }), dir)
+	case len(unknown) == 1:
+		return only(all, unknown[0]), nil
+	}
+	if plain := only(all, Name{}.set()); len(plain) > 0 {
+		return plain, nil
+	}
+	return nil, severalSets(dir, all, unknown)
+}
+
+// sets lists the sets of the candidates that count, sorted.
+func sets(all []candidate, count func(Name) bool) []string {
+	var list []string
+	for _, c := range all {
+		if count(c.name) {
+			list = append(list, c.name.set())
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// only keeps the candidates of one set.
+func only(all []candidate, set string) []candidate {
+	return slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return c.name.set() != set })
+}
+
+// severalSets is the error for a folder with more than one data set.
+func severalSets(dir string, all []candidate, found []string) error {
+	var list, known, examples []string
+	for _, set := range found {
+		first := only(all, set)[0]
+		if examples = append(examples, first.path); first.name.Dataset != "" {
+			known = append(known, set)
+			list = append(list, set)
+			continue
+		}
+		list = append(list, fmt.Sprintf("files like %s", filepath.Base(first.path)))
+	}
+	advice := "give the files to use one by one, or a folder with one data set"
+	if len(known) > 0 {
+		advice = "choose one with --dataset " + strings.Join(known, " or --dataset ")
+	}
+	return &Error{Message: fmt.Sprintf("several data sets in %s: %s", dir, strings.Join(list, ", ")), Advice: advice,
+		Paths: examples, Err: ErrAmbiguous}
+}

@@ -1,0 +1,178 @@
+package dataset
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/idxport/idxport/source/idx"
+)
+
+// A Role is what a file is to its table.
+type Role int
+
+// The roles, in the order of a table's columns.
+const (
+	Image Role = iota // images, patterns, X_
+	Label             // labels, y_
+	Data              // anything else
+)
+
+// String is the name of the role's column: "image", "label" or "data".
+func (r Role) String() string {
+	switch r {
+	case Image:
+		return "image"
+	case Label:
+		return "label"
+	}
+	return "data"
+}
+
+// A Name is what the name of a file tells about it.
+type Name struct {
+	Dataset     string // Name of one of Known, if the prefix is unmistakably its; else empty
+	Split       string // as in SplitInfo.Name ("t10k" is "test"), or empty
+	Role        Role
+	Prefix      string // the words that are left, lower case, joined by dashes: files that belong together agree in it
+	Stem        string // the base name without format and compression, in its own case
+	Format      string // "idx3-ubyte", "idx" for a plain .idx, or empty if the name does not say that this is an IDX file
+	Compression string // "gz", "zst", "xz", "bz2" or empty: what the name says; the contents may differ
+}
+
+// compressions are the endings of compressed files, in the order in which twins are taken.
+var compressions = [...]string{"gz", "zst", "xz", "bz2"}
+
+// publishedFormat ends the published names: train-images-idx3-ubyte and, after some tools unpacked it, train-images.idx3-ubyte.
+var publishedFormat = regexp.MustCompile(`^(?:(.*)[-.])?(idx([0-9]{1,3})-([a-z]+))$`)
+
+// prefixes are the prefixes that only one data set has. The names are published at the data sets' homepages, see published; of Kannada in
+// https://github.com/vinayprabhu/Kannada_MNIST/tree/master/data/output_tensors/MNIST_format. MNIST, Fashion-MNIST and KMNIST are published
+// under the same four names, without a prefix; they count here for files that were renamed to tell them apart.
+var prefixes = [...]struct{ prefix, dataset, split string }{
+	{"mnist", "mnist", ""},
+	{"fashion", "fashion-mnist", ""},
+	{"fashion-mnist", "fashion-mnist", ""},
+	{"fashionmnist", "fashion-mnist", ""},
+	{"kmnist", "kmnist", ""},
+	{"emnist-balanced", "emnist-balanced", ""},
+	{"emnist-byclass", "emnist-byclass", ""},
+	{"emnist-bymerge", "emnist-bymerge", ""},
+	{"emnist-digits", "emnist-digits", ""},
+	{"emnist-letters", "emnist-letters", ""},
+	{"emnist-mnist", "emnist-mnist", ""},
+	{"qmnist", "qmnist", ""},
+	{"xnist", "qmnist", "nist"},
+	{"kannada-mnist", "kannada-mnist", ""},
+	{"dig-mnist", "kannada-mnist", "dig"},
+}
+
+// ParseName reads the name of the file at path. It looks at the base name only, and knows every name: what it cannot tell is left empty.
+func ParseName(path string) Name {
+	var n Name
+	base := filepath.Base(path)
+	lower := lowerASCII(base)
+	for _, c := range compressions {
+		if stem, ok := strings.CutSuffix(lower, "."+c); ok {
+			n.Compression, lower = c, stem
+			break
+		}
+	}
+	lower, n.Format = cutFormat(lower)
+	n.Stem = base[:len(lower)]
+	n.readWords(strings.FieldsFunc(lower, func(r rune) bool { return strings.ContainsRune("-._ ", r) }))
+	return n
+}
+
+// cutFormat takes the format off the end of a name.
+func cutFormat(name string) (stem, format string) {
+	if m := publishedFormat.FindStringSubmatch(name); m != nil && validFormat(m[3], m[4]) {
+		return m[1], m[2]
+	}
+	if stem, ok := strings.CutSuffix(name, ".idx"); ok {
+		return stem, "idx"
+	}
+	return name, ""
+}
+
+// validFormat tells whether the rank and the data type of a published format exist.
+func validFormat(rank, suffix string) bool {
+	n, err := strconv.Atoi(rank)
+	return err == nil && n >= 1 && n <= idx.MaxRank &&
+		slices.ContainsFunc(idx.DTypes(), func(t idx.DType) bool { return t.Suffix() == suffix })
+}
+
+// readWords tells the role and the split, the last words that name one, and takes what is left for the prefix.
+func (n *Name) readWords(words []string) {
+	n.Role = Data
+	for i := len(words) - 1; i >= 0 && n.Role == Data; i-- {
+		if n.Role = roleOf(words[i]); n.Role != Data {
+			words = slices.Delete(words, i, i+1)
+		}
+	}
+	if n.Role == Data && len(words) > 1 { // X_train, y_train
+		switch words[0] {
+		case "x":
+			n.Role, words = Image, words[1:]
+		case "y":
+			n.Role, words = Label, words[1:]
+		}
+	}
+	for i := len(words) - 1; i >= 0 && n.Split == ""; i-- {
+		if n.Split = splitOf(words[i]); n.Split != "" {
+			words = slices.Delete(words, i, i+1)
+		}
+	}
+	n.Prefix = strings.Join(words, "-")
+	for _, p := range prefixes {
+		if p.prefix == n.Prefix {
+			n.Dataset = p.dataset
+			if n.Split == "" {
+				n.Split = p.split
+			}
+		}
+	}
+}
+
+func roleOf(word string) Role {
+	switch word {
+	case "image", "images", "patterns": // patterns: InfiMNIST, https://leon.bottou.org/projects/infimnist
+		return Image
+	case "label", "labels":
+		return Label
+	}
+	return Data
+}
+
+// splitOf is the split that a word names, or empty. test10k and test50k are the parts of QMNIST's test set:
+// https://github.com/facebookresearch/qmnist.
+func splitOf(word string) string {
+	switch word {
+	case "train", "test", "test10k", "test50k":
+		return word
+	case "t10k":
+		return "test"
+	}
+	return ""
+}
+
+// set is the same for names of one data set: a published one, or all with the same prefix.
+func (n Name) set() string {
+	if n.Dataset != "" {
+		return n.Dataset
+	}
+	return "/" + n.Prefix
+}
+
+// lowerASCII lowers A…Z and keeps every other byte, so that positions in the result are positions in s, whatever its encoding.
+func lowerASCII(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}

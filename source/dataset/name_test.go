@@ -1,0 +1,116 @@
+package dataset
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The published names and what they mean, from the pages named in published.go.
+func TestParsePublishedNames(t *testing.T) {
+	t.Parallel()
+	type want struct {
+		dataset, split string
+		role           Role
+	}
+	names := map[string]want{
+		// MNIST, Fashion-MNIST and KMNIST share these four, so they do not tell the data set.
+		"train-images-idx3-ubyte.gz": {"", "train", Image},
+		"train-labels-idx1-ubyte.gz": {"", "train", Label},
+		"t10k-images-idx3-ubyte.gz":  {"", "test", Image},
+		"t10k-labels-idx1-ubyte.gz":  {"", "test", Label},
+		"train-images-idx3-ubyte":    {"", "train", Image},
+		"train-images.idx3-ubyte":    {"", "train", Image},
+		"train-labels.idx1-ubyte":    {"", "train", Label},
+		"t10k-images.idx3-ubyte":     {"", "test", Image},
+		"t10k-labels.idx1-ubyte":     {"", "test", Label},
+
+		"qmnist-train-images-idx3-ubyte.gz": {"qmnist", "train", Image},
+		"qmnist-train-labels-idx2-int.gz":   {"qmnist", "train", Label},
+		"qmnist-test-images-idx3-ubyte.gz":  {"qmnist", "test", Image},
+		"qmnist-test-labels-idx2-int.gz":    {"qmnist", "test", Label},
+		"qmnist-test-labels-idx1-ubyte.gz":  {"qmnist", "test", Label},
+		"xnist-images-idx3-ubyte.xz":        {"qmnist", "nist", Image},
+		"xnist-labels-idx2-int.xz":          {"qmnist", "nist", Label},
+
+		"X_kannada_MNIST_train-idx3-ubyte.gz": {"kannada-mnist", "train", Image},
+		"y_kannada_MNIST_train-idx1-ubyte.gz": {"kannada-mnist", "train", Label},
+		"X_kannada_MNIST_test-idx3-ubyte.gz":  {"kannada-mnist", "test", Image},
+		"y_kannada_MNIST_test-idx1-ubyte.gz":  {"kannada-mnist", "test", Label},
+		"X_dig_MNIST-idx3-ubyte.gz":           {"kannada-mnist", "dig", Image},
+		"y_dig_MNIST-idx1-ubyte.gz":           {"kannada-mnist", "dig", Label},
+
+		"mnist8m-patterns-idx3-ubyte": {"", "", Image},
+		"mnist8m-labels-idx1-ubyte":   {"", "", Label},
+	}
+	for _, set := range strings.Fields("balanced byclass bymerge digits letters mnist") {
+		for _, split := range strings.Fields("train test") {
+			names["emnist-"+set+"-"+split+"-images-idx3-ubyte.gz"] = want{"emnist-" + set, split, Image}
+			names["emnist-"+set+"-"+split+"-labels-idx1-ubyte.gz"] = want{"emnist-" + set, split, Label}
+		}
+	}
+	for name, w := range names {
+		for _, spelling := range []string{name, strings.ToUpper(name), filepath.Join("some.folder-train", name), strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".xz") + ".zst"} {
+			n := ParseName(spelling)
+			if got := (want{n.Dataset, n.Split, n.Role}); got != w {
+				t.Errorf("%s: got %+v, want %+v", spelling, got, w)
+			}
+			if n.Format == "" {
+				t.Errorf("%s: not taken for IDX", spelling)
+			}
+		}
+	}
+}
+
+func TestParseName(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]Name{
+		"Train-Images-IDX3-ubyte.GZ": {Split: "train", Role: Image, Stem: "Train-Images", Format: "idx3-ubyte", Compression: "gz"},
+		"foo-train-labels-idx1-byte": {Split: "train", Role: Label, Prefix: "foo", Stem: "foo-train-labels", Format: "idx1-byte"},
+		"X_train.idx":                {Split: "train", Role: Image, Stem: "X_train", Format: "idx"},
+		"y-test.idx.bz2":             {Split: "test", Role: Label, Stem: "y-test", Format: "idx", Compression: "bz2"},
+		"My_Weights.idx":             {Role: Data, Prefix: "my-weights", Stem: "My_Weights", Format: "idx"},
+		"test10k-labels":             {Split: "test10k", Role: Label, Stem: "test10k-labels"},
+		"a-idx256-ubyte":             {Role: Data, Prefix: "a-idx256-ubyte", Stem: "a-idx256-ubyte"}, // rank is at most 255
+		"a-idx2-long":                {Role: Data, Prefix: "a-idx2-long", Stem: "a-idx2-long"},       // no such data type
+		"README.md":                  {Role: Data, Prefix: "readme-md", Stem: "README.md"},
+		"idx3-ubyte":                 {Role: Data, Format: "idx3-ubyte"},
+		".gz":                        {Role: Data, Compression: "gz"},
+		"x":                          {Role: Data, Prefix: "x", Stem: "x"}, // the coordinate, not X_
+		"fashion-train-images.idx":   {Dataset: "fashion-mnist", Split: "train", Role: Image, Prefix: "fashion", Stem: "fashion-train-images", Format: "idx"},
+	} {
+		if got := ParseName(path); got != want {
+			t.Errorf("%s: got %+v, want %+v", path, got, want)
+		}
+	}
+}
+
+// Whatever the name: the stem begins it, the words are of a known kind, and compression changes nothing else.
+func FuzzParseName(f *testing.F) {
+	for _, s := range []string{"train-images-idx3-ubyte.gz", "X_dig_MNIST-idx3-ubyte", "İ.idx", "\xff-labels.IDX.xz", "idx1-int", "", ".", "-._"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		n := ParseName(name)
+		base := filepath.Base(name)
+		if !strings.HasPrefix(base, n.Stem) {
+			t.Errorf("stem %q does not begin %q", n.Stem, base)
+		}
+		if !slices.Contains([]string{"", "train", "test", "test10k", "test50k", "nist", "dig"}, n.Split) {
+			t.Errorf("split %q", n.Split)
+		}
+		if n.Dataset != "" && !slices.ContainsFunc(Known(), func(d Info) bool { return d.Name == n.Dataset }) {
+			t.Errorf("data set %q is not known", n.Dataset)
+		}
+		if n.Compression == "" && base == name && name != "." && name != ".." && !strings.ContainsAny(name, `/\`) {
+			packed := ParseName(name + ".gz")
+			if packed.Compression != "gz" {
+				t.Errorf("%q.gz: compression %q", name, packed.Compression)
+			}
+			if packed.Compression = ""; packed != n {
+				t.Errorf("%q: got %+v, with .gz %+v", name, n, packed)
+			}
+		}
+	})
+}

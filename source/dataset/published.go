@@ -1,0 +1,138 @@
+package dataset
+
+import (
+	"strings"
+
+	"github.com/idxport/idxport/source/idx"
+)
+
+const (
+	digits    = "0 1 2 3 4 5 6 7 8 9"
+	uppercase = "A B C D E F G H I J K L M N O P Q R S T U V W X Y Z"
+	lowercase = "a b c d e f g h i j k l m n o p q r s t u v w x y z"
+
+	// unmerged are the small letters that ByMerge and Balanced keep apart from the capitals; the other 15 look too much like them.
+	unmerged = "a b d e f g h n q r t"
+)
+
+// Known lists the published data sets, made anew for every caller.
+func Known() []Info {
+	known := []Info{mnist(), fashion(), kuzushiji()}
+	known = append(known, emnist()...)
+	return append(known, qmnist(), kannada())
+}
+
+// mnist is described at its homepage; the licence stands in https://keras.io/api/datasets/mnist/.
+func mnist() Info {
+	return Info{
+		Name: "mnist", Title: "MNIST", Classes: strings.Fields(digits), ImageShape: []int{28, 28},
+		Splits: []SplitInfo{
+			{"train", 60000, scalarLabels(60000, "1feba77c54802fa5339a11837ea4b2866434b83314ec45192930f1df69120c13")},
+			{"test", 10000, scalarLabels(10000, "ddeff807876a9661a1110d45c266c86239a3a1b7d37da0c3716a7a683c852ff5")},
+		},
+		License: "CC BY-SA 3.0", Homepage: "http://yann.lecun.com/exdb/mnist/",
+	}
+}
+
+func fashion() Info {
+	return Info{
+		Name: "fashion-mnist", Title: "Fashion-MNIST", ImageShape: []int{28, 28},
+		Classes: []string{"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"},
+		Splits: []SplitInfo{
+			{"train", 60000, scalarLabels(60000, "657fbd221bfc9f4198cc14b5619cc33ec57c58dd0e47af4d99d6650759e869a7")},
+			{"test", 10000, scalarLabels(10000, "3d0e6c6ea990b53b6f8f500a41cac93881d981b315f84578b7d915342ade01e9")},
+		},
+		License: "MIT", Homepage: "https://github.com/zalandoresearch/fashion-mnist",
+	}
+}
+
+// kuzushiji is KMNIST. Its classes are hiragana (http://codh.rois.ac.jp/kmnist/dataset/kmnist/kmnist_classmap.csv), here in romaji as
+// torchvision writes them, so that they are safe in any file name and terminal; --classes with that file gives the hiragana. Kuzushiji-49
+// is published as .npz alone.
+func kuzushiji() Info {
+	return Info{
+		Name: "kmnist", Title: "Kuzushiji-MNIST", ImageShape: []int{28, 28},
+		Classes: strings.Fields("o ki su tsu na ha ma ya re wo"),
+		Splits:  []SplitInfo{{"train", 60000, nil}, {"test", 10000, nil}},
+		License: "CC BY-SA 4.0", Homepage: "https://github.com/rois-codh/kmnist",
+	}
+}
+
+// emnist lists the six sets of EMNIST. The images are stored transposed: https://github.com/tensorflow/datasets/issues/812. The classes are
+// those of the mapping files in the published archive; of two letters for one label the capital, which stands first there. The counts stand
+// in https://www.tensorflow.org/datasets/catalog/emnist, but for Letters, where that page has only a part: all 145,600 characters of the
+// homepage are in the files, see https://galilai-group.github.io/stable-datasets/datasets/e_mnist.
+func emnist() []Info {
+	sets := []struct {
+		name, classes string
+		train, test   int64
+	}{
+		{"Balanced", digits + " " + uppercase + " " + unmerged, 112800, 18800},
+		{"ByClass", digits + " " + uppercase + " " + lowercase, 697932, 116323},
+		{"ByMerge", digits + " " + uppercase + " " + unmerged, 697932, 116323},
+		{"Digits", digits, 240000, 40000},
+		{"Letters", uppercase, 124800, 20800},
+		{"MNIST", digits, 60000, 10000},
+	}
+	infos := make([]Info, len(sets))
+	for i, s := range sets {
+		infos[i] = Info{
+			Name: "emnist-" + strings.ToLower(s.name), Title: "EMNIST " + s.name, ImageShape: []int{28, 28},
+			Classes: strings.Fields(s.classes), Transposed: true,
+			Splits:   []SplitInfo{{"train", s.train, nil}, {"test", s.test, nil}},
+			Homepage: "https://www.nist.gov/itl/products-and-services/emnist-dataset",
+		}
+		if s.name == "Letters" { // labels 1…26
+			infos[i].FirstLabel = 1
+			infos[i].Classes = append([]string{""}, infos[i].Classes...)
+		}
+	}
+	return infos
+}
+
+// qmnist is described in https://github.com/facebookresearch/qmnist#22-using-the-qmnist-extended-labels, its eight columns too.
+func qmnist() Info {
+	extended := func(records int, sha256 string) LabelFile {
+		return LabelFile{idx.Header{DType: idx.Int32, Dims: []int{records, 8}}, sha256}
+	}
+	test := scalarLabels(60000, "345d044ae3c895fa4a9bb02d95611b705912608481cf5613f70445a1ae95485b")
+	return Info{
+		Name: "qmnist", Title: "QMNIST", ImageShape: []int{28, 28}, Classes: strings.Fields(digits),
+		LabelColumns: strings.Fields("label hsf_series writer digit_index nist_class nist_index duplicate unused"),
+		Splits: []SplitInfo{
+			{"train", 60000, []LabelFile{extended(60000, "69d38b36ac9b86f1b198ee9b2fa7434a2013be2947fc11b5d8a94beb36d9a1da")}},
+			{"test", 60000, append(test, extended(60000, "3aee714dbd3fe270d84d9cbcc928d0858cdd5e52022ffca569ac263dadb6276f"))},
+			{"nist", 402953, []LabelFile{extended(402953, "d556770422073ac750292f93cd4ad6887cb9d3914df601faeeadb47a32ce3ecf")}},
+		},
+		License: "BSD-style", Homepage: "https://github.com/facebookresearch/qmnist",
+	}
+}
+
+// kannada is described in https://arxiv.org/abs/1908.01242. Its split dig, called Dig-MNIST, was written by people who do not use the script.
+func kannada() Info {
+	return Info{
+		Name: "kannada-mnist", Title: "Kannada-MNIST", ImageShape: []int{28, 28}, Classes: strings.Fields(digits),
+		Splits:   []SplitInfo{{"train", 60000, nil}, {"test", 10000, nil}, {"dig", 10240, nil}},
+		Homepage: "https://github.com/vinayprabhu/Kannada_MNIST",
+	}
+}
+
+// scalarLabels is a file of one byte per label.
+func scalarLabels(records int, sha256 string) []LabelFile {
+	return []LabelFile{{idx.Header{DType: idx.Uint8, Dims: []int{records}}, sha256}}
+}
+
+// byLabels finds the data set that has a label file with this header and this hash, nil if there is none. The hash is asked for only where a
+// header matches.
+func byLabels(h idx.Header, sha256 func() string) *Info {
+	for _, d := range Known() {
+		for _, s := range d.Splits {
+			for _, l := range s.Labels {
+				if sameHeader(l.Header, h) && strings.EqualFold(sha256(), l.SHA256) {
+					return &d
+				}
+			}
+		}
+	}
+	return nil
+}

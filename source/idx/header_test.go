@@ -1,0 +1,186 @@
+package idx
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+func TestReadHeader(t *testing.T) {
+	t.Parallel()
+	rank255 := append([]byte{0, 0, 8, 255}, bytes.Repeat([]byte{0, 0, 0, 1}, 255)...)
+	tests := map[string]struct {
+		in     []byte
+		dtype  DType
+		dims   []int
+		record int64
+		total  int64
+	}{
+		"MNIST's training images": {[]byte{0, 0, 8, 3, 0, 0, 0xea, 0x60, 0, 0, 0, 28, 0, 0, 0, 28}, Uint8, []int{60000, 28, 28}, 784, 47040000},
+		"labels":                  {[]byte{0, 0, 8, 1, 0, 0, 0xea, 0x60}, Uint8, []int{60000}, 1, 60000},
+		"QMNIST's labels":         {[]byte{0, 0, 0x0c, 2, 0, 0, 0xea, 0x60, 0, 0, 0, 8}, Int32, []int{60000, 8}, 32, 1920000},
+		"no records":              {[]byte{0, 0, 0x0e, 2, 0, 0, 0, 0, 0, 0, 0, 5}, Float64, []int{0, 5}, 40, 0},
+		"no elements":             {[]byte{0, 0, 0x0b, 3, 0, 0, 0, 7, 0, 0, 0, 3, 0, 0, 0, 0}, Int16, []int{7, 3, 0}, 0, 0},
+		"rank 255":                {rank255, Uint8, slices.Repeat([]int{1}, 255), 1, 1},
+		"unsigned dimension":      {[]byte{0, 0, 9, 1, 0xff, 0xff, 0xff, 0xff}, Int8, []int{math.MaxUint32}, 1, math.MaxUint32},
+		"zero beside large":       {[]byte{0, 0, 0x0d, 3, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 2}, Float32, []int{0, math.MaxUint32, 2}, 8 * math.MaxUint32, 0},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, err := ReadHeader(iotest.OneByteReader(bytes.NewReader(test.in)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if h.DType != test.dtype || !slices.Equal(h.Dims, test.dims) || h.RecordSize() != test.record || h.PayloadSize() != test.total || h.Size() != int64(len(test.in)) {
+				t.Errorf("found %v, record %d, payload %d", h, h.RecordSize(), h.PayloadSize())
+			}
+			out, err := h.AppendBinary(nil)
+			if err != nil || !bytes.Equal(out, test.in) {
+				t.Errorf("written again: % x, %v", out, err)
+			}
+		})
+	}
+}
+
+func TestReadHeaderErrors(t *testing.T) {
+	t.Parallel()
+	dims := func(rank byte, each ...byte) []byte {
+		return append([]byte{0, 0, 8, rank}, bytes.Repeat(each, int(rank))...)
+	}
+	tests := map[string]struct {
+		in     []byte
+		kind   error
+		offset int64
+		says   string // in the message
+		hints  string // in the hint
+	}{
+		"empty":                  {nil, ErrTruncated, 0, "empty", "fetch"},
+		"one byte":               {[]byte{0}, ErrTruncated, 1, "found 1 bytes, expected 4", "fetch"},
+		"half a magic number":    {[]byte{0, 0, 8}, ErrTruncated, 3, "found 3 bytes, expected 4", "fetch"},
+		"dimensions cut":         {[]byte{0, 0, 8, 3, 0, 0, 0, 1, 0}, ErrTruncated, 9, "found 9 bytes, expected 16", "fetch"},
+		"rank 0":                 {[]byte{0, 0, 8, 0}, ErrRank, 3, "no dimensions", ""},
+		"unknown type":           {[]byte{0, 0, 0x0a, 1, 0, 0, 0, 0}, ErrDType, 2, "0x0a", "damaged"},
+		"little-endian":          {[]byte{3, 8, 0, 0, 2, 0, 0, 0}, ErrMagic, 0, "little-endian", "--byte-order little"},
+		"HTML page":              {[]byte("\n <!DOCTYPE html><html>"), ErrMagic, 0, "HTML", "download it again"},
+		"HTML page without type": {[]byte("<HTML><head>"), ErrMagic, 0, "HTML", "download it again"},
+		"S3's error":             {[]byte("<?xml version=\"1.0\"?><Error>"), ErrMagic, 0, "XML", "download it again"},
+		"NORB, little-endian":    {[]byte{0x55, 0x4c, 0x3d, 0x1e, 4, 0, 0, 0}, ErrMagic, 0, "NORB", "another format"},
+		"NORB, big-endian":       {[]byte{0x1e, 0x3d, 0x4c, 0x51, 0, 0, 0, 4}, ErrMagic, 0, "NORB", "another format"},
+		"gzip twice":             {[]byte("\x1f\x8b\x08\x00"), ErrMagic, 0, "gzip", "decompress it once"},
+		"zip":                    {[]byte("PK\x03\x04...."), ErrMagic, 0, "zip", "unpack"},
+		"npy":                    {[]byte("\x93NUMPY\x01\x00"), ErrMagic, 0, ".npy", ""},
+		"text":                   {[]byte("5,0,0,0,0\n"), ErrMagic, 0, "35 2c 30 2c", "two zero bytes"},
+		"two bytes of text":      {[]byte("hi"), ErrMagic, 0, "68 69", "two zero bytes"},
+		"overflowing products":   {dims(255, 0xff, 0xff, 0xff, 0xff), ErrTooLarge, 4, "2^62", "damaged"},
+		"payload of 2^64":        {dims(2, 0xff, 0xff, 0xff, 0xff), ErrTooLarge, 4, "2^62", "damaged"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, err := ReadHeader(bytes.NewReader(test.in))
+			var e *Error
+			if !errors.As(err, &e) {
+				t.Fatalf("found %v, %v, expected an *Error", h, err)
+			}
+			if !errors.Is(err, test.kind) || !errors.Is(err, ErrFormat) || e.Offset != test.offset {
+				t.Errorf("found %v at %d, expected %v at %d", err, e.Offset, test.kind, test.offset)
+			}
+			if !strings.Contains(err.Error(), test.says) || !strings.Contains(e.Hint(), test.hints) {
+				t.Errorf("found %q, hint %q, expected %q, %q", err, e.Hint(), test.says, test.hints)
+			}
+		})
+	}
+}
+
+func TestReadHeaderPassesErrorsOfTheReader(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("disk on fire")
+	for _, n := range []int64{0, 2, 6} {
+		in := iotest.ErrReader(broken)
+		if n > 0 {
+			in = iotest.DataErrReader(&failing{data: []byte{0, 0, 8, 1, 0, 0, 0, 1}[:n], err: broken})
+		}
+		if _, err := ReadHeader(in); !errors.Is(err, broken) || errors.Is(err, ErrFormat) {
+			t.Errorf("after %d bytes: found %v, expected the reader's error", n, err)
+		}
+	}
+}
+
+// failing returns its data, then its error.
+type failing struct {
+	data []byte
+	err  error
+}
+
+func (f *failing) Read(p []byte) (int, error) {
+	if len(f.data) == 0 {
+		return 0, f.err
+	}
+	n := copy(p, f.data)
+	f.data = f.data[n:]
+	return n, nil
+}
+
+func TestAppendBinaryErrors(t *testing.T) {
+	t.Parallel()
+	for name, h := range map[string]Header{
+		"no dimensions":      {DType: Uint8},
+		"256 dimensions":     {DType: Uint8, Dims: make([]int, 256)},
+		"negative dimension": {DType: Uint8, Dims: []int{-1}},
+		"dimension of 2^32":  {DType: Uint8, Dims: []int{1 << 32}},
+		"unknown type":       {DType: 0x0A, Dims: []int{1}},
+	} {
+		if out, err := h.AppendBinary(nil); err == nil {
+			t.Errorf("%s: found % x, expected an error", name, out)
+		}
+	}
+}
+
+func TestReshape(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		from, to, want []int // want nil: an error
+	}{
+		"flat to images":      {[]int{60000, 784}, []int{-1, 28, 28}, []int{60000, 28, 28}},
+		"no open dimension":   {[]int{6}, []int{2, 3}, []int{2, 3}},
+		"open in the middle":  {[]int{4, 6}, []int{2, -1, 3}, []int{2, 4, 3}},
+		"to rank 1":           {[]int{2, 3, 4}, []int{-1}, []int{24}},
+		"no records":          {[]int{0, 784}, []int{-1, 28, 28}, []int{0, 28, 28}},
+		"no elements, closed": {[]int{3, 0}, []int{0, 5}, []int{0, 5}},
+		"does not divide":     {[]int{10}, []int{-1, 3}, nil},
+		"wrong product":       {[]int{10}, []int{3, 3}, nil},
+		"two open":            {[]int{10}, []int{-1, -1}, nil},
+		"open beside zero":    {[]int{0}, []int{-1, 0}, nil},
+		"overflow":            {[]int{10}, []int{math.MaxUint32, math.MaxUint32, math.MaxUint32}, nil},
+		"negative":            {[]int{10}, []int{-2, 5}, nil},
+		"nothing":             {[]int{10}, []int{}, nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, err := Header{DType: Int16, Dims: test.from}.Reshape(test.to)
+			if test.want == nil {
+				if !errors.Is(err, ErrShape) {
+					t.Errorf("found %v, %v, expected ErrShape", h, err)
+				}
+				return
+			}
+			if err != nil || !slices.Equal(h.Dims, test.want) || h.DType != Int16 {
+				t.Errorf("found %v, %v, expected %v", h, err, test.want)
+			}
+		})
+	}
+}
+
+func TestHeaderText(t *testing.T) {
+	t.Parallel()
+	h := Header{DType: Uint8, Dims: []int{60000, 28, 28}}
+	if h.String() != "uint8 60000×28×28" || h.Name() != "idx3-ubyte" {
+		t.Errorf("found %q, %q", h.String(), h.Name())
+	}
+}
