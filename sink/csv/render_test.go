@@ -1,0 +1,188 @@
+package csv
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/idxport/idxport/source/idx"
+)
+
+// checkRender compares the renderer for d with the plain one, and its widest text with width.
+func checkRender(t *testing.T, r *renderers, d idx.DType, src []byte) {
+	t.Helper()
+	n := len(src) / d.Size()
+	src = src[:n*d.Size()]
+	const before = "before,"
+	room := make([]byte, 0, len(before)+n*width(d)+slack)
+	got := string(r.of(d)(append(room, before...), src))
+	var want strings.Builder
+	want.WriteString(before)
+	for ; len(src) > 0; src = src[d.Size():] {
+		value := referenceValue(d, src[:d.Size()])
+		if len(value)+1 > width(d) {
+			t.Fatalf("%s: %q is longer than the width %d says", d, value, width(d))
+		}
+		want.WriteString(value + ",")
+	}
+	if got != want.String() {
+		t.Fatalf("%s: %s", d, difference(got, want.String()))
+	}
+}
+
+// difference shows the first place where got differs from want.
+func difference(got, want string) string {
+	i := 0
+	for i < min(len(got), len(want)) && got[i] == want[i] {
+		i++
+	}
+	return "at byte " + strconv.Itoa(i) + ": got …" + got[max(0, i-20):min(len(got), i+20)] + "…, want …" + want[max(0, i-20):min(len(want), i+20)] + "…"
+}
+
+func TestEveryPairOfBytes(t *testing.T) {
+	t.Parallel()
+	r := &renderers{comma: ','}
+	src := make([]byte, 0, 2<<16)
+	for i := range 1 << 16 {
+		src = binary.LittleEndian.AppendUint16(src, uint16(i))
+	}
+	for _, d := range []idx.DType{idx.Uint8, idx.Int8, idx.Int16} {
+		checkRender(t, r, d, src)
+		checkRender(t, r, d, src[1:]) // the pairs that straddle
+	}
+}
+
+// Zeros have shortcuts of eight at once, and what is left after whole words has a path of its own.
+func TestRunsOfZeros(t *testing.T) {
+	t.Parallel()
+	r := &renderers{comma: ','}
+	for length := range 40 {
+		for nonzero := range length + 1 {
+			src := make([]byte, length)
+			if nonzero < length {
+				src[nonzero] = 200
+			}
+			for _, d := range idx.DTypes() {
+				checkRender(t, r, d, src)
+			}
+		}
+	}
+}
+
+func TestIntsAtEveryLength(t *testing.T) {
+	t.Parallel()
+	r := &renderers{comma: ','}
+	var values []int32
+	for power := int64(1); power <= 10_000_000_000; power *= 10 {
+		for digit := int64(1); digit <= 9; digit++ {
+			for off := int64(-2); off <= 2; off++ {
+				values = append(values, int32(digit*power+off), int32(-digit*power+off)) // some wrap: any int will do
+			}
+		}
+	}
+	for bit := range 32 {
+		values = append(values, 1<<bit-1, 1<<bit, -1<<bit-1, -1<<bit)
+	}
+	for range 1 << 17 {
+		values = append(values, int32(rand.Uint32()), int32(rand.Uint32())>>rand.Uint32N(32))
+	}
+	checkRender(t, r, idx.Int32, bytesOf(t, values))
+}
+
+func TestFloats(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		bits uint64 // of a float64
+		want string
+	}{
+		{math.Float64bits(0), "0.0"},
+		{1 << 63, "-0.0"},
+		{math.Float64bits(1), "1.0"},
+		{math.Float64bits(-42), "-42.0"},
+		{math.Float64bits(0.1), "0.1"},
+		{math.Float64bits(100000), "100000.0"},
+		{math.Float64bits(1e6), "1e+06"},
+		{math.Float64bits(1e20), "1e+20"},
+		{math.Float64bits(math.MaxFloat64), "1.7976931348623157e+308"},
+		{math.Float64bits(math.SmallestNonzeroFloat64), "5e-324"},
+		{math.Float64bits(math.Inf(1)), "inf"},
+		{math.Float64bits(math.Inf(-1)), "-inf"},
+		{0x7ff8000000000001, "NaN"},
+		{0xfff8000000000000, "NaN"}, // with a sign
+		{0x7ff0000000000001, "NaN"}, // signalling
+	} {
+		render := (&renderers{comma: ';'}).of(idx.Float64)
+		src := binary.LittleEndian.AppendUint64(nil, test.bits)
+		if got := string(render(make([]byte, 0, 100), src)); got != test.want+";" {
+			t.Errorf("%#x: got %q, want %q", test.bits, got, test.want+";")
+		}
+	}
+}
+
+// Every text must give the same bits back, in its own precision, and must look like no integer.
+func TestFloatsReadBack(t *testing.T) {
+	t.Parallel()
+	r := &renderers{comma: ','}
+	const n = 20_000
+	src := make([]byte, 0, 8*n)
+	for range n {
+		bits := rand.Uint64()
+		for range rand.IntN(3) { // with repetitions, which have a shortcut
+			src = binary.LittleEndian.AppendUint64(src, bits)
+		}
+	}
+	for _, d := range []idx.DType{idx.Float32, idx.Float64} {
+		checkRender(t, r, d, src)
+		size := d.Size()
+		text := string(r.of(d)(make([]byte, 0, len(src)/size*width(d)+slack), src))
+		for i, field := range strings.Split(strings.TrimSuffix(text, ","), ",") {
+			v, err := strconv.ParseFloat(field, 8*size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := strconv.ParseInt(field, 10, 64); err == nil {
+				t.Errorf("%s: %q is an integer", d, field)
+			}
+			want := floatBits(d, src[i*size:])
+			if got := floatBits(d, bytesOfFloat(d, v)); got != want && !(math.IsNaN(v) && field == "NaN") {
+				t.Errorf("%s: %q has the bits %#x, want %#x", d, field, got, want)
+			}
+		}
+	}
+}
+
+// floatBits is the first element of b, as it is.
+func floatBits(d idx.DType, b []byte) uint64 {
+	if d == idx.Float32 {
+		return uint64(binary.LittleEndian.Uint32(b))
+	}
+	return binary.LittleEndian.Uint64(b)
+}
+
+// bytesOfFloat is v as an element of type d.
+func bytesOfFloat(d idx.DType, v float64) []byte {
+	if d == idx.Float32 {
+		return binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(v)))
+	}
+	return binary.LittleEndian.AppendUint64(nil, math.Float64bits(v))
+}
+
+// FuzzRender compares the renderers with the plain ones. The first byte chooses the data type.
+func FuzzRender(f *testing.F) {
+	for i := range idx.DTypes() {
+		f.Add(append([]byte{byte(i)}, "\x00\x00\x00\x00\x00\x00\x00\x00\xff\x80\x7f\x01\xff\xff\xff\xff\x00\x00\x80\x7f"...))
+	}
+	r := &renderers{comma: ','}
+	for _, d := range idx.DTypes() {
+		r.of(d) // makes the tables, so that they are only read from here on
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 0 {
+			all := idx.DTypes()
+			checkRender(t, r, all[int(data[0])%len(all)], data[1:])
+		}
+	})
+}

@@ -1,0 +1,181 @@
+package csv
+
+import (
+	"context"
+	"io"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink/compressed"
+)
+
+// Options say how to write. The zero value writes uncompressed CSV in the default style.
+type Options struct {
+	Style       string           // the Name of one of Styles; empty: DefaultStyle
+	Comma       byte             // what separates fields; 0: a comma. Tab for .tsv
+	Compression compressed.Codec // the zero value does not compress
+}
+
+const (
+	// pieceSize is the number of bytes of text that is made at a time: a batch of 1 MiB of unsigned bytes needs no more than one piece.
+	pieceSize = 4 << 20
+	// maxReady is the most pieces of a batch that Encode makes. The step makes the others, of records beyond 4 MiB, one by one.
+	maxReady = 4
+	// codeShare is how many times smaller than its text the compressed text is, at least: a digit or separator has less than four bits.
+	codeShare = 2
+)
+
+// A Sink writes a table as CSV. It is a sink.Sink and a sink.Sizer.
+type Sink struct {
+	out    *compressed.Writer
+	layout *layout
+	header elementName
+	packed bool       // out compresses
+	texts  bufferPool // pieces of text
+	codes  bufferPool // what is left of them, if out compresses
+
+	// Of the steps and Close alone.
+	begun bool // a batch, or the header alone, is written
+}
+
+// New returns a sink for tables of the schema s. Nothing is written to w before the first step. It fails with a *sink.Error for a
+// style or separator that there is not, for a table whose records all have no elements, and for more than one column in the style matrix.
+func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
+	if o.Comma == 0 {
+		o.Comma = ','
+	}
+	style, err := findStyle(o.Style)
+	if err != nil {
+		return nil, err
+	}
+	l, err := newLayout(s, style, o.Comma)
+	if err != nil {
+		return nil, err
+	}
+	out, err := compressed.New(w, o.Compression)
+	if err != nil {
+		return nil, err
+	}
+	c := &Sink{out: out, layout: l, header: style.header, packed: o.Compression.Name != "" && o.Compression.Name != "none"}
+	rows := int64(s.BatchRows())
+	if s.Rows >= 0 {
+		rows = min(rows, max(s.Rows, 1))
+	}
+	c.texts.size = int(min(pieceSize, rows*l.rowSize())) + slack
+	c.codes.size = c.texts.size / codeShare
+	return c, nil
+}
+
+// BatchSize is the most text that Encode makes of rows rows, or what compression leaves of that.
+func (s *Sink) BatchSize(rows int) int64 {
+	size := min(int64(rows)*s.layout.rowSize(), maxReady*pieceSize)
+	if s.packed {
+		size /= codeShare
+	}
+	return size
+}
+
+// A piece is text on its way to the output, and the buffer that its block lies in.
+type piece struct {
+	block  compressed.Block
+	buffer *[]byte
+}
+
+// Encode renders b as far as maxReady pieces go. The step writes them, and renders and writes what is left of b.
+func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
+	c := s.layout.start(b)
+	var ready []piece
+	for len(ready) < maxReady && !c.done() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		p, err := s.render(c)
+		if err != nil {
+			return nil, err
+		}
+		ready = append(ready, p)
+	}
+	return func() error {
+		if err := s.begin(); err != nil {
+			return err
+		}
+		for _, p := range ready {
+			if err := s.append(p); err != nil {
+				return err
+			}
+		}
+		for !c.done() {
+			p, err := s.render(c)
+			if err != nil {
+				return err
+			}
+			if err := s.append(p); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
+}
+
+// render makes the next piece of c.
+func (s *Sink) render(c *cursor) (piece, error) {
+	text := s.texts.get()
+	*text = c.render((*text)[:0])
+	if !s.packed {
+		block, err := s.out.Encode(nil, *text)
+		return piece{block, text}, err
+	}
+	defer s.texts.put(text)
+	code := s.codes.get()
+	block, err := s.out.Encode(*code, *text)
+	*code = block.Bytes() // which may have grown
+	return piece{block, code}, err
+}
+
+// append writes p and gives its buffer back.
+func (s *Sink) append(p piece) error {
+	err := s.out.Append(p.block)
+	if s.packed {
+		s.codes.put(p.buffer)
+	} else {
+		s.texts.put(p.buffer)
+	}
+	return err
+}
+
+// begin writes what stands before a batch: the header, or the separator that joins it to the batch before where all rows make one line.
+func (s *Sink) begin() error {
+	first := !s.begun
+	s.begun = true
+	if first && s.header != nil {
+		return s.layout.writeHeader(s.header, s.write)
+	}
+	if !first && s.layout.flat {
+		return s.write([]byte{s.layout.comma})
+	}
+	return nil
+}
+
+// Close writes the header if there were no rows, the end of the line if all rows make one, and what ends the compressed stream.
+func (s *Sink) Close() error {
+	rows := s.begun
+	if !rows {
+		if err := s.begin(); err != nil {
+			return err
+		}
+	}
+	if rows && s.layout.flat {
+		if err := s.write([]byte{'\n'}); err != nil {
+			return err
+		}
+	}
+	return s.out.Close()
+}
+
+// write writes text that is in no batch.
+func (s *Sink) write(text []byte) error {
+	b, err := s.out.Encode(nil, text)
+	if err != nil {
+		return err
+	}
+	return s.out.Append(b)
+}

@@ -1,0 +1,262 @@
+package idx
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/compressed"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+var (
+	_ sink.Sink  = (*Sink)(nil)
+	_ sink.Sizer = (*Sink)(nil)
+)
+
+// sample returns rows records of c, little-endian, and the IDX file of them, both built an element at a time.
+func sample(c source.Column, rows int) (data, file []byte) {
+	size := c.DType.Size()
+	file = []byte{0, 0, byte(c.DType), byte(1 + len(c.Shape))}
+	for _, d := range append([]int{rows}, c.Shape...) {
+		file = append(file, byte(d>>24), byte(d>>16), byte(d>>8), byte(d))
+	}
+	random := rand.New(rand.NewPCG(7, uint64(rows)))
+	for range rows * c.Elements() {
+		element := binary.LittleEndian.AppendUint64(nil, random.Uint64())[:size]
+		data = append(data, element...)
+		slices.Reverse(element)
+		file = append(file, element...)
+	}
+	return data, file
+}
+
+// convert writes data, rows records of the only column, in batches of batchRows, whose buffers are overwritten after each step. All batches are
+// encoded before the first step.
+func convert(t *testing.T, c source.Column, data []byte, rows, batchRows int, codec compressed.Codec) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	k, err := New(&out, &schema.Schema{Columns: []source.Column{c}, Rows: int64(rows)}, Options{Compression: codec})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var steps []func() error
+	for first := 0; first < rows; first += batchRows {
+		n := min(batchRows, rows-first)
+		column := bytes.Clone(data[first*c.RecordSize() : (first+n)*c.RecordSize()])
+		original := bytes.Clone(column)
+		step, err := k.Encode(context.Background(), schema.Batch{First: int64(first), Rows: n, Columns: [][]byte{column}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(column, original) {
+			t.Error("Encode changed the batch")
+		}
+		steps = append(steps, func() error {
+			defer func() { copy(column, bytes.Repeat([]byte{0xA5}, len(column))) }()
+			return step()
+		})
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := k.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestEveryTypeAndRank(t *testing.T) {
+	t.Parallel()
+	for _, d := range idx.DTypes() {
+		for _, shape := range [][]int{{}, {3}, {5, 7}, {2, 3, 3}, {2, 1, 3, 2}, {0}, {4, 0}} {
+			c := source.Column{Name: "data", DType: d, Shape: shape}
+			t.Run(fmt.Sprint(d, shape), func(t *testing.T) {
+				t.Parallel()
+				for _, rows := range []int{0, 1, 25} {
+					data, want := sample(c, rows)
+					if got := convert(t, c, data, rows, 10, compressed.Codec{}); !bytes.Equal(got, want) {
+						t.Errorf("%d rows: got\n% x\nwant\n% x", rows, got, want)
+					}
+					z, err := gzip.NewReader(bytes.NewReader(convert(t, c, data, rows, 10, compressed.Codec{Name: "gzip"})))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got, err := io.ReadAll(z); err != nil || !bytes.Equal(got, want) {
+						t.Errorf("%d rows in gzip: got\n% x, error %v, want\n% x", rows, got, err, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// The example in the format's description: a labels file of MNIST starts 00 00 08 01, then the number of items.
+func TestHeaderOfLabels(t *testing.T) {
+	t.Parallel()
+	c := source.Column{Name: "label", DType: idx.Uint8}
+	got := convert(t, c, []byte{5, 0, 4}, 3, 8, compressed.Codec{})
+	if want := "\x00\x00\x08\x01\x00\x00\x00\x03\x05\x00\x04"; string(got) != want {
+		t.Errorf("got % x, want % x", got, want)
+	}
+}
+
+// Of several columns, the one that was asked for.
+func TestColumn(t *testing.T) {
+	t.Parallel()
+	s := &schema.Schema{Rows: 1, Columns: []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{2}}, {Name: "label", DType: idx.Int16}}}
+	var out bytes.Buffer
+	k, err := New(&out, s, Options{Column: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	step, err := k.Encode(context.Background(), schema.Batch{Rows: 1, Columns: [][]byte{{9, 9}, {0x02, 0x01}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(step(), k.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), "\x00\x00\x0b\x01\x00\x00\x00\x01\x01\x02"; got != want {
+		t.Errorf("got % x, want % x", got, want)
+	}
+}
+
+// Elements of one byte are written from the batch itself.
+func TestBytesAreNotCopied(t *testing.T) {
+	t.Parallel()
+	var written [][]byte
+	w := writerFunc(func(p []byte) (int, error) {
+		written = append(written, p)
+		return len(p), nil
+	})
+	k, err := New(w, &schema.Schema{Rows: 4, Columns: []source.Column{{DType: idx.Uint8}}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := []byte{1, 2, 3, 4}
+	step, err := k.Encode(context.Background(), schema.Batch{Rows: 4, Columns: [][]byte{column}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := step(); err != nil {
+		t.Fatal(err)
+	}
+	if last := written[len(written)-1]; &last[0] != &column[0] {
+		t.Error("the bytes that were written are a copy of the batch")
+	}
+	if size := k.BatchSize(1000); size != 0 {
+		t.Errorf("BatchSize says %d, want 0", size)
+	}
+}
+
+// A writerFunc is an io.Writer.
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		rows  int64
+		shape []int
+		want  error
+	}{
+		"rows unknown":  {-1, nil, sink.ErrRowsUnknown},
+		"too many rows": {math.MaxUint32 + 1, nil, sink.ErrUnsupported},
+		"rank 256":      {1, slices.Repeat([]int{1}, 255), sink.ErrUnsupported},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &schema.Schema{Rows: test.rows, Columns: []source.Column{{Name: "data", DType: idx.Uint8, Shape: test.shape}}}
+			var refused *sink.Error
+			if _, err := New(io.Discard, s, Options{}); !errors.As(err, &refused) || !errors.Is(err, test.want) {
+				t.Errorf("got %v, want a *sink.Error that is %q", err, test.want)
+			}
+		})
+	}
+	if _, err := New(io.Discard, &schema.Schema{Rows: 1, Columns: make([]source.Column, 2)}, Options{Column: 2}); err == nil {
+		t.Error("a column that is not there was accepted")
+	}
+}
+
+// Rows that do not come, or that the header does not count, are an error of Close.
+func TestRowsMustBeAsCounted(t *testing.T) {
+	t.Parallel()
+	for _, rows := range []int{0, 2, 4} {
+		k, err := New(io.Discard, &schema.Schema{Rows: 3, Columns: []source.Column{{DType: idx.Uint8}}}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range rows {
+			step, err := k.Encode(context.Background(), schema.Batch{Rows: 1, Columns: [][]byte{{1}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := step(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := k.Close(); err == nil || !strings.Contains(err.Error(), fmt.Sprint("wrote ", rows, " rows")) {
+			t.Errorf("%d rows for a header that says 3: got error %v", rows, err)
+		}
+	}
+}
+
+func TestWriteErrors(t *testing.T) {
+	t.Parallel()
+	full := errors.New("full")
+	c := source.Column{DType: idx.Int32, Shape: []int{2}}
+	for fail := range 3 { // the header, the first batch, the second
+		writes := 0
+		w := writerFunc(func(p []byte) (int, error) {
+			if writes++; writes > fail {
+				return 0, full
+			}
+			return len(p), nil
+		})
+		k, err := New(w, &schema.Schema{Rows: 2, Columns: []source.Column{c}}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			step, encodeErr := k.Encode(context.Background(), schema.Batch{Rows: 1, Columns: [][]byte{make([]byte, 8)}})
+			if encodeErr != nil {
+				t.Fatal(encodeErr)
+			}
+			if err = step(); err != nil {
+				break
+			}
+		}
+		if !errors.Is(err, full) {
+			t.Errorf("write %d failed: got error %v, want %v", fail, err, full)
+		}
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	k, err := New(io.Discard, &schema.Schema{Rows: 1, Columns: []source.Column{{DType: idx.Uint8}}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := k.Encode(ctx, schema.Batch{Rows: 1, Columns: [][]byte{{1}}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v, want %v", err, context.Canceled)
+	}
+}

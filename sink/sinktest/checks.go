@@ -1,0 +1,231 @@
+package sinktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/idxport/idxport/pipeline"
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/source"
+)
+
+// A check is one way to use a sink. It takes t for opening sinks, and leaves the verdict to its caller.
+type check struct {
+	name string
+	run  func(c *contract, t *testing.T) error
+}
+
+func checks() []check {
+	return []check{
+		{"batches backwards", (*contract).backwards},
+		{"batches at once", (*contract).atOnce},
+		{"steps that never run", (*contract).abandoned},
+		{"cancelled", (*contract).cancelled},
+		{"no rows", (*contract).noRows},
+		{"workers", (*contract).workers},
+		{"range", (*contract).ranges},
+		{"rows unknown", (*contract).unknown},
+		{"batch size", (*contract).size},
+	}
+}
+
+// backwards encodes the last batch first. State that Encode keeps from one batch to the next shows.
+func (c *contract) backwards(t *testing.T) error {
+	k, finish, err := c.open(t, c.table.schema())
+	if err != nil {
+		return err
+	}
+	batches := c.table.batches()
+	steps := make([]func() error, len(batches))
+	for i := len(batches) - 1; i >= 0; i-- {
+		if steps[i], err = encode(k, batches[i]); err != nil {
+			return err
+		}
+	}
+	for i, step := range steps {
+		if err := c.finishBatch(step, batches[i]); err != nil {
+			return err
+		}
+	}
+	return c.compareClosed(k, finish)
+}
+
+// atOnce encodes each batch on a goroutine of its own. Steps run as soon as the rows before are written, while later batches are still encoded.
+func (c *contract) atOnce(t *testing.T) error {
+	k, finish, err := c.open(t, c.table.schema())
+	if err != nil {
+		return err
+	}
+	type result struct {
+		step func() error
+		err  error
+	}
+	batches := c.table.batches()
+	results := make([]chan result, len(batches))
+	begin := make(chan struct{})
+	for i, b := range batches {
+		results[i] = make(chan result, 1)
+		go func() {
+			<-begin
+			step, err := encode(k, b)
+			results[i] <- result{step, err}
+		}()
+	}
+	close(begin)
+	var errs []error
+	for i, b := range batches {
+		r := <-results[i]
+		if r.err == nil && errs == nil {
+			r.err = c.finishBatch(r.step, b)
+		}
+		if r.err != nil {
+			errs = append(errs, r.err)
+		}
+	}
+	if errs != nil {
+		return errors.Join(errs...)
+	}
+	return c.compareClosed(k, finish)
+}
+
+func (c *contract) compareClosed(k sink.Sink, finish func() map[string][]byte) error {
+	found, err := closed(k, finish)
+	if err != nil {
+		return err
+	}
+	return compare(found, c.want)
+}
+
+// abandoned drops sinks as after an error elsewhere: the first steps have run, the others never do, and Close is not called. Nothing may
+// panic, and batches are only read.
+func (c *contract) abandoned(t *testing.T) error {
+	for done := range len(c.table.batches()) {
+		k, _, err := c.open(t, c.table.schema())
+		if err != nil {
+			return err
+		}
+		for i, b := range c.table.batches() {
+			step, err := encode(k, b)
+			if err != nil {
+				return err
+			}
+			if i >= done {
+				step = func() error { return nil }
+			}
+			if err := c.finishBatch(step, b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// cancelled encodes for a run that is over: Encode returns, with the context's error or as if nothing was.
+func (c *contract) cancelled(t *testing.T) error {
+	k, _, err := c.open(t, c.table.schema())
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, b := range c.table.batches() {
+		step, err := k.Encode(ctx, b)
+		if err != nil && !errors.Is(err, context.Canceled) {
+			return fmt.Errorf("batch at row %d: found the error %w, expected %w or none", b.First, err, context.Canceled)
+		}
+		if err == nil && step == nil {
+			return fmt.Errorf("batch at row %d: found neither a step nor an error", b.First)
+		}
+	}
+	return nil
+}
+
+// noRows closes sinks that had no batch.
+func (c *contract) noRows(t *testing.T) error {
+	empty := &contract{table: c.table, open: c.open}
+	empty.table.Rows = 0
+	var err error
+	if empty.want, err = empty.serial(t); err != nil {
+		return err
+	}
+	return empty.workers(t)
+}
+
+// workers runs the pipeline.
+func (c *contract) workers(t *testing.T) error {
+	return c.compareRuns(t, func() (source.Table, error) { return c.table.open(false), nil }, c.want)
+}
+
+// ranges runs the pipeline over rows that do not begin with the first.
+func (c *contract) ranges(t *testing.T) error {
+	return c.compareRuns(t, func() (source.Table, error) {
+		return source.Slice(c.table.open(false), 3, int64(c.table.Rows)-1)
+	}, nil)
+}
+
+// unknown writes a table that tells its number of rows only at its end: either New refuses it, or it is written.
+func (c *contract) unknown(t *testing.T) error {
+	if _, _, err := c.open(t, schema.Of(c.table.open(true))); errors.Is(err, sink.ErrRowsUnknown) {
+		return nil
+	}
+	return c.compareRuns(t, func() (source.Table, error) { return c.table.open(true), nil }, nil)
+}
+
+// compareRuns demands the same output from runs with one worker and with four: want, unless that is nil.
+func (c *contract) compareRuns(t *testing.T, open func() (source.Table, error), want output) error {
+	for _, workers := range []int{1, 4} {
+		in, err := open()
+		if err != nil {
+			return err
+		}
+		found, err := c.pipeline(t, in, workers)
+		if err != nil {
+			return fmt.Errorf("%d workers: %w", workers, err)
+		}
+		if want == nil {
+			want = found
+		}
+		if err := compare(found, want); err != nil {
+			return fmt.Errorf("%d workers: %w", workers, err)
+		}
+	}
+	return nil
+}
+
+// pipeline writes in through pipeline.Run.
+func (c *contract) pipeline(t *testing.T, in source.Table, workers int) (output, error) {
+	s := schema.Of(in, c.table.schema().Meta...)
+	k, finish, err := c.open(t, s)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := pipeline.Run(context.Background(), in, s, []sink.Sink{k}, pipeline.Options{Workers: workers}); err != nil {
+		return nil, err
+	}
+	return finish(), nil
+}
+
+// size asks for the memory of batches, if the sink can tell: it is not negative, and more rows do not take less.
+func (c *contract) size(t *testing.T) error {
+	s := c.table.schema()
+	k, _, err := c.open(t, s)
+	if err != nil {
+		return err
+	}
+	z, ok := k.(sink.Sizer)
+	if !ok {
+		return nil
+	}
+	least := int64(0)
+	for rows := 1; rows <= s.BatchRows(); rows *= 2 {
+		size := z.BatchSize(rows)
+		if size < least {
+			return fmt.Errorf("BatchSize(%d): found %d, expected at least the %d of fewer rows", rows, size, least)
+		}
+		least = size
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package sinktest
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// A Table is what a sink is tested with. Its values follow from the column, the row and the position alone.
+type Table struct {
+	Name    string // of the subtest
+	Columns []source.Column
+	Rows    int
+}
+
+// Images are gray images of unsigned bytes with a label of ten classes: three batches, the last one short.
+func Images() Table {
+	return Table{Name: "images", Rows: 150, Columns: []source.Column{
+		{Name: "image", DType: idx.Uint8, Shape: []int{128, 128}, Origin: "images.idx3-ubyte"},
+		{Name: "label", DType: idx.Uint8, Origin: "labels.idx1-ubyte", Classes: []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}},
+	}}
+}
+
+// Unlabelled are color images of H×W×3 unsigned bytes, and nothing else: two batches.
+func Unlabelled() Table {
+	return Table{Name: "unlabelled", Rows: 30, Columns: []source.Column{
+		{Name: "image", DType: idx.Uint8, Shape: []int{100, 160, 3}, Origin: "images.idx4-ubyte"},
+	}}
+}
+
+// Numbers are scalars of every data type, and a vector of each: several batches.
+func Numbers() Table {
+	t := Table{Name: "numbers", Rows: 4000}
+	for _, d := range idx.DTypes() {
+		t.Columns = append(t.Columns, source.Column{Name: d.String(), DType: d, Origin: "numbers"},
+			source.Column{Name: d.String() + "s", DType: d, Shape: []int{25}, Origin: "numbers"})
+	}
+	return t
+}
+
+// Single is one column of scalars: two batches.
+func Single() Table {
+	return Table{Name: "single", Rows: 100_000, Columns: []source.Column{{Name: "data", DType: idx.Int32, Origin: "data.idx1-int"}}}
+}
+
+// Empty are images of no pixels with a label: two batches.
+func Empty() Table {
+	return Table{Name: "empty", Rows: 70_000, Columns: []source.Column{
+		{Name: "image", DType: idx.Uint8, Shape: []int{0, 28}, Origin: "images.idx3-ubyte"},
+		{Name: "label", DType: idx.Uint8, Origin: "labels.idx1-ubyte"},
+	}}
+}
+
+// schema describes rows of t.
+func (t Table) schema() *schema.Schema {
+	return &schema.Schema{Columns: t.Columns, Rows: int64(t.Rows), Source: int64(t.Rows),
+		Meta: []schema.Pair{{Key: "idxport.sources", Value: t.Name}}}
+}
+
+// batches are all rows of t, cut as pipeline cuts them, each in buffers of its own.
+func (t Table) batches() []schema.Batch {
+	var all []schema.Batch
+	for first, most := 0, t.schema().BatchRows(); first < t.Rows; first += most {
+		all = append(all, t.batch(first, min(most, t.Rows-first)))
+	}
+	return all
+}
+
+// batch makes the rows from first on.
+func (t Table) batch(first, rows int) schema.Batch {
+	b := schema.Batch{First: int64(first), Rows: rows}
+	for k, c := range t.Columns {
+		b.Columns = append(b.Columns, values(c, k, first, rows))
+	}
+	return b
+}
+
+// values are the records of column number k: labels go through the classes, everything else is random bytes with runs of zeros in them, as
+// images have. Such floats have all signs and exponents, infinities and NaNs.
+func values(c source.Column, k, first, rows int) []byte {
+	size := c.RecordSize()
+	data := make([]byte, rows*size)
+	for row := range rows {
+		record := data[row*size : (row+1)*size]
+		seed := mix(uint64(first+row)<<8 | uint64(k))
+		if len(c.Classes) > 0 && c.Scalar() {
+			record[0] = byte(seed % uint64(len(c.Classes)))
+			continue
+		}
+		var word [8]byte
+		for at := 0; at < size; at += len(word) {
+			if size < 64 || at/len(word)%4 != 3 {
+				binary.LittleEndian.PutUint64(word[:], mix(seed+uint64(at)))
+				copy(record[at:], word[:])
+			}
+		}
+	}
+	return data
+}
+
+// mix is the finalizer of SplitMix64: https://prng.di.unimi.it/splitmix64.c
+func mix(z uint64) uint64 {
+	z += 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// open is t as the pipeline reads it. With hidden, it does not tell its number of rows.
+func (t Table) open(hidden bool) source.Table { return &reader{table: t, hidden: hidden} }
+
+// A reader reads a Table.
+type reader struct {
+	table  Table
+	hidden bool
+	next   int
+}
+
+func (r *reader) Columns() []source.Column { return r.table.Columns }
+
+func (r *reader) Rows() int64 {
+	if r.hidden {
+		return -1
+	}
+	return int64(r.table.Rows)
+}
+
+func (r *reader) Read(_ context.Context, b *source.Raw) error {
+	b.First, b.Rows = int64(r.next), min(b.Cap, r.table.Rows-r.next)
+	r.next += b.Rows
+	if b.Rows == 0 {
+		return io.EOF
+	}
+	return nil
+}
+
+// Decode makes the rows, in the buffers that other rows were in.
+func (r *reader) Decode(b *source.Raw) error {
+	made := r.table.batch(int(b.First), b.Rows)
+	if len(b.Columns) == 0 {
+		b.Columns = make([][]byte, len(made.Columns))
+	}
+	for k, data := range made.Columns {
+		b.Columns[k] = append(b.Columns[k][:0], data...)
+	}
+	return nil
+}
+
+func (r *reader) Close() error { return nil }
