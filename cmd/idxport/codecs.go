@@ -1,0 +1,93 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/idxport/idxport/sink/compressed"
+	"github.com/idxport/idxport/sink/formats"
+)
+
+// parseCompression reads [FORMAT=]CODEC[:LEVEL] arguments.
+func parseCompression(args []string) (map[string]compressed.Codec, error) {
+	codecs := map[string]compressed.Codec{}
+	for _, arg := range args {
+		format, value, err := splitFormat("compression", arg)
+		if err != nil {
+			return nil, err
+		}
+		name, level, leveled := strings.Cut(value, ":")
+		codec := compressed.Codec{Name: name}
+		if leveled {
+			if codec.Level, err = strconv.Atoi(level); err != nil || codec.Level == 0 {
+				return nil, usagef("--compression %q: level %q is no whole number but 0", arg, level)
+			}
+		}
+		if _, twice := codecs[format]; twice {
+			return nil, usagef("--compression is given twice for the same formats")
+		}
+		if err := checkCodec(format, name); err != nil {
+			return nil, err
+		}
+		codecs[format] = codec
+	}
+	return codecs, nil
+}
+
+// checkCodec demands that a format that the argument is for knows the codec.
+func checkCodec(format, codec string) error {
+	var known []string
+	for _, f := range formats.All() {
+		choices := f.Codecs
+		if f.Wrapped {
+			choices = []string{"none", "gzip", "zstd"}
+		}
+		if f.Name == format || format == "" && f.Codecs != nil {
+			known = append(known, choices...)
+		}
+	}
+	if slices.Contains(known, codec) {
+		return nil
+	}
+	slices.Sort(known)
+	return usagef("unknown compression %q, expected one of %s", codec, strings.Join(slices.Compact(known), ", "))
+}
+
+// parseLayouts reads [FORMAT=]NAME arguments.
+func parseLayouts(args []string) (map[string]string, error) {
+	layouts := map[string]string{}
+	for _, arg := range args {
+		format, name, err := splitFormat("layout", arg)
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := layouts[format]; twice {
+			return nil, usagef("--layout is given twice for the same formats")
+		}
+		var known []string
+		for _, f := range formats.All() {
+			if f.Name == format || format == "" {
+				known = append(known, f.Layouts...)
+			}
+		}
+		if !slices.Contains(known, name) {
+			slices.Sort(known)
+			return nil, usagef("unknown layout %q, expected one of %s", name, strings.Join(slices.Compact(known), ", "))
+		}
+		layouts[format] = name
+	}
+	return layouts, nil
+}
+
+// splitFormat cuts the FORMAT= off an argument of flag.
+func splitFormat(flag, arg string) (format, value string, err error) {
+	format, value, ok := strings.Cut(arg, "=")
+	if !ok {
+		return "", arg, nil
+	}
+	if _, known := formats.Named(format); !known {
+		return "", "", usagef("--%s %q: unknown format %q, expected one of %s", flag, arg, format, strings.Join(formats.Names(), ", "))
+	}
+	return format, value, nil
+}

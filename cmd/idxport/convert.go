@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v3"
+)
+
+const convertUsage = `idxport convert INPUT... -o OUT... [flags]
+
+INPUT is a folder (its splits become tables), a file, NAME=FILE, or - for standard input. Several files are columns of one table.
+Files may be compressed with gzip, zstd, xz or bzip2; what they are is told by their content.
+
+OUT is a file, whose name tells the format; FORMAT=PATH; a folder that gets one output for each split in the formats of --to
+(Parquet if there is no --to); or - for standard output. {split}, {dataset} and {format} in OUT are filled in. -o may be repeated: all
+outputs are written in one pass.
+
+Outputs appear whole or not at all, and nothing is overwritten without --overwrite.`
+
+const convertExamples = `Examples:
+   idxport convert ./fashion-mnist -o out --to parquet,arrow,csv,png
+   idxport convert ./mnist -o 'mnist-{split}.parquet'
+   idxport convert train-images-idx3-ubyte.gz train-labels-idx1-ubyte.gz -o train.parquet -o train.csv.gz
+   idxport convert ./mnist -o 'png={split}-images' --class-folders names
+   idxport convert damaged-idx3-ubyte --salvage -o repaired-idx3-ubyte.gz
+   curl -s … | idxport convert - -o csv=-`
+
+// convertCommand is `idxport convert`.
+func (p *program) convertCommand() *cli.Command {
+	return &cli.Command{
+		Name:            "convert",
+		Usage:           "convert IDX files to Parquet, Arrow, CSV, PNG folders or IDX",
+		UsageText:       convertUsage,
+		Description:     convertExamples,
+		Flags:           convertFlags(),
+		HideHelpCommand: true,
+		OnUsageError:    onUsageError,
+		Action: func(ctx context.Context, c *cli.Command) error {
+			return p.reporting(c, func(r *report) error {
+				o, err := parseConvert(c)
+				if err != nil {
+					return err
+				}
+				return p.convert(ctx, o, r)
+			})
+		},
+	}
+}
+
+// Categories of flags in the help text.
+const (
+	aboutInput  = "Input"
+	aboutOutput = "Output"
+	aboutFormat = "Formats"
+	aboutRun    = "Run"
+)
+
+// inputFlags are those of all commands that read IDX files.
+func inputFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "split", Category: aboutInput, Usage: "take only the split `NAME`, such as train or test; may be repeated"},
+		&cli.StringFlag{Name: "dataset", Category: aboutInput, Usage: "the files are the data set `NAME` (see idxport datasets), or none: no class names, no transposition"},
+		&cli.StringFlag{Name: "classes", Category: aboutInput, Usage: "read the class names from `FILE`: a name a line, or lines of label and code point"},
+		&cli.StringFlag{Name: "reshape", Category: aboutInput, Usage: "read the data as an array of other `DIMS`, such as -1x28x28, in C order"},
+		&cli.StringFlag{Name: "byte-order", Category: aboutInput, Value: "big", Usage: "the `ORDER` of bytes in the payload: big, or little for files that a careless writer made"},
+		&cli.BoolFlag{Name: "salvage", Category: aboutInput, Usage: "take the whole records of files that are truncated, too long, or whose count is wrong"},
+		&cli.Int64Flag{Name: "max-record-bytes", Category: aboutInput, Value: 16 << 20, Usage: "refuse records of more than `N` bytes; memory grows with it"},
+	}
+}
+
+// runFlags are those of all commands that report.
+func runFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.IntFlag{Name: "workers", Category: aboutRun, Usage: "work with `N` goroutines; 0: as many as there are processors"},
+		&cli.StringFlag{Name: "progress", Category: aboutRun, Value: "auto", Usage: "show progress: auto (on a terminal), always or never (`WHEN`)"},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: aboutRun, Usage: "say nothing but errors"},
+		&cli.BoolFlag{Name: "json", Category: aboutRun, Usage: "print one JSON object about the run on standard output, also after a failure"},
+		&cli.StringFlag{Name: "log-format", Category: aboutRun, Value: "text", Usage: "write messages as text or json (`FORMAT`)"},
+	}
+}
+
+// convertFlags are those of `idxport convert`.
+func convertFlags() []cli.Flag {
+	flags := []cli.Flag{
+		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Category: aboutOutput, Usage: "write to `OUT`; may be repeated"},
+		&cli.StringFlag{Name: "to", Category: aboutOutput, Usage: "the `FORMATS` of an output folder or of standard output, separated by commas"},
+		&cli.BoolFlag{Name: "overwrite", Category: aboutOutput, Usage: "replace outputs that exist, each in one step"},
+		&cli.BoolFlag{Name: "checksum", Category: aboutOutput, Usage: "report the sha256 of every output file"},
+		&cli.StringFlag{Name: "rows", Category: aboutOutput, Usage: "write only the rows `A:B` of each split: from 0, B not included, negative from the end"},
+		&cli.BoolFlag{Name: "transpose", Category: aboutOutput, Usage: "swap rows and columns of the images; =false leaves EMNIST as it is stored"},
+		&cli.BoolFlag{Name: "invert", Category: aboutOutput, Usage: "write 255−x for every pixel x"},
+
+		&cli.StringSliceFlag{Name: "compression", Category: aboutFormat, Usage: "compress with `[FORMAT=]CODEC[:LEVEL]`; without FORMAT this is for Parquet and Arrow"},
+		&cli.StringSliceFlag{Name: "layout", Category: aboutFormat, Usage: "represent tensors in Parquet and Arrow as `[FORMAT=]NAME` (see idxport formats)"},
+		&cli.StringFlag{Name: "csv-style", Category: aboutFormat, Usage: "lay out CSV as `STYLE`: kaggle, kaggle1, rowxcol, pjreddie or matrix"},
+		&cli.StringFlag{Name: "class-folders", Category: aboutFormat, Usage: "name the folders of PNG images by `WHAT`: labels (in order) or names"},
+		&cli.StringFlag{Name: "channels", Category: aboutFormat, Usage: "where the channels of colour images are (`WHERE`): last (H×W×3) or first (3×H×W)"},
+	}
+	return append(append(inputFlags(), flags...), runFlags()...)
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"github.com/idxport/idxport/pipeline"
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/publish"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/compressed"
+	"github.com/idxport/idxport/source/dataset"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// Exit codes, after sysexits.h where it has them. 2 stays free: Go's own for a crash.
+const (
+	exitOK         = 0
+	exitUsage      = 64
+	exitData       = 65
+	exitNoInput    = 66
+	exitInternal   = 70
+	exitCannotMake = 73
+	exitIO         = 74
+	exitLocked     = 75
+	exitPermission = 77
+	exitSignal     = 128 // plus the signal's number
+)
+
+// exitCodes is the one place where kinds of errors become exit codes; the first row that matches counts.
+var exitCodes = []struct {
+	kind error
+	code int
+}{
+	{errUsage, exitUsage},
+	{sink.ErrUnsupported, exitUsage},
+	{sink.ErrRowsUnknown, exitUsage},
+	{schema.ErrTransform, exitUsage},
+	{source.ErrRange, exitUsage},
+	{idx.ErrShape, exitUsage},
+	{dataset.ErrUsage, exitUsage},
+	{dataset.ErrAmbiguous, exitUsage},
+	{idx.ErrFormat, exitData},
+	{compressed.ErrCorrupt, exitData},
+	{compressed.ErrTruncated, exitData},
+	{source.ErrCounts, exitData},
+	{source.ErrLabel, exitData},
+	{dataset.ErrCounts, exitData},
+	{dataset.ErrSwapped, exitData},
+	{dataset.ErrClasses, exitData},
+	{dataset.ErrNoInput, exitNoInput},
+	{publish.ErrExists, exitCannotMake},
+	{publish.ErrRefused, exitCannotMake},
+	{publish.ErrNoParent, exitCannotMake},
+	{publish.ErrLocked, exitLocked},
+	{publish.ErrIncomplete, exitIO},
+	{errNoSpace, exitIO},
+	{syscall.EPIPE, exitSignal + int(syscall.SIGPIPE)},
+	{fs.ErrPermission, exitPermission},
+	{syscall.EROFS, exitPermission},
+	{fs.ErrNotExist, exitNoInput},
+}
+
+// exitCode maps an error to the code that the program ends with.
+func exitCode(err error) int {
+	var (
+		sig   signalError
+		panic *pipeline.PanicError
+		path  *fs.PathError
+		sys   syscall.Errno
+	)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &sig):
+		return exitSignal + int(sig.signal)
+	case errors.Is(err, context.Canceled):
+		return exitSignal + int(syscall.SIGINT)
+	case errors.As(err, &panic):
+		return exitInternal
+	}
+	for _, row := range exitCodes {
+		if errors.Is(err, row.kind) {
+			return row.code
+		}
+	}
+	if errors.As(err, &path) || errors.As(err, &sys) || errors.Is(err, io.ErrShortWrite) {
+		return exitIO
+	}
+	return exitInternal
+}
+
+// errUsage is the sentinel for a command line that cannot be carried out.
+var errUsage = errors.New("usage")
+
+// errNoSpace is the sentinel for outputs that will not fit.
+var errNoSpace = errors.New("not enough space")
+
+// A usageError says what is wrong with the command line.
+type usageError struct {
+	message string
+	advice  string
+}
+
+func usagef(format string, args ...any) *usageError {
+	return &usageError{message: fmt.Sprintf(format, args...)}
+}
+
+// hint adds what the user can do.
+func (e *usageError) hint(format string, args ...any) *usageError {
+	e.advice = fmt.Sprintf(format, args...)
+	return e
+}
+
+func (e *usageError) Error() string { return e.message }
+func (e *usageError) Unwrap() error { return errUsage }
+func (e *usageError) Hint() string  { return e.advice }
+
+// reported is an error that was shown to the user already.
+type reported struct{ code int }
+
+func (e reported) Error() string { return fmt.Sprintf("exit %d", e.code) }
+
+// printError writes the error as the user sees it: one line, and a hint if there is one.
+func printError(w io.Writer, err error) {
+	fmt.Fprintf(w, "idxport: %s\n", oneLine(err.Error()))
+	if h := hintOf(err); h != "" {
+		fmt.Fprintf(w, "hint: %s\n", oneLine(h))
+	}
+}
+
+// hintOf finds advice in the chain of err.
+func hintOf(err error) string {
+	var h interface{ Hint() string }
+	if errors.As(err, &h) {
+		return h.Hint()
+	}
+	return ""
+}
+
+// oneLine makes text from file names and file contents safe to show: no line breaks or other control characters.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0:
+			return '?'
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/idxport/idxport/pipeline"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/formats"
+	"github.com/idxport/idxport/sink/publish"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/dataset"
+)
+
+// convert does the work of `idxport convert`: everything that can be wrong with the command line and the inputs is found before an output is begun, and
+// all outputs are complete before one is published.
+func (p *program) convert(ctx context.Context, o *convertOptions, r *report) error {
+	if err := checkUsed(o); err != nil {
+		return err
+	}
+	splits, err := o.find()
+	if err != nil {
+		return err
+	}
+	jobs, err := p.openJobs(o, splits, r)
+	if err != nil {
+		return err
+	}
+	defer closeAll(jobs)
+	if err := expandOutputs(jobs, o); err != nil {
+		return err
+	}
+	for _, j := range jobs {
+		r.describe(j)
+	}
+	if err := p.prepareLabels(ctx, jobs, o); err != nil {
+		return err
+	}
+	if err := checkSpace(jobs); err != nil {
+		return err
+	}
+	set, err := prepare(jobs, o)
+	if err != nil {
+		return err
+	}
+	defer set.Discard() // no effect after Commit
+	w := &writers{program: p, options: o, report: r, set: set}
+	for _, j := range jobs {
+		for _, pass := range j.passes() {
+			if err := w.run(ctx, j, pass); err != nil {
+				return err
+			}
+		}
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if err := set.Commit(); err != nil {
+		return err
+	}
+	return w.reportOutputs()
+}
+
+// prepareLabels finds the largest label where the names of folders depend on it.
+func (p *program) prepareLabels(ctx context.Context, jobs []*job, o *convertOptions) error {
+	for _, j := range jobs {
+		for i := range j.meant.outputs {
+			out := &j.meant.outputs[i]
+			if !out.format.Folder {
+				continue
+			}
+			most, err := o.maxLabel(ctx, p, j.split)
+			if err != nil {
+				return err
+			}
+			out.options.MaxLabel = most
+		}
+	}
+	return nil
+}
+
+// checkSpace compares the sizes that are known in advance with the space that is free, for each folder that is written to.
+func checkSpace(jobs []*job) error {
+	need := map[string]int64{}
+	for _, j := range jobs {
+		for _, pass := range j.passes() {
+			for _, out := range pass.outputs {
+				if out.path != stdout {
+					need[filepath.Dir(out.path)] += out.format.LeastSize(pass.schema, out.options)
+				}
+			}
+		}
+	}
+	for _, dir := range keys(need) {
+		free, err := publish.FreeSpace(dir)
+		if err == nil && uint64(need[dir]) > free {
+			return fmt.Errorf("%w in %s: the outputs need at least %s, %s are free", errNoSpace, dir, bytesText(need[dir]), bytesText(int64(free)))
+		}
+	}
+	return nil
+}
+
+// prepare hands all targets to the publisher, in the order of the outputs.
+func prepare(jobs []*job, o *convertOptions) (*publish.Set, error) {
+	var targets []publish.Target
+	var inputs []string
+	for _, j := range jobs {
+		for _, f := range j.split.Files {
+			if f.Path != source.Stdin {
+				inputs = append(inputs, f.Path)
+			}
+		}
+		for _, pass := range j.passes() {
+			for _, out := range pass.outputs {
+				if out.path != stdout {
+					targets = append(targets, publish.Target{Path: out.path, Folder: out.format.Folder, MakeParents: out.parents})
+				}
+			}
+		}
+	}
+	if o.classes != "" {
+		inputs = append(inputs, o.classes)
+	}
+	return publish.Prepare(targets, publish.Options{Overwrite: o.overwrite, Inputs: inputs})
+}
+
+// writers makes the sinks of a run and remembers what they wrote.
+type writers struct {
+	program *program
+	options *convertOptions
+	report  *report
+	set     *publish.Set
+	next    int // index of the next target in set
+	written []*written
+}
+
+// written is what is known of an output that was written.
+type written struct {
+	output output
+	split  dataset.Split
+	rows   int64
+	stream *counter        // where files and standard output go through
+	folder *publish.Folder // nil for files
+	hash   hash.Hash       // nil unless wanted
+}
+
+// run makes the outputs of one pass.
+func (w *writers) run(ctx context.Context, j *job, p *pass) error {
+	var sinks []sink.Sink
+	first := len(w.written)
+	for _, out := range p.outputs {
+		s, err := w.open(j, p, out)
+		if err != nil {
+			return fmt.Errorf("%s: %w", out.name(), err)
+		}
+		sinks = append(sinks, s)
+	}
+	progress := w.report.progress(j.label(), p.schema.Rows)
+	stats, err := pipeline.Run(ctx, p.table, p.schema, sinks, pipeline.Options{Workers: w.options.workers, Progress: progress.rows})
+	progress.done()
+	if err != nil {
+		return err
+	}
+	for _, out := range w.written[first:] {
+		out.rows = stats.Rows
+	}
+	for _, n := range source.Notes(p.table) {
+		w.report.warning("%s", n)
+	}
+	for _, s := range sinks {
+		if n, ok := s.(interface{ Notes() []string }); ok {
+			for _, note := range n.Notes() {
+				w.report.note("%s", note)
+			}
+		}
+	}
+	return nil
+}
+
+// open makes the sink of one output.
+func (w *writers) open(j *job, p *pass, out output) (sink.Sink, error) {
+	made := &written{output: out, split: j.split}
+	target := formats.Output{}
+	var to io.Writer = w.program.stdout
+	switch {
+	case out.path == stdout:
+		if terminal(w.program.stdout) && !out.format.Text() {
+			return nil, usagef("will not write %s to a terminal", out.format.Name).hint("redirect standard output to a file or a program")
+		}
+	case out.format.Folder:
+		made.folder, target.Folder = w.set.Folder(w.next), w.set.Folder(w.next)
+		w.next++
+	default:
+		to = w.set.File(w.next)
+		w.next++
+	}
+	if !out.format.Folder {
+		if w.options.checksum {
+			made.hash = sha256.New()
+			to = io.MultiWriter(to, made.hash)
+		}
+		made.stream = &counter{w: to}
+		target.Writer = made.stream
+	}
+	w.written = append(w.written, made)
+	return out.format.Open(target, p.schema, out.options)
+}
+
+// reportOutputs reports what was written, once it is published.
+func (w *writers) reportOutputs() error {
+	for _, made := range w.written {
+		o := outputReport{Path: made.output.path, Format: made.output.format.Name, Split: made.split.Name, Rows: made.rows}
+		switch {
+		case made.folder != nil:
+			o.Files, o.Bytes = made.folder.Totals()
+		default:
+			o.Bytes = made.stream.n
+		}
+		if made.hash != nil {
+			o.SHA256 = hex.EncodeToString(made.hash.Sum(nil))
+		}
+		o.load = made.output.format.LoadLine(made.output.path)
+		w.report.wrote(o)
+	}
+	return nil
+}
+
+// A counter counts what is written through it.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// terminal tells whether w is a terminal.
+func terminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && isTerminal(f)
+}

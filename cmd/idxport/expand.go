@@ -1,0 +1,164 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/idxport/idxport/sink/formats"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/dataset"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// An output is one file or folder that a run makes.
+type output struct {
+	format  formats.Format
+	path    string
+	options formats.Options
+	parents bool // the folders above path are made
+}
+
+// name is how messages call the output.
+func (o output) name() string {
+	if o.path == stdout {
+		return "standard output"
+	}
+	return o.path
+}
+
+// expandOutputs fills in the outputs of all splits and refuses two that would be one.
+func expandOutputs(jobs []*job, o *convertOptions) error {
+	taken := map[string]*job{}
+	for _, j := range jobs {
+		for _, arg := range o.outputs {
+			for _, f := range arg.formats {
+				outs, err := arg.expand(j, f, o)
+				if err != nil {
+					return err
+				}
+				for _, out := range outs {
+					key := filepath.Clean(out.path)
+					if other, ok := taken[key]; ok {
+						return collision(arg, out, other, j)
+					}
+					taken[key] = j
+				}
+				pass := j.passFor(f)
+				pass.outputs = append(pass.outputs, outs...)
+			}
+		}
+	}
+	return nil
+}
+
+// collision is the error for two outputs with one name.
+func collision(arg outputArg, out output, a, b *job) error {
+	if a == b {
+		return usagef("%s would be written twice", out.name())
+	}
+	e := usagef("%s and %s would both be written to %s", a.label(), b.label(), out.name())
+	if out.path == stdout {
+		return e.hint("choose one with --split %s", a.split.Name)
+	}
+	ext := filepath.Ext(arg.path)
+	stem := strings.TrimSuffix(arg.path, ext)
+	return e.hint("write -o '%s-{split}%s' for a file each, or -o %s/ for a folder; or choose one with --split %s", stem, ext, stem, a.split.Name)
+}
+
+// expand is the outputs of arg in format f for one split.
+func (arg outputArg) expand(j *job, f formats.Format, o *convertOptions) ([]output, error) {
+	path, err := fill(arg.path, map[string]string{"split": j.base(), "dataset": j.datasetName(), "format": f.Name})
+	if err != nil {
+		return nil, err
+	}
+	out := output{format: f, path: path, options: o.formatOptions(f), parents: arg.container || path != arg.path}
+	codec := &out.options.Compression
+	if f.Wrapped && !arg.container {
+		if codec.Name != "" && codec.Name != arg.codec {
+			return nil, usagef("--compression %s=%s does not fit the name %s", f.Name, codec.Name, path).
+				hint("CSV and IDX are compressed as their names say: .gz or .zst")
+		}
+		codec.Name = arg.codec
+	}
+	switch {
+	case f.OneColumn:
+		return j.columnOutputs(arg, out)
+	case arg.container:
+		out.path = filepath.Join(path, j.base()+f.FileExtension(codec.Name))
+	}
+	return []output{out}, nil
+}
+
+// columnOutputs are the outputs of a format that holds one column: one for each column in a folder, else the column that is meant.
+func (j *job) columnOutputs(arg outputArg, out output) ([]output, error) {
+	columns := j.stored.table.Columns()
+	if !arg.container {
+		i, err := j.columnFor(out, columns)
+		out.options.Column = i
+		return []output{out}, err
+	}
+	var outs []output
+	for i, c := range columns {
+		one := out
+		one.options.Column = i
+		ending := strings.TrimPrefix(out.format.FileExtension(out.options.Compression.Name), out.format.Extension)
+		one.path = filepath.Join(out.path, j.publishedName(c)+ending)
+		outs = append(outs, one)
+	}
+	return outs, nil
+}
+
+// columnFor is the column that an IDX file called out.path is to hold: the only one, or the one whose role the name tells.
+func (j *job) columnFor(out output, columns []source.Column) (int, error) {
+	if len(columns) == 1 {
+		return 0, nil
+	}
+	role := dataset.ParseName(out.path).Role
+	i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == role.String() })
+	if i >= 0 && role != dataset.Data && out.path != stdout {
+		return i, nil
+	}
+	var names []string
+	for _, c := range columns {
+		names = append(names, c.Name)
+	}
+	return 0, usagef("an IDX file holds one column, but %s has %s", j.label(), strings.Join(names, ", ")).
+		hint("write -o idx=DIR/ for a file each, or give one input file")
+}
+
+// publishedName is the name of a file for column c as data sets are published: train-images-idx3-ubyte.
+func (j *job) publishedName(c source.Column) string {
+	split := j.base()
+	if split == "test" {
+		split = "t10k" // so that programs which look for MNIST find it
+	}
+	what := "-" + c.Name
+	switch c.Name {
+	case dataset.Image.String():
+		what = "-images"
+	case dataset.Label.String():
+		what = "-labels"
+	case dataset.Data.String():
+		what = ""
+	}
+	h := idx.Header{DType: c.DType, Dims: make([]int, 1+len(c.Shape))}
+	return fmt.Sprintf("%s%s-%s", split, what, h.Name())
+}
+
+// formatOptions are the options for outputs of format f.
+func (o *convertOptions) formatOptions(f formats.Format) formats.Options {
+	options := formats.Options{Style: o.style, Channels: o.channels, ClassFolders: o.classFolders, MaxLabel: -1, Version: version}
+	if codec, ok := o.compression[f.Name]; ok {
+		options.Compression = codec
+	} else if f.Codecs != nil {
+		options.Compression = o.compression[""]
+	}
+	if name, ok := o.layouts[f.Name]; ok {
+		options.Layout = name
+	} else if f.Layouts != nil {
+		options.Layout = o.layouts[""]
+	}
+	return options
+}

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/idxport/idxport/pipeline"
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/summary"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/dataset"
+	"github.com/idxport/idxport/source/idx"
+)
+
+const inspectUsage = `idxport inspect INPUT... [flags]
+
+INPUT is as in convert. Every file is read to its end: the shape, the sizes, whether it is whole, the range of its values, its labels and
+their names, and what it pairs with are printed. The exit code is 65 if a file is damaged.`
+
+// inspectCommand is `idxport inspect`.
+func (p *program) inspectCommand() *cli.Command {
+	return &cli.Command{
+		Name:            "inspect",
+		Usage:           "show what IDX files hold, and whether they are whole",
+		UsageText:       inspectUsage,
+		Flags:           append(inputFlags(), runFlags()...),
+		HideHelpCommand: true,
+		OnUsageError:    onUsageError,
+		Action: func(ctx context.Context, c *cli.Command) error {
+			return p.reporting(c, func(r *report) error {
+				o, err := parseInput(c)
+				if err != nil {
+					return err
+				}
+				workers, err := parseWorkers(c)
+				if err != nil {
+					return err
+				}
+				return p.inspect(ctx, &o, workers, r)
+			})
+		},
+	}
+}
+
+// A fileReport is what inspect found in one file.
+type fileReport struct {
+	Path         string         `json:"path"`
+	Split        string         `json:"split,omitempty"`
+	Role         string         `json:"role"`
+	Dataset      string         `json:"dataset,omitempty"`
+	Evidence     string         `json:"dataset_by,omitempty"` // how the data set was told
+	DType        string         `json:"dtype"`
+	Shape        []int          `json:"shape"` // of the file: its first number is that of the records
+	Compression  string         `json:"compression"`
+	FileBytes    int64          `json:"file_bytes"` // −1: not a file
+	PayloadBytes int64          `json:"payload_bytes"`
+	Whole        bool           `json:"whole"`
+	Problem      *errorReport   `json:"problem,omitempty"`
+	Columns      []columnReport `json:"columns,omitempty"`
+	PairsWith    []string       `json:"pairs_with,omitempty"`
+}
+
+// A columnReport sums up the values of one column.
+type columnReport struct {
+	Name   string        `json:"name"`
+	Min    *float64      `json:"min"` // null where no element is a finite number
+	Max    *float64      `json:"max"`
+	Mean   *float64      `json:"mean"`
+	Zeros  int64         `json:"zeros"`
+	NaNs   int64         `json:"nans,omitempty"`
+	Total  int64         `json:"elements"`
+	Labels []labelReport `json:"labels,omitempty"`
+}
+
+// A labelReport is one bar of a histogram of labels.
+type labelReport struct {
+	Label int64  `json:"label"`
+	Name  string `json:"name,omitempty"`
+	Count int64  `json:"count"`
+}
+
+// inspect prints what the inputs hold. Files that are damaged do not keep it from the others; the first error is returned.
+func (p *program) inspect(ctx context.Context, o *inputOptions, workers int, r *report) error {
+	splits, mismatch, err := o.findAnyway()
+	if err != nil {
+		return err
+	}
+	classes, err := o.readClasses(r)
+	if err != nil {
+		return err
+	}
+	first := mismatch
+	for _, s := range splits {
+		for _, n := range s.Notes {
+			r.note("%s", n)
+		}
+		for i, f := range s.Files {
+			report, err := p.inspectFile(ctx, o, s, f, classes, workers, r)
+			if err != nil {
+				if ctx.Err() != nil || report == nil {
+					return err
+				}
+				report.Problem = describeError(err)
+				if first == nil {
+					first = err
+				}
+			}
+			for k, other := range s.Files {
+				if k != i {
+					report.PairsWith = append(report.PairsWith, filepath.Base(other.Path))
+				}
+			}
+			r.Files = append(r.Files, report)
+			if !r.jsonOut {
+				if err := p.printFile(report); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return first
+}
+
+// findAnyway finds the splits also where files do not fit together: that is the second result.
+func (o *inputOptions) findAnyway() (splits []dataset.Split, mismatch, err error) {
+	splits, err = o.find()
+	if !errors.Is(err, idx.ErrFormat) && !errors.Is(err, dataset.ErrCounts) && !errors.Is(err, dataset.ErrSwapped) {
+		return splits, nil, err
+	}
+	mismatch = err
+	lenient := *o
+	lenient.salvage = true
+	splits, err = lenient.find()
+	if err != nil {
+		return nil, nil, mismatch // a header that cannot be read at all
+	}
+	if errors.Is(mismatch, idx.ErrFormat) {
+		mismatch = nil // the file itself will tell
+	}
+	return splits, mismatch, nil
+}
+
+// inspectFile reads one file to its end. The report is as complete as the file allows; it is nil if not even the header can be read.
+func (p *program) inspectFile(ctx context.Context, o *inputOptions, s dataset.Split, f dataset.File, classes []string, workers int, r *report) (*fileReport, error) {
+	report := &fileReport{Path: f.Path, Split: s.Name, Role: f.Role.String(), FileBytes: -1}
+	if s.Dataset != nil {
+		report.Dataset, report.Evidence = s.Dataset.Name, s.Evidence
+	}
+	if info, err := os.Stat(f.Path); err == nil && f.Path != source.Stdin && info.Mode().IsRegular() {
+		report.FileBytes = info.Size()
+	}
+	report.Compression = "none"
+	report.describe(f.Header, nil)
+	t, err := o.openFile(p, f, s.Dataset, classes, true)
+	if err != nil {
+		if len(f.Header.Dims) == 0 {
+			return nil, err
+		}
+		return report, err
+	}
+	defer t.Close() // only read from
+	file, _ := t.(*source.IDX)
+	report.describe(file.Claim(), file)
+	if d := s.Dataset; d != nil && f.Role == dataset.Label && d.LabelColumns != nil && len(t.Columns()[0].Shape) == 1 {
+		if t, err = source.Unstack(t, d.LabelColumns); err != nil {
+			return report, err
+		}
+	}
+	sc := schema.Of(t)
+	sums := summary.New(sc)
+	progress := r.progress(filepath.Base(f.Path), sc.Rows)
+	stats, err := pipeline.Run(ctx, t, sc, []sink.Sink{sums}, pipeline.Options{Workers: workers, Progress: progress.rows})
+	progress.done()
+	if err != nil {
+		return report, err
+	}
+	report.Whole = !o.salvage || stats.Rows == file.Claim().Records()
+	for i, c := range sc.Columns {
+		report.Columns = append(report.Columns, describeColumn(c, sums.Columns()[i]))
+	}
+	for _, n := range source.Notes(t) {
+		r.warning("%s", n)
+	}
+	return report, checkNames(sc, sums.Columns(), f.Path)
+}
+
+// describe fills in what the header h and the open file, if there is one, say.
+func (f *fileReport) describe(h idx.Header, file *source.IDX) {
+	if len(h.Dims) > 0 {
+		f.DType, f.Shape, f.PayloadBytes = h.DType.String(), h.Dims, h.PayloadSize()
+	}
+	if file != nil {
+		f.Compression = file.Compression().String()
+	}
+}
+
+// describeColumn is the report about one column.
+func describeColumn(c source.Column, s summary.Column) columnReport {
+	r := columnReport{Name: c.Name, Zeros: s.Zeros, NaNs: s.NaNs, Total: s.Elements, Min: finite(s.Min), Max: finite(s.Max), Mean: finite(s.Mean())}
+	if s.Elements == s.NaNs {
+		r.Min, r.Max, r.Mean = nil, nil, nil
+	}
+	for _, label := range s.Labels() {
+		l := labelReport{Label: label, Count: s.Counts[label]}
+		if label >= 0 && label < int64(len(c.Classes)) {
+			l.Name = c.Classes[label]
+		}
+		r.Labels = append(r.Labels, l)
+	}
+	return r
+}
+
+// checkNames finds labels without a name where the names are known.
+func checkNames(s *schema.Schema, sums []summary.Column, path string) error {
+	for i, c := range s.Columns {
+		if c.Classes == nil {
+			continue
+		}
+		for _, label := range sums[i].Labels() {
+			if label < 0 || label >= int64(len(c.Classes)) || c.Classes[label] == "" {
+				return &source.FileError{Path: path, Err: fmt.Errorf("%w: %d occurs %d times", source.ErrLabel, label, sums[i].Counts[label])}
+			}
+		}
+	}
+	return nil
+}

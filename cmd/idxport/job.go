@@ -1,0 +1,240 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink/formats"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/dataset"
+)
+
+// A job is one split and everything that is made of it.
+type job struct {
+	split dataset.Split
+	meant *pass // the table as the data set means it
+	// stored is the table as it is stored, for IDX outputs: they get no transposition that the user did not ask for, and keep files of rank 2
+	// as they are. It is meant itself where there is no difference.
+	stored *pass
+}
+
+// A pass is one reading of a table, with the outputs that are made of it.
+type pass struct {
+	table   source.Table
+	schema  *schema.Schema
+	outputs []output
+	applied applied
+}
+
+// applied is what was done to the data on the way; it is recorded in the outputs' metadata and in reports.
+type applied struct {
+	Rows      string   `json:"rows,omitempty"`
+	Reshape   []int    `json:"reshape,omitempty"`
+	Transpose []string `json:"transpose,omitempty"` // columns
+	Invert    []string `json:"invert,omitempty"`    // columns
+	ByteOrder string   `json:"byte_order,omitempty"`
+	Salvage   bool     `json:"salvage,omitempty"`
+}
+
+// Keys of the metadata of outputs.
+const (
+	keySources = "idx.sources" // JSON: the base names of the files, in the order of the columns
+	keyDataset = "idx.dataset"
+	keySplit   = "idx.split"
+	keyApplied = "idx.applied" // JSON: see applied
+)
+
+// label is how messages call the job.
+func (j *job) label() string {
+	if j.split.Name != "" {
+		return "split " + j.split.Name
+	}
+	return j.split.Stem
+}
+
+// base is what outputs of the job are called in an output folder.
+func (j *job) base() string {
+	if j.split.Name != "" {
+		return j.split.Name
+	}
+	return j.split.Stem
+}
+
+// datasetName is the name of the data set, or empty.
+func (j *job) datasetName() string {
+	if j.split.Dataset == nil {
+		return ""
+	}
+	return j.split.Dataset.Name
+}
+
+// passes are the different passes of the job that have outputs.
+func (j *job) passes() []*pass {
+	passes := []*pass{j.meant}
+	if j.stored != j.meant {
+		passes = append(passes, j.stored)
+	}
+	return slices.DeleteFunc(passes, func(p *pass) bool { return len(p.outputs) == 0 })
+}
+
+// passFor is the pass that outputs of format f are made in.
+func (j *job) passFor(f formats.Format) *pass {
+	if f.OneColumn {
+		return j.stored
+	}
+	return j.meant
+}
+
+func (j *job) close() error {
+	err := j.meant.table.Close()
+	if j.stored != j.meant {
+		err = errors.Join(err, j.stored.table.Close())
+	}
+	return err
+}
+
+// openJobs opens the tables of all splits. Nothing is written yet.
+func (p *program) openJobs(o *convertOptions, splits []dataset.Split, r *report) (jobs []*job, err error) {
+	defer func() {
+		if err != nil {
+			closeAll(jobs)
+		}
+	}()
+	classes, err := o.readClasses(r)
+	if err != nil {
+		return nil, err
+	}
+	idxWanted := slices.ContainsFunc(o.outputs, func(a outputArg) bool {
+		return slices.ContainsFunc(a.formats, func(f formats.Format) bool { return f.OneColumn })
+	})
+	for _, s := range splits {
+		j := &job{split: s}
+		if j.meant, err = p.openPass(o, s, classes, false); err != nil {
+			return jobs, err
+		}
+		j.stored = j.meant
+		jobs = append(jobs, j)
+		if idxWanted && o.differs(s) {
+			if slices.ContainsFunc(s.Files, func(f dataset.File) bool { return len(f.Header.Dims) == 0 }) {
+				return jobs, usagef("an input that can be read only once cannot become IDX and something else in one run: %s is stored transposed", s.Dataset.Title).
+					hint("run twice, or add --dataset none")
+			}
+			stored, err := p.openPass(o, s, classes, true)
+			if err != nil {
+				return jobs, err
+			}
+			j.stored = stored
+		}
+	}
+	return jobs, nil
+}
+
+func closeAll(jobs []*job) {
+	for _, j := range jobs {
+		_ = j.close() // inputs: they were only read from
+	}
+}
+
+// differs tells whether the table of s differs as it is stored and as it is meant.
+func (o *convertOptions) differs(s dataset.Split) bool {
+	return s.Dataset != nil && (s.Dataset.Transposed && o.transpose == nil || s.Dataset.LabelColumns != nil)
+}
+
+// openPass opens the table of a split and applies what was asked for.
+func (p *program) openPass(o *convertOptions, s dataset.Split, classes []string, stored bool) (_ *pass, err error) {
+	t, err := o.open(p, s, classes, stored)
+	if err != nil {
+		return nil, err
+	}
+	opened := t
+	defer func() {
+		if err != nil {
+			_ = opened.Close() // it was only read from
+		}
+	}()
+	a := applied{Reshape: o.reshape, Salvage: o.salvage}
+	if o.littleEndian {
+		a.ByteOrder = "little"
+	}
+	implied := !stored && s.Dataset != nil && s.Dataset.Transposed
+	if o.transpose != nil && *o.transpose || o.transpose == nil && implied {
+		if t, a.Transpose, err = each(t, isImage, schema.Transpose); err != nil {
+			return nil, err
+		}
+		if a.Transpose == nil && o.transpose != nil {
+			return nil, usagef("--transpose: no column has records of two dimensions").hint("--reshape -1x28x28 makes images of flat records")
+		}
+	}
+	if o.invert {
+		if t, a.Invert, err = each(t, func(c source.Column) bool { return !c.Scalar() }, schema.Invert); err != nil {
+			return nil, err
+		}
+		if a.Invert == nil {
+			return nil, usagef("--invert: no column has images")
+		}
+	}
+	if o.rows.given {
+		first, last, err := o.rows.resolve(t.Rows())
+		if err != nil {
+			return nil, err
+		}
+		if t, err = source.Slice(t, first, last); err != nil {
+			return nil, err
+		}
+		a.Rows = fmt.Sprintf("%d:%d", first, last)
+	}
+	return &pass{table: t, applied: a, schema: schema.Of(t, metadata(t, s, a)...)}, nil
+}
+
+// isImage tells whether the records of c have rows and columns.
+func isImage(c source.Column) bool { return len(c.Shape) >= 2 }
+
+// each applies a transformation to all columns that are wanted, and tells their names.
+func each(t source.Table, wanted func(source.Column) bool, f func(source.Table, int) (source.Table, error)) (source.Table, []string, error) {
+	var names []string
+	for i, c := range t.Columns() {
+		if !wanted(c) {
+			continue
+		}
+		next, err := f(t, i)
+		if err != nil {
+			return t, nil, err
+		}
+		t, names = next, append(names, c.Name)
+	}
+	return t, names, nil
+}
+
+// metadata is what outputs keep about where they come from.
+func metadata(t source.Table, s dataset.Split, a applied) []schema.Pair {
+	var sources []string
+	for _, c := range t.Columns() {
+		if !slices.Contains(sources, c.Origin) {
+			sources = append(sources, c.Origin)
+		}
+	}
+	pairs := []schema.Pair{{Key: keySources, Value: jsonText(sources)}}
+	if s.Dataset != nil {
+		pairs = append(pairs, schema.Pair{Key: keyDataset, Value: s.Dataset.Name})
+	}
+	if s.Name != "" {
+		pairs = append(pairs, schema.Pair{Key: keySplit, Value: s.Name})
+	}
+	if text := jsonText(a); text != "{}" {
+		pairs = append(pairs, schema.Pair{Key: keyApplied, Value: text})
+	}
+	return pairs
+}
+
+// jsonText is v as JSON without escapes for HTML; v holds strings, numbers and booleans, so it cannot fail.
+func jsonText(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // plain values into memory
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/idxport/idxport/sink/compressed"
+	"github.com/idxport/idxport/source/dataset"
+)
+
+// inputOptions are the validated flags of all commands that read IDX files.
+type inputOptions struct {
+	inputs        []dataset.Input
+	splits        []string
+	dataset       string
+	classes       string // path, or empty
+	reshape       []int  // nil: as in the header
+	littleEndian  bool
+	salvage       bool
+	maxRecordSize int64
+}
+
+// convertOptions are the validated flags of convert.
+type convertOptions struct {
+	inputOptions
+	outputs      []outputArg
+	overwrite    bool
+	checksum     bool
+	rows         rowRange
+	transpose    *bool // nil: what the data set says
+	invert       bool
+	compression  map[string]compressed.Codec // by format; "" for Parquet and Arrow
+	layouts      map[string]string           // by format; "" for Parquet and Arrow
+	style        string
+	classFolders string
+	channels     string
+	workers      int
+	given        []string // flags about formats that were given, to find those that no output uses
+}
+
+// parseInput validates the flags and arguments that say what to read.
+func parseInput(c *cli.Command) (o inputOptions, err error) {
+	if !c.Args().Present() {
+		return o, usagef("no input").hint("give a folder, files, or - for standard input: idxport %s ./mnist", c.Name)
+	}
+	for _, arg := range c.Args().Slice() {
+		o.inputs = append(o.inputs, dataset.ParseInput(arg))
+	}
+	o.splits, o.dataset, o.classes = c.StringSlice("split"), c.String("dataset"), c.String("classes")
+	o.salvage, o.maxRecordSize = c.Bool("salvage"), c.Int64("max-record-bytes")
+	if o.maxRecordSize < 1 || o.maxRecordSize > math.MaxInt32 {
+		return o, usagef("--max-record-bytes %d, expected 1 to %d", o.maxRecordSize, math.MaxInt32)
+	}
+	if o.reshape, err = parseShape(c.String("reshape")); err != nil {
+		return o, err
+	}
+	order, err := oneOf(c, "byte-order", "big", "little")
+	o.littleEndian = order == "little"
+	return o, err
+}
+
+// parseConvert validates the command line of convert.
+func parseConvert(c *cli.Command) (*convertOptions, error) {
+	in, err := parseInput(c)
+	if err != nil {
+		return nil, err
+	}
+	o := &convertOptions{inputOptions: in, overwrite: c.Bool("overwrite"), checksum: c.Bool("checksum"), invert: c.Bool("invert")}
+	if o.workers, err = parseWorkers(c); err != nil {
+		return nil, err
+	}
+	if c.IsSet("transpose") {
+		t := c.Bool("transpose")
+		o.transpose = &t
+	}
+	for _, name := range []string{"compression", "layout", "csv-style", "class-folders", "channels"} {
+		if c.IsSet(name) {
+			o.given = append(o.given, name)
+		}
+	}
+	for _, parse := range []func() error{
+		func() (err error) { o.outputs, err = parseOutputs(c.StringSlice("output"), c.String("to")); return err },
+		func() (err error) { o.rows, err = parseRows(c.String("rows")); return err },
+		func() (err error) { o.compression, err = parseCompression(c.StringSlice("compression")); return err },
+		func() (err error) { o.layouts, err = parseLayouts(c.StringSlice("layout")); return err },
+		func() (err error) { o.style = c.String("csv-style"); return checkStyle(o.style) },
+		func() (err error) { o.classFolders, err = oneOf(c, "class-folders", "", "labels", "names"); return err },
+		func() (err error) { o.channels, err = oneOf(c, "channels", "", "last", "first"); return err },
+	} {
+		if err := parse(); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+// parseWorkers validates --workers.
+func parseWorkers(c *cli.Command) (int, error) {
+	n := c.Int("workers")
+	if n < 0 || n > maxWorkers {
+		return 0, usagef("--workers %d, expected 0 to %d", n, maxWorkers)
+	}
+	return n, nil
+}
+
+// maxWorkers bounds the number of goroutines; more than there are processors gain nothing.
+const maxWorkers = 4096
+
+// oneOf is the value of flag name, which must be one of the choices; an empty choice is "not given".
+func oneOf(c *cli.Command, name string, choices ...string) (string, error) {
+	v := c.String(name)
+	if slices.Contains(choices, v) {
+		return v, nil
+	}
+	known := slices.DeleteFunc(slices.Clone(choices), func(s string) bool { return s == "" })
+	return v, usagef("--%s %q, expected %s", name, v, strings.Join(known, " or "))
+}

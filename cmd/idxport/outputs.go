@@ -1,0 +1,165 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/idxport/idxport/sink/formats"
+)
+
+// stdout is the path that stands for standard output.
+const stdout = "-"
+
+// An outputArg is one -o argument, understood but not yet filled in for the splits.
+type outputArg struct {
+	text      string           // as given
+	path      string           // with {split} and the like; stdout
+	container bool             // path is a folder that gets one output for each split and format
+	formats   []formats.Format // one, unless it is a container
+	codec     string           // how whole files are compressed, by the name
+}
+
+// parseOutputs understands the -o arguments; to is the value of --to.
+func parseOutputs(args []string, to string) ([]outputArg, error) {
+	if len(args) == 0 {
+		return nil, usagef("no output").hint("give a file such as -o mnist.parquet, a folder such as -o out/, or -o csv=- for standard output")
+	}
+	wanted, err := parseTo(to)
+	if err != nil {
+		return nil, err
+	}
+	var outputs []outputArg
+	usedTo, streams := false, 0
+	for _, arg := range args {
+		o, err := parseOutput(arg, wanted)
+		if err != nil {
+			return nil, err
+		}
+		usedTo = usedTo || len(wanted) > 0 && len(o.formats) == len(wanted) && o.formats[0].Name == wanted[0].Name
+		if o.path == stdout {
+			streams++
+		}
+		outputs = append(outputs, o)
+	}
+	if to != "" && !usedTo {
+		return nil, usagef("--to %s is for output folders and standard output, but there is none among %s", to, strings.Join(args, ", ")).
+			hint("a folder is written with a slash at its end: -o out/")
+	}
+	if streams > 1 {
+		return nil, usagef("%d outputs go to standard output, expected at most one", streams)
+	}
+	return outputs, nil
+}
+
+// parseTo reads the formats of --to.
+func parseTo(to string) ([]formats.Format, error) {
+	if to == "" {
+		return nil, nil
+	}
+	var wanted []formats.Format
+	for _, name := range strings.Split(to, ",") {
+		f, ok := formats.Named(strings.TrimSpace(name))
+		if !ok {
+			return nil, usagef("--to %s: unknown format %q, expected some of %s", to, name, strings.Join(formats.Names(), ", "))
+		}
+		if slices.ContainsFunc(wanted, func(w formats.Format) bool { return w.Name == f.Name }) {
+			return nil, usagef("--to %s: %s is given twice", to, f.Name)
+		}
+		wanted = append(wanted, f)
+	}
+	return wanted, nil
+}
+
+// parseOutput understands one -o argument.
+func parseOutput(arg string, wanted []formats.Format) (outputArg, error) {
+	if arg == "" {
+		return outputArg{}, usagef("-o is empty")
+	}
+	if name, path, ok := strings.Cut(arg, "="); ok && path != "" && !exists(arg) {
+		if f, known := formats.Named(name); known {
+			return formatOutput(arg, f, path)
+		}
+	}
+	if arg == stdout {
+		if len(wanted) != 1 {
+			return outputArg{}, usagef("-o - needs one format").hint("for example -o csv=-, or --to csv -o -")
+		}
+		return formatOutput(arg, wanted[0], stdout)
+	}
+	if !isFolder(arg) {
+		if f, codec, ok := formats.ByName(arg); ok {
+			return outputArg{text: arg, path: arg, formats: []formats.Format{f}, codec: codec}, nil
+		}
+		if ext := filepath.Ext(placeholder.ReplaceAllString(arg, "")); ext != "" {
+			return outputArg{}, usagef("-o %s: no format is known by the ending %s", arg, ext).
+				hint("name the format (-o parquet=%s), use one of %s, or write %s/ for a folder", arg, strings.Join(endings(), " "), arg)
+		}
+	}
+	if len(wanted) == 0 {
+		parquet, _ := formats.Named("parquet")
+		wanted = []formats.Format{parquet}
+	}
+	return outputArg{text: arg, path: arg, container: true, formats: wanted}, nil
+}
+
+// formatOutput is the argument FORMAT=PATH.
+func formatOutput(arg string, f formats.Format, path string) (outputArg, error) {
+	o := outputArg{text: arg, path: path, formats: []formats.Format{f}}
+	switch {
+	case path == stdout && f.Folder:
+		return o, usagef("-o %s: a %s output is a folder, which cannot go to standard output", arg, f.Name)
+	case path == stdout || f.Folder:
+	case isFolder(path):
+		o.container = true
+	case f.Wrapped:
+		o.codec = formats.Wrapping(path)
+	}
+	return o, nil
+}
+
+// isFolder tells whether path means a folder: by the slash at its end, or because it is one.
+func isFolder(path string) bool {
+	if strings.HasSuffix(path, "/") || os.IsPathSeparator(path[len(path)-1]) {
+		return true
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// endings lists how files of the known formats end.
+func endings() []string {
+	var all []string
+	for _, f := range formats.All() {
+		if f.Extension != "" {
+			all = append(all, f.Extension)
+		}
+	}
+	return all
+}
+
+// placeholder matches what is filled in for each output.
+var placeholder = regexp.MustCompile(`\{[a-z]*\}`)
+
+// fill puts the values of an output into its path.
+func fill(path string, values map[string]string) (string, error) {
+	var err error
+	filled := placeholder.ReplaceAllStringFunc(path, func(p string) string {
+		v, ok := values[p[1:len(p)-1]]
+		if !ok {
+			err = usagef("-o %s: unknown placeholder %s, expected {split}, {dataset} or {format}", path, p)
+		}
+		if ok && v == "" {
+			err = usagef("-o %s: %s is not known for this input", path, p).hint("say it with --%s, or write the name", p[1:len(p)-1])
+		}
+		return v
+	})
+	return filled, err
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// isTerminal tells whether f is a terminal.
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// A progress shows how far one pass is. Its methods are called from one goroutine at a time.
+type progress struct {
+	rows func(int64) // nil if nothing is shown
+	done func()
+}
+
+// linesEvery is how often progress is told where there is no terminal to draw on.
+const linesEvery = 5 * time.Second
+
+// progress is the display for a pass of total rows, −1 if unknown; label says what is read.
+func (r *report) progress(label string, total int64) progress {
+	onTerminal := terminal(r.program.stderr)
+	switch {
+	case r.quiet, r.showProgress == "never", r.showProgress == "auto" && !onTerminal, r.jsonLog && onTerminal:
+		return progress{done: func() {}}
+	case onTerminal:
+		return r.bar(label, total)
+	}
+	return r.lines(label, total)
+}
+
+// bar draws a progress bar.
+func (r *report) bar(label string, total int64) progress {
+	bar := progressbar.NewOptions64(total, progressbar.OptionSetWriter(r.program.stderr), progressbar.OptionSetDescription(label),
+		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionShowCount(), progressbar.OptionShowIts(),
+		progressbar.OptionSetItsString("rows"), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(total > 0))
+	var mu sync.Mutex // a pass that was given up may still report
+	closed := false
+	return progress{
+		rows: func(n int64) {
+			mu.Lock()
+			defer mu.Unlock()
+			if !closed {
+				_ = bar.Set64(n) // a display: its errors do not matter
+			}
+		},
+		done: func() {
+			mu.Lock()
+			defer mu.Unlock()
+			closed = true
+			_ = bar.Clear() // a display: its errors do not matter
+		},
+	}
+}
+
+// lines tells the progress now and then, a line each.
+func (r *report) lines(label string, total int64) progress {
+	last := time.Now()
+	return progress{
+		rows: func(n int64) {
+			if time.Since(last) < linesEvery {
+				return
+			}
+			last = time.Now()
+			text := fmt.Sprintf("%s: %s rows", label, thousands(n))
+			if total > 0 {
+				text += fmt.Sprintf(" of %s (%d%%)", thousands(total), 100*n/total)
+			}
+			if r.jsonLog {
+				r.logJSON("progress", text, "")
+				return
+			}
+			fmt.Fprintln(r.program.stderr, text)
+		},
+		done: func() {},
+	}
+}

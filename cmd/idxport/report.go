@@ -1,0 +1,227 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v3"
+)
+
+// reportVersion is the version of the object that --json prints. Fields may be added to it without a new version.
+const reportVersion = 1
+
+// A report gathers what a run has to tell and shows it: lines on standard error while it runs, one JSON object at the end if that was asked for.
+type report struct {
+	SchemaVersion int            `json:"schema_version"`
+	Status        string         `json:"status"` // "ok" or "error"
+	Command       string         `json:"command"`
+	Inputs        []inputReport  `json:"inputs"`
+	Outputs       []outputReport `json:"outputs"`
+	Files         []*fileReport  `json:"files,omitempty"` // of inspect
+	Applied       []appliedItem  `json:"applied"`
+	Notes         []string       `json:"notes"`
+	Warnings      []string       `json:"warnings"`
+	Seconds       float64        `json:"seconds"`
+	Error         *errorReport   `json:"error,omitempty"`
+
+	program      *program
+	start        time.Time
+	quiet        bool
+	jsonOut      bool
+	jsonLog      bool
+	showProgress string // auto, always or never
+	dataOnStdout bool
+}
+
+// inputReport describes one file that was read.
+type inputReport struct {
+	Path    string `json:"path"`
+	Split   string `json:"split,omitempty"`
+	Column  string `json:"column"`
+	DType   string `json:"dtype"`
+	Shape   []int  `json:"shape"` // of one record
+	Rows    int64  `json:"rows"`  // −1: not known before it was read
+	Dataset string `json:"dataset,omitempty"`
+}
+
+// outputReport describes one output.
+type outputReport struct {
+	Path   string `json:"path"`
+	Format string `json:"format"`
+	Split  string `json:"split,omitempty"`
+	Rows   int64  `json:"rows"`
+	Bytes  int64  `json:"bytes"`
+	Files  int64  `json:"files,omitempty"` // in a folder
+	SHA256 string `json:"sha256,omitempty"`
+
+	load string // a line that loads it
+}
+
+// appliedItem is what was done to the data of one split.
+type appliedItem struct {
+	Split string `json:"split,omitempty"`
+	applied
+}
+
+// errorReport is the error that ended a run.
+type errorReport struct {
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	Exit    int    `json:"exit"`
+	Code    string `json:"code"` // the kind of error: see codeNames
+	Path    string `json:"path,omitempty"`
+	Offset  *int64 `json:"offset,omitempty"` // in the decompressed data, bytes
+}
+
+// reporting runs f with a report and shows its end: the JSON object, or the error.
+func (p *program) reporting(c *cli.Command, f func(*report) error) error {
+	r := &report{SchemaVersion: reportVersion, Command: c.Name, program: p, start: time.Now(), quiet: c.Bool("quiet"), jsonOut: c.Bool("json"),
+		Inputs: []inputReport{}, Outputs: []outputReport{}, Applied: []appliedItem{}, Notes: []string{}, Warnings: []string{}}
+	err := r.parse(c)
+	if err == nil {
+		err = f(r)
+	}
+	r.Seconds = time.Since(r.start).Seconds()
+	if !r.jsonOut {
+		if err != nil && r.jsonLog {
+			r.logJSON("error", oneLine(err.Error()), hintOf(err))
+			return reported{exitCode(err)}
+		}
+		return err
+	}
+	r.Status = "ok"
+	if err != nil {
+		r.Status, r.Error = "error", describeError(err)
+	}
+	out := p.stdout
+	if r.dataOnStdout {
+		out = p.stderr
+	}
+	text, _ := json.Marshal(r) // plain values: cannot fail
+	if _, werr := fmt.Fprintf(out, "%s\n", text); werr != nil && err == nil {
+		return werr
+	}
+	if err != nil {
+		if !r.quiet {
+			printError(p.stderr, err)
+		}
+		return reported{exitCode(err)}
+	}
+	return nil
+}
+
+// parse validates the flags about reports.
+func (r *report) parse(c *cli.Command) (err error) {
+	if r.showProgress, err = oneOf(c, "progress", "auto", "always", "never"); err != nil {
+		return err
+	}
+	format, err := oneOf(c, "log-format", "text", "json")
+	r.jsonLog = format == "json"
+	for _, o := range c.StringSlice("output") {
+		r.dataOnStdout = r.dataOnStdout || o == stdout || strings.HasSuffix(o, "="+stdout)
+	}
+	return err
+}
+
+// describe tells of a job that is about to run: its files, and what was decided for the user.
+func (r *report) describe(j *job) {
+	columns := j.meant.table.Columns()
+	for _, f := range j.split.Files {
+		in := inputReport{Path: f.Path, Split: j.split.Name, Column: f.Name, Rows: j.meant.table.Rows(), Dataset: j.datasetName()}
+		for _, c := range columns {
+			if c.Name == f.Name {
+				in.DType, in.Shape = c.DType.String(), append([]int{}, c.Shape...)
+			}
+		}
+		r.Inputs = append(r.Inputs, in)
+	}
+	prefix := ""
+	if j.split.Name != "" {
+		prefix = j.split.Name + ": "
+	}
+	for _, n := range j.split.Notes {
+		r.note("%s%s", prefix, n)
+	}
+	a := j.meant.applied
+	if d := j.split.Dataset; d != nil && len(a.Transpose) > 0 && d.Transposed {
+		r.note("%s%s stores its images transposed; they are turned upright (--transpose=false leaves them)", prefix, d.Title)
+	}
+	if jsonText(a) != "{}" {
+		r.Applied = append(r.Applied, appliedItem{Split: j.split.Name, applied: a})
+	}
+}
+
+// note tells something the user may want to know.
+func (r *report) note(format string, args ...any) { r.say("note", &r.Notes, format, args...) }
+
+// warning tells something the user should look at.
+func (r *report) warning(format string, args ...any) { r.say("warning", &r.Warnings, format, args...) }
+
+func (r *report) say(level string, list *[]string, format string, args ...any) {
+	text := oneLine(fmt.Sprintf(format, args...))
+	*list = append(*list, text)
+	switch {
+	case r.quiet:
+	case r.jsonLog:
+		r.logJSON(level, text, "")
+	default:
+		fmt.Fprintf(r.program.stderr, "%s: %s\n", level, text)
+	}
+}
+
+// logJSON writes a message as one JSON object on a line of its own.
+func (r *report) logJSON(level, message, hint string) {
+	fmt.Fprintln(r.program.stderr, jsonText(struct {
+		Time    string `json:"time"`
+		Level   string `json:"level"`
+		Message string `json:"message"`
+		Hint    string `json:"hint,omitempty"`
+	}{time.Now().UTC().Format(time.RFC3339), level, message, hint}))
+}
+
+// wrote tells of an output that was published.
+func (r *report) wrote(o outputReport) {
+	r.Outputs = append(r.Outputs, o)
+	if r.quiet || o.Path == stdout {
+		return
+	}
+	what := fmt.Sprintf("%s  %s rows  %s", filepath.ToSlash(o.Path), thousands(o.Rows), bytesText(o.Bytes))
+	if o.Files > 0 {
+		what = fmt.Sprintf("%s  %s files  %s", filepath.ToSlash(o.Path)+"/", thousands(o.Files), bytesText(o.Bytes))
+	}
+	if o.SHA256 != "" {
+		what += "  sha256 " + o.SHA256
+	}
+	if r.jsonLog {
+		r.logJSON("wrote", what, "")
+		return
+	}
+	fmt.Fprintln(r.program.stderr, oneLine(what))
+	if o.load != "" && terminal(r.program.stderr) {
+		fmt.Fprintf(r.program.stderr, "   %s\n", oneLine(o.load))
+	}
+}
+
+// bytesText is a number of bytes as people read it: decimal units, three digits.
+func bytesText(n int64) string {
+	v, units := float64(n), []string{"bytes", "kB", "MB", "GB", "TB"}
+	for len(units) > 1 && v >= 999.5 {
+		v, units = v/1000, units[1:]
+	}
+	if units[0] == "bytes" {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return fmt.Sprintf("%.3g %s", v, units[0])
+}
+
+// thousands writes n with commas.
+func thousands(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,185 @@
+package pipeline_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"sync"
+	"testing"
+
+	"github.com/idxport/idxport/pipeline"
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+var (
+	errBroken = errors.New("broken")
+	errLater  = errors.New("a consequence")
+	errSignal = errors.New("interrupted")
+)
+
+// A stage is a method that the pipeline calls.
+type stage string
+
+const (
+	atRead   stage = "Read"
+	atDecode stage = "Decode"
+	atEncode stage = "Encode"
+	atStep   stage = "step"
+	atClose  stage = "Close"
+)
+
+// A hook is what a test does at a stage of a batch, on the pipeline's goroutine. An error becomes the method's. Close has batch 0.
+type hook func(ctx context.Context, at stage, batch int) error
+
+// nothing is the hook of an undisturbed run.
+func nothing(context.Context, stage, int) error { return nil }
+
+// hook does something at the spot alone.
+func (s spot) hook(do func(context.Context) error) hook {
+	return func(ctx context.Context, at stage, batch int) error {
+		if at == s.at && batch == s.batch {
+			return do(ctx)
+		}
+		return nil
+	}
+}
+
+// A table has records of 256 KiB to the pipeline, so that batches have 4 rows; what it really puts into a batch is 8 bytes for each row: its index.
+type table struct {
+	hook  hook
+	first int64 // index of the first row, of a range
+	rows  int64
+	next  int64
+}
+
+const batchRows = 4
+
+func newTable(rows int64, h hook) *table { return &table{rows: rows, hook: h} }
+
+func (f *table) Columns() []source.Column {
+	return []source.Column{{Name: "data", DType: idx.Uint8, Shape: []int{1 << 18}}}
+}
+
+func (f *table) Rows() int64 { return f.rows }
+
+func (f *table) Read(ctx context.Context, b *source.Raw) error {
+	if err := f.hook(ctx, atRead, int(f.next/batchRows)); err != nil {
+		return err
+	}
+	if f.next == f.rows {
+		b.Rows = 0
+		return io.EOF
+	}
+	b.First, b.Rows = f.first+f.next, int(min(int64(b.Cap), f.rows-f.next))
+	f.next += int64(b.Rows)
+	return nil
+}
+
+func (f *table) Decode(b *source.Raw) error {
+	if err := f.hook(context.Background(), atDecode, int((b.First-f.first)/batchRows)); err != nil {
+		return err
+	}
+	data := []byte(nil)
+	if len(b.Columns) > 0 {
+		data = b.Columns[0][:0] // the buffer of an earlier batch
+	}
+	for row := range b.Rows {
+		data = binary.LittleEndian.AppendUint64(data, uint64(b.First)+uint64(row))
+	}
+	b.Columns = [][]byte{data}
+	return nil
+}
+
+func (f *table) Close() error { return nil }
+
+// An output is a sink that collects what it is given. After its first failure it must not be called again.
+type output struct {
+	t    *testing.T
+	hook hook
+	size int64 // that it claims for a batch
+
+	mu     sync.Mutex // only for the race detector's sake where the contract is broken
+	data   []byte
+	failed bool
+	closed bool
+}
+
+func (o *output) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
+	batch := int(b.First / batchRows)
+	if err := o.hook(ctx, atEncode, batch); err != nil {
+		return nil, err
+	}
+	return func() error {
+		o.check(atStep)
+		if err := o.hook(ctx, atStep, batch); err != nil {
+			o.fail()
+			return err
+		}
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.data = append(o.data, b.Columns[0]...)
+		return nil
+	}, nil
+}
+
+func (o *output) Close() error {
+	o.check(atClose)
+	if err := o.hook(context.Background(), atClose, 0); err != nil {
+		o.fail()
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed = true
+	return nil
+}
+
+func (o *output) BatchSize(int) int64 { return o.size }
+
+func (o *output) check(at stage) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.failed || o.closed {
+		o.t.Errorf("%s was called after a failure or after Close", at)
+	}
+}
+
+func (o *output) fail() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.failed = true
+}
+
+// rows demands that o has the rows from first on, in order and without gaps, and returns how many.
+func (o *output) rows(t *testing.T, first int64) int64 {
+	t.Helper()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for i := 0; i < len(o.data); i += 8 {
+		if got, want := int64(binary.LittleEndian.Uint64(o.data[i:])), first+int64(i/8); got != want {
+			t.Fatalf("found row %d, expected %d", got, want)
+		}
+	}
+	return int64(len(o.data) / 8)
+}
+
+func newOutputs(t *testing.T, n int, h hook) []*output {
+	outputs := make([]*output, n)
+	for i := range outputs {
+		outputs[i] = &output{t: t, hook: h}
+	}
+	return outputs
+}
+
+// run is pipeline.Run with fakes.
+func run(ctx context.Context, f source.Table, outputs []*output, o pipeline.Options) (pipeline.Stats, error) {
+	sinks := make([]sink.Sink, len(outputs))
+	for i, out := range outputs {
+		sinks[i] = out
+	}
+	return pipeline.Run(ctx, f, schema.Of(f), sinks, o)
+}

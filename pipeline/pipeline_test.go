@@ -1,0 +1,180 @@
+package pipeline_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/idxport/idxport/pipeline"
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/source"
+)
+
+func TestRowsArriveInOrder(t *testing.T) {
+	t.Parallel()
+	if got := schema.Of(newTable(1, nothing)).BatchRows(); got != batchRows {
+		t.Fatalf("the fake's batches have %d rows, expected %d", got, batchRows)
+	}
+	for _, rows := range []int64{0, 1, 4, 5, 403} {
+		for workers := range 9 { // 0 is GOMAXPROCS
+			t.Run(fmt.Sprintf("%d rows, %d workers", rows, workers), func(t *testing.T) {
+				t.Parallel()
+				outputs := newOutputs(t, 4, nothing)
+				stats, err := run(context.Background(), newTable(rows, nothing), outputs, pipeline.Options{Workers: workers})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := (pipeline.Stats{Rows: rows, Batches: (rows + batchRows - 1) / batchRows}); stats != want {
+					t.Errorf("found %+v, expected %+v", stats, want)
+				}
+				for i, out := range outputs {
+					if got := out.rows(t, 0); got != rows || !out.closed {
+						t.Errorf("sink %d: found %d rows, closed %v, expected %d, true", i, got, out.closed, rows)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestLaterBatchFirst has the second batch encoded before the first one is.
+func TestLaterBatchFirst(t *testing.T) {
+	t.Parallel()
+	second := make(chan struct{})
+	var once sync.Once
+	outputs := newOutputs(t, 2, func(_ context.Context, at stage, batch int) error {
+		switch {
+		case at == atEncode && batch == 0:
+			<-second
+		case at == atEncode && batch == 1:
+			once.Do(func() { close(second) })
+		}
+		return nil
+	})
+	if _, err := run(context.Background(), newTable(40, nothing), outputs, pipeline.Options{Workers: 2}); err != nil {
+		t.Fatal(err)
+	}
+	for i, out := range outputs {
+		if got := out.rows(t, 0); got != 40 {
+			t.Errorf("sink %d: found %d rows, expected 40", i, got)
+		}
+	}
+}
+
+// TestSlotsBoundMemory holds up the first step until as many batches are on their way as there may be, and counts throughout.
+func TestSlotsBoundMemory(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		workers int
+		size    int64 // that the sink makes of a batch, bytes
+		slots   int64 // min(2·workers + 2, 48 MiB / bytes of a batch of 1 MiB with what the sink makes), at least 2
+	}{
+		"one worker":    {1, 0, 4},
+		"three workers": {3, 0, 8},
+		"many workers":  {100, 0, 47}, // a batch takes a byte more than 1 MiB
+		"sink of 3 MiB": {100, 3 << 20, 11},
+		"huge batches":  {8, 1 << 40, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var read, written atomic.Int64
+			full := make(chan struct{})
+			in := newTable(60*batchRows, func(_ context.Context, at stage, _ int) error {
+				if at == atRead {
+					n := read.Add(1)
+					if way := n - written.Load(); way > tt.slots {
+						t.Errorf("found %d batches on their way, expected at most %d", way, tt.slots)
+					}
+					if n == tt.slots {
+						close(full)
+					}
+				}
+				return nil
+			})
+			slow := newOutputs(t, 1, func(_ context.Context, at stage, _ int) error {
+				if at == atStep {
+					<-full
+					written.Add(1) // the batch is still on its way: the count is too low, never too high
+				}
+				return nil
+			})
+			slow[0].size = tt.size
+			if _, err := run(context.Background(), in, slow, pipeline.Options{Workers: tt.workers}); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]int64{"whole": 0, "range": 1000} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const rows = 403
+			var calls int
+			var last int64 // not atomic: the race detector sees calls at once
+			in := newTable(rows, nothing)
+			in.first = first
+			outputs := newOutputs(t, 4, nothing)
+			_, err := run(context.Background(), in, outputs, pipeline.Options{Workers: 3, Progress: func(n int64) {
+				if n <= last {
+					t.Errorf("found progress %d after %d, expected more", n, last)
+				}
+				last = n
+				calls++
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, out := range outputs {
+				out.rows(t, first)
+			}
+			if last != rows || calls != 101 {
+				t.Errorf("found %d calls, the last with %d rows, expected 101 and %d", calls, last, rows)
+			}
+		})
+	}
+}
+
+// TestProgressIsWritten holds up one of two sinks: rows count when all sinks have them.
+func TestProgressIsWritten(t *testing.T) {
+	t.Parallel()
+	outputs := newOutputs(t, 2, nothing)
+	var written atomic.Int64
+	outputs[1].hook = func(_ context.Context, at stage, batch int) error {
+		if at == atStep {
+			runtime.Gosched() // the first sink gets ahead
+			written.Store(int64(batch+1) * batchRows)
+		}
+		return nil
+	}
+	_, err := run(context.Background(), newTable(100*batchRows, nothing), outputs, pipeline.Options{Progress: func(n int64) {
+		if most := written.Load(); n > most {
+			t.Errorf("found progress %d, expected at most the %d rows of the second sink", n, most)
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An endless table breaks its contract: its batches are empty, and it never ends.
+type endless struct{ *table }
+
+func (endless) Read(_ context.Context, b *source.Raw) error {
+	b.Rows = 0
+	return nil
+}
+
+func TestEmptyBatch(t *testing.T) {
+	t.Parallel()
+	_, err := run(context.Background(), endless{newTable(5, nothing)}, newOutputs(t, 1, nothing), pipeline.Options{})
+	if err == nil || !strings.Contains(err.Error(), "batch of 0 rows") {
+		t.Errorf("found the error %v, expected one about a batch of 0 rows", err)
+	}
+}

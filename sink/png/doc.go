@@ -1,0 +1,42 @@
+// Package png writes a table of images as a folder of PNG files, one class folder for each label: what ImageFolder of torchvision, Keras and
+// Hugging Face load.
+//
+// A [Sink] is made by [New] and obeys the contract of package sink. It fills a [publish.Folder], which its owner publishes or discards:
+//
+//	0/00001.png     the image of row 1, whose label is 0
+//	0/00021.png
+//	5/00000.png
+//
+// A file is named after its row in the source, also if only a range of rows is converted, padded with zeros to the digits of the source's last
+// row: sorted by name, files are in the order of the rows. Without a label column the files lie in the folder itself.
+//
+// # Columns
+//
+// The images are the only column whose records have two dimensions or more. The label is the column called "label" if that is a scalar
+// integer, else the only scalar integer column, else there is none. Other columns are left out, and [Sink.Notes] says so.
+//
+//	uint8  H×W, H×W×1     gray, 8 bits
+//	int16  H×W, H×W×1     gray, 16 bits; values as they are, so no negative ones
+//	uint8  H×W×3, H×W×4   RGB, RGBA
+//	uint8  3×H×W, 4×H×W   RGB, RGBA, if Options.Channels is "first"; 1×H×W is gray
+//
+// # Class folders
+//
+// Folders are named after the labels, padded with zeros to equal width: sorted by name, they are in the order of the labels, and readers that
+// number sorted folders give back the label if all labels from 0 on occur. A folder is made when its label first occurs, as
+// torchvision refuses empty ones. The width is that of the largest label that can occur: of the last class if the classes are known, else of
+// Options.MaxLabel, else of the largest value of the column's data type. It never depends on the rows that are converted.
+//
+// With Options.ClassFolders "names", folders are named after the classes, mapped to names that every system and every reader takes:
+//
+//   - ASCII letters, digits, "_" and "-" stay; a run of anything else, such as spaces, dots and slashes, becomes one "_".
+//   - Leading and trailing "_" and "-" go: Spark ignores folders that begin with "_", and a command takes a leading "-" for a flag.
+//   - What is longer than 80 bytes is cut.
+//   - "-" and the label are appended if another class has the same name without regard to case (both get theirs: "A-10" and "a-36"), or if
+//     it is a device on Windows, such as "aux". If nothing is left of a name, it becomes "class-" and the label.
+//
+// So "T-shirt/top" becomes "T-shirt_top". Sorted by such names the folders are usually not in the order of the labels; then there is a note.
+//
+// The invariant: what is written for a row depends on that row, the schema and the options alone. Files are independent of each other, so Encode
+// writes them, on as many goroutines as call it, and the steps have nothing left to do.
+package png

@@ -1,0 +1,92 @@
+package png
+
+import (
+	"slices"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// labels names the class folder of each label.
+type labels struct {
+	given  bool // there is a label column
+	column source.Column
+	width  int      // digits of a folder named after its label
+	names  []string // of the classes' folders, empty where a class has no name; nil if folders are named after labels
+}
+
+// newLabels decides the names for the label column of s, which is −1 if there is none.
+func newLabels(s *schema.Schema, column int, o Options) (labels, error) {
+	byName := o.ClassFolders == "names"
+	if !byName && o.ClassFolders != "" && o.ClassFolders != "labels" {
+		return labels{}, unsupported("", "found class folders %q, expected labels or names", o.ClassFolders)
+	}
+	if column < 0 {
+		if byName {
+			return labels{}, unsupported("name the file of the labels too", "no column has labels to name class folders after")
+		}
+		return labels{}, nil
+	}
+	c := s.Columns[column]
+	if !byName {
+		return labels{given: true, column: c, width: labelWidth(c, o.MaxLabel)}, nil
+	}
+	if len(c.Classes) == 0 {
+		return labels{}, unsupported("give the names with --classes FILE or --dataset NAME", "the classes of column %q have no names", c.Name)
+	}
+	return labels{given: true, column: c, names: folderNames(c.Classes)}, nil
+}
+
+// labelWidth is the number of digits of the largest label that can occur.
+func labelWidth(c source.Column, largest int64) int {
+	switch {
+	case len(c.Classes) > 0:
+		return digits(int64(len(c.Classes)) - 1)
+	case largest > 0:
+		return digits(largest)
+	}
+	switch c.DType {
+	case idx.Int16:
+		return 5 // 32767
+	case idx.Int32:
+		return 10 // 2147483647
+	default:
+		return 3 // 255, and 127
+	}
+}
+
+// folder is the name of the class folder for the label of row: empty for the folder itself.
+func (l labels) folder(label, row int64) (string, error) {
+	switch {
+	case !l.given:
+		return "", nil
+	case l.names != nil:
+		if label < 0 || label >= int64(len(l.names)) || l.names[label] == "" {
+			return "", &source.LabelError{Column: l.column.Name, Row: row, Label: label, Classes: l.named()}
+		}
+		return l.names[label], nil
+	case label < 0:
+		return "", unsupported(adviceOther, "row %d: found the label %d, expected none below 0: class folders could not be sorted", row, label)
+	case digits(label) > l.width:
+		return "", unsupported("", "row %d: found the label %d, expected at most %d digits", row, label, l.width)
+	}
+	return string(appendPadded(nil, label, l.width)), nil
+}
+
+// named is the number of classes that have a name.
+func (l labels) named() int {
+	n := 0
+	for _, name := range l.names {
+		if name != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// disordered tells whether the class folders, sorted by name, are in another order than their labels.
+func (l labels) disordered() bool {
+	present := slices.DeleteFunc(slices.Clone(l.names), func(name string) bool { return name == "" })
+	return !slices.IsSorted(present)
+}

@@ -1,0 +1,82 @@
+package png
+
+import (
+	"strconv"
+	"strings"
+)
+
+// maxName is the most bytes of a class's name that stay; with "-" and a label, a folder's name has less than 100.
+const maxName = 80
+
+// folderNames maps the names of classes to names of folders, different without regard to case; see the package comment. The name at a label is
+// empty if the class has none.
+func folderNames(classes []string) []string {
+	folders := make([]string, len(classes))
+	numbered := make([]bool, len(classes))
+	for label, class := range classes {
+		folders[label] = cleanName(class)
+		if class != "" && (folders[label] == "" || isDevice(folders[label])) {
+			number(folders, numbered, label)
+		}
+	}
+	// A name with its label may meet another class's whole name: that one gets its label too. Two names with labels cannot meet.
+	for again := true; again; {
+		again = false
+		for _, same := range homonyms(folders) {
+			for _, label := range same {
+				if !numbered[label] {
+					number(folders, numbered, label)
+					again = true
+				}
+			}
+		}
+	}
+	return folders
+}
+
+// number appends the label to the name of its folder.
+func number(folders []string, numbered []bool, label int) {
+	if folders[label] == "" {
+		folders[label] = "class"
+	}
+	folders[label] += "-" + strconv.Itoa(label)
+	numbered[label] = true
+}
+
+// homonyms lists the labels of equal names, without regard to case, where there are several.
+func homonyms(folders []string) map[string][]int {
+	same := map[string][]int{}
+	for label, name := range folders {
+		if name != "" {
+			same[strings.ToLower(name)] = append(same[strings.ToLower(name)], label)
+		}
+	}
+	for name, labels := range same {
+		if len(labels) == 1 {
+			delete(same, name)
+		}
+	}
+	return same
+}
+
+// cleanName keeps of a name what every system and reader takes, which may be nothing.
+func cleanName(name string) string {
+	parts := strings.FieldsFunc(name, func(r rune) bool { return !allowed(r) })
+	name = strings.TrimLeft(strings.Join(parts, "_"), "_-")
+	return strings.TrimRight(name[:min(len(name), maxName)], "_-")
+}
+
+func allowed(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
+}
+
+// isDevice tells whether Windows takes a name, which has no dot, for a device.
+// See https://learn.microsoft.com/windows/win32/fileio/naming-a-file
+func isDevice(name string) bool {
+	switch name = strings.ToLower(name); name {
+	case "con", "prn", "aux", "nul":
+		return true
+	}
+	port := strings.HasPrefix(name, "com") || strings.HasPrefix(name, "lpt")
+	return port && len(name) == 4 && name[3] >= '0' && name[3] <= '9'
+}

@@ -1,0 +1,63 @@
+package png
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestFolderNames(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 300)
+	for name, tt := range map[string]struct{ classes, want []string }{
+		"Fashion-MNIST": {[]string{"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"},
+			[]string{"T-shirt_top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle_boot"}},
+		"case":                      {[]string{"A", "b", "a", "B", "c"}, []string{"A-0", "b-1", "a-2", "B-3", "c"}},
+		"classes without a name":    {[]string{"", "a", ""}, []string{"", "a", ""}},
+		"nothing left":              {[]string{"お", "き", "..", "/"}, []string{"class-0", "class-1", "class-2", "class-3"}},
+		"one left":                  {[]string{"お a"}, []string{"a"}},
+		"edges":                     {[]string{".hidden", "-rf", "_x_", "end.", "../up", "a  b"}, []string{"hidden", "rf", "x", "end", "up", "a_b"}},
+		"devices":                   {[]string{"CON", "nul", "Com1", "LPT9", "com", "com10", "aux.txt"}, []string{"CON-0", "nul-1", "Com1-2", "LPT9-3", "com", "com10", "aux_txt"}},
+		"same":                      {[]string{"x", "x", "y"}, []string{"x-0", "x-1", "y"}},
+		"same once mapped":          {[]string{"a/b", "a b"}, []string{"a_b-0", "a_b-1"}},
+		"a name that has a label":   {[]string{"a", "A", "a-0"}, []string{"a-0", "A-1", "a-0-2"}},
+		"class that is called that": {[]string{"お", "class-0"}, []string{"class-0", "class-0-1"}},
+		"long":                      {[]string{long, long + "y", "z"}, []string{long[:80] + "-0", long[:80] + "-1", "z"}},
+		"cut at an underscore":      {[]string{long[:79] + " b"}, []string{long[:79]}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := folderNames(tt.classes); !slices.Equal(got, tt.want) {
+				t.Errorf("found %q, expected %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// FuzzFolderNames holds the promises that publish and every system rely on, for any names.
+func FuzzFolderNames(f *testing.F) {
+	f.Add("a,A,a-0,a-0-2")
+	f.Add("con,お,.,class-1")
+	f.Add("x_,x-,_x,X-1,x-1-1,")
+	f.Fuzz(func(t *testing.T, joined string) {
+		classes := strings.Split(joined, ",")
+		folders := folderNames(classes)
+		seen := map[string]bool{}
+		for label, name := range folders {
+			if (name == "") != (classes[label] == "") {
+				t.Errorf("class %q: found the folder %q", classes[label], name)
+			}
+			if name == "" {
+				continue
+			}
+			if seen[strings.ToLower(name)] {
+				t.Errorf("found the folder %q twice, without regard to case", name)
+			}
+			seen[strings.ToLower(name)] = true
+			letter := name[0] != '-' && name[0] != '_'
+			if !letter || len(name) > 100 || isDevice(name) || strings.ContainsFunc(name, func(r rune) bool { return !allowed(r) }) {
+				t.Errorf("class %q: found the folder %q, expected a plain name", classes[label], name)
+			}
+		}
+	})
+}

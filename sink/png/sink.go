@@ -1,0 +1,97 @@
+package png
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/publish"
+)
+
+// Options say what the images are and how class folders are named. The zero value is for channels last and folders named after labels.
+type Options struct {
+	// Channels says which dimension of records of three are the channels: "last", which empty means too, or "first".
+	Channels string
+	// ClassFolders says what class folders are named after: "labels", which empty means too, or "names", those of the classes.
+	ClassFolders string
+	// MaxLabel is the largest label of the whole source, and is needed only if its classes are not known; 0 or less if it is not
+	// known either. A label with more digits is an error.
+	MaxLabel int64
+}
+
+// A Sink writes a folder of PNG files. It is a sink.Sink and a sink.Sizer.
+type Sink struct {
+	folder  *publish.Folder
+	columns columns
+	image   image
+	labels  labels
+	rows    int64 // of the source
+	digits  int   // of a file name
+	writers sync.Pool
+	notes   []string
+}
+
+// New returns a sink that fills folder with the images of a table of the schema s. It fails with a *sink.Error: ErrRowsUnknown if the source
+// cannot tell its number of rows, ErrUnsupported for options that there are not and for columns that make no images.
+func New(folder *publish.Folder, s *schema.Schema, o Options) (*Sink, error) {
+	if s.Source < 0 {
+		return nil, &sink.Error{Format: format, Err: sink.ErrRowsUnknown,
+			Message: "file names have as many digits as the number of rows, and this input tells that only at its end",
+			Advice:  "write Parquet or Arrow first, and convert that file"}
+	}
+	found, err := findColumns(s)
+	if err != nil {
+		return nil, err
+	}
+	p := &Sink{folder: folder, columns: found, rows: s.Source, digits: digits(s.Source - 1)}
+	if p.image, err = newImage(s.Columns[found.image], o.Channels); err != nil {
+		return nil, err
+	}
+	if p.labels, err = newLabels(s, found.label, o); err != nil {
+		return nil, err
+	}
+	if found.leftOut != "" {
+		p.notes = append(p.notes, found.leftOut)
+	}
+	if p.labels.disordered() {
+		p.notes = append(p.notes, format+": sorted by name, the class folders are not in the order of the labels; "+
+			"readers that number the folders will number the classes differently")
+	}
+	return p, nil
+}
+
+// Notes tell what of the table is not in the folder, and where its order differs. There may be none.
+func (s *Sink) Notes() []string { return s.notes }
+
+// BatchSize is the memory that encoding takes: it is for one image at a time, so it does not depend on the number of rows.
+func (s *Sink) BatchSize(int) int64 { return s.image.memory() }
+
+// Encode writes the files of b. They are complete when it returns: the step has nothing to do. A value or label that cannot be written is a
+// *sink.Error with ErrUnsupported, a label without a name a *source.LabelError.
+func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
+	if last := b.First + int64(b.Rows) - 1; last >= s.rows {
+		return nil, fmt.Errorf("%s: found row %d, expected %d rows", format, last, s.rows)
+	}
+	w, ok := s.writers.Get().(*writer)
+	if !ok {
+		var err error
+		if w, err = s.newWriter(); err != nil {
+			return nil, err
+		}
+	}
+	defer s.writers.Put(w)
+	for i := range b.Rows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := w.write(b, i); err != nil {
+			return nil, err
+		}
+	}
+	return func() error { return nil }, nil
+}
+
+// Close does nothing: the folder is its owner's.
+func (s *Sink) Close() error { return nil }

@@ -1,0 +1,224 @@
+package png_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/png"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// TestPixels demands that image/png reads the samples that the table has, as the color model of their kind has them.
+func TestPixels(t *testing.T) {
+	t.Parallel()
+	const rows, h, w = 3, 4, 5
+	for name, tt := range map[string]struct {
+		column   source.Column
+		channels string
+		// at are the bytes of a pixel in image/png's memory, from the record's elements.
+		at func(record []byte, y, x int) []byte
+	}{
+		"gray":         {images(idx.Uint8, h, w), "", func(r []byte, y, x int) []byte { return r[y*w+x:][:1] }},
+		"gray, first":  {images(idx.Uint8, 1, h, w), "first", func(r []byte, y, x int) []byte { return r[y*w+x:][:1] }},
+		"gray, last":   {images(idx.Uint8, h, w, 1), "last", func(r []byte, y, x int) []byte { return r[y*w+x:][:1] }},
+		"gray, either": {images(idx.Uint8, h, w), "first", func(r []byte, y, x int) []byte { return r[y*w+x:][:1] }},
+		"16 bits": {images(idx.Int16, h, w), "", func(r []byte, y, x int) []byte {
+			return []byte{r[2*(y*w+x)+1], r[2*(y*w+x)]} // Gray16 is big-endian
+		}},
+		"16 bits, first": {images(idx.Int16, 1, h, w), "first", func(r []byte, y, x int) []byte {
+			return []byte{r[2*(y*w+x)+1], r[2*(y*w+x)]}
+		}},
+		"RGB":  {images(idx.Uint8, h, w, 3), "", func(r []byte, y, x int) []byte { return append(slices.Clone(r[3*(y*w+x):][:3]), 255) }},
+		"RGBA": {images(idx.Uint8, h, w, 4), "last", func(r []byte, y, x int) []byte { return r[4*(y*w+x):][:4] }},
+		"RGB, first": {images(idx.Uint8, 3, h, w), "first", func(r []byte, y, x int) []byte {
+			return []byte{r[y*w+x], r[h*w+y*w+x], r[2*h*w+y*w+x], 255}
+		}},
+		"RGBA, first": {images(idx.Uint8, 4, h, w), "first", func(r []byte, y, x int) []byte {
+			return []byte{r[y*w+x], r[h*w+y*w+x], r[2*h*w+y*w+x], r[3*h*w+y*w+x]}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			size := tt.column.RecordSize()
+			data := sequence(rows * size)
+			if tt.column.DType == idx.Int16 {
+				for i := range data {
+					data[i] &= 0x7F // no negative values
+				}
+			}
+			files := convert(t, describe(rows, tt.column), png.Options{Channels: tt.channels}, 0, data)
+			if got := names(files); got != "0.png 1.png 2.png" {
+				t.Fatalf("found the files %s, expected 0.png 1.png 2.png", got)
+			}
+			for row := range rows {
+				m := decode(t, files[fmt.Sprint(row, ".png")])
+				record := data[row*size : (row+1)*size]
+				if m.Bounds() != image.Rect(0, 0, w, h) {
+					t.Fatalf("found bounds %v, expected %d×%d", m.Bounds(), w, h)
+				}
+				for y := range h {
+					for x := range w {
+						if got, want := pixel(m, y, x), tt.at(record, y, x); !slices.Equal(got, want) {
+							t.Fatalf("row %d, pixel %d,%d: found %v in %T, expected %v", row, y, x, got, m, want)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// pixel are the bytes of a pixel in memory; nil for color models that are never written.
+func pixel(m image.Image, y, x int) []byte {
+	switch m := m.(type) {
+	case *image.Gray:
+		return m.Pix[m.PixOffset(x, y):][:1]
+	case *image.Gray16:
+		return m.Pix[m.PixOffset(x, y):][:2]
+	case *image.RGBA: // image/png's type for RGB without alpha
+		return m.Pix[m.PixOffset(x, y):][:4]
+	case *image.NRGBA:
+		return m.Pix[m.PixOffset(x, y):][:4]
+	}
+	return nil
+}
+
+func TestNamesOfFiles(t *testing.T) {
+	t.Parallel()
+	ten := []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}
+	letters := append([]string{""}, strings.Split("abcdefghijklmnopqrstuvwxyz", "")...)
+	pixel := images(idx.Uint8, 1, 1)
+	for name, tt := range map[string]struct {
+		s     *schema.Schema
+		o     png.Options
+		first int64
+		data  [][]byte
+		want  string
+	}{
+		"digits": {describe(11, pixel, labels(idx.Uint8, ten...)), png.Options{}, 0,
+			[][]byte{sequence(3), {5, 0, 5}}, "0/01.png 5/00.png 5/02.png"},
+		"letters": {describe(10, pixel, labels(idx.Uint8, letters...)), png.Options{}, 0,
+			[][]byte{sequence(3), {26, 1, 10}}, "01/1.png 10/2.png 26/0.png"},
+		"range": {&schema.Schema{Columns: []source.Column{pixel, labels(idx.Uint8, ten...)}, Rows: 2, Source: 60000}, png.Options{}, 998,
+			[][]byte{sequence(2), {7, 7}}, "7/00998.png 7/00999.png"},
+		"last row": {describe(1001, pixel), png.Options{}, 999,
+			[][]byte{sequence(2)}, "0999.png 1000.png"},
+		"labels unknown":        {describe(2, pixel, labels(idx.Uint8)), png.Options{MaxLabel: -1}, 0, [][]byte{sequence(2), {255, 9}}, "009/1.png 255/0.png"},
+		"signed bytes, unknown": {describe(1, pixel, labels(idx.Int8)), png.Options{}, 0, [][]byte{sequence(1), {127}}, "127/0.png"},
+		"short, unknown":        {describe(1, pixel, labels(idx.Int16)), png.Options{}, 0, [][]byte{sequence(1), little[int16](32767)}, "32767/0.png"},
+		"int, unknown": {describe(2, pixel, labels(idx.Int32)), png.Options{}, 0,
+			[][]byte{sequence(2), little[int32](7, 2147483647)}, "0000000007/0.png 2147483647/1.png"},
+		"largest label": {describe(2, pixel, labels(idx.Int32)), png.Options{MaxLabel: 12}, 0,
+			[][]byte{sequence(2), little[int32](7, 12)}, "07/0.png 12/1.png"},
+		"classes before largest label": {describe(1, pixel, labels(idx.Uint8, ten...)), png.Options{MaxLabel: 100}, 0,
+			[][]byte{sequence(1), {7}}, "7/0.png"},
+		"named classes": {describe(2, pixel, labels(idx.Uint8, "T-shirt/top", "Ankle boot")), png.Options{ClassFolders: "names"}, 0,
+			[][]byte{sequence(2), {1, 0}}, "Ankle_boot/0.png T-shirt_top/1.png"},
+		"named labels": {describe(1, pixel, labels(idx.Uint8, "T-shirt/top", "Ankle boot")), png.Options{ClassFolders: "labels"}, 0,
+			[][]byte{sequence(1), {1}}, "1/0.png"},
+		"any integer is the label": {describe(1, source.Column{Name: "y", DType: idx.Uint8, Classes: ten}, pixel), png.Options{}, 0,
+			[][]byte{{3}, sequence(1)}, "3/0.png"},
+		"label by name": {describe(1, source.Column{Name: "writer", DType: idx.Int32}, labels(idx.Uint8, ten...), pixel), png.Options{}, 0,
+			[][]byte{little[int32](2), {4}, sequence(1)}, "4/0.png"},
+		"two integers, none the label": {describe(1, source.Column{Name: "x", DType: idx.Uint8}, source.Column{Name: "y", DType: idx.Uint8}, pixel),
+			png.Options{}, 0, [][]byte{{3}, {4}, sequence(1)}, "0.png"},
+		"float is no label": {describe(1, labels(idx.Float32), pixel), png.Options{}, 0, [][]byte{little[float32](3), sequence(1)}, "0.png"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := names(convert(t, tt.s, tt.o, tt.first, tt.data...)); got != tt.want {
+				t.Errorf("found %s, expected %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestNoRows(t *testing.T) {
+	t.Parallel()
+	folder, finish := newFolder(t)
+	k, err := png.New(folder, describe(0, images(idx.Uint8, 28, 28), labels(idx.Uint8)), png.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(finish()); got != "_manifest.json" {
+		t.Errorf("found the files %s, expected only _manifest.json", got)
+	}
+}
+
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	pixel := images(idx.Uint8, 1, 1)
+	writer := source.Column{Name: "writer", DType: idx.Int32}
+	vector := source.Column{Name: "features", DType: idx.Float32, Shape: []int{8}}
+	for name, tt := range map[string]struct {
+		s    *schema.Schema
+		o    png.Options
+		want []string // a part of each note
+	}{
+		"nothing left out": {describe(1, pixel, labels(idx.Uint8)), png.Options{}, nil},
+		"left out":         {describe(1, pixel, labels(idx.Uint8), writer, vector), png.Options{}, []string{`left out "writer", "features"`}},
+		"no label":         {describe(1, pixel, writer, source.Column{Name: "x", DType: idx.Uint8}), png.Options{}, []string{`left out "writer", "x"`}},
+		"ordered names":    {describe(1, pixel, labels(idx.Uint8, "", "ant", "bee")), png.Options{ClassFolders: "names"}, nil},
+		"disordered names": {describe(1, pixel, labels(idx.Uint8, "bee", "ant")), png.Options{ClassFolders: "names"}, []string{"order of the labels"}},
+		"order of labels":  {describe(1, pixel, labels(idx.Uint8, "bee", "ant")), png.Options{}, nil},
+		"case of names":    {describe(1, pixel, labels(idx.Uint8, "ant", "Bee")), png.Options{ClassFolders: "names"}, []string{"order of the labels"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder, _ := newFolder(t)
+			k, err := png.New(folder, tt.s, tt.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			notes := k.Notes()
+			if len(notes) != len(tt.want) {
+				t.Fatalf("found the notes %q, expected %q", notes, tt.want)
+			}
+			for i, want := range tt.want {
+				if !strings.Contains(notes[i], want) {
+					t.Errorf("found the note %q, expected %q in it", notes[i], want)
+				}
+			}
+		})
+	}
+}
+
+// TestErrorsWhileWriting: what the folder refuses comes out, and a cancelled call writes nothing.
+func TestErrorsWhileWriting(t *testing.T) {
+	t.Parallel()
+	s := describe(2, images(idx.Uint8, 1, 1))
+	folder, _ := newFolder(t)
+	if err := write(folder, s, png.Options{}, 0, sequence(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := write(folder, s, png.Options{}, 0, sequence(1)); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a row written twice: found the error %v, expected %v", err, fs.ErrExist)
+	}
+	k, err := png.New(folder, s, png.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := k.Encode(ctx, schema.Batch{First: 1, Rows: 1, Columns: [][]byte{{1}}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: found the error %v, expected %v", err, context.Canceled)
+	}
+	if err := write(folder, s, png.Options{}, 1, sequence(1)); err != nil {
+		t.Errorf("the row after the cancelled call: %v", err)
+	}
+	if err := write(folder, s, png.Options{}, 2, sequence(1)); err == nil || errors.Is(err, sink.ErrUnsupported) {
+		t.Errorf("row 2 of 2: found the error %v, expected one of a wrong schema", err)
+	}
+}

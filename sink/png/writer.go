@@ -1,0 +1,85 @@
+package png
+
+import (
+	"strconv"
+
+	codec "github.com/idxport/idxport/png"
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink/publish"
+	"github.com/idxport/idxport/source"
+)
+
+// A writer writes one file after another. One goroutine has it at a time.
+type writer struct {
+	sink    *Sink
+	encoder *codec.Encoder
+	classes map[int64]*publish.Class // by label: those that this writer has met; {0} if there are no labels
+	file    []byte
+	pixels  []byte // channels interleaved, if they are not in the table
+	name    []byte
+}
+
+func (s *Sink) newWriter() (*writer, error) {
+	encoder, err := s.image.newEncoder()
+	if err != nil {
+		return nil, err
+	}
+	return &writer{sink: s, encoder: encoder, classes: map[int64]*publish.Class{}}, nil
+}
+
+// write writes the file of row i of b.
+func (w *writer) write(b schema.Batch, i int) error {
+	s := w.sink
+	row := b.First + int64(i)
+	class, err := w.class(b, i)
+	if err != nil {
+		return err
+	}
+	pixels, scratch, err := s.image.pixels(b.Columns[s.columns.image], i, w.pixels)
+	if err != nil {
+		return unsupported(adviceOther, "row %d: %v", row, err)
+	}
+	w.pixels = scratch
+	w.file = w.encoder.Append(w.file[:0], pixels)
+	w.name = append(appendPadded(w.name[:0], row, s.digits), ".png"...)
+	return class.WriteFile(string(w.name), w.file)
+}
+
+// class returns the class folder of row i of b, or the folder itself.
+func (w *writer) class(b schema.Batch, i int) (*publish.Class, error) {
+	s := w.sink
+	label := int64(0)
+	if s.labels.given {
+		label = source.Int(s.labels.column.DType, b.Columns[s.columns.label], i)
+	}
+	if c, ok := w.classes[label]; ok {
+		return c, nil
+	}
+	name, err := s.labels.folder(label, b.First+int64(i))
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.folder.Class(name)
+	if err != nil {
+		return nil, err
+	}
+	w.classes[label] = c
+	return c, nil
+}
+
+// digits is the number of decimal digits of n, at least 1.
+func digits(n int64) int {
+	count := 1
+	for ; n >= 10; n /= 10 {
+		count++
+	}
+	return count
+}
+
+// appendPadded appends n, which is not negative, with zeros before it up to width digits.
+func appendPadded(dst []byte, n int64, width int) []byte {
+	for range width - digits(n) {
+		dst = append(dst, '0')
+	}
+	return strconv.AppendInt(dst, n, 10)
+}
