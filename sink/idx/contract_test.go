@@ -26,7 +26,7 @@ func TestContract(t *testing.T) {
 	})
 	t.Run("gzip", func(t *testing.T) {
 		t.Parallel()
-		sinktest.Run(t, open(idx.Options{Compression: compressed.Codec{Name: "gzip"}}), sinktest.Images(), sinktest.Single())
+		sinktest.Run(t, open(idx.Options{Compression: compressed.Codec{Name: "gzip"}}), sinktest.Single())
 	})
 	t.Run("a column of many", func(t *testing.T) {
 		t.Parallel()

@@ -99,10 +99,10 @@ func (c *contract) compareClosed(k sink.Sink, finish func() map[string][]byte) e
 	return compare(found, c.want)
 }
 
-// abandoned drops sinks as after an error elsewhere: the first steps have run, the others never do, and Close is not called. Nothing may
+// abandoned drops sinks as after an error elsewhere: no step, or the first alone, has run, the others never do, and Close is not called. Nothing may
 // panic, and batches are only read.
 func (c *contract) abandoned(t *testing.T) error {
-	for done := range len(c.table.batches()) {
+	for done := range 2 {
 		k, _, err := c.open(t, c.table.schema())
 		if err != nil {
 			return err

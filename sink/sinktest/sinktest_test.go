@@ -101,14 +101,17 @@ func TestDefectsAreFound(t *testing.T) {
 	} {
 		t.Run(defect, func(t *testing.T) {
 			t.Parallel()
-			c := &contract{table: Images(), open: openPlain(defect)}
-			sound := &contract{table: Images(), open: openPlain("")}
+			c := &contract{table: Images().fill(), open: openPlain(defect)}
+			sound := &contract{table: Images().fill(), open: openPlain("")}
 			var err error
 			if c.want, err = c.serial(t); err != nil {
 				c.want, _ = sound.serial(t)
 			}
 			for _, check := range checks() {
-				if err := check.run(c, t); err == nil && slices.Contains(expected, check.name) {
+				if !slices.Contains(expected, check.name) {
+					continue
+				}
+				if err := check.run(c, t); err == nil {
 					t.Errorf("%s: found no error", check.name)
 				}
 			}
@@ -119,7 +122,7 @@ func TestDefectsAreFound(t *testing.T) {
 func TestTablesHaveSeveralBatches(t *testing.T) {
 	t.Parallel()
 	for _, table := range []Table{Images(), Unlabelled(), Numbers(), Single(), Empty()} {
-		batches := table.batches()
+		batches := table.fill().batches()
 		rows := 0
 		for _, b := range batches {
 			if b.First != int64(rows) {

@@ -1,6 +1,7 @@
 package sinktest
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"io"
@@ -19,7 +20,7 @@ type Table struct {
 
 // Images are gray images of unsigned bytes with a label of ten classes: three batches, the last one short.
 func Images() Table {
-	return Table{Name: "images", Rows: 150, Columns: []source.Column{
+	return Table{Name: "images", Rows: 115, Columns: []source.Column{
 		{Name: "image", DType: idx.Uint8, Shape: []int{128, 128}, Origin: "images.idx3-ubyte"},
 		{Name: "label", DType: idx.Uint8, Origin: "labels.idx1-ubyte", Classes: []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}},
 	}}
@@ -27,14 +28,14 @@ func Images() Table {
 
 // Unlabelled are color images of H×W×3 unsigned bytes, and nothing else: two batches.
 func Unlabelled() Table {
-	return Table{Name: "unlabelled", Rows: 30, Columns: []source.Column{
+	return Table{Name: "unlabelled", Rows: 20, Columns: []source.Column{
 		{Name: "image", DType: idx.Uint8, Shape: []int{100, 160, 3}, Origin: "images.idx4-ubyte"},
 	}}
 }
 
-// Numbers are scalars of every data type, and a vector of each: several batches.
+// Numbers are scalars of every data type, and a vector of each: two batches.
 func Numbers() Table {
-	t := Table{Name: "numbers", Rows: 4000}
+	t := Table{Name: "numbers", Rows: 2300}
 	for _, d := range idx.DTypes() {
 		t.Columns = append(t.Columns, source.Column{Name: d.String(), DType: d, Origin: "numbers"},
 			source.Column{Name: d.String() + "s", DType: d, Shape: []int{25}, Origin: "numbers"})
@@ -55,38 +56,53 @@ func Empty() Table {
 	}}
 }
 
-// schema describes rows of t.
-func (t Table) schema() *schema.Schema {
+// A filled table has its values, which are made once and copied for every batch.
+type filled struct {
+	Table
+	values [][]byte // of each column
+}
+
+func (t Table) fill() filled {
+	f := filled{Table: t}
+	for k, c := range t.Columns {
+		f.values = append(f.values, values(c, k, t.Rows))
+	}
+	return f
+}
+
+// schema describes the whole table.
+func (t filled) schema() *schema.Schema {
 	return &schema.Schema{Columns: t.Columns, Rows: int64(t.Rows), Source: int64(t.Rows),
 		Meta: []schema.Pair{{Key: "idxport.sources", Value: t.Name}}}
 }
 
 // batches are all rows of t, cut as pipeline cuts them, each in buffers of its own.
-func (t Table) batches() []schema.Batch {
+func (t filled) batches() []schema.Batch {
 	var all []schema.Batch
 	for first, most := 0, t.schema().BatchRows(); first < t.Rows; first += most {
-		all = append(all, t.batch(first, min(most, t.Rows-first)))
+		b := schema.Batch{First: int64(first), Rows: min(most, t.Rows-first)}
+		for k := range t.Columns {
+			b.Columns = append(b.Columns, bytes.Clone(t.column(k, b.First, b.Rows)))
+		}
+		all = append(all, b)
 	}
 	return all
 }
 
-// batch makes the rows from first on.
-func (t Table) batch(first, rows int) schema.Batch {
-	b := schema.Batch{First: int64(first), Rows: rows}
-	for k, c := range t.Columns {
-		b.Columns = append(b.Columns, values(c, k, first, rows))
-	}
-	return b
+// column are rows of column number k. They are not to be written to.
+func (t filled) column(k int, first int64, rows int) []byte {
+	size := t.Columns[k].RecordSize()
+	return t.values[k][int(first)*size:][:rows*size]
 }
 
-// values are the records of column number k: labels go through the classes, everything else is random bytes with runs of zeros in them, as
+// values are the records of c, which is column number k: labels go through the classes, everything else is random bytes with runs of zeros in them, as
 // images have. Such floats have all signs and exponents, infinities and NaNs.
-func values(c source.Column, k, first, rows int) []byte {
+func values(c source.Column, k, rows int) []byte {
 	size := c.RecordSize()
 	data := make([]byte, rows*size)
 	for row := range rows {
 		record := data[row*size : (row+1)*size]
-		seed := mix(uint64(first+row)<<8 | uint64(k))
+		seed := mix(uint64(row)<<8 | uint64(k))
 		if len(c.Classes) > 0 && c.Scalar() {
 			record[0] = byte(seed % uint64(len(c.Classes)))
 			continue
@@ -111,11 +127,11 @@ func mix(z uint64) uint64 {
 }
 
 // open is t as the pipeline reads it. With hidden, it does not tell its number of rows.
-func (t Table) open(hidden bool) source.Table { return &reader{table: t, hidden: hidden} }
+func (t filled) open(hidden bool) source.Table { return &reader{table: t, hidden: hidden} }
 
-// A reader reads a Table.
+// A reader reads a table.
 type reader struct {
-	table  Table
+	table  filled
 	hidden bool
 	next   int
 }
@@ -138,14 +154,13 @@ func (r *reader) Read(_ context.Context, b *source.Raw) error {
 	return nil
 }
 
-// Decode makes the rows, in the buffers that other rows were in.
+// Decode copies the rows to the buffers that other rows were in.
 func (r *reader) Decode(b *source.Raw) error {
-	made := r.table.batch(int(b.First), b.Rows)
 	if len(b.Columns) == 0 {
-		b.Columns = make([][]byte, len(made.Columns))
+		b.Columns = make([][]byte, len(r.table.Columns))
 	}
-	for k, data := range made.Columns {
-		b.Columns[k] = append(b.Columns[k][:0], data...)
+	for k := range b.Columns {
+		b.Columns[k] = append(b.Columns[k][:0], r.table.column(k, b.First, b.Rows)...)
 	}
 	return nil
 }

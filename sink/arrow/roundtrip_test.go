@@ -1,0 +1,188 @@
+package arrow
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/layout"
+	"github.com/idxport/idxport/sink/layout/layouttest"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// check reads file back and compares it with what was written in batches of batch rows, bit for bit.
+func (t table) check(tb testing.TB, file []byte, o Options, batch int) {
+	tb.Helper()
+	found, batches := read(tb, file, o.Stream)
+	chosen, _ := layout.Get(o.Layout)
+	columns, err := chosen.Columns(t.Schema())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if want := layout.Schema(t.Schema(), columns); !found.Equal(want) || !found.Metadata().Equal(want.Metadata()) {
+		tb.Errorf("found the schema %v, expected %v", found, want)
+	}
+	if want := (t.Rows + batch - 1) / batch; len(batches) != want {
+		tb.Fatalf("found %d record batches, expected %d", len(batches), want)
+	}
+	for i := range t.Columns {
+		var values []byte
+		rows := 0
+		for _, b := range batches {
+			values = append(values, bytesOf(tb, b.Column(i))...)
+			rows += b.Column(i).Len()
+		}
+		if rows != t.Rows || !bytes.Equal(values, t.Data[i]) {
+			tb.Errorf("column %d: found %d rows with %d bytes, expected %d and the %d bytes that were written", i, rows, len(values), t.Rows, len(t.Data[i]))
+		}
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	t.Parallel()
+	for _, layoutName := range layout.Names() {
+		for _, d := range idx.DTypes() {
+			for _, shape := range [][]int{nil, {5}, {1, 1}, {7, 9}, {2, 3, 5}, {3, 0}} {
+				for _, rows := range []int{0, 1, 203} {
+					t.Run(fmt.Sprintf("%s %v %v %d rows", layoutName, d, shape, rows), func(t *testing.T) {
+						t.Parallel()
+						written := random(rows,
+							source.Column{Name: "x", DType: d, Shape: shape},
+							source.Column{Name: "label", DType: d},
+							source.Column{Name: "y", DType: d, Shape: shape})
+						for _, codec := range Codecs() {
+							for _, stream := range []bool{false, true} {
+								o := Options{Layout: layoutName, Compression: codec, Stream: stream}
+								written.check(t, written.write(t, o, 97), o, 97)
+							}
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+func TestLevels(t *testing.T) {
+	t.Parallel()
+	written := random(700, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{7, 9}})
+	for at, source := 0, rand.New(rand.NewPCG(1, 2)); at < len(written.Data[0]); { // words out of a few
+		word := source.IntN(64)
+		at += copy(written.Data[0][at:], written.Data[0][word*9:][:3+word%7])
+	}
+	for codec, highest := range map[string]int{"lz4": 9, "zstd": 22} {
+		var sizes []int
+		for _, level := range []int{0, highest} {
+			o := Options{Compression: codec, Level: level}
+			file := written.write(t, o, 700)
+			written.check(t, file, o, 700)
+			sizes = append(sizes, len(file))
+		}
+		if sizes[1] >= sizes[0] {
+			t.Errorf("%s: found %d bytes at the fastest and %d at the highest level, expected less", codec, sizes[0], sizes[1])
+		}
+	}
+}
+
+// TestLists looks at values as readers see them, not at buffers.
+func TestLists(t *testing.T) {
+	t.Parallel()
+	written := table{layouttest.Table{
+		Rows:    2,
+		Columns: []source.Column{{Name: "v", DType: idx.Int16, Shape: []int{3}}, {Name: "e", DType: idx.Int16, Shape: []int{0}}},
+		Data:    [][]byte{{1, 0, 2, 0, 3, 0, 255, 255, 0, 128, 0, 1}, {}},
+	}}
+	_, batches := read(t, written.write(t, Options{}, 2), false)
+	for i, want := range [][2]string{{"[1,2,3]", "[]"}, {"[-1,-32768,256]", "[]"}} {
+		for k := range want {
+			if found := batches[0].Column(k).ValueStr(i); found != want[k] {
+				t.Errorf("column %d, row %d: found %s, expected %s", k, i, found, want[k])
+			}
+		}
+	}
+	if _, ok := batches[0].Column(0).(*array.FixedSizeList); !ok {
+		t.Errorf("found %T, expected a FixedSizeList", batches[0].Column(0))
+	}
+}
+
+// TestFileIsAStream takes away what a file has more than a stream. What is left must be the stream.
+func TestFileIsAStream(t *testing.T) {
+	t.Parallel()
+	written := random(50, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{3}})
+	file, stream := written.write(t, Options{}, 20), written.write(t, Options{Stream: true}, 20)
+	if !bytes.HasPrefix(file, []byte("ARROW1\x00\x00")) || !bytes.HasSuffix(file, []byte("ARROW1")) || !bytes.HasPrefix(file[8:], stream) {
+		t.Error("the file is not the magic number, the stream, and a footer")
+	}
+}
+
+func TestUnsupported(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		shape   []int
+		options Options
+	}{
+		{"codec", nil, Options{Compression: "gzip"}},
+		{"level of no codec", nil, Options{Level: 1}},
+		{"level", nil, Options{Compression: "lz4", Level: 10}},
+		{"layout", nil, Options{Layout: "lists"}},
+		{"body of 256 MiB", []int{256 << 20}, Options{}},
+		{"list of 2^31 elements", []int{1 << 31}, Options{}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := &schema.Schema{Columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: test.shape}}}
+			_, err := New(&bytes.Buffer{}, s, test.options)
+			var typed *sink.Error
+			if !errors.As(err, &typed) || !errors.Is(err, sink.ErrUnsupported) {
+				t.Errorf("found the error %v, expected a *sink.Error with ErrUnsupported", err)
+			}
+		})
+	}
+}
+
+// TestNothingIsCopied looks for the batch's own memory in what is written.
+func TestNothingIsCopied(t *testing.T) {
+	t.Parallel()
+	written := random(50, source.Column{Name: "x", DType: idx.Float32, Shape: []int{7, 9}})
+	var w watcher
+	s, err := New(&w, written.Schema(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	step, err := s.Encode(context.Background(), schema.Batch{Rows: 50, Columns: written.Data})
+	if err == nil {
+		w.want = &written.Data[0][0]
+		err = step()
+	}
+	if err != nil || !w.met {
+		t.Errorf("the batch's buffer was not written as it is; error %v", err)
+	}
+}
+
+// A watcher looks for a write of memory that starts at want.
+type watcher struct {
+	want *byte
+	met  bool
+}
+
+func (w *watcher) Write(p []byte) (int, error) {
+	w.met = w.met || &p[0] == w.want
+	return len(p), nil
+}
+
+func TestWriteErrors(t *testing.T) {
+	t.Parallel()
+	random(50,
+		source.Column{Name: "image", DType: idx.Uint8, Shape: []int{7, 9}},
+		source.Column{Name: "label", DType: idx.Uint8}).FailWrites(t, with(Options{}))
+}

@@ -1,0 +1,149 @@
+package arrow
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/layout"
+)
+
+// Options of a file or a stream. The zero value is an uncompressed file.
+type Options struct {
+	Stream bool // a stream: no footer, readable from a pipe
+	// Compression of the buffers: one of Codecs; none if empty.
+	Compression string
+	// Level is the codec's own: 1 to 22 for zstd, 1 to 9 for lz4. 0 is the fastest.
+	Level int
+	// Layout is how tensors are represented: a name that layout.Get knows.
+	Layout string
+}
+
+// maxBody is the most bytes of a record batch: readers may refuse larger ones (arrow-go does).
+const maxBody = 256 << 20
+
+// A Sink writes one file or stream. It is a sink.Sink and a sink.Sizer.
+type Sink struct {
+	columns []layout.Column
+	codec   *codec // nil if buffers are not compressed
+	stream  bool
+	rowSize int
+	schema  []byte // the schema's message, without what encapsulates it
+
+	// What follows is the steps' alone.
+	w      io.Writer
+	offset int64
+	blocks []block // the record batches, for a file's footer
+}
+
+// New starts a file or a stream of s in w. It writes the schema. The error is a *sink.Error with sink.ErrUnsupported if the layout cannot hold
+// one of the columns, if a record is too large for a record batch, or if o asks for a codec or a level that does not exist.
+func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
+	codec, err := o.codec()
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := layout.Get(o.Layout)
+	if err != nil {
+		return nil, unsupported("%v", err)
+	}
+	columns, err := chosen.Columns(s)
+	if err != nil {
+		return nil, err
+	}
+	if size := s.BatchRows() * s.RowSize(); size > maxBody-maxBody/16 { // compression may add, and so does filling up to 8 bytes
+		return nil, unsupported("a record batch of %d rows would have %d bytes, expected less than 240 MiB", s.BatchRows(), size)
+	}
+	made := &Sink{columns: columns, codec: codec, stream: o.Stream, rowSize: s.RowSize(), w: w}
+	made.schema = schemaMessage(layout.Schema(s, columns))
+	return made, made.start()
+}
+
+func unsupported(message string, values ...any) error {
+	return &sink.Error{Format: "arrow", Message: fmt.Sprintf(message, values...), Err: sink.ErrUnsupported}
+}
+
+// schemaMessage is the message that describes s.
+func schemaMessage(s *arrow.Schema) []byte {
+	payload := ipc.GetSchemaPayload(s, memory.DefaultAllocator)
+	defer payload.Release()
+	metadata := payload.Meta()
+	defer metadata.Release()
+	return bytes.Clone(metadata.Bytes())
+}
+
+// start writes what comes before the first record batch.
+func (s *Sink) start() error {
+	if !s.stream {
+		if err := s.write([]byte(magic), make([]byte, align(len(magic))-len(magic))); err != nil {
+			return err
+		}
+	}
+	return s.write(encapsulate(s.schema))
+}
+
+// Encode makes the record batch of b: see sink.Sink. Its buffers are b's own memory, or what they were compressed to.
+func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	r := recordBatch{rows: b.Rows, codec: s.codec}
+	for _, c := range s.columns {
+		data := c.Data(b.Columns[c.Source], b.Rows)
+		err := r.add(data)
+		data.Release()
+		if err != nil {
+			return nil, err
+		}
+	}
+	head := encapsulate(r.message())
+	return func() error {
+		s.blocks = append(s.blocks, block{offset: s.offset, metadata: len(head), body: r.size})
+		if err := s.write(head); err != nil {
+			return err
+		}
+		if err := s.write(r.body...); err != nil {
+			return err
+		}
+		r.release()
+		return nil
+	}, nil
+}
+
+// BatchSize is the most memory that the compressed buffers of rows rows take beside the batch: see sink.Sizer.
+func (s *Sink) BatchSize(rows int) int64 {
+	if s.codec == nil {
+		return 0
+	}
+	return int64(rows) * int64(s.rowSize)
+}
+
+// Close ends the stream, and the file with its footer.
+func (s *Sink) Close() error {
+	if err := s.write(endOfStream()); err != nil || s.stream {
+		return err
+	}
+	return s.write(footer(s.schema, s.blocks))
+}
+
+// write writes the parts one after another.
+func (s *Sink) write(parts ...[]byte) error {
+	for _, part := range parts {
+		if len(part) == 0 {
+			continue
+		}
+		n, err := s.w.Write(part)
+		s.offset += int64(n)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

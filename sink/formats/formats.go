@@ -1,0 +1,211 @@
+package formats
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/arrow"
+	"github.com/idxport/idxport/sink/compressed"
+	"github.com/idxport/idxport/sink/csv"
+	"github.com/idxport/idxport/sink/idx"
+	"github.com/idxport/idxport/sink/layout"
+	"github.com/idxport/idxport/sink/parquet"
+	"github.com/idxport/idxport/sink/png"
+	"github.com/idxport/idxport/sink/publish"
+)
+
+// A Format is one kind of output.
+type Format struct {
+	Name      string
+	Title     string // one line for `idxport formats`
+	Extension string // of files in a container, with the dot; empty for folders
+	Also      []string
+	Folder    bool // the output is a folder of files
+	OneColumn bool // an output holds one column
+	// Codecs are the compressions inside the format, the default first; nil if it has none.
+	Codecs []string
+	// Wrapped says that whole files are compressed, as their names end: .gz, .zst.
+	Wrapped bool
+	// Layouts are the ways to represent a tensor, the default first; nil if there is only one.
+	Layouts []string
+	// Load is a line that loads the file at %s, for the user to paste.
+	Load string
+
+	open func(out Output, s *schema.Schema, o Options) (sink.Sink, error)
+}
+
+// An Output is where a sink writes: a stream of bytes, or a folder for the formats that are folders.
+type Output struct {
+	Writer io.Writer
+	Folder *publish.Folder
+}
+
+// Options are those of all formats; each takes what it knows.
+type Options struct {
+	Compression  compressed.Codec // Name is empty for the format's default
+	Layout       string           // empty: the default
+	Style        string           // of CSV
+	Column       int              // which column an output of one column holds
+	Channels     string           // where the channels of colour images are: "last" or "first"
+	ClassFolders string           // how the folders of a PNG folder are named: "labels" or "names"
+	MaxLabel     int64            // the largest label, −1 if unknown
+	Version      string           // of the program
+}
+
+// All lists the formats in the order in which they are shown.
+func All() []Format {
+	layouts := layout.Names()
+	return []Format{
+		{Name: "parquet", Title: "Apache Parquet", Extension: ".parquet", Also: []string{".pq"}, Codecs: parquet.Codecs(),
+			Layouts: layouts, open: openParquet, Load: `import pyarrow.parquet as pq; table = pq.read_table(%q)`},
+		{Name: "arrow", Title: "Arrow IPC file (Feather V2)", Extension: ".arrow", Also: []string{".feather", ".ipc"}, Codecs: arrow.Codecs(),
+			Layouts: layouts, open: openArrow, Load: `import pyarrow as pa; table = pa.ipc.open_file(pa.memory_map(%q)).read_all()`},
+		{Name: "arrows", Title: "Arrow IPC stream", Extension: ".arrows", Codecs: arrow.Codecs(),
+			Layouts: layouts, open: openArrowStream, Load: `import pyarrow as pa; table = pa.ipc.open_stream(%q).read_all()`},
+		{Name: "csv", Title: "comma-separated values", Extension: ".csv", Wrapped: true, open: openCSV,
+			Load: `import pandas as pd; frame = pd.read_csv(%q)`},
+		{Name: "tsv", Title: "tab-separated values", Extension: ".tsv", Wrapped: true, open: openTSV,
+			Load: `import pandas as pd; frame = pd.read_csv(%q, sep="\t")`},
+		{Name: "png", Title: "a folder of PNG images, a subfolder per label", Folder: true, open: openPNG,
+			Load: `from torchvision.datasets import ImageFolder; images = ImageFolder(%q)`},
+		{Name: "idx", Title: "IDX again: a range of rows, transposed, recompressed, repaired", Extension: ".idx", Wrapped: true, OneColumn: true, open: openIDX,
+			Load: `import idx2numpy; array = idx2numpy.convert_from_file(%q)`},
+	}
+}
+
+// Open makes the sink of f for tables of the schema s. The error is a *sink.Error if f cannot hold them.
+func (f Format) Open(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
+	return f.open(out, s, o)
+}
+
+// Names are the names of all formats.
+func Names() []string {
+	var names []string
+	for _, f := range All() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// Named finds the format called name.
+func Named(name string) (Format, bool) {
+	for _, f := range All() {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return Format{}, false
+}
+
+// published matches the names that IDX files are published under: train-images-idx3-ubyte.
+var published = regexp.MustCompile(`(?i)[-.]idx[1-9][0-9]*-(ubyte|byte|short|int|float|double)$`)
+
+// ByName finds the format of a file by how its name ends, and the compression of the whole file ("none", "gzip" or "zstd").
+func ByName(path string) (f Format, codec string, ok bool) {
+	name, codec := unwrap(strings.ToLower(filepath.Base(path)))
+	for _, f := range All() {
+		if codec != "none" && !f.Wrapped {
+			continue
+		}
+		for _, ext := range append(f.Also, f.Extension) {
+			if ext != "" && strings.HasSuffix(name, ext) && name != ext {
+				return f, codec, true
+			}
+		}
+		if f.Name == "idx" && published.MatchString(name) {
+			return f, codec, true
+		}
+	}
+	return Format{}, "", false
+}
+
+// wrappings are the endings of files that are compressed as a whole.
+var wrappings = []struct{ ext, codec string }{{".gz", "gzip"}, {".zst", "zstd"}}
+
+// unwrap cuts the ending of a compressed file off name and tells the codec.
+func unwrap(name string) (rest, codec string) {
+	for _, w := range wrappings {
+		if rest, ok := strings.CutSuffix(name, w.ext); ok {
+			return rest, w.codec
+		}
+	}
+	return name, "none"
+}
+
+// Wrapping is how the file at path is compressed as a whole, by its name: "none", "gzip" or "zstd".
+func Wrapping(path string) string {
+	_, codec := unwrap(strings.ToLower(filepath.Base(path)))
+	return codec
+}
+
+// FileExtension is how files of f end when they are compressed as a whole with codec ("", "none", "gzip", "zstd").
+func (f Format) FileExtension(codec string) string {
+	for _, w := range wrappings {
+		if w.codec == codec {
+			return f.Extension + w.ext
+		}
+	}
+	return f.Extension
+}
+
+// Text tells whether outputs of f can be shown on a terminal.
+func (f Format) Text() bool { return f.Name == "csv" || f.Name == "tsv" }
+
+// LeastSize is a number of bytes that an output of f will not fall below, as far as that can be said before it is made; 0 if nothing can.
+func (f Format) LeastSize(s *schema.Schema, o Options) int64 {
+	plain := o.Compression.Name == "none" || o.Compression.Name == "" && (f.Codecs == nil || f.Codecs[0] == "none")
+	switch {
+	case s.Rows < 0 || !plain || f.Folder:
+		return 0
+	case f.OneColumn:
+		return s.Rows * int64(s.Columns[o.Column].RecordSize())
+	case f.Text():
+		elements := 0
+		for _, c := range s.Columns {
+			elements += c.Elements()
+		}
+		return 2 * s.Rows * int64(elements) // a digit and what separates it from the next
+	}
+	return s.Rows * int64(s.RowSize())
+}
+
+// LoadLine is a line of Python that loads the output at path, or empty.
+func (f Format) LoadLine(path string) string {
+	if f.Load == "" {
+		return ""
+	}
+	return fmt.Sprintf(f.Load, path)
+}
+
+func openParquet(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
+	return parquet.New(out.Writer, s, parquet.Options{Compression: o.Compression.Name, Level: o.Compression.Level, Layout: o.Layout, Version: o.Version})
+}
+
+func openArrow(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
+	return arrow.New(out.Writer, s, arrow.Options{Compression: o.Compression.Name, Level: o.Compression.Level, Layout: o.Layout})
+}
+
+func openArrowStream(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
+	return arrow.New(out.Writer, s, arrow.Options{Stream: true, Compression: o.Compression.Name, Level: o.Compression.Level, Layout: o.Layout})
+}
+
+func openCSV(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
+	return csv.New(out.Writer, s, csv.Options{Style: o.Style, Compression: o.Compression})
+}
+
+func openTSV(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
+	return csv.New(out.Writer, s, csv.Options{Style: o.Style, Comma: '\t', Compression: o.Compression})
+}
+
+func openPNG(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
+	return png.New(out.Folder, s, png.Options{Channels: o.Channels, ClassFolders: o.ClassFolders, MaxLabel: o.MaxLabel})
+}
+
+func openIDX(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
+	return idx.New(out.Writer, s, idx.Options{Column: o.Column, Compression: o.Compression})
+}

@@ -1,0 +1,34 @@
+// Package layout knows how tensor columns are represented in Arrow and in Parquet, for the sinks that write the two.
+//
+// A [Layout] is one row of a table. It turns each column of a schema into one or more output columns, and an output [Column]
+// says everything that its two writers need:
+//
+//	Arrow     a field, and a function that wraps a batch's bytes as array data of the field's type
+//	Parquet   the schema elements, depth first, and the leaves: the columns that hold values
+//
+// A [Leaf] is a Parquet column reduced to what its pages are made of: the levels of one row, which are the same in every row, as
+// all records of an IDX file have one shape and none is missing, and a function that yields the values. A page writer needs to
+// know nothing else, so lists in lists, structs and optional groups are not special cases.
+//
+// The invariant: Data and Values hand out the batch's own memory wherever that is in the right form already. They copy nothing, and
+// what they return is valid as long as the batch is.
+//
+// Scalars (columns of single elements) are primitive columns in every layout.
+//
+// # Levels of a list
+//
+// A list<uint8> in Parquet is three nodes: a required group, a repeated group, and an optional element:
+//
+//	required group image (LIST) { repeated group list { optional int32 element; } }
+//
+// Every element has a repetition level, 0 where a row starts and 1 inside of it, and a definition level, 2 where it is present; a row
+// without elements is one entry with both levels 0. The levels are written as run-length runs: varint(length·2), then the level in one
+// byte. A row of 784 pixels is a run of one 0 and a run of 783 ones,
+//
+//	02 00  9e 0c 01
+//
+// and runs of consecutive rows may simply follow each other.
+//
+// The element is optional though it is never null: Arrow C++ restores a FixedSizeList from a Parquet file only if its child's nullability
+// equals the element's, and its children are nullable by default.
+package layout

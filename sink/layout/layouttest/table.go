@@ -1,0 +1,100 @@
+package layouttest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/source"
+)
+
+// A Table is what a test writes.
+type Table struct {
+	Columns []source.Column
+	Rows    int
+	Data    [][]byte // of each column, little-endian
+}
+
+// An Open makes the sink under test.
+type Open func(w io.Writer, s *schema.Schema) (sink.Sink, error)
+
+// Random fills columns with bits that are the same in every run, and random: floats are NaNs of all kinds now and then.
+func Random(rows int, columns ...source.Column) Table {
+	t := Table{Columns: columns, Rows: rows}
+	bits := rand.NewChaCha8([32]byte{1})
+	for _, c := range columns {
+		data := make([]byte, rows*c.RecordSize())
+		_, _ = bits.Read(data) // cannot fail
+		t.Data = append(t.Data, data)
+	}
+	return t
+}
+
+// Schema describes t, with a pair of metadata.
+func (t Table) Schema() *schema.Schema {
+	rows := int64(t.Rows)
+	return &schema.Schema{Columns: t.Columns, Rows: rows, Source: rows, Meta: []schema.Pair{{Key: "sources", Value: "a, b"}}}
+}
+
+// Write writes t, described as s, in batches of up to batch rows. Each batch's memory is overwritten after its step.
+func (t Table) Write(tb testing.TB, open Open, s *schema.Schema, batch int) []byte {
+	tb.Helper()
+	var out bytes.Buffer
+	if err := t.write(&out, open, s, batch); err != nil {
+		tb.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func (t Table) write(w io.Writer, open Open, s *schema.Schema, batch int) error {
+	k, err := open(w, s)
+	if err != nil {
+		return err
+	}
+	for first := 0; first < t.Rows; first += batch {
+		b := schema.Batch{First: int64(first), Rows: min(batch, t.Rows-first)}
+		for i, c := range t.Columns {
+			b.Columns = append(b.Columns, bytes.Clone(t.Data[i][first*c.RecordSize():(first+b.Rows)*c.RecordSize()]))
+		}
+		step, err := k.Encode(context.Background(), b)
+		if err != nil {
+			return err
+		}
+		if err := step(); err != nil {
+			return err
+		}
+		for _, data := range b.Columns {
+			clear(data)
+		}
+	}
+	return k.Close()
+}
+
+// A full is a writer that takes n bytes.
+type full struct{ n int }
+
+var errFull = errors.New("no space")
+
+func (w *full) Write(p []byte) (int, error) {
+	if len(p) > w.n {
+		return 0, errFull
+	}
+	w.n -= len(p)
+	return len(p), nil
+}
+
+// FailWrites writes t to writers that fail at some byte, from the first to the last, and demands their error.
+func (t Table) FailWrites(tb testing.TB, open Open) {
+	tb.Helper()
+	size := len(t.Write(tb, open, t.Schema(), t.Rows))
+	for n := 0; n < size; n += 97 {
+		if err := t.write(&full{n}, open, t.Schema(), t.Rows); !errors.Is(err, errFull) {
+			tb.Errorf("a writer of %d bytes: found the error %v, expected %v", n, err, errFull)
+		}
+	}
+}

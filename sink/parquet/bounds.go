@@ -1,0 +1,134 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/idxport/idxport/source/idx"
+)
+
+// bounds is the range of a page's or a chunk's values. Every element of every data type is exactly a float64, and in the order of its type:
+// bytes without a sign have none here either.
+type bounds struct {
+	min, max float64
+	nan      bool // a NaN is among the values: there is no order, so there are no bounds
+}
+
+// boundsOf is the range of the elements, packed values of d, of which there is at least one.
+func boundsOf(elements []byte, d idx.DType) bounds {
+	b := bounds{min: math.Inf(1), max: math.Inf(-1)}
+	size := d.Size()
+	for at := 0; at < len(elements); at += size {
+		v := element(elements[at:], d)
+		if v != v {
+			return bounds{nan: true}
+		}
+		b.min, b.max = min(b.min, v), max(b.max, v)
+	}
+	return b
+}
+
+// union is the range of the values of b and other.
+func (b bounds) union(other bounds) bounds {
+	return bounds{min(b.min, other.min), max(b.max, other.max), b.nan || other.nan}
+}
+
+// element is the first of elements as a number.
+func element(elements []byte, d idx.DType) float64 {
+	switch d {
+	case idx.Uint8:
+		return float64(elements[0])
+	case idx.Int8:
+		return float64(int8(elements[0]))
+	case idx.Int16:
+		return float64(int16(binary.LittleEndian.Uint16(elements)))
+	case idx.Int32:
+		return float64(int32(binary.LittleEndian.Uint32(elements)))
+	case idx.Float32:
+		return float64(math.Float32frombits(binary.LittleEndian.Uint32(elements)))
+	default:
+		return math.Float64frombits(binary.LittleEndian.Uint64(elements))
+	}
+}
+
+// encode is the bounds as PLAIN values of t. The Parquet specification (ColumnOrder in parquet.thrift) wants a zero of a float written as −0
+// if it is the minimum and as +0 if it is the maximum, whichever of them the values have.
+func (b bounds) encode(t format.Type) (least, greatest []byte) {
+	if b.min == 0 {
+		b.min = math.Copysign(0, -1)
+	}
+	if b.max == 0 {
+		b.max = 0
+	}
+	return plain(b.min, t), plain(b.max, t)
+}
+
+// plain is the PLAIN value v of t.
+func plain(v float64, t format.Type) []byte {
+	switch t {
+	case format.Float:
+		return binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(v)))
+	case format.Double:
+		return binary.LittleEndian.AppendUint64(nil, math.Float64bits(v))
+	case format.Int64:
+		return binary.LittleEndian.AppendUint64(nil, uint64(int64(v)))
+	default:
+		return binary.LittleEndian.AppendUint32(nil, uint32(int32(v)))
+	}
+}
+
+// statistics is what a chunk's metadata tells of its values: the bounds of a scalar without NaNs, and how many are missing.
+func statistics(pages []bounds, t format.Type, nulls int64) format.Statistics {
+	s := format.Statistics{NullCount: nulls}
+	if len(pages) == 0 {
+		return s
+	}
+	all := pages[0]
+	for _, b := range pages[1:] {
+		all = all.union(b)
+	}
+	if !all.nan {
+		s.MinValue, s.MaxValue = all.encode(t)
+	}
+	return s
+}
+
+// columnIndex is the index of a chunk's pages, nil if there are no bounds or if one of the pages has a NaN: an index must have the
+// bounds of every page.
+func columnIndex(pages []bounds, t format.Type) *format.ColumnIndex {
+	if len(pages) == 0 {
+		return nil
+	}
+	index := &format.ColumnIndex{BoundaryOrder: boundaryOrder(pages)}
+	for _, b := range pages {
+		if b.nan {
+			return nil
+		}
+		least, greatest := b.encode(t)
+		index.NullPages = append(index.NullPages, false)
+		index.MinValues = append(index.MinValues, least)
+		index.MaxValues = append(index.MaxValues, greatest)
+		index.NullCounts = append(index.NullCounts, 0)
+	}
+	return index
+}
+
+// boundaryOrder tells readers whether they may search the pages' bounds.
+func boundaryOrder(pages []bounds) format.BoundaryOrder {
+	ascending, descending := true, true
+	for i := 1; i < len(pages); i++ {
+		a, b := pages[i-1], pages[i]
+		ascending = ascending && a.min <= b.min && a.max <= b.max
+		descending = descending && a.min >= b.min && a.max >= b.max
+	}
+	switch {
+	case ascending:
+		return format.Ascending
+	case descending:
+		return format.Descending
+	default:
+		return format.Unordered
+	}
+}

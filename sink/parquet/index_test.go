@@ -1,0 +1,243 @@
+package parquet
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+	"github.com/pierrec/lz4/v4"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink/layout/layouttest"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// A found page is what stands in a file where an index says that a page is.
+type foundPage struct {
+	header format.PageHeader
+	body   []byte // as stored
+	size   int    // with the header
+}
+
+// pageAt parses the page at offset of file and checks its CRC.
+func pageAt(tb testing.TB, file []byte, offset int64) foundPage {
+	tb.Helper()
+	var p foundPage
+	r := bytes.NewReader(file[offset:])
+	if err := thrift.NewDecoder(new(thrift.CompactProtocol).NewReader(r)).Decode(&p.header); err != nil {
+		tb.Fatalf("no page at offset %d: %v", offset, err)
+	}
+	p.body = make([]byte, p.header.CompressedPageSize)
+	if _, err := io.ReadFull(r, p.body); err != nil {
+		tb.Fatal(err)
+	}
+	p.size = len(file) - int(offset) - r.Len()
+	if sum := crc32.ChecksumIEEE(p.body); int32(sum) != p.header.CRC {
+		tb.Errorf("page at offset %d: found the CRC %08x, expected %08x", offset, uint32(p.header.CRC), sum)
+	}
+	return p
+}
+
+// TestOffsetIndex follows the offset indexes of three row groups to the pages, which fill their chunks without gaps.
+func TestOffsetIndex(t *testing.T) {
+	t.Parallel()
+	for _, codec := range []string{"none", "zstd"} {
+		t.Run(codec, func(t *testing.T) {
+			t.Parallel()
+			written := random(62_000,
+				source.Column{Name: "image", DType: idx.Uint8, Shape: []int{3}},
+				source.Column{Name: "label", DType: idx.Uint8},
+				source.Column{Name: "other", DType: idx.Float32, Shape: []int{2}})
+			file := written.write(t, Options{Compression: codec}, 6_000)
+			f := open(t, file)
+			if n := len(f.Metadata().RowGroups); n != 1 {
+				t.Fatalf("found %d row groups, expected 1: a batch is 65,536 rows", n)
+			}
+			for i, chunk := range f.Metadata().RowGroups[0].Columns {
+				at := chunk.MetaData.DataPageOffset
+				if offset := chunk.MetaData.DictionaryPageOffset; offset != 0 {
+					p := pageAt(t, file, offset)
+					if at = offset + int64(p.size); p.header.Type != format.DictionaryPage || at != chunk.MetaData.DataPageOffset {
+						t.Errorf("leaf %d: found a page of type %v and size %d before the data at %d", i, p.header.Type, p.size, chunk.MetaData.DataPageOffset)
+					}
+				}
+				row := int64(0)
+				for _, location := range f.OffsetIndexes()[i].PageLocations {
+					p := pageAt(t, file, location.Offset)
+					if location.Offset != at || int(location.CompressedPageSize) != p.size || location.FirstRowIndex != row {
+						t.Errorf("leaf %d: found %+v, expected a page of %d bytes at %d that starts with row %d", i, location, p.size, at, row)
+					}
+					at += int64(p.size)
+					row += int64(p.header.DataPageHeader.V.NumValues) / []int64{3, 1, 2}[i]
+				}
+				start := chunk.MetaData.DataPageOffset
+				if chunk.MetaData.DictionaryPageOffset != 0 {
+					start = chunk.MetaData.DictionaryPageOffset
+				}
+				if row != 62_000 || at != start+chunk.MetaData.TotalCompressedSize {
+					t.Errorf("leaf %d: the pages have %d rows and end at %d, expected 62000 and %d", i, row, at, start+chunk.MetaData.TotalCompressedSize)
+				}
+			}
+		})
+	}
+}
+
+// checkLZ4 compares the pages of an LZ4_RAW file with those of the same table uncompressed. parquet-go cannot read such files back: it drops
+// what it decompressed if a page is more than a third of its original size, see https://github.com/parquet-go/parquet-go/issues/608.
+func checkLZ4(t *testing.T, file, plain []byte) {
+	t.Helper()
+	compressed, uncompressed := open(t, file), open(t, plain)
+	for i, index := range compressed.OffsetIndexes() {
+		for k, location := range index.PageLocations {
+			p := pageAt(t, file, location.Offset)
+			want := pageAt(t, plain, uncompressed.OffsetIndexes()[i].PageLocations[k].Offset).body
+			found := make([]byte, p.header.UncompressedPageSize)
+			if n, err := lz4.UncompressBlock(p.body, found); err != nil || n != len(found) || !bytes.Equal(found, want) {
+				t.Errorf("chunk %d, page %d: found %d bytes (%v), expected the uncompressed file's %d", i, k, n, err, len(want))
+			}
+		}
+	}
+}
+
+func TestMetadata(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	s := &schema.Schema{
+		Columns: []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{28, 28}}, {Name: "label", DType: idx.Uint8}},
+		Meta:    []schema.Pair{{Key: "sources", Value: "a, b"}},
+	}
+	k, err := New(&out, s, Options{Version: "1.2.3 (build abc)"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f := open(t, out.Bytes())
+	if found := f.Metadata().CreatedBy; found != "idxport version 1.2.3 (build abc)" {
+		t.Errorf("found a file created by %q", found)
+	}
+	if found, _ := f.Lookup("sources"); found != "a, b" {
+		t.Errorf("found the metadata %q, expected the schema's", found)
+	}
+	if n := len(f.Metadata().ColumnOrders); n != 2 {
+		t.Errorf("found %d column orders, expected one for each leaf", n)
+	}
+	encoded, _ := f.Lookup("ARROW:schema")
+	message, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := ipc.NewReader(bytes.NewReader(message))
+	if err != nil {
+		t.Fatal(err)
+	}
+	image := r.Schema().Field(0)
+	list, ok := image.Type.(*arrow.FixedSizeListType)
+	if !ok || list.Len() != 784 || list.ElemField().Name != "element" || !list.ElemField().Nullable || image.Nullable {
+		t.Errorf("found the Arrow field %v, expected a FixedSizeList of 784 nullable elements", image)
+	}
+	if shape, _ := image.Metadata.GetValue("idx.shape"); shape != "[28,28]" {
+		t.Errorf("found the shape %q in the field's metadata", shape)
+	}
+}
+
+// TestFarOffsets puts a row group behind 5 GiB.
+func TestFarOffsets(t *testing.T) {
+	t.Parallel()
+	const far = 5 << 30
+	written := random(50, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{7, 9}}, source.Column{Name: "label", DType: idx.Uint8})
+	var out bytes.Buffer
+	s, err := New(&out, written.Schema(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.out.offset = far
+	step, err := s.Encode(t.Context(), schema.Batch{Rows: 50, Columns: written.Data})
+	if err == nil {
+		err = step()
+	}
+	if err == nil {
+		err = s.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := out.Bytes()
+	size := int(binary.LittleEndian.Uint32(file[len(file)-8:]))
+	var footer format.FileMetaData
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), file[len(file)-8-size:len(file)-8], &footer); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range footer.RowGroups[0].Columns {
+		const near = far - int64(len(magic)) // what was written before New returned stands in front
+		pageAt(t, file, c.MetaData.DataPageOffset-near)
+		if offset := c.MetaData.DictionaryPageOffset; offset != 0 {
+			pageAt(t, file, offset-near)
+		}
+		at := c.OffsetIndexOffset - near
+		var index format.OffsetIndex
+		if err := thrift.Unmarshal(new(thrift.CompactProtocol), file[at:at+int64(c.OffsetIndexLength)], &index); err != nil {
+			t.Fatal(err)
+		}
+		if found := index.PageLocations[0].Offset; found != c.MetaData.DataPageOffset {
+			t.Errorf("found the first page at %d in the offset index, expected %d", found, c.MetaData.DataPageOffset)
+		}
+	}
+}
+
+// TestRowGroups compares with row counts worked out from the rule: whole batches that reach 122,880 rows, 128 MiB, or a quarter of the rows but
+// at least 20,000; and 32 MiB that wait.
+func TestRowGroups(t *testing.T) {
+	t.Parallel()
+	bytesOf := func(n int) source.Column {
+		return source.Column{Name: fmt.Sprint(n), DType: idx.Uint8, Shape: []int{n}}
+	}
+	scalar := source.Column{Name: "label", DType: idx.Uint8}
+	tests := []struct {
+		name    string
+		columns []source.Column
+		rows    int
+		known   bool
+		want    []int64
+	}{
+		{"one batch", []source.Column{scalar}, 60_000, true, []int64{60_000}},
+		{"quarter of 300,000 in batches of 65,536", []source.Column{scalar}, 300_000, true, []int64{131_072, 131_072, 37_856}},
+		{"122,880 rows in batches of 20,968", []source.Column{bytesOf(50)}, 300_000, false, []int64{125_808, 125_808, 48_384}},
+		{"20,000 rows in batches of 10,480", []source.Column{bytesOf(100)}, 70_000, true, []int64{20_960, 20_960, 20_960, 7_120}},
+		{"quarter of 100,000 in batches of 10,480", []source.Column{bytesOf(100)}, 100_000, true, []int64{31_440, 31_440, 31_440, 5_680}},
+		{"32 MiB held, 64·(8191+5) bytes a batch with levels", []source.Column{bytesOf(8192), bytesOf(8191)}, 4_700, false, []int64{4_096, 604}},
+		{"32 MiB held of a tensor behind a scalar", []source.Column{scalar, bytesOf(16383)}, 2_100, false, []int64{2_048, 52}},
+		{"held by no other column", []source.Column{bytesOf(16384)}, 2_500, false, []int64{2_500}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			written := layouttest.Table{Columns: test.columns, Rows: test.rows}
+			for _, c := range test.columns {
+				written.Data = append(written.Data, make([]byte, test.rows*c.RecordSize()))
+			}
+			s := written.Schema()
+			if !test.known {
+				s.Rows = -1
+			}
+			file := written.Write(t, with(Options{Compression: "none"}), s, s.BatchRows())
+			var found []int64
+			for _, group := range open(t, file).Metadata().RowGroups {
+				found = append(found, group.NumRows)
+			}
+			if fmt.Sprint(found) != fmt.Sprint(test.want) {
+				t.Errorf("found row groups of %v rows, expected %v", found, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,116 @@
+package parquet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/layout"
+	"github.com/idxport/idxport/source"
+)
+
+// A leaf is a leaf of the layout with what was decided for its chunks.
+type leaf struct {
+	layout.Leaf
+	source    int // index of the schema's column whose bytes it takes
+	valueSize int // bytes of one value in PLAIN pages, or of one index into the identity dictionary
+	// dictionary is the page of the identity dictionary that each chunk starts with, nil if tensor pages are PLAIN.
+	dictionary *page
+}
+
+// newLeaf decides how chunks of up to groupRows rows are encoded.
+func newLeaf(l layout.Leaf, source int, c source.Column, groupRows int, x *press) (leaf, error) {
+	made := leaf{Leaf: l, source: source, valueSize: plainSize(l, c)}
+	if l.Scalar || !identityPays(l, groupRows) {
+		return made, nil
+	}
+	p, err := x.dictionary(identityDictionary(l.Element), identityEntries(l.Element))
+	if err != nil {
+		return leaf{}, err
+	}
+	made.valueSize = l.Element.Size()
+	made.dictionary = &p
+	return made, nil
+}
+
+// plainSize is the number of bytes of a value in PLAIN pages. A value that is no number has about as many as a record.
+func plainSize(l layout.Leaf, c source.Column) int {
+	switch l.Type {
+	case format.Int32, format.Float:
+		return 4
+	case format.Int64, format.Double:
+		return 8
+	default:
+		return c.RecordSize()
+	}
+}
+
+// check refuses records that are too large for a page: sizes in page headers are 32-bit integers.
+func (l *leaf) check(s *schema.Schema) error {
+	const room = 1 << 24 // for the levels' lengths, and for data that grows when it is compressed
+	if size := l.bodySize(s.BatchRows()); size > math.MaxInt32-room {
+		return &sink.Error{
+			Format:  "parquet",
+			Message: fmt.Sprintf("a page of column %s would have %d bytes, expected less than 2 GiB", s.Columns[l.source].Name, size),
+			Err:     sink.ErrUnsupported,
+		}
+	}
+	return nil
+}
+
+// bodySize is about the number of bytes of a page of rows rows before compression.
+func (l *leaf) bodySize(rows int) int {
+	return rows * (len(l.Repetition) + l.Count*l.valueSize)
+}
+
+// widens tells whether PLAIN values are wider than the batch's elements.
+func (l *leaf) widens() bool { return l.Element != 0 && l.valueSize > l.Element.Size() }
+
+// encoding is that of the leaf's data pages; a scalar's is known only when its chunk ends.
+func (l *leaf) encoding() format.Encoding {
+	if l.dictionary != nil {
+		return format.RLEDictionary
+	}
+	return format.Plain
+}
+
+// body is what a page of rows rows of a tensor holds before compression, data being the source column's bytes. They are not copied
+// unless PLAIN values must be wider.
+func (l *leaf) body(data []byte, rows int) [][]byte {
+	head, values := l.levels(rows), l.Values(data, rows)
+	if l.dictionary == nil {
+		values = widen(values, l.Element)
+		if len(head) == 0 { // one part is not joined before it is compressed
+			return [][]byte{values}
+		}
+		return [][]byte{head, values}
+	}
+	width := 8 * l.Element.Size() // bits of an index
+	groups := (rows*l.Count + 7) / 8
+	head = appendPackedHeader(head, width, groups)
+	body := [][]byte{head, values}
+	if fill := groups*width - len(values); fill > 0 { // a group of 8 indices has width bytes
+		body = append(body, make([]byte, fill))
+	}
+	return body
+}
+
+// levels is the levels of a page of rows rows, each kind after its length: the repetition levels of every row, one run of definition levels.
+func (l *leaf) levels(rows int) []byte {
+	var levels []byte
+	if l.MaxRepetition > 0 {
+		levels = binary.LittleEndian.AppendUint32(levels, uint32(rows*len(l.Repetition)))
+		levels = append(levels, bytes.Repeat(l.Repetition, rows)...)
+	}
+	if l.MaxDefinition > 0 {
+		run := append(binary.AppendUvarint(nil, uint64(rows*l.Entries)<<1), l.Definition)
+		levels = binary.LittleEndian.AppendUint32(levels, uint32(len(run)))
+		levels = append(levels, run...)
+	}
+	return levels
+}

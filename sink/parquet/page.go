@@ -1,0 +1,154 @@
+package parquet
+
+import (
+	"errors"
+	"hash/crc32"
+	"io"
+	"math"
+	"sync"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// errPageSize is met only by batches larger than the schema's: New refuses records that make such pages.
+var errPageSize = errors.New("parquet: a page would have 2 GiB or more")
+
+// A page is ready to be written: a header and a body in one or more parts, which may be the batch's own memory.
+type page struct {
+	parts        [][]byte
+	size         int64 // bytes of all parts
+	uncompressed int64 // bytes of the header and of the body before compression
+	kind         format.PageType
+	encoding     format.Encoding
+	entries      int // level entries, or entries of a dictionary
+	nulls        int // entries without a value
+	rows         int
+	memory       *buffer // what the body lives in, if it was compressed
+}
+
+// A buffer is memory that is used for one page after another.
+type buffer struct{ bytes []byte }
+
+// A press makes pages out of bodies. It is safe on many goroutines.
+type press struct {
+	codec      codec
+	joined     sync.Pool // *buffer: bodies on their way to the codec, one for each goroutine
+	compressed sync.Pool // *buffer: what came out, until it is written
+}
+
+// data makes a data page. The fields of p that describe its values are set by the caller.
+func (x *press) data(p page, body [][]byte) (page, error) {
+	p.kind = format.DataPage
+	return x.assemble(p, body, func(h *format.PageHeader) {
+		h.DataPageHeader = thrift.New(format.DataPageHeader{
+			NumValues:               int32(p.entries),
+			Encoding:                p.encoding,
+			DefinitionLevelEncoding: format.RLE,
+			RepetitionLevelEncoding: format.RLE,
+			Statistics:              format.Statistics{NullCount: int64(p.nulls)},
+		})
+	})
+}
+
+// dictionary makes the page of a dictionary, whose values have PLAIN encoding.
+func (x *press) dictionary(values []byte, entries int) (page, error) {
+	p := page{kind: format.DictionaryPage, encoding: format.Plain, entries: entries}
+	return x.assemble(p, [][]byte{values}, func(h *format.PageHeader) {
+		h.DictionaryPageHeader = thrift.New(format.DictionaryPageHeader{NumValues: int32(entries), Encoding: format.Plain})
+	})
+}
+
+// assemble compresses body, if that is asked for, and puts a header before it.
+func (x *press) assemble(p page, body [][]byte, describe func(*format.PageHeader)) (page, error) {
+	uncompressed := length(body)
+	if uncompressed > math.MaxInt32 || p.entries > math.MaxInt32 {
+		return page{}, errPageSize
+	}
+	if x.codec.encode != nil {
+		compressed, err := x.compress(&p, body)
+		if err != nil {
+			return page{}, err
+		}
+		body = [][]byte{compressed}
+	}
+	size, sum := length(body), uint32(0)
+	if size > math.MaxInt32 {
+		return page{}, errPageSize
+	}
+	for _, part := range body {
+		sum = crc32.Update(sum, crc32.IEEETable, part)
+	}
+	h := format.PageHeader{Type: p.kind, UncompressedPageSize: int32(uncompressed), CompressedPageSize: int32(size), CRC: int32(sum)}
+	describe(&h)
+	header, err := marshal(&h)
+	if err != nil {
+		return page{}, err
+	}
+	p.parts = append([][]byte{header}, body...)
+	p.size = int64(len(header) + size)
+	p.uncompressed = int64(len(header) + uncompressed)
+	return p, nil
+}
+
+// compress compresses the parts of body as one piece, in memory that is p's until it is recycled.
+func (x *press) compress(p *page, body [][]byte) ([]byte, error) {
+	src := body[0]
+	if len(body) > 1 {
+		joined := take(&x.joined)
+		defer x.joined.Put(joined)
+		joined.bytes = joined.bytes[:0]
+		for _, part := range body {
+			joined.bytes = append(joined.bytes, part...)
+		}
+		src = joined.bytes
+	}
+	p.memory = take(&x.compressed)
+	var err error
+	p.memory.bytes, err = x.codec.encode(p.memory.bytes, src)
+	return p.memory.bytes, err
+}
+
+// take takes a buffer out of pool, or makes one.
+func take(pool *sync.Pool) *buffer {
+	if b, ok := pool.Get().(*buffer); ok {
+		return b
+	}
+	return new(buffer)
+}
+
+// recycle takes back what p lives in. p must not be used after that.
+func (x *press) recycle(p page) {
+	if p.memory != nil {
+		x.compressed.Put(p.memory)
+	}
+}
+
+func length(parts [][]byte) int {
+	n := 0
+	for _, part := range parts {
+		n += len(part)
+	}
+	return n
+}
+
+// marshal is v in Thrift's compact protocol, as all metadata of a Parquet file is.
+func marshal(v any) ([]byte, error) { return thrift.Marshal(new(thrift.CompactProtocol), v) }
+
+// An output is where a file goes, and how far it got.
+type output struct {
+	w      io.Writer
+	offset int64
+}
+
+// write writes the parts one after another.
+func (o *output) write(parts ...[]byte) error {
+	for _, part := range parts {
+		n, err := o.w.Write(part)
+		o.offset += int64(n)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

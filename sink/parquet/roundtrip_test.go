@@ -1,0 +1,165 @@
+package parquet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/layout"
+	"github.com/idxport/idxport/sink/layout/layouttest"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// check reads file back and compares it with what was written, bit for bit.
+func (t table) check(tb testing.TB, file []byte, layoutName string) {
+	tb.Helper()
+	f := open(tb, file)
+	if found := f.NumRows(); found != int64(t.Rows) {
+		tb.Fatalf("found %d rows, expected %d", found, t.Rows)
+	}
+	for i, c := range t.Columns {
+		found := read(tb, f, i, c.DType)
+		if len(found.rows) != t.Rows {
+			tb.Fatalf("column %d: found %d rows, expected %d", i, len(found.rows), t.Rows)
+		}
+		entries := 1 // an empty list is one entry without a value
+		if layoutName == "list" {
+			entries = max(c.Elements(), 1)
+		}
+		for row, n := range found.rows {
+			if n != entries {
+				tb.Fatalf("column %d, row %d: found %d entries, expected %d", i, row, n, entries)
+			}
+		}
+		missing := 0
+		if c.Elements() == 0 && layoutName == "list" {
+			missing = t.Rows
+		}
+		if found.missing != missing || !bytes.Equal(found.values, t.Data[i]) {
+			tb.Errorf("column %d: found %d missing entries and %d bytes of values, expected %d and the %d bytes that were written",
+				i, found.missing, len(found.values), missing, len(t.Data[i]))
+		}
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	t.Parallel()
+	for _, layoutName := range layout.Names() {
+		for _, d := range idx.DTypes() {
+			for _, shape := range [][]int{nil, {5}, {1, 1}, {7, 9}, {2, 3, 5}, {3, 0}} {
+				for _, rows := range []int{0, 1, 1003} {
+					t.Run(fmt.Sprintf("%s %v %v %d rows", layoutName, d, shape, rows), func(t *testing.T) {
+						t.Parallel()
+						written := random(rows,
+							source.Column{Name: "x", DType: d, Shape: shape},
+							source.Column{Name: "label", DType: d},
+							source.Column{Name: "y", DType: d, Shape: shape})
+						file := written.write(t, Options{Layout: layoutName, Compression: "snappy"}, 97)
+						written.check(t, file, layoutName)
+					})
+				}
+			}
+		}
+	}
+}
+
+func TestCodecs(t *testing.T) {
+	t.Parallel()
+	for _, codec := range Codecs() {
+		for _, level := range []int{0, 1, 9} {
+			for _, d := range []idx.DType{idx.Uint8, idx.Float64} {
+				t.Run(fmt.Sprintf("%s %d %v", codec, level, d), func(t *testing.T) {
+					t.Parallel()
+					o := Options{Compression: codec, Level: level}
+					written := random(700, source.Column{Name: "image", DType: d, Shape: []int{7, 9}}, source.Column{Name: "label", DType: d})
+					if level > 0 && (codec == "none" || codec == "snappy") {
+						if _, err := New(&bytes.Buffer{}, written.Schema(), o); !errors.Is(err, sink.ErrUnsupported) {
+							t.Errorf("found the error %v, expected ErrUnsupported: there are no levels", err)
+						}
+						return
+					}
+					for i := range written.Data { // half of it can be compressed
+						clear(written.Data[i][:len(written.Data[i])/2])
+					}
+					file := written.write(t, o, 64)
+					if codec == "lz4_raw" {
+						checkLZ4(t, file, written.write(t, Options{Compression: "none"}, 64))
+						return
+					}
+					written.check(t, file, "list")
+				})
+			}
+		}
+	}
+}
+
+// TestInt16Dictionary writes enough for the dictionary of 65,536 entries to pay, with a last group of indices that is not full.
+func TestInt16Dictionary(t *testing.T) {
+	t.Parallel()
+	written := random(2501, source.Column{Name: "x", DType: idx.Int16, Shape: []int{71}})
+	file := written.write(t, Options{Compression: "none"}, 2501)
+	written.check(t, file, "list")
+	if plain := 4 * 2501 * 71; len(file) >= plain {
+		t.Errorf("found a file of %d bytes, expected less than the %d of PLAIN values", len(file), plain)
+	}
+}
+
+// TestFloatsKeepTheirBits writes the floats that arithmetic would change.
+func TestFloatsKeepTheirBits(t *testing.T) {
+	t.Parallel()
+	written := table{layouttest.Table{Rows: 6, Columns: []source.Column{
+		{Name: "a", DType: idx.Float32}, {Name: "b", DType: idx.Float64},
+		{Name: "c", DType: idx.Float32, Shape: []int{1}}, {Name: "d", DType: idx.Float64, Shape: []int{1}},
+	}}}
+	var single, double []byte
+	for _, bits := range []uint32{0x7fc00001, 0xffc12345, 0x7f800001, 0x80000000, 0, 0xff800000} { // NaNs, a signalling one, −0, 0, −∞
+		single = binary.LittleEndian.AppendUint32(single, bits)
+		double = binary.LittleEndian.AppendUint64(double, uint64(bits)<<32|7)
+	}
+	written.Data = [][]byte{single, double, single, double}
+	written.check(t, written.write(t, Options{}, 4), "list")
+}
+
+func TestUnsupported(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		column  source.Column
+		options Options
+	}{
+		{"codec", source.Column{}, Options{Compression: "lzo"}},
+		{"level", source.Column{}, Options{Compression: "zstd", Level: 23}},
+		{"negative level", source.Column{}, Options{Level: -1}},
+		{"layout", source.Column{}, Options{Layout: "lists"}},
+		{"record of 2 GiB", source.Column{Shape: []int{math.MaxInt32}}, Options{}},
+		{"record of 2 GiB as bytes", source.Column{Shape: []int{math.MaxInt32}}, Options{Layout: "fixed-binary"}},
+		{"2 GiB in PLAIN values", source.Column{DType: idx.Float64, Shape: []int{1 << 28}}, Options{}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.column.Name = "x"
+			if test.column.DType == 0 {
+				test.column.DType = idx.Uint8
+			}
+			_, err := New(&bytes.Buffer{}, &schema.Schema{Columns: []source.Column{test.column}}, test.options)
+			var typed *sink.Error
+			if !errors.As(err, &typed) || !errors.Is(err, sink.ErrUnsupported) {
+				t.Errorf("found the error %v, expected a *sink.Error with ErrUnsupported", err)
+			}
+		})
+	}
+}
+
+func TestWriteErrors(t *testing.T) {
+	t.Parallel()
+	random(50,
+		source.Column{Name: "image", DType: idx.Uint8, Shape: []int{7, 9}},
+		source.Column{Name: "label", DType: idx.Uint8}).FailWrites(t, with(Options{}))
+}

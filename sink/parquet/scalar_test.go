@@ -1,0 +1,226 @@
+package parquet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/idxport/idxport/sink/layout/layouttest"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// elements packs values as elements of d.
+func elements(d idx.DType, values ...float64) []byte {
+	var packed []byte
+	for _, v := range values {
+		switch d {
+		case idx.Float32:
+			packed = binary.LittleEndian.AppendUint32(packed, math.Float32bits(float32(v)))
+		case idx.Float64:
+			packed = binary.LittleEndian.AppendUint64(packed, math.Float64bits(v))
+		default:
+			packed = append(packed, binary.LittleEndian.AppendUint32(nil, uint32(int32(v)))[:d.Size()]...)
+		}
+	}
+	return packed
+}
+
+// scalars is a table of one scalar column.
+func scalars(d idx.DType, packed []byte) table {
+	return table{layouttest.Table{
+		Columns: []source.Column{{Name: "x", DType: d}},
+		Rows:    len(packed) / d.Size(),
+		Data:    [][]byte{packed},
+	}}
+}
+
+// TestStatistics compares with bounds in the order that the Parquet specification defines for each type, as the bytes of PLAIN values.
+func TestStatistics(t *testing.T) {
+	t.Parallel()
+	nan, negativeZero := math.NaN(), math.Copysign(0, -1)
+	tests := []struct {
+		name   string
+		dtype  idx.DType
+		values []float64
+		bounds string // minimum and maximum in hexadecimal
+	}{
+		{"unsigned bytes have unsigned order", idx.Uint8, []float64{128, 3, 255, 127}, "03000000 ff000000"},
+		{"signed bytes", idx.Int8, []float64{5, -128, 127, -1}, "80ffffff 7f000000"},
+		{"shorts", idx.Int16, []float64{-2, 300}, "feffffff 2c010000"},
+		{"ints", idx.Int32, []float64{math.MinInt32, math.MaxInt32, 0}, "00000080 ffffff7f"},
+		{"zero of integers has no sign", idx.Int32, []float64{0}, "00000000 00000000"},
+		{"floats", idx.Float32, []float64{1.5, -2, math.Inf(1)}, "000000c0 0000807f"},
+		{"positive zero as minimum is written as negative", idx.Float32, []float64{0, 1}, "00000080 0000803f"},
+		{"negative zero as maximum is written as positive", idx.Float64, []float64{negativeZero, -1}, "000000000000f0bf 0000000000000000"},
+		{"zeros", idx.Float64, []float64{negativeZero}, "0000000000000080 0000000000000000"},
+		{"no bounds with a NaN first", idx.Float64, []float64{nan, 1}, " "},
+		{"no bounds with a NaN last", idx.Float32, []float64{1, nan}, " "},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			written := scalars(test.dtype, elements(test.dtype, test.values...))
+			file := written.write(t, Options{}, 2)
+			written.check(t, file, "list")
+			f := open(t, file)
+			s := f.Metadata().RowGroups[0].Columns[0].MetaData.Statistics
+			if found := fmt.Sprintf("%x %x", s.MinValue, s.MaxValue); found != test.bounds || s.NullCount != 0 {
+				t.Errorf("found the bounds %s and %d nulls, expected %s and none", found, s.NullCount, test.bounds)
+			}
+			indexed := f.Metadata().RowGroups[0].Columns[0].ColumnIndexOffset != 0
+			if indexed != (test.bounds != " ") {
+				t.Fatalf("found that there is a column index: %v", indexed)
+			}
+			if indexed {
+				index := f.ColumnIndexes()[0]
+				if found := fmt.Sprintf("%x %x", index.MinValues[0], index.MaxValues[0]); found != test.bounds {
+					t.Errorf("found %s in the column index, expected %s", found, test.bounds)
+				}
+			}
+		})
+	}
+}
+
+// TestColumnIndex has pages of 20,000 rows, of which each has a range of its own.
+func TestColumnIndex(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		value func(row int) float64
+		order format.BoundaryOrder
+		mins  []float64
+		maxs  []float64
+	}{
+		{"ascending", func(row int) float64 { return float64(row) }, format.Ascending, []float64{0, 20_000, 40_000}, []float64{19_999, 39_999, 44_999}},
+		{"descending", func(row int) float64 { return float64(-row) }, format.Descending, []float64{-19_999, -39_999, -44_999}, []float64{0, -20_000, -40_000}},
+		{"unordered", func(row int) float64 { return float64(row / 20_000 % 2) }, format.Unordered, []float64{0, 1, 0}, []float64{0, 1, 0}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var values []float64
+			for row := range 45_000 {
+				values = append(values, test.value(row))
+			}
+			index := open(t, scalars(idx.Int32, elements(idx.Int32, values...)).write(t, Options{}, 45_000)).ColumnIndexes()[0]
+			if index.BoundaryOrder != test.order || len(index.MinValues) != 3 {
+				t.Errorf("found %v order of %d pages, expected %v of 3", index.BoundaryOrder, len(index.MinValues), test.order)
+			}
+			for i := range index.MinValues {
+				least, greatest := elements(idx.Int32, test.mins[i]), elements(idx.Int32, test.maxs[i])
+				if !bytes.Equal(index.MinValues[i], least) || !bytes.Equal(index.MaxValues[i], greatest) {
+					t.Errorf("page %d: found %x to %x, expected %x to %x", i, index.MinValues[i], index.MaxValues[i], least, greatest)
+				}
+			}
+		})
+	}
+}
+
+// TestTensorsHaveNoBounds is so because nobody searches for pixels, and finding their bounds takes time.
+func TestTensorsHaveNoBounds(t *testing.T) {
+	t.Parallel()
+	file := random(100, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{4}}, source.Column{Name: "empty", DType: idx.Uint8, Shape: []int{0}}).write(t, Options{}, 100)
+	for i, nulls := range []int64{0, 100} {
+		chunk := open(t, file).Metadata().RowGroups[0].Columns[i]
+		if s := chunk.MetaData.Statistics; s.MinValue != nil || s.MaxValue != nil || s.NullCount != nulls || chunk.ColumnIndexOffset != 0 {
+			t.Errorf("leaf %d: found %+v, expected no bounds and %d nulls", i, s, nulls)
+		}
+	}
+}
+
+func TestScalarEncodings(t *testing.T) {
+	t.Parallel()
+	counting := func(d idx.DType, n, distinct int) []byte {
+		var values []float64
+		for i := range n {
+			values = append(values, float64(i%distinct))
+		}
+		return elements(d, values...)
+	}
+	tests := []struct {
+		name       string
+		dtype      idx.DType
+		packed     []byte
+		dictionary int32 // entries, 0 for PLAIN
+	}{
+		{"ten classes", idx.Uint8, counting(idx.Uint8, 1000, 10), 10},
+		{"one value", idx.Float64, counting(idx.Float64, 1000, 1), 1},
+		{"all bytes", idx.Uint8, counting(idx.Uint8, 60_000, 256), 256},
+		{"65,536 values", idx.Float64, counting(idx.Float64, 120_000, 65_536), 65_536},
+		{"65,537 values", idx.Float64, counting(idx.Float64, 120_000, 65_537), 0},
+		{"as many values as rows", idx.Int32, counting(idx.Int32, 1000, 1000), 0},
+		{"single row", idx.Int16, counting(idx.Int16, 1, 1), 0},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			written := scalars(test.dtype, test.packed)
+			file := written.write(t, Options{}, 50_000)
+			written.check(t, file, "list")
+			group := open(t, file).Metadata().RowGroups[0]
+			m := group.Columns[0].MetaData
+			found := int32(0)
+			if m.DictionaryPageOffset != 0 {
+				found = pageAt(t, file, m.DictionaryPageOffset).header.DictionaryPageHeader.V.NumValues
+			}
+			if found != test.dictionary {
+				t.Errorf("found a dictionary of %d entries, expected %d", found, test.dictionary)
+			}
+			pages := m.EncodingStats[len(m.EncodingStats)-1]
+			if want := int32((group.NumRows + 19_999) / 20_000); pages.PageType != format.DataPage || pages.Count != want {
+				t.Errorf("found %+v, expected %d data pages", pages, want)
+			}
+		})
+	}
+}
+
+// TestPacked compares with the definition, bit by bit: bit k of index i is bit i·width+k of the run.
+func TestPacked(t *testing.T) {
+	t.Parallel()
+	source := rand.New(rand.NewPCG(1, 2))
+	for width := 1; width <= 16; width++ {
+		for _, n := range []int{0, 1, 7, 8, 9, 100} {
+			want := make([]byte, (n+7)/8*width)
+			indices := make([]uint16, n)
+			for i := range indices {
+				indices[i] = uint16(source.IntN(1 << width))
+				for k := range width {
+					at := i*width + k
+					want[at/8] |= byte(indices[i]>>k&1) << (at % 8)
+				}
+			}
+			if found := appendPacked([]byte{9}, indices, width); !bytes.Equal(found, append([]byte{9}, want...)) {
+				t.Errorf("%d indices of %d bits: found %x, expected 09%x", n, width, found, want)
+			}
+		}
+	}
+}
+
+// TestDistinct compares with a map.
+func TestDistinct(t *testing.T) {
+	t.Parallel()
+	source := rand.New(rand.NewPCG(3, 4))
+	var d distinct
+	for _, size := range []int{1, 2, 4, 8, 4} { // the table is used again
+		var packed []byte
+		indices := map[uint64]uint16{}
+		var want []uint16
+		for range 30_000 {
+			key := uint64(source.ExpFloat64()*2000) & (1<<(8*min(size, 7)) - 1)
+			if _, ok := indices[key]; !ok {
+				indices[key] = uint16(len(indices))
+			}
+			want = append(want, indices[key])
+			packed = append(packed, binary.LittleEndian.AppendUint64(nil, key)[:size]...)
+		}
+		if !d.number(packed, size) || fmt.Sprint(d.indices) != fmt.Sprint(want) || len(d.keys) != len(indices) {
+			t.Errorf("elements of %d bytes: the indices differ from the map's", size)
+		}
+	}
+}
