@@ -27,6 +27,16 @@ func spots() []spot {
 
 func (s spot) String() string { return fmt.Sprintf("%s, batch %d", s.at, s.batch) }
 
+// hook does something at the spot alone.
+func (s spot) hook(do func(context.Context) error) hook {
+	return func(ctx context.Context, at stage, batch int) error {
+		if at == s.at && batch == s.batch {
+			return do(ctx)
+		}
+		return nil
+	}
+}
+
 // disturbed runs 100 batches through three sinks; do happens at the spot, be it the table's or the second sink's. It demands that the sinks have rows in
 // order, and that the second one was not closed and has the rows before the spot at most.
 func disturbed(t *testing.T, s spot, do func(context.Context) error, o pipeline.Options) error {

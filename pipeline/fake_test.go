@@ -38,16 +38,6 @@ type hook func(ctx context.Context, at stage, batch int) error
 // nothing is the hook of an undisturbed run.
 func nothing(context.Context, stage, int) error { return nil }
 
-// hook does something at the spot alone.
-func (s spot) hook(do func(context.Context) error) hook {
-	return func(ctx context.Context, at stage, batch int) error {
-		if at == s.at && batch == s.batch {
-			return do(ctx)
-		}
-		return nil
-	}
-}
-
 // A table has records of 256 KiB to the pipeline, so that batches have 4 rows; what it really puts into a batch is 8 bytes for each row: its index.
 type table struct {
 	hook  hook

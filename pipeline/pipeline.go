@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -42,19 +41,22 @@ func Run(ctx context.Context, t source.Table, s *schema.Schema, sinks []sink.Sin
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	r := newRun(t, s, sinks, o)
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(guard(func() error { return r.read(ctx) }))
+	ctx, fail := context.WithCancelCause(ctx) // not the group's own, which is done on success too
+	defer fail(nil)
+	var g errgroup.Group
+	g.Go(guard(fail, func() error { return r.read(ctx) }))
 	for range o.Workers {
-		g.Go(guard(func() error { return r.work(ctx) }))
+		g.Go(guard(fail, func() error { return r.work(ctx) }))
 	}
 	for k := range sinks {
-		g.Go(guard(func() error { return r.write(ctx, k) }))
+		g.Go(guard(fail, func() error { return r.write(ctx, k) }))
 	}
-	err := wait(ctx, g)
+	err := wait(ctx, &g)
 	return Stats{Rows: r.rows.Load(), Batches: r.batches.Load()}, err
 }
 
-// wait waits for the group, but not longer than grace once ctx is done.
+// wait waits for the group, but not longer than grace once ctx is done. Its error is what ended ctx first: a failure, or what cancelled the run, such
+// as a signal.
 func wait(ctx context.Context, g *errgroup.Group) error {
 	done := make(chan error, 1)
 	go func() { done <- g.Wait() }()
@@ -67,13 +69,13 @@ func wait(ctx context.Context, g *errgroup.Group) error {
 		select {
 		case err = <-done:
 		case <-timer.C:
-			err = context.Cause(ctx)
+			err = ctx.Err()
 		}
 	}
-	if errors.Is(err, context.Canceled) {
-		err = context.Cause(ctx) // what cancelled, such as a signal
+	if err == nil {
+		return nil
 	}
-	return err
+	return context.Cause(ctx)
 }
 
 // A PanicError is a panic in a table or a sink: a defect of the program, not of its input.
@@ -89,12 +91,15 @@ func (e *PanicError) Hint() string {
 	return "this is a defect of idxport: please report it with the command and, if you can, the file"
 }
 
-// guard is f with a panic turned into an error: the caller of Run cannot recover in f's goroutine.
-func guard(f func() error) func() error {
+// guard is f with a panic turned into an error, as the caller of Run cannot recover in f's goroutine. An error ends the run through fail.
+func guard(fail context.CancelCauseFunc, f func() error) func() error {
 	return func() (err error) {
 		defer func() {
 			if v := recover(); v != nil {
 				err = &PanicError{Value: v, Stack: debug.Stack()}
+			}
+			if err != nil {
+				fail(err)
 			}
 		}()
 		return f()

@@ -38,8 +38,9 @@ type run struct {
 	queue chan *slot   // to the workers
 	order []chan *slot // to the writer of each sink
 
-	rows    atomic.Int64
+	rows    atomic.Int64 // read
 	batches atomic.Int64
+	written atomic.Int64 // rows that all sinks have
 }
 
 func newRun(t source.Table, s *schema.Schema, sinks []sink.Sink, o Options) *run {
@@ -161,14 +162,14 @@ func (r *run) write(ctx context.Context, k int) error {
 		if err := step(); err != nil {
 			return err
 		}
-		last := s.raw.First + int64(s.raw.Rows)
+		rows := int64(s.raw.Rows)
 		if s.pending.Add(-1) > 0 {
 			continue
 		}
 		// Every sink writes in the same order, so the sink that is the last to finish a batch frees it before any later one is free.
 		r.free <- s
 		if r.progress != nil {
-			r.progress(last)
+			r.progress(r.written.Add(rows))
 		}
 	}
 }
