@@ -204,7 +204,7 @@ func (t *IDX) Read(ctx context.Context, b *Raw) error {
 	}
 	size := t.column.RecordSize()
 	p := Grow(b.Columns[0], want*size)
-	n, err := t.reader.ReadRecords(p, max(want, 1))
+	n, err := t.reader.ReadRecords(p, want) // want is 0 at the end only: the reader checks it then
 	b.First, b.Rows, b.Columns[0] = t.next, n, p[:n*size]
 	t.next += int64(n)
 	if err != nil && !errors.Is(err, io.EOF) {

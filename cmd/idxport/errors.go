@@ -12,6 +12,7 @@ import (
 	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
+	packed "github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/compressed"
@@ -41,6 +42,7 @@ var exitCodes = []struct {
 	{errUsage, exitUsage},
 	{sink.ErrUnsupported, exitUsage},
 	{sink.ErrRowsUnknown, exitUsage},
+	{packed.ErrCodec, exitUsage},
 	{schema.ErrTransform, exitUsage},
 	{source.ErrRange, exitUsage},
 	{idx.ErrShape, exitUsage},

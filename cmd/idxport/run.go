@@ -65,7 +65,8 @@ idxport COMMAND --help`,
 		OnUsageError:   onUsageError,
 		Action: func(_ context.Context, c *cli.Command) error {
 			if c.Args().Present() {
-				return usagef("unknown command %q", c.Args().First()).hint("the commands are %s", strings.Join(commandNames(c), ", "))
+				name := c.Args().First()
+				return usagef("unknown command %q", name).hint("did you mean %s? the commands are %s", cli.SuggestCommand(c.Commands, name), strings.Join(commandNames(c), ", "))
 			}
 			return cli.ShowRootCommandHelp(c)
 		},

@@ -55,7 +55,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Sink{out: out, layout: l, header: style.header, packed: o.Compression.Name != "" && o.Compression.Name != "none"}
+	c := &Sink{out: out, layout: l, header: style.header, packed: !o.Compression.Plain()}
 	rows := int64(s.BatchRows())
 	if s.Rows >= 0 {
 		rows = min(rows, max(s.Rows, 1))

@@ -146,7 +146,7 @@ func Wrapping(path string) string {
 // FileExtension is how files of f end when they are compressed as a whole with codec ("", "none", "gzip", "zstd").
 func (f Format) FileExtension(codec string) string {
 	for _, w := range wrappings {
-		if w.codec == codec {
+		if f.Wrapped && w.codec == codec {
 			return f.Extension + w.ext
 		}
 	}

@@ -50,7 +50,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 		return nil, err
 	}
 	return &Sink{out: out, column: c, index: o.Column, header: header, want: s.Rows,
-		packed: o.Compression.Name != "" && o.Compression.Name != "none"}, nil
+		packed: !o.Compression.Plain()}, nil
 }
 
 // newHeader returns the bytes of the header for rows records of c.
