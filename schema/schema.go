@@ -28,11 +28,7 @@ type Pair struct{ Key, Value string }
 
 // Of describes t.
 func Of(t source.Table, meta ...Pair) *Schema {
-	s := &Schema{Columns: t.Columns(), Rows: t.Rows(), Source: t.Rows(), Meta: meta}
-	if part, ok := t.(interface{ SourceRows() int64 }); ok {
-		s.Source = part.SourceRows()
-	}
-	return s
+	return &Schema{Columns: t.Columns(), Rows: t.Rows(), Source: source.SourceRows(t), Meta: meta}
 }
 
 // RowSize is the number of bytes of a row over all columns.

@@ -30,9 +30,10 @@ func (t *transformed) Decode(b *source.Raw) error {
 	return nil
 }
 
-// Skip and Notes pass through.
+// Skip, Notes and SourceRows pass through.
 func (t *transformed) Skip(n int64) error { return source.Skip(t.Table, n) }
 func (t *transformed) Notes() []string    { return source.Notes(t.Table) }
+func (t *transformed) SourceRows() int64  { return source.SourceRows(t.Table) }
 
 // Transpose is t with the first two axes of column's records swapped: rows of an image become its columns.
 func Transpose(t source.Table, column int) (source.Table, error) {

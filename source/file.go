@@ -87,10 +87,13 @@ func openFile(f *os.File, path string, o Options) (*IDX, error) {
 		return newIDX(f, path, info.Size(), o)
 	}
 	t, err := NewIDX(f, path, o)
-	if err == nil && t.rows < 0 {
-		err = t.count(path, o)
+	if err != nil || t.rows >= 0 {
+		return t, err
 	}
-	return t, err
+	if err := t.count(path, o); err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return t, nil
 }
 
 // NewIDX reads an IDX file from r, raw or compressed; name stands for it in errors ("-" for standard input). The caller closes r, after the table.
@@ -148,7 +151,7 @@ func (t *IDX) count(path string, o Options) error {
 	for err == nil {
 		err = scan.Read(context.Background(), b)
 	}
-	if !errors.Is(err, io.EOF) {
+	if err != io.EOF {
 		return err
 	}
 	t.rows = scan.reader.Records()
@@ -203,11 +206,12 @@ func (t *IDX) Read(ctx context.Context, b *Raw) error {
 		b.Columns = make([][]byte, 1)
 	}
 	size := t.column.RecordSize()
+	want = max(want, 1) // after the last row too: reading on is how the end is checked, and a salvage notes what it met there
 	p := Grow(b.Columns[0], want*size)
-	n, err := t.reader.ReadRecords(p, want) // want is 0 at the end only: the reader checks it then
+	n, err := t.reader.ReadRecords(p, want)
 	b.First, b.Rows, b.Columns[0] = t.next, n, p[:n*size]
 	t.next += int64(n)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err != nil && err != io.EOF {
 		return &FileError{t.path, err}
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -39,7 +40,9 @@ type joined struct {
 	columns  []Column
 	rows     int64
 	shortest bool
-	done     bool // shortest: the shortest table has ended
+	next     int64 // rows read so far
+	done     bool  // the end was reached
+	ended    []int // shortest: the parts that have given all their rows, but were not read to their end yet
 	notes    []string
 }
 
@@ -67,22 +70,26 @@ func Join(shortest bool, tables ...Table) (Table, error) {
 	case !known:
 		j.rows = -1
 	case !same && !shortest:
-		return nil, j.countsError(Table.Rows)
+		return nil, j.countsError(nil)
 	case !same:
 		for _, t := range tables {
 			j.rows = min(j.rows, t.Rows())
 		}
-		j.notes = append(j.notes, fmt.Sprintf("%v; took the %d rows that all have", j.countsError(Table.Rows), j.rows))
+		j.notes = append(j.notes, fmt.Sprintf("%v; took the %d rows that all have", j.countsError(nil), j.rows))
 	}
 	return j, nil
 }
 
-func (j *joined) countsError(rows func(Table) int64) *CountsError {
+// countsError is the error for parts that differ: at once, or in the batch b that showed it for parts that do not know their rows.
+func (j *joined) countsError(b *Raw) *CountsError {
 	e := &CountsError{}
-	for _, t := range j.tables {
-		c := t.Columns()[0]
+	for i, t := range j.tables {
+		c, rows := t.Columns()[0], t.Rows()
+		if rows < 0 {
+			rows = j.next + int64(b.Part(i).Rows)
+		}
 		e.Names = append(e.Names, fmt.Sprintf("%s (%s)", c.Name, c.Origin))
-		e.Rows = append(e.Rows, rows(t))
+		e.Rows = append(e.Rows, rows)
 	}
 	return e
 }
@@ -91,7 +98,7 @@ func (j *joined) Columns() []Column { return j.columns }
 func (j *joined) Rows() int64       { return j.rows }
 
 func (j *joined) Notes() []string {
-	notes := j.notes
+	notes := slices.Clone(j.notes)
 	for _, t := range j.tables {
 		notes = append(notes, Notes(t)...)
 	}
@@ -102,16 +109,14 @@ func (j *joined) Notes() []string {
 func (j *joined) Read(ctx context.Context, b *Raw) error {
 	if j.done {
 		b.Rows = 0
-		return io.EOF
+		return j.end(ctx, b)
 	}
-	ended, least, most := 0, b.Cap, 0
+	least, most := b.Cap, 0
 	for i, t := range j.tables {
 		p := b.Part(i)
-		err := t.Read(ctx, p)
-		switch {
-		case errors.Is(err, io.EOF):
-			ended++
-		case err != nil:
+		if err := t.Read(ctx, p); err == io.EOF {
+			p.Rows = 0
+		} else if err != nil {
 			return err
 		}
 		least, most = min(least, p.Rows), max(most, p.Rows)
@@ -119,10 +124,16 @@ func (j *joined) Read(ctx context.Context, b *Raw) error {
 	b.First, b.Rows = b.Part(0).First, least
 	if least < most {
 		if !j.shortest {
-			return j.lengths(b)
+			return j.countsError(b)
 		}
 		j.done = true
+		for i := range j.tables {
+			if n := b.Part(i).Rows; n > 0 && n == least {
+				j.ended = append(j.ended, i)
+			}
+		}
 	}
+	j.next += int64(least)
 	if least == 0 {
 		j.done = true
 		return io.EOF
@@ -130,14 +141,16 @@ func (j *joined) Read(ctx context.Context, b *Raw) error {
 	return nil
 }
 
-// lengths is the error for parts that turned out to differ when their end was reached in b.
-func (j *joined) lengths(b *Raw) error {
-	i := -1
-	return j.countsError(func(Table) int64 {
-		i++
-		p := b.Part(i)
-		return p.First + int64(p.Rows)
-	})
+// end reads the parts that have no rows left to their end, where they check it and note what they found.
+func (j *joined) end(ctx context.Context, b *Raw) error {
+	for len(j.ended) > 0 {
+		i := j.ended[0]
+		if err := j.tables[i].Read(ctx, b.Part(i)); err != nil && err != io.EOF {
+			return err
+		}
+		j.ended = j.ended[1:]
+	}
+	return io.EOF
 }
 
 // Decode decodes every part and gathers the columns.

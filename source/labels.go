@@ -91,3 +91,5 @@ func Int(d idx.DType, data []byte, i int) int64 {
 func (l labelled) Skip(n int64) error { return Skip(l.Table, n) }
 
 func (l labelled) Notes() []string { return Notes(l.Table) }
+
+func (l labelled) SourceRows() int64 { return SourceRows(l.Table) }

@@ -54,12 +54,36 @@ func Slice(t Table, first, last int64) (Table, error) {
 func (s *sliced) Rows() int64 { return s.last - s.first }
 
 // SourceRows is the number of rows of the table that this is a part of.
-func (s *sliced) SourceRows() int64 { return s.Table.Rows() }
+func (s *sliced) SourceRows() int64 { return SourceRows(s.Table) }
+
+// SourceRows is the number of rows of the table that t is a part of, or its own if it is whole.
+func SourceRows(t Table) int64 {
+	if part, ok := t.(interface{ SourceRows() int64 }); ok {
+		return part.SourceRows()
+	}
+	return t.Rows()
+}
+
+// Skip moves the start on, so that what is left out is still passed over in one go.
+func (s *sliced) Skip(n int64) error {
+	if n < 0 || n > s.last-s.next {
+		return fmt.Errorf("%w: skip %d of %d", ErrRange, n, s.last-s.next)
+	}
+	if s.started {
+		if err := Skip(s.Table, n); err != nil {
+			return err
+		}
+	}
+	s.next += n
+	return nil
+}
 
 func (s *sliced) Read(ctx context.Context, b *Raw) error {
 	if !s.started {
 		s.started = true
-		if err := Skip(s.Table, s.first); err != nil {
+		if err := Skip(s.Table, s.next); err == io.EOF {
+			return fmt.Errorf("%w: rows %d:%d, the table ends before row %d", ErrRange, s.first, s.last, s.next)
+		} else if err != nil {
 			return err
 		}
 	}

@@ -57,7 +57,7 @@ func TestFolder(t *testing.T) {
 			Options{}, []string{"train/FOLDER/?: image=train-images-idx3-ubyte label=train-labels-idx1-ubyte"},
 			[]string{"train-images-idx3-ubyte taken, train-images-idx3-ubyte.gz has", "train-labels-idx1-ubyte taken, train-labels-idx1-ubyte.gz has"}},
 		"a bad twin": {[]string{"train-labels-idx1-ubyte.gz=<html>", "train-labels-idx1-ubyte 7"}, Options{},
-			[]string{"train/FOLDER/?: label=train-labels-idx1-ubyte"}, []string{"train-labels-idx1-ubyte.gz: found an HTML", "no images found"}},
+			[]string{"train/FOLDER/?: label=train-labels-idx1-ubyte"}, []string{"train-labels-idx1-ubyte.gz: at byte 0: found an HTML", "no images found"}},
 		"other files": {[]string{"README.md=x", "a.csv=1,2", "training.pt=x", ".hidden-idx1-ubyte=x", ".train.idxport-1234.partial=x",
 			".train.parquet.idxport-lock=", "k49-train-imgs.npz=PK", "labels.txt=a", "images=x", "raw/foo-idx1-ubyte=x", "pack.idx=\xfftOc....", "t10k-images-idx3-ubyte 1 2 2"},
 			Options{}, []string{"test/t10k-images/?: image=t10k-images-idx3-ubyte"}, []string{"pack.idx left out, not IDX", "no labels found for t10k"}},
@@ -142,7 +142,7 @@ func TestFolderErrors(t *testing.T) {
 		"counts": {[]string{"train-images-idx3-ubyte 60000 28 28", "train-labels-idx1-ubyte 10000"}, Options{}, ErrCounts,
 			[]string{"60000 records in train-images-idx3-ubyte", "10000 in train-labels-idx1-ubyte"}, "do not belong together"},
 		"not IDX": {[]string{"train-images-idx3-ubyte=<html>", "train-labels-idx1-ubyte 3"}, Options{}, idx.ErrMagic,
-			[]string{"train-images-idx3-ubyte: found an HTML"}, "download it again"},
+			[]string{"train-images-idx3-ubyte: at byte 0: found an HTML"}, "download it again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -47,9 +47,10 @@ func integersLookSwapped(size int, data []byte) bool {
 // magnitudeBits is how many bits the magnitude of v takes; −1 takes one.
 func magnitudeBits(v int32) int { return max(1, bits.Len32(uint32(v^v>>31))) }
 
-// floatsLookSwapped counts the elements whose exponents are out of the ordinary in one order and ordinary in the other.
+// floatsLookSwapped counts the elements with ordinary exponents in each order. In the wrong order, the last bits of the mantissa take the
+// exponent's place: half of all singles of full precision look ordinary so, and one double in fifteen.
 func floatsLookSwapped(size int, data []byte) bool {
-	var better, n int
+	var read, swapped, n int
 	for i := 0; i < len(data); i += size {
 		var a, b float64
 		if size == 4 {
@@ -59,15 +60,18 @@ func floatsLookSwapped(size int, data []byte) bool {
 			a = math.Float64frombits(binary.LittleEndian.Uint64(data[i:]))
 			b = math.Float64frombits(binary.BigEndian.Uint64(data[i:]))
 		}
-		if a == 0 || math.IsNaN(a) && math.IsNaN(b) {
+		if a == 0 || b == 0 || math.IsNaN(a) && math.IsNaN(b) {
 			continue
 		}
 		n++
-		if !ordinary(a) && ordinary(b) {
-			better++
+		if ordinary(a) {
+			read++
+		}
+		if ordinary(b) {
+			swapped++
 		}
 	}
-	return n >= guessLeast && better > n*9/10
+	return n >= guessLeast && swapped >= n*99/100 && read < n*3/4
 }
 
 // ordinary tells whether v is of a size that measured data has.

@@ -2,7 +2,6 @@ package idx
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -90,7 +89,34 @@ func (h Header) Reshape(dims []int) (Header, error) {
 	if !ok || n != elements || open >= 0 && as.Dims[open] > math.MaxUint32 || open >= 0 && as.Dims[open] < 0 {
 		return h, fmt.Errorf("%w: %s has %d elements, which do not make %s", ErrShape, h, elements, dimsText(dims))
 	}
-	return as, as.checkSize()
+	if as.checkSize() != nil {
+		return h, fmt.Errorf("%w: records of %s are too large", ErrShape, dimsText(as.Dims))
+	}
+	return as, nil
+}
+
+// reshapeRecords is a header over the same elements in records of another shape, where the claimed number of records is not to be trusted: it
+// is converted, unless it was never filled in, and need not fit. The error wraps ErrShape.
+func (h Header) reshapeRecords(shape []int) (Header, error) {
+	count := h.Dims[0]
+	n, ok := product(1, shape)
+	if ok && n == 0 {
+		return h, fmt.Errorf("%w: records of %s have no elements", ErrShape, dimsText(shape))
+	}
+	if ok && count != UnfilledCount {
+		elements, _ := product(1, h.Dims) // fits: the size in bytes does
+		count = int(min(elements/n, UnfilledCount))
+	}
+	// Of no records any shape that is valid at all can be made.
+	as, err := Header{DType: h.DType, Dims: []int{0}}.Reshape(slices.Concat([]int{0}, shape))
+	if err != nil {
+		return h, err
+	}
+	as.Dims[0] = count
+	if as.checkSize() != nil {
+		return h, fmt.Errorf("%w: records of %s are too large", ErrShape, dimsText(shape))
+	}
+	return as, nil
 }
 
 // AppendBinary appends the header's bytes to dst. It fails if the header cannot be written: no dimensions, more than 255, a
@@ -175,7 +201,7 @@ func product(size int64, dims []int) (int64, bool) {
 
 // shortHeader is the error for an input that ends, or fails, inside the header. got is what was read of the want bytes at offset.
 func shortHeader(err error, got []byte, offset int64, want int) error {
-	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err != io.EOF && err != io.ErrUnexpectedEOF { // compared as they are: an error that wraps io.EOF is a failure
 		return err
 	}
 	if offset == 0 && len(got) == 0 {

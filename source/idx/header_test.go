@@ -158,6 +158,7 @@ func TestReshape(t *testing.T) {
 		"open beside zero":    {[]int{0}, []int{-1, 0}, nil},
 		"overflow":            {[]int{10}, []int{math.MaxUint32, math.MaxUint32, math.MaxUint32}, nil},
 		"negative":            {[]int{10}, []int{-2, 5}, nil},
+		"2^32 beside zero":    {[]int{0}, []int{0, 1 << 32}, nil},
 		"nothing":             {[]int{10}, []int{}, nil},
 	}
 	for name, test := range tests {

@@ -1,11 +1,9 @@
 package idx
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"slices"
 )
 
 const (
@@ -39,7 +37,7 @@ type Reader struct {
 	opts    Options
 	records int64 // that will be read; −1: unknown until the end
 	next    int64 // index of the next record
-	done    bool  // the end was reached and checked
+	err     error // that ended the reading; io.EOF if the end was reached and checked
 	notes   []string
 }
 
@@ -91,10 +89,9 @@ func (rd *Reader) reshape() (err error) {
 	if dims == nil {
 		return nil
 	}
-	if rd.opts.Salvage && len(dims) > 0 && dims[0] == -1 && !slices.Contains(dims[1:], -1) && len(dims) <= MaxRank {
-		// The claimed number of records may be wrong: only the records' shape counts.
-		rd.header = Header{DType: rd.claim.DType, Dims: slices.Concat(rd.claim.Dims[:1], dims[1:])}
-		return rd.header.checkSize()
+	if rd.opts.Salvage && len(dims) > 0 && dims[0] == -1 {
+		rd.header, err = rd.claim.reshapeRecords(dims[1:])
+		return err
 	}
 	rd.header, err = rd.claim.Reshape(dims)
 	return err
@@ -174,7 +171,7 @@ func (rd *Reader) salvageCount() {
 	size := h.RecordSize()
 	unfilled := size > 0 && (h.Records() == 0 || h.Records() == UnfilledCount)
 	if rd.opts.Size == 0 {
-		if unfilled || size > 0 {
+		if size > 0 {
 			rd.records = -1
 		}
 		return
@@ -220,12 +217,13 @@ func (rd *Reader) limit() int64 {
 // ReadRecords fills p with up to most whole records and returns their number. p must hold most records. Fewer come back only at the end; the end
 // itself, checked, is (0, io.EOF). After an error the records that were read before it have been returned.
 func (rd *Reader) ReadRecords(p []byte, most int) (int, error) {
-	if rd.done {
-		return 0, io.EOF
+	if rd.err != nil {
+		return 0, rd.err
 	}
 	n := int(min(int64(most), rd.limit()-rd.next))
 	if n == 0 {
-		return 0, rd.finish()
+		rd.err = rd.finish()
+		return 0, rd.err
 	}
 	size := int(rd.header.RecordSize())
 	got, err := io.ReadFull(rd.r, p[:n*size])
@@ -233,7 +231,8 @@ func (rd *Reader) ReadRecords(p []byte, most int) (int, error) {
 		rd.next += int64(n)
 		return n, nil
 	}
-	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err != io.EOF && err != io.ErrUnexpectedEOF { // compared as they are: an error that wraps io.EOF is a failure
+		rd.err = err
 		return 0, err
 	}
 	return rd.ended(got)
@@ -244,52 +243,57 @@ func (rd *Reader) ended(got int) (int, error) {
 	size := rd.header.RecordSize()
 	found := rd.claim.Size() + rd.next*size + int64(got)
 	if !rd.opts.Salvage || rd.records >= 0 {
-		return 0, rd.truncated(found)
+		rd.err = rd.truncated(found)
+		return 0, rd.err
 	}
 	whole := int(int64(got) / size)
 	rd.next += int64(whole)
-	rd.records, rd.done = rd.next, true
-	rd.noteSalvage(found - rd.claim.Size())
+	rd.records, rd.err = rd.next, io.EOF
+	if payload := found - rd.claim.Size(); payload != rd.header.PayloadSize() {
+		rd.noteSalvage(payload)
+	}
 	if whole == 0 {
 		return 0, io.EOF
 	}
 	return whole, nil
 }
 
-// finish demands the end of the input.
+// finish demands the end of the input; a salvage notes that there is more.
 func (rd *Reader) finish() error {
-	if rd.opts.Salvage {
-		rd.done, rd.records = true, rd.next
-		return io.EOF
-	}
 	var one [1]byte
-	_, err := io.ReadFull(rd.r, one[:])
-	switch {
-	case err == nil:
-		return rd.trailing(0)
-	case errors.Is(err, io.EOF):
-		rd.done = true
+	if _, err := io.ReadFull(rd.r, one[:]); err == io.EOF {
+		rd.records = rd.next
 		return io.EOF
+	} else if err != nil {
+		return err
 	}
-	return err
+	if !rd.opts.Salvage {
+		return rd.trailing(0)
+	}
+	rd.records = rd.next
+	if len(rd.notes) == 0 {
+		rd.noteSalvage(rd.next*rd.header.RecordSize() + 1)
+	}
+	return io.EOF
 }
 
-// Skip passes over the next n records. It seeks if the input can, and otherwise reads.
+// Skip passes over the next n records. It seeks if the input can and its size was checked, and otherwise reads.
 func (rd *Reader) Skip(n int64) error {
-	if left := rd.limit() - rd.next; n > left {
-		return fmt.Errorf("skip %d records, only %d left", n, left)
+	size := rd.header.RecordSize()
+	if left := min(rd.limit()-rd.next, math.MaxInt64/max(1, size)); n < 0 || n > left {
+		return fmt.Errorf("skip %d records, expected 0 to %d", n, left)
 	}
-	bytes := n * rd.header.RecordSize()
-	if s, ok := rd.r.(io.Seeker); ok {
+	bytes := n * size
+	if s, ok := rd.r.(io.Seeker); ok && rd.opts.Size > 0 { // a seek past the end would hide that records are missing
 		if _, err := s.Seek(bytes, io.SeekCurrent); err == nil {
 			rd.next += n
 			return nil
 		} // a pipe is an *os.File too, but cannot seek: read
 	}
 	skipped, err := io.CopyN(io.Discard, rd.r, bytes)
-	if errors.Is(err, io.EOF) {
-		return rd.truncated(rd.claim.Size() + rd.next*rd.header.RecordSize() + skipped)
+	if err == io.EOF {
+		err = rd.truncated(rd.claim.Size() + rd.next*size + skipped)
 	}
-	rd.next += n
+	rd.next, rd.err = rd.next+n, err
 	return err
 }

@@ -1,0 +1,222 @@
+package idx
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+func TestTruncationAtEveryByte(t *testing.T) {
+	t.Parallel()
+	const header, record = 16, 12
+	file := encode(t, binary.BigEndian, Int16, []int{3, 2, 3}, values(t, Int16, 18))
+	for cut := range file {
+		var before int
+		rd, err := NewReader(bytes.NewReader(file[:cut]), Options{})
+		if err == nil {
+			_, before, err = drain(rd, 1)
+		}
+		checkTruncated(t, err, cut)
+		if want := max(0, cut-header) / record; before != want {
+			t.Errorf("cut at %d: found %d records before the error, expected %d", cut, before, want)
+		}
+		if cut == 0 {
+			continue // 0 means that the size is unknown
+		}
+		_, err = NewReader(bytes.NewReader(file[:cut]), Options{Size: int64(cut)})
+		checkTruncated(t, err, cut)
+	}
+}
+
+func checkTruncated(t *testing.T, err error, cut int) {
+	t.Helper()
+	var e *Error
+	if !errors.As(err, &e) || !errors.Is(err, ErrTruncated) || !errors.Is(err, ErrFormat) || e.Offset != int64(cut) {
+		t.Errorf("cut at %d: found %v, expected ErrTruncated there", cut, err)
+		return
+	}
+	if !strings.Contains(e.Hint(), "fetch the file again") {
+		t.Errorf("cut at %d: found hint %q", cut, e.Hint())
+	}
+}
+
+func TestTruncatedMessage(t *testing.T) {
+	t.Parallel()
+	_, err := NewReader(bytes.NewReader(images(t, 5, 3)), Options{Size: imagesHeader + 3*6})
+	const want = "at byte 34: truncated: found 34 bytes, expected 46 for uint8 5×2×3 (3 whole records)"
+	if err == nil || err.Error() != want {
+		t.Errorf("found %v, expected %s", err, want)
+	}
+}
+
+func TestTrailingBytes(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		file       []byte
+		end        int64
+		known, any string // in the message where the size is known, and where not
+		hint       string
+	}{
+		"one byte":         {append(images(t, 3, 3), 0), 34, "trailing bytes (1)", "more data", "--salvage"},
+		"another record":   {images(t, 3, 4), 34, "trailing bytes (6)", "more data", "--salvage"},
+		"no records":       {images(t, 0, 4), 16, "trailing bytes (24)", "more data", "never filled in"},
+		"no elements":      {[]byte{0, 0, 8, 2, 0, 0, 0, 3, 0, 0, 0, 0, 9}, 12, "trailing bytes (1)", "more data", "--salvage"},
+		"rank 1, one byte": {[]byte{0, 0, 8, 1, 0, 0, 0, 1, 7, 9}, 9, "trailing bytes (1)", "more data", "--salvage"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, known := NewReader(bytes.NewReader(test.file), Options{Size: int64(len(test.file))})
+			rd, err := NewReader(iotest.DataErrReader(bytes.NewReader(test.file)), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, _, unknown := drain(rd, 2)
+			if int64(len(data)) != test.end-rd.Claim().Size() {
+				t.Errorf("found %d bytes of records before the error", len(data))
+			}
+			for says, err := range map[string]error{test.known: known, test.any: unknown} {
+				var e *Error
+				if !errors.As(err, &e) || !errors.Is(err, ErrTrailing) || e.Offset != test.end ||
+					!strings.Contains(err.Error(), says) || !strings.Contains(e.Hint(), test.hint) {
+					t.Errorf("found %v, expected ErrTrailing at %d with %q and hint %q", err, test.end, says, test.hint)
+				}
+			}
+		})
+	}
+}
+
+// A failure of the input must not become bad data, wherever it strikes.
+func TestReaderPassesErrorsOfTheReader(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("disk on fire")
+	file := images(t, 3, 3)
+	for at := range len(file) + 1 {
+		rd, err := NewReader(&failing{data: file[:at], err: broken}, Options{})
+		if err == nil {
+			_, _, err = drain(rd, 1)
+		}
+		if !errors.Is(err, broken) || errors.Is(err, ErrFormat) {
+			t.Errorf("after %d bytes: found %v, expected the reader's error", at, err)
+		}
+	}
+	rd, err := NewReader(iotest.TimeoutReader(bytes.NewReader(file)), Options{})
+	if err == nil {
+		_, _, err = drain(rd, 1)
+	}
+	if !errors.Is(err, iotest.ErrTimeout) {
+		t.Errorf("found %v, expected the time-out", err)
+	}
+	if _, err := NewReader(iotest.ErrReader(broken), Options{}); !errors.Is(err, broken) {
+		t.Errorf("found %v, expected the reader's error", err)
+	}
+}
+
+func TestMaxRecordSize(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		dims  []int
+		limit int64
+		fails bool
+	}{
+		"at the default":      {[]int{0, DefaultMaxRecordSize}, 0, false},
+		"one over":            {[]int{0, DefaultMaxRecordSize + 1}, 0, true},
+		"raised":              {[]int{0, DefaultMaxRecordSize + 1}, DefaultMaxRecordSize + 1, false},
+		"lowered, at it":      {[]int{2, 3, 4}, 12, false},
+		"lowered, one over":   {[]int{2, 3, 4}, 11, true},
+		"4 GiB in a record":   {[]int{1, math.MaxUint32}, 0, true},
+		"empty records, most": {[]int{MaxEmptyRecords, 0}, 0, false},
+		"empty records, over": {[]int{MaxEmptyRecords + 1, 0}, 0, true},
+		"no records at all":   {[]int{0, math.MaxUint32, 0}, 0, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, salvage := range []bool{false, true} {
+				file := encode(t, binary.BigEndian, Uint8, test.dims, []uint8{})
+				_, err := NewReader(bytes.NewReader(file), Options{MaxRecordSize: test.limit, Salvage: salvage})
+				if test.fails != errors.Is(err, ErrTooLarge) || !test.fails && err != nil {
+					t.Errorf("found %v, expected too large: %v", err, test.fails)
+				}
+			}
+		})
+	}
+}
+
+func TestLimitErrorsSayHow(t *testing.T) {
+	t.Parallel()
+	file := encode(t, binary.BigEndian, Int32, []int{2, 3, 4}, []int32{})
+	_, err := NewReader(bytes.NewReader(file), Options{MaxRecordSize: 47})
+	var e *Error
+	if !errors.As(err, &e) || e.Error() != "at byte 4: a record of int32 2×3×4 is 48 bytes, expected at most 47" ||
+		!strings.Contains(e.Hint(), "--max-record-bytes 48") {
+		t.Errorf("found %v, expected the size, the limit and the option", err)
+	}
+}
+
+// Headers of a few bytes that claim gigabytes must not cost any. Not parallel: it measures what the whole process allocates.
+func TestNothingIsAllocatedForClaims(t *testing.T) {
+	bombs := map[string]Header{
+		"many records":          {Uint8, []int{math.MaxUint32, 1 << 20}},
+		"many scalars":          {Float64, []int{math.MaxUint32}},
+		"one large record":      {Uint8, []int{1, DefaultMaxRecordSize}},
+		"too large a record":    {Uint8, []int{1, math.MaxUint32}},
+		"empty records":         {Uint8, []int{math.MaxUint32, 0}},
+		"empty records at 2^20": {Uint8, []int{MaxEmptyRecords, 0}},
+		"rank 255":              {Uint8, bytesAsInts(bytes.Repeat([]byte{2}, 255))},
+	}
+	p := make([]byte, 1<<20)
+	for name, h := range bombs {
+		file, err := h.AppendBinary(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range []Options{{}, {Size: int64(len(file))}, {Salvage: true}, {Salvage: true, Size: int64(len(file))}} {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			if rd, err := NewReader(bytes.NewReader(file), o); err == nil {
+				most := len(p)
+				if size := rd.Header().RecordSize(); size > 0 {
+					most = len(p) / int(size)
+				}
+				if most > 0 {
+					_, _ = rd.ReadRecords(p, most) // what it returns is tested elsewhere
+				}
+			}
+			runtime.ReadMemStats(&after)
+			if took := after.TotalAlloc - before.TotalAlloc; took > 64<<10 {
+				t.Errorf("%s, %+v: allocated %d bytes, expected less than 64 KiB", name, o, took)
+			}
+		}
+	}
+}
+
+func bytesAsInts(b []byte) []int {
+	ints := make([]int, len(b))
+	for i, v := range b {
+		ints[i] = int(v)
+	}
+	return ints
+}
+
+// A batch is read into the caller's buffer, and nothing else is needed for it.
+func TestReadRecordsAllocatesNothing(t *testing.T) {
+	rd, err := NewReader(bytes.NewReader(images(t, 1000, 1000)), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := make([]byte, 5*6)
+	allocations := testing.AllocsPerRun(100, func() {
+		if n, err := rd.ReadRecords(p, 5); n != 5 || err != nil {
+			t.Error(n, err)
+		}
+	})
+	if allocations > 0 {
+		t.Errorf("found %v allocations a batch, expected none", allocations)
+	}
+}

@@ -1,0 +1,75 @@
+package idx
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// Files that users take for IDX are named. Their first bytes are those of their own specifications.
+func TestStrangersAreNamed(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ head, says, hints string }{
+		"gzip":            {"\x1f\x8b\x08\x08", "a gzip file", "decompress it once"},
+		"zip":             {"PK\x03\x04\x14\x00", "a zip archive", "unpack"},
+		"Parquet":         {"PAR1\x15\x04", "a Parquet file", ""},
+		"Arrow":           {"ARROW1\x00\x00", "an Arrow IPC file", ""},
+		"numpy":           {"\x93NUMPY\x01\x00v\x00{'descr': '|u1'", "a numpy .npy file", ""},
+		"PNG":             {"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "a PNG image", ""},
+		"JPEG":            {"\xff\xd8\xff\xe0\x00\x10JFIF", "a JPEG image", ""},
+		"PDF":             {"%PDF-1.7\n", "a PDF file", ""},
+		"MATLAB":          {"MATLAB 5.0 MAT-file", "a MATLAB file", "another format first"},
+		"HDF5":            {"\x89HDF\r\n\x1a\n", "an HDF5 file", ""},
+		"Git LFS":         {"version https://git-lfs.github.com/spec/v1\noid sha256:", "a Git LFS pointer", "git lfs pull"},
+		"HTML after BOM":  {"\xef\xbb\xbf<!DOCTYPE html>", "an HTML or XML page", "download it again"},
+		"HTML head":       {"<HEAD><TITLE>404", "an HTML or XML page", "download it again"},
+		"Azure's error":   {"<Error><Code>BlobNotFound", "an HTML or XML page", "download it again"},
+		"other NORB type": {"\x1e\x3d\x4c\x56\x00\x00\x00\x04", "a NORB", "does not read them"},
+		"beyond NORB":     {"\x1e\x3d\x4c\x57\x00\x00\x00\x04", "1e 3d 4c 57", "two zero bytes"},
+		"CSV":             {"label,pixel0,pixel1", "6c 61 62 65", "two zero bytes"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			long := test.head + strings.Repeat("x", 10_000) // more than is looked at
+			for _, in := range []string{test.head, long} {
+				_, err := ReadHeader(iotest.OneByteReader(strings.NewReader(in)))
+				var e *Error
+				if !errors.As(err, &e) || !errors.Is(err, ErrMagic) || e.Offset != 0 ||
+					!strings.Contains(e.Message, test.says) || !strings.Contains(e.Hint(), test.hints) {
+					t.Errorf("found %v, expected %q with hint %q", err, test.says, test.hints)
+				}
+			}
+		})
+	}
+}
+
+// What follows the magic number of a stranger may fail to come: the file is refused all the same.
+func TestStrangerBeforeAFailure(t *testing.T) {
+	t.Parallel()
+	_, err := ReadHeader(&failing{data: []byte("PAR1"), err: errors.New("disk on fire")})
+	if !errors.Is(err, ErrMagic) {
+		t.Errorf("found %v, expected ErrMagic", err)
+	}
+}
+
+// A header must not cost the bytes after it: they belong to the caller.
+func TestReadHeaderTakesNoMore(t *testing.T) {
+	t.Parallel()
+	in := bytes.NewReader(images(t, 1, 1))
+	h, err := ReadHeader(in)
+	if err != nil || in.Len() != 6 || len(h.RecordShape()) != 2 || h.RecordShape()[1] != 3 {
+		t.Errorf("found %v, %d bytes left, %v, expected 6", h, in.Len(), err)
+	}
+}
+
+func TestUnknownTypesHaveNames(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{DType(0x0A).String(), DType(0x0A).Title(), DType(0x0A).Suffix()} {
+		if name != "dtype 0x0A" {
+			t.Errorf("found %q, expected the code", name)
+		}
+	}
+}

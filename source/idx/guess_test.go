@@ -1,0 +1,93 @@
+package idx
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// guessData is data as measurements and labels are; detected tells whether the wrong order can be seen in it.
+var guessData = map[string]struct {
+	dtype    DType
+	values   func(rng *rand.Rand, n int) any
+	detected bool
+}{
+	"labels as shorts":      {Int16, func(r *rand.Rand, n int) any { return fill(n, func(int) int16 { return int16(r.IntN(10)) }) }, true},
+	"labels as ints":        {Int32, func(r *rand.Rand, n int) any { return fill(n, func(int) int32 { return int32(r.IntN(10)) }) }, true},
+	"labels with −1":        {Int16, func(r *rand.Rand, n int) any { return fill(n, func(int) int16 { return int16(r.IntN(11) - 1) }) }, true},
+	"pixels as ints":        {Int32, func(r *rand.Rand, n int) any { return fill(n, func(int) int32 { return int32(r.IntN(256)) }) }, true},
+	"dark pixels as shorts": {Int16, func(r *rand.Rand, n int) any { return fill(n, func(int) int16 { return int16(r.IntN(64)) }) }, true},
+	"pixels as shorts":      {Int16, func(r *rand.Rand, n int) any { return fill(n, func(int) int16 { return int16(r.IntN(256)) }) }, false},
+	"12-bit images":         {Int16, func(r *rand.Rand, n int) any { return fill(n, func(int) int16 { return int16(r.IntN(4096)) }) }, false},
+	"audio": {Int16, func(r *rand.Rand, n int) any {
+		return fill(n, func(int) int16 { return int16(r.NormFloat64() * 3000) })
+	}, false},
+	"random shorts":            {Int16, func(r *rand.Rand, n int) any { return fill(n, func(int) int16 { return int16(r.Uint32()) }) }, false},
+	"random ints":              {Int32, func(r *rand.Rand, n int) any { return fill(n, func(int) int32 { return int32(r.Uint32()) }) }, false},
+	"shorts of all ones":       {Int16, func(_ *rand.Rand, n int) any { return fill(n, func(int) int16 { return -1 }) }, false},
+	"zero shorts":              {Int16, func(_ *rand.Rand, n int) any { return make([]int16, n) }, false},
+	"zero doubles":             {Float64, func(_ *rand.Rand, n int) any { return make([]float64, n) }, false},
+	"floats 0 and 1":           {Float32, func(r *rand.Rand, n int) any { return fill(n, func(int) float32 { return float32(r.IntN(2)) }) }, true},
+	"whole numbers as floats":  {Float32, func(r *rand.Rand, n int) any { return fill(n, func(int) float32 { return float32(r.IntN(256)) }) }, true},
+	"whole numbers as doubles": {Float64, func(r *rand.Rand, n int) any { return fill(n, func(int) float64 { return float64(r.IntN(256)) }) }, true},
+	"doubles 0…1":              {Float64, func(r *rand.Rand, n int) any { return fill(n, func(int) float64 { return r.Float64() }) }, true},
+	"NaNs":                     {Float32, func(_ *rand.Rand, n int) any { return fill(n, func(int) float32 { return float32(math.NaN()) }) }, false},
+	"random bits as floats": {Float32, func(r *rand.Rand, n int) any {
+		return fill(n, func(int) float32 { return math.Float32frombits(r.Uint32()) })
+	}, false},
+	"unsigned bytes": {Uint8, func(r *rand.Rand, n int) any { return fill(n, func(int) uint8 { return uint8(r.Uint32()) }) }, false},
+}
+
+func TestLooksSwapped(t *testing.T) {
+	t.Parallel()
+	for name, test := range guessData {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(3, 4))
+			for _, n := range []int{100, 784, 100_000} {
+				all := test.values(rng, n)
+				if LooksSwapped(test.dtype, payload(t, binary.LittleEndian, all)) {
+					t.Errorf("%d elements in the right order: false alarm", n)
+				}
+				if found := LooksSwapped(test.dtype, payload(t, binary.BigEndian, all)); found != test.detected {
+					t.Errorf("%d elements in the wrong order: found %v, expected %v", n, found, test.detected)
+				}
+			}
+		})
+	}
+}
+
+// Floats of full precision in the right order must never raise the alarm.
+func TestLooksSwappedOnPreciseFloats(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(5, 6))
+	for name, all := range map[string][]float32{
+		"pixels / 255": fill(10_000, func(int) float32 { return float32(rng.IntN(256)) / 255 }),
+		"normalised":   fill(10_000, func(int) float32 { return float32(rng.NormFloat64()) }),
+		"0…1":          fill(10_000, func(int) float32 { return rng.Float32() }),
+		"all 0.2":      fill(10_000, func(int) float32 { return 0.2 }), // −4.3e8 in the other order, which is as ordinary
+		"very large":   fill(10_000, func(int) float32 { return float32(rng.Float64() * 1e30) }),
+		"very small":   fill(10_000, func(int) float32 { return float32(rng.Float64() * 1e-30) }),
+	} {
+		if LooksSwapped(Float32, payload(t, binary.LittleEndian, all)) {
+			t.Errorf("%s: false alarm", name)
+		}
+	}
+}
+
+func TestLooksSwappedNeedsEnough(t *testing.T) {
+	t.Parallel()
+	for name, data := range map[string][]int16{
+		"nothing":                {},
+		"seven labels":           {1, 2, 3, 4, 5, 6, 7},
+		"seven labels and zeros": {0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0},
+	} {
+		if LooksSwapped(Int16, payload(t, binary.BigEndian, data)) {
+			t.Errorf("%s: guessed from too little", name)
+		}
+	}
+	if !LooksSwapped(Int16, append(payload(t, binary.BigEndian, []int16{1, 2, 3, 4, 5, 6, 7, 8}), 0xff)) {
+		t.Error("eight labels and half an element: found nothing, expected the wrong order")
+	}
+}

@@ -1,0 +1,143 @@
+package idx
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+	"testing/iotest"
+)
+
+// shapes are of rank 1 to 4, with no records and with no elements too.
+var shapes = [][]int{
+	{0}, {1}, {13},
+	{5, 7}, {0, 7}, {5, 0}, {0, 0},
+	{3, 4, 5}, {0, 4, 5}, {5, 0, 3}, {5, 3, 0},
+	{2, 3, 4, 5}, {0, 3, 4, 5}, {2, 3, 0, 5}, {1, 1, 1, 1},
+}
+
+// readers are the ways in which data may arrive.
+var readers = map[string]func([]byte) io.Reader{
+	"at once":         func(b []byte) io.Reader { return bytes.NewReader(b) },
+	"byte by byte":    func(b []byte) io.Reader { return iotest.OneByteReader(bytes.NewReader(b)) },
+	"by halves":       func(b []byte) io.Reader { return iotest.HalfReader(bytes.NewReader(b)) },
+	"end with data":   func(b []byte) io.Reader { return iotest.DataErrReader(bytes.NewReader(b)) },
+	"buffer, no seek": func(b []byte) io.Reader { return bytes.NewBuffer(slices.Clone(b)) },
+}
+
+func TestReader(t *testing.T) {
+	t.Parallel()
+	for _, d := range DTypes() {
+		for _, dims := range shapes {
+			t.Run(Header{d, dims}.String(), func(t *testing.T) {
+				t.Parallel()
+				all := values(t, d, elements(dims))
+				file := encode(t, binary.BigEndian, d, dims, all)
+				for arrival, open := range readers {
+					for _, size := range []int64{0, int64(len(file))} {
+						for _, most := range []int{1, 2, 100} {
+							rd, err := NewReader(open(file), Options{Size: size})
+							if err != nil {
+								t.Fatalf("%s, size %d: %v", arrival, size, err)
+							}
+							if rd.Records() != int64(dims[0]) || !slices.Equal(rd.Header().Dims, dims) || rd.Header().DType != d {
+								t.Fatalf("found %v, %d records", rd.Header(), rd.Records())
+							}
+							data, records, err := drain(rd, most)
+							SwapBytes(data, data, d.Size())
+							if err != nil || records != dims[0] || !bytes.Equal(data, payload(t, binary.LittleEndian, all)) {
+								t.Fatalf("%s, size %d, %d at a time: found %d records, %v", arrival, size, most, records, err)
+							}
+							if n, err := rd.ReadRecords(data, 1); n != 0 || err != io.EOF {
+								t.Errorf("after the end: found %d, %v", n, err)
+							}
+							if notes := rd.Notes(); len(notes) > 0 {
+								t.Errorf("a good file has notes: %q", notes)
+							}
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestLastBatchIsShort(t *testing.T) {
+	t.Parallel()
+	rd, err := NewReader(bytes.NewReader(images(t, 5, 5)), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []int
+	for err == nil {
+		var n int
+		n, err = rd.ReadRecords(make([]byte, 2*6), 2)
+		found = append(found, n)
+	}
+	if err != io.EOF || !slices.Equal(found, []int{2, 2, 1, 0}) {
+		t.Errorf("found %v, %v, expected 2, 2, 1, then the end", found, err)
+	}
+}
+
+func TestReaderLittleEndian(t *testing.T) {
+	t.Parallel()
+	all := values(t, Int16, 12)
+	want := payload(t, binary.LittleEndian, all)
+	little := encode(t, binary.LittleEndian, Int16, []int{3, 4}, all)
+	mixed := slices.Concat(encode(t, binary.BigEndian, Int16, []int{3, 4}, []int16{}), want)
+	for name, file := range map[string][]byte{"header and payload": little, "payload alone": mixed} {
+		rd, err := NewReader(bytes.NewReader(file), Options{LittleEndian: true, Size: int64(len(file))})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		data, _, err := drain(rd, 2)
+		if err != nil || !slices.Equal(rd.Claim().Dims, []int{3, 4}) || rd.Claim().DType != Int16 || !bytes.Equal(data, want) {
+			t.Errorf("%s: found %v, % x, %v", name, rd.Claim(), data, err)
+		}
+	}
+	if _, err := NewReader(bytes.NewReader(little), Options{}); !errors.Is(err, ErrMagic) {
+		t.Errorf("without the option: found %v, expected ErrMagic", err)
+	}
+}
+
+func TestReaderReshape(t *testing.T) {
+	t.Parallel()
+	all := values(t, Int16, 24)
+	file := encode(t, binary.BigEndian, Int16, []int{4, 6}, all)
+	tests := map[string]struct {
+		to, want []int // want nil: ErrShape
+	}{
+		"open count":      {[]int{-1, 2, 3}, []int{4, 2, 3}},
+		"open inside":     {[]int{2, -1}, []int{2, 12}},
+		"closed":          {[]int{24}, []int{24}},
+		"does not divide": {[]int{-1, 5}, nil},
+		"nothing":         {[]int{}, nil},
+	}
+	for name, test := range tests {
+		for _, size := range []int64{0, int64(len(file))} {
+			t.Run(fmt.Sprintf("%s, size %d", name, size), func(t *testing.T) {
+				t.Parallel()
+				rd, err := NewReader(bytes.NewReader(file), Options{Reshape: test.to, Size: size})
+				if test.want == nil {
+					if !errors.Is(err, ErrShape) || errors.Is(err, ErrFormat) {
+						t.Errorf("found %v, expected ErrShape", err)
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				data, records, err := drain(rd, 3)
+				if err != nil || records != test.want[0] || !bytes.Equal(data, payload(t, binary.BigEndian, all)) {
+					t.Errorf("found %d records, %v", records, err)
+				}
+				if !slices.Equal(rd.Header().Dims, test.want) || !slices.Equal(rd.Claim().Dims, []int{4, 6}) {
+					t.Errorf("found %v, claim %v, expected %v", rd.Header(), rd.Claim(), test.want)
+				}
+			})
+		}
+	}
+}

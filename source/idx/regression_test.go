@@ -1,0 +1,173 @@
+package idx
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// Salvage with other dimensions must not take the claimed count for a count of the new records.
+func TestSalvageReshapeOfAGoodFile(t *testing.T) {
+	t.Parallel()
+	all := values(t, Uint8, 24)
+	for name, test := range map[string]struct {
+		dims, to []int
+		records  int64
+	}{
+		"larger records":  {[]int{24}, []int{-1, 6}, 4},
+		"smaller records": {[]int{2, 2, 6}, []int{-1, 6}, 4},
+		"scalars":         {[]int{4, 6}, []int{-1}, 24},
+	} {
+		file := encode(t, binary.BigEndian, Uint8, test.dims, all)
+		for _, size := range []int64{0, int64(len(file))} {
+			rd, err := NewReader(bytes.NewReader(file), Options{Salvage: true, Size: size, Reshape: test.to})
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, records, err := drain(rd, 3)
+			if err != nil || int64(records) != test.records || !bytes.Equal(data, all.([]byte)) || len(rd.Notes()) > 0 {
+				t.Errorf("%s, size %d: found %d records, %v, notes %q, expected %d and none", name, size, records, err, rd.Notes(), test.records)
+			}
+		}
+	}
+}
+
+func TestReshapeErrorsAreErrShape(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		dims, to []int
+		salvage  bool
+	}{
+		"too large beside zero":   {[]int{0}, []int{0, 1 << 31, 1 << 31, 1 << 31}, false},
+		"negative, salvage":       {[]int{4, 6}, []int{-1, -2}, true},
+		"negative beside 0":       {[]int{4, 6}, []int{-1, -2, 0}, true},
+		"open beside 0, salvage":  {[]int{4, 6}, []int{-1, 0}, true},
+		"2^32 beside 0, salvage":  {[]int{4, 6}, []int{-1, 1 << 32, 0}, true},
+		"product of 2^64 salvage": {[]int{4, 6}, []int{-1, 1 << 31, 1 << 31, 4}, true},
+	} {
+		file := encode(t, binary.BigEndian, Uint8, test.dims, make([]byte, elements(test.dims)))
+		if _, err := NewReader(bytes.NewReader(file), Options{Reshape: test.to, Salvage: test.salvage}); !errors.Is(err, ErrShape) || errors.Is(err, ErrFormat) {
+			t.Errorf("%s: found %v, expected ErrShape alone", name, err)
+		}
+	}
+}
+
+func TestErrorsStay(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("flaky")
+	file := images(t, 4, 4)
+	flaky := io.MultiReader(bytes.NewReader(file[:20]), &once{err: broken}, bytes.NewReader(file[20:]))
+	for name, in := range map[string]io.Reader{
+		"reader":    flaky,
+		"trailing":  bytes.NewReader(append(images(t, 4, 4), 1)),
+		"truncated": bytes.NewReader(images(t, 5, 4)),
+	} {
+		rd, err := NewReader(in, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, first := drain(rd, 3)
+		n, again := rd.ReadRecords(make([]byte, 6), 1)
+		if first == nil || n != 0 || again != first {
+			t.Errorf("%s: found %v, then %d records and %v", name, first, n, again)
+		}
+	}
+}
+
+// once fails once, then ends.
+type once struct{ err error }
+
+func (o *once) Read([]byte) (int, error) {
+	err := o.err
+	o.err = io.EOF
+	return 0, err
+}
+
+// An error that wraps io.EOF is not the end.
+func TestWrappedEOFIsNoEnd(t *testing.T) {
+	t.Parallel()
+	broken := fmt.Errorf("connection lost: %w", io.EOF)
+	file := images(t, 4, 4)
+	for at := range len(file) + 1 {
+		rd, err := NewReader(&failing{data: file[:at], err: broken}, Options{})
+		if err == nil {
+			p := make([]byte, 6)
+			for err == nil {
+				_, err = rd.ReadRecords(p, 1)
+			}
+		}
+		if err != broken {
+			t.Errorf("after %d bytes: found %v, expected the reader's error", at, err)
+		}
+	}
+}
+
+func TestSkipMustNotHideTruncation(t *testing.T) {
+	t.Parallel()
+	file := images(t, 10, 4)
+	rd, err := NewReader(bytes.NewReader(file), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = rd.Skip(10)
+	if err == nil {
+		_, _, err = drain(rd, 1)
+	}
+	var e *Error
+	if !errors.As(err, &e) || !errors.Is(err, ErrTruncated) || e.Offset != int64(len(file)) {
+		t.Errorf("found %v, expected ErrTruncated at byte %d", err, len(file))
+	}
+}
+
+func TestSkipRefuses(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int64{-1, 1 << 62, 1<<63 - 1} {
+		rd, err := NewReader(bytes.NewBuffer(images(t, 0, 4)), Options{Salvage: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := rd.Skip(n); err == nil {
+			t.Errorf("skipped %d of 4 records", n)
+		}
+	}
+}
+
+func TestSalvageNotesWithoutSize(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		file []byte
+		note string // "": none
+	}{
+		"trailing":          {append(images(t, 4, 4), 1), "trailing bytes after the records"},
+		"really no records": {images(t, 0, 0), ""},
+	} {
+		rd, err := NewReader(bytes.NewBuffer(test.file), Options{Salvage: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = drain(rd, 3)
+		notes := strings.Join(rd.Notes(), "\n")
+		if err != nil || !strings.Contains(notes, test.note) || (notes == "") != (test.note == "") {
+			t.Errorf("%s: found %q, %v, expected %q", name, notes, err, test.note)
+		}
+	}
+}
+
+func TestLooksSwappedFindsPreciseFloats(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(7, 8))
+	for name, all := range map[string][]float32{
+		"pixels / 255": fill(10_000, func(int) float32 { return float32(rng.IntN(256)) / 255 }),
+		"normalised":   fill(10_000, func(int) float32 { return float32(rng.NormFloat64()) }),
+		"0…1":          fill(10_000, func(int) float32 { return rng.Float32() }),
+	} {
+		if !LooksSwapped(Float32, payload(t, binary.BigEndian, all)) {
+			t.Errorf("%s: found nothing, expected the wrong order", name)
+		}
+	}
+}

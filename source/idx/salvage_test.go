@@ -1,0 +1,173 @@
+package idx
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// salvages are files of 2×3 bytes a record, and how many whole records are in them.
+var salvages = map[string]struct {
+	file    func(t *testing.T) []byte
+	records int
+	note    string // if the size is known
+	unknown string // if it is not; "" is no note
+}{
+	"whole":                {func(t *testing.T) []byte { return images(t, 4, 4) }, 4, "", ""},
+	"cut between records":  {func(t *testing.T) []byte { return images(t, 9, 4) }, 4, "truncated: 24 of 54 bytes", "truncated: 24 of 54 bytes"},
+	"cut inside a record":  {func(t *testing.T) []byte { return append(images(t, 9, 4), 1, 2, 3) }, 4, "truncated: 27 of 54 bytes", "truncated: 27 of 54 bytes"},
+	"cut after the header": {func(t *testing.T) []byte { return images(t, 9, 0) }, 0, "truncated: 0 of 54 bytes", "truncated: 0 of 54 bytes"},
+	"counts bytes":         {func(t *testing.T) []byte { return images(t, 24, 4) }, 4, "counts bytes", "counts bytes"},
+	"count is 0":           {func(t *testing.T) []byte { return images(t, 0, 4) }, 4, "never filled in", "never filled in"},
+	"count is 0, cut":      {func(t *testing.T) []byte { return append(images(t, 0, 4), 9) }, 4, "never filled in", "never filled in"},
+	"count is 2^32-1":      {func(t *testing.T) []byte { return images(t, math.MaxUint32, 4) }, 4, "never filled in", "never filled in"},
+}
+
+func TestSalvage(t *testing.T) {
+	t.Parallel()
+	for name, test := range salvages {
+		for _, known := range []bool{true, false} {
+			for _, most := range []int{1, 3, 4, 100} {
+				t.Run(fmt.Sprintf("%s, size known: %v, %d at a time", name, known, most), func(t *testing.T) {
+					t.Parallel()
+					file := test.file(t)
+					o, note, records := Options{Salvage: true}, test.unknown, int64(-1)
+					if known {
+						o.Size, note, records = int64(len(file)), test.note, int64(test.records)
+					}
+					rd, err := NewReader(iotest.HalfReader(bytes.NewReader(file)), o)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if rd.Records() != records {
+						t.Errorf("found %d records before reading, expected %d", rd.Records(), records)
+					}
+					checkSalvaged(t, rd, most, test.records, note)
+				})
+			}
+		}
+	}
+}
+
+// checkSalvaged reads records of images, and compares them, their number and the note.
+func checkSalvaged(t *testing.T, rd *Reader, most, want int, note string) {
+	t.Helper()
+	data, records, err := drain(rd, most)
+	if err != nil || records != want || rd.Records() != int64(want) {
+		t.Errorf("found %d records, in the end %d, %v, expected %d", records, rd.Records(), err, want)
+	}
+	if !bytes.Equal(data, payload(t, binary.BigEndian, values(t, Uint8, 6*want))) {
+		t.Errorf("found % x", data)
+	}
+	notes := rd.Notes()
+	if note == "" {
+		if len(notes) > 0 {
+			t.Errorf("found notes %q, expected none", notes)
+		}
+		return
+	}
+	says := fmt.Sprintf("salvaged %d whole records of ", want)
+	if len(notes) != 1 || !strings.HasPrefix(notes[0], says) || !strings.Contains(notes[0], note) {
+		t.Errorf("found notes %q, expected one: %s… %s", notes, says, note)
+	}
+	if n, err := rd.ReadRecords(make([]byte, 6), 1); n != 0 || err != io.EOF || len(rd.Notes()) != 1 {
+		t.Errorf("after the end: found %d, %v, notes %q", n, err, rd.Notes())
+	}
+}
+
+func TestSalvageOfTrailingBytes(t *testing.T) {
+	t.Parallel()
+	for name, file := range map[string][]byte{
+		"a byte":          append(images(t, 4, 4), 7),
+		"another record":  images(t, 4, 5),
+		"several records": append(images(t, 4, 9), 1, 2),
+	} {
+		rd, err := NewReader(bytes.NewReader(file), Options{Salvage: true, Size: int64(len(file))})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		checkSalvaged(t, rd, 3, 4, "trailing bytes after the records")
+		rd, err = NewReader(bytes.NewReader(file), Options{Salvage: true})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if data, records, err := drain(rd, 3); err != nil || records != 4 || len(data) != 24 {
+			t.Errorf("%s, unknown size: found %d records, %v, expected 4", name, records, err)
+		}
+	}
+}
+
+func TestSalvageReshape(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		claim uint32
+		to    []int
+		want  []int // of the header; nil: ErrShape
+		note  string
+	}{
+		"whole":                 {4, []int{-1, 6}, []int{4, 6}, ""},
+		"truncated":             {9, []int{-1, 6}, []int{9, 6}, "truncated"},
+		"truncated, same shape": {9, []int{-1, 2, 3}, []int{9, 2, 3}, "truncated"},
+		"never filled in":       {0, []int{-1, 3, 2}, []int{0, 3, 2}, "never filled in"},
+		"2^32-1":                {math.MaxUint32, []int{-1, 1, 6}, []int{math.MaxUint32, 1, 6}, "never filled in"},
+		"closed, does not fit":  {9, []int{4, 6}, nil, ""},
+		"two open":              {9, []int{-1, -1}, nil, ""},
+		"nothing":               {9, []int{}, nil, ""},
+		"256 dimensions":        {9, append([]int{-1}, make([]int, 255)...), nil, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := images(t, test.claim, 4)
+			for _, size := range []int64{0, int64(len(file))} {
+				rd, err := NewReader(bytes.NewReader(file), Options{Salvage: true, Size: size, Reshape: test.to})
+				if test.want == nil {
+					if !errors.Is(err, ErrShape) {
+						t.Errorf("found %v, expected ErrShape", err)
+					}
+					continue
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(rd.Header().Dims, test.want) || rd.Claim().Dims[0] != int(test.claim) {
+					t.Errorf("found %v, claim %v", rd.Header(), rd.Claim())
+				}
+				checkSalvaged(t, rd, 3, 4, test.note)
+			}
+		})
+	}
+}
+
+// Salvage forgives the data, not the machine.
+func TestSalvagePassesErrorsOfTheReader(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("disk on fire")
+	rd, err := NewReader(&failing{data: images(t, 9, 4), err: broken}, Options{Salvage: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, records, err := drain(rd, 1); !errors.Is(err, broken) || records != 4 {
+		t.Errorf("found %d records, %v, expected 4 and the reader's error", records, err)
+	}
+}
+
+// A file that shrinks after its size was taken is an error even for a salvage: the number of records was promised.
+func TestSalvageOfAShrinkingFile(t *testing.T) {
+	t.Parallel()
+	file := images(t, 9, 4)
+	rd, err := NewReader(bytes.NewReader(file[:len(file)-6]), Options{Salvage: true, Size: int64(len(file))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, records, err := drain(rd, 1); !errors.Is(err, ErrTruncated) || records != 3 {
+		t.Errorf("found %d records, %v, expected 3 and ErrTruncated", records, err)
+	}
+}

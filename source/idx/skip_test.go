@@ -1,0 +1,154 @@
+package idx
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"testing/iotest"
+)
+
+// onlyReader hides every method but Read, so that Skip must read.
+type onlyReader struct{ io.Reader }
+
+// A noSeeker is a pipe behind an *os.File: it has Seek, which fails.
+type noSeeker struct{ io.Reader }
+
+func (noSeeker) Seek(int64, int) (int64, error) { return 0, errors.ErrUnsupported }
+
+func TestSkip(t *testing.T) {
+	t.Parallel()
+	file := images(t, 10, 10)
+	path := filepath.Join(t.TempDir(), "ten")
+	if err := os.WriteFile(path, file, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	disk, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { disk.Close() })
+	inputs := map[string]func() io.Reader{
+		"file":         func() io.Reader { return io.NewSectionReader(disk, 0, int64(len(file))) },
+		"memory":       func() io.Reader { return bytes.NewReader(file) },
+		"reader":       func() io.Reader { return onlyReader{bytes.NewReader(file)} },
+		"byte by byte": func() io.Reader { return iotest.OneByteReader(bytes.NewReader(file)) },
+		"pipe":         func() io.Reader { return noSeeker{bytes.NewReader(file)} },
+	}
+	for name, open := range inputs {
+		for skip := range int64(11) {
+			rd, err := NewReader(open(), Options{Size: int64(len(file))})
+			if err == nil {
+				err = rd.Skip(skip)
+			}
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			data, records, err := drain(rd, 4)
+			if err != nil || records != 10-int(skip) || !bytes.Equal(data, file[imagesHeader+6*skip:]) {
+				t.Errorf("%s: skip %d: found %d records, %v", name, skip, records, err)
+			}
+		}
+	}
+}
+
+func TestSkipSeeks(t *testing.T) {
+	t.Parallel()
+	file := bytes.NewReader(images(t, 10, 10))
+	rd, err := NewReader(file, Options{Size: file.Size()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := rd.Skip(7); err != nil || file.Len() != 3*6 {
+		t.Errorf("found %d bytes left, %v, expected %d", file.Len(), err, 3*6)
+	}
+}
+
+func TestSkipBetweenReads(t *testing.T) {
+	t.Parallel()
+	file := images(t, 10, 10)
+	for name, in := range map[string]io.Reader{"seeking": bytes.NewReader(file), "reading": onlyReader{bytes.NewReader(file)}} {
+		rd, err := NewReader(in, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []byte
+		p := make([]byte, 2*6)
+		for _, skip := range []int64{0, 3, 1} {
+			if err := rd.Skip(skip); err != nil {
+				t.Fatal(name, err)
+			}
+			if n, err := rd.ReadRecords(p, 2); n != 2 || err != nil {
+				t.Fatal(name, n, err)
+			}
+			found = append(found, p...)
+		}
+		at := func(first, last int) []byte { return file[imagesHeader+6*first : imagesHeader+6*last] }
+		if want := slices.Concat(at(0, 2), at(5, 7), at(8, 10)); !bytes.Equal(found, want) {
+			t.Errorf("%s: found % x, expected % x", name, found, want)
+		}
+	}
+}
+
+func TestSkipPastTheEnd(t *testing.T) {
+	t.Parallel()
+	for name, in := range map[string]io.Reader{
+		"seeking": bytes.NewReader(images(t, 10, 10)),
+		"reading": onlyReader{bytes.NewReader(images(t, 10, 10))},
+	} {
+		rd, err := NewReader(in, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := rd.Skip(11); err == nil {
+			t.Errorf("%s: 11 of 10 records were skipped", name)
+		}
+		if err := rd.Skip(10); err != nil {
+			t.Errorf("%s: after a refused skip: %v", name, err)
+		}
+		if err := rd.Skip(1); err == nil {
+			t.Errorf("%s: a record after the last was skipped", name)
+		}
+		if n, err := rd.ReadRecords(make([]byte, 6), 1); n != 0 || err != io.EOF {
+			t.Errorf("%s: found %d, %v, expected the end", name, n, err)
+		}
+	}
+}
+
+func TestSkipErrors(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("disk on fire")
+	file := images(t, 10, 10)
+	rd, err := NewReader(&failing{data: file[:30], err: broken}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := rd.Skip(5); !errors.Is(err, broken) || errors.Is(err, ErrFormat) {
+		t.Errorf("found %v, expected the reader's error", err)
+	}
+	rd, err = NewReader(onlyReader{bytes.NewReader(file[:33])}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e *Error
+	if err := rd.Skip(5); !errors.As(err, &e) || !errors.Is(err, ErrTruncated) || e.Offset != 33 {
+		t.Errorf("found %v, expected ErrTruncated at byte 33", err)
+	}
+}
+
+func TestSkipEmptyRecords(t *testing.T) {
+	t.Parallel()
+	rd, err := NewReader(bytes.NewReader([]byte{0, 0, 8, 2, 0, 0, 0, 5, 0, 0, 0, 0}), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := rd.Skip(3); err != nil {
+		t.Fatal(err)
+	}
+	if _, records, err := drain(rd, 1); records != 2 || err != nil {
+		t.Errorf("found %d records, %v, expected 2", records, err)
+	}
+}

@@ -1,0 +1,172 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/idxport/idxport/source/idx"
+)
+
+// scalars is a column of n bytes 0, 1, 2, ….
+func scalars(t *testing.T, name string, n int) *IDX {
+	return fromBytes(t, name+".idx", file(t, idx.Uint8, []int{n}, bytesUpTo(n)), Options{Name: name})
+}
+
+// pairs is a column of n records of two shorts, and the records as they should be decoded.
+func pairs(t *testing.T, name string, n int) (*IDX, []byte) {
+	values := make([]int16, 2*n)
+	for i := range values {
+		values[i] = int16(i * 300)
+	}
+	return fromBytes(t, name+".idx", file(t, idx.Int16, []int{n, 2}, values), Options{Name: name}), little(t, values)
+}
+
+func TestJoin(t *testing.T) {
+	t.Parallel()
+	for _, shortest := range []bool{false, true} {
+		for _, unknown := range []bool{false, true} {
+			for _, batch := range []int{1, 3, 5, 100} {
+				t.Run(fmt.Sprintf("shortest %v, count unknown %v, %d at a time", shortest, unknown, batch), func(t *testing.T) {
+					t.Parallel()
+					images, want := pairs(t, "image", 5)
+					table, err := Join(shortest, plain{images, unknown}, scalars(t, "label", 5), scalars(t, "other", 5))
+					if err != nil {
+						t.Fatal(err)
+					}
+					rows := int64(5)
+					if unknown {
+						rows = -1
+					}
+					if c := table.Columns(); table.Rows() != rows || len(c) != 3 || c[0].Name != "image" || c[1].Name != "label" || c[2].Origin != "other.idx" {
+						t.Errorf("found %d rows of %+v", table.Rows(), c)
+					}
+					check(t, table, batch, 0, want, bytesUpTo(5), bytesUpTo(5))
+					if notes := Notes(table); len(notes) > 0 {
+						t.Errorf("found notes %q, expected none", notes)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestJoinOfDifferentLengths(t *testing.T) {
+	t.Parallel()
+	for _, lengths := range [][2]int{{5, 3}, {3, 5}, {6, 3}, {3, 0}, {0, 3}} {
+		for _, unknown := range []bool{false, true} {
+			for _, batch := range []int{1, 3, 100} {
+				t.Run(fmt.Sprintf("%v, count unknown %v, %d at a time", lengths, unknown, batch), func(t *testing.T) {
+					t.Parallel()
+					least := min(lengths[0], lengths[1])
+					join := func(shortest bool) (Table, error) {
+						return Join(shortest, scalars(t, "image", lengths[0]), plain{scalars(t, "label", lengths[1]), unknown})
+					}
+					table, err := join(false)
+					if err == nil {
+						if !unknown {
+							t.Error("known lengths were not compared at once")
+						}
+						_, err = readAll(table, batch)
+					}
+					var counts *CountsError
+					if !errors.Is(err, ErrCounts) || !errors.As(err, &counts) || len(counts.Rows) != 2 || counts.Names[1] != "label (label.idx)" {
+						t.Errorf("found %v, expected a *CountsError of both columns", err)
+					}
+					table, err = join(true)
+					if err != nil {
+						t.Fatal(err)
+					}
+					check(t, table, batch, 0, bytesUpTo(least), bytesUpTo(least))
+				})
+			}
+		}
+	}
+}
+
+func TestJoinShortestNotes(t *testing.T) {
+	t.Parallel()
+	table, err := Join(true, scalars(t, "image", 5), scalars(t, "label", 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if table.Rows() != 3 {
+		t.Errorf("found %d rows, expected 3", table.Rows())
+	}
+	const want = "the columns have different numbers of records: image (image.idx) has 5, label (label.idx) has 3; took the 3 rows that all have"
+	if notes := Notes(table); len(notes) != 1 || notes[0] != want {
+		t.Errorf("found %q, expected %q", notes, want)
+	}
+}
+
+func TestCountsErrorText(t *testing.T) {
+	t.Parallel()
+	_, err := Join(false, scalars(t, "image", 5), scalars(t, "label", 3))
+	var e *CountsError
+	if !errors.As(err, &e) || !strings.HasSuffix(err.Error(), "image (image.idx) has 5, label (label.idx) has 3") || !strings.Contains(e.Hint(), "--salvage") {
+		t.Errorf("found %v", err)
+	}
+}
+
+func TestJoinOfOneTableIsThatTable(t *testing.T) {
+	t.Parallel()
+	one := scalars(t, "image", 5)
+	if table, err := Join(false, one); err != nil || table != Table(one) {
+		t.Errorf("found %v, %v", table, err)
+	}
+}
+
+func TestJoinRefusesEqualNames(t *testing.T) {
+	t.Parallel()
+	_, err := Join(false, scalars(t, "image", 5), scalars(t, "image", 5))
+	if err == nil || !strings.Contains(err.Error(), `two columns are called "image"`) {
+		t.Errorf("found %v", err)
+	}
+}
+
+// Join passes errors of a part on: those of reading, of decoding and of closing.
+func TestJoinPassesErrors(t *testing.T) {
+	t.Parallel()
+	cut := func() Table {
+		return fromBytes(t, "cut", file(t, idx.Uint8, []int{5}, bytesUpTo(3)), Options{Name: "cut"})
+	}
+	table, err := Join(false, scalars(t, "whole", 5), cut())
+	if err == nil {
+		_, err = readAll(table, 2)
+	}
+	if !errors.Is(err, idx.ErrTruncated) {
+		t.Errorf("reading: found %v, expected ErrTruncated", err)
+	}
+	table, err = Join(false, scalars(t, "whole", 5), cut())
+	if err == nil {
+		err = Skip(table, 4)
+	}
+	if !errors.Is(err, idx.ErrTruncated) {
+		t.Errorf("skipping: found %v, expected ErrTruncated", err)
+	}
+	labels := fromBytes(t, "labels", file(t, idx.Uint8, []int{5}, bytesUpTo(5)), Options{Name: "label", Classes: []string{"zero"}})
+	table, err = Join(false, scalars(t, "whole", 5), CheckLabels(labels))
+	if err == nil {
+		_, err = readAll(table, 2)
+	}
+	if !errors.Is(err, ErrLabel) {
+		t.Errorf("decoding: found %v, expected ErrLabel", err)
+	}
+	broken := errors.New("handle lost")
+	table, err = Join(false, closing{scalars(t, "a", 5), broken}, scalars(t, "b", 5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Close(); !errors.Is(err, broken) {
+		t.Errorf("closing: found %v, expected the part's error", err)
+	}
+}
+
+// closing is a table whose Close fails.
+type closing struct {
+	Table
+	err error
+}
+
+func (c closing) Close() error { return c.err }

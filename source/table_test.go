@@ -1,0 +1,256 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/idxport/idxport/source/idx"
+)
+
+// file makes an IDX file with encoding/binary alone; values is a slice of the Go type of d.
+func file(t testing.TB, d idx.DType, dims []int, values any) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	parts := []any{uint32(d)<<8 | uint32(len(dims))}
+	for _, n := range dims {
+		parts = append(parts, uint32(n))
+	}
+	for _, part := range append(parts, values) {
+		if err := binary.Write(&out, binary.BigEndian, part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out.Bytes()
+}
+
+// little is values as Arrow keeps them.
+func little(t testing.TB, values any) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := binary.Write(&out, binary.LittleEndian, values); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// bytesUpTo is 0, 1, 2, … n−1 modulo 251, so that no two records of a power of two in size are alike.
+func bytesUpTo(n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(i % 251)
+	}
+	return b
+}
+
+// write puts data into a new file of that name.
+func write(t testing.TB, name string, data []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// open opens the IDX file at path, and closes it when the test is over.
+func open(t testing.TB, path string, o Options) *IDX {
+	t.Helper()
+	table, err := OpenIDX(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := table.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return table
+}
+
+// fromBytes is a table over an IDX file in memory.
+func fromBytes(t testing.TB, name string, data []byte, o Options) *IDX {
+	t.Helper()
+	table, err := NewIDX(bytes.NewReader(data), name, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { table.Close() })
+	return table
+}
+
+// A content is what a table turned out to hold.
+type content struct {
+	first   int64 // index of the first row
+	rows    int64
+	columns [][]byte
+}
+
+// readAll reads t to its end, batch rows at a time into one Raw, decodes every batch, and checks what the contract says of Read.
+func readAll(t Table, batch int) (content, error) {
+	c := content{first: -1, columns: make([][]byte, len(t.Columns()))}
+	b := &Raw{Cap: batch}
+	for {
+		err := t.Read(context.Background(), b)
+		if errors.Is(err, io.EOF) && b.Rows != 0 {
+			return c, fmt.Errorf("found the end with %d rows, expected none", b.Rows)
+		}
+		if err == io.EOF {
+			return c, nil
+		}
+		if err != nil {
+			return c, err
+		}
+		if c.first < 0 {
+			c.first = b.First
+		}
+		if b.Rows < 1 || b.Rows > batch || b.First != c.first+c.rows || b.Cap != batch {
+			return c, fmt.Errorf("found rows %d+%d of at most %d (now %d), expected them from %d", b.First, b.Rows, batch, b.Cap, c.first+c.rows)
+		}
+		c.rows += int64(b.Rows)
+		if err := t.Decode(b); err != nil {
+			return c, err
+		}
+		for i, column := range t.Columns() {
+			if len(b.Columns[i]) != b.Rows*column.RecordSize() {
+				return c, fmt.Errorf("column %s: found %d bytes for %d rows", column.Name, len(b.Columns[i]), b.Rows)
+			}
+			c.columns[i] = append(c.columns[i], b.Columns[i]...)
+		}
+	}
+}
+
+// check reads t and compares its columns.
+func check(t *testing.T, table Table, batch int, first int64, want ...[]byte) {
+	t.Helper()
+	c, err := readAll(table, batch)
+	if err != nil {
+		t.Errorf("%d rows at a time: %v", batch, err)
+		return
+	}
+	if c.rows > 0 && c.first != first {
+		t.Errorf("%d rows at a time: found first row %d, expected %d", batch, c.first, first)
+	}
+	if !slices.EqualFunc(c.columns, want, bytes.Equal) {
+		t.Errorf("%d rows at a time: found % x, expected % x", batch, c.columns, want)
+	}
+}
+
+// A plain table hides all that t has beyond the contract: no Skip, no Notes. With unknown set, it does not know its rows either, like a CSV file.
+type plain struct {
+	Table
+	unknown bool
+}
+
+func (p plain) Rows() int64 {
+	if p.unknown {
+		return -1
+	}
+	return p.Table.Rows()
+}
+
+func TestColumn(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		column          Column
+		elements, size  int
+		scalar, integer bool
+	}{
+		"label":           {Column{DType: idx.Uint8}, 1, 1, true, true},
+		"image":           {Column{DType: idx.Uint8, Shape: []int{28, 28}}, 784, 784, false, true},
+		"eight ints":      {Column{DType: idx.Int32, Shape: []int{8}}, 8, 32, false, true},
+		"doubles, rank 4": {Column{DType: idx.Float64, Shape: []int{2, 3, 4}}, 24, 192, false, false},
+		"no elements":     {Column{DType: idx.Float32, Shape: []int{3, 0}}, 0, 0, false, false},
+	}
+	for name, test := range tests {
+		c := test.column
+		if c.Elements() != test.elements || c.RecordSize() != test.size || c.Scalar() != test.scalar || c.Integer() != test.integer {
+			t.Errorf("%s: found %d elements, %d bytes, scalar %v, integer %v", name, c.Elements(), c.RecordSize(), c.Scalar(), c.Integer())
+		}
+	}
+}
+
+func TestGrow(t *testing.T) {
+	t.Parallel()
+	buf := make([]byte, 4, 8)
+	if same := Grow(buf, 8); len(same) != 8 || &same[0] != &buf[0] {
+		t.Error("a buffer that is large enough was made anew")
+	}
+	if larger := Grow(buf, 9); len(larger) != 9 {
+		t.Errorf("found %d bytes, expected 9", len(larger))
+	}
+	if none := Grow(nil, 0); len(none) != 0 {
+		t.Errorf("found %d bytes, expected none", len(none))
+	}
+}
+
+func TestPart(t *testing.T) {
+	t.Parallel()
+	b := &Raw{Cap: 5}
+	second := b.Part(1)
+	b.Cap = 3
+	if b.Part(1) != second || second.Cap != 3 || b.Part(0) == second {
+		t.Error("parts are not kept apart, or do not follow Cap")
+	}
+}
+
+// Every decorator passes Skip and Notes on to the table inside.
+func TestDecoratorsPassThrough(t *testing.T) {
+	t.Parallel()
+	values := []int16{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+	decorators := map[string]func(Table) (Table, error){
+		"slice":   func(in Table) (Table, error) { return Slice(in, 0, in.Rows()) },
+		"join":    func(in Table) (Table, error) { return Join(false, in, second(t)) },
+		"unstack": func(in Table) (Table, error) { return Unstack(in, []string{"a", "b"}) },
+		"labels":  func(in Table) (Table, error) { return CheckLabels(in), nil },
+		"all": func(in Table) (Table, error) {
+			u, err := Unstack(in, []string{"a", "b"})
+			if err != nil {
+				return nil, err
+			}
+			j, err := Join(false, CheckLabels(u), second(t))
+			if err != nil {
+				return nil, err
+			}
+			return Slice(j, 0, j.Rows())
+		},
+	}
+	for name, decorate := range decorators {
+		for inner, hide := range map[string]bool{"seeker": false, "reader": true} {
+			t.Run(name+" of a "+inner, func(t *testing.T) {
+				t.Parallel()
+				raw := file(t, idx.Int16, []int{7, 2}, values) // five of seven rows are there
+				in := Table(open(t, write(t, "cut", raw), Options{Name: "data", Salvage: true, Classes: slices.Repeat([]string{"x"}, 10)}))
+				if hide {
+					in = plain{Table: in}
+				}
+				table, err := decorate(in)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := Skip(table, 3); err != nil {
+					t.Fatal(err)
+				}
+				c, err := readAll(table, 10)
+				if err != nil || c.rows != 2 || c.first != 3 || !bytes.HasPrefix(c.columns[0], little(t, values[6:7])) {
+					t.Errorf("found %d rows from %d: % x, %v, expected rows 3 and 4", c.rows, c.first, c.columns, err)
+				}
+				if notes := Notes(table); !hide && len(notes) != 1 {
+					t.Errorf("found notes %q, expected that of the salvage", notes)
+				}
+			})
+		}
+	}
+}
+
+// second is a table of five scalars.
+func second(t *testing.T) Table {
+	return fromBytes(t, "second", file(t, idx.Uint8, []int{5}, bytesUpTo(5)), Options{Name: "second"})
+}
