@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Stream gigabytes through the binary's standard input and measure its peak memory.
+
+usage: test/interop/.venv/bin/python test/interop/memory.py --binary PATH [--size GIB] [--folder DIR]
+
+Each run converts a synthetic IDX file of 28×28 records, made while it is read, to a file in DIR (a new folder there, deleted afterwards), with 2
+and with 64 workers. The peak resident size of the process must stay below the limits, and the output must have all rows and the right last
+one. Then every hostile test file, and two small compressed files that grow a thousandfold, must be refused within the smaller limit.
+
+This program itself stays small, and loads the readers in processes of their own: the kernel counts the memory of a process from before its
+exec, when it still is a copy of its parent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import lzma
+import multiprocessing
+import os
+import random
+import shlex
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+
+ELEMENTS = 28 * 28
+LIMITS = {2: 100e6, 64: 150e6}  # bytes, by number of workers
+HOSTILE_LIMIT = 100e6
+CODES = {"uint8": 0x08, "float32": 0x0D}
+OUTPUTS = ["out.parquet", "out.arrow", "out.csv"]
+BLOCK_RECORDS = 1021  # a prime, so that blocks and batches do not keep step
+HOSTILE = Path(__file__).resolve().parents[2] / "testdata/hostile"
+
+
+def block(dtype: str) -> bytes:
+    """BLOCK_RECORDS big-endian records that look like images: a dark background, a fifth of the elements lit."""
+    source = random.Random(dtype)
+    lit = [source.random() if source.random() < 0.2 else 0.0 for _ in range(BLOCK_RECORDS * ELEMENTS)]
+    if dtype == "uint8":
+        return bytes(int(value * 256) for value in lit)
+    floats = array("f", lit)
+    if sys.byteorder == "little":
+        floats.byteswap()
+    return floats.tobytes()
+
+
+def stream(dtype: str, rows: int, data: bytes) -> Iterator[bytes | memoryview]:
+    """An IDX file of rows records, block after block."""
+    yield struct.pack(">2xBB3I", CODES[dtype], 3, rows, 28, 28)
+    record = len(data) // BLOCK_RECORDS
+    for start in range(0, rows, BLOCK_RECORDS):
+        yield memoryview(data)[: min(BLOCK_RECORDS, rows - start) * record]
+
+
+def last_record(rows: int, data: bytes) -> bytes:
+    """The record that stream ends with."""
+    record = len(data) // BLOCK_RECORDS
+    at = (rows - 1) % BLOCK_RECORDS * record
+    return data[at : at + record]
+
+
+def measure(command: list[str], pieces: Iterator[bytes | memoryview]) -> tuple[int, int, str]:
+    """Run command with pieces on its standard input: exit code, peak resident bytes, stderr."""
+    with tempfile.TemporaryFile() as stderr:
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=stderr)
+        assert process.stdin is not None
+        try:
+            for piece in pieces:
+                process.stdin.write(piece)
+            process.stdin.close()
+        except BrokenPipeError:
+            pass  # it ended early: the exit code tells
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        stderr.seek(0)
+        peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        return process.returncode, peak, stderr.read().decode(errors="replace").strip()
+
+
+def look(path: Path, dtype: str, rows: int, last: bytes) -> None:
+    """Exit with 0 if the output has all rows and ends with the last record. Runs in its own process."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    expected = np.frombuffer(last, np.dtype(dtype).newbyteorder(">")).astype(dtype)
+    if path.suffix == ".csv":
+        lines, tail = 0, b""
+        with open(path, "rb") as file:
+            while piece := file.read(1 << 20):
+                lines += piece.count(b"\n")
+                tail = (tail + piece)[-(1 << 16) :]
+        found_rows = lines - 1
+        found = np.array(tail.splitlines()[-1].split(b","), np.float64).astype(dtype)
+    elif path.suffix == ".parquet":
+        parquet = pq.ParquetFile(path)
+        found_rows = parquet.metadata.num_rows
+        column = parquet.read_row_group(parquet.num_row_groups - 1).column("data")
+        found = np.array(column[-1].as_py(), dtype)
+    else:
+        with pa.memory_map(str(path)) as source:
+            reader = pa.ipc.open_file(source)
+            batches = [reader.get_batch(i) for i in range(reader.num_record_batches)]
+            found_rows = sum(batch.num_rows for batch in batches)
+            found = np.array(batches[-1].column("data")[-1].as_py(), dtype)
+    if found_rows != rows:
+        sys.exit(f"{path.name} has {found_rows} rows, expected {rows}")
+    if not np.array_equal(found, expected):
+        sys.exit(f"{path.name}: the last row differs from the last record")
+
+
+def check_stream(binary: Path, folder: Path, dtype: str, size: int) -> Iterator[str]:
+    """Convert size bytes to each output; yields what is wrong."""
+    data = block(dtype)
+    rows = size // (len(data) // BLOCK_RECORDS)
+    for name in OUTPUTS:
+        for workers, limit in LIMITS.items():
+            path = folder / name
+            command = [str(binary), "convert", "-", "-o", str(path), "--workers", str(workers)]
+            began = time.monotonic()
+            status, peak, stderr = measure(command, stream(dtype, rows, data))
+            seconds = time.monotonic() - began
+            line = f"{dtype} {size / 2**30:.3g} GiB to {name}, {workers} workers: peak {peak / 1e6:.1f} MB of {limit / 1e6:.0f}, {seconds:.1f} s"
+            print(line, flush=True)
+            if status:
+                yield f"{line}: exit code {status}, expected 0: {stderr}\n$ {shlex.join(command)}"
+            elif peak >= limit:
+                yield f"{line}: too much\n$ {shlex.join(command)}"
+            if not status:
+                reader = multiprocessing.get_context("fork").Process(target=look, args=(path, dtype, rows, last_record(rows, data)))
+                reader.start()
+                reader.join()
+                if reader.exitcode:
+                    yield f"{line}: the output is wrong\n$ {shlex.join(command)}"
+            path.unlink(missing_ok=True)
+
+
+def bombs(folder: Path) -> Iterator[Path]:
+    """Files of three small images and then 512 MiB of zeros, compressed to a few hundred kilobytes."""
+    images = struct.pack(">2xBB3I", CODES["uint8"], 3, 3, 2, 2) + bytes(12)
+    zeros = bytes(1 << 20)
+    for suffix, packer in ((".gz", zlib.compressobj(wbits=31)), (".xz", lzma.LZMACompressor(preset=0))):
+        path = folder / f"bomb.idx{suffix}"
+        with open(path, "wb") as file:
+            file.write(packer.compress(images))
+            for _ in range(512):
+                file.write(packer.compress(zeros))
+            file.write(packer.flush())
+        yield path
+
+
+def check_hostile(binary: Path, folder: Path) -> Iterator[str]:
+    """Refusing a small file takes little memory, whatever its header claims and whatever it grows to; yields what is wrong."""
+    entries = [line.split("\t")[:2] for line in (HOSTILE / "MANIFEST.tsv").read_text().splitlines()[1:]]
+    inputs = [(HOSTILE / name, int(expected)) for name, expected in entries] + [(path, 65) for path in bombs(folder)]
+    largest = 0
+    for path, expected in inputs:
+        outputs = [part for output in OUTPUTS for part in ("-o", str(folder / f"{path.name}-{output}"))]
+        command = [str(binary), "convert", str(path), *outputs]
+        status, peak, stderr = measure(command, iter(()))
+        largest = max(largest, peak)
+        if status != expected or peak >= HOSTILE_LIMIT:
+            yield f"{path.name}: exit code {status}, expected {expected}, peak {peak / 1e6:.1f} MB: {stderr}\n$ {shlex.join(command)}"
+    print(f"{len(inputs)} hostile files: peak {largest / 1e6:.1f} MB of {HOSTILE_LIMIT / 1e6:.0f}", flush=True)
+
+
+def main() -> int:
+    """Run all measurements; 1 if one is too large or an output is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", type=Path, required=True, help="the idxport to test")
+    parser.add_argument("--size", type=float, default=4, help="GiB to stream in each run (default: 4; 1 for a quick run)")
+    parser.add_argument("--folder", type=Path, default=Path.cwd(), help="where outputs are written: a disk with room for three times the size")
+    options = parser.parse_args()
+    binary = options.binary.resolve()
+    scratch = Path(tempfile.mkdtemp(prefix=".idxport-memory-", dir=options.folder))
+    failures: list[str] = []
+    try:
+        for dtype in CODES:
+            failures += check_stream(binary, scratch, dtype, int(options.size * 2**30))
+        failures += check_hostile(binary, scratch)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    for failure in failures:
+        print("FAILED " + failure)
+    print(f"{len(failures)} failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
