@@ -45,7 +45,7 @@ func Run(ctx context.Context, t source.Table, s *schema.Schema, sinks []sink.Sin
 	defer fail(nil)
 	var g errgroup.Group
 	g.Go(guard(fail, func() error { return r.read(ctx) }))
-	for range o.Workers {
+	for range min(o.Workers, r.slots) { // more would never all have a batch
 		g.Go(guard(fail, func() error { return r.work(ctx) }))
 	}
 	for k := range sinks {

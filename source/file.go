@@ -32,7 +32,12 @@ type FileError struct {
 	Err  error
 }
 
-func (e *FileError) Error() string { return e.Path + ": " + e.Err.Error() }
+func (e *FileError) Error() string {
+	if e.Path == Stdin {
+		return "standard input: " + e.Err.Error()
+	}
+	return e.Path + ": " + e.Err.Error()
+}
 
 // Unwrap returns the cause.
 func (e *FileError) Unwrap() error { return e.Err }

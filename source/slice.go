@@ -41,8 +41,8 @@ type sliced struct {
 	started     bool
 }
 
-// Slice is the rows first to last−1 of t; they keep their indices. The rest of t is passed over where that is possible without reading, and is
-// not checked. The error wraps ErrRange if t is known to have fewer rows.
+// Slice is the rows first to last−1 of t; they keep their indices. What comes before is passed over, without reading where that is possible;
+// what comes after is not read and so not checked. The error wraps ErrRange if t is known to have fewer rows.
 func Slice(t Table, first, last int64) (Table, error) {
 	rows := t.Rows()
 	if first < 0 || first > last || rows >= 0 && last > rows {
@@ -87,15 +87,18 @@ func (s *sliced) Read(ctx context.Context, b *Raw) error {
 			return err
 		}
 	}
-	if s.next == s.last {
+	if s.next == s.last && s.last != s.Table.Rows() {
 		b.Rows = 0
 		return io.EOF
+	}
+	if s.next == s.last { // the last row of the table: its end is checked too
+		return s.Table.Read(ctx, b)
 	}
 	limit := b.Cap
 	b.Cap = int(min(int64(limit), s.last-s.next))
 	err := s.Table.Read(ctx, b)
 	b.Cap = limit
-	if errors.Is(err, io.EOF) {
+	if err == io.EOF {
 		return fmt.Errorf("%w: rows %d:%d, the table ends at row %d", ErrRange, s.first, s.last, s.next)
 	}
 	s.next += int64(b.Rows)

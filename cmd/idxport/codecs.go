@@ -50,6 +50,9 @@ func checkCodec(format, codec string) error {
 	if slices.Contains(known, codec) {
 		return nil
 	}
+	if known == nil {
+		return usagef("--compression %s=%s: %s has no compression of its own", format, codec, format)
+	}
 	slices.Sort(known)
 	return usagef("unknown compression %q, expected one of %s", codec, strings.Join(slices.Compact(known), ", "))
 }
@@ -70,6 +73,9 @@ func parseLayouts(args []string) (map[string]string, error) {
 			if f.Name == format || format == "" {
 				known = append(known, f.Layouts...)
 			}
+		}
+		if known == nil {
+			return nil, usagef("--layout %s=%s: %s has no layouts", format, name, format)
 		}
 		if !slices.Contains(known, name) {
 			slices.Sort(known)

@@ -51,6 +51,7 @@ var exitCodes = []struct {
 	{idx.ErrFormat, exitData},
 	{compressed.ErrCorrupt, exitData},
 	{compressed.ErrTruncated, exitData},
+	{compressed.ErrUnsupported, exitData},
 	{source.ErrCounts, exitData},
 	{source.ErrLabel, exitData},
 	{dataset.ErrCounts, exitData},

@@ -28,7 +28,7 @@ func (p *program) convert(ctx context.Context, o *convertOptions, r *report) err
 	if err != nil {
 		return err
 	}
-	jobs, err := p.openJobs(o, splits, r)
+	jobs, err := p.openJobs(ctx, o, splits, r)
 	if err != nil {
 		return err
 	}

@@ -62,9 +62,19 @@ func collision(arg outputArg, out output, a, b *job) error {
 	if out.path == stdout {
 		return e.hint("choose one with --split %s", a.split.Name)
 	}
-	ext := filepath.Ext(arg.path)
-	stem := strings.TrimSuffix(arg.path, ext)
-	return e.hint("write -o '%s-{split}%s' for a file each, or -o %s/ for a folder; or choose one with --split %s", stem, ext, stem, a.split.Name)
+	format := ""
+	if arg.named {
+		format = out.format.Name + "="
+	}
+	if out.format.OneColumn {
+		return e.hint("write -o idx=DIR/ for a file each; or choose one with --split %s", a.split.Name)
+	}
+	stem, ext := formats.SplitName(arg.path)
+	if out.format.Folder {
+		return e.hint("write -o '%s%s-{split}' for a folder each; or choose one with --split %s", format, stem, a.split.Name)
+	}
+	return e.hint("write -o '%s%s-{split}%s' for a file each, or -o %s%s/ for a folder; or choose one with --split %s",
+		format, stem, ext, format, stem, a.split.Name)
 }
 
 // expand is the outputs of arg in format f for one split.

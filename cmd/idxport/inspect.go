@@ -157,7 +157,7 @@ func (p *program) inspectFile(ctx context.Context, o *inputOptions, s dataset.Sp
 	}
 	report.Compression = "none"
 	report.describe(f.Header, nil)
-	t, err := o.openFile(p, f, s.Dataset, classes, true)
+	t, err := o.openFile(ctx, p, f, s.Dataset, classes, true)
 	if err != nil {
 		if len(f.Header.Dims) == 0 {
 			return nil, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -98,7 +99,7 @@ func (j *job) close() error {
 }
 
 // openJobs opens the tables of all splits. Nothing is written yet.
-func (p *program) openJobs(o *convertOptions, splits []dataset.Split, r *report) (jobs []*job, err error) {
+func (p *program) openJobs(ctx context.Context, o *convertOptions, splits []dataset.Split, r *report) (jobs []*job, err error) {
 	defer func() {
 		if err != nil {
 			closeAll(jobs)
@@ -113,7 +114,7 @@ func (p *program) openJobs(o *convertOptions, splits []dataset.Split, r *report)
 	})
 	for _, s := range splits {
 		j := &job{split: s}
-		if j.meant, err = p.openPass(o, s, classes, false); err != nil {
+		if j.meant, err = p.openPass(ctx, o, s, classes, false); err != nil {
 			return jobs, err
 		}
 		j.stored = j.meant
@@ -123,7 +124,7 @@ func (p *program) openJobs(o *convertOptions, splits []dataset.Split, r *report)
 				return jobs, usagef("an input that can be read only once cannot become IDX and something else in one run: %s is stored transposed", s.Dataset.Title).
 					hint("run twice, or add --dataset none")
 			}
-			stored, err := p.openPass(o, s, classes, true)
+			stored, err := p.openPass(ctx, o, s, classes, true)
 			if err != nil {
 				return jobs, err
 			}
@@ -145,8 +146,8 @@ func (o *convertOptions) differs(s dataset.Split) bool {
 }
 
 // openPass opens the table of a split and applies what was asked for.
-func (p *program) openPass(o *convertOptions, s dataset.Split, classes []string, stored bool) (_ *pass, err error) {
-	t, err := o.open(p, s, classes, stored)
+func (p *program) openPass(ctx context.Context, o *convertOptions, s dataset.Split, classes []string, stored bool) (_ *pass, err error) {
+	t, err := o.open(ctx, p, s, classes, stored)
 	if err != nil {
 		return nil, err
 	}

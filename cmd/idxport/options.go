@@ -47,6 +47,9 @@ func parseInput(c *cli.Command) (o inputOptions, err error) {
 		return o, usagef("no input").hint("give a folder, files, or - for standard input: idxport %s ./mnist", c.Name)
 	}
 	for _, arg := range c.Args().Slice() {
+		if arg == "" {
+			return o, usagef("an input is empty").hint("perhaps a variable of the shell is not set")
+		}
 		o.inputs = append(o.inputs, dataset.ParseInput(arg))
 	}
 	o.splits, o.dataset, o.classes = c.StringSlice("split"), c.String("dataset"), c.String("classes")
@@ -54,8 +57,10 @@ func parseInput(c *cli.Command) (o inputOptions, err error) {
 	if o.maxRecordSize < 1 || o.maxRecordSize > math.MaxInt32 {
 		return o, usagef("--max-record-bytes %d, expected 1 to %d", o.maxRecordSize, math.MaxInt32)
 	}
-	if o.reshape, err = parseShape(c.String("reshape")); err != nil {
-		return o, err
+	if c.IsSet("reshape") {
+		if o.reshape, err = parseShape(c.String("reshape")); err != nil {
+			return o, err
+		}
 	}
 	order, err := oneOf(c, "byte-order", "big", "little")
 	o.littleEndian = order == "little"
@@ -83,7 +88,12 @@ func parseConvert(c *cli.Command) (*convertOptions, error) {
 	}
 	for _, parse := range []func() error{
 		func() (err error) { o.outputs, err = parseOutputs(c.StringSlice("output"), c.String("to")); return err },
-		func() (err error) { o.rows, err = parseRows(c.String("rows")); return err },
+		func() (err error) {
+			if c.IsSet("rows") {
+				o.rows, err = parseRows(c.String("rows"))
+			}
+			return err
+		},
 		func() (err error) { o.compression, err = parseCompression(c.StringSlice("compression")); return err },
 		func() (err error) { o.layouts, err = parseLayouts(c.StringSlice("layout")); return err },
 		func() (err error) { o.style = c.String("csv-style"); return checkStyle(o.style) },
@@ -116,5 +126,6 @@ func oneOf(c *cli.Command, name string, choices ...string) (string, error) {
 		return v, nil
 	}
 	known := slices.DeleteFunc(slices.Clone(choices), func(s string) bool { return s == "" })
-	return v, usagef("--%s %q, expected %s", name, v, strings.Join(known, " or "))
+	last := len(known) - 1
+	return v, usagef("--%s %q, expected %s or %s", name, v, strings.Join(known[:last], ", "), known[last])
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,9 +16,10 @@ const stdout = "-"
 
 // An outputArg is one -o argument, understood but not yet filled in for the splits.
 type outputArg struct {
-	text      string           // as given
 	path      string           // with {split} and the like; stdout
+	named     bool             // it was given as FORMAT=PATH
 	container bool             // path is a folder that gets one output for each split and format
+	usesTo    bool             // the formats are those of --to, if it is given
 	formats   []formats.Format // one, unless it is a container
 	codec     string           // how whole files are compressed, by the name
 }
@@ -38,7 +40,7 @@ func parseOutputs(args []string, to string) ([]outputArg, error) {
 		if err != nil {
 			return nil, err
 		}
-		usedTo = usedTo || len(wanted) > 0 && len(o.formats) == len(wanted) && o.formats[0].Name == wanted[0].Name
+		usedTo = usedTo || o.usesTo
 		if o.path == stdout {
 			streams++
 		}
@@ -87,27 +89,29 @@ func parseOutput(arg string, wanted []formats.Format) (outputArg, error) {
 		if len(wanted) != 1 {
 			return outputArg{}, usagef("-o - needs one format").hint("for example -o csv=-, or --to csv -o -")
 		}
-		return formatOutput(arg, wanted[0], stdout)
+		o, err := formatOutput(arg, wanted[0], stdout)
+		o.usesTo = true
+		return o, err
 	}
 	if !isFolder(arg) {
 		if f, codec, ok := formats.ByName(arg); ok {
-			return outputArg{text: arg, path: arg, formats: []formats.Format{f}, codec: codec}, nil
+			return outputArg{path: arg, formats: []formats.Format{f}, codec: codec}, nil
 		}
 		if ext := filepath.Ext(placeholder.ReplaceAllString(arg, "")); ext != "" {
 			return outputArg{}, usagef("-o %s: no format is known by the ending %s", arg, ext).
-				hint("name the format (-o parquet=%s), use one of %s, or write %s/ for a folder", arg, strings.Join(endings(), " "), arg)
+				hint("%s", unknownEnding(arg, ext))
 		}
 	}
 	if len(wanted) == 0 {
 		parquet, _ := formats.Named("parquet")
 		wanted = []formats.Format{parquet}
 	}
-	return outputArg{text: arg, path: arg, container: true, formats: wanted}, nil
+	return outputArg{path: arg, container: true, usesTo: true, formats: wanted}, nil
 }
 
 // formatOutput is the argument FORMAT=PATH.
 func formatOutput(arg string, f formats.Format, path string) (outputArg, error) {
-	o := outputArg{text: arg, path: path, formats: []formats.Format{f}}
+	o := outputArg{path: path, named: true, formats: []formats.Format{f}}
 	switch {
 	case path == stdout && f.Folder:
 		return o, usagef("-o %s: a %s output is a folder, which cannot go to standard output", arg, f.Name)
@@ -132,6 +136,14 @@ func isFolder(path string) bool {
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
+}
+
+// unknownEnding is the hint for an output whose ending ext no format has.
+func unknownEnding(arg, ext string) string {
+	if f, ok := formats.Named(ext[1:]); ok && f.Folder {
+		return fmt.Sprintf("a %s output is a folder: write -o %s=%s", f.Name, f.Name, strings.TrimSuffix(arg, ext))
+	}
+	return fmt.Sprintf("name the format (-o parquet=%s), use one of %s, or write %s/ for a folder", arg, strings.Join(endings(), " "), arg)
 }
 
 // endings lists how files of the known formats end.

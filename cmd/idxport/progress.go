@@ -63,7 +63,7 @@ func (r *report) lines(label string, total int64) progress {
 	last := time.Now()
 	return progress{
 		rows: func(n int64) {
-			if time.Since(last) < linesEvery {
+			if time.Since(last) < linesEvery && n != total {
 				return
 			}
 			last = time.Now()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -76,41 +75,46 @@ type errorReport struct {
 	Offset  *int64 `json:"offset,omitempty"` // in the decompressed data, bytes
 }
 
+func (p *program) newReport(command string) *report {
+	return &report{SchemaVersion: reportVersion, Command: command, program: p, start: time.Now(),
+		Inputs: []inputReport{}, Outputs: []outputReport{}, Applied: []appliedItem{}, Notes: []string{}, Warnings: []string{}}
+}
+
 // reporting runs f with a report and shows its end: the JSON object, or the error.
 func (p *program) reporting(c *cli.Command, f func(*report) error) error {
-	r := &report{SchemaVersion: reportVersion, Command: c.Name, program: p, start: time.Now(), quiet: c.Bool("quiet"), jsonOut: c.Bool("json"),
-		Inputs: []inputReport{}, Outputs: []outputReport{}, Applied: []appliedItem{}, Notes: []string{}, Warnings: []string{}}
+	r := p.newReport(c.Name)
+	r.quiet, r.jsonOut = c.Bool("quiet"), c.Bool("json")
 	err := r.parse(c)
 	if err == nil {
 		err = f(r)
 	}
-	r.Seconds = time.Since(r.start).Seconds()
-	if !r.jsonOut {
-		if err != nil && r.jsonLog {
-			r.logJSON("error", oneLine(err.Error()), hintOf(err))
-			return reported{exitCode(err)}
+	return r.end(err)
+}
+
+// end shows the end of a run: the JSON object, if that was asked for, and the error, if there is one.
+func (r *report) end(err error) error {
+	if r.jsonOut {
+		r.Seconds, r.Status = time.Since(r.start).Seconds(), "ok"
+		if err != nil {
+			r.Status, r.Error = "error", describeError(err)
 		}
-		return err
-	}
-	r.Status = "ok"
-	if err != nil {
-		r.Status, r.Error = "error", describeError(err)
-	}
-	out := p.stdout
-	if r.dataOnStdout {
-		out = p.stderr
-	}
-	text, _ := json.Marshal(r) // plain values: cannot fail
-	if _, werr := fmt.Fprintf(out, "%s\n", text); werr != nil && err == nil {
-		return werr
-	}
-	if err != nil {
-		if !r.quiet {
-			printError(p.stderr, err)
+		out := r.program.stdout
+		if r.dataOnStdout {
+			out = r.program.stderr
 		}
-		return reported{exitCode(err)}
+		if _, werr := fmt.Fprintln(out, jsonText(r)); err == nil {
+			err = werr
+		}
 	}
-	return nil
+	switch {
+	case err == nil:
+		return nil
+	case r.jsonLog:
+		r.logJSON("error", oneLine(err.Error()), hintOf(err))
+	default:
+		printError(r.program.stderr, err)
+	}
+	return reported{exitCode(err)}
 }
 
 // parse validates the flags about reports.
@@ -145,12 +149,17 @@ func (r *report) describe(j *job) {
 	for _, n := range j.split.Notes {
 		r.note("%s%s", prefix, n)
 	}
-	a := j.meant.applied
-	if d := j.split.Dataset; d != nil && len(a.Transpose) > 0 && d.Transposed {
-		r.note("%s%s stores its images transposed; they are turned upright (--transpose=false leaves them)", prefix, d.Title)
-	}
-	if jsonText(a) != "{}" {
-		r.Applied = append(r.Applied, appliedItem{Split: j.split.Name, applied: a})
+	for i, pass := range j.passes() {
+		a := pass.applied
+		if i > 0 && jsonText(a) == jsonText(j.meant.applied) {
+			continue
+		}
+		if d := j.split.Dataset; d != nil && len(a.Transpose) > 0 && d.Transposed {
+			r.note("%s%s stores its images transposed; they are turned upright (--transpose=false leaves them)", prefix, d.Title)
+		}
+		if jsonText(a) != "{}" {
+			r.Applied = append(r.Applied, appliedItem{Split: j.split.Name, applied: a})
+		}
 	}
 }
 

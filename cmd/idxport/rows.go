@@ -15,9 +15,6 @@ type rowRange struct {
 
 // parseRows reads A:B, where either may be missing.
 func parseRows(s string) (r rowRange, err error) {
-	if s == "" {
-		return r, nil
-	}
 	a, b, ok := strings.Cut(s, ":")
 	bad := usagef("--rows %q, expected A:B", s).hint("for example --rows 0:1000 for the first thousand, --rows -100: for the last hundred")
 	if !ok {
@@ -43,6 +40,9 @@ func (r rowRange) resolve(total int64) (first, last int64, err error) {
 		return 0, 0, usagef("--rows %s: the number of rows is not known in advance", r).hint("give both ends, counted from 0")
 	}
 	first, last = r.first, r.last
+	if !r.open && first > last && (first < 0) == (last < 0) {
+		return 0, 0, usagef("--rows %s is empty: it ends before it begins", r)
+	}
 	if r.open {
 		last = total
 	}
@@ -70,19 +70,13 @@ func (r rowRange) String() string {
 
 // parseShape reads dimensions such as -1x28x28.
 func parseShape(s string) ([]int, error) {
-	if s == "" {
-		return nil, nil
-	}
 	var dims []int
-	for _, text := range strings.FieldsFunc(s, func(r rune) bool { return r == 'x' || r == '×' || r == ',' }) {
+	for _, text := range strings.Split(strings.NewReplacer("×", "x", ",", "x").Replace(s), "x") {
 		d, err := strconv.Atoi(text)
 		if err != nil || d < -1 {
 			return nil, usagef("--reshape %q: %q is no dimension", s, text).hint("for example --reshape -1x28x28, where -1 is what is left")
 		}
 		dims = append(dims, d)
-	}
-	if len(dims) == 0 {
-		return nil, usagef("--reshape %q has no dimensions", s)
 	}
 	return dims, nil
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -28,15 +30,41 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := withSignals(context.Background())
 	defer stop()
 	p := &program{stdin: stdin, stdout: stdout, stderr: stderr}
-	err := p.root().Run(ctx, args)
+	err := p.root().Run(ctx, helpAlone(args))
+	if err == nil {
+		return exitOK
+	}
 	var done reported
-	if errors.As(err, &done) {
-		return done.code
+	if !errors.As(err, &done) { // found before a command began
+		r := p.newReport(commandOf(args))
+		r.jsonOut = slices.Contains(args, "--json")
+		errors.As(r.end(err), &done)
 	}
-	if err != nil {
-		printError(stderr, err)
+	return done.code
+}
+
+// helpAlone leaves only the command where help is asked for: the library takes a word beside --help for the name of a topic.
+func helpAlone(args []string) []string {
+	options := args
+	if i := slices.Index(args, "--"); i >= 0 {
+		options = args[:i]
 	}
-	return exitCode(err)
+	if slices.Contains(options, "--help") || slices.Contains(options, "-h") {
+		if command := commandOf(args); command != "" {
+			return []string{args[0], command, "--help"}
+		}
+	}
+	return args
+}
+
+// commandOf is the first argument that is no flag.
+func commandOf(args []string) string {
+	for _, a := range args[min(1, len(args)):] {
+		if !strings.HasPrefix(a, "-") {
+			return a
+		}
+	}
+	return ""
 }
 
 // root is the command `idxport` with its subcommands.
@@ -52,6 +80,9 @@ idxport COMMAND --help`,
 		ConfigureShellCompletionCommand: func(c *cli.Command) {
 			c.Hidden = false
 			c.Usage = "print the completion script for bash, zsh, fish or pwsh"
+			c.Action = func(_ context.Context, c *cli.Command) error {
+				return usagef("no script for shell %q, expected bash, zsh, fish or pwsh", c.Args().First()).hint("for example: source <(idxport completion bash)")
+			}
 		},
 		DisableSliceFlagSeparator: true, // only --to splits at commas
 		HideHelpCommand:           true, // so that a file called "help" is a file
@@ -66,7 +97,7 @@ idxport COMMAND --help`,
 		Action: func(_ context.Context, c *cli.Command) error {
 			if c.Args().Present() {
 				name := c.Args().First()
-				return usagef("unknown command %q", name).hint("did you mean %s? the commands are %s", cli.SuggestCommand(c.Commands, name), strings.Join(commandNames(c), ", "))
+				return usagef("unknown command %q", name).hint("the commands are %s", strings.Join(commandNames(c), ", "))
 			}
 			return cli.ShowRootCommandHelp(c)
 		},
@@ -81,9 +112,20 @@ func commandNames(c *cli.Command) []string {
 	return names
 }
 
-// onUsageError makes the library's errors ours.
+// badValue matches the library's error for a flag's value that cannot be read.
+var badValue = regexp.MustCompile(`^invalid value (".*") for flag -+([a-z-]+): (?:strconv\.)?(\w+)`)
+
+// onUsageError puts the library's errors into our words.
 func onUsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 	text := strings.Replace(err.Error(), "flag provided but not defined: -", "unknown flag --", 1)
+	text = strings.Replace(text, "flag needs an argument: ", "missing value after ", 1)
+	if m := badValue.FindStringSubmatch(text); m != nil {
+		expected := "true or false"
+		if m[3] == "ParseInt" {
+			expected = "a whole number"
+		}
+		text = fmt.Sprintf("--%s %s, expected %s", m[2], m[1], expected)
+	}
 	return usagef("%s", text).hint("see %s --help", c.FullName())
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 
@@ -39,7 +40,7 @@ func (p prober) PayloadSHA256(path string) (string, error) {
 	hash := sha256.New()
 	b := &source.Raw{Cap: 1 << 16}
 	for {
-		if err := t.Read(context.Background(), b); errors.Is(err, io.EOF) {
+		if err := t.Read(context.Background(), b); err == io.EOF {
 			return hex.EncodeToString(hash.Sum(nil)), nil
 		} else if err != nil {
 			return "", err
@@ -68,7 +69,7 @@ func (o *inputOptions) sourceOptions() source.Options {
 func (o *inputOptions) find() ([]dataset.Split, error) {
 	probe := o.sourceOptions()
 	probe.Reshape = nil // hashes and headers are those of the files
-	return dataset.Find(o.inputs, prober{probe}, dataset.Options{Dataset: o.dataset, Split: o.splits, Unchecked: o.salvage || o.reshape != nil || o.littleEndian})
+	return dataset.Find(o.inputs, prober{probe}, dataset.Options{Dataset: o.dataset, Split: o.splits, Uncounted: o.salvage, Reshaped: o.reshape != nil})
 }
 
 // readClasses reads the file of class names, if there is one.
@@ -77,6 +78,9 @@ func (o *inputOptions) readClasses(r *report) ([]string, error) {
 		return nil, nil
 	}
 	f, err := os.Open(o.classes)
+	if missing := (*fs.PathError)(nil); errors.As(err, &missing) {
+		return nil, &source.FileError{Path: o.classes, Err: missing.Err}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +94,7 @@ func (o *inputOptions) readClasses(r *report) ([]string, error) {
 
 // open opens the files of a split as one table: as they are stored, or as the data set says they are meant (labels of several numbers as
 // columns with names).
-func (o *inputOptions) open(p *program, s dataset.Split, classes []string, stored bool) (source.Table, error) {
+func (o *inputOptions) open(ctx context.Context, p *program, s dataset.Split, classes []string, stored bool) (source.Table, error) {
 	var tables []source.Table
 	fail := func(err error) (source.Table, error) {
 		for _, t := range tables {
@@ -99,7 +103,7 @@ func (o *inputOptions) open(p *program, s dataset.Split, classes []string, store
 		return nil, err
 	}
 	for _, f := range s.Files {
-		t, err := o.openFile(p, f, s.Dataset, classes, stored)
+		t, err := o.openFile(ctx, p, f, s.Dataset, classes, stored)
 		if err != nil {
 			return fail(err)
 		}
@@ -113,7 +117,7 @@ func (o *inputOptions) open(p *program, s dataset.Split, classes []string, store
 }
 
 // openFile opens one file of a split.
-func (o *inputOptions) openFile(p *program, f dataset.File, d *dataset.Info, classes []string, stored bool) (source.Table, error) {
+func (o *inputOptions) openFile(ctx context.Context, p *program, f dataset.File, d *dataset.Info, classes []string, stored bool) (source.Table, error) {
 	options := o.sourceOptions()
 	options.Name = f.Name
 	if o.reshape != nil && len(f.Header.Dims) > 0 && f.Role == dataset.Label {
@@ -125,13 +129,12 @@ func (o *inputOptions) openFile(p *program, f dataset.File, d *dataset.Info, cla
 			options.Classes = d.Classes
 		}
 	}
-	var t *source.IDX
-	var err error
-	if f.Path == source.Stdin {
-		t, err = source.NewIDX(p.stdin, source.Stdin, options)
-	} else {
-		t, err = source.OpenIDX(f.Path, options)
-	}
+	t, err := interruptible(ctx, func() (*source.IDX, error) {
+		if f.Path == source.Stdin {
+			return source.NewIDX(p.stdin, source.Stdin, options)
+		}
+		return source.OpenIDX(f.Path, options)
+	})
 	if err != nil || stored || d == nil || f.Role != dataset.Label || d.LabelColumns == nil {
 		return orNil(t, err)
 	}
@@ -139,6 +142,27 @@ func (o *inputOptions) openFile(p *program, f dataset.File, d *dataset.Info, cla
 		return t, nil
 	}
 	return source.Unstack(t, d.LabelColumns)
+}
+
+// interruptible is f, but it returns when ctx is done although f waits for a pipe that nobody writes to; f is left behind then, as the
+// program is about to end.
+func interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		v, err := f()
+		done <- result{v, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, context.Cause(ctx)
+	}
 }
 
 // orNil keeps a nil *source.IDX from becoming a table that is not nil.
@@ -155,7 +179,7 @@ func (o *inputOptions) maxLabel(ctx context.Context, p *program, s dataset.Split
 		if f.Role != dataset.Label || f.Path == source.Stdin {
 			continue
 		}
-		t, err := o.openFile(p, f, s.Dataset, nil, false)
+		t, err := o.openFile(ctx, p, f, s.Dataset, nil, false)
 		if err != nil {
 			return -1, err
 		}
@@ -175,7 +199,7 @@ func largest(ctx context.Context, t source.Table) (int64, error) {
 	b := &source.Raw{Cap: 1 << 16}
 	for {
 		err := t.Read(ctx, b)
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			return most, nil
 		}
 		if err == nil {

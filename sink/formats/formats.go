@@ -137,6 +137,19 @@ func unwrap(name string) (rest, codec string) {
 	return name, "none"
 }
 
+// SplitName cuts path before the ending of its base name, which may be of two parts: "data" and ".csv.gz".
+func SplitName(path string) (stem, ending string) {
+	stem = path
+	for range 2 {
+		ext := filepath.Ext(stem)
+		stem, ending = strings.TrimSuffix(stem, ext), ext+ending
+		if _, codec := unwrap(ext); codec == "none" {
+			break
+		}
+	}
+	return stem, ending
+}
+
 // Wrapping is how the file at path is compressed as a whole, by its name: "none", "gzip" or "zstd".
 func Wrapping(path string) string {
 	_, codec := unwrap(strings.ToLower(filepath.Base(path)))

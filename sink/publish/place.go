@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 )
 
 // What hidden names end with.
@@ -56,6 +57,9 @@ func locate(path string) (place, error) {
 		return place{path: path, info: followed, direct: true}, nil
 	}
 	at, err := whereIs(path)
+	if errors.Is(err, syscall.ENOTDIR) { // a file stands where a folder should
+		return place{}, &Error{Path: path, Err: ErrNoParent, hint: "something on the way to it is a file; choose another path"}
+	}
 	if err != nil {
 		return place{}, err
 	}

@@ -141,11 +141,11 @@ func paths(files []File) []string {
 // check compares the headers of a table's files: that images and labels are not swapped, and that all have as many records. Files of
 // unknown header are passed over.
 func (f finder) check(s *Split) error {
-	if f.options.Unchecked {
+	if f.options.Reshaped {
 		return nil
 	}
 	known := slices.DeleteFunc(slices.Clone(s.Files), func(f File) bool { return len(f.Header.Dims) == 0 })
-	if err := checkSwapped(known); err != nil {
+	if err := checkSwapped(known); err != nil || f.options.Uncounted {
 		return err
 	}
 	for _, file := range known {

@@ -108,7 +108,7 @@ func TestFilesErrors(t *testing.T) {
 func TestFilesUnchecked(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, "images.idx 2352", "labels.idx 3 1")
-	splits, err := Find(inputsIn(dir, "images.idx labels.idx"), &testProber{}, Options{Unchecked: true})
+	splits, err := Find(inputsIn(dir, "images.idx labels.idx"), &testProber{}, Options{Reshaped: true})
 	if err != nil || len(splits) != 1 {
 		t.Fatalf("got %v, %v", splits, err)
 	}

@@ -40,8 +40,10 @@ type Options struct {
 	Dataset string
 	// Split selects splits by name, in any case ("t10k" is "test"); empty means all. One that is not there is an error.
 	Split []string
-	// Unchecked says that what is read will differ from the headers (salvaged, reshaped), so that counts and ranks are not compared.
-	Unchecked bool
+	// Uncounted says that the headers' counts are not to be trusted, as in a salvage: they are not compared.
+	Uncounted bool
+	// Reshaped says that the data will be read in other dimensions than the headers': neither counts nor ranks are compared.
+	Reshaped bool
 }
 
 // A File is one column's file.

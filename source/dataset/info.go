@@ -59,7 +59,11 @@ func Lookup(name string) (Info, error) {
 			}
 		}
 	}
-	return Info{}, usagef(didYouMean(name, names), "unknown data set %q, expected one of %s, or %s", name, strings.Join(names, ", "), DatasetNone)
+	advice := didYouMean(name, names)
+	if advice == "" {
+		advice = "`idxport datasets` lists them with their splits"
+	}
+	return Info{}, usagef(advice, "unknown data set %q, expected one of %s, or %s", name, strings.Join(names, ", "), DatasetNone)
 }
 
 // plainName keeps the letters and digits of a name, lower case.

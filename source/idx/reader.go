@@ -55,18 +55,17 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	if err := rd.reshape(); err != nil {
 		return nil, err
 	}
-	if err := rd.checkRecord(); err != nil {
-		return nil, err
-	}
 	rd.records = rd.header.Records()
-	if o.Salvage {
-		rd.salvageCount()
-		return rd, nil
-	}
-	if o.Size > 0 {
+	if o.Size > 0 && !o.Salvage { // first: a size that is wrong says more than a limit
 		if err := rd.checkSize(); err != nil {
 			return nil, err
 		}
+	}
+	if err := rd.checkRecord(); err != nil {
+		return nil, err
+	}
+	if o.Salvage {
+		rd.salvageCount()
 	}
 	return rd, nil
 }

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/ulikunitz/xz"
+)
+
+// exits CODE COMMAND… runs the command and demands exactly this exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND [ARGS…]")
+	}
+	demandCode(ts, args[0], ts.Exec(args[1], args[2:]...))
+}
+
+// demandCode compares the exit code of a process that has ended with want.
+func demandCode(ts *testscript.TestScript, want string, err error) {
+	got := 0
+	if err != nil {
+		var failed *exec.ExitError
+		if !errors.As(err, &failed) {
+			ts.Fatalf("%v", err)
+		}
+		got = failed.ExitCode()
+	}
+	if strconv.Itoa(got) != want {
+		ts.Fatalf("found exit code %d, expected %s", got, want)
+	}
+}
+
+// elements are the data types of IDX: the code in the header and how an element with value v is written, from the format's definition.
+var elements = map[string]struct {
+	code   byte
+	append func(b []byte, v int) []byte
+}{
+	"uint8":   {0x08, func(b []byte, v int) []byte { return append(b, byte(v)) }},
+	"int8":    {0x09, func(b []byte, v int) []byte { return append(b, byte(int8(v))) }},
+	"int16":   {0x0B, func(b []byte, v int) []byte { return binary.BigEndian.AppendUint16(b, uint16(v)) }},
+	"int32":   {0x0C, func(b []byte, v int) []byte { return binary.BigEndian.AppendUint32(b, uint32(v)) }},
+	"float32": {0x0D, func(b []byte, v int) []byte { return binary.BigEndian.AppendUint32(b, math.Float32bits(float32(v))) }},
+	"float64": {0x0E, func(b []byte, v int) []byte { return binary.BigEndian.AppendUint64(b, math.Float64bits(float64(v))) }},
+}
+
+// idx FILE DTYPE SHAPE FIRST makes an IDX file whose elements count up from FIRST.
+func makeIDX(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 4 {
+		ts.Fatalf("usage: idx FILE DTYPE SHAPE FIRST")
+	}
+	element, ok := elements[args[1]]
+	if !ok {
+		ts.Fatalf("unknown data type %s", args[1])
+	}
+	dims := strings.Split(args[2], "x")
+	data, count := []byte{0, 0, element.code, byte(len(dims))}, 1
+	for _, text := range dims {
+		d := number(ts, text)
+		data, count = binary.BigEndian.AppendUint32(data, uint32(d)), count*d
+	}
+	first := number(ts, args[3])
+	for i := range count {
+		data = element.append(data, first+i)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o666))
+}
+
+func number(ts *testscript.TestScript, text string) int {
+	n, err := strconv.Atoi(text)
+	ts.Check(err)
+	return n
+}
+
+// pack FROM TO compresses a file, by the ending of its name.
+func pack(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: pack FROM TO")
+	}
+	var packed bytes.Buffer
+	var w io.WriteCloser
+	var err error
+	switch filepath.Ext(args[1]) {
+	case ".gz":
+		w = gzip.NewWriter(&packed)
+	case ".zst":
+		w, err = zstd.NewWriter(&packed)
+	case ".xz":
+		w, err = xz.NewWriter(&packed)
+	default:
+		ts.Fatalf("%s: expected .gz, .zst or .xz", args[1])
+	}
+	ts.Check(err)
+	_, err = io.WriteString(w, ts.ReadFile(args[0]))
+	ts.Check(errors.Join(err, w.Close()))
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), packed.Bytes(), 0o666))
+}
+
+// unpack FROM TO decompresses a file, by the ending of its name.
+func unpack(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: unpack FROM TO")
+	}
+	packed := strings.NewReader(ts.ReadFile(args[0]))
+	var plain io.Reader
+	var err error
+	switch filepath.Ext(args[0]) {
+	case ".gz":
+		plain, err = gzip.NewReader(packed)
+	case ".zst":
+		plain, err = zstd.NewReader(packed)
+	default:
+		ts.Fatalf("%s: expected .gz or .zst", args[0])
+	}
+	ts.Check(err)
+	data, err := io.ReadAll(plain)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o666))
+}
+
+// cut FROM TO BYTES copies the first bytes of a file, all but some of them where BYTES is negative.
+func cut(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: cut FROM TO BYTES")
+	}
+	data, n := ts.ReadFile(args[0]), number(ts, args[2])
+	if n < 0 {
+		n += len(data)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(data[:n]), 0o666))
+}
+
+// holds FOLDER [NAME…] demands that the folder has exactly these files, hidden ones and those in its subfolders included, and nothing else.
+// Subfolders need not be named unless they are empty.
+func holds(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: holds FOLDER [NAME…]")
+	}
+	dir := ts.MkAbs(args[0])
+	var found []string
+	ts.Check(filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path) // path begins with dir
+		if e.IsDir() {
+			entries, err := os.ReadDir(path)
+			if err != nil || len(entries) > 0 {
+				return err
+			}
+		}
+		found = append(found, filepath.ToSlash(name))
+		return nil
+	}))
+	want := slices.Sorted(slices.Values(args[1:]))
+	slices.Sort(found)
+	if !slices.Equal(found, want) {
+		ts.Fatalf("%s holds %q, expected %q", args[0], found, want)
+	}
+}
+
+// size FILE BYTES demands that a file has so many bytes.
+func size(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: size FILE BYTES")
+	}
+	info, err := os.Stat(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if info.Size() != int64(number(ts, args[1])) {
+		ts.Fatalf("%s has %d bytes, expected %s", args[0], info.Size(), args[1])
+	}
+}
+
+// hostile COMMAND… runs the command, with INPUT replaced by each input of the manifest of hostile files in turn, and demands the exit code
+// and the words that stand there. A refusal is one line and a hint.
+func hostile(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: hostile COMMAND [ARGS…]")
+	}
+	folder := ts.Getenv("HOSTILE")
+	for line := range strings.Lines(ts.ReadFile(filepath.Join(folder, "MANIFEST.tsv"))) {
+		fields := strings.Split(strings.TrimSpace(line), "\t")
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		input, code, words := fields[0], fields[1], fields[2]
+		command := slices.Clone(args)
+		for i, arg := range command {
+			command[i] = strings.ReplaceAll(arg, "INPUT", filepath.Join(folder, input))
+		}
+		demandCode(ts, code, ts.Exec(command[0], command[1:]...))
+		stderr := ts.ReadFile("stderr")
+		if !regexp.MustCompile("(?i)" + words).MatchString(stderr) {
+			ts.Fatalf("%s: found %q, expected one of %s", input, stderr, words)
+		}
+		if code != "0" && !regexp.MustCompile(`\Aidxport: [^\n]+\nhint: [^\n]+\n\z`).MatchString(stderr) {
+			ts.Fatalf("%s: found %q, expected one line and a hint", input, stderr)
+		}
+		fmt.Fprintf(ts.Stderr(), "%s: as expected\n", input)
+	}
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain makes the test binary the program itself where it is called idxport, so that scripts run the real main in a process of its own.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"idxport": main})
+}
+
+// TestScripts runs what users see: each file of testdata/script is one thing that a user wants.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	samples, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:             filepath.Join("testdata", "script"),
+		ContinueOnError: true, // so that one defect does not hide the next
+		Setup: func(env *testscript.Env) error {
+			for name, folder := range map[string]string{"FASHION": "fashion-mnist", "QMNIST": "qmnist", "TINY": "tiny", "HOSTILE": "hostile"} {
+				env.Setenv(name, filepath.Join(samples, folder))
+			}
+			env.Values[heldKey{}] = map[string]*held{}
+			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			return name == "root" && os.Geteuid() == 0, nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":    exits,
+			"idx":      makeIDX,
+			"pack":     pack,
+			"unpack":   unpack,
+			"cut":      cut,
+			"holds":    holds,
+			"size":     size,
+			"table":    dumpTable,
+			"pixels":   dumpPNG,
+			"hostile":  hostile,
+			"pipeshut": pipeShut,
+			"hold":     hold,
+			"end":      end,
+		},
+	})
+}
