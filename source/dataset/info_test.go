@@ -115,14 +115,14 @@ func TestLookup(t *testing.T) {
 	}
 	for name, hint := range map[string]string{
 		"mnits": "did you mean mnist?", "emnist": "did you mean emnist-balanced, emnist-byclass, ", "kanada-mnist": "did you mean kannada-mnist?",
-		"cifar": "", "": "",
+		"cifar": "`idxport datasets`", "": "`idxport datasets`",
 	} {
 		_, err := Lookup(name)
 		if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "expected one of mnist, fashion-mnist, kmnist,") {
 			t.Errorf("%q: got %v", name, err)
 			continue
 		}
-		if got := hintOf(err); !strings.HasPrefix(got, hint) || hint == "" && got != "" {
+		if got := hintOf(err); !strings.HasPrefix(got, hint) {
 			t.Errorf("%q: hint %q, want %q", name, got, hint)
 		}
 	}
