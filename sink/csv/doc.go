@@ -20,7 +20,7 @@
 //
 // Integers are decimal. Floats are the shortest text that gives the same number back in their own precision, always with a point or an exponent, so
 // that readers which guess types (pandas, DuckDB, polars) see doubles: 1.0, 1e+20, -0.0. The others are NaN, inf and -inf; Go's own
-// +Inf is text to those readers.
+// +Inf is text to those readers. DuckDB alone takes a column whose first value is an infinity for dates, however it is spelt: tell it the types there.
 //
 // # Memory
 //

@@ -11,7 +11,7 @@ import (
 type floatText struct{ comma byte }
 
 // append32 is the renderer for floats of 32 bits. An element that equals the one before it, as in a background, copies its text: measured 5
-// against 44 ns, at no cost for others.
+// against 44 ns; for random floats the comparison is lost in the noise of the conversion.
 func (t floatText) append32(dst, src []byte) []byte {
 	from, last := len(dst), uint32(0) // where the text of the element before starts, and its bits
 	for i := 0; i+4 <= len(src); i += 4 {

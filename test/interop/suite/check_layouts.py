@@ -145,9 +145,6 @@ def check(bench: Bench) -> None:
         names = offered(bench)
         equal("the layouts without a test", sorted(names - LAYOUTS.keys() - set(check_parquet.LAYOUTS)), [])
         equal("the layouts of check_parquet that are missing", sorted(set(check_parquet.LAYOUTS) - names), [])
-    for layout, (_, inputs) in LAYOUTS.items():
-        if layout in names:
-            with bench.report.group(f"layout {layout}"):
-                check_layout(bench, layout)
-        else:
-            bench.report.leave_out(f"layout {layout}", 2 * len(inputs), "idxport formats does not list it")
+    for layout in LAYOUTS.keys() & names:
+        with bench.report.group(f"layout {layout}"):
+            check_layout(bench, layout)
