@@ -69,11 +69,12 @@ type fileReport struct {
 // A columnReport sums up the values of one column.
 type columnReport struct {
 	Name   string        `json:"name"`
-	Min    *float64      `json:"min"` // null where no element is a finite number
+	Min    *float64      `json:"min"` // of the finite elements; null where there are none
 	Max    *float64      `json:"max"`
 	Mean   *float64      `json:"mean"`
 	Zeros  int64         `json:"zeros"`
 	NaNs   int64         `json:"nans,omitempty"`
+	Infs   int64         `json:"infinities,omitempty"`
 	Total  int64         `json:"elements"`
 	Labels []labelReport `json:"labels,omitempty"`
 }
@@ -202,9 +203,9 @@ func (f *fileReport) describe(h idx.Header, file *source.IDX) {
 
 // describeColumn is the report about one column.
 func describeColumn(c source.Column, s summary.Column) columnReport {
-	r := columnReport{Name: c.Name, Zeros: s.Zeros, NaNs: s.NaNs, Total: s.Elements, Min: finite(s.Min), Max: finite(s.Max), Mean: finite(s.Mean())}
-	if s.Elements == s.NaNs {
-		r.Min, r.Max, r.Mean = nil, nil, nil
+	r := columnReport{Name: c.Name, Zeros: s.Zeros, NaNs: s.NaNs, Infs: s.Infs, Total: s.Elements}
+	if s.Finite() > 0 {
+		r.Min, r.Max, r.Mean = &s.Min, &s.Max, finite(s.Mean())
 	}
 	for _, label := range s.Labels() {
 		l := labelReport{Label: label, Count: s.Counts[label]}

@@ -72,7 +72,7 @@ func (c columnReport) text() string {
 	if c.Total == 0 {
 		return "no values"
 	}
-	text := "no numbers"
+	text := "no finite values"
 	if c.Min != nil && c.Max != nil {
 		text = fmt.Sprintf("%s … %s", numberText(*c.Min), numberText(*c.Max))
 		if c.Mean != nil {
@@ -82,6 +82,9 @@ func (c columnReport) text() string {
 	text += fmt.Sprintf(", %.1f %% zeros", 100*float64(c.Zeros)/float64(c.Total))
 	if c.NaNs > 0 {
 		text += fmt.Sprintf(", %s NaN", thousands(c.NaNs))
+	}
+	if c.Infs > 0 {
+		text += fmt.Sprintf(", %s infinite", thousands(c.Infs))
 	}
 	return text
 }
@@ -95,7 +98,11 @@ func (p *program) printLabels(c columnReport) error {
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, l := range c.Labels {
 		bar := strings.Repeat("▇", int(max(1, 24*l.Count/most)))
-		fmt.Fprintf(w, "  %d\t%s\t%s\t %s\n", l.Label, l.Name, thousands(l.Count), bar)
+		name := l.Name
+		if name == strconv.FormatInt(l.Label, 10) {
+			name = "" // digits are called what they are
+		}
+		fmt.Fprintf(w, "  %d\t%s\t%s\t %s\n", l.Label, name, thousands(l.Count), bar)
 	}
 	return w.Flush()
 }

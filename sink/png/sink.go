@@ -3,6 +3,7 @@ package png
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/idxport/idxport/schema"
@@ -30,6 +31,7 @@ type Sink struct {
 	rows    int64 // of the source
 	digits  int   // of a file name
 	writers sync.Pool
+	met     labelSet
 	notes   []string
 }
 
@@ -62,8 +64,15 @@ func New(folder *publish.Folder, s *schema.Schema, o Options) (*Sink, error) {
 	return p, nil
 }
 
-// Notes tell what of the table is not in the folder, and where its order differs. There may be none.
-func (s *Sink) Notes() []string { return s.notes }
+// Notes tell what of the table is not in the folder, and where readers that number the class folders will not find the labels: complete once the
+// sink was closed. There may be none.
+func (s *Sink) Notes() []string {
+	if missing := s.met.gaps(); missing != "" {
+		return append(slices.Clone(s.notes), fmt.Sprintf("%s: no image has the label %s, so there is no folder for it; "+
+			"readers that number the folders will number the classes after it differently", format, missing))
+	}
+	return s.notes
+}
 
 // BatchSize is the memory that encoding takes: it is for one image at a time, so it does not depend on the number of rows.
 func (s *Sink) BatchSize(int) int64 { return s.image.memory() }

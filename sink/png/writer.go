@@ -64,6 +64,9 @@ func (w *writer) class(b schema.Batch, i int) (*publish.Class, error) {
 		return nil, err
 	}
 	w.classes[label] = c
+	if s.labels.given {
+		s.met.add(label)
+	}
 	return c, nil
 }
 

@@ -20,14 +20,18 @@ type Column struct {
 	Elements int64
 	Zeros    int64 // −0 included
 	NaNs     int64
-	Min, Max float64 // without NaN; 0 where Elements = NaNs. Every integer of the format is exact.
-	Sum      float64 // without NaN; exact for integers up to 2⁵³
+	Infs     int64   // of both signs
+	Min, Max float64 // of the finite elements; 0 where there are none. Every integer of the format is exact.
+	Sum      float64 // of the finite elements; exact for integers up to 2⁵³
 	// Counts tells how often each value occurs, for scalar columns of integers with at most MaxLabels values; nil otherwise.
 	Counts map[int64]int64
 }
 
-// Mean is the mean of the elements that are numbers, NaN if there are none.
-func (c Column) Mean() float64 { return c.Sum / float64(c.Elements-c.NaNs) }
+// Finite is the number of elements that are neither NaN nor infinite.
+func (c Column) Finite() int64 { return c.Elements - c.NaNs - c.Infs }
+
+// Mean is the mean of the finite elements, NaN if there are none.
+func (c Column) Mean() float64 { return c.Sum / float64(c.Finite()) }
 
 // Labels are the values that occur in Counts, in order.
 func (c Column) Labels() []int64 { return slices.Sorted(maps.Keys(c.Counts)) }
@@ -78,13 +82,14 @@ func empty(c source.Column) Column {
 
 // add adds the summary of later elements.
 func (c *Column) add(b Column) {
-	if b.Elements > b.NaNs {
-		if c.Elements == c.NaNs {
+	if b.Finite() > 0 {
+		if c.Finite() == 0 {
 			c.Min, c.Max = b.Min, b.Max
 		}
 		c.Min, c.Max = min(c.Min, b.Min), max(c.Max, b.Max)
 	}
-	c.Elements, c.Zeros, c.NaNs, c.Sum = c.Elements+b.Elements, c.Zeros+b.Zeros, c.NaNs+b.NaNs, c.Sum+b.Sum
+	c.Elements, c.Zeros, c.NaNs, c.Infs = c.Elements+b.Elements, c.Zeros+b.Zeros, c.NaNs+b.NaNs, c.Infs+b.Infs
+	c.Sum += b.Sum
 	if c.Counts == nil || b.Counts == nil {
 		c.Counts = nil
 		return
@@ -144,7 +149,10 @@ func (c *Column) one(v float64, n int64) {
 	case math.IsNaN(v):
 		c.Elements, c.NaNs = c.Elements+n, c.NaNs+n
 		return
-	case c.Elements == c.NaNs:
+	case math.IsInf(v, 0):
+		c.Elements, c.Infs = c.Elements+n, c.Infs+n
+		return
+	case c.Finite() == 0:
 		c.Min, c.Max = v, v
 	case v < c.Min:
 		c.Min = v

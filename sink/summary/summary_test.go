@@ -80,11 +80,11 @@ func TestIntegers(t *testing.T) {
 func TestFloats(t *testing.T) {
 	t.Parallel()
 	var data []byte
-	for _, v := range []float64{math.NaN(), -2.5, math.Copysign(0, -1), 4} {
+	for _, v := range []float64{math.NaN(), math.Inf(1), -2.5, math.Copysign(0, -1), 4, math.Inf(-1)} {
 		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(v))
 	}
-	c := summarize(t, source.Column{DType: idx.Float64}, data[:8], data[8:])
-	if c.Min != -2.5 || c.Max != 4 || c.Mean() != 0.5 || c.Zeros != 1 || c.NaNs != 1 || c.Elements != 4 || c.Counts != nil {
+	c := summarize(t, source.Column{DType: idx.Float64}, data[:16], data[16:])
+	if c.Min != -2.5 || c.Max != 4 || c.Mean() != 0.5 || c.Zeros != 1 || c.NaNs != 1 || c.Infs != 2 || c.Elements != 6 || c.Counts != nil {
 		t.Errorf("found %+v, mean %v", c, c.Mean())
 	}
 }
