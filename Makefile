@@ -15,8 +15,8 @@ build:
 ## demo: convert real images of testdata/ into out/ in four formats and show what came out
 demo: build
 	rm -rf out
-	$(BIN) inspect testdata/fashion-mnist --split test
-	$(BIN) convert testdata/fashion-mnist -o out --to parquet,arrow,csv,png
+	$(BIN) inspect testdata/fashion-mnist --dataset fashion-mnist --split test
+	$(BIN) convert testdata/fashion-mnist --dataset fashion-mnist -o out --to parquet,arrow,csv,png
 	ls -l out out/test
 
 ## test: all tests that need nothing but Go, in less than two minutes
@@ -70,11 +70,12 @@ interop-full: build data
 bench: build data
 	$(GO) run ./test/bench -binary $(BIN) -data data
 
-## cross: build for every platform
+## cross: build for every platform, into dist/
 cross:
 	@for p in $(PLATFORMS); do \
-		echo $$p; CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -trimpath -o /dev/null ./cmd/idxport || exit 1; \
+		os=$${p%/*}; arch=$${p#*/}; out=dist/idxport-$$os-$$arch; test $$os != windows || out=$$out.exe; \
+		echo $$out; CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -ldflags='-s -w' -o $$out ./cmd/idxport || exit 1; \
 	done
 
 clean:
-	rm -rf bin out
+	rm -rf bin dist out

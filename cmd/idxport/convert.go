@@ -15,7 +15,10 @@ OUT is a file, whose name tells the format; FORMAT=PATH; a folder that gets one 
 (Parquet if there is no --to); or - for standard output. {split}, {dataset} and {format} in OUT are filled in. -o may be repeated: all
 outputs are written in one pass.
 
-Outputs appear whole or not at all, and nothing is overwritten without --overwrite.`
+Outputs appear whole or not at all, and nothing is overwritten without --overwrite.
+
+The exit code is 0 if all is done, 64 for a command line that cannot be carried out, 65 for bad data, 66 for a missing input, 73 if the output
+exists; the README lists them all.`
 
 const convertExamples = `Examples:
    idxport convert ./fashion-mnist -o out --to parquet,arrow,csv,png
@@ -83,18 +86,18 @@ func runFlags() []cli.Flag {
 func convertFlags() []cli.Flag {
 	flags := []cli.Flag{
 		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Category: aboutOutput, Usage: "write to `OUT`; may be repeated"},
-		&cli.StringFlag{Name: "to", Category: aboutOutput, Usage: "the `FORMATS` of an output folder or of standard output, separated by commas"},
+		&cli.StringFlag{Name: "to", Category: aboutOutput, Usage: "the `FORMATS` of an output folder (default parquet) or of standard output, separated by commas"},
 		&cli.BoolFlag{Name: "overwrite", Category: aboutOutput, Usage: "replace outputs that exist, each in one step"},
 		&cli.BoolFlag{Name: "checksum", Category: aboutOutput, Usage: "report the sha256 of every output file"},
 		&cli.StringFlag{Name: "rows", Category: aboutOutput, Usage: "write only the rows `A:B` of each split: from 0, B not included, negative from the end"},
 		&cli.BoolFlag{Name: "transpose", Category: aboutOutput, Usage: "swap rows and columns of the images; =false leaves EMNIST as it is stored"},
 		&cli.BoolFlag{Name: "invert", Category: aboutOutput, Usage: "write 255−x for every pixel x"},
 
-		&cli.StringSliceFlag{Name: "compression", Category: aboutFormat, Usage: "compress with `[FORMAT=]CODEC[:LEVEL]`; without FORMAT this is for Parquet and Arrow"},
-		&cli.StringSliceFlag{Name: "layout", Category: aboutFormat, Usage: "represent tensors in Parquet and Arrow as `[FORMAT=]NAME` (see idxport formats)"},
-		&cli.StringFlag{Name: "csv-style", Category: aboutFormat, Usage: "lay out CSV as `STYLE`: kaggle, kaggle1, rowxcol, pjreddie or matrix"},
-		&cli.StringFlag{Name: "class-folders", Category: aboutFormat, Usage: "name the folders of PNG images by `WHAT`: labels (in order) or names"},
-		&cli.StringFlag{Name: "channels", Category: aboutFormat, Usage: "where the channels of colour images are (`WHERE`): last (H×W×3) or first (3×H×W)"},
+		&cli.StringSliceFlag{Name: "compression", Category: aboutFormat, Usage: "compress with `[FORMAT=]CODEC[:LEVEL]`; without FORMAT this is for Parquet (default zstd) and Arrow (default none)"},
+		&cli.StringSliceFlag{Name: "layout", Category: aboutFormat, Usage: "represent tensors in Parquet and Arrow as `[FORMAT=]NAME`: list (default) or fixed-binary"},
+		&cli.StringFlag{Name: "csv-style", Category: aboutFormat, Usage: "lay out CSV as `STYLE`: kaggle (default), kaggle1, rowxcol, pjreddie or matrix"},
+		&cli.StringFlag{Name: "class-folders", Category: aboutFormat, Usage: "name the folders of PNG images by `WHAT`: labels (default, in order) or names"},
+		&cli.StringFlag{Name: "channels", Category: aboutFormat, Usage: "where the channels of colour images are (`WHERE`): last (default, H×W×3) or first (3×H×W)"},
 	}
 	return append(append(inputFlags(), flags...), runFlags()...)
 }

@@ -64,7 +64,8 @@ func (p *program) convert(ctx context.Context, o *convertOptions, r *report) err
 	if err := set.Commit(); err != nil {
 		return err
 	}
-	return w.reportOutputs()
+	w.reportOutputs()
+	return nil
 }
 
 // prepareLabels finds the largest label where the names of folders depend on it.
@@ -148,6 +149,7 @@ type written struct {
 	stream *counter        // where files and standard output go through
 	folder *publish.Folder // nil for files
 	hash   hash.Hash       // nil unless wanted
+	load   string          // a line that loads it
 }
 
 // run makes the outputs of one pass.
@@ -185,7 +187,7 @@ func (w *writers) run(ctx context.Context, j *job, p *pass) error {
 
 // open makes the sink of one output.
 func (w *writers) open(j *job, p *pass, out output) (sink.Sink, error) {
-	made := &written{output: out, split: j.split}
+	made := &written{output: out, split: j.split, load: out.format.LoadLine(out.path, p.schema, out.options)}
 	target := formats.Output{}
 	var to io.Writer = w.program.stdout
 	switch {
@@ -213,22 +215,25 @@ func (w *writers) open(j *job, p *pass, out output) (sink.Sink, error) {
 }
 
 // reportOutputs reports what was written, once it is published.
-func (w *writers) reportOutputs() error {
+func (w *writers) reportOutputs() {
 	for _, made := range w.written {
 		o := outputReport{Path: made.output.path, Format: made.output.format.Name, Split: made.split.Name, Rows: made.rows}
 		switch {
 		case made.folder != nil:
-			o.Files, o.Bytes = made.folder.Totals()
+			files, bytes := made.folder.Totals()
+			o.Files, o.Bytes = &files, bytes
+			if w.options.checksum {
+				sum := sha256.Sum256(made.folder.Manifest())
+				o.SHA256 = hex.EncodeToString(sum[:])
+			}
 		default:
 			o.Bytes = made.stream.n
+			if made.hash != nil {
+				o.SHA256 = hex.EncodeToString(made.hash.Sum(nil))
+			}
 		}
-		if made.hash != nil {
-			o.SHA256 = hex.EncodeToString(made.hash.Sum(nil))
-		}
-		o.load = made.output.format.LoadLine(made.output.path)
-		w.report.wrote(o)
+		w.report.wrote(o, made.load)
 	}
-	return nil
 }
 
 // A counter counts what is written through it.

@@ -98,9 +98,7 @@ func (p *program) inspect(ctx context.Context, o *inputOptions, workers int, r *
 	}
 	first := mismatch
 	for _, s := range splits {
-		for _, n := range s.Notes {
-			r.note("%s", n)
-		}
+		r.splitNotes(s)
 		for i, f := range s.Files {
 			report, err := p.inspectFile(ctx, o, s, f, classes, workers, r)
 			if err != nil {

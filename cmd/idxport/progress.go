@@ -37,8 +37,7 @@ func (r *report) progress(label string, total int64) progress {
 // bar draws a progress bar.
 func (r *report) bar(label string, total int64) progress {
 	bar := progressbar.NewOptions64(total, progressbar.OptionSetWriter(r.program.stderr), progressbar.OptionSetDescription(label),
-		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionShowCount(), progressbar.OptionShowIts(),
-		progressbar.OptionSetItsString("rows"), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(total > 0))
+		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(total > 0))
 	var mu sync.Mutex // a pass that was given up may still report
 	closed := false
 	return progress{

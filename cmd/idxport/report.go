@@ -1,12 +1,17 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/idxport/idxport/source/dataset"
 )
 
 // reportVersion is the version of the object that --json prints. Fields may be added to it without a new version.
@@ -53,10 +58,8 @@ type outputReport struct {
 	Split  string `json:"split,omitempty"`
 	Rows   int64  `json:"rows"`
 	Bytes  int64  `json:"bytes"`
-	Files  int64  `json:"files,omitempty"` // in a folder
-	SHA256 string `json:"sha256,omitempty"`
-
-	load string // a line that loads it
+	Files  *int64 `json:"files,omitempty"`  // in a folder
+	SHA256 string `json:"sha256,omitempty"` // of a folder: that of its manifest, which holds a hash over all files
 }
 
 // appliedItem is what was done to the data of one split.
@@ -109,6 +112,7 @@ func (r *report) end(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, syscall.EPIPE): // who read standard output has seen enough, as with other filters
 	case r.jsonLog:
 		r.logJSON("error", oneLine(err.Error()), hintOf(err))
 	default:
@@ -142,12 +146,9 @@ func (r *report) describe(j *job) {
 		}
 		r.Inputs = append(r.Inputs, in)
 	}
-	prefix := ""
-	if j.split.Name != "" {
-		prefix = j.split.Name + ": "
-	}
-	for _, n := range j.split.Notes {
-		r.note("%s%s", prefix, n)
+	prefix := r.splitNotes(j.split)
+	if s := j.meant.schema; s.Rows == 0 && s.Source > 0 {
+		r.note("%snone of the %s rows are in the range", prefix, thousands(s.Source))
 	}
 	for i, pass := range j.passes() {
 		a := pass.applied
@@ -161,6 +162,17 @@ func (r *report) describe(j *job) {
 			r.Applied = append(r.Applied, appliedItem{Split: j.split.Name, applied: a})
 		}
 	}
+}
+
+// splitNotes tells what was decided for the user about s. The result is what other notes about s begin with.
+func (r *report) splitNotes(s dataset.Split) (prefix string) {
+	if s.Name != "" {
+		prefix = s.Name + ": "
+	}
+	for _, n := range s.Notes {
+		r.note("%s%s", prefix, n)
+	}
+	return prefix
 }
 
 // note tells something the user may want to know.
@@ -191,15 +203,16 @@ func (r *report) logJSON(level, message, hint string) {
 	}{time.Now().UTC().Format(time.RFC3339), level, message, hint}))
 }
 
-// wrote tells of an output that was published.
-func (r *report) wrote(o outputReport) {
+// wrote tells of an output that was published. On a terminal, the first of each format comes with a line that loads it.
+func (r *report) wrote(o outputReport, load string) {
+	first := !slices.ContainsFunc(r.Outputs, func(other outputReport) bool { return other.Format == o.Format })
 	r.Outputs = append(r.Outputs, o)
 	if r.quiet || o.Path == stdout {
 		return
 	}
 	what := fmt.Sprintf("%s  %s rows  %s", filepath.ToSlash(o.Path), thousands(o.Rows), bytesText(o.Bytes))
-	if o.Files > 0 {
-		what = fmt.Sprintf("%s  %s files  %s", filepath.ToSlash(o.Path)+"/", thousands(o.Files), bytesText(o.Bytes))
+	if o.Files != nil {
+		what = fmt.Sprintf("%s  %s files  %s", filepath.ToSlash(filepath.Clean(o.Path))+"/", thousands(*o.Files), bytesText(o.Bytes))
 	}
 	if o.SHA256 != "" {
 		what += "  sha256 " + o.SHA256
@@ -209,8 +222,8 @@ func (r *report) wrote(o outputReport) {
 		return
 	}
 	fmt.Fprintln(r.program.stderr, oneLine(what))
-	if o.load != "" && terminal(r.program.stderr) {
-		fmt.Fprintf(r.program.stderr, "   %s\n", oneLine(o.load))
+	if first && load != "" && terminal(r.program.stderr) {
+		fmt.Fprintf(r.program.stderr, "   %s\n", oneLine(load))
 	}
 }
 

@@ -30,7 +30,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := withSignals(context.Background())
 	defer stop()
 	p := &program{stdin: stdin, stdout: stdout, stderr: stderr}
-	err := p.root().Run(ctx, helpAlone(args))
+	err := p.root().Run(ctx, usual(args))
 	if err == nil {
 		return exitOK
 	}
@@ -43,16 +43,23 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return done.code
 }
 
-// helpAlone leaves only the command where help is asked for: the library takes a word beside --help for the name of a topic.
-func helpAlone(args []string) []string {
+// usual rewrites what users of other programs type into commands of ours: help, help COMMAND, --version; and it leaves only the command where
+// help is asked for, as the library takes a word beside --help for the name of a topic.
+func usual(args []string) []string {
 	options := args
 	if i := slices.Index(args, "--"); i >= 0 {
 		options = args[:i]
 	}
-	if slices.Contains(options, "--help") || slices.Contains(options, "-h") {
-		if command := commandOf(args); command != "" {
-			return []string{args[0], command, "--help"}
-		}
+	command := commandOf(args)
+	switch {
+	case command == "help" && len(args) > 2:
+		return []string{args[0], commandOf(args[1:]), "--help"}
+	case command == "help":
+		return []string{args[0], "--help"}
+	case command != "" && (slices.Contains(options, "--help") || slices.Contains(options, "-h")):
+		return []string{args[0], command, "--help"}
+	case len(args) == 2 && (args[1] == "--version" || args[1] == "-v"):
+		return []string{args[0], "version"}
 	}
 	return args
 }

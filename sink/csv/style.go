@@ -49,6 +49,12 @@ func findStyle(name string) (Style, error) {
 		"unknown style %q, expected one of %s", name, strings.Join(names, ", "))
 }
 
+// HasHeader tells whether files of the style called name, the default one if that is empty, begin with a header.
+func HasHeader(name string) bool {
+	style, err := findStyle(name)
+	return err == nil && style.header != nil
+}
+
 // unsupported is the error for what CSV, or a style of it, has no place for.
 func unsupported(advice, format string, args ...any) error {
 	return &sink.Error{Format: "csv", Message: fmt.Sprintf(format, args...), Advice: advice, Err: sink.ErrUnsupported}

@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"fmt"
 	"io"
 	"path/filepath"
 	"regexp"
@@ -33,9 +32,8 @@ type Format struct {
 	Wrapped bool
 	// Layouts are the ways to represent a tensor, the default first; nil if there is only one.
 	Layouts []string
-	// Load is a line that loads the file at %s, for the user to paste.
-	Load string
 
+	load func(path string, s *schema.Schema, o Options) string // see LoadLine
 	open func(out Output, s *schema.Schema, o Options) (sink.Sink, error)
 }
 
@@ -62,19 +60,16 @@ func All() []Format {
 	layouts := layout.Names()
 	return []Format{
 		{Name: "parquet", Title: "Apache Parquet", Extension: ".parquet", Also: []string{".pq"}, Codecs: parquet.Codecs(),
-			Layouts: layouts, open: openParquet, Load: `import pyarrow.parquet as pq; table = pq.read_table(%q)`},
+			Layouts: layouts, open: openParquet, load: loadParquet},
 		{Name: "arrow", Title: "Arrow IPC file (Feather V2)", Extension: ".arrow", Also: []string{".feather", ".ipc"}, Codecs: arrow.Codecs(),
-			Layouts: layouts, open: openArrow, Load: `import pyarrow as pa; table = pa.ipc.open_file(pa.memory_map(%q)).read_all()`},
+			Layouts: layouts, open: openArrow, load: loadArrow},
 		{Name: "arrows", Title: "Arrow IPC stream", Extension: ".arrows", Codecs: arrow.Codecs(),
-			Layouts: layouts, open: openArrowStream, Load: `import pyarrow as pa; table = pa.ipc.open_stream(%q).read_all()`},
-		{Name: "csv", Title: "comma-separated values", Extension: ".csv", Wrapped: true, open: openCSV,
-			Load: `import pandas as pd; frame = pd.read_csv(%q)`},
-		{Name: "tsv", Title: "tab-separated values", Extension: ".tsv", Wrapped: true, open: openTSV,
-			Load: `import pandas as pd; frame = pd.read_csv(%q, sep="\t")`},
-		{Name: "png", Title: "a folder of PNG images, a subfolder per label", Folder: true, open: openPNG,
-			Load: `from torchvision.datasets import ImageFolder; images = ImageFolder(%q)`},
-		{Name: "idx", Title: "IDX again: a range of rows, transposed, recompressed, repaired", Extension: ".idx", Wrapped: true, OneColumn: true, open: openIDX,
-			Load: `import idx2numpy; array = idx2numpy.convert_from_file(%q)`},
+			Layouts: layouts, open: openArrowStream, load: loadArrowStream},
+		{Name: "csv", Title: "comma-separated values", Extension: ".csv", Wrapped: true, open: openCSV, load: loadCSV},
+		{Name: "tsv", Title: "tab-separated values", Extension: ".tsv", Wrapped: true, open: openTSV, load: loadTSV},
+		{Name: "png", Title: "a folder of PNG images, a subfolder per label", Folder: true, open: openPNG, load: loadPNG},
+		{Name: "idx", Title: "IDX again: a range of rows, transposed, recompressed, repaired", Extension: ".idx", Wrapped: true, OneColumn: true,
+			open: openIDX, load: loadIDX},
 	}
 }
 
@@ -185,14 +180,6 @@ func (f Format) LeastSize(s *schema.Schema, o Options) int64 {
 		return 2 * s.Rows * int64(elements) // a digit and what separates it from the next
 	}
 	return s.Rows * int64(s.RowSize())
-}
-
-// LoadLine is a line of Python that loads the output at path, or empty.
-func (f Format) LoadLine(path string) string {
-	if f.Load == "" {
-		return ""
-	}
-	return fmt.Sprintf(f.Load, path)
 }
 
 func openParquet(out Output, s *schema.Schema, o Options) (sink.Sink, error) {

@@ -67,6 +67,12 @@ func findColumns(s *schema.Schema) (columns, error) {
 	return found, nil
 }
 
+// Labelled tells whether the images of a table of the schema s go into class folders.
+func Labelled(s *schema.Schema) bool {
+	found, err := findColumns(s)
+	return err == nil && found.label >= 0
+}
+
 // names lists columns of s by name.
 func names(s *schema.Schema, indices []int) string {
 	quoted := make([]string, len(indices))

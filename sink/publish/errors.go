@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // The kinds of failure that are not a file system's own; test for them with errors.Is.
@@ -15,8 +16,8 @@ var (
 	ErrLocked = errors.New("is being written by another run")
 	// ErrRefused: writing to the target would destroy something that is not an earlier output.
 	ErrRefused = errors.New("refused")
-	// ErrNoParent: the folder that should hold the target does not exist.
-	ErrNoParent = errors.New("its folder does not exist")
+	// ErrNoParent: the folder that should hold the target does not exist, or is no folder.
+	ErrNoParent = errors.New("there is no folder to hold it")
 	// ErrIncomplete: what the file system holds is not what was written.
 	ErrIncomplete = errors.New("incomplete")
 )
@@ -41,7 +42,12 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Hint says what the user can do about it; it may be empty.
-func (e *Error) Hint() string { return e.hint }
+func (e *Error) Hint() string {
+	if e.hint == "" && errors.Is(e.Err, fs.ErrPermission) {
+		return "check who may write in " + filepath.Dir(e.Path)
+	}
+	return e.hint
+}
 
 // refusal is an ErrRefused with its reason and a way out.
 func refusal(path, reason, hint string) error {

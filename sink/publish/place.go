@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -59,7 +58,7 @@ func locate(path string) (place, error) {
 	}
 	at, err := whereIs(path)
 	if errors.Is(err, syscall.ENOTDIR) { // a file stands where a folder should
-		return place{}, &Error{Path: path, Err: fmt.Errorf("%w: what should be a folder is a file", ErrNoParent), hint: "choose another path"}
+		return place{}, &Error{Path: path, Reason: "what should be a folder is a file", Err: ErrNoParent, hint: "choose another path"}
 	}
 	if err != nil {
 		return place{}, err

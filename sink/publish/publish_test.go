@@ -63,7 +63,7 @@ func TestPrepareRefuses(t *testing.T) {
 		{"the root", []Target{{Path: "/", Folder: true}}, Options{Overwrite: true}, nil, ErrRefused, "root"},
 		{"the working folder", []Target{{Path: ".", Folder: true}}, Options{Overwrite: true}, nil, ErrRefused, "working folder"},
 		{"above the working folder", []Target{{Path: filepath.Dir(filepath.Dir(work)), Folder: true}}, Options{}, nil, ErrRefused, "working folder"},
-		{"a missing parent", []Target{{Path: "no/such/x.csv"}}, Options{}, nil, ErrNoParent, "folder does not exist"},
+		{"a missing parent", []Target{{Path: "no/such/x.csv"}}, Options{}, nil, ErrNoParent, "no folder to hold it"},
 		{"a parent that is a file", []Target{{Path: "f/x.csv"}}, Options{}, func(t *testing.T, dir string) { write(t, dir+"/f", "") }, ErrNoParent, "is a file"},
 		{"an input", []Target{{Path: "in"}}, Options{Overwrite: true, Inputs: []string{"in"}}, func(t *testing.T, dir string) { write(t, dir+"/in", "") }, ErrRefused, "is an input"},
 		{"an input through a link", []Target{{Path: "in"}}, Options{Overwrite: true, Inputs: []string{"link"}},

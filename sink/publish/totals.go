@@ -11,3 +11,6 @@ func (d *Folder) Totals() (files, bytes int64) {
 	}
 	return files, bytes
 }
+
+// Manifest returns the manifest that Commit wrote; nil before that.
+func (d *Folder) Manifest() []byte { return d.manifest }

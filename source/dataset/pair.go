@@ -117,7 +117,7 @@ func (f finder) chooseTwin(files []candidate) (File, []string, error) {
 		}
 	}
 	if len(good) > 1 {
-		notes = append(notes, fmt.Sprintf("%s taken, %s has the same header and is not used",
+		notes = append(notes, fmt.Sprintf("%s taken; %s, whose header is the same, is not used and was not compared",
 			filepath.Base(good[0].path), baseNames(candidatePaths(good[1:]))))
 	}
 	first := good[0]

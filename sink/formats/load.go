@@ -1,0 +1,54 @@
+package formats
+
+import (
+	"fmt"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink/csv"
+	"github.com/idxport/idxport/sink/png"
+)
+
+// LoadLine is a line of Python that loads an output of f at path, made of tables of the schema s with the options o; empty if there is no such line.
+func (f Format) LoadLine(path string, s *schema.Schema, o Options) string { return f.load(path, s, o) }
+
+func loadParquet(path string, _ *schema.Schema, _ Options) string {
+	return fmt.Sprintf("import pyarrow.parquet as pq; table = pq.read_table(%q)", path)
+}
+
+func loadArrow(path string, _ *schema.Schema, _ Options) string {
+	return fmt.Sprintf("import pyarrow as pa; table = pa.ipc.open_file(pa.memory_map(%q)).read_all()", path)
+}
+
+func loadArrowStream(path string, _ *schema.Schema, _ Options) string {
+	return fmt.Sprintf("import pyarrow as pa; table = pa.ipc.open_stream(%q).read_all()", path)
+}
+
+func loadCSV(path string, _ *schema.Schema, o Options) string { return pandas(path, o, "") }
+func loadTSV(path string, _ *schema.Schema, o Options) string { return pandas(path, o, `, sep="\t"`) }
+
+// pandas reads a CSV file; it takes the first line for a header unless it is told that there is none.
+func pandas(path string, o Options, more string) string {
+	if !csv.HasHeader(o.Style) {
+		more += ", header=None"
+	}
+	return fmt.Sprintf("import pandas as pd; frame = pd.read_csv(%q%s)", path, more)
+}
+
+// loadPNG needs class folders: ImageFolder reads no others.
+func loadPNG(path string, s *schema.Schema, _ Options) string {
+	if !png.Labelled(s) {
+		return ""
+	}
+	return fmt.Sprintf("from torchvision.datasets import ImageFolder; images = ImageFolder(%q)", path)
+}
+
+// loadIDX opens what Python's standard library can decompress.
+func loadIDX(path string, _ *schema.Schema, o Options) string {
+	switch o.Compression.Name {
+	case "gzip":
+		return fmt.Sprintf("import gzip, idx2numpy; array = idx2numpy.convert_from_file(gzip.open(%q))", path)
+	case "zstd":
+		return ""
+	}
+	return fmt.Sprintf("import idx2numpy; array = idx2numpy.convert_from_file(%q)", path)
+}
