@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -41,6 +42,14 @@ func (e *FileError) Error() string {
 
 // Unwrap returns the cause.
 func (e *FileError) Unwrap() error { return e.Err }
+
+// ErrorIn puts path before err as a *FileError; an *fs.PathError about the same path does not say it twice.
+func ErrorIn(path string, err error) error {
+	if pe, ok := err.(*fs.PathError); ok && pe.Path == path { //nolint:errorlint // an error around it says more
+		err = pe.Err
+	}
+	return &FileError{Path: path, Err: err}
+}
 
 // An IDX is a table of one column: an IDX file, raw or compressed.
 type IDX struct {
@@ -181,6 +190,11 @@ func (t *IDX) Compression() compressed.Format {
 		return compressed.Plain
 	}
 	return t.stream.Format()
+}
+
+// Damaged tells whether a salvage found that the file is not what its header says. It is complete once the table was read.
+func (t *IDX) Damaged() bool {
+	return len(t.reader.Notes()) > 0 || t.damage != nil && t.damage.err != nil
 }
 
 // Notes tell what a salvage found, and that the bytes of the elements seem to be in the wrong order.

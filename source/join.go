@@ -12,6 +12,9 @@ import (
 // ErrCounts is the sentinel for columns of different length.
 var ErrCounts = errors.New("the columns have different numbers of records")
 
+// ErrNames is the sentinel for columns that would have one name.
+var ErrNames = errors.New("two columns have one name")
+
 // A CountsError lists the lengths of columns that do not match.
 type CountsError struct {
 	Names []string // of the columns with their origin
@@ -58,7 +61,7 @@ func Join(shortest bool, tables ...Table) (Table, error) {
 	for _, t := range tables {
 		for _, c := range t.Columns() {
 			if other, ok := seen[c.Name]; ok {
-				return nil, fmt.Errorf("two columns are called %q: %s and %s", c.Name, other, c.Origin)
+				return nil, fmt.Errorf("%w: %q is in %s and in %s", ErrNames, c.Name, other, c.Origin)
 			}
 			seen[c.Name] = c.Origin
 			j.columns = append(j.columns, c)

@@ -120,7 +120,7 @@ func TestJoinOfOneTableIsThatTable(t *testing.T) {
 func TestJoinRefusesEqualNames(t *testing.T) {
 	t.Parallel()
 	_, err := Join(false, scalars(t, "image", 5), scalars(t, "image", 5))
-	if err == nil || !strings.Contains(err.Error(), `two columns are called "image"`) {
+	if !errors.Is(err, ErrNames) || !strings.Contains(err.Error(), `"image"`) {
 		t.Errorf("found %v", err)
 	}
 }

@@ -57,7 +57,7 @@ func (l labelled) Decode(b *Raw) error {
 		}
 		for row := range b.Rows {
 			v := Int(c.DType, b.Columns[i], row)
-			if v < 0 || v >= int64(len(c.Classes)) || c.Classes[v] == "" {
+			if c.ClassName(v) == "" {
 				return &LabelError{Column: c.Name, Row: b.First + int64(row), Label: v, Classes: named(c.Classes)}
 			}
 		}

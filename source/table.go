@@ -33,6 +33,14 @@ func (c Column) RecordSize() int { return c.Elements() * c.DType.Size() }
 // Scalar tells whether records are single elements (the file had rank 1).
 func (c Column) Scalar() bool { return len(c.Shape) == 0 }
 
+// ClassName is the name of label v, empty where it has none.
+func (c Column) ClassName(v int64) string {
+	if v < 0 || v >= int64(len(c.Classes)) {
+		return ""
+	}
+	return c.Classes[v]
+}
+
 // Integer tells whether the elements are integers.
 func (c Column) Integer() bool { return !c.DType.Float() }
 

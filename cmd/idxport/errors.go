@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -45,6 +46,7 @@ var exitCodes = []struct {
 	{packed.ErrCodec, exitUsage},
 	{schema.ErrTransform, exitUsage},
 	{source.ErrRange, exitUsage},
+	{source.ErrNames, exitUsage},
 	{idx.ErrShape, exitUsage},
 	{dataset.ErrUsage, exitUsage},
 	{dataset.ErrAmbiguous, exitUsage},
@@ -54,7 +56,6 @@ var exitCodes = []struct {
 	{compressed.ErrUnsupported, exitData},
 	{source.ErrCounts, exitData},
 	{source.ErrLabel, exitData},
-	{dataset.ErrCounts, exitData},
 	{dataset.ErrSwapped, exitData},
 	{dataset.ErrClasses, exitData},
 	{dataset.ErrNoInput, exitNoInput},
@@ -97,6 +98,16 @@ func exitCode(err error) int {
 		return exitIO
 	}
 	return exitInternal
+}
+
+// recovering is f with a panic turned into an error, so that the exit code and the report are right and outputs are discarded.
+func recovering[T any](f func() (T, error)) (v T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &pipeline.PanicError{Value: p, Stack: debug.Stack()}
+		}
+	}()
+	return f()
 }
 
 // errUsage is the sentinel for a command line that cannot be carried out.

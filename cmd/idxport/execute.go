@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/idxport/idxport/pipeline"
@@ -24,7 +23,7 @@ func (p *program) convert(ctx context.Context, o *convertOptions, r *report) err
 	if err := checkUsed(o); err != nil {
 		return err
 	}
-	splits, err := o.find()
+	splits, err := o.find(false)
 	if err != nil {
 		return err
 	}
@@ -246,10 +245,4 @@ func (c *counter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.n += int64(n)
 	return n, err
-}
-
-// terminal tells whether w is a terminal.
-func terminal(w any) bool {
-	f, ok := w.(*os.File)
-	return ok && isTerminal(f)
 }

@@ -60,21 +60,28 @@ func collision(arg outputArg, out output, a, b *job) error {
 	}
 	e := usagef("%s and %s would both be written to %s", a.label(), b.label(), out.name())
 	if out.path == stdout {
-		return e.hint("choose one with --split %s", a.split.Name)
+		return e.hint("%s", a.choice())
 	}
 	format := ""
 	if arg.named {
 		format = out.format.Name + "="
 	}
 	if out.format.OneColumn {
-		return e.hint("write -o idx=DIR/ for a file each; or choose one with --split %s", a.split.Name)
+		return e.hint("write -o idx=DIR/ for a file each; or %s", a.choice())
 	}
 	stem, ext := formats.SplitName(arg.path)
 	if out.format.Folder {
-		return e.hint("write -o '%s%s-{split}' for a folder each; or choose one with --split %s", format, stem, a.split.Name)
+		return e.hint("write -o '%s%s-{split}' for a folder each; or %s", format, stem, a.choice())
 	}
-	return e.hint("write -o '%s%s-{split}%s' for a file each, or -o %s%s/ for a folder; or choose one with --split %s",
-		format, stem, ext, format, stem, a.split.Name)
+	return e.hint("write -o '%s%s-{split}%s' for a file each, or -o %s%s/ for a folder; or %s", format, stem, ext, format, stem, a.choice())
+}
+
+// choice is advice on how to convert this job alone.
+func (j *job) choice() string {
+	if j.split.Name != "" {
+		return "choose one with --split " + j.split.Name
+	}
+	return "convert one at a time, such as " + j.split.Files[0].Path
 }
 
 // expand is the outputs of arg in format f for one split.

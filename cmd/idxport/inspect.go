@@ -55,8 +55,8 @@ type fileReport struct {
 	Role         string         `json:"role"`
 	Dataset      string         `json:"dataset,omitempty"`
 	Evidence     string         `json:"dataset_by,omitempty"` // how the data set was told
-	DType        string         `json:"dtype"`
-	Shape        []int          `json:"shape"` // of the file: its first number is that of the records
+	DType        string         `json:"dtype"`                // empty if the header cannot be read
+	Shape        []int          `json:"shape"`                // of the file: its first number is that of the records; null if the header cannot be read
 	Compression  string         `json:"compression"`
 	FileBytes    int64          `json:"file_bytes"` // −1: not a file
 	PayloadBytes int64          `json:"payload_bytes"`
@@ -92,7 +92,7 @@ func (p *program) inspect(ctx context.Context, o *inputOptions, workers int, r *
 	if err != nil {
 		return err
 	}
-	classes, err := o.readClasses(r)
+	classes, err := o.readClasses(splits, r)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (p *program) inspect(ctx context.Context, o *inputOptions, workers int, r *
 		for i, f := range s.Files {
 			report, err := p.inspectFile(ctx, o, s, f, classes, workers, r)
 			if err != nil {
-				if ctx.Err() != nil || report == nil {
+				if ctx.Err() != nil {
 					return err
 				}
 				report.Problem = describeError(err)
@@ -126,26 +126,24 @@ func (p *program) inspect(ctx context.Context, o *inputOptions, workers int, r *
 	return first
 }
 
-// findAnyway finds the splits also where files do not fit together: that is the second result.
+// findAnyway finds the splits also where files are damaged or do not fit together; the latter is the second result.
 func (o *inputOptions) findAnyway() (splits []dataset.Split, mismatch, err error) {
-	splits, err = o.find()
-	if !errors.Is(err, idx.ErrFormat) && !errors.Is(err, dataset.ErrCounts) && !errors.Is(err, dataset.ErrSwapped) {
-		return splits, nil, err
+	splits, found := o.find(false)
+	if found == nil {
+		return splits, nil, nil
 	}
-	mismatch = err
 	lenient := *o
 	lenient.salvage = true
-	splits, err = lenient.find()
-	if err != nil {
-		return nil, nil, mismatch // a header that cannot be read at all
+	if splits, err = lenient.find(true); err != nil {
+		return nil, nil, found
 	}
-	if errors.Is(mismatch, idx.ErrFormat) {
-		mismatch = nil // the file itself will tell
+	if errors.Is(found, source.ErrCounts) || errors.Is(found, dataset.ErrSwapped) {
+		mismatch = found
 	}
-	return splits, mismatch, nil
+	return splits, mismatch, nil // a file that is damaged tells so itself
 }
 
-// inspectFile reads one file to its end. The report is as complete as the file allows; it is nil if not even the header can be read.
+// inspectFile reads one file to its end. The report is as complete as the file allows.
 func (p *program) inspectFile(ctx context.Context, o *inputOptions, s dataset.Split, f dataset.File, classes []string, workers int, r *report) (*fileReport, error) {
 	report := &fileReport{Path: f.Path, Split: s.Name, Role: f.Role.String(), FileBytes: -1}
 	if s.Dataset != nil {
@@ -155,31 +153,24 @@ func (p *program) inspectFile(ctx context.Context, o *inputOptions, s dataset.Sp
 		report.FileBytes = info.Size()
 	}
 	report.Compression = "none"
-	report.describe(f.Header, nil)
-	t, err := o.openFile(ctx, p, f, s.Dataset, classes, true)
+	report.describe(f.Header)
+	file, err := o.openFile(ctx, p, s, f, classes)
 	if err != nil {
-		if len(f.Header.Dims) == 0 {
-			return nil, err
-		}
 		return report, err
 	}
-	defer t.Close() // only read from
-	file, _ := t.(*source.IDX)
-	report.describe(file.Claim(), file)
-	if d := s.Dataset; d != nil && f.Role == dataset.Label && d.LabelColumns != nil && len(t.Columns()[0].Shape) == 1 {
-		if t, err = source.Unstack(t, d.LabelColumns); err != nil {
-			return report, err
-		}
-	}
+	defer file.Close() // only read from
+	report.describe(file.Claim())
+	report.Compression = file.Compression().String()
+	t := unstacked(file, s, f)
 	sc := schema.Of(t)
 	sums := summary.New(sc)
 	progress := r.progress(filepath.Base(f.Path), sc.Rows)
-	stats, err := pipeline.Run(ctx, t, sc, []sink.Sink{sums}, pipeline.Options{Workers: workers, Progress: progress.rows})
+	_, err = pipeline.Run(ctx, t, sc, []sink.Sink{sums}, pipeline.Options{Workers: workers, Progress: progress.rows})
 	progress.done()
 	if err != nil {
 		return report, err
 	}
-	report.Whole = !o.salvage || stats.Rows == file.Claim().Records()
+	report.Whole = !file.Damaged()
 	for i, c := range sc.Columns {
 		report.Columns = append(report.Columns, describeColumn(c, sums.Columns()[i]))
 	}
@@ -189,13 +180,10 @@ func (p *program) inspectFile(ctx context.Context, o *inputOptions, s dataset.Sp
 	return report, checkNames(sc, sums.Columns(), f.Path)
 }
 
-// describe fills in what the header h and the open file, if there is one, say.
-func (f *fileReport) describe(h idx.Header, file *source.IDX) {
+// describe fills in what the header h says, if it was read.
+func (f *fileReport) describe(h idx.Header) {
 	if len(h.Dims) > 0 {
 		f.DType, f.Shape, f.PayloadBytes = h.DType.String(), h.Dims, h.PayloadSize()
-	}
-	if file != nil {
-		f.Compression = file.Compression().String()
 	}
 }
 
@@ -206,11 +194,7 @@ func describeColumn(c source.Column, s summary.Column) columnReport {
 		r.Min, r.Max, r.Mean = &s.Min, &s.Max, finite(s.Mean())
 	}
 	for _, label := range s.Labels() {
-		l := labelReport{Label: label, Count: s.Counts[label]}
-		if label >= 0 && label < int64(len(c.Classes)) {
-			l.Name = c.Classes[label]
-		}
-		r.Labels = append(r.Labels, l)
+		r.Labels = append(r.Labels, labelReport{Label: label, Name: c.ClassName(label), Count: s.Counts[label]})
 	}
 	return r
 }
@@ -222,7 +206,7 @@ func checkNames(s *schema.Schema, sums []summary.Column, path string) error {
 			continue
 		}
 		for _, label := range sums[i].Labels() {
-			if label < 0 || label >= int64(len(c.Classes)) || c.Classes[label] == "" {
+			if c.ClassName(label) == "" {
 				return &source.FileError{Path: path, Err: fmt.Errorf("%w: %d occurs %d times", source.ErrLabel, label, sums[i].Counts[label])}
 			}
 		}

@@ -59,6 +59,10 @@ func (p *program) printFile(f *fileReport) error {
 func (f *fileReport) sizeText() string {
 	payload := "payload " + bytesText(f.PayloadBytes)
 	switch {
+	case f.Shape == nil && f.FileBytes < 0:
+		return "unknown"
+	case f.Shape == nil:
+		return bytesText(f.FileBytes)
 	case f.FileBytes < 0:
 		return payload
 	case f.Compression == "none":

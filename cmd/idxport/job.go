@@ -105,33 +105,47 @@ func (p *program) openJobs(ctx context.Context, o *convertOptions, splits []data
 			closeAll(jobs)
 		}
 	}()
-	classes, err := o.readClasses(r)
+	classes, err := o.readClasses(splits, r)
 	if err != nil {
 		return nil, err
 	}
-	idxWanted := slices.ContainsFunc(o.outputs, func(a outputArg) bool {
-		return slices.ContainsFunc(a.formats, func(f formats.Format) bool { return f.OneColumn })
-	})
 	for _, s := range splits {
-		j := &job{split: s}
-		if j.meant, err = p.openPass(ctx, o, s, classes, false); err != nil {
+		j, err := p.openJob(ctx, o, s, classes)
+		if err != nil {
 			return jobs, err
 		}
-		j.stored = j.meant
 		jobs = append(jobs, j)
-		if idxWanted && o.differs(s) {
-			if slices.ContainsFunc(s.Files, func(f dataset.File) bool { return len(f.Header.Dims) == 0 }) {
-				return jobs, usagef("an input that can be read only once cannot become IDX and something else in one run: %s is stored transposed", s.Dataset.Title).
-					hint("run twice, or add --dataset none")
-			}
-			stored, err := p.openPass(ctx, o, s, classes, true)
-			if err != nil {
-				return jobs, err
-			}
-			j.stored = stored
-		}
 	}
 	return jobs, nil
+}
+
+// openJob opens the table of a split: as it is meant, as it is stored, or both, as the outputs need it.
+func (p *program) openJob(ctx context.Context, o *convertOptions, s dataset.Split, classes []string) (*job, error) {
+	wants := func(stored bool) bool {
+		return slices.ContainsFunc(o.outputs, func(a outputArg) bool {
+			return slices.ContainsFunc(a.formats, func(f formats.Format) bool { return f.OneColumn == stored })
+		})
+	}
+	stored := wants(true) && o.differs(s)
+	first, err := p.openPass(ctx, o, s, classes, stored && !wants(false))
+	if err != nil {
+		return nil, err
+	}
+	j := &job{split: s, meant: first, stored: first}
+	if !stored || !wants(false) {
+		return j, nil
+	}
+	if slices.ContainsFunc(s.Files, func(f dataset.File) bool { return len(f.Header.Dims) == 0 }) {
+		err = usagef("an input that can be read only once cannot become IDX and something else in one run: %s", o.difference(s)).
+			hint("run twice, or add --dataset none")
+	} else {
+		j.stored, err = p.openPass(ctx, o, s, classes, true)
+	}
+	if err != nil {
+		_ = first.table.Close() // it was only read from
+		return nil, err
+	}
+	return j, nil
 }
 
 func closeAll(jobs []*job) {
@@ -141,8 +155,17 @@ func closeAll(jobs []*job) {
 }
 
 // differs tells whether the table of s differs as it is stored and as it is meant.
-func (o *convertOptions) differs(s dataset.Split) bool {
-	return s.Dataset != nil && (s.Dataset.Transposed && o.transpose == nil || s.Dataset.LabelColumns != nil)
+func (o *convertOptions) differs(s dataset.Split) bool { return o.difference(s) != "" }
+
+// difference says how the table of s differs as it is stored and as it is meant, or is empty.
+func (o *convertOptions) difference(s dataset.Split) string {
+	switch d := s.Dataset; {
+	case d != nil && d.Transposed && o.transpose == nil:
+		return d.Title + " is stored transposed"
+	case d != nil && d.LabelColumns != nil:
+		return d.Title + " stores several numbers for a label"
+	}
+	return ""
 }
 
 // openPass opens the table of a split and applies what was asked for.
@@ -171,7 +194,7 @@ func (p *program) openPass(ctx context.Context, o *convertOptions, s dataset.Spl
 		}
 	}
 	if o.invert {
-		if t, a.Invert, err = each(t, func(c source.Column) bool { return !c.Scalar() }, schema.Invert); err != nil {
+		if t, a.Invert, err = each(t, hasPixels, schema.Invert); err != nil {
 			return nil, err
 		}
 		if a.Invert == nil {
@@ -193,6 +216,9 @@ func (p *program) openPass(ctx context.Context, o *convertOptions, s dataset.Spl
 
 // isImage tells whether the records of c have rows and columns.
 func isImage(c source.Column) bool { return len(c.Shape) >= 2 }
+
+// hasPixels tells whether the records of c can be images, perhaps flat; QMNIST's labels have several numbers too.
+func hasPixels(c source.Column) bool { return !c.Scalar() && c.Name != dataset.Label.String() }
 
 // each applies a transformation to all columns that are wanted, and tells their names.
 func each(t source.Table, wanted func(source.Column) bool, f func(source.Table, int) (source.Table, error)) (source.Table, []string, error) {

@@ -80,8 +80,12 @@ func parseOutput(arg string, wanted []formats.Format) (outputArg, error) {
 	if arg == "" {
 		return outputArg{}, usagef("-o is empty")
 	}
-	if name, path, ok := strings.Cut(arg, "="); ok && path != "" && !exists(arg) {
-		if f, known := formats.Named(name); known {
+	if name, path, ok := strings.Cut(arg, "="); ok && !exists(arg) {
+		f, known := formats.Named(name)
+		if known && path == "" {
+			return outputArg{}, usagef("-o %s: the path is empty", arg).hint("perhaps a variable of the shell is not set")
+		}
+		if known {
 			return formatOutput(arg, f, path)
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"time"
@@ -10,8 +11,11 @@ import (
 	"golang.org/x/term"
 )
 
-// isTerminal tells whether f is a terminal.
-func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+// terminal tells whether w is a terminal.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
 
 // A progress shows how far one pass is. Its methods are called from one goroutine at a time.
 type progress struct {
@@ -24,6 +28,7 @@ const linesEvery = 5 * time.Second
 
 // progress is the display for a pass of total rows, −1 if unknown; label says what is read.
 func (r *report) progress(label string, total int64) progress {
+	label = oneLine(label) // it may come from a file's name
 	onTerminal := terminal(r.program.stderr)
 	switch {
 	case r.quiet, r.showProgress == "never", r.showProgress == "auto" && !onTerminal, r.jsonLog && onTerminal:

@@ -89,7 +89,7 @@ func (p *program) reporting(c *cli.Command, f func(*report) error) error {
 	r.quiet, r.jsonOut = c.Bool("quiet"), c.Bool("json")
 	err := r.parse(c)
 	if err == nil {
-		err = f(r)
+		_, err = recovering(func() (struct{}, error) { return struct{}{}, f(r) })
 	}
 	return r.end(err)
 }
@@ -150,6 +150,9 @@ func (r *report) describe(j *job) {
 	if s := j.meant.schema; s.Rows == 0 && s.Source > 0 {
 		r.note("%snone of the %s rows are in the range", prefix, thousands(s.Source))
 	}
+	if d := j.split.Dataset; d != nil && j.split.Evidence != dataset.ByOption {
+		r.note("%srecognised as %s by %s", prefix, d.Title, j.split.Evidence)
+	}
 	for i, pass := range j.passes() {
 		a := pass.applied
 		if i > 0 && jsonText(a) == jsonText(j.meant.applied) {
@@ -183,6 +186,9 @@ func (r *report) warning(format string, args ...any) { r.say("warning", &r.Warni
 
 func (r *report) say(level string, list *[]string, format string, args ...any) {
 	text := oneLine(fmt.Sprintf(format, args...))
+	if slices.Contains(*list, text) { // said of an input that is read twice
+		return
+	}
 	*list = append(*list, text)
 	switch {
 	case r.quiet:

@@ -146,7 +146,11 @@ func (e signalError) Error() string { return fmt.Sprintf("interrupted (%v)", e.s
 func withSignals(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	caught := make(chan os.Signal, 1)
-	signal.Notify(caught, syscall.SIGINT, syscall.SIGTERM)
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		if !signal.Ignored(s) { // a shell without job control starts its background jobs so: Ctrl-C is not meant for them
+			signal.Notify(caught, s)
+		}
+	}
 	signal.Ignore(syscall.SIGPIPE)
 	go func() {
 		select {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 
@@ -65,24 +64,25 @@ func (o *inputOptions) sourceOptions() source.Options {
 	return source.Options{MaxRecordSize: o.maxRecordSize, LittleEndian: o.littleEndian, Salvage: o.salvage, Reshape: o.reshape}
 }
 
-// find looks for the splits of the inputs.
-func (o *inputOptions) find() ([]dataset.Split, error) {
+// find looks for the splits of the inputs; damaged takes files too that cannot be read or do not fit together.
+func (o *inputOptions) find(damaged bool) ([]dataset.Split, error) {
 	probe := o.sourceOptions()
 	probe.Reshape = nil // hashes and headers are those of the files
-	return dataset.Find(o.inputs, prober{probe}, dataset.Options{Dataset: o.dataset, Split: o.splits, Uncounted: o.salvage, Reshaped: o.reshape != nil})
+	return dataset.Find(o.inputs, prober{probe}, dataset.Options{Dataset: o.dataset, Split: o.splits, Uncounted: o.salvage,
+		Reshaped: o.reshape != nil, Damaged: damaged})
 }
 
-// readClasses reads the file of class names, if there is one.
-func (o *inputOptions) readClasses(r *report) ([]string, error) {
+// readClasses reads the file of class names, if there is one, for the labels among splits.
+func (o *inputOptions) readClasses(splits []dataset.Split, r *report) ([]string, error) {
 	if o.classes == "" {
 		return nil, nil
 	}
-	f, err := os.Open(o.classes)
-	if missing := (*fs.PathError)(nil); errors.As(err, &missing) {
-		return nil, &source.FileError{Path: o.classes, Err: missing.Err}
+	if !slices.ContainsFunc(splits, func(s dataset.Split) bool { return slices.ContainsFunc(s.Files, isLabels) }) {
+		return nil, usagef("--classes %s: no input holds labels", o.classes).hint("say which file does: label=FILE")
 	}
+	f, err := os.Open(o.classes)
 	if err != nil {
-		return nil, err
+		return nil, source.ErrorIn(o.classes, err)
 	}
 	defer f.Close() // only read from
 	classes, note, err := dataset.ReadClasses(f, o.classes)
@@ -103,9 +103,13 @@ func (o *inputOptions) open(ctx context.Context, p *program, s dataset.Split, cl
 		return nil, err
 	}
 	for _, f := range s.Files {
-		t, err := o.openFile(ctx, p, f, s.Dataset, classes, stored)
+		file, err := o.openFile(ctx, p, s, f, classes)
 		if err != nil {
 			return fail(err)
+		}
+		t := source.Table(file)
+		if !stored {
+			t = unstacked(t, s, f)
 		}
 		tables = append(tables, t)
 	}
@@ -116,32 +120,40 @@ func (o *inputOptions) open(ctx context.Context, p *program, s dataset.Split, cl
 	return source.CheckLabels(t), nil
 }
 
-// openFile opens one file of a split.
-func (o *inputOptions) openFile(ctx context.Context, p *program, f dataset.File, d *dataset.Info, classes []string, stored bool) (source.Table, error) {
+// isLabels tells whether a file holds labels.
+func isLabels(f dataset.File) bool { return f.Role == dataset.Label }
+
+// openFile opens the file f of the split s, as it is stored.
+func (o *inputOptions) openFile(ctx context.Context, p *program, s dataset.Split, f dataset.File, classes []string) (*source.IDX, error) {
 	options := o.sourceOptions()
 	options.Name = f.Name
-	if o.reshape != nil && len(f.Header.Dims) > 0 && f.Role == dataset.Label {
-		options.Reshape = nil // --reshape is about the images beside them
-	}
-	if f.Role == dataset.Label {
+	if isLabels(f) {
+		if slices.ContainsFunc(s.Files, func(other dataset.File) bool { return !isLabels(other) }) {
+			options.Reshape = nil // --reshape is about the images beside them
+		}
 		options.Classes = classes
-		if classes == nil && d != nil {
-			options.Classes = d.Classes
+		if classes == nil && s.Dataset != nil {
+			options.Classes = s.Dataset.Classes
 		}
 	}
-	t, err := interruptible(ctx, func() (*source.IDX, error) {
+	return interruptible(ctx, func() (*source.IDX, error) {
 		if f.Path == source.Stdin {
 			return source.NewIDX(p.stdin, source.Stdin, options)
 		}
 		return source.OpenIDX(f.Path, options)
 	})
-	if err != nil || stored || d == nil || f.Role != dataset.Label || d.LabelColumns == nil {
-		return orNil(t, err)
+}
+
+// unstacked is t, read from the file f, with a column for each number of a label where the data set of s has names for them.
+func unstacked(t source.Table, s dataset.Split, f dataset.File) source.Table {
+	if s.Dataset == nil || !isLabels(f) || !slices.Equal(t.Columns()[0].Shape, []int{len(s.Dataset.LabelColumns)}) {
+		return t
 	}
-	if c := t.Columns()[0]; !slices.Equal(c.Shape, []int{len(d.LabelColumns)}) {
-		return t, nil
+	columns, err := source.Unstack(t, s.Dataset.LabelColumns)
+	if err != nil {
+		return t // not as many as there are names, which was seen to
 	}
-	return source.Unstack(t, d.LabelColumns)
+	return columns
 }
 
 // interruptible is f, but it returns when ctx is done although f waits for a pipe that nobody writes to; f is left behind then, as the
@@ -153,7 +165,7 @@ func interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	}
 	done := make(chan result, 1)
 	go func() {
-		v, err := f()
+		v, err := recovering(f)
 		done <- result{v, err}
 	}()
 	select {
@@ -165,26 +177,18 @@ func interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	}
 }
 
-// orNil keeps a nil *source.IDX from becoming a table that is not nil.
-func orNil(t *source.IDX, err error) (source.Table, error) {
-	if err != nil {
-		return nil, err
-	}
-	return t, nil
-}
-
 // maxLabel is the largest label of a split, found by reading its label file, or −1 if there is none or it can be read only once.
 func (o *inputOptions) maxLabel(ctx context.Context, p *program, s dataset.Split) (int64, error) {
 	for _, f := range s.Files {
-		if f.Role != dataset.Label || f.Path == source.Stdin {
+		if !isLabels(f) || len(f.Header.Dims) == 0 { // a pipe would be empty for who comes next
 			continue
 		}
-		t, err := o.openFile(ctx, p, f, s.Dataset, nil, false)
+		file, err := o.openFile(ctx, p, s, f, nil)
 		if err != nil {
 			return -1, err
 		}
-		defer t.Close() // only read from
-		return largest(ctx, t)
+		defer file.Close() // only read from
+		return largest(ctx, unstacked(file, s, f))
 	}
 	return -1, nil
 }

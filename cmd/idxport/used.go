@@ -40,20 +40,28 @@ func checkUsed(o *convertOptions) error {
 			return usagef("no output uses --%s", flag)
 		}
 	}
-	for _, m := range []struct {
-		flag string
-		keys []string
-	}{{"compression", keys(o.compression)}, {"layout", keys(o.layouts)}} {
-		for _, name := range m.keys {
-			if !slices.ContainsFunc(all, func(f formats.Format) bool {
-				return f.Name == name || name == "" && (m.flag == "layout" && f.Layouts != nil || m.flag == "compression" && f.Codecs != nil)
-			}) {
-				return usagef("no output uses --%s%s", m.flag, map[bool]string{true: "", false: " " + name + "=…"}[name == ""]).
-					hint("CSV and IDX are compressed by their names: -o data.csv.gz, or --compression csv=gzip for an output folder")
-			}
-		}
+	if name, ok := unused(keys(o.layouts), all, func(f formats.Format) bool { return f.Layouts != nil }); ok {
+		return usagef("no output uses --layout%s", name)
+	}
+	if name, ok := unused(keys(o.compression), all, func(f formats.Format) bool { return f.Codecs != nil }); ok {
+		return usagef("no output uses --compression%s", name).
+			hint("CSV and IDX are compressed by their names: -o data.csv.gz, or --compression csv=gzip for an output folder")
 	}
 	return nil
+}
+
+// unused finds a format that a flag's value is for, but that is not among all, and returns it as the user wrote it: " csv=…", or nothing where the
+// value is for all formats that bare tells, and there is none.
+func unused(names []string, all []formats.Format, bare func(formats.Format) bool) (text string, found bool) {
+	for _, name := range names {
+		if name == "" && !slices.ContainsFunc(all, bare) {
+			return "", true
+		}
+		if name != "" && !slices.ContainsFunc(all, func(f formats.Format) bool { return f.Name == name }) {
+			return " " + name + "=…", true
+		}
+	}
+	return "", false
 }
 
 // keys lists the keys of m in order.

@@ -179,7 +179,14 @@ func (f Format) LeastSize(s *schema.Schema, o Options) int64 {
 		}
 		return 2 * s.Rows * int64(elements) // a digit and what separates it from the next
 	}
-	return s.Rows * int64(s.RowSize())
+	size := 0
+	for _, c := range s.Columns {
+		if f.Name == "parquet" && c.Scalar() { // a dictionary may take less than a bit for each
+			continue
+		}
+		size += c.RecordSize()
+	}
+	return s.Rows * int64(size)
 }
 
 func openParquet(out Output, s *schema.Schema, o Options) (sink.Sink, error) {

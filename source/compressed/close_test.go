@@ -47,7 +47,7 @@ func TestCloseDoesNotWaitForABlockedPipe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for r.InputOffset() < 1000 || !r.in.isReading() {
+	for r.in.taken.Load() < 1000 || !r.in.isReading() {
 		time.Sleep(time.Millisecond)
 	}
 	read := make(chan error, 1)

@@ -62,8 +62,8 @@ func TestFilesOfTheRealPrograms(t *testing.T) {
 				if err := iotest.TestReader(r, content(t, file.name)); err != nil {
 					t.Error(err)
 				}
-				if r.InputOffset() != int64(len(raw)) {
-					t.Errorf("offset: found %d, expected %d", r.InputOffset(), len(raw))
+				if r.in.taken.Load() != int64(len(raw)) {
+					t.Errorf("offset: found %d, expected %d", r.in.taken.Load(), len(raw))
 				}
 			})
 		}

@@ -2,8 +2,8 @@ package compressed
 
 import "io"
 
-// A Reader reads the decompressed bytes of its input. It is for one goroutine, except that Close and InputOffset may be
-// called from others at any time.
+// A Reader reads the decompressed bytes of its input. It is for one goroutine, except that Close may be called from
+// others at any time.
 type Reader struct {
 	format Format
 	in     *input
@@ -28,10 +28,6 @@ func NewReader(r io.Reader) (*Reader, error) {
 
 // Format returns the format that was recognised.
 func (r *Reader) Format() Format { return r.format }
-
-// InputOffset returns the number of compressed bytes taken from the input so far, for showing progress. It runs ahead of
-// what Read has returned.
-func (r *Reader) InputOffset() int64 { return r.in.taken.Load() }
 
 // Read reads decompressed data. All that was decoded before an error comes first, then the error: io.EOF after good
 // trailers, an [*Error] for bad data, the input's own error, unchanged, if reading that failed, and fs.ErrClosed after

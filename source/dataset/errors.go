@@ -21,9 +21,6 @@ var (
 	// ErrSwapped means that the file of the images holds labels and the other way round.
 	ErrSwapped = errors.New("images and labels are swapped")
 
-	// ErrCounts means that the columns of a table differ in the number of records.
-	ErrCounts = errors.New("the counts differ")
-
 	// ErrClasses means a file of class names that cannot be used.
 	ErrClasses = errors.New("bad class names")
 )

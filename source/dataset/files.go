@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/idxport/idxport/source"
 )
 
 // files makes one table of the files that the user gave, its columns in their order.
@@ -17,6 +19,8 @@ func (f finder) files(inputs []Input) (Split, error) {
 		file := File{Path: in.Path, Role: names[i].Role, Name: in.Name}
 		if file.Name == "" {
 			file.Name = file.Role.String()
+		} else if role := roleOf(file.Name); role != Data { // the user knows better than the file's name
+			file.Role = role
 		}
 		s.Files = append(s.Files, file)
 	}
@@ -32,7 +36,7 @@ func (f finder) files(inputs []Input) (Split, error) {
 	}
 	for i := range s.Files {
 		var err error
-		if s.Files[i].Header, err = f.header(s.Files[i].Path); err != nil {
+		if s.Files[i].Header, err = f.header(s.Files[i].Path); err != nil && !f.options.Damaged {
 			return Split{}, err
 		}
 	}
@@ -45,7 +49,7 @@ func (f finder) files(inputs []Input) (Split, error) {
 
 // inputName is what the path of an input tells.
 func inputName(path string) Name {
-	if path == Stdin {
+	if path == source.Stdin {
 		return Name{Role: Data, Stem: "stdin"}
 	}
 	n := ParseName(path)
@@ -59,7 +63,7 @@ func inputName(path string) Name {
 func distinct(files []File, names []Name) error {
 	for i, a := range files {
 		for j, b := range files[:i] {
-			if a.Path == Stdin && b.Path == Stdin {
+			if a.Path == source.Stdin && b.Path == source.Stdin {
 				return usagef("standard input can be one column only", "standard input is given twice")
 			}
 			if a.Name != b.Name {
@@ -112,7 +116,7 @@ func common(names []Name, get func(Name) string) string {
 
 // labelsBeside notes labels in the folder of a lone image file that would pair with it.
 func labelsBeside(files []File, names []Name) []string {
-	image := slices.IndexFunc(files, func(f File) bool { return f.Role == Image && f.Path != Stdin })
+	image := slices.IndexFunc(files, func(f File) bool { return f.Role == Image && f.Path != source.Stdin })
 	if image < 0 || slices.ContainsFunc(files, func(f File) bool { return f.Role == Label || f.Name == Label.String() }) {
 		return nil
 	}
@@ -141,7 +145,7 @@ func paths(files []File) []string {
 // check compares the headers of a table's files: that images and labels are not swapped, and that all have as many records. Files of
 // unknown header are passed over.
 func (f finder) check(s *Split) error {
-	if f.options.Reshaped {
+	if f.options.Reshaped || f.options.Damaged {
 		return nil
 	}
 	known := slices.DeleteFunc(slices.Clone(s.Files), func(f File) bool { return len(f.Header.Dims) == 0 })
@@ -154,7 +158,7 @@ func (f finder) check(s *Split) error {
 			return &Error{
 				Message: fmt.Sprintf("the columns differ in length: found %d records in %s and %d in %s, expected as many",
 					a.Header.Records(), filepath.Base(a.Path), b.Header.Records(), filepath.Base(b.Path)),
-				Advice: "the files do not belong together, or one of them is damaged", Paths: []string{a.Path, b.Path}, Err: ErrCounts}
+				Advice: "the files do not belong together, or one of them is damaged", Paths: []string{a.Path, b.Path}, Err: source.ErrCounts}
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -61,7 +62,7 @@ func inputsIn(dir, args string) []Input {
 	var inputs []Input
 	for _, arg := range strings.Fields(args) {
 		in := ParseInput(arg)
-		if in.Path != Stdin {
+		if in.Path != source.Stdin {
 			in.Path = filepath.Join(dir, in.Path)
 		}
 		inputs = append(inputs, in)
@@ -83,7 +84,7 @@ func TestFilesErrors(t *testing.T) {
 		"one name twice":     {"left.idx right.idx", Options{}, ErrUsage, `two columns would be called "data"`, "name them: left="},
 		"two splits":         {"train-labels-idx1-ubyte t10k-labels-idx1-ubyte", Options{}, ErrUsage, `two columns would be called "label"`, "one split at a time"},
 		"a given name twice": {"label=left.idx train-labels-idx1-ubyte", Options{}, ErrUsage, `two columns would be called "label"`, "name them: left="},
-		"counts":             {"train-images-idx3-ubyte t10k-labels-idx1-ubyte", Options{}, ErrCounts, "60000 records in train-images-idx3-ubyte and 10000 in t10k-labels-idx1-ubyte", ""},
+		"counts":             {"train-images-idx3-ubyte t10k-labels-idx1-ubyte", Options{}, source.ErrCounts, "60000 records in train-images-idx3-ubyte and 10000 in t10k-labels-idx1-ubyte", ""},
 		"swapped":            {"swapped-images.idx swapped-labels.idx", Options{}, ErrSwapped, "swapped-images.idx", "image=" + filepath.Join(dir, "swapped-labels.idx")},
 		"names swapped":      {"image=train-labels-idx1-ubyte label=train-images-idx3-ubyte", Options{}, ErrSwapped, "swapped", "image=" + filepath.Join(dir, "train-images-idx3-ubyte")},
 		"the wrong data set": {"emnist-letters-train-labels-idx1-ubyte", Options{Dataset: "mnist"}, ErrUsage, "emnist-letters by the files' names, expected mnist", "--dataset none"},
@@ -120,7 +121,7 @@ func TestFilesUnchecked(t *testing.T) {
 // Standard input, and pipes of the shell, can be read only once.
 func TestFilesDoesNotProbeStreams(t *testing.T) {
 	t.Parallel()
-	inputs := []Input{{Path: Stdin, Name: "label"}}
+	inputs := []Input{{Path: source.Stdin, Name: "label"}}
 	pipe := makePipe(t)
 	if pipe != "" {
 		inputs = append(inputs, Input{Path: pipe})

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,9 +10,6 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
-
-// Stdin is the path that means standard input.
-const Stdin = "-"
 
 // A Prober looks into files for Find, which calls it from one goroutine, for regular files alone. Its errors do not name the file, as Find
 // does.
@@ -27,7 +23,7 @@ type Prober interface {
 	Compressed(path string) bool
 }
 
-// An Input is one argument of the user: a folder, a file, or Stdin.
+// An Input is one argument of the user: a folder, a file, or source.Stdin.
 type Input struct {
 	Path string
 	Name string // of the column that the file is to be, or empty: by its role
@@ -44,14 +40,17 @@ type Options struct {
 	Uncounted bool
 	// Reshaped says that the data will be read in other dimensions than the headers': neither counts nor ranks are compared.
 	Reshaped bool
+	// Damaged takes files all the same whose headers cannot be read or that do not fit together, for looking at what there is.
+	Damaged bool
 }
 
 // A File is one column's file.
 type File struct {
 	Path string
-	Role Role   // by the file's name
+	Role Role   // by the name that the user gave the column, else by the file's
 	Name string // of the column, never empty
-	// Header is what the file says of itself. It has no Dims if the file can be read only once: standard input, a pipe, a device.
+	// Header is what the file says of itself. It has no Dims if the file can be read only once (standard input, a pipe, a device), or, with
+	// Options.Damaged, if it cannot be read.
 	Header idx.Header
 }
 
@@ -99,12 +98,12 @@ func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
 	}
 	f := finder{Prober: p, options: o}
 	for _, in := range inputs {
-		if in.Path == Stdin {
+		if in.Path == source.Stdin {
 			continue
 		}
 		info, err := os.Stat(in.Path)
 		if err != nil {
-			return nil, pathError(in.Path, err)
+			return nil, source.ErrorIn(in.Path, err)
 		}
 		if !info.IsDir() {
 			continue
@@ -130,19 +129,19 @@ type finder struct {
 
 // header is the header of the file at path, without Dims if reading it would take it away from who comes next.
 func (f finder) header(path string) (idx.Header, error) {
-	if path == Stdin {
+	if path == source.Stdin {
 		return idx.Header{}, nil
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return idx.Header{}, pathError(path, err)
+		return idx.Header{}, source.ErrorIn(path, err)
 	}
 	if !info.Mode().IsRegular() {
 		return idx.Header{}, nil
 	}
 	h, err := f.Header(path)
 	if err != nil {
-		return idx.Header{}, pathError(path, err)
+		return idx.Header{}, source.ErrorIn(path, err)
 	}
 	return h, nil
 }
@@ -156,14 +155,6 @@ func (f finder) wanted(name string) bool {
 func isSplit(asked, name string) bool {
 	asked = lowerASCII(asked)
 	return name != "" && (asked == name || splitOf(asked) == name)
-}
-
-// pathError puts path before err, once.
-func pathError(path string, err error) error {
-	if pe, ok := err.(*fs.PathError); ok && pe.Path == path { //nolint:errorlint // an error around it says more
-		err = pe.Err
-	}
-	return &source.FileError{Path: path, Err: err}
 }
 
 // sameHeader tells whether two files say the same of themselves.

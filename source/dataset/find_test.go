@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -185,7 +186,7 @@ func TestFindPaths(t *testing.T) {
 		"two folders":     {[]Input{{Path: dir}, {Path: dir}}, ErrUsage},
 		"folder and file": {[]Input{{Path: filepath.Join(dir, "train-images-idx3-ubyte")}, {Path: dir}}, ErrUsage},
 		"a named folder":  {[]Input{{Path: dir, Name: "image"}}, ErrUsage},
-		"stdin twice":     {[]Input{{Path: Stdin, Name: "a"}, {Path: Stdin, Name: "b"}}, ErrUsage},
+		"stdin twice":     {[]Input{{Path: source.Stdin, Name: "a"}, {Path: source.Stdin, Name: "b"}}, ErrUsage},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -109,7 +110,7 @@ func (f finder) checkSplits(where string, pairings []pairing) error {
 func (f finder) scan(dir string) (found []candidate, notes []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, nil, pathError(dir, err)
+		return nil, nil, source.ErrorIn(dir, err)
 	}
 	for _, e := range entries {
 		c := candidate{filepath.Join(dir, e.Name()), ParseName(e.Name())}

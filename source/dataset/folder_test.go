@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -139,7 +140,7 @@ func TestFolderErrors(t *testing.T) {
 		"no such split": {fourFiles, Options{Split: []string{"train", "dig"}}, ErrUsage, []string{`no split "dig"`}, "it has train, test"},
 		"swapped": {[]string{"train-images-idx3-ubyte 3", "train-labels-idx1-ubyte 3 28 28"}, Options{}, ErrSwapped,
 			[]string{"uint8 3 in train-images-idx3-ubyte", "uint8 3×28×28 in train-labels-idx1-ubyte"}, "image="},
-		"counts": {[]string{"train-images-idx3-ubyte 60000 28 28", "train-labels-idx1-ubyte 10000"}, Options{}, ErrCounts,
+		"counts": {[]string{"train-images-idx3-ubyte 60000 28 28", "train-labels-idx1-ubyte 10000"}, Options{}, source.ErrCounts,
 			[]string{"60000 records in train-images-idx3-ubyte", "10000 in train-labels-idx1-ubyte"}, "do not belong together"},
 		"not IDX": {[]string{"train-images-idx3-ubyte=<html>", "train-labels-idx1-ubyte 3"}, Options{}, idx.ErrMagic,
 			[]string{"train-images-idx3-ubyte: at byte 0: found an HTML"}, "download it again"},

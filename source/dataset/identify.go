@@ -6,13 +6,17 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/idxport/idxport/source"
 )
 
-// What Split.Evidence says.
+// ByOption is what Split.Evidence says where the user named the data set.
+const ByOption = "--dataset"
+
+// What else Split.Evidence says.
 const (
-	byOption = "--dataset"
-	byName   = "the file names"
-	byHash   = "the sha256 of the labels"
+	byName = "the file names"
+	byHash = "the sha256 of the labels"
 )
 
 // identify tells which data set the splits are, which their names say belong together. named is the one that the names give away, or
@@ -25,7 +29,7 @@ func (f finder) identify(splits []*Split, named string) error {
 	case asked != "" && named != "" && named != asked:
 		return contradiction(asked, []string{named}, baseNames(paths(splits[0].Files)))
 	case asked != "":
-		return apply(splits, asked, byOption)
+		return apply(splits, asked, ByOption)
 	case named != "":
 		return apply(splits, named, byName)
 	}
@@ -96,7 +100,7 @@ func labels(files []File) int {
 // suggestions notes that the folder of the file at path is called like a data set whose files cannot be told by name. torchvision keeps
 // files in KMNIST/raw.
 func suggestions(path string) []string {
-	if path == Stdin {
+	if path == source.Stdin {
 		return nil
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))

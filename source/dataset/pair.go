@@ -29,9 +29,11 @@ func (f finder) table(dir string, p pairing) (Split, error) {
 		s.Files = append(s.Files, file)
 		s.Notes = append(s.Notes, notes...)
 	}
-	if only := s.Files[0]; len(s.Files) == 1 && only.Role == Image {
+	switch only := s.Files[0]; {
+	case len(s.Files) > 1 || len(only.Header.Dims) == 0: // a file that cannot be read has worse to tell
+	case only.Role == Image:
 		s.Notes = append(s.Notes, "no labels found for "+filepath.Base(only.Path))
-	} else if len(s.Files) == 1 && only.Role == Label {
+	case only.Role == Label:
 		s.Notes = append(s.Notes, "no images found for "+filepath.Base(only.Path))
 	}
 	return s, f.check(&s)
@@ -103,6 +105,9 @@ func (f finder) chooseTwin(files []candidate) (File, []string, error) {
 			continue
 		}
 		good, headers = append(good, c), append(headers, h)
+	}
+	if len(good) == 0 && f.options.Damaged {
+		good, headers, notes = files[:1], []idx.Header{{}}, nil // who reads it will tell
 	}
 	if len(good) == 0 {
 		return File{}, nil, firstErr

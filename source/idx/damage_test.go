@@ -54,6 +54,26 @@ func TestTruncatedMessage(t *testing.T) {
 	}
 }
 
+// Datumaro writes the size of the payload where the number of records belongs. It is told apart from a truncated download also where the
+// size of the input is not known before its end.
+func TestCountOfBytesIsNamed(t *testing.T) {
+	t.Parallel()
+	file := images(t, 3*6, 3)
+	for name, size := range map[string]int64{"size known": int64(len(file)), "size unknown": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rd, err := NewReader(bytes.NewReader(file), Options{Size: size})
+			if err == nil {
+				_, err = rd.ReadRecords(make([]byte, 18*6), 18)
+			}
+			var e *Error
+			if !errors.As(err, &e) || e.Offset != 4 || !strings.Contains(e.Message, "counts bytes, not records: found 18 for 3 records") {
+				t.Errorf("found %v", err)
+			}
+		})
+	}
+}
+
 func TestTrailingBytes(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

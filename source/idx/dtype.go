@@ -1,9 +1,6 @@
 package idx
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // A DType is the data type of the elements, the third byte of the magic number.
 type DType uint8
@@ -23,15 +20,14 @@ var dtypes = [...]struct {
 	dtype  DType
 	size   int    // bytes
 	name   string // as numpy and Arrow say it
-	title  string // as the format's description says it
 	suffix string // as published files are named: train-images-idx3-ubyte
 }{
-	{Uint8, 1, "uint8", "unsigned byte", "ubyte"},
-	{Int8, 1, "int8", "signed byte", "byte"},
-	{Int16, 2, "int16", "short", "short"},
-	{Int32, 4, "int32", "int", "int"},
-	{Float32, 4, "float32", "float", "float"},
-	{Float64, 8, "float64", "double", "double"},
+	{Uint8, 1, "uint8", "ubyte"},
+	{Int8, 1, "int8", "byte"},
+	{Int16, 2, "int16", "short"},
+	{Int32, 4, "int32", "int"},
+	{Float32, 4, "float32", "float"},
+	{Float64, 8, "float64", "double"},
 }
 
 // DTypes lists the data types in the order of their codes.
@@ -75,32 +71,10 @@ func (d DType) String() string {
 	return fmt.Sprintf("dtype 0x%02X", uint8(d))
 }
 
-// Title is the name in the format's own description: "unsigned byte", "short", ….
-func (d DType) Title() string {
-	if i := d.index(); i >= 0 {
-		return dtypes[i].title
-	}
-	return d.String()
-}
-
 // Suffix is the name at the end of published file names: "ubyte" in train-images-idx3-ubyte.
 func (d DType) Suffix() string {
 	if i := d.index(); i >= 0 {
 		return dtypes[i].suffix
 	}
 	return d.String()
-}
-
-// ParseDType accepts any of the three names of a data type, in any case.
-func ParseDType(s string) (DType, error) {
-	for _, t := range dtypes {
-		if strings.EqualFold(s, t.name) || strings.EqualFold(s, t.title) || strings.EqualFold(s, t.suffix) {
-			return t.dtype, nil
-		}
-	}
-	names := make([]string, len(dtypes))
-	for i, t := range dtypes {
-		names[i] = t.name
-	}
-	return 0, fmt.Errorf("unknown data type %q, expected one of %s", s, strings.Join(names, ", "))
 }

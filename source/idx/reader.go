@@ -118,11 +118,6 @@ func (rd *Reader) checkSize() error {
 	switch {
 	case found == want:
 		return nil
-	case found < want && countsBytes(h, found-rd.claim.Size()):
-		return &Error{Offset: 4, Err: ErrTruncated,
-			Message: fmt.Sprintf("the first dimension counts bytes, not records: found %d for %d records of %d bytes",
-				h.Records(), h.Records()/h.RecordSize(), h.RecordSize()),
-			Advice: "some writers do this (Datumaro among them); read the file with --salvage"}
 	case found < want:
 		return rd.truncated(found)
 	}
@@ -138,6 +133,12 @@ func countsBytes(h Header, payload int64) bool {
 // truncated is the error for an input that ends after found bytes.
 func (rd *Reader) truncated(found int64) error {
 	h := rd.header
+	if countsBytes(h, found-rd.claim.Size()) {
+		return &Error{Offset: 4, Err: ErrTruncated,
+			Message: fmt.Sprintf("the first dimension counts bytes, not records: found %d for %d records of %d bytes",
+				h.Records(), h.Records()/h.RecordSize(), h.RecordSize()),
+			Advice: "some writers do this (Datumaro among them); read the file with --salvage"}
+	}
 	e := &Error{Offset: found, Err: ErrTruncated, Advice: adviceDownload + ", or take the whole records that are there with --salvage",
 		Message: fmt.Sprintf("truncated: found %d bytes, expected %d for %s (%d whole records)",
 			found, rd.claim.Size()+h.PayloadSize(), h, (found-rd.claim.Size())/max(1, h.RecordSize()))}

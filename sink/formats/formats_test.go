@@ -1,0 +1,21 @@
+package formats
+
+import (
+	"testing"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink/compressed"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// A million labels in a dictionary of one entry are runs of a few bytes: the size of the values says nothing about the file's.
+func TestLeastSizeIsNoMoreThanTheFile(t *testing.T) {
+	t.Parallel()
+	s := &schema.Schema{Rows: 1 << 20, Columns: []source.Column{
+		{Name: "image", DType: idx.Uint8, Shape: []int{2, 2}}, {Name: "label", DType: idx.Int32}}}
+	f, _ := Named("parquet")
+	if got := f.LeastSize(s, Options{Compression: compressed.Codec{Name: "none"}}); got != 4<<20 {
+		t.Errorf("found %d bytes, expected those of the images", got)
+	}
+}
