@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"os"
 	"path/filepath"
 
 	"github.com/idxport/idxport/pipeline"
@@ -91,8 +92,8 @@ func checkSpace(jobs []*job) error {
 	for _, j := range jobs {
 		for _, pass := range j.passes() {
 			for _, out := range pass.outputs {
-				if out.path != stdout {
-					need[filepath.Dir(out.path)] += out.format.LeastSize(pass.schema, out.options)
+				if dir, ok := spaceFor(out.path); ok {
+					need[dir] += out.format.LeastSize(pass.schema, out.options)
 				}
 			}
 		}
@@ -104,6 +105,21 @@ func checkSpace(jobs []*job) error {
 		}
 	}
 	return nil
+}
+
+// spaceFor is the folder whose file system an output takes space of; false for standard output, devices and pipes.
+func spaceFor(path string) (dir string, ok bool) {
+	if path == stdout {
+		return "", false
+	}
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return "", false
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	return filepath.Dir(path), true
 }
 
 // prepare hands all targets to the publisher, in the order of the outputs.

@@ -3,6 +3,7 @@ package arrow
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"strings"
 	"sync"
 
@@ -15,6 +16,10 @@ const (
 	codecLZ4  = 0
 	codecZstd = 1
 )
+
+// bestZstdState is about the bytes that an encoder of zstd's levels from 10 on keeps: hash tables and history, measured. Those below keep less
+// than 8 MiB.
+const bestZstdState = 42 << 20
 
 // codecs tells which codecs there are, the default first.
 func codecs() []codecRow {
@@ -50,6 +55,7 @@ type frame struct{ bytes []byte }
 // A codec compresses buffers. It is safe on many goroutines.
 type codec struct {
 	id          int8
+	state       int64 // bytes that a compressor keeps, where they count
 	make        func() compressor
 	compressors sync.Pool // compressor: one for each goroutine
 	frames      sync.Pool // *frame: what waits to be written
@@ -66,8 +72,11 @@ func (c *codec) compress(data []byte) (*frame, error) {
 	if !ok {
 		f = new(frame)
 	}
+	// What cannot be compressed grows by a few bytes for each block of 64 KiB or more. Appending without the room would reach that in many small
+	// steps, and leave several times as much to the collector.
+	f.bytes = slices.Grow(f.bytes[:0], len(data)+len(data)/64+64)
 	var err error
-	f.bytes, err = made(binary.LittleEndian.AppendUint64(f.bytes[:0], uint64(len(data))), data)
+	f.bytes, err = made(binary.LittleEndian.AppendUint64(f.bytes, uint64(len(data))), data)
 	return f, err
 }
 
@@ -87,7 +96,11 @@ func (o Options) codec() (*codec, error) {
 		if c.make == nil {
 			return nil, nil
 		}
-		return &codec{id: c.id, make: func() compressor { return c.make(o.Level) }}, nil
+		made := &codec{id: c.id, make: func() compressor { return c.make(o.Level) }}
+		if c.id == codecZstd && zstd.EncoderLevelFromZstd(o.Level) == zstd.SpeedBestCompression {
+			made.state = bestZstdState
+		}
+		return made, nil
 	}
 	return nil, unsupported("unknown compression %q, expected one of %s", name, strings.Join(Codecs(), ", "))
 }
@@ -98,7 +111,9 @@ func newZstd(level int) compressor {
 	if level > 0 {
 		speed = zstd.EncoderLevelFromZstd(level)
 	}
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(speed), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
+	// Labels repeat no sequences, nor do floats: without WithAllLitEntropyCompression the fast levels store them as they are.
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(speed), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false),
+		zstd.WithAllLitEntropyCompression(true))
 	return func(dst, data []byte) ([]byte, error) {
 		if err != nil {
 			return dst, err

@@ -117,12 +117,12 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	}, nil
 }
 
-// BatchSize is the most memory that the compressed buffers of rows rows take beside the batch: see sink.Sizer.
+// BatchSize is the most memory that the compressed buffers of rows rows, and making them, take beside the batch: see sink.Sizer.
 func (s *Sink) BatchSize(rows int) int64 {
 	if s.codec == nil {
 		return 0
 	}
-	return int64(rows) * int64(s.rowSize)
+	return int64(rows)*int64(s.rowSize) + s.codec.state
 }
 
 // Close ends the stream, and the file with its footer.

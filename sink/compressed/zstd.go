@@ -12,7 +12,8 @@ func newZstd(level int) (encoder, error) {
 	e, err := zstd.NewWriter(nil,
 		zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(level)),
 		zstd.WithEncoderCRC(true),
-		zstd.WithZeroFrames(true)) // EncodeAll of nothing gives an empty frame
+		zstd.WithAllLitEntropyCompression(true), // labels repeat no sequences; without it the fast levels store them as they are
+		zstd.WithZeroFrames(true))               // EncodeAll of nothing gives an empty frame
 	return zstdEncoder{e}, err
 }
 

@@ -65,11 +65,11 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	return c, nil
 }
 
-// BatchSize is the most text that Encode makes of rows rows, or what compression leaves of that.
+// BatchSize is the most text that Encode makes of rows rows; where it is compressed, also what that leaves and the piece that it is made from.
 func (s *Sink) BatchSize(rows int) int64 {
 	size := min(int64(rows)*s.layout.rowSize(), maxReady*pieceSize)
 	if s.packed {
-		size /= codeShare
+		return size/codeShare + min(size, pieceSize)
 	}
 	return size
 }

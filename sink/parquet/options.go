@@ -35,6 +35,7 @@ type codec struct {
 	// encode compresses src into dst, whose contents are overwritten and which grows as needed. It is safe on many goroutines; nil if
 	// pages are not compressed.
 	encode func(dst, src []byte) ([]byte, error)
+	state  int64 // bytes that each goroutine which compresses takes beside the page, where they count
 }
 
 // codecs tells which codecs there are, the default first.
@@ -42,7 +43,7 @@ func codecs() []codecRow {
 	return []codecRow{
 		{"zstd", 22, newZstd},
 		{"none", 0, func(int) codec { return codec{id: format.Uncompressed} }},
-		{"snappy", 0, func(int) codec { return codec{format.Snappy, new(snappy.Codec).Encode} }},
+		{"snappy", 0, func(int) codec { return codec{id: format.Snappy, encode: new(snappy.Codec).Encode} }},
 		{"gzip", 9, newGzip},
 		{"lz4_raw", 9, newLZ4},
 	}
@@ -89,7 +90,7 @@ func newGzip(level int) codec {
 	if level == 0 {
 		level = gzip.DefaultCompression
 	}
-	return codec{format.Gzip, (&gzip.Codec{Level: level}).Encode}
+	return codec{id: format.Gzip, encode: (&gzip.Codec{Level: level}).Encode}
 }
 
 func newZstd(level int) codec {
@@ -97,14 +98,23 @@ func newZstd(level int) codec {
 	if level > 0 {
 		speed = kzstd.EncoderLevelFromZstd(level)
 	}
-	return codec{format.Zstd, (&zstd.Codec{Level: speed}).Encode}
+	return codec{format.Zstd, (&zstd.Codec{Level: speed}).Encode, zstdState(speed)}
+}
+
+// zstdState is about the bytes that an encoder of that speed keeps, where they count: the best has 42 MiB of hash tables and history, measured; the
+// others less than 8 MiB.
+func zstdState(speed kzstd.EncoderLevel) int64 {
+	if speed == kzstd.SpeedBestCompression {
+		return 42 << 20
+	}
+	return 0
 }
 
 // newLZ4 compresses blocks itself: parquet-go's codec has no way to ask for lz4's plain compressor, several times as fast as the one with levels,
 // that would keep its 256 KiB of tables between pages.
 func newLZ4(level int) codec {
 	var pool sync.Pool
-	return codec{format.Lz4Raw, func(dst, src []byte) ([]byte, error) {
+	return codec{id: format.Lz4Raw, encode: func(dst, src []byte) ([]byte, error) {
 		if len(src) > math.MaxInt32-1<<24 { // the bound below must fit a page's size
 			return nil, errPageSize
 		}

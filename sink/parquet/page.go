@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -104,10 +105,15 @@ func (x *press) compress(p *page, body [][]byte) ([]byte, error) {
 		src = joined.bytes
 	}
 	p.memory = take(&x.compressed)
+	p.memory.bytes = slices.Grow(p.memory.bytes[:0], maxCompressed(len(src)))
 	var err error
 	p.memory.bytes, err = x.codec.encode(p.memory.bytes, src)
 	return p.memory.bytes, err
 }
+
+// maxCompressed is about the most bytes that a codec makes of n: Snappy's bound, the largest of all. Codecs that append would reach it in many
+// small steps, and leave several times as much to the collector.
+func maxCompressed(n int) int { return n + n/6 + 32 }
 
 // take takes a buffer out of pool, or makes one.
 func take(pool *sync.Pool) *buffer {

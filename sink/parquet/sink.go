@@ -109,7 +109,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	return func() error { return s.append(b.Rows, pages, values) }, nil
 }
 
-// BatchSize is the most memory that the pages of rows rows take beside the batch: see sink.Sizer.
+// BatchSize is the most memory that the pages of rows rows, and making them, take beside the batch: see sink.Sizer.
 func (s *Sink) BatchSize(rows int) int64 {
 	size := 0
 	for i := range s.leaves {
@@ -122,7 +122,7 @@ func (s *Sink) BatchSize(rows int) int64 {
 			size += rows * len(l.Repetition)
 		}
 	}
-	return int64(size)
+	return int64(size) + s.press.codec.state
 }
 
 // Close ends the file.

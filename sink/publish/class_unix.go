@@ -13,12 +13,16 @@ import (
 // osClass makes files by openat on one descriptor. This is the hot path of image folders: tens of thousands of files of a few
 // hundred bytes, where os.OpenFile's poller registration and allocations would show. See BenchmarkWriteFile.
 type osClass struct {
-	dir    *os.File
+	dir    *os.File        // nil if it is the folder's own, which the folder closes
 	raw    syscall.RawConn // pins the descriptor: a Close meanwhile cannot make openat hit a reused number
 	prefix string          // "" or "class/", relative to dir
 }
 
 func newClass(f *osFolder, dir, prefix string) (classHandle, error) {
+	if dir == "." {
+		raw, err := f.self.SyscallConn()
+		return &osClass{raw: raw, prefix: prefix}, err
+	}
 	d, err := f.root.Open(dir)
 	if err != nil {
 		return nil, err
@@ -42,7 +46,12 @@ func (c *osClass) writeFile(name string, data []byte) error {
 	return err
 }
 
-func (c *osClass) Close() error { return c.dir.Close() }
+func (c *osClass) Close() error {
+	if c.dir == nil {
+		return nil
+	}
+	return c.dir.Close()
+}
 
 // writeFileAt is openat, write, close.
 func writeFileAt(dir int, name string, data []byte) error {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // The kinds of failure that are not a file system's own; test for them with errors.Is.
@@ -45,6 +46,9 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) Hint() string {
 	if e.hint == "" && errors.Is(e.Err, fs.ErrPermission) {
 		return "check who may write in " + filepath.Dir(e.Path)
+	}
+	if e.hint == "" && errors.Is(e.Err, syscall.ENAMETOOLONG) {
+		return "shorten the name: hidden names beside it are 34 bytes longer while it is written"
 	}
 	return e.hint
 }

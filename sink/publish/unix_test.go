@@ -171,3 +171,53 @@ func TestReadOnlyFolder(t *testing.T) {
 		t.Errorf("got %v, want a lack of permission", err)
 	}
 }
+
+// TestClassesBeyondTheLimitCostNoDescriptor counts this process's descriptors that lead into the folder.
+func TestClassesBeyondTheLimitCostNoDescriptor(t *testing.T) {
+	t.Parallel()
+	const self = "/proc/self/fd/"
+	if _, err := os.ReadDir(self); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	folder, err := osDisk{}.openFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	count := func() int {
+		open, err := os.ReadDir(self)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, fd := range open {
+			if path, err := os.Readlink(self + fd.Name()); err == nil && (path == dir || filepath.Dir(path) == dir) {
+				n++
+			}
+		}
+		return n
+	}
+	before := count()
+	kept, err := folder.class("kept", true, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Close()
+	if n := count(); n != before+1 {
+		t.Errorf("found %d descriptors with a class that is kept open, expected %d", n, before+1)
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		class, err := folder.class(name, true, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer class.Close()
+		if err := class.writeFile("file", []byte(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := count(); n != before+1 {
+		t.Errorf("found %d descriptors with three more classes, expected %d still", n, before+1)
+	}
+}

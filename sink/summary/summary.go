@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
@@ -38,13 +39,14 @@ func (c Column) Labels() []int64 { return slices.Sorted(maps.Keys(c.Counts)) }
 
 // A Sink gathers the summaries of the columns of a table. It is a sink.Sink.
 type Sink struct {
-	schema  *schema.Schema
-	columns []Column
+	schema    *schema.Schema
+	columns   []Column
+	uncounted []atomic.Bool // columns whose values need not be counted any more: there are too many
 }
 
 // New returns a sink for tables of the schema s.
 func New(s *schema.Schema) *Sink {
-	k := &Sink{schema: s, columns: make([]Column, len(s.Columns))}
+	k := &Sink{schema: s, columns: make([]Column, len(s.Columns)), uncounted: make([]atomic.Bool, len(s.Columns))}
 	for i, c := range s.Columns {
 		k.columns[i] = empty(c)
 	}
@@ -58,11 +60,16 @@ func (k *Sink) Columns() []Column { return k.columns }
 func (k *Sink) Encode(_ context.Context, b schema.Batch) (func() error, error) {
 	sums := make([]Column, len(b.Columns))
 	for i, c := range k.schema.Columns {
-		sums[i] = sum(c, b.Columns[i])
+		sums[i] = empty(c)
+		if k.uncounted[i].Load() {
+			sums[i].Counts = nil
+		}
+		sums[i].elements(c.DType, b.Columns[i])
 	}
 	return func() error {
 		for i := range sums {
 			k.columns[i].add(sums[i])
+			k.uncounted[i].Store(k.columns[i].Counts == nil)
 		}
 		return nil
 	}, nil
@@ -102,32 +109,30 @@ func (c *Column) add(b Column) {
 	}
 }
 
-// sum sums up data, little-endian elements of c.
-func sum(c source.Column, data []byte) Column {
-	s := empty(c)
-	switch c.DType {
+// elements adds data, little-endian elements of d.
+func (c *Column) elements(d idx.DType, data []byte) {
+	switch d {
 	case idx.Uint8:
-		s.bytes(data, func(b int) float64 { return float64(b) })
+		c.bytes(data, func(b int) float64 { return float64(b) })
 	case idx.Int8:
-		s.bytes(data, func(b int) float64 { return float64(int8(b)) })
+		c.bytes(data, func(b int) float64 { return float64(int8(b)) })
 	case idx.Int16:
 		for i := 0; i < len(data); i += 2 {
-			s.one(float64(int16(binary.LittleEndian.Uint16(data[i:]))), 1)
+			c.one(float64(int16(binary.LittleEndian.Uint16(data[i:]))), 1)
 		}
 	case idx.Int32:
 		for i := 0; i < len(data); i += 4 {
-			s.one(float64(int32(binary.LittleEndian.Uint32(data[i:]))), 1)
+			c.one(float64(int32(binary.LittleEndian.Uint32(data[i:]))), 1)
 		}
 	case idx.Float32:
 		for i := 0; i < len(data); i += 4 {
-			s.one(float64(math.Float32frombits(binary.LittleEndian.Uint32(data[i:]))), 1)
+			c.one(float64(math.Float32frombits(binary.LittleEndian.Uint32(data[i:]))), 1)
 		}
 	case idx.Float64:
 		for i := 0; i < len(data); i += 8 {
-			s.one(math.Float64frombits(binary.LittleEndian.Uint64(data[i:])), 1)
+			c.one(math.Float64frombits(binary.LittleEndian.Uint64(data[i:])), 1)
 		}
 	}
-	return s
 }
 
 // bytes sums up elements of one byte by counting each of the 256 values first.
