@@ -84,6 +84,7 @@ type PanicError struct {
 	Stack []byte
 }
 
+// Error is the message, without the hint.
 func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }
 
 // Hint asks for a report.

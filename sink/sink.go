@@ -43,6 +43,7 @@ type Error struct {
 	Err     error  // a sentinel
 }
 
+// Error is the message, without the hint.
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Format, e.Message) }
 
 // Unwrap returns the sentinel.

@@ -33,6 +33,7 @@ type FileError struct {
 	Err  error
 }
 
+// Error is the message, without the hint.
 func (e *FileError) Error() string {
 	if e.Path == Stdin {
 		return "standard input: " + e.Err.Error()

@@ -21,6 +21,7 @@ type CountsError struct {
 	Rows  []int64
 }
 
+// Error is the message, without the hint.
 func (e *CountsError) Error() string {
 	parts := make([]string, len(e.Names))
 	for i, n := range e.Names {

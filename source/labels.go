@@ -19,6 +19,7 @@ type LabelError struct {
 	Classes int // number of named labels
 }
 
+// Error is the message, without the hint.
 func (e *LabelError) Error() string {
 	return fmt.Sprintf("column %s, row %d: label %d has no name, of %d names that are known", e.Column, e.Row, e.Label, e.Classes)
 }

@@ -32,6 +32,7 @@ type Error struct {
 	hint   string
 }
 
+// Error is the message, without the hint.
 func (e *Error) Error() string {
 	if e.Reason == "" {
 		return e.Path + ": " + e.Err.Error()

@@ -24,6 +24,7 @@ type ClassError struct {
 	Message string
 }
 
+// Error is the message, without the hint.
 func (e *ClassError) Error() string {
 	if e.Line == 0 {
 		return fmt.Sprintf("%s: %s", e.File, e.Message)

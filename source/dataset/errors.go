@@ -33,6 +33,7 @@ type Error struct {
 	Err     error    // one of the sentinels
 }
 
+// Error is the message, without the hint.
 func (e *Error) Error() string { return e.Message }
 
 // Unwrap returns the sentinel.

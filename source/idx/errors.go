@@ -28,6 +28,7 @@ type Error struct {
 	Err     error  // one of the sentinels
 }
 
+// Error is the message, without the hint.
 func (e *Error) Error() string {
 	return fmt.Sprintf("at byte %d: %s", e.Offset, e.Message)
 }
