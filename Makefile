@@ -6,7 +6,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: build demo test race lint fuzz golden data interop interop-full bench cross vuln clean
+.PHONY: build demo test race lint fuzz golden data interop interop-full bench bench-scale cross vuln clean
 
 ## build: the program, static, as bin/idxport
 build:
@@ -66,9 +66,13 @@ interop-full: build data
 	test/interop/.venv/bin/python test/interop/published.py --binary $(BIN)
 	test/interop/.venv/bin/python test/interop/memory.py --binary $(BIN)
 
-## bench: ratios of whole runs to the limits of the machine; needs `make data`
+## bench: ratios of whole runs to the limits of the machine, on MNIST, Fashion-MNIST and 2 GiB files; Linux, an idle machine
 bench: build data
 	$(GO) run ./test/bench -binary $(BIN) -data data
+
+## bench-scale: time and memory of inputs of 1, 2, 4 and 8 GiB with 1, 2 and 4 workers
+bench-scale: build
+	$(GO) run ./test/bench -binary $(BIN) -scale
 
 ## cross: build for every platform, into dist/
 cross:

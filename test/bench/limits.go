@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -12,21 +13,24 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
 // limits are the least work for a result, each as a process of its own.
 var limits = map[string]func(args []string) error{
-	"write":    limitWrite,
+	"write":    func(args []string) error { return limitWrite(args, false) },
+	"sync":     func(args []string) error { return limitWrite(args, true) },
 	"compress": limitCompress,
 	"create":   limitCreate,
+	"inflate":  limitInflate,
 }
 
 // block is how much a limit reads or writes at a time.
 const block = 1 << 20
 
-// limitWrite writes args[0] bytes of text to the file args[1].
-func limitWrite(args []string) error {
+// limitWrite writes args[0] bytes of text to the file args[1], and has them reach the disk if durable.
+func limitWrite(args []string, durable bool) error {
 	n, err := strconv.Atoi(args[0])
 	if err != nil {
 		return err
@@ -41,7 +45,25 @@ func limitWrite(args []string) error {
 		k, err = f.Write(text[:min(n, len(text))])
 		n -= k
 	}
+	if err == nil && durable {
+		err = f.Sync()
+	}
 	return errors.Join(err, f.Close())
+}
+
+// limitInflate decompresses the gzip file args[0] with one goroutine and keeps nothing.
+func limitInflate(args []string) error {
+	f, err := os.Open(args[0])
+	if err != nil {
+		return err
+	}
+	defer f.Close() // only read from
+	z, err := gzip.NewReader(bufio.NewReaderSize(f, block))
+	if err != nil {
+		return err
+	}
+	_, err = io.CopyBuffer(struct{ io.Writer }{io.Discard}, z, make([]byte, block))
+	return err
 }
 
 // limitCompress reads the file args[0], compresses it by blocks with two goroutines at zstd's fastest level, and writes the result to args[1].

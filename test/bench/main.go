@@ -3,55 +3,48 @@
 // Command bench compares whole runs of idxport with the limits of the machine, measured in the same session.
 //
 // A limit is a process that does the least that any program would have to do for the same result: copy the bytes, write them, compress
-// them, or create the files. Runs and limits take turns, so that a machine whose speed drifts slows both; medians and their ratio are printed.
-// Outputs go to a tmpfs, where fsync costs nothing.
+// them, inflate them, or create the files. Runs and limits take turns, so that a machine whose speed drifts slows both; medians and the
+// median of the ratios of neighbours are printed. Outputs go to a tmpfs, where fsync costs nothing, but for the durable contests, which go to a disk.
 //
 //	go run ./test/bench -binary bin/idxport -data data
+//	go run ./test/bench -scale            # time and memory of inputs of 1, 2, 4 and 8 GiB
 package main
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"log"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"syscall"
 	"text/tabwriter"
-	"time"
 )
 
-// A contest is a run of idxport and the limit it is held against.
-type contest struct {
-	name  string
-	run   []string // arguments of the program; {out} is an empty folder
-	limit []string // a command; "self" is this program
-	most  float64  // the ratio that the project promises
-}
-
-// contests are what is measured. {mnist} is the folder of MNIST's raw files.
-var contests = []contest{
-	{"arrow, MNIST train", []string{"convert", "{mnist}/train-images-idx3-ubyte", "-o", "{out}/x.arrow"},
-		[]string{"cp", "{mnist}/train-images-idx3-ubyte", "{out}/x"}, 1.8},
-	{"parquet uncompressed, MNIST train", []string{"convert", "{mnist}/train-images-idx3-ubyte", "-o", "{out}/x.parquet", "--compression", "none"},
-		[]string{"cp", "{mnist}/train-images-idx3-ubyte", "{out}/x"}, 1.8},
-	{"parquet zstd, MNIST train", []string{"convert", "{mnist}/train-images-idx3-ubyte", "-o", "{out}/x.parquet"},
-		[]string{"self", "-limit", "compress", "{mnist}/train-images-idx3-ubyte", "{out}/x"}, 1.5},
-	{"csv, MNIST train", []string{"convert", "{mnist}/train-images-idx3-ubyte", "{mnist}/train-labels-idx1-ubyte", "-o", "{out}/x.csv", "--csv-style", "pjreddie"},
-		[]string{"self", "-limit", "write", "109575994", "{out}/x"}, 3},
-	{"png, MNIST train", []string{"convert", "{mnist}/train-images-idx3-ubyte", "{mnist}/train-labels-idx1-ubyte", "-o", "png={out}/x"},
-		[]string{"self", "-limit", "create", "60000", "{out}/x"}, 4},
+// settings are the flags.
+type settings struct {
+	binary, self     string
+	data, tmp, disk  string
+	runs             int
+	only             string
+	bigGiB           int
+	jsonPath         string
+	scale, withLarge bool
 }
 
 func main() {
 	log.SetFlags(0)
-	binary := flag.String("binary", "bin/idxport", "the program to measure")
-	data := flag.String("data", "data", "folder with mnist/ (see make data)")
-	runs := flag.Int("n", 7, "runs of each")
-	tmp := flag.String("tmp", "/dev/shm", "where outputs go: a tmpfs")
-	only := flag.String("only", "", "measure only the contests whose names contain this")
+	var s settings
+	flag.StringVar(&s.binary, "binary", "bin/idxport", "the program to measure")
+	flag.StringVar(&s.data, "data", "data", "folder with mnist/ and fashion-mnist/ (see make data)")
+	flag.IntVar(&s.runs, "n", 7, "runs of each")
+	flag.StringVar(&s.tmp, "tmp", "/dev/shm", "where outputs go: a tmpfs")
+	flag.StringVar(&s.disk, "disk", ".", "where outputs of durable contests go: a disk")
+	flag.StringVar(&s.only, "only", "", "measure only the contests whose names contain this")
+	flag.IntVar(&s.bigGiB, "big", 2, "size of the large inputs in GiB")
+	flag.BoolVar(&s.withLarge, "large", true, "measure the large inputs too")
+	flag.StringVar(&s.jsonPath, "json", "", "write the results to this file too")
+	flag.BoolVar(&s.scale, "scale", false, "measure time and memory over the size of the input instead")
 	limit := flag.String("limit", "", "internal: be the limit of this name")
 	flag.Parse()
 	if *limit != "" {
@@ -60,98 +53,58 @@ func main() {
 		}
 		return
 	}
-	self, err := os.Executable()
-	if err != nil {
+	if err := s.measure(); err != nil {
 		log.Fatal(err)
 	}
+}
+
+// measure holds the contests, or draws the scale curve.
+func (s *settings) measure() (err error) {
+	if s.self, err = os.Executable(); err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp(s.tmp, "idxport-bench-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work) // a leftover in a tmpfs is harmless
+	if s.scale {
+		return s.curve(work)
+	}
+	var results []result
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "contest\tidxport ms\tuser+sys ms\tpeak MB\tlimit ms\tratio\tpromised\t")
 	for _, c := range contests {
-		if !strings.Contains(c.name, *only) {
+		if !strings.Contains(c.Name, s.only) || c.large && !s.withLarge {
 			continue
 		}
-		r, err := c.hold(*binary, self, filepath.Join(*data, "mnist"), *tmp, *runs)
-		if err != nil {
-			log.Fatalf("%s: %v", c.name, err)
+		if c.large {
+			if err := s.makeLarge(work); err != nil {
+				return err
+			}
 		}
-		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.2f\t%.2f\t\n", c.name, r.run.wall, r.run.cpu, r.run.peak, r.limit.wall, r.ratio, c.most)
+		r, err := s.hold(c, work)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.Name, err)
+		}
+		results = append(results, r)
+		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.2f\t%.2f\t\n", c.Name, r.Run.Wall, r.Run.CPU, r.Run.Peak, r.Limit.Wall, r.Ratio, c.Most)
 	}
 	if err := w.Flush(); err != nil {
-		log.Fatal(err)
+		return err
 	}
-}
-
-// figures are those of one process, or the medians of several: milliseconds and megabytes.
-type figures struct{ wall, cpu, peak float64 }
-
-// result is what a contest came to. ratio is the median of the ratios of neighbouring runs.
-type result struct {
-	run, limit figures
-	ratio      float64
-}
-
-// hold runs both sides in turn, once without counting.
-func (c contest) hold(binary, self, mnist, tmp string, runs int) (result, error) {
-	var ours, theirs []figures
-	var ratios []float64
-	for i := range runs + 1 {
-		a, err := once(append([]string{binary}, append(slices.Clone(c.run), "--quiet")...), self, mnist, tmp)
-		if err != nil {
-			return result{}, err
-		}
-		b, err := once(c.limit, self, mnist, tmp)
-		if err != nil {
-			return result{}, err
-		}
-		if i > 0 {
-			ours, theirs, ratios = append(ours, a), append(theirs, b), append(ratios, a.wall/b.wall)
-		}
+	if s.jsonPath == "" {
+		return nil
 	}
-	return result{medians(ours), medians(theirs), median(ratios)}, nil
-}
-
-// once runs a command with a fresh output folder and measures the process.
-func once(command []string, self, mnist, tmp string) (f figures, err error) {
-	out, err := os.MkdirTemp(tmp, "idxport-bench-*")
+	text, err := json.MarshalIndent(results, "", "  ")
 	if err != nil {
-		return f, err
+		return err
 	}
-	defer os.RemoveAll(out) // a leftover in a tmpfs is harmless
-	args := make([]string, len(command))
-	for i, a := range command {
-		args[i] = strings.NewReplacer("{mnist}", mnist, "{out}", out).Replace(a)
-	}
-	if args[0] == "self" {
-		args[0] = self
-	}
-	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Stderr = os.Stderr
-	start := time.Now()
-	err = cmd.Run()
-	f.wall = float64(time.Since(start).Microseconds()) / 1000
-	if err != nil {
-		return f, fmt.Errorf("%s: %w", strings.Join(args, " "), err)
-	}
-	f.cpu = float64((cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Microseconds()) / 1000
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		f.peak = float64(usage.Maxrss) / 1000 // kB on Linux
-	}
-	return f, nil
+	return os.WriteFile(s.jsonPath, append(text, '\n'), 0o666)
 }
 
-func medians(all []figures) figures {
-	of := func(get func(figures) float64) float64 {
-		var values []float64
-		for _, f := range all {
-			values = append(values, get(f))
-		}
-		return median(values)
-	}
-	return figures{of(func(f figures) float64 { return f.wall }), of(func(f figures) float64 { return f.cpu }), of(func(f figures) float64 { return f.peak })}
-}
-
-func median(values []float64) float64 {
-	slices.Sort(values)
-	n := len(values)
-	return (values[(n-1)/2] + values[n/2]) / 2
+// paths fills in the placeholders of a command; out is its empty folder.
+func (s *settings) paths(work, out string) *strings.Replacer {
+	return strings.NewReplacer("{mnist}", filepath.Join(s.data, "mnist"), "{fashion}", filepath.Join(s.data, "fashion-mnist"),
+		"{work}", work, "{out}", out)
 }

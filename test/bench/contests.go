@@ -1,0 +1,50 @@
+//go:build linux
+
+package main
+
+// A contest is a run of idxport and the limit it is held against.
+type contest struct {
+	Name    string
+	run     []string // arguments of the program; see settings.paths
+	limit   []string // a command; "self" is this program as a limit
+	Most    float64  // the ratio that the project promises
+	durable bool     // output goes to a disk, and the limit syncs it
+	large   bool     // reads the large inputs
+}
+
+const (
+	images  = "{mnist}/train-images-idx3-ubyte"
+	labels  = "{mnist}/train-labels-idx1-ubyte"
+	packed  = "{fashion}/train-images-idx3-ubyte.gz"
+	floats  = "{work}/float32.idx"
+	octets  = "{work}/uint8.idx"
+	csvSize = "109575994" // bytes of MNIST train as pjreddie's CSV
+)
+
+// contests are what is measured.
+var contests = []contest{
+	{Name: "arrow, MNIST train / cp", Most: 1.35,
+		run: []string{images, "-o", "{out}/x.arrow"}, limit: []string{"cp", images, "{out}/x"}},
+	{Name: "parquet uncompressed, MNIST train / cp", Most: 1.4,
+		run: []string{images, "-o", "{out}/x.parquet", "--compression", "none"}, limit: []string{"cp", images, "{out}/x"}},
+	{Name: "parquet zstd, MNIST train / read and compress", Most: 1.1,
+		run: []string{images, "-o", "{out}/x.parquet"}, limit: []string{"self", "compress", images, "{out}/x"}},
+	{Name: "csv, MNIST train / write loop", Most: 1.8,
+		run: []string{images, labels, "-o", "{out}/x.csv", "--csv-style", "pjreddie"}, limit: []string{"self", "write", csvSize, "{out}/x"}},
+	{Name: "png, MNIST train / create files", Most: 1.3,
+		run: []string{images, labels, "-o", "png={out}/x"}, limit: []string{"self", "create", "60000", "{out}/x"}},
+	{Name: "arrow, Fashion train .gz / inflate alone", Most: 1.1,
+		run: []string{packed, "-o", "{out}/x.arrow"}, limit: []string{"self", "inflate", packed}},
+	{Name: "parquet zstd, Fashion train .gz / inflate alone", Most: 1.5,
+		run: []string{packed, "-o", "{out}/x.parquet"}, limit: []string{"self", "inflate", packed}},
+	{Name: "durable arrow, MNIST train / write and fsync", Most: 1.2, durable: true,
+		run: []string{images, "-o", "{out}/x.arrow"}, limit: []string{"self", "sync", "47040016", "{out}/x"}},
+	{Name: "durable csv, MNIST train / write and fsync", Most: 1.2, durable: true,
+		run: []string{images, labels, "-o", "{out}/x.csv", "--csv-style", "pjreddie"}, limit: []string{"self", "sync", csvSize, "{out}/x"}},
+	{Name: "arrow, large float32 / cp", Most: 1.35, large: true,
+		run: []string{floats, "-o", "{out}/x.arrow"}, limit: []string{"cp", floats, "{out}/x"}},
+	{Name: "parquet uncompressed, large float32 / cp", Most: 1.4, large: true,
+		run: []string{floats, "-o", "{out}/x.parquet", "--compression", "none"}, limit: []string{"cp", floats, "{out}/x"}},
+	{Name: "parquet uncompressed, large uint8 / cp", Most: 1.4, large: true,
+		run: []string{octets, "-o", "{out}/x.parquet", "--compression", "none"}, limit: []string{"cp", octets, "{out}/x"}},
+}
