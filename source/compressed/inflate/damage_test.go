@@ -1,0 +1,54 @@
+package inflate
+
+import (
+	"bytes"
+	"io"
+	"testing"
+)
+
+// smallStreams are short enough for every bit of them to be changed: of each kind of block, and flushed.
+func smallStreams(t *testing.T) map[string][]byte {
+	streams := map[string][]byte{"codes of 15 bits": longCodes().out}
+	all := contents()
+	for _, name := range []string{"empty", "run", "noise", "skewed", "words"} {
+		data := all[name][:min(len(all[name]), 150)]
+		streams[name+" stored"] = deflate(t, data, 0, 0)
+		streams[name+" Huffman only"] = deflate(t, data, -2, 0)
+		streams[name+" best"] = deflate(t, data, 9, 0)
+		streams[name+" flushed"] = deflate(t, data, 6, 60)
+	}
+	return streams
+}
+
+func TestEveryTruncation(t *testing.T) {
+	t.Parallel()
+	for name, raw := range smallStreams(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			whole := compare(t, raw)
+			for n := range raw {
+				got := compare(t, raw[:n])
+				if got.err != io.ErrUnexpectedEOF || !bytes.HasPrefix(whole.data, got.data) {
+					t.Errorf("cut to %d of %d bytes: found %v", n, len(raw), got.err)
+				}
+			}
+		})
+	}
+}
+
+func TestEveryFlippedBit(t *testing.T) {
+	t.Parallel()
+	for name, raw := range smallStreams(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for bit := range 8 * len(raw) {
+				flipped := bytes.Clone(raw)
+				flipped[bit/8] ^= 1 << (bit % 8)
+				compare(t, flipped)
+				if t.Failed() {
+					t.Fatalf("that was byte %d bit %d", bit/8, bit%8)
+				}
+			}
+		})
+	}
+}

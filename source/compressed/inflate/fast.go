@@ -1,0 +1,108 @@
+package inflate
+
+import "encoding/binary"
+
+const (
+	// fastInput is how many bytes a round may look at: two loads of 8, the second up to 7 further on.
+	fastInput = 16
+
+	// fastOutput is how many bytes a round may write: a literal for each of 63 bits, and a match, copied by whole words.
+	fastOutput = 63 + maxMatch + 8
+
+	// fastMatch is how many bits a match may take: codes of 15 with 5 and 13 extra bits.
+	fastMatch = maxCode + 5 + maxCode + 13
+)
+
+// fast decodes literals and matches as long as a round of it stays within the input's buffer and the window. It leaves
+// everything else to symbol, untouched: the end of a block, bad codes, distances that reach too far.
+//
+// Measured on one core of two, whole streams through bufio.Readers of 64 KiB, medians of 15 interleaved runs: the 47 MB of
+// Fashion-MNIST's training images, as published, took 107 ms (klauspost/compress/flate 178, compress/flate 281); MNIST's
+// after gzip -9, 64 ms (110 and 143). Without fast, symbol alone takes three times as long; copying matches byte by byte
+// costs a sixth more on Fashion and two fifths more on MNIST; a first level of 10 or 12 bits, distances of 9, and a window
+// half or twice as large change nothing beyond the noise.
+func (z *Reader) fast() {
+	in, literals, distances, window := z.in, &z.codes.literals, &z.codes.distances, &z.window
+	bits, count, next, written := z.bits, z.count, z.next, z.written
+rounds:
+	for next <= len(in)-fastInput && written <= windowLimit {
+		bits, count, next = refill(bits, count, next, in)
+		e := literals[bits&(1<<literalBits-1)]
+		for e&literal != 0 {
+			bits >>= e & 63
+			count -= uint(e & 63)
+			window[written] = byte(e >> 16)
+			written++
+			if count < literalBits {
+				continue rounds
+			}
+			e = literals[bits&(1<<literalBits-1)]
+		}
+		if count < fastMatch {
+			bits, count, next = refill(bits, count, next, in)
+		}
+		startBits, startCount := bits, count
+		if e&link != 0 {
+			bits >>= literalBits
+			count -= literalBits
+			e = literals[(uint64(e>>16)+bits&(1<<(e>>8&15)-1))&(literalTableSize-1)]
+			if e&literal != 0 {
+				bits >>= e & 63
+				count -= uint(e & 63)
+				window[written] = byte(e >> 16)
+				written++
+				continue
+			}
+		}
+		length := int(e>>16) + int(bits&(1<<(e&63)-1)>>(e>>8&15))
+		bits >>= e & 63
+		count -= uint(e & 63)
+		d := distances[bits&(1<<distanceBits-1)]
+		if d&link != 0 {
+			bits >>= distanceBits
+			count -= distanceBits
+			d = distances[(uint64(d>>16)+bits&(1<<(d>>8&15)-1))&(distanceTableSize-1)]
+		}
+		distance := int(d>>16) + int(bits&(1<<(d&63)-1)>>(d>>8&15))
+		bits >>= d & 63
+		count -= uint(d & 63)
+		if (e|d)&special != 0 || distance > written {
+			bits, count = startBits, startCount
+			break
+		}
+		copyMatch(window[written-distance:written+length+8], distance, length)
+		written += length
+	}
+	// Whole bytes go back, so that less than one byte's bits are held again.
+	z.next = next - int(count>>3)
+	z.count = count & 7
+	z.bits = bits & (1<<z.count - 1)
+	z.written = written
+}
+
+// refill loads 8 bytes and counts those that fit, after which there are 56 to 63 bits. The others' bits lie above them, where
+// the next load puts the same ones.
+func refill(bits uint64, count uint, next int, in []byte) (uint64, uint, int) {
+	return bits | binary.LittleEndian.Uint64(in[next:])<<(count&63), count | 56, next + int((63-count)>>3)
+}
+
+// copyMatch copies the first length bytes of src to distance bytes further on, the first ones first, as they may be what
+// later ones are copied from. It may write up to 7 bytes more, which src must have.
+func copyMatch(src []byte, distance, length int) {
+	dst := src[distance:]
+	switch {
+	case distance >= 8:
+		for i := 0; i < length; i += 8 {
+			binary.LittleEndian.PutUint64(dst[i:], binary.LittleEndian.Uint64(src[i:]))
+		}
+	case distance == 1:
+		v := uint64(src[0]) * 0x0101010101010101
+		for i := 0; i < length; i += 8 {
+			binary.LittleEndian.PutUint64(dst[i:], v)
+		}
+	default:
+		for i := range length {
+			dst[i] = src[i]
+		}
+	}
+}

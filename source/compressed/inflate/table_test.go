@@ -1,0 +1,73 @@
+package inflate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// randomCode returns the lengths of a complete code of up to symbols codes, made by splitting codes from one of no bits. A high
+// bias splits the same ones again and makes codes long.
+func randomCode(random *rand.Rand, symbols int, bias float64) []uint8 {
+	leaves := []uint8{0}
+	for len(leaves) < symbols {
+		i := len(leaves) - 1
+		if random.Float64() >= bias {
+			i = random.IntN(len(leaves))
+		}
+		if leaves[i] < maxCode {
+			leaves[i]++
+			leaves = append(leaves, leaves[i])
+		}
+	}
+	random.Shuffle(symbols, func(i, j int) { leaves[i], leaves[j] = leaves[j], leaves[i] })
+	return leaves
+}
+
+// TestTables looks every pattern of 15 bits up in tables of random codes, and expects the symbol that the reference's codes give.
+func TestTables(t *testing.T) {
+	t.Parallel()
+	kinds := []struct {
+		name                     string
+		symbols, size, firstBits int
+	}{
+		{"literals", fixedLiteralSymbols, literalTableSize, literalBits},
+		{"distances", fixedDistanceSymbols, distanceTableSize, distanceBits},
+	}
+	for _, kind := range kinds {
+		for seed := range uint64(60) {
+			t.Run(fmt.Sprintf("%s %d", kind.name, seed), func(t *testing.T) {
+				t.Parallel()
+				random := rand.New(rand.NewPCG(seed, 0))
+				lengths := randomCode(random, 2+random.IntN(kind.symbols-1), random.Float64())
+				entries := make([]entry, len(lengths))
+				wide := make([]int, len(lengths))
+				for s, n := range lengths {
+					entries[s], wide[s] = newEntry(s, 0), int(n)
+				}
+				table := make([]entry, kind.size)
+				if !build(table, kind.firstBits, lengths, entries) {
+					t.Fatal("a complete code was refused")
+				}
+				codes, _ := assign(wide)
+				checkTable(t, table, uint(kind.firstBits), codes)
+			})
+		}
+	}
+}
+
+func checkTable(t *testing.T, table []entry, firstBits uint, codes map[[2]int]int) {
+	t.Helper()
+	for pattern := range uint64(1 << maxCode) {
+		b := bitInput{bits: pattern, count: maxCode}
+		e, err := b.lookUp(table, firstBits)
+		n, code := 0, 0
+		for n < int(maxCode-b.count) {
+			code = code<<1 | int(pattern>>n&1)
+			n++
+		}
+		if s, ok := codes[[2]int{n, code}]; err != nil || !ok || e.value() != s {
+			t.Fatalf("pattern %015b: found symbol %d of %d bits, expected %d (a code: %v)", pattern, e.value(), n, s, ok)
+		}
+	}
+}
