@@ -6,7 +6,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: build demo test race lint fuzz golden data interop interop-full bench bench-scale cross vuln clean
+.PHONY: build demo test race lint fuzz golden data interop interop-full bench bench-peers bench-scale cross vuln clean
 
 ## build: the program, static, as bin/idxport
 build:
@@ -69,6 +69,10 @@ interop-full: build data
 ## bench: ratios of whole runs to the limits of the machine, on MNIST, Fashion-MNIST and 2 GiB files; Linux, an idle machine
 bench: build data
 	$(GO) run ./test/bench -binary $(BIN) -data data
+
+## bench-peers: the same conversions by the tools that people use now, in the same run (Python in virtual environments); an idle machine
+bench-peers: build data
+	$$(test/bench/peers/venv) test/bench/peers/run.py --binary $(BIN)
 
 ## bench-scale: time and memory of inputs of 1, 2, 4 and 8 GiB with 1, 2 and 4 workers
 bench-scale: build

@@ -1,0 +1,111 @@
+"""What is measured: jobs, and who does each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PYTHON = HERE / ".venv/bin/python"
+DATUMARO = HERE / ".venv-datumaro/bin/python"
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The files that jobs read."""
+
+    mnist: list[str]  # images and labels, raw
+    fashion: list[str]  # likewise, .gz
+    floats: list[str]  # one file of float32, made for the run
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One way to do a job. {out} in its command is the output, which does not exist before."""
+
+    name: str
+    command: list[str]
+    note: str = ""  # in what its output differs from the others'
+
+
+@dataclass(frozen=True)
+class Job:
+    """The same work by several contenders, of which the first is idxport or, in reading, idxport's file."""
+
+    name: str
+    kind: str  # how outputs are compared: arrow, parquet, csv, png, or none
+    contenders: list[Contender]
+    inputs: list[str] = field(default_factory=list)
+
+
+def script(name: str, job: str, inputs: list[str], python: Path = PYTHON) -> list[str]:
+    """The command of a script under scripts/."""
+    return [str(python), str(HERE / "scripts" / name), job, "{out}", *inputs]
+
+
+def conversion(binary: Path, name: str, kind: str, inputs: list[str], flags: list[str], peers: list[tuple[str, str, str]], python: Path = PYTHON) -> Job:
+    """A job whose first contender is the binary; peers are (name, script, the script's job), with a note after a semicolon in the name."""
+    ours = Contender("idxport", [str(binary), "convert", *inputs, "-o", f"{kind}={{out}}", "--quiet", *flags])
+    others = []
+    for label, file, job in peers:
+        shown, _, note = label.partition("; ")
+        others.append(Contender(shown, script(file, job, inputs, DATUMARO if file == "with_datumaro.py" else python), note))
+    return Job(name, kind, [ours, *others], inputs)
+
+
+def conversions(binary: Path, inputs: Inputs) -> list[Job]:
+    """Every job that writes."""
+    arrow = [("pyarrow", "with_pyarrow.py", "arrow"), ("polars", "with_polars.py", "arrow")]
+    parquet = [
+        ("pyarrow", "with_pyarrow.py", "parquet"),
+        ("pyarrow, no dictionary", "with_pyarrow.py", "parquet-plain"),
+        ("polars", "with_polars.py", "parquet"),
+        ("DuckDB", "with_duckdb.py", "parquet"),
+        ("pandas", "with_pandas.py", "parquet"),
+    ]
+    images = [("datasets; PNG images inside", "with_datasets.py", "parquet-images")]
+    uncompressed = [(name, file, job.replace("parquet", "parquet-none")) for name, file, job in parquet]
+    csv = [
+        ("pyarrow", "with_pyarrow.py", "csv"),
+        ("polars", "with_polars.py", "csv"),
+        ("DuckDB", "with_duckdb.py", "csv"),
+        ("pandas", "with_pandas.py", "csv"),
+        ("numpy.savetxt", "with_numpy.py", "savetxt"),
+    ]
+    join = [("numpy and str.join", "with_numpy.py", "join")]
+    png = [
+        ("Pillow", "with_images.py", "pillow"),
+        ("Pillow, processes", "with_images.py", "pillow-pool"),
+        ("OpenCV", "with_images.py", "opencv"),
+        ("OpenCV, threads", "with_images.py", "opencv-threads"),
+    ]
+    datumaro = [("Datumaro", "with_datumaro.py", "imagenet")] if DATUMARO.exists() else []
+    binaries = [("pyarrow", "with_pyarrow.py", "parquet-binary")]
+    mnist, fashion, floats = inputs.mnist, inputs.fashion, inputs.floats
+    headless = ["--csv-style", "pjreddie"]
+    matrix = ["--csv-style", "matrix"]
+    return [
+        conversion(binary, "MNIST → Arrow", "arrow", mnist, [], arrow),
+        conversion(binary, "MNIST → Parquet list, zstd", "parquet", mnist, [], parquet + images),
+        conversion(binary, "MNIST → Parquet list, uncompressed", "parquet", mnist, ["--compression", "none"], uncompressed),
+        conversion(binary, "MNIST → Parquet fixed-binary, zstd", "parquet", mnist, ["--layout", "fixed-binary"], binaries),
+        conversion(binary, "MNIST → CSV (pjreddie)", "csv", mnist, headless, csv + join),
+        conversion(binary, "MNIST → PNG folder", "png", mnist, [], png),
+        conversion(binary, "Fashion .gz → Arrow", "arrow", fashion, [], arrow),
+        conversion(binary, "Fashion .gz → Parquet list, zstd", "parquet", fashion, [], parquet),
+        conversion(binary, "Fashion .gz → PNG folder", "png", fashion, [], png[2:] + datumaro),
+        conversion(binary, "float32 → CSV", "csv", floats, matrix, csv),
+        conversion(binary, "float32 → Parquet list, zstd", "parquet", floats, [], parquet[:4]),
+    ]
+
+
+def readings(files: dict[str, Path]) -> list[Job]:
+    """Every job that reads. files are Parquet files of MNIST: idxport's under "idxport", a tool's own under its name."""
+    reader = str(HERE / "scripts/reading.py")
+    jobs = []
+    for tool in ("pyarrow", "polars", "duckdb"):
+        for what, title in (("all", "all values"), ("count", "label, count(*)")):
+            command = [str(PYTHON), reader, tool, what]
+            contenders = [Contender("idxport's file", [*command, str(files["idxport"])]), Contender("its own file", [*command, str(files[tool])])]
+            jobs.append(Job(f"{tool} reads {title}", "none", contenders))
+    return jobs

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Measure idxport beside the scripts that one would write with today's tools, on the same files, in turn.
+
+usage: test/bench/peers/venv && test/bench/peers/.venv/bin/python test/bench/peers/run.py --binary bin/idxport
+
+Whole processes from fork to exit, caches warm, outputs on a tmpfs; medians. A peer's start-up of Python and imports is part of its wall
+time; the column inside leaves it out. Every output of the first, uncounted round is compared with the IDX files value by value.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import random
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import table
+from jobs import DATUMARO, HERE, PYTHON, Contender, Inputs, Job, conversions, readings, script
+from measure import hold, once
+
+FLOAT_BYTES = 256 << 20  # of the float32 file's payload
+
+
+def arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", type=Path, required=True, help="the idxport to measure")
+    parser.add_argument("--data", type=Path, default=HERE.parents[2] / "data", help="folder with mnist/ (raw) and fashion-mnist/ (.gz); see test/data/fetch")
+    parser.add_argument("--tmp", type=Path, default=Path("/dev/shm"), help="where outputs go: a tmpfs with 4 GB free")
+    parser.add_argument("--runs", type=int, default=7, help="runs of each that count")
+    parser.add_argument("--slow", type=float, default=30, help="a contender that takes more seconds than this runs once only")
+    parser.add_argument("--quick", action="store_true", help="3 runs, and --slow 4")
+    parser.add_argument("--only", default="", help="only the jobs whose names contain this")
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    parser.add_argument("--write", action="store_true", help=f"write the tables to {HERE.name}/RESULTS.md")
+    options = parser.parse_args()
+    if options.quick:
+        options.runs, options.slow = 3, 4
+    return options
+
+
+def floats(path: Path) -> None:
+    """Make an IDX file of float32 records of 28×28: random signs and mantissas, magnitudes from 1/8 to 2, nothing that repeats.
+
+    The bits are set in integers of a megabyte, which takes no numpy and less than a second.
+    """
+    chunk, rows = 1 << 20, FLOAT_BYTES // (4 * 28 * 28)
+    source, left = random.Random(1), rows * 4 * 28 * 28
+    free, exponent = (int.from_bytes(bytes.fromhex(word) * (chunk // 4), "big") for word in ("81ffffff", "3e000000"))
+    with open(path, "wb") as file:
+        file.write(struct.pack(">2xBB3I", 0x0D, 3, rows, 28, 28))
+        while left:
+            bits = source.getrandbits(8 * chunk) & free | exponent
+            left -= file.write(bits.to_bytes(chunk, "big")[:left])
+
+
+def check(job: Job, contender: Contender, out: Path) -> str:
+    """Compare an output with the job's inputs; what differs, in one line."""
+    if job.kind == "none":
+        return ""
+    done = subprocess.run([str(PYTHON), str(HERE / "check.py"), job.kind, str(out), *job.inputs], capture_output=True, text=True, check=False)
+    if done.returncode:
+        return "could not be compared: " + (done.stderr.strip().splitlines() or ["?"])[-1][:300]
+    return " ".join(done.stdout.split("\n")).strip()
+
+
+def parquet_files(binary: Path, inputs: Inputs, folder: Path) -> dict[str, Path]:
+    """The files that are read: MNIST as zstd Parquet by idxport and by each tool, at the levels that jobs.py gives it."""
+    folder.mkdir()
+    commands = {"idxport": [str(binary), "convert", *inputs.mnist, "-o", "parquet={out}", "--quiet"]}
+    commands |= {tool: script(f"with_{tool}.py", "parquet", inputs.mnist) for tool in ("pyarrow", "polars", "duckdb")}
+    files = {}
+    for name, command in commands.items():
+        files[name] = folder / f"{name}.parquet"
+        once(command, files[name])
+    return files
+
+
+def preamble(options: argparse.Namespace) -> str:
+    """What a reader of the tables must know."""
+    version = subprocess.run([str(options.binary), "version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    pins = [line for name in ("requirements.txt", "requirements-datumaro.txt") for line in (HERE / name).read_text().splitlines() if "==" in line]
+    missing = ""
+    if not DATUMARO.exists():
+        log = HERE / ".venv-datumaro.log"
+        reason = log.read_text().strip().splitlines()[-1:] if log.exists() else ["the script venv was not run"]
+        missing = f"\n\nDatumaro is missing: {' '.join(reason) or 'its installation took longer than five minutes'}"
+    return f"""# Peers
+
+{version} beside scripts with today's tools, {datetime.date.today()}, {len(os.sched_getaffinity(0))} cores, {platform.system()} {platform.machine()}, load before the run
+{os.getloadavg()[0]:.1f}. {', '.join(pins)}, Python {platform.python_version()}.
+
+Whole processes taking turns, caches warm, output on a tmpfs, medians of {options.runs} runs (of one run for who took longer than {options.slow:g} s).
+`inside` is a script's time after its imports; `inside ÷ idxport` holds it against idxport's whole run, start-up included. Peaks below about 15 MB are not
+told apart: the harness is as large. All outputs were compared with the IDX files value by value.{missing}
+"""
+
+
+def measured(options: argparse.Namespace, scratch: Path) -> list[tuple[Job, list]]:
+    """Run every job that was asked for, and print each when it is done."""
+    floats_path = scratch / "floats-idx3-float"
+    names = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte")
+    inputs = Inputs([str(options.data / "mnist" / n) for n in names], [str(options.data / "fashion-mnist" / f"{n}.gz") for n in names], [str(floats_path)])
+    jobs = [job for job in conversions(options.binary, inputs) if options.only in job.name]
+    if any(job.inputs == inputs.floats for job in jobs):
+        floats(floats_path)
+    reads = readings({name: scratch / "files" / f"{name}.parquet" for name in ("idxport", "pyarrow", "polars", "duckdb")})
+    reads = [job for job in reads if options.only in job.name]
+    if reads:
+        parquet_files(options.binary, inputs, scratch / "files")
+    results = []
+    for job in jobs + reads:
+        lines = hold(job, scratch, options.runs, options.slow, check)
+        print(table.text(job, lines), flush=True)
+        results.append((job, lines))
+    return results
+
+
+def main() -> int:
+    """Measure, print, and write what was asked for; 1 if a contender failed."""
+    options = arguments()
+    options.binary = options.binary.resolve()
+    if not options.binary.is_file() or not PYTHON.exists():
+        print(f"run.py: {options.binary} or {PYTHON} does not exist; build the one, run {HERE / 'venv'} for the other", file=sys.stderr)
+        return 66
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # through finally: the files on the tmpfs are memory
+    scratch = Path(tempfile.mkdtemp(prefix="idxport-peers-", dir=options.tmp))
+    try:
+        head = preamble(options)
+        print(head)
+        results = measured(options, scratch)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    if options.json:
+        options.json.write_text(json.dumps(table.plain(results), indent=1, ensure_ascii=False) + "\n")
+    if options.write:
+        (HERE / "RESULTS.md").write_text(table.markdown(results, head))
+    return 1 if any(line.problem for _, lines in results for line in lines) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

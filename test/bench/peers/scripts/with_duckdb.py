@@ -1,0 +1,32 @@
+"""DuckDB: Parquet and CSV from Arrow over numpy. usage: with_duckdb.py JOB OUT IMAGES [LABELS]"""
+
+import sys
+
+import duckdb
+import pyarrow as pa
+
+from idx import Inside, read
+
+
+def main() -> None:
+    """Do the job that the command line names."""
+    inside = Inside()
+    job, out, *inputs = sys.argv[1:]
+    images, labels = read(inputs[0]), read(inputs[1]) if len(inputs) > 1 else None
+    if job == "csv":
+        columns = [] if labels is None else [pa.array(labels)]
+        columns += [pa.array(column) for column in images.reshape(len(images), -1).T.copy()]
+        data = pa.Table.from_arrays(columns, [f"c{i}" for i in range(len(columns))])
+        options = "FORMAT csv, HEADER false"
+    else:
+        pixels = pa.FixedSizeListArray.from_arrays(pa.array(images.reshape(-1)), images[0].size)
+        data = pa.table({"image": pixels} if labels is None else {"image": pixels, "label": pa.array(labels)})
+        codec = "COMPRESSION uncompressed" if job == "parquet-none" else "COMPRESSION zstd, COMPRESSION_LEVEL 1"
+        options = f"FORMAT parquet, {codec}"
+    connection = duckdb.connect()
+    connection.register("data", data)
+    connection.execute(f"COPY data TO '{out}' ({options})")
+    inside.done()
+
+
+main()
