@@ -50,7 +50,7 @@ func startAhead(d decoder, in *input) *ahead {
 	for range buffers {
 		a.free <- nil
 	}
-	go a.run(newDecoding(d, in))
+	go a.run(newDecoding(d, in, func() bool { return len(a.full) == 0 }))
 	return a
 }
 

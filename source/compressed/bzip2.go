@@ -18,4 +18,4 @@ func isBzip2(prefix []byte) bool {
 }
 
 // openBzip2 uses the standard library's decoder, which reads joined streams and checks all sums.
-func openBzip2(in *bufio.Reader) (io.Reader, error) { return bzip2.NewReader(in), nil }
+func openBzip2(in *bufio.Reader, _ func() bool) (io.Reader, error) { return bzip2.NewReader(in), nil }

@@ -116,7 +116,7 @@ func TestInputWithoutProgress(t *testing.T) {
 func TestPanics(t *testing.T) {
 	t.Parallel()
 	boom := readerFunc(func([]byte) (int, error) { panic("boom") })
-	d := newDecoding(decoder{format: XZ, name: "xz", open: openPanicking}, &input{r: strings.NewReader("12345678")})
+	d := newDecoding(decoder{format: XZ, name: "xz", open: openPanicking}, &input{r: strings.NewReader("12345678")}, nil)
 	p := make([]byte, 10)
 	if n, err := d.fill(p); n != 3 || !errors.Is(err, ErrCorrupt) {
 		t.Errorf("decoder: found %d bytes and %v, expected 3 and ErrCorrupt", n, err)
@@ -131,7 +131,7 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-func openPanicking(*bufio.Reader) (io.Reader, error) {
+func openPanicking(*bufio.Reader, func() bool) (io.Reader, error) {
 	reads := 0
 	return readerFunc(func(p []byte) (int, error) {
 		if reads++; reads == 2 {

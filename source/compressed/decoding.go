@@ -19,10 +19,12 @@ type decoding struct {
 	in  *input
 	buf *bufio.Reader // over in: decoders take single bytes, and need no buffer of their own
 	out io.Reader     // nil before the first fill
+
+	wanted func() bool // tells whether the data is waited for
 }
 
-func newDecoding(d decoder, in *input) *decoding {
-	return &decoding{decoder: d, in: in, buf: bufio.NewReaderSize(in, inputBuffer)}
+func newDecoding(d decoder, in *input, wanted func() bool) *decoding {
+	return &decoding{decoder: d, in: in, buf: bufio.NewReaderSize(in, inputBuffer), wanted: wanted}
 }
 
 // fill decodes until p is full or an error ends the data. Opening the decoder is left to the first call, as it may
@@ -34,7 +36,7 @@ func (d *decoding) fill(p []byte) (n int, err error) {
 		}
 	}()
 	if d.out == nil {
-		if d.out, err = d.open(d.buf); err != nil {
+		if d.out, err = d.open(d.buf, d.wanted); err != nil {
 			return 0, d.sort(err)
 		}
 	}
@@ -53,9 +55,10 @@ func (d *decoding) fill(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// sort says what a decoder's error means. The input's own failure goes first: what a decoder makes of it is noise.
+// sort says what a decoder's error means. The input's own failure goes first, unless it is yet to come to the decoder: what that
+// makes of it is noise.
 func (d *decoding) sort(err error) error {
-	if failure := d.in.failure(); failure != nil {
+	if failure := d.in.failure(); failure != nil && d.unread() == 0 {
 		return failure
 	}
 	switch {
@@ -81,7 +84,16 @@ func (d *decoding) panicked(v any) error {
 }
 
 func (d *decoding) errorAt(err error) error {
-	return &Error{Format: d.format, Offset: d.in.taken.Load() - int64(d.buf.Buffered()), Err: err}
+	return &Error{Format: d.format, Offset: d.in.taken.Load() - int64(d.unread()), Err: err}
+}
+
+// unread is how many bytes of the input the decoder has not come to.
+func (d *decoding) unread() int {
+	n := d.buf.Buffered()
+	if ahead, ok := d.out.(interface{ unread() int }); ok {
+		n += ahead.unread()
+	}
+	return n
 }
 
 // close frees what the decoder holds.

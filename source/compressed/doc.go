@@ -16,7 +16,8 @@
 //
 // # Memory
 //
-// Decompressed data is handed over in up to three buffers of 256 KiB, so a bomb expands no further than its reader reads.
+// Decompressed data is handed over in up to three buffers of 256 KiB, so a bomb expands no further than its reader reads. While
+// gzip data is waited for, other cores decode parts of it in advance, in at most 32 MiB more, usually 5.
 // A header may ask for a window (zstd) or a dictionary (xz): the limits above are what one of a few bytes can make the
 // process reserve. Such memory is not touched before data fills it, and files of some 30 bytes raised the resident size by
 // less than 1 MiB. The library has no way to use a dictionary again, so an xz file of many blocks leaves old ones to the
@@ -25,6 +26,6 @@
 //
 // # Goroutines
 //
-// Each compressed input has one goroutine, which ends at the end of the data, at an error, or by Close. Plain data has
-// none: a Read of it is a Read of the input, straight into the caller's buffer.
+// Each compressed input has one goroutine, which ends at the end of the data, at an error, or by Close, and with it the helpers
+// that gzip has, up to three. Plain data has none: a Read of it is a Read of the input, straight into the caller's buffer.
 package compressed

@@ -41,8 +41,8 @@ type decoder struct {
 
 	// open starts decoding at the first byte of in. The returned reader ends with io.EOF, only if in ended where the format
 	// may end; it takes no byte from in beyond those it has decoded. It may be an io.Closer. Its errors are sorted by
-	// [decoding.sort].
-	open func(in *bufio.Reader) (io.Reader, error)
+	// [decoding.sort]. It may use other cores while wanted returns true: then the data is waited for.
+	open func(in *bufio.Reader, wanted func() bool) (io.Reader, error)
 }
 
 // decoders returns the table of formats.

@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"runtime"
 
 	"github.com/idxport/idxport/source/compressed/inflate"
 )
@@ -16,13 +18,17 @@ const gzipMagic = "\x1f\x8b"
 
 // A gzipReader reads members one after the other.
 type gzipReader struct {
-	in     *bufio.Reader
+	in     *inflate.Lookahead
 	member *inflate.Reader
 	sum    uint32 // CRC-32 of the member's data so far
 	size   uint32 // bytes of it, modulo 2³²
 }
 
-func openGzip(in *bufio.Reader) (io.Reader, error) {
+// maxCores is how many may decode one input.
+const maxCores = 4
+
+func openGzip(r *bufio.Reader, wanted func() bool) (io.Reader, error) {
+	in := inflate.NewLookahead(r, min(runtime.GOMAXPROCS(0), maxCores)-1, wanted)
 	g := &gzipReader{in: in, member: inflate.NewReader(in)}
 	return g, g.begin()
 }
@@ -31,13 +37,25 @@ func (g *gzipReader) Read(p []byte) (int, error) {
 	n, err := g.member.Read(p)
 	g.sum = crc32.Update(g.sum, crc32.IEEETable, p[:n])
 	g.size += uint32(n)
-	if err != io.EOF {
+	switch {
+	case errors.Is(err, inflate.ErrCorrupt):
+		return n, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	case err != io.EOF:
 		return n, err
 	}
 	if err := g.end(); err != nil {
 		return n, err
 	}
 	return n, g.next()
+}
+
+// unread is how far the input was read ahead of what was decoded.
+func (g *gzipReader) unread() int { return g.in.Unread() }
+
+// Close ends the decoding that is under way.
+func (g *gzipReader) Close() error {
+	g.in.Close()
+	return nil
 }
 
 // begin reads a member's header.
@@ -80,14 +98,17 @@ func (g *gzipReader) next() error {
 }
 
 // skipZeros reads to the end of in, which must hold only zeros; then it returns io.EOF.
-func skipZeros(in *bufio.Reader) error {
+func skipZeros(in io.Reader) error {
+	buf := make([]byte, 512)
 	for {
-		b, err := in.ReadByte()
+		n, err := in.Read(buf)
+		for _, b := range buf[:n] {
+			if b != 0 {
+				return fmt.Errorf("%w: junk in the padding after the last member", ErrCorrupt)
+			}
+		}
 		if err != nil {
 			return err
-		}
-		if b != 0 {
-			return fmt.Errorf("%w: junk in the padding after the last member", ErrCorrupt)
 		}
 	}
 }

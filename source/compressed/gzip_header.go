@@ -1,7 +1,6 @@
 package compressed
 
 import (
-	"bufio"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -19,12 +18,12 @@ const (
 
 // A gzipHeader reads a header's bytes and sums them up.
 type gzipHeader struct {
-	in  *bufio.Reader
+	in  io.Reader
 	sum uint32
 }
 
 // readGzipHeader reads a member's header and keeps nothing of it.
-func readGzipHeader(in *bufio.Reader) error {
+func readGzipHeader(in io.Reader) error {
 	h := gzipHeader{in: in}
 	var fixed [10]byte // magic, method, flags, time, extra flags, system
 	if err := h.read(fixed[:]); err != nil {

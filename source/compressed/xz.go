@@ -27,7 +27,7 @@ type xzReader struct {
 	index *xzSummer // over the blocks of this stream
 }
 
-func openXZ(in *bufio.Reader) (io.Reader, error) {
+func openXZ(in *bufio.Reader, _ func() bool) (io.Reader, error) {
 	x := &xzReader{in: in}
 	return x, x.streamHeader()
 }

@@ -24,7 +24,7 @@ func isZstd(prefix []byte) bool {
 	return len(prefix) >= 4 && binary.LittleEndian.Uint32(prefix)&^0xf == 0x184D2A50
 }
 
-func openZstd(in *bufio.Reader) (io.Reader, error) {
+func openZstd(in *bufio.Reader, _ func() bool) (io.Reader, error) {
 	d, err := zstd.NewReader(in,
 		zstd.WithDecoderConcurrency(1), // no goroutines: this package has one already
 		zstd.WithDecoderLowmem(true),

@@ -22,7 +22,7 @@ func BenchmarkInflate(b *testing.B) {
 	}
 	for _, name := range []string{"image", "skewed", "words"} {
 		data := bytes.Repeat(contents()[name], 10)
-		raw := deflate(b, data, 9, 0)
+		raw := deflate(data, 9, 0)
 		for _, d := range decoders {
 			b.Run(name+"/"+d.name, func(b *testing.B) {
 				b.SetBytes(int64(len(data)))

@@ -1,14 +1,19 @@
 package inflate
 
-import (
-	"bufio"
-	"io"
-)
+import "io"
+
+// An Input is where a [Reader] takes its stream from, such as a [bufio.Reader], whose methods these are. Peek is asked for the
+// bytes that Buffered counts, or for one.
+type Input interface {
+	Buffered() int
+	Peek(n int) ([]byte, error)
+	Discard(n int) (int, error)
+}
 
 // A bitInput hands out the input's bits and takes a byte only when a bit of it is needed. So less than one byte's bits are
 // held between symbols, and at the end of a stream exactly its bytes have been taken.
 type bitInput struct {
-	r      *bufio.Reader
+	r      Input
 	in     []byte // r's buffer, as it was when borrowed
 	next   int    // index in in of the first byte not taken
 	offset int64  // bytes of the stream before in
@@ -22,6 +27,18 @@ func (b *bitInput) borrow() {
 	b.in, _ = b.r.Peek(b.r.Buffered()) // no error, as no more is asked for than there is
 	b.next = 0
 }
+
+// seek goes on at a bit of the bytes made available.
+func (b *bitInput) seek(bit int) {
+	b.next, b.bits, b.count = bit>>3, 0, 0
+	if used := uint(bit & 7); used != 0 {
+		b.bits, b.count = uint64(b.in[b.next]>>used), 8-used
+		b.next++
+	}
+}
+
+// bit is the position in the bytes made available.
+func (b *bitInput) bit() int { return 8*b.next - int(b.count) }
 
 // giveBack takes what was used from r.
 func (b *bitInput) giveBack() {

@@ -12,10 +12,10 @@ func smallStreams(t *testing.T) map[string][]byte {
 	all := contents()
 	for _, name := range []string{"empty", "run", "noise", "skewed", "words"} {
 		data := all[name][:min(len(all[name]), 150)]
-		streams[name+" stored"] = deflate(t, data, 0, 0)
-		streams[name+" Huffman only"] = deflate(t, data, -2, 0)
-		streams[name+" best"] = deflate(t, data, 9, 0)
-		streams[name+" flushed"] = deflate(t, data, 6, 60)
+		streams[name+" stored"] = deflate(data, 0, 0)
+		streams[name+" Huffman only"] = deflate(data, -2, 0)
+		streams[name+" best"] = deflate(data, 9, 0)
+		streams[name+" flushed"] = deflate(data, 6, 60)
 	}
 	return streams
 }

@@ -3,7 +3,7 @@
 //
 // A [Reader] accepts and rejects exactly the streams that compress/flate does. Its invariant: of its input it takes the
 // bytes of the stream and not one more, so that after io.EOF a gzip trailer, or another member, can be read from the
-// same bufio.Reader.
+// same input. That is a bufio.Reader, or, for several cores to work on one stream, a [Lookahead].
 //
 // # The format
 //
@@ -41,4 +41,13 @@
 // Codes are looked up in tables of two levels (table.go). Far from the ends of the input buffer and the window, symbols
 // are decoded from a 64-bit buffer without a check of either (fast.go); the others, and whatever is wrong, one at a time and bit
 // by bit (symbol.go). Both use the same tables.
+//
+// # How several cores decode one stream
+//
+// A stream says nowhere where its blocks begin, and a block copies from what came before. Still, a helper can begin in the middle
+// (piece.go): it tries every bit until the header of a dynamic block seems to begin there (find.go), and decodes into symbols of
+// two bytes, which stand for a byte of data, or, where that is not known yet, for one of the 32 KiB before the piece (symbols.go).
+// When the Reader has decoded up to the very bit where the helper began, it knows these 32 KiB, and takes the bytes that the
+// symbols stand for. If it never comes to that bit, as no block began there, the piece is dropped: what a helper does can save
+// time, but not change the data or hide an error, which only the Reader reports.
 package inflate

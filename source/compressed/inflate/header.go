@@ -18,97 +18,98 @@ func makeFixedCodes() *codes {
 }
 
 // header reads what comes before a block's data.
-func (z *Reader) header() error {
-	h, err := z.number(3)
+func (d *decoder) header() error {
+	h, err := d.number(3)
 	if err != nil {
 		return err
 	}
-	z.final = h&1 != 0
+	d.final = h&1 != 0
 	switch h >> 1 {
 	case 0:
-		return z.storedHeader()
+		return d.storedHeader()
 	case 1:
-		z.codes, z.state = fixedCodes, inSymbols
+		d.codes, d.state = fixedCodes, inSymbols
 		return nil
 	case 2:
-		return z.dynamicHeader()
+		return d.dynamicHeader()
 	}
-	return z.corrupt("a block of the reserved kind 3")
+	return d.corrupt("a block of the reserved kind 3")
 }
 
-func (z *Reader) storedHeader() error {
-	z.alignToByte()
-	length, err := z.number(16)
+func (d *decoder) storedHeader() error {
+	d.alignToByte()
+	length, err := d.number(16)
 	if err != nil {
 		return err
 	}
-	complement, err := z.number(16)
+	complement, err := d.number(16)
 	if err != nil {
 		return err
 	}
 	if length^complement != 0xffff {
-		return z.corrupt("the length of a stored block differs from its complement")
+		return d.corrupt("the length of a stored block differs from its complement")
 	}
-	z.state, z.left = inStored, length
+	d.state, d.left = inStored, length
 	return nil
 }
 
 // dynamicHeader reads the codes that section 3.2.7 describes.
-func (z *Reader) dynamicHeader() error {
-	counts, err := z.number(14)
+func (d *decoder) dynamicHeader() error {
+	counts, err := d.number(14)
 	if err != nil {
 		return err
 	}
 	literals, distances, codeLengths := counts&31+257, counts>>5&31+1, counts>>10+4
 	if literals > literalSymbols {
-		return z.corrupt("more than 286 literal and length codes")
+		return d.corrupt("more than 286 literal and length codes")
 	}
 	if distances > distanceSymbols {
-		return z.corrupt("more than 30 distance codes")
+		return d.corrupt("more than 30 distance codes")
 	}
-	if err := z.lengthCode(codeLengths); err != nil {
+	if err := d.lengthCode(codeLengths); err != nil {
 		return err
 	}
-	var buf [literalSymbols + distanceSymbols]uint8
-	lengths := buf[:literals+distances]
-	if err := z.codeLengths(lengths); err != nil {
+	lengths := d.lengths[:literals+distances]
+	clear(lengths)
+	if err := d.codeLengths(lengths); err != nil {
 		return err
 	}
-	if !build(z.dynamic.literals[:], literalBits, lengths[:literals], literalEntries[:]) {
-		return z.corrupt("the literal and length code is incomplete or has too many codes")
+	d.literalLengths, d.distanceLengths = lengths[:literals], lengths[literals:]
+	if !build(d.dynamic.literals[:], literalBits, d.literalLengths, literalEntries[:]) {
+		return d.corrupt("the literal and length code is incomplete or has too many codes")
 	}
-	if !build(z.dynamic.distances[:], distanceBits, lengths[literals:], distanceEntries[:]) {
-		return z.corrupt("the distance code is incomplete or has too many codes")
+	if !build(d.dynamic.distances[:], distanceBits, d.distanceLengths, distanceEntries[:]) {
+		return d.corrupt("the distance code is incomplete or has too many codes")
 	}
-	z.codes, z.state = &z.dynamic, inSymbols
+	d.codes, d.state = &d.dynamic, inSymbols
 	return nil
 }
 
 // lengthCode reads the code in which code lengths are sent: n lengths of 3 bits.
-func (z *Reader) lengthCode(n int) error {
+func (d *decoder) lengthCode(n int) error {
 	var lengths [lengthSymbols]uint8
 	for _, s := range lengthOrder[:n] {
-		v, err := z.number(3)
+		v, err := d.number(3)
 		if err != nil {
 			return err
 		}
 		lengths[s] = uint8(v)
 	}
-	if !build(z.lengthTable[:], lengthBits, lengths[:], lengthEntries[:]) {
-		return z.corrupt("the code for code lengths is incomplete or has too many codes")
+	if !build(d.lengthTable[:], lengthBits, lengths[:], lengthEntries[:]) {
+		return d.corrupt("the code for code lengths is incomplete or has too many codes")
 	}
 	return nil
 }
 
 // codeLengths reads the lengths of both codes, which are one row: a repetition may begin in one and end in the other.
-func (z *Reader) codeLengths(lengths []uint8) error {
+func (d *decoder) codeLengths(lengths []uint8) error {
 	for i := 0; i < len(lengths); {
-		e, err := z.lookUp(z.lengthTable[:], lengthBits)
+		e, err := d.lookUp(d.lengthTable[:], lengthBits)
 		if err != nil {
 			return err
 		}
 		if e&special != 0 {
-			return z.corrupt("a code length without a code")
+			return d.corrupt("a code length without a code")
 		}
 		s := e.value()
 		if s <= maxCode {
@@ -117,14 +118,14 @@ func (z *Reader) codeLengths(lengths []uint8) error {
 			continue
 		}
 		if s == 16 && i == 0 {
-			return z.corrupt("a repeated code length before the first")
+			return d.corrupt("a repeated code length before the first")
 		}
-		n, err := z.repetitions(s)
+		n, err := d.repetitions(s)
 		if err != nil {
 			return err
 		}
 		if n > len(lengths)-i {
-			return z.corrupt("more code lengths than codes")
+			return d.corrupt("more code lengths than codes")
 		}
 		if s == 16 { // the last length; else zeros, as lengths is
 			for j := range n {
@@ -137,7 +138,7 @@ func (z *Reader) codeLengths(lengths []uint8) error {
 }
 
 // repetitions reads how often symbol 16, 17 or 18 of the code for code lengths repeats one.
-func (z *Reader) repetitions(symbol int) (int, error) {
+func (d *decoder) repetitions(symbol int) (int, error) {
 	base, bits := 3, uint(2)
 	switch symbol {
 	case 17:
@@ -145,6 +146,6 @@ func (z *Reader) repetitions(symbol int) (int, error) {
 	case 18:
 		base, bits = 11, 7
 	}
-	n, err := z.number(bits)
+	n, err := d.number(bits)
 	return base + n, err
 }

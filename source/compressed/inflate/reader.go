@@ -1,62 +1,40 @@
 package inflate
 
-import (
-	"bufio"
-	"io"
-)
-
 const (
-	maxMatch    = 258
-	maxDistance = 32 << 10
-
 	// windowLimit ends the decoding into the window until its data has been read. Moving a quarter of it then to the start
 	// costs little, and all of it stays in a core's second-level cache.
 	windowLimit = 4 * maxDistance
 
-	// windowSize leaves room for a round of the fast loop that begins at the limit and a symbol after that.
-	windowSize = windowLimit + fastOutput + maxMatch
+	windowSize = windowLimit + outputSlack
 )
 
 // A Reader reads the data of one DEFLATE stream. Its memory, about 150 KiB, does not depend on the stream.
 type Reader struct {
-	bitInput
-	state state
-	final bool   // the block is the last
-	left  int    // bytes of a stored block
-	codes *codes // of the other blocks: fixedCodes or dynamic
-	err   error
+	decoder
+	window [windowSize]byte // the decoder's out: at least the last 32 KiB, if there were so many
+	read   int              // of the bytes written there, those that Read has delivered
+	err    error
 
-	dynamic     codes
-	lengthTable [lengthTableSize]entry // of the code for code lengths
-
-	window  [windowSize]byte
-	written int // data in window: at least the last 32 KiB, if there were so many
-	read    int // of them, those that Read has delivered
+	ahead *Lookahead // the input, if it is one
+	piece *piece     // comes after the window's data
+	taken int        // bytes of its symbols that have been delivered
 }
 
-// state is what comes next in the stream.
-type state int
-
-const (
-	atHeader state = iota
-	inStored
-	inSymbols
-)
-
-// NewReader returns a Reader of the stream that begins at r's next byte. After io.EOF, r's next byte is the first after the
-// stream. Until then r must not be used otherwise.
-func NewReader(r *bufio.Reader) *Reader {
+// NewReader returns a Reader of the stream that begins at in's next byte. After io.EOF, in's next byte is the first after the
+// stream. Until then in must not be used otherwise.
+func NewReader(in Input) *Reader {
 	z := new(Reader)
-	z.Reset(r)
+	z.Reset(in)
 	return z
 }
 
-// Reset makes z read the stream that begins at r's next byte, as if it were new. It keeps z's memory.
-func (z *Reader) Reset(r *bufio.Reader) {
-	z.bitInput = bitInput{r: r}
-	z.state, z.final, z.left, z.codes = atHeader, false, 0, nil
-	z.written, z.read = 0, 0
-	z.err = nil
+// Reset makes z read the stream that begins at in's next byte, as if it were new. It keeps z's memory.
+func (z *Reader) Reset(in Input) {
+	z.start(in)
+	z.out, z.written, z.limit = z.window[:], 0, windowLimit
+	z.read, z.err = 0, nil
+	z.ahead, _ = in.(*Lookahead)
+	z.piece = nil
 }
 
 // InputOffset returns how many bytes of the stream have been decoded, which may be ahead of the data that Read has
@@ -77,6 +55,9 @@ func (z *Reader) Read(p []byte) (int, error) {
 		if z.err != nil {
 			return 0, z.err
 		}
+		if z.piece != nil {
+			return z.readPiece(p), nil
+		}
 		z.decode()
 	}
 	n := copy(p, z.window[z.read:z.written])
@@ -92,15 +73,10 @@ func (z *Reader) decode() {
 	}
 	z.borrow()
 	for z.err == nil && z.written <= windowLimit && (z.written == z.read || !z.empty()) {
-		switch z.state {
-		case atHeader:
-			z.err = z.header()
-		case inStored:
-			z.err = z.stored()
-		case inSymbols:
-			z.fast()
-			z.err = z.symbol()
+		if z.state == atHeader && z.jump() {
+			break
 		}
+		z.err = z.step()
 	}
 	z.giveBack()
 }
@@ -111,32 +87,37 @@ func (z *Reader) slide() {
 	z.written, z.read = maxDistance, maxDistance
 }
 
-// stored copies a part of a stored block.
-func (z *Reader) stored() error {
-	if z.left == 0 {
-		return z.endBlock()
+// jump skips a piece that begins here, which Read then delivers. It reports whether there was one.
+func (z *Reader) jump() bool {
+	if z.ahead == nil || z.written < maxDistance {
+		return false
 	}
-	if err := z.fill(); err != nil {
-		return err
+	z.piece = z.ahead.piece(z.bit())
+	if z.piece == nil {
+		return false
 	}
-	n := min(z.left, len(z.in)-z.next, windowSize-z.written)
-	copy(z.window[z.written:], z.in[z.next:z.next+n])
-	z.written += n
-	z.next += n
-	z.left -= n
-	return nil
+	z.seek(z.ahead.endOf(z.piece))
+	z.taken = 0
+	return true
 }
 
-// endBlock returns io.EOF after the last one.
-func (z *Reader) endBlock() error {
-	z.state = atHeader
-	if z.final {
-		return io.EOF
+// readPiece is Read where a piece comes next. Of the window, all of it read, the end is what was before the piece; it makes room for
+// the meanings of the piece's symbols and, behind them, for the end of what they stand for.
+func (z *Reader) readPiece(p []byte) int {
+	meanings, end := (*meanings)(z.window[:]), z.window[len(meanings{}):][:maxDistance]
+	if z.taken == 0 {
+		copy(meanings.markers(), z.window[z.written-maxDistance:z.written])
+		meanings.setBytes()
 	}
-	return nil
-}
-
-// corrupt returns an error for what was found where the bits used so far end.
-func (z *Reader) corrupt(problem string) error {
-	return &CorruptError{Offset: z.used(), Problem: problem}
+	symbols := z.piece.symbols
+	n := meanings.resolve(p, symbols[z.taken:])
+	z.taken += 2 * n
+	if z.taken == len(symbols) {
+		meanings.resolve(end, symbols[len(symbols)-2*maxDistance:])
+		z.written = len(meanings) + maxDistance
+		z.read = z.written
+		z.ahead.release(z.piece)
+		z.piece = nil
+	}
+	return n
 }

@@ -29,7 +29,7 @@ func TestLevels(t *testing.T) {
 			for _, flush := range []int{0, 7_777} {
 				t.Run(fmt.Sprintf("%s level %d flush %d", name, level, flush), func(t *testing.T) {
 					t.Parallel()
-					raw := append(deflate(t, data, level, flush), "trailer"...)
+					raw := append(deflate(data, level, flush), "trailer"...)
 					got := compare(t, raw)
 					if got.err != nil || got.rest != len("trailer") || !bytes.Equal(got.data, data) {
 						t.Errorf("found %d bytes, %d left, %v, expected %d bytes, 7 left", len(got.data), got.rest, got.err, len(data))
@@ -43,7 +43,7 @@ func TestLevels(t *testing.T) {
 func TestSizesOfReads(t *testing.T) {
 	t.Parallel()
 	data := contents()["image"]
-	raw := deflate(t, data, 6, 0)
+	raw := deflate(data, 6, 0)
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 50 {
 		buffer, read := 16+random.IntN(300), 1+random.IntN(70_000)
@@ -80,7 +80,7 @@ func TestMembers(t *testing.T) {
 	var raw []byte
 	all := contents()
 	for name, data := range all {
-		raw = append(append(raw, name+"\n"...), deflate(t, data, 6, 0)...)
+		raw = append(append(raw, name+"\n"...), deflate(data, 6, 0)...)
 	}
 	in := bufio.NewReaderSize(bytes.NewReader(raw), 4096)
 	z := NewReader(bufio.NewReader(strings.NewReader("")))
@@ -95,7 +95,7 @@ func TestMembers(t *testing.T) {
 		if err != nil || !bytes.Equal(data, all[name]) {
 			t.Errorf("%s: found %d bytes and %v, expected %d", name, len(data), err, len(all[name]))
 		}
-		if n := int64(len(deflate(t, all[name], 6, 0))); z.InputOffset() != n {
+		if n := int64(len(deflate(all[name], 6, 0))); z.InputOffset() != n {
 			t.Errorf("%s: found an offset of %d, expected %d", name, z.InputOffset(), n)
 		}
 	}
@@ -107,7 +107,7 @@ func TestMembers(t *testing.T) {
 // TestResetForgets is for data, codes and errors of the stream before.
 func TestResetForgets(t *testing.T) {
 	t.Parallel()
-	z := NewReader(bufio.NewReader(bytes.NewReader(deflate(t, contents()["words"], 9, 0)[:5000])))
+	z := NewReader(bufio.NewReader(bytes.NewReader(deflate(contents()["words"], 9, 0)[:5000])))
 	if _, err := io.ReadAll(z); err != io.ErrUnexpectedEOF {
 		t.Errorf("cut: found %v", err)
 	}
@@ -125,7 +125,7 @@ func TestErrorsOfTheInput(t *testing.T) {
 	broken := errors.New("disk on fire")
 	data := contents()["words"]
 	for _, flush := range []int{0, 1000} {
-		raw := deflate(t, data, 0, flush)
+		raw := deflate(data, 0, flush)
 		for _, n := range []int{0, 1, 3, 500, len(raw) - 1} {
 			got := decodeAll(t, io.MultiReader(bytes.NewReader(raw[:n]), iotest.ErrReader(broken)), 100, 100)
 			if got.err != broken || !bytes.HasPrefix(data, got.data) || len(got.data) < n*9/10-10 {
@@ -166,8 +166,8 @@ func (c *countingReader) Read(p []byte) (int, error) {
 func TestFlushedDataComesAtOnce(t *testing.T) {
 	t.Parallel()
 	data := contents()["words"][:2000]
-	raw := deflate(t, data, 6, 1000)
-	cut := len(deflate(t, data[:1000], 6, 999)) // at most: it ends with the byte that the flush set apart
+	raw := deflate(data, 6, 1000)
+	cut := len(deflate(data[:1000], 6, 999)) // at most: it ends with the byte that the flush set apart
 	cut = bytes.Index(raw[:cut], []byte{0, 0, 0xff, 0xff}) + 4
 	in := &countingReader{parts: [][]byte{raw[:cut], raw[cut:]}}
 	z := NewReader(bufio.NewReaderSize(in, 64<<10))
@@ -181,7 +181,7 @@ func TestFlushedDataComesAtOnce(t *testing.T) {
 
 // TestNoAllocation is not parallel, as it counts the allocations of the whole process.
 func TestNoAllocation(t *testing.T) {
-	raw := deflate(t, contents()["image"], 6, 0)
+	raw := deflate(contents()["image"], 6, 0)
 	z := NewReader(bufio.NewReader(strings.NewReader("")))
 	in, p := bufio.NewReader(strings.NewReader("")), make([]byte, 4096)
 	n := testing.AllocsPerRun(5, func() {

@@ -47,6 +47,7 @@ func newEntry(value, extraBits int) entry { return entry(value)<<16 | entry(extr
 func (e entry) withCode(n int) entry { return e + entry(n)*0x101 }
 
 func (e entry) value() int     { return int(e >> 16 & 0x7fff) }
+func (e entry) literal() byte  { return byte(e >> 16) }
 func (e entry) codeBits() uint { return uint(e >> 8 & 15) }
 func (e entry) allBits() uint  { return uint(e & 63) }
 

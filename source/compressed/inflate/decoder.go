@@ -1,0 +1,111 @@
+package inflate
+
+import "io"
+
+const (
+	maxMatch    = 258
+	maxDistance = 32 << 10
+)
+
+// A decoder decodes blocks into out. Both kinds of decoding share it: a [Reader] writes the data itself, a byte an element; a
+// piece of a stream whose beginning is not known yet is written as symbols of two bytes (symbols.go).
+type decoder struct {
+	bitInput
+	state state
+	final bool   // the block is the last
+	left  int    // bytes of a stored block
+	codes *codes // of the other blocks: fixedCodes or dynamic
+
+	dynamic     codes
+	lengthTable [lengthTableSize]entry // of the code for code lengths
+
+	// The code lengths of both dynamic codes, by symbol.
+	lengths         [literalSymbols + distanceSymbols]uint8
+	literalLengths  []uint8 // of lengths
+	distanceLengths []uint8 // of lengths
+
+	out     []byte
+	shift   uint // an element of out has 1<<shift bytes
+	written int  // bytes of out, as many of them as distances can reach
+	limit   int  // of written, beyond which fast does not go on; out has room for outputSlack more
+}
+
+// outputSlack is the room that a round of the fast loop and a symbol after that may need, in elements.
+const outputSlack = fastOutput + maxMatch
+
+// state is what comes next in the stream.
+type state int
+
+const (
+	atHeader state = iota
+	inStored
+	inSymbols
+)
+
+// start makes d begin with a block's header at in's next byte.
+func (d *decoder) start(in Input) {
+	d.bitInput = bitInput{r: in}
+	d.state, d.final, d.left, d.codes = atHeader, false, 0, nil
+}
+
+// startAt makes d begin with the header at a bit of data, and end with it.
+func (d *decoder) startAt(data []byte, bit int) {
+	d.start(nothing{})
+	d.in = data
+	d.seek(bit)
+}
+
+// step decodes a header, a part of a stored block, or symbols, at least one. It returns io.EOF after the last block.
+func (d *decoder) step() error {
+	switch d.state {
+	case inStored:
+		return d.stored()
+	case inSymbols:
+		d.fast()
+		return d.symbol()
+	}
+	return d.header()
+}
+
+// stored copies a part of a stored block.
+func (d *decoder) stored() error {
+	if d.left == 0 {
+		return d.endBlock()
+	}
+	if err := d.fill(); err != nil {
+		return err
+	}
+	n := min(d.left, len(d.in)-d.next, (len(d.out)-d.written)>>d.shift)
+	if d.shift == 0 {
+		copy(d.out[d.written:], d.in[d.next:d.next+n])
+	} else {
+		for i, b := range d.in[d.next : d.next+n] {
+			d.out[d.written+2*i], d.out[d.written+2*i+1] = b, 0
+		}
+	}
+	d.written += n << d.shift
+	d.next += n
+	d.left -= n
+	return nil
+}
+
+// endBlock returns io.EOF after the last one.
+func (d *decoder) endBlock() error {
+	d.state = atHeader
+	if d.final {
+		return io.EOF
+	}
+	return nil
+}
+
+// corrupt returns an error for what was found where the bits used so far end.
+func (d *decoder) corrupt(problem string) error {
+	return &CorruptError{Offset: d.used(), Problem: problem}
+}
+
+// nothing is the Input of a decoder that was given all its data.
+type nothing struct{}
+
+func (nothing) Buffered() int              { return 0 }
+func (nothing) Peek(int) ([]byte, error)   { return nil, io.EOF }
+func (nothing) Discard(n int) (int, error) { return n, nil }

@@ -1,0 +1,136 @@
+package inflate
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestFindFindsEveryBlock compares with the reference: every dynamic block that is not the last is found, from wherever the search
+// begins, unless what looks like a header comes before.
+func TestFindFindsEveryBlock(t *testing.T) {
+	t.Parallel()
+	d := new(decoder)
+	for name, raw := range manyBlocks() {
+		starts := dynamicBlocks(t, raw)
+		from := 0
+		for _, start := range starts {
+			if start > 8*(len(raw)-findMargin) {
+				break
+			}
+			got := d.find(raw, from, 8*len(raw))
+			if got != start {
+				t.Errorf("%s: found a block at bit %d, expected %d", name, got, start)
+			}
+			from = start + 1
+		}
+	}
+}
+
+// dynamicBlocks returns the bits where the dynamic blocks begin that are not the last, as decoding from the start meets them.
+func dynamicBlocks(t *testing.T, raw []byte) (starts []int) {
+	t.Helper()
+	d := new(decoder)
+	d.out, d.limit = make([]byte, 4_000_000), 3_000_000
+	d.startAt(raw, 0)
+	for err := error(nil); err == nil; err = d.step() {
+		if bit := d.bit(); d.state == atHeader && raw[bit/8]>>(bit%8)&1 == 0 && kind(raw, bit+1) == 2 {
+			starts = append(starts, bit)
+		}
+	}
+	return starts
+}
+
+func kind(raw []byte, bit int) int {
+	return int(raw[bit/8]>>(bit%8)&1) | int(raw[(bit+1)/8]>>((bit+1)%8)&1)<<1
+}
+
+// TestFindSkipsNothing compares the quick looks with header, at every bit of noise and of streams.
+func TestFindSkipsNothing(t *testing.T) {
+	t.Parallel()
+	d := new(decoder)
+	for name, raw := range map[string][]byte{"noise": contents()["noise"][:20_000], "stream": manyBlocks()["image level 6"][:20_000]} {
+		found := d.find(raw, 0, 8*len(raw))
+		for bit := range 8 * (len(raw) - findMargin) {
+			d.startAt(raw, bit)
+			dynamic := d.header() == nil && !d.final && d.codes == &d.dynamic
+			if complete := dynamic && usesUp(raw, bit) && plausible(d.literalLengths); complete != (bit == found) {
+				t.Fatalf("%s: bit %d: found a header: %v, expected %v", name, bit, bit == found, complete)
+			}
+			if bit == found {
+				found = d.find(raw, bit+1, 8*len(raw))
+			}
+		}
+	}
+}
+
+// plausible reports whether the literal code is complete and has an end of the block, by adding up its fractions one by one.
+func plausible(lengths []uint8) bool {
+	sum := 0.0
+	for _, n := range lengths {
+		if n != 0 {
+			sum += 1 / float64(int(1)<<n)
+		}
+	}
+	return sum == 1 && lengths[256] != 0
+}
+
+// usesUp reports whether the code for code lengths is complete, by adding up its fractions one by one.
+func usesUp(raw []byte, bit int) bool {
+	at := func(bit, n int) (v int) {
+		for i := range n {
+			v |= int(raw[(bit+i)/8]>>((bit+i)%8)&1) << i
+		}
+		return v
+	}
+	sum := 0.0
+	for i := range at(bit+13, 4) + 4 {
+		if n := at(bit+17+3*i, 3); n != 0 {
+			sum += 1 / float64(int(1)<<n)
+		}
+	}
+	return sum == 1
+}
+
+func TestFindStopsAtTo(t *testing.T) {
+	t.Parallel()
+	raw := manyBlocks()["image level 6"]
+	starts := dynamicBlocks(t, raw)
+	d := new(decoder)
+	if got := d.find(raw, starts[1]+1, starts[2]); got != -1 {
+		t.Errorf("found a block at %d, expected none before %d", got, starts[2])
+	}
+	if got := d.find(raw, starts[1]+1, starts[2]+1); got != starts[2] {
+		t.Errorf("found a block at %d, expected %d", got, starts[2])
+	}
+}
+
+// TestResolve compares with looking up one symbol after the other.
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(11, 12))
+	var m meanings
+	m.setBytes()
+	for i := range m.markers() {
+		m.markers()[i] = byte(random.Uint32())
+	}
+	for range 300 {
+		n := random.IntN(70)
+		symbols, want := make([]byte, 2*n), make([]byte, n)
+		for i := range n {
+			if random.IntN(8) == 0 {
+				at := random.IntN(maxDistance)
+				symbols[2*i], symbols[2*i+1] = byte(at), 1<<7|byte(at>>8)
+				want[i] = m.markers()[at]
+			} else {
+				want[i] = byte(random.Uint32())
+				symbols[2*i] = want[i]
+			}
+		}
+		dst := make([]byte, random.IntN(70))
+		got := m.resolve(dst, symbols)
+		if got != min(len(dst), n) || !bytes.Equal(dst[:got], want[:got]) {
+			t.Fatalf("%d symbols to %d bytes: found %d bytes, %x, expected %x", n, len(dst), got, dst, want)
+		}
+	}
+}

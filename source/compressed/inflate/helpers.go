@@ -1,0 +1,72 @@
+package inflate
+
+// share cuts s into as many parts of equal size as there are cores. The first is left to the Reader; helpers decode a piece of each
+// of the others.
+func (l *Lookahead) share(s *segment) {
+	data, parts := s.buf[:s.end], 1+cap(l.helpers)
+	cut := func(i int) int { return 8 * (s.start + (s.end-s.start)*i/parts) }
+	for i := 1; i < parts; i++ {
+		p := l.newPiece()
+		p.prepare(cut(i), cut(i+1))
+		s.pieces = append(s.pieces, p)
+		go p.run(data, l.helpers)
+	}
+}
+
+func (l *Lookahead) newPiece() *piece {
+	if n := len(l.spare); n > 0 {
+		p := l.spare[n-1]
+		l.spare = l.spare[:n-1]
+		return p
+	}
+	return newPiece(8 * l.sizes.segment / (1 + cap(l.helpers)))
+}
+
+// piece returns the piece that begins at that bit of the buffered bytes, waiting until it is decoded, or nil if there is none. It
+// must be released in the end.
+func (l *Lookahead) piece(bit int) *piece {
+	bit += 8 * l.current.start
+	for len(l.current.pieces) > 0 {
+		p := l.current.pieces[0]
+		if bit < p.from {
+			return nil
+		}
+		<-p.found
+		if bit < p.start {
+			return nil
+		}
+		l.current.pieces = l.current.pieces[1:]
+		if bit == p.start {
+			<-p.done
+			if p.usable() {
+				l.used++
+				return p
+			}
+		}
+		l.abandon(p)
+	}
+	return nil
+}
+
+// endOf returns the bit of the buffered bytes that comes after p.
+func (l *Lookahead) endOf(p *piece) int { return p.end - 8*l.current.start }
+
+// drop abandons the pieces of s.
+func (l *Lookahead) drop(s *segment) {
+	for _, p := range s.pieces {
+		p.unwanted.Store(true)
+	}
+	for _, p := range s.pieces {
+		l.abandon(p)
+	}
+	s.pieces = nil
+}
+
+// abandon waits for p, as its buffer and its segment's are to be used again.
+func (l *Lookahead) abandon(p *piece) {
+	p.unwanted.Store(true)
+	<-p.done
+	l.release(p)
+}
+
+func (l *Lookahead) release(p *piece) { l.spare = append(l.spare, p) }
