@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/idxport/idxport/sink/formats"
 )
@@ -101,7 +102,7 @@ func parseOutput(arg string, wanted []formats.Format) (outputArg, error) {
 		if f, codec, ok := formats.ByName(arg); ok {
 			return outputArg{path: arg, formats: []formats.Format{f}, codec: codec}, nil
 		}
-		if ext := filepath.Ext(placeholder.ReplaceAllString(arg, "")); ext != "" {
+		if ext := filepath.Ext(placeholder().ReplaceAllString(arg, "")); ext != "" {
 			return outputArg{}, usagef("-o %s: no format is known by the ending %s", arg, ext).
 				hint("%s", unknownEnding(arg, ext))
 		}
@@ -162,12 +163,14 @@ func endings() []string {
 }
 
 // placeholder matches what is filled in for each output.
-var placeholder = regexp.MustCompile(`\{[a-z]*\}`)
+var placeholder = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\{[a-z]*\}`)
+})
 
 // fill puts the values of an output into its path.
 func fill(path string, values map[string]string) (string, error) {
 	var err error
-	filled := placeholder.ReplaceAllStringFunc(path, func(p string) string {
+	filled := placeholder().ReplaceAllStringFunc(path, func(p string) string {
 		v, ok := values[p[1:len(p)-1]]
 		if !ok {
 			err = usagef("-o %s: unknown placeholder %s, expected {split}, {dataset} or {format}", path, p)

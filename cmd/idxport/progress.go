@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
 
@@ -34,32 +32,10 @@ func (r *report) progress(label string, total int64) progress {
 	case r.quiet, r.showProgress == "never", r.showProgress == "auto" && !onTerminal, r.jsonLog && onTerminal:
 		return progress{done: func() {}}
 	case onTerminal:
-		return r.bar(label, total)
+		b := &bar{w: r.program.stderr, label: label, total: total, start: time.Now()}
+		return progress{rows: b.rows, done: b.done}
 	}
 	return r.lines(label, total)
-}
-
-// bar draws a progress bar.
-func (r *report) bar(label string, total int64) progress {
-	bar := progressbar.NewOptions64(total, progressbar.OptionSetWriter(r.program.stderr), progressbar.OptionSetDescription(label),
-		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(total > 0))
-	var mu sync.Mutex // a pass that was given up may still report
-	closed := false
-	return progress{
-		rows: func(n int64) {
-			mu.Lock()
-			defer mu.Unlock()
-			if !closed {
-				_ = bar.Set64(n) // a display: its errors do not matter
-			}
-		},
-		done: func() {
-			mu.Lock()
-			defer mu.Unlock()
-			closed = true
-			_ = bar.Clear() // a display: its errors do not matter
-		},
-	}
 }
 
 // lines tells the progress now and then, a line each.

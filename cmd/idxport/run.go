@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/urfave/cli/v3"
@@ -120,13 +121,15 @@ func commandNames(c *cli.Command) []string {
 }
 
 // badValue matches the library's error for a flag's value that cannot be read.
-var badValue = regexp.MustCompile(`^invalid value (".*") for flag -+([a-z-]+): (?:strconv\.)?(\w+)`)
+var badValue = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^invalid value (".*") for flag -+([a-z-]+): (?:strconv\.)?(\w+)`)
+})
 
 // onUsageError puts the library's errors into our words.
 func onUsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 	text := strings.Replace(err.Error(), "flag provided but not defined: -", "unknown flag --", 1)
 	text = strings.Replace(text, "flag needs an argument: ", "missing value after ", 1)
-	if m := badValue.FindStringSubmatch(text); m != nil {
+	if m := badValue().FindStringSubmatch(text); m != nil {
 		expected := "true or false"
 		if m[3] == "ParseInt" {
 			expected = "a whole number"

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
@@ -98,7 +99,9 @@ func Named(name string) (Format, bool) {
 }
 
 // published matches the names that IDX files are published under: train-images-idx3-ubyte.
-var published = regexp.MustCompile(`(?i)[-.]idx[1-9][0-9]*-(ubyte|byte|short|int|float|double)$`)
+var published = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)[-.]idx[1-9][0-9]*-(ubyte|byte|short|int|float|double)$`)
+})
 
 // ByName finds the format of a file by how its name ends, and the compression of the whole file ("none", "gzip" or "zstd").
 func ByName(path string) (f Format, codec string, ok bool) {
@@ -112,7 +115,7 @@ func ByName(path string) (f Format, codec string, ok bool) {
 				return f, codec, true
 			}
 		}
-		if f.Name == "idx" && published.MatchString(name) {
+		if f.Name == "idx" && published().MatchString(name) {
 			return f, codec, true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -66,13 +67,15 @@ type Split struct {
 }
 
 // columnName is what counts as a name before the = of an argument, so that other arguments with a = are paths.
-var columnName = regexp.MustCompile(`^[\pL_][\pL\pN_-]*$`)
+var columnName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[\pL_][\pL\pN_-]*$`)
+})
 
 // ParseInput reads an argument: PATH or NAME=PATH. It is a path if it exists as a whole or if what stands before the = is no name, such
 // as in "./a=b".
 func ParseInput(arg string) Input {
 	name, path, ok := strings.Cut(arg, "=")
-	if !ok || path == "" || !columnName.MatchString(name) {
+	if !ok || path == "" || !columnName().MatchString(name) {
 		return Input{Path: arg}
 	}
 	if _, err := os.Lstat(arg); err == nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/idxport/idxport/source/idx"
 )
@@ -46,7 +47,9 @@ type Name struct {
 var compressions = [...]string{"gz", "zst", "xz", "bz2"}
 
 // publishedFormat ends the published names: train-images-idx3-ubyte and, after some tools unpacked it, train-images.idx3-ubyte.
-var publishedFormat = regexp.MustCompile(`^(?:(.*)[-.])?(idx([0-9]{1,3})-([a-z]+))$`)
+var publishedFormat = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:(.*)[-.])?(idx([0-9]{1,3})-([a-z]+))$`)
+})
 
 // prefixes are the prefixes that only one data set has. The names are published at the data sets' homepages, see published; of Kannada in
 // https://github.com/vinayprabhu/Kannada_MNIST/tree/master/data/output_tensors/MNIST_format. MNIST, Fashion-MNIST and KMNIST are published
@@ -88,7 +91,7 @@ func ParseName(path string) Name {
 
 // cutFormat takes the format off the end of a name.
 func cutFormat(name string) (stem, format string) {
-	if m := publishedFormat.FindStringSubmatch(name); m != nil && validFormat(m[3], m[4]) {
+	if m := publishedFormat().FindStringSubmatch(name); m != nil && validFormat(m[3], m[4]) {
 		return m[1], m[2]
 	}
 	if stem, ok := strings.CutSuffix(name, ".idx"); ok {
