@@ -6,7 +6,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: build demo test race lint fuzz golden data interop interop-full bench bench-peers bench-scale cross vuln clean
+.PHONY: build demo test race lint fuzz golden data interop interop-full bench bench-peers bench-scale bench-results cross vuln clean
 
 ## build: the program, static, as bin/idxport
 build:
@@ -66,7 +66,7 @@ interop-full: build data
 	test/interop/.venv/bin/python test/interop/published.py --binary $(BIN)
 	test/interop/.venv/bin/python test/interop/memory.py --binary $(BIN)
 
-## bench: ratios of whole runs to the limits of the machine, on MNIST, Fashion-MNIST and 2 GiB files; Linux, an idle machine
+## bench: ratios of whole runs to the limits of the machine, on MNIST, Fashion-MNIST and 2 GiB files, start-up and size; Linux, an idle machine, 5 GB of /dev/shm
 bench: build data
 	$(GO) run ./test/bench -binary $(BIN) -data data
 
@@ -74,9 +74,14 @@ bench: build data
 bench-peers: build data
 	$$(test/bench/peers/venv) test/bench/peers/run.py --binary $(BIN)
 
-## bench-scale: time and memory of inputs of 1, 2, 4 and 8 GiB with 1, 2 and 4 workers
+## bench-scale: time and memory of inputs of 1, 2, 4 and 8 GiB with 1, 2 and 4 workers; 10 GB of /dev/shm
 bench-scale: build
 	$(GO) run ./test/bench -binary $(BIN) -scale
+
+## bench-results: both, into test/bench/RESULTS.md; its notes stay as they are
+bench-results: build data
+	$(GO) run ./test/bench -binary $(BIN) -data data -write test/bench/RESULTS.md
+	$(GO) run ./test/bench -binary $(BIN) -scale -write test/bench/RESULTS.md
 
 ## cross: build for every platform, into dist/
 cross:

@@ -4,84 +4,90 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"text/tabwriter"
+	"strconv"
 )
 
-// makeLarge makes the large inputs once: floats of 0 to 1, and bytes like images, four fifths of them 0.
-func (s *settings) makeLarge(work string) error {
-	size := int64(s.bigGiB) << 30
-	return errors.Join(
-		makeIDX(filepath.Join(work, "float32.idx"), 0x0d, 4, size),
-		makeIDX(filepath.Join(work, "uint8.idx"), 0x08, 1, size))
+// A dtype is an element type of inputs that are made.
+type dtype struct {
+	code byte // in an IDX header
+	size int  // bytes
 }
 
-// makeIDX writes an IDX file of 28×28 records and about size bytes; a megabyte of values is repeated.
-func makeIDX(path string, dtype byte, elementSize int, size int64) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-	if errors.Is(err, fs.ErrExist) {
+// largeInputs are the inputs that are made, by the name of their elements: floats of 0 to 1, and bytes like images. Four fifths are 0.
+var largeInputs = map[string]dtype{"float32": {0x0d, 4}, "uint8": {0x08, 1}}
+
+// A record is 28×28 elements.
+const recordElements = 28 * 28
+
+// gib is n GiB in bytes.
+func gib(n float64) int64 { return int64(n * (1 << 30)) }
+
+// gibText is n GiB for people.
+func gibText(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) + " GiB" }
+
+// inputPath is where the input called name is.
+func inputPath(work, name string) string { return filepath.Join(work, name+".idx") }
+
+// input makes an input of about size bytes if it is not there. That happens in a process of its own: Linux starts the peak memory of a process at its
+// parent's (exec keeps the larger of both), so this program must stay small.
+func (s *settings) input(ctx context.Context, work, name string, size int64) error {
+	path := inputPath(work, name)
+	if _, err := os.Stat(path); err == nil {
 		return nil
 	}
+	_, err := s.once(ctx, []string{s.self, "-limit", "input", path, name, strconv.FormatInt(size, 10)}, work, work)
+	return err
+}
+
+// makeInput writes to the file args[0] an IDX file of elements args[1], of 28×28 records and at most args[2] bytes of payload.
+func makeInput(args []string) error {
+	size, err := strconv.ParseInt(args[2], 10, 64)
 	if err != nil {
 		return err
 	}
-	const records = 1024
+	f, err := os.OpenFile(args[0], os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	return errors.Join(writeIDX(f, largeInputs[args[1]], size), f.Close())
+}
+
+// writeIDX writes as many records as size bytes hold. What repeats is longer than a batch and than zstd's window at its fastest level (4 MiB), so
+// that repeating does not help compression.
+func writeIDX(f *os.File, t dtype, size int64) error {
+	const repeated = 8192 // records
+	records := size / int64(recordElements*t.size)
+	if records < 1 {
+		return fmt.Errorf("an input of %d bytes, expected at least one record of %d", size, recordElements*t.size)
+	}
 	random := rand.New(rand.NewPCG(1, 2))
 	var block []byte
-	for range records * 28 * 28 {
+	for range min(records, repeated) * recordElements {
 		v := max(0, 5*random.Float32()-4)
-		if elementSize == 4 {
+		if t.size == 4 {
 			block = binary.BigEndian.AppendUint32(block, math.Float32bits(v))
 		} else {
 			block = append(block, byte(255*v))
 		}
 	}
-	blocks := size / int64(len(block))
-	w := bufio.NewWriter(f)
-	header := []byte{0, 0, dtype, 3}
-	for _, d := range []int64{blocks * records, 28, 28} {
+	header := []byte{0, 0, t.code, 3}
+	for _, d := range []int64{records, 28, 28} {
 		header = binary.BigEndian.AppendUint32(header, uint32(d))
 	}
-	_, err = w.Write(header)
-	for i := int64(0); i < blocks && err == nil; i++ {
-		_, err = w.Write(block)
+	w := bufio.NewWriter(f)
+	_, err := w.Write(header)
+	for left := records * int64(recordElements*t.size); left > 0 && err == nil; {
+		var n int
+		n, err = w.Write(block[:min(left, int64(len(block)))])
+		left -= int64(n)
 	}
-	return errors.Join(err, w.Flush(), f.Close())
-}
-
-// curve prints time and memory of conversions to /dev/null for growing inputs, and for workers 1, 2 and 4.
-func (s *settings) curve(work string) error {
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "input\tformat\tworkers\tms\tuser+sys ms\tpeak MB\tGB/s\t")
-	for _, gib := range []int64{1, 2, 4, 8} {
-		input := filepath.Join(work, "scale.idx")
-		if err := makeIDX(input, 0x08, 1, gib<<30); err != nil {
-			return err
-		}
-		for _, format := range []string{"arrow", "parquet", "csv"} {
-			for _, workers := range []string{"1", "2", "4"} {
-				var all []figures
-				for range min(s.runs, 3) {
-					f, err := s.once([]string{s.binary, "convert", input, "-o", format + "=/dev/null", "--workers", workers, "--quiet"}, work, work)
-					if err != nil {
-						return err
-					}
-					all = append(all, f)
-				}
-				m := medians(all)
-				fmt.Fprintf(w, "%d GiB\t%s\t%s\t%.0f\t%.0f\t%.1f\t%.2f\t\n", gib, format, workers, m.Wall, m.CPU, m.Peak, float64(gib<<30)/1e6/m.Wall)
-			}
-		}
-		if err := os.Remove(input); err != nil {
-			return err
-		}
-	}
-	return w.Flush()
+	return errors.Join(err, w.Flush())
 }

@@ -24,6 +24,7 @@ var limits = map[string]func(args []string) error{
 	"compress": limitCompress,
 	"create":   limitCreate,
 	"inflate":  limitInflate,
+	"input":    makeInput, // no limit, but a process of its own for the same reason: see input
 }
 
 // block is how much a limit reads or writes at a time.

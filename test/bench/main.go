@@ -5,20 +5,26 @@
 // A limit is a process that does the least that any program would have to do for the same result: copy the bytes, write them, compress
 // them, inflate them, or create the files. Runs and limits take turns, so that a machine whose speed drifts slows both; medians and the
 // median of the ratios of neighbours are printed. Outputs go to a tmpfs, where fsync costs nothing, but for the durable contests, which go to a disk.
+// The start-up is held against an empty Go program, the size of the program against the project's aim.
 //
 //	go run ./test/bench -binary bin/idxport -data data
-//	go run ./test/bench -scale            # time and memory of inputs of 1, 2, 4 and 8 GiB
+//	go run ./test/bench -scale                           # time and memory of inputs of 1, 2, 4 and 8 GiB
+//	go run ./test/bench -write test/bench/RESULTS.md     # the table goes into the file too; notes there stay
+//	go run ./test/bench -n 1 -big 0.1                    # does it all work? inputs of 0.1 GiB
 package main
 
 import (
-	"encoding/json"
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
-	"text/tabwriter"
+	"syscall"
 )
 
 // settings are the flags.
@@ -27,8 +33,9 @@ type settings struct {
 	data, tmp, disk  string
 	runs             int
 	only             string
-	bigGiB           int
-	jsonPath         string
+	bigGiB           float64
+	sizes            string
+	jsonPath, write  string
 	scale, withLarge bool
 }
 
@@ -41,10 +48,12 @@ func main() {
 	flag.StringVar(&s.tmp, "tmp", "/dev/shm", "where outputs go: a tmpfs")
 	flag.StringVar(&s.disk, "disk", ".", "where outputs of durable contests go: a disk")
 	flag.StringVar(&s.only, "only", "", "measure only the contests whose names contain this")
-	flag.IntVar(&s.bigGiB, "big", 2, "size of the large inputs in GiB")
+	flag.Float64Var(&s.bigGiB, "big", 2, "size of the large inputs in GiB")
 	flag.BoolVar(&s.withLarge, "large", true, "measure the large inputs too")
 	flag.StringVar(&s.jsonPath, "json", "", "write the results to this file too")
+	flag.StringVar(&s.write, "write", "", "put the results into this file too, between the markers that it has for them")
 	flag.BoolVar(&s.scale, "scale", false, "measure time and memory over the size of the input instead")
+	flag.StringVar(&s.sizes, "sizes", "1,2,4,8", "sizes of the inputs of -scale in GiB")
 	limit := flag.String("limit", "", "internal: be the limit of this name")
 	flag.Parse()
 	if *limit != "" {
@@ -53,54 +62,119 @@ func main() {
 		}
 		return
 	}
-	if err := s.measure(); err != nil {
+	// Through the deferred removals: files on a tmpfs are memory.
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	err := s.measure(ctx)
+	stop()
+	if err != nil {
 		log.Fatal(err)
 	}
 }
 
-// measure holds the contests, or draws the scale curve.
-func (s *settings) measure() (err error) {
+// measure holds the contests, or draws the scale curve, and reports.
+func (s *settings) measure(ctx context.Context) (err error) {
 	if s.self, err = os.Executable(); err != nil {
 		return err
 	}
-	work, err := os.MkdirTemp(s.tmp, "idxport-bench-*")
+	if s.binary, err = filepath.Abs(s.binary); err != nil {
+		return err
+	}
+	sizes, err := s.scaleSizes()
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work) // a leftover in a tmpfs is harmless
-	if s.scale {
-		return s.curve(work)
+	chosen := s.chosen()
+	if err := s.check(chosen, sizes); err != nil {
+		return err
 	}
-	var results []result
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "contest\tidxport ms\tuser+sys ms\tpeak MB\tlimit ms\tratio\tpromised\t")
-	for _, c := range contests {
-		if !strings.Contains(c.Name, s.only) || c.large && !s.withLarge {
-			continue
-		}
-		if c.large {
-			if err := s.makeLarge(work); err != nil {
+	work, err := os.MkdirTemp(s.tmp, folderPrefix+"*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	all := results{Session: s.session(ctx)}
+	if s.scale {
+		all.Scale, err = s.curve(ctx, work, sizes)
+	} else {
+		err = s.contests(ctx, &all, chosen, work)
+	}
+	if err != nil {
+		return err
+	}
+	all.Session.Floor = ownPeak() // it only grows
+	if err := s.writeJSON(all); err != nil {
+		return err
+	}
+	return s.writeMarkdown(all)
+}
+
+// contests holds the chosen contests, then measures the start-up and the size.
+func (s *settings) contests(ctx context.Context, all *results, chosen []contest, work string) error {
+	if len(chosen) > 0 {
+		fmt.Println(contestHead)
+	}
+	for i, c := range chosen {
+		if c.large != "" {
+			if err := s.input(ctx, work, c.large, gib(s.bigGiB)); err != nil {
 				return err
 			}
 		}
-		r, err := s.hold(c, work)
+		r, err := s.hold(ctx, c, work)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.Name, err)
 		}
-		results = append(results, r)
-		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.2f\t%.2f\t\n", c.Name, r.Run.Wall, r.Run.CPU, r.Run.Peak, r.Limit.Wall, r.Ratio, c.Most)
+		all.Contests = append(all.Contests, r)
+		fmt.Println(r.text())
+		if c.large != "" && (i == len(chosen)-1 || chosen[i+1].large != c.large) {
+			if err := os.Remove(inputPath(work, c.large)); err != nil { // makes room for the next
+				return err
+			}
+		}
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	if s.jsonPath == "" {
+	if !strings.Contains(startName, s.only) {
 		return nil
 	}
-	text, err := json.MarshalIndent(results, "", "  ")
+	begun, err := s.start(ctx, work)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(s.jsonPath, append(text, '\n'), 0o666)
+	all.Start = &begun
+	fmt.Printf("\n%s\n%s\n", startHead, begun.text())
+	size, err := s.size()
+	if err != nil {
+		return err
+	}
+	all.Size = &size
+	fmt.Printf("\n%s\n%s\n", sizeHead, size.text())
+	return nil
+}
+
+// chosen are the contests that the flags ask for; -scale holds none.
+func (s *settings) chosen() []contest {
+	var chosen []contest
+	for _, c := range contests {
+		c.Name = strings.ReplaceAll(c.Name, "{big}", gibText(s.bigGiB))
+		if !s.scale && strings.Contains(c.Name, s.only) && (c.large == "" || s.withLarge) {
+			chosen = append(chosen, c)
+		}
+	}
+	return chosen
+}
+
+// scaleSizes reads -sizes; nil without -scale.
+func (s *settings) scaleSizes() ([]float64, error) {
+	if !s.scale {
+		return nil, nil
+	}
+	var sizes []float64
+	for text := range strings.SplitSeq(s.sizes, ",") {
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil || n <= 0 {
+			return nil, fmt.Errorf("-sizes %s: found %q, expected GiB separated by commas", s.sizes, text)
+		}
+		sizes = append(sizes, n)
+	}
+	return sizes, nil
 }
 
 // paths fills in the placeholders of a command; out is its empty folder.

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +13,12 @@ import (
 	"syscall"
 	"time"
 )
+
+// folderPrefix begins the names of the folders that are made for outputs and inputs; all are removed.
+const folderPrefix = "idxport-bench-"
+
+// patience is how long a process that was interrupted may take to clean up.
+const patience = 5 * time.Second
 
 // figures are those of one process, or the medians of several: milliseconds, and megabytes (10⁶ bytes) of resident memory.
 type figures struct{ Wall, CPU, Peak float64 }
@@ -23,7 +31,7 @@ type result struct {
 }
 
 // hold runs both sides of a contest in turn, once without counting.
-func (s *settings) hold(c contest, work string) (result, error) {
+func (s *settings) hold(ctx context.Context, c contest, work string) (result, error) {
 	folder := work
 	if c.durable {
 		folder = s.disk
@@ -33,41 +41,52 @@ func (s *settings) hold(c contest, work string) (result, error) {
 	if limit[0] == "self" {
 		limit = append([]string{s.self, "-limit"}, limit[1:]...)
 	}
-	var ours, theirs []figures
+	ours, theirs, ratio, err := s.turns(ctx, run, limit, s.runs, work, folder)
+	return result{c, ours, theirs, ratio}, err
+}
+
+// turns runs two commands in turn, n times each and once without counting, and returns their medians and the median of the ratios of neighbours.
+func (s *settings) turns(ctx context.Context, run, limit []string, n int, work, folder string) (ours, theirs figures, ratio float64, err error) {
+	var left, right []figures
 	var ratios []float64
-	for i := range s.runs + 1 {
-		a, err := s.once(run, work, folder)
+	for i := range n + 1 {
+		a, err := s.once(ctx, run, work, folder)
 		if err != nil {
-			return result{}, err
+			return ours, theirs, 0, err
 		}
-		b, err := s.once(limit, work, folder)
+		b, err := s.once(ctx, limit, work, folder)
 		if err != nil {
-			return result{}, err
+			return ours, theirs, 0, err
 		}
 		if i > 0 {
-			ours, theirs, ratios = append(ours, a), append(theirs, b), append(ratios, a.Wall/b.Wall)
+			left, right, ratios = append(left, a), append(right, b), append(ratios, a.Wall/b.Wall)
 		}
 	}
-	return result{c, medians(ours), medians(theirs), median(ratios)}, nil
+	return medians(left), medians(right), median(ratios), nil
 }
 
 // once runs a command with a fresh output folder below folder and measures the process.
-func (s *settings) once(command []string, work, folder string) (f figures, err error) {
-	out, err := os.MkdirTemp(folder, "idxport-bench-*")
+func (s *settings) once(ctx context.Context, command []string, work, folder string) (f figures, err error) {
+	out, err := os.MkdirTemp(folder, folderPrefix+"*")
 	if err != nil {
 		return f, err
 	}
-	defer os.RemoveAll(out) // the next run gets a folder of its own in any case
+	defer func() { err = errors.Join(err, os.RemoveAll(out)) }()
 	paths := s.paths(work, out)
 	args := make([]string, len(command))
 	for i, a := range command {
 		args[i] = paths.Replace(a)
 	}
-	cmd := exec.Command(args[0], args[1:]...)
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = patience
 	cmd.Stderr = os.Stderr
 	start := time.Now()
 	err = cmd.Run()
 	f.Wall = float64(time.Since(start).Microseconds()) / 1000
+	if ctx.Err() != nil {
+		return f, fmt.Errorf("interrupted: %w", context.Cause(ctx))
+	}
 	if err != nil {
 		return f, fmt.Errorf("%s: %w", strings.Join(args, " "), err)
 	}
