@@ -55,7 +55,7 @@ rounds:
 				continue
 			}
 		}
-		length := int(e>>16) + int(bits&(1<<(e&63)-1)>>(e>>8&15))
+		length := (int(e>>16) + int(bits&(1<<(e&63)-1)>>(e>>8&15))) << shift
 		bits >>= e & 63
 		count -= uint(e & 63)
 		f := distances[bits&(1<<distanceBits-1)]
@@ -64,11 +64,9 @@ rounds:
 			count -= distanceBits
 			f = distances[(uint64(f>>16)+bits&(1<<(f>>8&15)-1))&(distanceTableSize-1)]
 		}
-		distance := int(f>>16) + int(bits&(1<<(f&63)-1)>>(f>>8&15))
+		distance := (int(f>>16) + int(bits&(1<<(f&63)-1)>>(f>>8&15))) << shift
 		bits >>= f & 63
 		count -= uint(f & 63)
-		length <<= shift
-		distance <<= shift
 		if (e|f)&special != 0 || distance > written {
 			bits, count = startBits, startCount
 			break
