@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
+
+	"github.com/idxport/idxport/sink/compressed"
 )
 
 // Numbers of CompressionType in Message.fbs.
@@ -17,57 +18,30 @@ const (
 	codecZstd = 1
 )
 
-// bestZstdState is about the bytes that an encoder of zstd's levels from 10 on keeps: hash tables and history, measured. Those below keep less
-// than 8 MiB.
-const bestZstdState = 42 << 20
-
 // codecs tells which codecs there are, the default first.
-func codecs() []codecRow {
-	return []codecRow{
-		{name: "none"},
-		{name: "lz4", id: codecLZ4, maxLevel: 9, make: newLZ4},
-		{name: "zstd", id: codecZstd, maxLevel: 22, make: newZstd},
+func codecs() []compressed.Choice[*codec] {
+	return []compressed.Choice[*codec]{
+		{Name: "none", Make: func(int) *codec { return nil }},
+		{Name: "lz4", MaxLevel: 9, Make: newLZ4},
+		{Name: "zstd", MaxLevel: 22, Make: newZstd},
 	}
-}
-
-type codecRow struct {
-	name     string
-	id       int8
-	maxLevel int                        // levels are 1 to maxLevel
-	make     func(level int) compressor // nil if buffers are not compressed
 }
 
 // Codecs lists the values of Options.Compression, the default first.
-func Codecs() []string {
-	var names []string
-	for _, c := range codecs() {
-		names = append(names, c.name)
-	}
-	return names
-}
-
-// A compressor appends data as one frame to dst. Only one goroutine uses it at a time.
-type compressor func(dst, data []byte) ([]byte, error)
+func Codecs() []string { return compressed.Names(codecs()) }
 
 // A frame is memory for a compressed buffer: its length before compression, and a frame of the codec.
 type frame struct{ bytes []byte }
 
 // A codec compresses buffers. It is safe on many goroutines.
 type codec struct {
-	id          int8
-	state       int64 // bytes that a compressor keeps, where they count
-	make        func() compressor
-	compressors sync.Pool // compressor: one for each goroutine
-	frames      sync.Pool // *frame: what waits to be written
+	id     int8
+	encode func(dst, data []byte) ([]byte, error) // appends data as one frame to dst
+	frames sync.Pool                              // *frame: what waits to be written
 }
 
 // compress compresses data, which is not empty. The result is to be put back into frames.
 func (c *codec) compress(data []byte) (*frame, error) {
-	made, ok := c.compressors.Get().(compressor)
-	if !ok {
-		made = c.make()
-	}
-	defer c.compressors.Put(made)
 	f, ok := c.frames.Get().(*frame)
 	if !ok {
 		f = new(frame)
@@ -76,64 +50,32 @@ func (c *codec) compress(data []byte) (*frame, error) {
 	// steps, and leave several times as much to the collector.
 	f.bytes = slices.Grow(f.bytes[:0], len(data)+len(data)/64+64)
 	var err error
-	f.bytes, err = made(binary.LittleEndian.AppendUint64(f.bytes, uint64(len(data))), data)
+	f.bytes, err = c.encode(binary.LittleEndian.AppendUint64(f.bytes, uint64(len(data))), data)
 	return f, err
 }
 
-// codec finds the one that o asks for, nil for none. The error is a *sink.Error.
-func (o Options) codec() (*codec, error) {
-	name := o.Compression
-	if name == "" {
-		name = codecs()[0].name
-	}
-	for _, c := range codecs() {
-		if c.name != name {
-			continue
-		}
-		if o.Level < 0 || o.Level > c.maxLevel {
-			return nil, unsupported("compression level %d of %s, expected 0 (the default) to %d", o.Level, name, c.maxLevel)
-		}
-		if c.make == nil {
-			return nil, nil
-		}
-		made := &codec{id: c.id, make: func() compressor { return c.make(o.Level) }}
-		if c.id == codecZstd && zstd.EncoderLevelFromZstd(o.Level) == zstd.SpeedBestCompression {
-			made.state = bestZstdState
-		}
-		return made, nil
-	}
-	return nil, unsupported("unknown compression %q, expected one of %s", name, strings.Join(Codecs(), ", "))
-}
-
-// newZstd makes an encoder without goroutines, as its concurrency is 1.
-func newZstd(level int) compressor {
-	speed := zstd.SpeedFastest
-	if level > 0 {
-		speed = zstd.EncoderLevelFromZstd(level)
-	}
+func newZstd(level int) *codec {
 	// Labels repeat no sequences, nor do floats: without WithAllLitEntropyCompression the fast levels store them as they are.
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(speed), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false),
-		zstd.WithAllLitEntropyCompression(true))
-	return func(dst, data []byte) ([]byte, error) {
-		if err != nil {
-			return dst, err
-		}
-		return encoder.EncodeAll(data, dst), nil
-	}
+	frames := compressed.NewZstd(level, zstd.WithEncoderCRC(false), zstd.WithAllLitEntropyCompression(true))
+	return &codec{id: codecZstd, encode: frames.Append}
 }
 
-// newLZ4 makes an encoder of frames without checksums and with small blocks, as Arrow C++ writes them.
-func newLZ4(level int) compressor {
+// newLZ4 makes frames without checksums and with small blocks, as Arrow C++ writes them.
+func newLZ4(level int) *codec {
 	options := []lz4.Option{lz4.ChecksumOption(false), lz4.BlockSizeOption(lz4.Block64Kb)}
 	if level > 0 {
 		options = append(options, lz4.CompressionLevelOption(lz4.CompressionLevel(1<<(8+level))))
 	}
-	writer := lz4.NewWriter(nil)
-	err := writer.Apply(options...)
-	return func(dst, data []byte) ([]byte, error) {
-		if err != nil {
-			return dst, err
+	var pool sync.Pool // *lz4.Writer
+	return &codec{id: codecLZ4, encode: func(dst, data []byte) ([]byte, error) {
+		writer, ok := pool.Get().(*lz4.Writer)
+		if !ok {
+			writer = lz4.NewWriter(nil)
+			if err := writer.Apply(options...); err != nil {
+				return dst, err
+			}
 		}
+		defer pool.Put(writer)
 		out := bytes.NewBuffer(dst)
 		writer.Reset(out)
 		if _, err := writer.Write(data); err != nil {
@@ -141,5 +83,5 @@ func newLZ4(level int) compressor {
 		}
 		err := writer.Close()
 		return out.Bytes(), err
-	}
+	}}
 }

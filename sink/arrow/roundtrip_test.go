@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -19,7 +18,7 @@ import (
 )
 
 // check reads file back and compares it with what was written in batches of batch rows, bit for bit.
-func (t table) check(tb testing.TB, file []byte, o Options, batch int) {
+func check(tb testing.TB, t layouttest.Table, file []byte, o Options, batch int) {
 	tb.Helper()
 	found, batches := read(tb, file, o.Stream)
 	chosen, _ := layout.Get(o.Layout)
@@ -48,32 +47,19 @@ func (t table) check(tb testing.TB, file []byte, o Options, batch int) {
 
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
-	for _, layoutName := range layout.Names() {
-		for _, d := range idx.DTypes() {
-			for _, shape := range [][]int{nil, {5}, {1, 1}, {7, 9}, {2, 3, 5}, {3, 0}} {
-				for _, rows := range []int{0, 1, 203} {
-					t.Run(fmt.Sprintf("%s %v %v %d rows", layoutName, d, shape, rows), func(t *testing.T) {
-						t.Parallel()
-						written := random(rows,
-							source.Column{Name: "x", DType: d, Shape: shape},
-							source.Column{Name: "label", DType: d},
-							source.Column{Name: "y", DType: d, Shape: shape})
-						for _, codec := range Codecs() {
-							for _, stream := range []bool{false, true} {
-								o := Options{Layout: layoutName, Compression: codec, Stream: stream}
-								written.check(t, written.write(t, o, 97), o, 97)
-							}
-						}
-					})
-				}
+	layouttest.Each(t, layout.Names(), []int{0, 1, 203}, func(t *testing.T, layoutName string, written layouttest.Table) {
+		for _, codec := range Codecs() {
+			for _, stream := range []bool{false, true} {
+				o := Options{Layout: layoutName, Compression: codec, Stream: stream}
+				check(t, written, write(t, written, o, 97), o, 97)
 			}
 		}
-	}
+	})
 }
 
 func TestLevels(t *testing.T) {
 	t.Parallel()
-	written := random(700, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{7, 9}})
+	written := layouttest.Random(700, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{7, 9}})
 	for at, source := 0, rand.New(rand.NewPCG(1, 2)); at < len(written.Data[0]); { // words out of a few
 		word := source.IntN(64)
 		at += copy(written.Data[0][at:], written.Data[0][word*9:][:3+word%7])
@@ -82,8 +68,8 @@ func TestLevels(t *testing.T) {
 		var sizes []int
 		for _, level := range []int{0, highest} {
 			o := Options{Compression: codec, Level: level}
-			file := written.write(t, o, 700)
-			written.check(t, file, o, 700)
+			file := write(t, written, o, 700)
+			check(t, written, file, o, 700)
 			sizes = append(sizes, len(file))
 		}
 		if sizes[1] >= sizes[0] {
@@ -95,12 +81,12 @@ func TestLevels(t *testing.T) {
 // TestLists looks at values as readers see them, not at buffers.
 func TestLists(t *testing.T) {
 	t.Parallel()
-	written := table{layouttest.Table{
+	written := layouttest.Table{
 		Rows:    2,
 		Columns: []source.Column{{Name: "v", DType: idx.Int16, Shape: []int{3}}, {Name: "e", DType: idx.Int16, Shape: []int{0}}},
 		Data:    [][]byte{{1, 0, 2, 0, 3, 0, 255, 255, 0, 128, 0, 1}, {}},
-	}}
-	_, batches := read(t, written.write(t, Options{}, 2), false)
+	}
+	_, batches := read(t, write(t, written, Options{}, 2), false)
 	for i, want := range [][2]string{{"[1,2,3]", "[]"}, {"[-1,-32768,256]", "[]"}} {
 		for k := range want {
 			if found := batches[0].Column(k).ValueStr(i); found != want[k] {
@@ -116,8 +102,8 @@ func TestLists(t *testing.T) {
 // TestFileIsAStream takes away what a file has more than a stream. What is left must be the stream.
 func TestFileIsAStream(t *testing.T) {
 	t.Parallel()
-	written := random(50, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{3}})
-	file, stream := written.write(t, Options{}, 20), written.write(t, Options{Stream: true}, 20)
+	written := layouttest.Random(50, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{3}})
+	file, stream := write(t, written, Options{}, 20), write(t, written, Options{Stream: true}, 20)
 	if !bytes.HasPrefix(file, []byte("ARROW1\x00\x00")) || !bytes.HasSuffix(file, []byte("ARROW1")) || !bytes.HasPrefix(file[8:], stream) {
 		t.Error("the file is not the magic number, the stream, and a footer")
 	}
@@ -153,7 +139,7 @@ func TestUnsupported(t *testing.T) {
 // TestNothingIsCopied looks for the batch's own memory in what is written.
 func TestNothingIsCopied(t *testing.T) {
 	t.Parallel()
-	written := random(50, source.Column{Name: "x", DType: idx.Float32, Shape: []int{7, 9}})
+	written := layouttest.Random(50, source.Column{Name: "x", DType: idx.Float32, Shape: []int{7, 9}})
 	var w watcher
 	s, err := New(&w, written.Schema(), Options{})
 	if err != nil {
@@ -182,7 +168,7 @@ func (w *watcher) Write(p []byte) (int, error) {
 
 func TestWriteErrors(t *testing.T) {
 	t.Parallel()
-	random(50,
+	layouttest.Random(50,
 		source.Column{Name: "image", DType: idx.Uint8, Shape: []int{7, 9}},
 		source.Column{Name: "label", DType: idx.Uint8}).FailWrites(t, with(Options{}))
 }

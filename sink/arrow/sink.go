@@ -12,6 +12,7 @@ import (
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/sink/layout"
 )
 
@@ -31,11 +32,12 @@ const maxBody = 256 << 20
 
 // A Sink writes one file or stream. It is a sink.Sink and a sink.Sizer.
 type Sink struct {
-	columns []layout.Column
-	codec   *codec // nil if buffers are not compressed
-	stream  bool
-	rowSize int
-	schema  []byte // the schema's message, without what encapsulates it
+	columns     []layout.Column
+	codec       *codec // nil if buffers are not compressed
+	encoderSize int64  // bytes that each goroutine which compresses keeps
+	stream      bool
+	rowSize     int
+	schema      []byte // the schema's message, without what encapsulates it
 
 	// What follows is the steps' alone.
 	w      io.Writer
@@ -46,9 +48,10 @@ type Sink struct {
 // New starts a file or a stream of s in w. It writes the schema. The error is a *sink.Error with sink.ErrUnsupported if the layout cannot hold
 // one of the columns, if a record is too large for a record batch, or if o asks for a codec or a level that does not exist.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
-	codec, err := o.codec()
+	wanted := compressed.Codec{Name: o.Compression, Level: o.Level}
+	codec, err := compressed.Find(codecs(), wanted)
 	if err != nil {
-		return nil, err
+		return nil, unsupported("%v", err)
 	}
 	chosen, err := layout.Get(o.Layout)
 	if err != nil {
@@ -61,7 +64,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if size := s.BatchRows() * s.RowSize(); size > maxBody-maxBody/16 { // compression may add, and so does filling up to 8 bytes
 		return nil, unsupported("a record batch of %d rows would have %d bytes, expected less than 240 MiB", s.BatchRows(), size)
 	}
-	made := &Sink{columns: columns, codec: codec, stream: o.Stream, rowSize: s.RowSize(), w: w}
+	made := &Sink{columns: columns, codec: codec, encoderSize: wanted.EncoderSize(), stream: o.Stream, rowSize: s.RowSize(), w: w}
 	made.schema = schemaMessage(layout.Schema(s, columns))
 	return made, made.start()
 }
@@ -122,7 +125,7 @@ func (s *Sink) BatchSize(rows int) int64 {
 	if s.codec == nil {
 		return 0
 	}
-	return int64(rows)*int64(s.rowSize) + s.codec.state
+	return int64(rows)*int64(s.rowSize) + s.encoderSize
 }
 
 // Close ends the stream, and the file with its footer.

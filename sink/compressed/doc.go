@@ -17,4 +17,7 @@
 //
 // zstd (RFC 8878) is one frame with a checksum per Block. An empty stream is one empty frame, as a file of no bytes is
 // none.
+//
+// Formats that compress their own parts take from here what they have in common: tables of codecs ([Choice]), zstd's encoders ([Zstd]), and what
+// an encoder keeps in memory ([Codec.EncoderSize]).
 package compressed

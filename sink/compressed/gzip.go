@@ -14,11 +14,11 @@ type gzipEncoder struct {
 	pool  sync.Pool // of *flate.Writer
 }
 
-func newGzip(level int) (encoder, error) {
+func newGzip(level int) encoder {
 	if level == 0 {
 		level = defaultGzipLevel
 	}
-	return &gzipEncoder{level: level}, nil
+	return &gzipEncoder{level: level}
 }
 
 func (g *gzipEncoder) encode(dst, block []byte) (Block, error) {
@@ -47,10 +47,10 @@ func (*gzipEncoder) header() []byte {
 	return []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff}
 }
 
-func (*gzipEncoder) trailer(crc uint32, size uint64) []byte {
+func (*gzipEncoder) trailer(crc uint32, size uint64) ([]byte, error) {
 	lastBlock := []byte{3, 0} // BFINAL, fixed codes, end of block
 	t := binary.LittleEndian.AppendUint32(lastBlock, crc)
-	return binary.LittleEndian.AppendUint32(t, uint32(size))
+	return binary.LittleEndian.AppendUint32(t, uint32(size)), nil
 }
 
 // An appender collects what is written to it.

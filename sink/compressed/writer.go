@@ -17,8 +17,9 @@ func (b Block) Bytes() []byte { return b.data }
 
 // A Writer writes one stream.
 type Writer struct {
-	w       io.Writer
-	encoder encoder
+	w           io.Writer
+	encoder     encoder
+	encoderSize int64
 
 	// For Append and Close alone.
 	begun bool
@@ -26,6 +27,9 @@ type Writer struct {
 	crc   uint32 // of them
 	err   error  // of the first write that failed
 }
+
+// EncoderSize is Codec.EncoderSize of the stream's codec.
+func (w *Writer) EncoderSize() int64 { return w.encoderSize }
 
 // Encode compresses block into dst[:0], which grows as needed. The Block refers to that memory or, for "none", to block:
 // both must stay as they are until Append has returned. An empty block is legal and adds nothing to the stream. Encode may
@@ -50,7 +54,11 @@ func (w *Writer) Append(b Block) error {
 // Close writes what ends the stream; it does not close the underlying writer.
 func (w *Writer) Close() error {
 	w.begin()
-	w.write(w.encoder.trailer(w.crc, w.size))
+	trailer, err := w.encoder.trailer(w.crc, w.size)
+	if err != nil {
+		return err
+	}
+	w.write(trailer)
 	return w.err
 }
 
@@ -76,8 +84,8 @@ func (w *Writer) write(p []byte) {
 // plain is the encoder of "none".
 type plain struct{}
 
-func newPlain(int) (encoder, error) { return plain{}, nil }
+func newPlain(int) encoder { return plain{} }
 
 func (plain) encode(_, block []byte) (Block, error)  { return Block{data: block, size: len(block)}, nil }
 func (plain) header() []byte                         { return nil }
-func (plain) trailer(crc uint32, size uint64) []byte { return nil }
+func (plain) trailer(uint32, uint64) ([]byte, error) { return nil, nil }

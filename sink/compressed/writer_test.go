@@ -99,7 +99,7 @@ func TestUnknownCodecs(t *testing.T) {
 		codec Codec
 		text  string
 	}{
-		{Codec{Name: "lz77"}, "none, gzip[:1-9] or zstd[:1-22]"},
+		{Codec{Name: "lz77"}, "none, gzip, zstd"},
 		{Codec{"gzip", 10}, "1 to 9"},
 		{Codec{"gzip", -1}, "1 to 9"},
 		{Codec{"zstd", 23}, "1 to 22"},

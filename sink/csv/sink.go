@@ -65,11 +65,12 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	return c, nil
 }
 
-// BatchSize is the most text that Encode makes of rows rows; where it is compressed, also what that leaves and the piece that it is made from.
+// BatchSize is the most text that Encode makes of rows rows; where it is compressed, what that leaves, the piece that it is made from, and what
+// the encoder keeps.
 func (s *Sink) BatchSize(rows int) int64 {
 	size := min(int64(rows)*s.layout.rowSize(), maxReady*pieceSize)
 	if s.packed {
-		return size/codeShare + min(size, pieceSize)
+		return size/codeShare + min(size, pieceSize) + s.out.EncoderSize()
 	}
 	return size
 }

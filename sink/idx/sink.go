@@ -73,12 +73,12 @@ func newHeader(c source.Column, rows int64) ([]byte, error) {
 	return header, nil
 }
 
-// BatchSize is what Encode makes of rows rows: nothing if the batch's own bytes are written as they are.
+// BatchSize is what Encode makes of rows rows, and takes for it: nothing if the batch's own bytes are written as they are.
 func (s *Sink) BatchSize(rows int) int64 {
 	if s.column.DType.Size() == 1 && !s.packed {
 		return 0
 	}
-	return int64(rows) * int64(s.column.RecordSize())
+	return int64(rows)*int64(s.column.RecordSize()) + s.out.EncoderSize()
 }
 
 // Encode turns the column of b to big-endian, and compresses it. The step writes it.

@@ -3,17 +3,16 @@ package parquet
 import (
 	"fmt"
 	"math"
-	"strings"
 	"sync"
 
-	kzstd "github.com/klauspost/compress/zstd"
+	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/compress/gzip"
 	"github.com/parquet-go/parquet-go/compress/snappy"
-	"github.com/parquet-go/parquet-go/compress/zstd"
 	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/compressed"
 )
 
 // Options of a file. The zero value is right for most.
@@ -35,51 +34,28 @@ type codec struct {
 	// encode compresses src into dst, whose contents are overwritten and which grows as needed. It is safe on many goroutines; nil if
 	// pages are not compressed.
 	encode func(dst, src []byte) ([]byte, error)
-	state  int64 // bytes that each goroutine which compresses takes beside the page, where they count
 }
 
 // codecs tells which codecs there are, the default first.
-func codecs() []codecRow {
-	return []codecRow{
-		{"zstd", 22, newZstd},
-		{"none", 0, func(int) codec { return codec{id: format.Uncompressed} }},
-		{"snappy", 0, func(int) codec { return codec{id: format.Snappy, encode: new(snappy.Codec).Encode} }},
-		{"gzip", 9, newGzip},
-		{"lz4_raw", 9, newLZ4},
+func codecs() []compressed.Choice[codec] {
+	return []compressed.Choice[codec]{
+		{Name: "zstd", MaxLevel: 22, Make: newZstd},
+		{Name: "none", Make: func(int) codec { return codec{id: format.Uncompressed} }},
+		{Name: "snappy", Make: func(int) codec { return codec{format.Snappy, new(snappy.Codec).Encode} }},
+		{Name: "gzip", MaxLevel: 9, Make: newGzip},
+		{Name: "lz4_raw", MaxLevel: 9, Make: newLZ4},
 	}
-}
-
-type codecRow struct {
-	name     string
-	maxLevel int                   // levels are 1 to maxLevel
-	make     func(level int) codec // level 0 means the default
 }
 
 // Codecs lists the values of Options.Compression, the default first.
-func Codecs() []string {
-	var names []string
-	for _, c := range codecs() {
-		names = append(names, c.name)
-	}
-	return names
-}
+func Codecs() []string { return compressed.Names(codecs()) }
 
-// codec finds the one that o asks for. The error is a *sink.Error.
-func (o Options) codec() (codec, error) {
-	name := o.Compression
-	if name == "" {
-		name = codecs()[0].name
+// codec is what o asks for, with the name where that is the default's.
+func (o Options) codec() compressed.Codec {
+	if o.Compression == "" {
+		o.Compression = codecs()[0].Name
 	}
-	for _, c := range codecs() {
-		if c.name != name {
-			continue
-		}
-		if o.Level < 0 || o.Level > c.maxLevel {
-			return codec{}, unsupported("compression level %d of %s, expected 0 (the default) to %d", o.Level, name, c.maxLevel)
-		}
-		return c.make(o.Level), nil
-	}
-	return codec{}, unsupported("unknown compression %q, expected one of %s", name, strings.Join(Codecs(), ", "))
+	return compressed.Codec{Name: o.Compression, Level: o.Level}
 }
 
 func unsupported(message string, values ...any) error {
@@ -94,20 +70,8 @@ func newGzip(level int) codec {
 }
 
 func newZstd(level int) codec {
-	speed := zstd.SpeedFastest
-	if level > 0 {
-		speed = kzstd.EncoderLevelFromZstd(level)
-	}
-	return codec{format.Zstd, (&zstd.Codec{Level: speed}).Encode, zstdState(speed)}
-}
-
-// zstdState is about the bytes that an encoder of that speed keeps, where they count: the best has 42 MiB of hash tables and history, measured; the
-// others less than 8 MiB.
-func zstdState(speed kzstd.EncoderLevel) int64 {
-	if speed == kzstd.SpeedBestCompression {
-		return 42 << 20
-	}
-	return 0
+	frames := compressed.NewZstd(level, zstd.WithEncoderCRC(false)) // a page has a CRC of its own
+	return codec{format.Zstd, func(dst, src []byte) ([]byte, error) { return frames.Append(dst[:0], src) }}
 }
 
 // newLZ4 compresses blocks itself: parquet-go's codec has no way to ask for lz4's plain compressor, several times as fast as the one with levels,

@@ -1,0 +1,65 @@
+package layouttest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// Each calls check with a table of random rows for every layout of names, every data type, many shapes, and every number of rows. Each table is two
+// tensors and a scalar between them.
+func Each(t *testing.T, names []string, rows []int, check func(t *testing.T, layoutName string, written Table)) {
+	for _, layoutName := range names {
+		for _, d := range idx.DTypes() {
+			for _, shape := range [][]int{nil, {5}, {1, 1}, {7, 9}, {2, 3, 5}, {3, 0}} {
+				for _, n := range rows {
+					t.Run(fmt.Sprintf("%s %v %v %d rows", layoutName, d, shape, n), func(t *testing.T) {
+						t.Parallel()
+						check(t, layoutName, Random(n,
+							source.Column{Name: "x", DType: d, Shape: shape},
+							source.Column{Name: "label", DType: d},
+							source.Column{Name: "y", DType: d, Shape: shape}))
+					})
+				}
+			}
+		}
+	}
+}
+
+// Images is a batch of 28×28 images, mostly black, with labels.
+func Images() Table {
+	columns := []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{28, 28}}, {Name: "label", DType: idx.Uint8}}
+	t := Random((&schema.Schema{Columns: columns}).BatchRows(), columns...)
+	for i := range t.Data[0] {
+		if i%28 < 8 || i%28 > 16 {
+			t.Data[0][i] = 0
+		}
+	}
+	return t
+}
+
+// Benchmark writes t again and again as batches of a table without end.
+func (t Table) Benchmark(b *testing.B, open Open) {
+	s := t.Schema()
+	s.Rows = -1
+	k, err := open(io.Discard, s)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(t.Rows * s.RowSize()))
+	b.ReportAllocs()
+	for b.Loop() {
+		step, err := k.Encode(context.Background(), schema.Batch{Rows: t.Rows, Columns: t.Data})
+		if err == nil {
+			err = step()
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
