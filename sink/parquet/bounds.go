@@ -19,13 +19,21 @@ type bounds struct {
 // boundsOf is the range of the elements, packed values of d, of which there is at least one.
 func boundsOf(elements []byte, d idx.DType) bounds {
 	b := bounds{min: math.Inf(1), max: math.Inf(-1)}
-	size := d.Size()
-	for at := 0; at < len(elements); at += size {
-		v := element(elements[at:], d)
-		if v != v {
-			return bounds{nan: true}
+	var block [blockLength]float64
+	for len(elements) > 0 {
+		n := min(len(elements), blockLength*d.Size())
+		for _, v := range numbers(block[:n/d.Size()], elements, d) {
+			switch {
+			case v != v:
+				return bounds{nan: true}
+			case v < b.min:
+				b.min = v
+				b.max = max(b.max, v) // the first value is both
+			case v > b.max:
+				b.max = v
+			}
 		}
-		b.min, b.max = min(b.min, v), max(b.max, v)
+		elements = elements[n:]
 	}
 	return b
 }
@@ -35,22 +43,38 @@ func (b bounds) union(other bounds) bounds {
 	return bounds{min(b.min, other.min), max(b.max, other.max), b.nan || other.nan}
 }
 
-// element is the first of elements as a number.
-func element(elements []byte, d idx.DType) float64 {
+// blockLength is how many elements are taken out of their packed form at a time: the type is looked at once a block.
+const blockLength = 256
+
+// numbers fills dst with the elements, as many packed values of d.
+func numbers(dst []float64, elements []byte, d idx.DType) []float64 {
 	switch d {
 	case idx.Uint8:
-		return float64(elements[0])
+		for i := range dst {
+			dst[i] = float64(elements[i])
+		}
 	case idx.Int8:
-		return float64(int8(elements[0]))
+		for i := range dst {
+			dst[i] = float64(int8(elements[i]))
+		}
 	case idx.Int16:
-		return float64(int16(binary.LittleEndian.Uint16(elements)))
+		for i := range dst {
+			dst[i] = float64(int16(binary.LittleEndian.Uint16(elements[2*i:])))
+		}
 	case idx.Int32:
-		return float64(int32(binary.LittleEndian.Uint32(elements)))
+		for i := range dst {
+			dst[i] = float64(int32(binary.LittleEndian.Uint32(elements[4*i:])))
+		}
 	case idx.Float32:
-		return float64(math.Float32frombits(binary.LittleEndian.Uint32(elements)))
+		for i := range dst {
+			dst[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(elements[4*i:])))
+		}
 	default:
-		return math.Float64frombits(binary.LittleEndian.Uint64(elements))
+		for i := range dst {
+			dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(elements[8*i:]))
+		}
 	}
+	return dst
 }
 
 // encode is the bounds as PLAIN values of t. The Parquet specification (ColumnOrder in parquet.thrift) wants a zero of a float written as −0

@@ -17,12 +17,15 @@ type chunk struct {
 	pages        []format.PageLocation // the data pages
 	bounds       []bounds              // of each data page, for scalars
 
-	held   [][]byte // pages that wait for the row group's end
-	values []byte   // a scalar's elements, which become pages at the row group's end
+	held [][]byte // pages that wait for the row group's end
+
+	// A scalar's elements, which become pages at the row group's end, and the numbers that each batch of them has.
+	values   []byte
+	numbered []*distinct
 }
 
 // reset makes c ready for the next row group. Its memory is kept where what was made of it is not.
-func (c *chunk) reset() { *c = chunk{held: c.held[:0], values: c.values[:0]} }
+func (c *chunk) reset() { *c = chunk{held: c.held[:0], values: c.values[:0], numbered: c.numbered[:0]} }
 
 // add counts p as the next page.
 func (c *chunk) add(p page) {

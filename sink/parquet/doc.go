@@ -27,7 +27,9 @@
 // # Scalar columns
 //
 // Scalars are gathered until their row group ends, and become pages of 20,000 rows with a dictionary of the values that occur, in the order
-// of the rows; PLAIN if there are more than 65,536, or if that is smaller. They have statistics and a column index.
+// of the rows; PLAIN if there are more than 65,536, or if that is smaller. They have statistics and a column index. Encode numbers the different
+// values of each batch, if they are few, and the step merges the numbers; a chunk that has batches with many is numbered by the step, unless
+// hashes that Encode took of them show that they are too many.
 //
 // # Row groups
 //

@@ -13,16 +13,8 @@ import (
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/layout/layouttest"
-	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
-
-// A table is what a test writes.
-type table struct{ layouttest.Table }
-
-func random(rows int, columns ...source.Column) table {
-	return table{layouttest.Random(rows, columns...)}
-}
 
 // with makes sinks with the options o.
 func with(o Options) layouttest.Open {
@@ -30,7 +22,7 @@ func with(o Options) layouttest.Open {
 }
 
 // write writes t in batches of up to batch rows.
-func (t table) write(tb testing.TB, o Options, batch int) []byte {
+func write(tb testing.TB, t layouttest.Table, o Options, batch int) []byte {
 	tb.Helper()
 	return t.Write(tb, with(o), t.Schema(), batch)
 }

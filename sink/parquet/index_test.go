@@ -53,11 +53,11 @@ func TestOffsetIndex(t *testing.T) {
 	for _, codec := range []string{"none", "zstd"} {
 		t.Run(codec, func(t *testing.T) {
 			t.Parallel()
-			written := random(62_000,
+			written := layouttest.Random(62_000,
 				source.Column{Name: "image", DType: idx.Uint8, Shape: []int{3}},
 				source.Column{Name: "label", DType: idx.Uint8},
 				source.Column{Name: "other", DType: idx.Float32, Shape: []int{2}})
-			file := written.write(t, Options{Compression: codec}, 6_000)
+			file := write(t, written, Options{Compression: codec}, 6_000)
 			f := open(t, file)
 			if n := len(f.Metadata().RowGroups); n != 1 {
 				t.Fatalf("found %d row groups, expected 1: a batch is 65,536 rows", n)
@@ -155,7 +155,7 @@ func TestMetadata(t *testing.T) {
 func TestFarOffsets(t *testing.T) {
 	t.Parallel()
 	const far = 5 << 30
-	written := random(50, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{7, 9}}, source.Column{Name: "label", DType: idx.Uint8})
+	written := layouttest.Random(50, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{7, 9}}, source.Column{Name: "label", DType: idx.Uint8})
 	var out bytes.Buffer
 	s, err := New(&out, written.Schema(), Options{})
 	if err != nil {

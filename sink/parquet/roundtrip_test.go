@@ -17,7 +17,7 @@ import (
 )
 
 // check reads file back and compares it with what was written, bit for bit.
-func (t table) check(tb testing.TB, file []byte, layoutName string) {
+func check(tb testing.TB, t layouttest.Table, file []byte, layoutName string) {
 	tb.Helper()
 	f := open(tb, file)
 	if found := f.NumRows(); found != int64(t.Rows) {
@@ -50,23 +50,10 @@ func (t table) check(tb testing.TB, file []byte, layoutName string) {
 
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
-	for _, layoutName := range layout.Names() {
-		for _, d := range idx.DTypes() {
-			for _, shape := range [][]int{nil, {5}, {1, 1}, {7, 9}, {2, 3, 5}, {3, 0}} {
-				for _, rows := range []int{0, 1, 1003} {
-					t.Run(fmt.Sprintf("%s %v %v %d rows", layoutName, d, shape, rows), func(t *testing.T) {
-						t.Parallel()
-						written := random(rows,
-							source.Column{Name: "x", DType: d, Shape: shape},
-							source.Column{Name: "label", DType: d},
-							source.Column{Name: "y", DType: d, Shape: shape})
-						file := written.write(t, Options{Layout: layoutName, Compression: "snappy"}, 97)
-						written.check(t, file, layoutName)
-					})
-				}
-			}
-		}
-	}
+	layouttest.Each(t, layout.Names(), []int{0, 1, 1003}, func(t *testing.T, layoutName string, written layouttest.Table) {
+		file := write(t, written, Options{Layout: layoutName, Compression: "snappy"}, 97)
+		check(t, written, file, layoutName)
+	})
 }
 
 func TestCodecs(t *testing.T) {
@@ -77,7 +64,7 @@ func TestCodecs(t *testing.T) {
 				t.Run(fmt.Sprintf("%s %d %v", codec, level, d), func(t *testing.T) {
 					t.Parallel()
 					o := Options{Compression: codec, Level: level}
-					written := random(700, source.Column{Name: "image", DType: d, Shape: []int{7, 9}}, source.Column{Name: "label", DType: d})
+					written := layouttest.Random(700, source.Column{Name: "image", DType: d, Shape: []int{7, 9}}, source.Column{Name: "label", DType: d})
 					if level > 0 && (codec == "none" || codec == "snappy") {
 						if _, err := New(&bytes.Buffer{}, written.Schema(), o); !errors.Is(err, sink.ErrUnsupported) {
 							t.Errorf("found the error %v, expected ErrUnsupported: there are no levels", err)
@@ -87,12 +74,12 @@ func TestCodecs(t *testing.T) {
 					for i := range written.Data { // half of it can be compressed
 						clear(written.Data[i][:len(written.Data[i])/2])
 					}
-					file := written.write(t, o, 64)
+					file := write(t, written, o, 64)
 					if codec == "lz4_raw" {
-						checkLZ4(t, file, written.write(t, Options{Compression: "none"}, 64))
+						checkLZ4(t, file, write(t, written, Options{Compression: "none"}, 64))
 						return
 					}
-					written.check(t, file, "list")
+					check(t, written, file, "list")
 				})
 			}
 		}
@@ -102,9 +89,9 @@ func TestCodecs(t *testing.T) {
 // TestInt16Dictionary writes enough for the dictionary of 65,536 entries to pay, with a last group of indices that is not full.
 func TestInt16Dictionary(t *testing.T) {
 	t.Parallel()
-	written := random(2501, source.Column{Name: "x", DType: idx.Int16, Shape: []int{71}})
-	file := written.write(t, Options{Compression: "none"}, 2501)
-	written.check(t, file, "list")
+	written := layouttest.Random(2501, source.Column{Name: "x", DType: idx.Int16, Shape: []int{71}})
+	file := write(t, written, Options{Compression: "none"}, 2501)
+	check(t, written, file, "list")
 	if plain := 4 * 2501 * 71; len(file) >= plain {
 		t.Errorf("found a file of %d bytes, expected less than the %d of PLAIN values", len(file), plain)
 	}
@@ -113,17 +100,17 @@ func TestInt16Dictionary(t *testing.T) {
 // TestFloatsKeepTheirBits writes the floats that arithmetic would change.
 func TestFloatsKeepTheirBits(t *testing.T) {
 	t.Parallel()
-	written := table{layouttest.Table{Rows: 6, Columns: []source.Column{
+	written := layouttest.Table{Rows: 6, Columns: []source.Column{
 		{Name: "a", DType: idx.Float32}, {Name: "b", DType: idx.Float64},
 		{Name: "c", DType: idx.Float32, Shape: []int{1}}, {Name: "d", DType: idx.Float64, Shape: []int{1}},
-	}}}
+	}}
 	var single, double []byte
 	for _, bits := range []uint32{0x7fc00001, 0xffc12345, 0x7f800001, 0x80000000, 0, 0xff800000} { // NaNs, a signalling one, −0, 0, −∞
 		single = binary.LittleEndian.AppendUint32(single, bits)
 		double = binary.LittleEndian.AppendUint64(double, uint64(bits)<<32|7)
 	}
 	written.Data = [][]byte{single, double, single, double}
-	written.check(t, written.write(t, Options{}, 4), "list")
+	check(t, written, write(t, written, Options{}, 4), "list")
 }
 
 func TestUnsupported(t *testing.T) {
@@ -159,7 +146,7 @@ func TestUnsupported(t *testing.T) {
 
 func TestWriteErrors(t *testing.T) {
 	t.Parallel()
-	random(50,
+	layouttest.Random(50,
 		source.Column{Name: "image", DType: idx.Uint8, Shape: []int{7, 9}},
 		source.Column{Name: "label", DType: idx.Uint8}).FailWrites(t, with(Options{}))
 }

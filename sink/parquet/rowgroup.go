@@ -31,17 +31,17 @@ func groupRows(s *schema.Schema) int {
 	return (rows + batch - 1) / batch * batch
 }
 
-// append appends the pages of a batch of rows rows, one for each leaf, and ends the row group when it is full. values are the elements of the
-// scalar leaves, which have no pages yet.
-func (s *Sink) append(rows int, pages []page, values [][]byte) error {
+// append appends a batch of rows rows, a piece for each leaf, and ends the row group when it is full.
+func (s *Sink) append(rows int, pieces []piece) error {
 	if s.groupRows == 0 {
 		s.groupOffset = s.out.offset
 	}
 	for i := range s.leaves {
 		l, c := &s.leaves[i], &s.chunks[i]
 		if l.Scalar {
-			c.values = append(c.values, values[i]...)
-			s.held += int64(len(values[i]))
+			c.values = append(c.values, pieces[i].values...)
+			c.numbered = append(c.numbered, pieces[i].numbered)
+			s.held += int64(len(pieces[i].values))
 			continue
 		}
 		if l.dictionary != nil && c.size == 0 {
@@ -49,10 +49,10 @@ func (s *Sink) append(rows int, pages []page, values [][]byte) error {
 				return err
 			}
 		}
-		if err := s.put(i, pages[i]); err != nil {
+		if err := s.put(i, pieces[i].page); err != nil {
 			return err
 		}
-		s.press.recycle(pages[i])
+		s.press.recycle(pieces[i].page)
 	}
 	s.groupRows += rows
 	if s.groupRows >= s.maxGroupRows || s.held >= maxHeld {
@@ -106,11 +106,14 @@ func (s *Sink) endChunk(l *leaf, c *chunk) error {
 		return err
 	}
 	var err error
-	c.bounds, err = s.scalarPages(l, c.values, func(p page) error {
+	c.bounds, err = s.scalarPages(l, c, func(p page) error {
 		c.add(p)
 		err := s.out.write(p.parts...)
 		s.press.recycle(p)
 		return err
 	})
+	for _, batch := range c.numbered {
+		s.numbered.Put(batch)
+	}
 	return err
 }

@@ -8,13 +8,65 @@ import (
 // enough for the page's header not to count.
 const scalarPageRows = 20_000
 
-// scalarPages makes the pages of a chunk out of values, its elements, and hands them to put one after another, a data page with its bounds.
+// batchShare is how many times more rows than different values a batch must have to be numbered: a batch without a value twice is given up soon,
+// and merging takes no time beside the rows.
+const batchShare = 16
+
+// numberBatch numbers the values of a batch, packed elements of size bytes, as far as that pays: else it makes a sketch. It runs in Encode.
+func (s *Sink) numberBatch(values []byte, size int) *distinct {
+	d, ok := s.numbered.Get().(*distinct)
+	if !ok {
+		d = new(distinct)
+	}
+	d.reset(max(len(values)/size/batchShare, 1))
+	d.add(values, size)
+	if d.full {
+		d.sketch.reset()
+		d.sketch.add(values, size)
+	}
+	return d
+}
+
+// numberedSize is about the most bytes of what numberBatch makes of rows rows: indices, keys, slots, and a sketch.
+func numberedSize(rows int) int { return 2*rows + (8+16)*rows/batchShare + sketchSize }
+
+// numberChunk numbers the values of c, rows elements of l, and tells whether the dictionary of them pays.
+func (s *Sink) numberChunk(l *leaf, c *chunk, rows int) bool {
+	s.sketch.reset()
+	full := false
+	for _, batch := range c.numbered {
+		if batch.full {
+			full = true
+			s.sketch.union(batch.sketch)
+		}
+	}
+	if full && !l.dictionaryPays(max(s.sketch.count(), 1), rows) {
+		return false
+	}
+	s.distinct.reset(maxDistinct)
+	if full {
+		s.distinct.add(c.values, l.Element.Size())
+	} else {
+		for _, batch := range c.numbered {
+			s.distinct.merge(batch)
+		}
+	}
+	return !s.distinct.full && l.dictionaryPays(len(s.distinct.keys), rows)
+}
+
+// dictionaryPays tells whether a chunk of rows values is smaller with a dictionary of n than in PLAIN pages. It does not with a larger one if it
+// does not with n.
+func (l *leaf) dictionaryPays(n, rows int) bool {
+	return n <= maxDistinct && n*l.valueSize+rows*indexWidth(n)/8 < rows*l.valueSize
+}
+
+// scalarPages makes the pages of the chunk c of l and hands them to put one after another, a data page with its bounds.
 // The dictionary is of the whole chunk: it never falls back to PLAIN in the middle.
-func (s *Sink) scalarPages(l *leaf, values []byte, put func(page) error) ([]bounds, error) {
+func (s *Sink) scalarPages(l *leaf, c *chunk, put func(page) error) ([]bounds, error) {
 	size := l.Element.Size()
-	rows := len(values) / size
+	rows := len(c.values) / size
 	entries := 0
-	if s.distinct.number(values, size) && s.dictionaryPays(l, rows) {
+	if s.numberChunk(l, c, rows) {
 		entries = len(s.distinct.keys)
 		p, err := s.press.dictionary(widen(s.distinct.elements(size), l.Element), entries)
 		if err != nil {
@@ -27,12 +79,14 @@ func (s *Sink) scalarPages(l *leaf, values []byte, put func(page) error) ([]boun
 	var all []bounds
 	for from := 0; from < rows; from += scalarPageRows {
 		to := min(from+scalarPageRows, rows)
-		elements := values[from*size : to*size]
+		elements := c.values[from*size : to*size]
 		p := page{entries: to - from, rows: to - from, encoding: format.Plain}
-		body := widen(elements, l.Element)
+		var body []byte
 		if entries > 0 {
 			p.encoding = format.RLEDictionary
-			body = s.scalarIndices(from, to)
+			body = packedIndices(s.distinct.indices[from:to], indexWidth(entries))
+		} else {
+			body = widen(elements, l.Element)
 		}
 		p, err := s.press.data(p, [][]byte{body})
 		if err != nil {
@@ -46,13 +100,9 @@ func (s *Sink) scalarPages(l *leaf, values []byte, put func(page) error) ([]boun
 	return all, nil
 }
 
-// scalarIndices is the body of a page of the dictionary's indices of rows from to to.
-func (s *Sink) scalarIndices(from, to int) []byte {
-	indices, width := s.distinct.indices[from:to], s.distinct.width()
-	return appendPacked(appendPackedHeader(nil, width, (len(indices)+7)/8), indices, width)
-}
-
-// dictionaryPays tells whether a chunk of rows values is smaller with the dictionary that was just numbered than in PLAIN pages.
-func (s *Sink) dictionaryPays(l *leaf, rows int) bool {
-	return len(s.distinct.keys)*l.valueSize+rows*s.distinct.width()/8 < rows*l.valueSize
+// packedIndices is the body of a page of indices of width bits.
+func packedIndices(indices []uint16, width int) []byte {
+	groups := (len(indices) + 7) / 8
+	body := make([]byte, 0, 8+groups*width+packSlack)
+	return appendPacked(appendPackedHeader(body, width, groups), indices, width)
 }

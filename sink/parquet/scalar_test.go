@@ -32,12 +32,12 @@ func elements(d idx.DType, values ...float64) []byte {
 }
 
 // scalars is a table of one scalar column.
-func scalars(d idx.DType, packed []byte) table {
-	return table{layouttest.Table{
+func scalars(d idx.DType, packed []byte) layouttest.Table {
+	return layouttest.Table{
 		Columns: []source.Column{{Name: "x", DType: d}},
 		Rows:    len(packed) / d.Size(),
 		Data:    [][]byte{packed},
-	}}
+	}
 }
 
 // TestStatistics compares with bounds in the order that the Parquet specification defines for each type, as the bytes of PLAIN values.
@@ -66,8 +66,8 @@ func TestStatistics(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			written := scalars(test.dtype, elements(test.dtype, test.values...))
-			file := written.write(t, Options{}, 2)
-			written.check(t, file, "list")
+			file := write(t, written, Options{}, 2)
+			check(t, written, file, "list")
 			f := open(t, file)
 			s := f.Metadata().RowGroups[0].Columns[0].MetaData.Statistics
 			if found := fmt.Sprintf("%x %x", s.MinValue, s.MaxValue); found != test.bounds || s.NullCount != 0 {
@@ -108,7 +108,7 @@ func TestColumnIndex(t *testing.T) {
 			for row := range 45_000 {
 				values = append(values, test.value(row))
 			}
-			index := open(t, scalars(idx.Int32, elements(idx.Int32, values...)).write(t, Options{}, 45_000)).ColumnIndexes()[0]
+			index := open(t, write(t, scalars(idx.Int32, elements(idx.Int32, values...)), Options{}, 45_000)).ColumnIndexes()[0]
 			if index.BoundaryOrder != test.order || len(index.MinValues) != 3 {
 				t.Errorf("found %v order of %d pages, expected %v of 3", index.BoundaryOrder, len(index.MinValues), test.order)
 			}
@@ -125,7 +125,8 @@ func TestColumnIndex(t *testing.T) {
 // TestTensorsHaveNoBounds is so because nobody searches for pixels, and finding their bounds takes time.
 func TestTensorsHaveNoBounds(t *testing.T) {
 	t.Parallel()
-	file := random(100, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{4}}, source.Column{Name: "empty", DType: idx.Uint8, Shape: []int{0}}).write(t, Options{}, 100)
+	written := layouttest.Random(100, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{4}}, source.Column{Name: "empty", DType: idx.Uint8, Shape: []int{0}})
+	file := write(t, written, Options{}, 100)
 	for i, nulls := range []int64{0, 100} {
 		chunk := open(t, file).Metadata().RowGroups[0].Columns[i]
 		if s := chunk.MetaData.Statistics; s.MinValue != nil || s.MaxValue != nil || s.NullCount != nulls || chunk.ColumnIndexOffset != 0 {
@@ -161,8 +162,8 @@ func TestScalarEncodings(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			written := scalars(test.dtype, test.packed)
-			file := written.write(t, Options{}, 50_000)
-			written.check(t, file, "list")
+			file := write(t, written, Options{}, 50_000)
+			check(t, written, file, "list")
 			group := open(t, file).Metadata().RowGroups[0]
 			m := group.Columns[0].MetaData
 			found := int32(0)
@@ -198,29 +199,6 @@ func TestPacked(t *testing.T) {
 			if found := appendPacked([]byte{9}, indices, width); !bytes.Equal(found, append([]byte{9}, want...)) {
 				t.Errorf("%d indices of %d bits: found %x, expected 09%x", n, width, found, want)
 			}
-		}
-	}
-}
-
-// TestDistinct compares with a map.
-func TestDistinct(t *testing.T) {
-	t.Parallel()
-	source := rand.New(rand.NewPCG(3, 4))
-	var d distinct
-	for _, size := range []int{1, 2, 4, 8, 4} { // the table is used again
-		var packed []byte
-		indices := map[uint64]uint16{}
-		var want []uint16
-		for range 30_000 {
-			key := uint64(source.ExpFloat64()*2000) & (1<<(8*min(size, 7)) - 1)
-			if _, ok := indices[key]; !ok {
-				indices[key] = uint16(len(indices))
-			}
-			want = append(want, indices[key])
-			packed = append(packed, binary.LittleEndian.AppendUint64(nil, key)[:size]...)
-		}
-		if !d.number(packed, size) || fmt.Sprint(d.indices) != fmt.Sprint(want) || len(d.keys) != len(indices) {
-			t.Errorf("elements of %d bytes: the indices differ from the map's", size)
 		}
 	}
 }

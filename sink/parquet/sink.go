@@ -3,10 +3,12 @@ package parquet
 import (
 	"context"
 	"io"
+	"sync"
 
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/sink/layout"
 )
 
@@ -19,17 +21,20 @@ type Sink struct {
 	schema       *schema.Schema
 	leaves       []leaf
 	press        press
+	encoderSize  int64 // bytes that each goroutine which compresses keeps
 	maxGroupRows int
 	footer       format.FileMetaData // without rows and row groups
+	numbered     sync.Pool           // *distinct: the values of a scalar leaf's batches
 
 	// What follows is the steps' alone.
 	out         output
-	distinct    distinct
-	chunks      []chunk // of the row group that is being written, one for each leaf
-	groupRows   int     // rows in it
-	groupOffset int64   // where it starts
-	held        int64   // bytes of it in memory
-	rows        int64   // rows of the row groups before it
+	distinct    distinct // of a scalar's chunk
+	sketch      sketch   // of the same
+	chunks      []chunk  // of the row group that is being written, one for each leaf
+	groupRows   int      // rows in it
+	groupOffset int64    // where it starts
+	held        int64    // bytes of it in memory
+	rows        int64    // rows of the row groups before it
 	groups      []format.RowGroup
 	indexes     []chunkIndex // of all chunks, row group by row group
 }
@@ -37,9 +42,9 @@ type Sink struct {
 // New starts a file of s in w. It writes a few bytes. The error is a *sink.Error with sink.ErrUnsupported if the layout cannot hold
 // one of the columns, if a record is too large for a page, or if o asks for a codec or a level that does not exist.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
-	codec, err := o.codec()
+	codec, err := compressed.Find(codecs(), o.codec())
 	if err != nil {
-		return nil, err
+		return nil, unsupported("%v", err)
 	}
 	chosen, err := layout.Get(o.Layout)
 	if err != nil {
@@ -49,7 +54,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &Sink{schema: s, maxGroupRows: groupRows(s), press: press{codec: codec}, out: output{w: w}}
+	made := &Sink{schema: s, maxGroupRows: groupRows(s), press: press{codec: codec}, encoderSize: o.codec().EncoderSize(), out: output{w: w}}
 	if err := made.plan(columns); err != nil {
 		return nil, err
 	}
@@ -82,17 +87,24 @@ func (s *Sink) plan(columns []layout.Column) error {
 	return nil
 }
 
+// A piece is what Encode makes of a batch for one leaf: a page, or what is needed of a scalar's elements.
+type piece struct {
+	page     page
+	values   []byte
+	numbered *distinct
+}
+
 // Encode makes the pages of the tensor columns of b: see sink.Sink. Where nothing is compressed, they are b's own memory.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
-	pages := make([]page, len(s.leaves))
-	values := make([][]byte, len(s.leaves))
+	pieces := make([]piece, len(s.leaves))
 	for i := range s.leaves {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		l, data := &s.leaves[i], b.Columns[s.leaves[i].source]
 		if l.Scalar {
-			values[i] = l.Values(data, b.Rows)
+			values := l.Values(data, b.Rows)
+			pieces[i] = piece{values: values, numbered: s.numberBatch(values, l.Element.Size())}
 			continue
 		}
 		p := page{
@@ -102,11 +114,11 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 			rows:     b.Rows,
 		}
 		var err error
-		if pages[i], err = s.press.data(p, l.body(data, b.Rows)); err != nil {
+		if pieces[i].page, err = s.press.data(p, l.body(data, b.Rows)); err != nil {
 			return nil, err
 		}
 	}
-	return func() error { return s.append(b.Rows, pages, values) }, nil
+	return func() error { return s.append(b.Rows, pieces) }, nil
 }
 
 // BatchSize is the most memory that the pages of rows rows, and making them, take beside the batch: see sink.Sizer.
@@ -116,13 +128,14 @@ func (s *Sink) BatchSize(rows int) int64 {
 		l := &s.leaves[i]
 		switch {
 		case l.Scalar:
+			size += numberedSize(rows)
 		case s.press.codec.encode != nil || l.widens():
 			size += l.bodySize(rows)
 		default:
 			size += rows * len(l.Repetition)
 		}
 	}
-	return int64(size) + s.press.codec.state
+	return int64(size) + s.encoderSize
 }
 
 // Close ends the file.
