@@ -32,8 +32,12 @@ func newPairTable(comma byte) *pairTable {
 
 // appendUint8 is the renderer for unsigned bytes. Images are mostly background, so eight zeros at once have a path of their own.
 //
-// Measured against strconv.AppendUint for each element: 0.7 against 11 ns for random bytes, 0.2 against 5 ns for zeros. All of MNIST's training
-// images take 27 ms on one core.
+// Eight elements and the slack behind them need 40 bytes, so there is one bounds check for all their stores: each starts at most 24 bytes in, and
+// the mask tells the compiler so.
+//
+// Measured against strconv.AppendUint for each element: 0.7 against 11 ns for random bytes, 0.2 against 5 ns for zeros. MNIST's training images
+// take 0.33 ns, 16 ms in all on one core; a check for each store made that 0.40. Other ways took longer: a table that has the length in the word
+// (0.45), finding the length by counting zero bits (0.58), joining two entries of a table of 256 (0.64), looking for sixteen zeros (0.37).
 func (t *pairTable) appendUint8(dst, src []byte) []byte {
 	at := len(dst)
 	dst = dst[:cap(dst)]
@@ -41,21 +45,22 @@ func (t *pairTable) appendUint8(dst, src []byte) []byte {
 	for len(src) >= 8 {
 		w := binary.LittleEndian.Uint64(src)
 		src = src[8:]
+		out := (*[8*len("255,") + slack]byte)(dst[at:])
 		if w == 0 {
-			binary.LittleEndian.PutUint64(dst[at:], zeros)
-			binary.LittleEndian.PutUint64(dst[at+8:], zeros)
+			binary.LittleEndian.PutUint64(out[0:], zeros)
+			binary.LittleEndian.PutUint64(out[8:], zeros)
 			at += 16
 			continue
 		}
 		a, b, c, d := uint16(w), uint16(w>>16), uint16(w>>32), uint16(w>>48)
-		binary.LittleEndian.PutUint64(dst[at:], t.text[a])
-		at += int(t.size[a])
-		binary.LittleEndian.PutUint64(dst[at:], t.text[b])
-		at += int(t.size[b])
-		binary.LittleEndian.PutUint64(dst[at:], t.text[c])
-		at += int(t.size[c])
-		binary.LittleEndian.PutUint64(dst[at:], t.text[d])
-		at += int(t.size[d])
+		n := int(t.size[a])
+		binary.LittleEndian.PutUint64(out[0:], t.text[a])
+		binary.LittleEndian.PutUint64(out[n&31:], t.text[b])
+		n += int(t.size[b])
+		binary.LittleEndian.PutUint64(out[n&31:], t.text[c])
+		n += int(t.size[c])
+		binary.LittleEndian.PutUint64(out[n&31:], t.text[d])
+		at += n + int(t.size[d])
 	}
 	for _, v := range src { // with a 0 that is overwritten
 		binary.LittleEndian.PutUint64(dst[at:], t.text[v])

@@ -88,9 +88,11 @@ func width(d idx.DType) int {
 
 // renderers makes renderers that share their tables.
 type renderers struct {
-	comma  byte
-	pairs  *pairTable
-	shorts *shortTable
+	comma   byte
+	pairs   *pairTable
+	shorts  *shortTable
+	floats  *shortener
+	doubles *shortener
 }
 
 // of returns the renderer for elements of type d.
@@ -102,9 +104,15 @@ func (r *renderers) of(d idx.DType) renderer {
 		}
 		return r.pairs.appendUint8
 	case idx.Float32:
-		return floatText{comma: r.comma}.append32
+		if r.floats == nil {
+			r.floats = newShortener(leastPower32, mostPower32)
+		}
+		return floatText{r.comma, r.floats}.append32
 	case idx.Float64:
-		return floatText{comma: r.comma}.append64
+		if r.doubles == nil {
+			r.doubles = newShortener(leastPower64, mostPower64)
+		}
+		return floatText{r.comma, r.doubles}.append64
 	}
 	if r.shorts == nil {
 		r.shorts = newShortTable(r.comma)

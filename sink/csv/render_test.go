@@ -2,8 +2,10 @@ package csv
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -72,6 +74,32 @@ func TestRunsOfZeros(t *testing.T) {
 	}
 }
 
+// The longest texts leave no room but the slack.
+func TestWidestTexts(t *testing.T) {
+	t.Parallel()
+	r := &renderers{comma: ','}
+	for _, test := range []struct {
+		dtype   idx.DType
+		element []byte
+	}{
+		{idx.Uint8, []byte{255}},
+		{idx.Int8, bytesOf(t, int8(-128))},
+		{idx.Int16, bytesOf(t, int16(-32768))},
+		{idx.Int32, bytesOf(t, int32(-2147483648))},
+		{idx.Float32, bytesOf(t, float32(-0.000123456789))},
+		{idx.Float64, bytesOf(t, -1.2345678901234567e-308)},
+	} {
+		for length := range 40 {
+			src := slices.Repeat(test.element, length)
+			checkRender(t, r, test.dtype, src)
+			for i := len(test.element); i < len(src); i += 2 * len(test.element) {
+				src[i] ^= 1 // no neighbours that are equal
+			}
+			checkRender(t, r, test.dtype, src)
+		}
+	}
+}
+
 func TestIntsAtEveryLength(t *testing.T) {
 	t.Parallel()
 	r := &renderers{comma: ','}
@@ -120,6 +148,34 @@ func TestFloats(t *testing.T) {
 			t.Errorf("%#x: got %q, want %q", test.bits, got, test.want+";")
 		}
 	}
+}
+
+// The shortest digits are hard to find beside powers of two, where the distance to the neighbours changes, in the middle between
+// decimals, and for few bits.
+func TestFloatsAtEveryExponent(t *testing.T) {
+	t.Parallel()
+	r := &renderers{comma: ','}
+	var singles, doubles []byte
+	for exponent := range uint64(0x7ff) {
+		for _, fraction := range []uint64{0, 1, 2, 3, 5, 1<<51 - 1, 1 << 51, 1<<51 + 1, 1<<52 - 2, 1<<52 - 1, rand.Uint64N(1 << 52), rand.Uint64N(1 << 52)} {
+			value := exponent<<52 | fraction
+			doubles = binary.LittleEndian.AppendUint64(doubles, value)
+			singles = binary.LittleEndian.AppendUint32(singles, uint32(exponent<<23|fraction>>29))
+			singles = binary.LittleEndian.AppendUint32(singles, uint32(exponent<<23|fraction&(1<<23-1)))
+		}
+	}
+	for power := -330; power < 308; power++ {
+		for digit := range 10 {
+			v, err := strconv.ParseFloat(fmt.Sprintf("%de%d", digit, power), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			doubles = append(doubles, bytesOf(t, []float64{v, v / 2, v + 1, v * 3})...)
+			singles = append(singles, bytesOf(t, []float32{float32(v), float32(v / 2), float32(v + 1), float32(v * 3)})...)
+		}
+	}
+	checkRender(t, r, idx.Float64, doubles)
+	checkRender(t, r, idx.Float32, singles)
 }
 
 // Every text must give the same bits back, in its own precision, and must look like no integer.
