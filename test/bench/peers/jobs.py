@@ -36,6 +36,7 @@ class Job:
     kind: str  # how outputs are compared: arrow, parquet, csv, png, or none
     contenders: list[Contender]
     inputs: list[str] = field(default_factory=list)
+    aim: float = 1  # what the fastest peer's time is to be, in idxport's
 
 
 def script(name: str, job: str, inputs: list[str], python: Path = PYTHON) -> list[str]:
@@ -43,14 +44,14 @@ def script(name: str, job: str, inputs: list[str], python: Path = PYTHON) -> lis
     return [str(python), str(HERE / "scripts" / name), job, "{out}", *inputs]
 
 
-def conversion(binary: Path, name: str, kind: str, inputs: list[str], flags: list[str], peers: list[tuple[str, str, str]], python: Path = PYTHON) -> Job:
+def conversion(binary: Path, name: str, kind: str, inputs: list[str], flags: list[str], peers: list[tuple[str, str, str]], aim: float = 1) -> Job:
     """A job whose first contender is the binary; peers are (name, script, the script's job), with a note after a semicolon in the name."""
     ours = Contender("idxport", [str(binary), "convert", *inputs, "-o", f"{kind}={{out}}", "--quiet", *flags])
     others = []
     for label, file, job in peers:
         shown, _, note = label.partition("; ")
-        others.append(Contender(shown, script(file, job, inputs, DATUMARO if file == "with_datumaro.py" else python), note))
-    return Job(name, kind, [ours, *others], inputs)
+        others.append(Contender(shown, script(file, job, inputs, DATUMARO if file == "with_datumaro.py" else PYTHON), note))
+    return Job(name, kind, [ours, *others], inputs, aim)
 
 
 def conversions(binary: Path, inputs: Inputs) -> list[Job]:
@@ -58,7 +59,7 @@ def conversions(binary: Path, inputs: Inputs) -> list[Job]:
     arrow = [("pyarrow", "with_pyarrow.py", "arrow"), ("polars", "with_polars.py", "arrow")]
     parquet = [
         ("pyarrow", "with_pyarrow.py", "parquet"),
-        ("pyarrow, no dictionary", "with_pyarrow.py", "parquet-plain"),
+        ("pyarrow, split bytes", "with_pyarrow.py", "parquet-split"),
         ("polars", "with_polars.py", "parquet"),
         ("DuckDB", "with_duckdb.py", "parquet"),
         ("pandas", "with_pandas.py", "parquet"),
@@ -86,26 +87,31 @@ def conversions(binary: Path, inputs: Inputs) -> list[Job]:
     matrix = ["--csv-style", "matrix"]
     return [
         conversion(binary, "MNIST → Arrow", "arrow", mnist, [], arrow),
-        conversion(binary, "MNIST → Parquet list, zstd", "parquet", mnist, [], parquet + images),
-        conversion(binary, "MNIST → Parquet list, uncompressed", "parquet", mnist, ["--compression", "none"], uncompressed),
+        conversion(binary, "MNIST → Parquet list, zstd", "parquet", mnist, [], parquet + images, 3),
+        conversion(binary, "MNIST → Parquet list, uncompressed", "parquet", mnist, ["--compression", "none"], uncompressed, 3),
         conversion(binary, "MNIST → Parquet fixed-binary, zstd", "parquet", mnist, ["--layout", "fixed-binary"], binaries),
-        conversion(binary, "MNIST → CSV (pjreddie)", "csv", mnist, headless, csv + join),
-        conversion(binary, "MNIST → PNG folder", "png", mnist, [], png),
-        conversion(binary, "Fashion .gz → Arrow", "arrow", fashion, [], arrow),
+        conversion(binary, "MNIST → CSV (pjreddie)", "csv", mnist, headless, csv + join, 4),
+        conversion(binary, "MNIST → PNG folder", "png", mnist, [], png, 5),
+        conversion(binary, "Fashion .gz → Arrow", "arrow", fashion, [], arrow, 2.5),
         conversion(binary, "Fashion .gz → Parquet list, zstd", "parquet", fashion, [], parquet),
-        conversion(binary, "Fashion .gz → PNG folder", "png", fashion, [], png[2:] + datumaro),
-        conversion(binary, "float32 → CSV", "csv", floats, matrix, csv),
+        conversion(binary, "Fashion .gz → PNG folder", "png", fashion, [], png[2:] + datumaro, 5),
+        conversion(binary, "float32 → CSV", "csv", floats, matrix, csv, 3),
         conversion(binary, "float32 → Parquet list, zstd", "parquet", floats, [], parquet[:4]),
     ]
 
 
 def readings(files: dict[str, Path]) -> list[Job]:
-    """Every job that reads. files are Parquet files of MNIST: idxport's under "idxport", a tool's own under its name."""
+    """Every job that reads. files are Parquet files of MNIST: idxport's under "idxport", a tool's own under its name.
+
+    Each tool reads pyarrow's file too, as the one that is met most.
+    """
     reader = str(HERE / "scripts/reading.py")
     jobs = []
     for tool in ("pyarrow", "polars", "duckdb"):
-        for what, title in (("all", "all values"), ("count", "label, count(*)")):
+        for what, title in (("all", "all values"), ("count", "label, count(*), 20 times")):
             command = [str(PYTHON), reader, tool, what]
             contenders = [Contender("idxport's file", [*command, str(files["idxport"])]), Contender("its own file", [*command, str(files[tool])])]
+            if tool != "pyarrow":
+                contenders.append(Contender("pyarrow's file", [*command, str(files["pyarrow"])]))
             jobs.append(Job(f"{tool} reads {title}", "none", contenders))
     return jobs

@@ -89,10 +89,10 @@ def medians(all_figures: list[Figures]) -> Figures:
 
 
 def hold(job: Job, scratch: Path, runs: int, slow: float, check: Callable[[Job, Contender, Path], str]) -> list[Line]:
-    """Run the contenders of a job in turn.
+    """Run the contenders of a job in turn; each round begins with the next.
 
-    A first round warms the caches and is checked, not counted, except for a contender that takes more than slow seconds in it: its figures
-    are those of that round alone. (idxport, which goes first, has warmed the inputs.) One that fails, or whose values are wrong, has none.
+    A first round warms the caches and is checked, not counted, except for a peer that takes more than slow seconds in it: its figures
+    are those of that round alone. (The first contender has warmed the inputs.) One that fails, or whose values are wrong, has none.
     """
     folder = scratch / "out"
     folder.mkdir(exist_ok=True)
@@ -103,19 +103,20 @@ def hold(job: Job, scratch: Path, runs: int, slow: float, check: Callable[[Job, 
     turns: list[Contender] = []
     for contender in job.contenders:
         try:
-            first = once(contender.command, out)
+            warming = once(contender.command, out)
             sizes[contender.name] = output_size(out)
             if problem := check(job, contender, out):
                 problems[contender.name] = problem
-            elif first.wall > slow:
-                results[contender.name].append(first)
+            elif warming.wall > slow and contender is not job.contenders[0]:
+                results[contender.name].append(warming)
             else:
                 turns.append(contender)
         except Failed as failure:
             problems[contender.name] = str(failure)
         remove(out)
-    for _ in range(runs):
-        for contender in turns:
+    for i in range(runs):
+        first = i % max(len(turns), 1)
+        for contender in turns[first:] + turns[:first]:
             try:
                 results[contender.name].append(once(contender.command, out))
             except Failed as failure:

@@ -21,13 +21,14 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import table
 from jobs import DATUMARO, HERE, PYTHON, Contender, Inputs, Job, conversions, readings, script
 from measure import hold, once
 
-FLOAT_BYTES = 256 << 20  # of the float32 file's payload
+FLOAT_BYTES = 128 << 20  # of the float32 file's payload
 
 
 def arguments() -> argparse.Namespace:
@@ -37,14 +38,16 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=HERE.parents[2] / "data", help="folder with mnist/ (raw) and fashion-mnist/ (.gz); see test/data/fetch")
     parser.add_argument("--tmp", type=Path, default=Path("/dev/shm"), help="where outputs go: a tmpfs with 4 GB free")
     parser.add_argument("--runs", type=int, default=7, help="runs of each that count")
-    parser.add_argument("--slow", type=float, default=30, help="a contender that takes more seconds than this runs once only")
-    parser.add_argument("--quick", action="store_true", help="3 runs, and --slow 4")
+    parser.add_argument("--slow", type=float, default=5, help="a contender that takes more seconds than this runs once only")
+    parser.add_argument("--quick", action="store_true", help="3 runs, and --slow 2")
     parser.add_argument("--only", default="", help="only the jobs whose names contain this")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     parser.add_argument("--write", action="store_true", help=f"write the tables to {HERE.name}/RESULTS.md")
     options = parser.parse_args()
+    if options.write and options.only:
+        parser.error("--write is for all jobs, --only for some")
     if options.quick:
-        options.runs, options.slow = 3, 4
+        options.runs, options.slow = 3, 2
     return options
 
 
@@ -85,6 +88,13 @@ def parquet_files(binary: Path, inputs: Inputs, folder: Path) -> dict[str, Path]
     return files
 
 
+def processor() -> str:
+    """The processor's name, if the system tells."""
+    info = Path("/proc/cpuinfo")
+    names = [line.partition(":")[2].strip() for line in info.read_text().splitlines() if line.startswith("model name")] if info.exists() else []
+    return names[0] if names else platform.processor() or "unknown"
+
+
 def preamble(options: argparse.Namespace) -> str:
     """What a reader of the tables must know."""
     version = subprocess.run([str(options.binary), "version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
@@ -96,12 +106,14 @@ def preamble(options: argparse.Namespace) -> str:
         missing = f"\n\nDatumaro is missing: {' '.join(reason) or 'its installation took longer than five minutes'}"
     return f"""# Peers
 
-{version} beside scripts with today's tools, {datetime.date.today()}, {len(os.sched_getaffinity(0))} cores, {platform.system()} {platform.machine()}, load before the run
-{os.getloadavg()[0]:.1f}. {', '.join(pins)}, Python {platform.python_version()}.
+{version} beside scripts with today's tools, {datetime.date.today()}, {len(os.sched_getaffinity(0))} cores ({processor()}), {platform.system()} {platform.machine()}, load
+before the run {os.getloadavg()[0]:.1f}. Python {platform.python_version()}, {', '.join(pins)}.
 
 Whole processes taking turns, caches warm, output on a tmpfs, medians of {options.runs} runs (of one run for who took longer than {options.slow:g} s).
-`inside` is a script's time after its imports; `inside ÷ idxport` holds it against idxport's whole run, start-up included. Peaks below about 15 MB are not
-told apart: the harness is as large. All outputs were compared with the IDX files value by value.{missing}
+**whole** is a process from its start to its exit, with the start of Python and its imports. **without imports** is the same script from after its imports
+to its complete output; it is held against idxport's *whole* run, start-up included, which favours the script. In *reading*, where both contenders are
+the same script on two files, both are without imports. Peaks below about 15 MB are not told apart: the harness is as large. All
+outputs were compared with the IDX files value by value.{missing}
 """
 
 
@@ -129,6 +141,7 @@ def main() -> int:
     """Measure, print, and write what was asked for; 1 if a contender failed."""
     options = arguments()
     options.binary = options.binary.resolve()
+    began = time.monotonic()
     if not options.binary.is_file() or not PYTHON.exists():
         print(f"run.py: {options.binary} or {PYTHON} does not exist; build the one, run {HERE / 'venv'} for the other", file=sys.stderr)
         return 66
@@ -140,6 +153,8 @@ def main() -> int:
         results = measured(options, scratch)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+    print(table.summary(results))
+    print(f"took {(time.monotonic() - began) / 60:.0f} minutes")
     if options.json:
         options.json.write_text(json.dumps(table.plain(results), indent=1, ensure_ascii=False) + "\n")
     if options.write:

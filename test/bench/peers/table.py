@@ -7,13 +7,25 @@ from dataclasses import asdict
 from jobs import Job
 from measure import Line
 
-HEAD = ["contender", "wall, ms", "inside, ms", "user+sys, ms", "peak, MB", "output, MB", "wall ÷ idxport", "inside ÷ idxport", "runs", ""]
+HEAD = [
+    "contender",
+    "whole, ms",
+    "without imports, ms",
+    "user+sys, ms",
+    "peak, MB",
+    "output, MB",
+    "whole ÷ idxport",
+    "without imports ÷ idxport",
+    "runs",
+    "",
+]
+SUMMARY = ["job", "idxport, ms", "fastest peer, whole", "ratio", "fastest peer, without imports", "ratio", "aim"]
 
 
-def fastest(lines: list[Line]) -> Line | None:
-    """The peer with the shortest whole run."""
+def fastest(lines: list[Line], inside: bool) -> Line | None:
+    """The peer with the shortest whole run, or without imports."""
     peers = [line for line in lines[1:] if line.figures]
-    return min(peers, key=lambda line: line.figures.wall, default=None)
+    return min(peers, key=lambda line: (line.figures.inside if inside else 0) or line.figures.wall, default=None)
 
 
 def ratio(line: Line, lines: list[Line], inside: bool) -> float | None:
@@ -27,44 +39,76 @@ def ratio(line: Line, lines: list[Line], inside: bool) -> float | None:
     return line.figures.inside / (first.inside or first.wall) if line.figures.inside else None
 
 
+def number(value: float | None, scale: float = 1, digits: int = 1) -> str:
+    """A cell with a number, or a dash."""
+    return "–" if value is None else f"{value * scale:.{digits}f}"
+
+
+def mark(line: Line, lines: list[Line]) -> str:
+    """What the last cell says of a contender."""
+    kinds = [name for name, inside in (("whole", False), ("without imports", True)) if line is fastest(lines, inside)]
+    return f"fastest peer, {' and '.join(kinds)}" if kinds else ""
+
+
 def cells(line: Line, lines: list[Line]) -> list[str]:
     """A row under HEAD."""
     name = line.contender.name + (f" ({line.contender.note})" if line.contender.note else "")
     if not line.figures:
         return [name, *["–"] * 8, line.problem]
-    figures, mark = line.figures, "fastest peer" if line is fastest(lines) else ""
-    inside = "–" if figures.inside is None else f"{figures.inside * 1e3:.1f}"
-    ratios = [ratio(line, lines, False), ratio(line, lines, True)]
+    figures = line.figures
     return [
         name,
-        f"{figures.wall * 1e3:.1f}",
-        inside,
-        f"{figures.cpu * 1e3:.1f}",
-        f"{figures.peak:.1f}",
-        "–" if line.size is None else f"{line.size:.1f}",
-        *("–" if value is None else f"{value:.2f}" for value in ratios),
+        number(figures.wall, 1e3),
+        number(figures.inside, 1e3),
+        number(figures.cpu, 1e3),
+        number(figures.peak),
+        number(line.size),
+        number(ratio(line, lines, False), digits=2),
+        number(ratio(line, lines, True), digits=2),
         str(line.runs),
-        mark,
+        mark(line, lines),
     ]
 
 
+def summary_cells(job: Job, lines: list[Line]) -> list[str]:
+    """A row under SUMMARY. Where the first contender is a script, its time is that without imports."""
+    first = lines[0].figures
+    row = [job.name, number((first.inside or first.wall) if first else None, 1e3)]
+    for inside in (False, True):
+        peer = fastest(lines, inside)
+        row += [peer.contender.name if peer else "–", number(ratio(peer, lines, inside) if peer else None, digits=2)]
+    return [*row, f"{job.aim:g}"]
+
+
+def aligned(rows: list[list[str]], texts: set[int]) -> str:
+    """Rows for a terminal: columns aligned, numbers to the right, the columns of texts to the left."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = ("  ".join(cell.ljust(width) if i in texts else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths))) for row in rows)
+    return "".join(line.rstrip() + "\n" for line in lines)
+
+
 def text(job: Job, lines: list[Line]) -> str:
-    """A job for a terminal: columns aligned, numbers to the right."""
-    rows = [[job.name, *HEAD[1:]], *(cells(line, lines) for line in lines)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(HEAD) - 1)]
-    made = []
-    for row in rows:
-        numbers = [row[i].rjust(widths[i]) for i in range(1, len(widths))]
-        made.append("  ".join([row[0].ljust(widths[0]), *numbers, row[-1]]).rstrip())
-    return "\n".join(made) + "\n"
+    """A job for a terminal."""
+    return aligned([[job.name, *HEAD[1:]], *(cells(line, lines) for line in lines)], {0, len(HEAD) - 1})
+
+
+def summary(results: list[tuple[Job, list[Line]]]) -> str:
+    """All jobs for a terminal, one line each."""
+    return aligned([SUMMARY, *(summary_cells(*result) for result in results)], {0, 2, 4})
+
+
+def grid(head: list[str], rows: list[list[str]]) -> str:
+    """A table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
 
 
 def markdown(results: list[tuple[Job, list[Line]]], preamble: str) -> str:
     """All jobs as a document."""
-    parts = [preamble]
+    parts = [preamble, "\n## In short\n\nRatios are the fastest peer's time by idxport's; the aim is for the whole process.\n\n"]
+    parts.append(grid(SUMMARY, [summary_cells(*result) for result in results]))
     for job, lines in results:
-        parts.append(f"\n## {job.name}\n\n| " + " | ".join(HEAD) + " |\n|" + "---|" * len(HEAD) + "\n")
-        parts += ["| " + " | ".join(cells(line, lines)) + " |\n" for line in lines]
+        parts += [f"\n## {job.name}\n\n", grid(HEAD, [cells(line, lines) for line in lines])]
     return "".join(parts)
 
 
@@ -76,7 +120,8 @@ def plain(results: list[tuple[Job, list[Line]]]) -> list[dict]:
         for line in lines:
             entry = {"name": line.contender.name, "note": line.contender.note, "runs": line.runs, "size": line.size, "problem": line.problem}
             entry |= asdict(line.figures) if line.figures else {}
-            entry |= {"wall_ratio": ratio(line, lines, False), "inside_ratio": ratio(line, lines, True), "fastest_peer": line is fastest(lines)}
+            entry |= {"wall_ratio": ratio(line, lines, False), "inside_ratio": ratio(line, lines, True)}
+            entry |= {"fastest_peer": line is fastest(lines, False), "fastest_peer_inside": line is fastest(lines, True)}
             entries.append(entry)
-        made.append({"job": job.name, "contenders": entries})
+        made.append({"job": job.name, "aim": job.aim, "contenders": entries})
     return made

@@ -24,7 +24,7 @@ def save(rows: range) -> None:
     for i in rows:
         path = f"{out}/{labels[i]}/{i:05d}.png"
         if job.startswith("pillow"):
-            Image.fromarray(images[i]).save(path)
+            Image.fromarray(images[i]).save(path, compress_level=1)  # a tenth less time than with its default, 6
         else:
             cv2.imwrite(path, images[i])
 
