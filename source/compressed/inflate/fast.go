@@ -3,14 +3,16 @@ package inflate
 import "encoding/binary"
 
 const (
-	// fastInput is how many bytes a round may look at: two loads of 8, the second up to 7 further on.
+	// fastLiterals is how many literals are decoded between two refills: of the 56 bits there are at least, they leave enough for
+	// the next look at the table.
+	fastLiterals = (56 - literalBits) / literalBits
+
+	// fastInput is how many bytes a round may look at: two loads of 8, the second up to 7 further on. A match, up to 48 bits, comes
+	// between them.
 	fastInput = 16
 
-	// fastOutput is how many bytes a round may write: a literal for each of 63 bits, and a match, copied by whole words.
-	fastOutput = 63 + maxMatch + 8
-
-	// fastMatch is how many bits a match may take: codes of 15 with 5 and 13 extra bits.
-	fastMatch = maxCode + 5 + maxCode + 13
+	// fastOutput is how many bytes a round may write: literals, and a match, copied by whole words.
+	fastOutput = fastLiterals + 1 + maxMatch + 8
 )
 
 // fast decodes literals and matches as long as a round of it stays within the input's buffer and the window. It leaves
@@ -18,29 +20,28 @@ const (
 //
 // Measured on one core of two, whole streams through bufio.Readers of 64 KiB, medians of 15 interleaved runs: the 47 MB of
 // Fashion-MNIST's training images, as published, took 107 ms (klauspost/compress/flate 178, compress/flate 281); MNIST's
-// after gzip -9, 64 ms (110 and 143). Without fast, symbol alone takes three times as long; copying matches byte by byte
-// costs a sixth more on Fashion and two fifths more on MNIST; a first level of 10 or 12 bits, distances of 9, and a window
-// half or twice as large change nothing beyond the noise.
+// after gzip -9, 64 ms (110 and 143); looking the next code up before the bits are refilled then took a twentieth off. Without
+// fast, symbol alone takes three times as long; copying matches byte by byte costs a sixth more on Fashion and two fifths more on
+// MNIST; a first level of 10 or 12 bits, distances of 9, and a window half or twice as large change nothing beyond the noise.
 func (d *decoder) fast() {
 	in, literals, distances := d.in, &d.codes.literals, &d.codes.distances
 	out, shift, limit, written := d.out, d.shift&1, d.limit, d.written
 	bits, count, next := d.bits, d.count, d.next
-rounds:
+	if next > len(in)-fastInput {
+		return
+	}
+	bits, count, next = refill(bits, count, next, in)
+	e := literals[bits&(1<<literalBits-1)]
 	for next <= len(in)-fastInput && written <= limit {
-		bits, count, next = refill(bits, count, next, in)
-		e := literals[bits&(1<<literalBits-1)]
-		for e&literal != 0 {
-			bits >>= e & 63
-			count -= uint(e & 63)
+		for n := 0; n < fastLiterals && e&literal != 0; n++ {
+			bits, count = drop(bits, count, e)
 			binary.LittleEndian.PutUint16(out[written:], uint16(e.literal()))
 			written += 1 << shift
-			if count < literalBits {
-				continue rounds
-			}
 			e = literals[bits&(1<<literalBits-1)]
 		}
-		if count < fastMatch {
-			bits, count, next = refill(bits, count, next, in)
+		bits, count, next = refill(bits, count, next, in) // e stays what it is
+		if e&literal != 0 {
+			continue
 		}
 		startBits, startCount := bits, count
 		if e&link != 0 {
@@ -48,16 +49,16 @@ rounds:
 			count -= literalBits
 			e = literals[(uint64(e>>16)+bits&(1<<(e>>8&15)-1))&(literalTableSize-1)]
 			if e&literal != 0 {
-				bits >>= e & 63
-				count -= uint(e & 63)
+				bits, count = drop(bits, count, e)
 				binary.LittleEndian.PutUint16(out[written:], uint16(e.literal()))
 				written += 1 << shift
+				bits, count, next = refill(bits, count, next, in)
+				e = literals[bits&(1<<literalBits-1)]
 				continue
 			}
 		}
 		length := (int(e>>16) + int(bits&(1<<(e&63)-1)>>(e>>8&15))) << shift
-		bits >>= e & 63
-		count -= uint(e & 63)
+		bits, count = drop(bits, count, e)
 		f := distances[bits&(1<<distanceBits-1)]
 		if f&link != 0 {
 			bits >>= distanceBits
@@ -65,12 +66,13 @@ rounds:
 			f = distances[(uint64(f>>16)+bits&(1<<(f>>8&15)-1))&(distanceTableSize-1)]
 		}
 		distance := (int(f>>16) + int(bits&(1<<(f&63)-1)>>(f>>8&15))) << shift
-		bits >>= f & 63
-		count -= uint(f & 63)
+		bits, count = drop(bits, count, f)
 		if (e|f)&special != 0 || distance > written {
 			bits, count = startBits, startCount
 			break
 		}
+		bits, count, next = refill(bits, count, next, in)
+		e = literals[bits&(1<<literalBits-1)]
 		copyMatch(out[written-distance:written+length+8], distance, length)
 		written += length
 	}
@@ -79,6 +81,11 @@ rounds:
 	d.count = count & 7
 	d.bits = bits & (1<<d.count - 1)
 	d.written = written
+}
+
+// drop takes the code of e and its extra bits.
+func drop(bits uint64, count uint, e entry) (uint64, uint) {
+	return bits >> (e & 63), count - uint(e&63)
 }
 
 // refill loads 8 bytes and counts those that fit, after which there are 56 to 63 bits. The others' bits lie above them, where

@@ -46,10 +46,8 @@ func completeLengthCode(in []byte, bit int, v uint64) bool {
 	n := v>>13&15 + 4
 	bit += 17
 	lengths := binary.LittleEndian.Uint64(in[bit>>3:]) >> (bit & 7) & (1<<(3*n) - 1)
-	used := uint16(0)
-	for ; lengths != 0; lengths >>= 12 {
-		used += patterns[lengths&(1<<12-1)]
-	}
+	const four = 1<<12 - 1
+	used := patterns[lengths&four] + patterns[lengths>>12&four] + patterns[lengths>>24&four] + patterns[lengths>>36&four] + patterns[lengths>>48]
 	return used == 1<<lengthBits
 }
 

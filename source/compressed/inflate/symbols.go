@@ -31,24 +31,39 @@ func (m *meanings) markers() []byte { return m[marker:] }
 
 // resolve writes the bytes that symbols stand for to dst, as many as fit or there are, and returns their number.
 //
-// Measured on Fashion-MNIST, a fifth of whose symbols are in a group of four with a marker: a third of the time that a
-// loop over single symbols takes.
+// Most groups of 16 have no marker: packing their bytes takes half of the time that looking each up does.
 func (m *meanings) resolve(dst, symbols []byte) int {
 	n := min(len(dst), len(symbols)/2)
 	dst, symbols = dst[:n], symbols[:2*n]
-	for len(dst) >= 4 && len(symbols) >= 8 {
-		v := binary.LittleEndian.Uint64(symbols)
-		if v&fourMarkers == 0 {
-			v |= v >> 8
-			v = v&0xffff | v>>16&0xffff0000
+	for len(dst) >= 16 && len(symbols) >= 32 {
+		d, s := dst[:16:16], symbols[:32:32]
+		v0, v1 := binary.LittleEndian.Uint64(s), binary.LittleEndian.Uint64(s[8:])
+		v2, v3 := binary.LittleEndian.Uint64(s[16:]), binary.LittleEndian.Uint64(s[24:])
+		if (v0|v1|v2|v3)&fourMarkers == 0 {
+			binary.LittleEndian.PutUint64(d, pack(v0)|pack(v1)<<32)
+			binary.LittleEndian.PutUint64(d[8:], pack(v2)|pack(v3)<<32)
 		} else {
-			v = uint64(m[uint16(v)]) | uint64(m[uint16(v>>16)])<<8 | uint64(m[uint16(v>>32)])<<16 | uint64(m[v>>48])<<24
+			m.four(d, v0)
+			m.four(d[4:], v1)
+			m.four(d[8:], v2)
+			m.four(d[12:], v3)
 		}
-		binary.LittleEndian.PutUint32(dst, uint32(v))
-		dst, symbols = dst[4:], symbols[8:]
+		dst, symbols = dst[16:], symbols[32:]
 	}
 	for i := range dst {
 		dst[i] = m[binary.LittleEndian.Uint16(symbols[2*i:])]
 	}
 	return n
+}
+
+// pack are the bytes of four symbols without markers.
+func pack(v uint64) uint64 {
+	v |= v >> 8
+	return v&0xffff | v>>16&0xffff0000
+}
+
+// four resolves the four symbols of v.
+func (m *meanings) four(dst []byte, v uint64) {
+	_ = dst[3]
+	dst[0], dst[1], dst[2], dst[3] = m[uint16(v)], m[uint16(v>>16)], m[uint16(v>>32)], m[v>>48]
 }
