@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 	"sync/atomic"
 
 	"github.com/idxport/idxport/schema"
@@ -37,6 +38,7 @@ type run struct {
 	queue chan *slot   // to the workers
 	order []chan *slot // to the writer of each sink
 
+	active  atomic.Int32 // workers that have a batch
 	rows    atomic.Int64 // read
 	batches atomic.Int64
 	written atomic.Int64 // rows that all sinks have
@@ -73,6 +75,7 @@ func (r *run) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		s.raw.Busy = int(r.active.Load())+1 >= runtime.GOMAXPROCS(0) // with the one that reads
 		err = r.table.Read(ctx, &s.raw)
 		if err == io.EOF { // not an error that wraps it
 			close(r.queue)
@@ -130,18 +133,29 @@ func (r *run) work(ctx context.Context) error {
 		if !ok {
 			return err
 		}
-		if err := r.table.Decode(&s.raw); err != nil {
+		r.active.Add(1)
+		err = r.encode(ctx, s)
+		r.active.Add(-1)
+		if err != nil {
 			return err
 		}
-		s.batch = schema.Batch{First: s.raw.First, Rows: s.raw.Rows, Columns: s.raw.Columns}
-		for k, out := range r.sinks {
-			step, err := out.Encode(ctx, s.batch)
-			if err != nil {
-				return err
-			}
-			s.steps[k] <- step
-		}
 	}
+}
+
+// encode decodes the batch of s and leaves a step for every sink.
+func (r *run) encode(ctx context.Context, s *slot) error {
+	if err := r.table.Decode(&s.raw); err != nil {
+		return err
+	}
+	s.batch = schema.Batch{First: s.raw.First, Rows: s.raw.Rows, Columns: s.raw.Columns}
+	for k, out := range r.sinks {
+		step, err := out.Encode(ctx, s.batch)
+		if err != nil {
+			return err
+		}
+		s.steps[k] <- step
+	}
+	return nil
 }
 
 // write runs the steps of sink k in the order of the rows, then closes it.

@@ -218,6 +218,9 @@ func (t *IDX) Read(ctx context.Context, b *Raw) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if t.stream != nil {
+		t.stream.SetBusy(b.Busy)
+	}
 	want := b.Cap
 	if t.rows >= 0 {
 		want = int(min(int64(want), t.rows-t.next))

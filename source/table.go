@@ -82,6 +82,7 @@ func Notes(t Table) []string {
 // that memory is allocated once. Its zero value, with Cap set, is ready for use. Columns is valid until the next Read into the same Raw.
 type Raw struct {
 	Cap     int      // the most rows Read may put in, at least 1; set by the caller
+	Busy    bool     // no core is idle, so that Read should not use others than its own; set by the caller
 	First   int64    // index of the first row within the table
 	Rows    int      // number of rows
 	Columns [][]byte // after Decode: Rows·RecordSize bytes for every column, little-endian
@@ -92,12 +93,12 @@ type Raw struct {
 	parts []*Raw
 }
 
-// Part is the i-th inner batch of b, made on first use, with b's Cap: for tables made of other tables.
+// Part is the i-th inner batch of b, made on first use, with what b's caller has set: for tables made of other tables.
 func (b *Raw) Part(i int) *Raw {
 	for len(b.parts) <= i {
 		b.parts = append(b.parts, new(Raw))
 	}
-	b.parts[i].Cap = b.Cap
+	b.parts[i].Cap, b.parts[i].Busy = b.Cap, b.Busy
 	return b.parts[i]
 }
 

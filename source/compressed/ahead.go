@@ -3,6 +3,7 @@ package compressed
 import (
 	"io/fs"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -33,6 +34,7 @@ type ahead struct {
 	stop chan struct{} // closed by close
 	done chan struct{} // closed by the goroutine
 	once sync.Once     // guards the closing of stop
+	busy atomic.Bool   // other cores are
 
 	// For the consumer alone.
 	hand []byte // the buffer whose data is being read
@@ -50,7 +52,7 @@ func startAhead(d decoder, in *input) *ahead {
 	for range buffers {
 		a.free <- nil
 	}
-	go a.run(newDecoding(d, in, func() bool { return len(a.full) == 0 }))
+	go a.run(newDecoding(d, in, func() bool { return !a.busy.Load() && len(a.full) == 0 }))
 	return a
 }
 

@@ -10,6 +10,13 @@ type Reader struct {
 	ahead  *ahead // nil for plain data
 }
 
+// SetBusy tells that the cores have other work, so that the Reader should not use them too; by default it may.
+func (r *Reader) SetBusy(busy bool) {
+	if r.ahead != nil {
+		r.ahead.busy.Store(busy)
+	}
+}
+
 // NewReader looks at the first bytes of r, at most 6, and returns a Reader of the decompressed data. It blocks until they
 // have come. An empty input is plain. The error is that of reading r; bad data is reported by Read.
 //
