@@ -71,10 +71,10 @@ func TestSlotsBoundMemory(t *testing.T) {
 	for name, tt := range map[string]struct {
 		workers int
 		size    int64 // that the sink makes of a batch, bytes
-		slots   int64 // min(2·workers + 2, 48 MiB / bytes of a batch of 1 MiB with what the sink makes), at least 2
+		slots   int64 // min(workers + 2, 48 MiB / bytes of a batch of 1 MiB with what the sink makes), at least 2
 	}{
-		"one worker":    {1, 0, 4},
-		"three workers": {3, 0, 8},
+		"one worker":    {1, 0, 3},
+		"three workers": {3, 0, 5},
 		"many workers":  {100, 0, 47}, // a batch takes a byte more than 1 MiB
 		"sink of 3 MiB": {100, 3 << 20, 11},
 		"huge batches":  {8, 1 << 40, 2},

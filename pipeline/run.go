@@ -55,7 +55,8 @@ func newRun(t source.Table, s *schema.Schema, sinks []sink.Sink, o Options) *run
 	return r
 }
 
-// slots is the number of batches that may be on their way at once: enough to keep the workers busy, within the budget, at least 2.
+// slots is the number of batches that may be on their way at once: one for each worker, one that is read and one that is written, within the
+// budget, at least 2. Measured with two workers: more are no faster, and their buffers leave the cache.
 func slots(s *schema.Schema, sinks []sink.Sink, workers int) int {
 	rows := s.BatchRows()
 	size := int64(rows)*int64(s.RowSize()) + 1
@@ -64,7 +65,7 @@ func slots(s *schema.Schema, sinks []sink.Sink, workers int) int {
 			size += z.BatchSize(rows)
 		}
 	}
-	return max(2, int(min(int64(2*workers+2), budget/size)))
+	return max(2, int(min(int64(workers+2), budget/size)))
 }
 
 // read fills slots with batches and hands each to the workers and to every writer. None of the sends can block: the queues have room for
