@@ -54,10 +54,11 @@ golden:
 data:
 	test/data/fetch
 
-## interop: read idxport's output with other programs (Python in a virtual environment) and compare every value
+## interop: read idxport's output with other programs (Python in a virtual environment, JavaScript) and compare every value
 interop: build
 	test/interop/venv
 	test/interop/.venv/bin/python test/interop/run.py --binary $(BIN) --quick
+	npm ci --silent --prefix test/interop/node && node test/interop/node/check.mjs $(BIN)
 
 ## interop-full: the whole product of types, ranks, compressions and formats, the published checksums, and the memory of 4 GiB inputs; needs `make data`
 interop-full: build data
