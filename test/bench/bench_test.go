@@ -22,6 +22,17 @@ func TestReplaceSectionLeavesNotes(t *testing.T) {
 	}
 }
 
+func TestReplaceSectionTakesMarkersForLines(t *testing.T) {
+	t.Parallel()
+	const begin, end = "<!-- begin scale -->\n", "<!-- end scale -->\n"
+	const text = "notes end before " + begin + begin + "old, before " + end + end + "more notes\n"
+	const want = "notes end before " + begin + begin + "new\n" + end + "more notes\n"
+	got, err := replaceSection(text, "scale", "new\n")
+	if err != nil || got != want {
+		t.Errorf("found %q, %v, expected %q", got, err, want)
+	}
+}
+
 func TestReplaceSectionRefusesOtherMarkers(t *testing.T) {
 	t.Parallel()
 	const begin, end = "<!-- begin scale -->\n", "<!-- end scale -->\n"
@@ -31,6 +42,7 @@ func TestReplaceSectionRefusesOtherMarkers(t *testing.T) {
 		"no begin":      "notes\n" + end,
 		"two of a kind": begin + end + begin + end,
 		"end first":     end + begin,
+		"two in a row":  begin + begin + end,
 		"within a line": "see " + begin + "see " + end,
 	} {
 		if got, err := replaceSection(text, "scale", "new\n"); err == nil {
@@ -58,6 +70,16 @@ func TestPartOfTheContestsIsNotWritten(t *testing.T) {
 	} {
 		if err := s.checkWrite(); err == nil {
 			t.Errorf("%s: found no error", name)
+		}
+	}
+}
+
+func TestNoRunsAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{0, -1} {
+		s := settings{runs: n}
+		if err := s.check(nil, nil); err == nil || !strings.Contains(err.Error(), "-n") {
+			t.Errorf("-n %d: found %v", n, err)
 		}
 	}
 }

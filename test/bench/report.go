@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -129,17 +130,23 @@ func (s *settings) writeMarkdown(all results) error {
 // replaceSection puts body between the markers of the section called name: lines of their own, each there once.
 func replaceSection(text, name, body string) (string, error) {
 	begin, end := "<!-- begin "+name+" -->\n", "<!-- end "+name+" -->\n"
-	for _, marker := range []string{begin, end} {
-		if n := strings.Count("\n"+text, "\n"+marker); n != 1 {
+	lines := slices.Collect(strings.Lines(text))
+	var at [2]int // indices of the markers' lines
+	for i, marker := range []string{begin, end} {
+		n := 0
+		for k, line := range lines {
+			if line == marker {
+				n, at[i] = n+1, k
+			}
+		}
+		if n != 1 {
 			return "", fmt.Errorf("found the line %q %d times, expected it once", strings.TrimSpace(marker), n)
 		}
 	}
-	head, rest, _ := strings.Cut(text, begin)
-	_, tail, ok := strings.Cut(rest, end)
-	if !ok {
+	if at[1] < at[0] {
 		return "", fmt.Errorf("%q stands before %q", strings.TrimSpace(end), strings.TrimSpace(begin))
 	}
-	return head + begin + body + end + tail, nil
+	return strings.Join(lines[:at[0]+1], "") + body + strings.Join(lines[at[1]:], ""), nil
 }
 
 // markdown is what stands between the markers.

@@ -39,6 +39,9 @@ func largeNeed(size int64, output bool) float64 {
 
 // check finds what would make a run fail after minutes: files that are missing, and too little space or memory.
 func (s *settings) check(chosen []contest, sizes []float64) error {
+	if s.runs < 1 {
+		return fmt.Errorf("-n %d: expected at least one run", s.runs)
+	}
 	if !s.scale && len(chosen) == 0 && !strings.Contains(startName, s.only) {
 		return fmt.Errorf("no contest's name contains %q", s.only)
 	}

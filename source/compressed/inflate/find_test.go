@@ -2,6 +2,7 @@ package inflate
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math/rand/v2"
 	"testing"
 )
@@ -102,6 +103,33 @@ func TestFindStopsAtTo(t *testing.T) {
 	}
 	if got := d.find(raw, starts[1]+1, starts[2]+1); got != starts[2] {
 		t.Errorf("found a block at %d, expected %d", got, starts[2])
+	}
+}
+
+// TestFindGivesUp has every second bit begin a header with a complete code for code lengths, but bad code lengths: reading them all would take
+// seconds. A search as short as a piece of the smallest segment finds what comes next all the same.
+func TestFindGivesUp(t *testing.T) {
+	t.Parallel()
+	d := new(decoder)
+	hostile := bytes.Repeat([]byte{0xaa, 0xcc}, 256<<10)
+	tries := 0
+	for bit := range 8 * (len(hostile) - findMargin) {
+		v := binary.LittleEndian.Uint64(hostile[bit>>3:]) >> (bit & 7)
+		if skips[v&(1<<skipBits-1)] == 0 && completeLengthCode(hostile, bit, v) {
+			tries++
+		}
+	}
+	if tries < 16*(firstTries+8*len(hostile)/bitsPerTry) {
+		t.Fatalf("found %d tries, expected far more than find makes", tries)
+	}
+	raw := manyBlocks()["image level 6"]
+	start := dynamicBlocks(t, raw)[1]
+	whole := append(hostile, raw[start/8:]...)
+	if got := d.find(whole, 0, 8*len(whole)); got != -1 {
+		t.Errorf("found a block at bit %d, expected that the search ends before", got)
+	}
+	if got, want := d.find(whole, 8*len(hostile), 8*len(whole)), 8*len(hostile)+start%8; got != want {
+		t.Errorf("found a block at bit %d, expected %d", got, want)
 	}
 }
 
