@@ -8,7 +8,7 @@ import (
 type recordBatch struct {
 	rows    int
 	codec   *codec // nil if buffers are not compressed
-	nodes   []int  // lengths of the arrays, depth first; none has nulls
+	nodes   []node // of the arrays, depth first
 	buffers []buffer
 	body    [][]byte // the buffers one after another, with what fills them up
 	size    int64    // bytes of body
@@ -18,12 +18,15 @@ type recordBatch struct {
 // A buffer is where a buffer is in the body, what fills it up left out.
 type buffer struct{ offset, length int64 }
 
-// add adds data and its children, depth first. It must start at its buffers' start, and have no nulls.
+// A node is the length of an array, and how many of its values are null.
+type node struct{ length, nulls int }
+
+// add adds data and its children, depth first. It must start at its buffers' start.
 func (r *recordBatch) add(data arrow.ArrayData) error {
-	r.nodes = append(r.nodes, data.Len())
+	r.nodes = append(r.nodes, node{data.Len(), data.NullN()})
 	for _, b := range data.Buffers() {
 		var bytes []byte
-		if b != nil { // the validity bitmaps are not there
+		if b != nil { // validity bitmaps are there only where values are null
 			bytes = b.Bytes()
 		}
 		if err := r.addBuffer(bytes); err != nil {

@@ -78,8 +78,8 @@ func (r *recordBatch) message() []byte {
 	buffers := b.EndVector(len(r.buffers))
 	b.StartVector(16, len(r.nodes), 8)
 	for i := len(r.nodes) - 1; i >= 0; i-- { // struct FieldNode {length: long; null_count: long}
-		b.PrependInt64(0)
-		b.PrependInt64(int64(r.nodes[i]))
+		b.PrependInt64(int64(r.nodes[i].nulls))
+		b.PrependInt64(int64(r.nodes[i].length))
 	}
 	nodes := b.EndVector(len(r.nodes))
 

@@ -36,7 +36,8 @@ type Sink struct {
 	codec       *codec // nil if buffers are not compressed
 	encoderSize int64  // bytes that each goroutine which compresses keeps
 	stream      bool
-	rowSize     int
+	rowSize     int    // bytes of a row before compression
+	madeSize    int    // of these, the bytes that are not the batch's own
 	schema      []byte // the schema's message, without what encapsulates it
 
 	// What follows is the steps' alone.
@@ -61,11 +62,16 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	if size := s.BatchRows() * s.RowSize(); size > maxBody-maxBody/16 { // compression may add, and so does filling up to 8 bytes
+	madeSize := 0
+	for _, c := range columns {
+		madeSize += c.Made
+	}
+	rowSize := s.RowSize() + madeSize
+	if size := s.BatchRows() * rowSize; size > maxBody-maxBody/16 { // compression may add, and so does filling up to 8 bytes
 		return nil, unsupported("a record batch of %d rows would have %d bytes, expected less than 240 MiB", s.BatchRows(), size)
 	}
-	made := &Sink{columns: columns, codec: codec, encoderSize: wanted.EncoderSize(), stream: o.Stream, rowSize: s.RowSize(), w: w}
-	made.schema = schemaMessage(layout.Schema(s, columns))
+	made := &Sink{columns: columns, codec: codec, encoderSize: wanted.EncoderSize(), stream: o.Stream, rowSize: rowSize, madeSize: madeSize, w: w}
+	made.schema = schemaMessage(layout.Schema(chosen.Describe(s), columns))
 	return made, made.start()
 }
 
@@ -97,9 +103,13 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if err := layout.Check(s.columns, b); err != nil {
+		return nil, err
+	}
 	r := recordBatch{rows: b.Rows, codec: s.codec}
+	prepared := layout.Prepared(s.columns, b)
 	for _, c := range s.columns {
-		data := c.Data(b.Columns[c.Source], b.Rows)
+		data := c.Data(prepared[c.Source], b.Rows)
 		err := r.add(data)
 		data.Release()
 		if err != nil {
@@ -120,10 +130,10 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	}, nil
 }
 
-// BatchSize is the most memory that the compressed buffers of rows rows, and making them, take beside the batch: see sink.Sizer.
+// BatchSize is the most memory that the buffers of rows rows that are not the batch's own, and making them, take: see sink.Sizer.
 func (s *Sink) BatchSize(rows int) int64 {
 	if s.codec == nil {
-		return 0
+		return int64(rows) * int64(s.madeSize)
 	}
 	return int64(rows)*int64(s.rowSize) + s.encoderSize
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 )
@@ -24,7 +25,7 @@ type Style struct {
 // Styles lists the styles, the default first.
 func Styles() []Style {
 	return []Style{
-		{Name: DefaultStyle, Description: "header label,pixel0,pixel1,… as in Kaggle's digit recogniser", header: countFrom0},
+		{Name: DefaultStyle, Description: "header label,pixel0,pixel1,… as in Kaggle's digit recogniser", header: schema.AppendElementName},
 		{Name: "kaggle1", Description: "header label,pixel1,pixel2,… as in Kaggle's Fashion-MNIST", header: countFrom1},
 		{Name: "rowxcol", Description: "header label,1x1,1x2,…,28x28: row and column of each pixel", header: rowByColumn},
 		{Name: "pjreddie", Description: "no header, label first, as in pjreddie.com's mnist_train.csv"},
@@ -63,16 +64,8 @@ func unsupported(advice, format string, args ...any) error {
 // An elementName appends the name of element i, in C order, of a record of the tensor column c. alone says that no other column is a tensor.
 type elementName func(dst []byte, c source.Column, i int, alone bool) []byte
 
-func countFrom0(dst []byte, c source.Column, i int, alone bool) []byte {
-	prefix := c.Name
-	if alone {
-		prefix = "pixel"
-	}
-	return strconv.AppendInt(append(dst, prefix...), int64(i), 10)
-}
-
 func countFrom1(dst []byte, c source.Column, i int, alone bool) []byte {
-	return countFrom0(dst, c, i+1, alone)
+	return schema.AppendElementName(dst, c, i+1, alone)
 }
 
 // rowByColumn names an element by its index along each dimension, from 1.

@@ -13,7 +13,12 @@
 // The invariant: Data and Values hand out the batch's own memory wherever that is in the right form already. They copy nothing, and
 // what they return is valid as long as the batch is.
 //
-// Scalars (columns of single elements) are primitive columns in every layout.
+// The layout columns, which has a column for each element, is turned by columns first: [Prepared] does that once a batch, for all of them.
+//
+// Where a layout needs another form (bytes after their lengths, PNG files), Data and Values make it, each time they are called, from the records
+// alone: so they run on many goroutines, and give the same bytes on each. They say how much they make, and cannot fail; what could fail is Check's.
+//
+// Scalars (columns of single elements) are primitive columns in every layout, but for the labels of huggingface.
 //
 // # Levels of a list
 //
@@ -28,6 +33,9 @@
 //	02 00  9e 0c 01
 //
 // and runs of consecutive rows may simply follow each other.
+//
+// The layout nested has the three nodes again for each dimension, the inner groups optional. Its repetition levels go up to the number of dimensions,
+// its definition levels to twice that; where the last dimension is short, repetition levels are bit-packed runs.
 //
 // The element is optional though it is never null: Arrow C++ restores a FixedSizeList from a Parquet file only if its child's nullability
 // equals the element's, and its children are nullable by default.

@@ -34,7 +34,7 @@ func fixedBinary(c source.Column) ([]Column, error) {
 			TypeLength:     thrift.New(int32(size)),
 			RepetitionType: thrift.New(format.Required),
 		}},
-		Leaves: []Leaf{{Path: []string{c.Name}, Type: format.FixedLenByteArray, Entries: 1, Count: 1, Values: identity}},
+		Leaves: []Leaf{{Path: []string{c.Name}, Type: format.FixedLenByteArray, Size: size, Entries: 1, Count: 1, Values: identity}},
 	}}, nil
 }
 
@@ -56,6 +56,8 @@ func emptyBinary(c source.Column) Column {
 		Leaves: []Leaf{{
 			Path:    []string{c.Name},
 			Type:    format.ByteArray,
+			Size:    prefix,
+			Made:    true,
 			Entries: 1,
 			Count:   1,
 			Values:  func(_ []byte, rows int) []byte { return make([]byte, prefix*rows) },

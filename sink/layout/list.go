@@ -5,8 +5,6 @@ import (
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/parquet-go/parquet-go/deprecated"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/schema"
@@ -14,10 +12,13 @@ import (
 )
 
 // list is the layout of the name: a FixedSizeList over the whole record in C order, a LIST in Parquet.
-func list(c source.Column) ([]Column, error) {
+func list(c source.Column) ([]Column, error) { return listOf("list", c) }
+
+// listOf is list for the layout of the name layout, which is for the error.
+func listOf(layout string, c source.Column) ([]Column, error) {
 	n := c.Elements()
 	if n > math.MaxInt32 {
-		return nil, tooLarge("list", c, n, "elements")
+		return nil, tooLarge(layout, c, n, "elements")
 	}
 	leaf := Leaf{
 		Path:          []string{c.Name, "list", schema.ElementName},
@@ -38,20 +39,10 @@ func list(c source.Column) ([]Column, error) {
 		leaf.Repetition = appendRun(leaf.Repetition, n-1, 1)
 	}
 	return []Column{{
-		Field: schema.ListField(c),
-		Data:  wrap(schema.ListData, c),
-		Elements: []format.SchemaElement{
-			{
-				Name:           c.Name,
-				NumChildren:    thrift.New(int32(1)),
-				RepetitionType: thrift.New(format.Required),
-				ConvertedType:  thrift.New(deprecated.List),
-				LogicalType:    format.LogicalType{Value: &format.ListType{}},
-			},
-			{Name: "list", NumChildren: thrift.New(int32(1)), RepetitionType: thrift.New(format.Repeated)},
-			primitive(schema.ElementName, c.DType, format.Optional),
-		},
-		Leaves: []Leaf{leaf},
+		Field:    schema.ListField(c),
+		Data:     wrap(schema.ListData, c),
+		Elements: append(listGroups(c.Name, format.Required), primitive(schema.ElementName, c.DType, format.Optional)),
+		Leaves:   []Leaf{leaf},
 	}}, nil
 }
 

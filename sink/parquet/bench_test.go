@@ -27,3 +27,12 @@ func BenchmarkScalars(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkColumns writes the same with a column for each pixel.
+func BenchmarkColumns(b *testing.B) {
+	for _, codec := range []string{"none", "zstd"} {
+		b.Run(codec, func(b *testing.B) {
+			layouttest.Images().Benchmark(b, with(Options{Compression: codec, Layout: "columns"}))
+		})
+	}
+}

@@ -18,6 +18,15 @@ type bounds struct {
 
 // boundsOf is the range of the elements, packed values of d, of which there is at least one.
 func boundsOf(elements []byte, d idx.DType) bounds {
+	switch d {
+	case idx.Uint8:
+		least, greatest := byteBounds(elements, 0)
+		return bounds{min: float64(least), max: float64(greatest)}
+	case idx.Int8:
+		const sign = 0x80 // with it turned round, the order is that of bytes without a sign
+		least, greatest := byteBounds(elements, sign)
+		return bounds{min: float64(int8(least ^ sign)), max: float64(int8(greatest ^ sign))}
+	}
 	b := bounds{min: math.Inf(1), max: math.Inf(-1)}
 	var block [blockLength]float64
 	for len(elements) > 0 {
@@ -38,6 +47,16 @@ func boundsOf(elements []byte, d idx.DType) bounds {
 	return b
 }
 
+// byteBounds is the range of elements, each with the bits of turned turned round.
+func byteBounds(elements []byte, turned byte) (least, greatest byte) {
+	least = 0xff
+	for _, e := range elements {
+		e ^= turned
+		least, greatest = min(least, e), max(greatest, e)
+	}
+	return least, greatest
+}
+
 // union is the range of the values of b and other.
 func (b bounds) union(other bounds) bounds {
 	return bounds{min(b.min, other.min), max(b.max, other.max), b.nan || other.nan}
@@ -46,17 +65,9 @@ func (b bounds) union(other bounds) bounds {
 // blockLength is how many elements are taken out of their packed form at a time: the type is looked at once a block.
 const blockLength = 256
 
-// numbers fills dst with the elements, as many packed values of d.
+// numbers fills dst with the elements, as many packed values of d, of more than a byte.
 func numbers(dst []float64, elements []byte, d idx.DType) []float64 {
 	switch d {
-	case idx.Uint8:
-		for i := range dst {
-			dst[i] = float64(elements[i])
-		}
-	case idx.Int8:
-		for i := range dst {
-			dst[i] = float64(int8(elements[i]))
-		}
 	case idx.Int16:
 		for i := range dst {
 			dst[i] = float64(int16(binary.LittleEndian.Uint16(elements[2*i:])))

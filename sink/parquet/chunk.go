@@ -19,13 +19,18 @@ type chunk struct {
 
 	held [][]byte // pages that wait for the row group's end
 
-	// A scalar's elements, which become pages at the row group's end, and the numbers that each batch of them has.
+	// A scalar's elements, which become pages at the row group's end, and the numbers that each batch of them has; or, once a batch had many
+	// values, the sketch of all such batches.
 	values   []byte
 	numbered []*distinct
+	many     bool
+	sketch   sketch
 }
 
 // reset makes c ready for the next row group. Its memory is kept where what was made of it is not.
-func (c *chunk) reset() { *c = chunk{held: c.held[:0], values: c.values[:0], numbered: c.numbered[:0]} }
+func (c *chunk) reset() {
+	*c = chunk{held: c.held[:0], values: c.values[:0], numbered: c.numbered[:0], sketch: c.sketch}
+}
 
 // add counts p as the next page.
 func (c *chunk) add(p page) {
@@ -56,11 +61,11 @@ func (c *chunk) hold(p page) {
 }
 
 // metadata describes c as the chunk of l that starts at offset.
-func (c *chunk) metadata(l *leaf, codec format.CompressionCodec, offset int64) format.ColumnMetaData {
+func (c *chunk) metadata(l *leaf, offset int64) format.ColumnMetaData {
 	m := format.ColumnMetaData{
 		Type:                  l.Type,
 		PathInSchema:          l.Path,
-		Codec:                 codec,
+		Codec:                 l.press.codec.id,
 		NumValues:             c.entries,
 		TotalUncompressedSize: c.uncompressed,
 		TotalCompressedSize:   c.size,

@@ -1,6 +1,8 @@
 package parquet
 
 import (
+	"github.com/parquet-go/parquet-go/format"
+
 	"github.com/idxport/idxport/sink/layout"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -29,5 +31,5 @@ func identityDictionary(d idx.DType) []byte {
 			elements = append(elements, byte(i>>8))
 		}
 	}
-	return widen(elements, d)
+	return widen(elements, d, format.Int32)
 }

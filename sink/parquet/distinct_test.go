@@ -2,12 +2,16 @@ package parquet
 
 import (
 	"encoding/binary"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink/layout/layouttest"
+	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -103,6 +107,40 @@ func TestSketch(t *testing.T) {
 				t.Errorf("%d %s values, %d of them different: found %d", n, name, len(different), found)
 			}
 		}
+	}
+}
+
+// TestSketchesOfManyBatches has batches of few rows beside large images: what is kept until the row group ends is their values and one sketch a
+// column, not one a batch.
+func TestSketchesOfManyBatches(t *testing.T) {
+	t.Parallel()
+	columns := []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{224, 224}}, {Name: "x", DType: idx.Int32}, {Name: "y", DType: idx.Uint8}}
+	table := layouttest.Random((&schema.Schema{Columns: columns}).BatchRows(), columns...)
+	clear(table.Data[2]) // few values: numbers, but not with the sketches that x has had
+	s := table.Schema()
+	s.Rows = -1
+	k, err := New(io.Discard, s, Options{Compression: "none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		step, err := k.Encode(t.Context(), schema.Batch{Rows: table.Rows, Columns: table.Data})
+		if err == nil {
+			err = step()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := 0
+	for i := range k.chunks {
+		kept += 8 * cap(k.chunks[i].sketch)
+		for _, batch := range k.chunks[i].numbered {
+			kept += 8 * cap(batch.sketch)
+		}
+	}
+	if kept > 2*sketchSize {
+		t.Errorf("found %d bytes of sketches after 50 batches, expected those of a column, about %d", kept, sketchSize)
 	}
 }
 

@@ -29,7 +29,10 @@
 // Scalars are gathered until their row group ends, and become pages of 20,000 rows with a dictionary of the values that occur, in the order
 // of the rows; PLAIN if there are more than 65,536, or if that is smaller. They have statistics and a column index. Encode numbers the different
 // values of each batch, if they are few, and the step merges the numbers; a chunk that has batches with many is numbered by the step, unless
-// hashes that Encode took of them show that they are too many.
+// hashes that Encode took of them show that they are too many. Where there are more than 32 scalars, as in the layout columns,
+// the step does all of it when the row group ends.
+//
+// An optional scalar (a label of the layout huggingface, a size in spark-image) is never null: its pages have definition levels of one run.
 //
 // # Row groups
 //

@@ -11,21 +11,21 @@ import (
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/layout"
-	"github.com/idxport/idxport/source"
 )
 
 // A leaf is a leaf of the layout with what was decided for its chunks.
 type leaf struct {
 	layout.Leaf
 	source    int // index of the schema's column whose bytes it takes
+	press     *press
 	valueSize int // bytes of one value in PLAIN pages, or of one index into the identity dictionary
 	// dictionary is the page of the identity dictionary that each chunk starts with, nil if tensor pages are PLAIN.
 	dictionary *page
 }
 
 // newLeaf decides how chunks of up to groupRows rows are encoded.
-func newLeaf(l layout.Leaf, source int, c source.Column, groupRows int, x *press) (leaf, error) {
-	made := leaf{Leaf: l, source: source, valueSize: plainSize(l, c)}
+func newLeaf(l layout.Leaf, source, groupRows int, x *press) (leaf, error) {
+	made := leaf{Leaf: l, source: source, press: x, valueSize: plainSize(l)}
 	if l.Scalar || !identityPays(l, groupRows) {
 		return made, nil
 	}
@@ -38,15 +38,15 @@ func newLeaf(l layout.Leaf, source int, c source.Column, groupRows int, x *press
 	return made, nil
 }
 
-// plainSize is the number of bytes of a value in PLAIN pages. A value that is no number has about as many as a record.
-func plainSize(l layout.Leaf, c source.Column) int {
+// plainSize is the number of bytes of a value in PLAIN pages, the most if they differ.
+func plainSize(l layout.Leaf) int {
 	switch l.Type {
 	case format.Int32, format.Float:
 		return 4
 	case format.Int64, format.Double:
 		return 8
 	default:
-		return c.RecordSize()
+		return l.Size
 	}
 }
 
@@ -84,11 +84,7 @@ func (l *leaf) encoding() format.Encoding {
 func (l *leaf) body(data []byte, rows int) [][]byte {
 	head, values := l.levels(rows), l.Values(data, rows)
 	if l.dictionary == nil {
-		values = widen(values, l.Element)
-		if len(head) == 0 { // one part is not joined before it is compressed
-			return [][]byte{values}
-		}
-		return [][]byte{head, values}
+		return withLevels(head, widen(values, l.Element, l.Type))
 	}
 	width := 8 * l.Element.Size() // bits of an index
 	groups := (rows*l.Count + 7) / 8
@@ -98,6 +94,14 @@ func (l *leaf) body(data []byte, rows int) [][]byte {
 		body = append(body, make([]byte, fill))
 	}
 	return body
+}
+
+// withLevels is the body of a page of PLAIN values, or of indices with their header. One part is not joined before it is compressed.
+func withLevels(levels, values []byte) [][]byte {
+	if len(levels) == 0 {
+		return [][]byte{values}
+	}
+	return [][]byte{levels, values}
 }
 
 // levels is the levels of a page of rows rows, each kind after its length: the repetition levels of every row, one run of definition levels.

@@ -4,12 +4,18 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
-// widen is the PLAIN values of packed elements of d: INT32 for those of 8 and 16 bits, sign-extended if d is signed. All others are
-// PLAIN values already and returned as they are.
-func widen(elements []byte, d idx.DType) []byte {
+// widen is the PLAIN values of packed elements of d, sign-extended if d is signed: INT64 if t is that, else INT32 for those of 8 and 16 bits. All
+// others are PLAIN values already and returned as they are.
+func widen(elements []byte, d idx.DType, t format.Type) []byte {
+	if t == format.Int64 {
+		return widenTo64(elements, d)
+	}
 	var wide []byte
 	switch d {
 	case idx.Uint8:
@@ -29,6 +35,16 @@ func widen(elements []byte, d idx.DType) []byte {
 		}
 	default:
 		return elements
+	}
+	return wide
+}
+
+// widenTo64 is packed integers of d as INT64 values.
+func widenTo64(elements []byte, d idx.DType) []byte {
+	n := len(elements) / d.Size()
+	wide := make([]byte, 0, 8*n)
+	for i := range n {
+		wide = binary.LittleEndian.AppendUint64(wide, uint64(source.Int(d, elements, i)))
 	}
 	return wide
 }

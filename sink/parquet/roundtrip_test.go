@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
+
+	pq "github.com/parquet-go/parquet-go"
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
@@ -23,34 +26,56 @@ func check(tb testing.TB, t layouttest.Table, file []byte, layoutName string) {
 	if found := f.NumRows(); found != int64(t.Rows) {
 		tb.Fatalf("found %d rows, expected %d", found, t.Rows)
 	}
+	chosen, _ := layout.Get(layoutName)
+	columns, err := chosen.Columns(t.Schema())
+	if err != nil {
+		tb.Fatal(err)
+	}
 	for i, c := range t.Columns {
-		found := read(tb, f, i, c.DType)
-		if len(found.rows) != t.Rows {
-			tb.Fatalf("column %d: found %d rows, expected %d", i, len(found.rows), t.Rows)
-		}
-		entries := 1 // an empty list is one entry without a value
-		if layoutName == "list" {
-			entries = max(c.Elements(), 1)
-		}
-		for row, n := range found.rows {
-			if n != entries {
-				tb.Fatalf("column %d, row %d: found %d entries, expected %d", i, row, n, entries)
+		var parts [][]byte // of the leaves that it became
+		for k, column := range columns {
+			if column.Source == i { // each has one leaf
+				parts = append(parts, checkLeaf(tb, t, f, k, c, layoutName))
 			}
 		}
-		missing := 0
-		if c.Elements() == 0 && layoutName == "list" {
-			missing = t.Rows
-		}
-		if found.missing != missing || !bytes.Equal(found.values, t.Data[i]) {
-			tb.Errorf("column %d: found %d missing entries and %d bytes of values, expected %d and the %d bytes that were written",
-				i, found.missing, len(found.values), missing, len(t.Data[i]))
+		if values := layouttest.Join(parts, c.DType.Size()); !bytes.Equal(values, t.Data[i]) {
+			tb.Errorf("column %d: found %d bytes of values, expected the %d bytes that were written", i, len(values), len(t.Data[i]))
 		}
 	}
+}
+
+// checkLeaf reads a leaf of c and checks its entries.
+func checkLeaf(tb testing.TB, t layouttest.Table, f *pq.File, leaf int, c source.Column, layoutName string) []byte {
+	tb.Helper()
+	found := read(tb, f, leaf, c.DType)
+	if len(found.rows) != t.Rows {
+		tb.Fatalf("leaf %d: found %d rows, expected %d", leaf, len(found.rows), t.Rows)
+	}
+	entries, missing := 1, 0
+	if slices.Contains([]string{"list", "nested", "tensor"}, layoutName) {
+		entries = max(c.Elements(), 1)
+		if c.Elements() == 0 { // an empty list is one entry without a value
+			missing = t.Rows
+		}
+	}
+	for row, n := range found.rows {
+		if n != entries {
+			tb.Fatalf("leaf %d, row %d: found %d entries, expected %d", leaf, row, n, entries)
+		}
+	}
+	if found.missing != missing {
+		tb.Errorf("leaf %d: found %d missing entries, expected %d", leaf, found.missing, missing)
+	}
+	return found.values
 }
 
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	layouttest.Each(t, layout.Names(), []int{0, 1, 1003}, func(t *testing.T, layoutName string, written layouttest.Table) {
+		if layouttest.ImagesOnly(layoutName) {
+			checkImages(t, written, Options{Layout: layoutName, Compression: "snappy"}, 97)
+			return
+		}
 		file := write(t, written, Options{Layout: layoutName, Compression: "snappy"}, 97)
 		check(t, written, file, layoutName)
 	})
@@ -126,6 +151,9 @@ func TestUnsupported(t *testing.T) {
 		{"layout", source.Column{}, Options{Layout: "lists"}},
 		{"record of 2 GiB", source.Column{Shape: []int{math.MaxInt32}}, Options{}},
 		{"record of 2 GiB as bytes", source.Column{Shape: []int{math.MaxInt32}}, Options{Layout: "fixed-binary"}},
+		{"record of 2 GiB as bytes after a length", source.Column{Shape: []int{math.MaxInt32}}, Options{Layout: "binary"}},
+		{"image of 2 GiB", source.Column{Shape: []int{1 << 15, 1<<16 - 2}}, Options{Layout: "spark-image"}},
+		{"PNG file of 2 GiB", source.Column{Shape: []int{1 << 15, 1<<16 - 2}}, Options{Layout: "huggingface"}},
 		{"2 GiB in PLAIN values", source.Column{DType: idx.Float64, Shape: []int{1 << 28}}, Options{}},
 	}
 	for _, test := range tests {

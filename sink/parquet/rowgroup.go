@@ -40,7 +40,9 @@ func (s *Sink) append(rows int, pieces []piece) error {
 		l, c := &s.leaves[i], &s.chunks[i]
 		if l.Scalar {
 			c.values = append(c.values, pieces[i].values...)
-			c.numbered = append(c.numbered, pieces[i].numbered)
+			if pieces[i].numbered != nil {
+				s.gather(c, pieces[i].numbered)
+			}
 			s.held += int64(len(pieces[i].values))
 			continue
 		}
@@ -85,7 +87,7 @@ func (s *Sink) endGroup() error {
 		if err := s.endChunk(l, c); err != nil {
 			return err
 		}
-		group.Columns = append(group.Columns, format.ColumnChunk{MetaData: c.metadata(l, s.press.codec.id, offset)})
+		group.Columns = append(group.Columns, format.ColumnChunk{MetaData: c.metadata(l, offset)})
 		group.TotalByteSize += c.uncompressed
 		group.TotalCompressedSize += c.size
 		s.indexes = append(s.indexes, c.index(l, offset))
@@ -112,8 +114,6 @@ func (s *Sink) endChunk(l *leaf, c *chunk) error {
 		s.press.recycle(p)
 		return err
 	})
-	for _, batch := range c.numbered {
-		s.numbered.Put(batch)
-	}
+	s.recycle(c)
 	return err
 }

@@ -1,6 +1,8 @@
 package parquet
 
 import (
+	"sort"
+
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -11,6 +13,10 @@ const scalarPageRows = 20_000
 // batchShare is how many times more rows than different values a batch must have to be numbered: a batch without a value twice is given up soon,
 // and merging takes no time beside the rows.
 const batchShare = 16
+
+// maxNumbered is the most scalar leaves whose batches are numbered in Encode. That takes tens of kilobytes for each leaf and batch until the row group
+// ends; the layout columns has thousands of leaves, which are numbered one after another by the step.
+const maxNumbered = 32
 
 // numberBatch numbers the values of a batch, packed elements of size bytes, as far as that pays: else it makes a sketch. It runs in Encode.
 func (s *Sink) numberBatch(values []byte, size int) *distinct {
@@ -30,21 +36,46 @@ func (s *Sink) numberBatch(values []byte, size int) *distinct {
 // numberedSize is about the most bytes of what numberBatch makes of rows rows: indices, keys, slots, and a sketch.
 func numberedSize(rows int) int { return 2*rows + (8+16)*rows/batchShare + sketchSize }
 
+// gather keeps of a batch what numberChunk needs. Once a batch has many values, the numbers of the others are of no use, and sketches become one:
+// in batches of few rows they are larger than the values.
+func (s *Sink) gather(c *chunk, batch *distinct) {
+	if batch.full && !c.many {
+		c.many = true
+		c.sketch.reset()
+		s.recycle(c)
+	}
+	if !c.many {
+		batch.sketch = nil // left by another column
+		c.numbered = append(c.numbered, batch)
+		return
+	}
+	if batch.full {
+		c.sketch.union(batch.sketch)
+	}
+	s.numbered.Put(batch)
+}
+
+// recycle gives back what batches of c were numbered with.
+func (s *Sink) recycle(c *chunk) {
+	for _, batch := range c.numbered {
+		s.numbered.Put(batch)
+	}
+	clear(c.numbered) // for the collector: the slice is kept
+	c.numbered = c.numbered[:0]
+}
+
 // numberChunk numbers the values of c, rows elements of l, and tells whether the dictionary of them pays.
 func (s *Sink) numberChunk(l *leaf, c *chunk, rows int) bool {
-	s.sketch.reset()
-	full := false
-	for _, batch := range c.numbered {
-		if batch.full {
-			full = true
-			s.sketch.union(batch.sketch)
-		}
+	if !s.numbers {
+		s.distinct.reset(max(l.mostEntries(rows), 1))
+		s.distinct.add(c.values, l.Element.Size())
+		return !s.distinct.full && l.dictionaryPays(len(s.distinct.keys), rows)
 	}
-	if full && !l.dictionaryPays(max(s.sketch.count(), 1), rows) {
+	if c.many && !l.dictionaryPays(max(c.sketch.count(), 1), rows) {
 		return false
 	}
 	s.distinct.reset(maxDistinct)
-	if full {
+	if c.many {
 		s.distinct.add(c.values, l.Element.Size())
 	} else {
 		for _, batch := range c.numbered {
@@ -60,6 +91,15 @@ func (l *leaf) dictionaryPays(n, rows int) bool {
 	return n <= maxDistinct && n*l.valueSize+rows*indexWidth(n)/8 < rows*l.valueSize
 }
 
+// mostEntries is the most values with which a dictionary of a chunk of rows values can pay.
+func (l *leaf) mostEntries(rows int) int {
+	values := maxDistinct
+	if l.Element.Size() == 1 {
+		values = 1 << 8
+	}
+	return sort.Search(values, func(n int) bool { return !l.dictionaryPays(n+1, rows) })
+}
+
 // scalarPages makes the pages of the chunk c of l and hands them to put one after another, a data page with its bounds.
 // The dictionary is of the whole chunk: it never falls back to PLAIN in the middle.
 func (s *Sink) scalarPages(l *leaf, c *chunk, put func(page) error) ([]bounds, error) {
@@ -68,7 +108,7 @@ func (s *Sink) scalarPages(l *leaf, c *chunk, put func(page) error) ([]bounds, e
 	entries := 0
 	if s.numberChunk(l, c, rows) {
 		entries = len(s.distinct.keys)
-		p, err := s.press.dictionary(widen(s.distinct.elements(size), l.Element), entries)
+		p, err := s.press.dictionary(widen(s.distinct.elements(size), l.Element, l.Type), entries)
 		if err != nil {
 			return nil, err
 		}
@@ -86,9 +126,9 @@ func (s *Sink) scalarPages(l *leaf, c *chunk, put func(page) error) ([]bounds, e
 			p.encoding = format.RLEDictionary
 			body = packedIndices(s.distinct.indices[from:to], indexWidth(entries))
 		} else {
-			body = widen(elements, l.Element)
+			body = widen(elements, l.Element, l.Type)
 		}
-		p, err := s.press.data(p, [][]byte{body})
+		p, err := s.press.data(p, withLevels(l.levels(to-from), body))
 		if err != nil {
 			return nil, err
 		}

@@ -19,17 +19,19 @@ const magic = "PAR1"
 type Sink struct {
 	// What Encode and the steps share does not change.
 	schema       *schema.Schema
+	columns      []layout.Column
 	leaves       []leaf
-	press        press
+	press        press // with the codec that was asked for
+	plain        press // for values that are compressed already
 	encoderSize  int64 // bytes that each goroutine which compresses keeps
 	maxGroupRows int
 	footer       format.FileMetaData // without rows and row groups
+	numbers      bool                // Encode numbers the values of scalars
 	numbered     sync.Pool           // *distinct: the values of a scalar leaf's batches
 
 	// What follows is the steps' alone.
 	out         output
 	distinct    distinct // of a scalar's chunk
-	sketch      sketch   // of the same
 	chunks      []chunk  // of the row group that is being written, one for each leaf
 	groupRows   int      // rows in it
 	groupOffset int64    // where it starts
@@ -54,8 +56,9 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &Sink{schema: s, maxGroupRows: groupRows(s), press: press{codec: codec}, encoderSize: o.codec().EncoderSize(), out: output{w: w}}
-	if err := made.plan(columns); err != nil {
+	s = chosen.Describe(s)
+	made := &Sink{schema: s, columns: columns, maxGroupRows: groupRows(s), press: press{codec: codec}, encoderSize: o.codec().EncoderSize(), out: output{w: w}}
+	if err := made.plan(); err != nil {
 		return nil, err
 	}
 	made.footer, err = newFooter(s, columns, len(made.leaves), o.Version)
@@ -65,15 +68,23 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	return made, made.out.write([]byte(magic))
 }
 
-// plan decides how the leaves of columns are written.
-func (s *Sink) plan(columns []layout.Column) error {
+// plan decides how the leaves of the columns are written.
+func (s *Sink) plan() error {
 	rows := s.maxGroupRows
 	if s.schema.Rows >= 0 {
 		rows = int(min(int64(rows), s.schema.Rows))
 	}
-	for _, column := range columns {
+	scalars := 0
+	for _, column := range s.columns {
 		for _, l := range column.Leaves {
-			planned, err := newLeaf(l, column.Source, s.schema.Columns[column.Source], rows, &s.press)
+			if l.Scalar {
+				scalars++
+			}
+			x := &s.press
+			if l.Compressed {
+				x = &s.plain
+			}
+			planned, err := newLeaf(l, column.Source, rows, x)
 			if err != nil {
 				return err
 			}
@@ -84,6 +95,7 @@ func (s *Sink) plan(columns []layout.Column) error {
 		}
 	}
 	s.chunks = make([]chunk, len(s.leaves))
+	s.numbers = scalars <= maxNumbered
 	return nil
 }
 
@@ -96,15 +108,22 @@ type piece struct {
 
 // Encode makes the pages of the tensor columns of b: see sink.Sink. Where nothing is compressed, they are b's own memory.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
+	if err := layout.Check(s.columns, b); err != nil {
+		return nil, err
+	}
+	prepared := layout.Prepared(s.columns, b)
 	pieces := make([]piece, len(s.leaves))
 	for i := range s.leaves {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		l, data := &s.leaves[i], b.Columns[s.leaves[i].source]
+		l, data := &s.leaves[i], prepared[s.leaves[i].source]
 		if l.Scalar {
 			values := l.Values(data, b.Rows)
-			pieces[i] = piece{values: values, numbered: s.numberBatch(values, l.Element.Size())}
+			pieces[i].values = values
+			if s.numbers {
+				pieces[i].numbered = s.numberBatch(values, l.Element.Size())
+			}
 			continue
 		}
 		p := page{
@@ -114,7 +133,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 			rows:     b.Rows,
 		}
 		var err error
-		if pieces[i].page, err = s.press.data(p, l.body(data, b.Rows)); err != nil {
+		if pieces[i].page, err = l.press.data(p, l.body(data, b.Rows)); err != nil {
 			return nil, err
 		}
 	}
@@ -128,8 +147,13 @@ func (s *Sink) BatchSize(rows int) int64 {
 		l := &s.leaves[i]
 		switch {
 		case l.Scalar:
-			size += numberedSize(rows)
-		case s.press.codec.encode != nil || l.widens():
+			if s.numbers {
+				size += numberedSize(rows)
+			}
+			if l.Made {
+				size += rows * l.Element.Size()
+			}
+		case l.press.codec.encode != nil || l.widens() || l.Made:
 			size += l.bodySize(rows)
 		default:
 			size += rows * len(l.Repetition)

@@ -19,6 +19,7 @@ const module = "github.com/idxport/idxport/"
 // layers says what each package may import of the others: a package, or a folder with all below it ("source/...").
 var layers = map[string][]string{
 	"png":                       nil,
+	"sheet":                     {"png"},
 	"source/idx":                nil,
 	"source/compressed":         {"source/compressed/inflate"},
 	"source/compressed/inflate": nil,
@@ -28,18 +29,21 @@ var layers = map[string][]string{
 	"source/dataset":            {"source", "source/idx"},
 	"schema":                    {"source", "source/idx"},
 	"sink":                      {"schema"},
-	"sink/layout":               {"schema", "sink", "source", "source/idx"},
+	"sink/layout":               {"schema", "sink", "source", "source/idx", "png"},
 	"sink/arrow":                {"schema", "sink", "sink/compressed", "sink/layout", "source", "source/idx"},
 	"sink/parquet":              {"schema", "sink", "sink/compressed", "sink/layout", "source", "source/idx"},
 	"sink/csv":                  {"schema", "sink", "sink/compressed", "source", "source/idx"},
 	"sink/idx":                  {"schema", "sink", "sink/compressed", "source", "source/idx"},
-	"sink/png":                  {"schema", "sink", "sink/publish", "source", "source/idx", "png"},
+	"sink/images":               {"schema", "sink", "source", "source/idx", "png"},
+	"sink/npy":                  {"schema", "sink", "source", "source/idx"},
+	"sink/png":                  {"schema", "sink", "sink/images", "sink/publish", "source", "source/idx"},
+	"sink/tar":                  {"schema", "sink", "sink/images", "source", "source/idx"},
 	"sink/summary":              {"schema", "sink", "source", "source/idx"},
 	"sink/sinktest":             {"schema", "sink", "source", "source/idx", "pipeline"},
 	"sink/layout/layouttest":    {"schema", "sink", "source", "source/idx"},
 	"sink/formats":              {"schema", "sink/...", "sink"},
 	"pipeline":                  {"schema", "sink", "source"},
-	"cmd/idxport":               {"pipeline", "schema", "sink", "sink/...", "source", "source/..."},
+	"cmd/idxport":               {"pipeline", "schema", "sheet", "sink", "sink/...", "source", "source/..."},
 }
 
 // forbidden are imports that no package of the product may have: pqarrow brings in gRPC and 33 MB.

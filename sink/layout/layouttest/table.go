@@ -41,6 +41,21 @@ func (t Table) Schema() *schema.Schema {
 	return &schema.Schema{Columns: t.Columns, Rows: rows, Source: rows, Meta: []schema.Pair{{Key: "sources", Value: "a, b"}}}
 }
 
+// Join is the bytes of a column of which each element of size bytes was a column of its own: the first element of every column, then the second of every
+// column, and so on. One column is returned as it is.
+func Join(columns [][]byte, size int) []byte {
+	if len(columns) == 1 {
+		return columns[0]
+	}
+	var joined []byte
+	for at := 0; len(columns) > 0 && at < len(columns[0]); at += size {
+		for _, column := range columns {
+			joined = append(joined, column[at:at+size]...)
+		}
+	}
+	return joined
+}
+
 // Write writes t, described as s, in batches of up to batch rows. Each batch's memory is overwritten after its step.
 func (t Table) Write(tb testing.TB, open Open, s *schema.Schema, batch int) []byte {
 	tb.Helper()

@@ -1,0 +1,151 @@
+package layout
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// byElement is the columns of the layout columns.
+func byElement(of ...source.Column) ([]Column, error) {
+	l, err := Get("columns")
+	if err != nil {
+		return nil, err
+	}
+	return l.Columns(&schema.Schema{Columns: of})
+}
+
+// TestColumnNames expects the names of CSV's header.
+func TestColumnNames(t *testing.T) {
+	t.Parallel()
+	label := source.Column{Name: "label", DType: idx.Uint8}
+	image := source.Column{Name: "image", DType: idx.Uint8, Shape: []int{1, 2}}
+	depth := source.Column{Name: "depth", DType: idx.Int16, Shape: []int{1}}
+	empty := source.Column{Name: "empty", DType: idx.Uint8, Shape: []int{3, 0}}
+	tests := []struct {
+		name string
+		of   []source.Column
+		want string
+	}{
+		{"one tensor", []source.Column{image, label}, "pixel0 pixel1 label"},
+		{"the schema's order", []source.Column{label, image}, "label pixel0 pixel1"},
+		{"two tensors", []source.Column{image, label, depth}, "image0 image1 label depth0"},
+		{"records of no elements have no columns", []source.Column{empty, image}, "pixel0 pixel1"},
+		{"scalars alone", []source.Column{label}, "label"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			columns, err := byElement(test.of...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, c := range columns {
+				names = append(names, c.Field.Name)
+				if c.Field.Nullable || len(c.Leaves) != 1 || !c.Leaves[0].Scalar || !slices.Equal(c.Leaves[0].Path, []string{c.Field.Name}) {
+					t.Errorf("found %+v, expected a required primitive column", c)
+				}
+			}
+			if found := strings.Join(names, " "); found != test.want {
+				t.Errorf("found %s, expected %s", found, test.want)
+			}
+		})
+	}
+}
+
+func TestColumnsRefuse(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		of      []source.Column
+		message string // a part of it; empty if it is not refused
+	}{
+		{"4,096 elements", []source.Column{{Name: "x", DType: idx.Float64, Shape: []int{64, 64}}}, ""},
+		{"4,097 elements", []source.Column{{Name: "x", DType: idx.Uint8, Shape: []int{17, 241}}}, "4097 elements, expected at most 4096"},
+		{"no elements", []source.Column{{Name: "x", DType: idx.Uint8, Shape: []int{4, 0}}}, "no column has elements"},
+		{"a scalar with an element's name", []source.Column{{Name: "x", DType: idx.Uint8, Shape: []int{4}}, {Name: "pixel3", DType: idx.Uint8}}, "name pixel3"},
+		{"elements of one name", []source.Column{{Name: "x", DType: idx.Uint8, Shape: []int{11}}, {Name: "x1", DType: idx.Uint8, Shape: []int{1}}}, "name x10"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := byElement(test.of...)
+			if test.message == "" {
+				if err != nil {
+					t.Errorf("found the error %v, expected none", err)
+				}
+				return
+			}
+			var typed *sink.Error
+			if !errors.As(err, &typed) || !errors.Is(err, sink.ErrUnsupported) || typed.Hint() == "" || !strings.Contains(err.Error(), test.message) {
+				t.Errorf("found the error %v, expected a *sink.Error with a hint that says %q", err, test.message)
+			}
+		})
+	}
+}
+
+// TestTurn compares with one element after another, around the sides of tiles.
+func TestTurn(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{1, 2, 4, 8} {
+		for _, rows := range []int{0, 1, tileRows - 1, tileRows, 2*tileRows + 3} {
+			for _, n := range []int{1, 7, tileBytes/size - 1, tileBytes / size, tileBytes/size + 1, 150} {
+				data := make([]byte, rows*n*size)
+				for i := range data {
+					data[i] = byte(i * 7919 >> 3)
+				}
+				var want []byte
+				for column := range n {
+					for row := range rows {
+						want = append(want, data[(row*n+column)*size:][:size]...)
+					}
+				}
+				if !bytes.Equal(turn(data, n, size), want) {
+					t.Errorf("%d rows of %d elements of %d bytes: found other elements than expected", rows, n, size)
+				}
+			}
+		}
+	}
+}
+
+func TestPrepared(t *testing.T) {
+	t.Parallel()
+	of := []source.Column{
+		{Name: "label", DType: idx.Uint8}, {Name: "a", DType: idx.Uint8, Shape: []int{3}}, {Name: "b", DType: idx.Int16, Shape: []int{2}},
+	}
+	columns, err := byElement(of...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := schema.Batch{Rows: 2, Columns: [][]byte{{8, 9}, {0, 1, 2, 3, 4, 5}, {10, 0, 11, 0, 12, 0, 13, 0}}}
+	before := fmt.Sprint(b)
+	prepared := Prepared(columns, b)
+	if fmt.Sprint(b) != before {
+		t.Errorf("the batch was changed to %v", b)
+	}
+	for i, want := range []string{"[8 9]", "[0 3]", "[1 4]", "[2 5]", "[10 12]", "[11 13]"} {
+		data := prepared[columns[i].Source]
+		found := array.MakeFromData(columns[i].Data(data, b.Rows))
+		if text := strings.ReplaceAll(found.String(), ",", ""); text != want {
+			t.Errorf("column %d: found %v in Arrow, expected %s", i, text, want)
+		}
+		values := columns[i].Leaves[0].Values(data, b.Rows)
+		if &values[0] != &found.Data().Buffers()[1].Bytes()[0] {
+			t.Errorf("column %d: the values of Parquet are not those of Arrow", i)
+		}
+	}
+	if &prepared[0][0] != &b.Columns[0][0] {
+		t.Error("the labels were copied")
+	}
+}

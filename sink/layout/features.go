@@ -1,0 +1,76 @@
+package layout
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"strconv"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/source"
+)
+
+// featuresKey is the metadata in which Hugging Face's datasets look for the features of a table.
+const featuresKey = "huggingface"
+
+// unnamed is the name of a label that has no class: 0, where labels start at 1.
+const unnamed = "N/A"
+
+// A feature is the type of a column as Hugging Face's datasets know it.
+type feature struct {
+	DType string   `json:"dtype,omitempty"` // of a Value
+	Names []string `json:"names,omitempty"` // of a ClassLabel, by label
+	Type  string   `json:"_type"`
+}
+
+// features is the metadata with the features of s, in the order of the columns:
+//
+//	{"info":{"features":{"image":{"_type":"Image"},"label":{"names":["0","1"],"_type":"ClassLabel"}}}}
+func features(s *schema.Schema) []schema.Pair {
+	var b bytes.Buffer
+	b.WriteString(`{"info":{"features":{`)
+	for i, c := range s.Columns {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, _ := json.Marshal(c.Name) // strings cannot fail
+		value, _ := json.Marshal(featureOf(c))
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteString(`}}}`)
+	return []schema.Pair{{Key: featuresKey, Value: b.String()}}
+}
+
+func featureOf(c source.Column) feature {
+	switch {
+	case !c.Scalar():
+		return feature{Type: "Image"}
+	case !isLabel(c):
+		return feature{Type: "Value", DType: c.DType.String()}
+	case len(c.Classes) == 0:
+		return feature{Type: "Value", DType: "int64"}
+	}
+	return feature{Type: "ClassLabel", Names: uniqueNames(c.Classes)}
+}
+
+// uniqueNames is classes with a name for every label: datasets refuse a name twice. The first label without a name is N/A; further ones, and
+// those of a class whose name was there before, get their label appended.
+func uniqueNames(classes []string) []string {
+	given := map[string]bool{}
+	for _, name := range classes {
+		given[name] = true
+	}
+	taken := map[string]bool{}
+	names := make([]string, len(classes))
+	for label, class := range classes {
+		name := cmp.Or(class, unnamed)
+		for taken[name] || name != class && given[name] { // a name made here must not be another class's
+			name += "-" + strconv.Itoa(label)
+		}
+		taken[name] = true
+		names[label] = name
+	}
+	return names
+}

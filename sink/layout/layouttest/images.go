@@ -1,0 +1,84 @@
+package layouttest
+
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"testing"
+
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// ImagesOnly tells whether the layout holds no tensors but images.
+func ImagesOnly(layoutName string) bool {
+	return layoutName == "spark-image" || layoutName == "huggingface"
+}
+
+// Refuses tells whether a layout of images must refuse one of t's columns: tensors that are no images of 1, 3 or 4 channels of unsigned bytes, last, or
+// for huggingface gray images of 16 bits.
+func (t Table) Refuses(layoutName string) bool {
+	for _, c := range t.Columns {
+		if c.Scalar() {
+			continue
+		}
+		channels := 0
+		switch len(c.Shape) {
+		case 2:
+			channels = 1
+		case 3:
+			channels = c.Shape[2]
+		}
+		dtype := c.DType == idx.Uint8 || c.DType == idx.Int16 && channels == 1 && layoutName == "huggingface"
+		if !dtype || c.Elements() == 0 || channels != 1 && channels != 3 && channels != 4 {
+			return true
+		}
+	}
+	return false
+}
+
+// ClearSigns makes the values of columns of 16 bits not negative, as images of them must be.
+func (t Table) ClearSigns() {
+	for i, c := range t.Columns {
+		if c.DType == idx.Int16 {
+			for k := 1; k < len(t.Data[i]); k += 2 {
+				t.Data[i][k] &= 0x7f
+			}
+		}
+	}
+}
+
+// Record is row row of column i.
+func (t Table) Record(i, row int) []byte {
+	size := t.Columns[i].RecordSize()
+	return t.Data[i][row*size : (row+1)*size]
+}
+
+// Label is row row of column i, which has scalars.
+func (t Table) Label(i, row int) int64 { return source.Int(t.Columns[i].DType, t.Data[i], row) }
+
+// Decode is the size and the samples of a PNG file, those of 16 bits little-endian, as Go's image/png reads them.
+func Decode(tb testing.TB, file []byte) (size image.Point, samples []byte) {
+	tb.Helper()
+	img, err := png.Decode(bytes.NewReader(file))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	switch img := img.(type) {
+	case *image.Gray:
+		samples = img.Pix
+	case *image.NRGBA:
+		samples = img.Pix
+	case *image.RGBA: // an image without alpha
+		for i := 0; i < len(img.Pix); i += 4 {
+			samples = append(samples, img.Pix[i:i+3]...)
+		}
+	case *image.Gray16: // big-endian
+		for i := 0; i < len(img.Pix); i += 2 {
+			samples = append(samples, img.Pix[i+1], img.Pix[i])
+		}
+	default:
+		tb.Fatalf("found a %T", img)
+	}
+	return img.Bounds().Size(), samples
+}
