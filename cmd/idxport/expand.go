@@ -67,7 +67,7 @@ func collision(arg outputArg, out output, a, b *job) error {
 		format = out.format.Name + "="
 	}
 	if out.format.OneColumn {
-		return e.hint("write -o idx=DIR/ for a file each; or %s", a.choice())
+		return e.hint("write -o %s=DIR/ for a file each; or %s", out.format.Name, a.choice())
 	}
 	stem, ext := formats.SplitName(arg.path)
 	if out.format.Folder {
@@ -110,7 +110,7 @@ func (arg outputArg) expand(j *job, f formats.Format, o *convertOptions) ([]outp
 
 // columnOutputs are the outputs of a format that holds one column: one for each column in a folder, else the column that is meant.
 func (j *job) columnOutputs(arg outputArg, out output) ([]output, error) {
-	columns := j.stored.table.Columns()
+	columns := j.passFor(out.format).table.Columns()
 	if !arg.container {
 		i, err := j.columnFor(out, columns)
 		out.options.Column = i
@@ -120,19 +120,35 @@ func (j *job) columnOutputs(arg outputArg, out output) ([]output, error) {
 	for i, c := range columns {
 		one := out
 		one.options.Column = i
-		ending := strings.TrimPrefix(out.format.FileExtension(out.options.Compression.Name), out.format.Extension)
-		one.path = filepath.Join(out.path, j.publishedName(c)+ending)
+		ending := out.format.FileExtension(out.options.Compression.Name)
+		if out.format.Stored {
+			one.path = filepath.Join(out.path, j.publishedName(c)+strings.TrimPrefix(ending, out.format.Extension))
+		} else {
+			one.path = filepath.Join(out.path, j.columnName(c)+ending)
+		}
 		outs = append(outs, one)
 	}
 	return outs, nil
 }
 
-// columnFor is the column that an IDX file called out.path is to hold: the only one, or the one whose role the name tells.
+// columnName is what a file for column c is called: train-image, or plain train where the column has no name of its own.
+func (j *job) columnName(c source.Column) string {
+	if c.Name == dataset.Data.String() {
+		return j.base()
+	}
+	return j.base() + "-" + c.Name
+}
+
+// columnFor is the column that a file called out.path is to hold: the only one, or the one whose role the name tells.
 func (j *job) columnFor(out output, columns []source.Column) (int, error) {
 	if len(columns) == 1 {
 		return 0, nil
 	}
-	role := dataset.ParseName(out.path).Role
+	name := out.path
+	if !out.format.Stored {
+		name, _ = formats.SplitName(name) // its ending is no word of the name: x.npy is not like X_train
+	}
+	role := dataset.ParseName(name).Role
 	i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == role.String() })
 	if i >= 0 && role != dataset.Data && out.path != stdout {
 		return i, nil
@@ -141,8 +157,12 @@ func (j *job) columnFor(out output, columns []source.Column) (int, error) {
 	for _, c := range columns {
 		names = append(names, c.Name)
 	}
-	return 0, usagef("an IDX file holds one column, but %s has %s", j.label(), strings.Join(names, ", ")).
-		hint("write -o idx=DIR/ for a file each, or give one input file")
+	what := "an IDX file"
+	if !out.format.Stored {
+		what = "a " + out.format.Extension + " file"
+	}
+	return 0, usagef("%s holds one column, but %s has %s", what, j.label(), strings.Join(names, ", ")).
+		hint("write -o %s=DIR/ for a file each, or give one input file", out.format.Name)
 }
 
 // publishedName is the name of a file for column c as data sets are published: train-images-idx3-ubyte.

@@ -84,7 +84,7 @@ func (j *job) passes() []*pass {
 
 // passFor is the pass that outputs of format f are made in.
 func (j *job) passFor(f formats.Format) *pass {
-	if f.OneColumn {
+	if f.Stored {
 		return j.stored
 	}
 	return j.meant
@@ -123,7 +123,7 @@ func (p *program) openJobs(ctx context.Context, o *convertOptions, splits []data
 func (p *program) openJob(ctx context.Context, o *convertOptions, s dataset.Split, classes []string) (*job, error) {
 	wants := func(stored bool) bool {
 		return slices.ContainsFunc(o.outputs, func(a outputArg) bool {
-			return slices.ContainsFunc(a.formats, func(f formats.Format) bool { return f.OneColumn == stored })
+			return slices.ContainsFunc(a.formats, func(f formats.Format) bool { return f.Stored == stored })
 		})
 	}
 	stored := wants(true) && o.differs(s)

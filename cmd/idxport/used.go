@@ -26,7 +26,7 @@ var flagUsers = map[string]func(f formats.Format) bool{
 	"layout":        func(f formats.Format) bool { return f.Layouts != nil },
 	"csv-style":     func(f formats.Format) bool { return f.Name == "csv" || f.Name == "tsv" },
 	"class-folders": func(f formats.Format) bool { return f.Folder },
-	"channels":      func(f formats.Format) bool { return f.Folder },
+	"channels":      func(f formats.Format) bool { return f.Images },
 }
 
 // checkUsed refuses flags that no output uses.

@@ -14,9 +14,11 @@ import (
 	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/sink/idx"
 	"github.com/idxport/idxport/sink/layout"
+	"github.com/idxport/idxport/sink/npy"
 	"github.com/idxport/idxport/sink/parquet"
 	"github.com/idxport/idxport/sink/png"
 	"github.com/idxport/idxport/sink/publish"
+	"github.com/idxport/idxport/sink/tar"
 )
 
 // A Format is one kind of output.
@@ -27,6 +29,8 @@ type Format struct {
 	Also      []string
 	Folder    bool // the output is a folder of files
 	OneColumn bool // an output holds one column
+	Stored    bool // an output is an IDX file again: nothing that a data set's definition implies is applied to it
+	Images    bool // the records become images: Options.Channels says where their channels are
 	// Codecs are the compressions inside the format, the default first; nil if it has none.
 	Codecs []string
 	// Wrapped says that whole files are compressed, as their names end: .gz, .zst.
@@ -68,9 +72,11 @@ func All() []Format {
 			Layouts: layouts, open: openArrowStream, load: loadArrowStream},
 		{Name: "csv", Title: "comma-separated values", Extension: ".csv", Wrapped: true, open: openCSV, load: loadCSV},
 		{Name: "tsv", Title: "tab-separated values", Extension: ".tsv", Wrapped: true, open: openTSV, load: loadTSV},
-		{Name: "png", Title: "a folder of PNG images, a subfolder per label", Folder: true, open: openPNG, load: loadPNG},
+		{Name: "png", Title: "a folder of PNG images, a subfolder per label", Folder: true, Images: true, open: openPNG, load: loadPNG},
+		{Name: "tar", Title: "WebDataset: a tar file of PNG images and their labels", Extension: ".tar", Images: true, open: openTar, load: loadTar},
+		{Name: "npy", Title: "NumPy's array file, one for each column", Extension: ".npy", OneColumn: true, open: openNPY, load: loadNPY},
 		{Name: "idx", Title: "IDX again: a range of rows, transposed, recompressed, repaired", Extension: ".idx", Wrapped: true, OneColumn: true,
-			open: openIDX, load: loadIDX},
+			Stored: true, open: openIDX, load: loadIDX},
 	}
 }
 
@@ -169,12 +175,17 @@ func (f Format) Text() bool { return f.Name == "csv" || f.Name == "tsv" }
 
 // LeastSize is a number of bytes that an output of f will not fall below, as far as that can be said before it is made; 0 if nothing can.
 func (f Format) LeastSize(s *schema.Schema, o Options) int64 {
+	if l, err := layout.Get(o.Layout); err == nil && f.Layouts != nil && l.Compresses {
+		return 0
+	}
 	plain := o.Compression.Name == "none" || o.Compression.Name == "" && (f.Codecs == nil || f.Codecs[0] == "none")
 	switch {
 	case s.Rows < 0 || !plain || f.Folder:
 		return 0
 	case f.OneColumn:
 		return s.Rows * int64(s.Columns[o.Column].RecordSize())
+	case f.Images:
+		return 1024 * s.Rows // tar: a block for the header, and one at least for the image
 	case f.Text():
 		elements := 0
 		for _, c := range s.Columns {
@@ -214,6 +225,14 @@ func openTSV(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
 
 func openPNG(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
 	return png.New(out.Folder, s, png.Options{Channels: o.Channels, ClassFolders: o.ClassFolders, MaxLabel: o.MaxLabel})
+}
+
+func openTar(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
+	return tar.New(out.Writer, s, tar.Options{Channels: o.Channels})
+}
+
+func openNPY(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
+	return npy.New(out.Writer, s, npy.Options{Column: o.Column})
 }
 
 func openIDX(out Output, s *schema.Schema, o Options) (sink.Sink, error) {

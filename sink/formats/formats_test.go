@@ -18,4 +18,16 @@ func TestLeastSizeIsNoMoreThanTheFile(t *testing.T) {
 	if got := f.LeastSize(s, Options{Compression: compressed.Codec{Name: "none"}}); got != 4<<20 {
 		t.Errorf("found %d bytes, expected those of the images", got)
 	}
+	if got := f.LeastSize(s, Options{Compression: compressed.Codec{Name: "none"}, Layout: "huggingface"}); got != 0 {
+		t.Errorf("found %d bytes in PNG files, expected 0: they compress", got)
+	}
+}
+
+func TestLoadLineOfImages(t *testing.T) {
+	t.Parallel()
+	f, _ := Named("parquet")
+	const want = `from datasets import load_dataset; data = load_dataset("parquet", data_files="a.parquet", split="train")`
+	if found := f.LoadLine("a.parquet", nil, Options{Layout: "huggingface"}); found != want {
+		t.Errorf("found %s, expected %s", found, want)
+	}
 }

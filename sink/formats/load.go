@@ -6,12 +6,17 @@ import (
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/sink/png"
+	"github.com/idxport/idxport/sink/tar"
 )
 
 // LoadLine is a line of Python that loads an output of f at path, made of tables of the schema s with the options o; empty if there is no such line.
 func (f Format) LoadLine(path string, s *schema.Schema, o Options) string { return f.load(path, s, o) }
 
-func loadParquet(path string, _ *schema.Schema, _ Options) string {
+// loadParquet takes what knows the layout's images; without another word, datasets call every table train.
+func loadParquet(path string, _ *schema.Schema, o Options) string {
+	if o.Layout == "huggingface" {
+		return fmt.Sprintf("from datasets import load_dataset; data = load_dataset(\"parquet\", data_files=%q, split=\"train\")", path)
+	}
 	return fmt.Sprintf("import pyarrow.parquet as pq; table = pq.read_table(%q)", path)
 }
 
@@ -40,6 +45,20 @@ func loadPNG(path string, s *schema.Schema, _ Options) string {
 		return ""
 	}
 	return fmt.Sprintf("from torchvision.datasets import ImageFolder; images = ImageFolder(%q)", path)
+}
+
+// loadTar keeps the order of the rows; a sample is a picture and, if there are labels, its number.
+func loadTar(path string, s *schema.Schema, _ Options) string {
+	keys := `"png"`
+	if tar.Labelled(s) {
+		keys += `, "cls"`
+	}
+	return fmt.Sprintf("import webdataset as wds; samples = wds.WebDataset(%q, shardshuffle=False).decode(\"pil\").to_tuple(%s)", path, keys)
+}
+
+// loadNPY maps the file: nothing is read before it is needed.
+func loadNPY(path string, _ *schema.Schema, _ Options) string {
+	return fmt.Sprintf("import numpy as np; array = np.load(%q, mmap_mode=\"r\")", path)
 }
 
 // loadIDX opens what Python's standard library can decompress.

@@ -10,15 +10,7 @@
 // A file is named after its row in the source, also if only a range of rows is converted, padded with zeros to the digits of the source's last
 // row: sorted by name, files are in the order of the rows. Without a label column the files lie in the folder itself.
 //
-// # Columns
-//
-// The images are the only column whose records have two dimensions or more. The label is the column called "label" if that is a scalar
-// integer, else the only scalar integer column, else there is none. Other columns are left out, and [Sink.Notes] says so.
-//
-//	uint8  H×W, H×W×1     gray, 8 bits
-//	int16  H×W, H×W×1     gray, 16 bits; values as they are, so no negative ones
-//	uint8  H×W×3, H×W×4   RGB, RGBA
-//	uint8  3×H×W, 4×H×W   RGB, RGBA, if Options.Channels is "first"; 1×H×W is gray
+// Package images says which columns are the images and the labels, and what makes a PNG file. Other columns are left out, and [Sink.Notes] says so.
 //
 // # Class folders
 //

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -42,9 +43,9 @@ func newLabels(s *schema.Schema, column int, o Options) (labels, error) {
 func labelWidth(c source.Column, largest int64) int {
 	switch {
 	case len(c.Classes) > 0:
-		return digits(int64(len(c.Classes)) - 1)
+		return images.Digits(int64(len(c.Classes)) - 1)
 	case largest > 0:
-		return digits(largest)
+		return images.Digits(largest)
 	}
 	switch c.DType {
 	case idx.Int16:
@@ -67,11 +68,11 @@ func (l labels) folder(label, row int64) (string, error) {
 		}
 		return l.names[label], nil
 	case label < 0:
-		return "", unsupported(adviceOther, "row %d: found the label %d, expected none below 0: class folders could not be sorted", row, label)
-	case digits(label) > l.width:
+		return "", unsupported(images.AdviceOther, "row %d: found the label %d, expected none below 0: class folders could not be sorted", row, label)
+	case images.Digits(label) > l.width:
 		return "", unsupported("", "row %d: found the label %d, expected at most %d digits", row, label, l.width)
 	}
-	return string(appendPadded(nil, label, l.width)), nil
+	return string(images.AppendPadded(nil, label, l.width)), nil
 }
 
 // named is the number of classes that have a name.

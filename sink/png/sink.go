@@ -7,9 +7,17 @@ import (
 	"sync"
 
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/sink/publish"
 )
+
+// format names this sink in errors and notes.
+const format = "png"
+
+// unsupported is the error for what makes no folder of PNG files.
+func unsupported(advice, message string, args ...any) error {
+	return images.Unsupported(format, advice, message, args...)
+}
 
 // Options say what the images are and how class folders are named. The zero value is for channels last and folders named after labels.
 type Options struct {
@@ -25,8 +33,8 @@ type Options struct {
 // A Sink writes a folder of PNG files. It is a sink.Sink and a sink.Sizer.
 type Sink struct {
 	folder  *publish.Folder
-	columns columns
-	image   image
+	columns images.Columns
+	image   images.Image
 	labels  labels
 	rows    int64 // of the source
 	digits  int   // of a file name
@@ -38,30 +46,36 @@ type Sink struct {
 // New returns a sink that fills folder with the images of a table of the schema s. It fails with a *sink.Error: ErrRowsUnknown if the source
 // cannot tell its number of rows, ErrUnsupported for options that there are not and for columns that make no images.
 func New(folder *publish.Folder, s *schema.Schema, o Options) (*Sink, error) {
-	if s.Source < 0 {
-		return nil, &sink.Error{Format: format, Err: sink.ErrRowsUnknown,
-			Message: "file names have as many digits as the number of rows, and this input tells that only at its end",
-			Advice:  "write Parquet or Arrow first, and convert that file"}
-	}
-	found, err := findColumns(s)
+	digits, err := images.RowDigits(format, s)
 	if err != nil {
 		return nil, err
 	}
-	p := &Sink{folder: folder, columns: found, rows: s.Source, digits: digits(s.Source - 1)}
-	if p.image, err = newImage(s.Columns[found.image], o.Channels); err != nil {
+	found, err := images.Find(format, s)
+	if err != nil {
 		return nil, err
 	}
-	if p.labels, err = newLabels(s, found.label, o); err != nil {
+	p := &Sink{folder: folder, columns: found, rows: s.Source, digits: digits}
+	if p.image, err = images.New(format, s.Columns[found.Image], o.Channels); err != nil {
 		return nil, err
 	}
-	if found.leftOut != "" {
-		p.notes = append(p.notes, found.leftOut)
+	if p.labels, err = newLabels(s, found.Label, o); err != nil {
+		return nil, err
+	}
+	if len(found.Rest) > 0 {
+		p.notes = append(p.notes, fmt.Sprintf("%s: left out %s: a folder holds the images and one label; Parquet, Arrow and CSV hold all columns",
+			format, images.Names(s, found.Rest)))
 	}
 	if p.labels.disordered() {
 		p.notes = append(p.notes, format+": sorted by name, the class folders are not in the order of the labels; "+
 			"readers that number the folders will number the classes differently")
 	}
 	return p, nil
+}
+
+// Labelled tells whether the images of a table of the schema s go into class folders.
+func Labelled(s *schema.Schema) bool {
+	found, err := images.Find(format, s)
+	return err == nil && found.Label >= 0
 }
 
 // Notes tell what of the table is not in the folder, and where readers that number the class folders will not find the labels: complete once the
@@ -75,7 +89,7 @@ func (s *Sink) Notes() []string {
 }
 
 // BatchSize is the memory that encoding takes: it is for one image at a time, so it does not depend on the number of rows.
-func (s *Sink) BatchSize(int) int64 { return s.image.memory() }
+func (s *Sink) BatchSize(int) int64 { return s.image.Memory() }
 
 // Encode writes the files of b. They are complete when it returns: the step has nothing to do. A value or label that cannot be written is a
 // *sink.Error with ErrUnsupported, a label without a name a *source.LabelError.

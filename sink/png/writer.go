@@ -1,10 +1,8 @@
 package png
 
 import (
-	"strconv"
-
-	codec "github.com/idxport/idxport/png"
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 )
@@ -12,15 +10,14 @@ import (
 // A writer writes one file after another. One goroutine has it at a time.
 type writer struct {
 	sink    *Sink
-	encoder *codec.Encoder
+	encoder *images.Encoder
 	classes map[int64]*publish.Class // by label: those that this writer has met; {0} if there are no labels
 	file    []byte
-	pixels  []byte // channels interleaved, if they are not in the table
 	name    []byte
 }
 
 func (s *Sink) newWriter() (*writer, error) {
-	encoder, err := s.image.newEncoder()
+	encoder, err := s.image.NewEncoder()
 	if err != nil {
 		return nil, err
 	}
@@ -35,13 +32,10 @@ func (w *writer) write(b schema.Batch, i int) error {
 	if err != nil {
 		return err
 	}
-	pixels, scratch, err := s.image.pixels(b.Columns[s.columns.image], i, w.pixels)
-	if err != nil {
-		return unsupported(adviceOther, "row %d: %v", row, err)
+	if w.file, err = w.encoder.Append(w.file[:0], b.Columns[s.columns.Image], i, row); err != nil {
+		return err
 	}
-	w.pixels = scratch
-	w.file = w.encoder.Append(w.file[:0], pixels)
-	w.name = append(appendPadded(w.name[:0], row, s.digits), ".png"...)
+	w.name = append(images.AppendPadded(w.name[:0], row, s.digits), ".png"...)
 	return class.WriteFile(string(w.name), w.file)
 }
 
@@ -50,7 +44,7 @@ func (w *writer) class(b schema.Batch, i int) (*publish.Class, error) {
 	s := w.sink
 	label := int64(0)
 	if s.labels.given {
-		label = source.Int(s.labels.column.DType, b.Columns[s.columns.label], i)
+		label = source.Int(s.labels.column.DType, b.Columns[s.columns.Label], i)
 	}
 	if c, ok := w.classes[label]; ok {
 		return c, nil
@@ -68,21 +62,4 @@ func (w *writer) class(b schema.Batch, i int) (*publish.Class, error) {
 		s.met.add(label)
 	}
 	return c, nil
-}
-
-// digits is the number of decimal digits of n, at least 1.
-func digits(n int64) int {
-	count := 1
-	for ; n >= 10; n /= 10 {
-		count++
-	}
-	return count
-}
-
-// appendPadded appends n, which is not negative, with zeros before it up to width digits.
-func appendPadded(dst []byte, n int64, width int) []byte {
-	for range width - digits(n) {
-		dst = append(dst, '0')
-	}
-	return strconv.AppendInt(dst, n, 10)
 }

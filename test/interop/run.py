@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from suite import check_arrow, check_csv, check_hostile, check_idx, check_layouts, check_parquet, check_png, check_together
+from suite import check_arrow, check_csv, check_hostile, check_idx, check_layouts, check_npy, check_parquet, check_png, check_tar, check_together
 from suite.command import Bench
 from suite.report import Report
 
@@ -24,6 +24,8 @@ CHECKS = {
     "parquet": check_parquet.check,
     "csv": check_csv.check,
     "png": check_png.check,
+    "tar": check_tar.check,
+    "npy": check_npy.check,
     "layouts": check_layouts.check,
     "together": check_together.check,
     "hostile": check_hostile.check,

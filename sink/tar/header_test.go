@@ -1,0 +1,66 @@
+package tar
+
+import (
+	"archive/tar"
+	"bytes"
+	"fmt"
+	"io"
+	"testing"
+	"time"
+)
+
+// reference is a header as archive/tar writes it.
+func reference(name string, size int64) []byte {
+	var out bytes.Buffer
+	err := tar.NewWriter(&out).WriteHeader(&tar.Header{
+		Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o644, ModTime: time.Unix(0, 0), Format: tar.FormatUSTAR,
+	})
+	if err != nil {
+		panic(err) // a bytes.Buffer takes everything: the header cannot be written
+	}
+	return out.Bytes()
+}
+
+// TestHeaders compares with the headers of archive/tar.
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	for _, ending := range []string{".png", ".cls", ".json"} {
+		for _, key := range []string{"000000", "059999", "9999999999", "9223372036854775807"} {
+			h := newHeader(len(key), ending)
+			for _, size := range []int{0, 1, 7, 8, 511, 512, 16 << 20, 1<<33 - 1} {
+				got := bytes.Repeat([]byte{0xA5}, block)
+				h.fill(got, []byte(key), size)
+				if want := reference(key+ending, int64(size)); !bytes.Equal(got, want) {
+					t.Errorf("%s%s of %d bytes: found\n%q\nexpected\n%q", key, ending, size, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestPadded(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]int{0: 0, 1: 512, 511: 512, 512: 512, 513: 1024} {
+		if got := padded(n); got != want {
+			t.Errorf("%d: found %d, expected %d", n, got, want)
+		}
+	}
+}
+
+func BenchmarkHeader(b *testing.B) {
+	h := newHeader(6, ".png")
+	dst := make([]byte, block)
+	for i := range b.N {
+		h.fill(dst, []byte("012345"), i&1023)
+	}
+}
+
+func BenchmarkArchiveTar(b *testing.B) {
+	w := tar.NewWriter(io.Discard)
+	for i := range b.N {
+		err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: fmt.Sprintf("%06d.png", i%1000000), Mode: 0o644, Format: tar.FormatUSTAR})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,303 @@
+package tar_test
+
+import (
+	archive "archive/tar"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"image"
+	stdpng "image/png"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/tar"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// A file is a member of an archive.
+type file struct{ name, content string }
+
+// little are elements as batches have them.
+func little[T int16 | int32 | float32 | float64](values ...T) []byte {
+	var buf bytes.Buffer
+	_ = binary.Write(&buf, binary.LittleEndian, values) // a bytes.Buffer takes everything
+	return buf.Bytes()
+}
+
+// write writes one batch that begins with the row first, and returns the archive, or the error of the first call that has one.
+func write(s *schema.Schema, o tar.Options, first int64, data ...[]byte) ([]byte, error) {
+	var out bytes.Buffer
+	k, err := tar.New(&out, s, o)
+	if err != nil {
+		return nil, err
+	}
+	rows := len(data[0]) / s.Columns[0].RecordSize()
+	step, err := k.Encode(context.Background(), schema.Batch{First: first, Rows: rows, Columns: data})
+	if err != nil {
+		return nil, err
+	}
+	if out.Len() > 0 {
+		return nil, errors.New("something was written before the first step")
+	}
+	if err := errors.Join(step(), k.Close()); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// read reads an archive with archive/tar. Every header must be as promised, and nothing may follow the end.
+func read(t *testing.T, data []byte) []file {
+	t.Helper()
+	if len(data)%512 != 0 || !bytes.HasSuffix(data, make([]byte, 1024)) {
+		t.Errorf("found %d bytes, expected blocks of 512, two of zeros at the end", len(data))
+	}
+	source := bytes.NewReader(data)
+	r := archive.NewReader(source)
+	var files []file
+	for {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Typeflag != archive.TypeReg || h.Mode != 0o644 || h.Uid != 0 || h.Gid != 0 || h.Uname != "" || h.Gname != "" ||
+			h.ModTime.Unix() != 0 || h.Format != archive.FormatUSTAR {
+			t.Errorf("found the header %+v", h)
+		}
+		files = append(files, file{h.Name, string(content)})
+	}
+	if source.Len() > 0 {
+		t.Errorf("found %d bytes after the end", source.Len())
+	}
+	return files
+}
+
+// names lists the names of files, with spaces between.
+func names(files []file) string {
+	var all []string
+	for _, f := range files {
+		all = append(all, f.name)
+	}
+	return strings.Join(all, " ")
+}
+
+var (
+	pixel = source.Column{Name: "image", DType: idx.Uint8, Shape: []int{1, 1}}
+	label = source.Column{Name: "label", DType: idx.Uint8}
+)
+
+// describe is the schema of a whole table.
+func describe(rows int64, columns ...source.Column) *schema.Schema {
+	return &schema.Schema{Columns: columns, Rows: rows, Source: rows}
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		s     *schema.Schema
+		first int64
+		data  [][]byte
+		want  string
+	}{
+		"labels":       {describe(2, pixel, label), 0, [][]byte{{1, 2}, {7, 0}}, "000000.png 000000.cls 000001.png 000001.cls"},
+		"no labels":    {describe(1, pixel), 0, [][]byte{{1}}, "000000.png"},
+		"range":        {&schema.Schema{Columns: []source.Column{pixel}, Rows: 2, Source: 60000}, 998, [][]byte{{1, 2}}, "000998.png 000999.png"},
+		"seven digits": {&schema.Schema{Columns: []source.Column{pixel}, Rows: 1, Source: 1_000_001}, 5, [][]byte{{1}}, "0000005.png"},
+		"six digits":   {describe(1_000_000, pixel), 999_999, [][]byte{{1}}, "999999.png"},
+		"largest": {describe(math.MaxInt64, pixel, label), math.MaxInt64 - 1, [][]byte{{1}, {1}},
+			"9223372036854775806.png 9223372036854775806.cls"},
+		"scalars": {describe(1, pixel, label, source.Column{Name: "writer", DType: idx.Int32}), 0, [][]byte{{1}, {1}, little[int32](3)},
+			"000000.png 000000.cls 000000.json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data, err := write(tt.s, tar.Options{}, tt.first, tt.data...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := names(read(t, data)); got != tt.want {
+				t.Errorf("found %s, expected %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestContents: the pixels by image/png, labels as decimal numbers, scalars as JSON; expected from the elements alone.
+func TestContents(t *testing.T) {
+	t.Parallel()
+	s := describe(2, source.Column{Name: "writer", DType: idx.Int32}, source.Column{Name: `a "b" <c>`, DType: idx.Float32},
+		source.Column{Name: "image", DType: idx.Uint8, Shape: []int{3, 1, 2}}, source.Column{Name: "label", DType: idx.Int16},
+		source.Column{Name: "d", DType: idx.Float64}, source.Column{Name: "e", DType: idx.Int8})
+	negative := math.Copysign(0, -1)
+	data, err := write(s, tar.Options{Channels: "first"}, 0, little[int32](math.MinInt32, 59), little(float32(0.1), float32(math.Inf(-1))),
+		[]byte{1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16}, little[int16](-7, 32767), little(negative, 1e300), []byte{0x80, 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := read(t, data)
+	if got, want := names(files), "000000.png 000000.cls 000000.json 000001.png 000001.cls 000001.json"; got != want {
+		t.Fatalf("found %s, expected %s", got, want)
+	}
+	for i, want := range map[int]string{
+		1: "-7", 4: "32767",
+		2: `{"writer":-2147483648,"a \"b\" <c>":0.1,"d":-0.0,"e":-128}`,
+		5: `{"writer":59,"a \"b\" <c>":-Infinity,"d":1e+300,"e":5}`,
+	} {
+		if got := files[i].content; got != want {
+			t.Errorf("%s: found %s, expected %s", files[i].name, got, want)
+		}
+	}
+	for i, want := range map[int]string{0: "[1 3 5 255 2 4 6 255]", 3: "[11 13 15 255 12 14 16 255]"} {
+		m, err := stdpng.Decode(strings.NewReader(files[i].content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rgb, ok := m.(*image.RGBA); !ok || m.Bounds() != image.Rect(0, 0, 2, 1) || fmt.Sprint(rgb.Pix) != want {
+			t.Errorf("%s: found %v, expected %s", files[i].name, m, want)
+		}
+	}
+}
+
+// TestScalars: numbers that are easiest to get wrong.
+func TestScalars(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		d    idx.DType
+		data []byte
+		want string
+	}{
+		{idx.Uint8, []byte{255}, "255"},
+		{idx.Int16, little[int16](-32768), "-32768"},
+		{idx.Float32, little(float32(1)), "1.0"},
+		{idx.Float32, little(float32(math.NaN())), "NaN"},
+		{idx.Float32, little(float32(math.Inf(1))), "Infinity"},
+		{idx.Float32, little(float32(1 << 24)), "1.6777216e+07"},
+		{idx.Float64, little(-math.MaxFloat64), "-1.7976931348623157e+308"},
+		{idx.Float64, little(5e-324), "5e-324"},
+	} {
+		s := describe(1, pixel, label, source.Column{Name: "x", DType: tt.d})
+		data, err := write(s, tar.Options{}, 0, []byte{1}, []byte{2}, tt.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := read(t, data)[2].content, `{"x":`+tt.want+`}`; got != want {
+			t.Errorf("%s: found %s, expected %s", tt.d, got, want)
+		}
+	}
+}
+
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	k, err := tar.New(io.Discard, describe(1, pixel, label, source.Column{Name: "features", DType: idx.Float32, Shape: []int{8}}), tar.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if notes := k.Notes(); len(notes) != 1 || !strings.Contains(notes[0], `left out "features"`) {
+		t.Errorf("found the notes %q, expected one about features", notes)
+	}
+	if k, err = tar.New(io.Discard, describe(1, pixel, label, source.Column{Name: "writer", DType: idx.Float32}), tar.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if notes := k.Notes(); notes != nil {
+		t.Errorf("found the notes %q, expected none: scalars are kept", notes)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	wide := source.Column{Name: "image", DType: idx.Int16, Shape: []int{1, 2}}
+	for name, tt := range map[string]struct {
+		s             *schema.Schema
+		data          [][]byte
+		want          error
+		message, hint string // parts
+	}{
+		"rows unknown": {&schema.Schema{Columns: []source.Column{pixel}, Rows: -1, Source: -1}, nil, sink.ErrRowsUnknown, "digits", "Parquet"},
+		"float": {describe(1, source.Column{Name: "x", DType: idx.Float32, Shape: []int{28, 28}}), nil, sink.ErrUnsupported,
+			`column "x" is float32`, "npy"},
+		"vector":         {describe(1, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{784}}), nil, sink.ErrUnsupported, "784", "--reshape"},
+		"no image":       {describe(1, label), nil, sink.ErrUnsupported, "no column has images", "images"},
+		"two images":     {describe(1, pixel, wide), nil, sink.ErrUnsupported, "2 columns of images", "one of them"},
+		"negative pixel": {describe(20, wide), [][]byte{little[int16](0, 32767, 1, -5)}, sink.ErrUnsupported, "row 11: found the value -5", "npy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var err error
+			if tt.data == nil {
+				_, err = tar.New(io.Discard, tt.s, tar.Options{})
+			} else {
+				_, err = write(tt.s, tar.Options{}, 10, tt.data...)
+			}
+			var refused *sink.Error
+			if !errors.As(err, &refused) || !errors.Is(err, tt.want) {
+				t.Fatalf("found the error %v, expected a *sink.Error that is %q", err, tt.want)
+			}
+			if refused.Format != "tar" || !strings.Contains(refused.Message, tt.message) || !strings.Contains(refused.Hint(), tt.hint) {
+				t.Errorf("found %q and the hint %q, expected %q and %q in them", refused, refused.Hint(), tt.message, tt.hint)
+			}
+		})
+	}
+	if _, err := write(describe(2, pixel), tar.Options{}, 2, []byte{1}); err == nil || errors.Is(err, sink.ErrUnsupported) {
+		t.Errorf("row 2 of 2: found the error %v, expected one of a wrong schema", err)
+	}
+}
+
+func TestWriteErrors(t *testing.T) {
+	t.Parallel()
+	full := errors.New("full")
+	w := &failing{err: full}
+	k, err := tar.New(w, describe(2, pixel), tar.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	step, err := k.Encode(context.Background(), schema.Batch{Rows: 1, Columns: [][]byte{{1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := step(); !errors.Is(err, full) {
+		t.Errorf("step: found the error %v, expected %v", err, full)
+	}
+	if err := k.Close(); !errors.Is(err, full) {
+		t.Errorf("Close: found the error %v, expected %v", err, full)
+	}
+}
+
+// A failing writer takes nothing.
+type failing struct{ err error }
+
+func (f *failing) Write([]byte) (int, error) { return 0, f.err }
+
+// TestBatchSize: what a batch of images that cannot be compressed takes is no more than what was said.
+func TestBatchSize(t *testing.T) {
+	t.Parallel()
+	const rows = 8
+	s := describe(rows, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{40, 50}}, label, source.Column{Name: "x", DType: idx.Float64})
+	pixels := make([]byte, rows*2000)
+	for i := range pixels {
+		pixels[i] = byte(uint32(i*i) * 2654435761 >> 24)
+	}
+	k, err := tar.New(io.Discard, s, tar.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := write(s, tar.Options{}, 0, pixels, make([]byte, rows), bytes.Repeat(little(-math.MaxFloat64), rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := int64(len(data)) - 1024; got > k.BatchSize(rows) || got < rows*2000 {
+		t.Errorf("found %d bytes, expected those of the pixels and at most the %d of BatchSize", got, k.BatchSize(rows))
+	}
+}
