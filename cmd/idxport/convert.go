@@ -32,7 +32,7 @@ const convertExamples = `Examples:
 func (p *program) convertCommand() *cli.Command {
 	return &cli.Command{
 		Name:            "convert",
-		Usage:           "convert IDX files to Parquet, Arrow, CSV, PNG folders or IDX",
+		Usage:           "convert IDX files to Parquet, Arrow, CSV, PNG folders, WebDataset, NumPy or IDX",
 		UsageText:       convertUsage,
 		Description:     convertExamples,
 		Flags:           convertFlags(),
@@ -89,12 +89,12 @@ func convertFlags() []cli.Flag {
 		&cli.StringFlag{Name: "to", Category: aboutOutput, Usage: "the `FORMATS` of an output folder (default parquet) or of standard output, separated by commas"},
 		&cli.BoolFlag{Name: "overwrite", Category: aboutOutput, Usage: "replace outputs that exist, each in one step"},
 		&cli.BoolFlag{Name: "checksum", Category: aboutOutput, Usage: "report the sha256 of every output file"},
-		&cli.StringFlag{Name: "rows", Category: aboutOutput, Usage: "write only the rows `A:B` of each split: from 0, B not included, negative from the end"},
+		&cli.StringFlag{Name: "rows", Category: aboutOutput, Usage: "take only the rows `A:B` of each split: from 0, B not included, negative from the end"},
 		&cli.BoolFlag{Name: "transpose", Category: aboutOutput, Usage: "swap rows and columns of the images; =false leaves EMNIST as it is stored"},
-		&cli.BoolFlag{Name: "invert", Category: aboutOutput, Usage: "write 255−x for every pixel x"},
+		&cli.BoolFlag{Name: "invert", Category: aboutOutput, Usage: "turn every pixel x into 255−x"},
 
 		&cli.StringSliceFlag{Name: "compression", Category: aboutFormat, Usage: "compress with `[FORMAT=]CODEC[:LEVEL]`; without FORMAT this is for Parquet (default zstd) and Arrow (default none)"},
-		&cli.StringSliceFlag{Name: "layout", Category: aboutFormat, Usage: "represent tensors in Parquet and Arrow as `[FORMAT=]NAME`: list (default) or fixed-binary"},
+		&cli.StringSliceFlag{Name: "layout", Category: aboutFormat, Usage: "represent tensors in Parquet and Arrow as `[FORMAT=]NAME`: list (default), nested, tensor, fixed-binary, binary, spark-image, huggingface or columns"},
 		&cli.StringFlag{Name: "csv-style", Category: aboutFormat, Usage: "lay out CSV as `STYLE`: kaggle (default), kaggle1, rowxcol, pjreddie or matrix"},
 		&cli.StringFlag{Name: "class-folders", Category: aboutFormat, Usage: "name the folders of PNG images by `WHAT`: labels (default, in order) or names"},
 		&cli.StringFlag{Name: "channels", Category: aboutFormat, Usage: "where the channels of colour images are (`WHERE`): last (default, H×W×3) or first (3×H×W)"},

@@ -73,13 +73,9 @@ func parseConvert(c *cli.Command) (*convertOptions, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &convertOptions{inputOptions: in, overwrite: c.Bool("overwrite"), checksum: c.Bool("checksum"), invert: c.Bool("invert")}
+	o := &convertOptions{inputOptions: in, overwrite: c.Bool("overwrite"), checksum: c.Bool("checksum")}
 	if o.workers, err = parseWorkers(c); err != nil {
 		return nil, err
-	}
-	if c.IsSet("transpose") {
-		t := c.Bool("transpose")
-		o.transpose = &t
 	}
 	for _, name := range []string{"compression", "layout", "csv-style", "class-folders", "channels"} {
 		if c.IsSet(name) {
@@ -88,23 +84,33 @@ func parseConvert(c *cli.Command) (*convertOptions, error) {
 	}
 	for _, parse := range []func() error{
 		func() (err error) { o.outputs, err = parseOutputs(c.StringSlice("output"), c.String("to")); return err },
-		func() (err error) {
-			if c.IsSet("rows") {
-				o.rows, err = parseRows(c.String("rows"))
-			}
-			return err
-		},
+		func() error { return o.parseView(c) },
 		func() (err error) { o.compression, err = parseCompression(c.StringSlice("compression")); return err },
 		func() (err error) { o.layouts, err = parseLayouts(c.StringSlice("layout")); return err },
 		func() (err error) { o.style = c.String("csv-style"); return checkStyle(o.style) },
 		func() (err error) { o.classFolders, err = oneOf(c, "class-folders", "", "labels", "names"); return err },
-		func() (err error) { o.channels, err = oneOf(c, "channels", "", "last", "first"); return err },
 	} {
 		if err := parse(); err != nil {
 			return nil, err
 		}
 	}
 	return o, nil
+}
+
+// parseView validates the flags that say which rows are taken and how they are seen as images.
+func (o *convertOptions) parseView(c *cli.Command) (err error) {
+	o.invert = c.Bool("invert")
+	if c.IsSet("transpose") {
+		t := c.Bool("transpose")
+		o.transpose = &t
+	}
+	if c.IsSet("rows") {
+		if o.rows, err = parseRows(c.String("rows")); err != nil {
+			return err
+		}
+	}
+	o.channels, err = oneOf(c, "channels", "", "last", "first")
+	return err
 }
 
 // parseWorkers validates --workers.

@@ -79,11 +79,11 @@ func commandOf(args []string) string {
 func (p *program) root() *cli.Command {
 	return &cli.Command{
 		Name:  "idxport",
-		Usage: "convert IDX files (MNIST and its relatives) to Parquet, Arrow, CSV and PNG folders, and back",
+		Usage: "convert IDX files (MNIST and its relatives) to Parquet, Arrow, CSV, PNG folders, WebDataset and NumPy, and back",
 		UsageText: `idxport convert ./fashion-mnist -o out --to parquet,arrow,csv,png
 idxport inspect ./fashion-mnist
 idxport COMMAND --help`,
-		Commands:              []*cli.Command{p.convertCommand(), p.inspectCommand(), p.formatsCommand(), p.datasetsCommand(), p.versionCommand()},
+		Commands:              []*cli.Command{p.convertCommand(), p.inspectCommand(), p.previewCommand(), p.formatsCommand(), p.datasetsCommand(), p.versionCommand()},
 		EnableShellCompletion: true,
 		ConfigureShellCompletionCommand: func(c *cli.Command) {
 			c.Hidden = false

@@ -1,0 +1,72 @@
+package sheet
+
+import (
+	"strings"
+	"testing"
+)
+
+// Every printable character of ASCII has a glyph of its own, and the picture has the size that its reader takes it to have.
+func TestFont(t *testing.T) {
+	t.Parallel()
+	lines := strings.Split(strings.TrimSuffix(fontPicture, "\n"), "\n")
+	if len(lines) != 6*glyphHeight {
+		t.Fatalf("found %d lines, expected %d", len(lines), 6*glyphHeight)
+	}
+	for i, line := range lines {
+		if len(line) != glyphsInRow*glyphStep-1 || strings.Trim(line, "#. ") != "" {
+			t.Errorf("line %d: found %q", i, line)
+		}
+	}
+	seen := map[string]rune{}
+	for r := rune(firstGlyph); r <= lastGlyph; r++ {
+		glyph := ""
+		for y := range glyphHeight {
+			for x := range glyphWidth {
+				if inked(r, x, y) {
+					glyph += "#"
+				} else {
+					glyph += "."
+				}
+			}
+		}
+		if strings.Contains(glyph, "#") == (r == ' ') {
+			t.Errorf("%q: found %s", r, glyph)
+		}
+		if other, twice := seen[glyph]; twice {
+			t.Errorf("%q looks like %q", r, other)
+		}
+		seen[glyph] = r
+	}
+}
+
+// The palette's colours as xterm defines them; what is chosen is never far away.
+func TestPaletteIndex(t *testing.T) {
+	t.Parallel()
+	cube := [...]int{0, 95, 135, 175, 215, 255}
+	distance := func(a, b int) int { return max(a-b, b-a) }
+	nearest := func(v int) int {
+		best := 0
+		for i, level := range cube {
+			if distance(level, v) < distance(cube[best], v) {
+				best = i
+			}
+		}
+		return best
+	}
+	for v := range 256 {
+		gray := 0
+		switch i := paletteIndex([3]byte{byte(v), byte(v), byte(v)}); {
+		case i >= 232:
+			gray = 8 + 10*(i-232)
+		default:
+			gray = cube[(i-16)/36]
+		}
+		if distance(gray, v) > 9 || v > 3 && v < 244 && distance(gray, v) > 5 {
+			t.Errorf("grey %d: found %d", v, gray)
+		}
+		want := 16 + 36*nearest(v) + 6*5 + 0
+		if distance(cube[(paletteIndex([3]byte{byte(v), 255, 0})-16)/36], v) != distance(cube[(want-16)/36], v) {
+			t.Errorf("red %d: found %d, expected %d", v, paletteIndex([3]byte{byte(v), 255, 0}), want)
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package sheet
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Colors is what a terminal can show.
+type Colors int
+
+// What terminals can show.
+const (
+	NoColors   Colors = iota // plain text
+	Palette                  // the 256 colours of xterm: a cube of 216 and 24 greys
+	TrueColors               // 24 bits
+)
+
+// A Picture is a tile with a line of text below it.
+type Picture struct {
+	Tile
+	Caption string
+}
+
+// A Terminal says where pictures are printed.
+type Terminal struct {
+	Width  int // in characters
+	Colors Colors
+	Scale  int // enlargement, as far as a tile fits the width; 0: none
+}
+
+const (
+	gap        = 2  // characters between pictures
+	widestText = 14 // characters of a caption that may be wider than its picture
+)
+
+// Fit is how many of pictures fit a line. They all have one size; one always fits, as larger ones are reduced. The pixels are not looked at.
+func (t Terminal) Fit(pictures []Picture) int {
+	if len(pictures) == 0 {
+		return 1
+	}
+	return max(1, (t.Width+gap)/(t.cell(pictures)+gap))
+}
+
+// cell is the width of a picture with its caption.
+func (t Terminal) cell(pictures []Picture) int {
+	text := 0
+	for _, p := range pictures {
+		text = max(text, TextWidth(p.Caption))
+	}
+	reduce, enlarge := t.factors(pictures[0].Width)
+	width := (pictures[0].Width + reduce - 1) / reduce * enlarge
+	return min(t.Width, max(width, min(text, widestText)))
+}
+
+// factors say by how much tiles of some width are reduced and enlarged; one of them is 1.
+func (t Terminal) factors(width int) (reduce, enlarge int) {
+	return max(1, (width+t.Width-1)/t.Width), max(1, min(t.Scale, t.Width/width))
+}
+
+// fitted is tile, enlarged as is wanted or reduced to the width.
+func (t Terminal) fitted(tile Tile) Tile {
+	reduce, enlarge := t.factors(tile.Width)
+	return tile.reduced(reduce).enlarged(enlarge)
+}
+
+// Print prints pictures of one size in lines, as many in each as fit.
+func (t Terminal) Print(w io.Writer, pictures []Picture) error {
+	out := bufio.NewWriter(w)
+	cell, columns := 0, t.Fit(pictures)
+	if len(pictures) > 0 {
+		cell = t.cell(pictures)
+	}
+	for first := 0; first < len(pictures); first += columns {
+		if first > 0 {
+			out.WriteByte('\n')
+		}
+		t.line(out, pictures[first:min(first+columns, len(pictures))], cell)
+	}
+	return out.Flush() // keeps the first error
+}
+
+// line prints pictures side by side, cell characters wide.
+func (t Terminal) line(out *bufio.Writer, pictures []Picture, cell int) {
+	tiles := make([]Tile, len(pictures))
+	var captions strings.Builder
+	for i, p := range pictures {
+		tiles[i] = t.fitted(p.Tile)
+		text := Shorten(p.Caption, cell)
+		captions.WriteString(text + strings.Repeat(" ", cell-TextWidth(text)+gap))
+	}
+	space := strings.Repeat(" ", cell-tiles[0].Width+gap)
+	for y := 0; y < tiles[0].Height; y += 2 {
+		var text strings.Builder
+		for _, tile := range tiles {
+			t.row(&text, tile, y)
+			text.WriteString(space)
+		}
+		fmt.Fprintln(out, strings.TrimRight(text.String(), " "))
+	}
+	if text := strings.TrimRight(captions.String(), " "); text != "" {
+		fmt.Fprintln(out, text)
+	}
+}
+
+// row draws the pixels of rows y and y+1, if there is one, a character for each column.
+func (t Terminal) row(text *strings.Builder, tile Tile, y int) {
+	last := ""
+	for x := range tile.Width {
+		upper := tile.rgb(x, y)
+		lower, both := upper, y+1 < tile.Height
+		if both {
+			lower = tile.rgb(x, y+1)
+		}
+		if t.Colors == NoColors {
+			text.WriteByte(letter(upper, lower))
+			continue
+		}
+		code := "\x1b[" + t.code(38, upper) + ";49m"
+		if both {
+			code = "\x1b[" + t.code(38, upper) + ";" + t.code(48, lower) + "m"
+		}
+		if code != last {
+			text.WriteString(code)
+		}
+		last = code
+		text.WriteString("▀") // the upper half in the foreground's colour
+	}
+	if t.Colors != NoColors {
+		text.WriteString("\x1b[0m")
+	}
+}
+
+// code selects a colour for the foreground (38) or the background (48).
+func (t Terminal) code(what int, c [3]byte) string {
+	if t.Colors == TrueColors {
+		return fmt.Sprintf("%d;2;%d;%d;%d", what, c[0], c[1], c[2])
+	}
+	return fmt.Sprintf("%d;5;%d", what, paletteIndex(c))
+}
+
+// paletteIndex is the entry of xterm's 256 colours that is near c. The cube from 16 on has the levels 0, 95, 135, 175, 215 and 255; the greys from 232
+// on are 8, 18, … 238.
+func paletteIndex(c [3]byte) int {
+	if c[0] == c[1] && c[1] == c[2] {
+		switch v := int(c[0]); {
+		case v < 4:
+			return 16
+		case v > 246:
+			return 231
+		default:
+			return 232 + min(23, (max(v, 8)-3)/10)
+		}
+	}
+	level := func(v byte) int {
+		if v < 48 {
+			return 0
+		}
+		return max(1, (int(v)-35)/40)
+	}
+	return 16 + 36*level(c[0]) + 6*level(c[1]) + level(c[2])
+}
+
+// ramp are letters of growing weight.
+const ramp = " .:-=+*#%@"
+
+// letter is as heavy as two pixels are bright.
+func letter(upper, lower [3]byte) byte {
+	return ramp[(luma(upper)+luma(lower))*len(ramp)/(2*256)]
+}
+
+// luma is the brightness of c, 0 to 255, after ITU-R BT.601.
+func luma(c [3]byte) int { return (299*int(c[0]) + 587*int(c[1]) + 114*int(c[2]) + 500) / 1000 }
