@@ -54,11 +54,13 @@ golden:
 data:
 	test/data/fetch
 
-## interop: read idxport's output with other programs (Python in a virtual environment, JavaScript) and compare every value
+## interop: read idxport's output with other programs (Python in a virtual environment, JavaScript, Spark, Hugging Face datasets) and compare every value
 interop: build
 	test/interop/venv
 	test/interop/.venv/bin/python test/interop/run.py --binary $(BIN) --quick
 	npm ci --silent --prefix test/interop/node && node test/interop/node/check.mjs $(BIN)
+	$$(test/interop/venv spark) test/interop/spark/check.py --binary $(BIN)
+	$$(test/interop/venv huggingface) test/interop/huggingface/check.py --binary $(BIN)
 
 ## interop-full: the whole product of types, ranks, compressions and formats, the published checksums, and the memory of 4 GiB inputs; needs `make data`
 interop-full: build data
