@@ -52,13 +52,13 @@ func (p *program) printFormats() error {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", f.Name, ends, dash(codecs), dash(strings.Join(f.Layouts, " ")), f.Title)
 	}
-	fmt.Fprintln(w, "\nLAYOUT\tA TENSOR BECOMES")
+	fmt.Fprintln(w, "\nLAYOUT\tA TENSOR BECOMES\tFOR")
 	for _, name := range layout.Names() {
 		l, err := layout.Get(name)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s\t%s\n", l.Name, l.Title)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", l.Name, l.Title, l.Readers)
 	}
 	fmt.Fprintln(w, "\nCSV STYLE\tLINES")
 	for _, s := range csv.Styles() {

@@ -21,6 +21,8 @@ const Default = "list"
 type Layout struct {
 	Name  string
 	Title string // what it is, for help texts
+	// Readers are those that it is made for, for help texts.
+	Readers string
 	// tensor represents one column of rank 2 or more. A layout that cannot returns a *sink.Error. Column.Source is set by the caller.
 	tensor func(c source.Column) ([]Column, error)
 	// elements does the same, in place of tensor, for a layout that has a column for each element. alone says that no other column is a tensor.
@@ -36,15 +38,22 @@ type Layout struct {
 // layouts is the table of all layouts, in the order in which they are listed.
 func layouts() []Layout {
 	return []Layout{
-		{Name: "list", Title: "fixed-size lists over the whole record", tensor: list},
-		{Name: "nested", Title: "a fixed-size list for each dimension of the record", tensor: nested},
-		{Name: "tensor", Title: "list, as Arrow's extension type fixed_shape_tensor", tensor: tensor},
-		{Name: "fixed-binary", Title: "records as fixed-size bytes, little-endian", tensor: fixedBinary},
-		{Name: "binary", Title: "records as bytes of variable size, little-endian", tensor: variableBinary},
-		{Name: "spark-image", Title: "Spark ML's image struct; uint8 images only", tensor: sparkImage},
-		{Name: "huggingface", Title: "PNG files and named labels, for load_dataset; images only", tensor: huggingFace, scalar: huggingFaceScalar,
-			metadata: features, Compresses: true},
-		{Name: "columns", Title: "a column for each element, up to 4,096: pixel0, pixel1, …", elements: columns},
+		{Name: "list", Title: "fixed-size lists over the whole record",
+			Readers: "pyarrow, pandas, polars, DuckDB, Spark, datasets", tensor: list},
+		{Name: "nested", Title: "a fixed-size list for each dimension of the record",
+			Readers: "polars, DuckDB, pyarrow", tensor: nested},
+		{Name: "tensor", Title: "list, as Arrow's extension type fixed_shape_tensor",
+			Readers: "pyarrow", tensor: tensor},
+		{Name: "fixed-binary", Title: "records as fixed-size bytes, little-endian",
+			Readers: "pyarrow, Spark 3.4 and newer", tensor: fixedBinary},
+		{Name: "binary", Title: "records as bytes of variable size, little-endian",
+			Readers: "Ray, TensorFlow I/O, older Spark", tensor: variableBinary},
+		{Name: "spark-image", Title: "Spark ML's image struct; uint8 images only",
+			Readers: "Spark ML", tensor: sparkImage},
+		{Name: "huggingface", Title: "PNG files and named labels, for load_dataset; images only",
+			Readers: "datasets", tensor: huggingFace, scalar: huggingFaceScalar, metadata: features, Compresses: true},
+		{Name: "columns", Title: "a column for each element, up to 4,096: pixel0, pixel1, …",
+			Readers: "SQL; tools for flat tables", elements: columns},
 	}
 }
 

@@ -37,7 +37,7 @@ func one(t *testing.T, name string, c source.Column) Column {
 func TestGet(t *testing.T) {
 	t.Parallel()
 	for _, name := range Names() {
-		if l, err := Get(name); err != nil || l.Name != name || l.Title == "" {
+		if l, err := Get(name); err != nil || l.Name != name || l.Title == "" || l.Readers == "" {
 			t.Errorf("Get(%q): found %q (%q), error %v", name, l.Name, l.Title, err)
 		}
 	}
