@@ -43,6 +43,13 @@ func (t Terminal) Fit(pictures []Picture) int {
 	return max(1, (t.Width+gap)/(t.cell(pictures)+gap))
 }
 
+// LineSize is the number of bytes that the tiles of a line take which are as wide and high as tile.
+func (t Terminal) LineSize(tile Tile) int64 {
+	_, enlarge := t.factors(tile.Width)
+	pixels := int64(tile.Width) * int64(tile.Height) * int64(enlarge) * int64(enlarge)
+	return int64(t.Fit([]Picture{{Tile: tile}})) * pixels * int64(tile.Channels)
+}
+
 // cell is the width of a picture with its caption.
 func (t Terminal) cell(pictures []Picture) int {
 	text := 0

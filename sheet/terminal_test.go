@@ -81,3 +81,22 @@ func TestShorten(t *testing.T) {
 		}
 	}
 }
+
+// A tall tile that is enlarged is wide too, and as many are made as fit a line.
+func TestLineSize(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		terminal sheet.Terminal
+		tile     sheet.Tile
+		want     int64
+	}{
+		"as it is":  {sheet.Terminal{Width: 80}, sheet.Tile{Width: 28, Height: 28, Channels: 1}, 2 * 28 * 28},
+		"enlarged":  {sheet.Terminal{Width: 80, Scale: 2}, sheet.Tile{Width: 28, Height: 28, Channels: 3}, 2 * 28 * 2 * 28 * 3},
+		"tall":      {sheet.Terminal{Width: 80, Scale: 64}, sheet.Tile{Width: 1, Height: 100_000, Channels: 1}, 64 * 64 * 100_000},
+		"too large": {sheet.Terminal{Width: 80, Scale: 64}, sheet.Tile{Width: 80, Height: 100, Channels: 1}, 80 * 100},
+	} {
+		if got := c.terminal.LineSize(c.tile); got != c.want {
+			t.Errorf("%s: found %d bytes, expected %d", name, got, c.want)
+		}
+	}
+}

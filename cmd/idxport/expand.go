@@ -141,14 +141,14 @@ func (j *job) columnName(c source.Column) string {
 
 // columnFor is the column that a file called out.path is to hold: the only one, or the one whose role the name tells.
 func (j *job) columnFor(out output, columns []source.Column) (int, error) {
-	if len(columns) == 1 {
-		return 0, nil
-	}
 	name := out.path
 	if !out.format.Stored {
 		name, _ = formats.SplitName(name) // its ending is no word of the name: x.npy is not like X_train
 	}
 	role := dataset.ParseName(name).Role
+	if len(columns) == 1 {
+		return 0, out.checkRole(role, columns[0])
+	}
 	i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == role.String() })
 	if i >= 0 && role != dataset.Data && out.path != stdout {
 		return i, nil
@@ -163,6 +163,18 @@ func (j *job) columnFor(out output, columns []source.Column) (int, error) {
 	}
 	return 0, usagef("%s holds one column, but %s has %s", what, j.label(), strings.Join(names, ", ")).
 		hint("write -o %s=DIR/ for a file each, or give one input file", out.format.Name)
+}
+
+// checkRole refuses to write the images to a file called after labels, or the labels to one called after images, where c is the only column.
+// IDX files are taken as they come: one that is repaired may have the wrong name.
+func (o output) checkRole(role dataset.Role, c source.Column) error {
+	image, label := dataset.Image.String(), dataset.Label.String()
+	named := role.String()
+	if o.format.Stored || o.path == stdout || named == c.Name || named != image && named != label || c.Name != image && c.Name != label {
+		return nil
+	}
+	return usagef("%s is called after the column %s, but the input has only %s", o.name(), named, c.Name).
+		hint("give the file of the other column too, or another name to the output")
 }
 
 // publishedName is the name of a file for column c as data sets are published: train-images-idx3-ubyte.

@@ -17,6 +17,9 @@ import (
 // pickRows is the most rows that are read at once: few, as the first ones are often enough.
 const pickRows = 256
 
+// shotSize is about the number of bytes that an image takes beside its record: maps, slices, a tile and a heading.
+const shotSize = 256
+
 // A shot is one image that was picked.
 type shot struct {
 	row, label int64
@@ -34,7 +37,7 @@ type picker struct {
 
 	shots map[int64][]shot // by label, or all under 0
 	full  int              // number of labels that have most
-	size  int64            // bytes of all records
+	size  int64            // bytes of all records, and of what is kept with them
 }
 
 func newPicker(s *schema.Schema, view images.View, classes bool) *picker {
@@ -132,7 +135,7 @@ func (k *picker) take(b *source.Raw) error {
 		if len(k.shots[key]) == k.most {
 			continue
 		}
-		if k.size += int64(size); k.size > maxShown {
+		if k.size += int64(size) + shotSize; k.size > maxShown {
 			return usagef("the images to show take more than %s", bytesText(maxShown)).hint("show less: %s", showLess)
 		}
 		s.record = slices.Clone(b.Columns[k.view.Image][i*size : (i+1)*size])

@@ -142,10 +142,14 @@ func (p *program) printImages(ctx context.Context, j *job, o *previewOptions, r 
 		return err
 	}
 	t := p.display(o.scale)
+	tile := sheet.Tile{Width: view.Width, Height: view.Height, Channels: view.Channels}
+	if o.scale > 1 && t.LineSize(tile) > maxShown {
+		return usagef("a line of images of %s would take more than %s", j.label(), bytesText(maxShown)).hint("show less: --scale 1")
+	}
 	k := newPicker(j.meant.schema, view, false)
 	k.most = o.images
 	if k.most == 0 {
-		k.most = t.Fit([]sheet.Picture{{Tile: sheet.Tile{Width: view.Width, Height: view.Height}}})
+		k.most = t.Fit([]sheet.Picture{{Tile: tile}})
 	}
 	if err := p.pick(ctx, j, k, r); err != nil {
 		return err

@@ -111,3 +111,19 @@ func TestPreviewReadsNoMoreThanItShows(t *testing.T) {
 		t.Errorf("found\n%s", stdout.String())
 	}
 }
+
+// Enlarged on the terminal, an image of a few bytes must not take gigabytes.
+func TestPreviewRefusesLinesThatAreTooLarge(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "tall")
+	const height = 1 << 17
+	header := []byte{0, 0, 8, 3, 0, 0, 0, 1, 0, height >> 16, 0, 0, 0, 0, 0, 1}
+	if err := os.WriteFile(path, append(header, make([]byte, height)...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	code := run([]string{"idxport", "preview", path, "--scale", "64"}, strings.NewReader(""), &stdout, &stderr)
+	if code != 64 || stdout.Len() != 0 || !strings.Contains(stderr.String(), "--scale 1") {
+		t.Errorf("exit code %d, %d bytes, %s; expected 64, none and a hint", code, stdout.Len(), stderr.String())
+	}
+}

@@ -195,7 +195,7 @@ func (f Format) LeastSize(s *schema.Schema, o Options) int64 {
 	}
 	size := 0
 	for _, c := range s.Columns {
-		if f.Name == "parquet" && c.Scalar() { // a dictionary may take less than a bit for each
+		if f.Name == "parquet" && (c.Scalar() || o.Layout == "columns") { // a dictionary may take less than a bit for each
 			continue
 		}
 		size += c.RecordSize()

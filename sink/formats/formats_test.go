@@ -31,3 +31,13 @@ func TestLoadLineOfImages(t *testing.T) {
 		t.Errorf("found %s, expected %s", found, want)
 	}
 }
+
+// In the layout columns of Parquet, a column of one value takes next to nothing.
+func TestLeastSizeOfColumns(t *testing.T) {
+	t.Parallel()
+	f, _ := Named("parquet")
+	s := &schema.Schema{Rows: 1 << 20, Source: 1 << 20, Columns: []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{2, 2}}}}
+	if got := f.LeastSize(s, Options{Compression: compressed.Codec{Name: "none"}, Layout: "columns"}); got != 0 {
+		t.Errorf("found %d bytes, expected 0", got)
+	}
+}
