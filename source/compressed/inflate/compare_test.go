@@ -21,6 +21,11 @@ type result struct {
 func decodeAll(t *testing.T, r io.Reader, buffer, read int) result {
 	t.Helper()
 	in := bufio.NewReaderSize(r, buffer)
+	return drain(in, in, read)
+}
+
+// drain decodes in, whose bytes after the stream rest delivers, with Reads of the given size.
+func drain(in Input, rest io.Reader, read int) result {
 	z := NewReader(in)
 	var data []byte
 	for p := make([]byte, read); ; {
@@ -29,11 +34,11 @@ func decodeAll(t *testing.T, r io.Reader, buffer, read int) result {
 		if err == nil {
 			continue
 		}
-		rest, _ := io.Copy(io.Discard, in)
+		left, _ := io.Copy(io.Discard, rest)
 		if err == io.EOF {
 			err = nil
 		}
-		return result{data, int(rest), err}
+		return result{data, int(left), err}
 	}
 }
 

@@ -22,20 +22,8 @@ func newSmallLookahead(r io.Reader, helpers int) *Lookahead {
 // decodeAhead decodes what l has with Reads of the given size, and closes it. It returns the number of pieces used, too.
 func decodeAhead(l *Lookahead, read int) (result, int) {
 	defer l.Close()
-	z := NewReader(l)
-	var data []byte
-	for p := make([]byte, read); ; {
-		n, err := z.Read(p)
-		data = append(data, p[:n]...)
-		if err == nil {
-			continue
-		}
-		rest, _ := io.Copy(io.Discard, l)
-		if err == io.EOF {
-			err = nil
-		}
-		return result{data, int(rest), err}, l.used
-	}
+	got := drain(l, l, read)
+	return got, l.used
 }
 
 // compareAhead checks that helpers change nothing. It returns the number of pieces used.
