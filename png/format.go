@@ -26,6 +26,27 @@ const (
 	RGBA              // red, green, blue, and alpha they are not multiplied with (6)
 )
 
+// ColorOf returns the colour of pixels of so many samples; false if there is none.
+func ColorOf(samples int) (Color, bool) {
+	for _, c := range []Color{Gray, RGB, RGBA} {
+		if c.samples() == samples {
+			return c, true
+		}
+	}
+	return 0, false
+}
+
+// FirstNegative returns the index of the first of samples, of 16 bits, little-endian, that would be negative as an int16, -1 if there is none: PNG
+// has no such samples, and would show it as a bright one.
+func FirstNegative(samples []byte) int {
+	for i := 1; i < len(samples); i += 2 {
+		if samples[i]&0x80 != 0 {
+			return i / 2
+		}
+	}
+	return -1
+}
+
 // samples returns the samples per pixel, 0 for an unknown colour.
 func (c Color) samples() int {
 	switch c {

@@ -108,7 +108,10 @@ func (s *Sheet) At(g, i int) (x, y, scale int) {
 
 // AppendPNG draws the sheet and appends it to dst as a PNG file.
 func (s *Sheet) AppendPNG(dst []byte) ([]byte, error) {
-	color := map[int]png.Color{1: png.Gray, 3: png.RGB, 4: png.RGBA}[s.channels]
+	color, ok := png.ColorOf(s.channels)
+	if !ok {
+		return dst, fmt.Errorf("sheet: found tiles of %d channels, expected 1, 3 or 4", s.channels)
+	}
 	e, err := png.NewEncoder(s.Width, s.Height, color, 8)
 	if err != nil {
 		return dst, fmt.Errorf("sheet: %w", err)

@@ -2,7 +2,7 @@ package images
 
 import (
 	"encoding/binary"
-	"fmt"
+	"math"
 
 	codec "github.com/idxport/idxport/png"
 	"github.com/idxport/idxport/source"
@@ -42,8 +42,9 @@ func (e *Encoder) Append(dst, data []byte, i int, row int64) ([]byte, error) {
 	size := e.image.size()
 	record := data[i*size : (i+1)*size]
 	if e.image.depth == 16 {
-		if err := checkNegative(record); err != nil {
-			return dst, Unsupported(e.image.format, AdviceOther, "row %d: %v", row, err)
+		if at := codec.FirstNegative(record); at >= 0 {
+			return dst, Unsupported(e.image.format, AdviceOther, "row %d: found the value %d, expected 0 to %d",
+				row, int16(binary.LittleEndian.Uint16(record[2*at:])), math.MaxInt16)
 		}
 	}
 	if e.image.planes {
@@ -52,16 +53,6 @@ func (e *Encoder) Append(dst, data []byte, i int, row int64) ([]byte, error) {
 		record = e.pixels
 	}
 	return e.png.Append(dst, record), nil
-}
-
-// checkNegative refuses negative samples, of 16 bits, little-endian.
-func checkNegative(samples []byte) error {
-	for i := 0; i+1 < len(samples); i += 2 {
-		if v := int16(binary.LittleEndian.Uint16(samples[i:])); v < 0 {
-			return fmt.Errorf("found the value %d, expected 0 to 32767", v)
-		}
-	}
-	return nil
 }
 
 // interleave writes to dst the samples of each pixel together that src has in one plane for each channel.

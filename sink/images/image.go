@@ -17,9 +17,6 @@ type Image struct {
 	planes        bool
 }
 
-// colors are those of 1, 3 and 4 channels.
-var colors = [...]codec.Color{1: codec.Gray, 3: codec.RGB, 4: codec.RGBA}
-
 // New decides what images the records of c are, which have at least two dimensions. channels says which dimension of three are the channels: "last",
 // which empty means too, or "first". format names the sink in errors.
 func New(format string, c source.Column, channels string) (Image, error) {
@@ -73,7 +70,11 @@ func (m Image) checkChannels(c source.Column, channels string) error {
 		c.Name, shapeText(c), m.channels, here)
 }
 
-func isChannels(n int) bool { return n == 1 || n == 3 || n == 4 }
+// isChannels tells whether pixels can have n channels.
+func isChannels(n int) bool {
+	_, ok := codec.ColorOf(n)
+	return ok
+}
 
 // shapeText is the shape of c's records, which have at least two dimensions, as people say it: 28×28.
 func shapeText(c source.Column) string {
@@ -85,7 +86,8 @@ func shapeText(c source.Column) string {
 }
 
 func (m Image) newPNG() (*codec.Encoder, error) {
-	return codec.NewEncoder(m.width, m.height, colors[m.channels], m.depth)
+	color, _ := codec.ColorOf(m.channels) // checkChannels has seen them
+	return codec.NewEncoder(m.width, m.height, color, m.depth)
 }
 
 // size is the number of bytes of a record.

@@ -23,9 +23,6 @@ func variableBinary(c source.Column) ([]Column, error) {
 	if size > math.MaxInt32 {
 		return nil, tooLarge("binary", c, size, "bytes")
 	}
-	if size == 0 {
-		return []Column{emptyBinary(c)}, nil
-	}
 	return []Column{{
 		Field: arrow.Field{Name: c.Name, Type: arrow.BinaryTypes.Binary, Metadata: schema.FieldMetadata(c)},
 		Data: func(data []byte, rows int) arrow.ArrayData {

@@ -15,9 +15,6 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// pngColors are those of 1, 3 and 4 channels.
-var pngColors = [...]png.Color{1: png.Gray, 3: png.RGB, 4: png.RGBA}
-
 // huggingFace is the layout huggingface: a struct of a PNG file and no path, as Hugging Face's datasets store a feature Image. Samples of 16 bits
 // are gray, and not negative.
 func huggingFace(c source.Column) ([]Column, error) {
@@ -58,12 +55,13 @@ type encoders struct {
 }
 
 func newEncoders(p picture) (encoders, error) {
-	encoder, err := png.NewEncoder(p.width, p.height, pngColors[p.channels], p.depth)
+	color, _ := png.ColorOf(p.channels) // newPicture has seen them
+	encoder, err := png.NewEncoder(p.width, p.height, color, p.depth)
 	if err != nil {
 		return encoders{}, err
 	}
 	return encoders{size: p.size(), maxSize: encoder.MaxSize(), pool: &sync.Pool{New: func() any {
-		e, _ := png.NewEncoder(p.width, p.height, pngColors[p.channels], p.depth) // worked above
+		e, _ := png.NewEncoder(p.width, p.height, color, p.depth) // worked above
 		return e
 	}}}, nil
 }

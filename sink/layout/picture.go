@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/idxport/idxport/png"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -65,18 +66,21 @@ func alternatives(dtypes []idx.DType) string {
 	return text
 }
 
-func isChannels(n int) bool { return n == 1 || n == 3 || n == 4 }
+// isChannels tells whether pixels can have n channels.
+func isChannels(n int) bool {
+	_, ok := png.ColorOf(n)
+	return ok
+}
 
 // size is the number of bytes of a record.
 func (p picture) size() int { return p.height * p.width * p.channels * p.depth / 8 }
 
 // checkNegative refuses negative samples of 16 bits in data, the records of c from row first on.
 func (p picture) checkNegative(layout string, c source.Column, data []byte, first int64) error {
-	for i := 0; i+1 < len(data); i += 2 {
-		if v := int16(binary.LittleEndian.Uint16(data[i:])); v < 0 {
-			return refuse(layout, adviceOther, "column %q, row %d: found the value %d, expected 0 to %d",
-				c.Name, first+int64(i/p.size()), v, math.MaxInt16)
-		}
+	at := png.FirstNegative(data)
+	if at < 0 {
+		return nil
 	}
-	return nil
+	return refuse(layout, adviceOther, "column %q, row %d: found the value %d, expected 0 to %d",
+		c.Name, first+int64(2*at/p.size()), int16(binary.LittleEndian.Uint16(data[2*at:])), math.MaxInt16)
 }
