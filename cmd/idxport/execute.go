@@ -238,7 +238,7 @@ func (w *writers) reportOutputs() {
 			files, bytes := made.folder.Totals()
 			o.Files, o.Bytes = &files, bytes
 			if w.options.checksum {
-				sum := sha256.Sum256(made.folder.Manifest())
+				sum := sha256.Sum256(made.folder.Sealed())
 				o.SHA256 = hex.EncodeToString(sum[:])
 			}
 		default:

@@ -38,11 +38,10 @@ func (s *Set) finish(out *output) error {
 		out.identity = info
 		return failure(out.Path, "completing it", err)
 	}
-	text, err := out.folder.finish()
+	err := out.folder.finish()
 	if err != nil {
 		return failure(out.Path, "completing it", err)
 	}
-	out.folder.manifest = text
 	if out.identity, err = s.disk.lstat(out.partial); err != nil {
 		return failure(out.Path, "completing it", err)
 	}
@@ -86,7 +85,7 @@ func (s *Set) settle(out *output) error {
 	return err
 }
 
-// accept takes an existing target for the output if they are equal, and fails with ErrExists otherwise. The manifest of an equal
+// accept takes an existing target for the output if they are equal, and fails with ErrExists otherwise. The mark of an equal
 // folder is the same to the byte.
 func (s *Set) accept(out *output) error {
 	compare := s.sameContent
@@ -108,7 +107,7 @@ func (s *Set) sameFolder(out *output) (bool, error) {
 	if errors.Is(err, ErrRefused) {
 		return false, nil
 	}
-	return bytes.Equal(text, out.folder.manifest), err
+	return bytes.Equal(text, out.folder.sealed), err
 }
 
 func (s *Set) sameContent(out *output) (bool, error) {

@@ -60,6 +60,6 @@ func (s *Set) createPartial(out *output) error {
 	if err != nil {
 		return err
 	}
-	out.folder = newFolder(out.Path, handle)
+	out.folder = newFolder(out.Target, handle)
 	return nil
 }

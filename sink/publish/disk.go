@@ -46,7 +46,9 @@ type folderHandle interface {
 	// class opens the subfolder name, made if make is set; "" is the folder itself. A class that is not kept open costs no
 	// descriptor.
 	class(name string, make, keep bool) (classHandle, error)
-	sync() error // everything below, durably
+	createFile(path string) (fileHandle, error) // in the folder or a class of it; must not exist
+	rename(from, to string) error               // files of this run; to is free
+	sync() error                                // everything below, durably
 	Close() error
 }
 
@@ -76,9 +78,12 @@ func (osDisk) lock(path string) (heldLock, error) {
 }
 
 func (osDisk) createFile(path string) (fileHandle, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	return newOSFile(os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666))
+}
+
+func newOSFile(f *os.File, err error) (fileHandle, error) {
 	if err != nil {
-		return nil, err
+		return nil, err // not a typed nil
 	}
 	return &osFile{File: f}, nil
 }

@@ -50,9 +50,12 @@
 // On Windows the lock file is opened without sharing and deleted by its last close. A file system without flock has no locks: the
 // run goes on, as its names are random and its renames atomic, but it sweeps nothing.
 //
-// # The manifest
+// # Marks
 //
-// A published folder holds _manifest.json, the mark that makes it ours to replace, and class folders one level deep:
+// A published folder shows that it is whole and whose it is by its [Mark]: only what is ours is replaced. A folder with anything else in it
+// is refused, and the stranger named.
+//
+// [ManifestMark] is the file _manifest.json, for folders of class folders one level deep:
 //
 //	{
 //	  "format": "idxport-folder",
@@ -68,7 +71,15 @@
 //
 // Counts and hashes leave out the manifest; "." stands for files directly in the folder. Both hashes are sums of SHA-256 digests, read
 // as big-endian integers, modulo 2^256, so that they do not depend on the order of writing. The terms of content are
-// SHA-256(class "/" name 0x00 length content), with length in 8 bytes, big-endian; class is "." for files directly in the folder.
-// The terms of names are SHA-256(name). With names a listing shows whether a folder holds exactly what was published: a folder
-// with anything else in it is refused, and the stranger named.
+// SHA-256(class "/" name 0x00 SHA-256(content)); class is "." for files directly in the folder. The terms of names are SHA-256(name).
+// With names a listing shows whether a folder holds exactly what was published.
+//
+// [CardMark] is README.md, for folders with a card that people read: it ends with the line
+//
+//	<!-- {"format":"idxport-folder",…,"card":"…64 hex digits…"} -->
+//
+// which is such a manifest with the SHA-256 of the text before it. Who edits the card makes the folder their own.
+//
+// [PartsMark] is the empty file _SUCCESS, for folders that data tools read whole: some take any other file in them for data. There the names
+// of the parts are the manifest, part-00000-<16 hex>.parquet, where the digits are the XXH3 hash of the content.
 package publish

@@ -84,7 +84,48 @@ func makeOutputs(d disk, dir, version string, o Options) error {
 			return err
 		}
 	}
+	if err := stream(s.Folder(1), "", "metadata.csv", version); err != nil {
+		return err
+	}
 	return s.Commit()
+}
+
+// makeMarked writes version into folders of the other marks.
+func makeMarked(d disk, dir, version string, o Options) error {
+	s, err := prepare(d, []Target{
+		{Path: filepath.Join(dir, "parts"), Folder: true, Mark: PartsMark},
+		{Path: filepath.Join(dir, "hub"), Folder: true, Mark: CardMark},
+	}, o)
+	if err != nil {
+		return err
+	}
+	defer s.Discard()
+	for i, prefix := range []string{"part", "part", "train"} {
+		name := fmt.Sprintf("%s-%05d.parquet", prefix, i%2)
+		if err := stream(s.Folder(i/2), []string{"", "data"}[i/2], name, version+name); err != nil {
+			return err
+		}
+	}
+	s.Folder(1).SetCard([]byte("# " + version + "\n"))
+	return s.Commit()
+}
+
+// stream writes content into the file name of a class, in two pieces.
+func stream(d *Folder, class, name, content string) error {
+	c, err := d.Class(class)
+	if err != nil {
+		return err
+	}
+	f, err := c.Create(name)
+	if err != nil {
+		return err
+	}
+	for _, piece := range []string{content[:1], content[1:]} {
+		if _, err := f.Write([]byte(piece)); err != nil {
+			return err
+		}
+	}
+	return f.Close()
 }
 
 // mustMake is makeOutputs on a disk without faults.
@@ -106,6 +147,7 @@ func TestEveryFault(t *testing.T) {
 		old       func(t *testing.T, dir string)
 		overwrite bool
 		lacks     []string
+		marked    bool // the outputs of makeMarked
 	}{
 		{name: "new", old: nothing},
 		{name: "new without rename flags", old: nothing, lacks: []string{"renameNew"}},
@@ -115,17 +157,23 @@ func TestEveryFault(t *testing.T) {
 		{name: "overwrite", old: oldOutputs, overwrite: true},
 		{name: "overwrite without exchange", old: oldOutputs, overwrite: true, lacks: noExchange},
 		{name: "completing a killed run", old: halfPublished},
+		{name: "new parts", old: nothing, marked: true},
+		{name: "overwrite parts", old: oldMarked, overwrite: true, marked: true},
 	}
 	for _, c := range cases {
 		for mode, modeName := range faultModes {
 			t.Run(c.name+"/"+modeName, func(t *testing.T) {
 				t.Parallel()
-				want := mustMake(t, t.TempDir(), "new", Options{})
+				made := outputsOf{makeOutputs, []string{"train.parquet", "train"}}
+				if c.marked {
+					made = outputsOf{makeMarked, []string{"parts", "hub"}}
+				}
+				want := made.must(t, t.TempDir(), "new")
 				for at := 1; ; at++ {
 					dir := t.TempDir()
 					c.old(t, dir)
 					d := &faultyDisk{at: at, mode: mode, lacks: c.lacks}
-					runWithFault(t, d, dir, want, Options{Overwrite: c.overwrite})
+					made.withFault(t, d, dir, want, Options{Overwrite: c.overwrite})
 					if d.failed == "" {
 						if at < 10 {
 							t.Fatalf("only %d operations", at)
@@ -146,6 +194,23 @@ func emptyFolder(t *testing.T, dir string) {
 	}
 }
 
+// outputsOf is a run of this test: what makes its outputs, and their names.
+type outputsOf struct {
+	make  func(d disk, dir, version string, o Options) error
+	names []string
+}
+
+// must makes the outputs on a disk without faults.
+func (made outputsOf) must(t *testing.T, dir, version string) tree {
+	t.Helper()
+	if err := made.make(&faultyDisk{}, dir, version, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return readTree(t, dir)
+}
+
+func oldMarked(t *testing.T, dir string) { outputsOf{make: makeMarked}.must(t, dir, "old") }
+
 func oldOutputs(t *testing.T, dir string) { mustMake(t, dir, "old", Options{}) }
 
 func halfPublished(t *testing.T, dir string) {
@@ -155,14 +220,14 @@ func halfPublished(t *testing.T, dir string) {
 	}
 }
 
-func runWithFault(t *testing.T, d *faultyDisk, dir string, want tree, o Options) {
+func (made outputsOf) withFault(t *testing.T, d *faultyDisk, dir string, want tree, o Options) {
 	t.Helper()
 	old := readTree(t, dir)
-	err := makeOutputs(d, dir, "new", o)
+	err := made.make(d, dir, "new", o)
 	what := fmt.Sprintf("operation %d (%s)", d.at, d.failed)
 	got := readTree(t, dir)
 	allNew := true
-	for _, name := range []string{"train.parquet", "train"} {
+	for _, name := range made.names {
 		switch is := got.under(name); {
 		case maps.Equal(is, want.under(name)):
 		case maps.Equal(is, old.under(name)):
@@ -190,12 +255,12 @@ func runWithFault(t *testing.T, d *faultyDisk, dir string, want tree, o Options)
 			t.Errorf("%s: left %v", what, left)
 		}
 	}
-	rerun(t, what, dir, want, o)
+	made.rerun(t, what, dir, want, o)
 }
 
-func rerun(t *testing.T, what, dir string, want tree, o Options) {
+func (made outputsOf) rerun(t *testing.T, what, dir string, want tree, o Options) {
 	t.Helper()
-	err := makeOutputs(&faultyDisk{}, dir, "new", o)
+	err := made.make(&faultyDisk{}, dir, "new", o)
 	if got := readTree(t, dir); errors.Is(err, ErrExists) { // complete already; sweeping is left to a run that goes on
 		for _, name := range got.hidden() {
 			delete(got, name)

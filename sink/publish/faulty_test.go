@@ -183,6 +183,22 @@ func (f faultyFolder) class(name string, make, keep bool) (classHandle, error) {
 	return faultyClass{h, f.d}, nil
 }
 
+func (f faultyFolder) createFile(path string) (fileHandle, error) {
+	var h fileHandle
+	err := f.d.do("createStream", func() (err error) { h, err = f.folderHandle.createFile(path); return err })
+	if err != nil && h != nil {
+		h.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return faultyFile{h, f.d}, nil
+}
+
+func (f faultyFolder) rename(from, to string) error {
+	return f.d.do("renameStream", func() error { return f.folderHandle.rename(from, to) })
+}
+
 // sync stores nothing: no test cuts the power, and real disks are slow.
 func (f faultyFolder) sync() error { return f.d.do("syncTree", func() error { return nil }) }
 func (f faultyFolder) Close() error {

@@ -88,11 +88,16 @@ func (f *File) finish() (fs.FileInfo, error) {
 	if err := handle.Sync(); err != nil && !(direct && cannotSync(err)) {
 		return nil, fmt.Errorf("sync: %w", bare(err))
 	}
+	return f.complete(handle)
+}
+
+// complete is what finish does once the bytes are durable.
+func (f *File) complete(handle fileHandle) (fs.FileInfo, error) {
 	info, err := handle.Stat()
 	if err != nil {
 		return nil, err
 	}
-	if !direct && info.Size() != f.count {
+	if f.open == nil && info.Size() != f.count {
 		return nil, fmt.Errorf("%w: %d bytes written, %d in the file", ErrIncomplete, f.count, info.Size())
 	}
 	knowIdentity(info)

@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,18 +16,22 @@ const maxOpenClasses = 256
 
 // A Folder is one output folder while it is filled: files, and class folders of files, from many goroutines at once.
 type Folder struct {
-	path     string // for messages
-	handle   folderHandle
-	manifest []byte // set by Commit
+	path   string // for messages
+	mark   Mark
+	handle folderHandle
+	sealed []byte // the mark, set by Commit
+	card   []byte // of CardMark: the text for people
 
 	mu      sync.Mutex // of what follows
 	classes map[string]*Class
 	open    []*Class
+	streams []*Stream
 	closed  bool
 }
 
 // A Class is a subfolder of a Folder, or the Folder itself.
 type Class struct {
+	folder *Folder
 	path   string // the folder's, for messages
 	name   string // "." for the folder itself
 	handle classHandle
@@ -36,8 +41,8 @@ type Class struct {
 	err   error // the first failure: Commit repeats it
 }
 
-func newFolder(path string, handle folderHandle) *Folder {
-	return &Folder{path: path, handle: handle, classes: map[string]*Class{}}
+func newFolder(t Target, handle folderHandle) *Folder {
+	return &Folder{path: t.Path, mark: t.Mark, handle: handle, classes: map[string]*Class{}}
 }
 
 // Class returns the subfolder name, which is made when it is first asked for; "" is the folder itself. A name must be one that every
@@ -56,14 +61,14 @@ func (d *Folder) Class(name string) (*Class, error) {
 	if d.closed {
 		return nil, fs.ErrClosed
 	}
-	if name == manifestName {
-		return nil, failure(d.path, "naming a folder in it", errReserved)
+	if name == d.mark.file() {
+		return nil, failure(d.path, "naming a folder in it", d.mark.reserved())
 	}
 	handle, err := d.handle.class(name, name != "", len(d.open) < maxOpenClasses)
 	if err != nil {
 		return nil, failure(d.path, "making folder "+name, err)
 	}
-	c := &Class{path: d.path, name: name, handle: handle}
+	c := &Class{folder: d, path: d.path, name: name, handle: handle}
 	if name == "" {
 		c.name = "."
 	}
@@ -71,8 +76,6 @@ func (d *Folder) Class(name string) (*Class, error) {
 	d.open = append(d.open, c)
 	return c, nil
 }
-
-var errReserved = fmt.Errorf("%w: %s is the manifest's name", fs.ErrInvalid, manifestName)
 
 // checkName refuses what is no plain base name on some system.
 func checkName(name string) error {
@@ -86,21 +89,32 @@ func checkName(name string) error {
 // WriteFile makes the file name, which must be new and a plain base name, with data in it. It is called by many goroutines at once. After
 // an error the folder cannot be committed.
 func (c *Class) WriteFile(name string, data []byte) error {
-	err := checkName(name)
-	if err == nil && c.name == "." && name == manifestName {
-		err = errReserved
-	}
+	err := c.checkFile(name)
 	if err == nil {
 		err = c.handle.writeFile(name, data)
 	}
 	if err != nil {
 		return c.fail(failure(c.path, "writing "+c.name+"/"+name, err))
 	}
-	content, listed := contentTerm(c.name, name, data), nameTerm(name)
-	c.mu.Lock()
-	c.tally.add(int64(len(data)), content, listed)
-	c.mu.Unlock()
+	digest := sha256.Sum256(data)
+	c.count(name, int64(len(data)), digest[:])
 	return nil
+}
+
+// checkFile refuses names that a file in c cannot have.
+func (c *Class) checkFile(name string) error {
+	if mark := c.folder.mark; c.name == "." && name == mark.file() {
+		return mark.reserved()
+	}
+	return checkName(name)
+}
+
+// count adds a complete file, of size bytes, to the tally.
+func (c *Class) count(name string, size int64, digest []byte) {
+	content, listed := contentTerm(c.name, name, digest), nameTerm(name)
+	c.mu.Lock()
+	c.tally.add(size, content, listed)
+	c.mu.Unlock()
 }
 
 func (c *Class) fail(err error) error {
@@ -112,29 +126,36 @@ func (c *Class) fail(err error) error {
 	return err
 }
 
-// finish writes the manifest, makes everything durable and closes the folder. It returns the manifest's bytes.
-func (d *Folder) finish() ([]byte, error) {
+// finish names the streamed files, writes the mark, makes everything durable and closes the folder.
+func (d *Folder) finish() error {
 	root, err := d.Class("")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if err := d.nameStreams(); err != nil {
+		return err
+	}
 	tallies := map[string]tally{}
 	for _, c := range d.classes {
 		if c.err != nil {
-			return nil, c.err
+			return c.err
 		}
 		tallies[c.name] = c.tally
 	}
-	text := newManifest(tallies).encode()
-	if err := root.handle.writeFile(manifestName, text); err != nil {
-		return nil, fmt.Errorf("%s: %w", manifestName, bare(err))
+	text := d.mark.text(newManifest(tallies), d.card)
+	if err := root.handle.writeFile(d.mark.file(), text); err != nil {
+		return fmt.Errorf("%s: %w", d.mark.file(), bare(err))
+	}
+	d.sealed = text
+	if d.mark == PartsMark {
+		d.sealed = d.partNames()
 	}
 	if err := d.handle.sync(); err != nil {
-		return nil, fmt.Errorf("sync: %w", bare(err))
+		return fmt.Errorf("sync: %w", bare(err))
 	}
-	return text, d.closeLocked()
+	return d.closeLocked()
 }
 
 // close lets go of all descriptors, once; a WriteFile that is stuck meanwhile keeps its own alive until it returns.
@@ -150,6 +171,9 @@ func (d *Folder) closeLocked() error {
 	}
 	d.closed = true
 	var errs []error
+	for _, f := range d.streams {
+		errs = append(errs, f.file.close())
+	}
 	for _, c := range d.open {
 		errs = append(errs, c.handle.Close())
 	}

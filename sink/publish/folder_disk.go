@@ -36,6 +36,12 @@ func (f *osFolder) class(name string, make, keep bool) (classHandle, error) {
 	return newClass(f, name, "")
 }
 
+func (f *osFolder) createFile(path string) (fileHandle, error) {
+	return newOSFile(f.root.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666))
+}
+
+func (f *osFolder) rename(from, to string) error { return f.root.Rename(from, to) }
+
 func (f *osFolder) sync() error { return syncTree(f.self, f.root) }
 
 func (f *osFolder) Close() error {

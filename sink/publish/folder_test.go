@@ -3,7 +3,6 @@ package publish
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -70,9 +69,8 @@ func TestManifestHashes(t *testing.T) {
 		if !ok {
 			class, base = ".", name
 		}
-		term := []byte(class + "/" + base + "\x00")
-		term = append(binary.BigEndian.AppendUint64(term, uint64(len(data))), data...)
-		addDigest(content, term)
+		digest := sha256.Sum256([]byte(data))
+		addDigest(content, append([]byte(class+"/"+base+"\x00"), digest[:]...))
 		addDigest(names[class], []byte(base))
 	}
 	if got.Format != "idxport-folder" || got.Version != 1 || got.Files != 4 || got.Bytes != 13 || got.Content != digits(content) {

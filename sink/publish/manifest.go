@@ -14,7 +14,6 @@ import (
 
 // The manifest of a published folder; see the package comment.
 const (
-	manifestName    = "_manifest.json"
 	manifestFormat  = "idxport-folder"
 	manifestVersion = 1
 )
@@ -25,7 +24,8 @@ type manifest struct {
 	Files   int64                  `json:"files"`
 	Bytes   int64                  `json:"bytes"`
 	Content sum                    `json:"content"`
-	Classes map[string]classRecord `json:"classes"` // by folder; encoding/json sorts them
+	Classes map[string]classRecord `json:"classes"`        // by folder; encoding/json sorts them
+	Card    string                 `json:"card,omitempty"` // SHA-256 of a card's text before its manifest
 }
 
 type classRecord struct {
@@ -83,7 +83,8 @@ func (s *sum) UnmarshalText(text []byte) error {
 // hashers are reused: one hash for each of 60,000 files would be garbage for nothing.
 var hashers = sync.Pool{New: func() any { return sha256.New() }}
 
-func contentTerm(class, name string, data []byte) sum {
+// contentTerm is the term of a file whose content has the SHA-256 digest content.
+func contentTerm(class, name string, content []byte) sum {
 	h := hashers.Get().(hash.Hash)
 	defer hashers.Put(h)
 	h.Reset()
@@ -92,9 +93,7 @@ func contentTerm(class, name string, data []byte) sum {
 	head = append(head, '/')
 	head = append(head, name...)
 	head = append(head, 0)
-	head = binary.BigEndian.AppendUint64(head, uint64(len(data)))
-	h.Write(head)
-	h.Write(data)
+	h.Write(append(head, content...))
 	return sumOf(h.Sum(scratch[:0]))
 }
 

@@ -14,21 +14,25 @@ const maxManifest = 64 << 20
 
 const notOursHint = "remove the folder yourself, or name a new one"
 
-// ownFolder returns the manifest of the folder at the target if it is an earlier output and holds nothing else. Otherwise it fails
+// ownFolder returns the mark of the folder at the target if it is an earlier output and holds nothing else. Otherwise it fails
 // with ErrRefused and names the stranger. Contents are not read.
 func (s *Set) ownFolder(out *output) ([]byte, error) {
-	text, err := s.readManifest(filepath.Join(out.path, manifestName))
+	mark := out.Target.Mark
+	if mark == PartsMark {
+		return s.ownParts(out)
+	}
+	text, err := s.readManifest(filepath.Join(out.path, mark.file()))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, refusal(out.Path, "it has no "+manifestName+", so it is no output of idxport", notOursHint)
+		return nil, refusal(out.Path, "it has no "+mark.file()+", so it is no output of idxport", notOursHint)
 	}
 	if err != nil {
-		return nil, failure(out.Path, "reading its "+manifestName, err)
+		return nil, failure(out.Path, "reading its "+mark.file(), err)
 	}
-	m, err := decodeManifest(text)
+	m, err := mark.manifestIn(text)
 	if err != nil {
-		return nil, refusal(out.Path, manifestName+": "+err.Error(), notOursHint)
+		return nil, refusal(out.Path, mark.file()+": "+err.Error(), notOursHint)
 	}
-	reason, err := s.stranger(out.path, m)
+	reason, err := s.stranger(out.path, mark.file(), m)
 	if err != nil {
 		return nil, failure(out.Path, "listing it", err)
 	}
@@ -54,8 +58,8 @@ func (s *Set) readManifest(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxManifest))
 }
 
-// stranger says how the listing of the folder at path differs from the manifest; "" if it does not.
-func (s *Set) stranger(path string, m *manifest) (string, error) {
+// stranger says how the listing of the folder at path, less the file mark, differs from the manifest; "" if it does not.
+func (s *Set) stranger(path, mark string, m *manifest) (string, error) {
 	entries, err := s.disk.readDir(path)
 	if err != nil {
 		return "", err
@@ -67,7 +71,7 @@ func (s *Set) stranger(path string, m *manifest) (string, error) {
 		record, known := m.Classes[name]
 		switch {
 		case entry.Type().IsRegular():
-			if name != manifestName {
+			if name != mark {
 				files = append(files, name)
 			}
 		case entry.IsDir() && known:

@@ -9,6 +9,7 @@ import (
 type Target struct {
 	Path   string
 	Folder bool // a folder of files, published as one; otherwise a file
+	Mark   Mark // of a folder
 	// MakeParents makes the folders above the target if they are missing. Discard removes them again if they are still empty.
 	MakeParents bool
 }

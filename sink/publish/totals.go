@@ -1,6 +1,7 @@
 package publish
 
-// Totals returns how many files were written to the folder, in all its classes, and their bytes; the manifest does not count.
+// Totals returns how many files were written to the folder, in all its classes, and their bytes; the mark does not count, nor a
+// stream that is not closed.
 func (d *Folder) Totals() (files, bytes int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -12,5 +13,5 @@ func (d *Folder) Totals() (files, bytes int64) {
 	return files, bytes
 }
 
-// Manifest returns the manifest that Commit wrote; nil before that.
-func (d *Folder) Manifest() []byte { return d.manifest }
+// Sealed returns the folder's mark as Commit wrote it, the names of the parts for PartsMark; nil before that.
+func (d *Folder) Sealed() []byte { return d.sealed }
