@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/idxport/idxport/schema"
 )
@@ -25,6 +26,16 @@ type Sink interface {
 type Sizer interface {
 	// BatchSize is about the most bytes that Encode makes of a batch of rows rows and that live until its step has returned.
 	BatchSize(rows int) int64
+}
+
+// A Splitter can end its output after any step and go on with the rows that follow in another one. Encode knows nothing of it: a batch that was
+// encoded before goes into the output that its step meets.
+type Splitter interface {
+	Sink
+	// Next ends the output, as Close does, and begins another in w. It runs between steps, on the goroutine that runs them.
+	Next(w io.Writer) error
+	// Held is about how many bytes of the output so far are held back in memory.
+	Held() int64
 }
 
 // Sentinels for tables that a format cannot hold. Both are mistakes in the call, not in the data.

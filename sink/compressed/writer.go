@@ -62,6 +62,11 @@ func (w *Writer) Close() error {
 	return w.err
 }
 
+// Reset begins another stream, in out. Blocks that were encoded before may be appended to it.
+func (w *Writer) Reset(out io.Writer) {
+	*w = Writer{w: out, encoder: w.encoder, encoderSize: w.encoderSize}
+}
+
 // begin writes the header, once.
 func (w *Writer) begin() {
 	if !w.begun {

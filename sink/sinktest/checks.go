@@ -29,6 +29,7 @@ func checks() []check {
 		{"range", (*contract).ranges},
 		{"rows unknown", (*contract).unknown},
 		{"batch size", (*contract).size},
+		{"next", (*contract).next},
 	}
 }
 
