@@ -21,6 +21,8 @@ type Schema struct {
 	Rows    int64  // −1 if only the end can tell
 	Source  int64  // rows of the table that this is a range of; equal to Rows if it is whole, −1 if unknown
 	Meta    []Pair // small and true: the names of the sources, what was applied
+	// Classes is a column of class names that is to stand behind the labels, or nil.
+	Classes *Classes
 }
 
 // A Pair is one entry of a schema's metadata. Pairs keep their order in the output.

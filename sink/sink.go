@@ -38,12 +38,14 @@ type Splitter interface {
 	Held() int64
 }
 
-// Sentinels for tables that a format cannot hold. Both are mistakes in the call, not in the data.
+// Sentinels for tables that a format cannot hold. The first two are mistakes in the call, not in the data.
 var (
 	// ErrUnsupported: the format has no place for such columns.
 	ErrUnsupported = errors.New("not supported by the format")
 	// ErrRowsUnknown: the format must know the number of rows before the first one.
 	ErrRowsUnknown = errors.New("the number of rows must be known")
+	// ErrValue: the format has a place for such columns, but not for a value that one has.
+	ErrValue = errors.New("a value that the format cannot hold")
 )
 
 // An Error says why a format cannot hold a table.

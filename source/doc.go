@@ -5,7 +5,7 @@
 // that are read together must be of equal length.
 //
 // [OpenIDX] makes a table of one column out of an IDX file, compressed or not. The other tables are made of tables: [Join] puts
-// columns side by side, [Slice] takes a range of rows, [Unstack] makes a column of each element, [CheckLabels] demands that every label has a name.
+// columns side by side, [Slice] takes a range of rows, [Unstack] makes a column of each element, [ChooseLabel] marks the label, [CheckLabels] demands that every label has a name.
 //
 // The invariant: a batch that Read has filled is never touched again by the table until it is given back to Read, so decoding, and the sinks
 // that share the batch, need no lock.

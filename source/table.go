@@ -16,6 +16,8 @@ type Column struct {
 	Origin string
 	// Classes names the values of a label column: Classes[v] is the name of v, empty where v has none; nil if nothing is known.
 	Classes []string
+	// Label tells that the user chose the column as the label, at most one of a table. See schema.Schema.Label for what it is where nobody chose.
+	Label bool
 }
 
 // Elements is the number of elements of a record: the product of its shape, 1 for a scalar.

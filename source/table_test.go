@@ -208,10 +208,11 @@ func TestDecoratorsPassThrough(t *testing.T) {
 	decorators := map[string]func(Table) (Table, error){
 		"slice":   func(in Table) (Table, error) { return Slice(in, 0, in.Rows()) },
 		"join":    func(in Table) (Table, error) { return Join(false, in, second(t)) },
-		"unstack": func(in Table) (Table, error) { return Unstack(in, []string{"a", "b"}) },
+		"unstack": func(in Table) (Table, error) { return Unstack(in, []string{"a", "b"}, 0) },
 		"labels":  func(in Table) (Table, error) { return CheckLabels(in), nil },
+		"chosen":  func(in Table) (Table, error) { return ChooseLabel(in, 0, nil), nil },
 		"all": func(in Table) (Table, error) {
-			u, err := Unstack(in, []string{"a", "b"})
+			u, err := Unstack(in, []string{"a", "b"}, 0)
 			if err != nil {
 				return nil, err
 			}

@@ -12,9 +12,9 @@ type unstacked struct {
 	size    int // of an element, bytes
 }
 
-// Unstack makes a scalar column of each element of t's only column, whose records must have as many elements as there are names. The first of them gets
+// Unstack makes a scalar column of each element of t's only column, whose records must have as many elements as there are names. The one of index label gets
 // the classes. QMNIST's labels are such: eight numbers for each image, the first of which is the class.
-func Unstack(t Table, names []string) (Table, error) {
+func Unstack(t Table, names []string, label int) (Table, error) {
 	inner := t.Columns()[0]
 	if len(t.Columns()) != 1 || inner.Elements() != len(names) {
 		return nil, fmt.Errorf("%s: records of %d elements, expected %d: %v", inner.Origin, inner.Elements(), len(names), names)
@@ -22,7 +22,7 @@ func Unstack(t Table, names []string) (Table, error) {
 	u := &unstacked{inner: t, size: inner.DType.Size()}
 	for i, name := range names {
 		c := Column{Name: name, DType: inner.DType, Origin: inner.Origin}
-		if i == 0 {
+		if i == label {
 			c.Classes = inner.Classes
 		}
 		u.columns = append(u.columns, c)

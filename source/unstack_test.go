@@ -30,13 +30,13 @@ func TestUnstack(t *testing.T) {
 				t.Parallel()
 				names := []string{"label", "source", "writer", "page"}[:len(test.want)]
 				inner := fromBytes(t, "labels", file(t, test.dtype, test.dims, test.all), Options{Name: "label", Classes: []string{"a", "b"}})
-				table, err := Unstack(inner, names)
+				table, err := Unstack(inner, names, len(names)-1)
 				if err != nil {
 					t.Fatal(err)
 				}
 				want := make([][]byte, len(test.want))
 				for i, column := range table.Columns() {
-					if column.Name != names[i] || column.DType != test.dtype || !column.Scalar() || column.Origin != "labels" || (column.Classes != nil) != (i == 0) {
+					if column.Name != names[i] || column.DType != test.dtype || !column.Scalar() || column.Origin != "labels" || (column.Classes != nil) != (i == len(names)-1) {
 						t.Errorf("found column %+v", column)
 					}
 					want[i] = little(t, test.want[i])
@@ -66,7 +66,7 @@ func TestUnstackRefuses(t *testing.T) {
 	}{
 		"too few names": {two, 1}, "too many names": {two, 3}, "no names": {two, 0}, "two columns": {both, 1},
 	} {
-		table, err := Unstack(test.table, slices.Repeat([]string{"x"}, test.names))
+		table, err := Unstack(test.table, slices.Repeat([]string{"x"}, test.names), 0)
 		if err == nil || !strings.Contains(err.Error(), test.table.Columns()[0].Origin) {
 			t.Errorf("%s: found %v, %v, expected an error that names the file", name, table, err)
 		}

@@ -13,7 +13,7 @@ Files may be compressed with gzip, zstd, xz or bzip2; what they are is told by t
 
 OUT is a file, whose name tells the format; FORMAT=PATH; a folder that gets one output for each split in the formats of --to
 (Parquet if there is no --to); or - for standard output. {split}, {dataset} and {format} in OUT are filled in. -o may be repeated: all
-outputs are written in one pass.
+outputs are written in one pass. With --layout huggingface, a folder becomes a data set as Hugging Face's Hub has them.
 
 Outputs appear whole or not at all, and nothing is overwritten without --overwrite.
 
@@ -88,6 +88,8 @@ func convertFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Category: aboutOutput, Usage: "write to `OUT`; may be repeated"},
 		&cli.StringFlag{Name: "to", Category: aboutOutput, Usage: "the `FORMATS` of an output folder (default parquet) or of standard output, separated by commas"},
 		&cli.BoolFlag{Name: "overwrite", Category: aboutOutput, Usage: "replace outputs that exist, each in one step"},
+		&cli.Int64Flag{Name: "rows-per-file", Category: aboutOutput, Usage: "make every output a folder of files with `N` rows each, and an empty _SUCCESS; for Parquet, Arrow, CSV and tar", HideDefault: true},
+		&cli.StringFlag{Name: "file-size", Category: aboutOutput, Usage: "the same with files of about `SIZE`, such as 128MB"},
 		&cli.BoolFlag{Name: "checksum", Category: aboutOutput, Usage: "report the sha256 of every output file"},
 		&cli.StringFlag{Name: "rows", Category: aboutOutput, Usage: "take only the rows `A:B` of each split: from 0, B not included, negative from the end"},
 		&cli.BoolFlag{Name: "transpose", Category: aboutOutput, Usage: "swap rows and columns of the images; =false leaves EMNIST as it is stored"},
@@ -97,7 +99,10 @@ func convertFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "layout", Category: aboutFormat, Usage: "represent tensors in Parquet and Arrow as `[FORMAT=]NAME`: list (default), nested, tensor, fixed-binary, binary, spark-image, huggingface or columns"},
 		&cli.StringFlag{Name: "csv-style", Category: aboutFormat, Usage: "lay out CSV as `STYLE`: kaggle (default), kaggle1, rowxcol, pjreddie or matrix"},
 		&cli.StringFlag{Name: "class-folders", Category: aboutFormat, Usage: "name the folders of PNG images by `WHAT`: labels (default, in order) or names"},
-		&cli.StringFlag{Name: "channels", Category: aboutFormat, Usage: "where the channels of colour images are (`WHERE`): last (default, H×W×3) or first (3×H×W)"},
+		&cli.BoolFlag{Name: "metadata-csv", Category: aboutFormat, Usage: "put a table, metadata.csv, into PNG folders: a line for each image with its file, label, class and other scalars"},
+		&cli.BoolFlag{Name: "class-column", Category: aboutFormat, Usage: "write the names of the classes as a column of text, class, behind the labels; for Parquet, Arrow and CSV"},
+		&cli.StringFlag{Name: "label-column", Category: aboutFormat, Usage: "take the column `NAME` for the label, where a format has one; or, where labels have several numbers, the number with this index, from 0"},
+		&cli.StringFlag{Name: "channels", Category: aboutFormat, Usage: "where the channels of colour images are (`WHERE`): last (default, H×W×3) or first (3×H×W); for PNG, tar, and the layouts huggingface and spark-image"},
 	}
 	return append(append(inputFlags(), flags...), runFlags()...)
 }

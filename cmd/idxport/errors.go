@@ -56,6 +56,7 @@ var exitCodes = []struct {
 	{compressed.ErrUnsupported, exitData},
 	{source.ErrCounts, exitData},
 	{source.ErrLabel, exitData},
+	{sink.ErrValue, exitData},
 	{dataset.ErrSwapped, exitData},
 	{dataset.ErrClasses, exitData},
 	{dataset.ErrNoInput, exitNoInput},

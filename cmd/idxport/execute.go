@@ -9,13 +9,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/formats"
+	"github.com/idxport/idxport/sink/parts"
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/dataset"
 )
 
 // convert does the work of `idxport convert`: everything that can be wrong with the command line and the inputs is found before an output is begun, and
@@ -61,6 +62,7 @@ func (p *program) convert(ctx context.Context, o *convertOptions, r *report) err
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
+	w.writeCards()
 	if err := set.Commit(); err != nil {
 		return err
 	}
@@ -133,10 +135,8 @@ func prepare(jobs []*job, o *convertOptions) (*publish.Set, error) {
 			}
 		}
 		for _, pass := range j.passes() {
-			for _, out := range pass.outputs {
-				if out.path != stdout {
-					targets = append(targets, publish.Target{Path: out.path, Folder: out.format.Folder, MakeParents: out.parents})
-				}
+			for i := range pass.outputs {
+				targets = pass.outputs[i].addTarget(targets)
 			}
 		}
 	}
@@ -146,23 +146,41 @@ func prepare(jobs []*job, o *convertOptions) (*publish.Set, error) {
 	return publish.Prepare(targets, publish.Options{Overwrite: o.overwrite, Inputs: inputs})
 }
 
+// addTarget appends what the publisher makes of o, unless it is there for another split.
+func (o *output) addTarget(targets []publish.Target) []publish.Target {
+	if o.path == stdout {
+		return targets
+	}
+	t := publish.Target{Path: o.path, Folder: o.folder(), MakeParents: o.parents}
+	if o.division != nil {
+		t.Mark = o.division.mark
+	}
+	if i := slices.Index(targets, t); i >= 0 && o.shared() {
+		o.target = i
+		return targets
+	}
+	o.target = len(targets)
+	return append(targets, t)
+}
+
 // writers makes the sinks of a run and remembers what they wrote.
 type writers struct {
 	program *program
 	options *convertOptions
 	report  *report
 	set     *publish.Set
-	next    int // index of the next target in set
 	written []*written
 }
 
 // written is what is known of an output that was written.
 type written struct {
 	output output
-	split  dataset.Split
+	job    *job
+	pass   *pass
 	rows   int64
 	stream *counter        // where files and standard output go through
 	folder *publish.Folder // nil for files
+	parts  *parts.Sink     // nil unless the output is many files
 	hash   hash.Hash       // nil unless wanted
 	load   string          // a line that loads it
 }
@@ -201,8 +219,8 @@ func (w *writers) run(ctx context.Context, j *job, p *pass) error {
 }
 
 // open makes the sink of one output.
-func (w *writers) open(j *job, p *pass, out output) (sink.Sink, error) {
-	made := &written{output: out, split: j.split, load: out.format.LoadLine(out.path, p.schema, out.options)}
+func (w *writers) open(j *job, p *pass, out output) (_ sink.Sink, err error) {
+	made := &written{output: out, job: j, pass: p, load: out.format.LoadLine(out.path, p.schema, out.options)}
 	target := formats.Output{}
 	var to io.Writer = w.program.stdout
 	switch {
@@ -210,12 +228,17 @@ func (w *writers) open(j *job, p *pass, out output) (sink.Sink, error) {
 		if terminal(w.program.stdout) && !out.format.Text() {
 			return nil, usagef("will not write %s to a terminal", out.format.Name).hint("redirect standard output to a file or a program")
 		}
-	case out.format.Folder:
-		made.folder, target.Folder = w.set.Folder(w.next), w.set.Folder(w.next)
-		w.next++
+	case out.folder():
+		made.folder = w.set.Folder(out.target)
+		target.Folder = made.folder
 	default:
-		to = w.set.File(w.next)
-		w.next++
+		to = w.set.File(out.target)
+	}
+	if out.division != nil {
+		w.written = append(w.written, made)
+		made.load = out.format.LoadPartsLine(out.path, p.schema, out.options)
+		made.parts, err = w.openParts(p, out, made.folder)
+		return made.parts, err
 	}
 	if !out.format.Folder {
 		if w.options.checksum {
@@ -232,8 +255,10 @@ func (w *writers) open(j *job, p *pass, out output) (sink.Sink, error) {
 // reportOutputs reports what was written, once it is published.
 func (w *writers) reportOutputs() {
 	for _, made := range w.written {
-		o := outputReport{Path: made.output.path, Format: made.output.format.Name, Split: made.split.Name, Rows: made.rows}
+		o := outputReport{Path: made.output.path, Format: made.output.format.Name, Split: made.job.split.Name, Rows: made.rows}
 		switch {
+		case made.parts != nil:
+			o.addParts(made)
 		case made.folder != nil:
 			files, bytes := made.folder.Totals()
 			o.Files, o.Bytes = &files, bytes

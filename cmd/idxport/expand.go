@@ -18,6 +18,9 @@ type output struct {
 	path    string
 	options formats.Options
 	parents bool // the folders above path are made
+	// division is nil for an output that is one file, or whose format is a folder by itself.
+	division *division
+	target   int // index in the publisher's set
 }
 
 // name is how messages call the output.
@@ -39,7 +42,7 @@ func expandOutputs(jobs []*job, o *convertOptions) error {
 					return err
 				}
 				for _, out := range outs {
-					key := filepath.Clean(out.path)
+					key := out.key()
 					if other, ok := taken[key]; ok {
 						return collision(arg, out, other, j)
 					}
@@ -105,7 +108,8 @@ func (arg outputArg) expand(j *job, f formats.Format, o *convertOptions) ([]outp
 	case arg.container:
 		out.path = filepath.Join(path, j.base()+f.FileExtension(codec.Name))
 	}
-	return []output{out}, nil
+	out, err = arg.divide(j, f, o, out)
+	return []output{out}, err
 }
 
 // columnOutputs are the outputs of a format that holds one column: one for each column in a folder, else the column that is meant.
@@ -198,7 +202,8 @@ func (j *job) publishedName(c source.Column) string {
 
 // formatOptions are the options for outputs of format f.
 func (o *convertOptions) formatOptions(f formats.Format) formats.Options {
-	options := formats.Options{Style: o.style, Channels: o.channels, ClassFolders: o.classFolders, MaxLabel: -1, Version: version}
+	options := formats.Options{Style: o.style, Channels: o.channels, ClassFolders: o.classFolders, MaxLabel: -1, MetadataCSV: o.metadataCSV,
+		Version: version}
 	if codec, ok := o.compression[f.Name]; ok {
 		options.Compression = codec
 	} else if f.Codecs != nil {

@@ -29,6 +29,7 @@ type pass struct {
 	schema  *schema.Schema
 	outputs []output
 	applied applied
+	first   int64 // index of its first row
 }
 
 // applied is what was done to the data on the way; it is recorded in the outputs' metadata and in reports.
@@ -39,6 +40,7 @@ type applied struct {
 	Invert    []string `json:"invert,omitempty"`    // columns
 	ByteOrder string   `json:"byte_order,omitempty"`
 	Salvage   bool     `json:"salvage,omitempty"`
+	Label     string   `json:"label_column,omitempty"` // as it was said
 }
 
 // Keys of the metadata of outputs.
@@ -115,6 +117,7 @@ func (p *program) openJobs(ctx context.Context, o *convertOptions, splits []data
 			return jobs, err
 		}
 		jobs = append(jobs, j)
+		o.noteNumbers(j, r)
 	}
 	return jobs, nil
 }
@@ -165,7 +168,15 @@ func (o *convertOptions) difference(s dataset.Split) string {
 	case d != nil && d.LabelColumns != nil:
 		return d.Title + " stores several numbers for a label"
 	}
+	if _, numbered := o.numberAt(); numbered && slices.ContainsFunc(s.Files, o.manyNumbers) {
+		return "--label-column makes columns of the numbers of a label"
+	}
 	return ""
+}
+
+// manyNumbers tells whether the file f may have several numbers for a label.
+func (o *convertOptions) manyNumbers(f dataset.File) bool {
+	return isLabels(f) && (len(f.Header.Dims) != 1 || o.reshape != nil)
 }
 
 // openPass opens the table of a split and applies what was asked for.
@@ -184,6 +195,9 @@ func (p *program) openPass(ctx context.Context, o *convertOptions, s dataset.Spl
 	if o.littleEndian {
 		a.ByteOrder = "little"
 	}
+	if !stored {
+		a.Label = o.labelColumn
+	}
 	implied := !stored && s.Dataset != nil && s.Dataset.Transposed
 	if o.transpose != nil && *o.transpose || o.transpose == nil && implied {
 		if t, a.Transpose, err = each(t, isImage, schema.Transpose); err != nil {
@@ -201,6 +215,7 @@ func (p *program) openPass(ctx context.Context, o *convertOptions, s dataset.Spl
 			return nil, usagef("--invert: no column has images")
 		}
 	}
+	begin := int64(0)
 	if o.rows.given {
 		first, last, err := o.rows.resolve(t.Rows())
 		if err != nil {
@@ -209,9 +224,15 @@ func (p *program) openPass(ctx context.Context, o *convertOptions, s dataset.Spl
 		if t, err = source.Slice(t, first, last); err != nil {
 			return nil, err
 		}
-		a.Rows = fmt.Sprintf("%d:%d", first, last)
+		a.Rows, begin = fmt.Sprintf("%d:%d", first, last), first
 	}
-	return &pass{table: t, applied: a, schema: schema.Of(t, metadata(t, s, a)...)}, nil
+	made := &pass{table: t, applied: a, first: begin, schema: schema.Of(t, metadata(t, s, a)...)}
+	if o.classColumn && !stored {
+		if err = nameClasses(made.schema); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
 }
 
 // isImage tells whether the records of c have rows and columns.

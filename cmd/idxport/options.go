@@ -17,6 +17,7 @@ type inputOptions struct {
 	splits        []string
 	dataset       string
 	classes       string // path, or empty
+	labelColumn   string // which column is the label: its name, or the index of a number of a label; empty: not said
 	reshape       []int  // nil: as in the header
 	littleEndian  bool
 	salvage       bool
@@ -28,6 +29,8 @@ type convertOptions struct {
 	inputOptions
 	outputs      []outputArg
 	overwrite    bool
+	rowsPerFile  int64 // 0: no limit
+	fileSize     int64 // bytes, 0: no limit
 	checksum     bool
 	rows         rowRange
 	transpose    *bool // nil: what the data set says
@@ -36,6 +39,8 @@ type convertOptions struct {
 	layouts      map[string]string           // by format; "" for Parquet and Arrow
 	style        string
 	classFolders string
+	classColumn  bool
+	metadataCSV  bool // PNG folders hold metadata.csv
 	channels     string
 	workers      int
 	given        []string // flags about formats that were given, to find those that no output uses
@@ -73,17 +78,22 @@ func parseConvert(c *cli.Command) (*convertOptions, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &convertOptions{inputOptions: in, overwrite: c.Bool("overwrite"), checksum: c.Bool("checksum")}
+	o := &convertOptions{inputOptions: in, overwrite: c.Bool("overwrite"), checksum: c.Bool("checksum"), classColumn: c.Bool("class-column"),
+		metadataCSV: c.Bool("metadata-csv")}
 	if o.workers, err = parseWorkers(c); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"compression", "layout", "csv-style", "class-folders", "channels"} {
+	for _, name := range []string{"compression", "layout", "csv-style", "class-folders", "class-column", "metadata-csv", "label-column", "channels", "rows-per-file", "file-size"} {
 		if c.IsSet(name) {
 			o.given = append(o.given, name)
 		}
 	}
 	for _, parse := range []func() error{
-		func() (err error) { o.outputs, err = parseOutputs(c.StringSlice("output"), c.String("to")); return err },
+		func() error { return o.parseDivision(c) },
+		func() (err error) {
+			o.outputs, err = parseOutputs(c.StringSlice("output"), c.String("to"), o.divided())
+			return err
+		},
 		func() error { return o.parseView(c) },
 		func() (err error) { o.compression, err = parseCompression(c.StringSlice("compression")); return err },
 		func() (err error) { o.layouts, err = parseLayouts(c.StringSlice("layout")); return err },
@@ -97,9 +107,24 @@ func parseConvert(c *cli.Command) (*convertOptions, error) {
 	return o, nil
 }
 
+// parseDivision validates the flags that make many files of an output.
+func (o *convertOptions) parseDivision(c *cli.Command) (err error) {
+	o.rowsPerFile = c.Int64("rows-per-file")
+	if o.rowsPerFile < 0 || c.IsSet("rows-per-file") && o.rowsPerFile == 0 {
+		return usagef("--rows-per-file %d, expected at least 1", o.rowsPerFile)
+	}
+	if c.IsSet("file-size") {
+		o.fileSize, err = parseSize("file-size", c.String("file-size"))
+	}
+	return err
+}
+
 // parseView validates the flags that say which rows are taken and how they are seen as images.
 func (o *convertOptions) parseView(c *cli.Command) (err error) {
-	o.invert = c.Bool("invert")
+	o.invert, o.labelColumn = c.Bool("invert"), c.String("label-column")
+	if c.IsSet("label-column") && o.labelColumn == "" {
+		return usagef("--label-column is empty").hint("name the column, such as --label-column writer")
+	}
 	if c.IsSet("transpose") {
 		t := c.Bool("transpose")
 		o.transpose = &t

@@ -25,8 +25,8 @@ type outputArg struct {
 	codec     string           // how whole files are compressed, by the name
 }
 
-// parseOutputs understands the -o arguments; to is the value of --to.
-func parseOutputs(args []string, to string) ([]outputArg, error) {
+// parseOutputs understands the -o arguments; to is the value of --to. Outputs that are divided are folders, whatever they are called.
+func parseOutputs(args []string, to string, divided bool) ([]outputArg, error) {
 	if len(args) == 0 {
 		return nil, usagef("no output").hint("give a file such as -o mnist.parquet, a folder such as -o out/, or -o csv=- for standard output")
 	}
@@ -37,7 +37,7 @@ func parseOutputs(args []string, to string) ([]outputArg, error) {
 	var outputs []outputArg
 	usedTo, streams := false, 0
 	for _, arg := range args {
-		o, err := parseOutput(arg, wanted)
+		o, err := parseOutput(arg, wanted, divided)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +77,7 @@ func parseTo(to string) ([]formats.Format, error) {
 }
 
 // parseOutput understands one -o argument.
-func parseOutput(arg string, wanted []formats.Format) (outputArg, error) {
+func parseOutput(arg string, wanted []formats.Format, divided bool) (outputArg, error) {
 	if arg == "" {
 		return outputArg{}, usagef("-o is empty")
 	}
@@ -87,21 +87,23 @@ func parseOutput(arg string, wanted []formats.Format) (outputArg, error) {
 			return outputArg{}, usagef("-o %s: the path is empty", arg).hint("perhaps a variable of the shell is not set")
 		}
 		if known {
-			return formatOutput(arg, f, path)
+			return formatOutput(arg, f, path, divided)
 		}
 	}
 	if arg == stdout {
 		if len(wanted) != 1 {
 			return outputArg{}, usagef("-o - needs one format").hint("for example -o csv=-, or --to csv -o -")
 		}
-		o, err := formatOutput(arg, wanted[0], stdout)
+		o, err := formatOutput(arg, wanted[0], stdout, divided)
 		o.usesTo = true
 		return o, err
 	}
-	if !isFolder(arg) {
+	if !endsAsFolder(arg) {
 		if f, codec, ok := formats.ByName(arg); ok {
 			return outputArg{path: arg, formats: []formats.Format{f}, codec: codec}, nil
 		}
+	}
+	if !isFolder(arg) {
 		if ext := filepath.Ext(placeholder().ReplaceAllString(arg, "")); ext != "" {
 			return outputArg{}, usagef("-o %s: no format is known by the ending %s", arg, ext).
 				hint("%s", unknownEnding(arg, ext))
@@ -115,13 +117,13 @@ func parseOutput(arg string, wanted []formats.Format) (outputArg, error) {
 }
 
 // formatOutput is the argument FORMAT=PATH.
-func formatOutput(arg string, f formats.Format, path string) (outputArg, error) {
+func formatOutput(arg string, f formats.Format, path string, divided bool) (outputArg, error) {
 	o := outputArg{path: path, named: true, formats: []formats.Format{f}}
 	switch {
 	case path == stdout && f.Folder:
 		return o, usagef("-o %s: a %s output is a folder, which cannot go to standard output", arg, f.Name)
 	case path == stdout || f.Folder:
-	case isFolder(path):
+	case endsAsFolder(path), isFolder(path) && !(divided && f.Divisible):
 		o.container = true
 	case f.Wrapped:
 		o.codec = formats.Wrapping(path)
@@ -131,11 +133,16 @@ func formatOutput(arg string, f formats.Format, path string) (outputArg, error) 
 
 // isFolder tells whether path means a folder: by the slash at its end, or because it is one.
 func isFolder(path string) bool {
-	if strings.HasSuffix(path, "/") || os.IsPathSeparator(path[len(path)-1]) {
+	if endsAsFolder(path) {
 		return true
 	}
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
+}
+
+// endsAsFolder tells whether path means a folder by the slash at its end.
+func endsAsFolder(path string) bool {
+	return strings.HasSuffix(path, "/") || os.IsPathSeparator(path[len(path)-1])
 }
 
 func exists(path string) bool {

@@ -63,7 +63,7 @@ func previewFlags() []cli.Flag {
 		&cli.IntFlag{Name: "scale", Category: aboutOutput, Usage: "draw every pixel `N` times as wide and high; default: on a sheet, small images about 64 pixels large", HideDefault: true},
 	)
 	for _, f := range convertFlags() {
-		if slices.Contains([]string{"overwrite", "rows", "transpose", "invert", "channels"}, f.Names()[0]) {
+		if slices.Contains([]string{"overwrite", "rows", "transpose", "invert", "channels", "label-column"}, f.Names()[0]) {
 			flags = append(flags, f)
 		}
 	}
@@ -120,7 +120,7 @@ func parseSheet(arg string) (outputArg, error) {
 	if ext := filepath.Ext(placeholder().ReplaceAllString(arg, "")); !o.container && arg != stdout && !strings.EqualFold(ext, o.formats[0].Extension) {
 		if ext != "" {
 			return o, usagef("-o %s: a sheet is a PNG file, found the ending %s", arg, ext).
-				hint("write -o %s.png; idxport convert writes the data in other formats", strings.TrimSuffix(arg, ext))
+				hint("write -o %s.png; idxport convert writes the data in other formats", strings.TrimSuffix(strings.TrimSuffix(arg, ext), ".png"))
 		}
 		o.container = true
 	}
@@ -129,5 +129,5 @@ func parseSheet(arg string) (outputArg, error) {
 
 // sheetFormat is what reports call sheets. It is no format of convert: a sheet does not hold the data.
 func sheetFormat() formats.Format {
-	return formats.Format{Name: "png", Extension: ".png"}
+	return formats.Format{Name: "png", Extension: ".png", Images: true}
 }

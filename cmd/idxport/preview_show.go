@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,6 +34,10 @@ func (p *program) preview(ctx context.Context, o *previewOptions, r *report) err
 		return err
 	}
 	defer closeAll(jobs)
+	several := len(jobs) > 1
+	if jobs, err = withRows(jobs, r); err != nil {
+		return err
+	}
 	if err := expandOutputs(jobs, &o.convertOptions); err != nil {
 		return err
 	}
@@ -46,7 +51,7 @@ func (p *program) preview(ctx context.Context, o *previewOptions, r *report) err
 		return p.makeSheets(ctx, jobs, o, r)
 	}
 	for i, j := range jobs {
-		if err := p.printImages(ctx, j, o, r, len(jobs) > 1, i > 0); err != nil {
+		if err := p.printImages(ctx, j, o, r, several, i > 0); err != nil {
 			return err
 		}
 	}
@@ -127,10 +132,21 @@ func newView(j *job, channels string) (images.View, error) {
 	if errors.As(err, &e) && e.Advice == images.AdviceOther { // that is no help to who wants to look
 		e.Advice = "--reshape reads the data as images of other dimensions, such as -1x28x28"
 	}
-	if err == nil && j.meant.schema.Rows == 0 {
-		err = noRows(j)
-	}
 	return view, err
+}
+
+// withRows are those of jobs that have rows to show, or may have. The others are noted; it is an error if there are no rows at all.
+func withRows(jobs []*job, r *report) ([]*job, error) {
+	empty := func(j *job) bool { return j.meant.schema.Rows == 0 }
+	if !slices.ContainsFunc(jobs, func(j *job) bool { return !empty(j) }) {
+		return nil, noRows(jobs[0])
+	}
+	for _, j := range jobs {
+		if empty(j) {
+			r.note("%s has no rows to show", j.label())
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(jobs), empty), nil
 }
 
 func noRows(j *job) error { return usagef("%s has no rows to show", j.label()) }

@@ -12,9 +12,13 @@ import (
 // tiles decides how the values of what was picked become 8 bits, and returns what does that. Bytes are shown as they are, unless they are only
 // 0 and 1, as masks are; other types from the smallest to the largest value that is shown, which is noted.
 func (k *picker) tiles(j *job, r *report) func(shot) sheet.Tile {
-	low, high := k.span()
+	low, high, finite := k.span()
 	raw := k.column.DType == idx.Uint8 && high != 1
-	if !raw {
+	switch {
+	case raw:
+	case !finite:
+		r.note("%s: no value is finite: infinity is shown as white, all else as black", j.base())
+	default:
 		if k.column.DType == idx.Uint8 {
 			low = 0
 		}
@@ -38,8 +42,8 @@ func (k *picker) tiles(j *job, r *report) func(shot) sheet.Tile {
 	}
 }
 
-// span is the smallest and the largest finite value that was picked, 0 and 0 if there is none.
-func (k *picker) span() (low, high float64) {
+// span is the smallest and the largest finite value that was picked; 0, 0 and false if there is none.
+func (k *picker) span() (low, high float64, finite bool) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, shots := range k.shots {
 		for _, s := range shots {
@@ -51,9 +55,9 @@ func (k *picker) span() (low, high float64) {
 		}
 	}
 	if low > high {
-		return 0, 0
+		return 0, 0, false
 	}
-	return low, high
+	return low, high, true
 }
 
 // shade is v as a grey between black for low and white for high; NaN is black, and so is everything where all values are one.

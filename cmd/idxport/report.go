@@ -60,6 +60,18 @@ type outputReport struct {
 	Bytes  int64  `json:"bytes"`
 	Files  *int64 `json:"files,omitempty"`  // in a folder
 	SHA256 string `json:"sha256,omitempty"` // of a folder: that of its manifest, which holds a hash over all files
+	// Parts are the files of an output that was divided.
+	Parts []partReport `json:"parts,omitempty"`
+
+	shown string // what lines call it, if not by its path
+}
+
+// partReport describes one file of an output that was divided.
+type partReport struct {
+	Path   string `json:"path"`
+	Rows   int64  `json:"rows"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256,omitempty"`
 }
 
 // appliedItem is what was done to the data of one split.
@@ -217,7 +229,10 @@ func (r *report) wrote(o outputReport, load string) {
 		return
 	}
 	what := fmt.Sprintf("%s  %s rows  %s", filepath.ToSlash(o.Path), thousands(o.Rows), bytesText(o.Bytes))
-	if o.Files != nil {
+	switch {
+	case o.Parts != nil:
+		what = fmt.Sprintf("%s  %s rows  %s  %s", filepath.ToSlash(o.shown), thousands(o.Rows), files(len(o.Parts)), bytesText(o.Bytes))
+	case o.Files != nil:
 		what = fmt.Sprintf("%s  %s files  %s", filepath.ToSlash(filepath.Clean(o.Path))+"/", thousands(*o.Files), bytesText(o.Bytes))
 	}
 	if o.SHA256 != "" {
@@ -231,6 +246,13 @@ func (r *report) wrote(o outputReport, load string) {
 	if first && load != "" && terminal(r.program.stderr) {
 		fmt.Fprintf(r.program.stderr, "   %s\n", oneLine(load))
 	}
+}
+
+func files(n int) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return thousands(int64(n)) + " files"
 }
 
 // bytesText is a number of bytes as people read it: decimal units, three digits.

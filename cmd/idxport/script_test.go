@@ -41,6 +41,8 @@ func TestScripts(t *testing.T) {
 			"cut":      cut,
 			"holds":    holds,
 			"size":     size,
+			"glob":     glob,
+			"join":     join,
 			"table":    dumpTable,
 			"pixels":   dumpPNG,
 			"hostile":  hostile,

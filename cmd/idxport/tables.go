@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -77,7 +76,7 @@ func (o *inputOptions) readClasses(splits []dataset.Split, r *report) ([]string,
 	if o.classes == "" {
 		return nil, nil
 	}
-	if !slices.ContainsFunc(splits, func(s dataset.Split) bool { return slices.ContainsFunc(s.Files, isLabels) }) {
+	if o.labelColumn == "" && !slices.ContainsFunc(splits, func(s dataset.Split) bool { return slices.ContainsFunc(s.Files, isLabels) }) {
 		return nil, usagef("--classes %s: no input holds labels", o.classes).hint("say which file does: label=FILE")
 	}
 	f, err := os.Open(o.classes)
@@ -108,14 +107,25 @@ func (o *inputOptions) open(ctx context.Context, p *program, s dataset.Split, cl
 			return fail(err)
 		}
 		t := source.Table(file)
-		if !stored {
-			t = unstacked(t, s, f)
-		}
 		tables = append(tables, t)
+		if !stored {
+			if t, err = o.columnsOf(t, s, f); err != nil {
+				return fail(err)
+			}
+			tables[len(tables)-1] = t
+		}
 	}
 	t, err := source.Join(o.salvage, tables...)
 	if err != nil {
 		return fail(err)
+	}
+	if o.labelColumn != "" && !stored {
+		chosen, err := o.chooseLabel(t, classes)
+		if err != nil {
+			tables = []source.Table{t}
+			return fail(err)
+		}
+		t = chosen
 	}
 	return source.CheckLabels(t), nil
 }
@@ -131,8 +141,10 @@ func (o *inputOptions) openFile(ctx context.Context, p *program, s dataset.Split
 		if slices.ContainsFunc(s.Files, func(other dataset.File) bool { return !isLabels(other) }) {
 			options.Reshape = nil // --reshape is about the images beside them
 		}
-		options.Classes = classes
-		if classes == nil && s.Dataset != nil {
+		if o.labelColumn == "" {
+			options.Classes = classes // else they are those of the column that was chosen
+		}
+		if options.Classes == nil && s.Dataset != nil {
 			options.Classes = s.Dataset.Classes
 		}
 	}
@@ -149,7 +161,7 @@ func unstacked(t source.Table, s dataset.Split, f dataset.File) source.Table {
 	if s.Dataset == nil || !isLabels(f) || !slices.Equal(t.Columns()[0].Shape, []int{len(s.Dataset.LabelColumns)}) {
 		return t
 	}
-	columns, err := source.Unstack(t, s.Dataset.LabelColumns)
+	columns, err := source.Unstack(t, s.Dataset.LabelColumns, 0)
 	if err != nil {
 		return t // not as many as there are names, which was seen to
 	}
@@ -174,46 +186,5 @@ func interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	case <-ctx.Done():
 		var none T
 		return none, context.Cause(ctx)
-	}
-}
-
-// maxLabel is the largest label of a split, found by reading its label file, or −1 if there is none or it can be read only once.
-func (o *inputOptions) maxLabel(ctx context.Context, p *program, s dataset.Split) (int64, error) {
-	for _, f := range s.Files {
-		if !isLabels(f) || len(f.Header.Dims) == 0 { // a pipe would be empty for who comes next
-			continue
-		}
-		file, err := o.openFile(ctx, p, s, f, nil)
-		if err != nil {
-			return -1, err
-		}
-		defer file.Close() // only read from
-		return largest(ctx, unstacked(file, s, f))
-	}
-	return -1, nil
-}
-
-// largest is the largest value of the first column of t, −1 if that is not of single integers or has no rows.
-func largest(ctx context.Context, t source.Table) (int64, error) {
-	c := t.Columns()[0]
-	most := int64(-1)
-	if !c.Scalar() || !c.Integer() {
-		return most, nil
-	}
-	b := &source.Raw{Cap: 1 << 16}
-	for {
-		err := t.Read(ctx, b)
-		if err == io.EOF {
-			return most, nil
-		}
-		if err == nil {
-			err = t.Decode(b)
-		}
-		if err != nil {
-			return -1, fmt.Errorf("reading the labels: %w", err)
-		}
-		for i := range b.Rows {
-			most = max(most, source.Int(c.DType, b.Columns[0], i))
-		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/sink/formats"
+	"github.com/idxport/idxport/sink/layout"
 )
 
 // checkStyle demands a known CSV style.
@@ -21,12 +22,34 @@ func checkStyle(name string) error {
 }
 
 // flagUsers tell for each flag about formats which formats use it.
-var flagUsers = map[string]func(f formats.Format) bool{
-	"compression":   func(f formats.Format) bool { return f.Codecs != nil || f.Wrapped },
-	"layout":        func(f formats.Format) bool { return f.Layouts != nil },
-	"csv-style":     func(f formats.Format) bool { return f.Name == "csv" || f.Name == "tsv" },
-	"class-folders": func(f formats.Format) bool { return f.Folder },
-	"channels":      func(f formats.Format) bool { return f.Images },
+var flagUsers = map[string]func(o *convertOptions, f formats.Format) bool{
+	"compression":   func(_ *convertOptions, f formats.Format) bool { return f.Codecs != nil || f.Wrapped },
+	"layout":        func(_ *convertOptions, f formats.Format) bool { return f.Layouts != nil },
+	"csv-style":     func(_ *convertOptions, f formats.Format) bool { return f.Text() },
+	"class-folders": func(_ *convertOptions, f formats.Format) bool { return f.Folder },
+	"class-column":  func(_ *convertOptions, f formats.Format) bool { return namesClasses(f) },
+	"metadata-csv":  func(_ *convertOptions, f formats.Format) bool { return f.Folder && f.Images },
+	"label-column":  usesLabel,
+	"channels":      usesChannels,
+	"rows-per-file": func(_ *convertOptions, f formats.Format) bool { return f.Divisible },
+	"file-size":     func(_ *convertOptions, f formats.Format) bool { return f.Divisible },
+}
+
+// namesClasses tells whether outputs of f have a place for a column of class names.
+func namesClasses(f formats.Format) bool { return f.Layouts != nil || f.Text() }
+
+// usesLabel tells whether outputs of f depend on which column is the label.
+func usesLabel(o *convertOptions, f formats.Format) bool {
+	if _, numbered := o.numberAt(); numbered && !f.Stored { // it makes columns
+		return true
+	}
+	return f.Images || o.classColumn && namesClasses(f) || f.Layouts != nil && o.formatOptions(f).Layout == "huggingface"
+}
+
+// usesChannels tells whether outputs of f hold images, as files or in a layout of images.
+func usesChannels(o *convertOptions, f formats.Format) bool {
+	l, err := layout.Get(o.formatOptions(f).Layout)
+	return f.Images || f.Layouts != nil && err == nil && l.Images()
 }
 
 // checkUsed refuses flags that no output uses.
@@ -36,8 +59,12 @@ func checkUsed(o *convertOptions) error {
 		all = append(all, arg.formats...)
 	}
 	for _, flag := range o.given {
-		if !slices.ContainsFunc(all, flagUsers[flag]) {
-			return usagef("no output uses --%s", flag)
+		if !slices.ContainsFunc(all, func(f formats.Format) bool { return flagUsers[flag](o, f) }) {
+			e := usagef("no output uses --%s", flag)
+			if flag == "label-column" {
+				return e.hint("PNG folders, tar, the layout huggingface and --class-column have a place for one label; others have all columns")
+			}
+			return e
 		}
 	}
 	if name, ok := unused(keys(o.layouts), all, func(f formats.Format) bool { return f.Layouts != nil }); ok {

@@ -5,11 +5,12 @@
 //
 // # The format
 //
-// A stream is a sequence of messages: the schema, the record batches, an end mark. A file is a stream with a magic number before it and
-// an index of its record batches, the footer, behind it:
+// A stream is a sequence of messages: the schema, the dictionaries, the record batches, an end mark. A file is a stream with a magic number before it and
+// an index of all but the schema, the footer, behind it:
 //
 //	"ARROW1" 00 00
 //	schema message
+//	dictionary batch message                   of the class names, if they were asked for
 //	record batch message …
 //	ff ff ff ff  00 00 00 00                   end of the stream
 //	footer, its length in 4 bytes, "ARROW1"
@@ -19,7 +20,7 @@
 //	compressed buffer: length before compression in 8 bytes, an LZ4 or Zstandard frame
 //
 // Metadata and footer are FlatBuffers (Message.fbs and File.fbs of the Arrow project). The schema message is arrow-go's. The messages of
-// record batches and the footer are made here: arrow-go's writers compress in the step, one batch at a time and at one level, make an encoder of many
+// dictionaries and record batches and the footer are made here: arrow-go's writers compress in the step, one batch at a time and at one level, make an encoder of many
 // megabytes for each batch if asked for a single payload, and do not let a payload into a file.
 //
 // The invariant: a buffer's place and length in the metadata are known before the step runs, so that the step only writes.

@@ -11,8 +11,9 @@ const magic = "ARROW1"
 
 // Numbers of the Arrow project's FlatBuffers schemas: Schema.fbs, Message.fbs, File.fbs.
 const (
-	metadataVersion   = 4 // MetadataVersion.V5
-	headerRecordBatch = 3 // MessageHeader.RecordBatch
+	metadataVersion       = 4 // MetadataVersion.V5
+	headerDictionaryBatch = 2 // MessageHeader.DictionaryBatch
+	headerRecordBatch     = 3 // MessageHeader.RecordBatch
 
 	// Fields of tables, by their index.
 	messageVersion    = 0
@@ -26,6 +27,10 @@ const (
 	batchBuffers     = 2
 	batchCompression = 3
 	batchFields      = 5
+
+	dictionaryID     = 0
+	dictionaryData   = 1
+	dictionaryFields = 3
 
 	compressionCodec  = 0
 	compressionFields = 2
@@ -43,7 +48,7 @@ const continuation = 0xffffffff
 // prefixSize is the number of bytes before a message: the continuation and the message's length.
 const prefixSize = 8
 
-// A block is where a record batch is in a file.
+// A block is where a record batch or a dictionary is in a file.
 type block struct {
 	offset   int64
 	metadata int // bytes of the encapsulated metadata
@@ -61,9 +66,35 @@ func encapsulate(message []byte) []byte {
 
 func endOfStream() []byte { return binary.LittleEndian.AppendUint64(nil, continuation) }
 
-// message is the metadata of r. FlatBuffers are built back to front.
+// message is the metadata of r.
 func (r *recordBatch) message() []byte {
 	b := flatbuffers.NewBuilder(512)
+	return r.finish(b, headerRecordBatch, r.table(b))
+}
+
+// dictionaryMessage is the metadata of r, whose only column is the dictionary of the number id, whole.
+func (r *recordBatch) dictionaryMessage(id int64) []byte {
+	b := flatbuffers.NewBuilder(256)
+	data := r.table(b)
+	b.StartObject(dictionaryFields)
+	b.PrependInt64Slot(dictionaryID, id, 0)
+	b.PrependUOffsetTSlot(dictionaryData, data, 0)
+	return r.finish(b, headerDictionaryBatch, b.EndObject())
+}
+
+// finish is the message with the table header of the kind.
+func (r *recordBatch) finish(b *flatbuffers.Builder, kind byte, header flatbuffers.UOffsetT) []byte {
+	b.StartObject(messageFields)
+	b.PrependInt16Slot(messageVersion, metadataVersion, 0)
+	b.PrependByteSlot(messageHeaderType, kind, 0)
+	b.PrependUOffsetTSlot(messageHeader, header, 0)
+	b.PrependInt64Slot(messageBodyLength, r.size, 0)
+	b.Finish(b.EndObject())
+	return b.FinishedBytes()
+}
+
+// table adds r's RecordBatch to b. FlatBuffers are built back to front.
+func (r *recordBatch) table(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 	var compression flatbuffers.UOffsetT
 	if r.codec != nil {
 		b.StartObject(compressionFields)
@@ -88,23 +119,15 @@ func (r *recordBatch) message() []byte {
 	b.PrependUOffsetTSlot(batchNodes, nodes, 0)
 	b.PrependUOffsetTSlot(batchBuffers, buffers, 0)
 	b.PrependUOffsetTSlot(batchCompression, compression, 0)
-	batch := b.EndObject()
-
-	b.StartObject(messageFields)
-	b.PrependInt16Slot(messageVersion, metadataVersion, 0)
-	b.PrependByteSlot(messageHeaderType, headerRecordBatch, 0)
-	b.PrependUOffsetTSlot(messageHeader, batch, 0)
-	b.PrependInt64Slot(messageBodyLength, r.size, 0)
-	b.Finish(b.EndObject())
-	return b.FinishedBytes()
+	return b.EndObject()
 }
 
-// footer is what a file ends with: an index of its record batches, its length, and the magic number. schema is the schema's message.
+// footer is what a file ends with: an index of its dictionaries and record batches, its length, and the magic number. schema is the schema's message.
 //
 // The footer repeats the schema. FlatBuffers are position-independent, so the message is put in as it is, and the footer's field points to the
 // table inside it.
-func footer(schema []byte, blocks []block) []byte {
-	b := flatbuffers.NewBuilder(len(schema) + 24*len(blocks) + 256)
+func footer(schema []byte, dictionaries, batches []block) []byte {
+	b := flatbuffers.NewBuilder(len(schema) + 24*(len(dictionaries)+len(batches)) + 256)
 	message := encapsulate(schema)[prefixSize:] // filled up to 8 bytes, so that what is aligned in it stays so
 	b.CreateByteVector(message)                 // the last bytes of the buffer: places are counted from its end
 	schemaTable := flatbuffers.UOffsetT(len(message)) - headerTable(schema)
@@ -119,12 +142,12 @@ func footer(schema []byte, blocks []block) []byte {
 		}
 		return b.EndVector(len(blocks))
 	}
-	dictionaries, batches := blockVector(nil), blockVector(blocks)
+	dictionaryBlocks, batchBlocks := blockVector(dictionaries), blockVector(batches)
 	b.StartObject(footerFields)
 	b.PrependInt16Slot(footerVersion, metadataVersion, 0)
 	b.PrependUOffsetTSlot(footerSchema, schemaTable, 0)
-	b.PrependUOffsetTSlot(footerDictionaries, dictionaries, 0)
-	b.PrependUOffsetTSlot(footerRecordBatches, batches, 0)
+	b.PrependUOffsetTSlot(footerDictionaries, dictionaryBlocks, 0)
+	b.PrependUOffsetTSlot(footerRecordBatches, batchBlocks, 0)
 	b.Finish(b.EndObject())
 
 	end := b.FinishedBytes()

@@ -25,6 +25,8 @@ type Options struct {
 	Level int
 	// Layout is how tensors are represented: a name that layout.Get knows.
 	Layout string
+	// Channels says where the channels of images are, for layouts of images: "last", which empty means too, or "first".
+	Channels string
 }
 
 // maxBody is the most bytes of a record batch: readers may refuse larger ones (arrow-go does).
@@ -41,13 +43,14 @@ type Sink struct {
 	schema      []byte // the schema's message, without what encapsulates it
 
 	// What follows is the steps' alone.
-	w      io.Writer
-	offset int64
-	blocks []block // the record batches, for a file's footer
+	w            io.Writer
+	offset       int64
+	dictionaries []block // for a file's footer
+	blocks       []block // the record batches, for the same
 }
 
-// New starts a file or a stream of s in w. It writes the schema. The error is a *sink.Error with sink.ErrUnsupported if the layout cannot hold
-// one of the columns, if a record is too large for a record batch, or if o asks for a codec or a level that does not exist.
+// New starts a file or a stream of s in w. It writes the schema, and the dictionaries. The error is a *sink.Error with sink.ErrUnsupported if the
+// layout cannot hold one of the columns, if a record is too large for a record batch, or if o asks for a codec or a level that does not exist.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	wanted := compressed.Codec{Name: o.Compression, Level: o.Level}
 	codec, err := compressed.Find(codecs(), wanted)
@@ -58,6 +61,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if err != nil {
 		return nil, unsupported("%v", err)
 	}
+	chosen.Channels = o.Channels
 	columns, err := chosen.Columns(s)
 	if err != nil {
 		return nil, err
@@ -95,7 +99,10 @@ func (s *Sink) start() error {
 			return err
 		}
 	}
-	return s.write(encapsulate(s.schema))
+	if err := s.write(encapsulate(s.schema)); err != nil {
+		return err
+	}
+	return s.writeDictionaries()
 }
 
 // Encode makes the record batch of b: see sink.Sink. Its buffers are b's own memory, or what they were compressed to.
@@ -143,7 +150,7 @@ func (s *Sink) Close() error {
 	if err := s.write(endOfStream()); err != nil || s.stream {
 		return err
 	}
-	return s.write(footer(s.schema, s.blocks))
+	return s.write(footer(s.schema, s.dictionaries, s.blocks))
 }
 
 // write writes the parts one after another.

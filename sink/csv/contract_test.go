@@ -22,7 +22,7 @@ func TestContract(t *testing.T) {
 	}
 	t.Run("plain", func(t *testing.T) {
 		t.Parallel()
-		sinktest.Run(t, open(csv.Options{}), sinktest.Images(), sinktest.Numbers(), sinktest.Empty())
+		sinktest.Run(t, open(csv.Options{}), sinktest.Images(), sinktest.Numbers(), sinktest.Empty(), sinktest.Named())
 	})
 	t.Run("gzip", func(t *testing.T) {
 		t.Parallel()

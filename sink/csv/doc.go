@@ -16,7 +16,10 @@
 //	pjreddie  no header                             no header
 //	matrix    no header, no label                   refused: one column only
 //
-// Header names are quoted as RFC 4180 says, where they need it. Values never need it.
+// The names of the classes, if they were asked for, are a field "class" behind the label; styles without a header refuse them.
+//
+// Header names and class names are quoted as RFC 4180 says, where they need it. They are written as they are otherwise, also where a spreadsheet would take
+// them for a formula (=, +, -, @). Numbers never need quotes.
 //
 // Integers are decimal. Floats are the shortest text that gives the same number back in their own precision, always with a point or an exponent, so
 // that readers which guess types (pandas, DuckDB, polars) see doubles: 1.0, 1e+20, -0.0. The others are NaN, inf and -inf; Go's own

@@ -13,7 +13,8 @@ type layout struct {
 	fields []field
 	comma  byte
 	// flat: all rows make one line, and what ends it is not the layout's business. There is one field of one element then.
-	flat bool
+	flat    bool
+	classes *schema.Classes // of the field of class names, or nil
 }
 
 // A field is a column that has elements.
@@ -42,13 +43,23 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 	if comma >= 0x80 || strings.IndexByte("0123456789+-.eNainf\"\r\n", comma) >= 0 {
 		return nil, unsupported("use a comma, a tab or a semicolon", "%q cannot separate numbers", comma)
 	}
-	l := &layout{comma: comma}
+	if s.Classes != nil && style.header == nil {
+		return nil, unsupported("leave out --class-column, or use the style kaggle", "files of the style %s have no column of class names", style.Name)
+	}
+	l := &layout{comma: comma, classes: s.Classes}
 	r := renderers{comma: comma}
 	for _, scalar := range []bool{true, false} {
 		for i, c := range s.Columns {
 			if c.Scalar() == scalar && c.Elements() > 0 {
 				l.fields = append(l.fields, field{column: c, index: i, elements: c.Elements(), size: c.DType.Size(),
 					width: width(c.DType), render: r.of(c.DType)})
+				if l.classes != nil && l.classes.Label == i {
+					named := l.classField(c)
+					if named.width > pieceSize {
+						return nil, unsupported("use Parquet or Arrow", "the name of a class has %d bytes, expected less than 4 MiB", named.width)
+					}
+					l.fields = append(l.fields, named)
+				}
 			}
 		}
 	}

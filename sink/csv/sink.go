@@ -38,7 +38,8 @@ type Sink struct {
 }
 
 // New returns a sink for tables of the schema s. Nothing is written to w before the first step. It fails with a *sink.Error for a
-// style or separator that there is not, for a table whose records all have no elements, and for more than one column in the style matrix.
+// style or separator that there is not, for a table whose records all have no elements, for more than one column in the style matrix, and for class
+// names in a style without a header.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if o.Comma == 0 {
 		o.Comma = ','
@@ -81,8 +82,14 @@ type piece struct {
 	buffer *[]byte
 }
 
-// Encode renders b as far as maxReady pieces go. The step writes them, and renders and writes what is left of b.
+// Encode renders b as far as maxReady pieces go. The step writes them, and renders and writes what is left of b. The error is a *source.LabelError
+// for a label whose class has no name where names are written.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
+	if k := s.layout.classes; k != nil {
+		if err := k.Check(b.Columns[k.Label], b.First); err != nil {
+			return nil, err
+		}
+	}
 	c := s.layout.start(b)
 	var ready []piece
 	for len(ready) < maxReady && !c.done() {

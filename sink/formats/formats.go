@@ -31,6 +31,7 @@ type Format struct {
 	OneColumn bool // an output holds one column
 	Stored    bool // an output is an IDX file again: nothing that a data set's definition implies is applied to it
 	Images    bool // the records become images: Options.Channels says where their channels are
+	Divisible bool // an output can be many files of a folder: its sink is a sink.Splitter
 	// Codecs are the compressions inside the format, the default first; nil if it has none.
 	Codecs []string
 	// Wrapped says that whole files are compressed, as their names end: .gz, .zst.
@@ -54,9 +55,10 @@ type Options struct {
 	Layout       string           // empty: the default
 	Style        string           // of CSV
 	Column       int              // which column an output of one column holds
-	Channels     string           // where the channels of colour images are: "last" or "first"
+	Channels     string           // where the channels of colour images are: "last" or "first"; layouts of images take it too
 	ClassFolders string           // how the folders of a PNG folder are named: "labels" or "names"
 	MaxLabel     int64            // the largest label, −1 if unknown
+	MetadataCSV  bool             // whether a PNG folder has a metadata.csv
 	Version      string           // of the program
 }
 
@@ -65,15 +67,15 @@ func All() []Format {
 	layouts := layout.Names()
 	return []Format{
 		{Name: "parquet", Title: "Apache Parquet", Extension: ".parquet", Also: []string{".pq"}, Codecs: parquet.Codecs(),
-			Layouts: layouts, open: openParquet, load: loadParquet},
+			Layouts: layouts, Divisible: true, open: openParquet, load: loadParquet},
 		{Name: "arrow", Title: "Arrow IPC file (Feather V2)", Extension: ".arrow", Also: []string{".feather", ".ipc"}, Codecs: arrow.Codecs(),
-			Layouts: layouts, open: openArrow, load: loadArrow},
+			Layouts: layouts, Divisible: true, open: openArrow, load: loadArrow},
 		{Name: "arrows", Title: "Arrow IPC stream", Extension: ".arrows", Codecs: arrow.Codecs(),
-			Layouts: layouts, open: openArrowStream, load: loadArrowStream},
-		{Name: "csv", Title: "comma-separated values", Extension: ".csv", Wrapped: true, open: openCSV, load: loadCSV},
-		{Name: "tsv", Title: "tab-separated values", Extension: ".tsv", Wrapped: true, open: openTSV, load: loadTSV},
+			Layouts: layouts, Divisible: true, open: openArrowStream, load: loadArrowStream},
+		{Name: "csv", Title: "comma-separated values", Extension: ".csv", Wrapped: true, Divisible: true, open: openCSV, load: loadCSV},
+		{Name: "tsv", Title: "tab-separated values", Extension: ".tsv", Wrapped: true, Divisible: true, open: openTSV, load: loadTSV},
 		{Name: "png", Title: "a folder of PNG images, a subfolder per label", Folder: true, Images: true, open: openPNG, load: loadPNG},
-		{Name: "tar", Title: "WebDataset: a tar file of PNG images and their labels", Extension: ".tar", Images: true, open: openTar, load: loadTar},
+		{Name: "tar", Title: "WebDataset: a tar file of PNG images and their labels", Extension: ".tar", Images: true, Divisible: true, open: openTar, load: loadTar},
 		{Name: "npy", Title: "NumPy's array file, one for each column", Extension: ".npy", OneColumn: true, open: openNPY, load: loadNPY},
 		{Name: "idx", Title: "IDX again: a range of rows, transposed, recompressed, repaired", Extension: ".idx", Wrapped: true, OneColumn: true,
 			Stored: true, open: openIDX, load: loadIDX},
@@ -204,15 +206,15 @@ func (f Format) LeastSize(s *schema.Schema, o Options) int64 {
 }
 
 func openParquet(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
-	return parquet.New(out.Writer, s, parquet.Options{Compression: o.Compression.Name, Level: o.Compression.Level, Layout: o.Layout, Version: o.Version})
+	return parquet.New(out.Writer, s, parquet.Options{Compression: o.Compression.Name, Level: o.Compression.Level, Layout: o.Layout, Channels: o.Channels, Version: o.Version})
 }
 
 func openArrow(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
-	return arrow.New(out.Writer, s, arrow.Options{Compression: o.Compression.Name, Level: o.Compression.Level, Layout: o.Layout})
+	return arrow.New(out.Writer, s, arrow.Options{Compression: o.Compression.Name, Level: o.Compression.Level, Layout: o.Layout, Channels: o.Channels})
 }
 
 func openArrowStream(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
-	return arrow.New(out.Writer, s, arrow.Options{Stream: true, Compression: o.Compression.Name, Level: o.Compression.Level, Layout: o.Layout})
+	return arrow.New(out.Writer, s, arrow.Options{Stream: true, Compression: o.Compression.Name, Level: o.Compression.Level, Layout: o.Layout, Channels: o.Channels})
 }
 
 func openCSV(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
@@ -224,7 +226,7 @@ func openTSV(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
 }
 
 func openPNG(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
-	return png.New(out.Folder, s, png.Options{Channels: o.Channels, ClassFolders: o.ClassFolders, MaxLabel: o.MaxLabel})
+	return png.New(out.Folder, s, png.Options{Channels: o.Channels, ClassFolders: o.ClassFolders, MaxLabel: o.MaxLabel, MetadataCSV: o.MetadataCSV})
 }
 
 func openTar(out Output, s *schema.Schema, o Options) (sink.Sink, error) {

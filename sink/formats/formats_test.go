@@ -25,6 +25,11 @@ func TestLeastSizeIsNoMoreThanTheFile(t *testing.T) {
 
 func TestLoadLineOfImages(t *testing.T) {
 	t.Parallel()
+	folder, _ := Named("png")
+	if found, want := folder.LoadLine("out/train", nil, Options{MetadataCSV: true}),
+		`from datasets import load_dataset; data = load_dataset("imagefolder", data_dir="out/train", split="train")`; found != want {
+		t.Errorf("found %s, expected %s", found, want)
+	}
 	f, _ := Named("parquet")
 	const want = `from datasets import load_dataset; data = load_dataset("parquet", data_files="a.parquet", split="train")`
 	if found := f.LoadLine("a.parquet", nil, Options{Layout: "huggingface"}); found != want {

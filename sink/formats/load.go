@@ -2,6 +2,7 @@ package formats
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/csv"
@@ -11,6 +12,26 @@ import (
 
 // LoadLine is a line of Python that loads an output of f at path, made of tables of the schema s with the options o; empty if there is no such line.
 func (f Format) LoadLine(path string, s *schema.Schema, o Options) string { return f.load(path, s, o) }
+
+// LoadPartsLine is the same for an output that is many files in the folder at path.
+func (f Format) LoadPartsLine(path string, s *schema.Schema, o Options) string {
+	switch f.Name {
+	case "parquet":
+		if o.Layout == "huggingface" {
+			return fmt.Sprintf("from datasets import load_dataset; data = load_dataset(%q)", path)
+		}
+		return f.load(path, s, o)
+	case "arrow":
+		return fmt.Sprintf("import pyarrow.dataset as ds; table = ds.dataset(%q, format=\"arrow\").to_table()", path)
+	case "csv", "tsv":
+		each := strings.TrimPrefix(f.load("PART", s, o), "import pandas as pd; frame = ")
+		return fmt.Sprintf("import glob, pandas as pd; frame = pd.concat(%s for part in sorted(glob.glob(%q)))",
+			strings.Replace(each, `"PART"`, "part", 1), path+"/part-*")
+	case "tar":
+		return "import glob; " + strings.Replace(f.load("PART", s, o), `"PART"`, fmt.Sprintf("sorted(glob.glob(%q))", path+"/part-*"), 1)
+	}
+	return ""
+}
 
 // loadParquet takes what knows the layout's images; without another word, datasets call every table train.
 func loadParquet(path string, _ *schema.Schema, o Options) string {
@@ -39,8 +60,11 @@ func pandas(path string, o Options, more string) string {
 	return fmt.Sprintf("import pandas as pd; frame = pd.read_csv(%q%s)", path, more)
 }
 
-// loadPNG needs class folders: ImageFolder reads no others.
-func loadPNG(path string, s *schema.Schema, _ Options) string {
+// loadPNG takes what reads metadata.csv if there is one. Without, it needs class folders: ImageFolder reads no others.
+func loadPNG(path string, s *schema.Schema, o Options) string {
+	if o.MetadataCSV {
+		return fmt.Sprintf("from datasets import load_dataset; data = load_dataset(\"imagefolder\", data_dir=%q, split=\"train\")", path)
+	}
 	if !png.Labelled(s) {
 		return ""
 	}

@@ -27,21 +27,11 @@ type Columns struct {
 
 // Find chooses the image column and the label column of s; see the package comment. format names the sink in errors.
 func Find(format string, s *schema.Schema) (Columns, error) {
-	var images, integers []int
-	label := -1
+	var images []int
 	for i, c := range s.Columns {
-		switch {
-		case len(c.Shape) >= 2:
+		if len(c.Shape) >= 2 {
 			images = append(images, i)
-		case c.Scalar() && c.Integer():
-			integers = append(integers, i)
-			if c.Name == "label" {
-				label = i
-			}
 		}
-	}
-	if label < 0 && len(integers) == 1 {
-		label = integers[0]
 	}
 	if len(images) == 0 {
 		return Columns{}, noImages(format, s)
@@ -50,7 +40,7 @@ func Find(format string, s *schema.Schema) (Columns, error) {
 		return Columns{}, Unsupported(format, "name the file of one of them, with its labels",
 			"found %d columns of images, %s, expected one", len(images), Names(s, images))
 	}
-	found := Columns{Image: images[0], Label: label}
+	found := Columns{Image: images[0], Label: s.Label()}
 	for i := range s.Columns {
 		if i != found.Image && i != found.Label {
 			found.Rest = append(found.Rest, i)
@@ -74,11 +64,7 @@ func noImages(format string, s *schema.Schema) error {
 		if c.Scalar() {
 			continue
 		}
-		advice := AdviceOther
-		if side := squareSide(c); side > 0 {
-			advice = fmt.Sprintf("if they are square images: --reshape -1x%dx%d", side, side)
-		}
-		return Unsupported(format, advice, "column %q has records of one dimension, of %d elements, expected two or three", c.Name, c.Elements())
+		return flat(PNG(format, ""), c)
 	}
 	return Unsupported(format, "name a file of images", "no column has images, expected records of two or three dimensions")
 }

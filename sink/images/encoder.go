@@ -2,9 +2,11 @@ package images
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 
 	codec "github.com/idxport/idxport/png"
+	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 )
 
@@ -30,39 +32,57 @@ func (m Image) Memory() int64 {
 	if m.planes {
 		copies++
 	}
-	return copies * int64(m.size())
+	return copies * int64(m.Size())
 }
 
 // MaxSize is an upper bound of the bytes that Append appends.
 func (e *Encoder) MaxSize() int { return e.png.MaxSize() }
 
-// Append appends the file of record i of data, the column in a batch, whose row in the table is row. A negative sample is a *sink.Error with
-// ErrUnsupported.
+// BadValue is the error of the sink for format about a value in the column of that name that it cannot hold.
+func BadValue(format, advice, column string, row int64, message string, args ...any) error {
+	return &sink.Error{Format: format, Message: fmt.Sprintf("column %q, row %d: ", column, row) + fmt.Sprintf(message, args...), Advice: advice, Err: sink.ErrValue}
+}
+
+// Check is the error for the first sample of data, records from row first of the table on, that is negative: a *sink.Error with ErrValue.
+func (m Image) Check(data []byte, first int64) error {
+	if m.Depth < 16 {
+		return nil
+	}
+	at := codec.FirstNegative(data)
+	if at < 0 {
+		return nil
+	}
+	return BadValue(m.rules.Format, m.rules.Advice, m.column, first+int64(2*at/m.Size()), "found the value %d, expected 0 to %d",
+		int16(binary.LittleEndian.Uint16(data[2*at:])), math.MaxInt16)
+}
+
+// Append appends the file of record i of data, the column in a batch, whose row in the table is row. The error is Check's.
 func (e *Encoder) Append(dst, data []byte, i int, row int64) ([]byte, error) {
-	size := e.image.size()
+	size := e.image.Size()
 	record := data[i*size : (i+1)*size]
-	if e.image.depth == 16 {
-		if at := codec.FirstNegative(record); at >= 0 {
-			return dst, Unsupported(e.image.format, AdviceOther, "row %d: found the value %d, expected 0 to %d",
-				row, int16(binary.LittleEndian.Uint16(record[2*at:])), math.MaxInt16)
-		}
+	if err := e.image.Check(record, row); err != nil {
+		return dst, err
 	}
 	if e.image.planes {
 		e.pixels = source.Grow(e.pixels, size)
-		interleave(e.pixels, record, e.image.channels)
+		e.image.Pixels(e.pixels, record)
 		record = e.pixels
 	}
 	return e.png.Append(dst, record), nil
 }
 
-// interleave writes to dst the samples of each pixel together that src has in one plane for each channel.
-func interleave(dst, src []byte, channels int) {
-	plane := len(src) / channels
-	for c := range channels {
+// Pixels writes record to dst, of the same length, with the samples of each pixel together, also if the record has one plane for each channel.
+func (m Image) Pixels(dst, record []byte) {
+	if !m.planes {
+		copy(dst, record)
+		return
+	}
+	plane := len(record) / m.Channels
+	for c := range m.Channels {
 		at := c
-		for _, v := range src[c*plane : (c+1)*plane] {
+		for _, v := range record[c*plane : (c+1)*plane] {
 			dst[at] = v
-			at += channels
+			at += m.Channels
 		}
 	}
 }

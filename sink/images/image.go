@@ -2,63 +2,101 @@ package images
 
 import (
 	"fmt"
+	"slices"
 
 	codec "github.com/idxport/idxport/png"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
-// An Image says how the records of a column become pixels.
-type Image struct {
-	format        string // the sink, in errors
-	height, width int
-	channels      int // 1, 3 or 4
-	depth         int // bits of a sample: 8, or 16 for one channel
-	planes        bool
+// Rules say what the records of a column may be.
+type Rules struct {
+	Format   string      // what refuses them, in errors
+	Channels string      // which dimension of three are the channels: "last", which empty means too, or "first"
+	DTypes   []idx.DType // of the samples: uint8, or int16 too, which is for gray images without negative values
+	Advice   string      // the way out for what is no image
 }
 
-// New decides what images the records of c are, which have at least two dimensions. channels says which dimension of three are the channels: "last",
-// which empty means too, or "first". format names the sink in errors.
-func New(format string, c source.Column, channels string) (Image, error) {
-	if channels != "" && channels != "last" && channels != "first" {
-		return Image{}, Unsupported(format, "", "found channels %q, expected first or last", channels)
+// PNG is the rules of the sink for format, which writes PNG files.
+func PNG(format, channels string) Rules {
+	return Rules{Format: format, Channels: channels, DTypes: []idx.DType{idx.Uint8, idx.Int16}, Advice: AdviceOther}
+}
+
+func (r Rules) refuse(advice, message string, args ...any) (Image, error) {
+	return Image{}, Unsupported(r.Format, advice, message, args...)
+}
+
+// An Image says how the records of a column become pixels: row by row from the top.
+type Image struct {
+	Height, Width int
+	Channels      int // 1, 3 (red, green, blue) or 4 (and alpha)
+	Depth         int // bits of a sample: 8, or 16 for one channel
+	planes        bool
+	column        string
+	rules         Rules
+}
+
+// New decides what images the records of c are.
+func New(r Rules, c source.Column) (Image, error) {
+	if r.Channels != "" && r.Channels != "last" && r.Channels != "first" {
+		return r.refuse("", "found channels %q, expected first or last", r.Channels)
+	}
+	if len(c.Shape) == 1 {
+		return Image{}, flat(r, c)
 	}
 	if len(c.Shape) > 3 {
-		return Image{}, Unsupported(format, AdviceOther, "column %q has records of %d dimensions, expected two or three", c.Name, len(c.Shape))
+		return r.refuse(r.Advice, "column %q has records of %d dimensions, expected two or three", c.Name, len(c.Shape))
 	}
 	if c.Elements() == 0 {
-		return Image{}, Unsupported(format, "convert to Parquet or Arrow instead, which keep empty records",
-			"column %q has images without pixels, %s", c.Name, shapeText(c))
+		advice := r.Advice
+		if advice == AdviceOther {
+			advice = "convert to Parquet or Arrow instead, which keep empty records"
+		}
+		return r.refuse(advice, "column %q has images without pixels, %s", c.Name, shapeText(c))
 	}
-	m := Image{format: format, height: c.Shape[0], width: c.Shape[1], channels: 1, depth: 8 * c.DType.Size()}
+	m := Image{Height: c.Shape[0], Width: c.Shape[1], Channels: 1, Depth: 8 * c.DType.Size(), column: c.Name, rules: r}
 	switch {
-	case len(c.Shape) == 3 && channels == "first":
-		m = Image{format: format, height: c.Shape[1], width: c.Shape[2], channels: c.Shape[0], depth: m.depth, planes: c.Shape[0] > 1}
+	case len(c.Shape) == 3 && r.Channels == "first":
+		m.Channels, m.Height, m.Width = c.Shape[0], c.Shape[1], c.Shape[2]
+		m.planes = m.Channels > 1
 	case len(c.Shape) == 3:
-		m.channels = c.Shape[2]
+		m.Channels = c.Shape[2]
 	}
-	if err := m.checkChannels(c, channels); err != nil {
+	if err := m.checkChannels(c); err != nil {
 		return Image{}, err
 	}
-	if c.DType != idx.Uint8 && c.DType != idx.Int16 {
-		return Image{}, Unsupported(format, AdviceOther, "column %q is %s, expected uint8, or int16 without negative values", c.Name, c.DType)
+	if !slices.Contains(r.DTypes, c.DType) {
+		expected := "uint8"
+		if slices.Contains(r.DTypes, idx.Int16) {
+			expected += ", or int16 without negative values"
+		}
+		return r.refuse(r.Advice, "column %q is %s, expected %s", c.Name, c.DType, expected)
 	}
-	if m.depth == 16 && m.channels > 1 {
-		return Image{}, Unsupported(format, AdviceOther, "column %q is %s with %d channels, expected uint8", c.Name, c.DType, m.channels)
+	if m.Depth == 16 && m.Channels > 1 {
+		return r.refuse(r.Advice, "column %q is %s with %d channels, expected uint8", c.Name, c.DType, m.Channels)
 	}
 	if _, err := m.newPNG(); err != nil {
-		return Image{}, Unsupported(format, AdviceOther, "column %q: %v", c.Name, err)
+		return r.refuse(r.Advice, "column %q: %v", c.Name, err)
 	}
 	return m, nil
 }
 
+// flat is the error for records of one dimension.
+func flat(r Rules, c source.Column) error {
+	advice := r.Advice
+	if side := squareSide(c); side > 0 {
+		advice = fmt.Sprintf("if they are square images: --reshape -1x%dx%d", side, side)
+	}
+	return Unsupported(r.Format, advice, "column %q has records of one dimension, of %d elements, expected two or three", c.Name, c.Elements())
+}
+
 // checkChannels refuses numbers of channels that there are not. If they look right with the other order, the hint says so.
-func (m Image) checkChannels(c source.Column, channels string) error {
-	if isChannels(m.channels) {
+func (m Image) checkChannels(c source.Column) error {
+	if isChannels(m.Channels) {
 		return nil
 	}
-	here, advice := "last", AdviceOther
-	if channels == "first" {
+	here, advice := "last", m.rules.Advice
+	if m.rules.Channels == "first" {
 		here = "first"
 		if isChannels(c.Shape[2]) {
 			advice = "--channels last, if the last dimension is the channels"
@@ -66,8 +104,8 @@ func (m Image) checkChannels(c source.Column, channels string) error {
 	} else if isChannels(c.Shape[0]) {
 		advice = "--channels first, if the first dimension is the channels"
 	}
-	return Unsupported(m.format, advice, "column %q has records of %s: found %d channels, the %s dimension, expected 1, 3 or 4",
-		c.Name, shapeText(c), m.channels, here)
+	return Unsupported(m.rules.Format, advice, "column %q has records of %s: found %d channels, the %s dimension, expected 1, 3 or 4",
+		c.Name, shapeText(c), m.Channels, here)
 }
 
 // isChannels tells whether pixels can have n channels.
@@ -86,9 +124,9 @@ func shapeText(c source.Column) string {
 }
 
 func (m Image) newPNG() (*codec.Encoder, error) {
-	color, _ := codec.ColorOf(m.channels) // checkChannels has seen them
-	return codec.NewEncoder(m.width, m.height, color, m.depth)
+	color, _ := codec.ColorOf(m.Channels) // checkChannels has seen them
+	return codec.NewEncoder(m.Width, m.Height, color, m.Depth)
 }
 
-// size is the number of bytes of a record.
-func (m Image) size() int { return m.height * m.width * m.channels * m.depth / 8 }
+// Size is the number of bytes of a record.
+func (m Image) Size() int { return m.Height * m.Width * m.Channels * m.Depth / 8 }

@@ -14,7 +14,7 @@ type View struct {
 	Planes        bool // the record has one plane for each channel
 }
 
-// NewView decides how the table of s is viewed; channels is as in [New]. format names the viewer in errors.
+// NewView decides how the table of s is viewed; channels is as in [Rules]. format names the viewer in errors.
 func NewView(format string, s *schema.Schema, channels string) (View, error) {
 	found, err := Find(format, s)
 	if err != nil {
@@ -22,9 +22,9 @@ func NewView(format string, s *schema.Schema, channels string) (View, error) {
 	}
 	c := s.Columns[found.Image]
 	c.DType = idx.Uint8 // which has no rules of its own
-	m, err := New(format, c, channels)
+	m, err := New(PNG(format, channels), c)
 	if err != nil {
 		return View{}, err
 	}
-	return View{Columns: found, Height: m.height, Width: m.width, Channels: m.channels, Planes: m.planes}, nil
+	return View{Columns: found, Height: m.Height, Width: m.Width, Channels: m.Channels, Planes: m.planes}, nil
 }

@@ -18,7 +18,10 @@
 // Where a layout needs another form (bytes after their lengths, PNG files), Data and Values make it, each time they are called, from the records
 // alone: so they run on many goroutines, and give the same bytes on each. They say how much they make, and cannot fail; what could fail is Check's.
 //
-// Scalars (columns of single elements) are primitive columns in every layout, but for the labels of huggingface.
+// Layouts of images take what package images takes: H×W, H×W×C, or C×H×W if Layout.Channels is "first".
+//
+// Scalars (columns of single elements) are primitive columns in every layout, but for the labels of huggingface. A column of class names
+// ([schema.Classes]) is text with a dictionary, the same for the whole output, in every layout but that one.
 //
 // # Levels of a list
 //

@@ -16,11 +16,23 @@ const featuresKey = "huggingface"
 // unnamed is the name of a label that has no class: 0, where labels start at 1.
 const unnamed = "N/A"
 
-// A feature is the type of a column as Hugging Face's datasets know it.
-type feature struct {
-	DType string   `json:"dtype,omitempty"` // of a Value
-	Names []string `json:"names,omitempty"` // of a ClassLabel, by label
-	Type  string   `json:"_type"`
+// A Feature is the type of a column as Hugging Face's datasets know it.
+type Feature struct {
+	Column string   `json:"-"`
+	DType  string   `json:"dtype,omitempty"` // of a Value
+	Names  []string `json:"names,omitempty"` // of a ClassLabel, by label
+	Type   string   `json:"_type"`           // Image, Value or ClassLabel
+}
+
+// Features are the features of the columns of s, in their order.
+func Features(s *schema.Schema) []Feature {
+	var all []Feature
+	for _, c := range s.Columns {
+		f := featureOf(c)
+		f.Column = c.Name
+		all = append(all, f)
+	}
+	return all
 }
 
 // features is the metadata with the features of s, in the order of the columns:
@@ -29,12 +41,12 @@ type feature struct {
 func features(s *schema.Schema) []schema.Pair {
 	var b bytes.Buffer
 	b.WriteString(`{"info":{"features":{`)
-	for i, c := range s.Columns {
+	for i, f := range Features(s) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		name, _ := json.Marshal(c.Name) // strings cannot fail
-		value, _ := json.Marshal(featureOf(c))
+		name, _ := json.Marshal(f.Column) // strings cannot fail
+		value, _ := json.Marshal(f)
 		b.Write(name)
 		b.WriteByte(':')
 		b.Write(value)
@@ -43,16 +55,16 @@ func features(s *schema.Schema) []schema.Pair {
 	return []schema.Pair{{Key: featuresKey, Value: b.String()}}
 }
 
-func featureOf(c source.Column) feature {
+func featureOf(c source.Column) Feature {
 	switch {
 	case !c.Scalar():
-		return feature{Type: "Image"}
+		return Feature{Type: "Image"}
 	case !isLabel(c):
-		return feature{Type: "Value", DType: c.DType.String()}
+		return Feature{Type: "Value", DType: c.DType.String()}
 	case len(c.Classes) == 0:
-		return feature{Type: "Value", DType: "int64"}
+		return Feature{Type: "Value", DType: "int64"}
 	}
-	return feature{Type: "ClassLabel", Names: uniqueNames(c.Classes)}
+	return Feature{Type: "ClassLabel", Names: uniqueNames(c.Classes)}
 }
 
 // uniqueNames is classes with a name for every label: datasets refuse a name twice. The first label without a name is N/A; further ones, and

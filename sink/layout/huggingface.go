@@ -10,21 +10,16 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/idxport/idxport/png"
+	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // huggingFace is the layout huggingface: a struct of a PNG file and no path, as Hugging Face's datasets store a feature Image. Samples of 16 bits
 // are gray, and not negative.
-func huggingFace(c source.Column) ([]Column, error) {
-	p, err := newPicture("huggingface", c, idx.Uint8, idx.Int16)
-	if err != nil {
-		return nil, err
-	}
+func huggingFace(c source.Column, p images.Image) ([]Column, error) {
 	e, err := newEncoders(p)
 	if err != nil {
-		return nil, refuse("huggingface", adviceOther, "column %q: %v", c.Name, err)
+		return nil, err
 	}
 	made := group(c, []member{
 		{
@@ -41,8 +36,8 @@ func huggingFace(c source.Column) ([]Column, error) {
 		},
 	})
 	made.Made = e.maxSize + 2*lengthSize + 1 // offsets of both members, and the nulls of one
-	if p.depth > 8 {
-		made.Check = func(data []byte, first int64) error { return p.checkNegative("huggingface", c, data, first) }
+	if p.Depth > 8 {
+		made.Check = p.Check
 	}
 	return []Column{made}, nil
 }
@@ -54,25 +49,24 @@ type encoders struct {
 	pool    *sync.Pool
 }
 
-func newEncoders(p picture) (encoders, error) {
-	color, _ := png.ColorOf(p.channels) // newPicture has seen them
-	encoder, err := png.NewEncoder(p.width, p.height, color, p.depth)
+func newEncoders(p images.Image) (encoders, error) {
+	encoder, err := p.NewEncoder()
 	if err != nil {
 		return encoders{}, err
 	}
-	return encoders{size: p.size(), maxSize: encoder.MaxSize(), pool: &sync.Pool{New: func() any {
-		e, _ := png.NewEncoder(p.width, p.height, color, p.depth) // worked above
+	return encoders{size: p.Size(), maxSize: encoder.MaxSize(), pool: &sync.Pool{New: func() any {
+		e, _ := p.NewEncoder() // worked above
 		return e
 	}}}, nil
 }
 
 // appendFiles appends to dst the files of rows records, and calls end with the length of dst after each, which may change what it is given.
 func (e encoders) appendFiles(dst, data []byte, rows, prefix int, end func(dst []byte, start int)) []byte {
-	encoder := e.pool.Get().(*png.Encoder)
+	encoder := e.pool.Get().(*images.Encoder)
 	defer e.pool.Put(encoder)
 	for i := range rows {
 		start := len(dst)
-		dst = encoder.Append(append(dst, make([]byte, prefix)...), data[i*e.size:(i+1)*e.size])
+		dst, _ = encoder.Append(append(dst, make([]byte, prefix)...), data, i, 0) // Check has seen that it can
 		end(dst, start)
 	}
 	return dst
@@ -132,7 +126,7 @@ func huggingFaceScalar(c source.Column) Column {
 	return made
 }
 
-// isLabel tells whether a scalar column holds labels: integers that are called so, or that have class names.
+// isLabel tells whether a scalar column holds labels: integers that are called so, that were chosen, or that have class names.
 func isLabel(c source.Column) bool {
-	return c.Scalar() && c.Integer() && (c.Name == "label" || len(c.Classes) > 0)
+	return c.Scalar() && c.Integer() && (c.Name == "label" || c.Label || len(c.Classes) > 0)
 }

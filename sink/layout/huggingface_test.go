@@ -97,7 +97,7 @@ func TestHuggingFaceRefusesNegativeValues(t *testing.T) {
 	}
 	err := column.Check([]byte{0, 0, 0, 0, 1, 0, 255, 255}, 40)
 	var typed *sink.Error
-	if !errors.As(err, &typed) || !errors.Is(err, sink.ErrUnsupported) || !strings.Contains(err.Error(), "row 41: found the value -1, expected 0 to 32767") {
+	if !errors.As(err, &typed) || !errors.Is(err, sink.ErrValue) || !strings.Contains(err.Error(), "row 41: found the value -1, expected 0 to 32767") {
 		t.Errorf("found the error %v, expected one about -1 in row 41", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -25,12 +26,19 @@ type Layout struct {
 	Readers string
 	// tensor represents one column of rank 2 or more. A layout that cannot returns a *sink.Error. Column.Source is set by the caller.
 	tensor func(c source.Column) ([]Column, error)
+	// picture does the same, in place of tensor, for a layout of images whose samples are of one of dtypes.
+	picture func(c source.Column, m images.Image) ([]Column, error)
+	dtypes  []idx.DType
 	// elements does the same, in place of tensor, for a layout that has a column for each element. alone says that no other column is a tensor.
 	elements func(c source.Column, alone bool) ([]Column, error)
 	// scalar represents a column of single elements; nil for a primitive column.
 	scalar func(c source.Column) Column
 	// metadata is what an output tells beside the schema's own metadata, or nil.
 	metadata func(s *schema.Schema) []schema.Pair
+	// labelled says that the layout tells the names of classes itself: it has no column of them.
+	labelled bool
+	// Channels says which dimension of three are the channels of images: "last", which empty means too, or "first". Layouts of other things ignore it.
+	Channels string
 	// Compresses tells that records are compressed by the layout itself: an output may be smaller than its table.
 	Compresses bool
 }
@@ -49,9 +57,9 @@ func layouts() []Layout {
 		{Name: "binary", Title: "records as bytes of variable size, little-endian",
 			Readers: "Ray, TensorFlow I/O, older Spark", tensor: variableBinary},
 		{Name: "spark-image", Title: "Spark ML's image struct; uint8 images only",
-			Readers: "Spark ML", tensor: sparkImage},
+			Readers: "Spark ML", picture: sparkImage, dtypes: []idx.DType{idx.Uint8}},
 		{Name: "huggingface", Title: "PNG files and named labels, for load_dataset; images only",
-			Readers: "datasets", tensor: huggingFace, scalar: huggingFaceScalar, metadata: features, Compresses: true},
+			Readers: "datasets", picture: huggingFace, dtypes: []idx.DType{idx.Uint8, idx.Int16}, scalar: huggingFaceScalar, metadata: features, labelled: true, Compresses: true},
 		{Name: "columns", Title: "a column for each element, up to 4,096: pixel0, pixel1, …",
 			Readers: "SQL; tools for flat tables", elements: columns},
 	}
@@ -86,6 +94,8 @@ type Column struct {
 	// Prepare makes what Data and Values take in place of the source column's data: see Prepared. It is the same for all columns of a source, and
 	// nil if they take the data as they are.
 	Prepare func(data []byte, rows int) []byte
+	// Names is the dictionary that Data makes indices of, where Field's type is dictionary<string>; it is the same for the whole output.
+	Names []string
 	// Data wraps data, rows records of the source column, as an array of Field's type.
 	Data func(data []byte, rows int) arrow.ArrayData
 	// Made is about the most bytes of a row that Data makes, beside the batch's own; a few for a whole batch do not count.
@@ -98,6 +108,9 @@ type Column struct {
 	Leaves   []Leaf
 }
 
+// NameIndexSize is the number of bytes of an index into Leaf.Names.
+const NameIndexSize = 2
+
 // A Leaf is one Parquet column: what its pages hold, which is the same for every row but for the values.
 type Leaf struct {
 	Path []string    // names of the nodes that lead to it, the root's left out
@@ -106,6 +119,8 @@ type Leaf struct {
 	// Element is the data type of what Values returns. Those narrower than Type are widened by the page writer, or serve it as indices
 	// of a dictionary. It is 0 where Values returns what PLAIN pages of Type hold.
 	Element idx.DType
+	// Names is the dictionary of the leaf's chunks, for text: Values returns indices into it of NameIndexSize bytes. Element is 0 then, and Scalar is set.
+	Names []string
 	// Scalar tells that a row is one value of a few bytes. Page writers gather them over many batches and tell their minimum and maximum.
 	Scalar bool
 	// Size is the most bytes of a value in PLAIN pages, with its length, where Element is 0.
@@ -130,6 +145,11 @@ type Leaf struct {
 // Columns represents all columns of s, in their order. The error is a *sink.Error if the layout cannot hold one of them.
 func (l Layout) Columns(s *schema.Schema) ([]Column, error) {
 	var all []Column
+	if s.Classes != nil {
+		if err := l.checkClasses(s.Classes); err != nil {
+			return nil, err
+		}
+	}
 	tensors := 0
 	for _, c := range s.Columns {
 		if !c.Scalar() && c.Elements() > 0 {
@@ -144,6 +164,9 @@ func (l Layout) Columns(s *schema.Schema) ([]Column, error) {
 		for _, column := range columns {
 			column.Source = i
 			all = append(all, column)
+		}
+		if s.Classes != nil && s.Classes.Label == i {
+			all = append(all, classes(s.Classes))
 		}
 	}
 	if l.elements != nil {
@@ -162,8 +185,26 @@ func (l Layout) column(c source.Column, alone bool) ([]Column, error) {
 	if l.elements != nil {
 		return l.elements(c, alone)
 	}
-	return l.tensor(c)
+	if l.picture == nil {
+		return l.tensor(c)
+	}
+	m, err := images.New(images.Rules{Format: "layout " + l.Name, Channels: l.Channels, DTypes: l.dtypes, Advice: adviceOther}, c)
+	if err != nil {
+		return nil, err
+	}
+	return l.picture(c, m)
 }
+
+// adviceOther is the way out for what is no image.
+const adviceOther = "use --layout list, which holds every type and shape"
+
+// refuse is the error of a layout that cannot hold a column.
+func refuse(layout, advice, message string, values ...any) error {
+	return images.Unsupported("layout "+layout, advice, message, values...)
+}
+
+// Images tells whether the layout is one of images: Channels says where their channels are.
+func (l Layout) Images() bool { return l.picture != nil }
 
 // Check is the error of the first of columns that cannot hold the values of b.
 func Check(columns []Column, b schema.Batch) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -19,16 +20,12 @@ var openCVModes = [...]int{1: 0, 3: 16, 4: 24}
 
 // sparkImage is the layout spark-image: the struct of Spark's ImageSchema (org.apache.spark.ml.image), whose pixels are row by row, gray, or in the
 // order blue, green, red, alpha. The origin is empty, as pyspark's ImageSchema.toImage leaves it.
-func sparkImage(c source.Column) ([]Column, error) {
-	p, err := newPicture("spark-image", c, idx.Uint8)
-	if err != nil {
-		return nil, err
-	}
-	size := p.size()
+func sparkImage(c source.Column, p images.Image) ([]Column, error) {
+	size := p.Size()
 	if size > math.MaxInt32 {
 		return nil, tooLarge("spark-image", c, size, "bytes")
 	}
-	swaps := p.channels > 1
+	swaps := p.Channels > 1
 	made := group(c, []member{
 		{
 			kind:    arrow.BinaryTypes.String,
@@ -39,10 +36,10 @@ func sparkImage(c source.Column) ([]Column, error) {
 				return bytesData(arrow.BinaryTypes.String, offsets(rows, 0), nil)
 			},
 		},
-		constant("height", p.height),
-		constant("width", p.width),
-		constant("nChannels", p.channels),
-		constant("mode", openCVModes[p.channels]),
+		constant("height", p.Height),
+		constant("width", p.Width),
+		constant("nChannels", p.Channels),
+		constant("mode", openCVModes[p.Channels]),
 		{
 			kind:    arrow.BinaryTypes.Binary,
 			element: optionalBytes("data"),
@@ -50,15 +47,18 @@ func sparkImage(c source.Column) ([]Column, error) {
 				values := prefixed(data, rows, size)
 				if swaps {
 					for i := range rows {
-						swapRedBlue(values[i*(lengthSize+size)+lengthSize:][:size], p.channels)
+						blueFirst(p, values[i*(lengthSize+size)+lengthSize:][:size], data[i*size:(i+1)*size])
 					}
 				}
 				return values
 			}},
 			data: func(data []byte, rows int) arrow.ArrayData {
 				if swaps {
-					data = bytes.Clone(data)
-					swapRedBlue(data, p.channels)
+					pixels := make([]byte, len(data))
+					for i := range rows {
+						blueFirst(p, pixels[i*size:(i+1)*size], data[i*size:(i+1)*size])
+					}
+					data = pixels
 				}
 				return bytesData(arrow.BinaryTypes.Binary, offsets(rows, size), data)
 			},
@@ -87,9 +87,10 @@ func constant(name string, value int) member {
 	}
 }
 
-// swapRedBlue swaps the first and the third sample of every pixel.
-func swapRedBlue(pixels []byte, channels int) {
-	for i := 0; i+2 < len(pixels); i += channels {
+// blueFirst writes record to pixels, with the first and the third sample of every pixel swapped.
+func blueFirst(p images.Image, pixels, record []byte) {
+	p.Pixels(pixels, record)
+	for i := 0; i+2 < len(pixels); i += p.Channels {
 		pixels[i], pixels[i+2] = pixels[i+2], pixels[i]
 	}
 }

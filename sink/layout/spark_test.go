@@ -100,10 +100,11 @@ func TestImageLayoutsRefuse(t *testing.T) {
 		"int8":             {both, source.Column{DType: idx.Int8, Shape: []int{2, 2}}, "is int8, expected uint8", "--layout list"},
 		"int16":            {both[:1], source.Column{DType: idx.Int16, Shape: []int{2, 2}}, "is int16, expected uint8", "--layout list"},
 		"int16 with color": {both[1:], source.Column{DType: idx.Int16, Shape: []int{2, 2, 3}}, "is int16 with 3 channels", "--layout list"},
-		"vector":           {both, source.Column{DType: idx.Uint8, Shape: []int{5}}, "records of shape [5], expected images", "--layout list"},
-		"volume":           {both, source.Column{DType: idx.Uint8, Shape: []int{2, 2, 2, 3}}, "records of shape [2 2 2 3], expected images", "--layout list"},
+		"vector":           {both, source.Column{DType: idx.Uint8, Shape: []int{5}}, "one dimension, of 5 elements", "--layout list"},
+		"flat images":      {both, source.Column{DType: idx.Uint8, Shape: []int{9}}, "one dimension, of 9 elements", "--reshape -1x3x3"},
+		"volume":           {both, source.Column{DType: idx.Uint8, Shape: []int{2, 2, 2, 3}}, "records of 4 dimensions", "--layout list"},
 		"two channels":     {both, source.Column{DType: idx.Uint8, Shape: []int{5, 5, 2}}, "found 2 channels, the last dimension, expected 1, 3 or 4", "--layout list"},
-		"channels first":   {both, source.Column{DType: idx.Uint8, Shape: []int{3, 5, 5}}, "found 5 channels", "last dimension only"},
+		"channels first":   {both, source.Column{DType: idx.Uint8, Shape: []int{3, 5, 5}}, "found 5 channels", "--channels first"},
 		"no pixels":        {both, source.Column{DType: idx.Uint8, Shape: []int{3, 0}}, "without pixels", "--layout list"},
 	}
 	for name, test := range tests {

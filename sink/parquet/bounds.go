@@ -115,7 +115,8 @@ func plain(v float64, t format.Type) []byte {
 }
 
 // statistics is what a chunk's metadata tells of its values: the bounds of a scalar without NaNs, and how many are missing.
-func statistics(pages []bounds, t format.Type, nulls int64) format.Statistics {
+// encode makes PLAIN values of them.
+func statistics(pages []bounds, encode func(bounds) (least, greatest []byte), nulls int64) format.Statistics {
 	s := format.Statistics{NullCount: nulls}
 	if len(pages) == 0 {
 		return s
@@ -125,14 +126,14 @@ func statistics(pages []bounds, t format.Type, nulls int64) format.Statistics {
 		all = all.union(b)
 	}
 	if !all.nan {
-		s.MinValue, s.MaxValue = all.encode(t)
+		s.MinValue, s.MaxValue = encode(all)
 	}
 	return s
 }
 
 // columnIndex is the index of a chunk's pages, nil if there are no bounds or if one of the pages has a NaN: an index must have the
 // bounds of every page.
-func columnIndex(pages []bounds, t format.Type) *format.ColumnIndex {
+func columnIndex(pages []bounds, encode func(bounds) (least, greatest []byte)) *format.ColumnIndex {
 	if len(pages) == 0 {
 		return nil
 	}
@@ -141,7 +142,7 @@ func columnIndex(pages []bounds, t format.Type) *format.ColumnIndex {
 		if b.nan {
 			return nil
 		}
-		least, greatest := b.encode(t)
+		least, greatest := encode(b)
 		index.NullPages = append(index.NullPages, false)
 		index.MinValues = append(index.MinValues, least)
 		index.MaxValues = append(index.MaxValues, greatest)

@@ -70,7 +70,7 @@ func (c *chunk) metadata(l *leaf, offset int64) format.ColumnMetaData {
 		TotalUncompressedSize: c.uncompressed,
 		TotalCompressedSize:   c.size,
 		DataPageOffset:        offset + c.dictionary,
-		Statistics:            statistics(c.bounds, l.Type, c.nulls),
+		Statistics:            statistics(c.bounds, l.encodeBounds, c.nulls),
 	}
 	data := format.PageEncodingStats{PageType: format.DataPage, Encoding: c.encoding, Count: int32(len(c.pages))}
 	if c.dictionary > 0 {
@@ -92,7 +92,7 @@ func (c *chunk) index(l *leaf, offset int64) chunkIndex {
 	for i := range c.pages {
 		c.pages[i].Offset += offset
 	}
-	return chunkIndex{columnIndex(c.bounds, l.Type), &format.OffsetIndex{PageLocations: c.pages}}
+	return chunkIndex{columnIndex(c.bounds, l.encodeBounds), &format.OffsetIndex{PageLocations: c.pages}}
 }
 
 // A chunkIndex is what the file's end tells of a chunk's pages.

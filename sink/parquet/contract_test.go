@@ -27,7 +27,7 @@ func TestContract(t *testing.T) {
 				var out bytes.Buffer
 				k, err := parquet.New(&out, s, o)
 				return k, func() map[string][]byte { return map[string][]byte{"out.parquet": out.Bytes()} }, err
-			}, sinktest.Images(), sinktest.Unlabelled(), sinktest.Numbers(), sinktest.Single(), sinktest.Empty())
+			}, sinktest.Images(), sinktest.Unlabelled(), sinktest.Numbers(), sinktest.Single(), sinktest.Empty(), sinktest.Named())
 		})
 	}
 	for _, name := range []string{"spark-image", "huggingface"} { // hold nothing but images and scalars

@@ -32,6 +32,9 @@
 // hashes that Encode took of them show that they are too many. Where there are more than 32 scalars, as in the layout columns,
 // the step does all of it when the row group ends.
 //
+// Class names (text) are gathered as indices. Each chunk has the dictionary of all names in the order of their labels, so that codes of readers which keep
+// dictionaries are the same in every row group; the bounds are those of the names that occur, in the order of their bytes.
+//
 // An optional scalar (a label of the layout huggingface, a size in spark-image) is never null: its pages have definition levels of one run.
 //
 // # Row groups

@@ -19,13 +19,19 @@ type leaf struct {
 	source    int // index of the schema's column whose bytes it takes
 	press     *press
 	valueSize int // bytes of one value in PLAIN pages, or of one index into the identity dictionary
-	// dictionary is the page of the identity dictionary that each chunk starts with, nil if tensor pages are PLAIN.
+	// dictionary is the page that each chunk starts with: the identity dictionary of a tensor, nil if its pages are PLAIN, or the names of a leaf that
+	// has some.
 	dictionary *page
+	sorted     []string // Names in the order of their bytes, nil if the leaf has none or if they are too long for bounds
+	ranks      []uint16 // place of each of Names in sorted
 }
 
 // newLeaf decides how chunks of up to groupRows rows are encoded.
 func newLeaf(l layout.Leaf, source, groupRows int, x *press) (leaf, error) {
 	made := leaf{Leaf: l, source: source, press: x, valueSize: plainSize(l)}
+	if l.Names != nil {
+		return made, made.name()
+	}
 	if l.Scalar || !identityPays(l, groupRows) {
 		return made, nil
 	}

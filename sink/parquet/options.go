@@ -24,6 +24,8 @@ type Options struct {
 	Level int
 	// Layout is how tensors are represented: a name that layout.Get knows.
 	Layout string
+	// Channels says where the channels of images are, for layouts of images: "last", which empty means too, or "first".
+	Channels string
 	// Version of the program, as "1.2.3 (build abc)": what the file says it was created by.
 	Version string
 }

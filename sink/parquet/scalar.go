@@ -103,6 +103,9 @@ func (l *leaf) mostEntries(rows int) int {
 // scalarPages makes the pages of the chunk c of l and hands them to put one after another, a data page with its bounds.
 // The dictionary is of the whole chunk: it never falls back to PLAIN in the middle.
 func (s *Sink) scalarPages(l *leaf, c *chunk, put func(page) error) ([]bounds, error) {
+	if l.Names != nil {
+		return l.namePages(c, put)
+	}
 	size := l.Element.Size()
 	rows := len(c.values) / size
 	entries := 0

@@ -52,6 +52,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if err != nil {
 		return nil, unsupported("%v", err)
 	}
+	chosen.Channels = o.Channels
 	columns, err := chosen.Columns(s)
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func (s *Sink) plan() error {
 	scalars := 0
 	for _, column := range s.columns {
 		for _, l := range column.Leaves {
-			if l.Scalar {
+			if l.Scalar && l.Names == nil {
 				scalars++
 			}
 			x := &s.press
@@ -121,7 +122,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 		if l.Scalar {
 			values := l.Values(data, b.Rows)
 			pieces[i].values = values
-			if s.numbers {
+			if s.numbers && l.Names == nil {
 				pieces[i].numbered = s.numberBatch(values, l.Element.Size())
 			}
 			continue
@@ -146,6 +147,8 @@ func (s *Sink) BatchSize(rows int) int64 {
 	for i := range s.leaves {
 		l := &s.leaves[i]
 		switch {
+		case l.Names != nil:
+			size += rows * layout.NameIndexSize
 		case l.Scalar:
 			if s.numbers {
 				size += numberedSize(rows)

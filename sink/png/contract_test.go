@@ -13,9 +13,14 @@ var _ sink.Sizer = (*png.Sink)(nil)
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	sinktest.Run(t, func(t *testing.T, s *schema.Schema) (sink.Sink, func() map[string][]byte, error) {
-		folder, finish := newFolder(t)
-		k, err := png.New(folder, s, png.Options{})
-		return k, finish, err
-	}, sinktest.Images(), sinktest.Unlabelled())
+	for name, o := range map[string]png.Options{"images": {}, "metadata.csv": {MetadataCSV: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sinktest.Run(t, func(t *testing.T, s *schema.Schema) (sink.Sink, func() map[string][]byte, error) {
+				folder, finish := newFolder(t)
+				k, err := png.New(folder, s, o)
+				return k, finish, err
+			}, sinktest.Images(), sinktest.Unlabelled())
+		})
+	}
 }

@@ -10,7 +10,8 @@
 // A file is named after its row in the source, also if only a range of rows is converted, padded with zeros to the digits of the source's last
 // row: sorted by name, files are in the order of the rows. Without a label column the files lie in the folder itself.
 //
-// Package images says which columns are the images and the labels, and what makes a PNG file. Other columns are left out, and [Sink.Notes] says so.
+// Package images says which columns are the images and the labels, and what makes a PNG file. Other columns are left out, and [Sink.Notes] says so;
+// metadata.csv takes scalars.
 //
 // # Class folders
 //
@@ -29,6 +30,20 @@
 //
 // So "T-shirt/top" becomes "T-shirt_top". Sorted by such names the folders are usually not in the order of the labels; then there is a note.
 //
+// # metadata.csv
+//
+// With Options.MetadataCSV the folder holds a table too, which Hugging Face's imagefolder takes the columns of its data set from:
+//
+//	file_name,label,class,writer
+//	5/00000.png,5,"sandal, high",2154
+//	0/00001.png,0,shirt,2331
+//
+// A line for each image, in the order of the rows, ends with LF; file_name is relative. The columns are the label, class with the names of the classes
+// if they are known, and the other scalars in their order, under their names. So the label is that of the data set, also where folders are
+// numbered from 0 or named after classes. Floats are the shortest that read back, with a point or an exponent; NaN, inf and -inf are what is not
+// finite. Fields are in quotes only where RFC 4180 demands it, or where a space begins them; class names are never changed. A column that is called as
+// one that is there already, file_name, class, or image, as which readers show the images, is an error.
+//
 // The invariant: what is written for a row depends on that row, the schema and the options alone. Files are independent of each other, so Encode
-// writes them, on as many goroutines as call it, and the steps have nothing left to do.
+// writes them, on as many goroutines as call it, and the steps have nothing left to do but to append the lines of metadata.csv.
 package png

@@ -68,9 +68,9 @@ func (l labels) folder(label, row int64) (string, error) {
 		}
 		return l.names[label], nil
 	case label < 0:
-		return "", unsupported(images.AdviceOther, "row %d: found the label %d, expected none below 0: class folders could not be sorted", row, label)
+		return "", images.BadValue(format, images.AdviceOther, l.column.Name, row, "found the label %d, expected none below 0: class folders could not be sorted", label)
 	case images.Digits(label) > l.width:
-		return "", unsupported("", "row %d: found the label %d, expected at most %d digits", row, label, l.width)
+		return "", images.BadValue(format, "", l.column.Name, row, "found the label %d, expected at most %d digits", label, l.width)
 	}
 	return string(images.AppendPadded(nil, label, l.width)), nil
 }

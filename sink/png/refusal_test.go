@@ -68,10 +68,10 @@ func TestRefusedValues(t *testing.T) {
 		want    error
 		message string
 	}{
-		"negative pixel": {describe(20, images(idx.Int16, 1, 2)), png.Options{}, [][]byte{little[int16](0, 32767, 1, -5)}, sink.ErrUnsupported, "row 11: found the value -5"},
-		"least pixel":    {describe(20, images(idx.Int16, 1, 2)), png.Options{}, [][]byte{little[int16](-32768, 0)}, sink.ErrUnsupported, "row 10: found the value -32768"},
-		"negative label": {describe(20, pixel, labels(idx.Int8)), png.Options{}, [][]byte{{1, 1}, {0, 0xFF}}, sink.ErrUnsupported, "row 11: found the label -1"},
-		"largest label":  {describe(20, pixel, labels(idx.Uint8)), png.Options{MaxLabel: 9}, [][]byte{{1}, {10}}, sink.ErrUnsupported, "row 10: found the label 10"},
+		"negative pixel": {describe(20, images(idx.Int16, 1, 2)), png.Options{}, [][]byte{little[int16](0, 32767, 1, -5)}, sink.ErrValue, `column "image", row 11: found the value -5`},
+		"least pixel":    {describe(20, images(idx.Int16, 1, 2)), png.Options{}, [][]byte{little[int16](-32768, 0)}, sink.ErrValue, "row 10: found the value -32768"},
+		"negative label": {describe(20, pixel, labels(idx.Int8)), png.Options{}, [][]byte{{1, 1}, {0, 0xFF}}, sink.ErrValue, `column "label", row 11: found the label -1`},
+		"largest label":  {describe(20, pixel, labels(idx.Uint8)), png.Options{MaxLabel: 9}, [][]byte{{1}, {10}}, sink.ErrValue, "row 10: found the label 10"},
 		"class without a name": {describe(20, pixel, labels(idx.Uint8, "", "a", "b")), png.Options{ClassFolders: "names"}, [][]byte{{1, 1}, {1, 0}},
 			source.ErrLabel, "row 11: label 0 has no name, of 2"},
 		"no such class": {describe(20, pixel, labels(idx.Int8, "a", "b")), png.Options{ClassFolders: "names"}, [][]byte{{1}, {0xFE}},

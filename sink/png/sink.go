@@ -28,19 +28,23 @@ type Options struct {
 	// MaxLabel is the largest label of the whole source, and is needed only if its classes are not known; 0 or less if it is not
 	// known either. A label with more digits is an error.
 	MaxLabel int64
+	// MetadataCSV asks for the file metadata.csv.
+	MetadataCSV bool
 }
 
 // A Sink writes a folder of PNG files. It is a sink.Sink and a sink.Sizer.
 type Sink struct {
-	folder  *publish.Folder
-	columns images.Columns
-	image   images.Image
-	labels  labels
-	rows    int64 // of the source
-	digits  int   // of a file name
-	writers sync.Pool
-	met     labelSet
-	notes   []string
+	folder   *publish.Folder
+	columns  images.Columns
+	image    images.Image
+	labels   labels
+	metadata *metadata // nil: none is wanted
+	rows     int64     // of the source
+	digits   int       // of a file name
+	writers  sync.Pool
+	lines    sync.Pool // of *[]byte: what metadata.csv has of a batch
+	met      labelSet
+	notes    []string
 }
 
 // New returns a sink that fills folder with the images of a table of the schema s. It fails with a *sink.Error: ErrRowsUnknown if the source
@@ -55,21 +59,40 @@ func New(folder *publish.Folder, s *schema.Schema, o Options) (*Sink, error) {
 		return nil, err
 	}
 	p := &Sink{folder: folder, columns: found, rows: s.Source, digits: digits}
-	if p.image, err = images.New(format, s.Columns[found.Image], o.Channels); err != nil {
+	if p.image, err = images.New(images.PNG(format, o.Channels), s.Columns[found.Image]); err != nil {
 		return nil, err
 	}
 	if p.labels, err = newLabels(s, found.Label, o); err != nil {
 		return nil, err
 	}
-	if len(found.Rest) > 0 {
-		p.notes = append(p.notes, fmt.Sprintf("%s: left out %s: a folder holds the images and one label; Parquet, Arrow and CSV hold all columns",
-			format, images.Names(s, found.Rest)))
+	if o.MetadataCSV {
+		if p.metadata, err = newMetadata(s, &found); err != nil {
+			return nil, err
+		}
+		if err := p.metadata.open(folder); err != nil {
+			return nil, err
+		}
 	}
+	p.notes = leftOut(s, found.Rest, o)
 	if p.labels.disordered() {
 		p.notes = append(p.notes, format+": sorted by name, the class folders are not in the order of the labels; "+
 			"readers that number the folders will number the classes differently")
 	}
 	return p, nil
+}
+
+// leftOut tells which columns of s have no place in the folder, if there are any.
+func leftOut(s *schema.Schema, rest []int, o Options) []string {
+	if len(rest) == 0 {
+		return nil
+	}
+	what := "and one label"
+	if o.MetadataCSV {
+		what = "and scalars"
+	} else if slices.ContainsFunc(rest, func(i int) bool { return s.Columns[i].Scalar() }) {
+		what += ", and scalars with --metadata-csv"
+	}
+	return []string{fmt.Sprintf("%s: left out %s: a folder holds the images %s; Parquet, Arrow and CSV hold all columns", format, images.Names(s, rest), what)}
 }
 
 // Labelled tells whether the images of a table of the schema s go into class folders.
@@ -88,11 +111,17 @@ func (s *Sink) Notes() []string {
 	return s.notes
 }
 
-// BatchSize is the memory that encoding takes: it is for one image at a time, so it does not depend on the number of rows.
-func (s *Sink) BatchSize(int) int64 { return s.image.Memory() }
+// BatchSize is the memory that encoding takes: for one image at a time, and for the lines of metadata.csv.
+func (s *Sink) BatchSize(rows int) int64 {
+	size := s.image.Memory()
+	if s.metadata != nil {
+		size += int64(rows) * int64(s.metadata.most)
+	}
+	return size
+}
 
-// Encode writes the files of b. They are complete when it returns: the step has nothing to do. A value or label that cannot be written is a
-// *sink.Error with ErrUnsupported, a label without a name a *source.LabelError.
+// Encode writes the files of b. They are complete when it returns: the step has nothing to do but to write their lines of metadata.csv. A value or
+// label that cannot be written is a *sink.Error with ErrValue, a label without a name a *source.LabelError.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
 	if last := b.First + int64(b.Rows) - 1; last >= s.rows {
 		return nil, fmt.Errorf("%s: found row %d, expected %d rows", format, last, s.rows)
@@ -105,16 +134,35 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 		}
 	}
 	defer s.writers.Put(w)
+	lines, ok := s.lines.Get().(*[]byte)
+	if !ok {
+		lines = new([]byte)
+	}
+	*lines = (*lines)[:0]
 	for i := range b.Rows {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+		err := ctx.Err()
+		if err == nil {
+			*lines, err = w.write(*lines, b, i)
 		}
-		if err := w.write(b, i); err != nil {
+		if err != nil {
+			s.lines.Put(lines)
 			return nil, err
 		}
 	}
-	return func() error { return nil }, nil
+	return func() error {
+		defer s.lines.Put(lines)
+		if s.metadata == nil {
+			return nil
+		}
+		_, err := s.metadata.stream.Write(*lines)
+		return err
+	}, nil
 }
 
-// Close does nothing: the folder is its owner's.
-func (s *Sink) Close() error { return nil }
+// Close completes metadata.csv; the folder is its owner's.
+func (s *Sink) Close() error {
+	if s.metadata == nil {
+		return nil
+	}
+	return s.metadata.stream.Close()
+}

@@ -11,9 +11,15 @@ import (
 type writer struct {
 	sink    *Sink
 	encoder *images.Encoder
-	classes map[int64]*publish.Class // by label: those that this writer has met; {0} if there are no labels
+	classes map[int64]classFolder // by label: those that this writer has met; {0} if there are no labels
 	file    []byte
 	name    []byte
+}
+
+// A classFolder is where the images of a class go, and its name in the folder: empty for the folder itself.
+type classFolder struct {
+	*publish.Class
+	name string
 }
 
 func (s *Sink) newWriter() (*writer, error) {
@@ -21,26 +27,29 @@ func (s *Sink) newWriter() (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &writer{sink: s, encoder: encoder, classes: map[int64]*publish.Class{}}, nil
+	return &writer{sink: s, encoder: encoder, classes: map[int64]classFolder{}}, nil
 }
 
-// write writes the file of row i of b.
-func (w *writer) write(b schema.Batch, i int) error {
+// write writes the file of row i of b, and appends its line of metadata.csv to lines, if that is wanted.
+func (w *writer) write(lines []byte, b schema.Batch, i int) ([]byte, error) {
 	s := w.sink
 	row := b.First + int64(i)
 	class, err := w.class(b, i)
 	if err != nil {
-		return err
+		return lines, err
 	}
 	if w.file, err = w.encoder.Append(w.file[:0], b.Columns[s.columns.Image], i, row); err != nil {
-		return err
+		return lines, err
 	}
 	w.name = append(images.AppendPadded(w.name[:0], row, s.digits), ".png"...)
-	return class.WriteFile(string(w.name), w.file)
+	if s.metadata != nil {
+		lines = s.metadata.append(lines, class.name, w.name, b, i)
+	}
+	return lines, class.WriteFile(string(w.name), w.file)
 }
 
 // class returns the class folder of row i of b, or the folder itself.
-func (w *writer) class(b schema.Batch, i int) (*publish.Class, error) {
+func (w *writer) class(b schema.Batch, i int) (classFolder, error) {
 	s := w.sink
 	label := int64(0)
 	if s.labels.given {
@@ -51,15 +60,15 @@ func (w *writer) class(b schema.Batch, i int) (*publish.Class, error) {
 	}
 	name, err := s.labels.folder(label, b.First+int64(i))
 	if err != nil {
-		return nil, err
+		return classFolder{}, err
 	}
 	c, err := s.folder.Class(name)
 	if err != nil {
-		return nil, err
+		return classFolder{}, err
 	}
-	w.classes[label] = c
+	w.classes[label] = classFolder{Class: c, name: name}
 	if s.labels.given {
 		s.met.add(label)
 	}
-	return c, nil
+	return w.classes[label], nil
 }

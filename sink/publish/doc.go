@@ -59,7 +59,7 @@
 //
 //	{
 //	  "format": "idxport-folder",
-//	  "version": 1,
+//	  "version": 2,
 //	  "files": 3,
 //	  "bytes": 921,
 //	  "content": "…64 hex digits…",
@@ -72,7 +72,8 @@
 // Counts and hashes leave out the manifest; "." stands for files directly in the folder. Both hashes are sums of SHA-256 digests, read
 // as big-endian integers, modulo 2^256, so that they do not depend on the order of writing. The terms of content are
 // SHA-256(class "/" name 0x00 SHA-256(content)); class is "." for files directly in the folder. The terms of names are SHA-256(name).
-// With names a listing shows whether a folder holds exactly what was published.
+// With names a listing shows whether a folder holds exactly what was published. In version 1 the terms of content had the length and the content in
+// place of its digest.
 //
 // [CardMark] is README.md, for folders with a card that people read: it ends with the line
 //

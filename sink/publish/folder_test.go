@@ -73,7 +73,7 @@ func TestManifestHashes(t *testing.T) {
 		addDigest(content, append([]byte(class+"/"+base+"\x00"), digest[:]...))
 		addDigest(names[class], []byte(base))
 	}
-	if got.Format != "idxport-folder" || got.Version != 1 || got.Files != 4 || got.Bytes != 13 || got.Content != digits(content) {
+	if got.Format != "idxport-folder" || got.Version != 2 || got.Files != 4 || got.Bytes != 13 || got.Content != digits(content) {
 		t.Errorf("got %s, want content %s", text, digits(content))
 	}
 	for class, want := range names {
@@ -160,8 +160,8 @@ func TestOnlyOursIsReplaced(t *testing.T) {
 		{"a file gone", func(t *testing.T, dir string) { os.Remove(dir + "/0/00001.png") }, "folder 0 holds 1 files"},
 		{"another manifest", func(t *testing.T, dir string) { write(t, dir+"/_manifest.json", `{"format":"other"}`) }, "not a manifest of ours"},
 		{"a later version", func(t *testing.T, dir string) {
-			write(t, dir+"/_manifest.json", `{"format":"idxport-folder","version":2}`)
-		}, "version 2, want 1"},
+			write(t, dir+"/_manifest.json", `{"format":"idxport-folder","version":3}`)
+		}, "version 3, want 1"},
 		{"no manifest", func(t *testing.T, dir string) { os.Remove(dir + "/_manifest.json") }, "no _manifest.json"},
 	}
 	for _, c := range cases {

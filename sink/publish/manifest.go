@@ -15,7 +15,7 @@ import (
 // The manifest of a published folder; see the package comment.
 const (
 	manifestFormat  = "idxport-folder"
-	manifestVersion = 1
+	manifestVersion = 2
 )
 
 type manifest struct {
@@ -142,8 +142,8 @@ func decodeManifest(text []byte) (*manifest, error) {
 	if m.Format != manifestFormat {
 		return nil, errors.New("not a manifest of ours")
 	}
-	if m.Version != manifestVersion {
-		return nil, fmt.Errorf("manifest of version %d, want %d", m.Version, manifestVersion)
+	if m.Version < 1 || m.Version > manifestVersion {
+		return nil, fmt.Errorf("manifest of version %d, want 1 to %d", m.Version, manifestVersion)
 	}
 	return &m, nil
 }

@@ -118,7 +118,7 @@ func (d *Folder) SetCard(text []byte) { d.card = text }
 func (d *Folder) partNames() []byte {
 	var lines []string
 	for _, f := range d.streams {
-		lines = append(lines, partLine(d.mark.name(f, nil), f.file.count))
+		lines = append(lines, partLine(f.name, f.file.count))
 	}
 	return joinLines(lines)
 }

@@ -52,6 +52,9 @@ func (f *Stream) Write(p []byte) (int, error) {
 	return n, nil
 }
 
+// Name is what the file is called in its class: the name it was created with or, once Commit has returned, the name that the mark wants.
+func (f *Stream) Name() string { return f.name }
+
 // Count returns how many bytes were written; no Write may be running.
 func (f *Stream) Count() int64 { return f.file.Count() }
 
@@ -72,17 +75,21 @@ var errOpenStream = errors.New("a file in it is not complete")
 
 // nameStreams gives the streams the names that the mark wants, and counts them.
 func (d *Folder) nameStreams() error {
-	for _, f := range d.streams {
+	names := make([]string, len(d.streams))
+	for i, f := range d.streams {
 		if !f.closed {
 			return errOpenStream
 		}
-		name := d.mark.name(f, d.streams)
-		if name != f.name {
-			if err := d.handle.rename(path.Join(f.class.name, f.name), path.Join(f.class.name, name)); err != nil {
+		names[i] = d.mark.name(f, d.streams)
+	}
+	for i, f := range d.streams {
+		if names[i] != f.name {
+			if err := d.handle.rename(path.Join(f.class.name, f.name), path.Join(f.class.name, names[i])); err != nil {
 				return err
 			}
+			f.name = names[i]
 		}
-		f.class.count(name, f.file.count, f.digest.Sum(nil))
+		f.class.count(f.name, f.file.count, f.digest.Sum(nil))
 	}
 	return nil
 }

@@ -199,6 +199,7 @@ func (c *contract) compareRuns(t *testing.T, open func() (source.Table, error), 
 // pipeline writes in through pipeline.Run.
 func (c *contract) pipeline(t *testing.T, in source.Table, workers int) (output, error) {
 	s := schema.Of(in, c.table.schema().Meta...)
+	s.Classes = c.table.schema().Classes
 	k, finish, err := c.open(t, s)
 	if err != nil {
 		return nil, err

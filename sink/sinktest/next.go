@@ -33,7 +33,7 @@ func (c *contract) next(t *testing.T) error {
 		for i, step := range steps {
 			if i == cut {
 				if err := s.Next(&second); err != nil {
-					return fmt.Errorf("Next: %w", err)
+					return fmt.Errorf("next: %w", err)
 				}
 			}
 			if err := step(); err != nil {
@@ -42,7 +42,7 @@ func (c *contract) next(t *testing.T) error {
 		}
 		if cut == len(batches) {
 			if err := s.Next(&second); err != nil {
-				return fmt.Errorf("Next: %w", err)
+				return fmt.Errorf("next: %w", err)
 			}
 		}
 		first, err := closed(k, finish)

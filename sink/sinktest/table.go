@@ -16,6 +16,7 @@ type Table struct {
 	Name    string // of the subtest
 	Columns []source.Column
 	Rows    int
+	Named   bool // the names of the classes are a column
 }
 
 // Images are gray images of unsigned bytes with a label of ten classes: three batches, the last one short.
@@ -23,6 +24,13 @@ func Images() Table {
 	return Table{Name: "images", Rows: 115, Columns: []source.Column{
 		{Name: "image", DType: idx.Uint8, Shape: []int{128, 128}, Origin: "images.idx3-ubyte"},
 		{Name: "label", DType: idx.Uint8, Origin: "labels.idx1-ubyte", Classes: []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}},
+	}}
+}
+
+// Named are labels of ten classes, and the names of these: two batches.
+func Named() Table {
+	return Table{Name: "named", Rows: 100_000, Named: true, Columns: []source.Column{
+		{Name: "label", DType: idx.Uint8, Origin: "labels.idx1-ubyte", Classes: []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "a\"9"}},
 	}}
 }
 
@@ -72,8 +80,12 @@ func (t Table) fill() filled {
 
 // schema describes the whole table.
 func (t filled) schema() *schema.Schema {
-	return &schema.Schema{Columns: t.Columns, Rows: int64(t.Rows), Source: int64(t.Rows),
+	s := &schema.Schema{Columns: t.Columns, Rows: int64(t.Rows), Source: int64(t.Rows),
 		Meta: []schema.Pair{{Key: "idxport.sources", Value: t.Name}}}
+	if t.Named {
+		s.Classes = schema.NewClasses(s, s.Label())
+	}
+	return s
 }
 
 // batches are all rows of t, cut as pipeline cuts them, each in buffers of its own.

@@ -1,19 +1,16 @@
 package tar
 
 import (
-	"encoding/binary"
 	"encoding/json"
-	"math"
-	"strconv"
 	"strings"
 
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/source/idx"
 )
 
-// maxNumber is the most bytes of a number: -2.2250738585072014e-308.
-const maxNumber = 24
+// infinity is what Python's json calls it.
+const infinity = "Infinity"
 
 // A scalar is a column that goes into the .json of its row.
 type scalar struct {
@@ -45,36 +42,7 @@ func newScalars(s *schema.Schema, columns []int) (scalars []scalar, left []int) 
 func appendJSON(dst []byte, scalars []scalar, b schema.Batch, i int) []byte {
 	for _, s := range scalars {
 		dst = append(dst, s.key...)
-		data := b.Columns[s.column]
-		switch s.dtype {
-		case idx.Float32:
-			dst = appendFloat(dst, float64(math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))), 32)
-		case idx.Float64:
-			dst = appendFloat(dst, math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:])), 64)
-		default:
-			dst = strconv.AppendInt(dst, source.Int(s.dtype, data, i), 10)
-		}
+		dst = images.AppendNumber(dst, s.dtype, b.Columns[s.column], i, infinity)
 	}
 	return append(dst, '}')
-}
-
-// appendFloat appends v as the shortest number that reads back as it at that many bits. It has a point or an exponent, so that readers make a float of it:
-// an integer would lose the sign of −0.
-func appendFloat(dst []byte, v float64, bits int) []byte {
-	switch {
-	case math.IsNaN(v):
-		return append(dst, "NaN"...)
-	case math.IsInf(v, 1):
-		return append(dst, "Infinity"...)
-	case math.IsInf(v, -1):
-		return append(dst, "-Infinity"...)
-	}
-	begin := len(dst)
-	dst = strconv.AppendFloat(dst, v, 'g', -1, bits)
-	for _, c := range dst[begin:] {
-		if c == '.' || c == 'e' {
-			return dst
-		}
-	}
-	return append(dst, ".0"...)
 }

@@ -59,7 +59,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 		return nil, err
 	}
 	t := &Sink{out: w, columns: found, rows: s.Source, digits: max(digits, leastDigits)}
-	if t.image, err = images.New(format, s.Columns[found.Image], o.Channels); err != nil {
+	if t.image, err = images.New(images.PNG(format, o.Channels), s.Columns[found.Image]); err != nil {
 		return nil, err
 	}
 	e, err := t.image.NewEncoder()
@@ -78,7 +78,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 		t.jsonHead = newHeader(t.digits, ".json")
 		size := 1
 		for _, c := range t.scalars {
-			size += len(c.key) + maxNumber
+			size += len(c.key) + images.MaxNumber
 		}
 		t.rowSize += int64(block + padded(size))
 	}
@@ -101,7 +101,7 @@ func (s *Sink) Notes() []string { return s.notes }
 // BatchSize is the most that Encode makes of rows rows, and what it takes for one image.
 func (s *Sink) BatchSize(rows int) int64 { return int64(rows)*s.rowSize + s.image.Memory() }
 
-// Encode makes the files of b and their headers. The step writes them. A value that PNG cannot hold is a *sink.Error with ErrUnsupported.
+// Encode makes the files of b and their headers. The step writes them. A value that PNG cannot hold is a *sink.Error with ErrValue.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
 	if last := b.First + int64(b.Rows) - 1; last >= s.rows {
 		return nil, fmt.Errorf("%s: found row %d, expected %d rows", format, last, s.rows)

@@ -18,6 +18,7 @@ type Table struct {
 	Columns []source.Column
 	Rows    int
 	Data    [][]byte // of each column, little-endian
+	Named   bool     // the names of the classes are a column
 }
 
 // An Open makes the sink under test.
@@ -38,7 +39,11 @@ func Random(rows int, columns ...source.Column) Table {
 // Schema describes t, with a pair of metadata.
 func (t Table) Schema() *schema.Schema {
 	rows := int64(t.Rows)
-	return &schema.Schema{Columns: t.Columns, Rows: rows, Source: rows, Meta: []schema.Pair{{Key: "sources", Value: "a, b"}}}
+	s := &schema.Schema{Columns: t.Columns, Rows: rows, Source: rows, Meta: []schema.Pair{{Key: "sources", Value: "a, b"}}}
+	if t.Named {
+		s.Classes = schema.NewClasses(s, s.Label())
+	}
+	return s
 }
 
 // Join is the bytes of a column of which each element of size bytes was a column of its own: the first element of every column, then the second of every

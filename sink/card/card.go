@@ -1,0 +1,124 @@
+package card
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink/layout"
+)
+
+// A Card describes a data set.
+type Card struct {
+	Name     string   // of the data set, as people write it
+	Homepage string   // URL, or empty
+	License  string   // as the publisher calls it, or empty
+	Sources  []string // names of files
+	Schema   *schema.Schema
+	Splits   []Split
+	Version  string // of the program
+}
+
+// A Split is a part of the data set, with the files data/<name>-*.
+type Split struct {
+	Name  string
+	Rows  int64
+	Files int
+	Bytes int64
+}
+
+// Text is the card.
+func (c Card) Text() []byte {
+	var b bytes.Buffer
+	features := layout.Features(c.Schema)
+	fmt.Fprintf(&b, "---\npretty_name: %s\n", quoted(c.Name))
+	if classified(features) {
+		b.WriteString("task_categories:\n- image-classification\n")
+	}
+	fmt.Fprintf(&b, "size_categories:\n- %s\n", sizeCategory(c.total(func(s Split) int64 { return s.Rows })))
+	b.WriteString("dataset_info:\n  features:\n")
+	for _, f := range features {
+		writeFeature(&b, f)
+	}
+	b.WriteString("  splits:\n")
+	for _, s := range c.Splits {
+		fmt.Fprintf(&b, "  - name: %s\n    num_bytes: %d\n    num_examples: %d\n", quoted(s.Name), s.Bytes, s.Rows)
+	}
+	fmt.Fprintf(&b, "  download_size: %d\n  dataset_size: %[1]d\n", c.total(func(s Split) int64 { return s.Bytes }))
+	b.WriteString("configs:\n- config_name: default\n  data_files:\n")
+	for _, s := range c.Splits {
+		fmt.Fprintf(&b, "  - split: %s\n    path: %s\n", quoted(s.Name), quoted("data/"+s.Name+"-*"))
+	}
+	fmt.Fprintf(&b, "---\n\n# %s\n\n| split | rows | files | bytes |\n|---|--:|--:|--:|\n", oneLine(c.Name))
+	for _, s := range c.Splits {
+		fmt.Fprintf(&b, "| %s | %d | %d | %d |\n", s.Name, s.Rows, s.Files, s.Bytes)
+	}
+	for _, line := range []struct{ what, value string }{{"Homepage", c.Homepage}, {"License", c.License}} {
+		if line.value != "" {
+			fmt.Fprintf(&b, "\n%s: %s\n", line.what, line.value)
+		}
+	}
+	fmt.Fprintf(&b, "\nMade by idxport %s of %s.\n\n", c.Version, oneLine(strings.Join(c.Sources, ", ")))
+	return b.Bytes()
+}
+
+// total is the sum of of over all splits.
+func (c Card) total(of func(Split) int64) int64 {
+	n := int64(0)
+	for _, s := range c.Splits {
+		n += of(s)
+	}
+	return n
+}
+
+// classified tells whether there are images and classes.
+func classified(features []layout.Feature) bool {
+	kinds := map[string]bool{}
+	for _, f := range features {
+		kinds[f.Type] = true
+	}
+	return kinds["Image"] && kinds["ClassLabel"]
+}
+
+// writeFeature writes the feature f as datasets write theirs into cards.
+func writeFeature(b *bytes.Buffer, f layout.Feature) {
+	fmt.Fprintf(b, "  - name: %s\n", quoted(f.Column))
+	switch f.Type {
+	case "Image":
+		b.WriteString("    dtype: image\n")
+	case "ClassLabel":
+		b.WriteString("    dtype:\n      class_label:\n        names:\n")
+		for label, name := range f.Names {
+			fmt.Fprintf(b, "          '%d': %s\n", label, quoted(name))
+		}
+	default:
+		fmt.Fprintf(b, "    dtype: %s\n", f.DType)
+	}
+}
+
+// sizeCategory is the Hub's word for a number of rows.
+func sizeCategory(rows int64) string {
+	limits := []struct {
+		most int64
+		name string
+	}{{1e3, "n<1K"}, {1e4, "1K<n<10K"}, {1e5, "10K<n<100K"}, {1e6, "100K<n<1M"}, {1e7, "1M<n<10M"}, {1e8, "10M<n<100M"}, {1e9, "100M<n<1B"}}
+	for _, l := range limits {
+		if rows < l.most {
+			return l.name
+		}
+	}
+	return "n>1B"
+}
+
+// quoted is s as a YAML scalar: a string of JSON is one.
+func quoted(s string) string {
+	text, _ := json.Marshal(s) // strings cannot fail
+	return string(text)
+}
+
+// oneLine is s without what would end the line or the card.
+func oneLine(s string) string {
+	return strings.NewReplacer("\n", " ", "\r", " ", "|", " ", "<!--", " ").Replace(s)
+}

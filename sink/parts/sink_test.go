@@ -1,0 +1,205 @@
+package parts_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/csv"
+	"github.com/idxport/idxport/sink/npy"
+	"github.com/idxport/idxport/sink/parquet"
+	"github.com/idxport/idxport/sink/parts"
+	"github.com/idxport/idxport/sink/publish"
+	"github.com/idxport/idxport/sink/sinktest"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+var _ sink.Sizer = (*parts.Sink)(nil)
+
+// newFolder is a folder for parts, and what publishes and reads it.
+func newFolder(t *testing.T) (*publish.Class, func() map[string][]byte) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "out")
+	set, err := publish.Prepare([]publish.Target{{Path: dir, Folder: true, Mark: publish.PartsMark}}, publish.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(set.Discard)
+	class, err := set.Folder(0).Class("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return class, func() map[string][]byte {
+		t.Helper()
+		if err := set.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := map[string][]byte{}
+		for _, entry := range entries {
+			if files[entry.Name()], err = os.ReadFile(filepath.Join(dir, entry.Name())); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return files
+	}
+}
+
+func openCSV(s *schema.Schema) func(io.Writer) (sink.Sink, error) {
+	return func(w io.Writer) (sink.Sink, error) { return csv.New(w, s, csv.Options{Style: "pjreddie"}) }
+}
+
+func openParquet(s *schema.Schema) func(io.Writer) (sink.Sink, error) {
+	return func(w io.Writer) (sink.Sink, error) { return parquet.New(w, s, parquet.Options{}) }
+}
+
+func TestContract(t *testing.T) {
+	t.Parallel()
+	for _, o := range []parts.Options{{Rows: 7}, {Rows: 64}, {Size: 1}, {Rows: 100, Size: 100_000}} {
+		for name, open := range map[string]func(*schema.Schema) func(io.Writer) (sink.Sink, error){"csv": openCSV, "parquet": openParquet} {
+			o.Stem, o.Extension = "part", "."+name
+			t.Run(fmt.Sprintf("%s %d rows %d bytes", name, o.Rows, o.Size), func(t *testing.T) {
+				t.Parallel()
+				sinktest.Run(t, func(t *testing.T, s *schema.Schema) (sink.Sink, func() map[string][]byte, error) {
+					class, finish := newFolder(t)
+					k, err := parts.New(class, s, o, open(s))
+					return k, finish, err
+				}, sinktest.Images(), sinktest.Unlabelled())
+			})
+		}
+	}
+}
+
+// numbers is a table of the numbers from first on, in rows of four bytes, and its batches of size rows.
+func numbers(first, rows, size int) (s *schema.Schema, batches []schema.Batch) {
+	s = &schema.Schema{Rows: int64(rows), Source: int64(first + rows), Columns: []source.Column{{Name: "data", DType: idx.Uint8, Shape: []int{4}}}}
+	for at := first; at < first+rows; at += size {
+		b := schema.Batch{First: int64(at), Rows: min(size, first+rows-at)}
+		var data []byte
+		for i := range b.Rows {
+			data = append(data, fmt.Appendf(nil, "%04d", at+i)...)
+		}
+		b.Columns = [][]byte{data}
+		batches = append(batches, b)
+	}
+	return s, batches
+}
+
+// write writes all batches, the last encoded first, and returns the files in order and what the sink tells of them.
+func write(t *testing.T, o parts.Options, s *schema.Schema, batches []schema.Batch) (files []string, told []parts.Part) {
+	t.Helper()
+	class, finish := newFolder(t)
+	o.Stem, o.Extension = "part", ".csv"
+	k, err := parts.New(class, s, o, func(w io.Writer) (sink.Sink, error) { return csv.New(w, s, csv.Options{Style: "matrix"}) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := make([]func() error, len(batches))
+	for i, b := range slices.Backward(batches) {
+		if steps[i], err = k.Encode(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := k.Close(); err != nil {
+		t.Fatal(err)
+	}
+	found := finish()
+	told = k.Parts()
+	for i, name := range slices.Sorted(maps.Keys(found))[1:] { // after _SUCCESS
+		if told[i].Name != name || told[i].Bytes != int64(len(found[name])) {
+			t.Errorf("told of %+v, found %s with %d bytes", told[i], name, len(found[name]))
+		}
+		files = append(files, string(found[name]))
+	}
+	return files, told
+}
+
+// text is what the style matrix makes of the numbers first to last−1.
+func text(first, last int) string {
+	var b bytes.Buffer
+	for n := first; n < last; n++ {
+		d := fmt.Appendf(nil, "%04d", n)
+		fmt.Fprintf(&b, "%d,%d,%d,%d\n", d[0], d[1], d[2], d[3])
+	}
+	return b.String()
+}
+
+func TestRows(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ first, rows, batch, perFile int }{
+		{0, 100, 8, 8}, {0, 100, 8, 10}, {0, 100, 16, 3}, {0, 100, 8, 25}, {0, 100, 8, 100}, {0, 100, 8, 1000}, {5, 40, 8, 10}, {0, 1, 8, 1}, {17, 3, 8, 1},
+	} {
+		s, batches := numbers(test.first, test.rows, test.batch)
+		files, told := write(t, parts.Options{Rows: int64(test.perFile), First: int64(test.first)}, s, batches)
+		var want []string
+		for at := test.first; at < test.first+test.rows; at += test.perFile {
+			want = append(want, text(at, min(at+test.perFile, test.first+test.rows)))
+		}
+		if !slices.Equal(files, want) {
+			t.Errorf("%+v: found %q, expected %q", test, files, want)
+		}
+		rows := int64(0)
+		for _, p := range told {
+			rows += p.Rows
+		}
+		if rows != int64(test.rows) {
+			t.Errorf("%+v: told of %d rows", test, rows)
+		}
+	}
+}
+
+// TestSize: every file but the last reaches the size with its last batch, and not before. A row takes 12 bytes.
+func TestSize(t *testing.T) {
+	t.Parallel()
+	s, batches := numbers(0, 100, 8)
+	for size, rows := range map[int64]int{1: 8, 96: 8, 97: 16, 192: 16, 193: 24, 1 << 20: 100} {
+		files, _ := write(t, parts.Options{Size: size}, s, batches)
+		if joined := strings.Join(files, ""); joined != text(0, 100) {
+			t.Errorf("%d bytes: found %q", size, joined)
+		}
+		if want := (100-1)/rows + 1; len(files) != want {
+			t.Errorf("%d bytes: found %d files, expected %d", size, len(files), want)
+		}
+	}
+}
+
+func TestNoRows(t *testing.T) {
+	t.Parallel()
+	s, _ := numbers(0, 0, 8)
+	if files, _ := write(t, parts.Options{Rows: 10}, s, nil); len(files) != 1 || files[0] != "" {
+		t.Errorf("found %q, expected one file", files)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	s, _ := numbers(0, 200_001, 1<<16)
+	class, _ := newFolder(t)
+	found := (*sink.Error)(nil)
+	_, err := parts.New(class, s, parts.Options{Rows: 2, Stem: "part"}, openCSV(s))
+	if !errors.As(err, &found) || !strings.Contains(found.Message, "100001 files") || !strings.Contains(found.Advice, "3 rows") {
+		t.Errorf("found %v, expected advice to take 3 rows", err)
+	}
+	_, err = parts.New(class, s, parts.Options{Rows: 3, Stem: "b"}, func(w io.Writer) (sink.Sink, error) { return npy.New(w, s, npy.Options{}) })
+	if !errors.Is(err, sink.ErrUnsupported) {
+		t.Errorf("found %v, expected %v", err, sink.ErrUnsupported)
+	}
+}

@@ -1,0 +1,172 @@
+package png_test
+
+import (
+	"context"
+	"encoding/csv"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/png"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+func TestMetadataCSV(t *testing.T) {
+	t.Parallel()
+	pixel := images(idx.Uint8, 1, 1)
+	scalar := func(name string, d idx.DType) source.Column { return source.Column{Name: name, DType: d} }
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for name, tt := range map[string]struct {
+		s     *schema.Schema
+		o     png.Options
+		first int64
+		data  [][]byte
+		want  string
+	}{
+		"labels": {describe(11, pixel, labels(idx.Uint8)), png.Options{MaxLabel: 26}, 8, [][]byte{sequence(3), {26, 0, 3}},
+			"file_name,label\n26/08.png,26\n00/09.png,0\n03/10.png,3\n"},
+		"no labels": {describe(2, pixel), png.Options{}, 0, [][]byte{sequence(2)}, "file_name\n0.png\n1.png\n"},
+		"class names": {describe(5, pixel, labels(idx.Uint8, "T-shirt/top", `5" heel, red`, "=1+1", " x", "two\nlines")), png.Options{}, 0,
+			[][]byte{sequence(5), {4, 3, 2, 1, 0}},
+			"file_name,label,class\n4/0.png,4,\"two\nlines\"\n3/1.png,3,\" x\"\n2/2.png,2,=1+1\n1/3.png,1,\"5\"\" heel, red\"\n0/4.png,0,T-shirt/top\n"},
+		"folders of names": {describe(2, pixel, labels(idx.Uint8, "b/c", "a")), png.Options{ClassFolders: "names"}, 0, [][]byte{sequence(2), {0, 1}},
+			"file_name,label,class\nb_c/0.png,0,b/c\na/1.png,1,a\n"},
+		"classes from 1 on": {describe(2, pixel, labels(idx.Uint8, "", "a", "b")), png.Options{}, 0, [][]byte{sequence(2), {2, 0}},
+			"file_name,label,class\n2/0.png,2,b\n0/1.png,0,\n"},
+		"other scalars": {describe(1, scalar("writer", idx.Int32), pixel, labels(idx.Int16), scalar(`a,"b"`, idx.Int8)), png.Options{MaxLabel: 300}, 0,
+			[][]byte{little[int32](-2147483648), sequence(1), little[int16](300), {0xff}},
+			"file_name,label,writer,\"a,\"\"b\"\"\"\n300/0.png,300,-2147483648,-1\n"},
+		"label of another name": {describe(1, pixel, scalar("y", idx.Uint8)), png.Options{MaxLabel: 9}, 0, [][]byte{sequence(1), {7}}, "file_name,y\n7/0.png,7\n"},
+		"scalars without a label": {describe(1, pixel, scalar("a", idx.Uint8), scalar("b", idx.Uint8)), png.Options{}, 0, [][]byte{sequence(1), {7}, {8}},
+			"file_name,a,b\n0.png,7,8\n"},
+		"floats": {describe(7, pixel, scalar("f", idx.Float32)), png.Options{}, 0,
+			[][]byte{sequence(7), little(0.1, 1, float32(math.Copysign(0, -1)), nan, inf, -inf, 1e30)},
+			"file_name,f\n0.png,0.1\n1.png,1.0\n2.png,-0.0\n3.png,NaN\n4.png,inf\n5.png,-inf\n6.png,1e+30\n"},
+		"vectors are left out": {describe(1, pixel, source.Column{Name: "v", DType: idx.Uint8, Shape: []int{2}}), png.Options{}, 0, [][]byte{sequence(1), {1, 2}},
+			"file_name\n0.png\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tt.o.MetadataCSV = true
+			folder, finish := newFolder(t)
+			k, err := png.New(folder, tt.s, tt.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows := int64(len(tt.data[0]) / tt.s.Columns[0].RecordSize())
+			step, err := k.Encode(context.Background(), schema.Batch{First: tt.first, Rows: int(rows), Columns: tt.data})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := step(); err != nil {
+				t.Fatal(err)
+			}
+			if err := k.Close(); err != nil {
+				t.Fatal(err)
+			}
+			files := finish()
+			found := string(files["metadata.csv"])
+			if found != tt.want {
+				t.Errorf("found\n%s\nexpected\n%s", found, tt.want)
+			}
+			records, err := csv.NewReader(strings.NewReader(found)).ReadAll()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, record := range records[1:] {
+				if files[record[0]] == nil {
+					t.Errorf("metadata.csv names %s, found the files %s", record[0], names(files))
+				}
+			}
+		})
+	}
+}
+
+// TestMetadataOrder: the lines are in the order of the rows, although batches were encoded in another order; a batch that no step ran for is not
+// in it.
+func TestMetadataOrder(t *testing.T) {
+	t.Parallel()
+	folder, finish := newFolder(t)
+	k, err := png.New(folder, describe(30, images(idx.Uint8, 1, 1)), png.Options{MetadataCSV: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var steps []func() error
+	for _, first := range []int64{20, 0, 10} {
+		step, err := k.Encode(context.Background(), schema.Batch{First: first, Rows: 10, Columns: [][]byte{sequence(10)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps = append(steps, step)
+	}
+	for _, i := range []int{1, 2, 0} {
+		if err := steps[i](); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := k.Close(); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(finish()["metadata.csv"]), "\n")
+	want := []string{"file_name"}
+	for row := range 30 {
+		name := strconv.Itoa(row) + ".png"
+		if row < 10 {
+			name = "0" + name
+		}
+		want = append(want, name)
+	}
+	if want = append(want, ""); !slices.Equal(lines, want) {
+		t.Errorf("found the lines %q, expected %q", lines, want)
+	}
+}
+
+func TestMetadataWithoutRows(t *testing.T) {
+	t.Parallel()
+	folder, finish := newFolder(t)
+	k, err := png.New(folder, describe(0, images(idx.Uint8, 28, 28), labels(idx.Uint8)), png.Options{MetadataCSV: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if found := string(finish()["metadata.csv"]); found != "file_name,label\n" {
+		t.Errorf("found %q, expected the header alone", found)
+	}
+}
+
+// TestMetadataNames: a column that would be in the table twice is refused. A vector, which is not in it, may have any name.
+func TestMetadataNames(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		column  source.Column
+		classes []string
+		refused bool
+	}{
+		"file_name":                 {source.Column{Name: "file_name", DType: idx.Int32}, nil, true},
+		"File_Name":                 {source.Column{Name: "File_Name", DType: idx.Int32}, nil, true},
+		"image":                     {source.Column{Name: "image", DType: idx.Int32}, nil, true},
+		"class beside names":        {source.Column{Name: "class", DType: idx.Int32}, []string{"a"}, true},
+		"class without names":       {source.Column{Name: "class", DType: idx.Int32}, nil, false},
+		"vector that is not in it":  {source.Column{Name: "file_name", DType: idx.Int32, Shape: []int{2}}, nil, false},
+		"a name that is not in use": {source.Column{Name: "files", DType: idx.Int32}, []string{"a"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder, _ := newFolder(t)
+			picture := source.Column{Name: "picture", DType: idx.Uint8, Shape: []int{1, 1}}
+			_, err := png.New(folder, describe(1, picture, labels(idx.Uint8, tt.classes...), tt.column), png.Options{MetadataCSV: true})
+			if tt.refused {
+				checkError(t, err, sink.ErrUnsupported, tt.column.Name, "another name")
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
