@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""Run the examples of README.md and docs/recipes.md on MNIST and Fashion-MNIST, and compare what they print with what is shown.
+
+usage: $(test/interop/venv) test/recipes/run.py --binary PATH [--only SECTION …] [--keep]
+
+Every section with examples runs in a new folder that has ./mnist and ./fashion-mnist. Prints a line per section, the failures in full and
+the totals; exits with 1 if one failed. test/recipes/README.md tells how examples are written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+import document
+import rules
+from document import Block, Section
+from facts import Data, facts, missing
+
+ROOT = Path(__file__).resolve().parents[2]
+OUT = re.compile(r"-o out\b")  # both documents say that examples start without it
+MEMORY = Path("/dev/shm")
+DOCUMENTS = ["README.md", "docs/recipes.md"]
+OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "SPARK_LOCAL_IP": "127.0.0.1"}
+
+# The first word that is found in a Python block tells in which environment it runs.
+ENVIRONMENTS = [
+    ("spark", re.compile(r"\bspark\b")),
+    ("torch", re.compile(r"^(import|from) torch", re.MULTILINE)),
+    ("keras", re.compile(r"^(import|from) (keras|tensorflow)", re.MULTILINE)),
+    ("huggingface", re.compile(r"^(import|from) (datasets|webdataset|idx2numpy)", re.MULTILINE)),
+]
+
+
+def environment(block: Block) -> str:
+    """The name of the environment that a block needs; "" is the one with pyarrow, polars, pandas and DuckDB."""
+    if block.language == "python":
+        return next((name for name, word in ENVIRONMENTS if word.search(block.text)), "")
+    return ""
+
+
+class Runner:
+    """Runs sections; counts and prints failures."""
+
+    def __init__(self, binary: Path, data: Path, scratch: Path) -> None:
+        self.scratch, self.data = scratch, data
+        self.pythons = {}
+        for name in ("", "spark", "huggingface", "torch"):
+            command = [ROOT / "test/recipes/torch"] if name == "torch" else [ROOT / "test/interop/venv", *([name] if name else [])]
+            self.pythons[name] = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+        packages = subprocess.run([ROOT / "test/recipes/packages", self.pythons["huggingface"]], check=True, stdout=subprocess.PIPE, text=True)
+        (scratch / "bin").mkdir()
+        (scratch / "bin/idxport").symlink_to(binary)
+        self.environ = os.environ | OFFLINE | {"PATH": f"{scratch / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": packages.stdout.strip(), "COLUMNS": "80"}
+        self.environ["HF_HOME"] = str(scratch / "huggingface")
+        self.passed = self.failed = self.not_run = 0
+
+    def fail(self, place: str, what: str) -> None:
+        """Count and print a failure."""
+        self.failed += 1
+        print(f"FAILED {place}: {what}")
+
+    def section(self, section: Section) -> None:
+        """Run the blocks of a section in order; a failure ends it, as later blocks need the earlier."""
+        start, folder = time.monotonic(), Path(tempfile.mkdtemp(dir=self.scratch))
+        for name in ("mnist", "fashion-mnist"):
+            (folder / name).symlink_to(self.data / name)
+        run, failed = 0, self.failed
+        kinds = groupby(self.selected(section), key=lambda block: (block.language == "console", environment(block)))
+        for (console, name), group in kinds:
+            blocks = list(group)
+            problems = list(self.console(blocks, folder) if console else self.session(name, blocks, folder))
+            for place, what in problems:
+                self.fail(place, what)
+            if problems:
+                break
+            run += len(blocks)
+        self.passed += run
+        print(f"{section.document}, {section.title}: {run} ran{'' if failed == self.failed else ', FAILED'} ({time.monotonic() - start:.1f} s)", flush=True)
+
+    def selected(self, section: Section) -> Iterator[Block]:
+        """The blocks that are to be run; tells of the others."""
+        for block in section.blocks:
+            if block.not_run:
+                print(f"not run: {block.place}: {block.not_run}")
+                self.not_run += 1
+            else:
+                yield block
+
+    def console(self, blocks: list[Block], folder: Path) -> Iterator[tuple[str, str]]:
+        """Run commands; yields the place and the reason of the first failure."""
+        for block in blocks:
+            if OUT.search(block.text):
+                shutil.rmtree(folder / "out", ignore_errors=True)
+            for command, expected in document.commands(block):
+                done = subprocess.run(
+                    ["sh", "-c", command], cwd=folder, env=self.environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+                )
+                what = f"exit code {done.returncode}\n{done.stdout}" if done.returncode else ""
+                if not what and expected:
+                    what = document.differs(done.stdout, expected, exact=True)
+                if what:
+                    yield block.place, f"{command}\n{what}"
+                    return
+
+    def session(self, name: str, blocks: list[Block], folder: Path) -> Iterator[tuple[str, str]]:
+        """Run Python and SQL in one process; yields the places and reasons of failures."""
+        if name not in self.pythons:
+            yield blocks[0].place, f"it needs {name}, which no environment has"
+            return
+        job = folder / ".job.json"
+        job.write_text(json.dumps({"spark": name == "spark", "blocks": [{"language": block.language, "text": block.text} for block in blocks]}))
+        done = subprocess.run(
+            [self.pythons[name], ROOT / "test/recipes/session.py", job], cwd=folder, env=self.environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        if done.returncode:
+            yield blocks[0].place, f"exit code {done.returncode}\n{done.stdout}"
+            return
+        statements = json.loads(job.read_text())
+        for number, block in enumerate(blocks):
+            yield from compare(block, [entry for entry in statements if entry["block"] == number])
+
+
+def compare(block: Block, statements: list[dict]) -> Iterator[tuple[str, str]]:
+    """What a block printed with what it and the block below it show."""
+    for entry in statements:
+        if "error" in entry:
+            yield block.place, entry["error"]
+            return
+    expected: dict[int, list[str]] = {}
+    for line, text in document.shown(block):
+        expected.setdefault(max(entry["line"] for entry in statements if entry["line"] <= line), []).append(text)
+    if block.output is not None:
+        others = "".join(entry["printed"] for entry in statements if entry["line"] not in expected)
+        if what := document.differs(others, block.output):
+            yield block.place, what
+    for entry in statements:
+        if entry["line"] in expected and (what := document.differs(entry["printed"], "\n".join(expected[entry["line"]]))):
+            yield f"{block.document}:{block.line + entry['line'] - 1}", what
+
+
+def check_facts(runner: Runner, found: list[Section], data: Data) -> None:
+    """What the documents show of the data is what numpy computes."""
+    for (name, title), tables in facts(data).items():
+        blocks = [block for section in found if (section.document, section.title) == (name, title) for block in section.blocks]
+        lines = iter([line for block in blocks for line in said(block)])
+        for number, rows in enumerate(tables, 1):
+            if what := missing(rows, lines):
+                runner.fail(f"{name}, {title}, fact {number}", what)
+            else:
+                runner.passed += 1
+
+
+def said(block: Block) -> list[str]:
+    """The lines that a block that is run shows as printed."""
+    return [] if block.not_run else [text for _, text in document.shown(block)] + (block.output or "").splitlines()
+
+
+def arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", type=Path, required=True, help="the idxport to test")
+    parser.add_argument("--data", type=Path, default=ROOT / "data", help="the folder of mnist/ and fashion-mnist/")
+    parser.add_argument("--scratch", type=Path, help="where outputs are written (default: /dev/shm if it is there, as there are 160,000 files)")
+    parser.add_argument("--only", nargs="+", metavar="SECTION", help="run these sections only, named by their headings")
+    parser.add_argument("--keep", action="store_true", help="leave the files, and say where")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Run everything that was asked for."""
+    options = arguments()
+    lacking = [str(path) for path in (options.binary, options.data / "mnist", options.data / "fashion-mnist") if not path.exists()]
+    if lacking:
+        print(f"run.py: {', '.join(lacking)}: not there; run make build and make data first", file=sys.stderr)
+        return 66
+    scratch = Path(tempfile.mkdtemp(prefix="idxport-recipes-", dir=options.scratch or (MEMORY if MEMORY.is_dir() else None)))
+    try:
+        runner = Runner(options.binary.resolve(), options.data.resolve(), scratch)
+        found = [section for name in DOCUMENTS for section in document.sections(ROOT / name, name)]
+        data = Data(options.data.resolve())
+        for section in found:
+            if not options.only or section.title in options.only:
+                runner.section(section)
+        if not options.only:
+            check_facts(runner, found, data)
+            wrong = list(rules.check(options.binary.resolve(), data, scratch))
+            for what in wrong:
+                runner.fail("class folders", what)
+            runner.passed += not wrong
+    finally:
+        if options.keep:
+            print(f"files are in {scratch}")
+        else:
+            shutil.rmtree(scratch, ignore_errors=True)
+    print(f"{runner.passed} passed, {runner.failed} failed; {runner.not_run} not run, as marked")
+    return 1 if runner.failed or not runner.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
