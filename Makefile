@@ -6,7 +6,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: build demo test race lint fuzz golden data interop interop-full bench bench-peers bench-scale bench-results cross vuln clean
+.PHONY: build demo test race lint fuzz golden data interop interop-matrix interop-full recipes bench bench-peers bench-scale bench-results cross vuln clean
 
 ## build: the program, static, as bin/idxport
 build:
@@ -54,20 +54,31 @@ golden:
 data:
 	test/data/fetch
 
-## interop: read idxport's output with other programs (Python in a virtual environment, JavaScript, Spark, Hugging Face datasets) and compare every value
+## interop: read idxport's output with other programs (Python in a virtual environment, JavaScript, Go, Spark, Hugging Face datasets), compare every value, and MATRIX.md with what they did
 interop: build
-	test/interop/venv
-	test/interop/.venv/bin/python test/interop/run.py --binary $(BIN) --quick
+	$$(test/interop/venv) test/interop/run.py --binary $(BIN) --quick
 	npm ci --silent --prefix test/interop/node && node test/interop/node/check.mjs $(BIN)
 	$$(test/interop/venv spark) test/interop/spark/check.py --binary $(BIN)
 	$$(test/interop/venv huggingface) test/interop/huggingface/check.py --binary $(BIN)
+	$$(test/interop/venv huggingface) test/interop/huggingface/folders.py --binary $(BIN)
+	test/interop/matrix/run $(BIN)
+
+## interop-matrix: write test/interop/MATRIX.md and the table of the README from what the readers do
+interop-matrix: build
+	npm ci --silent --prefix test/interop/node
+	test/interop/matrix/run $(BIN) --write
 
 ## interop-full: the whole product of types, ranks, compressions and formats, the published checksums, and the memory of 4 GiB inputs; needs `make data`
 interop-full: build data
-	test/interop/venv
-	test/interop/.venv/bin/python test/interop/run.py --binary $(BIN) --full
-	test/interop/.venv/bin/python test/interop/published.py --binary $(BIN)
-	test/interop/.venv/bin/python test/interop/memory.py --binary $(BIN)
+	$$(test/interop/venv) test/interop/run.py --binary $(BIN) --full
+	$$(test/interop/venv) test/interop/published.py --binary $(BIN)
+	$$(test/interop/venv) test/interop/memory.py --binary $(BIN)
+	npm ci --silent --prefix test/interop/node
+	test/interop/matrix/run $(BIN) --full
+
+## recipes: run the examples of README.md and docs/recipes.md on MNIST and Fashion-MNIST, and compare what they print with what they show
+recipes: build data
+	$$(test/interop/venv) test/recipes/run.py --binary $(BIN)
 
 ## bench: ratios of whole runs to the limits of the machine, on MNIST, Fashion-MNIST and 2 GiB files, start-up and size; Linux, an idle machine, 5 GB of /dev/shm
 bench: build data

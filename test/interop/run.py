@@ -14,7 +14,23 @@ import sys
 import tempfile
 from pathlib import Path
 
-from suite import check_arrow, check_csv, check_hostile, check_idx, check_layouts, check_npy, check_parquet, check_png, check_tar, check_together
+from suite import (
+    check_arrow,
+    check_book,
+    check_classes,
+    check_csv,
+    check_folders,
+    check_hostile,
+    check_idx,
+    check_layouts,
+    check_npy,
+    check_parquet,
+    check_parts,
+    check_png,
+    check_png_book,
+    check_tar,
+    check_together,
+)
 from suite.command import Bench
 from suite.report import Report
 
@@ -22,11 +38,16 @@ CHECKS = {
     "idx": check_idx.check,
     "arrow": check_arrow.check,
     "parquet": check_parquet.check,
+    "book": check_book.check,
     "csv": check_csv.check,
     "png": check_png.check,
+    "pngs": check_png_book.check,
     "tar": check_tar.check,
     "npy": check_npy.check,
     "layouts": check_layouts.check,
+    "classes": check_classes.check,
+    "folders": check_folders.check,
+    "parts": check_parts.check,
     "together": check_together.check,
     "hostile": check_hostile.check,
 }

@@ -101,6 +101,43 @@ def check_images(binary: Path, folder: Path, dtype: str, shape: tuple[int, ...],
     return len(loaded)
 
 
+def check_folders(binary: Path, folder: Path) -> int:
+    """load_dataset of a folder finds both splits, whatever their number of files: the Hub's with images and names, and those of other layouts."""
+    random = np.random.default_rng(2)
+    inputs = folder / "in"
+    inputs.mkdir()
+    splits = {}
+    for split, stem, rows in (("train", "train", 1003), ("test", "t10k", 200)):
+        splits[split] = random.integers(0, 255, (rows, 7, 9), np.uint8, endpoint=True), random.integers(1, len(CLASSES), rows, np.uint8)
+        write(inputs / f"{stem}-images-idx3-ubyte", splits[split][0])
+        write(inputs / f"{stem}-labels-idx1-ubyte", splits[split][1])
+    classes = folder / "classes.txt"
+    classes.write_text("\n".join(CLASSES) + "\n", encoding="utf-8")
+    features = datasets.Features({"image": datasets.Image(), "label": datasets.ClassLabel(names=["N/A", *CLASSES[1:]])})
+    cases = 0
+    for name, flags in {
+        "hub": ["--layout", "huggingface", "--classes", str(classes)],
+        "shards": ["--layout", "huggingface", "--classes", str(classes), "--rows-per-file", "300"],
+        "whole": [],
+        "parts": ["--rows-per-file", "300"],
+    }.items():
+        out = folder / name
+        subprocess.run([binary, "convert", inputs, "-o", f"{out}/", *flags, "--quiet"], check=True)
+        (out / ".x.idxport-lock").touch()
+        loaded = datasets.load_dataset(str(out), cache_dir=str(folder / "cache"))
+        equal(f"{name}: the splits", set(loaded), set(splits))
+        for split, (images, labels) in splits.items():
+            what = f"{name}, {split}"
+            if "--layout" in flags:
+                equal(f"{what}: the features", loaded[split].features, features)
+                check_rows(what, loaded[split], images, labels, "L")
+            else:
+                equal(f"{what}: equal images", np.array_equal(np.array(loaded[split]["image"], "uint8"), images.reshape(len(images), -1)), True)
+                equal(f"{what}: equal labels", np.array_equal(np.array(loaded[split]["label"], "uint8"), labels), True)
+            cases += 1
+    return cases
+
+
 def main() -> None:
     """Run all cases."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -111,6 +148,8 @@ def main() -> None:
     for dtype, shape, mode in IMAGES:
         with tempfile.TemporaryDirectory(prefix="idxport-huggingface-") as folder:
             cases += check_images(binary, Path(folder), dtype, shape, mode)
+    with tempfile.TemporaryDirectory(prefix="idxport-huggingface-") as folder:
+        cases += check_folders(binary, Path(folder))
     print(f"datasets {datasets.__version__}: {cases} cases ok")
 
 

@@ -1,0 +1,58 @@
+"""Values out of Arrow data, whatever the layout: what pyarrow, DuckDB, polars and datasets hand out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from .cells import Case, Differs, little_endian, png_images, spark_images
+
+
+def one(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """The column as one array, its extension type taken off."""
+    array = column
+    if isinstance(column, pa.ChunkedArray):
+        array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    return array.storage if isinstance(array, pa.ExtensionArray) else array
+
+
+def flat(array: pa.Array) -> np.ndarray:
+    """The numbers of a column of scalars or of lists in lists, by row; all lists of a level must be of one length, and nothing null."""
+    sizes = [len(array)]
+    while pa.types.is_list(array.type) or pa.types.is_large_list(array.type) or pa.types.is_fixed_size_list(array.type):
+        if array.null_count:
+            raise Differs(f"{array.null_count} lists are null")
+        inner = array.flatten()
+        if not pa.types.is_fixed_size_list(array.type):
+            lengths = np.unique(np.diff(array.offsets.to_numpy()))
+            if len(lengths) > 1:
+                raise Differs(f"lists have {lengths.tolist()} elements")
+        sizes.append(len(inner) // max(len(array), 1))
+        array = inner
+    if array.null_count:
+        raise Differs(f"{array.null_count} values are null")
+    return (array.to_numpy(zero_copy_only=False) if len(array) else np.empty(0, array.type.to_pandas_dtype())).reshape(sizes[0], -1 if len(array) else 0)
+
+
+def image(array: pa.Array, case: Case) -> np.ndarray:
+    """The tensor of a column, by the layout of the file."""
+    kind = array.type
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind) or pa.types.is_binary_view(kind):
+        return little_endian(array.to_pylist(), case.image)
+    if case.layout == "spark-image":
+        return spark_images(array.to_pylist(), case.image)
+    if case.layout == "huggingface":
+        return png_images([row["bytes"] for row in array.to_pylist()], case.image)
+    return flat(array)
+
+
+def columns(table: pa.Table, case: Case) -> dict[str, np.ndarray]:
+    """The columns of the input out of a table of any layout."""
+    labels = {"label": flat(one(table.column("label"))).reshape(-1)} if "label" in case.columns else {}
+    if case.layout != "columns":
+        values = image(one(table.column("image")), case)
+        return {"image": values.reshape(-1) if case.image.ndim == 1 else values, **labels}
+    names = [name for name in table.column_names if name != "label"]
+    if names != [f"pixel{i}" for i in range(len(names))]:
+        raise Differs(f"the columns are {names[:3]}…")
+    return {"image": np.stack([flat(one(table.column(name))).reshape(-1) for name in names], axis=1), **labels}

@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""Put the records of all readers together as MATRIX.md and as the table of the README.
+
+usage: $(test/interop/venv) -m matrix.assemble --corpus FOLDER --cells FOLDER [--write | --full]        (in test/interop)
+
+Every reader must have recorded every file of its formats. A file that was not read must be in matrix/refusals.py, with the words it was
+refused with, and a file that is there must not be read. Then the pages are compared with what the records say; --write writes them.
+Exits with 1 at a record that nobody expects, and at a page that differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from .refusals import REFUSALS, Refusal
+
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parent / "MATRIX.md"
+README = HERE.parents[2] / "README.md"
+BEGIN, END = "<!-- matrix -->", "<!-- /matrix -->"
+
+# The readers, in the order of the columns, and the formats that they have business with.
+TABLES = ("parquet", "arrow", "csv")
+READERS = {
+    "pyarrow": TABLES,
+    "pandas": TABLES,
+    "polars": TABLES,
+    "DuckDB": ("parquet", "csv"),
+    "Spark": ("parquet", "csv", "png"),
+    "Spark, row reader": ("parquet",),
+    "datasets": (*TABLES, "png", "tar"),
+    "hyparquet": ("parquet",),
+    "apache-arrow": ("arrow",),
+    "parquet-go": ("parquet",),
+    "arrow-go": ("parquet", "arrow"),
+    "numpy": ("csv", "npy", "idx"),
+    "Pillow": ("png", "tar"),
+    "OpenCV": ("png", "tar"),
+}
+LAYOUTS = ["list", "nested", "tensor", "fixed-binary", "binary", "spark-image", "huggingface", "columns"]
+ROWS = [(form, layout) for form in ("parquet", "arrow") for layout in LAYOUTS] + [(form, "") for form in ("csv", "png", "tar", "npy", "idx")]
+TITLES = {"parquet": "Parquet", "arrow": "Arrow", "csv": "CSV", "png": "PNG folder", "tar": "tar", "npy": "npy", "idx": "IDX"}
+# Where the type of the column is a struct or the like, what a README has room for.
+SHORT = {"spark-image": "struct", "huggingface": "struct"}
+
+COLUMNS = " columns"  # after the type of each, where the record is many columns
+
+Line = dict[str, str]
+
+
+class Matrix:
+    """All records, by reader and file."""
+
+    def __init__(self, corpus: Path, cells: Path) -> None:
+        """Read the cases and the records, and judge every one."""
+        self.cases: dict[str, Line] = {}
+        for line in (corpus / "cases.jsonl").read_text().splitlines():
+            case = json.loads(line)
+            self.cases[case["file"]] = case
+        self.problems: list[str] = []
+        self.lines: dict[tuple[str, str], Line] = {}
+        for reader in READERS:
+            path = cells / f"{reader}.jsonl"
+            for text in path.read_text().splitlines() if path.exists() else []:
+                line = json.loads(text)
+                self.lines[reader, line["file"]] = line
+        self.refused: dict[tuple[str, str, str], set[Refusal]] = defaultdict(set)
+        self.happened: set[Refusal] = set()
+        for reader, formats in READERS.items():
+            for file, case in self.cases.items():
+                if case["format"] in formats:
+                    self.judge(reader, case, self.lines.get((reader, file)))
+        self.problems += [f"{r.reader}: never happened: {r.words!r}" for r in REFUSALS if r not in self.happened]
+
+    def judge(self, reader: str, case: Line, line: Line | None) -> None:
+        """One record."""
+        where = f"{reader}, {case['file']}"
+        if line is None:
+            self.problems.append(f"{where}: no record")
+            return
+        known = [refusal for refusal in REFUSALS if refusal.reader == reader and refusal.covers(case)]
+        said = line.get("refuses") or line.get("differs")
+        if said is None:
+            self.problems += [f"{where}: was read, though matrix/refusals.py says: {r.why}" for r in known if not r.sometimes]
+            return
+        fitting = [refusal for refusal in known if re.search(refusal.words, said)]
+        if not fitting:
+            self.problems.append(f"{where}: {said[:300]}")
+        self.happened.update(fitting)
+        self.refused[reader, case["format"], case["layout"]].update(fitting)
+
+    def of(self, reader: str, form: str, layout: str) -> Iterator[tuple[Line, Line]]:
+        """The cases of a cell and their records."""
+        for file, case in self.cases.items():
+            if (case["format"], case["layout"]) == (form, layout) and (reader, file) in self.lines:
+                yield case, self.lines[reader, file]
+
+    def cell(self, reader: str, form: str, layout: str, notes: list[str], short: bool) -> str:
+        """What the reader makes of this layout: the type of the shown input, and the notes on files that it does not read."""
+        if form not in READERS[reader]:
+            return "–"
+        found = list(self.of(reader, form, layout))
+        shown = next((line for case, line in found if case["shown"] and "kind" in line), None)
+        # What is refused only sometimes is told wherever it may be: the page must not depend on which files it was.
+        possible = {r for r in self.happened if r.sometimes and r.reader == reader and any(r.covers(case) for case, _ in found)}
+        refusals = sorted(self.refused[reader, form, layout] | possible, key=REFUSALS.index)
+        marks = "".join(f"<sup>{number(notes, f'{r.reader}: {r.why}')}</sup>" for r in refusals)
+        if shown is None:
+            return f"refuses{marks}" if short else f"refuses: {'; '.join(r.why for r in refusals)}"
+        kind = SHORT.get(layout, shown["kind"]) if short and not shown["exact"] else shown["kind"]
+        name, of = kind.removesuffix(COLUMNS), "columns of " if kind.endswith(COLUMNS) else ""
+        return f"exact{marks}" if short and shown["exact"] else f"{'exact:' if shown['exact'] else 'as'} {of}`{name}`{marks}"
+
+
+def number(notes: list[str], note: str) -> int:
+    """The number of a note, which is added if it is new."""
+    if note not in notes:
+        notes.append(note)
+    return notes.index(note) + 1
+
+
+def row_name(form: str, layout: str) -> str:
+    """The first cell of a row."""
+    return f"{TITLES[form]} `{layout}`" if layout else TITLES[form]
+
+
+def page(matrix: Matrix) -> str:
+    """MATRIX.md: a table for each group of readers, whose cells name the types."""
+    notes: list[str] = []
+    codecs = {form: sorted({case["codec"] for case in matrix.cases.values() if case["format"] == form}) for form in ("parquet", "arrow")}
+    lines = [
+        "# What reads what",
+        "",
+        "Made by `make interop-matrix` from what the readers did, and checked by `make interop`: do not edit it by hand.",
+        "",
+        "**exact**: every value of every file is as in the IDX input, bit for bit, and the elements have its type. **as**: every value is as in the",
+        "input, in another type: bytes and structs want decoding, which was done here. **refuses**: the reader says no, and why. **–**: the reader has no",
+        "business with the format. The types are those of 11 images of 7×9 unsigned bytes. Any NaN equals any NaN in CSV, in the JVM and in JavaScript.",
+        "",
+        f"Files: {', '.join(f'{count} {TITLES[form]}' for form, count in counts(matrix))}: every data type, ranks 1 to 4, no record, one record, "
+        f"300,000 records, with labels; Parquet as {', '.join(codecs['parquet'])}, Arrow as {', '.join(codecs['arrow'])}.",
+    ]
+    names = list(READERS)
+    for group in (names[:4], names[4:7], names[7:11], names[11:]):
+        lines += ["", f"| | {' | '.join(group)} |", f"|---|{'---|' * len(group)}"]
+        for form, layout in ROWS:
+            if any(form in READERS[reader] for reader in group):
+                cells = [matrix.cell(reader, form, layout, notes, False) for reader in group]
+                lines.append(f"| {row_name(form, layout)} | {' | '.join(cells)} |")
+    lines += ["", *[f"{i}. {note}." for i, note in enumerate(notes, 1)]]
+    return "\n".join(lines) + "\n"
+
+
+def counts(matrix: Matrix) -> Iterator[tuple[str, int]]:
+    """The number of files of each format."""
+    for form in TITLES:
+        yield form, sum(case["format"] == form for case in matrix.cases.values())
+
+
+def compact(matrix: Matrix) -> str:
+    """The table of the README: a row for each layout of Parquet and one for each other format; Arrow's readers are a row of their own."""
+    notes: list[str] = []
+    names = [name for name in READERS if name not in ("apache-arrow", "Spark, row reader", "Pillow", "OpenCV", "numpy")]
+    lines = [f"| | {' | '.join(names)} |", f"|---|{'---|' * len(names)}"]
+    for layout in LAYOUTS:
+        cells = [matrix.cell(reader, "parquet", layout, notes, True) for reader in names]
+        lines.append(f"| Parquet `{layout}` | {' | '.join(cells)} |")
+    lines.append(f"| Arrow `list` | {' | '.join(matrix.cell(reader, 'arrow', 'list', notes, True) for reader in names)} |")
+    for form in ("csv", "png", "tar"):
+        lines.append(f"| {TITLES[form]} | {' | '.join(matrix.cell(reader, form, '', notes, True) for reader in names)} |")
+    return "\n".join([*lines, "", *[f"{i}. {note}." for i, note in enumerate(notes, 1)]])
+
+
+def differs(path: Path, text: str, write: bool) -> bool:
+    """Write the page, or tell whether it is another."""
+    if path.exists() and path.read_text() == text:
+        return False
+    if write:
+        path.write_text(text)
+        return False
+    print(f"{path} differs from what the readers did: make interop-matrix writes it anew", file=sys.stderr)
+    return True
+
+
+def main() -> int:
+    """Judge, and write or compare."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpus", type=Path, required=True)
+    parser.add_argument("--cells", type=Path, required=True)
+    pages = parser.add_mutually_exclusive_group()
+    pages.add_argument("--write", action="store_true", help="write MATRIX.md and the README's table")
+    pages.add_argument("--full", action="store_true", help="the corpus is the full one, which no page is about")
+    options = parser.parse_args()
+    matrix = Matrix(options.corpus, options.cells)
+    for problem in matrix.problems:
+        print(f"matrix: {problem}", file=sys.stderr)
+    if matrix.problems:
+        return 1
+    print(f"matrix: {len(matrix.lines)} records, {len(matrix.happened)} kinds of refusals, all explained")
+    if options.full:
+        return 0
+    stale = differs(PAGE, page(matrix), options.write)
+    readme = README.read_text()
+    if BEGIN in readme and END in readme:
+        head, rest = readme.split(BEGIN, 1)
+        stale |= differs(README, f"{head}{BEGIN}\n{compact(matrix)}\n{END}{rest.split(END, 1)[1]}", options.write)
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
