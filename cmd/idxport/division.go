@@ -11,6 +11,7 @@ import (
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/card"
 	"github.com/idxport/idxport/sink/formats"
+	"github.com/idxport/idxport/sink/layout"
 	"github.com/idxport/idxport/sink/parts"
 	"github.com/idxport/idxport/sink/publish"
 )
@@ -64,6 +65,26 @@ func (arg outputArg) hub(j *job, out output) (output, error) {
 	out.path = filepath.Clean(filepath.Dir(out.path))
 	out.division = &division{mark: publish.CardMark, class: "data", stem: j.hubName(), extension: out.format.Extension}
 	return out, nil
+}
+
+// checkHubs refuses splits that one card cannot describe.
+func checkHubs(jobs []*job) error {
+	features := map[string][]layout.Feature{} // by folder
+	for _, j := range jobs {
+		for _, pass := range j.passes() {
+			for _, out := range pass.outputs {
+				if !out.shared() {
+					continue
+				}
+				all, err := card.Merge(features[out.path], pass.schema)
+				if err != nil {
+					return usagef("%s: %v", out.path, err).hint("take one split with --split, or give all the same class names with --classes")
+				}
+				features[out.path] = all
+			}
+		}
+	}
+	return nil
 }
 
 // hubName is what datasets call the job: they know no names with dashes.
@@ -133,11 +154,14 @@ func (w *writers) writeCards() {
 		}
 		c := cards[made.folder]
 		if c == nil {
-			c = &card.Card{Name: filepath.Base(made.output.path), Schema: made.pass.schema, Version: version}
+			c = &card.Card{Name: filepath.Base(made.output.path), Version: version}
 			if d := made.job.split.Dataset; d != nil {
 				c.Name, c.Homepage, c.License = d.Title, d.Homepage, d.License
 			}
 			cards[made.folder] = c
+		}
+		if features, err := card.Merge(c.Features, made.pass.schema); err == nil { // checkHubs has seen to it
+			c.Features = features
 		}
 		split := card.Split{Name: made.output.division.stem, Rows: made.rows}
 		for _, p := range made.parts.Parts() {

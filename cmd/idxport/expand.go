@@ -31,7 +31,7 @@ func (o output) name() string {
 	return o.path
 }
 
-// expandOutputs fills in the outputs of all splits and refuses two that would be one.
+// expandOutputs fills in the outputs of all splits, and refuses two that would be one and splits that cannot share a folder.
 func expandOutputs(jobs []*job, o *convertOptions) error {
 	taken := map[string]*job{}
 	for _, j := range jobs {
@@ -53,7 +53,7 @@ func expandOutputs(jobs []*job, o *convertOptions) error {
 			}
 		}
 	}
-	return nil
+	return checkHubs(jobs)
 }
 
 // collision is the error for two outputs with one name.

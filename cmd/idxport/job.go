@@ -139,8 +139,11 @@ func (p *program) openJob(ctx context.Context, o *convertOptions, s dataset.Spli
 		return j, nil
 	}
 	if slices.ContainsFunc(s.Files, func(f dataset.File) bool { return len(f.Header.Dims) == 0 }) {
-		err = usagef("an input that can be read only once cannot become IDX and something else in one run: %s", o.difference(s)).
-			hint("run twice, or add --dataset none")
+		advice := "run twice"
+		if s.Dataset != nil {
+			advice += ", or add --dataset none"
+		}
+		err = usagef("an input that can be read only once cannot become IDX and something else in one run: %s", o.difference(s)).hint("%s", advice)
 	} else {
 		j.stored, err = p.openPass(ctx, o, s, classes, true)
 	}

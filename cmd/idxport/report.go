@@ -221,7 +221,7 @@ func (r *report) logJSON(level, message, hint string) {
 	}{time.Now().UTC().Format(time.RFC3339), level, message, hint}))
 }
 
-// wrote tells of an output that was published. On a terminal, the first of each format comes with a line that loads it.
+// wrote tells of an output that was published, and of its parts if it has their checksums. On a terminal, the first of each format comes with a line that loads it.
 func (r *report) wrote(o outputReport, load string) {
 	first := !slices.ContainsFunc(r.Outputs, func(other outputReport) bool { return other.Format == o.Format })
 	r.Outputs = append(r.Outputs, o)
@@ -238,12 +238,20 @@ func (r *report) wrote(o outputReport, load string) {
 	if o.SHA256 != "" {
 		what += "  sha256 " + o.SHA256
 	}
-	if r.jsonLog {
-		r.logJSON("wrote", what, "")
-		return
+	lines := []string{what}
+	for _, p := range o.Parts {
+		if p.SHA256 != "" {
+			lines = append(lines, fmt.Sprintf("%s  %s rows  %s  sha256 %s", filepath.ToSlash(p.Path), thousands(p.Rows), bytesText(p.Bytes), p.SHA256))
+		}
 	}
-	fmt.Fprintln(r.program.stderr, oneLine(what))
-	if first && load != "" && terminal(r.program.stderr) {
+	for _, line := range lines {
+		if r.jsonLog {
+			r.logJSON("wrote", oneLine(line), "")
+		} else {
+			fmt.Fprintln(r.program.stderr, oneLine(line))
+		}
+	}
+	if !r.jsonLog && first && load != "" && terminal(r.program.stderr) {
 		fmt.Fprintf(r.program.stderr, "   %s\n", oneLine(load))
 	}
 }

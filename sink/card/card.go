@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/idxport/idxport/schema"
@@ -12,11 +13,11 @@ import (
 
 // A Card describes a data set.
 type Card struct {
-	Name     string   // of the data set, as people write it
-	Homepage string   // URL, or empty
-	License  string   // as the publisher calls it, or empty
-	Sources  []string // names of files
-	Schema   *schema.Schema
+	Name     string           // of the data set, as people write it
+	Homepage string           // URL, or empty
+	License  string           // as the publisher calls it, or empty
+	Sources  []string         // names of files
+	Features []layout.Feature // of the columns: see Merge
 	Splits   []Split
 	Version  string // of the program
 }
@@ -32,14 +33,13 @@ type Split struct {
 // Text is the card.
 func (c Card) Text() []byte {
 	var b bytes.Buffer
-	features := layout.Features(c.Schema)
 	fmt.Fprintf(&b, "---\npretty_name: %s\n", quoted(c.Name))
-	if classified(features) {
+	if classified(c.Features) {
 		b.WriteString("task_categories:\n- image-classification\n")
 	}
 	fmt.Fprintf(&b, "size_categories:\n- %s\n", sizeCategory(c.total(func(s Split) int64 { return s.Rows })))
 	b.WriteString("dataset_info:\n  features:\n")
-	for _, f := range features {
+	for _, f := range c.Features {
 		writeFeature(&b, f)
 	}
 	b.WriteString("  splits:\n")
@@ -62,6 +62,33 @@ func (c Card) Text() []byte {
 	}
 	fmt.Fprintf(&b, "\nMade by idxport %s of %s.\n\n", c.Version, oneLine(strings.Join(c.Sources, ", ")))
 	return b.Bytes()
+}
+
+// Merge adds the features of s, the schema of another split, to all: a column that only some splits have is empty in the others, as the card
+// speaks for all of them. It fails if a column is not the same in s.
+func Merge(all []layout.Feature, s *schema.Schema) ([]layout.Feature, error) {
+	for _, f := range layout.Features(s) {
+		i := slices.IndexFunc(all, func(other layout.Feature) bool { return other.Column == f.Column })
+		if i < 0 {
+			all = append(all, f)
+			continue
+		}
+		if other := all[i]; other.Type != f.Type || other.DType != f.DType || !slices.Equal(other.Names, f.Names) {
+			return nil, fmt.Errorf("column %q is not the same in all splits: found %s and %s", f.Column, kind(other), kind(f))
+		}
+	}
+	return all, nil
+}
+
+// kind is what f is, in errors.
+func kind(f layout.Feature) string {
+	switch f.Type {
+	case "Value":
+		return f.DType
+	case "ClassLabel":
+		return fmt.Sprintf("a label of %d classes", len(f.Names))
+	}
+	return "an image"
 }
 
 // total is the sum of of over all splits.
@@ -112,10 +139,18 @@ func sizeCategory(rows int64) string {
 	return "n>1B"
 }
 
-// quoted is s as a YAML scalar: a string of JSON is one.
+// quoted is s as a YAML scalar: a string of JSON is one, but for the control characters that JSON leaves as they are.
 func quoted(s string) string {
 	text, _ := json.Marshal(s) // strings cannot fail
-	return string(text)
+	var b strings.Builder
+	for _, r := range string(text) {
+		if r >= 0x7f && r < 0xa0 {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // oneLine is s without what would end the line or the card.

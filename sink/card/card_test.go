@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink/layout"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -13,11 +14,11 @@ func TestText(t *testing.T) {
 	t.Parallel()
 	got := string(Card{
 		Name: "a: b\n|c", License: "MIT", Sources: []string{"x-idx3-ubyte", "y-idx1-ubyte"}, Version: "1.2.3",
-		Schema: &schema.Schema{Columns: []source.Column{
+		Features: layout.Features(&schema.Schema{Columns: []source.Column{
 			{Name: "image", DType: idx.Uint8, Shape: []int{28, 28}},
 			{Name: "label", DType: idx.Uint8, Classes: []string{"", `T-shirt "/" top`, "no"}},
 			{Name: "writer: id", DType: idx.Int32},
-		}},
+		}}),
 		Splits: []Split{{Name: "train", Rows: 900, Files: 2, Bytes: 12345}, {Name: "test", Rows: 100, Files: 1, Bytes: 655}},
 	}.Text())
 	const want = `---
@@ -71,6 +72,46 @@ Made by idxport 1.2.3 of x-idx3-ubyte, y-idx1-ubyte.
 `
 	if got != want {
 		t.Errorf("found %s", got)
+	}
+}
+
+// TestMerge: datasets demand that the card has every column of every split.
+func TestMerge(t *testing.T) {
+	t.Parallel()
+	image := source.Column{Name: "image", DType: idx.Uint8, Shape: []int{28, 28}}
+	label := source.Column{Name: "label", DType: idx.Uint8, Classes: []string{"cat", "dog"}}
+	unnamed, others, float := label, label, label
+	unnamed.Classes, others.Classes, float.DType = nil, []string{"dog", "cat"}, idx.Float32
+	for _, test := range []struct {
+		name          string
+		first, second []source.Column
+		want          int // 0: refused
+	}{
+		{"the same", []source.Column{image, label}, []source.Column{image, label}, 2},
+		{"the second has no labels", []source.Column{image, label}, []source.Column{image}, 2},
+		{"the first has no labels", []source.Column{image}, []source.Column{image, label}, 2},
+		{"names in one", []source.Column{image, label}, []source.Column{image, unnamed}, 0},
+		{"names in another order", []source.Column{image, label}, []source.Column{image, others}, 0},
+		{"other numbers", []source.Column{image, unnamed}, []source.Column{image, float}, 0},
+	} {
+		first, err := Merge(nil, &schema.Schema{Columns: test.first})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := Merge(first, &schema.Schema{Columns: test.second})
+		if len(all) != test.want || (err != nil) != (test.want == 0) {
+			t.Errorf("%s: found %v, %v, expected %d features", test.name, all, err, test.want)
+		}
+	}
+}
+
+// TestQuoted: a card with a control character in it is no YAML (1.2.2, section 5.1).
+func TestQuoted(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"": `""`, "a: b": `"a: b"`, "é\"": `"é\""`, "h\x7f": `"h\u007f"`, "\u0085\u009f": `"\u0085\u009f"`, "\n": `"\n"`} {
+		if got := quoted(text); got != want {
+			t.Errorf("%q: found %s, expected %s", text, got, want)
+		}
 	}
 }
 

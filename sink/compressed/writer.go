@@ -64,7 +64,7 @@ func (w *Writer) Close() error {
 
 // Reset begins another stream, in out. Blocks that were encoded before may be appended to it.
 func (w *Writer) Reset(out io.Writer) {
-	*w = Writer{w: out, encoder: w.encoder, encoderSize: w.encoderSize}
+	w.w, w.begun, w.size, w.crc, w.err = out, false, 0, 0, nil // Encode may read the others meanwhile
 }
 
 // begin writes the header, once.

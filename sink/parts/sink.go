@@ -48,7 +48,7 @@ type Sink struct {
 // New returns a sink that writes files into folder, for tables of the schema s. open makes the sink of the first file, which then goes on in the
 // others. New fails with a *sink.Error if that cannot be split, or if there would be more than MaxParts files.
 func New(folder *publish.Class, s *schema.Schema, o Options, open func(w io.Writer) (sink.Sink, error)) (*Sink, error) {
-	if o.Rows > 0 && s.Rows > o.Rows*MaxParts {
+	if o.Rows > 0 && s.Rows > 0 && (s.Rows-1)/o.Rows >= MaxParts {
 		return nil, &sink.Error{Format: "parts", Err: sink.ErrUnsupported,
 			Message: fmt.Sprintf("%d rows in files of %d are %d files, expected at most %d", s.Rows, o.Rows, (s.Rows-1)/o.Rows+1, MaxParts),
 			Advice:  fmt.Sprintf("take at least %d rows for a file", (s.Rows-1)/MaxParts+1)}
@@ -117,7 +117,7 @@ func split(b schema.Batch, n int) (head, tail schema.Batch) {
 // append runs the step of rows rows, in the next file if the last one is full.
 func (s *Sink) append(step func() error, rows int64) error {
 	last := s.parts[len(s.parts)-1]
-	full := s.options.Rows > 0 && last.Rows >= s.options.Rows || s.options.Size > 0 && last.file.Count()+s.inner.Held() >= s.options.Size
+	full := s.options.Rows > 0 && last.Rows+rows > s.options.Rows || s.options.Size > 0 && last.file.Count()+s.inner.Held() >= s.options.Size
 	if full && last.Rows > 0 {
 		if len(s.parts) == MaxParts {
 			return &sink.Error{Format: "parts", Err: sink.ErrUnsupported, Message: fmt.Sprintf("found rows for more than %d files", MaxParts),
@@ -159,6 +159,7 @@ func (s *Sink) end(p *Part) error {
 	p.Bytes = p.file.Count()
 	if p.hash != nil {
 		p.SHA256 = hex.EncodeToString(p.hash.Sum(nil))
+		p.hash = nil // there may be many files
 	}
 	return p.file.Close()
 }

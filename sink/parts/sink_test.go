@@ -2,10 +2,13 @@ package parts_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -102,7 +105,7 @@ func numbers(first, rows, size int) (s *schema.Schema, batches []schema.Batch) {
 func write(t *testing.T, o parts.Options, s *schema.Schema, batches []schema.Batch) (files []string, told []parts.Part) {
 	t.Helper()
 	class, finish := newFolder(t)
-	o.Stem, o.Extension = "part", ".csv"
+	o.Stem, o.Extension, o.Checksum = "part", ".csv", true
 	k, err := parts.New(class, s, o, func(w io.Writer) (sink.Sink, error) { return csv.New(w, s, csv.Options{Style: "matrix"}) })
 	if err != nil {
 		t.Fatal(err)
@@ -127,6 +130,9 @@ func write(t *testing.T, o parts.Options, s *schema.Schema, batches []schema.Bat
 		if told[i].Name != name || told[i].Bytes != int64(len(found[name])) {
 			t.Errorf("told of %+v, found %s with %d bytes", told[i], name, len(found[name]))
 		}
+		if sum := sha256.Sum256(found[name]); told[i].SHA256 != hex.EncodeToString(sum[:]) {
+			t.Errorf("told of the checksum %s of %s, found %x", told[i].SHA256, name, sum)
+		}
 		files = append(files, string(found[name]))
 	}
 	return files, told
@@ -145,13 +151,13 @@ func text(first, last int) string {
 func TestRows(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ first, rows, batch, perFile int }{
-		{0, 100, 8, 8}, {0, 100, 8, 10}, {0, 100, 16, 3}, {0, 100, 8, 25}, {0, 100, 8, 100}, {0, 100, 8, 1000}, {5, 40, 8, 10}, {0, 1, 8, 1}, {17, 3, 8, 1},
+		{0, 100, 8, 8}, {0, 100, 8, 10}, {0, 100, 16, 3}, {0, 100, 8, 25}, {0, 100, 8, 100}, {0, 100, 8, 1000}, {0, 100, 8, math.MaxInt64}, {5, 40, 8, 10}, {0, 1, 8, 1}, {17, 3, 8, 1},
 	} {
 		s, batches := numbers(test.first, test.rows, test.batch)
 		files, told := write(t, parts.Options{Rows: int64(test.perFile), First: int64(test.first)}, s, batches)
 		var want []string
-		for at := test.first; at < test.first+test.rows; at += test.perFile {
-			want = append(want, text(at, min(at+test.perFile, test.first+test.rows)))
+		for at := test.first; at < test.first+test.rows; at += min(test.perFile, test.rows) {
+			want = append(want, text(at, at+min(test.perFile, test.first+test.rows-at)))
 		}
 		if !slices.Equal(files, want) {
 			t.Errorf("%+v: found %q, expected %q", test, files, want)
@@ -178,6 +184,32 @@ func TestSize(t *testing.T) {
 		if want := (100-1)/rows + 1; len(files) != want {
 			t.Errorf("%d bytes: found %d files, expected %d", size, len(files), want)
 		}
+	}
+}
+
+// TestRowsAndSize: a file that ended by its size shifts the others, but none has more rows than it may. A row takes 16 bytes in the first batch, 8 in
+// the others.
+func TestRowsAndSize(t *testing.T) {
+	t.Parallel()
+	s, batches := numbers(0, 40, 8)
+	for i, b := range batches {
+		for k := range b.Columns[0] {
+			b.Columns[0][k] = 1
+			if i == 0 {
+				b.Columns[0][k] = 101
+			}
+		}
+	}
+	_, told := write(t, parts.Options{Rows: 10, Size: 100}, s, batches)
+	rows := int64(0)
+	for _, p := range told {
+		rows += p.Rows
+		if p.Rows < 1 || p.Rows > 10 {
+			t.Errorf("%s has %d rows, expected 1 to 10", p.Name, p.Rows)
+		}
+	}
+	if rows != 40 || told[0].Rows != 8 {
+		t.Errorf("found %d rows, %d in the first file, expected 40 and 8", rows, told[0].Rows)
 	}
 }
 

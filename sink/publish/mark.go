@@ -43,24 +43,36 @@ func (m Mark) reserved() error {
 	return fmt.Errorf("%w: %s is the folder's mark", fs.ErrInvalid, m.file())
 }
 
-// name is what the stream f of all streams is called at last.
-func (m Mark) name(f *Stream, all []*Stream) string {
-	stem, ext := cutExtension(f.name)
-	switch m {
-	case PartsMark:
-		return stem + "-" + hex.EncodeToString(f.digest.Sum(nil)) + ext
-	case CardMark:
-		prefix := stem[:strings.LastIndexByte(stem, '-')+1]
-		shards := 0
-		for _, other := range all {
-			if name, _ := cutExtension(other.name); other.class == f.class && strings.LastIndexByte(name, '-')+1 == len(prefix) &&
-				strings.HasPrefix(name, prefix) {
-				shards++
-			}
-		}
-		return fmt.Sprintf("%s-of-%05d%s", stem, shards, ext)
+// names is what all streams of a folder are called at last.
+func (m Mark) names(all []*Stream) []string {
+	shards := map[shardSet]int{}
+	for _, f := range all {
+		shards[f.shardSet()]++
 	}
-	return f.name
+	names := make([]string, len(all))
+	for i, f := range all {
+		stem, ext := cutExtension(f.name)
+		switch m {
+		case PartsMark:
+			names[i] = stem + "-" + hex.EncodeToString(f.sum) + ext
+		case CardMark:
+			names[i] = fmt.Sprintf("%s-of-%05d%s", stem, shards[f.shardSet()], ext)
+		default:
+			names[i] = f.name
+		}
+	}
+	return names
+}
+
+// A shardSet is what the shards of one split have in common.
+type shardSet struct {
+	class  *Class
+	prefix string // of their names, before the number
+}
+
+func (f *Stream) shardSet() shardSet {
+	stem, _ := cutExtension(f.name)
+	return shardSet{f.class, stem[:strings.LastIndexByte(stem, '-')+1]}
 }
 
 // cutExtension cuts name before its extensions: part-00000 and .csv.gz. The name of a split may have points of its own.

@@ -2,12 +2,14 @@ package publish
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // names lists what lies in dir.
@@ -69,6 +71,26 @@ func TestNamesOfParts(t *testing.T) {
 	}
 	if info, err := os.Stat(dir + "/_SUCCESS"); err != nil || info.Size() != 0 {
 		t.Errorf("_SUCCESS: %v, %v, expected it to be empty", info, err)
+	}
+}
+
+// TestManyShards has as many streams as there may be, which take minutes if each is compared with all.
+func TestManyShards(t *testing.T) {
+	t.Parallel()
+	c := &Class{name: "data"}
+	all := make([]*Stream, 100_000)
+	for i := range all {
+		all[i] = &Stream{class: c, name: fmt.Sprintf("train-%05d.parquet", i)}
+	}
+	done := make(chan []string, 1)
+	go func() { done <- CardMark.names(all) }()
+	select {
+	case names := <-done:
+		if last := names[len(names)-1]; last != "train-99999-of-100000.parquet" {
+			t.Errorf("found %s, expected train-99999-of-100000.parquet", last)
+		}
+	case <-time.After(time.Minute):
+		t.Error("not done in a minute")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -37,6 +38,8 @@ func (s *Set) refuseDangerous(inputs []string) error {
 
 func refuseFile(out *output) error {
 	switch {
+	case out.info != nil && out.info.IsDir() && holdsParts(out.path):
+		return refusal(out.Path, "is a folder of parts", "name a new file, or make parts again to replace it")
 	case out.info != nil && out.info.IsDir():
 		return refusal(out.Path, "is a folder", "name a file in it")
 	case os.IsPathSeparator(out.Path[len(out.Path)-1]):
@@ -126,7 +129,19 @@ func checkParent(out *output) error {
 	if !info.IsDir() {
 		return refusal(out.Path, parent+" is not a folder", "name another folder")
 	}
+	if len(out.missing) == 0 && holdsParts(parent) {
+		return refusal(out.Path, filepath.Dir(out.Path)+" is a folder of parts, whose readers would take it for one more", "name another folder")
+	}
 	return nil
+}
+
+// holdsParts reports whether the folder at path is an output under PartsMark, perhaps with other files in it.
+func holdsParts(path string) bool {
+	if info, err := os.Lstat(filepath.Join(path, PartsMark.file())); err != nil || !info.Mode().IsRegular() || info.Size() > 0 {
+		return false
+	}
+	entries, err := os.ReadDir(path)
+	return err == nil && slices.ContainsFunc(entries, func(entry fs.DirEntry) bool { return partName().MatchString(entry.Name()) })
 }
 
 // refuseOverlap refuses two targets that are one, and a target inside a target folder.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"hash"
 	"path"
+	"slices"
 
 	"github.com/zeebo/xxh3"
 )
@@ -14,8 +15,8 @@ type Stream struct {
 	class  *Class
 	name   string
 	file   *File
-	digest hash.Hash
-	closed bool
+	digest hash.Hash // nil once it is closed: there may be 100,000 streams, and some hashes take more than a kilobyte
+	sum    []byte    // of digest, set by Close
 }
 
 // Create begins the file name in c, which must be new and a plain base name. Under PartsMark and CardMark it is a name to be completed: see [Mark].
@@ -45,7 +46,9 @@ func (c *Class) Create(name string) (*Stream, error) {
 // Write appends p.
 func (f *Stream) Write(p []byte) (int, error) {
 	n, err := f.file.Write(p)
-	f.digest.Write(p[:n])
+	if n > 0 { // so it is not closed
+		f.digest.Write(p[:n])
+	}
 	if err != nil {
 		return n, f.class.fail(err)
 	}
@@ -67,7 +70,7 @@ func (f *Stream) Close() error {
 	if err != nil {
 		return f.class.fail(failure(f.class.path, "completing "+f.name, err))
 	}
-	f.closed = true
+	f.sum, f.digest = f.digest.Sum(nil), nil
 	return nil
 }
 
@@ -75,13 +78,10 @@ var errOpenStream = errors.New("a file in it is not complete")
 
 // nameStreams gives the streams the names that the mark wants, and counts them.
 func (d *Folder) nameStreams() error {
-	names := make([]string, len(d.streams))
-	for i, f := range d.streams {
-		if !f.closed {
-			return errOpenStream
-		}
-		names[i] = d.mark.name(f, d.streams)
+	if slices.ContainsFunc(d.streams, func(f *Stream) bool { return f.sum == nil }) {
+		return errOpenStream
 	}
+	names := d.mark.names(d.streams)
 	for i, f := range d.streams {
 		if names[i] != f.name {
 			if err := d.handle.rename(path.Join(f.class.name, f.name), path.Join(f.class.name, names[i])); err != nil {
@@ -89,7 +89,7 @@ func (d *Folder) nameStreams() error {
 			}
 			f.name = names[i]
 		}
-		f.class.count(f.name, f.file.count, f.digest.Sum(nil))
+		f.class.count(f.name, f.file.count, f.sum)
 	}
 	return nil
 }

@@ -30,6 +30,7 @@ func checks() []check {
 		{"rows unknown", (*contract).unknown},
 		{"batch size", (*contract).size},
 		{"next", (*contract).next},
+		{"next at once", (*contract).nextAtOnce},
 	}
 }
 

@@ -37,7 +37,7 @@ var layers = map[string][]string{
 	"sink/images":               {"schema", "sink", "source", "source/idx", "png"},
 	"sink/npy":                  {"schema", "sink", "source", "source/idx"},
 	"sink/png":                  {"schema", "sink", "sink/images", "sink/publish", "source", "source/idx"},
-	"sink/card":                 {"schema", "sink/layout"},
+	"sink/card":                 {"schema", "sink", "sink/layout"},
 	"sink/parts":                {"schema", "sink", "sink/publish"},
 	"sink/tar":                  {"schema", "sink", "sink/images", "source", "source/idx"},
 	"sink/summary":              {"schema", "sink", "source", "source/idx"},
