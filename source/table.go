@@ -91,6 +91,7 @@ type Raw struct {
 
 	Input   []byte // what Read read, where that is not a column yet; the table's own
 	Scratch []byte // room to work in while decoding; its contents are not kept
+	State   any    // what else Read tells Decode; the table's own
 
 	parts []*Raw
 }

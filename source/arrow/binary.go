@@ -1,0 +1,130 @@
+package arrow
+
+import "encoding/binary"
+
+// A bytesReader reads records that are the bytes of one value each, little-endian.
+type bytesReader struct {
+	column *column
+	field  *field
+}
+
+func (r *bytesReader) fetch(b *batch, from, n int64, w *work, dst []byte) error {
+	return r.column.equalValues(b, r.field, from, n, w, dst)
+}
+
+func (r *bytesReader) finish(*batch, int64, int64, *work, []byte) error { return nil }
+
+// equalValues reads to dst the values of f, a column of bytes, which must be of the same size each.
+func (c *column) equalValues(b *batch, f *field, from, n int64, w *work, dst []byte) error {
+	if n == 0 {
+		return nil
+	}
+	size := int64(len(dst)) / n
+	if f.kind == typeFixedSizeBinary {
+		return b.read(dst, f, 1, from*size)
+	}
+	if err := c.ends(b, f, from, n, w); err != nil {
+		return err
+	}
+	for i := range w.ends {
+		if found := valueSize(w.ends, i); int64(found) != size {
+			e := wrong(b, c.Name, int(from)+i, ErrValue, "found %d bytes, expected %d", found, size)
+			e.Advice = "records of IDX are all of one size"
+			return e
+		}
+	}
+	return c.contents(b, f, from, w, dst)
+}
+
+func valueSize(ends []int, i int) int {
+	if i == 0 {
+		return ends[0]
+	}
+	return ends[i] - ends[i-1]
+}
+
+// maxValue is the most bytes of a value: Arrow's own limit for all but the large types.
+const maxValue = 1<<31 - 1
+
+// viewSize is the number of bytes of a view: a length, and up to 12 bytes of the value; or its first 4, the number of a buffer, and the place in it.
+const (
+	viewSize   = 16
+	viewInline = 12
+)
+
+// ends puts the ends of the values of the rows to w, were they one behind another.
+func (c *column) ends(b *batch, f *field, from, n int64, w *work) (err error) {
+	w.ends = w.ends[:0]
+	damage := func(i int, size int64) error {
+		return wrong(b, c.Name, int(from)+i, ErrDamaged, "found a value of %d bytes", size)
+	}
+	if f.kind == typeBinaryView {
+		if w.offsets, err = b.bytes(w.offsets, f, 1, from*viewSize, n*viewSize); err != nil {
+			return err
+		}
+		end := 0
+		for i := range int(n) {
+			size := offset(w.offsets, 4, 4*i)
+			if size < 0 {
+				return damage(i, size)
+			}
+			end += int(size)
+			w.ends = append(w.ends, end)
+		}
+		return nil
+	}
+	width := f.offsetSize()
+	if w.offsets, err = b.bytes(w.offsets, f, 1, from*width, (n+1)*width); err != nil {
+		return err
+	}
+	first := offset(w.offsets, width, 0)
+	last := first
+	for i := range int(n) {
+		end := offset(w.offsets, width, i+1)
+		if first < 0 || end < last || end-last > maxValue {
+			return damage(i, end-last)
+		}
+		w.ends = append(w.ends, int(end-first))
+		last = end
+	}
+	return nil
+}
+
+// contents reads the values, after ends, to dst, which is as long as they are.
+func (c *column) contents(b *batch, f *field, from int64, w *work, dst []byte) error {
+	if f.kind != typeBinaryView {
+		return b.read(dst, f, 2, offset(w.offsets, f.offsetSize(), 0))
+	}
+	for i := 0; i < len(w.ends); {
+		size := valueSize(w.ends, i)
+		start := w.ends[i] - size
+		view := w.offsets[i*viewSize : (i+1)*viewSize]
+		if size <= viewInline {
+			copy(dst[start:w.ends[i]], view[4:])
+			i++
+			continue
+		}
+		number, place := viewed(view)
+		if most := b.viewed(f); number < 0 || number >= most {
+			return wrong(b, c.Name, int(from)+i, ErrDamaged, "found a value in buffer %d, expected one of %d", number, most)
+		}
+		// Values that stand one behind another are read at once.
+		next := i + 1
+		for ; next < len(w.ends) && valueSize(w.ends, next) > viewInline; next++ {
+			n, p := viewed(w.offsets[next*viewSize:])
+			if n != number || p != place+int64(w.ends[next-1]-start) {
+				break
+			}
+		}
+		if err := b.read(dst[start:w.ends[next-1]], f, 2+number, place); err != nil {
+			return err
+		}
+		i = next
+	}
+	return nil
+}
+
+// viewed is the number of the buffer that a view's value is in, and its place there.
+func viewed(view []byte) (number int, place int64) {
+	return int(int32(binary.LittleEndian.Uint32(view[8:]))), int64(int32(binary.LittleEndian.Uint32(view[12:])))
+}

@@ -1,0 +1,168 @@
+package arrow
+
+import (
+	"math/bits"
+
+	"github.com/idxport/idxport/source"
+)
+
+// A column is one of the table, and how it is read.
+type column struct {
+	source.Column
+	filled []filled // what must have no nulls
+	reader reader
+}
+
+// A filled field has no nulls: of these, each places are a row, or as many as there are if that is not known (0).
+type filled struct {
+	*field
+	each int64
+}
+
+// A reader makes records of rows from to from+n of a record batch, in two steps. Both are given dst, the room for the records.
+type reader interface {
+	// fetch reads what the rows are made of to w. It may fill dst.
+	fetch(b *batch, from, n int64, w *work, dst []byte) error
+	// finish makes the records of w, without reading. Many goroutines may do so, each with its own w.
+	finish(b *batch, from, n int64, w *work, dst []byte) error
+}
+
+// A work is what a reader keeps between its steps, and room for it.
+type work struct {
+	raw     []byte
+	ends    []int  // of values within raw
+	bit     int    // of the first byte of raw
+	offsets []byte // room
+	extra   []byte // room
+}
+
+// check demands that b's arrays of c are whole: as long as b, and without nulls.
+func (c *column) check(b *batch) error {
+	for i, f := range c.filled {
+		s, err := b.node(f.field)
+		if err != nil {
+			return err
+		}
+		if i == 0 && s.first != b.rows {
+			return wrong(b, c.Name, unknown, ErrDamaged, "found %d values in a record batch of %d rows", s.first, b.rows)
+		}
+		if s.second == 0 {
+			continue
+		}
+		if err := c.findNull(b, f, s.first); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// findNull looks for a null among the n values of f's validity bitmap.
+func (c *column) findNull(b *batch, f filled, n int64) error {
+	bitmap, err := b.bytes(nil, f.field, 0, 0, n/8+min(1, n%8))
+	if err != nil {
+		return err
+	}
+	for i, byte := range bitmap {
+		bit := bits.TrailingZeros8(^byte)
+		if at := int64(i)*8 + int64(bit); bit < 8 && at < n {
+			row := int64(unknown)
+			if f.each > 0 {
+				row = at / f.each
+			}
+			e := wrong(b, c.Name, int(row), ErrValue, "found a null, expected a value")
+			e.Advice = "IDX has no nulls; fill them, or leave the rows out"
+			return e
+		}
+	}
+	return nil
+}
+
+// A list is one dimension of lists in lists: f's lists are all of the length.
+type list struct {
+	*field
+	length int64
+}
+
+// A values reader reads numbers, in lists or not.
+type values struct {
+	column *column
+	lists  []list // the outermost first
+	leaf   *field
+	store  source.Number
+}
+
+func (v *values) fetch(b *batch, from, n int64, w *work, dst []byte) error {
+	start, count, err := v.column.resolve(b, v.lists, from, n, w)
+	if err != nil {
+		return err
+	}
+	if v.store.Is(v.column.DType) {
+		return b.read(dst, v.leaf, 1, start*int64(v.store.Size()))
+	}
+	if size := int64(v.store.Size()); size > 0 {
+		w.raw, err = b.bytes(w.raw, v.leaf, 1, start*size, count*size)
+		return err
+	}
+	w.bit = int(start % 8)
+	w.raw, err = b.bytes(w.raw, v.leaf, 1, start/8, (int64(w.bit)+count+7)/8)
+	return err
+}
+
+func (v *values) finish(b *batch, from, n int64, w *work, dst []byte) error {
+	if v.store.Is(v.column.DType) {
+		return nil
+	}
+	elements := v.column.Elements()
+	if bad, value := v.store.Convert(dst, v.column.DType, w.raw, w.bit, int(n)*elements); bad >= 0 {
+		return v.column.outside(b, int(from)+bad/elements, value)
+	}
+	return nil
+}
+
+// outside is the error for a value that the column's type cannot hold.
+func (c *column) outside(b *batch, row int, value int64) error {
+	e := wrong(b, c.Name, row, ErrValue, "found %d, expected a value of the type %v", value, c.DType)
+	e.Advice = "IDX has no wider integers; give the type that fits with --dtype, or convert the column first"
+	return e
+}
+
+// resolve is where the innermost places of the rows are: lists in lists stand one behind another.
+func (c *column) resolve(b *batch, lists []list, from, n int64, w *work) (start, count int64, err error) {
+	start, count = from, n
+	each := int64(1) // places of a row
+	for _, l := range lists {
+		if count == 0 {
+			return 0, 0, nil
+		}
+		first := start * l.length // of a fixed_size_list
+		if hi, lo := bits.Mul64(uint64(start+count), uint64(l.length)); hi != 0 || lo > maxRows<<8 {
+			return 0, 0, wrong(b, c.Name, unknown, ErrDamaged, "found %d lists of %d, expected fewer", start+count, l.length)
+		}
+		if l.kind != typeFixedSizeList {
+			var at int64
+			if first, at, err = l.first(b, start, count, w); err != nil {
+				return 0, 0, err
+			}
+			if at >= 0 {
+				return 0, 0, c.ragged(b, l, start, at, from+at/each, w)
+			}
+		}
+		start, count = first, count*l.length
+		each *= l.length
+	}
+	return start, count, nil
+}
+
+// ragged is the error for the list number at, of those from start on, that is not as long as the others.
+func (c *column) ragged(b *batch, l list, start, at, row int64, w *work) error {
+	from, to, err := l.limits(b, start+at, w)
+	if err != nil {
+		return err
+	}
+	if to-from == l.length { // a view
+		return unsupported(c.Name, "write it as list or fixed_size_list", "the lists of a %v do not stand one behind another", l.field)
+	}
+	e := wrong(b, c.Name, int(row), ErrValue, "found a list of %d values, expected %d as in the first row", to-from, l.length)
+	e.Advice = "records of IDX are all of one shape; pad the lists, or write them by length"
+	return e
+}

@@ -1,0 +1,183 @@
+package arrow
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	flatbuffers "github.com/google/flatbuffers/go"
+
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// TestForeign reads what pyarrow, polars and pandas wrote: see testdata/make.py.
+func TestForeign(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/expected.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files map[string]struct {
+		Rows    int
+		Columns []struct {
+			Name, DType string
+			Shape       []int
+			SHA256      string
+		}
+	}
+	if err := json.Unmarshal(text, &files); err != nil || len(files) < 60 {
+		t.Fatal(err, len(files))
+	}
+	for name, want := range files {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file, err := os.ReadFile(filepath.Join("testdata", name+".arrow"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for way, open := range ways(t, file) {
+				for _, most := range []int{1, 3, 5, 100} {
+					table, err := open(source.ReadOptions{})
+					if onlyFile := strings.HasPrefix(name, "polars-") && name != "polars-stream"; way == "pipe" && onlyFile {
+						if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "footer") {
+							t.Errorf("found %v, expected that polars' files cannot be read from a pipe", err)
+						}
+						continue
+					}
+					if err != nil {
+						t.Fatalf("%s: %v", way, err)
+					}
+					if way == "file" && table.Rows() != int64(want.Rows) {
+						t.Errorf("found %d rows, expected %d", table.Rows(), want.Rows)
+					}
+					columns := table.Columns()
+					if len(columns) != len(want.Columns) {
+						t.Fatalf("found %+v, expected %+v", columns, want.Columns)
+					}
+					for i, data := range drain(t, table, most) {
+						c, w := columns[i], want.Columns[i]
+						if c.Name != w.Name || c.DType.String() != w.DType || !slices.Equal(c.Shape, w.Shape) {
+							t.Errorf("%s: found %s %v %v, expected %s %s %v", way, c.Name, c.DType, c.Shape, w.Name, w.DType, w.Shape)
+						}
+						if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != w.SHA256 {
+							t.Errorf("%s, %d rows at once, column %s: found other values than were written: % x", way, most, c.Name, data)
+						}
+					}
+					if err := table.Close(); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		want error
+		text string
+	}{
+		"feather1":     {ErrUnsupported, "at byte 0: found a Feather file of version 1"},
+		"text":         {ErrUnsupported, "column name: found the type utf8"},
+		"dictionary":   {ErrUnsupported, "column name: found the type dictionary<utf8>"},
+		"null":         {ErrValue, "column label, row 2: found a null"},
+		"null-element": {ErrValue, "column image, row 2: found a null"},
+		"ragged":       {ErrValue, "column image, row 2: found a list of 1 values, expected 2"},
+		"large-value":  {ErrValue, "column label, row 3: found 1099511627776"},
+		"time":         {ErrUnsupported, "column when: found the type timestamp"},
+		"permuted":     {ErrUnsupported, "permuted: [1 0]"},
+		"sizes":        {ErrValue, "column image, row 1: "},
+		"no-bytes":     {ErrValue, "column image, row 0: found a null"},
+		"no-rows":      {ErrUnsupported, "without rows"},
+		"struct":       {ErrUnsupported, "found a struct"},
+	}
+	for name, test := range tests {
+		file, err := os.ReadFile(filepath.Join("testdata", "refused-"+name+".arrow"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for way, open := range ways(t, file) {
+			table, err := open(source.ReadOptions{})
+			if err == nil {
+				_, err = readAll(table, 10)
+			}
+			var hint interface{ Hint() string }
+			var in *source.FileError
+			if !errors.Is(err, test.want) || !errors.Is(err, ErrFormat) || !errors.As(err, &in) || !strings.Contains(err.Error(), test.text) ||
+				!errors.As(err, &hint) || hint.Hint() == "" {
+				t.Errorf("%s, %s: found %v, expected %q with a hint", name, way, err, test.text)
+			}
+		}
+	}
+}
+
+// What a file cannot tell can be asked for, and what was assumed is said.
+func TestOptionsAndNotes(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		file    string
+		options source.ReadOptions
+		column  int
+		dtype   idx.DType
+		shape   []int
+		note    string // "" for none
+	}{
+		{"wide", source.ReadOptions{}, 3, idx.Int32, nil, "the column int64 is of the type int64"},
+		{"pixels", source.ReadOptions{}, 1, idx.Uint8, []int{3, 3}, "taken for 3×3"},
+		{"pixels", source.ReadOptions{Shape: []int{9}, DType: idx.Uint8}, 0, idx.Uint8, nil, ""},
+		{"pixels", source.ReadOptions{Shape: []int{1, 9}, DType: idx.Uint8}, 1, idx.Uint8, []int{1, 9}, ""},
+		{"mixed-pixels", source.ReadOptions{}, 0, idx.Int32, []int{2, 2}, "of several types"},
+		{"binary-untold", source.ReadOptions{}, 0, idx.Uint8, []int{12}, "holds bytes: read as uint8 of shape [12]"},
+		{"binary-untold", source.ReadOptions{DType: idx.Int16, Shape: []int{3, 2}}, 0, idx.Int16, []int{3, 2}, ""},
+		{"dictionary", source.ReadOptions{}, 0, idx.Uint8, nil, "the column class is passed over"},
+		{"pandas", source.ReadOptions{DType: idx.Uint8}, 0, idx.Uint8, nil, "the column __index_level_0__ is passed over"},
+		{"list-None-file", source.ReadOptions{Shape: []int{2, 6}}, 0, idx.Uint8, []int{2, 6}, ""},
+	}
+	for _, test := range tests {
+		table, err := Open(filepath.Join("testdata", test.file+".arrow"), test.options)
+		if err != nil {
+			t.Errorf("%s: %v", test.file, err)
+			continue
+		}
+		c, notes := table.Columns()[test.column], strings.Join(source.Notes(table), "\n")
+		if c.DType != test.dtype || !slices.Equal(c.Shape, test.shape) || !strings.Contains(notes, test.note) || (test.note == "") != (notes == "") {
+			t.Errorf("%s: found %v %v and the notes %q, expected %v %v and %q", test.file, c.DType, c.Shape, notes, test.dtype, test.shape, test.note)
+		}
+		if _, err := readAll(table, 10); err != nil {
+			t.Errorf("%s: %v", test.file, err)
+		}
+	}
+	if _, err := Open("testdata/fixed-None-file.arrow", source.ReadOptions{MaxRecordSize: 11}); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("found %v, expected a record that is too large", err)
+	}
+}
+
+// TestBigEndian is a stream whose schema says that it was written on a big-endian machine.
+func TestBigEndian(t *testing.T) {
+	t.Parallel()
+	b := flatbuffers.NewBuilder(0)
+	b.StartObject(4)
+	b.PrependInt16Slot(0, 1, 0) // Endianness.Big
+	schema := b.EndObject()
+	b.StartObject(5)
+	b.PrependInt16Slot(0, 4, 0) // MetadataVersion.V5
+	b.PrependByteSlot(1, headerSchema, 0)
+	b.PrependUOffsetTSlot(2, schema, 0)
+	b.Finish(b.EndObject())
+	message := b.FinishedBytes()
+	file := binary.LittleEndian.AppendUint32([]byte{0xff, 0xff, 0xff, 0xff}, uint32(len(message)))
+	for way, open := range ways(t, append(file, message...)) {
+		if _, err := open(source.ReadOptions{}); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "big-endian") {
+			t.Errorf("%s: found %v, expected that a big-endian file is refused", way, err)
+		}
+	}
+}

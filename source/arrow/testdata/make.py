@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Makes the files of this folder with pyarrow, polars, pandas and Pillow, and expected.json: for each file its rows, and for each column its name, type,
+shape and the SHA-256 of the values as idxport is to read them, little-endian, in C order. Run it here."""
+import hashlib
+import io
+import json
+
+import numpy as np
+import pandas
+import polars
+import pyarrow as pa
+import pyarrow.feather
+from PIL import Image
+
+expected = {}
+values = ((np.arange(7 * 12) * 37 + 5) % 256).astype("u1").reshape(7, 3, 4)
+label = np.array([3, 1, 4, 1, 5, 9, 2], "u1")
+
+
+def expect(name, **columns):
+    expected[name] = {
+        "rows": len(next(iter(columns.values()))),
+        "columns": [{
+            "name": k,
+            "dtype": v.dtype.name,
+            "shape": list(v.shape[1:]),
+            "sha256": hashlib.sha256(np.ascontiguousarray(v).astype(v.dtype.newbyteorder("<")).tobytes()).hexdigest(),
+        } for k, v in columns.items()],
+    }
+
+
+def save(name, table, stream=False, compression=None, batch=None, slices=None, options=None, **columns):
+    """Writes table, or slices of it, and notes what is expected."""
+    if isinstance(table, dict):
+        table = pa.table(table)
+    if columns:
+        expect(name, **columns)
+    options = options or pa.ipc.IpcWriteOptions(compression=compression)
+    make = pa.ipc.new_stream if stream else pa.ipc.new_file
+    with make(name + ".arrow", table.schema, options=options) as w:
+        for first, last in slices or [(0, len(table))]:
+            w.write_table(table.slice(first, last - first), max_chunksize=batch)
+
+
+def nested(kind_of_list, array):
+    """Lists of lists of lists …, one for each dimension of array."""
+    flat = pa.array(array.reshape(-1))
+    for n in reversed(array.shape[1:]):
+        flat = kind_of_list(flat, n)
+    return flat
+
+
+def offsets(flat, n, dtype):
+    return pa.array(np.arange(0, len(flat) + 1, n, dtype=dtype))
+
+
+fixed = lambda flat, n: pa.FixedSizeListArray.from_arrays(flat, n)
+small = lambda flat, n: pa.ListArray.from_arrays(offsets(flat, n, "i4"), flat)
+large = lambda flat, n: pa.LargeListArray.from_arrays(offsets(flat, n, "i8"), flat)
+view = lambda flat, n: pa.ListViewArray.from_arrays(offsets(flat, n, "i4")[:-1], pa.array([n] * (len(flat) // n), "i4"), flat)
+large_view = lambda flat, n: pa.LargeListViewArray.from_arrays(offsets(flat, n, "i8")[:-1], pa.array([n] * (len(flat) // n), "i8"), flat)
+for name, kind in {"fixed": fixed, "list": small, "large-list": large, "list-view": view, "large-list-view": large_view}.items():
+    for compression in (None, "lz4", "zstd"):
+        for stream in (False, True):
+            save(f"{name}-{compression}-{'stream' if stream else 'file'}", {"image": nested(kind, values), "label": label}, stream=stream,
+                 compression=compression, batch=3, image=values, label=label)
+    rows = np.concatenate([values[2:5], values[1:7]])
+    save(f"{name}-sliced", {"image": nested(kind, values), "label": label}, slices=[(2, 5), (1, 1), (1, 7)],
+         image=rows, label=np.concatenate([label[2:5], label[1:7]]))
+
+save("numbers", {k: values[:, 0, 0].astype(k) for k in ("int8", "uint8", "int16", "int32", "float32", "float64")},
+     **{k: values[:, 0, 0].astype(k) for k in ("int8", "uint8", "int16", "int32", "float32", "float64")})
+save("wide", {k: values[:, 0, 0].astype(k) for k in ("uint16", "uint32", "uint64", "int64")},
+     **{k: values[:, 0, 0].astype("int32") for k in ("uint16", "uint32", "uint64", "int64")})
+bits = values.reshape(7, 12) % 3 == 0
+save("bool", {"b": bits[:, 0], "bits": nested(fixed, bits)}, slices=[(3, 7), (0, 3)],
+     b=np.concatenate([bits[3:], bits[:3]])[:, 0].astype("u1"), bits=np.concatenate([bits[3:], bits[:3]]).astype("u1"))
+half = (values.astype("f2") - 99.5) / 3
+save("half", {"half": nested(fixed, half)}, half=half.astype("f4"))
+
+tensors = pa.ExtensionArray.from_storage(pa.fixed_shape_tensor(pa.uint8(), [3, 4]), fixed(pa.array(values.reshape(-1)), 12))
+save("tensor", {"image": tensors}, image=values)
+identity = pa.ExtensionArray.from_storage(pa.fixed_shape_tensor(pa.uint8(), [3, 4], permutation=[0, 1]), fixed(pa.array(values.reshape(-1)), 12))
+save("tensor-identity", {"image": identity}, image=values)
+
+raw = [v.tobytes() for v in values]
+shape = {"idx.dtype": "uint8", "idx.shape": "[3,4]"}
+for name, kind in {"binary": pa.binary(), "large-binary": pa.large_binary(), "binary-view": pa.binary_view(), "fixed-binary": pa.binary(12)}.items():
+    schema = pa.schema([pa.field("image", kind, metadata=shape), pa.field("short", pa.binary_view(), metadata={"idx.dtype": "int16", "idx.shape": "[2]"})])
+    save(name, pa.table([pa.array(raw, kind), pa.array([r[:4] for r in raw], pa.binary_view())], schema=schema), batch=4,
+         image=values, short=values.reshape(7, 12)[:, :4].copy().view("<i2"))
+    save(name + "-untold", {"image": pa.array(raw, kind)}, compression="zstd", image=values.reshape(7, 12))
+long = ((np.arange(5 * 100) * 11) % 251).astype("u1").reshape(5, 100)
+save("binary-view-long", {"image": pa.array([v.tobytes() for v in long], pa.binary_view())}, slices=[(1, 4), (0, 5)],
+     image=np.concatenate([long[1:4], long]))
+
+save("dictionary", {"label": label, "class": pa.array([f"class {v}" for v in label]).dictionary_encode(), "image": nested(fixed, values)}, batch=2,
+     label=label, image=values)
+save("pixels", {"label": label.astype("i8"), **{f"pixel{i}": values.reshape(7, 12)[:, i] for i in range(9)}}, batch=4,
+     label=label.astype("i4"), image=values.reshape(7, 12)[:, :9].reshape(7, 3, 3))
+save("mixed-pixels", {f"pixel{i}": values.reshape(7, 12)[:, i].astype("i8" if i % 2 else "u1") for i in range(4)},
+     image=values.reshape(7, 12)[:, :4].reshape(7, 2, 2).astype("i4"))
+
+
+def png(array):
+    f = io.BytesIO()
+    Image.fromarray(array).save(f, "PNG")
+    return f.getvalue()
+
+
+color = ((np.arange(6 * 5 * 4 * 3) * 29) % 256).astype("u1").reshape(6, 5, 4, 3)
+pictures = pa.array([{"bytes": png(v), "path": None} for v in color], pa.struct([("bytes", pa.binary()), ("path", pa.string())]))
+features = {"info": {"features": {"image": {"_type": "Image"}, "label": {"names": list("abcdefghij"), "_type": "ClassLabel"}}}}
+save("huggingface", pa.table({"image": pictures, "label": label[:6].astype("i8")}).replace_schema_metadata({"huggingface": json.dumps(features)}),
+     stream=True, batch=4, image=color, label=label[:6].astype("i4"))
+save("png-binary", {"image": pa.array([png(v) for v in values], pa.large_binary())}, batch=3, image=values)
+
+
+def spark(array, channels, mode):
+    kind = pa.struct([("origin", pa.string()), ("height", pa.int32()), ("width", pa.int32()), ("nChannels", pa.int32()), ("mode", pa.int32()), ("data", pa.binary())])
+    blue_first = [2, 1, 0, 3][:channels] if channels > 1 else [0]
+    rows = array.reshape(*array.shape[:3], channels)[..., blue_first]
+    return pa.array([{"origin": f"file:///{i}.png", "height": array.shape[1], "width": array.shape[2], "nChannels": channels, "mode": mode,
+                      "data": v.tobytes()} for i, v in enumerate(rows)], kind)
+
+
+save("spark-gray", {"image": spark(values, 1, 0)}, batch=2, image=values)
+save("spark-color", {"image": spark(color, 3, 16)}, batch=4, image=color)
+
+frame = polars.DataFrame({"label": label, "image": polars.Series(values, dtype=polars.Array(polars.UInt8, (3, 4)))})
+for compression in ("uncompressed", "lz4", "zstd"):
+    frame.write_ipc(f"polars-{compression}.arrow", compression=compression)
+    expect(f"polars-{compression}", label=label, image=values)
+frame.slice(2, 4).write_ipc_stream("polars-stream.arrow")
+expect("polars-stream", label=label[2:6], image=values[2:6])
+polars.DataFrame({"image": [v.tolist() for v in values.reshape(7, 12)]}, schema={"image": polars.List(polars.UInt8)}).slice(1).write_ipc("polars-list.arrow")
+expect("polars-list", image=values.reshape(7, 12)[1:])
+polars.DataFrame({"image": [v.tobytes() for v in long]}).slice(1, 3).write_ipc("polars-binary.arrow")
+expect("polars-binary", image=long[1:4])
+
+table = pandas.DataFrame({"label": label.astype("i8"), "x": values[:, 0, 0] / 2}, index=list("abcdefg"))
+save("pandas", pa.Table.from_pandas(table), label=label.astype("i4"), x=values[:, 0, 0] / 2)
+pandas.DataFrame({"label": label}).to_feather("feather2.arrow")
+expect("feather2", label=label)
+save("legacy", {"image": nested(fixed, values)}, stream=True, batch=3,
+     options=pa.ipc.IpcWriteOptions(use_legacy_format=True, metadata_version=pa.ipc.MetadataVersion.V4), image=values)
+save("no-rows", {"image": nested(fixed, values), "label": label}, slices=[(0, 0)], image=values[:0], label=label[:0])
+
+# Files that are refused.
+pyarrow.feather.write_feather(pa.table({"label": label}), "refused-feather1.arrow", version=1)
+refused = {
+    "text": {"label": label, "name": pa.array([f"n{v}" for v in label])},
+    "dictionary": {"label": label, "name": pa.array([f"n{v}" for v in label]).dictionary_encode()},
+    "null": {"label": pa.array([3, 1, None, 4], pa.uint8())},
+    "null-element": {"image": pa.array([[1, 2], [3, 4], [5, None]], pa.list_(pa.uint8(), 2))},
+    "ragged": {"image": pa.array([[1, 2], [3, 4], [5]], pa.list_(pa.uint8()))},
+    "large-value": {"label": pa.array([1, 2, 3, 1 << 40], pa.int64())},
+    "time": {"label": label, "when": pa.array(range(7), pa.timestamp("s"))},
+    "permuted": {"image": pa.ExtensionArray.from_storage(pa.fixed_shape_tensor(pa.uint8(), [3, 4], permutation=[1, 0]), fixed(pa.array(values.reshape(-1)), 12))},
+    "sizes": {"image": pa.array([{"bytes": png(values[0]), "path": None}, {"bytes": png(color[0]), "path": None}])},
+    "no-bytes": {"image": pa.array([{"bytes": None, "path": "a.png"}], pa.struct([("bytes", pa.binary()), ("path", pa.string())]))},
+    "no-rows": {"image": pa.array([], pa.list_(pa.uint8()))},
+    "struct": {"image": pa.array([{"x": 1}])},
+}
+for name, columns in refused.items():
+    save("refused-" + name, columns)
+
+with open("expected.json", "w") as f:
+    json.dump(expected, f, indent=1, sort_keys=True)
+    f.write("\n")

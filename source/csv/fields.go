@@ -1,0 +1,130 @@
+package csv
+
+import (
+	"bytes"
+	"strings"
+)
+
+// separators are those that are looked for, the first where they are equally frequent.
+const separators = ",\t;|"
+
+// findSeparator is the separator that line has most of, outside of quotes: a space if there is none of them, a comma if there is no space either.
+func findSeparator(line []byte) byte {
+	var counts [256]int
+	quoted := false
+	for _, c := range line {
+		if c == '"' {
+			quoted = !quoted
+		}
+		if !quoted {
+			counts[c]++
+		}
+	}
+	best := byte(',')
+	for _, c := range []byte(separators) {
+		if counts[c] > counts[best] {
+			best = c
+		}
+	}
+	if counts[best] == 0 && counts[' '] > 0 && allNumbers(line, ' ') {
+		return ' '
+	}
+	return best
+}
+
+// nextField cuts the first field off rest, whose fields each end with comma, the last one too. ok is false if there is none. The field is as
+// it stands, with its quotes.
+func nextField(rest []byte, comma byte) (field, behind []byte, ok bool) {
+	n := bytes.IndexByte(rest, comma)
+	if n < 0 {
+		return nil, rest, false
+	}
+	if bytes.IndexByte(rest[:n], '"') < 0 {
+		return rest[:n], rest[n+1:], true
+	}
+	quoted := false
+	for i, c := range rest {
+		if c == '"' {
+			quoted = !quoted
+		} else if c == comma && !quoted {
+			return rest[:i], rest[i+1:], true
+		}
+	}
+	return nil, rest, false
+}
+
+// content is what field says: without spaces around it, without quotes, and with doubled quotes as one.
+func content(field []byte) []byte {
+	field = bytes.TrimSpace(field)
+	if len(field) < 2 || field[0] != '"' || field[len(field)-1] != '"' {
+		return field
+	}
+	field = field[1 : len(field)-1]
+	if bytes.IndexByte(field, '"') >= 0 {
+		return bytes.ReplaceAll(field, []byte(`""`), []byte(`"`))
+	}
+	return field
+}
+
+// eachField calls f with the content of each field of line, which has no line end, until f returns false.
+func eachField(line []byte, comma byte, f func(i int, text []byte) bool) {
+	rest := append(bytes.Clone(line), comma)
+	for i := 0; ; i++ {
+		field, behind, ok := nextField(rest, comma)
+		if !ok || !f(i, content(field)) {
+			return
+		}
+		rest = behind
+	}
+}
+
+// allNumbers tells whether every field of line is a number.
+func allNumbers(line []byte, comma byte) bool {
+	all := true
+	eachField(line, comma, func(_ int, text []byte) bool {
+		_, all = parseNumber(text)
+		return all
+	})
+	return all
+}
+
+// isHeader tells whether line, the first, has names: not all of its fields are numbers. One that is empty is none, unless it is
+// the first of 0, 1, 2, … as pandas writes the names of columns that have none.
+func isHeader(line []byte, comma byte) bool {
+	header, places := false, true
+	eachField(line, comma, func(i int, text []byte) bool {
+		n, ok := parseNumber(text)
+		header = header || !ok && len(text) > 0
+		places = places && (i == 0 && len(text) == 0 || i > 0 && ok && n.integer && n.value == float64(i-1))
+		return !header
+	})
+	return header || places && len(line) > 1
+}
+
+// names are the contents of the fields of the header.
+func names(line []byte, comma byte) []string {
+	text := string(line) // what the names are parts of
+	if strings.IndexByte(text, '"') < 0 {
+		list := strings.Split(text, string(rune(comma)))
+		for i := range list {
+			list[i] = strings.TrimSpace(list[i])
+		}
+		return list
+	}
+	var list []string
+	eachField(line, comma, func(_ int, name []byte) bool {
+		list = append(list, string(name))
+		return true
+	})
+	return list
+}
+
+// countFields is the number of fields of line.
+func countFields(line []byte, comma byte) int {
+	n := 0
+	eachField(line, comma, func(int, []byte) bool {
+		n++
+		return true
+	})
+	return n
+}

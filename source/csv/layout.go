@@ -1,0 +1,250 @@
+package csv
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/flat"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// A field is fields of a line, side by side, that make one column of the table, or are passed over.
+type field struct {
+	flat.Field
+	first, count int
+	column       int // of the table; −1: passed over
+	dtype        idx.DType
+	seen         seen
+}
+
+// maxColumns is the most columns of the table: each costs whoever writes it. Elements of one record are no columns here.
+const maxColumns = 1 << 16
+
+// maxNamed is the most fields that a header may name: a picture of 2048×2048 pixels.
+const maxNamed = 1 << 22
+
+// group finds the tensors by the names of the header.
+func (t *Table) group(shape []int) error {
+	if len(t.names) > 1 && slices.Contains(t.names[1:], "") {
+		return failf("", "column %d of the header has no name, expected names for all but the first", slices.Index(t.names[1:], "")+2)
+	}
+	found := flat.Group(t.names)
+	if len(found) > maxColumns {
+		return failf("number the elements of one record, as in pixel0, pixel1", "the header has %d columns, expected at most %d", len(found), maxColumns)
+	}
+	tensors, used := 0, 0
+	for _, f := range found {
+		if f.Shape != nil {
+			tensors++
+		}
+	}
+	if tensors == 0 && shape != nil {
+		return t.arrange(shape, true)
+	}
+	for _, f := range found {
+		if shape != nil && f.Shape != nil && product(shape) == len(f.Columns) {
+			f.Shape, f.Guess = shape, ""
+			used++
+		}
+		if f.Guess != "" {
+			t.note("%s; --shape says otherwise", f.Guess)
+		}
+		t.add(f, len(f.Columns))
+	}
+	if shape != nil && used == 0 {
+		return shapeError("no column has %s elements, expected %s", count(product(shape)), t.tensors())
+	}
+	return t.checkNames()
+}
+
+// tensors lists the tensors and their numbers of elements.
+func (t *Table) tensors() string {
+	var list []string
+	for _, f := range t.fields {
+		if f.Shape != nil {
+			list = append(list, fmt.Sprintf("%d as %s", f.count, f.Name))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+func shapeError(format string, args ...any) error {
+	return &Error{Row: -1, Message: fmt.Sprintf(format, args...), Advice: "give the shape of one record, as in --shape 28x28", Err: idx.ErrShape}
+}
+
+// product is that of shape, −1 where it is beyond counting.
+func product(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		if d < 1 || n > math.MaxInt32/d {
+			return -1
+		}
+		n *= d
+	}
+	return n
+}
+
+func count(n int) string {
+	if n < 0 {
+		return "so many"
+	}
+	return fmt.Sprint(n)
+}
+
+// arrange finds the image and the label by the number of fields alone, or by the shape that the caller gave.
+func (t *Table) arrange(shape []int, named bool) error {
+	n, guess := t.count, ""
+	label := 0
+	switch side := squareSide(n - 1); {
+	case shape != nil && product(shape) == n:
+	case shape != nil && product(shape) == n-1:
+		label = 1
+	case shape != nil:
+		return shapeError("found %d fields in a line, expected %s for that shape, or one more with a label", n, count(product(shape)))
+	case n == 1:
+	case side >= 2:
+		label, shape = 1, []int{side, side}
+		guess = fmt.Sprintf("%d fields taken for a label and an image of %d×%d", n, side, side)
+	default:
+		if shape = []int{n}; squareSide(n) >= 2 {
+			shape = []int{squareSide(n), squareSide(n)}
+		}
+		guess = fmt.Sprintf("%d fields taken for a record of %s", n, shapeText(shape))
+	}
+	if !named {
+		t.note("no header, as the first line is all numbers")
+	}
+	if guess != "" {
+		t.note("%s; --shape says otherwise", guess)
+	}
+	if label == 1 {
+		name := "label"
+		if named && t.names[0] != "" {
+			name = t.names[0]
+		}
+		t.add(flat.Field{Name: name}, 1)
+	}
+	switch {
+	case len(shape) == 0:
+		t.add(flat.Field{Name: "data"}, 1)
+	case len(shape) == 1:
+		t.add(flat.Field{Name: "data", Shape: shape}, n-label)
+	default:
+		t.add(flat.Field{Name: flat.Image, Shape: shape}, n-label)
+	}
+	return t.checkNames()
+}
+
+// squareSide is the side of a square of n elements, or 0 if there is none.
+func squareSide(n int) int {
+	if n < 1 {
+		return 0
+	}
+	if s := int(math.Round(math.Sqrt(float64(n)))); s*s == n {
+		return s
+	}
+	return 0
+}
+
+func shapeText(shape []int) string {
+	text := make([]string, len(shape))
+	for i, d := range shape {
+		text[i] = fmt.Sprint(d)
+	}
+	return strings.Join(text, "×")
+}
+
+func (t *Table) add(f flat.Field, n int) {
+	first := 0
+	if k := len(t.fields); k > 0 {
+		first = t.fields[k-1].first + t.fields[k-1].count
+	}
+	f.Columns = nil // first and count say it
+	t.fields = append(t.fields, field{Field: f, first: first, count: n})
+}
+
+func (t *Table) checkNames() error {
+	seen := map[string]bool{}
+	for _, f := range t.fields {
+		if seen[f.Name] {
+			return failf("give them different names", "two columns are called %q", f.Name)
+		}
+		seen[f.Name] = true
+	}
+	return nil
+}
+
+// decide gives every field its place and type: what was seen, unless the caller said a type.
+func (t *Table) decide(o source.ReadOptions) error {
+	tensors := slices.ContainsFunc(t.fields, func(f field) bool { return f.Shape != nil })
+	for i := range t.fields {
+		f := &t.fields[i]
+		f.column = -1
+		if passed := t.passOver(i); passed != "" {
+			t.note("column %s passed over: %s", t.name(f.first), passed)
+			continue
+		}
+		if f.seen.text != nil && f.seen.values == 0 && len(f.seen.text) > 0 {
+			return inRow(f.seen.row, t.name(f.first), "a table of numbers is expected: leave the column out first", "found the text %s, expected a number",
+				shown(f.seen.text))
+		}
+		f.dtype = f.seen.dtype()
+		if o.DType != 0 && (!tensors || f.Shape != nil) {
+			f.dtype = o.DType
+		}
+		t.takeLike(f, o.Like)
+		if size := int64(f.count) * int64(f.dtype.Size()); size > o.MaxRecord() {
+			return failf("allow that with --max-record-bytes", "a record of column %s has %d bytes, expected at most %d", f.Name, size, o.MaxRecord())
+		}
+		f.column = len(t.columns)
+		t.columns = append(t.columns, source.Column{Name: f.Name, DType: f.dtype, Shape: f.Shape, Origin: t.origin})
+	}
+	if len(t.columns) == 0 {
+		return failf("", "no column has numbers, expected at least one")
+	}
+	return nil
+}
+
+// takeLike gives f the type and shape of its counterpart among columns: the one of its name, or the only one of its kind.
+func (t *Table) takeLike(f *field, columns []source.Column) {
+	i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == f.Name && c.Elements() == f.count })
+	if i < 0 {
+		kind := func(c source.Column) bool { return c.Scalar() == (f.Shape == nil) && c.Elements() == f.count }
+		if i = slices.IndexFunc(columns, kind); i >= 0 && slices.ContainsFunc(columns[i+1:], kind) {
+			return
+		}
+	}
+	if i < 0 {
+		return
+	}
+	f.dtype = columns[i].DType
+	if f.Shape != nil {
+		f.Shape = columns[i].Shape
+	}
+}
+
+// passOver tells why field i is none of the table, or is empty if it is one.
+func (t *Table) passOver(i int) string {
+	f := &t.fields[i]
+	switch {
+	case t.names == nil || f.Shape != nil:
+		return ""
+	case i == 0 && len(t.fields) > 1 && (f.Name == "" || f.Name == "Unnamed: 0"):
+		return "a first column without a name numbers the rows"
+	case strings.EqualFold(f.Name, schema.ClassName) && f.seen.text != nil && len(t.fields) > 1:
+		return "it has the names of classes"
+	}
+	return ""
+}
+
+// name is that of field i of a line, for messages.
+func (t *Table) name(i int) string {
+	if t.names == nil || i >= len(t.names) || t.names[i] == "" {
+		return fmt.Sprint(i + 1)
+	}
+	return t.names[i]
+}

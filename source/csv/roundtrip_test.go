@@ -1,0 +1,187 @@
+package csv
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	sinkcsv "github.com/idxport/idxport/sink/csv"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+const (
+	fashionImages = "image=testdata/fashion-mnist/t10k-images-idx3-ubyte.gz"
+	fashionLabels = "label=testdata/fashion-mnist/t10k-labels-idx1-ubyte.gz"
+)
+
+// find is the column of t called name, and its data.
+func find(t *testing.T, columns []source.Column, data [][]byte, name string) (source.Column, []byte) {
+	t.Helper()
+	for i, c := range columns {
+		if c.Name == name {
+			return c, data[i]
+		}
+	}
+	t.Fatalf("no column %s among %v", name, columns)
+	return source.Column{}, nil
+}
+
+// expectSame compares what was read with the IDX files that the text was made of.
+func expectSame(t *testing.T, got *Table, data [][]byte, files ...string) {
+	t.Helper()
+	original := openIDX(t, files...)
+	want, err := readAll(original, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Columns()) != len(want) {
+		t.Errorf("found %d columns, expected %d", len(got.Columns()), len(want))
+	}
+	for i, c := range original.Columns() {
+		found, values := find(t, got.Columns(), data, c.Name)
+		if found.DType != c.DType || fmt.Sprint(found.Shape) != fmt.Sprint(c.Shape) {
+			t.Errorf("%s is %v %v, expected %v %v", c.Name, found.DType, found.Shape, c.DType, c.Shape)
+		}
+		if !bytes.Equal(values, want[i]) {
+			t.Errorf("%s has other values", c.Name)
+		}
+	}
+}
+
+func TestEveryStyleComesBack(t *testing.T) {
+	t.Parallel()
+	for _, style := range sinkcsv.Styles() {
+		for _, comma := range []byte{',', '\t', ';'} {
+			if comma != ',' && style.Name != sinkcsv.DefaultStyle {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s%q", style.Name, comma), func(t *testing.T) {
+				t.Parallel()
+				files := []string{fashionImages, fashionLabels}
+				if style.Name == "matrix" {
+					files = files[:1]
+				}
+				text := written(t, openIDX(t, files...), sinkcsv.Options{Style: style.Name, Comma: comma})
+				for name, text := range map[string]string{
+					"as written": text, "CRLF": strings.ReplaceAll(text, "\n", "\r\n"), "no end": strings.TrimSuffix(text, "\n"),
+					"byte order mark": "\xef\xbb\xbf" + text, "empty lines at the end": text + "\n\r\n",
+				} {
+					got, data, err := parse(text, source.ReadOptions{})
+					if err != nil {
+						t.Fatal(name, err)
+					}
+					expectSame(t, got, data, files...)
+				}
+			})
+		}
+	}
+}
+
+func TestEveryTypeComesBack(t *testing.T) {
+	t.Parallel()
+	for _, d := range idx.DTypes() {
+		for _, shape := range []string{"3x7x9", "2x5x7x3", "5x13"} {
+			t.Run(d.String()+"/"+shape, func(t *testing.T) {
+				t.Parallel()
+				file := "image=testdata/tiny/" + d.String() + "-" + shape + ".idx"
+				original := openIDX(t, file)
+				text := written(t, original, sinkcsv.Options{Style: "kaggle"})
+				got, data, err := parse(text, source.ReadOptions{DType: d, Shape: original.Columns()[0].Shape})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d.Float() { // NaN has no payload in text
+					want, err := readAll(openIDX(t, file), 100)
+					if err != nil {
+						t.Fatal(err)
+					}
+					expectSameFloats(t, d, data[0], want[0])
+					return
+				}
+				expectSame(t, got, data, file)
+			})
+		}
+	}
+}
+
+func expectSameFloats(t *testing.T, d idx.DType, got, want []byte) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("found %d bytes, expected %d", len(got), len(want))
+	}
+	for i := 0; i < len(got); i += d.Size() {
+		g, w := got[i:i+d.Size()], want[i:i+d.Size()]
+		if !bytes.Equal(g, w) && !(math.IsNaN(float(d, g)) && math.IsNaN(float(d, w))) {
+			t.Fatalf("element %d is %v, expected %v", i/d.Size(), float(d, g), float(d, w))
+		}
+	}
+}
+
+// TestManyGoroutines sends what was read through the pipeline, whose goroutines decode at the same time: the text must come out as it was.
+func TestManyGoroutines(t *testing.T) {
+	t.Parallel()
+	for _, style := range []string{"kaggle", "rowxcol"} {
+		text := written(t, openIDX(t, fashionLabels, fashionImages), sinkcsv.Options{Style: style})
+		head, rows, _ := strings.Cut(text, "\n")
+		text = head + "\n" + strings.Repeat(rows, 4)
+		table, err := New(strings.NewReader(text), "test.csv", source.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again := written(t, table, sinkcsv.Options{Style: style}); again != text {
+			t.Errorf("%s: found %d bytes of other text, expected %d", style, len(again), len(text))
+		}
+	}
+}
+
+func TestMNIST(t *testing.T) {
+	t.Parallel()
+	const images, labels = "data/mnist/t10k-images-idx3-ubyte", "data/mnist/t10k-labels-idx1-ubyte"
+	if _, err := os.Stat("../../" + images); err != nil {
+		t.Skip("needs make data")
+	}
+	text := written(t, openIDX(t, "label="+labels, "image="+images), sinkcsv.Options{})
+	got, err := newTable(strings.NewReader(text), "t10k.csv", nil, source.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := readAll(got, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectSame(t, got, data, "label="+labels, "image="+images)
+}
+
+// BenchmarkDecode is in bytes of text, on one core.
+func BenchmarkDecode(b *testing.B) {
+	for _, bench := range []struct {
+		name, file string
+	}{{"images", "data/mnist/t10k-images-idx3-ubyte"}, {"labels", "data/mnist/t10k-labels-idx1-ubyte"},
+		{"float32", "testdata/tiny/float32-3x7x9.idx"}, {"int32", "testdata/tiny/int32-3x7x9.idx"}} {
+		b.Run(bench.name, func(b *testing.B) {
+			if _, err := os.Stat("../../" + bench.file); err != nil {
+				b.Skip("needs make data")
+			}
+			text := written(b, openIDX(b, "image="+bench.file), sinkcsv.Options{})
+			head, rows, _ := strings.Cut(text, "\n")
+			text = head + "\n" + strings.Repeat(rows, 1+(4<<20)/len(rows)) // so that New does not count
+			raw := &source.Raw{Cap: 1328}
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				t, err := New(strings.NewReader(text), "bench.csv", source.ReadOptions{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				for t.Read(b.Context(), raw) == nil {
+					if err := t.Decode(raw); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}

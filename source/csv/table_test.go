@@ -1,0 +1,267 @@
+package csv
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/compressed"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// described is the columns of a table, as name:type[shape].
+func described(t *Table) string {
+	var list []string
+	for _, c := range t.Columns() {
+		list = append(list, fmt.Sprintf("%s:%v%v", c.Name, c.DType, c.Shape))
+	}
+	return strings.Join(list, " ")
+}
+
+// header is label and pixel0… of n pixels.
+func header(n int) string {
+	line := "label"
+	for i := range n {
+		line += fmt.Sprintf(",pixel%d", i)
+	}
+	return line + "\n"
+}
+
+func TestColumns(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		about, text string
+		o           source.ReadOptions
+		want        string
+		note        string
+	}{
+		{"no header, a label and an image", "5,1,2,3,4\n", source.ReadOptions{}, "label:uint8[] image:uint8[2 2]", "no header"},
+		{"no header, an image", "1,2,3,4\n", source.ReadOptions{}, "image:uint8[2 2]", "4 fields taken for a record of 2×2"},
+		{"no header, neither", "1,2,3\n", source.ReadOptions{}, "data:uint8[3]", "3 fields taken for a record of 3"},
+		{"no header, one number", "7\n", source.ReadOptions{}, "data:uint8[]", "no header"},
+		{"no header, a shape", "1,2,3,4,5,6\n", source.ReadOptions{Shape: []int{2, 3}}, "image:uint8[2 3]", "no header"},
+		{"no header, a shape and a label", "1,2,3,4,5,6,7\n", source.ReadOptions{Shape: []int{2, 3}}, "label:uint8[] image:uint8[2 3]", "no header"},
+		{"no header, a flat shape", "1,2,3,4\n", source.ReadOptions{Shape: []int{4}}, "data:uint8[4]", "no header"},
+		{"a shape for the tensor", header(12) + "1" + strings.Repeat(",0", 12), source.ReadOptions{Shape: []int{2, 2, 3}},
+			"label:uint8[] image:uint8[2 2 3]", ""},
+		{"a shape for names of another kind", "y,left,right,up,down\n1,2,3,4,5\n", source.ReadOptions{Shape: []int{2, 2}},
+			"y:uint8[] image:uint8[2 2]", ""},
+		{"a type for the tensor", header(4) + "3,1,2,3,4\n", source.ReadOptions{DType: idx.Float32}, "label:uint8[] image:float32[2 2]", "--dtype"},
+		{"a type where there is no tensor", "a,b\n3,1\n", source.ReadOptions{DType: idx.Int16}, "a:int16[] b:int16[]", ""},
+		{"no rows", header(4), source.ReadOptions{}, "label:uint8[] image:uint8[2 2]", "as there are no rows"},
+		{"negative integers", "a,b\n-1,255\n", source.ReadOptions{}, "a:int32[] b:uint8[]", "types: a int32, b uint8, as its 1 rows have it"},
+		{"256", "a\n256\n", source.ReadOptions{}, "a:int32[]", ""},
+		{"integers beyond int32", "a\n2147483648\n", source.ReadOptions{}, "a:float64[]", ""},
+		{"points", "a\n1\n0.5\n", source.ReadOptions{}, "a:float64[]", ""},
+		{"one digit is no sign of float32", "a\n0.1\n0.7\n", source.ReadOptions{}, "a:float64[]", ""},
+		{"digits as float32 has them", "a\n0.1\n0.33333334\n", source.ReadOptions{}, "a:float32[]", ""},
+		{"as many digits, but of float64", "a\n0.33333333\n", source.ReadOptions{}, "a:float64[]", ""},
+		{"NaN and infinities", "a\nnan\n-inf\nInfinity\n", source.ReadOptions{}, "a:float64[]", ""},
+		{"semicolons", "a;b\n1;2\n", source.ReadOptions{}, "a:uint8[] b:uint8[]", "separated by ';'"},
+		{"class names without labels beside them", "class\n1\n", source.ReadOptions{}, "class:uint8[]", ""},
+		{"class names", "label,class\n1,one\n", source.ReadOptions{}, "label:uint8[]", "column class passed over"},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			t.Parallel()
+			table, _, err := parse(c.text, c.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := described(table); got != c.want {
+				t.Errorf("found %s, expected %s", got, c.want)
+			}
+			if notes := strings.Join(table.Notes(), "\n"); !strings.Contains(notes, c.note) {
+				t.Errorf("found the notes %q, expected %q", notes, c.note)
+			}
+		})
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text  string
+		dtype idx.DType
+		want  float64
+	}{
+		{"7", idx.Uint8, 7}, {"007", idx.Uint8, 7}, {" 42 ", idx.Uint8, 42}, {`"255"`, idx.Uint8, 255}, {"+3", idx.Uint8, 3}, {"7.0", idx.Uint8, 7},
+		{"2.5e1", idx.Uint8, 25}, {"-0", idx.Uint8, 0}, {"0000000000000000007", idx.Uint8, 7}, {"-128", idx.Int8, -128}, {"127", idx.Int8, 127},
+		{"-32768", idx.Int16, -32768}, {"2147483647", idx.Int32, math.MaxInt32}, {"-2147483648", idx.Int32, math.MinInt32},
+		{"16777217", idx.Float64, 16777217}, {"0.1", idx.Float32, float64(float32(0.1))}, {"1.000000014901161194e-01", idx.Float32, float64(float32(0.1))},
+		{"1e-45", idx.Float32, math.SmallestNonzeroFloat32}, {"-inf", idx.Float32, math.Inf(-1)}, {"-0", idx.Float32, math.Copysign(0, -1)},
+		{"-0.0", idx.Float64, math.Copysign(0, -1)}, {"5e-324", idx.Float64, 5e-324}, {"16777216", idx.Float32, 16777216},
+	} {
+		_, data, err := parse("a,b\n"+c.text+",1\n", source.ReadOptions{DType: c.dtype})
+		if err != nil {
+			t.Errorf("%s as %v: %v", c.text, c.dtype, err)
+			continue
+		}
+		if got := value(c.dtype, data[0], 0); got != c.want || math.Signbit(got) != math.Signbit(c.want) {
+			t.Errorf("%s as %v: found %v, expected %v", c.text, c.dtype, got, c.want)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	rows := func(n int, line string) string { return strings.Repeat(line, n) }
+	for _, c := range []struct {
+		about, text string
+		o           source.ReadOptions
+		kind        error
+		want        string
+		hint        string
+	}{
+		{"nothing", "", source.ReadOptions{}, ErrFormat, "the file is empty", ""},
+		{"a web page", "<!DOCTYPE html>\n", source.ReadOptions{}, ErrFormat, "like a web page", "download"},
+		{"UTF-16", "\xff\xfea\x00\n\x00", source.ReadOptions{}, ErrFormat, "UTF-16", "UTF-8"},
+		{"binary", "PK\x03\x04\x00\x00\n", source.ReadOptions{}, ErrFormat, "bytes of 0", ""},
+		{"carriage returns", "a,b\r1,2\r", source.ReadOptions{}, ErrFormat, "carriage returns", "tr"},
+		{"text", "a,b\n1,x\n", source.ReadOptions{}, ErrFormat, `row 0, column b: found the text "x"`, "leave the column out"},
+		{"text in a later row", "a,b\n1,2\n3,NA\n", source.ReadOptions{}, ErrFormat, `row 1, column b: found "NA", expected a number`, ""},
+		{"an empty field", "a,b\n1,2\n,4\n", source.ReadOptions{}, ErrFormat, "row 1, column a: the field is empty", "fill"},
+		{"a decimal comma", "a;b\n1;2\n0,5;4\n", source.ReadOptions{}, ErrFormat, `row 1, column a: found "0,5"`, "point"},
+		{"hexadecimal", "a,b\n0,2\n0x10,4\n", source.ReadOptions{}, ErrFormat, `found "0x10"`, ""},
+		{"too few fields", "a,b,c\n1,2,3\n1,2\n", source.ReadOptions{}, ErrFormat, "row 1: found 2 fields, expected 3", ""},
+		{"too many fields", "a,b\n1,2\n1,2,3\n", source.ReadOptions{}, ErrFormat, "row 1: found 3 fields, expected 2", ""},
+		{"a quote that is not closed", "a,b\n1,2\n\"1,2\n", source.ReadOptions{}, ErrFormat, "row 1: field 1 has a quote", ""},
+		{"an empty line", "a\n1\n\n2\n", source.ReadOptions{}, ErrFormat, "row 1: found an empty line before it", "remove"},
+		{"a value beyond uint8 behind the sample", "a0,a1\n" + rows(sampleSize/4, "1,2\n") + "1,256\n1,2\n", source.ReadOptions{}, ErrFormat,
+			`row 262144, column a1: found "256", expected 0 to 255, as uint8 holds`, "--dtype int32"},
+		{"a fraction behind the sample", "a0,a1\n" + rows(sampleSize/4, "1,2\n") + "1,0.5\n", source.ReadOptions{}, ErrFormat,
+			`column a1: found "0.5", expected an integer of type uint8`, "--dtype float64"},
+		{"a negative value", "a0,a1\n1,-1\n", source.ReadOptions{DType: idx.Uint8}, ErrFormat, `row 0, column a1: found "-1", expected 0 to 255`, "int32"},
+		{"NaN as an integer", "a0,a1\n1,nan\n", source.ReadOptions{DType: idx.Int16}, ErrFormat, `found "nan", expected an integer of type int16`, "float"},
+		{"beyond float64", "a0,a1\n1.5,1\n1e999,1\n", source.ReadOptions{}, ErrFormat, `row 1, column a0: found "1e999"`, ""},
+		{"beyond float32", "a0,a1\n1.5,1e39\n", source.ReadOptions{DType: idx.Float32}, ErrFormat, "float32 holds", "--dtype float64"},
+		{"digits that float32 loses", "a0,a1\n1.5,0.1234567891\n", source.ReadOptions{DType: idx.Float32}, ErrFormat, "of up to 9 digits", "--dtype float64"},
+		{"an integer that float32 loses", "a0,a1\n1.5,9876543210\n", source.ReadOptions{DType: idx.Float32}, ErrFormat, "of up to 9 digits", "--dtype float64"},
+		{"two columns of one name", "a,a\n1,2\n", source.ReadOptions{}, ErrFormat, `two columns are called "a"`, ""},
+		{"too many columns", rows(maxColumns, "a,") + "a\n", source.ReadOptions{}, ErrFormat, "65537 columns, expected at most 65536", "pixel0"},
+		{"a column without a name", "a,,b\n1,2,3\n", source.ReadOptions{}, ErrFormat, "column 2 of the header has no name", ""},
+		{"a shape that does not fit the names", header(4) + "1,2,3,4,5\n", source.ReadOptions{Shape: []int{3}}, idx.ErrShape,
+			"no column has 3 elements, expected 4 as image", "--shape"},
+		{"a shape that does not fit the fields", "1,2,3,4,5\n", source.ReadOptions{Shape: []int{3}}, idx.ErrShape, "found 5 fields", "--shape"},
+		{"a shape beyond counting", "1,2\n", source.ReadOptions{Shape: []int{1 << 31, 1 << 31, 1 << 31}}, idx.ErrShape, "found 2 fields", ""},
+		{"a record beyond the limit", header(64) + "1" + rows(64, ",0") + "\n", source.ReadOptions{MaxRecordSize: 60}, ErrFormat,
+			"64 bytes, expected at most 60", "--max-record-bytes"},
+		{"a first line beyond the limit", rows(5000, "a"), source.ReadOptions{MaxRecordSize: 10}, ErrFormat, "the first line has more than", "--max-record-bytes"},
+		{"a line beyond the limit", "a,b\n1,2\n" + rows(5000, "0") + ",1\n", source.ReadOptions{}, ErrFormat, "row 1: the line has more than 1088 bytes", "quote"},
+		{"damaged gzip", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x07\x00\x00", source.ReadOptions{}, compressed.ErrCorrupt, "gzip", ""},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			t.Parallel()
+			_, _, err := parse(c.text, c.o)
+			var known *source.FileError
+			if !errors.Is(err, c.kind) || !errors.As(err, &known) {
+				t.Fatalf("found %v, expected a %v", err, c.kind)
+			}
+			if !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "test.csv: ") {
+				t.Errorf("found %v, expected %q", err, c.want)
+			}
+			var hinted interface{ Hint() string }
+			if !errors.As(err, &hinted) || !strings.Contains(hinted.Hint(), c.hint) {
+				t.Errorf("found no hint with %q", c.hint)
+			}
+		})
+	}
+}
+
+// TestColumnsThatCountRows has values beyond 255 in its last rows alone.
+func TestColumnsThatCountRows(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	text.WriteString("label,writer\n")
+	for row := range sampleSize / 4 {
+		fmt.Fprintf(&text, "1,%d\n", row/1000)
+	}
+	path := filepath.Join(t.TempDir(), "ids.csv")
+	if err := os.WriteFile(path, []byte(text.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	table, err := openFile(path, source.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	if _, err := readAll(table, 1000); err != nil {
+		t.Fatal(err)
+	}
+	if got := described(table); got != "label:uint8[] writer:int32[]" {
+		t.Errorf("found %s", got)
+	}
+}
+
+func TestSkip(t *testing.T) {
+	t.Parallel()
+	table, err := newTable(strings.NewReader("a\n1\n2\n3\n4\n"), "-", nil, source.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Skip(2); err != nil {
+		t.Fatal(err)
+	}
+	b := &source.Raw{Cap: 10}
+	if err := table.Read(t.Context(), b); err != nil || table.Decode(b) != nil {
+		t.Fatal(err)
+	}
+	if b.First != 2 || string(b.Columns[0]) != "\x03\x04" || table.Columns()[0].Origin != source.Stdin {
+		t.Errorf("found row %d, % x", b.First, b.Columns[0])
+	}
+}
+
+func TestFolders(t *testing.T) {
+	t.Parallel()
+	if _, err := Open(t.TempDir(), source.ReadOptions{}); err == nil || !strings.Contains(err.Error(), "is a directory, expected a CSV file") {
+		t.Errorf("found %v", err)
+	}
+}
+
+// FuzzTable demands of every text that it is refused with a reason, or that all rows have all values, whatever the sizes of batches.
+func FuzzTable(f *testing.F) {
+	for _, text := range []string{header(4) + "1,2,3,4,5\n", "1,2,3,4\r\n5,6,7,8\r\n", "a;b\n0,5;1\n", "label,class\n1,\"a\n\"\"b\"\n", "1x1,1x2\n-1,1e3\n",
+		"0 1 2\n3 4 5\n", "\xef\xbb\xbfa\tb\n\"1\"\tnan\n\n", ",0,1\n0,1,2\n", "a\n0.33333334\n"} {
+		f.Add(text, uint8(0))
+		f.Add(text, uint8(idx.Uint8))
+	}
+	f.Fuzz(func(t *testing.T, text string, dtype uint8) {
+		o := source.ReadOptions{MaxRecordSize: 1 << 16}
+		if idx.DType(dtype).Valid() {
+			o.DType = idx.DType(dtype)
+		}
+		table, data, err := parse(text, o)
+		if err != nil {
+			if !errors.Is(err, ErrFormat) && !errors.Is(err, compressed.ErrCorrupt) && !errors.Is(err, compressed.ErrTruncated) &&
+				!errors.Is(err, compressed.ErrUnsupported) {
+				t.Fatal(err)
+			}
+			return
+		}
+		rows := -1
+		for i, c := range table.Columns() {
+			if n := len(data[i]) / c.RecordSize(); rows >= 0 && n != rows {
+				t.Fatalf("column %s has %d rows, expected %d", c.Name, n, rows)
+			} else {
+				rows = n
+			}
+		}
+		again, err := New(strings.NewReader(text), "again", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, err := readAll(again, 1<<10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range whole {
+			if string(whole[i]) != string(data[i]) {
+				t.Fatalf("column %d differs with the size of batches", i)
+			}
+		}
+	})
+}

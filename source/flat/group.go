@@ -1,0 +1,199 @@
+package flat
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// A Field is one column of the table: a scalar, or the elements of a tensor in C order.
+type Field struct {
+	Name    string
+	Shape   []int  // nil for a scalar
+	Columns []int  // indices into the names
+	Guess   string // how the shape was found, for a note; empty if the names tell
+}
+
+// Image is the name of the column whose elements are called pixels, or have numbers alone for names.
+const Image = "image"
+
+// Group tells which of names are the elements of tensors: numbered from 0 or 1 behind a common prefix, at least two side by side, or by their
+// indices along each dimension from 1 (1x1, 1x2, … as headers have them, a_1x1, … where there are several tensors).
+//
+// Numbers alone do not tell a shape: a square number of elements is taken for a square, any other for one dimension. Labels are never squares.
+func Group(names []string) []Field {
+	var fields []Field
+	for i := 0; i < len(names); {
+		f, n, grid := byIndices(names[i:])
+		if !grid && !continues(names, i) {
+			f, n = byNumber(names[i:])
+		}
+		if n == 0 {
+			f, n = Field{Name: names[i]}, 1
+		}
+		f.Columns = make([]int, n)
+		for k := range f.Columns {
+			f.Columns[k] = i + k
+		}
+		fields = append(fields, f)
+		i += n
+	}
+	return callImages(fields)
+}
+
+// callImages gives the tensors of pixels and those without a name that of the image, unless another column has it.
+func callImages(fields []Field) []Field {
+	taken := map[string]bool{}
+	for _, f := range fields {
+		taken[f.Name] = true
+	}
+	for i := range fields {
+		f := &fields[i]
+		if f.Shape == nil || f.Name != "" && f.Name != "pixel" && f.Name != "pixels" {
+			continue
+		}
+		if !taken[Image] {
+			f.Name, taken[Image] = Image, true
+		} else if f.Name == "" {
+			f.Name = "data"
+		}
+	}
+	return fields
+}
+
+// byNumber is the tensor whose elements names begins with, numbered from 0 or 1, and their number; 0 if there is none.
+func byNumber(names []string) (Field, int) {
+	first := names[0]
+	if first == "" {
+		return Field{}, 0
+	}
+	prefix, start := first[:len(first)-1], int(first[len(first)-1])-'0'
+	if start != 0 && start != 1 {
+		return Field{}, 0
+	}
+	n := 1
+	for n < len(names) && isNumbered(names[n], prefix, start+n) {
+		n++
+	}
+	if n < 2 {
+		return Field{}, 0
+	}
+	f := Field{Name: base(prefix)}
+	f.Shape, f.Guess = square(f.Name, n, fmt.Sprintf("%d columns %s…%s", n, first, names[n-1]))
+	return f, n
+}
+
+// continues tells whether names[i] is a number behind a prefix, and the name before it is the number before that: t10 behind t9 does not
+// begin a tensor t1.
+func continues(names []string, i int) bool {
+	if i == 0 {
+		return false
+	}
+	prefix := strings.TrimRight(names[i], "0123456789")
+	n, err := strconv.Atoi(names[i][len(prefix):])
+	return err == nil && n > 1 && isNumbered(names[i-1], prefix, n-1)
+}
+
+// isNumbered tells whether name is prefix and the number n.
+func isNumbered(name, prefix string, n int) bool {
+	number, ok := strings.CutPrefix(name, prefix)
+	if !ok || number == "" || number[0] == '0' && len(number) > 1 {
+		return false
+	}
+	found, err := strconv.ParseUint(number, 10, 31)
+	return err == nil && int(found) == n
+}
+
+// base is prefix without what separates it from the number.
+func base(prefix string) string {
+	if name := strings.TrimRight(prefix, "_-. "); name != "" {
+		return name
+	}
+	return strings.TrimSpace(prefix)
+}
+
+// square is the shape of n elements of the tensor called name, and how it was found.
+func square(name string, n int, what string) ([]int, string) {
+	switch strings.ToLower(name) {
+	case "label", "labels", "class", "target", "y":
+		return []int{n}, what + " taken for one dimension"
+	}
+	if side := int(math.Round(math.Sqrt(float64(n)))); side*side == n {
+		return []int{side, side}, fmt.Sprintf("%s taken for %d×%d, as their number is a square", what, side, side)
+	}
+	return []int{n}, what + " taken for one dimension"
+}
+
+// byIndices is the tensor whose elements names begins with, named by their indices along two or more dimensions, and their number; 0 if it is not
+// complete. grid tells that the first is such a name.
+func byIndices(names []string) (f Field, n int, grid bool) {
+	prefix, last, ok := indices(names[0])
+	if !ok {
+		return Field{}, 0, false
+	}
+	for _, v := range last {
+		if v != 1 {
+			return Field{}, 0, true
+		}
+	}
+	n = 1
+	for ; n < len(names); n++ {
+		p, next, ok := indices(names[n])
+		if !ok || p != prefix || len(next) != len(last) {
+			break
+		}
+		last = next
+	}
+	if product(last, n) != n {
+		return Field{}, 0, true
+	}
+	at := make([]int, len(last)) // the index of the element, from 0
+	for _, name := range names[:n] {
+		_, found, _ := indices(name)
+		for axis, v := range found {
+			if v != at[axis]+1 {
+				return Field{}, 0, true
+			}
+		}
+		for axis := len(at) - 1; axis >= 0; axis-- {
+			if at[axis]++; at[axis] < last[axis] {
+				break
+			}
+			at[axis] = 0
+		}
+	}
+	return Field{Name: strings.TrimSuffix(prefix, "_"), Shape: last}, n, true
+}
+
+// product is that of shape, or −1 if it is more than most.
+func product(shape []int, most int) int {
+	n := 1
+	for _, d := range shape {
+		if d < 1 || d > most/n {
+			return -1
+		}
+		n *= d
+	}
+	return n
+}
+
+// indices takes name apart: 3x4 or a_3x4, at least two numbers.
+func indices(name string) (prefix string, numbers []int, ok bool) {
+	prefix = strings.TrimRight(name, "0123456789x")
+	if prefix != "" && !strings.HasSuffix(prefix, "_") {
+		return "", nil, false
+	}
+	rest := name[len(prefix):]
+	if strings.IndexByte(rest, 'x') < 0 {
+		return "", nil, false
+	}
+	for part := range strings.SplitSeq(rest, "x") {
+		n, err := strconv.ParseUint(part, 10, 31)
+		if err != nil || part[0] == '0' {
+			return "", nil, false
+		}
+		numbers = append(numbers, int(n))
+	}
+	return prefix, numbers, true
+}

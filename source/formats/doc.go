@@ -1,0 +1,10 @@
+// Package formats is the table of the readers of other formats than IDX: it finds the tables of a path and opens them.
+//
+// A file is told by its content where that is unmistakable (Parquet, Arrow files, NumPy), else by the ending of its name (Arrow streams, CSV). A folder is,
+// in this order,
+//
+//	one table     parts (part-00000….parquet beside _SUCCESS), or PNG images, with or without class folders
+//	a table each  shards of the Hub (data/train-00000-of-00002.parquet), files of one format, folders that are tables themselves
+//
+// Nothing registers itself, and nothing outside this package lists readers.
+package formats

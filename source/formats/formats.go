@@ -1,0 +1,159 @@
+package formats
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/arrow"
+	"github.com/idxport/idxport/source/csv"
+	"github.com/idxport/idxport/source/npy"
+	"github.com/idxport/idxport/source/parquet"
+	"github.com/idxport/idxport/source/png"
+)
+
+// A Format is one kind of input.
+type Format struct {
+	Name string
+	// Text tells that values are written as text: types are guessed, and NaNs have no payload.
+	Text bool
+	// Untyped tells that the files do not tell the types or shapes of what they were made of.
+	Untyped bool
+	// OneColumn tells that a file is one column.
+	OneColumn bool
+
+	magic      []string // how files begin, if that is unmistakable
+	extensions []string // how their names end
+	open       func(path string, o source.ReadOptions) (source.Table, error)
+	openAll    func(paths []string, name string, o source.ReadOptions) (source.Table, error) // nil if files cannot be chained
+}
+
+// formats is the table.
+func formats() []Format {
+	return []Format{
+		{Name: "parquet", magic: []string{"PAR1"}, extensions: []string{".parquet", ".pq"}, open: parquet.Open, openAll: parquet.OpenFiles},
+		{Name: "arrow", magic: []string{"ARROW1\x00\x00"}, extensions: []string{".arrow", ".feather", ".ipc", ".arrows"}, open: arrow.Open, openAll: arrow.OpenFiles},
+		{Name: "npy", magic: []string{"\x93NUMPY"}, extensions: []string{".npy"}, OneColumn: true, open: npy.Open},
+		{Name: "csv", Text: true, Untyped: true, extensions: []string{".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst"}, open: openCSV},
+	}
+}
+
+// png is the format of folders of images.
+func pngFormat() Format { return Format{Name: "png", Untyped: true, open: png.Open} }
+
+// ErrUnknown: a folder holds nothing that is known, or more than can be told apart.
+var ErrUnknown = errors.New("no table")
+
+// A Table is one table that was found.
+type Table struct {
+	Format Format
+	Name   string // what it is called: the name of the file or folder without its endings, or the split of shards
+	Paths  []string
+	path   string // for messages
+}
+
+// Path is the file or folder of t, as messages call it.
+func (t Table) Path() string { return t.path }
+
+// Open opens t.
+func (t Table) Open(o source.ReadOptions) (source.Table, error) {
+	if len(t.Paths) == 1 {
+		return t.Format.open(t.Paths[0], o)
+	}
+	if t.Format.openAll == nil {
+		return nil, source.ErrorIn(t.path, &Error{Message: t.Format.Name + " of several files cannot be read as one table",
+			Advice: "give one of the files"})
+	}
+	return t.Format.openAll(t.Paths, t.path, o)
+}
+
+// An Error says why no table was found.
+type Error struct{ Message, Advice string }
+
+// Error is the message, without the hint.
+func (e *Error) Error() string { return e.Message }
+
+// Unwrap returns ErrUnknown.
+func (e *Error) Unwrap() error { return ErrUnknown }
+
+// Hint is what the user can do.
+func (e *Error) Hint() string { return e.Advice }
+
+// file tells the format of the file at path; ok is false if it is none of these.
+func file(path string) (f Format, ok bool, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return Format{}, false, source.ErrorIn(path, err)
+	}
+	if info.Mode().IsRegular() { // else who reads it next would miss the beginning
+		begin, err := prefix(path)
+		if err != nil {
+			return Format{}, false, source.ErrorIn(path, err)
+		}
+		for _, f := range formats() {
+			for _, magic := range f.magic {
+				if bytes.HasPrefix(begin, []byte(magic)) {
+					return f, true, nil
+				}
+			}
+		}
+	}
+	f, ok = named(path)
+	return f, ok, nil
+}
+
+// named tells the format by the ending of the name of path.
+func named(path string) (Format, bool) {
+	name := strings.ToLower(filepath.Base(path))
+	for _, f := range formats() {
+		for _, ending := range f.extensions {
+			if strings.HasSuffix(name, ending) && name != ending {
+				return f, true
+			}
+		}
+	}
+	return Format{}, false
+}
+
+// stem is the name of path without the endings of its format.
+func stem(path string) string {
+	base := filepath.Base(path)
+	lower := strings.ToLower(base)
+	longest := ""
+	for _, f := range formats() {
+		for _, ending := range f.extensions {
+			if strings.HasSuffix(lower, ending) && len(ending) > len(longest) && lower != ending {
+				longest = ending
+			}
+		}
+	}
+	return base[:len(base)-len(longest)]
+}
+
+// prefix is how the file at path begins.
+func prefix(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read from
+	var begin [8]byte
+	n, err := io.ReadFull(f, begin[:])
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil
+	}
+	return begin[:n], err
+}
+
+// openCSV is csv.Open without a typed nil.
+func openCSV(path string, o source.ReadOptions) (source.Table, error) {
+	t, err := csv.Open(path, o)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}

@@ -1,0 +1,237 @@
+package npy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// A Table is a source.Table of one column: a .npy file.
+type Table struct {
+	path   string // as the user wrote it, for errors
+	header *header
+	column source.Column
+	notes  []string
+
+	r      io.Reader
+	seeker io.Seeker // r, if its size was checked
+	file   *os.File  // to be closed; nil for a reader that the caller owns
+	next   int64     // row
+	closed bool
+}
+
+// Open opens the .npy file at path. A plain file's size is compared with its header before anything else is read.
+func Open(path string, o source.ReadOptions) (source.Table, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	t, err := openFile(f, path, o)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	t.file = f
+	return t, nil
+}
+
+func openFile(f *os.File, path string, o source.ReadOptions) (*Table, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, &os.PathError{Op: "read", Path: path, Err: errors.New("is a directory, expected a .npy file")}
+	}
+	t, err := newTable(f, path, o)
+	if err != nil || !info.Mode().IsRegular() {
+		return t, err
+	}
+	t.seeker = f
+	h := t.header
+	payload, size := h.rows()*h.recordSize(), info.Size()-h.size
+	switch {
+	case size < payload:
+		return nil, source.ErrorIn(path, t.truncated(size))
+	case size > payload:
+		return nil, source.ErrorIn(path, t.trailing(fmt.Sprintf("trailing bytes (%d)", size-payload)))
+	}
+	return t, nil
+}
+
+// New reads a .npy file from r; name stands for it in errors ("-" for standard input). The caller closes r, after the table.
+func New(r io.Reader, name string, o source.ReadOptions) (source.Table, error) {
+	t, err := newTable(r, name, o)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func newTable(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
+	h, err := readHeader(r)
+	if err != nil {
+		return nil, source.ErrorIn(path, err)
+	}
+	t := &Table{path: path, header: h, r: r, column: source.Column{Name: o.Name, DType: h.number.DType(), Shape: h.recordShape(), Origin: filepath.Base(path)}}
+	if t.column.Name == "" {
+		t.column.Name = "data"
+	}
+	if path == source.Stdin {
+		t.column.Origin = source.Stdin
+	}
+	if !h.number.Is(t.column.DType) && h.number.Integer() {
+		if d := o.DType; d.Valid() && !d.Float() {
+			t.column.DType = d
+		} else {
+			t.notes = append(t.notes, fmt.Sprintf("%s: the type is %v, which IDX does not have: read as %v, and every value is checked", path, h.number, t.column.DType))
+		}
+	}
+	size, _ := product(int64(max(h.number.Size(), t.column.DType.Size())), h.shape[1:])
+	if limit := o.MaxRecord(); size > limit {
+		return nil, source.ErrorIn(path, fail(h.size, ErrUnsupported, "allow larger records with --max-record-bytes", "a record has %d bytes, expected at most %d", size, limit))
+	}
+	if size == 0 && h.rows() > idx.MaxEmptyRecords {
+		return nil, source.ErrorIn(path, fail(h.size, ErrDamaged, adviceDamaged, "found %d records without elements, expected at most %d", h.rows(), idx.MaxEmptyRecords))
+	}
+	return t, nil
+}
+
+// truncated is the error for found bytes of elements, which are too few.
+func (t *Table) truncated(found int64) error {
+	h := t.header
+	return fail(h.size+found, ErrTruncated, adviceDamaged, "truncated: found %d bytes, expected %d for %v %s (%d whole records)",
+		h.size+found, h.size+h.rows()*h.recordSize(), h.number, dims(h.shape), found/max(1, h.recordSize()))
+}
+
+// trailing is the error for more bytes than the header says.
+func (t *Table) trailing(found string) error {
+	h := t.header
+	end := h.size + h.rows()*h.recordSize()
+	return fail(end, ErrTrailing, "the file is damaged, or holds several arrays; save each in a file of its own", "found %s after the %d bytes of %v %s, expected the end",
+		found, end, h.number, dims(h.shape))
+}
+
+// Columns is the one column.
+func (t *Table) Columns() []source.Column { return []source.Column{t.column} }
+
+// Rows is the first dimension.
+func (t *Table) Rows() int64 { return t.header.rows() }
+
+// Notes tell what was assumed.
+func (t *Table) Notes() []string { return t.notes }
+
+// converted tells whether elements are not read to where they belong.
+func (t *Table) converted() bool { return !t.header.number.Is(t.column.DType) }
+
+// Read reads the next records as they are in the file.
+func (t *Table) Read(ctx context.Context, b *source.Raw) error {
+	b.Rows = 0
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if t.closed {
+		return fs.ErrClosed
+	}
+	b.First = t.next
+	rows := min(int64(b.Cap), t.Rows()-t.next)
+	if rows == 0 {
+		return t.finish()
+	}
+	if len(b.Columns) != 1 {
+		b.Columns = make([][]byte, 1)
+	}
+	b.Columns[0] = source.Grow(b.Columns[0], int(rows)*t.column.RecordSize())
+	p := b.Columns[0]
+	if t.converted() {
+		b.Input = source.Grow(b.Input, int(rows*t.header.recordSize()))
+		p = b.Input
+	}
+	n, err := io.ReadFull(t.r, p)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = t.truncated(t.next*t.header.recordSize() + int64(n))
+	}
+	if err != nil {
+		return source.ErrorIn(t.path, err)
+	}
+	b.Rows = int(rows)
+	t.next += rows
+	return nil
+}
+
+// finish demands the end of the input.
+func (t *Table) finish() error {
+	var one [1]byte
+	if _, err := io.ReadFull(t.r, one[:]); err == io.EOF {
+		return err
+	} else if err != nil {
+		return source.ErrorIn(t.path, err)
+	}
+	return source.ErrorIn(t.path, t.trailing("more data"))
+}
+
+// Decode makes the elements little-endian, and converts those of other types than IDX has.
+func (t *Table) Decode(b *source.Raw) error {
+	h := t.header
+	p := b.Columns[0]
+	if t.converted() {
+		p = b.Input
+	}
+	if h.big {
+		idx.SwapBytes(p, p, h.number.Size())
+	}
+	if !t.converted() {
+		return nil
+	}
+	elements := t.column.Elements()
+	bad, value := h.number.Convert(b.Columns[0], t.column.DType, p, 0, b.Rows*elements)
+	if bad < 0 {
+		return nil
+	}
+	row := b.First + int64(bad/elements)
+	return source.ErrorIn(t.path, &Error{Offset: h.size + row*h.recordSize() + int64(bad%elements*h.number.Size()), Row: row, Err: ErrValue,
+		Message: fmt.Sprintf("found %d, expected a value of the type %v", value, t.column.DType),
+		Advice:  "IDX has no wider integers; give the type that fits with --dtype, or convert the array with astype first"})
+}
+
+// Skip passes over n records: it seeks in a plain file.
+func (t *Table) Skip(n int64) error {
+	if n < 0 || n > t.Rows()-t.next {
+		return fmt.Errorf("%w: skip %d of %d", source.ErrRange, n, t.Rows()-t.next)
+	}
+	var err error
+	size := n * t.header.recordSize()
+	if t.seeker != nil {
+		_, err = t.seeker.Seek(size, io.SeekCurrent)
+	} else if _, err = io.CopyN(io.Discard, t.r, size); err == io.EOF {
+		err = t.truncated(t.next * t.header.recordSize())
+	}
+	if err != nil {
+		return source.ErrorIn(t.path, err)
+	}
+	t.next += n
+	return nil
+}
+
+// Close closes the file that Open opened.
+func (t *Table) Close() error {
+	t.closed = true
+	if t.file == nil {
+		return nil
+	}
+	f := t.file
+	t.file = nil
+	return f.Close()
+}
+
+var _ interface {
+	source.Table
+	source.Seeker
+	source.Noter
+} = (*Table)(nil)

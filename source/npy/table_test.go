@@ -1,0 +1,291 @@
+package npy
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/idxport/idxport/schema"
+	sinknpy "github.com/idxport/idxport/sink/npy"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+func readAll(t source.Table, most int) ([]byte, error) {
+	var found []byte
+	b := &source.Raw{Cap: most}
+	rows := int64(0)
+	for {
+		err := t.Read(context.Background(), b)
+		if err == io.EOF && rows == t.Rows() {
+			return found, nil
+		}
+		if err != nil {
+			return found, err
+		}
+		if b.First != rows || b.Rows < 1 || b.Rows > most {
+			return found, errors.New("a batch of other rows than the next")
+		}
+		rows += int64(b.Rows)
+		if err := t.Decode(b); err != nil {
+			return found, err
+		}
+		found = append(found, b.Columns[0]...)
+	}
+}
+
+// TestNumPy reads what NumPy wrote: see testdata/make.py.
+func TestNumPy(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/expected.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files map[string]struct {
+		DType  string
+		Shape  []int
+		SHA256 string
+	}
+	if err := json.Unmarshal(text, &files); err != nil || len(files) < 20 {
+		t.Fatal(err, len(files))
+	}
+	for name, want := range files {
+		path := filepath.Join("testdata", name+".npy")
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, most := range []int{1, 3, 1000} {
+			for way, open := range map[string]func() (source.Table, error){
+				"file": func() (source.Table, error) { return Open(path, source.ReadOptions{Name: "x"}) },
+				"pipe": func() (source.Table, error) {
+					return New(bytes.NewBuffer(raw), name+".npy", source.ReadOptions{Name: "x"})
+				},
+			} {
+				table, err := open()
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := table.Columns()[0]
+				if c.Name != "x" || c.Origin != name+".npy" || c.DType.String() != want.DType || !slices.Equal(c.Shape, want.Shape[1:]) || table.Rows() != int64(want.Shape[0]) {
+					t.Errorf("%s, %s: found %+v, %d rows, expected %+v", name, way, c, table.Rows(), want)
+				}
+				data, err := readAll(table, most)
+				if sum := sha256.Sum256(data); err != nil || hex.EncodeToString(sum[:]) != want.SHA256 {
+					t.Errorf("%s, %s: found other values (%d bytes), error %v", name, way, len(data), err)
+				}
+				if wide := strings.HasPrefix(name, "wide-"); wide != (len(source.Notes(table)) > 0) {
+					t.Errorf("%s: found the notes %q", name, source.Notes(table))
+				}
+				if err := table.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		want error
+		text string
+	}{
+		"fortran.npy":   {ErrUnsupported, "Fortran order"},
+		"single.npy":    {ErrUnsupported, "single number"},
+		"text.npy":      {ErrUnsupported, `"<U2"`},
+		"fields.npy":    {ErrUnsupported, "several fields"},
+		"object.npy":    {ErrUnsupported, "pickled"},
+		"complex.npy":   {ErrUnsupported, `"<c8"`},
+		"archive.npz":   {ErrUnsupported, "zip"},
+		"too-large.npy": {ErrValue, "row 2, at byte 144: found 2147483648"},
+	}
+	for name, test := range tests {
+		table, err := Open(filepath.Join("testdata", name), source.ReadOptions{})
+		if err == nil {
+			_, err = readAll(table, 3)
+		}
+		var hint interface{ Hint() string }
+		if !errors.Is(err, test.want) || !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), test.text) || !errors.As(err, &hint) || hint.Hint() == "" {
+			t.Errorf("%s: found %v, expected %v with a hint: %s", name, err, test.want, test.text)
+		}
+	}
+	narrow, err := Open("testdata/wide-little-i8.npy", source.ReadOptions{DType: idx.Uint8})
+	if err != nil || narrow.Columns()[0].DType != idx.Uint8 || len(source.Notes(narrow)) > 0 {
+		t.Errorf("found %v, error %v, expected uint8 as asked for", narrow, err)
+	} else if data, err := readAll(narrow, 100); err != nil || data[1] != 42 {
+		t.Errorf("found % x, error %v", data, err)
+	}
+}
+
+// TestRoundTrip reads what our own sink writes, and skips.
+func TestRoundTrip(t *testing.T) {
+	t.Parallel()
+	for _, d := range idx.DTypes() {
+		for _, shape := range [][]int{{}, {5}, {2, 3}, {1, 2, 3}} {
+			c := source.Column{Name: "data", DType: d, Shape: shape}
+			data := make([]byte, 9*c.RecordSize())
+			for i := range data {
+				data[i] = byte(i*31 + 7)
+			}
+			var file bytes.Buffer
+			s, err := sinknpy.New(&file, &schema.Schema{Columns: []source.Column{c}, Rows: 9, Source: 9}, sinknpy.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			step, err := s.Encode(context.Background(), schema.Batch{Rows: 9, Columns: [][]byte{data}})
+			if err == nil {
+				err = errors.Join(step(), s.Close())
+			}
+			path := filepath.Join(t.TempDir(), "a.npy")
+			if err := errors.Join(err, os.WriteFile(path, file.Bytes(), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			for skip := range 10 {
+				fromFile, err := Open(path, source.ReadOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				fromPipe, err := New(bytes.NewBuffer(file.Bytes()), "-", source.ReadOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, table := range []source.Table{fromFile, fromPipe} {
+					b := &source.Raw{Cap: 100}
+					if err := source.Skip(table, int64(skip)); err != nil {
+						t.Fatal(err)
+					}
+					err := table.Read(context.Background(), b)
+					if skip == 9 && err == io.EOF {
+						continue
+					}
+					if err == nil {
+						err = table.Decode(b)
+					}
+					if err != nil || b.First != int64(skip) || !bytes.Equal(b.Columns[0], data[skip*c.RecordSize():]) || table.Columns()[0].DType != d {
+						t.Errorf("%v %v: skip %d: found row %d, error %v", d, shape, skip, b.First, err)
+					}
+				}
+				if err := fromFile.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
+func TestDamage(t *testing.T) {
+	t.Parallel()
+	whole, err := os.ReadFile("testdata/little-i2.npy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "a.npy")
+	if err := os.WriteFile(path, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for n := len(whole) - 1; n >= 0; n-- {
+		if err := os.Truncate(path, int64(n)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(path, source.ReadOptions{}); !errors.Is(err, ErrTruncated) {
+			t.Errorf("%d bytes: found %v, expected ErrTruncated", n, err)
+		}
+		table, err := New(bytes.NewReader(whole[:n]), "-", source.ReadOptions{})
+		if err == nil {
+			_, err = readAll(table, 2)
+		}
+		if !errors.Is(err, ErrTruncated) {
+			t.Errorf("%d bytes from a pipe: found %v, expected ErrTruncated", n, err)
+		}
+	}
+	if err := os.WriteFile(path, append(whole, 0), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path, source.ReadOptions{}); !errors.Is(err, ErrTrailing) {
+		t.Errorf("found %v, expected ErrTrailing", err)
+	}
+	table, err := New(bytes.NewReader(append(whole, 0)), "-", source.ReadOptions{})
+	if err == nil {
+		_, err = readAll(table, 2)
+	}
+	if !errors.Is(err, ErrTrailing) {
+		t.Errorf("found %v, expected ErrTrailing", err)
+	}
+}
+
+func TestHeaderText(t *testing.T) {
+	t.Parallel()
+	good := []string{
+		"{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }   \n",
+		`{"shape": ( 3L , ) ,"fortran_order":True,"descr":"|u1"}`,
+	}
+	for _, text := range good {
+		if d, err := parseText(text, 0); err != nil || d.descr != "|u1" || !slices.Equal(d.shape, []int64{3}) {
+			t.Errorf("%s: found %+v, error %v", text, d, err)
+		}
+	}
+	bad := map[string]int64{ // where it is wrong
+		"": 0, "{": 1, "[]": 0,
+		"{'descr': '|u1', 'fortran_order': False, 'shape': (3), }":                  52,
+		"{'descr': '|u1', 'fortran_order': False, 'shape': (-3,), }":                51,
+		"{'descr': '|u1', 'fortran_order': False, 'shape': (3,), 'x': 1}":           56,
+		"{'descr': '|u1', 'descr': '|u1', 'shape': (3,), }":                         17,
+		"{'descr': '|u1', 'fortran_order': 0, 'shape': (3,), }":                     34,
+		"{'descr': '|u1', 'shape': (3,)}":                                           31,
+		"{'descr': '|u1', 'fortran_order': False, 'shape': (3,), } x":               58,
+		"{'descr': '\\x7cu1', 'fortran_order': False, 'shape': (3,), }":             10,
+		"{'descr': '|u1', 'fortran_order': False, 'shape': (99999999999999999999,)": 51,
+	}
+	for text, offset := range bad {
+		_, err := parseText(text, 100)
+		var e *Error
+		if !errors.As(err, &e) || e.Offset != 100+offset || e.Err != ErrDamaged {
+			t.Errorf("%s: found %v, expected damage at byte %d", text, err, 100+offset)
+		}
+	}
+}
+
+// Whatever is read, nothing panics, no memory is taken on the word of the header, and what is found is in the input.
+func FuzzRead(f *testing.F) {
+	names, err := filepath.Glob("testdata/*.np[yz]")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range names {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if len(raw) < 1<<10 {
+			f.Add(raw)
+		}
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		table, err := New(bytes.NewReader(in), "-", source.ReadOptions{MaxRecordSize: 1 << 12})
+		var data []byte
+		if err == nil {
+			data, err = readAll(table, 3)
+		}
+		if err == nil {
+			c := table.Columns()[0]
+			if int64(len(data)) != table.Rows()*int64(c.RecordSize()) {
+				t.Fatalf("found %d bytes, expected %d rows of %d", len(data), table.Rows(), c.RecordSize())
+			}
+			return
+		}
+		var e *Error
+		if !errors.As(err, &e) || e.Message == "" || e.Offset < 0 || e.Offset > int64(len(in)) {
+			t.Fatalf("found %v, expected an *Error inside of the %d bytes", err, len(in))
+		}
+	})
+}

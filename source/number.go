@@ -1,0 +1,150 @@
+package source
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/idxport/idxport/source/idx"
+)
+
+// A Number is how numbers stand in the files of other programs, little-endian: as one of the types of IDX, or as one that is converted to it.
+type Number byte
+
+// The kinds of numbers. The first six are data types of IDX, and need no conversion.
+const (
+	NoNumber Number = iota
+	NumberUint8
+	NumberInt8
+	NumberInt16
+	NumberInt32
+	NumberFloat32
+	NumberFloat64
+	NumberBool // bits
+	NumberUint16
+	NumberUint32
+	NumberUint64
+	NumberInt64
+	NumberFloat16
+)
+
+// numbers tells what is known of each kind.
+var numbers = [...]struct {
+	size  int       // bytes; 0 for bits
+	dtype idx.DType // that they are read as
+	name  string
+}{
+	NumberUint8:   {1, idx.Uint8, "uint8"},
+	NumberInt8:    {1, idx.Int8, "int8"},
+	NumberInt16:   {2, idx.Int16, "int16"},
+	NumberInt32:   {4, idx.Int32, "int32"},
+	NumberFloat32: {4, idx.Float32, "float32"},
+	NumberFloat64: {8, idx.Float64, "float64"},
+	NumberBool:    {0, idx.Uint8, "bool"},
+	NumberUint16:  {2, idx.Int32, "uint16"},
+	NumberUint32:  {4, idx.Int32, "uint32"},
+	NumberUint64:  {8, idx.Int32, "uint64"},
+	NumberInt64:   {8, idx.Int32, "int64"},
+	NumberFloat16: {2, idx.Float32, "float16"},
+}
+
+// Size is the number of bytes of one, or 0 for bits.
+func (s Number) Size() int { return numbers[s].size }
+
+// DType is the data type of IDX that they are read as, unless another is asked for.
+func (s Number) DType() idx.DType { return numbers[s].dtype }
+
+// Integer tells whether they are integers, or bits.
+func (s Number) Integer() bool { return !numbers[s].dtype.Float() }
+
+// Is tells whether they are elements of d as they stand.
+func (s Number) Is(d idx.DType) bool { return s <= NumberFloat64 && numbers[s].dtype == d }
+
+// String is what Arrow and NumPy call the kind.
+func (s Number) String() string { return numbers[s].name }
+
+// Convert makes n elements of d, in dst, of the numbers in src, from bit first on if they are bits. It returns the index of the first value that d cannot
+// hold, and the value, or −1. d is an integer type for integers, and Float32 for NumberFloat16.
+func (s Number) Convert(dst []byte, d idx.DType, src []byte, first, n int) (bad int, value int64) {
+	switch s {
+	case NumberFloat16:
+		for i := range n {
+			binary.LittleEndian.PutUint32(dst[4*i:], float32Bits(binary.LittleEndian.Uint16(src[2*i:])))
+		}
+		return -1, 0
+	case NumberBool:
+		for i := range n {
+			bit := first + i
+			put(dst, d, i, int64(src[bit/8]>>(bit%8)&1))
+		}
+		return -1, 0
+	}
+	least, most := limits(d)
+	for i := range n {
+		v := s.integer(src, i)
+		if v < least || v > most {
+			return i, v
+		}
+		put(dst, d, i, v)
+	}
+	return -1, 0
+}
+
+// integer is element i of src. What is too large for an int64 becomes the largest.
+func (s Number) integer(src []byte, i int) int64 {
+	switch s {
+	case NumberUint8:
+		return int64(src[i])
+	case NumberInt8:
+		return int64(int8(src[i]))
+	case NumberUint16:
+		return int64(binary.LittleEndian.Uint16(src[2*i:]))
+	case NumberInt16:
+		return int64(int16(binary.LittleEndian.Uint16(src[2*i:])))
+	case NumberUint32:
+		return int64(binary.LittleEndian.Uint32(src[4*i:]))
+	case NumberInt32:
+		return int64(int32(binary.LittleEndian.Uint32(src[4*i:])))
+	case NumberUint64:
+		return int64(min(binary.LittleEndian.Uint64(src[8*i:]), math.MaxInt64))
+	default:
+		return int64(binary.LittleEndian.Uint64(src[8*i:]))
+	}
+}
+
+// put makes v, which d can hold, element i of dst.
+func put(dst []byte, d idx.DType, i int, v int64) {
+	switch d.Size() {
+	case 1:
+		dst[i] = byte(v)
+	case 2:
+		binary.LittleEndian.PutUint16(dst[2*i:], uint16(v))
+	default:
+		binary.LittleEndian.PutUint32(dst[4*i:], uint32(v))
+	}
+}
+
+// limits are the least and the greatest value of the integer type d.
+func limits(d idx.DType) (least, most int64) {
+	switch d {
+	case idx.Uint8:
+		return 0, math.MaxUint8
+	case idx.Int8:
+		return math.MinInt8, math.MaxInt8
+	case idx.Int16:
+		return math.MinInt16, math.MaxInt16
+	default:
+		return math.MinInt32, math.MaxInt32
+	}
+}
+
+// float32Bits is the binary16 number h as binary32, which holds all of them. NaNs keep their payload.
+func float32Bits(h uint16) uint32 {
+	sign, exponent, fraction := uint32(h>>15)<<31, uint32(h>>10)&0x1f, uint32(h)&0x3ff
+	switch {
+	case exponent == 0x1f:
+		return sign | 0xff<<23 | fraction<<13
+	case exponent != 0:
+		return sign | (exponent+127-15)<<23 | fraction<<13
+	}
+	return sign | math.Float32bits(float32(fraction)/(1<<24)) // zero, or subnormal: a multiple of 2⁻²⁴
+}

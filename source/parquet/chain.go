@@ -1,0 +1,232 @@
+package parquet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/idxport/idxport/source"
+)
+
+// A chain is several files of one schema, one after another. Only the one that is being read is open.
+type chain struct {
+	paths   []string
+	rows    []int64 // of each
+	options source.ReadOptions
+	columns []source.Column
+	notes   []string
+	meta    map[string]string
+
+	at   int    // index of the file that is read next
+	open *table // nil between files
+	skip int64  // rows to be skipped of the next file
+	next int64  // row
+}
+
+// OpenFiles opens the files at paths, whose columns must be the same, as one table: their rows in the order of paths. name stands for it as the columns'
+// origin. Files without rows are passed over.
+func OpenFiles(paths []string, name string, o source.ReadOptions) (source.Table, error) {
+	c := &chain{options: o}
+	for _, path := range paths {
+		t, err := open(path, o)
+		if errors.Is(err, ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := errors.Join(c.add(path, t), t.Close()); err != nil {
+			return nil, err
+		}
+	}
+	if len(c.paths) == 0 { // the first tells why, or has columns but no rows
+		if len(paths) == 0 {
+			return nil, &source.FileError{Path: name, Err: unsupported("", "", "found no Parquet file")}
+		}
+		return Open(paths[0], o)
+	}
+	for i := range c.columns {
+		c.columns[i].Origin = filepath.Base(name)
+	}
+	return c, nil
+}
+
+// add takes in the file at path, which was opened as t.
+func (c *chain) add(path string, t *table) error {
+	if t.Rows() == 0 {
+		return nil
+	}
+	columns := t.Columns()
+	if len(c.paths) == 0 {
+		c.columns, c.meta, c.notes = columns, t.Meta(), t.Notes()
+	} else if message := difference(c.columns, columns); message != "" {
+		return &source.FileError{Path: path, Err: &Error{Row: -1, Offset: -1, Message: fmt.Sprintf("%s as in %s", message, c.paths[0]),
+			Advice: "files of one folder or list must have the same columns", Err: ErrSchemas}}
+	}
+	c.paths, c.rows = append(c.paths, path), append(c.rows, t.Rows())
+	return nil
+}
+
+// difference says how found differs from expected, or is empty.
+func difference(expected, found []source.Column) string {
+	if len(expected) != len(found) {
+		return fmt.Sprintf("found %d columns, expected %d", len(found), len(expected))
+	}
+	for i, e := range expected {
+		f := found[i]
+		if e.Name != f.Name || e.DType != f.DType || !slices.Equal(e.Shape, f.Shape) {
+			return fmt.Sprintf("found the column %s of %s and shape %v, expected %s of %s and shape %v", f.Name, f.DType, f.Shape, e.Name, e.DType, e.Shape)
+		}
+	}
+	return ""
+}
+
+// Columns are those of every file.
+func (c *chain) Columns() []source.Column { return c.columns }
+
+// Rows is the number of rows of all files.
+func (c *chain) Rows() int64 {
+	n := int64(0)
+	for _, rows := range c.rows {
+		n += rows
+	}
+	return n
+}
+
+// Notes tell what was assumed of the first file.
+func (c *chain) Notes() []string { return slices.Clone(c.notes) }
+
+// Meta is that of the first file.
+func (c *chain) Meta() map[string]string { return c.meta }
+
+// pieces are what Read tells Decode: which files a batch is of, and their rows of it.
+type pieces []piece
+
+type piece struct {
+	table *table
+	raw   *source.Raw
+}
+
+// Read reads rows of as many files as it takes.
+func (c *chain) Read(ctx context.Context, b *source.Raw) error {
+	made, _ := b.State.(*pieces)
+	if made == nil {
+		made = new(pieces)
+		b.State = made
+	}
+	*made = (*made)[:0]
+	b.First, b.Rows = c.next, 0
+	for want := max(b.Cap, 1); want > 0; {
+		if err := c.current(); err == io.EOF && b.Rows > 0 {
+			break
+		} else if err != nil {
+			return err
+		}
+		raw := b.Part(len(*made))
+		raw.Cap = want
+		err := c.open.Read(ctx, raw)
+		if err == io.EOF {
+			if err := c.close(); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		*made = append(*made, piece{c.open, raw})
+		b.Rows += raw.Rows
+		want -= raw.Rows
+	}
+	c.next += int64(b.Rows)
+	return nil
+}
+
+// current makes sure that a file is open, or returns io.EOF.
+func (c *chain) current() error {
+	if c.open != nil {
+		return nil
+	}
+	if c.at == len(c.paths) {
+		return io.EOF
+	}
+	path := c.paths[c.at]
+	t, err := open(path, c.options)
+	if err != nil {
+		return err
+	}
+	c.open = t
+	if message := difference(c.columns, t.Columns()); message != "" || t.Rows() != c.rows[c.at] {
+		return &source.FileError{Path: path, Err: damaged("the file has changed since it was opened")}
+	}
+	skip := c.skip
+	c.skip = 0
+	c.at++
+	return t.Skip(skip)
+}
+
+func (c *chain) close() error {
+	if c.open == nil {
+		return nil
+	}
+	t := c.open
+	c.open = nil
+	return t.Close()
+}
+
+// Decode decodes the rows of each file, and joins them.
+func (c *chain) Decode(b *source.Raw) error {
+	made, _ := b.State.(*pieces)
+	if made == nil {
+		return nil
+	}
+	for _, p := range *made {
+		if err := p.table.Decode(p.raw); err != nil {
+			return err
+		}
+	}
+	if len(b.Columns) != len(c.columns) {
+		b.Columns = make([][]byte, len(c.columns))
+	}
+	if len(*made) == 1 {
+		copy(b.Columns, (*made)[0].raw.Columns)
+		return nil
+	}
+	for i, column := range c.columns {
+		joined := make([]byte, 0, b.Rows*column.RecordSize())
+		for _, p := range *made {
+			joined = append(joined, p.raw.Columns[i]...)
+		}
+		b.Columns[i] = joined
+	}
+	return nil
+}
+
+// Skip passes over n rows; files that lie within them are not opened.
+func (c *chain) Skip(n int64) error {
+	c.next += n
+	if c.open == nil {
+		n += c.skip
+		for c.at < len(c.paths) && n >= c.rows[c.at] {
+			n -= c.rows[c.at]
+			c.at++
+		}
+		c.skip = n
+		return nil
+	}
+	left := c.open.Rows() - c.open.next
+	if n < left {
+		return c.open.Skip(n)
+	}
+	if err := c.close(); err != nil {
+		return err
+	}
+	c.next -= n - left
+	return c.Skip(n - left)
+}
+
+// Close closes the file that is open.
+func (c *chain) Close() error { return c.close() }

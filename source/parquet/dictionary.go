@@ -1,0 +1,202 @@
+package parquet
+
+import (
+	"encoding/binary"
+
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// plainDictionary is what older programs call RLE_DICTIONARY in data pages, and PLAIN in dictionary pages.
+const plainDictionary format.Encoding = 2
+
+// A dictionary is the values that a chunk's indices stand for. It does not change once it was made.
+type dictionary struct {
+	n        int
+	size     int            // bytes of an element
+	table    []byte         // the elements; those of one byte have room for 256
+	misfits  map[int]string // entries that are no element: they are damage only if they are used
+	identity bool           // entry i is the element whose bits are i, and all elements of 8 or 16 bits are there
+	values   [][]byte       // in place of table, for bytes of any size
+}
+
+// newDictionary makes a dictionary of n PLAIN values.
+func newDictionary(l *leaf, src []byte, n int) (*dictionary, error) {
+	d := &dictionary{n: n}
+	if l.kind == format.ByteArray {
+		plain := &plainBytes{src}
+		for range n {
+			value, err := plain.next()
+			if err != nil {
+				return nil, err
+			}
+			d.values = append(d.values, value)
+		}
+		return d, nil
+	}
+	e := &l.element
+	if l.kind == format.Boolean || e.width == 0 || n > len(src)/e.width {
+		return nil, damaged("found a dictionary of %d values in %d bytes", n, len(src))
+	}
+	d.size = e.size
+	d.table = make([]byte, max(n, 256)*e.size)
+	for from := 0; from < n; { // one after another only where one does not fit
+		err := e.into(d.table[from*e.size:n*e.size], src[from*e.width:n*e.width])
+		if err == nil {
+			break
+		}
+		m, ok := err.(*misfit)
+		if !ok {
+			return nil, err
+		}
+		if d.misfits == nil {
+			d.misfits = map[int]string{}
+		}
+		d.misfits[from+m.at] = m.message
+		from += m.at + 1
+	}
+	d.identity = d.isIdentity()
+	return d, nil
+}
+
+func (d *dictionary) isIdentity() bool {
+	if d.misfits != nil || d.size > 2 || d.n != 1<<(8*d.size) {
+		return false
+	}
+	for i := range d.n {
+		if d.size == 1 && d.table[i] != byte(i) || d.size == 2 && binary.LittleEndian.Uint16(d.table[2*i:]) != uint16(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// newIndices reads the indices of a page: the number of their bits, and runs.
+func newIndices(p *page, src []byte) (runs, error) {
+	if p.dictionary == nil {
+		return runs{}, damaged("found indices into a dictionary, and no dictionary before them")
+	}
+	if len(src) == 0 {
+		return runs{}, nil // a page without values may leave out the width; asked for one, runs tells the end
+	}
+	if src[0] > 32 {
+		return runs{}, damaged("found indices of %d bits, expected at most 32", src[0])
+	}
+	return runs{src: src[1:], width: int(src[0])}, nil
+}
+
+// indexedValues are indices into a dictionary of elements.
+type indexedValues struct {
+	indices    runs
+	dictionary *dictionary
+	unpacked   []uint32
+}
+
+func (v *indexedValues) read(dst []byte) error {
+	d, r := v.dictionary, &v.indices
+	for done := 0; len(dst) > 0; {
+		if err := r.next(); err != nil {
+			return err
+		}
+		n := min(r.left, len(dst)/d.size)
+		var err error
+		switch {
+		case !r.packed:
+			err = d.repeat(dst[:n*d.size], r.value)
+			r.take(n)
+		case r.width == 8 && d.size == 1:
+			err = d.translate(dst[:n], r.bits[r.at:r.at+n])
+			r.take(n)
+		case d.identity && r.width == 8*d.size:
+			copy(dst[:n*d.size], r.bits[r.at*d.size:])
+			r.take(n)
+		default:
+			n = min(n, blockValues)
+			err = v.gather(dst[:n*d.size], n)
+		}
+		if err != nil {
+			if m, ok := err.(*misfit); ok {
+				m.at += done
+			}
+			return err
+		}
+		dst, done = dst[n*d.size:], done+n
+	}
+	return nil
+}
+
+// at is where entry i is in the table.
+func (d *dictionary) at(i uint32) (int, error) {
+	if int64(i) >= int64(d.n) {
+		return 0, damaged("found index %d, expected one of the dictionary's %d", i, d.n)
+	}
+	if message, ok := d.misfits[int(i)]; ok {
+		return 0, &misfit{0, message}
+	}
+	return int(i) * d.size, nil
+}
+
+// repeat fills dst with entry i.
+func (d *dictionary) repeat(dst []byte, i uint32) error {
+	at, err := d.at(i)
+	if err != nil {
+		return err
+	}
+	n := copy(dst, d.table[at:at+d.size])
+	for n < len(dst) {
+		n += copy(dst[n:], dst[:n])
+	}
+	return nil
+}
+
+// translate turns indices of 8 bits into elements of 8 bits: the hot path of pixels. Of an identity dictionary they are the same.
+func (d *dictionary) translate(dst, indices []byte) error {
+	if d.identity {
+		copy(dst, indices)
+		return nil
+	}
+	table := (*[256]byte)(d.table)
+	if d.n >= 256 && d.misfits == nil {
+		for i, index := range indices {
+			dst[i] = table[index]
+		}
+		return nil
+	}
+	for i, index := range indices {
+		if int(index) >= d.n || d.misfits != nil {
+			if _, err := d.at(uint32(index)); err != nil {
+				return shifted(err, i)
+			}
+		}
+		dst[i] = table[index]
+	}
+	return nil
+}
+
+// gather unpacks n indices and fills dst with their entries.
+func (v *indexedValues) gather(dst []byte, n int) error {
+	if v.unpacked == nil {
+		v.unpacked = make([]uint32, blockValues)
+	}
+	d := v.dictionary
+	v.indices.unpack(v.unpacked[:n])
+	for i, index := range v.unpacked[:n] {
+		at, err := d.at(index)
+		if err != nil {
+			return shifted(err, i)
+		}
+		if d.size == 1 {
+			dst[i] = d.table[at]
+		} else {
+			copy(dst[i*d.size:], d.table[at:at+d.size])
+		}
+	}
+	return nil
+}
+
+// shifted is err about the value that comes by values later.
+func shifted(err error, by int) error {
+	if m, ok := err.(*misfit); ok {
+		m.at += by
+	}
+	return err
+}

@@ -1,0 +1,277 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+const (
+	magic          = "PAR1"
+	magicEncrypted = "PARE"
+	tailSize       = 8         // the footer's length and magic, at the end of the file
+	maxFooter      = 128 << 20 // bytes
+	minPage        = 16        // bytes of a page with its header, at least
+)
+
+// A file is an open file, and where its parts are. Only Read and Skip change it.
+type file struct {
+	r      io.ReaderAt
+	size   int64
+	codecs *codecs
+	window []byte // memory for page headers
+	held   int64  // bytes of the pages that streams hold, after decompression
+
+	root   *node
+	leaves []*node
+	groups []rowGroup
+	rows   int64
+	meta   map[string]string
+}
+
+type rowGroup struct {
+	rows   int64
+	chunks []chunk // of each leaf
+}
+
+// A chunk is what a row group has of a leaf.
+type chunk struct {
+	offset, size, entries int64
+	codec                 format.CompressionCodec
+}
+
+// openFile reads the footer of r, which has size bytes.
+func openFile(r io.ReaderAt, size int64) (f *file, err error) {
+	defer recovered(&err)
+	f = &file{r: r, size: size, codecs: newCodecs()}
+	data, at, err := f.footer()
+	if err != nil {
+		return nil, err
+	}
+	var footer format.FileMetaData
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), data, &footer); err != nil {
+		return nil, located(damaged("the footer is damaged: %v", err), "", -1, at)
+	}
+	if f.root, f.leaves, err = newTree(footer.Schema); err != nil {
+		return nil, located(err, "", -1, at)
+	}
+	f.meta = make(map[string]string, len(footer.KeyValueMetadata))
+	for _, pair := range footer.KeyValueMetadata {
+		f.meta[pair.Key] = pair.Value
+	}
+	for i := range footer.RowGroups {
+		if err := f.addGroup(i, &footer.RowGroups[i], at); err != nil {
+			return nil, err
+		}
+	}
+	if f.rows != footer.NumRows {
+		return nil, located(damaged("the footer counts %d rows, and %d in its row groups", footer.NumRows, f.rows), "", -1, at)
+	}
+	return f, nil
+}
+
+// footer is the bytes of the footer, walked through, and where they are in the file.
+func (f *file) footer() (data []byte, at int64, err error) {
+	if f.size < int64(len(magic)+tailSize) {
+		return nil, 0, damaged("found a file of %d bytes, too few for a Parquet file", f.size)
+	}
+	var head [len(magic)]byte
+	var tail [tailSize]byte
+	if _, err := f.r.ReadAt(head[:], 0); err != nil {
+		return nil, 0, truncated(err, "the file became shorter")
+	}
+	if _, err := f.r.ReadAt(tail[:], f.size-tailSize); err != nil {
+		return nil, 0, truncated(err, "the file became shorter")
+	}
+	switch end := string(tail[4:]); {
+	case end == magicEncrypted || string(head[:]) == magicEncrypted:
+		return nil, 0, &Error{Row: -1, Offset: -1, Message: "the file is encrypted", Advice: "decrypt it first", Err: ErrUnsupported}
+	case string(head[:]) != magic:
+		return nil, 0, located(damaged("found % x, expected %q: not a Parquet file", head, magic), "", -1, 0)
+	case end != magic:
+		e := damaged("found % x, expected %q: the file is cut short", tail[4:], magic)
+		e.Advice, e.Offset = "fetch or write it again", f.size-4
+		return nil, 0, e
+	}
+	n := int64(binary.LittleEndian.Uint32(tail[:]))
+	if n > f.size-tailSize-int64(len(magic)) || n > maxFooter {
+		return nil, 0, located(damaged("the footer claims %d bytes, expected at most %d", n, min(maxFooter, f.size-tailSize-int64(len(magic)))), "", -1, f.size-tailSize)
+	}
+	data, at = make([]byte, n), f.size-tailSize-n
+	if _, err := f.r.ReadAt(data, at); err != nil {
+		return nil, 0, truncated(err, "the file became shorter")
+	}
+	walk := compact{data: data}
+	if err := walk.skip(compactStruct, 0, false); err != nil {
+		return nil, 0, located(damaged("the footer is damaged: %v", err), "", -1, at+int64(walk.at))
+	}
+	return data, at, nil
+}
+
+// addGroup takes over row group i, and compares what it claims with the file's size. The footer is at byte at.
+func (f *file) addGroup(i int, g *format.RowGroup, at int64) error {
+	if g.NumRows < 0 || f.rows > 1<<62-g.NumRows {
+		return located(damaged("row group %d claims %d rows", i, g.NumRows), "", -1, at)
+	}
+	if len(g.Columns) != len(f.leaves) {
+		return located(damaged("row group %d has %d columns, expected %d", i, len(g.Columns), len(f.leaves)), "", -1, at)
+	}
+	group := rowGroup{rows: g.NumRows, chunks: make([]chunk, len(g.Columns))}
+	for k := range g.Columns {
+		c, err := f.newChunk(&g.Columns[k], f.leaves[k], at)
+		if err != nil {
+			return located(err, f.leaves[k].path, -1, at)
+		}
+		if g.NumRows > c.entries { // a row has an entry at least
+			return located(damaged("row group %d has %d rows and %d entries, expected one a row at least", i, g.NumRows, c.entries), f.leaves[k].path, -1, at)
+		}
+		group.chunks[k] = c
+	}
+	f.rows += g.NumRows
+	f.groups = append(f.groups, group)
+	return nil
+}
+
+// newChunk checks what the footer, which is at byte footer, says of a chunk of the leaf n.
+func (f *file) newChunk(c *format.ColumnChunk, n *node, footer int64) (chunk, error) {
+	m := &c.MetaData
+	if c.FilePath != "" {
+		return chunk{}, unsupported(n.path, "", "the column is in another file, %q", c.FilePath)
+	}
+	if len(m.PathInSchema) == 0 {
+		return chunk{}, unsupported(n.path, "decrypt the file first", "the column is encrypted, or its description is missing")
+	}
+	if m.Type != n.kind() {
+		return chunk{}, damaged("found a column of %s, expected %s as in the schema", m.Type, n.kind())
+	}
+	made := chunk{offset: m.DataPageOffset, size: m.TotalCompressedSize, entries: m.NumValues, codec: m.Codec}
+	if d := m.DictionaryPageOffset; d > 0 && d < made.offset {
+		made.offset = d
+	}
+	if made.offset < 0 || made.size < 0 || made.entries < 0 || made.offset > footer || made.size > footer-made.offset {
+		return chunk{}, damaged("the column claims %d bytes at byte %d, expected them to end before the footer", made.size, made.offset)
+	}
+	if made.entries>>31 > made.size/minPage { // a page counts its entries in 31 bits
+		return chunk{}, damaged("the column claims %d entries in %d bytes, expected fewer than 2³¹ a page", made.entries, made.size)
+	}
+	if !knownCodec(m.Codec) {
+		return chunk{}, unsupported(n.path, "write the file with another compression", "found the compression %s, which is not read", m.Codec)
+	}
+	return made, nil
+}
+
+// A node is a part of the schema: a leaf, or a group of others.
+type node struct {
+	*format.SchemaElement
+	path     string // names from the top, with dots
+	parent   *node
+	children []*node
+	leaf     int // its index among the leaves, −1 for a group
+
+	maxRepetition, maxDefinition int
+
+	expected, advice string // for errors about values: what its column holds
+}
+
+// kind is the physical type of a leaf.
+func (n *node) kind() format.Type { return n.Type.V }
+
+func (n *node) repeated() bool {
+	return n.RepetitionType.V == format.Repeated && n.RepetitionType.Valid
+}
+func (n *node) optional() bool {
+	return n.RepetitionType.V == format.Optional && n.RepetitionType.Valid
+}
+
+// child is the child of the name, or nil.
+func (n *node) child(name string) *node {
+	for _, c := range n.children {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// maxDepth is the most groups in groups: 64 lists, and more than any program makes.
+const maxDepth = 200
+
+// newTree makes the tree of elements, which are depth first, and lists its leaves.
+func newTree(elements []format.SchemaElement) (root *node, leaves []*node, err error) {
+	if len(elements) == 0 {
+		return nil, nil, damaged("the schema is empty")
+	}
+	rest := elements[1:]
+	root = &node{SchemaElement: &elements[0], leaf: -1}
+	var add func(parent *node, depth int) error
+	add = func(parent *node, depth int) error {
+		for range parent.NumChildren.V {
+			if len(rest) == 0 || depth > maxDepth {
+				return damaged("the schema has %d elements, expected more, or is deeper than %d", len(elements), maxDepth)
+			}
+			n := &node{SchemaElement: &rest[0], parent: parent, path: rest[0].Name, leaf: -1,
+				maxRepetition: parent.maxRepetition, maxDefinition: parent.maxDefinition}
+			rest = rest[1:]
+			if parent != root {
+				n.path = parent.path + "." + n.path
+			}
+			if n.repeated() {
+				n.maxRepetition++
+			}
+			if n.repeated() || n.optional() {
+				n.maxDefinition++
+			}
+			parent.children = append(parent.children, n)
+			if !n.Type.Valid {
+				if err := add(n, depth+1); err != nil {
+					return err
+				}
+				continue
+			}
+			n.leaf = len(leaves)
+			leaves = append(leaves, n)
+		}
+		return nil
+	}
+	if err := add(root, 0); err != nil {
+		return nil, nil, err
+	}
+	if len(rest) > 0 {
+		return nil, nil, damaged("the schema has %d elements that belong nowhere", len(rest))
+	}
+	return root, leaves, nil
+}
+
+// newLeaf is the leaf at n, whose rows look like nothing yet.
+func (f *file) newLeaf(n *node) *leaf {
+	l := &leaf{file: f, index: n.leaf, path: n.path, kind: n.kind(), node: n, maxRepetition: n.maxRepetition, maxDefinition: n.maxDefinition,
+		empty: make([]bool, n.maxDefinition), shape: "one value"}
+	for m := n; m.parent != nil; m = m.parent {
+		if m.repeated() {
+			l.empty[m.maxDefinition-1] = true
+		}
+	}
+	l.expect([]byte{0}, l.maxDefinition)
+	return l
+}
+
+// describe is the type of n for errors.
+func (n *node) describe() string {
+	if n.leaf < 0 {
+		var names []string
+		for _, c := range n.children {
+			names = append(names, c.Name)
+		}
+		return fmt.Sprintf("a struct of %q", names)
+	}
+	if n.LogicalType.Value != nil {
+		return n.LogicalType.Value.String()
+	}
+	if n.ConvertedType.Valid {
+		return fmt.Sprintf("%s (converted type %d)", n.kind(), n.ConvertedType.V)
+	}
+	return n.kind().String()
+}

@@ -1,0 +1,220 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// foreignRows is how many rows the files of testdata have.
+const foreignRows = 150
+
+// pixel is element i of image row of the files of testdata: see make.py.
+func pixel(row, i int) float64 { return float64((31*row + 7*i + row*i) % 256) }
+
+// encode is n values of each row as a column of type d holds them.
+func encode(d idx.DType, n int, value func(row, i int) float64) []byte {
+	var data []byte
+	for row := range foreignRows {
+		for i := range n {
+			switch v := value(row, i); d {
+			case idx.Uint8, idx.Int8:
+				data = append(data, byte(int(v)))
+			case idx.Int16:
+				data = binary.LittleEndian.AppendUint16(data, uint16(int(v)))
+			case idx.Int32:
+				data = binary.LittleEndian.AppendUint32(data, uint32(int(v)))
+			case idx.Float32:
+				data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(v)))
+			default:
+				data = binary.LittleEndian.AppendUint64(data, math.Float64bits(v))
+			}
+		}
+	}
+	return data
+}
+
+// A foreign is what files of testdata hold.
+type foreign struct {
+	files string // pattern
+	image idx.DType
+	shape []int
+	label idx.DType
+	note  string // part of a note, or empty
+	value func(row, i int) float64
+	open  source.ReadOptions
+}
+
+func foreigns() []foreign {
+	flat, square := []int{12}, []int{3, 4}
+	const label = "column label: int64 becomes int32"
+	odd := func(row, i int) float64 { return math.Mod(pixel(row, i), 2) }
+	all := []foreign{
+		{files: "pyarrow-list", image: idx.Uint8, shape: flat, label: idx.Int32, note: label},
+		{files: "pyarrow-list-int64", image: idx.Int32, shape: flat, label: idx.Int32, note: "column image: int64 becomes int32"},
+		{files: "pyarrow-list-int64", image: idx.Uint8, shape: flat, label: idx.Uint8, open: source.ReadOptions{DType: idx.Uint8}},
+		{files: "pyarrow-large-list", image: idx.Uint8, shape: flat, label: idx.Int32},
+		{files: "pyarrow-fixed-size-list*", image: idx.Uint8, shape: flat, label: idx.Int32},
+		{files: "pyarrow-nested-*", image: idx.Uint8, shape: square, label: idx.Int32},
+		{files: "pyarrow-deep", image: idx.Uint8, shape: []int{3, 2, 2}, label: idx.Int32},
+		{files: "pyarrow-tensor", image: idx.Uint8, shape: square, label: idx.Int32},
+		{files: "pyarrow-fixed-binary", image: idx.Uint8, shape: flat, label: idx.Int32, note: "taken for uint8 of shape [12]"},
+		{files: "pyarrow-fixed-binary", image: idx.Uint8, shape: square, label: idx.Uint8, open: source.ReadOptions{DType: idx.Uint8, Shape: square}},
+		{files: "pyarrow-fixed-binary-metadata", image: idx.Uint8, shape: square, label: idx.Int32},
+		{files: "pyarrow-binary", image: idx.Uint8, shape: flat, label: idx.Int32, note: "taken for uint8 of shape [12]"},
+		{files: "pyarrow-fixed-binary-int16", image: idx.Int16, shape: square, label: idx.Int16, open: source.ReadOptions{DType: idx.Int16, Shape: square}},
+		{files: "pyarrow-png", image: idx.Uint8, shape: square, label: idx.Int32},
+		{files: "pyarrow-png-struct", image: idx.Uint8, shape: square, label: idx.Int32},
+		{files: "pyarrow-png-dictionary", image: idx.Uint8, shape: square, label: idx.Int32, value: func(row, i int) float64 { return pixel(row%7, i) }},
+		{files: "pyarrow-bool*", image: idx.Uint8, shape: flat, label: idx.Int32, value: odd},
+		{files: "pyarrow-int8", image: idx.Int8, shape: flat, label: idx.Int8, value: func(row, i int) float64 { return pixel(row, i) - 128 }},
+		{files: "pyarrow-int16", image: idx.Int16, shape: flat, label: idx.Int16},
+		{files: "pyarrow-int32", image: idx.Int32, shape: flat, label: idx.Int32},
+		{files: "pyarrow-*int64", image: idx.Int32, shape: flat, label: idx.Int32, note: "int64 becomes int32"},
+		{files: "pyarrow-uint16", image: idx.Int32, shape: flat, label: idx.Int32, note: "uint16 becomes int32"},
+		{files: "pyarrow-uint32", image: idx.Int32, shape: flat, label: idx.Int32, note: "uint32 becomes int32"},
+		{files: "pyarrow-float16", image: idx.Float32, shape: flat, label: idx.Float32, note: "float16 becomes float32"},
+		{files: "pyarrow-float32", image: idx.Float32, shape: flat, label: idx.Float32},
+		{files: "pyarrow-float64", image: idx.Float64, shape: flat, label: idx.Float64},
+		{files: "pyarrow-plain", image: idx.Uint8, shape: flat, label: idx.Int32},
+		{files: "pyarrow-delta", image: idx.Uint8, shape: flat, label: idx.Int32},
+		{files: "pyarrow-delta-[lb]*", image: idx.Uint8, shape: square, label: idx.Int32},
+		{files: "pyarrow-*-fixed", image: idx.Uint8, shape: flat, label: idx.Int32},
+		{files: "pyarrow-split", image: idx.Float32, shape: flat, label: idx.Int32},
+		{files: "pyarrow-constant", image: idx.Uint8, shape: flat, label: idx.Int32, value: func(int, int) float64 { return 7 }},
+		{files: "pyarrow-columns", image: idx.Uint8, shape: flat, label: idx.Uint8, note: "12 columns pixel0…pixel11"},
+		{files: "polars-float-*", image: idx.Float64, shape: flat, label: idx.Uint8},
+		{files: "polars-array2-*", image: idx.Uint8, shape: square, label: idx.Uint8},
+		{files: "polars-array-*", image: idx.Uint8, shape: flat, label: idx.Uint8},
+		{files: "polars-list-*", image: idx.Uint8, shape: flat, label: idx.Uint8},
+		{files: "duckdb-float-*", image: idx.Float32, shape: flat, label: idx.Uint8},
+		{files: "duckdb-bigint-*", image: idx.Int32, shape: flat, label: idx.Uint8},
+		{files: "duckdb-nested-*", image: idx.Uint8, shape: square, label: idx.Uint8},
+		{files: "duckdb-[alg]*", image: idx.Uint8, shape: flat, label: idx.Uint8},
+		{files: "pandas-index", image: idx.Int32, shape: flat, label: idx.Int32, note: "passed over column __index_level_0__"},
+		{files: "spark-list", image: idx.Int16, shape: flat, label: idx.Int8},
+		{files: "spark-nested", image: idx.Int16, shape: square, label: idx.Int8},
+		{files: "spark-binary", image: idx.Uint8, shape: flat, label: idx.Int8},
+		{files: "spark-image", image: idx.Uint8, shape: square, label: idx.Int8},
+		{files: "spark-color", image: idx.Uint8, shape: []int{2, 2, 3}, label: idx.Int8},
+		{files: "datasets-image", image: idx.Uint8, shape: square, label: idx.Int32},
+		{files: "datasets-array2d", image: idx.Uint8, shape: square, label: idx.Int32},
+	}
+	for _, codec := range []string{"none", "snappy", "gzip", "brotli", "zstd", "lz4"} {
+		all = append(all, foreign{files: "pyarrow-" + codec + "-v*", image: idx.Uint8, shape: flat, label: idx.Int32})
+	}
+	return all
+}
+
+// TestForeign reads what pyarrow, polars, DuckDB, pandas, datasets and Spark wrote.
+func TestForeign(t *testing.T) {
+	t.Parallel()
+	met := map[string]bool{}
+	for _, f := range foreigns() {
+		paths, err := filepath.Glob(filepath.Join("testdata", f.files+".parquet"))
+		if err != nil || len(paths) == 0 {
+			t.Errorf("no file %s", f.files)
+		}
+		for _, path := range paths {
+			if strings.Contains(path, "-float") && f.image != idx.Float32 && f.image != idx.Float64 || strings.Contains(path, "nested-fixed") && len(f.shape) == 1 {
+				continue // another row's
+			}
+			if (strings.Contains(path, "split-int64") || strings.Contains(path, "delta-int64")) && f.files != "pyarrow-*int64" {
+				continue
+			}
+			met[path] = true
+			t.Run(fmt.Sprint(filepath.Base(path), f.open), func(t *testing.T) {
+				t.Parallel()
+				checkForeign(t, path, f)
+			})
+		}
+	}
+	every, _ := filepath.Glob("testdata/*.parquet")
+	for _, path := range every {
+		if !met[path] && !strings.HasPrefix(filepath.Base(path), "bad-") && filepath.Base(path) != "pyarrow-uint64.parquet" {
+			t.Errorf("%s was read by no test", path)
+		}
+	}
+}
+
+func checkForeign(t *testing.T, path string, f foreign) {
+	if f.value == nil {
+		f.value = pixel
+	}
+	image := source.Column{Name: "image", DType: f.image, Shape: f.shape}
+	columns := []source.Column{image, {Name: "label", DType: f.label}}
+	labels := func(row, _ int) float64 { return float64(row % 10) }
+	data := [][]byte{encode(f.image, 12, f.value), encode(f.label, 1, labels)}
+	if strings.Contains(path, "columns") {
+		columns[0], columns[1], data[0], data[1] = columns[1], columns[0], data[1], data[0]
+	}
+	for _, rows := range []int{1, 7, 64, 1000} {
+		got, err := Open(path, f.open)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expect(t, got, rows, columns, data)
+		if notes := strings.Join(source.Notes(got), "\n"); f.note != "" && !strings.Contains(notes, f.note) {
+			t.Errorf("found the notes %q, expected one with %q", notes, f.note)
+		}
+		if classes := got.Columns()[1].Classes; strings.Contains(path, "datasets-image") != (len(classes) == 10 && classes[9] == "class 9") {
+			t.Errorf("found the classes %q", classes)
+		}
+		if err := got.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestRefused reads files that are no tables of IDX columns.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		file, message string
+		kind          error
+	}{
+		{"bad-null-element", "column image.list.element, row 70", ErrUnsupported},
+		{"bad-null-list", "column image.list.element, row 70", ErrUnsupported},
+		{"bad-empty-list", "row 70", ErrUnsupported},
+		{"bad-short-list", "row 70, at byte 3095: found a list of another length", ErrUnsupported},
+		{"bad-long-list", "row 70", ErrUnsupported},
+		{"bad-last-list-long", "row 149", ErrUnsupported},
+		{"bad-last-list-short", "row 149", ErrUnsupported},
+		{"bad-ragged-nested", "row 70", ErrUnsupported},
+		{"bad-null-label", "column label, row 70", ErrUnsupported},
+		{"bad-large-label", "column label, row 70, at byte", ErrValue},
+		{"bad-text", "column label: found text", ErrUnsupported},
+		{"bad-date", "column label: found values of the type DATE", ErrUnsupported},
+		{"bad-struct", "column image: found a struct of [\"a\" \"b\"]", ErrUnsupported},
+		{"bad-png-size", "row 70", ErrDamaged},
+		{"bad-jpeg", "found a JPEG file", ErrDamaged},
+		{"bad-no-rows", "no rows", ErrNoRows},
+	}
+	for _, test := range tests {
+		t.Run(test.file, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join("testdata", test.file+".parquet")
+			for _, rows := range []int{1, 10, 64, 1000} {
+				got, err := Open(path, source.ReadOptions{})
+				if err == nil {
+					_, err = readAll(got, rows)
+					got.Close()
+				}
+				if err == nil {
+					t.Fatal("found no error")
+				}
+				var file *source.FileError
+				if !errors.As(err, &file) || file.Path != path || !errors.Is(err, test.kind) || !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), test.message) {
+					t.Errorf("%d rows: found the error %q, expected one with %q", rows, err, test.message)
+				}
+			}
+		})
+	}
+}

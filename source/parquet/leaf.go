@@ -1,0 +1,202 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math/bits"
+
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// A leaf is a Parquet column and what its rows look like. It does not change while rows are read.
+type leaf struct {
+	file  *file
+	index int // among the leaves of the schema
+	path  string
+	kind  format.Type
+	node  *node
+
+	maxRepetition, maxDefinition int
+	// empty tells, for each definition level less than the most, that an entry of it ends in an empty list; it is missing else.
+	empty []bool
+
+	element element // of leaves other than BYTE_ARRAY
+
+	// All rows look the same: they have entries entries of the definition level defined, whose repetition levels are those of pattern, which has
+	// them several times if they are few.
+	entries int
+	defined int
+	pattern []byte
+	shape   string // for errors: what a row is expected to be
+}
+
+// values is how many values n entries have.
+func (l *leaf) values(n int) int {
+	if l.defined < l.maxDefinition {
+		return 0
+	}
+	return n
+}
+
+// raw tells whether values are bytes of any size.
+func (l *leaf) raw() bool { return l.kind == format.ByteArray }
+
+// expect sets what a row looks like: the repetition levels of one.
+func (l *leaf) expect(row []byte, defined int) {
+	l.entries, l.defined, l.pattern = len(row), defined, row
+	if l.maxRepetition == 0 {
+		return
+	}
+	const enough = 4096 // that a run is compared at once
+	for len(l.pattern) < enough {
+		l.pattern = append(l.pattern[:len(l.pattern):len(l.pattern)], l.pattern...)
+	}
+}
+
+// A page is a data page.
+type page struct {
+	pageHeader
+	offset     int64 // in the file, of its header
+	dictionary *dictionary
+}
+
+// A cursor goes through the entries of a page.
+type cursor struct {
+	repetition, definition runs
+	values                 []byte // encoded
+	fixed                  fixedValues
+	bytes                  byteValues
+	left                   int // entries
+}
+
+// open makes a cursor for the page p of l whose body is body. It uses buf if that is large enough, and returns what the cursor's memory is.
+func (l *leaf) open(p *page, body, buf []byte) (c *cursor, memory []byte, err error) {
+	if p.checked && crc32.ChecksumIEEE(body) != p.crc {
+		return nil, buf, damaged("the checksum of a page is wrong: found %08x, expected %08x", crc32.ChecksumIEEE(body), p.crc)
+	}
+	c, memory, err = l.levels(p, body, buf)
+	if err != nil || l.values(p.entries) == 0 {
+		return c, memory, err
+	}
+	if l.raw() {
+		c.bytes, err = newBytes(p, c.values)
+	} else {
+		c.fixed, err = newFixed(&l.element, l.kind, p, c.values)
+	}
+	return c, memory, err
+}
+
+// levels decompresses body and finds its parts.
+func (l *leaf) levels(p *page, body, buf []byte) (c *cursor, memory []byte, err error) {
+	c = &cursor{left: p.entries}
+	c.repetition.width, c.definition.width = bits.Len(uint(l.maxRepetition)), bits.Len(uint(l.maxDefinition))
+	if l.maxRepetition > 0 && p.repetitionEncoding != format.RLE || l.maxDefinition > 0 && p.definitionEncoding != format.RLE { // those that are not there may have any
+		return nil, buf, unsupported("", "write the file with a newer program", "found levels of the encodings %s and %s, expected RLE", p.repetitionEncoding, p.definitionEncoding)
+	}
+	if p.version2 {
+		return l.levels2(c, p, body, buf)
+	}
+	data, err := l.file.codecs.decode(l.codec(p), buf, body, p.uncompressed)
+	if err != nil {
+		return nil, buf, err
+	}
+	c.values = data
+	if l.maxRepetition > 0 {
+		if c.repetition.src, c.values, err = cutLevels(c.values); err != nil {
+			return nil, data, err
+		}
+	}
+	if l.maxDefinition > 0 {
+		if c.definition.src, c.values, err = cutLevels(c.values); err != nil {
+			return nil, data, err
+		}
+	}
+	return c, data, nil
+}
+
+// codec is how p is compressed.
+func (l *leaf) codec(p *page) format.CompressionCodec {
+	if p.notCompressed {
+		return format.Uncompressed
+	}
+	return p.codec
+}
+
+// levels2 is levels for a page of version 2, whose levels are not compressed and have no lengths before them.
+func (l *leaf) levels2(c *cursor, p *page, body, buf []byte) (*cursor, []byte, error) {
+	r, d := p.repetition, p.definition
+	if r < 0 || d < 0 || r > len(body) || d > len(body)-r || r+d > p.uncompressed {
+		return nil, buf, damaged("found levels of %d and %d bytes in a page of %d", r, d, len(body))
+	}
+	c.repetition.src, c.definition.src = body[:r], body[r:r+d]
+	rest := body[r+d:]
+	if len(rest) == 0 { // nothing is compressed to nothing by some writers
+		return c, buf, nil
+	}
+	data, err := l.file.codecs.decode(l.codec(p), buf, rest, p.uncompressed-r-d)
+	if err != nil {
+		return nil, buf, err
+	}
+	c.values = data
+	return c, data, nil
+}
+
+// cutLevels takes levels off data, after their length.
+func cutLevels(data []byte) (levels, rest []byte, err error) {
+	if len(data) < 4 || int64(binary.LittleEndian.Uint32(data)) > int64(len(data)-4) {
+		return nil, nil, damaged("the levels of a page are longer than the page")
+	}
+	end := 4 + int(binary.LittleEndian.Uint32(data))
+	return data[4:end], data[end:], nil
+}
+
+// check compares the levels of the next n entries with those that are expected, the next one being entry at of row row, and passes over them.
+func (l *leaf) check(c *cursor, at, n int, row int64) error {
+	same := n
+	if l.maxRepetition > 0 {
+		var err error
+		if same, err = c.repetition.matchRows(l.pattern, l.entries, at, n); err != nil {
+			return err
+		}
+	}
+	if l.maxDefinition > 0 {
+		present, other, err := c.definition.constant(byte(l.defined), min(n, same+1))
+		if err != nil {
+			return err
+		}
+		if present < min(n, same+1) {
+			return l.absent(other, row+int64((at+present)/l.entries))
+		}
+	}
+	if same < n {
+		row += int64((at + same) / l.entries)
+		if (at+same)%l.entries == 0 && row > 0 {
+			row-- // the one before goes on
+		}
+		return l.otherLength(row)
+	}
+	c.left -= n
+	return nil
+}
+
+// otherLength is the error for a row whose lists are not as long as those of the first.
+func (l *leaf) otherLength(row int64) error {
+	return &Error{Column: l.path, Row: row, Offset: -1, Message: "found a list of another length, expected " + l.shape + " as in the first row",
+		Advice: "IDX files hold records of one shape: pad or cut the lists", Err: ErrUnsupported}
+}
+
+// absent is the error for an entry of definition level found in row.
+func (l *leaf) absent(found byte, row int64) error {
+	e := &Error{Column: l.path, Row: row, Offset: -1, Err: ErrUnsupported}
+	switch {
+	case int(found) >= l.maxDefinition:
+		e.Message = "found a list with elements, expected an empty one as in the first row"
+	case l.empty[found]:
+		e.Message = fmt.Sprintf("found an empty list, expected %s", l.shape)
+	default:
+		e.Message = "found a missing value (null), expected none"
+		e.Advice = "IDX files have no missing values: fill them, or leave the rows out"
+	}
+	return e
+}

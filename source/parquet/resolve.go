@@ -1,0 +1,209 @@
+package parquet
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/flat"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// adviceColumns is what to do about a column that cannot be one of IDX.
+const adviceColumns = "write the file again without the column"
+
+// A resolver finds out which columns of IDX a file holds.
+type resolver struct {
+	file    *file
+	options source.ReadOptions
+	hints   map[string]hint
+	classes map[string][]string
+	columns []*column
+	notes   []string
+	scalars []*column // top-level columns of numbers, not yet looked at by package flat, since the last other column
+}
+
+// A column is a column of IDX and what it is made of.
+type column struct {
+	source.Column
+	leaves []*leaf
+	first  int // index of the first of them among all that are read
+	// write makes rows of the column, of what was read of its leaves, into b.Columns[i].
+	decode func(d *decoding) error
+}
+
+// resolve finds the columns of f.
+func resolve(f *file, o source.ReadOptions) (*resolver, error) {
+	r := &resolver{file: f, options: o, hints: f.hints(), classes: f.classNames()}
+	for _, n := range f.root.children {
+		if err := r.add(n); err != nil {
+			return nil, err
+		}
+	}
+	r.flatten()
+	if len(r.columns) == 0 {
+		return nil, unsupported("", "", "found no column that can be one of an IDX file")
+	}
+	first, names := 0, map[string]bool{}
+	for _, c := range r.columns {
+		c.first = first
+		first += len(c.leaves)
+		if names[c.Name] {
+			return nil, unsupported(c.Name, "name the columns differently", "found two columns of this name")
+		}
+		names[c.Name] = true
+		if n, ok := product(c.Shape); !ok || int64(n)*int64(c.DType.Size()) > o.MaxRecord() {
+			e := unsupported(c.Name, "raise --max-record-bytes", "found records of shape %v of %s, expected at most %d bytes", c.Shape, c.DType, o.MaxRecord())
+			e.Err = ErrDamaged
+			return nil, e
+		}
+	}
+	return r, nil
+}
+
+func (r *resolver) note(message string, values ...any) {
+	r.notes = append(r.notes, fmt.Sprintf(message, values...))
+}
+
+// add finds out what the top-level column n is.
+func (r *resolver) add(n *node) error {
+	switch {
+	case strings.HasPrefix(n.Name, "__index_level_"):
+		r.note("passed over column %s, the index of a pandas frame", n.Name)
+		return nil
+	case n.isText():
+		if n.Name == schema.ClassName {
+			r.note("passed over column %s: names of classes", n.Name)
+			return nil
+		}
+		return unsupported(n.Name, adviceColumns, "found text, expected numbers or images")
+	case n.leaf < 0 && n.child("bytes") != nil && n.child("bytes").isBytes():
+		return r.addPicture(n, n.child("bytes"))
+	case n.leaf < 0 && n.isSparkImage():
+		return r.addSpark(n)
+	case n.isBytes() && !n.repeated():
+		return r.addBytes(n)
+	case n.isFixedBytes() && !n.repeated():
+		return r.addFixed(n)
+	}
+	value := n
+	for value.leaf < 0 && len(value.children) == 1 {
+		value = value.children[0]
+	}
+	if value.leaf < 0 || value.maxRepetition == 0 && value != n {
+		return unsupported(n.Name, adviceColumns, "found %s, expected numbers, lists of numbers, or images", value.describe())
+	}
+	return r.addNumbers(n, value)
+}
+
+// isText tells whether n is text, or documents.
+func (n *node) isText() bool {
+	if n.leaf < 0 || n.kind() != format.ByteArray {
+		return false
+	}
+	return n.LogicalType.Value != nil || n.ConvertedType.Valid
+}
+
+func (n *node) isBytes() bool { return n.leaf >= 0 && n.kind() == format.ByteArray && !n.isText() }
+
+func (n *node) isFixedBytes() bool {
+	return n.leaf >= 0 && n.kind() == format.FixedLenByteArray && n.LogicalType.Value == nil && !n.ConvertedType.Valid
+}
+
+// push adds c.
+func (r *resolver) push(c *column) {
+	r.flatten()
+	r.columns = append(r.columns, c)
+}
+
+// addNumbers adds the scalar or the tensor at n, whose values are the leaf value.
+func (r *resolver) addNumbers(n, value *node) error {
+	l := r.file.newLeaf(value)
+	h := r.hints[n.Name]
+	dtype, err := r.elements(l, n.Name, h)
+	if err != nil {
+		return err
+	}
+	c := &column{Column: source.Column{Name: n.Name, DType: dtype}, leaves: []*leaf{l}, decode: decodeNumbers}
+	if l.maxRepetition == 0 {
+		if dtype != idx.Float32 && dtype != idx.Float64 {
+			c.Classes = r.classes[n.Name]
+		}
+		r.scalars = append(r.scalars, c)
+		return nil
+	}
+	most := r.options.MaxRecord() / int64(l.element.size)
+	first, ok, err := firstRow(l, max(1, most))
+	if err != nil {
+		return err
+	}
+	if !ok { // no rows
+		if !h.found || len(h.shape) == 0 {
+			return untold(n.Name, "lists")
+		}
+		c.Shape = h.shape
+		r.push(c)
+		return nil
+	}
+	l.expect(first.repetition, first.defined)
+	l.shape = fmt.Sprintf("the shape %v", first.shape)
+	c.Shape = first.shape
+	if found, _ := product(first.shape); h.found && len(h.shape) > 0 {
+		if told, _ := product(h.shape); told == found {
+			c.Shape = h.shape
+		} else {
+			r.note("column %s has lists of shape %v, not %v as its metadata says", n.Name, first.shape, h.shape)
+		}
+	}
+	r.push(c)
+	return nil
+}
+
+// flatten turns the scalars that were gathered into columns: tensors where there is one for each element.
+func (r *resolver) flatten() {
+	names := make([]string, len(r.scalars))
+	for i, c := range r.scalars {
+		names[i] = c.Name
+	}
+	scalars := r.scalars
+	r.scalars = nil
+	for _, f := range flat.Group(names) {
+		group := make([]*column, len(f.Columns))
+		for i, k := range f.Columns {
+			group[i] = scalars[k]
+		}
+		r.group(f, group)
+	}
+}
+
+// group adds the columns of f, as one tensor if they can be that.
+func (r *resolver) group(f flat.Field, group []*column) {
+	h := r.hints[group[0].Name]
+	mixed := slices.ContainsFunc(group, func(c *column) bool { return c.DType != group[0].DType })
+	told, _ := product(h.shape)
+	one := len(group) == 1 && h.found && len(h.shape) > 0 && told == 1 // a tensor of one element
+	if (f.Shape == nil || mixed || h.found && len(h.shape) == 0) && !one {
+		r.columns = append(r.columns, group...)
+		return
+	}
+	c := &column{Column: source.Column{Name: f.Name, DType: group[0].DType, Shape: f.Shape}, decode: decodeFlat}
+	for _, scalar := range group {
+		c.leaves = append(c.leaves, scalar.leaves...)
+	}
+	switch {
+	case one:
+		if c.Name = strings.TrimSuffix(c.Name, "0"); c.Name == "pixel" {
+			c.Name = flat.Image
+		}
+		c.Shape = h.shape
+	case h.found && told == len(group):
+		c.Shape = h.shape
+	case f.Guess != "":
+		r.note("column %s: %s", c.Name, f.Guess)
+	}
+	r.columns = append(r.columns, c)
+}

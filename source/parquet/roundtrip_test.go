@@ -1,0 +1,141 @@
+package parquet
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/idxport/idxport/sink/layout"
+	"github.com/idxport/idxport/sink/layout/layouttest"
+	sinkparquet "github.com/idxport/idxport/sink/parquet"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// TestRoundTrip reads every layout, type and rank that sink/parquet writes.
+func TestRoundTrip(t *testing.T) {
+	t.Parallel()
+	layouttest.Each(t, layout.Names(), []int{0, 1, 1003}, func(t *testing.T, layoutName string, table layouttest.Table) {
+		if layouttest.ImagesOnly(layoutName) && table.Refuses(layoutName) {
+			t.Skip("no images")
+		}
+		table.ClearSigns()
+		columns, data := table.Columns, table.Data
+		if layoutName == "columns" && columns[0].Elements() == 0 { // no columns
+			columns, data = columns[1:2], data[1:2]
+		}
+		for _, o := range []sinkparquet.Options{{Layout: layoutName}, {Layout: layoutName, Compression: "none"}} {
+			file := written(t, table, o, 104)
+			for _, rows := range []int{104, 1, 97, 5000} { // as they were written, and across pages
+				if rows == 1 && layoutName == "columns" {
+					continue // slow
+				}
+				got, err := fromBytes(file, source.ReadOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				expect(t, got, rows, columns, data)
+			}
+		}
+	})
+}
+
+// TestCodecs reads what the sink compresses with each codec.
+func TestCodecs(t *testing.T) {
+	t.Parallel()
+	table := layouttest.Images()
+	for _, codec := range sinkparquet.Codecs() {
+		for _, name := range layout.Names() {
+			t.Run(codec+" "+name, func(t *testing.T) {
+				t.Parallel()
+				got, err := fromBytes(written(t, table, sinkparquet.Options{Layout: name, Compression: codec}, 400), source.ReadOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				expect(t, got, 400, table.Columns, table.Data)
+			})
+		}
+	}
+}
+
+// TestRowGroups reads a table of several row groups, from many rows on.
+func TestRowGroups(t *testing.T) {
+	t.Parallel()
+	table := layouttest.Random(50_000, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{3, 5}}, source.Column{Name: "label", DType: idx.Int16})
+	for _, name := range []string{"list", "nested", "columns", "fixed-binary", "binary"} {
+		file := written(t, table, sinkparquet.Options{Layout: name}, 1000)
+		for _, skip := range []int{0, 1, 999, 1000, 1001, 20_000, 21_003, 49_999, 50_000} {
+			t.Run(fmt.Sprintf("%s from row %d", name, skip), func(t *testing.T) {
+				t.Parallel()
+				got, err := fromBytes(file, source.ReadOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got.Rows() != 50_000 {
+					t.Errorf("found %d rows, expected 50000", got.Rows())
+				}
+				if err := got.(source.Seeker).Skip(int64(skip)); err != nil {
+					t.Fatal(err)
+				}
+				data := [][]byte{table.Data[0][skip*15:], table.Data[1][skip*2:]}
+				found := make([][]byte, 2)
+				b := &source.Raw{Cap: 1000}
+				for got.Read(t.Context(), b) == nil {
+					if err := got.Decode(b); err != nil {
+						t.Fatal(err)
+					}
+					for i := range found {
+						found[i] = append(found[i], b.Columns[i]...)
+					}
+				}
+				for i := range data {
+					if !bytes.Equal(found[i], data[i]) {
+						t.Errorf("column %d: found other values, %d bytes, expected %d", i, len(found[i]), len(data[i]))
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestChannelsFirst reads images back in the order of dimensions that they had.
+func TestChannelsFirst(t *testing.T) {
+	t.Parallel()
+	for _, channels := range []int{1, 3, 4} {
+		table := layouttest.Random(100, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{channels, 7, 9}}, source.Column{Name: "label", DType: idx.Uint8})
+		for _, name := range []string{"spark-image", "huggingface"} {
+			got, err := fromBytes(written(t, table, sinkparquet.Options{Layout: name, Channels: "first"}, 64), source.ReadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			expect(t, got, 64, table.Columns, table.Data)
+		}
+	}
+}
+
+// TestClasses reads labels with names: from the features of layout huggingface, and with a column of names beside them.
+func TestClasses(t *testing.T) {
+	t.Parallel()
+	label := source.Column{Name: "label", DType: idx.Uint8, Classes: []string{"", "shirt", "boot"}}
+	table := layouttest.Table{Rows: 4, Columns: []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{2, 2}}, label},
+		Data: [][]byte{bytes.Repeat([]byte{1, 2, 3, 250}, 4), {1, 2, 2, 1}}}
+	got, err := fromBytes(written(t, table, sinkparquet.Options{Layout: "huggingface"}, 4), source.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := got.Columns()[1].Classes; fmt.Sprint(found) != fmt.Sprint(label.Classes) || len(found) != 3 {
+		t.Errorf("found the classes %q, expected %q", found, label.Classes)
+	}
+	expect(t, got, 4, table.Columns, table.Data)
+	table.Named = true
+	if got, err = fromBytes(written(t, table, sinkparquet.Options{}, 4), source.ReadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, got, 4, table.Columns, table.Data)
+	if notes := source.Notes(got); len(notes) != 1 {
+		t.Errorf("found the notes %q, expected one about the column of names", notes)
+	}
+	if found := source.Meta(got)["sources"]; found != "a, b" {
+		t.Errorf("found the metadata %q, expected what was written", found)
+	}
+}

@@ -1,0 +1,329 @@
+package parquet
+
+import (
+	"context"
+	"errors"
+	"hash/crc32"
+	"math"
+
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/idxport/idxport/source"
+)
+
+// maxPageHeader is the most bytes of a page's header: it may hold the least and the greatest value.
+const maxPageHeader = 1 << 20
+
+// maxKept is the most bytes, as they are after decompression, of a page that is left to Decode.
+const maxKept = 16 << 20
+
+// maxHeld is the most bytes of the pages, after decompression, that all columns hold at once: small pages may be made to expand to a thousand times
+// their size, and a file may have thousands of columns.
+const maxHeld = 2 << 30
+
+// A stream reads a leaf from start to end.
+type stream struct {
+	*leaf
+	group      int   // index of the current row group; −1 before the first
+	offset     int64 // of the next page in the file, and where the chunk ends
+	end        int64
+	unread     int64 // entries of the chunk whose pages were not begun
+	rowsLeft   int64 // of the row group
+	row        int64 // index of the next row in the file
+	at         int   // entries of it that were read
+	dictionary *dictionary
+
+	page   page
+	cursor *cursor // of page, while entries are left of it
+	body   []byte  // memory of the current page: as it is in the file, and decompressed
+	memory []byte
+}
+
+func newStream(l *leaf) *stream { return &stream{leaf: l, group: -1} }
+
+// read gets the next n rows into p.
+func (s *stream) read(ctx context.Context, p *part, n int) error {
+	p.reset()
+	for done := 0; done < n; {
+		if err := s.more(); err != nil {
+			return err
+		}
+		if s.cursor == nil {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			kept, err := s.keep(p, done, n-done)
+			if err != nil {
+				return err
+			}
+			if kept > 0 {
+				done += kept
+				continue
+			}
+		}
+		m, err := s.decode(p, done, n-done)
+		if err != nil {
+			return err
+		}
+		done += m
+	}
+	return nil
+}
+
+// more makes sure that a row is left of the row group, and a page begun: its header was read.
+func (s *stream) more() error {
+	for s.rowsLeft == 0 {
+		if err := s.finish(); err != nil {
+			return err
+		}
+		if err := s.nextGroup(); err != nil {
+			return err
+		}
+	}
+	if s.cursor != nil && s.cursor.left == 0 {
+		s.cursor = nil
+	}
+	if s.cursor != nil || s.page.entries > 0 {
+		return nil
+	}
+	if s.unread == 0 && s.at > 0 {
+		return s.fail(s.otherLength(s.row), s.offset)
+	}
+	if s.unread == 0 {
+		return s.fail(damaged("the column ends %d rows before its row group", s.rowsLeft), s.offset)
+	}
+	return s.nextPage()
+}
+
+// fail is err with where it is: at the page at offset, and in the row that comes next if it says none.
+func (s *stream) fail(err error, offset int64) error { return located(err, s.path, s.row, offset) }
+
+// finish checks that nothing is left of the chunk whose rows were read.
+func (s *stream) finish() error {
+	if s.group < 0 || s.unread == 0 && s.page.entries == 0 && (s.cursor == nil || s.cursor.left == 0) {
+		return nil
+	}
+	return s.fail(s.otherLength(max(0, s.row-1)), s.offset)
+}
+
+// nextGroup goes to the next row group's chunk.
+func (s *stream) nextGroup() error {
+	s.group++
+	if s.group >= len(s.file.groups) {
+		return s.fail(damaged("the rows end too early"), -1)
+	}
+	g := &s.file.groups[s.group]
+	c := &g.chunks[s.index]
+	s.rowsLeft, s.offset, s.end, s.unread = g.rows, c.offset, c.offset+c.size, c.entries
+	s.cursor, s.dictionary, s.at = nil, nil, 0
+	s.page = page{}
+	return nil
+}
+
+// nextPage reads headers up to that of a data page, and dictionaries on the way.
+func (s *stream) nextPage() error {
+	for {
+		at := s.offset
+		h, n, err := s.header()
+		if err != nil {
+			return s.fail(err, at)
+		}
+		s.offset += int64(n)
+		if h.size < 0 || int64(h.size) > s.end-s.offset {
+			return s.fail(damaged("found a page of %d bytes, expected at most the %d that are left of the column", h.size, s.end-s.offset), at)
+		}
+		h.codec = s.file.groups[s.group].chunks[s.index].codec
+		switch h.kind {
+		case format.DataPage, format.DataPageV2:
+			if err := checkPageSize(h.size, h.uncompressed); err != nil {
+				return s.fail(err, at)
+			}
+			if h.entries < 0 || int64(h.entries) > s.unread || h.version2 != (h.kind == format.DataPageV2) {
+				return s.fail(damaged("found a page of %d values, expected at most the %d that are left of the column", h.entries, s.unread), at)
+			}
+			if h.entries > 0 {
+				s.page = page{h, at, s.dictionary}
+				s.unread -= int64(h.entries)
+				return nil
+			}
+		case format.DictionaryPage:
+			if err := s.readDictionary(h); err != nil {
+				return s.fail(err, at)
+			}
+		}
+		if h.kind != format.DictionaryPage {
+			s.offset += int64(h.size)
+		}
+	}
+}
+
+// header reads the header of the page at offset, and tells its length.
+func (s *stream) header() (pageHeader, int, error) {
+	for size := int64(512); ; size *= 8 {
+		most := min(size, s.end-s.offset)
+		if most <= 0 {
+			return pageHeader{}, 0, damaged("the column ends where a page is expected")
+		}
+		buf := source.Grow(s.file.window, int(most))
+		s.file.window = buf
+		if _, err := s.file.r.ReadAt(buf, s.offset); err != nil {
+			return pageHeader{}, 0, truncated(err, "the file ends within a page")
+		}
+		h, n, err := parsePageHeader(buf)
+		switch {
+		case err == nil:
+			return h, n, nil
+		case !errors.Is(err, errCompactEnd) || most < size || size >= maxPageHeader:
+			return h, n, damaged("the header of a page is damaged: %v", err)
+		}
+	}
+}
+
+// readBody reads n bytes at offset into dst and passes over them.
+func (s *stream) readBody(dst []byte) error {
+	if _, err := s.file.r.ReadAt(dst, s.offset); err != nil {
+		return truncated(err, "the file ends within a page")
+	}
+	s.offset += int64(len(dst))
+	return nil
+}
+
+// readDictionary reads a dictionary page whose header is h.
+func (s *stream) readDictionary(h pageHeader) (err error) {
+	defer recovered(&err)
+	if err := checkPageSize(h.size, h.uncompressed); err != nil {
+		return err
+	}
+	body := make([]byte, h.size)
+	if err := s.readBody(body); err != nil {
+		return err
+	}
+	if h.checked && crc32.ChecksumIEEE(body) != h.crc {
+		return damaged("the checksum of a dictionary is wrong: found %08x, expected %08x", crc32.ChecksumIEEE(body), h.crc)
+	}
+	if h.entries < 0 || h.encoding != format.Plain && h.encoding != plainDictionary {
+		return damaged("found a dictionary of %d values of the encoding %s", h.entries, h.encoding)
+	}
+	data, err := s.file.codecs.decode(h.codec, nil, body, h.uncompressed)
+	if err != nil {
+		return err
+	}
+	s.dictionary, err = newDictionary(s.leaf, data, h.entries)
+	return err
+}
+
+// keep leaves the page to Decode if it lies within the next n rows, and tells how many rows it has. Its first is row done of the batch.
+func (s *stream) keep(p *part, done, n int) (int, error) {
+	h := &s.page
+	rows := h.entries / s.entries
+	if s.at > 0 || h.entries%s.entries != 0 || rows > n || int64(rows) > s.rowsLeft || h.uncompressed > maxKept {
+		return 0, nil
+	}
+	from := len(p.kept)
+	to := from + h.size
+	if to > cap(p.kept) {
+		p.kept = append(make([]byte, 0, max(to, from+2*min(h.size, math.MaxInt32/2))), p.kept...)
+	}
+	p.kept = p.kept[:to]
+	if err := s.readBody(p.kept[from:to]); err != nil {
+		return 0, s.fail(err, h.offset)
+	}
+	p.jobs = append(p.jobs, job{*h, done, from, to})
+	s.page = page{}
+	s.row += int64(rows)
+	s.rowsLeft -= int64(rows)
+	return rows, nil
+}
+
+// begin opens the current page.
+func (s *stream) begin() error {
+	h := s.page
+	s.body = source.Grow(s.body, h.size)
+	if err := s.readBody(s.body); err != nil {
+		return s.fail(err, h.offset)
+	}
+	err := func() (err error) {
+		defer recovered(&err)
+		buf := s.memory
+		if s.codec(&h) == format.Uncompressed {
+			buf = s.body // of which the page is a part
+		}
+		if s.file.held += int64(max(0, h.uncompressed-cap(buf))); s.file.held > maxHeld {
+			return damaged("the pages that are read side by side decompress to more than %d bytes", maxHeld)
+		}
+		var memory []byte
+		s.cursor, memory, err = s.open(&h, s.body, buf)
+		if s.codec(&h) != format.Uncompressed {
+			s.memory = memory
+		}
+		return err
+	}()
+	s.page.entries = 0
+	if err != nil {
+		return s.fail(err, h.offset)
+	}
+	return nil
+}
+
+// decode decodes entries of the current page, of up to n rows, the first being row done of the batch. It tells how many rows are complete now.
+func (s *stream) decode(p *part, done, n int) (rows int, err error) {
+	if s.cursor == nil {
+		if err := s.begin(); err != nil {
+			return 0, err
+		}
+	}
+	n = int(min(int64(n), s.rowsLeft))
+	entries := n*s.entries - s.at
+	entries = min(entries, s.cursor.left)
+	err = func() (err error) {
+		defer recovered(&err)
+		return s.take(p, done, entries)
+	}()
+	if err != nil {
+		return 0, s.fail(err, s.page.offset)
+	}
+	return s.pass(entries), nil
+}
+
+// pass counts n entries as read, and tells how many rows were completed.
+func (s *stream) pass(n int) int {
+	rows := (s.at + n) / s.entries
+	s.at = (s.at + n) % s.entries
+	s.row += int64(rows)
+	s.rowsLeft -= int64(rows)
+	return rows
+}
+
+// take decodes n entries into p.
+func (s *stream) take(p *part, done, n int) error {
+	if err := s.check(s.cursor, s.at, n, s.row); err != nil {
+		return err
+	}
+	if s.values(n) == 0 {
+		return nil
+	}
+	if !s.raw() {
+		from := (done*s.entries + s.at) * s.element.size
+		return s.misfit(s.cursor.fixed.read(p.dst[from:from+n*s.element.size]), s.at, s.row)
+	}
+	for i := range n {
+		value, err := s.cursor.bytes.next()
+		if err != nil {
+			return err
+		}
+		from := len(p.files)
+		p.files = append(p.files, value...)
+		p.spans = append(p.spans, span{done + i, from, len(p.files)})
+	}
+	return nil
+}
+
+// misfit is err with the row of the value that it is about, the first that was asked for being entry at of row.
+func (l *leaf) misfit(err error, at int, row int64) error {
+	m, ok := err.(*misfit)
+	if !ok {
+		return err
+	}
+	return &Error{Column: l.path, Row: row + int64((at+m.at)/l.entries), Offset: -1, Message: "found the value " + m.message + ", expected one of the type that " + l.node.expected,
+		Advice: l.node.advice, Err: ErrValue}
+}

@@ -1,0 +1,194 @@
+package parquet
+
+import (
+	"encoding/binary"
+
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// fixedValues are the values of a page that have one size.
+type fixedValues interface {
+	// read fills dst with the next values, converted: as many as fit. A *misfit is the error for one that cannot be converted.
+	read(dst []byte) error
+}
+
+// errValuesEnd is damage: a page has fewer values than its header claims.
+func errValuesEnd() error { return damaged("the values of a page end too early") }
+
+// convert converts src into dst.
+func (e *element) into(dst, src []byte) error {
+	if e.same {
+		copy(dst, src)
+		return nil
+	}
+	if i := e.convert(dst, src); i >= 0 {
+		return &misfit{i, e.show(src[i*e.width : (i+1)*e.width])}
+	}
+	return nil
+}
+
+// plainValues are PLAIN.
+type plainValues struct {
+	element *element
+	src     []byte
+}
+
+func (v *plainValues) read(dst []byte) error {
+	n := len(dst) / v.element.size * v.element.width
+	if n > len(v.src) {
+		return errValuesEnd()
+	}
+	src := v.src[:n]
+	v.src = v.src[n:]
+	return v.element.into(dst, src)
+}
+
+// blockValues are how many values are converted at a time where they must be decoded first.
+const blockValues = 512
+
+// decodedValues are values that are decoded to what PLAIN pages hold first.
+type decodedValues struct {
+	element *element
+	decode  func(raw []byte) error // fills raw
+	raw     []byte
+}
+
+func (v *decodedValues) read(dst []byte) error {
+	e := v.element
+	for done := 0; len(dst) > 0; {
+		n := min(len(dst)/e.size, max(1, blockValues/max(1, e.width/8)))
+		if len(v.raw) < n*e.width {
+			v.raw = make([]byte, n*e.width)
+		}
+		raw := v.raw[:n*e.width]
+		if err := v.decode(raw); err != nil {
+			return err
+		}
+		if err := e.into(dst[:n*e.size], raw); err != nil {
+			if m, ok := err.(*misfit); ok {
+				m.at += done
+			}
+			return err
+		}
+		dst, done = dst[n*e.size:], done+n
+	}
+	return nil
+}
+
+// newFixed reads the values in src of a page, which are encoded as the page says.
+func newFixed(e *element, kind format.Type, p *page, src []byte) (fixedValues, error) {
+	switch encoding := p.encoding; {
+	case encoding == format.RLEDictionary || encoding == plainDictionary:
+		indices, err := newIndices(p, src)
+		if err != nil {
+			return nil, err
+		}
+		return &indexedValues{indices: indices, dictionary: p.dictionary}, nil
+	case kind == format.Boolean && encoding == format.Plain:
+		return &decodedValues{element: e, decode: (&bitValues{src: src}).decode}, nil
+	case kind == format.Boolean && encoding == format.RLE:
+		if len(src) < 4 {
+			return nil, errValuesEnd()
+		}
+		r := &runs{src: src[4:], width: 1} // after their length
+		return &decodedValues{element: e, decode: func(raw []byte) error { return decodeBooleans(r, raw) }}, nil
+	case encoding == format.Plain:
+		return &plainValues{e, src}, nil
+	case encoding == format.DeltaBinaryPacked && (kind == format.Int32 || kind == format.Int64):
+		d, err := newDelta(src)
+		if err != nil {
+			return nil, err
+		}
+		return &decodedValues{element: e, decode: func(raw []byte) error { return decodeDelta(d, raw, e.width) }}, nil
+	case encoding == format.ByteStreamSplit && kind != format.Boolean:
+		s := &splitValues{src: src, width: e.width, n: len(src) / e.width}
+		return &decodedValues{element: e, decode: s.decode}, nil
+	case encoding == format.DeltaByteArray && kind == format.FixedLenByteArray:
+		b, err := newDeltaBytes(src)
+		if err != nil {
+			return nil, err
+		}
+		return &decodedValues{element: e, decode: func(raw []byte) error { return decodeFixed(b, raw, e.width) }}, nil
+	default:
+		return nil, unsupported("", "write the file with other encodings", "found values of the encoding %s, which is not read for %s", encoding, kind)
+	}
+}
+
+func decodeDelta(d *delta, raw []byte, width int) error {
+	for at := 0; at < len(raw); at += width {
+		v, err := d.next()
+		if err != nil {
+			return err
+		}
+		if width == 4 {
+			binary.LittleEndian.PutUint32(raw[at:], uint32(v))
+		} else {
+			binary.LittleEndian.PutUint64(raw[at:], uint64(v))
+		}
+	}
+	return nil
+}
+
+func decodeBooleans(r *runs, raw []byte) error {
+	for i := range raw {
+		v, err := r.one()
+		if err != nil {
+			return err
+		}
+		raw[i] = byte(v)
+	}
+	return nil
+}
+
+// decodeFixed takes values of a size that is known from an encoding of bytes of any.
+func decodeFixed(b byteValues, raw []byte, width int) error {
+	for at := 0; at < len(raw); at += width {
+		value, err := b.next()
+		if err != nil {
+			return err
+		}
+		if len(value) != width {
+			return damaged("found a value of %d bytes, expected %d", len(value), width)
+		}
+		copy(raw[at:], value)
+	}
+	return nil
+}
+
+// bitValues are PLAIN truth values, a bit each.
+type bitValues struct {
+	src []byte
+	at  int
+}
+
+func (v *bitValues) decode(raw []byte) error {
+	if v.at+len(raw) > 8*len(v.src) {
+		return errValuesEnd()
+	}
+	for i := range raw {
+		raw[i] = v.src[v.at/8] >> (v.at % 8) & 1
+		v.at++
+	}
+	return nil
+}
+
+// splitValues are BYTE_STREAM_SPLIT: the first byte of every value, then the second of every one, and so on.
+type splitValues struct {
+	src          []byte
+	width, n, at int
+}
+
+func (v *splitValues) decode(raw []byte) error {
+	n := len(raw) / v.width
+	if v.at+n > v.n {
+		return errValuesEnd()
+	}
+	for k := range v.width {
+		stream := v.src[k*v.n+v.at:][:n]
+		for i, b := range stream {
+			raw[i*v.width+k] = b
+		}
+	}
+	v.at += n
+	return nil
+}

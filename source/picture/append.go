@@ -1,0 +1,125 @@
+package picture
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"slices"
+)
+
+// mostExpansion is how many times larger than its compressed form data of the deflate format can be, at most: a match of 258 bytes in two bits.
+const mostExpansion = 1032
+
+// Append appends the samples of the PNG file to dst as a record: in C order, little-endian. The error is an *Error if file is damaged or of another
+// format than f, or if a sample of 16 bits exceeds 32767. Memory is taken for a picture of f, no more, and only if file is long enough to fill it.
+func (f Format) Append(dst, file []byte) (record []byte, err error) {
+	h, err := parse(file)
+	if err != nil {
+		return dst, err
+	}
+	if h.format != f {
+		return dst, fail("pictures of one column must be alike", "found %v, expected %v", h.format, f)
+	}
+	if h.lines/mostExpansion > int64(len(file)) {
+		return dst, fail("fetch or write it again", "the header says %v, but the file has %d bytes, too few for that", f, len(file))
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			record, err = dst, fail("", "decoding failed: %v", p)
+		}
+	}()
+	if record, ok := f.appendPlain(dst, file); ok {
+		return record, nil
+	}
+	return f.appendAny(dst, file)
+}
+
+// appendAny is Append for all files, once their header was compared, by image/png.
+func (f Format) appendAny(dst, file []byte) ([]byte, error) {
+	m, err := png.Decode(bytes.NewReader(file))
+	if err != nil {
+		return dst, fail("fetch or write it again", "the image is damaged: %v", err)
+	}
+	start := len(dst)
+	if dst, err = f.samples(slices.Grow(dst, int(f.Size())), m); err != nil {
+		return dst[:start], err
+	}
+	if found := int64(len(dst) - start); found != f.Size() {
+		return dst[:start], fail("", "the image has %d bytes of samples, expected %d", found, f.Size())
+	}
+	return dst, nil
+}
+
+// samples appends those of m, which is of the types that image/png makes.
+func (f Format) samples(dst []byte, m image.Image) ([]byte, error) {
+	switch m := m.(type) {
+	case *image.Gray:
+		return appendRows(dst, m.Pix, m.Stride, f.Width, f.Height, 1, 1), nil
+	case *image.RGBA: // opaque
+		return appendRows(dst, m.Pix, m.Stride, f.Width, f.Height, 4, f.Channels), nil
+	case *image.NRGBA:
+		return appendRows(dst, m.Pix, m.Stride, f.Width, f.Height, 4, f.Channels), nil
+	case *image.Paletted:
+		return f.colors(dst, m)
+	case *image.Gray16:
+		return f.swap(dst, appendRows(nil, m.Pix, m.Stride, f.Width, f.Height, 2, 2))
+	case *image.RGBA64: // opaque
+		return f.swap(dst, appendRows(nil, m.Pix, m.Stride, f.Width, f.Height, 8, 2*f.Channels))
+	case *image.NRGBA64:
+		return f.swap(dst, appendRows(nil, m.Pix, m.Stride, f.Width, f.Height, 8, 2*f.Channels))
+	}
+	return dst, fail("", "the image is a %T, which is not expected of PNG", m)
+}
+
+// appendRows appends the first keep bytes of each pixel, which has size bytes.
+func appendRows(dst, pix []byte, stride, width, height, size, keep int) []byte {
+	for y := range height {
+		row := pix[y*stride : y*stride+width*size]
+		if keep == size {
+			dst = append(dst, row...)
+			continue
+		}
+		for x := 0; x < len(row); x += size {
+			dst = append(dst, row[x:x+keep]...)
+		}
+	}
+	return dst
+}
+
+// swap appends samples of 16 bits, which PNG has big-endian.
+func (f Format) swap(dst, samples []byte) ([]byte, error) {
+	for i := 0; i < len(samples); i += 2 {
+		v := binary.BigEndian.Uint16(samples[i:])
+		if v > 32767 {
+			pixel := i / 2 / f.Channels
+			return dst, fail("IDX files have no unsigned type of 16 bits: halve the samples, or write 8 bits",
+				"the pixel at x = %d, y = %d has a sample of %d, expected at most 32767", pixel%f.Width, pixel/f.Width, v)
+		}
+		dst = binary.LittleEndian.AppendUint16(dst, v)
+	}
+	return dst, nil
+}
+
+// colors appends the colours of the palette that the pixels of m name.
+func (f Format) colors(dst []byte, m *image.Paletted) ([]byte, error) {
+	var table [256][4]byte
+	for i, c := range m.Palette {
+		switch c := c.(type) {
+		case color.RGBA: // opaque
+			table[i] = [4]byte{c.R, c.G, c.B, c.A}
+		case color.NRGBA:
+			table[i] = [4]byte{c.R, c.G, c.B, c.A}
+		default:
+			return dst, fmt.Errorf("%w: a palette of %T", ErrFormat, c)
+		}
+	}
+	for y := range f.Height {
+		for _, v := range m.Pix[y*m.Stride : y*m.Stride+f.Width] {
+			dst = append(dst, table[v][:f.Channels]...)
+		}
+	}
+	return dst, nil
+}

@@ -1,0 +1,149 @@
+package picture
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"hash/crc32"
+	"io"
+	"slices"
+	"sync"
+)
+
+// A plain decoder decodes the files that hold most small images: 8 bits, no palette, not interlaced, nothing but one IDAT chunk between the header and
+// the end. It is used again for the next file: image/png makes 47 KB of garbage for each. Measured on MNIST:
+// a third of its time.
+type plainDecoder struct {
+	data  bytes.Reader
+	in    io.ReadCloser // a zlib reader, which can be reset
+	lines []byte        // filtered: a byte for the filter before each
+}
+
+// plainDecoders are those that are not at work.
+var plainDecoders = sync.Pool{New: func() any { return new(plainDecoder) }}
+
+// appendPlain appends the samples of file, whose header says f. ok is false, and dst unchanged, if it is no such file, or damaged: image/png then has
+// the last word, and the error.
+func (f Format) appendPlain(dst, file []byte) (record []byte, ok bool) {
+	header := file[len(signature)+8:]
+	if samples, _ := combination(header[9], 8); samples != f.Channels || header[9] == palette || header[8] != 8 || header[10]|header[11]|header[12] != 0 {
+		return dst, false
+	}
+	pixels, rest, ok := chunk(file[headerEnd:], "IDAT")
+	if !ok {
+		return dst, false
+	}
+	if end, _, ok := chunk(rest, "IEND"); !ok || len(end) > 0 {
+		return dst, false
+	}
+	d := plainDecoders.Get().(*plainDecoder)
+	defer plainDecoders.Put(d)
+	if !d.inflate(pixels, f) {
+		return dst, false
+	}
+	line := f.Width * f.Channels
+	start := len(dst)
+	dst = slices.Grow(dst, line*f.Height)
+	var above []byte
+	for y := range f.Height {
+		filtered := d.lines[y*(line+1) : (y+1)*(line+1)]
+		dst = append(dst, filtered[1:]...)
+		samples := dst[len(dst)-line:]
+		if !unfilter(filtered[0], samples, above, f.Channels) {
+			return dst[:start], false
+		}
+		above = samples
+	}
+	return dst, true
+}
+
+// chunk is the data of the chunk that file begins with, if it is of that kind and its checksum is right, and what is behind it.
+func chunk(file []byte, kind string) (data, rest []byte, ok bool) {
+	if len(file) < chunkFrame || string(file[4:8]) != kind {
+		return nil, nil, false
+	}
+	size := int64(binary.BigEndian.Uint32(file))
+	if size > int64(len(file)-chunkFrame) {
+		return nil, nil, false
+	}
+	end := 8 + int(size)
+	return file[8:end], file[end+4:], crc32.ChecksumIEEE(file[4:end]) == binary.BigEndian.Uint32(file[end:])
+}
+
+// inflate expands data to d.lines, which must be all of it.
+func (d *plainDecoder) inflate(data []byte, f Format) bool {
+	d.data.Reset(data)
+	var err error
+	if d.in == nil {
+		d.in, err = zlib.NewReader(&d.data)
+	} else {
+		err = d.in.(zlib.Resetter).Reset(&d.data, nil)
+	}
+	if err != nil {
+		d.in = nil
+		return false
+	}
+	size := f.Height * (f.Width*f.Channels + 1)
+	if cap(d.lines) < size {
+		d.lines = make([]byte, size)
+	}
+	d.lines = d.lines[:size]
+	if _, err := io.ReadFull(d.in, d.lines); err != nil {
+		return false
+	}
+	var more [1]byte
+	n, err := d.in.Read(more[:]) // where its checksum is compared
+	return n == 0 && err == io.EOF
+}
+
+// unfilter undoes the filter of section 9.2 of the PNG specification. above is the line before, empty for the first; size is the bytes of a pixel.
+func unfilter(filter byte, line, above []byte, size int) bool {
+	first := len(above) == 0
+	switch {
+	case filter == 0 || filter == 2 && first:
+	case filter == 1 || filter == 4 && first: // Paeth's predictor is the pixel to the left where there is no line above
+		for i := size; i < len(line); i++ {
+			line[i] += line[i-size]
+		}
+	case filter == 2:
+		for i := range line {
+			line[i] += above[i]
+		}
+	case filter == 3 && first:
+		for i := size; i < len(line); i++ {
+			line[i] += line[i-size] / 2
+		}
+	case filter == 3:
+		for i := range min(size, len(line)) {
+			line[i] += above[i] / 2
+		}
+		for i := size; i < len(line); i++ {
+			line[i] += byte((int(line[i-size]) + int(above[i])) / 2)
+		}
+	case filter == 4:
+		for i := range min(size, len(line)) {
+			line[i] += above[i]
+		}
+		for i := size; i < len(line); i++ {
+			line[i] += paeth(line[i-size], above[i], above[i-size])
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// paeth is the one of left, up and corner that is nearest to left + up − corner.
+func paeth(left, up, corner byte) byte {
+	a, b := abs(int(up)-int(corner)), abs(int(left)-int(corner))
+	c := abs(int(left) + int(up) - 2*int(corner))
+	switch {
+	case a <= b && a <= c:
+		return left
+	case b <= c:
+		return up
+	}
+	return corner
+}
+
+func abs(v int) int { return max(v, -v) }

@@ -1,0 +1,191 @@
+package picture
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/idxport/idxport/source/idx"
+)
+
+// ErrFormat is the sentinel for a file that is no PNG image that can be read, is damaged, or is of another format than it should be.
+var ErrFormat = errors.New("not a usable PNG image")
+
+// An Error says what is wrong with a file.
+type Error struct {
+	Message string // found and expected, lower case
+	Advice  string // what the user can do, or empty
+}
+
+// Error is the message, without the hint.
+func (e *Error) Error() string { return e.Message }
+
+// Unwrap returns ErrFormat.
+func (e *Error) Unwrap() error { return ErrFormat }
+
+// Hint is what the user can do, or empty.
+func (e *Error) Hint() string { return e.Advice }
+
+func fail(advice, format string, args ...any) error {
+	return &Error{Message: fmt.Sprintf(format, args...), Advice: advice}
+}
+
+// A Format says what the samples of a picture are once it is decoded.
+type Format struct {
+	Width, Height int // pixels, at least 1
+	Channels      int // 1 (grey), 3 (red, green, blue) or 4 (and alpha)
+	Depth         int // bits of a sample: 8 or 16
+}
+
+// Shape is that of a record: [H W], or [H W C] for more than one channel.
+func (f Format) Shape() []int {
+	if f.Channels == 1 {
+		return []int{f.Height, f.Width}
+	}
+	return []int{f.Height, f.Width, f.Channels}
+}
+
+// DType is the type of the samples: Int16 for 16 bits.
+func (f Format) DType() idx.DType {
+	if f.Depth == 16 {
+		return idx.Int16
+	}
+	return idx.Uint8
+}
+
+// Size is the number of bytes of a record. A Format that Describe returned does not exceed 2⁶²·8.
+func (f Format) Size() int64 {
+	return int64(f.Width) * int64(f.Height) * int64(f.Channels) * int64(f.Depth/8)
+}
+
+// String is the format as people say it: "28×28, 8-bit grey".
+func (f Format) String() string {
+	color := map[int]string{1: "grey", 3: "RGB", 4: "RGBA"}[f.Channels]
+	return fmt.Sprintf("%d×%d, %d-bit %s", f.Width, f.Height, f.Depth, color)
+}
+
+// maxSide is the longest side of a picture: image/png takes 2³¹−1, and the product of two such sides, four channels and two bytes must be counted.
+const maxSide = 1 << 28
+
+const (
+	signature  = "\x89PNG\r\n\x1a\n"
+	chunkFrame = 12 // length, type and CRC around the data of a chunk
+	headerSize = 13 // of the data of IHDR
+	headerEnd  = len(signature) + chunkFrame + headerSize
+)
+
+// The colour types of section 11.2.2 of the PNG specification.
+const (
+	grey      = 0
+	trueColor = 2
+	palette   = 3
+	greyAlpha = 4
+	withAlpha = 6
+)
+
+// A header is what the first chunks of a file say.
+type header struct {
+	format Format
+	// lines is the number of bytes of all filtered lines of the picture, at least, which the compressed data must expand to.
+	lines int64
+}
+
+// Describe finds the format of the PNG file that begins with file, from its chunks before the pixels alone. What follows may be missing.
+func Describe(file []byte) (Format, error) {
+	h, err := parse(file)
+	return h.format, err
+}
+
+func parse(file []byte) (header, error) {
+	if !bytes.HasPrefix(file, []byte(signature)) {
+		return header{}, foreign(file)
+	}
+	if len(file) < headerEnd {
+		return header{}, fail("fetch or write it again", "the file ends in its header, at byte %d", len(file))
+	}
+	chunk := file[len(signature):headerEnd]
+	if binary.BigEndian.Uint32(chunk) != headerSize || string(chunk[4:8]) != "IHDR" {
+		return header{}, fail("", "the first chunk is %q of %d bytes, expected IHDR of 13", chunk[4:8], binary.BigEndian.Uint32(chunk))
+	}
+	if crc32.ChecksumIEEE(chunk[4:8+headerSize]) != binary.BigEndian.Uint32(chunk[8+headerSize:]) {
+		return header{}, fail("fetch or write it again", "the checksum of its header is wrong")
+	}
+	data := chunk[8:]
+	w, h := binary.BigEndian.Uint32(data), binary.BigEndian.Uint32(data[4:])
+	if w == 0 || h == 0 || w > maxSide || h > maxSide {
+		return header{}, fail("", "the header says %d×%d pixels, expected 1 to %d each way", w, h, maxSide)
+	}
+	depth, color := int(data[8]), data[9]
+	samples, ok := combination(color, depth)
+	if !ok {
+		return header{}, fail("", "the header says colour type %d with %d bits, which PNG does not have", color, depth)
+	}
+	f := Format{Width: int(w), Height: int(h), Channels: samples, Depth: max(depth, 8)}
+	if color == palette {
+		f.Channels = 3
+	}
+	if color == greyAlpha || transparent(file[headerEnd:]) {
+		f.Channels = 4
+	}
+	return header{format: f, lines: f.pixels() / 8 * int64(depth*samples)}, nil
+}
+
+func (f Format) pixels() int64 { return int64(f.Width) * int64(f.Height) }
+
+// combination is the number of samples of a pixel as they are stored, and whether PNG has the colour type with that depth.
+func combination(color byte, depth int) (samples int, ok bool) {
+	whole := depth == 8 || depth == 16
+	small := depth == 1 || depth == 2 || depth == 4
+	switch color {
+	case grey:
+		return 1, whole || small
+	case palette:
+		return 1, depth == 8 || small
+	case trueColor:
+		return 3, whole
+	case greyAlpha:
+		return 2, whole
+	case withAlpha:
+		return 4, whole
+	}
+	return 0, false
+}
+
+// transparent tells whether there is a tRNS chunk among chunks before the pixels: it gives colours that are transparent.
+func transparent(chunks []byte) bool {
+	for len(chunks) >= 8 {
+		switch string(chunks[4:8]) {
+		case "tRNS":
+			return true
+		case "IDAT", "IEND":
+			return false
+		}
+		next := int64(binary.BigEndian.Uint32(chunks)) + chunkFrame
+		if next > int64(len(chunks)) {
+			return false
+		}
+		chunks = chunks[next:]
+	}
+	return false
+}
+
+// foreign is the error for a file that is no PNG file.
+func foreign(file []byte) error {
+	const convert = "convert the images to PNG first, as with mogrify -format png"
+	for _, other := range []struct{ name, magic string }{
+		{"a JPEG", "\xff\xd8\xff"}, {"a GIF", "GIF8"}, {"a BMP", "BM"}, {"a TIFF", "II*\x00"}, {"a TIFF", "MM\x00*"},
+	} {
+		if bytes.HasPrefix(file, []byte(other.magic)) {
+			return fail(convert, "found %s file, expected PNG", other.name)
+		}
+	}
+	if len(file) >= 12 && string(file[:4]) == "RIFF" && string(file[8:12]) == "WEBP" {
+		return fail(convert, "found a WebP file, expected PNG")
+	}
+	if len(file) == 0 {
+		return fail("", "the file is empty, expected a PNG image")
+	}
+	return fail("", "the file begins with % x, expected the signature of PNG, % x", file[:min(len(file), 8)], signature)
+}

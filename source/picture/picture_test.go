@@ -1,0 +1,253 @@
+package picture
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/idxport/idxport/source/idx"
+)
+
+// fixture is a file of testdata, all pictures of which are 5×4.
+func fixture(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestPillowReadsTheSame(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		channels int
+		depth    int
+	}{
+		{"grey8", 1, 8}, {"grey1", 1, 8}, {"grey2", 1, 8}, {"grey4", 1, 8}, {"rgb8", 3, 8}, {"rgba8", 4, 8}, {"greyalpha8", 4, 8},
+		{"palette", 3, 8}, {"palettealpha", 4, 8}, {"greytransparent", 4, 8}, {"grey16", 1, 16},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			file := fixture(t, c.name+".png")
+			f, err := Describe(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := (Format{Width: 5, Height: 4, Channels: c.channels, Depth: c.depth}); f != want {
+				t.Fatalf("found %v, expected %v", f, want)
+			}
+			got, err := f.Append([]byte("before"), file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := append([]byte("before"), fixture(t, c.name+".raw")...); !bytes.Equal(got, want) {
+				t.Errorf("found % x\nexpected % x", got, want)
+			}
+		})
+	}
+}
+
+func TestShapeAndType(t *testing.T) {
+	t.Parallel()
+	grey := Format{Width: 5, Height: 4, Channels: 1, Depth: 16}
+	if s := grey.Shape(); len(s) != 2 || s[0] != 4 || s[1] != 5 || grey.DType() != idx.Int16 || grey.Size() != 40 {
+		t.Errorf("found %v, %v, %d bytes", s, grey.DType(), grey.Size())
+	}
+	color := Format{Width: 5, Height: 4, Channels: 3, Depth: 8}
+	if s := color.Shape(); len(s) != 3 || s[2] != 3 || color.DType() != idx.Uint8 || color.Size() != 60 {
+		t.Errorf("found %v, %v, %d bytes", s, color.DType(), color.Size())
+	}
+}
+
+// withHeader is file with other bytes in IHDR, from its offset at on, and the right checksum.
+func withHeader(file []byte, at int, b ...byte) []byte {
+	file = bytes.Clone(file)
+	copy(file[16+at:], b)
+	binary.BigEndian.PutUint32(file[29:], crc32.ChecksumIEEE(file[12:29]))
+	return file
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	good := fixture(t, "grey8.png")
+	damaged := bytes.Clone(good)
+	damaged[len(damaged)-20] ^= 1
+	header := bytes.Clone(good)
+	header[20] ^= 1
+	for _, c := range []struct {
+		about string
+		file  []byte
+		want  string
+	}{
+		{"nothing", nil, "the file is empty"},
+		{"a JPEG", []byte("\xff\xd8\xff\xe0rest"), "found a JPEG file, expected PNG"},
+		{"a WebP", []byte("RIFF\x10\x00\x00\x00WEBPVP8 "), "found a WebP file"},
+		{"text", []byte("<html>"), "begins with 3c 68 74 6d 6c 3e"},
+		{"cut in the header", good[:20], "ends in its header, at byte 20"},
+		{"cut in the pixels", good[:60], "the image is damaged"},
+		{"a damaged pixel", damaged, "the image is damaged"},
+		{"a damaged header", header, "the checksum of its header is wrong"},
+		{"no pixels", withHeader(good, 0, 0, 0, 0, 0), "0×4 pixels"},
+		{"a size beyond counting", withHeader(good, 0, 0x7f, 0xff, 0xff, 0xff), "2147483647×4 pixels"},
+		{"a colour type that there is not", withHeader(good, 8, 8, 5), "colour type 5 with 8 bits"},
+		{"a depth that there is not", withHeader(good, 8, 3, 0), "colour type 0 with 3 bits"},
+		{"colours", fixture(t, "rgb8.png"), "found 5×4, 8-bit RGB, expected 5×4, 8-bit grey"},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			t.Parallel()
+			dst, err := Format{Width: 5, Height: 4, Channels: 1, Depth: 8}.Append([]byte("x"), c.file)
+			if err == nil || !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("found %v, expected %q", err, c.want)
+			}
+			if string(dst) != "x" {
+				t.Errorf("the destination is %q, expected x", dst)
+			}
+		})
+	}
+}
+
+func TestSixteenBitsBeyondInt16(t *testing.T) {
+	t.Parallel()
+	file := fixture(t, "toolarge16.png")
+	f, err := Describe(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Append(nil, file)
+	if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "x = 0, y = 0 has a sample of 40000, expected at most 32767") {
+		t.Errorf("found %v", err)
+	}
+}
+
+// TestLiesTakeNoMemory has a header of 4 billion pixels in a file of 89 bytes.
+func TestLiesTakeNoMemory(t *testing.T) {
+	t.Parallel()
+	file := withHeader(fixture(t, "grey8.png"), 0, 0, 1, 0, 0, 0, 1, 0, 0)
+	f, err := Describe(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Size() != 1<<32 {
+		t.Errorf("found %d bytes, expected 2³²", f.Size())
+	}
+	if _, err := f.Append(nil, file); err == nil || !strings.Contains(err.Error(), "too few for that") {
+		t.Errorf("found %v", err)
+	}
+}
+
+// TestEveryFilter has lines of all filters, among them the first, in images of one to four bytes a pixel, and compares with image/png.
+func TestEveryFilter(t *testing.T) {
+	t.Parallel()
+	for color, channels := range map[byte]int{grey: 1, trueColor: 3, withAlpha: 4} {
+		for first := range byte(6) {
+			const width, height = 5, 11
+			var lines []byte
+			for y := range byte(height) {
+				lines = append(lines, (first+y)%5)
+				for x := range byte(width * channels) {
+					lines = append(lines, 37*y+151*x+x*x*y)
+				}
+			}
+			if first == 5 {
+				lines[0] = 5 // which there is not
+			}
+			file := withLines(color, width, height, lines)
+			f, err := Describe(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plain, ok := f.appendPlain([]byte("x"), file)
+			any, err := f.appendAny([]byte("x"), file)
+			if ok != (first < 5) || (err == nil) != ok || !bytes.Equal(plain, any) {
+				t.Errorf("colour type %d, first filter %d: found %v, % x\nexpected % x, error %v", color, first, ok, plain, any, err)
+			}
+		}
+	}
+}
+
+// withLines is a file of filtered lines.
+func withLines(color byte, width, height uint32, lines []byte) []byte {
+	file := []byte(signature)
+	add := func(kind string, data []byte) {
+		file = binary.BigEndian.AppendUint32(file, uint32(len(data)))
+		at := len(file)
+		file = append(append(file, kind...), data...)
+		file = binary.BigEndian.AppendUint32(file, crc32.ChecksumIEEE(file[at:]))
+	}
+	header := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, width), height)
+	add("IHDR", append(header, 8, color, 0, 0, 0))
+	var packed bytes.Buffer
+	w := zlib.NewWriter(&packed)
+	_, _ = w.Write(lines) // a bytes.Buffer takes everything
+	w.Close()
+	add("IDAT", packed.Bytes())
+	add("IEND", nil)
+	return file
+}
+
+func BenchmarkAppend(b *testing.B) {
+	lines := make([]byte, 28*29) // as a digit has them: half background
+	for i := range lines {
+		if i%29 > 8 && i%29 < 20 {
+			lines[i] = byte(i * 7919 >> 3)
+		}
+	}
+	file := withLines(grey, 28, 28, lines)
+	f := Format{Width: 28, Height: 28, Channels: 1, Depth: 8}
+	dst := make([]byte, 0, 784)
+	for name, run := range map[string]func() error{
+		"plain":     func() error { _, err := f.Append(dst, file); return err },
+		"image/png": func() error { _, err := f.appendAny(dst, file); return err },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := run(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func FuzzAppend(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.png")
+	if err != nil || len(files) == 0 {
+		f.Fatal("no fixtures", err)
+	}
+	for _, name := range files {
+		f.Add(fixture(f, filepath.Base(name)))
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		format, err := Describe(file)
+		if err != nil {
+			if !errors.Is(err, ErrFormat) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if format.Size() > 1<<24 {
+			return
+		}
+		record, err := format.Append(nil, file)
+		if err != nil && !errors.Is(err, ErrFormat) {
+			t.Fatal(err)
+		}
+		if plain, ok := format.appendPlain(nil, file); ok {
+			if any, err := format.appendAny(nil, file); err != nil || !bytes.Equal(plain, any) {
+				t.Fatalf("image/png finds other samples, error %v", err)
+			}
+		}
+		if err == nil && int64(len(record)) != format.Size() {
+			t.Fatalf("found %d bytes, expected %d", len(record), format.Size())
+		}
+	})
+}

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Make NAME.png in every colour type of PNG, with Pillow where it can write it, and NAME.raw: the samples that Pillow reads from it.
+
+Pillow 13.0.0 and numpy 2.4.6 made the committed files.
+"""
+import pathlib
+import struct
+import zlib
+
+import numpy as np
+from PIL import Image
+
+HERE = pathlib.Path(__file__).parent
+H, W = 4, 5
+rng = np.random.default_rng(1)
+
+
+def save(name, image, mode=None, **options):
+    image.save(HERE / f"{name}.png", **options)
+    check(name, mode)
+
+
+def check(name, mode=None):
+    """Write what Pillow reads, converted to mode."""
+    with Image.open(HERE / f"{name}.png") as image:
+        if mode:
+            image = image.convert(mode)
+        samples = np.asarray(image)
+    (HERE / f"{name}.raw").write_bytes(samples.astype("<u2" if name.endswith("16") else "u1").tobytes())
+
+
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def by_hand(name, depth, color, lines, extra=b""):
+    """Write what Pillow has no mode for: lines are the packed bytes of the rows."""
+    header = struct.pack(">IIBBBBB", W, H, depth, color, 0, 0, 0)
+    pixels = zlib.compress(b"".join(b"\0" + line for line in lines))
+    (HERE / f"{name}.png").write_bytes(
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + extra + chunk(b"IDAT", pixels) + chunk(b"IEND", b""))
+
+
+def noise(*shape, most=256, dtype=np.uint8):
+    return rng.integers(0, most, (H, W, *shape)).astype(dtype)
+
+
+save("grey8", Image.fromarray(noise()))
+save("rgb8", Image.fromarray(noise(3)))
+save("rgba8", Image.fromarray(noise(4)))
+save("greyalpha8", Image.fromarray(noise(2), "LA"), "RGBA")
+save("grey1", Image.fromarray(noise(most=2) * 255).convert("1"), "L")
+save("palette", Image.fromarray(noise(3)).quantize(7), "RGB")
+save("palettealpha", Image.fromarray(noise(4)).quantize(7), "RGBA")
+save("grey16", Image.fromarray(noise(most=32768, dtype=np.uint16)))
+Image.fromarray(np.full((H, W), 40000, np.uint16)).save(HERE / "toolarge16.png")
+image = Image.fromarray(noise())
+save("greytransparent", image, "RGBA", transparency=image.getpixel((2, 1)))
+by_hand("grey2", 2, 0, [rng.bytes(2) for _ in range(H)])
+check("grey2", "L")
+by_hand("grey4", 4, 0, [rng.bytes(3) for _ in range(H)])
+check("grey4", "L")

@@ -1,0 +1,158 @@
+package png
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A list is the files of the folder, compact: there may be millions.
+type list struct {
+	folders []string // names of the class folders, sorted; one empty name if there are none
+	files   []file   // in the order of the rows
+	names   []byte   // of the files, each with a 0 behind it
+}
+
+// A file is one image.
+type file struct {
+	folder uint32 // index in folders
+	at     uint32 // offset of its name in names
+}
+
+// name is that of f in its folder.
+func (l *list) name(f file) []byte {
+	name := l.names[f.at:]
+	return name[:bytes.IndexByte(name, 0)]
+}
+
+// path is that of f in the root, with a slash.
+func (l *list) path(f file) string {
+	return path.Join(l.folders[f.folder], string(l.name(f)))
+}
+
+// others are the extensions of images that are not read here.
+var others = []string{".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".ppm", ".pgm"}
+
+// A visit is what is in one directory.
+type visit struct {
+	folders []string
+	images  int
+	other   int    // images of other formats
+	example string // one of those
+}
+
+// readFolder lists the images and their class folders.
+func (t *Table) readFolder() error {
+	top, err := t.visit("", 0)
+	if err != nil {
+		return err
+	}
+	slices.Sort(top.folders)
+	if top.images > 0 && len(top.folders) > 0 {
+		for _, name := range top.folders {
+			if inner, err := t.visit(name, 0); err != nil || inner.images > 0 {
+				return fail("move the images into class folders, or the folders away", "found %d images beside the class folder %s, expected all or none in class folders",
+					top.images, name)
+			}
+		}
+		top.folders = nil
+	}
+	found := top
+	t.list.folders = []string{""}
+	if len(top.folders) > 0 {
+		t.list.folders = top.folders
+		if int64(len(top.folders)) > math.MaxInt32 {
+			return fail("", "found %d class folders, which is too many", len(top.folders))
+		}
+		for i, name := range top.folders {
+			inner, err := t.visit(name, uint32(i))
+			if err != nil {
+				return err
+			}
+			if len(inner.folders) > 0 && inner.images == 0 {
+				return fail("name the folder that holds the class folders: "+path.Join(t.path, name), "the class folder %s holds folders, as %s, expected images",
+					name, inner.folders[0])
+			}
+			found.images += inner.images
+			found.other += inner.other
+			if inner.example != "" {
+				found.example = path.Join(name, inner.example)
+			}
+		}
+	}
+	if found.other > 0 {
+		return fail("convert them to PNG first, as with mogrify -format png", "found %d images of other formats, as %s, and %d PNG files, expected PNG alone",
+			found.other, found.example, found.images)
+	}
+	if found.images == 0 {
+		return fail("name a folder of PNG files, or of class folders with PNG files", "found no PNG files")
+	}
+	return nil
+}
+
+// visit adds the images of a directory to the list, as those of the folder with that index, and tells what else there is.
+func (t *Table) visit(name string, folder uint32) (v visit, err error) {
+	dir, err := t.root.Open(cmp.Or(name, "."))
+	if err != nil {
+		return v, t.inFile(name, err)
+	}
+	defer dir.Close() // only read from
+	before := len(t.list.files)
+	for {
+		entries, err := dir.ReadDir(1024)
+		for _, e := range entries {
+			if err := t.meet(&v, name, folder, e); err != nil {
+				return v, err
+			}
+		}
+		if err == io.EOF {
+			v.images = len(t.list.files) - before
+			return v, nil
+		}
+		if err != nil {
+			return v, t.inFile(name, err)
+		}
+	}
+}
+
+// meet looks at one entry of the directory called dir.
+func (t *Table) meet(v *visit, dir string, folder uint32, e fs.DirEntry) error {
+	name := e.Name()
+	if strings.HasPrefix(name, ".") || name == "__MACOSX" {
+		return nil
+	}
+	ext := strings.ToLower(path.Ext(name))
+	kind := e.Type()
+	if kind&fs.ModeSymlink != 0 || kind&fs.ModeIrregular != 0 {
+		info, err := t.root.Stat(path.Join(dir, name))
+		if err != nil && ext != ".png" {
+			return nil // a link that leads nowhere, or out, and is no image by its name
+		}
+		if err != nil {
+			return t.inFile(path.Join(dir, name), err)
+		}
+		kind = info.Mode().Type()
+	}
+	switch {
+	case kind.IsDir():
+		v.folders = append(v.folders, name)
+	case slices.Contains(others, ext):
+		v.other++
+		v.example = name
+	case ext != ".png":
+	case kind != 0:
+		return t.inFile(path.Join(dir, name), fail("", "found a %v, expected a regular file", os.FileMode(kind)))
+	case int64(len(t.list.names))+int64(len(name)) >= math.MaxUint32:
+		return fail("split the folder", "the names of all files have more than 4 GiB")
+	default:
+		t.list.files = append(t.list.files, file{folder: folder, at: uint32(len(t.list.names))})
+		t.list.names = append(append(t.list.names, name...), 0)
+	}
+	return nil
+}

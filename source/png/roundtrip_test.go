@@ -1,0 +1,188 @@
+package png
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/idxport/idxport/pipeline"
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	sinkpng "github.com/idxport/idxport/sink/png"
+	"github.com/idxport/idxport/sink/publish"
+	"github.com/idxport/idxport/source"
+)
+
+// joined is IDX files of the repository: image, and label unless that is empty.
+func joined(t testing.TB, image, label string, classes []string) source.Table {
+	t.Helper()
+	var parts []source.Table
+	for _, f := range []struct {
+		path string
+		o    source.Options
+	}{{image, source.Options{Name: "image"}}, {label, source.Options{Name: "label", Classes: classes}}} {
+		if f.path == "" {
+			continue
+		}
+		part, err := source.OpenIDX("../../"+f.path, f.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts = append(parts, part)
+	}
+	all, err := source.Join(false, parts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { all.Close() })
+	return all
+}
+
+// written is the folder that sink/png makes of table.
+func written(t testing.TB, table source.Table, o sinkpng.Options) string {
+	t.Helper()
+	target := filepath.Join(t.TempDir(), "test")
+	set, err := publish.Prepare([]publish.Target{{Path: target, Folder: true}}, publish.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer set.Discard()
+	s := schema.Of(table)
+	k, err := sinkpng.New(set.Folder(0), s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pipeline.Run(context.Background(), table, s, []sink.Sink{k}, pipeline.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := set.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	return target
+}
+
+var fashion = []string{"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"}
+
+func TestWhatTheSinkWritesComesBack(t *testing.T) {
+	t.Parallel()
+	const images, labels = "testdata/fashion-mnist/t10k-images-idx3-ubyte.gz", "testdata/fashion-mnist/t10k-labels-idx1-ubyte.gz"
+	for _, c := range []struct {
+		about         string
+		image, label  string
+		classes, want []string
+		o             sinkpng.Options
+	}{
+		{"class folders by label", images, labels, nil, nil, sinkpng.Options{}},
+		{"no labels", images, "", nil, nil, sinkpng.Options{}},
+		{"metadata.csv has the names", images, labels, fashion, fashion, sinkpng.Options{MetadataCSV: true}},
+		{"class folders by name and metadata.csv", images, labels, fashion, fashion, sinkpng.Options{MetadataCSV: true, ClassFolders: "names"}},
+		{"colours", "testdata/tiny/uint8-2x5x7x3.idx", "", nil, nil, sinkpng.Options{}},
+		{"alpha", "testdata/tiny/uint8-2x5x7x4.idx", "", nil, nil, sinkpng.Options{}},
+		{"16 bits", "testdata/tiny/int16-3x7x9-nonnegative.idx", "", nil, nil, sinkpng.Options{}},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			t.Parallel()
+			table := open(t, written(t, joined(t, c.image, c.label, c.classes), c.o), source.ReadOptions{})
+			expectSame(t, table, joined(t, c.image, c.label, nil))
+			if c.label != "" && fmt.Sprint(table.Columns()[1].Classes) != fmt.Sprint(c.want) {
+				t.Errorf("found the classes %q, expected %q", table.Columns()[1].Classes, c.want)
+			}
+		})
+	}
+}
+
+// expectSame compares table with the IDX files that it was made of.
+func expectSame(t *testing.T, table *Table, original source.Table) {
+	t.Helper()
+	got, err := readAll(table, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := readAll(original, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != len(want) || table.Rows() != original.Rows() {
+		t.Fatalf("found %d columns of %d rows, expected %d of %d", len(got), table.Rows(), len(want), original.Rows())
+	}
+	for i, c := range original.Columns() {
+		found := table.Columns()[i]
+		if found.Name != c.Name || found.DType != c.DType || fmt.Sprint(found.Shape) != fmt.Sprint(c.Shape) {
+			t.Errorf("found %s %v %v, expected %s %v %v", found.Name, found.DType, found.Shape, c.Name, c.DType, c.Shape)
+		}
+		if !bytes.Equal(got[i], want[i]) {
+			t.Errorf("%s has other values", c.Name)
+		}
+	}
+}
+
+// TestManyGoroutines sends a folder through the pipeline, whose goroutines decode at the same time, into another folder: its files are the same.
+func TestManyGoroutines(t *testing.T) {
+	t.Parallel()
+	const images, labels = "testdata/fashion-mnist/train-images-idx3-ubyte.gz", "testdata/fashion-mnist/train-labels-idx1-ubyte.gz"
+	first := written(t, joined(t, images, labels, nil), sinkpng.Options{})
+	again := written(t, open(t, first, source.ReadOptions{}), sinkpng.Options{})
+	want, err := os.ReadFile(filepath.Join(first, "_manifest.json")) // which has a hash of all names and contents
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(again, "_manifest.json")); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("found %s\nexpected %s\nerror %v", got, want, err)
+	}
+}
+
+func TestMNIST(t *testing.T) {
+	t.Parallel()
+	const images, labels = "data/mnist/t10k-images-idx3-ubyte", "data/mnist/t10k-labels-idx1-ubyte"
+	if _, err := os.Stat("../../" + images); err != nil {
+		t.Skip("needs make data")
+	}
+	table := open(t, written(t, joined(t, images, labels, nil), sinkpng.Options{}), source.ReadOptions{})
+	expectSame(t, table, joined(t, images, labels, nil))
+}
+
+func BenchmarkFolder(b *testing.B) {
+	const images, labels = "data/mnist/t10k-images-idx3-ubyte", "data/mnist/t10k-labels-idx1-ubyte"
+	if _, err := os.Stat("../../" + images); err != nil {
+		b.Skip("needs make data")
+	}
+	dir := written(b, joined(b, images, labels, nil), sinkpng.Options{})
+	b.ResetTimer()
+	b.Run("list", func(b *testing.B) {
+		for b.Loop() {
+			table, err := openFolder(dir, source.ReadOptions{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			table.Close()
+		}
+	})
+	b.Run("all", func(b *testing.B) {
+		for b.Loop() {
+			table, err := openFolder(dir, source.ReadOptions{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := readAll(table, 1328); err != nil {
+				b.Fatal(err)
+			}
+			table.Close()
+		}
+	})
+	b.Run("decode", func(b *testing.B) {
+		table, err := openFolder(dir, source.ReadOptions{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer table.Close()
+		file, _ := table.readFile(nil, table.list.files[0])
+		for b.Loop() {
+			if _, err := table.format.Append(nil, file); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,240 @@
+package png
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/picture"
+)
+
+// A Table is a folder of PNG files. It is a source.Table, a source.Seeker and a source.Noter.
+type Table struct {
+	path    string // as the user wrote it, for errors
+	root    *os.Root
+	folders []*os.Root // those of the class folders; nil if there are too many to hold open
+	list    list
+	labels  labels
+	format  picture.Format
+	limit   int64 // bytes of a file
+	convert conversion
+	columns []source.Column
+	notes   []string
+	next    int64
+}
+
+const (
+	// maxOpen is the most class folders that are held open: a process may have 1024 descriptors, and tables may be read side by side.
+	maxOpen = 256
+	// maxExtra is how many bytes a file may have beyond twice its samples: for texts, colour profiles and previews.
+	maxExtra = 4 << 20
+)
+
+// Open opens the folder at path. It lists all files and reads the first. See the package comment for what is assumed about it; errors are a
+// *source.FileError, which wraps an *Error or a *picture.Error where the folder or an image is bad.
+func Open(path string, o source.ReadOptions) (source.Table, error) {
+	t, err := openFolder(path, o)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func openFolder(path string, o source.ReadOptions) (*Table, error) {
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{path: path, root: root}
+	if err := t.begin(o); err != nil {
+		var known *source.FileError
+		if !errors.As(err, &known) {
+			err = source.ErrorIn(path, err)
+		}
+		return nil, errors.Join(err, t.Close())
+	}
+	return t, nil
+}
+
+// begin finds the files, their order, the labels and the format of the images.
+func (t *Table) begin(o source.ReadOptions) error {
+	if err := t.readFolder(); err != nil {
+		return err
+	}
+	t.sort()
+	if err := t.findLabels(); err != nil {
+		return err
+	}
+	if err := t.openFolders(); err != nil {
+		return err
+	}
+	t.limit = 2*o.MaxRecord() + maxExtra
+	first := t.list.files[0]
+	data, err := t.readFile(nil, first)
+	if err != nil {
+		return t.inFile(t.list.path(first), err)
+	}
+	if t.format, err = picture.Describe(data); err != nil {
+		return t.inFile(t.list.path(first), err)
+	}
+	if t.convert, err = newConversion(t.format.DType(), o.DType); err != nil {
+		return err
+	}
+	image := source.Column{Name: "image", DType: t.convert.to, Shape: t.format.Shape(), Origin: filepath.Base(t.path)}
+	if size := t.format.Size() / int64(t.convert.from.Size()) * int64(t.convert.to.Size()); size > o.MaxRecord() {
+		return t.inFile(t.list.path(first), fail("allow that with --max-record-bytes", "the image is %v, a record of %d bytes, expected at most %d",
+			t.format, size, o.MaxRecord()))
+	}
+	t.limit = 2*t.format.Size() + maxExtra
+	t.columns = []source.Column{image}
+	if t.labels.given {
+		t.columns = append(t.columns, source.Column{Name: "label", DType: t.labels.dtype, Origin: image.Origin, Classes: t.labels.classes})
+	}
+	return nil
+}
+
+// openFolders opens the class folders, so that a file's path is not walked anew for each.
+func (t *Table) openFolders() error {
+	if len(t.list.folders) > maxOpen {
+		return nil
+	}
+	for _, name := range t.list.folders {
+		if name == "" {
+			t.folders = append(t.folders, t.root)
+			continue
+		}
+		root, err := t.root.OpenRoot(name)
+		if err != nil {
+			return t.inFile(name, err)
+		}
+		t.folders = append(t.folders, root)
+	}
+	return nil
+}
+
+// readFile reads f into buf, which grows as it needs.
+func (t *Table) readFile(buf []byte, f file) ([]byte, error) {
+	var opened *os.File
+	var err error
+	if t.folders != nil {
+		opened, err = t.folders[f.folder].Open(string(t.list.name(f)))
+	} else {
+		opened, err = t.root.Open(filepath.FromSlash(t.list.path(f)))
+	}
+	if err != nil {
+		return buf, bare(err)
+	}
+	defer opened.Close() // only read from
+	if cap(buf) == 0 {
+		buf = make([]byte, 0, 64<<10)
+	}
+	buf = buf[:0]
+	for {
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
+		}
+		n, err := opened.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if err == io.EOF {
+			return buf, nil
+		}
+		if err != nil {
+			return buf, bare(err)
+		}
+		if int64(len(buf)) > t.limit {
+			return buf, fail("", "the file has more than %d bytes, which is too many for its image", t.limit)
+		}
+	}
+}
+
+// bare is err without the path, which is that in the class folder.
+func bare(err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+func (t *Table) note(format string, args ...any) {
+	t.notes = append(t.notes, t.path+": "+fmt.Sprintf(format, args...))
+}
+
+// Columns are the images and, if they are known, the labels.
+func (t *Table) Columns() []source.Column { return t.columns }
+
+// Rows is the number of images.
+func (t *Table) Rows() int64 { return int64(len(t.list.files)) }
+
+// Notes tell what was assumed about the folder.
+func (t *Table) Notes() []string { return t.notes }
+
+// Read decides which rows b has: Decode opens their files.
+func (t *Table) Read(ctx context.Context, b *source.Raw) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	b.First, b.Rows = t.next, int(min(int64(b.Cap), t.Rows()-t.next))
+	if b.Rows == 0 {
+		return io.EOF
+	}
+	t.next += int64(b.Rows)
+	return nil
+}
+
+// Skip passes over n rows.
+func (t *Table) Skip(n int64) error {
+	if n < 0 || n > t.Rows()-t.next {
+		return fmt.Errorf("%w: skip %d of %d", source.ErrRange, n, t.Rows()-t.next)
+	}
+	t.next += n
+	return nil
+}
+
+// Decode reads and decodes the files of b. The error is a *source.FileError with the path of the file, around its row.
+func (t *Table) Decode(b *source.Raw) error {
+	if len(b.Columns) != len(t.columns) {
+		b.Columns = make([][]byte, len(t.columns))
+	}
+	for i, c := range t.columns {
+		b.Columns[i] = source.Grow(b.Columns[i], b.Rows*c.RecordSize())
+	}
+	images := b.Columns[0][:0]
+	for i := range b.Rows {
+		row := b.First + int64(i)
+		f := t.list.files[row]
+		var err error
+		if b.Scratch, err = t.readFile(b.Scratch, f); err == nil {
+			images, err = t.convert.append(images, t.format, b.Scratch)
+		}
+		if err != nil {
+			return t.inFile(t.list.path(f), fmt.Errorf("row %d: %w", row, err))
+		}
+		if !t.labels.given {
+			continue
+		}
+		label := t.labels.of(row, f)
+		if t.labels.dtype.Size() == 1 {
+			b.Columns[1][i] = byte(label)
+		} else {
+			binary.LittleEndian.PutUint32(b.Columns[1][4*i:], uint32(label))
+		}
+	}
+	return nil
+}
+
+// Close closes the folders.
+func (t *Table) Close() error {
+	var all []error
+	for _, f := range t.folders {
+		if f != t.root {
+			all = append(all, f.Close())
+		}
+	}
+	return errors.Join(append(all, t.root.Close())...)
+}

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Make folders of images with Pillow, and beside each NAME.json: the rows that a reader is to find, in order, as [label, sum of samples].
+
+The order and the labels of imagefolder are those that torchvision's ImageFolder documents: sorted folders, sorted files in each.
+Pillow 13.0.0 made the committed files.
+"""
+import json
+import pathlib
+import shutil
+
+import numpy as np
+from PIL import Image
+
+HERE = pathlib.Path(__file__).parent
+rng = np.random.default_rng(7)
+
+
+def image(path, *shape):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    samples = rng.integers(0, 256, shape, dtype=np.uint8)
+    Image.fromarray(samples).save(path)
+    return int(samples.sum())
+
+
+def folder(name):
+    shutil.rmtree(HERE / name, ignore_errors=True)
+    return HERE / name
+
+
+def expect(name, rows):
+    (HERE / f"{name}.json").write_text(json.dumps(rows) + "\n")
+
+
+# Class folders by name, files by any name: ImageFolder.
+root, rows = folder("imagefolder"), []
+for label, animal in enumerate(["Bear", "ant", "cat"]):  # sorted by code point
+    for file in sorted(["z.png", "a b.PNG", "10.png", "9.png"]):
+        rows.append([label, image(root / animal / file, 4, 5, 3)])
+(root / "README.txt").write_text("no image\n")
+expect("imagefolder", rows)
+
+# Class folders by number, not from 0; the files' numbers are the rows, of which two are missing.
+root, found = folder("numbered"), {}
+for number in [2, 3, 5, 8, 11, 6]:
+    label = {2: 7, 3: 10, 5: 7, 8: 300, 11: 10, 6: 7}[number]
+    found[number] = [label, image(root / str(label) / f"{number}.png", 3, 2)]
+expect("numbered", [found[n] for n in sorted(found)])
+
+# Numbers that start anew in each folder.
+root, rows = folder("restarting"), []
+for label in range(2):
+    for number in ["0", "1", "10", "2"]:
+        rows.append([label, image(root / str(label) / f"{number}.png", 3, 2)])
+expect("restarting", rows)
+
+# Images alone.
+root, rows = folder("flat"), []
+for number in range(3):
+    rows.append([None, image(root / f"{number:02}.png", 3, 2)])
+expect("flat", rows)
+
+# Images with a metadata.csv, as Hugging Face's imagefolder has it.
+root, rows, lines = folder("metadata"), [], ["file_name,label,class"]
+for name, label in [("x.png", 1), ("a.png", 0), ("k.png", 1)]:
+    rows.append((name, [label, image(root / name, 3, 2)]))
+    lines.append(f'{name},{label},"{["dog, small", "cat"][label]}"')
+(root / "metadata.csv").write_text("\n".join(lines) + "\n")
+expect("metadata", [row for _, row in sorted(rows)])
+
+# Class folders whose labels metadata.csv has.
+root, rows, lines = folder("mapped"), [], ["label,file_name"]
+for name, label in [("dog/1.png", 3), ("cat/2.png", 9), ("dog/4.png", 3)]:
+    rows.append([label, image(root / name, 3, 2)])
+    lines.append(f"{label},{name}")
+(root / "metadata.csv").write_text("\n".join(lines) + "\n")
+expect("mapped", rows)

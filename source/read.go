@@ -1,0 +1,38 @@
+package source
+
+import "github.com/idxport/idxport/source/idx"
+
+// ReadOptions say how a file of another format than IDX is read. The zero value takes what the file tells.
+type ReadOptions struct {
+	// Name is that of the only column, where the file does not tell it; empty: "data".
+	Name string
+	// MaxRecordSize is the most bytes of a record; 0 means 16 MiB.
+	MaxRecordSize int64
+	// DType is the type of elements where the file cannot tell: in text, and in images. 0: the default of the format, which is said in a note.
+	DType idx.DType
+	// Shape is the shape of a record where the file cannot tell; nil: the default of the format, which is said in a note.
+	Shape []int
+	// Like are the columns that the file is expected to have, of whose types and shapes it is then taken to be where it cannot tell.
+	Like []Column
+}
+
+// MaxRecord is MaxRecordSize or its default.
+func (o ReadOptions) MaxRecord() int64 {
+	if o.MaxRecordSize == 0 {
+		return 16 << 20
+	}
+	return o.MaxRecordSize
+}
+
+// A Described table has what its file keeps about where it comes from: see package schema for the keys.
+type Described interface {
+	Meta() map[string]string
+}
+
+// Meta is what t tells of where it comes from, if it is Described.
+func Meta(t Table) map[string]string {
+	if d, ok := t.(Described); ok {
+		return d.Meta()
+	}
+	return nil
+}
