@@ -66,6 +66,8 @@ func inputFlags() []cli.Flag {
 		&cli.StringFlag{Name: "classes", Category: aboutInput, Usage: "read the class names from `FILE`: a name a line, or lines of label and code point"},
 		&cli.StringFlag{Name: "reshape", Category: aboutInput, Usage: "read the data as an array of other `DIMS`, such as -1x28x28, in C order"},
 		&cli.StringFlag{Name: "byte-order", Category: aboutInput, Value: "big", Usage: "the `ORDER` of bytes in the payload: big, or little for files that a careless writer made"},
+		&cli.StringFlag{Name: "dtype", Category: aboutInput, Usage: "the `TYPE` of the elements of text and PNG inputs: uint8, int8, int16, int32, float32 or float64"},
+		&cli.StringFlag{Name: "shape", Category: aboutInput, Usage: "the `SHAPE` of one record of text inputs, such as 28x28"},
 		&cli.BoolFlag{Name: "salvage", Category: aboutInput, Usage: "take the whole records of files that are truncated, too long, or whose count is wrong"},
 		&cli.Int64Flag{Name: "max-record-bytes", Category: aboutInput, Value: 16 << 20, Usage: "refuse records of more than `N` bytes; memory grows with it"},
 	}
@@ -90,6 +92,8 @@ func convertFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "overwrite", Category: aboutOutput, Usage: "replace outputs that exist, each in one step"},
 		&cli.Int64Flag{Name: "rows-per-file", Category: aboutOutput, Usage: "make every output a folder of files with `N` rows each, and an empty _SUCCESS; for Parquet, Arrow, CSV and tar", HideDefault: true},
 		&cli.StringFlag{Name: "file-size", Category: aboutOutput, Usage: "the same with files of about `SIZE`, such as 128MB"},
+		&cli.BoolFlag{Name: "if-changed", Category: aboutOutput, Usage: "do nothing if the outputs are there and were made of the same inputs with the same options; else replace them"},
+		&cli.BoolFlag{Name: "verify", Category: aboutOutput, Usage: "read every output again before it appears, and compare it with the inputs, value by value"},
 		&cli.BoolFlag{Name: "checksum", Category: aboutOutput, Usage: "report the sha256 of every output file"},
 		&cli.StringFlag{Name: "rows", Category: aboutOutput, Usage: "take only the rows `A:B` of each split: from 0, B not included, negative from the end"},
 		&cli.BoolFlag{Name: "transpose", Category: aboutOutput, Usage: "swap rows and columns of the images; =false leaves EMNIST as it is stored"},

@@ -12,7 +12,7 @@ import (
 
 // codeNames are the kinds of errors in the JSON report, by exit code.
 var codeNames = map[int]string{
-	exitUsage: "usage", exitData: "bad_data", exitNoInput: "no_input", exitInternal: "internal", exitCannotMake: "cannot_create",
+	exitDiffers: "differs", exitUsage: "usage", exitData: "bad_data", exitNoInput: "no_input", exitInternal: "internal", exitCannotMake: "cannot_create",
 	exitIO: "io", exitLocked: "locked", exitPermission: "permission",
 }
 

@@ -26,13 +26,13 @@ func TestSameBytes(t *testing.T) {
 		t.Fatalf("found %d files, expected at least %d for two splits in %d formats", len(one), 2*n, n)
 	}
 	for _, workers := range []string{"2", "8"} {
-		compare(t, "with "+workers+" workers", one, hashes(t, append(args(formats.Names()...), "--workers", workers)), len(one))
+		sameFiles(t, "with "+workers+" workers", one, hashes(t, append(args(formats.Names()...), "--workers", workers)), len(one))
 	}
 	alone := map[string]string{}
 	for i, name := range formats.Names() {
 		maps.Copy(alone, hashes(t, append(args(name), "--workers", []string{"1", "2", "8"}[i%3])))
 	}
-	compare(t, "alone", one, alone, len(one))
+	sameFiles(t, "alone", one, alone, len(one))
 }
 
 // TestSameCompressedBytes is the same for what compresses on many goroutines: codecs of Parquet and Arrow, files that are compressed as a whole.
@@ -47,7 +47,7 @@ func TestSameCompressedBytes(t *testing.T) {
 			args = append(args, "--compression", c)
 		}
 		one := hashes(t, append(args, "--workers", "1"))
-		compare(t, fmt.Sprint(codecs), one, hashes(t, append(args, "--workers", "8")), len(one))
+		sameFiles(t, fmt.Sprint(codecs), one, hashes(t, append(args, "--workers", "8")), len(one))
 	}
 }
 
@@ -76,7 +76,7 @@ func hashes(t *testing.T, args []string) map[string]string {
 }
 
 // compare demands that both have the same files with the same bytes.
-func compare(t *testing.T, what string, want, got map[string]string, count int) {
+func sameFiles(t *testing.T, what string, want, got map[string]string, count int) {
 	t.Helper()
 	if len(got) != count {
 		t.Errorf("%s: found %d files, expected %d", what, len(got), count)

@@ -24,6 +24,7 @@ import (
 // Exit codes, after sysexits.h where it has them. 2 stays free: Go's own for a crash.
 const (
 	exitOK         = 0
+	exitDiffers    = 1
 	exitUsage      = 64
 	exitData       = 65
 	exitNoInput    = 66
@@ -36,10 +37,8 @@ const (
 )
 
 // exitCodes is the one place where kinds of errors become exit codes; the first row that matches counts.
-var exitCodes = []struct {
-	kind error
-	code int
-}{
+var exitCodes = []kind{
+	{errDiffers, exitDiffers},
 	{errUsage, exitUsage},
 	{sink.ErrUnsupported, exitUsage},
 	{sink.ErrRowsUnknown, exitUsage},
@@ -91,7 +90,12 @@ func exitCode(err error) int {
 		return exitInternal
 	}
 	for _, row := range exitCodes {
-		if errors.Is(err, row.kind) {
+		if errors.Is(err, row.err) {
+			return row.code
+		}
+	}
+	for _, row := range otherKinds() {
+		if errors.Is(err, row.err) {
 			return row.code
 		}
 	}

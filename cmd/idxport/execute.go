@@ -25,6 +25,7 @@ func (p *program) convert(ctx context.Context, o *convertOptions, r *report) err
 	if err := checkUsed(o); err != nil {
 		return err
 	}
+	o.counted = o.countsRows()
 	splits, err := o.find(false)
 	if err != nil {
 		return err
@@ -37,10 +38,17 @@ func (p *program) convert(ctx context.Context, o *convertOptions, r *report) err
 	if err := expandOutputs(jobs, o); err != nil {
 		return err
 	}
+	if err := checkVerify(o, jobs); err != nil {
+		return err
+	}
 	for _, j := range jobs {
 		r.describe(j)
 	}
 	if err := p.prepareLabels(ctx, jobs, o); err != nil {
+		return err
+	}
+	if unchanged, err := o.findUnchanged(jobs); err != nil || unchanged {
+		r.unchanged(unchanged, jobs)
 		return err
 	}
 	if err := checkSpace(jobs); err != nil {
@@ -63,11 +71,21 @@ func (p *program) convert(ctx context.Context, o *convertOptions, r *report) err
 		return err
 	}
 	w.writeCards()
+	if err := w.verifyOutputs(ctx); err != nil {
+		return err
+	}
 	if err := set.Commit(); err != nil {
 		return err
 	}
 	w.reportOutputs()
 	return nil
+}
+
+// countsRows tells whether an output has the number of rows in a header, or as many digits in names of files.
+func (o *convertOptions) countsRows() bool {
+	return slices.ContainsFunc(o.outputs, func(a outputArg) bool {
+		return slices.ContainsFunc(a.formats, func(f formats.Format) bool { return f.Folder || f.OneColumn || f.Images })
+	})
 }
 
 // prepareLabels finds the largest label where the names of folders depend on it.
@@ -151,7 +169,7 @@ func (o *output) addTarget(targets []publish.Target) []publish.Target {
 	if o.path == stdout {
 		return targets
 	}
-	t := publish.Target{Path: o.path, Folder: o.folder(), MakeParents: o.parents}
+	t := publish.Target{Path: o.path, Folder: o.folder(), MakeParents: o.parents, Key: o.madeKey}
 	if o.division != nil {
 		t.Mark = o.division.mark
 	}
@@ -205,8 +223,12 @@ func (w *writers) run(ctx context.Context, j *job, p *pass) error {
 	for _, out := range w.written[first:] {
 		out.rows = stats.Rows
 	}
+	say := w.report.warning // of files that are not as they should be
+	if w.options.others != nil {
+		say = w.report.note // of what other formats cannot tell
+	}
 	for _, n := range source.Notes(p.table) {
-		w.report.warning("%s", n)
+		say("%s", n)
 	}
 	for _, s := range sinks {
 		if n, ok := s.(interface{ Notes() []string }); ok {

@@ -20,7 +20,9 @@ type output struct {
 	parents bool // the folders above path are made
 	// division is nil for an output that is one file, or whose format is a folder by itself.
 	division *division
-	target   int // index in the publisher's set
+	target   int    // index in the publisher's set
+	base     string // with --if-changed: everything that decides on the output
+	madeKey  string // a hash over it
 }
 
 // name is how messages call the output.

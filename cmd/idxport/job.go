@@ -111,6 +111,7 @@ func (p *program) openJobs(ctx context.Context, o *convertOptions, splits []data
 	if err != nil {
 		return nil, err
 	}
+	o.names = classes
 	for _, s := range splits {
 		j, err := p.openJob(ctx, o, s, classes)
 		if err != nil {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/source/dataset"
+	"github.com/idxport/idxport/source/formats"
+	"github.com/idxport/idxport/source/idx"
 )
 
 // inputOptions are the validated flags of all commands that read IDX files.
@@ -16,9 +18,13 @@ type inputOptions struct {
 	inputs        []dataset.Input
 	splits        []string
 	dataset       string
-	classes       string // path, or empty
-	labelColumn   string // which column is the label: its name, or the index of a number of a label; empty: not said
-	reshape       []int  // nil: as in the header
+	classes       string                   // path, or empty
+	others        map[string]formats.Table // inputs of other formats than IDX, by path; found by find
+	counted       bool                     // they must tell their number of rows
+	dtype         idx.DType                // of what they hold, where they cannot tell; 0: not said
+	shape         []int                    // of its records, likewise; nil: not said
+	labelColumn   string                   // which column is the label: its name, or the index of a number of a label; empty: not said
+	reshape       []int                    // nil: as in the header
 	littleEndian  bool
 	salvage       bool
 	maxRecordSize int64
@@ -29,8 +35,11 @@ type convertOptions struct {
 	inputOptions
 	outputs      []outputArg
 	overwrite    bool
-	rowsPerFile  int64 // 0: no limit
-	fileSize     int64 // bytes, 0: no limit
+	verify       bool
+	ifChanged    bool
+	names        []string // of the classes, once they are read
+	rowsPerFile  int64    // 0: no limit
+	fileSize     int64    // bytes, 0: no limit
 	checksum     bool
 	rows         rowRange
 	transpose    *bool // nil: what the data set says
@@ -63,13 +72,31 @@ func parseInput(c *cli.Command) (o inputOptions, err error) {
 		return o, usagef("--max-record-bytes %d, expected 1 to %d", o.maxRecordSize, math.MaxInt32)
 	}
 	if c.IsSet("reshape") {
-		if o.reshape, err = parseShape(c.String("reshape")); err != nil {
+		if o.reshape, err = parseShape("reshape", c.String("reshape")); err != nil {
 			return o, err
 		}
+	}
+	if err := o.parseOthers(c); err != nil {
+		return o, err
 	}
 	order, err := oneOf(c, "byte-order", "big", "little")
 	o.littleEndian = order == "little"
 	return o, err
+}
+
+// parseOthers validates the flags about inputs of other formats.
+func (o *inputOptions) parseOthers(c *cli.Command) (err error) {
+	if c.IsSet("dtype") {
+		i := slices.IndexFunc(idx.DTypes(), func(d idx.DType) bool { return d.String() == c.String("dtype") })
+		if i < 0 {
+			return usagef("--dtype %q, expected uint8, int8, int16, int32, float32 or float64", c.String("dtype"))
+		}
+		o.dtype = idx.DTypes()[i]
+	}
+	if c.IsSet("shape") {
+		o.shape, err = parseShape("shape", c.String("shape"))
+	}
+	return err
 }
 
 // parseConvert validates the command line of convert.
@@ -109,6 +136,8 @@ func parseConvert(c *cli.Command) (*convertOptions, error) {
 
 // parseDivision validates the flags that make many files of an output.
 func (o *convertOptions) parseDivision(c *cli.Command) (err error) {
+	o.verify, o.ifChanged = c.Bool("verify"), c.Bool("if-changed")
+	o.overwrite = o.overwrite || o.ifChanged
 	o.rowsPerFile = c.Int64("rows-per-file")
 	if o.rowsPerFile < 0 || c.IsSet("rows-per-file") && o.rowsPerFile == 0 {
 		return usagef("--rows-per-file %d, expected at least 1", o.rowsPerFile)

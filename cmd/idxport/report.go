@@ -19,17 +19,18 @@ const reportVersion = 1
 
 // A report gathers what a run has to tell and shows it: lines on standard error while it runs, one JSON object at the end if that was asked for.
 type report struct {
-	SchemaVersion int            `json:"schema_version"`
-	Status        string         `json:"status"` // "ok" or "error"
-	Command       string         `json:"command"`
-	Inputs        []inputReport  `json:"inputs"`
-	Outputs       []outputReport `json:"outputs"`
-	Files         []*fileReport  `json:"files,omitempty"` // of inspect
-	Applied       []appliedItem  `json:"applied"`
-	Notes         []string       `json:"notes"`
-	Warnings      []string       `json:"warnings"`
-	Seconds       float64        `json:"seconds"`
-	Error         *errorReport   `json:"error,omitempty"`
+	SchemaVersion int              `json:"schema_version"`
+	Status        string           `json:"status"` // "ok", "unchanged" or "error"
+	Command       string           `json:"command"`
+	Inputs        []inputReport    `json:"inputs"`
+	Outputs       []outputReport   `json:"outputs"`
+	Files         []*fileReport    `json:"files,omitempty"` // of inspect
+	Verified      []verifiedReport `json:"verified,omitempty"`
+	Applied       []appliedItem    `json:"applied"`
+	Notes         []string         `json:"notes"`
+	Warnings      []string         `json:"warnings"`
+	Seconds       float64          `json:"seconds"`
+	Error         *errorReport     `json:"error,omitempty"`
 
 	program      *program
 	start        time.Time
@@ -38,6 +39,7 @@ type report struct {
 	jsonLog      bool
 	showProgress string // auto, always or never
 	dataOnStdout bool
+	same         bool // nothing had to be done
 }
 
 // inputReport describes one file that was read.
@@ -110,6 +112,9 @@ func (p *program) reporting(c *cli.Command, f func(*report) error) error {
 func (r *report) end(err error) error {
 	if r.jsonOut {
 		r.Seconds, r.Status = time.Since(r.start).Seconds(), "ok"
+		if r.same {
+			r.Status = "unchanged"
+		}
 		if err != nil {
 			r.Status, r.Error = "error", describeError(err)
 		}
@@ -135,14 +140,15 @@ func (r *report) end(err error) error {
 
 // parse validates the flags about reports.
 func (r *report) parse(c *cli.Command) (err error) {
-	if r.showProgress, err = oneOf(c, "progress", "auto", "always", "never"); err != nil {
-		return err
-	}
-	format, err := oneOf(c, "log-format", "text", "json")
-	r.jsonLog = format == "json"
 	for _, o := range c.StringSlice("output") {
 		r.dataOnStdout = r.dataOnStdout || o == stdout || strings.HasSuffix(o, "="+stdout)
 	}
+	format, err := oneOf(c, "log-format", "text", "json") // first: it says how the errors about the others are written
+	if err != nil {
+		return err
+	}
+	r.jsonLog = format == "json"
+	r.showProgress, err = oneOf(c, "progress", "auto", "always", "never")
 	return err
 }
 
@@ -195,6 +201,17 @@ func (r *report) note(format string, args ...any) { r.say("note", &r.Notes, form
 
 // warning tells something the user should look at.
 func (r *report) warning(format string, args ...any) { r.say("warning", &r.Warnings, format, args...) }
+
+// unchanged tells that nothing had to be done.
+func (r *report) unchanged(so bool, jobs []*job) {
+	if !so {
+		return
+	}
+	r.same = true
+	for _, out := range allOutputs(jobs) {
+		r.note("%s: unchanged", out.path)
+	}
+}
 
 func (r *report) say(level string, list *[]string, format string, args ...any) {
 	text := oneLine(fmt.Sprintf(format, args...))

@@ -68,13 +68,17 @@ func (r rowRange) String() string {
 	return fmt.Sprintf("%d:%d", r.first, r.last)
 }
 
-// parseShape reads dimensions such as -1x28x28.
-func parseShape(s string) ([]int, error) {
+// parseShape reads dimensions such as -1x28x28, the value of a flag.
+func parseShape(flag, s string) ([]int, error) {
 	var dims []int
 	for _, text := range strings.Split(strings.NewReplacer("×", "x", ",", "x").Replace(s), "x") {
 		d, err := strconv.Atoi(text)
-		if err != nil || d < -1 {
-			return nil, usagef("--reshape %q: %q is no dimension", s, text).hint("for example --reshape -1x28x28, where -1 is what is left")
+		if err == nil && flag == "shape" && d < 1 || err != nil || d < -1 {
+			e := usagef("--%s %q: %q is no dimension", flag, s, text)
+			if flag == "shape" {
+				return nil, e.hint("for example --shape 28x28, the shape of one record")
+			}
+			return nil, e.hint("for example --reshape -1x28x28, where -1 is what is left")
 		}
 		dims = append(dims, d)
 	}

@@ -65,6 +65,9 @@ func (o *inputOptions) sourceOptions() source.Options {
 
 // find looks for the splits of the inputs; damaged takes files too that cannot be read or do not fit together.
 func (o *inputOptions) find(damaged bool) ([]dataset.Split, error) {
+	if others, err := o.findOthers(); others != nil || err != nil {
+		return others, err
+	}
 	probe := o.sourceOptions()
 	probe.Reshape = nil // hashes and headers are those of the files
 	return dataset.Find(o.inputs, prober{probe}, dataset.Options{Dataset: o.dataset, Split: o.splits, Uncounted: o.salvage,
@@ -102,13 +105,12 @@ func (o *inputOptions) open(ctx context.Context, p *program, s dataset.Split, cl
 		return nil, err
 	}
 	for _, f := range s.Files {
-		file, err := o.openFile(ctx, p, s, f, classes)
+		t, err := o.openColumn(ctx, p, s, f, classes)
 		if err != nil {
 			return fail(err)
 		}
-		t := source.Table(file)
 		tables = append(tables, t)
-		if !stored {
+		if other, ok := o.others[f.Path]; !stored && (!ok || other.Format.OneColumn) {
 			if t, err = o.columnsOf(t, s, f); err != nil {
 				return fail(err)
 			}
@@ -128,6 +130,14 @@ func (o *inputOptions) open(ctx context.Context, p *program, s dataset.Split, cl
 		t = chosen
 	}
 	return source.CheckLabels(t), nil
+}
+
+// openColumn opens the file f of the split s, or the table that it is in another format.
+func (o *inputOptions) openColumn(ctx context.Context, p *program, s dataset.Split, f dataset.File, classes []string) (source.Table, error) {
+	if _, ok := o.others[f.Path]; ok {
+		return o.openOther(ctx, f, classes)
+	}
+	return o.openFile(ctx, p, s, f, classes)
 }
 
 // isLabels tells whether a file holds labels.

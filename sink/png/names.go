@@ -8,6 +8,9 @@ import (
 // maxName is the most bytes of a class's name that stay; with "-" and a label, a folder's name has less than 100.
 const maxName = 80
 
+// FolderNames are the names of the class folders of classes, by label, where they are named after the classes; empty for a label without a class.
+func FolderNames(classes []string) []string { return folderNames(classes) }
+
 // folderNames maps the names of classes to names of folders, different without regard to case; see the package comment. The name at a label is
 // empty if the class has none.
 func folderNames(classes []string) []string {

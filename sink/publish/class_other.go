@@ -23,8 +23,20 @@ func (c *osClass) writeFile(name string, data []byte) error {
 		return err
 	}
 	_, err = f.Write(data)
+	if err == nil {
+		err = sizeIs(f, int64(len(data)))
+	}
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
+	}
+	return err
+}
+
+// sizeIs compares the size of f with what was written.
+func sizeIs(f *os.File, written int64) error {
+	info, err := f.Stat()
+	if err == nil && info.Size() != written {
+		err = incomplete(written, info.Size())
 	}
 	return err
 }

@@ -17,16 +17,18 @@ func (s *Set) Commit() error {
 	if s.ended {
 		return errEnded
 	}
-	for _, step := range []func(*output) error{s.finish, s.settle} {
-		for _, out := range s.outputs {
-			if err := step(out); err != nil {
-				return err
-			}
+	if err := s.complete(); err != nil {
+		return err
+	}
+	for _, out := range s.outputs {
+		if err := s.settle(out); err != nil {
+			return err
 		}
 	}
 	if err := s.publishAll(); err != nil {
 		return err
 	}
+	s.tellMade()
 	s.end()
 	return nil
 }
@@ -81,7 +83,7 @@ func (s *Set) settle(out *output) error {
 		return nil
 	}
 	out.move = s.replaceFolder
-	_, err = s.ownFolder(out)
+	_, err = s.ownFolder(out, out.path)
 	return err
 }
 
@@ -103,7 +105,7 @@ func (s *Set) accept(out *output) error {
 }
 
 func (s *Set) sameFolder(out *output) (bool, error) {
-	text, err := s.ownFolder(out)
+	text, err := s.ownFolder(out, out.path)
 	if errors.Is(err, ErrRefused) {
 		return false, nil
 	}

@@ -35,7 +35,8 @@
 // those that equal what this run made.
 //
 // With Overwrite a file is renamed over the old one (the new one has the permissions of new files, whatever the old one had), and a
-// folder exchanged with the old one, which is then deleted. Where folders cannot be exchanged (Windows, NFS) two renames follow each other: the old folder is moved aside, the new one moved in. A
+// folder exchanged with the old one, which is looked at once more, as nobody finds it now to put anything into it, and then deleted; if there is
+// something new in it, the two are exchanged back. Where folders cannot be exchanged (Windows, NFS) two renames follow each other: the old folder is moved aside, the new one moved in. A
 // run killed between the two leaves no target, and the next run moves the old folder back before anything else.
 //
 // An empty folder counts as no target for a folder: it is renamed over, which rename(2) does only while it is empty.

@@ -55,7 +55,7 @@ func (s *Set) refuseForeign() error {
 		}
 		full, err := s.occupied(out)
 		if err == nil && full {
-			_, err = s.ownFolder(out)
+			_, err = s.ownFolder(out, out.path)
 		}
 		if err != nil {
 			return err
@@ -64,14 +64,26 @@ func (s *Set) refuseForeign() error {
 	return nil
 }
 
-// occupied reports whether something stands at the target that counts: an empty folder does not stand in a folder's way.
+// occupiedTries bounds the race with runs that replace the folder again and again.
+const occupiedTries = 10
+
+// occupied reports whether something stands at the target that counts: an empty folder does not stand in a folder's way. It is also asked
+// before the lock is taken, when another run may be replacing the folder: to list one that was deleted fails as if there were none.
 func (s *Set) occupied(out *output) (bool, error) {
 	if out.info == nil || !out.Target.Folder || !out.info.IsDir() {
 		return out.info != nil, nil
 	}
-	entries, err := s.disk.readDir(out.path)
-	if err != nil {
-		return false, failure(out.Path, "listing it", err)
+	for range occupiedTries {
+		entries, err := s.disk.readDir(out.path)
+		if err == nil {
+			return len(entries) > 0, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return false, failure(out.Path, "listing it", err)
+		}
+		if s.absent(out.path) {
+			return false, nil
+		}
 	}
-	return len(entries) > 0, nil
+	return true, nil
 }

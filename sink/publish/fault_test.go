@@ -159,6 +159,7 @@ func TestEveryFault(t *testing.T) {
 		{name: "completing a killed run", old: halfPublished},
 		{name: "new parts", old: nothing, marked: true},
 		{name: "overwrite parts", old: oldMarked, overwrite: true, marked: true},
+		{name: "overwrite parts without exchange", old: oldMarked, overwrite: true, lacks: noExchange, marked: true},
 	}
 	for _, c := range cases {
 		for mode, modeName := range faultModes {
@@ -294,4 +295,60 @@ func TestKilledBetweenRenames(t *testing.T) {
 	if got := readTree(t, dir); !maps.Equal(got, old) {
 		t.Errorf("got %v, want %v", got, old)
 	}
+}
+
+// TestLateStranger pins that a file which somebody puts into the old folder after the last look at it, and before it is replaced, is not
+// deleted with it.
+func TestLateStranger(t *testing.T) {
+	t.Parallel()
+	for _, folder := range []string{"train", "parts", "hub"} {
+		for name, lacks := range map[string][]string{"exchange": nil, "two renames": {"exchange"}} {
+			t.Run(folder+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				made := outputsOf{makeMarked, nil}
+				if folder == "train" {
+					made.make = makeOutputs
+				}
+				dir := t.TempDir()
+				old := made.must(t, dir, "old").under(folder)
+				d := &meddler{faultyDisk: faultyDisk{lacks: lacks}, folder: filepath.Join(dir, folder)}
+				if err := made.make(d, dir, "new", Options{Overwrite: true}); !errors.Is(err, ErrRefused) {
+					t.Errorf("got %v, want a refusal", err)
+				}
+				old[folder+"/mine.txt"] = "mine"
+				got := readTree(t, dir)
+				if !maps.Equal(got.under(folder), old) {
+					t.Errorf("got %v, want %v", got.under(folder), old)
+				}
+				if left := got.hidden(); len(left) > 0 {
+					t.Errorf("left %v", left)
+				}
+			})
+		}
+	}
+}
+
+// A meddler puts a file into a folder at the last moment before that leaves its place.
+type meddler struct {
+	faultyDisk
+	folder string
+}
+
+func (m *meddler) leaves(path string) {
+	if path == m.folder {
+		_ = os.WriteFile(filepath.Join(path, "mine.txt"), []byte("mine"), 0o666) // the test looks whether it is there
+		m.folder = ""
+	}
+}
+
+func (m *meddler) exchange(a, b string) error {
+	if m.lacks == nil {
+		m.leaves(b)
+	}
+	return m.faultyDisk.exchange(a, b)
+}
+
+func (m *meddler) rename(from, to string) error {
+	m.leaves(from)
+	return m.faultyDisk.rename(from, to)
 }

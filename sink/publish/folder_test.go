@@ -273,3 +273,36 @@ func TestMoreClassesThanDescriptors(t *testing.T) {
 		t.Errorf("replacing it: %v", err)
 	}
 }
+
+// TestListedWhileReplaced pins that a run which meets another one that replaces the folder does not take the folder for missing: to list a
+// folder that was deleted after it had been opened fails with ENOENT.
+func TestListedWhileReplaced(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	mustMake(t, dir, "old", Options{})
+	for _, times := range []int{1, 1000} {
+		d := &vanishingDisk{folder: filepath.Join(dir, "train"), times: times}
+		s, err := prepare(d, []Target{{Path: filepath.Join(dir, "train"), Folder: true}}, Options{})
+		if !errors.Is(err, ErrExists) {
+			t.Errorf("%d times: got %v, want that it exists", times, err)
+		}
+		if err == nil {
+			s.Discard()
+		}
+	}
+}
+
+// A vanishingDisk fails to list a folder, so many times.
+type vanishingDisk struct {
+	osDisk
+	folder string
+	times  int
+}
+
+func (d *vanishingDisk) readDir(path string) ([]fs.DirEntry, error) {
+	if path == d.folder && d.times > 0 {
+		d.times--
+		return nil, &fs.PathError{Op: "readdirent", Path: path, Err: fs.ErrNotExist}
+	}
+	return d.osDisk.readDir(path)
+}

@@ -148,8 +148,8 @@ var partName = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // ownParts is ownFolder for PartsMark: it returns the names and sizes of the parts.
-func (s *Set) ownParts(out *output) ([]byte, error) {
-	entries, err := s.disk.readDir(out.path)
+func (s *Set) ownParts(out *output, path string) ([]byte, error) {
+	entries, err := s.disk.readDir(path)
 	if err != nil {
 		return nil, failure(out.Path, "listing it", err)
 	}

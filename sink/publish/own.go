@@ -14,14 +14,14 @@ const maxManifest = 64 << 20
 
 const notOursHint = "remove the folder yourself, or name a new one"
 
-// ownFolder returns the mark of the folder at the target if it is an earlier output and holds nothing else. Otherwise it fails
-// with ErrRefused and names the stranger. Contents are not read.
-func (s *Set) ownFolder(out *output) ([]byte, error) {
+// ownFolder returns the mark of the folder at path, the target or what was the target, if it is an earlier output and holds nothing else.
+// Otherwise it fails with ErrRefused and names the stranger. Contents are not read.
+func (s *Set) ownFolder(out *output, path string) ([]byte, error) {
 	mark := out.Target.Mark
 	if mark == PartsMark {
-		return s.ownParts(out)
+		return s.ownParts(out, path)
 	}
-	text, err := s.readManifest(filepath.Join(out.path, mark.file()))
+	text, err := s.readManifest(filepath.Join(path, mark.file()))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, refusal(out.Path, "it has no "+mark.file()+", so it is no output of idxport", notOursHint)
 	}
@@ -32,7 +32,7 @@ func (s *Set) ownFolder(out *output) ([]byte, error) {
 	if err != nil {
 		return nil, refusal(out.Path, mark.file()+": "+err.Error(), notOursHint)
 	}
-	reason, err := s.stranger(out.path, mark.file(), m)
+	reason, err := s.stranger(path, mark.file(), m)
 	if err != nil {
 		return nil, failure(out.Path, "listing it", err)
 	}

@@ -68,6 +68,8 @@ func (s *Set) parents() []string {
 func (s *Set) publish(out *output) error {
 	err := out.move(out)
 	switch {
+	case errors.Is(err, ErrRefused):
+		return err
 	case err == nil, s.isAt(out.path, out.identity): // an error may come after the effect, as on NFS
 		return nil
 	case errors.Is(err, fs.ErrExist) && !s.overwrite: // it appeared after settle had looked
@@ -131,11 +133,27 @@ func (s *Set) replaceFolder(out *output) error {
 	if errors.Is(err, errors.ErrUnsupported) {
 		return s.moveAside(out)
 	}
-	if err == nil || s.isAt(out.path, out.identity) {
-		out.replaced, out.partial = out.partial, ""
+	if err != nil && !s.isAt(out.path, out.identity) {
+		return err
+	}
+	out.replaced, out.partial = out.partial, ""
+	if _, err = s.ownFolder(out, out.replaced); err == nil {
 		return nil
 	}
-	return err
+	return s.putBack(out, err)
+}
+
+// putBack undoes the exchange with a folder that is not ours to delete. Only once the old folder has left its place can nobody put
+// anything into it any more; what was put there after settle had looked would be lost.
+func (s *Set) putBack(out *output, why error) error {
+	old := out.replaced
+	out.replaced = "" // not to be deleted by this run
+	if err := s.disk.exchange(old, out.path); err != nil && !s.isAt(out.path, out.info) {
+		return &Error{Path: out.Path, Err: bare(why), Reason: fmt.Sprintf("the old folder is now %s", old),
+			hint: "move it away: the next run with this output deletes it"}
+	}
+	out.partial = old
+	return why
 }
 
 // moveAside replaces a folder by two renames, and undoes the first if the second fails.
@@ -144,10 +162,13 @@ func (s *Set) moveAside(out *output) error {
 	if err := s.disk.rename(out.path, old); err != nil && !s.isAt(old, out.info) {
 		return err
 	}
-	err := s.disk.rename(out.partial, out.path)
-	if err == nil || s.isAt(out.path, out.identity) {
-		out.replaced = old
-		return nil
+	_, err := s.ownFolder(out, old) // again, for the reason that putBack gives
+	if err == nil {
+		err = s.disk.rename(out.partial, out.path)
+		if err == nil || s.isAt(out.path, out.identity) {
+			out.replaced = old
+			return nil
+		}
 	}
 	if undo := s.disk.rename(old, out.path); undo != nil && !s.isAt(out.path, out.info) {
 		return &Error{Path: out.Path, Err: bare(err), Reason: fmt.Sprintf("the old folder is now %s", old),

@@ -10,6 +10,8 @@ type Target struct {
 	Path   string
 	Folder bool // a folder of files, published as one; otherwise a file
 	Mark   Mark // of a folder
+	// Key, 16 hexadecimal digits, stands for what the output is made of: IsMade tells by it that nothing has changed. It may be empty.
+	Key string
 	// MakeParents makes the folders above the target if they are missing. Discard removes them again if they are still empty.
 	MakeParents bool
 }
@@ -26,7 +28,8 @@ type Set struct {
 	overwrite bool
 	outputs   []*output
 
-	mu     sync.Mutex // Commit and Discard, one at a time
+	mu     sync.Mutex // Complete, Commit and Discard, one at a time
+	whole  bool       // all outputs are complete under their hidden names
 	ended  bool
 	made   []string // folders made for the targets, outermost first
 	locked []heldLock

@@ -27,7 +27,7 @@ ROWS = {"train": 1003, "test": 200}
 SHAPE = (5, 7)
 
 # What may lie in a folder while another run works: empty and hidden.
-BESIDE = [".train.parquet.idxport-lock", ".x.idxport-lock"]
+BESIDE = [".train.parquet.idxport-lock", ".x.idxport-lock", ".train.parquet.idxport-0123456789abcdef-0123456789abcdef.made"]
 
 
 def dataset(folder: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:

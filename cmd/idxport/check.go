@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/idxport/idxport/sink/png"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/formats"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// checkVerify refuses --verify where something cannot be read again.
+func checkVerify(o *convertOptions, jobs []*job) error {
+	if !o.verify {
+		return nil
+	}
+	for _, j := range jobs {
+		for _, f := range j.split.Files {
+			if _, other := o.others[f.Path]; !other && len(f.Header.Dims) == 0 {
+				return usagef("--verify: %s can be read only once", f.Path).hint("leave out --verify, or give a file")
+			}
+		}
+		for _, pass := range j.passes() {
+			for _, out := range pass.outputs {
+				switch {
+				case out.path == stdout:
+					return usagef("--verify: standard output cannot be read again").hint("write a file, or leave out --verify")
+				case out.format.Name == "tar":
+					return usagef("--verify: tar files cannot be read back yet").hint("leave out --verify for them")
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// verifyOutputs compares all outputs with the inputs, which are read again, before any output is published.
+func (w *writers) verifyOutputs(ctx context.Context) error {
+	if !w.options.verify {
+		return nil
+	}
+	if err := w.set.Complete(); err != nil {
+		return err
+	}
+	for _, made := range w.written {
+		if err := w.verifyOutput(ctx, made); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verifyOutput compares one output with its inputs.
+func (w *writers) verifyOutput(ctx context.Context, made *written) error {
+	out := made.output
+	path := w.set.Partial(out.target)
+	if path == "" {
+		return nil // a device: there is nothing to read
+	}
+	stored := made.pass == made.job.stored && made.job.stored != made.job.meant
+	expected, err := w.program.openPass(ctx, w.options, made.job.split, w.options.names, stored)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = expected.table.Close() }() // only read from
+	found, err := w.reopen(path, out, expected.table.Columns())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = found.Close() }() // likewise
+	c := comparison{path: out.path, workers: w.options.workers, label: "verifying " + made.job.label(),
+		ours: true, text: out.format.Text(), partial: out.format.OneColumn || out.format.Images}
+	_, err = w.program.compare(ctx, expected.table, found, c, w.report)
+	return err
+}
+
+// reopen opens the output out, made of columns, where it lies at path before it is published.
+func (w *writers) reopen(path string, out output, columns []source.Column) (source.Table, error) {
+	if out.format.Stored {
+		column := columns[out.options.Column]
+		t, err := source.OpenIDX(path, source.Options{Name: column.Name, MaxRecordSize: w.options.maxRecordSize})
+		if err != nil {
+			return nil, fmt.Errorf("%s: reading it again: %w", out.path, err)
+		}
+		return t, nil
+	}
+	prefix := ""
+	if out.division != nil {
+		path, prefix = filepath.Join(path, out.division.class), out.division.stem+"-"
+	}
+	table, ok, err := formats.As(out.format.Name, path, prefix, out.path)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, usagef("--verify: %s files cannot be read back", out.format.Name)
+	}
+	t, err := table.Open(source.ReadOptions{MaxRecordSize: w.options.maxRecordSize, Like: columns})
+	if err != nil {
+		return nil, err
+	}
+	found := slices.Clone(t.Columns())
+	if out.format.OneColumn {
+		found[0].Name = columns[out.options.Column].Name
+		return source.WithColumns(t, found), nil
+	}
+	if out.options.ClassFolders == "names" {
+		return renumbered(t, columns), nil
+	}
+	return t, nil
+}
+
+// renumbered is t, read from class folders with names, with the labels that columns have for these classes.
+func renumbered(t source.Table, columns []source.Column) source.Table {
+	at := slices.IndexFunc(t.Columns(), func(c source.Column) bool { return c.Scalar() && len(c.Classes) > 0 })
+	of := slices.IndexFunc(columns, func(c source.Column) bool { return len(c.Classes) > 0 })
+	if at < 0 || of < 0 {
+		return t
+	}
+	folders := png.FolderNames(columns[of].Classes)
+	labels := map[int64]int32{}
+	for number, folder := range t.Columns()[at].Classes {
+		if label := slices.Index(folders, folder); label >= 0 {
+			labels[int64(number)] = int32(label)
+		}
+	}
+	described := slices.Clone(t.Columns())
+	described[at].Name, described[at].DType = columns[of].Name, idx.Int32
+	return &relabelled{Table: source.WithColumns(t, described), column: at, was: t.Columns()[at].DType, labels: labels}
+}
+
+// relabelled is a table with other labels in one column, which becomes int32.
+type relabelled struct {
+	source.Table
+	column int
+	was    idx.DType
+	labels map[int64]int32
+}
+
+// Decode gives labels without a counterpart the value −1.
+func (r *relabelled) Decode(b *source.Raw) error {
+	if err := r.Table.Decode(b); err != nil {
+		return err
+	}
+	wide := make([]byte, 0, 4*b.Rows)
+	for i := range b.Rows {
+		label, ok := r.labels[source.Int(r.was, b.Columns[r.column], i)]
+		if !ok {
+			label = -1
+		}
+		wide = binary.LittleEndian.AppendUint32(wide, uint32(label))
+	}
+	b.Columns[r.column] = wide
+	return nil
+}

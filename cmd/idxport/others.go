@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/dataset"
+	"github.com/idxport/idxport/source/formats"
+)
+
+// Inputs of other formats than IDX: files and folders that idxport or other programs wrote. Each is a table by itself, but for NumPy's arrays, which
+// are columns as IDX files are.
+
+// findOthers looks for tables of other formats among the inputs. There are none if all are IDX files.
+func (o *inputOptions) findOthers() ([]dataset.Split, error) {
+	var tables []formats.Table
+	for _, in := range o.inputs {
+		found, err := formats.Find(in.Path)
+		if err != nil {
+			return nil, err
+		}
+		if found == nil && tables != nil || found != nil && tables == nil && in.Path != o.inputs[0].Path {
+			return nil, usagef("%s is no IDX file, and cannot be joined with some", in.Path).hint("convert it by itself")
+		}
+		if len(found) > 1 && len(o.inputs) > 1 {
+			return nil, usagef("%s holds %d tables, expected one: several inputs are the columns of one table", in.Path, len(found))
+		}
+		tables = append(tables, found...)
+	}
+	untyped := slices.ContainsFunc(tables, func(t formats.Table) bool { return t.Format.Untyped })
+	if (o.dtype != 0 || o.shape != nil) && !untyped {
+		return nil, usagef("no input uses --dtype or --shape: they are for text and images").hint("--reshape gives IDX files other dimensions")
+	}
+	if tables == nil {
+		return nil, nil
+	}
+	return o.splitsOf(tables)
+}
+
+// splitsOf makes a split of each table, but one of NumPy's arrays that are columns of one table.
+func (o *inputOptions) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
+	o.others = map[string]formats.Table{}
+	var splits []dataset.Split
+	for i, t := range tables {
+		name := dataset.ParseName(t.Name)
+		file := dataset.File{Path: t.Path(), Role: name.Role, Name: name.Role.String()}
+		if len(tables) > len(splits) && len(o.inputs) == len(tables) && o.inputs[i].Name != "" {
+			file.Name = o.inputs[i].Name
+		}
+		o.others[t.Path()] = t
+		split := dataset.Split{Name: splitName(t, name), Stem: t.Name, Files: []dataset.File{file}}
+		same := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == split.Name })
+		switch {
+		case same < 0:
+			splits = append(splits, split)
+		case t.Format.OneColumn:
+			splits[same].Files = append(splits[same].Files, file)
+		case len(o.inputs) > 1:
+			return nil, usagef("%s and %s are tables by themselves", splits[same].Files[0].Path, t.Path()).hint("convert them one at a time")
+		default:
+			splits = append(splits, split)
+		}
+	}
+	for i := range splits {
+		slices.SortStableFunc(splits[i].Files, func(a, b dataset.File) int { return int(a.Role) - int(b.Role) })
+	}
+	return o.chosenSplits(splits)
+}
+
+// splitName is the split of t, by its name.
+func splitName(t formats.Table, n dataset.Name) string {
+	if n.Split != "" {
+		return n.Split
+	}
+	if lower := strings.ToLower(t.Name); lower == "train" || lower == "test" {
+		return lower
+	}
+	return ""
+}
+
+// chosenSplits are those of splits that --split names.
+func (o *inputOptions) chosenSplits(splits []dataset.Split) ([]dataset.Split, error) {
+	if len(o.splits) == 0 {
+		return splits, nil
+	}
+	var names []string
+	chosen := slices.DeleteFunc(slices.Clone(splits), func(s dataset.Split) bool {
+		names = append(names, s.Stem)
+		return !slices.Contains(o.splits, s.Name) && !slices.Contains(o.splits, s.Stem)
+	})
+	if len(chosen) == 0 {
+		return nil, usagef("--split %s: found %s", strings.Join(o.splits, ", "), strings.Join(names, ", "))
+	}
+	return chosen, nil
+}
+
+// openOther opens the file f, which is of another format, as it is.
+func (o *inputOptions) openOther(ctx context.Context, f dataset.File, classes []string) (source.Table, error) {
+	table := o.others[f.Path]
+	read := source.ReadOptions{MaxRecordSize: o.maxRecordSize, DType: o.dtype, Shape: o.shape}
+	t, err := interruptible(ctx, func() (source.Table, error) { return table.Open(read) })
+	if err != nil {
+		return nil, err
+	}
+	if t.Rows() < 0 && o.counted {
+		n, err := source.Count(ctx, t)
+		if err = errors.Join(err, t.Close()); err != nil {
+			return nil, err
+		}
+		if t, err = table.Open(read); err != nil {
+			return nil, err
+		}
+		t = source.WithRows(t, n)
+	}
+	columns := slices.Clone(t.Columns())
+	if table.Format.OneColumn && len(columns) == 1 {
+		columns[0].Name = f.Name
+	}
+	label := slices.IndexFunc(columns, func(c source.Column) bool { return c.Scalar() && c.Integer() && c.Name == dataset.Label.String() })
+	if label >= 0 {
+		columns[label].Classes = o.classesOf(t, columns[label], classes)
+	}
+	return source.WithColumns(t, columns), nil
+}
+
+// classesOf are the names of the classes of the labels c of t: those that were given, those of the data set that t was made of, or its own.
+func (o *inputOptions) classesOf(t source.Table, c source.Column, given []string) []string {
+	if given != nil {
+		return given
+	}
+	name := o.dataset
+	if name == "" {
+		name = source.Meta(t)[keyDataset]
+	}
+	if d, err := dataset.Lookup(name); err == nil && name != "" && len(c.Classes) == 0 {
+		return d.Classes
+	}
+	return c.Classes
+}
+
+// recorded is what was done to the data that t was made of, as far as its file keeps it.
+func recorded(t source.Table) (a applied) {
+	_ = json.Unmarshal([]byte(source.Meta(t)[keyApplied]), &a) // a file of somebody else's: nothing is known
+	return a
+}

@@ -1,0 +1,346 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/idxport/idxport/pipeline"
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/compare"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/dataset"
+)
+
+const verifyUsage = `idxport verify OUTPUT INPUT... [flags]
+
+Compares OUTPUT, value by value, with the table that INPUT makes, as in convert. OUTPUT is one table in any format but tar: a file, or a folder of
+images or of parts; --split chooses one of several. What was done to the data when OUTPUT was made (--transpose, --invert, --rows, …) is taken from
+its metadata where it has some, as Parquet and Arrow do; give the same flags for other formats.
+
+The exit code is 0 if all is equal, and 1 if something differs: the first value that does is named, and how many do.`
+
+// verifyCommand is `idxport verify`.
+func (p *program) verifyCommand() *cli.Command {
+	flags := inputFlags()
+	for _, f := range convertFlags() {
+		if slices.Contains([]string{"rows", "transpose", "invert", "label-column"}, f.Names()[0]) {
+			flags = append(flags, f)
+		}
+	}
+	return &cli.Command{
+		Name:            "verify",
+		Usage:           "compare an output with its inputs, value by value",
+		UsageText:       verifyUsage,
+		Flags:           append(flags, runFlags()...),
+		HideHelpCommand: true,
+		OnUsageError:    onUsageError,
+		Action: func(ctx context.Context, c *cli.Command) error {
+			return p.reporting(c, func(r *report) error {
+				o, err := parseVerify(c)
+				if err != nil {
+					return err
+				}
+				return p.verify(ctx, o, r)
+			})
+		},
+	}
+}
+
+// verifyOptions are the validated flags of verify.
+type verifyOptions struct {
+	convertOptions              // of the inputs
+	output         inputOptions // what is verified
+}
+
+// parseVerify validates the command line of verify.
+func parseVerify(c *cli.Command) (*verifyOptions, error) {
+	in, err := parseInput(c)
+	if err != nil {
+		return nil, err
+	}
+	if len(in.inputs) < 2 {
+		return nil, usagef("found one path, expected an output and its inputs").hint("idxport verify out/train.parquet ./mnist")
+	}
+	o := &verifyOptions{convertOptions: convertOptions{inputOptions: in}, output: in}
+	o.inputs, o.output.inputs = in.inputs[1:], in.inputs[:1]
+	o.output.labelColumn, o.output.reshape, o.output.littleEndian, o.output.salvage, o.output.classes = "", nil, false, false, ""
+	o.output.splits = nil                  // they choose among several tables, see openOutput
+	o.output.dataset = dataset.DatasetNone // its names are looked at, no more
+	if err := o.parseView(c); err != nil {
+		return nil, err
+	}
+	o.workers, err = parseWorkers(c)
+	return o, err
+}
+
+// errDiffers is the sentinel for an output that is not what its inputs make.
+var errDiffers = errors.New("differs")
+
+// A differenceError says how an output differs from its inputs.
+type differenceError struct {
+	path   string
+	first  *compare.Difference // nil where only the numbers of rows differ
+	values int64               // that differ
+	rows   int64               // in which some do
+	count  *compare.CountError // nil if there are as many rows
+	what   string              // in place of all these: columns that differ
+}
+
+func (e *differenceError) Error() string {
+	var parts []string
+	if e.what != "" {
+		parts = append(parts, e.what)
+	}
+	if e.first != nil {
+		parts = append(parts, e.first.String())
+	}
+	if e.values > 1 {
+		parts = append(parts, fmt.Sprintf("%s values in %s rows differ", thousands(e.values), thousands(e.rows)))
+	}
+	if e.count != nil {
+		parts = append(parts, e.count.Error())
+	}
+	return e.path + " differs: " + strings.Join(parts, "; ")
+}
+
+func (e *differenceError) Unwrap() error { return errDiffers }
+
+// verify does the work of `idxport verify`.
+func (p *program) verify(ctx context.Context, o *verifyOptions, r *report) error {
+	found, split, err := o.openOutput(ctx, p)
+	if err != nil {
+		return err
+	}
+	opened := source.Table(found)
+	defer func() { _ = opened.Close() }() // only read from
+	if err := o.takeRecorded(found); err != nil {
+		return err
+	}
+	splits, err := o.find(false)
+	if err != nil {
+		return err
+	}
+	s, err := o.splitFor(splits, found, split)
+	if err != nil {
+		return err
+	}
+	_, other := o.output.others[split.Files[0].Path]
+	expected, err := p.openPass(ctx, &o.convertOptions, s, nil, !other)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = expected.table.Close() }() // likewise
+	path := split.Files[0].Path
+	result, err := p.compare(ctx, expected.table, found, comparison{
+		path: path, text: o.output.text(path), partial: o.output.partial(path), workers: o.workers, label: s.Stem}, r)
+	if err != nil {
+		return err
+	}
+	r.verified(path, s.Name, result)
+	return nil
+}
+
+// openOutput opens the table that is verified.
+func (o *verifyOptions) openOutput(ctx context.Context, p *program) (source.Table, dataset.Split, error) {
+	splits, err := o.output.find(false)
+	if err != nil {
+		return nil, dataset.Split{}, err
+	}
+	if len(splits) > 1 && len(o.splits) > 0 {
+		o.output.splits = o.splits
+		if splits, err = o.output.chosenSplits(splits); err != nil {
+			return nil, dataset.Split{}, err
+		}
+	}
+	if len(splits) > 1 {
+		var names []string
+		for _, s := range splits {
+			names = append(names, s.Files[0].Path)
+		}
+		return nil, dataset.Split{}, usagef("%s holds %d tables, expected one", o.output.inputs[0].Path, len(splits)).
+			hint("give one of %s, or choose with --split", strings.Join(names, ", "))
+	}
+	t, err := o.output.open(ctx, p, splits[0], nil, true)
+	return t, splits[0], err
+}
+
+// takeRecorded takes what was done to the data when found was made for what is to be done to the inputs, unless flags say otherwise.
+func (o *verifyOptions) takeRecorded(found source.Table) error {
+	meta := source.Meta(found)
+	if _, ours := meta[keySources]; !ours {
+		return nil
+	}
+	a := recorded(found)
+	if o.transpose == nil {
+		transposed := len(a.Transpose) > 0
+		o.transpose = &transposed
+	}
+	o.invert = o.invert || len(a.Invert) > 0
+	o.littleEndian = o.littleEndian || a.ByteOrder == "little"
+	o.salvage = o.salvage || a.Salvage
+	if o.reshape == nil {
+		o.reshape = a.Reshape
+	}
+	if o.labelColumn == "" {
+		o.labelColumn = a.Label
+	}
+	if o.dataset == "" {
+		o.dataset = meta[keyDataset]
+	}
+	var err error
+	if a.Rows != "" && !o.rows.given {
+		o.rows, err = parseRows(a.Rows)
+	}
+	return err
+}
+
+// splitFor is the one of splits that found was made of, by its metadata or by its name.
+func (o *verifyOptions) splitFor(splits []dataset.Split, found source.Table, of dataset.Split) (dataset.Split, error) {
+	if len(splits) == 1 {
+		return splits[0], nil
+	}
+	for _, name := range []string{source.Meta(found)[keySplit], of.Name} {
+		i := slices.IndexFunc(splits, func(s dataset.Split) bool { return name != "" && s.Name == name })
+		if i >= 0 {
+			return splits[i], nil
+		}
+	}
+	var names []string
+	for _, s := range splits {
+		names = append(names, s.Name)
+	}
+	return dataset.Split{}, usagef("the inputs have the splits %s, and %s does not tell which it is", strings.Join(names, ", "), of.Files[0].Path).
+		hint("choose one with --split")
+}
+
+// text tells whether the file at path writes its values as text.
+func (o *inputOptions) text(path string) bool { return o.others[path].Format.Text }
+
+// partial tells whether an output at path may lack columns of its inputs: it is one column, or images with one label.
+func (o *inputOptions) partial(path string) bool {
+	t, ok := o.others[path]
+	return !ok || t.Format.OneColumn || t.Format.Name == "png"
+}
+
+// A comparison says how two tables are compared.
+type comparison struct {
+	path    string // of what is verified, for messages
+	text    bool   // values are text: all NaNs are equal
+	partial bool   // columns may be missing
+	ours    bool   // this run made it, so there is nothing to say of how it is read
+	workers int
+	label   string // of the progress
+}
+
+// verified is what a comparison found to be equal.
+type verified struct {
+	rows    int64
+	columns []string
+	missing []string // of the inputs, in an output that may lack some
+}
+
+// compare compares found with expected.
+func (p *program) compare(ctx context.Context, expected, found source.Table, c comparison, r *report) (verified, error) {
+	from, to, missing, err := matchColumns(expected.Columns(), found.Columns(), c)
+	if err != nil {
+		return verified{}, err
+	}
+	counts := (*compare.CountError)(nil)
+	both, err := compare.Pair(expected, found, from, to)
+	if errors.As(err, &counts) {
+		return verified{}, &differenceError{path: c.path, count: counts}
+	}
+	if err != nil {
+		return verified{}, err
+	}
+	s := schema.Of(both)
+	k := compare.New(s, c.text)
+	progress := r.progress(c.label, s.Rows)
+	stats, err := pipeline.Run(ctx, both, s, []sink.Sink{k}, pipeline.Options{Workers: c.workers, Progress: progress.rows})
+	progress.done()
+	if err != nil && !errors.As(err, &counts) {
+		return verified{}, err
+	}
+	values, rows, first := k.Differences()
+	if first != nil || counts != nil {
+		return verified{}, &differenceError{path: c.path, first: first, values: values, rows: rows, count: counts}
+	}
+	for _, n := range source.Notes(both) {
+		if !c.ours {
+			r.note("%s", n)
+		}
+	}
+	result := verified{rows: stats.Rows, missing: missing}
+	for _, i := range from {
+		result.columns = append(result.columns, expected.Columns()[i].Name)
+	}
+	return result, nil
+}
+
+// matchColumns finds the counterpart of each column: by its name, or the only tensor, or the only scalar, whatever they are called.
+func matchColumns(expected, found []source.Column, c comparison) (from, to []int, missing []string, err error) {
+	taken := map[int]bool{}
+	for i, e := range expected {
+		k := slices.IndexFunc(found, func(f source.Column) bool { return f.Name == e.Name })
+		if k < 0 {
+			k = onlyOne(expected, found, e)
+		}
+		if k < 0 && c.partial {
+			missing = append(missing, e.Name)
+			continue
+		}
+		switch {
+		case k < 0:
+			return nil, nil, nil, &differenceError{path: c.path, what: fmt.Sprintf("it has no column %s; its columns are %s", e.Name, columnNames(found))}
+		case found[k].Elements() != e.Elements(), len(found[k].Shape) > 1 && len(e.Shape) > 1 && !slices.Equal(found[k].Shape, e.Shape):
+			return nil, nil, nil, &differenceError{path: c.path, what: fmt.Sprintf("column %s has records of the shape %s, expected %s", e.Name,
+				shapeText(found[k].Shape), shapeText(e.Shape))}
+		}
+		from, to, taken[k] = append(from, i), append(to, k), true
+	}
+	for k, f := range found {
+		if !taken[k] && (!c.partial || len(from) == 0) {
+			return nil, nil, nil, &differenceError{path: c.path, what: fmt.Sprintf("it has the column %s, which the inputs have not; their columns are %s", f.Name,
+				columnNames(expected))}
+		}
+	}
+	return from, to, missing, nil
+}
+
+// onlyOne is the only column of found of e's kind, a scalar or a tensor, if e is the only one of its kind too; −1 if there is none.
+func onlyOne(expected, found []source.Column, e source.Column) int {
+	kind := func(c source.Column) bool { return c.Scalar() == e.Scalar() }
+	only := -1
+	for k, f := range found {
+		if kind(f) {
+			if only >= 0 {
+				return -1
+			}
+			only = k
+		}
+	}
+	n := 0
+	for _, c := range expected {
+		if kind(c) {
+			n++
+		}
+	}
+	if n > 1 {
+		return -1
+	}
+	return only
+}
+
+func columnNames(columns []source.Column) string {
+	var names []string
+	for _, c := range columns {
+		names = append(names, c.Name)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// verifiedReport describes an output that equals its inputs.
+type verifiedReport struct {
+	Path    string   `json:"path"`
+	Split   string   `json:"split,omitempty"`
+	Rows    int64    `json:"rows"`
+	Columns []string `json:"columns"`
+	Missing []string `json:"missing,omitempty"` // columns of the inputs that the output has no place for
+}
+
+// verified tells of an output that equals its inputs.
+func (r *report) verified(path, split string, v verified) {
+	r.Verified = append(r.Verified, verifiedReport{Path: path, Split: split, Rows: v.rows, Columns: v.columns, Missing: v.missing})
+	if len(v.missing) > 0 {
+		r.note("%s: it does not hold %s", path, strings.Join(v.missing, ", "))
+	}
+	if r.quiet {
+		return
+	}
+	what := fmt.Sprintf("%s  %s rows equal: %s", filepath.ToSlash(path), thousands(v.rows), strings.Join(v.columns, ", "))
+	if r.jsonLog {
+		r.logJSON("verified", what, "")
+		return
+	}
+	fmt.Fprintln(r.program.stderr, oneLine(what))
+}

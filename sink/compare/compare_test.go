@@ -1,0 +1,189 @@
+package compare
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"testing"
+
+	"github.com/idxport/idxport/pipeline"
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// memory is a table in memory.
+type memory struct {
+	columns []source.Column
+	data    [][]byte
+	rows    int
+	hidden  bool // its number of rows is not told
+	next    int
+}
+
+func (m *memory) Columns() []source.Column { return m.columns }
+func (m *memory) Close() error             { return nil }
+func (m *memory) Decode(*source.Raw) error { return nil }
+func (m *memory) Rows() int64 {
+	if m.hidden {
+		return -1
+	}
+	return int64(m.rows)
+}
+
+func (m *memory) Read(_ context.Context, b *source.Raw) error {
+	b.First, b.Rows = int64(m.next), min(b.Cap, m.rows-m.next)
+	if b.Rows == 0 {
+		return io.EOF
+	}
+	b.Columns = nil
+	for i, c := range m.columns {
+		size := c.RecordSize()
+		b.Columns = append(b.Columns, m.data[i][m.next*size:(m.next+b.Rows)*size])
+	}
+	m.next += b.Rows
+	return nil
+}
+
+// table has an image column of 300×300 bytes, so that a batch has eight rows, and a label.
+func table(rows int, hidden bool) *memory {
+	m := &memory{rows: rows, hidden: hidden, columns: []source.Column{
+		{Name: "image", DType: idx.Uint8, Shape: []int{300, 300}}, {Name: "label", DType: idx.Uint8}}}
+	m.data = [][]byte{make([]byte, rows*90_000), make([]byte, rows)}
+	for i := range m.data[0] {
+		m.data[0][i] = byte(i * 7)
+	}
+	return m
+}
+
+// run compares two tables, column by column.
+func run(t *testing.T, expected, found *memory, nan bool) (*Sink, error) {
+	t.Helper()
+	all := make([]int, len(expected.columns))
+	for i := range all {
+		all[i] = i
+	}
+	both, err := Pair(expected, found, all, all)
+	if err != nil {
+		return nil, err
+	}
+	described := schema.Of(both)
+	k := New(described, nan)
+	_, err = pipeline.Run(t.Context(), both, described, []sink.Sink{k}, pipeline.Options{Workers: 4})
+	return k, err
+}
+
+func TestEqual(t *testing.T) {
+	t.Parallel()
+	for _, rows := range []int{0, 1, 8, 50} {
+		k, err := run(t, table(rows, false), table(rows, true), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if values, differing, first := k.Differences(); values != 0 || differing != 0 || first != nil {
+			t.Errorf("%d rows: found %d differences in %d rows, %v", rows, values, differing, first)
+		}
+	}
+}
+
+func TestFirstDifference(t *testing.T) {
+	t.Parallel()
+	found := table(50, false)
+	found.data[1][30] = 9
+	found.data[0][20*90_000+301] ^= 1
+	found.data[0][20*90_000+400] ^= 1
+	found.data[0][49*90_000] ^= 1
+	k, err := run(t, table(50, false), found, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, rows, first := k.Differences()
+	if values != 4 || rows != 3 {
+		t.Errorf("found %d values in %d rows, expected 4 in 3", values, rows)
+	}
+	// 20·90000+301 = 1800301, times 7 modulo 256 is 251
+	if got := first.String(); got != "row 20, column image, at [1 1]: found 250, expected 251" {
+		t.Errorf("found %s", got)
+	}
+}
+
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		expected, found int
+		hidden          bool
+		want            string
+	}{
+		{50, 49, false, "found 49 rows, expected 50"},
+		{50, 49, true, "found 49 rows, expected 50"},
+		{50, 48, true, "found 48 rows, expected 50"}, // at the end of a batch
+		{50, 51, true, "found more than 50 rows, expected 50"},
+		{48, 49, true, "found more than 48 rows, expected 48"},
+	} {
+		_, err := run(t, table(test.expected, false), table(test.found, test.hidden), false)
+		count := (*CountError)(nil)
+		if !errors.As(err, &count) || count.Error() != test.want {
+			t.Errorf("%+v: found %v", test, err)
+		}
+	}
+}
+
+func TestValues(t *testing.T) {
+	t.Parallel()
+	float := func(x float32) value { return value{idx.Float32, uint64(math.Float32bits(x))} }
+	double := func(x float64) value { return value{idx.Float64, math.Float64bits(x)} }
+	whole := func(d idx.DType, x int64) value { return value{d, uint64(x)} }
+	negativeZero := math.Copysign(0, -1)
+	payload := value{idx.Float32, 0x7fc12345}
+	for _, test := range []struct {
+		expected, found value
+		exact, nan      bool // equal, and equal where all NaNs are
+	}{
+		{whole(idx.Uint8, 255), whole(idx.Int32, 255), true, true},
+		{whole(idx.Int8, -1), whole(idx.Int16, -1), true, true},
+		{whole(idx.Uint8, 255), whole(idx.Int8, -1), false, false},
+		{whole(idx.Uint8, 5), double(5), true, true},
+		{whole(idx.Int32, math.MaxInt32), double(math.MaxInt32), true, true},
+		{whole(idx.Int32, 7), double(7.5), false, false},
+		{float(0.1), double(0.1), true, true},
+		{float(0.1), double(0.1000001), false, false},
+		{float(0), double(negativeZero), false, false},
+		{double(0), double(negativeZero), false, false},
+		{float(0.1), float(0.1), true, true},
+		{payload, float(float32(math.NaN())), false, true},
+		{payload, double(math.NaN()), true, true},
+		{payload, payload, true, true},
+		{payload, float(1), false, false},
+		{double(0.1), float(0.1), false, false},
+		{double(0.5), float(0.5), true, true},
+		{float(float32(math.Inf(1))), double(math.Inf(1)), true, true},
+		{float(1), double(math.MaxFloat64), false, false},
+	} {
+		if got := test.expected.equals(test.found, false); got != test.exact {
+			t.Errorf("%v %v, %v %v: found %v", test.expected.dtype, test.expected, test.found.dtype, test.found, got)
+		}
+		if got := test.expected.equals(test.found, true); got != test.nan {
+			t.Errorf("%v %v, %v %v, any NaN: found %v", test.expected.dtype, test.expected, test.found.dtype, test.found, got)
+		}
+	}
+}
+
+// TestOtherTypes compares a column of bytes with one of doubles.
+func TestOtherTypes(t *testing.T) {
+	t.Parallel()
+	expected := &memory{rows: 3, columns: []source.Column{{Name: "x", DType: idx.Uint8}}, data: [][]byte{{1, 2, 3}}}
+	found := &memory{rows: 3, columns: []source.Column{{Name: "x", DType: idx.Float64}}, data: [][]byte{nil}}
+	for _, x := range []float64{1, 2.5, 3} {
+		found.data[0] = binary.LittleEndian.AppendUint64(found.data[0], math.Float64bits(x))
+	}
+	k, err := run(t, expected, found, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, first := k.Differences(); first == nil || first.String() != "row 1, column x: found 2.5, expected 2" {
+		t.Errorf("found %v", first)
+	}
+}

@@ -1,0 +1,132 @@
+package compare
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/source"
+)
+
+// A Difference is the first value in which two tables differ.
+type Difference struct {
+	Row             int64
+	Column          string
+	Position        []int // within the record
+	Found, Expected string
+}
+
+// String says where the values differ and what they are.
+func (d *Difference) String() string {
+	at := ""
+	if len(d.Position) > 0 {
+		at = fmt.Sprintf(", at %v", d.Position)
+	}
+	return fmt.Sprintf("row %d, column %s%s: found %s, expected %s", d.Row, d.Column, at, d.Found, d.Expected)
+}
+
+// A Sink compares the columns of a table that Pair made. It is a sink.Sink.
+type Sink struct {
+	columns []column
+	nan     bool  // all NaNs are equal
+	count   int64 // values that differ
+	rows    int64 // rows in which some do
+	first   *Difference
+}
+
+// column is a column of the first table with its counterpart.
+type column struct {
+	expected, found source.Column
+	same            bool // of one type
+}
+
+// New returns a sink for the schema s of a table that Pair made. With nan, all NaNs are equal, as in text.
+func New(s *schema.Schema, nan bool) *Sink {
+	half := len(s.Columns) / 2
+	made := &Sink{nan: nan}
+	for i, c := range s.Columns[:half] {
+		found := s.Columns[half+i]
+		made.columns = append(made.columns, column{expected: c, found: found, same: c.DType == found.DType})
+	}
+	return made
+}
+
+// tally is what a batch adds.
+type tally struct {
+	count, rows int64
+	first       *Difference
+}
+
+// Encode compares b: see sink.Sink.
+func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
+	var t tally
+	if !s.equal(b) {
+		for row := range b.Rows {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			t.addRow(s.columns, b, row, s.nan)
+		}
+	}
+	return func() error {
+		s.count, s.rows = s.count+t.count, s.rows+t.rows
+		if s.first == nil {
+			s.first = t.first
+		}
+		return nil
+	}, nil
+}
+
+// equal tells whether the bytes of all columns are the same.
+func (s *Sink) equal(b schema.Batch) bool {
+	for i, c := range s.columns {
+		if !c.same || !bytes.Equal(b.Columns[i], b.Columns[len(s.columns)+i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// addRow counts the values that differ in a row.
+func (t *tally) addRow(columns []column, b schema.Batch, row int, nan bool) {
+	before := t.count
+	for n, c := range columns {
+		expected, found := b.Columns[n], b.Columns[len(columns)+n]
+		size := c.expected.RecordSize()
+		if c.same && bytes.Equal(expected[row*size:(row+1)*size], found[row*size:(row+1)*size]) {
+			continue
+		}
+		elements := c.expected.Elements()
+		for k := range elements {
+			i := row*elements + k
+			want, got := at(c.expected.DType, expected, i), at(c.found.DType, found, i)
+			if want.equals(got, nan) {
+				continue
+			}
+			t.count++
+			if t.first == nil {
+				t.first = &Difference{Row: b.First + int64(row), Column: c.expected.Name, Position: position(k, c.expected.Shape),
+					Found: got.String(), Expected: want.String()}
+			}
+		}
+	}
+	if t.count > before {
+		t.rows++
+	}
+}
+
+// position is the indices of element k of a record of shape.
+func position(k int, shape []int) []int {
+	at := make([]int, len(shape))
+	for i := len(shape) - 1; i >= 0; i-- {
+		at[i], k = k%shape[i], k/shape[i]
+	}
+	return at
+}
+
+// Close does nothing.
+func (s *Sink) Close() error { return nil }
+
+// Differences is the number of values that differ, the number of rows they are in, and the first of them; nil if there is none.
+func (s *Sink) Differences() (values, rows int64, first *Difference) { return s.count, s.rows, s.first }
