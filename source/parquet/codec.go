@@ -6,7 +6,6 @@ import (
 	"io"
 	"sync"
 
-	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
@@ -43,10 +42,10 @@ func newCodecs() *codecs {
 	})}
 }
 
-// known tells whether codec is one that decode knows.
+// knownCodec tells whether codec is one that decode knows. Brotli is not: Go's package for it brings a web server's code, a quarter of the program.
 func knownCodec(codec format.CompressionCodec) bool {
 	switch codec {
-	case format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Lz4, format.Zstd, format.Lz4Raw:
+	case format.Uncompressed, format.Snappy, format.Gzip, format.Lz4, format.Zstd, format.Lz4Raw:
 		return true
 	}
 	return false
@@ -97,8 +96,6 @@ func (c *codecs) decompress(codec format.CompressionCodec, dst, src []byte) (int
 			return 0, err
 		}
 		return readExactly(r, dst)
-	case format.Brotli:
-		return readExactly(brotli.NewReader(bytes.NewReader(src)), dst)
 	case format.Lz4Raw:
 		return lz4.UncompressBlock(src, dst)
 	default:
