@@ -20,7 +20,11 @@
 //	.<base>.idxport-<16 hex>.partial       the output being made, or the replaced folder being deleted
 //	.<base>.idxport-<16 hex>.old           the old folder, only where two folders cannot be exchanged in one step
 //
-// A run that was killed leaves them behind; the next run that holds the lock sweeps them, and moves an .old folder back if its
+// and after it, where Target.Key is given,
+//
+//	.<base>.idxport-<16 hex>-<16 hex>.made  empty: what base was made of, and a hash of it as it was published; see [IsMade]
+//
+// A run that was killed leaves the others behind; the next run that holds the lock sweeps them, and moves an .old folder back if its
 // target is missing.
 //
 // # Steps

@@ -1,0 +1,138 @@
+package formats
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/idxport/idxport/source"
+)
+
+// touch makes empty files, with the folders above them, in a new folder.
+func touch(t *testing.T, names ...string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "in")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name  string
+		files []string
+		want  []string // format, name and number of files
+	}{
+		{"nothing", nil, nil},
+		{"IDX", []string{"train-images-idx3-ubyte", "train.parquet"}, nil},
+		{"IDX, unpacked", []string{"train-images.idx3-ubyte"}, nil},
+		{"IDX by its ending", []string{"x.idx.gz"}, nil},
+		{"splits", []string{"train.parquet", "test.parquet", "_SUCCESS", ".x.idxport-lock", "notes.txt"}, []string{"parquet test 1", "parquet train 1"}},
+		{"compressed text", []string{"a.csv.gz", "b.TSV"}, []string{"csv a 1", "csv b 1"}},
+		{"arrays", []string{"train-image.npy", "train-label.npy"}, []string{"npy train-image 1", "npy train-label 1"}},
+		{"parts", []string{"part-00000-0123456789abcdef.parquet", "part-00001-0123456789abcdef.parquet", "_SUCCESS"}, []string{"parquet in 2"}},
+		{"parts in folders", []string{"train.parquet/part-00000-a.parquet", "train.parquet/part-00001-a.parquet", "test.parquet/part-00000-a.parquet"},
+			[]string{"parquet test 1", "parquet train 2"}},
+		{"the Hub", []string{"README.md", "data/train-00000-of-00002.parquet", "data/train-00001-of-00002.parquet", "data/test-00000-of-00001.parquet"},
+			[]string{"parquet test 1", "parquet train 2"}},
+		{"Hive", []string{"split=train/data.parquet", "split=test/data.parquet"}, []string{"parquet test 1", "parquet train 1"}},
+		{"images", []string{"0.png", "1.PNG"}, []string{"png in 1"}},
+		{"class folders", []string{"0/0.png", "1/1.png", "_manifest.json"}, []string{"png in 1"}},
+		{"class folders of splits", []string{"train/0/0.png", "test/0/1.png"}, []string{"png test 1", "png train 1"}},
+		{"deeper", []string{"a/b/c/0/0.png"}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			tables, err := Find(touch(t, test.files...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, table := range tables {
+				got = append(got, fmt.Sprintf("%s %s %d", table.Format.Name, table.Name, len(table.Paths)))
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("found %q, expected %q", got, test.want)
+			}
+		})
+	}
+}
+
+// TestFindAmbiguous: two formats of one table, as `--to parquet,csv` leaves them.
+func TestFindAmbiguous(t *testing.T) {
+	t.Parallel()
+	dir := touch(t, "train.csv", "train.parquet")
+	_, err := Find(dir)
+	found := (*Error)(nil)
+	if !errors.As(err, &found) || !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "train in two formats, csv and parquet") ||
+		!strings.Contains(found.Hint(), filepath.Join(dir, "train.parquet")) {
+		t.Errorf("found %v, expected that there are two formats", err)
+	}
+}
+
+func TestFindFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"a": "PAR1 and more", "b": "ARROW1\x00\x00", "c": "\x93NUMPY\x01", "d.csv": "1,2", "e.tsv.zst": "", "f": "\x00\x00\x08\x01", "g.parquet": "no", "h.arrows": "",
+		".csv": "1,2", "short": "P",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{"a": "parquet", "b": "arrow", "c": "npy", "d.csv": "csv", "e.tsv.zst": "csv", "f": "", "g.parquet": "parquet",
+		"h.arrows": "arrow", ".csv": "", "short": ""} {
+		tables, err := Find(filepath.Join(dir, name))
+		got := ""
+		if len(tables) == 1 {
+			got = tables[0].Format.Name
+		}
+		if err != nil || got != want {
+			t.Errorf("%s: found %q, %v, expected %q", name, got, err, want)
+		}
+	}
+	if tables, err := Find(source.Stdin); tables != nil || err != nil {
+		t.Errorf("standard input: found %v, %v", tables, err)
+	}
+	if _, err := Find(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("found %v, expected %v", err, os.ErrNotExist)
+	}
+}
+
+// TestAs opens what lies under a hidden name.
+func TestAs(t *testing.T) {
+	t.Parallel()
+	dir := touch(t, "train-00000-of-00002.parquet", "train-00001-of-00002.parquet", "test-00000-of-00001.parquet", "_SUCCESS")
+	table, ok, err := As("parquet", dir, "train-", "hub")
+	if !ok || err != nil || len(table.Paths) != 2 || table.Path() != "hub" {
+		t.Errorf("found %+v, %v, %v, expected two files", table, ok, err)
+	}
+	for name, known := range map[string]bool{"arrows": true, "tsv": true, "png": true, "npy": true, "tar": false, "idx": false} {
+		if _, ok, err := As(name, dir, "", "x"); ok != known || err != nil {
+			t.Errorf("%s: found %v, %v, expected %v", name, ok, err, known)
+		}
+	}
+	text, _, err := As("csv", touch(t, "part-00000-a.csv", "part-00001-a.csv"), "part-", "x.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := text.Open(source.ReadOptions{}); !errors.Is(err, ErrUnknown) {
+		t.Errorf("found %v, expected %v", err, ErrUnknown)
+	}
+}
