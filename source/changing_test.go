@@ -40,6 +40,23 @@ func TestFileThatChangesWhileItIsRead(t *testing.T) {
 	}
 }
 
+// TestFileThatIsRewritten: of the same size, so that only its time tells.
+func TestFileThatIsRewritten(t *testing.T) {
+	t.Parallel()
+	raw := file(t, idx.Uint8, []int{4, 3}, bytesUpTo(12))
+	path := write(t, "images", raw)
+	table := open(t, path, Options{})
+	if err := os.WriteFile(path, raw, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readAll(table, 3); !errors.Is(err, ErrChanged) {
+		t.Errorf("found %v, expected %v", err, ErrChanged)
+	}
+}
+
 func TestSalvageOfCompressedFiles(t *testing.T) {
 	t.Parallel()
 	const rows, record = 40, 1000

@@ -61,8 +61,9 @@ type IDX struct {
 	rows   int64 // −1: unknown
 	next   int64 // index of the next row
 	stream *compressed.Reader
-	damage *forgiving // what a salvage forgave, or nil
-	file   *os.File   // to be closed; nil for a reader that the caller owns
+	damage *forgiving  // what a salvage forgave, or nil
+	file   *os.File    // to be closed; nil for a reader that the caller owns
+	opened fs.FileInfo // of file, when it was opened
 
 	swapped atomic.Bool // the payload looks little-endian: set while the first batch is decoded
 }
@@ -78,6 +79,10 @@ func OpenIDX(path string, o Options) (*IDX, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	t.file = f
+	t.opened, err = f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
 	return t, nil
 }
 
@@ -234,10 +239,33 @@ func (t *IDX) Read(ctx context.Context, b *Raw) error {
 	n, err := t.reader.ReadRecords(p, want)
 	b.First, b.Rows, b.Columns[0] = t.next, n, p[:n*size]
 	t.next += int64(n)
+	if err == io.EOF {
+		if changed := t.unchanged(); changed != nil {
+			err = changed
+		}
+	}
 	if err != nil && err != io.EOF {
 		return &FileError{t.path, err}
 	}
 	return err
+}
+
+// ErrChanged is the sentinel for a file that somebody wrote to while it was read: what was read may be of both versions.
+var ErrChanged = errors.New("the file changed while it was read")
+
+// unchanged compares the file's size and time with those it had when it was opened.
+func (t *IDX) unchanged() error {
+	if t.opened == nil || !t.opened.Mode().IsRegular() {
+		return nil
+	}
+	now, err := t.file.Stat()
+	if err != nil {
+		return err
+	}
+	if now.Size() != t.opened.Size() || !now.ModTime().Equal(t.opened.ModTime()) {
+		return ErrChanged
+	}
+	return nil
 }
 
 // Decode swaps the bytes of the elements in place.

@@ -64,6 +64,7 @@ var exitCodes = []kind{
 	{publish.ErrNoParent, exitCannotMake},
 	{publish.ErrLocked, exitLocked},
 	{publish.ErrIncomplete, exitIO},
+	{source.ErrChanged, exitIO},
 	{errNoSpace, exitIO},
 	{syscall.EPIPE, exitSignal + int(syscall.SIGPIPE)},
 	{fs.ErrPermission, exitPermission},

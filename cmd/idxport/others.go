@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -48,7 +49,7 @@ func (o *inputOptions) splitsOf(tables []formats.Table) ([]dataset.Split, error)
 	for i, t := range tables {
 		name := dataset.ParseName(t.Name)
 		file := dataset.File{Path: t.Path(), Role: name.Role, Name: name.Role.String()}
-		if len(tables) > len(splits) && len(o.inputs) == len(tables) && o.inputs[i].Name != "" {
+		if len(o.inputs) == len(tables) && o.inputs[i].Name != "" {
 			file.Name = o.inputs[i].Name
 		}
 		o.others[t.Path()] = t
@@ -66,9 +67,25 @@ func (o *inputOptions) splitsOf(tables []formats.Table) ([]dataset.Split, error)
 		}
 	}
 	for i := range splits {
-		slices.SortStableFunc(splits[i].Files, func(a, b dataset.File) int { return int(a.Role) - int(b.Role) })
+		nameColumns(splits[i])
+		if len(o.inputs) == 1 { // else columns are in the order of the arguments
+			slices.SortStableFunc(splits[i].Files, func(a, b dataset.File) int { return int(a.Role) - int(b.Role) })
+		}
 	}
 	return o.chosenSplits(splits)
+}
+
+// nameColumns gives files of one table that would have one name those that are left of their own: train-weight.npy is weight.
+func nameColumns(s dataset.Split) {
+	if len(s.Files) < 2 {
+		return
+	}
+	for i, f := range s.Files {
+		stem := strings.TrimSuffix(filepath.Base(f.Path), ".npy")
+		if rest := strings.TrimPrefix(stem, s.Name+"-"); f.Name == dataset.Data.String() && rest != "" {
+			s.Files[i].Name = rest
+		}
+	}
 }
 
 // splitName is the split of t, by its name.

@@ -1,0 +1,225 @@
+//go:build linux && amd64
+
+// Command faults runs the real program under faults: killed, failing and lying system calls, full and read-only file systems, power cuts,
+// signals, too little memory, other runs at once, inputs that change. See README.md.
+//
+//	go run ./test/faults -binary bin/idxport                              # everything; as root, or what needs it is skipped, and counted
+//	go run ./test/faults -quick                                           # the part for CI, in four minutes
+//	go run ./test/faults -only kill,power -v                              # some sections
+//	go run ./test/faults -write test/faults/RESULTS.md                    # the tables go into the file too
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// A harness is the settings of a run and what it has found.
+type harness struct {
+	binary  string
+	data    string // images and labels of Fashion-MNIST
+	tmp     string // of this run
+	python  string // with duckdb; empty if there is none
+	quick   bool
+	verbose bool
+	slots   chan struct{} // one for each run at a time
+
+	known map[string]*bench // what was prepared, by scenario and state
+
+	mu   sync.Mutex
+	rows []*row
+}
+
+// A section is a table of rows.
+type section struct {
+	name, title string
+	run         func(*harness) error
+}
+
+var sections = []section{
+	{"kill", "Killed", (*harness).kills},
+	{"errors", "System calls that fail", (*harness).failures},
+	{"power", "Power cut", (*harness).powerCuts},
+	{"limits", "Limits and full or forbidden places", (*harness).limits},
+	{"memory", "Too little memory", (*harness).memory},
+	{"signals", "Signals", (*harness).signals},
+	{"races", "Other runs and readers", (*harness).races},
+	{"inputs", "Inputs that change or are something else", (*harness).changingInputs},
+}
+
+func main() {
+	log.SetFlags(0)
+	h := &harness{known: map[string]*bench{}}
+	flag.StringVar(&h.binary, "binary", "bin/idxport", "the program")
+	flag.StringVar(&h.data, "data", "testdata/fashion-mnist", "folder with the small Fashion-MNIST files")
+	flag.StringVar(&h.python, "python", "", "a Python that has duckdb, for a reader beside the writers")
+	flag.BoolVar(&h.quick, "quick", false, "fewer formats, states and rounds")
+	flag.BoolVar(&h.verbose, "v", false, "print each row as it is done")
+	parent := flag.String("tmp", "/dev/shm", "where to work: a tmpfs is fastest")
+	only := flag.String("only", "", "run only these sections, separated by commas")
+	write := flag.String("write", "", "put the tables into this file too; those of other sections stay")
+	flag.Parse()
+	wrong, err := h.main(*parent, *only, *write)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if wrong > 0 {
+		log.Fatalf("%d wrong outcomes", wrong)
+	}
+}
+
+// main runs the sections and returns the number of wrong outcomes.
+func (h *harness) main(parent, only, write string) (int, error) {
+	for _, path := range []*string{&h.binary, &h.data} {
+		absolute, err := filepath.Abs(*path)
+		if err != nil {
+			return 0, err
+		}
+		if *path, err = filepath.EvalSymlinks(absolute); err != nil {
+			return 0, err
+		}
+	}
+	syscall.Umask(0o022)
+	tmp, err := os.MkdirTemp(parent, "faults-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(tmp)
+	if h.tmp, err = filepath.EvalSymlinks(tmp); err != nil {
+		return 0, err
+	}
+	if err := h.settle(); err != nil {
+		return 0, err
+	}
+	caught := make(chan os.Signal, 1) // also so that the programs do not inherit signals that a shell ignores
+	signal.Notify(caught, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		s := <-caught
+		h.unmountAll()
+		for os.RemoveAll(tmp) != nil { // runs are still making files
+		}
+		log.Fatal(s)
+	}()
+	h.slots = make(chan struct{}, 2*runtime.NumCPU()) // half of the time a run waits for the disk
+	for _, s := range sections {
+		if only != "" && !slices.Contains(strings.Split(only, ","), s.name) {
+			continue
+		}
+		begun := time.Now()
+		if err := s.run(h); err != nil {
+			return 0, fmt.Errorf("%s: %w", s.name, err)
+		}
+		table := h.table(s.title, time.Since(begun))
+		fmt.Println(table)
+		if write != "" {
+			if err := writeTable(write, s.name, table); err != nil {
+				return 0, err
+			}
+		}
+	}
+	if len(h.rows) == 0 {
+		return 0, errors.New("no section of that name")
+	}
+	wrong := 0
+	for _, r := range h.rows {
+		wrong += r.wrong
+	}
+	return wrong, nil
+}
+
+// settle copies the program and its inputs to where other users find them, and nobody rebuilds them meanwhile.
+func (h *harness) settle() error {
+	if err := os.Chmod(h.tmp, 0o755); err != nil {
+		return err
+	}
+	program := filepath.Join(h.tmp, "idxport")
+	content, err := os.ReadFile(h.binary)
+	if err == nil {
+		err = os.WriteFile(program, content, 0o755)
+	}
+	if err != nil {
+		return err
+	}
+	data := filepath.Join(h.tmp, "fashion-mnist")
+	if err := os.Mkdir(data, 0o755); err != nil {
+		return err
+	}
+	for name, record := range map[string]int{
+		"train-images-idx3-ubyte": 784, "train-labels-idx1-ubyte": 1, "t10k-images-idx3-ubyte": 784, "t10k-labels-idx1-ubyte": 1,
+	} {
+		if err := shorten(filepath.Join(h.data, name+".gz"), filepath.Join(data, name+".gz"), record); err != nil {
+			return err
+		}
+	}
+	h.binary, h.data = program, data
+	return nil
+}
+
+// someRows is how many rows of the inputs are kept: there are tens of thousands of runs.
+const someRows = 16
+
+// shorten writes the first rows of an IDX file, each of so many bytes.
+func shorten(from, to string, record int) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	unzipped, err := gzip.NewReader(in)
+	if err != nil {
+		return err
+	}
+	header := make([]byte, 8) // magic and count; further dimensions follow
+	if _, err := io.ReadFull(unzipped, header); err != nil {
+		return err
+	}
+	rest := make([]byte, 4*(int(header[3])-1)+someRows*record)
+	if _, err := io.ReadFull(unzipped, rest); err != nil {
+		return err
+	}
+	binary.BigEndian.PutUint32(header[4:], someRows)
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	z.Write(append(header, rest...)) // to memory
+	z.Close()
+	return os.WriteFile(to, packed.Bytes(), 0o644)
+}
+
+// inParallel calls work for each of the jobs, a few at a time, and returns the first error.
+func inParallel[J any](h *harness, jobs []J, work func(J) error) error {
+	var (
+		group sync.WaitGroup
+		mu    sync.Mutex
+		first error
+	)
+	for _, job := range jobs {
+		h.slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-h.slots }()
+			if err := work(job); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				if first == nil {
+					first = err
+				}
+			}
+		})
+	}
+	group.Wait()
+	return first
+}

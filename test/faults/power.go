@@ -1,0 +1,225 @@
+//go:build linux && amd64
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// powerCuts makes outputs on an ext4 file system in an image, copies the image before each call and after the run, and looks what a
+// machine would find that lost its power there.
+//
+// The last row shows that the harness would notice: with fsync and syncfs that do nothing there must be wrong outcomes.
+func (h *harness) powerCuts() error {
+	variants := []variant{
+		{"ext4, data=ordered", "loop", false, false, false},
+		{"the same, the journal committed before each cut", "loop", true, false, true},
+		{"ext4, data=writeback, noauto_da_alloc, the journal committed", "loop,data=writeback,noauto_da_alloc", true, false, false},
+		{"self-check: fsync and syncfs do nothing", "loop,data=writeback,noauto_da_alloc", true, true, true},
+	}
+	benches, err := h.benches()
+	if err != nil {
+		return err
+	}
+	why := h.canPowerCut()
+	for _, v := range variants {
+		if h.quick && !v.quick {
+			continue
+		}
+		r := h.row("Power cut", v.name)
+		if why != nil {
+			r.skip("%v", why)
+			continue
+		}
+		cases := benches
+		if v.unsynced {
+			cases = benches[:2]
+		}
+		if err := inParallel(h, cases, func(b *bench) error { return b.cutPower(r, v) }); err != nil {
+			return err
+		}
+		if v.unsynced {
+			r.expectWrong()
+		}
+		r.done()
+	}
+	return nil
+}
+
+// A variant is a file system and how its power is cut.
+type variant struct {
+	name, options string
+	journal       bool // it is committed before each copy, so that names get ahead of contents
+	unsynced      bool // fsync and syncfs do nothing
+	quick         bool
+}
+
+// canPowerCut says why no image can be made or mounted here.
+func (h *harness) canPowerCut() error {
+	image := filepath.Join(h.tmp, "probe.img")
+	defer os.Remove(image)
+	if err := makeImage(image); err != nil {
+		return err
+	}
+	dir, err := h.mount("ext4", image, "loop")
+	if err != nil {
+		return err
+	}
+	return unmount(dir)
+}
+
+func makeImage(path string) error {
+	if err := command("truncate", "-s", "8M", path); err != nil {
+		return err
+	}
+	return command("mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", "-J", "size=1", "-b", "1024", path)
+}
+
+// cutPower is one run on an image, and every cut of it.
+func (b *bench) cutPower(r *row, v variant) error {
+	r.addCase()
+	work, err := os.MkdirTemp(b.tmp, "power-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	image := filepath.Join(work, "image")
+	if err := makeImage(image); err != nil {
+		return err
+	}
+	var cuts []cut
+	end, err := b.runOnImage(image, v, func(where string, dir string) error {
+		if v.journal && dir != "" {
+			if err := commitJournal(dir); err != nil {
+				return err
+			}
+		}
+		to := fmt.Sprintf("%s.%d", image, len(cuts))
+		cuts = append(cuts, cut{image: to, where: where})
+		return copyStill(image, to)
+	})
+	if err != nil {
+		return err
+	}
+	if end != (ending{}) {
+		return fmt.Errorf("%s, %s: without faults: %v", b.scenario.name, b.state.name, end)
+	}
+	for i, c := range cuts {
+		wrong, err := b.judgeCut(c, i == len(cuts)-1)
+		if err != nil {
+			return err
+		}
+		r.add(fmt.Sprintf("%s, %s: %s", b.scenario.name, b.state.name, c.where), wrong)
+	}
+	return nil
+}
+
+// A cut is a copy of the image.
+type cut struct{ image, where string }
+
+// runOnImage runs on the image, and calls copied before each call with an effect and at the end.
+func (b *bench) runOnImage(image string, v variant, copied func(where, dir string) error) (ending, error) {
+	mounted, err := b.mount("ext4", image, v.options)
+	if err != nil {
+		return ending{}, err
+	}
+	defer unmount(mounted)
+	dir := filepath.Join(mounted, "box")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return ending{}, err
+	}
+	if err := b.fill(dir); err != nil {
+		return ending{}, err
+	}
+	if err := command("sync", "-f", dir); err != nil {
+		return ending{}, err
+	}
+	var failed error
+	end, _, err := runTraced(b.run(dir), []string{dir}, func(s step) verdict {
+		if s.effect() && failed == nil {
+			failed = copied(s.String(), mounted)
+		}
+		return verdict{nop: v.unsynced && s.kind == syncs}
+	})
+	if err == nil {
+		err = failed
+	}
+	if err == nil {
+		err = copied("after the run", "")
+	}
+	return end, err
+}
+
+// commitJournal makes all names durable, and no content: that is what fsync of another file does.
+func commitJournal(dir string) error {
+	path := filepath.Join(dir, "other")
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.Write([]byte{'.'}); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// copyStill copies the file at a moment when nothing is written to it: other threads of the program go on.
+func copyStill(from, to string) error {
+	const tries = 50
+	var last []byte
+	for range tries {
+		content, err := os.ReadFile(from)
+		if err != nil {
+			return err
+		}
+		if bytes.Equal(content, last) {
+			return writeSparse(to, content)
+		}
+		last = content
+		time.Sleep(time.Millisecond)
+	}
+	return fmt.Errorf("%s never rests", from)
+}
+
+// writeSparse leaves out blocks of zeros: there are dozens of copies.
+func writeSparse(path string, content []byte) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	const block = 4096
+	zeros := make([]byte, block)
+	for at := 0; at < len(content); at += block {
+		part := content[at:min(at+block, len(content))]
+		if bytes.Equal(part, zeros[:len(part)]) {
+			continue
+		}
+		if _, err := f.WriteAt(part, int64(at)); err != nil {
+			return err
+		}
+	}
+	return f.Truncate(int64(len(content)))
+}
+
+// judgeCut mounts what the power cut left, as a machine does that starts again. After a run that said 0 everything must be new.
+func (b *bench) judgeCut(c cut, succeeded bool) ([]string, error) {
+	defer os.Remove(c.image)
+	mounted, err := b.mount("ext4", c.image, "loop")
+	if err != nil {
+		return []string{err.Error()}, nil
+	}
+	defer unmount(mounted)
+	o := outcome{mayLeave: true}
+	if succeeded {
+		o.success = true
+	} else {
+		o.end.signal = 9
+	}
+	return b.judge(filepath.Join(mounted, "box"), o), nil
+}

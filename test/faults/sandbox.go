@@ -1,0 +1,240 @@
+//go:build linux && amd64
+
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// patience is how long one run may take; a tenth of a second is usual.
+const patience = 60 * time.Second
+
+// A tree is what a folder holds: by relative path the type, the permissions and the SHA-256 of each content.
+type tree map[string]string
+
+func readTree(dir string) (tree, error) {
+	found := tree{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path)
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		found[name] = info.Mode().String()
+		if info.Mode().IsRegular() {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			found[name] += fmt.Sprintf(" %d bytes %x", len(content), sha256.Sum256(content))
+		}
+		return nil
+	})
+	return found, err
+}
+
+// under is what t holds at name or below.
+func (t tree) under(name string) tree {
+	part := tree{}
+	for path, what := range t {
+		if path == name || strings.HasPrefix(path, name+"/") {
+			part[path] = what
+		}
+	}
+	return part
+}
+
+// A scenario is a command line and its targets.
+type scenario struct {
+	name    string
+	inputs  []string
+	flags   []string
+	targets []string
+	quick   bool   // part of the quick form
+	rows    string // of the new outputs; empty: newRows
+}
+
+// Rows of the old and of the new outputs: different, and few, so that a run has few calls.
+const (
+	oldRows = "0:3"
+	newRows = "2:6"
+)
+
+// A state is what stands at the targets beforehand.
+type state struct {
+	name      string
+	overwrite bool
+	old       []int // which of the targets exist; nil: none
+	fromNew   bool  // with the content of the new run: an earlier one was killed between two outputs
+}
+
+var (
+	fresh       = state{name: "new"}
+	overwriting = state{name: "overwrite", overwrite: true, old: []int{0, 1}}
+	completing  = state{name: "half published", old: []int{0}, fromNew: true}
+)
+
+// A bench is a scenario in a state, with the references that its outcomes are held against.
+type bench struct {
+	*harness
+	scenario
+	state
+	before tree   // what stands there before a run: old outputs and what is not ours
+	after  tree   // … and after a run without faults
+	base   string // a folder that holds before
+}
+
+// strangers are files that no run may touch. Two look much like ours.
+var strangers = map[string]string{
+	"notes.txt": "mine",
+	".hidden":   "mine too",
+	".other.parquet.idxport-0123456789abcdef.partial": "of a run with another target",
+	".other.parquet.idxport-lock":                     "",
+	"folder/file":                                     "mine as well",
+}
+
+// prepare makes the references of a scenario in a state.
+func (h *harness) prepare(sc scenario, st state) (*bench, error) {
+	b := &bench{harness: h, scenario: sc, state: st, base: filepath.Join(h.tmp, "base", sc.name+" "+st.name)}
+	result := b.base + " result"
+	for _, dir := range []string{b.base, result} {
+		for name, content := range strangers {
+			if err := writeFile(filepath.Join(dir, name), content); err != nil {
+				return nil, err
+			}
+		}
+	}
+	rows := oldRows
+	if st.fromNew {
+		rows = sc.newRows()
+	}
+	if st.old != nil {
+		if err := b.mustMake(b.base, rows); err != nil {
+			return nil, err
+		}
+		for i, name := range sc.targets {
+			if !slices.Contains(st.old, i) {
+				if err := os.RemoveAll(filepath.Join(b.base, name)); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	if err := b.mustMake(result, sc.newRows()); err != nil {
+		return nil, err
+	}
+	var err error
+	if b.before, err = readTree(b.base); err != nil {
+		return nil, err
+	}
+	if b.after, err = readTree(result); err != nil {
+		return nil, err
+	}
+	for _, name := range sc.targets {
+		if len(b.after.under(name)) == 0 {
+			return nil, fmt.Errorf("%s: no output %s", sc.name, name)
+		}
+		if !st.fromNew && maps.Equal(b.before.under(name), b.after.under(name)) {
+			return nil, fmt.Errorf("%s: old and new %s do not differ", sc.name, name)
+		}
+	}
+	return b, nil
+}
+
+func (b *bench) mustMake(dir, rows string) error {
+	end, text, err := runPlain(b.command(dir, rows, false))
+	if err != nil || end != (ending{}) {
+		return fmt.Errorf("%s without faults: %v, %v: %s", b.scenario.name, end, err, text)
+	}
+	return nil
+}
+
+// box makes a folder that holds what stands there before a run.
+func (b *bench) box() (string, error) {
+	dir, err := os.MkdirTemp(b.tmp, "box-")
+	if err != nil {
+		return "", err
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return "", err
+	}
+	return dir, b.fill(dir)
+}
+
+func (b *bench) fill(dir string) error { return os.CopyFS(dir, os.DirFS(b.base)) }
+
+// command is the run.
+func (b *bench) command(dir, rows string, overwrite bool) *exec.Cmd {
+	args := append([]string{"convert", "--quiet", "--rows", rows}, b.inputs...)
+	args = append(args, b.flags...)
+	if overwrite {
+		args = append(args, "--overwrite")
+	}
+	cmd := exec.Command(b.binary, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PWD="+dir)
+	return cmd
+}
+
+// run is the run that makes the new outputs.
+func (b *bench) run(dir string) *exec.Cmd { return b.command(dir, b.newRows(), b.overwrite) }
+
+func (s scenario) newRows() string {
+	if s.rows != "" {
+		return s.rows
+	}
+	return newRows
+}
+
+// runPlain runs cmd to its end, and returns what it wrote to standard error.
+func runPlain(cmd *exec.Cmd) (ending, string, error) {
+	var text bytes.Buffer
+	cmd.Stderr = &text
+	if err := cmd.Start(); err != nil {
+		return ending{}, "", err
+	}
+	timer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	_ = cmd.Wait() // how it ended is judged by the caller
+	hung := !timer.Stop()
+	end := endingOf(cmd.ProcessState.Sys().(syscall.WaitStatus))
+	end.hung = hung
+	return end, text.String(), nil
+}
+
+// runTraced is runPlain with a decision about each call that concerns one of the watched paths.
+func runTraced(cmd *exec.Cmd, watched []string, decide func(step) verdict) (ending, string, error) {
+	text, err := os.CreateTemp("", "stderr-")
+	if err != nil {
+		return ending{}, "", err
+	}
+	defer os.Remove(text.Name())
+	defer text.Close()
+	cmd.Stderr = text
+	end, err := traced(cmd, watched, decide)
+	if err != nil {
+		return end, "", err
+	}
+	content, err := os.ReadFile(text.Name())
+	return end, string(content), err
+}
+
+func writeFile(path, content string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(content), 0o666)
+}
