@@ -6,7 +6,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: build demo test race lint fuzz golden data interop interop-matrix interop-full recipes bench bench-peers bench-scale bench-results cross vuln clean
+.PHONY: build unattended sbom reproducible demo test race lint fuzz golden data interop interop-matrix interop-full recipes faults faults-quick bench bench-peers bench-scale bench-results cross vuln clean
 
 ## build: the program, static, as bin/idxport
 build:
@@ -75,6 +75,27 @@ interop-full: build data
 	$$(test/interop/venv) test/interop/memory.py --binary $(BIN)
 	npm ci --silent --prefix test/interop/node
 	test/interop/matrix/run $(BIN) --full
+
+## faults: the program killed, failed, cut off, crowded and cheated at every system call, into test/faults/RESULTS.md; Linux/amd64, best as root, half an hour on an idle machine
+faults: build
+	$(GO) run ./test/faults -binary $(BIN) -python $$(test/interop/venv) -v -write test/faults/RESULTS.md
+
+## faults-quick: the part of it for CI, in four minutes
+faults-quick: build
+	$(GO) run ./test/faults -binary $(BIN) -python $$(test/interop/venv) -quick
+
+## unattended: what docs/unattended.md shows, run: the crontab line as cron does, the units by systemd-analyze, the Makefile rule by make; --json against its schema
+unattended: build
+	$$(test/interop/venv ../unattended) test/unattended/run.py --binary $(BIN)
+
+## sbom: the bill of materials of the program, CycloneDX, as bin/idxport.cdx.json; held against the standard's schema
+sbom: build
+	$(GO) run ./test/sbom -binary $(BIN) -o $(BIN).cdx.json
+	$$(test/interop/venv ../sbom) test/sbom/validate.py $(BIN).cdx.json
+
+## reproducible: build twice from copies of the sources and demand the same bytes, without cgo and without paths of this machine
+reproducible:
+	test/reproducible
 
 ## recipes: run the examples of README.md and docs/recipes.md on MNIST and Fashion-MNIST, and compare what they print with what they show
 recipes: build data

@@ -20,14 +20,14 @@ import (
 
 const inspectUsage = `idxport inspect INPUT... [flags]
 
-INPUT is as in convert. Every file is read to its end: the shape, the sizes, whether it is whole, the range of its values, its labels and
-their names, and what it pairs with are printed. The exit code is 65 if a file is damaged.`
+INPUT is as in convert, and of any format that convert reads. Every file is read to its end: the shape, the sizes, whether it is whole, the range of
+its values, its labels and their names, and what it pairs with are printed. The exit code is 65 if a file is damaged.`
 
 // inspectCommand is `idxport inspect`.
 func (p *program) inspectCommand() *cli.Command {
 	return &cli.Command{
 		Name:            "inspect",
-		Usage:           "show what IDX files hold, and whether they are whole",
+		Usage:           "show what IDX files and other inputs hold, and whether they are whole",
 		UsageText:       inspectUsage,
 		Flags:           append(inputFlags(), runFlags()...),
 		HideHelpCommand: true,
@@ -53,6 +53,7 @@ type fileReport struct {
 	Path         string         `json:"path"`
 	Split        string         `json:"split,omitempty"`
 	Role         string         `json:"role"`
+	Format       string         `json:"format,omitempty"` // of what is no IDX file: its columns have the types and shapes
 	Dataset      string         `json:"dataset,omitempty"`
 	Evidence     string         `json:"dataset_by,omitempty"` // how the data set was told
 	DType        string         `json:"dtype"`                // empty if the header cannot be read
@@ -69,7 +70,9 @@ type fileReport struct {
 // A columnReport sums up the values of one column.
 type columnReport struct {
 	Name   string        `json:"name"`
-	Min    *float64      `json:"min"` // of the finite elements; null where there are none
+	DType  string        `json:"dtype,omitempty"` // of a table in another format than IDX
+	Shape  []int         `json:"shape,omitempty"` // likewise, with the number of rows first
+	Min    *float64      `json:"min"`             // of the finite elements; null where there are none
 	Max    *float64      `json:"max"`
 	Mean   *float64      `json:"mean"`
 	Zeros  int64         `json:"zeros"`
@@ -100,7 +103,11 @@ func (p *program) inspect(ctx context.Context, o *inputOptions, workers int, r *
 	for _, s := range splits {
 		r.splitNotes(s)
 		for i, f := range s.Files {
-			report, err := p.inspectFile(ctx, o, s, f, classes, workers, r)
+			look := p.inspectFile
+			if _, other := o.others[f.Path]; other {
+				look = p.inspectOther
+			}
+			report, err := look(ctx, o, s, f, classes, workers, r)
 			if err != nil {
 				if ctx.Err() != nil {
 					return err

@@ -16,7 +16,12 @@ func (p *program) printFile(f *fileReport) error {
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, oneLine(f.Path))
 	what := f.Role
-	if f.Split != "" {
+	switch {
+	case f.Split != "" && f.Format != "":
+		what = fmt.Sprintf("%s table of split %s", f.Format, f.Split)
+	case f.Format != "":
+		what = f.Format + " table"
+	case f.Split != "":
 		what += " column of split " + f.Split
 	}
 	if f.Dataset != "" {
@@ -33,6 +38,11 @@ func (p *program) printFile(f *fileReport) error {
 		fmt.Fprintln(w, "  whole\tyes")
 	} else {
 		fmt.Fprintln(w, "  whole\tno: the records that are there were salvaged")
+	}
+	for _, c := range f.Columns {
+		if c.DType != "" {
+			fmt.Fprintf(w, "  shape of %s\t%s %s\n", c.Name, c.DType, shapeText(c.Shape))
+		}
 	}
 	for _, c := range f.Columns {
 		fmt.Fprintf(w, "  %s\t%s\n", c.Name, c.text())
@@ -59,6 +69,10 @@ func (p *program) printFile(f *fileReport) error {
 func (f *fileReport) sizeText() string {
 	payload := "payload " + bytesText(f.PayloadBytes)
 	switch {
+	case f.Format != "" && f.FileBytes < 0:
+		return payload
+	case f.Format != "":
+		return fmt.Sprintf("%s, %s", bytesText(f.FileBytes), payload)
 	case f.Shape == nil && f.FileBytes < 0:
 		return "unknown"
 	case f.Shape == nil:
@@ -102,7 +116,7 @@ func (p *program) printLabels(c columnReport) error {
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, l := range c.Labels {
 		bar := strings.Repeat("▇", int(max(1, 24*l.Count/most)))
-		name := l.Name
+		name := oneLine(l.Name) // it may come from a file
 		if name == strconv.FormatInt(l.Label, 10) {
 			name = "" // digits are called what they are
 		}

@@ -39,6 +39,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if !errors.As(err, &done) { // found before a command began
 		r := p.newReport(commandOf(args))
 		r.jsonOut = slices.Contains(args, "--json")
+		i := slices.Index(args, "--log-format")
+		r.jsonLog = slices.Contains(args, "--log-format=json") || i >= 0 && i+1 < len(args) && args[i+1] == "json"
 		errors.As(r.end(err), &done)
 	}
 	return done.code
@@ -77,7 +79,7 @@ func commandOf(args []string) string {
 
 // root is the command `idxport` with its subcommands.
 func (p *program) root() *cli.Command {
-	return &cli.Command{
+	root := &cli.Command{
 		Name:  "idxport",
 		Usage: "convert IDX files (MNIST and its relatives) to Parquet, Arrow, CSV, PNG folders, WebDataset and NumPy, and back",
 		UsageText: `idxport convert ./fashion-mnist -o out --to parquet,arrow,csv,png
@@ -92,13 +94,12 @@ idxport COMMAND --help`,
 				return usagef("no script for shell %q, expected bash, zsh, fish or pwsh", c.Args().First()).hint("for example: source <(idxport completion bash)")
 			}
 		},
-		DisableSliceFlagSeparator: true, // only --to splits at commas
-		HideHelpCommand:           true, // so that a file called "help" is a file
-		HideVersion:               true,
-		Suggest:                   true,
-		Reader:                    p.stdin,
-		Writer:                    p.stdout,
-		ErrWriter:                 p.stderr,
+		HideHelpCommand: true, // so that a file called "help" is a file
+		HideVersion:     true,
+		Suggest:         true,
+		Reader:          p.stdin,
+		Writer:          p.stdout,
+		ErrWriter:       p.stderr,
 		// The library would exit by itself: leave that to main.
 		ExitErrHandler: func(context.Context, *cli.Command, error) {},
 		OnUsageError:   onUsageError,
@@ -110,6 +111,10 @@ idxport COMMAND --help`,
 			return cli.ShowRootCommandHelp(c)
 		},
 	}
+	for _, c := range root.Commands {
+		c.DisableSliceFlagSeparator = true // a path may have commas; of the root's the library takes no notice here. Only --to splits at commas
+	}
+	return root
 }
 
 func commandNames(c *cli.Command) []string {

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestEveryLogLineIsAnObject runs all runs of the schema again with --log-format json: every line of standard error is an object with a time, a level and
+// a message, and no more than a hint.
+func TestEveryLogLineIsAnObject(t *testing.T) {
+	t.Parallel()
+	progress := jsonRun{"progress", 64, []string{"convert", "x", "-o", "OUT", "--progress", "sometimes"}}
+	for _, test := range append(jsonRuns(), progress) {
+		if !test.parsed() {
+			continue
+		}
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var stdout, stderr bytes.Buffer
+			args := slices.Concat([]string{"idxport"}, test.in(t.TempDir()), []string{"--log-format", "json"})
+			if code := run(args, strings.NewReader(""), &stdout, &stderr); code != test.exit {
+				t.Errorf("found exit code %d, expected %d", code, test.exit)
+			}
+			for line := range strings.Lines(stderr.String()) {
+				checkLogLine(t, line)
+			}
+			if test.exit != 0 && !strings.Contains(stderr.String(), `"level":"error"`) {
+				t.Errorf("found no error in %s", &stderr)
+			}
+		})
+	}
+}
+
+// checkLogLine demands an object as --log-format json writes them.
+func checkLogLine(t *testing.T, line string) {
+	t.Helper()
+	entry := map[string]string{}
+	if err := json.Unmarshal([]byte(line), &entry); err != nil {
+		t.Errorf("%v: %q", err, line)
+		return
+	}
+	if _, err := time.Parse(time.RFC3339, entry["time"]); err != nil {
+		t.Errorf("%v: %q", err, line)
+	}
+	if !slices.Contains([]string{"note", "warning", "error", "wrote", "verified", "progress"}, entry["level"]) || entry["message"] == "" {
+		t.Errorf("found the level %q and the message %q", entry["level"], entry["message"])
+	}
+	for _, name := range keys(entry) {
+		if !slices.Contains([]string{"time", "level", "message", "hint"}, name) {
+			t.Errorf("found the field %s", name)
+		}
+	}
+}
+
+// TestQuietSaysNothing demands that a run with -q that succeeds writes nothing but data, and that one without a terminal draws nothing.
+func TestQuietSaysNothing(t *testing.T) {
+	t.Parallel()
+	for _, test := range jsonRuns() {
+		if test.exit != 0 {
+			continue
+		}
+		for _, flag := range []string{"-q", "--progress=auto"} {
+			t.Run(test.name+" "+flag, func(t *testing.T) {
+				t.Parallel()
+				var stdout, stderr bytes.Buffer
+				args := slices.Concat([]string{"idxport"}, test.in(t.TempDir()), []string{flag})
+				if code := run(args, strings.NewReader(""), &stdout, &stderr); code != 0 {
+					t.Errorf("found exit code %d: %s", code, &stderr)
+				}
+				if flag == "-q" && stderr.Len() > 0 || strings.ContainsAny(stderr.String(), "\r\x1b") {
+					t.Errorf("found %q on standard error", &stderr)
+				}
+				if test.args[0] != "inspect" && stdout.Len() > 0 {
+					t.Errorf("found %q on standard output", &stdout)
+				}
+			})
+		}
+	}
+}
