@@ -6,7 +6,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: build unattended sbom reproducible demo test race lint fuzz golden data interop interop-matrix interop-full recipes faults faults-quick bench bench-peers bench-scale bench-results cross vuln clean
+.PHONY: build unattended sbom reproducible demo test race lint hostile cover fuzz golden data interop interop-matrix interop-full recipes faults faults-quick bench bench-peers bench-scale bench-results cross vuln clean
 
 ## build: the program, static, as bin/idxport
 build:
@@ -40,7 +40,16 @@ lint:
 vuln:
 	$(GO) run $(GOVULNCHECK) ./...
 
-## fuzz: every fuzz target for FUZZTIME each
+## hostile: small inputs of every format cut at every byte and with every bit flipped, through the whole program; bombs under a limit of memory; ten minutes
+hostile: build
+	$(GO) test -count=1 -timeout 1h -run '^TestDamaged' ./cmd/idxport -exhaustive
+	test/hostile $(BIN)
+
+## cover: which part of the statements the tests run, by package; fails under 90 % in total
+cover:
+	test/cover
+
+## fuzz: every fuzz target for FUZZTIME each; by night with FUZZTIME=10m
 FUZZTIME ?= 30s
 fuzz:
 	test/fuzz $(FUZZTIME)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/idxport/idxport/sink/png"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/formats"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -29,6 +30,8 @@ func checkVerify(o *convertOptions, jobs []*job) error {
 				switch {
 				case out.path == stdout:
 					return usagef("--verify: standard output cannot be read again").hint("write a file, or leave out --verify")
+				case out.options.Style == "matrix" && !slices.ContainsFunc(pass.schema.Columns, isTensor):
+					return usagef("--verify: %s is one row of all labels, which cannot be read back as a column", out.path).hint("leave out --verify, or --csv-style matrix")
 				case out.format.Name == "tar":
 					return usagef("--verify: tar files cannot be read back yet").hint("leave out --verify for them")
 				}
@@ -37,6 +40,9 @@ func checkVerify(o *convertOptions, jobs []*job) error {
 	}
 	return nil
 }
+
+// isTensor tells whether the records of c are more than single elements.
+func isTensor(c source.Column) bool { return !c.Scalar() }
 
 // verifyOutputs compares all outputs with the inputs, which are read again, before any output is published.
 func (w *writers) verifyOutputs(ctx context.Context) error {
@@ -108,10 +114,63 @@ func (w *writers) reopen(path string, out output, columns []source.Column) (sour
 		found[0].Name = columns[out.options.Column].Name
 		return source.WithColumns(t, found), nil
 	}
+	if out.format.Images {
+		t = renamed(t, columns)
+	}
 	if out.options.ClassFolders == "names" {
 		return renumbered(t, columns), nil
 	}
 	return t, nil
+}
+
+// openExpected opens what the inputs of the split s make, with the names of the classes that were given.
+func (p *program) openExpected(ctx context.Context, o *verifyOptions, s dataset.Split, stored bool, r *report) (*pass, error) {
+	classes, err := o.readClasses([]dataset.Split{s}, r)
+	if err != nil {
+		return nil, err
+	}
+	return p.openPass(ctx, &o.convertOptions, s, classes, stored)
+}
+
+// reread is found, an output whose file does not tell types, shapes or labels, as one of the columns expected.
+func (o *verifyOptions) reread(found source.Table, path string, expected []source.Column) (source.Table, error) {
+	table, other := o.output.others[path]
+	switch {
+	case other && table.Format.Name == "png":
+		found = renamed(found, expected)
+		if named(found.Columns(), expected) {
+			return renumbered(found, expected), nil
+		}
+	case other && table.Format.Text:
+		if err := found.Close(); err != nil {
+			return found, err
+		}
+		return table.Open(source.ReadOptions{MaxRecordSize: o.maxRecordSize, DType: o.output.dtype, Shape: o.output.shape, Like: expected})
+	}
+	return found, nil
+}
+
+// renamed is t, a folder of images, whose labels are the column of columns that the user chose.
+func renamed(t source.Table, columns []source.Column) source.Table {
+	chosen := slices.IndexFunc(columns, func(c source.Column) bool { return c.Label })
+	described := slices.Clone(t.Columns())
+	at := slices.IndexFunc(described, source.Column.Scalar)
+	if chosen < 0 || at < 0 {
+		return t
+	}
+	described[at].Name = columns[chosen].Name
+	return source.WithColumns(t, described)
+}
+
+// named tells whether all classes of found are folders that are called after classes of expected.
+func named(found, expected []source.Column) bool {
+	hasClasses := func(c source.Column) bool { return len(c.Classes) > 0 }
+	at, of := slices.IndexFunc(found, hasClasses), slices.IndexFunc(expected, hasClasses)
+	if at < 0 || of < 0 {
+		return false
+	}
+	folders := png.FolderNames(expected[of].Classes)
+	return !slices.ContainsFunc(found[at].Classes, func(class string) bool { return class != "" && !slices.Contains(folders, class) })
 }
 
 // renumbered is t, read from class folders with names, with the labels that columns have for these classes.

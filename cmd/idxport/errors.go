@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/schema"
@@ -164,13 +165,16 @@ func hintOf(err error) string {
 	return ""
 }
 
-// oneLine makes text from file names and file contents safe to show: no line breaks or other control characters.
+// oneLine makes text from file names and file contents safe to show: no line breaks or other control characters, and none of Unicode's marks
+// that turn the direction of text, with which a name can look like another (trojansource.codes).
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
 			return ' '
 		case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0:
+			return '?'
+		case r == 0x2028 || r == 0x2029 || unicode.Is(unicode.Bidi_Control, r):
 			return '?'
 		}
 		return r

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 )
 
@@ -157,12 +158,14 @@ func (r *report) describe(j *job) {
 	columns := j.meant.table.Columns()
 	for _, f := range j.split.Files {
 		in := inputReport{Path: f.Path, Split: j.split.Name, Column: f.Name, Rows: j.meant.table.Rows(), Dataset: j.datasetName()}
-		for _, c := range columns {
-			if c.Name == f.Name {
-				in.DType, in.Shape = c.DType.String(), append([]int{}, c.Shape...)
-			}
+		of := slices.DeleteFunc(slices.Clone(columns), func(c source.Column) bool { return c.Name != f.Name })
+		if len(of) == 0 { // a table by itself, or a label of several numbers
+			of = slices.DeleteFunc(slices.Clone(columns), func(c source.Column) bool { return c.Origin != filepath.Base(f.Path) && len(j.split.Files) > 1 })
 		}
-		r.Inputs = append(r.Inputs, in)
+		for _, c := range of {
+			in.Column, in.DType, in.Shape = c.Name, c.DType.String(), append([]int{}, c.Shape...)
+			r.Inputs = append(r.Inputs, in)
+		}
 	}
 	prefix := r.splitNotes(j.split)
 	if s := j.meant.schema; s.Rows == 0 && s.Source > 0 {

@@ -131,12 +131,16 @@ func (p *program) verify(ctx context.Context, o *verifyOptions, r *report) error
 		return err
 	}
 	_, other := o.output.others[split.Files[0].Path]
-	expected, err := p.openPass(ctx, &o.convertOptions, s, nil, !other)
+	expected, err := p.openExpected(ctx, o, s, !other, r)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = expected.table.Close() }() // likewise
 	path := split.Files[0].Path
+	if found, err = o.reread(found, path, expected.table.Columns()); err != nil {
+		return err
+	}
+	opened = found
 	result, err := p.compare(ctx, expected.table, found, comparison{
 		path: path, text: o.output.text(path), partial: o.output.partial(path), workers: o.workers, label: s.Stem}, r)
 	if err != nil {

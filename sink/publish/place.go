@@ -57,6 +57,9 @@ func locate(path string) (place, error) {
 		return place{path: path, info: followed, direct: true}, nil
 	}
 	at, err := whereIs(path)
+	if err != nil && errors.Is(statErr, syscall.ELOOP) {
+		return place{}, refusal(path, "its symbolic links lead round in a circle", "remove the link, or choose another path")
+	}
 	if errors.Is(err, syscall.ENOTDIR) { // a file stands where a folder should
 		return place{}, &Error{Path: path, Reason: "what should be a folder is a file", Err: ErrNoParent, hint: "choose another path"}
 	}

@@ -33,7 +33,15 @@ func openGzip(r *bufio.Reader, wanted func() bool) (io.Reader, error) {
 	return g, g.begin()
 }
 
-func (g *gzipReader) Read(p []byte) (int, error) {
+// Read reads on through members without data, of which there may be any number: a caller gives up after some reads of nothing.
+func (g *gzipReader) Read(p []byte) (n int, err error) {
+	for n == 0 && err == nil && len(p) > 0 {
+		n, err = g.read(p)
+	}
+	return n, err
+}
+
+func (g *gzipReader) read(p []byte) (int, error) {
 	n, err := g.member.Read(p)
 	g.sum = crc32.Update(g.sum, crc32.IEEETable, p[:n])
 	g.size += uint32(n)

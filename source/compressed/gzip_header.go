@@ -1,10 +1,13 @@
 package compressed
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
 	"io"
+
+	"github.com/idxport/idxport/source/compressed/inflate"
 )
 
 // Flags of a gzip header (RFC 1952, 2.3.1); bit 0, FTEXT, means nothing here.
@@ -18,12 +21,12 @@ const (
 
 // A gzipHeader reads a header's bytes and sums them up.
 type gzipHeader struct {
-	in  io.Reader
+	in  *inflate.Lookahead
 	sum uint32
 }
 
 // readGzipHeader reads a member's header and keeps nothing of it.
-func readGzipHeader(in io.Reader) error {
+func readGzipHeader(in *inflate.Lookahead) error {
 	h := gzipHeader{in: in}
 	var fixed [10]byte // magic, method, flags, time, extra flags, system
 	if err := h.read(fixed[:]); err != nil {
@@ -74,9 +77,20 @@ func (h *gzipHeader) skipExtra() error {
 
 // skipText reads up to a zero, however far that is.
 func (h *gzipHeader) skipText() error {
-	var b [1]byte
 	for {
-		if err := h.read(b[:]); err != nil || b[0] == 0 {
+		if _, err := h.in.Peek(1); err != nil {
+			return err
+		}
+		text, err := h.in.Peek(h.in.Buffered())
+		if err != nil {
+			return err
+		}
+		end := bytes.IndexByte(text, 0) + 1
+		if end > 0 {
+			text = text[:end]
+		}
+		h.sum = crc32.Update(h.sum, crc32.IEEETable, text)
+		if _, err := h.in.Discard(len(text)); err != nil || end > 0 {
 			return err
 		}
 	}

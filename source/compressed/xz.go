@@ -32,7 +32,15 @@ func openXZ(in *bufio.Reader, _ func() bool) (io.Reader, error) {
 	return x, x.streamHeader()
 }
 
-func (x *xzReader) Read(p []byte) (int, error) {
+// Read reads on through blocks without data, of which there may be any number.
+func (x *xzReader) Read(p []byte) (n int, err error) {
+	for n == 0 && err == nil && len(p) > 0 {
+		n, err = x.read(p)
+	}
+	return n, err
+}
+
+func (x *xzReader) read(p []byte) (int, error) {
 	if x.block == nil {
 		if err := x.next(); err != nil {
 			return 0, err

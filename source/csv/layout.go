@@ -24,17 +24,17 @@ type field struct {
 // maxColumns is the most columns of the table: each costs whoever writes it. Elements of one record are no columns here.
 const maxColumns = 1 << 16
 
-// maxNamed is the most fields that a header may name: a picture of 2048×2048 pixels.
-const maxNamed = 1 << 22
+// maxNamed is the most fields that a header may name: a picture of 1024×1024 pixels. Each name takes memory, and much less a number.
+const maxNamed = 1 << 20
 
 // group finds the tensors by the names of the header.
 func (t *Table) group(shape []int) error {
 	if len(t.names) > 1 && slices.Contains(t.names[1:], "") {
 		return failf("", "column %d of the header has no name, expected names for all but the first", slices.Index(t.names[1:], "")+2)
 	}
-	found := flat.Group(t.names)
-	if len(found) > maxColumns {
-		return failf("number the elements of one record, as in pixel0, pixel1", "the header has %d columns, expected at most %d", len(found), maxColumns)
+	found, ok := flat.GroupUpTo(maxColumns, t.names)
+	if !ok {
+		return failf("number the elements of one record, as in pixel0, pixel1", "the header has more than %d columns, which is too many", maxColumns)
 	}
 	tensors, used := 0, 0
 	for _, f := range found {
@@ -207,24 +207,6 @@ func (t *Table) decide(o source.ReadOptions) error {
 		return failf("", "no column has numbers, expected at least one")
 	}
 	return nil
-}
-
-// takeLike gives f the type and shape of its counterpart among columns: the one of its name, or the only one of its kind.
-func (t *Table) takeLike(f *field, columns []source.Column) {
-	i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == f.Name && c.Elements() == f.count })
-	if i < 0 {
-		kind := func(c source.Column) bool { return c.Scalar() == (f.Shape == nil) && c.Elements() == f.count }
-		if i = slices.IndexFunc(columns, kind); i >= 0 && slices.ContainsFunc(columns[i+1:], kind) {
-			return
-		}
-	}
-	if i < 0 {
-		return
-	}
-	f.dtype = columns[i].DType
-	if f.Shape != nil {
-		f.Shape = columns[i].Shape
-	}
 }
 
 // passOver tells why field i is none of the table, or is empty if it is one.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/compressed"
+	"github.com/idxport/idxport/source/idx"
 )
 
 // A Table is a CSV file. It is a source.Table, a source.Seeker and a source.Noter.
@@ -39,6 +40,9 @@ const (
 	textPerByte = 4
 	// fieldText is how many bytes the text of a field may have, on average: -1.000000014901161194e-01 in quotes, with spaces, and the separator.
 	fieldText = 32
+	// maxLine is the most that the text of the first line may have unless larger records were asked for: it is held in memory as a whole, and
+	// read into room that doubles.
+	maxLine = 8 << 20
 	// lineText is how many bytes a line may have beyond that: for class names.
 	lineText = 1 << 10
 	// tailSize is how much of the end of a file is looked at for values that the first rows do not have, as in columns that count rows.
@@ -120,6 +124,9 @@ func newTable(r io.Reader, path string, tail []byte, o source.ReadOptions) (*Tab
 // begin reads the header, if there is one, and looks at the first rows.
 func (t *Table) begin(tail []byte, o source.ReadOptions) error {
 	limit := int(min(o.MaxRecord(), 1<<40)*textPerByte) + lineText
+	if o.MaxRecord() <= idx.DefaultMaxRecordSize {
+		limit = min(limit, maxLine)
+	}
 	line, err := t.in.next(limit)
 	switch {
 	case err == io.EOF:
@@ -162,7 +169,7 @@ func (t *Table) first(line []byte, o source.ReadOptions) error {
 		return failf("allow more with --max-record-bytes, or use Parquet or Arrow", "the first line has %d fields, which is too many", t.count)
 	}
 	if !header {
-		return t.arrange(o.Shape, false)
+		return t.arrangeLike(o)
 	}
 	t.names = names(line, t.comma)
 	t.count = len(t.names)
@@ -212,13 +219,16 @@ func foreign(line []byte) error {
 		return failf("save it as UTF-8", "the file is UTF-16, expected UTF-8")
 	case bytes.HasPrefix(bytes.TrimSpace(line), []byte("<")):
 		return failf("the download went wrong: look at the page, and fetch the file again", "the file begins with %s, like a web page", shown(bytes.TrimSpace(line)))
-	case bytes.IndexByte(line, 0) >= 0:
-		return failf("", "the first line has bytes of 0, expected text")
+	case bytes.IndexFunc(line, isBinary) >= 0: // such as what is left of a compressed file that was cut
+		return failf("", "the first line has bytes of %d, expected text", line[bytes.IndexFunc(line, isBinary)])
 	case bytes.IndexByte(trimEnd(line), '\r') >= 0 && bytes.IndexByte(line, '"') < 0:
 		return failf("convert its line ends first, as with tr '\\r' '\\n'", "the first line has carriage returns without line feeds")
 	}
 	return nil
 }
+
+// isBinary tells whether no text has r: a control character that neither separates fields nor ends lines.
+func isBinary(r rune) bool { return r < ' ' && r != '\t' && r != '\r' && r != '\n' }
 
 func (t *Table) note(format string, args ...any) {
 	t.notes = append(t.notes, t.path+": "+fmt.Sprintf(format, args...))

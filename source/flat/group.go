@@ -23,8 +23,16 @@ const Image = "image"
 //
 // Numbers alone do not tell a shape: a square number of elements is taken for a square, any other for one dimension. Labels are never squares.
 func Group(names []string) []Field {
-	var fields []Field
+	fields, _ := GroupUpTo(len(names), names)
+	return fields
+}
+
+// GroupUpTo is Group for names that somebody else gave: ok is false, and no memory is taken for them, if they make more than most fields.
+func GroupUpTo(most int, names []string) (fields []Field, ok bool) {
 	for i := 0; i < len(names); {
+		if len(fields) == most {
+			return nil, false
+		}
 		f, n, grid := byIndices(names[i:])
 		if !grid && !continues(names, i) {
 			f, n = byNumber(names[i:])
@@ -39,7 +47,7 @@ func Group(names []string) []Field {
 		fields = append(fields, f)
 		i += n
 	}
-	return callImages(fields)
+	return callImages(fields), true
 }
 
 // callImages gives the tensors of pixels and those without a name that of the image, unless another column has it.

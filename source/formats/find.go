@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -55,6 +56,7 @@ func As(name, path, prefix, label string) (t Table, ok bool, err error) {
 			t.Paths = append(t.Paths, filepath.Join(path, file))
 		}
 	}
+	slices.SortStableFunc(t.Paths, byNumbers)
 	return t, true, err
 }
 
@@ -69,9 +71,12 @@ func alias(name string) string {
 	return name
 }
 
-// Patterns of names.
+// metadataName is the table beside class folders, which package png reads.
+const metadataName = "metadata.csv"
+
+// Patterns of names. Parts are counted as Spark and this program do, part-00000, or as pyarrow and Dask do, part-0 and part.0.
 var (
-	partName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^part-\d{5,}\b`) })
+	partName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^part[-.]\d+\b`) })
 	shardName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+)-\d{5}-of-\d{5}\.`) })
 	idxName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(^|[-.])idx(\d|$|\.)`) })
 )
@@ -115,20 +120,16 @@ func folder(dir string, deep bool) ([]Table, error) {
 		return []Table{{Format: pngFormat(), Name: filepath.Base(dir), Paths: []string{dir}, path: dir}}, nil
 	}
 	tables, err := inFiles(dir, l.files)
-	if err != nil || tables != nil {
+	beside := len(tables) == 1 && filepath.Base(tables[0].path) == metadataName // class folders, if there are some
+	if err != nil || tables != nil && !beside {
 		return tables, err
 	}
-	for _, name := range l.folders {
-		inner, err := list(filepath.Join(dir, name))
-		if err != nil {
-			return nil, err
-		}
-		if inner.images { // class folders
-			return []Table{{Format: pngFormat(), Name: filepath.Base(dir), Paths: []string{dir}, path: dir}}, nil
-		}
+	classes, err := hasClassFolders(dir, l.folders)
+	if err != nil || classes {
+		return []Table{{Format: pngFormat(), Name: filepath.Base(dir), Paths: []string{dir}, path: dir}}, err
 	}
-	if !deep {
-		return nil, nil
+	if beside || !deep {
+		return tables, nil
 	}
 	for _, name := range l.folders {
 		path := filepath.Join(dir, name)
@@ -142,6 +143,17 @@ func folder(dir string, deep bool) ([]Table, error) {
 		tables = append(tables, found...)
 	}
 	return tables, nil
+}
+
+// hasClassFolders tells whether there are PNG files in one of folders of dir.
+func hasClassFolders(dir string, folders []string) (bool, error) {
+	for _, name := range folders {
+		inner, err := list(filepath.Join(dir, name))
+		if err != nil || inner.images {
+			return inner.images, err
+		}
+	}
+	return false, nil
 }
 
 // inFiles finds the tables among the files of dir.
@@ -173,5 +185,33 @@ func inFiles(dir string, names []string) ([]Table, error) {
 		}
 		tables = append(tables, table)
 	}
+	for _, t := range tables {
+		slices.SortStableFunc(t.Paths, byNumbers)
+	}
 	return tables, nil
+}
+
+// byNumbers compares names in which numbers may have no zeros in front: part-2 is before part-10.
+func byNumbers(a, b string) int {
+	for a != "" && b != "" {
+		m, n := digits(a), digits(b)
+		if m == 0 || n == 0 {
+			if a[0] != b[0] {
+				return cmp.Compare(a[0], b[0])
+			}
+			a, b = a[1:], b[1:]
+			continue
+		}
+		x, y := strings.TrimLeft(a[:m], "0"), strings.TrimLeft(b[:n], "0")
+		if c := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); c != 0 {
+			return c
+		}
+		a, b = a[m:], b[n:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// digits is how many digits s begins with.
+func digits(s string) int {
+	return len(s) - len(strings.TrimLeft(s, "0123456789"))
 }

@@ -46,6 +46,9 @@ func TestFind(t *testing.T) {
 		{"compressed text", []string{"a.csv.gz", "b.TSV"}, []string{"csv a 1", "csv b 1"}},
 		{"arrays", []string{"train-image.npy", "train-label.npy"}, []string{"npy train-image 1", "npy train-label 1"}},
 		{"parts", []string{"part-00000-0123456789abcdef.parquet", "part-00001-0123456789abcdef.parquet", "_SUCCESS"}, []string{"parquet in 2"}},
+		{"parts of pyarrow", []string{"part-0.parquet", "part-1.parquet", "part-10.parquet", "part-2.parquet"}, []string{"parquet in 4"}},
+		{"a table called metadata", []string{"metadata.csv"}, []string{"csv metadata 1"}},
+		{"class folders and metadata", []string{"0/0.png", "metadata.csv", "README.md", "_manifest.json"}, []string{"png in 1"}},
 		{"parts in folders", []string{"train.parquet/part-00000-a.parquet", "train.parquet/part-00001-a.parquet", "test.parquet/part-00000-a.parquet"},
 			[]string{"parquet test 1", "parquet train 2"}},
 		{"the Hub", []string{"README.md", "data/train-00000-of-00002.parquet", "data/train-00001-of-00002.parquet", "data/test-00000-of-00001.parquet"},
@@ -128,11 +131,34 @@ func TestAs(t *testing.T) {
 			t.Errorf("%s: found %v, %v, expected %v", name, ok, err, known)
 		}
 	}
-	text, _, err := As("csv", touch(t, "part-00000-a.csv", "part-00001-a.csv"), "part-", "x.csv")
+	arrays, _, err := As("npy", touch(t, "part-00000-a.npy", "part-00001-a.npy"), "part-", "x.npy")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := text.Open(source.ReadOptions{}); !errors.Is(err, ErrUnknown) {
+	if _, err := arrays.Open(source.ReadOptions{}); !errors.Is(err, ErrUnknown) {
 		t.Errorf("found %v, expected %v", err, ErrUnknown)
+	}
+}
+
+// TestFindNumbers: parts in the order of their numbers, with zeros in front or not.
+func TestFindNumbers(t *testing.T) {
+	t.Parallel()
+	for _, test := range [][]string{
+		{"part-0.parquet", "part-1.parquet", "part-2.parquet", "part-10.parquet", "part-11.parquet"},
+		{"part.8.parquet", "part.9.parquet", "part.10.parquet"},
+		{"part-00009-b.csv", "part-00010-a.csv", "part-99999-a.csv", "part-100000-0.csv"},
+		{"part-00000-c-c000.parquet", "part-00000-c-c001.parquet", "part-00001-c-c000.parquet"},
+	} {
+		tables, err := Find(touch(t, test...))
+		if err != nil || len(tables) != 1 {
+			t.Fatalf("found %d tables and the error %v, expected one table of %q", len(tables), err, test)
+		}
+		var got []string
+		for _, path := range tables[0].Paths {
+			got = append(got, filepath.Base(path))
+		}
+		if !slices.Equal(got, test) {
+			t.Errorf("found %q, expected %q", got, test)
+		}
 	}
 }

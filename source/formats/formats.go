@@ -38,7 +38,7 @@ func formats() []Format {
 		{Name: "parquet", magic: []string{"PAR1"}, extensions: []string{".parquet", ".pq"}, open: parquet.Open, openAll: parquet.OpenFiles},
 		{Name: "arrow", magic: []string{"ARROW1\x00\x00"}, extensions: []string{".arrow", ".feather", ".ipc", ".arrows"}, open: arrow.Open, openAll: arrow.OpenFiles},
 		{Name: "npy", magic: []string{"\x93NUMPY"}, extensions: []string{".npy"}, OneColumn: true, open: npy.Open},
-		{Name: "csv", Text: true, Untyped: true, extensions: []string{".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst"}, open: openCSV},
+		{Name: "csv", Text: true, Untyped: true, extensions: []string{".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst"}, open: openCSV, openAll: openCSVs},
 	}
 }
 
@@ -156,4 +156,9 @@ func openCSV(path string, o source.ReadOptions) (source.Table, error) {
 		return nil, err
 	}
 	return t, nil
+}
+
+// openCSVs opens several files as one table.
+func openCSVs(paths []string, name string, o source.ReadOptions) (source.Table, error) {
+	return openChain(openCSV, paths, name, o)
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -121,6 +122,12 @@ func (t *Table) visit(name string, folder uint32) (v visit, err error) {
 	}
 }
 
+// leadsToFolder tells whether a link leads to a folder, which may be outside: left out silently, its rows would be missing.
+func (t *Table) leadsToFolder(dir, name string) bool {
+	info, err := os.Stat(filepath.Join(t.path, dir, name))
+	return err == nil && info.IsDir()
+}
+
 // meet looks at one entry of the directory called dir.
 func (t *Table) meet(v *visit, dir string, folder uint32, e fs.DirEntry) error {
 	name := e.Name()
@@ -131,11 +138,12 @@ func (t *Table) meet(v *visit, dir string, folder uint32, e fs.DirEntry) error {
 	kind := e.Type()
 	if kind&fs.ModeSymlink != 0 || kind&fs.ModeIrregular != 0 {
 		info, err := t.root.Stat(path.Join(dir, name))
-		if err != nil && ext != ".png" {
-			return nil // a link that leads nowhere, or out, and is no image by its name
+		if err != nil && ext != ".png" && !t.leadsToFolder(dir, name) {
+			return nil // no image by its name, and no class folder
 		}
 		if err != nil {
-			return t.inFile(path.Join(dir, name), err)
+			return t.inFile(path.Join(dir, name), fail("copy what it leads to into the folder, or remove the link",
+				"found a link to nothing in the folder %s, expected a file or a folder in it", t.path))
 		}
 		kind = info.Mode().Type()
 	}

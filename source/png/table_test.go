@@ -268,8 +268,30 @@ func TestLinksLeadNowhereElse(t *testing.T) {
 	if err := os.Symlink(filepath.Join(outside, "secret.png"), filepath.Join(dir, "0", "2.png")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(dir, source.ReadOptions{}); err == nil || !strings.Contains(err.Error(), filepath.Join("0", "2.png")) {
-		t.Errorf("found %v", err)
+	demandLinkRefused(t, dir, filepath.Join("0", "2.png"))
+	if err := os.Remove(filepath.Join(dir, "0", "2.png")); err != nil {
+		t.Fatal(err)
+	}
+	// A class folder that is a link is not left out in silence, what is no image may lead where it likes.
+	if err := errors.Join(os.Symlink(outside, filepath.Join(dir, "1")), os.Symlink(filepath.Join(outside, "secret.png"), filepath.Join(dir, "LICENSE"))); err != nil {
+		t.Fatal(err)
+	}
+	demandLinkRefused(t, dir, "1")
+	if err := os.Remove(filepath.Join(dir, "1")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("gone.png", filepath.Join(dir, "0", "3.png")); err != nil {
+		t.Fatal(err)
+	}
+	demandLinkRefused(t, dir, filepath.Join("0", "3.png"))
+}
+
+// demandLinkRefused demands that the folder is refused because of a link in it.
+func demandLinkRefused(t *testing.T, dir, link string) {
+	t.Helper()
+	_, err := Open(dir, source.ReadOptions{})
+	if !errors.Is(err, ErrFolder) || !strings.Contains(err.Error(), link+": found a link to nothing in the folder") {
+		t.Errorf("found %v, expected a refusal of %s", err, link)
 	}
 }
 

@@ -15,8 +15,11 @@ import tempfile
 from pathlib import Path
 
 from suite import (
+    check_applied,
     check_arrow,
+    check_back,
     check_book,
+    check_changed,
     check_classes,
     check_csv,
     check_folders,
@@ -30,6 +33,7 @@ from suite import (
     check_png_book,
     check_tar,
     check_together,
+    check_verify,
 )
 from suite.command import Bench
 from suite.report import Report
@@ -50,6 +54,10 @@ CHECKS = {
     "parts": check_parts.check,
     "together": check_together.check,
     "hostile": check_hostile.check,
+    "back": check_back.check,
+    "verify": check_verify.check,
+    "applied": check_applied.check,
+    "changed": check_changed.check,
 }
 
 

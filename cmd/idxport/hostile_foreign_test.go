@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A foreign is a small input of another format that holds sample(0x08), to be damaged.
+type foreign struct {
+	output   string   // what convert is asked for to make it
+	file     string   // what is damaged, in the output's folder
+	flags    []string // of convert, to make it
+	summed   bool     // a sum covers the file: nothing but the same data may come out of it
+	readable bool     // the values lie in the file as they are, so that a flip there changes one
+}
+
+var foreigns = map[string]foreign{
+	"parquet":              {output: "x.parquet", file: "x.parquet"},
+	"parquet uncompressed": {output: "x.parquet", file: "x.parquet", flags: []string{"--compression", "none"}},
+	"parquet images":       {output: "x.parquet", file: "x.parquet", flags: []string{"--layout", "huggingface"}},
+	"arrow":                {output: "x.arrow", file: "x.arrow", readable: true},
+	"arrow zstd":           {output: "x.arrow", file: "x.arrow", flags: []string{"--compression", "zstd"}, readable: true}, // zstd cannot make it smaller
+	"arrow stream":         {output: "x.arrows", file: "x.arrows", readable: true},
+	"npy":                  {output: "x.npy", file: "x.npy", readable: true},
+	"csv":                  {output: "x.csv", file: "x.csv"},
+	"csv gzip":             {output: "x.csv.gz", file: "x.csv.gz", summed: true},
+	"png":                  {output: "png=x", file: filepath.Join("x", "1.png"), summed: true},
+}
+
+// make converts the sample to the format, and returns the path of the input and of the file to damage.
+func (f foreign) make(t *testing.T) (input, file string) {
+	t.Helper()
+	dir := t.TempDir()
+	format, name, found := strings.Cut(f.output, "=")
+	if !found {
+		format, name = "", f.output
+	} else {
+		format += "="
+	}
+	from := filepath.Join(t.TempDir(), "sample.idx")
+	args := slices.Concat([]string{"idxport", "convert", from, "-o", format + filepath.Join(dir, name)}, f.flags)
+	var said bytes.Buffer
+	if err := os.WriteFile(from, encodeIDX(sample(0x08)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if code := run(args, strings.NewReader(""), &said, &said); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, &said)
+	}
+	return filepath.Join(dir, name), filepath.Join(dir, f.file)
+}
+
+// A file of another format that is cut, or of which a bit flips, is refused or becomes a legal IDX file: the same one where a sum covers it,
+// one with another value where the flip is in that value. verify calls it equal only if what comes out of it is.
+func TestDamagedForeignFiles(t *testing.T) {
+	t.Parallel()
+	for name, f := range foreigns {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			input, file := f.make(t)
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, whole := t.TempDir(), sample(0x08)
+			reference := filepath.Join(t.TempDir(), "reference.idx")
+			if err := os.WriteFile(reference, encodeIDX(whole), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			convert := []string{"convert", input, "-o", filepath.Join(out, "y.idx")}
+			_, made := attempt(t, "undamaged", file, data, out, convert...)
+			if found, _ := parseIDX(made["y.idx"]); !found.equal(whole) {
+				t.Fatalf("undamaged: found %v, expected %v", found, whole)
+			}
+			values := bytes.Index(data, whole.payload)
+			if f.readable != (values >= 0) {
+				t.Fatalf("the values lie at byte %d", values)
+			}
+			for _, d := range damagesOf(len(data)) {
+				code, made := attempt(t, d, file, d.of(data), out, convert...)
+				found, legal := parseIDX(made["y.idx"])
+				same := found.equal(whole)
+				switch {
+				case code == exitOK && !legal:
+					t.Errorf("%v: found %x, expected a legal file", d, made["y.idx"])
+				case code == exitOK && f.summed && !same:
+					t.Errorf("%v: found %v, expected %v", d, found, whole)
+				case code == exitOK && f.readable && d.changes(values, values+len(whole.payload)):
+					want := sample(0x08)
+					want.payload[d.bit/8-values] ^= 1 << (d.bit % 8)
+					if !found.equal(want) {
+						t.Errorf("%v: found %v, expected %v", d, found, want)
+					}
+				}
+				if verified, _ := attempt(t, d, file, d.of(data), out, "verify", input, reference); verified == exitOK && (code != exitOK || !bytes.Equal(found.payload, whole.payload)) {
+					t.Errorf("%v: verify says equal, convert ends with %d and %v", d, code, found)
+				}
+			}
+		})
+	}
+}
+
+// A digit of a CSV file that becomes another digit changes that value alone.
+func TestDamagedDigit(t *testing.T) {
+	t.Parallel()
+	input, file := foreigns["csv"].make(t)
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := t.TempDir()
+	first := bytes.IndexByte(data, '\n') + 1
+	value, changed := 0, 0
+	for i, b := range data[first:] {
+		if b == ',' || b == '\n' {
+			value++
+			continue
+		}
+		single := !isDigit(data[first+i-1]) && !isDigit(data[first+i+1])
+		if digit := b ^ 1; single && isDigit(digit) {
+			want := sample(0x08)
+			want.payload[value] = digit - '0'
+			d := damage{-1, 8 * (first + i)}
+			_, made := attempt(t, d, file, d.of(data), out, "convert", input, "-o", filepath.Join(out, "y.idx"))
+			if found, _ := parseIDX(made["y.idx"]); !found.equal(want) {
+				t.Errorf("%v: found %v, expected %v", d, found, want)
+			}
+			changed++
+		}
+	}
+	if changed != 9 {
+		t.Errorf("changed %d digits, expected the nine values of one digit", changed)
+	}
+}
+
+func isDigit(b byte) bool { return b >= '0' && b <= '9' }

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// hostileClasses are names of classes that would do harm as paths, on some system's shell or in somebody's spreadsheet, or that look alike.
+var hostileClasses = []string{"../x", "/x", "..", "CON", "nul ", "aux.txt", strings.Repeat("x", 300), strings.Repeat("x", 301), "a\u200bb", "\u202egnp", "A", "a",
+	"=1+1", "@SUM(A1)", "+1", "-rf", ".hidden", "a/b", `a\b`, "\ufeffz", `"quote`, "a,b", "<script>", "{split}", "%s", "\u0301", "_manifest.json", "metadata.csv", "-->", "---"}
+
+// labelled makes images and labels of so many classes, and the file of their names, and returns the arguments that read them.
+func labelled(t *testing.T, classes []string) []string {
+	t.Helper()
+	dir := t.TempDir()
+	images := tensor{code: 0x08, dims: []int{len(classes), 2, 2}, payload: bytes.Repeat([]byte{7}, 4*len(classes))}
+	labels := tensor{code: 0x08, dims: []int{len(classes)}}
+	for i := range classes {
+		labels.payload = append(labels.payload, byte(i))
+	}
+	for name, data := range map[string][]byte{"a-images-idx3-ubyte": encodeIDX(images), "a-labels-idx1-ubyte": encodeIDX(labels),
+		"names.txt": []byte(strings.Join(classes, "\n"))} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return []string{filepath.Join(dir, "a-images-idx3-ubyte"), filepath.Join(dir, "a-labels-idx1-ubyte"), "--classes", filepath.Join(dir, "names.txt")}
+}
+
+// runProgram runs the program and returns the exit code and what it said.
+func runProgram(args ...string) (code int, said string) {
+	var out bytes.Buffer
+	code = run(slices.Concat([]string{"idxport"}, args), strings.NewReader(""), &out, &out)
+	return code, out.String()
+}
+
+// As folders, the names of classes are plain ones in the output, and different without regard to case.
+func TestHostileClassesAsFolders(t *testing.T) {
+	t.Parallel()
+	around := t.TempDir()
+	out := filepath.Join(around, "out")
+	if code, said := runProgram(append([]string{"convert", "-o", "png=" + out, "--class-folders", "names", "--metadata-csv"}, labelled(t, hostileClasses)...)...); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+	plain := regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,98}$`)
+	seen := map[string]bool{}
+	for name := range contents(t, around) {
+		parts := strings.Split(name, string(filepath.Separator))
+		if parts[0] != "out" {
+			t.Errorf("found %q beside the output", name)
+		}
+		if len(parts) == 3 && parts[2] != "" {
+			folder := strings.ToLower(parts[1])
+			if seen[folder] || !plain.MatchString(parts[1]) || folder == "con" || folder == "nul" {
+				t.Errorf("found the folder %q, there already: %t", parts[1], seen[folder])
+			}
+			seen[folder] = true
+		}
+	}
+	if len(seen) != len(hostileClasses) {
+		t.Errorf("found %d folders, expected %d", len(seen), len(hostileClasses))
+	}
+	demandClasses(t, filepath.Join(out, "metadata.csv"))
+}
+
+// As text, names of classes are what they were, formulas too: the table is data for programs.
+func TestHostileClassesAsText(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "x.csv")
+	if code, said := runProgram(append([]string{"convert", "-o", out, "--class-column"}, labelled(t, hostileClasses)...)...); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+	demandClasses(t, out)
+}
+
+// demandClasses demands that the column class of a CSV file has the name of each label.
+func demandClasses(t *testing.T, path string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
+	if err != nil || len(lines) != len(hostileClasses)+1 {
+		t.Fatalf("found %d lines and %v", len(lines), err)
+	}
+	label, class := slices.Index(lines[0], "label"), slices.Index(lines[0], "class")
+	for _, line := range lines[1:] {
+		number, err := strconv.Atoi(line[label])
+		if want := strings.TrimSpace(hostileClasses[number]); err != nil || line[class] != want {
+			t.Errorf("label %s: found %q, expected %q", line[label], line[class], want)
+		}
+	}
+}
+
+// The card of a data set has one line for each class, whatever its name, and no line that a name could have put there.
+func TestHostileClassesOnTheCard(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "hub")
+	if code, said := runProgram(append([]string{"convert", "-o", out, "--layout", "huggingface"}, labelled(t, hostileClasses)...)...); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+	card, err := os.ReadFile(filepath.Join(out, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile(`(?m)^ {10}'(\d+)': (".*")$`).FindAllSubmatch(card, -1)
+	if len(names) != len(hostileClasses) {
+		t.Fatalf("found %d names, expected %d", len(names), len(hostileClasses))
+	}
+	for i, m := range names {
+		if name, err := strconv.Unquote(string(m[2])); err != nil || name != strings.TrimSpace(hostileClasses[i]) {
+			t.Errorf("class %s: found %s", m[1], m[2])
+		}
+	}
+	if n := bytes.Count(card, []byte("\n---\n")); n != 1 || bytes.Count(card, []byte("-->\n")) != 1 {
+		t.Errorf("found %d ends of the front matter in\n%s", n, card)
+	}
+}
+
+// Control characters in names of classes are refused where names are read: a NUL, an escape.
+func TestControlCharactersInClasses(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"a\x00b", "\x1b[31mred", "a\u0085b"} {
+		out := filepath.Join(t.TempDir(), "x.csv")
+		code, said := runProgram(append([]string{"convert", "-o", out}, labelled(t, []string{"x", name})...)...)
+		if code != exitData || !strings.Contains(said, "line 2: control character") {
+			t.Errorf("%q: exit code %d: %s", name, code, said)
+		}
+	}
+}
+
+// What a message quotes cannot write anywhere on a terminal: names of files, of columns, of class folders.
+func TestMessagesAreClean(t *testing.T) {
+	t.Parallel()
+	const evil = "x\n\x1b[31m\x07\u009b\u202e\u2066\u2028y"
+	dir := t.TempDir()
+	whole, damaged := encodeIDX(sample(0x08)), encodeIDX(sample(0x08))[:20]
+	for name, data := range map[string][]byte{evil + ".idx": whole, evil + "-cut.idx": damaged} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+			t.Skip(err) // Windows has no such names
+		}
+	}
+	images := filepath.Join(dir, "images")
+	if err := os.Mkdir(images, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if code, said := runProgram("convert", filepath.Join(dir, evil+".idx"), "-o", "png="+filepath.Join(images, evil)); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+	if err := os.Remove(filepath.Join(images, evil, "_manifest.json")); err != nil {
+		t.Fatal(err)
+	}
+	for i, args := range [][]string{
+		{"convert", filepath.Join(dir, evil+".idx"), "-o", filepath.Join(dir, evil+".csv")},
+		{"convert", filepath.Join(dir, evil+"-cut.idx"), "-o", filepath.Join(dir, "x.csv")},
+		{"convert", filepath.Join(dir, evil+" is not there"), "-o", filepath.Join(dir, "x.csv")},
+		{"convert", evil + "=" + filepath.Join(dir, evil+".idx"), "-o", filepath.Join(dir, "x.csv")},
+		{"convert", filepath.Join(dir, evil+".idx"), "-o", filepath.Join(dir, evil, "x.csv")},
+		{"convert", filepath.Join(dir, evil+".idx"), "--layout", evil, "-o", filepath.Join(dir, "x.csv")},
+		{"convert", images, "-o", filepath.Join(dir, "images.csv")},
+		{"inspect", filepath.Join(dir, evil+"-cut.idx")},
+		{"inspect", images},
+		{"preview", images},
+		{"verify", filepath.Join(dir, evil+"-cut.idx"), filepath.Join(dir, evil+".idx")},
+		{"convert", "--" + evil}, {evil},
+	} {
+		code, said := runProgram(args...)
+		if code == exitInternal || said == "" {
+			t.Errorf("%d: exit code %d: %q", i, code, said)
+		}
+		if at := strings.IndexFunc(said, func(r rune) bool {
+			return r != '\n' && (r < ' ' || strings.ContainsRune("\x7f\u009b\u202e\u2066\u2028", r))
+		}); at >= 0 {
+			t.Errorf("%d: found %q", i, said[max(0, at-20):])
+		}
+		if strings.Contains(said, "x\n\x1b") || strings.Contains(said, "x\n?") {
+			t.Errorf("%d: a name broke the line in %q", i, said)
+		}
+	}
+}
+
+// A path is one path, with commas in it too.
+func TestCommasInPaths(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	inputs := labelled(t, []string{"a", "b"})
+	args := []string{"convert", "-o", filepath.Join(dir, "m,n.csv"), "-o", "png=" + filepath.Join(dir, "p,q")}
+	if code, said := runProgram(append(args, inputs...)...); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 2 || entries[0].Name() != "m,n.csv" || entries[1].Name() != "p,q" {
+		t.Errorf("found %v, %v, expected m,n.csv and p,q", entries, err)
+	}
+}

@@ -1,0 +1,51 @@
+package csv
+
+import (
+	"slices"
+
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/flat"
+)
+
+// arrangeLike finds the columns of a file without a header: those that are expected, if they have as many elements as a line has fields, else by the
+// number of fields. Scalars come first, as package sink/csv writes them.
+func (t *Table) arrangeLike(o source.ReadOptions) error {
+	n := 0
+	for _, c := range o.Like {
+		n += c.Elements()
+	}
+	if n != t.count || o.Shape != nil {
+		return t.arrange(o.Shape, false)
+	}
+	t.note("no header, as the first line is all numbers")
+	for _, scalars := range []bool{true, false} {
+		for _, c := range o.Like {
+			if c.Scalar() == scalars {
+				t.add(flat.Field{Name: c.Name, Shape: c.Shape}, c.Elements())
+			}
+		}
+	}
+	return t.checkNames()
+}
+
+// takeLike gives f the type and shape of its counterpart among columns: the one of its name, or the only one of its kind. Integers that its type does not
+// hold tell the type themselves.
+func (t *Table) takeLike(f *field, columns []source.Column) {
+	i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == f.Name && c.Elements() == f.count })
+	if i < 0 {
+		kind := func(c source.Column) bool { return c.Scalar() == (f.Shape == nil) && c.Elements() == f.count }
+		if i = slices.IndexFunc(columns, kind); i >= 0 && slices.ContainsFunc(columns[i+1:], kind) {
+			return
+		}
+	}
+	if i < 0 {
+		return
+	}
+	least, most := bounds(columns[i].DType)
+	if !columns[i].Integer() || !f.seen.floats && f.seen.min >= float64(least) && f.seen.max <= float64(most) {
+		f.dtype = columns[i].DType
+	}
+	if f.Guess != "" || len(f.Shape) == 1 { // else the header tells the shape
+		f.Shape = columns[i].Shape
+	}
+}

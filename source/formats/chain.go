@@ -1,0 +1,167 @@
+package formats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/idxport/idxport/source"
+)
+
+// A chain is several files of the same columns as one table, one after another. Only the one that is being read is open. It is for formats whose files do
+// not tell how many rows they have; source/parquet and source/arrow have chains of their own, which do.
+type chain struct {
+	open    func(path string, o source.ReadOptions) (source.Table, error)
+	options source.ReadOptions
+	paths   []string // of the files that come after the one that is read
+	table   source.Table
+	columns []source.Column
+	notes   []string
+	next    int64 // row
+}
+
+// openChain opens the files at paths as one table, called name. What they cannot tell is taken to be as in the first.
+func openChain(open func(string, source.ReadOptions) (source.Table, error), paths []string, name string, o source.ReadOptions) (source.Table, error) {
+	first, err := open(paths[0], o)
+	if err != nil {
+		return nil, err
+	}
+	c := &chain{open: open, options: o, paths: paths[1:], table: first, columns: slices.Clone(first.Columns()), notes: source.Notes(first)}
+	c.options.Like = first.Columns()
+	for i := range c.columns {
+		c.columns[i].Origin = filepath.Base(name)
+	}
+	return c, nil
+}
+
+// Columns are those of the first file.
+func (c *chain) Columns() []source.Column { return c.columns }
+
+// Rows is −1: only reading to the end can tell.
+func (c *chain) Rows() int64 { return -1 }
+
+// Notes tell what was assumed of the first file.
+func (c *chain) Notes() []string { return c.notes }
+
+// Close closes the file that is open.
+func (c *chain) Close() error { return c.table.Close() }
+
+// parts are what Read tells Decode: which files a batch is of, and their rows of it.
+type parts []part
+
+type part struct {
+	table source.Table // may be closed: to decode takes no more than what was read
+	raw   *source.Raw
+}
+
+// Read reads rows of as many files as it takes.
+func (c *chain) Read(ctx context.Context, b *source.Raw) error {
+	made, _ := b.State.(*parts)
+	if made == nil {
+		made = new(parts)
+		b.State = made
+	}
+	*made = (*made)[:0]
+	b.First, b.Rows = c.next, 0
+	for want := max(b.Cap, 1); want > 0; {
+		raw := b.Part(len(*made))
+		raw.Cap = want
+		err := c.table.Read(ctx, raw)
+		if err == io.EOF {
+			err = c.advance()
+			if err == io.EOF && b.Rows > 0 {
+				break
+			}
+			if err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			return err
+		}
+		*made = append(*made, part{c.table, raw})
+		b.Rows += raw.Rows
+		want -= raw.Rows
+	}
+	c.next += int64(b.Rows)
+	return nil
+}
+
+// advance opens the next file; io.EOF after the last, which stays open, and says the same again.
+func (c *chain) advance() error {
+	if len(c.paths) == 0 {
+		return io.EOF
+	}
+	path := c.paths[0]
+	t, err := c.open(path, c.options)
+	if err != nil {
+		return err
+	}
+	was := c.table
+	c.table, c.paths = t, c.paths[1:]
+	if err := was.Close(); err != nil {
+		return err
+	}
+	same := func(a, b source.Column) bool {
+		return a.Name == b.Name && a.DType == b.DType && slices.Equal(a.Shape, b.Shape)
+	}
+	if !slices.EqualFunc(t.Columns(), c.columns, same) {
+		return source.ErrorIn(path, &Error{Message: fmt.Sprintf("found the columns %s, expected %s as in the files before it", described(t.Columns()), described(c.columns)),
+			Advice: "files of one folder must have the same columns"})
+	}
+	return nil
+}
+
+// described are the names, types and shapes of columns.
+func described(columns []source.Column) (text []string) {
+	for _, c := range columns {
+		text = append(text, fmt.Sprintf("%s %s%v", c.Name, c.DType, c.Shape))
+	}
+	return text
+}
+
+// Skip passes over n rows; io.EOF if there are fewer.
+func (c *chain) Skip(n int64) error {
+	const step = 1 << 10 // rows that are passed over at once
+	var b source.Raw
+	for n > 0 {
+		b.Cap = int(min(n, step))
+		if err := c.Read(context.Background(), &b); err != nil {
+			return err
+		}
+		n -= int64(b.Rows)
+	}
+	c.next = 0
+	return nil
+}
+
+// Decode decodes the rows of each file, and joins them.
+func (c *chain) Decode(b *source.Raw) error {
+	made, ok := b.State.(*parts)
+	if !ok {
+		return errors.New("a batch that this table did not read")
+	}
+	for _, p := range *made {
+		if err := p.table.Decode(p.raw); err != nil {
+			return err
+		}
+	}
+	if len(b.Columns) != len(c.columns) {
+		b.Columns = make([][]byte, len(c.columns))
+	}
+	if len(*made) == 1 {
+		copy(b.Columns, (*made)[0].raw.Columns)
+		return nil
+	}
+	for i, column := range c.columns {
+		joined := make([]byte, 0, b.Rows*column.RecordSize())
+		for _, p := range *made {
+			joined = append(joined, p.raw.Columns[i]...)
+		}
+		b.Columns[i] = joined
+	}
+	return nil
+}

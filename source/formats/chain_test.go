@@ -1,0 +1,105 @@
+package formats
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/idxport/idxport/source"
+)
+
+// writeParts makes a folder of CSV files.
+func writeParts(t *testing.T, texts ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for i, text := range texts {
+		name := "part-" + string(rune('0'+i)) + ".csv"
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// openParts opens the only table of a folder.
+func openParts(t *testing.T, dir string) source.Table {
+	t.Helper()
+	tables, err := Find(dir)
+	if err != nil || len(tables) != 1 {
+		t.Fatalf("found %d tables and the error %v, expected one", len(tables), err)
+	}
+	table, err := tables[0].Open(source.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = table.Close() })
+	return table
+}
+
+// readAll reads table in batches of rows rows, and returns the bytes of each column.
+func readAll(table source.Table, rows int) ([][]byte, error) {
+	all := make([][]byte, len(table.Columns()))
+	b := source.Raw{Cap: rows}
+	for first := int64(0); ; first += int64(b.Rows) {
+		if err := table.Read(context.Background(), &b); err == io.EOF {
+			return all, nil
+		} else if err != nil {
+			return nil, err
+		}
+		if b.First != first {
+			return nil, errors.New("a batch does not begin behind the one before it")
+		}
+		if err := table.Decode(&b); err != nil {
+			return nil, err
+		}
+		for i, column := range b.Columns {
+			all[i] = append(all[i], column...)
+		}
+	}
+}
+
+// TestChain reads three files, one of them without rows, in batches that end within files and beyond them, from every row on.
+func TestChain(t *testing.T) {
+	t.Parallel()
+	const header = "label,pixel0,pixel1\n"
+	dir := writeParts(t, header+"1,10,11\n2,20,21\n3,30,31\n", header, header+"4,40,41\n", header+"5,50,51\n6,60,61\n")
+	labels, pixels := []byte{1, 2, 3, 4, 5, 6}, []byte{10, 11, 20, 21, 30, 31, 40, 41, 50, 51, 60, 61}
+	for rows := 1; rows <= 7; rows++ {
+		for skip := range 7 {
+			table := openParts(t, dir)
+			if err := table.(source.Seeker).Skip(int64(skip)); err != nil {
+				t.Fatal(err)
+			}
+			got, err := readAll(table, rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got[0], labels[skip:]) || !slices.Equal(got[1], pixels[2*skip:]) {
+				t.Errorf("batches of %d rows from row %d: found %v, expected %v and %v", rows, skip, got, labels[skip:], pixels[2*skip:])
+			}
+		}
+	}
+}
+
+// TestChainDiffers: the files of a folder must have the same columns, and values of the same types.
+func TestChainDiffers(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ second, want string }{
+		"another name":    {"class,pixel0\n1,2\n", "found the columns"},
+		"another width":   {"label,pixel0,pixel1,pixel2\n1,2,3,4\n", "found the columns"},
+		"another type":    {"label,pixel0,pixel1\n1,256,3\n", "image int32[2]"},
+		"something else":  {"<html>\n", "like a web page"},
+		"nothing":         {"", "empty"},
+		"a ragged record": {"label,pixel0,pixel1\n1,2\n", "found 2 fields, expected 3"},
+	} {
+		_, err := readAll(openParts(t, writeParts(t, "label,pixel0,pixel1\n1,10,11\n", test.second)), 10)
+		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "part-1.csv") {
+			t.Errorf("%s: found the error %v, expected part-1.csv and %q", name, err, test.want)
+		}
+	}
+}
