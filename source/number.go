@@ -78,7 +78,7 @@ func (s Number) Convert(dst []byte, d idx.DType, src []byte, first, n int) (bad 
 		}
 		return -1, 0
 	}
-	least, most := limits(d)
+	least, most := d.Limits()
 	for i := range n {
 		v := s.integer(src, i)
 		if v < least || v > most {
@@ -120,20 +120,6 @@ func put(dst []byte, d idx.DType, i int, v int64) {
 		binary.LittleEndian.PutUint16(dst[2*i:], uint16(v))
 	default:
 		binary.LittleEndian.PutUint32(dst[4*i:], uint32(v))
-	}
-}
-
-// limits are the least and the greatest value of the integer type d.
-func limits(d idx.DType) (least, most int64) {
-	switch d {
-	case idx.Uint8:
-		return 0, math.MaxUint8
-	case idx.Int8:
-		return math.MinInt8, math.MaxInt8
-	case idx.Int16:
-		return math.MinInt16, math.MaxInt16
-	default:
-		return math.MinInt32, math.MaxInt32
 	}
 }
 

@@ -26,7 +26,7 @@ func (o *convertOptions) findUnchanged(jobs []*job) (bool, error) {
 		}
 		common += print
 	}
-	unchanged := true
+	decides := map[*output]string{} // everything that decides on the bytes of an output
 	for _, j := range jobs {
 		inputs, err := o.inputsKey(j)
 		if err != nil {
@@ -38,12 +38,13 @@ func (o *convertOptions) findUnchanged(jobs []*job) (bool, error) {
 				if out.path == stdout {
 					return false, usagef("--if-changed: standard output is never unchanged").hint("leave out --if-changed, or name a file")
 				}
-				out.base = fmt.Sprintf("%s %s %s %s %v %s", common, inputs, out.format.Name, jsonText(pass.applied), out.options, jsonText(pass.schema.Columns))
+				decides[out] = fmt.Sprintf("%s %s %s %s %v %s", common, inputs, out.format.Name, jsonText(pass.applied), out.options, jsonText(pass.schema.Columns))
 			}
 		}
 	}
+	unchanged := true
 	for _, out := range allOutputs(jobs) {
-		out.madeKey = fmt.Sprintf("%016x", xxh3.HashString(sharedBase(jobs, out)))
+		out.madeKey = fmt.Sprintf("%016x", xxh3.HashString(sharedBy(jobs, out, decides)))
 		same, err := publish.IsMade(out.path, out.madeKey)
 		if err != nil {
 			return false, err
@@ -53,15 +54,15 @@ func (o *convertOptions) findUnchanged(jobs []*job) (bool, error) {
 	return unchanged, nil
 }
 
-// sharedBase is what the key of out is a hash over: for a folder of several splits, of all of them.
-func sharedBase(jobs []*job, out *output) string {
+// sharedBy is what decides on out: for a folder of several splits, on all of them.
+func sharedBy(jobs []*job, out *output, decides map[*output]string) string {
 	if !out.shared() {
-		return out.base
+		return decides[out]
 	}
 	all := ""
 	for _, other := range allOutputs(jobs) {
 		if other.shared() && other.path == out.path {
-			all += other.division.stem + other.base
+			all += other.division.stem + decides[other]
 		}
 	}
 	return all

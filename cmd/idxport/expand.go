@@ -21,8 +21,7 @@ type output struct {
 	// division is nil for an output that is one file, or whose format is a folder by itself.
 	division *division
 	target   int    // index in the publisher's set
-	base     string // with --if-changed: everything that decides on the output
-	madeKey  string // a hash over it
+	madeKey  string // with --if-changed: a hash over everything that decides on the output
 }
 
 // name is how messages call the output.

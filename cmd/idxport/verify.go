@@ -117,7 +117,7 @@ func (p *program) verify(ctx context.Context, o *verifyOptions, r *report) error
 	if err != nil {
 		return err
 	}
-	opened := source.Table(found)
+	opened := found
 	defer func() { _ = opened.Close() }() // only read from
 	if err := o.takeRecorded(found); err != nil {
 		return err

@@ -128,20 +128,6 @@ func parseUint8s(dst, src []byte, comma byte) (n, used int) {
 	return n, i
 }
 
-// bounds are the least and the largest integer of an integer type.
-func bounds(d idx.DType) (least, most int64) {
-	switch d {
-	case idx.Uint8:
-		return 0, math.MaxUint8
-	case idx.Int8:
-		return math.MinInt8, math.MaxInt8
-	case idx.Int16:
-		return math.MinInt16, math.MaxInt16
-	default:
-		return math.MinInt32, math.MaxInt32
-	}
-}
-
 // putInteger stores v, which has up to nine digits, as element i of dst. It tells whether d holds it; a float32 does not hold all of them, and a zero
 // may have been −0.
 func putInteger(d idx.DType, dst []byte, i int, v int64) bool {
@@ -159,7 +145,7 @@ func putInteger(d idx.DType, dst []byte, i int, v int64) bool {
 		binary.LittleEndian.PutUint64(dst[8*i:], math.Float64bits(float64(v)))
 		return true
 	}
-	if least, most := bounds(d); v < least || v > most {
+	if least, most := d.Limits(); v < least || v > most {
 		return false
 	}
 	switch d.Size() {
@@ -197,7 +183,7 @@ func put(d idx.DType, dst []byte, i int, text []byte) (message, advice string) {
 		binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(float32(single)))
 		return "", ""
 	}
-	least, most := bounds(d)
+	least, most := d.Limits()
 	if math.Trunc(n.value) != n.value || math.IsInf(n.value, 0) {
 		return fmt.Sprintf("found %s, expected an integer of type %s", shown(text), d), "--dtype float64 or float32"
 	}

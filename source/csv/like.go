@@ -41,7 +41,7 @@ func (t *Table) takeLike(f *field, columns []source.Column) {
 	if i < 0 {
 		return
 	}
-	least, most := bounds(columns[i].DType)
+	least, most := columns[i].DType.Limits()
 	if !columns[i].Integer() || !f.seen.floats && f.seen.min >= float64(least) && f.seen.max <= float64(most) {
 		f.dtype = columns[i].DType
 	}

@@ -2,7 +2,6 @@ package formats
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -21,6 +20,7 @@ type chain struct {
 	columns []source.Column
 	notes   []string
 	next    int64 // row
+	ended   bool  // the last file too
 }
 
 // openChain opens the files at paths as one table, called name. What they cannot tell is taken to be as in the first.
@@ -49,51 +49,27 @@ func (c *chain) Notes() []string { return c.notes }
 // Close closes the file that is open.
 func (c *chain) Close() error { return c.table.Close() }
 
-// parts are what Read tells Decode: which files a batch is of, and their rows of it.
-type parts []part
-
-type part struct {
-	table source.Table // may be closed: to decode takes no more than what was read
-	raw   *source.Raw
-}
-
 // Read reads rows of as many files as it takes.
 func (c *chain) Read(ctx context.Context, b *source.Raw) error {
-	made, _ := b.State.(*parts)
-	if made == nil {
-		made = new(parts)
-		b.State = made
+	err := source.ReadChained(ctx, b, c.next, c.current, c.advance)
+	if err == nil {
+		c.next += int64(b.Rows)
 	}
-	*made = (*made)[:0]
-	b.First, b.Rows = c.next, 0
-	for want := max(b.Cap, 1); want > 0; {
-		raw := b.Part(len(*made))
-		raw.Cap = want
-		err := c.table.Read(ctx, raw)
-		if err == io.EOF {
-			err = c.advance()
-			if err == io.EOF && b.Rows > 0 {
-				break
-			}
-			if err == nil {
-				continue
-			}
-		}
-		if err != nil {
-			return err
-		}
-		*made = append(*made, part{c.table, raw})
-		b.Rows += raw.Rows
-		want -= raw.Rows
-	}
-	c.next += int64(b.Rows)
-	return nil
+	return err
 }
 
-// advance opens the next file; io.EOF after the last, which stays open, and says the same again.
+func (c *chain) current() (source.Table, error) {
+	if c.ended {
+		return nil, io.EOF
+	}
+	return c.table, nil
+}
+
+// advance opens the next file. The last stays open.
 func (c *chain) advance() error {
 	if len(c.paths) == 0 {
-		return io.EOF
+		c.ended = true
+		return nil
 	}
 	path := c.paths[0]
 	t, err := c.open(path, c.options)
@@ -139,29 +115,4 @@ func (c *chain) Skip(n int64) error {
 }
 
 // Decode decodes the rows of each file, and joins them.
-func (c *chain) Decode(b *source.Raw) error {
-	made, ok := b.State.(*parts)
-	if !ok {
-		return errors.New("a batch that this table did not read")
-	}
-	for _, p := range *made {
-		if err := p.table.Decode(p.raw); err != nil {
-			return err
-		}
-	}
-	if len(b.Columns) != len(c.columns) {
-		b.Columns = make([][]byte, len(c.columns))
-	}
-	if len(*made) == 1 {
-		copy(b.Columns, (*made)[0].raw.Columns)
-		return nil
-	}
-	for i, column := range c.columns {
-		joined := make([]byte, 0, b.Rows*column.RecordSize())
-		for _, p := range *made {
-			joined = append(joined, p.raw.Columns[i]...)
-		}
-		b.Columns[i] = joined
-	}
-	return nil
-}
+func (c *chain) Decode(b *source.Raw) error { return source.DecodeChained(b, c.columns) }

@@ -1,6 +1,9 @@
 package idx
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // A DType is the data type of the elements, the third byte of the magic number.
 type DType uint8
@@ -62,6 +65,20 @@ func (d DType) Size() int {
 
 // Float tells whether elements are floating-point numbers.
 func (d DType) Float() bool { return d == Float32 || d == Float64 }
+
+// Limits are the least and the greatest value of d, which must be a type of integers.
+func (d DType) Limits() (least, greatest int64) {
+	switch d {
+	case Uint8:
+		return 0, math.MaxUint8
+	case Int8:
+		return math.MinInt8, math.MaxInt8
+	case Int16:
+		return math.MinInt16, math.MaxInt16
+	default:
+		return math.MinInt32, math.MaxInt32
+	}
+}
 
 // String is the name that numpy and Arrow give the type: "uint8", …, "float64".
 func (d DType) String() string {

@@ -102,70 +102,36 @@ func (c *chain) Notes() []string { return slices.Clone(c.notes) }
 // Meta is that of the first file.
 func (c *chain) Meta() map[string]string { return c.meta }
 
-// pieces are what Read tells Decode: which files a batch is of, and their rows of it.
-type pieces []piece
-
-type piece struct {
-	table *table
-	raw   *source.Raw
-}
-
 // Read reads rows of as many files as it takes.
 func (c *chain) Read(ctx context.Context, b *source.Raw) error {
-	made, _ := b.State.(*pieces)
-	if made == nil {
-		made = new(pieces)
-		b.State = made
+	err := source.ReadChained(ctx, b, c.next, c.current, c.close)
+	if err == nil {
+		c.next += int64(b.Rows)
 	}
-	*made = (*made)[:0]
-	b.First, b.Rows = c.next, 0
-	for want := max(b.Cap, 1); want > 0; {
-		if err := c.current(); err == io.EOF && b.Rows > 0 {
-			break
-		} else if err != nil {
-			return err
-		}
-		raw := b.Part(len(*made))
-		raw.Cap = want
-		err := c.open.Read(ctx, raw)
-		if err == io.EOF {
-			if err := c.close(); err != nil {
-				return err
-			}
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		*made = append(*made, piece{c.open, raw})
-		b.Rows += raw.Rows
-		want -= raw.Rows
-	}
-	c.next += int64(b.Rows)
-	return nil
+	return err
 }
 
-// current makes sure that a file is open, or returns io.EOF.
-func (c *chain) current() error {
+// current is the file that is read, which is opened if none is; io.EOF after the last.
+func (c *chain) current() (source.Table, error) {
 	if c.open != nil {
-		return nil
+		return c.open, nil
 	}
 	if c.at == len(c.paths) {
-		return io.EOF
+		return nil, io.EOF
 	}
 	path := c.paths[c.at]
 	t, err := open(path, c.options)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c.open = t
 	if message := difference(c.columns, t.Columns()); message != "" || t.Rows() != c.rows[c.at] {
-		return &source.FileError{Path: path, Err: damaged("the file has changed since it was opened")}
+		return nil, &source.FileError{Path: path, Err: damaged("the file has changed since it was opened")}
 	}
 	skip := c.skip
 	c.skip = 0
 	c.at++
-	return t.Skip(skip)
+	return t, t.Skip(skip)
 }
 
 func (c *chain) close() error {
@@ -178,32 +144,7 @@ func (c *chain) close() error {
 }
 
 // Decode decodes the rows of each file, and joins them.
-func (c *chain) Decode(b *source.Raw) error {
-	made, _ := b.State.(*pieces)
-	if made == nil {
-		return nil
-	}
-	for _, p := range *made {
-		if err := p.table.Decode(p.raw); err != nil {
-			return err
-		}
-	}
-	if len(b.Columns) != len(c.columns) {
-		b.Columns = make([][]byte, len(c.columns))
-	}
-	if len(*made) == 1 {
-		copy(b.Columns, (*made)[0].raw.Columns)
-		return nil
-	}
-	for i, column := range c.columns {
-		joined := make([]byte, 0, b.Rows*column.RecordSize())
-		for _, p := range *made {
-			joined = append(joined, p.raw.Columns[i]...)
-		}
-		b.Columns[i] = joined
-	}
-	return nil
-}
+func (c *chain) Decode(b *source.Raw) error { return source.DecodeChained(b, c.columns) }
 
 // Skip passes over n rows; files that lie within them are not opened.
 func (c *chain) Skip(n int64) error {

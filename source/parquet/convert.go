@@ -70,7 +70,7 @@ func integerElement(width int, signed bool, d idx.DType) element {
 		}
 		return fmt.Sprint(binary.LittleEndian.Uint64(src))
 	}
-	least, greatest := bounds(d)
+	least, greatest := d.Limits()
 	e.convert = func(dst, src []byte) int {
 		for i := 0; (i+1)*width <= len(src); i++ {
 			v, ok := integer(src[i*width:], width, signed)
@@ -120,19 +120,5 @@ func putInteger(dst []byte, v int64, size int) {
 		binary.LittleEndian.PutUint16(dst, uint16(v))
 	default:
 		binary.LittleEndian.PutUint32(dst, uint32(v))
-	}
-}
-
-// bounds are the least and the greatest value of an integer type.
-func bounds(d idx.DType) (least, greatest int64) {
-	switch d {
-	case idx.Uint8:
-		return 0, math.MaxUint8
-	case idx.Int8:
-		return math.MinInt8, math.MaxInt8
-	case idx.Int16:
-		return math.MinInt16, math.MaxInt16
-	default:
-		return math.MinInt32, math.MaxInt32
 	}
 }

@@ -121,9 +121,6 @@ func (h *harness) forbidden(benches []*bench) error {
 	nobody := func(cmd *exec.Cmd) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	}
-	chattr := func(flag, name string) func(string) error {
-		return func(dir string) error { return command("chattr", flag, filepath.Join(dir, name)) }
-	}
 	type place struct {
 		name  string
 		why   string // not here
@@ -177,6 +174,11 @@ func (h *harness) forbidden(benches []*bench) error {
 		r.done()
 	}
 	return nil
+}
+
+// chattr sets or clears an attribute of the file name in a folder.
+func chattr(flag, name string) func(dir string) error {
+	return func(dir string) error { return command("chattr", flag, filepath.Join(dir, name)) }
 }
 
 func (h *harness) canSetAttributes() error {

@@ -85,7 +85,11 @@ func (h *harness) mounts(benches []*bench) error {
 		}
 		r.done()
 	}
-	r := h.row(section, "a read-only file system")
+	return h.readOnly(benches, h.row(section, "a read-only file system"), why)
+}
+
+// readOnly tries a file system that is mounted read-only, unless nothing can be mounted, for the reason why.
+func (h *harness) readOnly(benches []*bench, r *row, why error) error {
 	if why != nil {
 		r.skip("%v", why)
 		return nil
