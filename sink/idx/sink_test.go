@@ -11,12 +11,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/compressed"
+	"github.com/idxport/idxport/sink/sinktest"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -140,7 +140,7 @@ func TestColumn(t *testing.T) {
 func TestBytesAreNotCopied(t *testing.T) {
 	t.Parallel()
 	var written [][]byte
-	w := writerFunc(func(p []byte) (int, error) {
+	w := sinktest.WriterFunc(func(p []byte) (int, error) {
 		written = append(written, p)
 		return len(p), nil
 	})
@@ -163,11 +163,6 @@ func TestBytesAreNotCopied(t *testing.T) {
 		t.Errorf("BatchSize says %d, want 0", size)
 	}
 }
-
-// A writerFunc is an io.Writer.
-type writerFunc func(p []byte) (int, error)
-
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 func TestRefusals(t *testing.T) {
 	t.Parallel()
@@ -194,58 +189,10 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Rows that do not come, or that the header does not count, are an error of Close.
-func TestRowsMustBeAsCounted(t *testing.T) {
+// TestCounted: rows that do not come, or that the header does not count, are an error of Close.
+func TestCounted(t *testing.T) {
 	t.Parallel()
-	for _, rows := range []int{0, 2, 4} {
-		k, err := New(io.Discard, &schema.Schema{Rows: 3, Columns: []source.Column{{DType: idx.Uint8}}}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range rows {
-			step, err := k.Encode(context.Background(), schema.Batch{Rows: 1, Columns: [][]byte{{1}}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := step(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := k.Close(); err == nil || !strings.Contains(err.Error(), fmt.Sprint("wrote ", rows, " rows")) {
-			t.Errorf("%d rows for a header that says 3: got error %v", rows, err)
-		}
-	}
-}
-
-func TestWriteErrors(t *testing.T) {
-	t.Parallel()
-	full := errors.New("full")
-	c := source.Column{DType: idx.Int32, Shape: []int{2}}
-	for fail := range 3 { // the header, the first batch, the second
-		writes := 0
-		w := writerFunc(func(p []byte) (int, error) {
-			if writes++; writes > fail {
-				return 0, full
-			}
-			return len(p), nil
-		})
-		k, err := New(w, &schema.Schema{Rows: 2, Columns: []source.Column{c}}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 2 {
-			step, encodeErr := k.Encode(context.Background(), schema.Batch{Rows: 1, Columns: [][]byte{make([]byte, 8)}})
-			if encodeErr != nil {
-				t.Fatal(encodeErr)
-			}
-			if err = step(); err != nil {
-				break
-			}
-		}
-		if !errors.Is(err, full) {
-			t.Errorf("write %d failed: got error %v, want %v", fail, err, full)
-		}
-	}
+	sinktest.Counted(t, func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return New(w, s, Options{}) })
 }
 
 func TestCancelled(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/sinktest"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -70,16 +70,11 @@ func encode(t *testing.T, k *Sink, rows int, columns ...[]byte) func() error {
 	return step
 }
 
-// A writerFunc is an io.Writer.
-type writerFunc func(p []byte) (int, error)
-
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
-
 // TestBatchesAreWrittenAsTheyAre: of several columns, the one that was asked for, without a copy.
 func TestBatchesAreWrittenAsTheyAre(t *testing.T) {
 	t.Parallel()
 	var written [][]byte
-	w := writerFunc(func(p []byte) (int, error) {
+	w := sinktest.WriterFunc(func(p []byte) (int, error) {
 		written = append(written, p)
 		return len(p), nil
 	})
@@ -130,47 +125,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Rows that do not come, or that the header does not count, are an error of Close.
-func TestRowsMustBeAsCounted(t *testing.T) {
+// TestCounted: rows that do not come, or that the header does not count, are an error of Close.
+func TestCounted(t *testing.T) {
 	t.Parallel()
-	for _, rows := range []int{0, 2, 4} {
-		k, err := New(io.Discard, &schema.Schema{Rows: 3, Columns: []source.Column{{DType: idx.Uint8}}}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range rows {
-			if err := encode(t, k, 1, []byte{1})(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := k.Close(); err == nil || !strings.Contains(err.Error(), fmt.Sprint("wrote ", rows, " rows")) {
-			t.Errorf("%d rows for a header that says 3: found the error %v", rows, err)
-		}
-	}
-}
-
-func TestWriteErrors(t *testing.T) {
-	t.Parallel()
-	full := errors.New("full")
-	for fail := range 3 { // the header, the first batch, the second
-		writes := 0
-		w := writerFunc(func(p []byte) (int, error) {
-			if writes++; writes > fail {
-				return 0, full
-			}
-			return len(p), nil
-		})
-		k, err := New(w, &schema.Schema{Rows: 2, Columns: []source.Column{{DType: idx.Int32}}}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 2 {
-			if err = encode(t, k, 1, make([]byte, 4))(); err != nil {
-				break
-			}
-		}
-		if !errors.Is(err, full) {
-			t.Errorf("write %d failed: found the error %v, expected %v", fail, err, full)
-		}
-	}
+	sinktest.Counted(t, func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return New(w, s, Options{}) })
 }
