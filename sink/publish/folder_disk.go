@@ -1,6 +1,10 @@
 package publish
 
-import "os"
+import (
+	"errors"
+	"os"
+	"syscall"
+)
 
 // osFolder is a folder opened through os.Root, so that no class name can lead out of it.
 type osFolder struct {
@@ -40,7 +44,14 @@ func (f *osFolder) createFile(path string) (fileHandle, error) {
 	return newOSFile(f.root.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666))
 }
 
-func (f *osFolder) rename(from, to string) error { return f.root.Rename(from, to) }
+// rename is tried again after a signal, which [os.Root.Rename] does not do; network file systems end so.
+func (f *osFolder) rename(from, to string) error {
+	err := f.root.Rename(from, to)
+	for errors.Is(err, syscall.EINTR) {
+		err = f.root.Rename(from, to)
+	}
+	return err
+}
 
 func (f *osFolder) sync() error { return syncTree(f.self, f.root) }
 

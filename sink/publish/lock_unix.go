@@ -46,15 +46,18 @@ func takeLock(path string) (*fileLock, error) {
 }
 
 // openLock opens the lock file for writing, as NFS demands for exclusive locks; the file that another user's killed run left
-// may only be readable.
+// may only be readable. An error may come after the effect, as on NFS: a file that is there is opened, or it would stay behind.
 func openLock(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o666)
-	if errors.Is(err, fs.ErrPermission) {
-		if readable, readErr := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW, 0); readErr == nil {
-			return readable, nil
+	if err == nil {
+		return file, nil
+	}
+	for _, mode := range []int{os.O_RDWR, os.O_RDONLY} {
+		if file, again := os.OpenFile(path, mode|unix.O_NOFOLLOW, 0); again == nil {
+			return file, nil
 		}
 	}
-	return file, err
+	return nil, err
 }
 
 func leadsTo(path string, file *os.File) (bool, error) {

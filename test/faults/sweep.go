@@ -129,7 +129,7 @@ func (h *harness) failures() error {
 	return h.sweepModes("System calls that fail", []mode{
 		{name: "EIO once, each call", applies: all, do: verdict{fail: syscall.EIO}, quick: true},
 		{name: "EIO from each call on", applies: all, do: verdict{fail: syscall.EIO}, onward: true, mayLeave: true},
-		{name: "EIO once, although the call had its effect", applies: effects, do: verdict{after: syscall.EIO}},
+		{name: "EIO once, although the call had its effect", applies: effects, do: verdict{after: syscall.EIO}, quick: true},
 		{name: "EIO of fsync and syncfs", applies: of(syncs), do: verdict{after: syscall.EIO}, failure: true, quick: true},
 		{name: "ENOSPC once", applies: places, do: verdict{fail: syscall.ENOSPC}},
 		{name: "ENOSPC from each call on", applies: places, do: verdict{fail: syscall.ENOSPC}, onward: true, quick: true},
@@ -137,7 +137,7 @@ func (h *harness) failures() error {
 		{name: "a write that stops half-way", applies: halvable, do: verdict{half: true}, success: true, quick: true},
 		{name: "all writes stop half-way", applies: halvable, do: verdict{half: true}, onward: true, success: true},
 		{name: "a write that stops half-way and says it did all", applies: halvable, do: verdict{half: true, lie: true}, failure: true, quick: true},
-		{name: "EINTR once", applies: of(opens, writes, syncs, renames, links, mkdirs, unlinks, locks), do: verdict{fail: syscall.EINTR}, success: true},
+		{name: "EINTR once", applies: of(opens, writes, syncs, renames, links, mkdirs, unlinks, locks), do: verdict{fail: syscall.EINTR}, success: true, quick: true},
 		{name: "EMFILE once", applies: of(opens), do: verdict{fail: syscall.EMFILE}},
 		{name: "EMFILE from each open on", applies: of(opens), do: verdict{fail: syscall.EMFILE}, onward: true, mayLeave: true},
 		{name: "EXDEV of renames and links", applies: of(renames, links), do: verdict{fail: syscall.EXDEV}, onward: true},
