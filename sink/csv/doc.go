@@ -16,6 +16,8 @@
 //	pjreddie  no header                             no header
 //	matrix    no header, no label                   refused: one column only
 //
+// In rowxcol, records of one dimension are rows: 1x1,1x2,….
+//
 // The names of the classes, if they were asked for, are a field "class" behind the label; styles without a header refuse them.
 //
 // Header names and class names are quoted as RFC 4180 says, where they need it. They are written as they are otherwise, also where a spreadsheet would take

@@ -99,8 +99,11 @@ func referenceHeader(s *schema.Schema, order []int, style string) []string {
 	return names
 }
 
-// indices lists the indices of a shape in C order, counted from 1: "1x1", "1x2", ….
+// indices lists the indices of a shape in C order, counted from 1: "1x1", "1x2", …; what has one dimension is a row.
 func indices(shape []int) []string {
+	if len(shape) == 1 {
+		shape = []int{1, shape[0]}
+	}
 	all := []string{""}
 	for _, size := range shape {
 		var longer []string

@@ -68,10 +68,14 @@ func countFrom1(dst []byte, c source.Column, i int, alone bool) []byte {
 	return schema.AppendElementName(dst, c, i+1, alone)
 }
 
-// rowByColumn names an element by its index along each dimension, from 1.
+// rowByColumn names an element by its index along each dimension, from 1. What has one dimension is a row: a header of numbers alone would be read as
+// a line of values.
 func rowByColumn(dst []byte, c source.Column, i int, alone bool) []byte {
 	if !alone {
 		dst = append(append(dst, c.Name...), '_')
+	}
+	if len(c.Shape) == 1 {
+		dst = append(dst, "1x"...)
 	}
 	stride := c.Elements()
 	for axis, size := range c.Shape {

@@ -171,7 +171,11 @@ func byIndices(names []string) (f Field, n int, grid bool) {
 			at[axis] = 0
 		}
 	}
-	return Field{Name: strings.TrimSuffix(prefix, "_"), Shape: last}, n, true
+	f = Field{Name: strings.TrimSuffix(prefix, "_"), Shape: last}
+	if len(last) == 2 && last[0] == 1 && n > 1 { // as records of one dimension are written; images of one row hardly occur
+		f.Shape, f.Guess = last[1:], fmt.Sprintf("the columns %s…%s taken for one dimension", names[0], names[n-1])
+	}
+	return f, n, true
 }
 
 // product is that of shape, or −1 if it is more than most.

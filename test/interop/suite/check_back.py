@@ -114,8 +114,6 @@ def check_text(bench: Bench) -> None:
             headless = style in ("pjreddie", "matrix")
             if tensor.rows == 0 and headless or style == "matrix" and tensor.rank == 1:  # an empty file; one row of all numbers
                 continue
-            if style == "rowxcol" and tensor.rank == 2:  # its header is 1,2,3,… and looks like a row of numbers
-                continue
             for ending in endings if bench.full else [endings[(i + j) % len(endings)]]:
                 with bench.folder("back") as folder:
                     path = folder / f"out{ending}"
@@ -137,9 +135,9 @@ def text_back(bench: Bench, path: Path, folder: Path, tensor: Tensor, flags: lis
 
 def check_text_alone(bench: Bench) -> None:
     """What needs no flags: labels beside square images of bytes, in every style, and the shape where the header tells it."""
-    square, oblong = make("uint8", (50, 28, 28)), make("uint8", (50, 3, 5))
+    square, oblong, flat = make("uint8", (50, 28, 28)), make("uint8", (50, 3, 5)), make("uint8", (50, 13))
     numbers = Tensor((np.arange(50) % 10).astype("uint8"))
-    for style, image in [*((style, square) for style in STYLES if style != "matrix"), ("rowxcol", oblong)]:
+    for style, image in [*((style, square) for style in STYLES if style != "matrix"), ("rowxcol", oblong), ("rowxcol", flat)]:
         with bench.folder("back") as folder:
             result = bench.convert([source(image, folder / "a.idx"), source(numbers, folder / "b.idx")], [folder / "x.csv"], "--csv-style", style)
             with bench.report.case(f"{image.name} {style} without flags", result.command):

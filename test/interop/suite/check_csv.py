@@ -23,6 +23,7 @@ def expected_names(tensor: Tensor, style: str) -> list[str] | None:
     if not shape:
         return ["data"]
     if style == "rowxcol":
+        shape = (1, *shape) if len(shape) == 1 else shape  # a row
         return ["x".join(str(i + 1) for i in index) for index in np.ndindex(shape)]
     first = 0 if style == "kaggle" else 1
     return [f"pixel{first + i}" for i in range(tensor.width)]

@@ -54,8 +54,8 @@ def outputs(folder: Path, tensor: Tensor) -> Iterator[Output]:
             for ending in ("parquet", "arrow", "arrows"):
                 yield Output(f"{ending} {layout}", folder / f"{layout}.{ending}", ["--layout", layout])
     for i, style in enumerate(STYLES[:4]):
-        if style == "rowxcol" and tensor.rank == 2 or style == "pjreddie" and tensor.rows == 0:
-            continue  # a header that looks like numbers; an empty file
+        if style == "pjreddie" and tensor.rows == 0:
+            continue  # an empty file
         yield Output(f"{TEXT[i % 2]} {style}", folder / f"{style}{TEXT[i % 2]}", ["--csv-style", style])
     yield Output("npy", folder / "image.npy", columns=("image",))
     yield Output("npy of labels", folder / "label.npy", columns=("label",))
