@@ -15,11 +15,14 @@ const (
 	codecZstd = 1
 )
 
-// maxBody is the most bytes of a record batch that is read into memory, and of its buffers after decompression. Uncompressed batches of a plain file are
-// not: their rows are read where they are.
-const maxBody = 256 << 20
+// maxBody is the most bytes of a record batch that is read into memory. Uncompressed batches of a plain file are not: their rows are read where they are.
+// maxPlain is the most bytes of its buffers after decompression: polars and pandas write a table of 60,000 rows as one batch, and its 785 columns may be int64.
+const (
+	maxBody  = 256 << 20
+	maxPlain = 1 << 30
+)
 
-// manyBuffers is from how many buffers on a batch is read as a whole, rather than each by itself.
+// manyBuffers is from how many buffers on a batch is read as a whole, if it is not too large, rather than each by itself.
 const manyBuffers = 64
 
 // A span is a part of a batch's body, or the length of an array and how many of its values are null.
@@ -143,7 +146,7 @@ func (b *batch) viewed(f *field) int {
 
 // direct tells that rows are read from the file as they are wanted.
 func (b *batch) direct() bool {
-	return b.body == nil && b.at != nil && b.codec == codecNone && len(b.buffers) < manyBuffers
+	return b.body == nil && b.at != nil && b.codec == codecNone && (len(b.buffers) < manyBuffers || b.size > maxBody)
 }
 
 // length is the number of bytes of the buffer of f, as they are before compression.
@@ -163,8 +166,8 @@ func (b *batch) length(f *field, k int) (int64, error) {
 	if size == -1 { // not compressed, as that would have made it longer
 		return where.second - 8, nil
 	}
-	if size < 0 || size > maxBody {
-		return 0, wrong(b, f.name, unknown, ErrDamaged, "a compressed buffer claims %d bytes, expected at most %d", size, maxBody)
+	if size < 0 || size > maxPlain {
+		return 0, wrong(b, f.name, unknown, ErrDamaged, "a compressed buffer claims %d bytes, expected at most %d", size, maxPlain)
 	}
 	return size, b.plausible(size, int(where.second), f)
 }
@@ -238,10 +241,10 @@ func (b *batch) decompressed(i int, packed []byte, size int64, f *field) ([]byte
 		b.plain[i] = p
 		b.memory += size
 	}
-	over := b.memory > maxBody
+	over := b.memory > maxPlain
 	b.mu.Unlock()
 	if over {
-		return nil, b.tooLarge("after decompression more than")
+		return nil, b.tooLarge("after decompression more than", maxPlain)
 	}
 	p.once.Do(func() {
 		p.bytes = make([]byte, size)
@@ -251,8 +254,8 @@ func (b *batch) decompressed(i int, packed []byte, size int64, f *field) ([]byte
 }
 
 // tooLarge is the error for a batch that does not fit the memory that one may take.
-func (b *batch) tooLarge(what string) error {
-	e := damaged(b.offset, "a record batch has %s %d bytes, expected no more", what, maxBody)
+func (b *batch) tooLarge(what string, most int) error {
+	e := damaged(b.offset, "a record batch has %s %d bytes, expected no more", what, most)
 	e.Err = ErrUnsupported
 	e.Advice = "write it in smaller record batches, or, as a file, without compression"
 	return e
@@ -261,7 +264,7 @@ func (b *batch) tooLarge(what string) error {
 // load reads the body from r, into buf if that is large enough.
 func (b *batch) load(r io.Reader, buf []byte) error {
 	if b.size > maxBody {
-		return b.tooLarge(fmt.Sprintf("%d bytes, more than", b.size))
+		return b.tooLarge(fmt.Sprintf("%d bytes, more than", b.size), maxBody)
 	}
 	if b.at != nil { // its size was compared with the file's
 		b.body = grow(buf, int(b.size))

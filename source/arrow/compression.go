@@ -76,7 +76,7 @@ func (c *codecs) inflateLZ4(dst, packed []byte) error {
 
 func (c *codecs) inflateZstd(dst, packed []byte) error {
 	c.once.Do(func() {
-		c.zstd, c.err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxBody), zstd.WithDecodeAllCapLimit(true))
+		c.zstd, c.err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxPlain), zstd.WithDecodeAllCapLimit(true))
 	})
 	if c.err != nil {
 		return c.err

@@ -15,7 +15,7 @@
 //
 // Nothing is believed: metadata is read by code that checks every offset, buffers are compared with the file before memory is taken for them, and every list
 // is measured. The rows of uncompressed record batches in a plain file are read straight from where they are, however large the batch is. Other batches are
-// read into memory as a whole, up to 256 MiB, and decompressed by Decode.
+// read into memory as a whole, up to 256 MiB, and decompressed by Decode, to up to 1 GiB.
 //
 // The invariant: what is in a batch of the table when Read returns does not change when the next is read, so that Decode may run beside Read.
 package arrow

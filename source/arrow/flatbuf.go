@@ -2,7 +2,7 @@ package arrow
 
 import "encoding/binary"
 
-// A flatBuffer is a FlatBuffers buffer that is read without trust: what points outside of it reads as zero and sets bad.
+// A flatBuffer is a FlatBuffers buffer that is read without trust: what points outside of it, or to the same part too often, reads as zero and sets bad.
 //
 // The layout (https://flatbuffers.dev/internals/): a table starts with the distance back to its vtable, 4 bytes; the vtable has its own size and the
 // table's, 2 bytes each, and for every field its place in the table, 2 bytes, 0 where the field has its default. What is not a number is an
@@ -10,6 +10,17 @@ import "encoding/binary"
 type flatBuffer struct {
 	bytes []byte
 	bad   bool
+	read  int // bytes of texts and vectors of tables that were read, some perhaps again and again
+}
+
+// spend counts n bytes of a text or of a vector of tables. Writers may share parts, and those that name or describe many columns alike do: but what is read
+// in all stays near the size of the buffer, or it was made to be larger than any memory.
+func (f *flatBuffer) spend(n int) bool {
+	const shared = 1 << 20
+	if f.read += n; f.read > 4*len(f.bytes)+shared {
+		f.bad = true
+	}
+	return !f.bad
 }
 
 // at is the n bytes from pos on, or zeros.
@@ -108,7 +119,7 @@ func (t flatTable) vector(i, size int) (pos, n int) {
 func (t flatTable) tables(i int, yield func(flatTable)) {
 	pos, n := t.vector(i, 4)
 	for k := range n {
-		if t.bad {
+		if t.bad || !t.spend(4) {
 			return
 		}
 		yield(flatTable{t.flatBuffer, t.indirect(pos + 4*k)})
@@ -118,7 +129,7 @@ func (t flatTable) tables(i int, yield func(flatTable)) {
 // text is field i, a string, or empty.
 func (t flatTable) text(i int) string {
 	pos, n := t.vector(i, 1)
-	if n == 0 {
+	if n == 0 || !t.spend(n) {
 		return ""
 	}
 	return string(t.bytes[pos : pos+n])

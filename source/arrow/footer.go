@@ -39,11 +39,15 @@ func (d *feed) readFooter() error {
 		return err
 	}
 	pos, n := t.vector(fieldRecordBatches, blockSize)
+	left := start // bytes: no two record batches share any
 	for i := range n {
 		at := pos + i*blockSize
 		p := place{offset: t.int64(at), metadata: t.int32(at + 8), body: t.int64(at + 16)}
 		if p.offset < 8 || p.metadata <= 8 || p.body < 0 || p.offset > start || int64(p.metadata) > start-p.offset || p.body > start-p.offset-int64(p.metadata) {
 			return damaged(start, "the footer says that record batch %d is %d+%d bytes at %d, expected it before the footer", i, p.metadata, p.body, p.offset)
+		}
+		if left -= int64(p.metadata) + p.body; left < 0 {
+			return damaged(start, "the footer tells of record batches of more bytes than the %d before it", start)
 		}
 		d.blocks = append(d.blocks, p)
 	}

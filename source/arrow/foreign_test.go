@@ -99,6 +99,9 @@ func TestRefused(t *testing.T) {
 		"no-bytes":     {ErrValue, "column image, row 0: found a null"},
 		"no-rows":      {ErrUnsupported, "without rows"},
 		"struct":       {ErrUnsupported, "found a struct"},
+		"same-names":   {ErrUnsupported, "column label: found two columns of this name"},
+
+		"dictionary-numbers": {ErrUnsupported, "column label: found the type dictionary<uint8>"},
 	}
 	for name, test := range tests {
 		file, err := os.ReadFile(filepath.Join("testdata", "refused-"+name+".arrow"))

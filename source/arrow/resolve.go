@@ -21,7 +21,8 @@ type resolver struct {
 	origin  string
 
 	columns []*column
-	scalars []*field // that were not made columns yet, as they may be elements of a tensor
+	names   map[string]bool // of the columns
+	scalars []*field        // that were not made columns yet, as they may be elements of a tensor
 	classes map[string][]string
 	notes   []string
 }
@@ -32,7 +33,7 @@ func (r *resolver) note(format string, args ...any) {
 
 // resolve makes the columns.
 func (r *resolver) resolve() error {
-	r.classes = features(r.schema.metadata)
+	r.names, r.classes = map[string]bool{}, features(r.schema.metadata)
 	for i := range r.schema.fields {
 		f := &r.schema.fields[i]
 		if storeOf(f) != source.NoNumber && !pandasIndex(f) {
@@ -91,6 +92,10 @@ func (r *resolver) add(c *column) error {
 	if len(c.Shape) >= idx.MaxRank {
 		return unsupported(c.Name, "", "found %d dimensions, expected at most %d", len(c.Shape)+1, idx.MaxRank)
 	}
+	if r.names[c.Name] {
+		return unsupported(c.Name, "name the columns differently", "found two columns of this name")
+	}
+	r.names[c.Name] = true
 	r.columns = append(r.columns, c)
 	return nil
 }

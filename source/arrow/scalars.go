@@ -127,6 +127,8 @@ func (r *resolver) elements(g flat.Field, leaves []*field) error {
 func (r *resolver) tensor(f *field) (*column, error) {
 	const adviceText = "IDX has no text; leave the column out, or encode it as numbers"
 	switch {
+	case f.encoded && !f.text():
+		return nil, unsupported(f.name, "write its values without a dictionary: in pandas no category, in pyarrow with dictionary_decode()", "found the type %v, expected numbers or pictures", f)
 	case f.encoded:
 		return nil, unsupported(f.name, adviceText, "found the type %v, expected numbers or pictures", f)
 	case f.kind == typeFixedSizeList, f.kind == typeList, f.kind == typeLargeList, f.view():

@@ -119,7 +119,7 @@ func parseSchema(t flatTable, offset int64) (*fileSchema, error) {
 		}
 	})
 	if p.err == nil && t.bad {
-		p.err = damaged(offset, "the schema points outside of its message")
+		p.err = damaged(offset, "the schema points outside of its message, or to the same part of it too often")
 	}
 	return s, p.err
 }

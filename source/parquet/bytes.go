@@ -58,10 +58,10 @@ func (v *indexedBytes) next() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if int64(i) >= int64(len(v.dictionary.values)) {
+	if int64(i) >= int64(len(v.dictionary.starts)) {
 		return nil, damaged("found index %d, expected one of the dictionary's %d", i, v.dictionary.n)
 	}
-	return v.dictionary.values[i], nil
+	return v.dictionary.value(i), nil
 }
 
 // lengthBytes are DELTA_LENGTH_BYTE_ARRAY: all lengths, then all bytes.

@@ -30,15 +30,21 @@ const maxCompactDepth = 32
 
 // errCompactEnd is met where the data ends within a value, which may only mean that more of it must be read; errCompact is damage.
 var (
-	errCompactEnd = errors.New("the metadata ends within a value")
-	errCompact    = errors.New("the metadata is no Thrift data")
+	errCompactEnd  = errors.New("the metadata ends within a value")
+	errCompact     = errors.New("the metadata is no Thrift data")
+	errCompactMany = errors.New("the metadata has more than 2,097,152 parts")
 )
+
+// maxParts is the most structs in lists. A decoder makes up to 560 bytes of each, a column of a row group, of which 3 bytes are enough in the file. Files of
+// 4,096 columns in 100 row groups have about 1,600,000.
+const maxParts = 1 << 21
 
 // A compact walks through data in Thrift's compact protocol. Nothing is allocated, and no list is longer than the bytes that are left: once data
 // was walked through, a decoder may trust its lengths.
 type compact struct {
-	data []byte
-	at   int
+	data  []byte
+	at    int
+	parts uint64 // structs in lists so far
 }
 
 func (c *compact) byte() (byte, error) {
@@ -156,6 +162,11 @@ func (c *compact) list(depth int) error {
 	}
 	if n > uint64(len(c.data)-c.at) { // no value is shorter than a byte
 		return errCompactEnd
+	}
+	if kind == compactStruct {
+		if c.parts += n; c.parts > maxParts {
+			return errCompactMany
+		}
 	}
 	for range n {
 		from := c.at

@@ -12,11 +12,21 @@ const plainDictionary format.Encoding = 2
 // A dictionary is the values that a chunk's indices stand for. It does not change once it was made.
 type dictionary struct {
 	n        int
-	size     int            // bytes of an element
-	table    []byte         // the elements; those of one byte have room for 256
-	misfits  map[int]string // entries that are no element: they are damage only if they are used
-	identity bool           // entry i is the element whose bits are i, and all elements of 8 or 16 bits are there
-	values   [][]byte       // in place of table, for bytes of any size
+	size     int      // bytes of an element
+	table    []byte   // the elements; those of one byte have room for 256
+	misfits  []uint64 // a bit for each entry that is no element: it is damage only if it is used; nil if there is none
+	element  *element // of plain
+	plain    []byte   // the values as they stand in the file, for misfits, and for bytes of any size
+	identity bool     // entry i is the element whose bits are i, and all elements of 8 or 16 bits are there
+	starts   []uint32 // in place of table, for bytes of any size: where the length before entry i is in plain
+}
+
+// memory is how many bytes d takes.
+func (d *dictionary) memory() int64 {
+	if d == nil {
+		return 0
+	}
+	return int64(len(d.table) + len(d.plain) + 8*len(d.misfits) + 4*len(d.starts))
 }
 
 // newDictionary makes a dictionary of n PLAIN values.
@@ -24,12 +34,12 @@ func newDictionary(l *leaf, src []byte, n int) (*dictionary, error) {
 	d := &dictionary{n: n}
 	if l.kind == format.ByteArray {
 		plain := &plainBytes{src}
+		d.plain, d.starts = src, make([]uint32, 0, min(n, len(src)/4)) // a length has 4 bytes
 		for range n {
-			value, err := plain.next()
-			if err != nil {
+			d.starts = append(d.starts, uint32(len(src)-len(plain.src)))
+			if _, err := plain.next(); err != nil {
 				return nil, err
 			}
-			d.values = append(d.values, value)
 		}
 		return d, nil
 	}
@@ -39,23 +49,24 @@ func newDictionary(l *leaf, src []byte, n int) (*dictionary, error) {
 	}
 	d.size = e.size
 	d.table = make([]byte, max(n, 256)*e.size)
-	for from := 0; from < n; { // one after another only where one does not fit
-		err := e.into(d.table[from*e.size:n*e.size], src[from*e.width:n*e.width])
-		if err == nil {
+	for from := 0; from < n; from++ {
+		i := e.fill(d.table[from*e.size:n*e.size], src[from*e.width:n*e.width])
+		if i < 0 {
 			break
 		}
-		m, ok := err.(*misfit)
-		if !ok {
-			return nil, err
+		if from += i; d.misfits == nil {
+			d.misfits, d.element, d.plain = make([]uint64, n/64+1), e, src
 		}
-		if d.misfits == nil {
-			d.misfits = map[int]string{}
-		}
-		d.misfits[from+m.at] = m.message
-		from += m.at + 1
+		d.misfits[from/64] |= 1 << (from % 64)
 	}
 	d.identity = d.isIdentity()
 	return d, nil
+}
+
+// value is entry i of a dictionary of bytes of any size.
+func (d *dictionary) value(i uint32) []byte {
+	at := d.starts[i]
+	return d.plain[at+4:][:binary.LittleEndian.Uint32(d.plain[at:])]
 }
 
 func (d *dictionary) isIdentity() bool {
@@ -129,8 +140,8 @@ func (d *dictionary) at(i uint32) (int, error) {
 	if int64(i) >= int64(d.n) {
 		return 0, damaged("found index %d, expected one of the dictionary's %d", i, d.n)
 	}
-	if message, ok := d.misfits[int(i)]; ok {
-		return 0, &misfit{0, message}
+	if d.misfits != nil && d.misfits[i/64]>>(i%64)&1 == 1 {
+		return 0, &misfit{0, d.element.show(d.plain[int(i)*d.element.width:][:d.element.width])}
 	}
 	return int(i) * d.size, nil
 }

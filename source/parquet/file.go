@@ -23,13 +23,21 @@ type file struct {
 	size   int64
 	codecs *codecs
 	window []byte // memory for page headers
-	held   int64  // bytes of the pages that streams hold, after decompression
+	held   int64  // bytes of the pages and dictionaries that streams hold, after decompression
 
 	root   *node
 	leaves []*node
 	groups []rowGroup
 	rows   int64
 	meta   map[string]string
+}
+
+// hold counts n bytes more, or fewer, that streams hold, and refuses too many.
+func (f *file) hold(n int64) error {
+	if f.held += n; f.held > maxHeld {
+		return damaged("the pages and dictionaries that are read side by side decompress to more than %d bytes", maxHeld)
+	}
+	return nil
 }
 
 type rowGroup struct {
@@ -88,7 +96,7 @@ func (f *file) footer() (data []byte, at int64, err error) {
 	}
 	switch end := string(tail[4:]); {
 	case end == magicEncrypted || string(head[:]) == magicEncrypted:
-		return nil, 0, &Error{Row: -1, Offset: -1, Message: "the file is encrypted", Advice: "decrypt it first", Err: ErrUnsupported}
+		return nil, 0, unsupported("", "decrypt it first", "the file is encrypted")
 	case string(head[:]) != magic:
 		return nil, 0, located(damaged("found % x, expected %q: not a Parquet file", head, magic), "", -1, 0)
 	case end != magic:
@@ -104,9 +112,17 @@ func (f *file) footer() (data []byte, at int64, err error) {
 	if _, err := f.r.ReadAt(data, at); err != nil {
 		return nil, 0, truncated(err, "the file became shorter")
 	}
-	walk := compact{data: data}
-	if err := walk.skip(compactStruct, 0, false); err != nil {
+	walk, encrypted := compact{data: data}, false
+	err = walk.fields(0, func(id int64, _ byte) (bool, error) {
+		const encryption = 8 // FileMetaData.encryption_algorithm: what follows is the footer's signature
+		encrypted = encrypted || id == encryption
+		return false, nil
+	})
+	switch {
+	case err != nil:
 		return nil, 0, located(damaged("the footer is damaged: %v", err), "", -1, at+int64(walk.at))
+	case encrypted:
+		return nil, 0, unsupported("", "decrypt it first", "columns of the file are encrypted")
 	}
 	return data, at, nil
 }
@@ -248,7 +264,7 @@ func newTree(elements []format.SchemaElement) (root *node, leaves []*node, err e
 // newLeaf is the leaf at n, whose rows look like nothing yet.
 func (f *file) newLeaf(n *node) *leaf {
 	l := &leaf{file: f, index: n.leaf, path: n.path, kind: n.kind(), node: n, maxRepetition: n.maxRepetition, maxDefinition: n.maxDefinition,
-		empty: make([]bool, n.maxDefinition), shape: "one value"}
+		empty: make([]bool, n.maxDefinition), shape: "one value", largest: maxPage}
 	for m := n; m.parent != nil; m = m.parent {
 		if m.repeated() {
 			l.empty[m.maxDefinition-1] = true

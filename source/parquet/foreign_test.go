@@ -90,6 +90,8 @@ func foreigns() []foreign {
 		{files: "pyarrow-split", image: idx.Float32, shape: flat, label: idx.Int32},
 		{files: "pyarrow-constant", image: idx.Uint8, shape: flat, label: idx.Int32, value: func(int, int) float64 { return 7 }},
 		{files: "pyarrow-columns", image: idx.Uint8, shape: flat, label: idx.Uint8, note: "12 columns pixel0…pixel11"},
+		{files: "pyarrow-columns-mixed", image: idx.Int32, shape: flat, label: idx.Int32, note: "column image: integers of several types become int32"},
+		{files: "pyarrow-columns-mixed", image: idx.Uint8, shape: flat, label: idx.Uint8, open: source.ReadOptions{DType: idx.Uint8}},
 		{files: "polars-float-*", image: idx.Float64, shape: flat, label: idx.Uint8},
 		{files: "polars-array2-*", image: idx.Uint8, shape: square, label: idx.Uint8},
 		{files: "polars-array-*", image: idx.Uint8, shape: flat, label: idx.Uint8},
@@ -196,6 +198,11 @@ func TestRefused(t *testing.T) {
 		{"bad-png-size", "row 70", ErrDamaged},
 		{"bad-jpeg", "found a JPEG file", ErrDamaged},
 		{"bad-no-rows", "no rows", ErrNoRows},
+		{"bad-two-short-lists", "row 70, at byte 3095: found a list of another length", ErrUnsupported},
+		{"bad-permuted", "column image: found tensors whose dimensions are permuted: [1 0]", ErrUnsupported},
+		{"bad-blob", "column image, row ", ErrUnsupported},
+		{"bad-many-empty-lists", "column image: found 1048577 records without elements", ErrDamaged},
+		{"bad-encrypted-column", "columns of the file are encrypted", ErrUnsupported},
 		{"bad-brotli", "found the compression BROTLI, which is not read", ErrUnsupported},
 	}
 	for _, test := range tests {

@@ -22,6 +22,7 @@ type leaf struct {
 	empty []bool
 
 	element element // of leaves other than BYTE_ARRAY
+	largest int     // bytes of a value of a leaf of BYTE_ARRAY: what is longer is no record
 
 	// All rows look the same: they have entries entries of the definition level defined, whose repetition levels are those of pattern, which has
 	// them several times if they are few.
@@ -188,7 +189,7 @@ func (l *leaf) otherLength(row int64) error {
 
 // absent is the error for an entry of definition level found in row.
 func (l *leaf) absent(found byte, row int64) error {
-	e := &Error{Column: l.path, Row: row, Offset: -1, Err: ErrUnsupported}
+	e := &Error{Column: l.path, Row: row, Offset: -1, Advice: "IDX files hold records of one shape: pad or cut the lists", Err: ErrUnsupported}
 	switch {
 	case int(found) >= l.maxDefinition:
 		e.Message = "found a list with elements, expected an empty one as in the first row"

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	flatbuffers "github.com/google/flatbuffers/go"
@@ -23,25 +24,25 @@ type hint struct {
 	dtype idx.DType // 0: nothing
 	shape []int     // nil: nothing; empty: a scalar
 	found bool      // shape was told
+
+	permuted []int // the order of the dimensions that an extension type tells, if it is not C order
 }
 
 // hints are those of the columns, by name, that the file's Arrow schema has.
 func (f *file) hints() map[string]hint {
 	all := map[string]hint{}
 	for name, pairs := range arrowFields(f.meta[arrowSchemaKey]) {
-		var h hint
-		for _, d := range idx.DTypes() {
-			if d.String() == pairs[schema.KeyDType] {
-				h.dtype = d
-			}
-		}
+		h := hint{dtype: dtypeOf(pairs[schema.KeyDType])}
 		var shape []int
-		var tensor struct{ Shape []int }
+		var tensor struct{ Shape, Permutation []int }
 		switch {
 		case json.Unmarshal([]byte(pairs[schema.KeyShape]), &shape) == nil:
 			h.shape, h.found = shape, shape != nil
 		case pairs[extensionName] == "arrow.fixed_shape_tensor" && json.Unmarshal([]byte(pairs[extensionMetadata]), &tensor) == nil:
 			h.shape, h.found = tensor.Shape, tensor.Shape != nil
+			if !slices.IsSorted(tensor.Permutation) {
+				h.permuted = tensor.Permutation
+			}
 		}
 		if _, ok := product(h.shape); !ok {
 			h.shape, h.found = nil, false

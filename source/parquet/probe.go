@@ -14,6 +14,7 @@ type row struct {
 // firstRow finds what the first row of l looks like; ok is false if there are no rows. A row has most entries at most.
 func firstRow(l *leaf, most int64) (r row, ok bool, err error) {
 	s := newStream(l)
+	defer s.forget()
 	defer recovered(&err)
 	if l.file.rows == 0 {
 		return row{}, false, nil
@@ -165,6 +166,7 @@ func firstValue(l *leaf) ([]byte, error) {
 		p.dst = make([]byte, l.element.size)
 	}
 	s := newStream(l)
+	defer s.forget()
 	if err := s.more(); err != nil {
 		return nil, err
 	}

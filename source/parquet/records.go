@@ -52,6 +52,7 @@ func (r *resolver) addBytes(n *node) error {
 	} else if err := r.shape(c, len(first)); err != nil {
 		return err
 	}
+	l.largest = c.RecordSize()
 	r.push(c)
 	return nil
 }
@@ -116,11 +117,15 @@ func (r *resolver) addPicture(n, data *node) error {
 			Advice: "raise --max-record-bytes", Err: ErrDamaged}
 	}
 	c.DType, c.Shape = f.DType(), f.Shape()
+	l.largest = 2*int(f.Size()) + fileExtra
 	turn := c.imageShape(h, f.Channels)
 	c.decode = func(d *decoding) error { return decodePictures(d, f, turn) }
 	r.push(c)
 	return nil
 }
+
+// fileExtra is how many bytes a PNG file may have beside twice its picture's samples: for what is not the picture.
+const fileExtra = 64 << 10
 
 // badPicture is err about the picture of row.
 func badPicture(err error, column string, row int64) error {
@@ -193,7 +198,8 @@ func (r *resolver) addSpark(n *node) error {
 		sizes[i] = first
 		c.leaves = append(c.leaves, l)
 	}
-	c.leaves = append(c.leaves, r.file.newLeaf(n.child("data")))
+	data := r.file.newLeaf(n.child("data"))
+	c.leaves = append(c.leaves, data)
 	h := r.hints[n.Name]
 	if r.file.rows == 0 {
 		if h.dtype != idx.Uint8 || !h.found {
@@ -218,6 +224,7 @@ func (r *resolver) addSpark(n *node) error {
 	if size, ok := product(c.Shape); !ok || int64(size) > r.options.MaxRecord() {
 		return &Error{Column: n.Name, Row: 0, Offset: -1, Message: fmt.Sprintf("found an image of shape %v, expected at most %d bytes", c.Shape, r.options.MaxRecord()), Err: ErrDamaged}
 	}
+	data.largest = c.RecordSize()
 	turn := c.imageShape(h, channels)
 	c.decode = func(d *decoding) error { return decodeSpark(d, sizes, channels, turn) }
 	r.push(c)

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,8 +32,9 @@ type resolver struct {
 type column struct {
 	source.Column
 	leaves []*leaf
-	first  int // index of the first of them among all that are read
-	// write makes rows of the column, of what was read of its leaves, into b.Columns[i].
+	first  int    // index of the first of them among all that are read
+	was    string // the type of its elements in the file, if IDX does not have it
+	// decode makes the records, of what was read of the leaves.
 	decode func(d *decoding) error
 }
 
@@ -56,7 +58,11 @@ func resolve(f *file, o source.ReadOptions) (*resolver, error) {
 			return nil, unsupported(c.Name, "name the columns differently", "found two columns of this name")
 		}
 		names[c.Name] = true
-		if n, ok := product(c.Shape); !ok || int64(n)*int64(c.DType.Size()) > o.MaxRecord() {
+		n, ok := product(c.Shape)
+		if ok && n == 0 && f.rows > idx.MaxEmptyRecords {
+			return nil, &Error{Column: c.Name, Row: -1, Offset: -1, Message: fmt.Sprintf("found %d records without elements, expected at most %d", f.rows, idx.MaxEmptyRecords), Err: ErrDamaged}
+		}
+		if !ok || int64(n)*int64(c.DType.Size()) > o.MaxRecord() {
 			e := unsupported(c.Name, "raise --max-record-bytes", "found records of shape %v of %s, expected at most %d bytes", c.Shape, c.DType, o.MaxRecord())
 			e.Err = ErrDamaged
 			return nil, e
@@ -114,9 +120,17 @@ func (n *node) isFixedBytes() bool {
 	return n.leaf >= 0 && n.kind() == format.FixedLenByteArray && n.LogicalType.Value == nil && !n.ConvertedType.Valid
 }
 
-// push adds c.
+// push adds c, behind the scalars that were gathered.
 func (r *resolver) push(c *column) {
 	r.flatten()
+	r.take(c)
+}
+
+// take adds c.
+func (r *resolver) take(c *column) {
+	if c.was != "" {
+		r.note("column %s: %s becomes %s, as IDX has no such type", c.Name, c.was, c.DType)
+	}
 	r.columns = append(r.columns, c)
 }
 
@@ -124,11 +138,14 @@ func (r *resolver) push(c *column) {
 func (r *resolver) addNumbers(n, value *node) error {
 	l := r.file.newLeaf(value)
 	h := r.hints[n.Name]
-	dtype, err := r.elements(l, n.Name, h)
+	if h.permuted != nil {
+		return unsupported(n.Name, "write it in C order, without a permutation", "found tensors whose dimensions are permuted: %v", h.permuted)
+	}
+	dtype, was, err := r.elements(l, n.Name, h)
 	if err != nil {
 		return err
 	}
-	c := &column{Column: source.Column{Name: n.Name, DType: dtype}, leaves: []*leaf{l}, decode: decodeNumbers}
+	c := &column{Column: source.Column{Name: n.Name, DType: dtype}, leaves: []*leaf{l}, was: was, decode: decodeNumbers}
 	if l.maxRepetition == 0 {
 		if dtype != idx.Float32 && dtype != idx.Float64 {
 			c.Classes = r.classes[n.Name]
@@ -183,16 +200,18 @@ func (r *resolver) flatten() {
 // group adds the columns of f, as one tensor if they can be that.
 func (r *resolver) group(f flat.Field, group []*column) {
 	h := r.hints[group[0].Name]
-	mixed := slices.ContainsFunc(group, func(c *column) bool { return c.DType != group[0].DType })
 	told, _ := product(h.shape)
 	one := len(group) == 1 && h.found && len(h.shape) > 0 && told == 1 // a tensor of one element
-	if (f.Shape == nil || mixed || h.found && len(h.shape) == 0) && !one {
-		r.columns = append(r.columns, group...)
+	if (f.Shape == nil || h.found && len(h.shape) == 0 || !r.alike(f.Name, group)) && !one {
+		for _, scalar := range group {
+			r.take(scalar)
+		}
 		return
 	}
 	c := &column{Column: source.Column{Name: f.Name, DType: group[0].DType, Shape: f.Shape}, decode: decodeFlat}
 	for _, scalar := range group {
 		c.leaves = append(c.leaves, scalar.leaves...)
+		c.was = cmp.Or(c.was, scalar.was)
 	}
 	switch {
 	case one:
@@ -205,5 +224,25 @@ func (r *resolver) group(f flat.Field, group []*column) {
 	case f.Guess != "":
 		r.note("column %s: %s", c.Name, f.Guess)
 	}
-	r.columns = append(r.columns, c)
+	r.take(c)
+}
+
+// alike tells whether the columns of group, of the tensor called name, are of one type. Integers of several types are made that, as long as every value fits.
+func (r *resolver) alike(name string, group []*column) bool {
+	if !slices.ContainsFunc(group, func(c *column) bool { return c.DType != group[0].DType }) {
+		return true
+	}
+	if slices.ContainsFunc(group, func(c *column) bool { return !c.Integer() }) {
+		return false
+	}
+	d := idx.Int32
+	if o := r.options.DType; o != 0 && !o.Float() {
+		d = o
+	}
+	for _, c := range group {
+		c.leaves[0].become(d)
+		c.DType, c.was = d, ""
+	}
+	r.note("column %s: integers of several types become %s", name, d)
+	return true
 }

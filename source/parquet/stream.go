@@ -2,8 +2,7 @@ package parquet
 
 import (
 	"context"
-	"errors"
-	"hash/crc32"
+	"fmt"
 	"math"
 
 	"github.com/parquet-go/parquet-go/format"
@@ -11,13 +10,14 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// maxPageHeader is the most bytes of a page's header: it may hold the least and the greatest value.
-const maxPageHeader = 1 << 20
-
 // maxKept is the most bytes, as they are after decompression, of a page that is left to Decode.
 const maxKept = 16 << 20
 
-// maxHeld is the most bytes of the pages, after decompression, that all columns hold at once: small pages may be made to expand to a thousand times
+// maxLeft is the most bytes of pages, as they are in the file, that a column leaves to Decode for one batch. Those of records that are all of one size are far
+// fewer.
+const maxLeft = 64 << 20
+
+// maxHeld is the most bytes of the pages and dictionaries, after decompression, that all columns hold at once: small pages may be made to expand to a thousand times
 // their size, and a file may have thousands of columns.
 const maxHeld = 2 << 30
 
@@ -46,7 +46,7 @@ func (s *stream) read(ctx context.Context, p *part, n int) error {
 	p.reset()
 	for done := 0; done < n; {
 		if err := s.more(); err != nil {
-			return err
+			return s.earlier(p, s.row-int64(done), err)
 		}
 		if s.cursor == nil {
 			if err := ctx.Err(); err != nil {
@@ -70,6 +70,21 @@ func (s *stream) read(ctx context.Context, p *part, n int) error {
 	return nil
 }
 
+// earlier is err, or where lists begin to be of other lengths, if that is in a page of p that is left to Decode: rows were counted wrong from there on.
+// first is the batch's first row.
+func (s *stream) earlier(p *part, first int64, err error) error {
+	if s.maxRepetition == 0 {
+		return err
+	}
+	var scratch []byte
+	for k := range p.jobs {
+		if found := s.job(&p.jobs[k], p, first, &scratch, nil); found != nil {
+			return found
+		}
+	}
+	return err
+}
+
 // more makes sure that a row is left of the row group, and a page begun: its header was read.
 func (s *stream) more() error {
 	for s.rowsLeft == 0 {
@@ -90,7 +105,12 @@ func (s *stream) more() error {
 		return s.fail(s.otherLength(s.row), s.offset)
 	}
 	if s.unread == 0 {
-		return s.fail(damaged("the column ends %d rows before its row group", s.rowsLeft), s.offset)
+		e := damaged("the column ends %d rows before its row group", s.rowsLeft)
+		if s.maxRepetition > 0 {
+			e.Message += ": lists before are shorter than " + s.shape
+			e.Advice, e.Err = "IDX files hold records of one shape: pad or cut the lists", ErrUnsupported
+		}
+		return s.fail(e, s.offset)
 	}
 	return s.nextPage()
 }
@@ -115,101 +135,15 @@ func (s *stream) nextGroup() error {
 	g := &s.file.groups[s.group]
 	c := &g.chunks[s.index]
 	s.rowsLeft, s.offset, s.end, s.unread = g.rows, c.offset, c.offset+c.size, c.entries
-	s.cursor, s.dictionary, s.at = nil, nil, 0
-	s.page = page{}
+	s.forget()
+	s.cursor, s.at, s.page = nil, 0, page{}
 	return nil
 }
 
-// nextPage reads headers up to that of a data page, and dictionaries on the way.
-func (s *stream) nextPage() error {
-	for {
-		at := s.offset
-		h, n, err := s.header()
-		if err != nil {
-			return s.fail(err, at)
-		}
-		s.offset += int64(n)
-		if h.size < 0 || int64(h.size) > s.end-s.offset {
-			return s.fail(damaged("found a page of %d bytes, expected at most the %d that are left of the column", h.size, s.end-s.offset), at)
-		}
-		h.codec = s.file.groups[s.group].chunks[s.index].codec
-		switch h.kind {
-		case format.DataPage, format.DataPageV2:
-			if err := checkPageSize(h.size, h.uncompressed); err != nil {
-				return s.fail(err, at)
-			}
-			if h.entries < 0 || int64(h.entries) > s.unread || h.version2 != (h.kind == format.DataPageV2) {
-				return s.fail(damaged("found a page of %d values, expected at most the %d that are left of the column", h.entries, s.unread), at)
-			}
-			if h.entries > 0 {
-				s.page = page{h, at, s.dictionary}
-				s.unread -= int64(h.entries)
-				return nil
-			}
-		case format.DictionaryPage:
-			if err := s.readDictionary(h); err != nil {
-				return s.fail(err, at)
-			}
-		}
-		if h.kind != format.DictionaryPage {
-			s.offset += int64(h.size)
-		}
-	}
-}
-
-// header reads the header of the page at offset, and tells its length.
-func (s *stream) header() (pageHeader, int, error) {
-	for size := int64(512); ; size *= 8 {
-		most := min(size, s.end-s.offset)
-		if most <= 0 {
-			return pageHeader{}, 0, damaged("the column ends where a page is expected")
-		}
-		buf := source.Grow(s.file.window, int(most))
-		s.file.window = buf
-		if _, err := s.file.r.ReadAt(buf, s.offset); err != nil {
-			return pageHeader{}, 0, truncated(err, "the file ends within a page")
-		}
-		h, n, err := parsePageHeader(buf)
-		switch {
-		case err == nil:
-			return h, n, nil
-		case !errors.Is(err, errCompactEnd) || most < size || size >= maxPageHeader:
-			return h, n, damaged("the header of a page is damaged: %v", err)
-		}
-	}
-}
-
-// readBody reads n bytes at offset into dst and passes over them.
-func (s *stream) readBody(dst []byte) error {
-	if _, err := s.file.r.ReadAt(dst, s.offset); err != nil {
-		return truncated(err, "the file ends within a page")
-	}
-	s.offset += int64(len(dst))
-	return nil
-}
-
-// readDictionary reads a dictionary page whose header is h.
-func (s *stream) readDictionary(h pageHeader) (err error) {
-	defer recovered(&err)
-	if err := checkPageSize(h.size, h.uncompressed); err != nil {
-		return err
-	}
-	body := make([]byte, h.size)
-	if err := s.readBody(body); err != nil {
-		return err
-	}
-	if h.checked && crc32.ChecksumIEEE(body) != h.crc {
-		return damaged("the checksum of a dictionary is wrong: found %08x, expected %08x", crc32.ChecksumIEEE(body), h.crc)
-	}
-	if h.entries < 0 || h.encoding != format.Plain && h.encoding != plainDictionary {
-		return damaged("found a dictionary of %d values of the encoding %s", h.entries, h.encoding)
-	}
-	data, err := s.file.codecs.decode(h.codec, nil, body, h.uncompressed)
-	if err != nil {
-		return err
-	}
-	s.dictionary, err = newDictionary(s.leaf, data, h.entries)
-	return err
+// forget gives up the dictionary.
+func (s *stream) forget() {
+	s.file.held -= s.dictionary.memory()
+	s.dictionary = nil
 }
 
 // keep leaves the page to Decode if it lies within the next n rows, and tells how many rows it has. Its first is row done of the batch.
@@ -220,6 +154,9 @@ func (s *stream) keep(p *part, done, n int) (int, error) {
 		return 0, nil
 	}
 	from := len(p.kept)
+	if from > maxLeft {
+		return 0, nil
+	}
 	to := from + h.size
 	if to > cap(p.kept) {
 		p.kept = append(make([]byte, 0, max(to, from+2*min(h.size, math.MaxInt32/2))), p.kept...)
@@ -248,8 +185,8 @@ func (s *stream) begin() error {
 		if s.codec(&h) == format.Uncompressed {
 			buf = s.body // of which the page is a part
 		}
-		if s.file.held += int64(max(0, h.uncompressed-cap(buf))); s.file.held > maxHeld {
-			return damaged("the pages that are read side by side decompress to more than %d bytes", maxHeld)
+		if err := s.file.hold(int64(max(0, h.uncompressed-cap(buf)))); err != nil {
+			return err
 		}
 		var memory []byte
 		s.cursor, memory, err = s.open(&h, s.body, buf)
@@ -310,6 +247,10 @@ func (s *stream) take(p *part, done, n int) error {
 		value, err := s.cursor.bytes.next()
 		if err != nil {
 			return err
+		}
+		if len(value) > s.largest { // before memory is taken: a dictionary's value may stand in every row
+			return &Error{Row: s.row + int64(i), Offset: -1, Message: fmt.Sprintf("found a value of %d bytes, expected at most %d", len(value), s.largest),
+				Advice: "IDX files hold records of one shape", Err: ErrUnsupported}
 		}
 		from := len(p.files)
 		p.files = append(p.files, value...)

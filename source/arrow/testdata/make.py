@@ -161,6 +161,8 @@ refused = {
     "no-bytes": {"image": pa.array([{"bytes": None, "path": "a.png"}], pa.struct([("bytes", pa.binary()), ("path", pa.string())]))},
     "no-rows": {"image": pa.array([], pa.list_(pa.uint8()))},
     "struct": {"image": pa.array([{"x": 1}])},
+    "dictionary-numbers": {"label": pa.array(label).dictionary_encode()},
+    "same-names": pa.table([pa.array(label), pa.array(label)], names=["label", "label"]),
 }
 for name, columns in refused.items():
     save("refused-" + name, columns)

@@ -141,6 +141,42 @@ def pyarrow_bad():
     write("bad-no-rows", pa.array([], uint8), label=pa.array([], pa.int64()))
 
 
+def pyarrow_strange():
+    """Legal files that were read wrong, slowly, or with a message that led astray."""
+    names = ["label"] + [f"pixel{k}" for k in range(12)]
+    numbers = [pa.array(LABELS)] + [pa.array(IMAGES[:, k].astype(np.int64)) for k in range(12)]
+    pq.write_table(pa.table(numbers, names=names), path("pyarrow-columns-int64"), row_group_size=64)
+    numbers[4] = numbers[4].cast(pa.uint8())
+    pq.write_table(pa.table(numbers, names=names), path("pyarrow-columns-mixed"), row_group_size=64)
+    tensors = pa.fixed_shape_tensor(pa.uint8(), SHAPE, permutation=[1, 0])
+    write("bad-permuted", pa.ExtensionArray.from_storage(tensors, fixed(IMAGES, 12)))
+    rows = IMAGES.tolist()  # two short lists have as many elements as one whole
+    write("bad-two-short-lists", pa.array([v[:6] if k in (70, 71) else v for k, v in enumerate(rows)], pa.list_(pa.uint8())))
+    large = pa.DictionaryArray.from_arrays(pa.array((np.arange(ROWS) >= 70).astype(np.int32)), pa.array([bytes(12), bytes(1 << 16)]))
+    write("bad-blob", large, compression="zstd", row_group_size=ROWS)
+    none = pa.ListArray.from_arrays(pa.array(np.zeros((1 << 20) + 2, np.int32)), pa.array([], pa.uint8()))
+    pq.write_table(pa.table({"image": none}), path("bad-many-empty-lists"), compression="zstd")
+
+
+def pyarrow_encrypted():
+    """Columns are encrypted, and the footer is not, but signed. The keys are random: every run makes another file."""
+    import base64
+
+    from pyarrow.parquet import encryption
+
+    class Keys(encryption.KmsClient):
+        def __init__(self, _):
+            super().__init__()
+
+        def wrap_key(self, key, _):
+            return base64.b64encode(key)
+
+    keys = encryption.EncryptionConfiguration(footer_key="f", column_keys={"c": ["image.list.element"]}, plaintext_footer=True)
+    factory = encryption.CryptoFactory(Keys)
+    properties = factory.file_encryption_properties(encryption.KmsConnectionConfig(), keys)
+    write("bad-encrypted-column", fixed(IMAGES, 12), encryption_properties=properties)
+
+
 def others():
     import duckdb
     import pandas as pd
@@ -218,4 +254,6 @@ else:
     pyarrow_types()
     pyarrow_encodings()
     pyarrow_bad()
+    pyarrow_strange()
+    pyarrow_encrypted()
     others()

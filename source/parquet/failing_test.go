@@ -1,0 +1,194 @@
+package parquet
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/idxport/idxport/sink/layout/layouttest"
+	sinkparquet "github.com/idxport/idxport/sink/parquet"
+	"github.com/idxport/idxport/source"
+)
+
+var errBroken = errors.New("the disk is broken")
+
+// failing is a file of which one read fails, the last that is let through being number left.
+type failing struct {
+	file  io.ReaderAt
+	left  int // less than 0: none fails
+	calls int
+	err   error
+}
+
+func (f *failing) ReadAt(p []byte, at int64) (int, error) {
+	f.calls++
+	if f.left--; f.left == -1 { // once: an error that is passed over shows, as all goes well after it
+		return 0, f.err
+	}
+	return f.file.ReadAt(p, at)
+}
+
+// readFailing opens file, passes over skip rows and reads the others.
+func readFailing(file []byte, skip int64, f *failing) error {
+	f.file = bytes.NewReader(file)
+	table, err := New(f, int64(len(file)), "test.parquet", source.ReadOptions{})
+	if err != nil {
+		return err
+	}
+	if err := table.(source.Seeker).Skip(min(skip, table.Rows())); err != nil {
+		return err
+	}
+	b := &source.Raw{Cap: 8}
+	for {
+		if err := table.Read(context.Background(), b); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := table.Decode(b); err != nil {
+			return err
+		}
+	}
+}
+
+// TestEveryReadMayFail reads files of all kinds of pages and lets each read fail in turn: the error is that of the disk, or, if the file has become shorter,
+// one about the file.
+func TestEveryReadMayFail(t *testing.T) {
+	t.Parallel()
+	files := map[string][]byte{"idxport": written(t, small(), sinkparquet.Options{}, 8)}
+	for _, name := range []string{"pyarrow-list", "pyarrow-png", "pyarrow-png-dictionary", "pyarrow-binary", "pyarrow-delta-length", "pyarrow-columns", "pyarrow-gzip-v2",
+		"duckdb-array-v2", "spark-image", "datasets-image"} {
+		data, err := os.ReadFile("testdata/" + name + ".parquet")
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = data
+	}
+	for name, file := range files {
+		for _, skip := range []int64{0, 3, 40, 1 << 40} {
+			t.Run(fmt.Sprintf("%s from row %d on", name, skip), func(t *testing.T) {
+				t.Parallel()
+				all := &failing{left: -1}
+				if err := readFailing(file, skip, all); err != nil || all.calls < 4 {
+					t.Fatalf("found %v after %d reads", err, all.calls)
+				}
+				for left := range all.calls {
+					if err := readFailing(file, skip, &failing{left: left, err: errBroken}); !errors.Is(err, errBroken) || errors.Is(err, ErrFormat) {
+						t.Errorf("read %d of %d: found %v, expected %v", left+1, all.calls, err, errBroken)
+					}
+					if err := readFailing(file, skip, &failing{left: left, err: io.EOF}); !errors.Is(err, ErrDamaged) {
+						t.Errorf("the file ends at read %d of %d: found %v, expected %v", left+1, all.calls, err, ErrDamaged)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestCancelled demands that no row is read once the context is cancelled, of a file and of a folder.
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, path := range []string{"testdata/pyarrow-list.parquet", folderOf(t, small(), "a.parquet", "b.parquet")} {
+		table, err := Open(path, source.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := table.Read(ctx, &source.Raw{Cap: 8}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: found %v, expected %v", path, err, context.Canceled)
+		}
+		if err := table.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestSkipWithinAFolder passes over rows of a folder after others were read: within the file that is open, to its end, and over whole files.
+func TestSkipWithinAFolder(t *testing.T) {
+	t.Parallel()
+	table := small()
+	folder := folderOf(t, table, "0.parquet", "1.parquet", "2.parquet", "3.parquet") // of 25 rows each
+	for _, read := range []int{1, 20, 25, 30} {
+		for _, skip := range []int{0, 4, 5, 24, 25, 49, 60, 100 - read} {
+			if read+skip > 100 {
+				continue
+			}
+			got, err := Open(folder, source.ReadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := got.Read(t.Context(), &source.Raw{Cap: read}); err != nil {
+				t.Fatal(err)
+			}
+			if err := got.(source.Seeker).Skip(int64(skip)); err != nil {
+				t.Fatal(err)
+			}
+			b := &source.Raw{Cap: 1}
+			if err := got.Read(t.Context(), b); read+skip < 100 && (err != nil || b.First != int64(read+skip)) || read+skip == 100 && err != io.EOF {
+				t.Errorf("read %d, passed over %d: found row %d and %v", read, skip, b.First, err)
+			} else if err == nil {
+				if err := got.Decode(b); err != nil {
+					t.Fatal(err)
+				}
+				for i, c := range table.Columns {
+					if !bytes.Equal(b.Columns[i], table.Data[i][(read+skip)*c.RecordSize():][:c.RecordSize()]) {
+						t.Errorf("read %d, passed over %d: column %s has other values", read, skip, c.Name)
+					}
+				}
+			}
+			if err := got.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestOpenFails opens what is not there, is no regular file, or changes after it was opened.
+func TestOpenFails(t *testing.T) {
+	t.Parallel()
+	missing := filepath.Join(t.TempDir(), "missing.parquet")
+	if _, err := Open(missing, source.ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("found %v, expected %v", err, fs.ErrNotExist)
+	}
+	if _, err := OpenFiles([]string{"testdata/pyarrow-list.parquet", missing}, "both", source.ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("second of two files: found %v, expected %v", err, fs.ErrNotExist)
+	}
+	var named *source.FileError
+	if _, err := OpenFiles(nil, "none", source.ReadOptions{}); !errors.Is(err, ErrUnsupported) || !errors.As(err, &named) || named.Path != "none" {
+		t.Errorf("no files: found %v, expected an %v with the name", err, ErrUnsupported)
+	}
+	if _, err := OpenFiles([]string{t.TempDir()}, "folder", source.ReadOptions{}); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("a folder among files: found %v, expected %v", err, ErrUnsupported)
+	}
+	for name, change := range map[string]func(path string) error{
+		"was removed": os.Remove,
+		"has fewer rows": func(path string) error {
+			return os.WriteFile(path, written(t, layouttest.Random(3, small().Columns...), sinkparquet.Options{}, 8), 0o666)
+		},
+		"other columns": func(path string) error {
+			return os.WriteFile(path, written(t, layouttest.Random(50, small().Columns[:1]...), sinkparquet.Options{}, 8), 0o666)
+		},
+	} {
+		folder := folderOf(t, small(), "0.parquet", "1.parquet")
+		table, err := Open(folder, source.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := change(filepath.Join(folder, "1.parquet")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readAll(table, 8); err == nil || name != "was removed" && !errors.Is(err, ErrDamaged) || name == "was removed" && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the second file %s: found %v", name, err)
+		}
+		if err := table.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

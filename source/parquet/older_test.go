@@ -1,0 +1,144 @@
+package parquet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/idxport/idxport/source"
+)
+
+// edited is the file called name of testdata, with another footer.
+func edited(t *testing.T, name string, change func(f *format.FileMetaData)) []byte {
+	t.Helper()
+	file, err := os.ReadFile("testdata/" + name + ".parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := footerStart(file)
+	var footer format.FileMetaData
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), file[start:len(file)-tailSize], &footer); err != nil {
+		t.Fatal(err)
+	}
+	change(&footer)
+	text, err := thrift.Marshal(new(thrift.CompactProtocol), &footer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file = append(file[:start:start], text...)
+	return append(binary.LittleEndian.AppendUint32(file, uint32(len(text))), magic...)
+}
+
+// TestConvertedTypesAlone reads files as they were before LogicalType was added, in version 2.4 of the format: ConvertedType says the same.
+func TestConvertedTypesAlone(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"pyarrow-list", "pyarrow-int8", "pyarrow-int16", "pyarrow-int32", "pyarrow-int64", "pyarrow-uint16", "pyarrow-uint32", "spark-list"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			integers := 0
+			older := edited(t, name, func(f *format.FileMetaData) {
+				for i := range f.Schema {
+					if _, ok := f.Schema[i].LogicalType.Value.(*format.IntType); ok && f.Schema[i].ConvertedType.Valid {
+						integers++
+					}
+					f.Schema[i].LogicalType.Value = nil
+				}
+			})
+			if integers == 0 && name != "pyarrow-int32" && name != "pyarrow-int64" { // which are what integers are if nothing is said
+				t.Fatal("no integers say what they are")
+			}
+			newer, err := Open("testdata/"+name+".parquet", source.ReadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer newer.Close()
+			data, err := readAll(newer, 8) // compared with the values themselves by TestForeign
+			if err != nil {
+				t.Fatal(err)
+			}
+			table, err := fromBytes(older, source.ReadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			expect(t, table, 8, newer.Columns(), data)
+		})
+	}
+}
+
+// TestRefusedFooters opens files whose footers claim what cannot be, or what is not read.
+func TestRefusedFooters(t *testing.T) {
+	t.Parallel()
+	chunk := func(change func(c *format.ColumnChunk)) func(f *format.FileMetaData) {
+		return func(f *format.FileMetaData) { change(&f.RowGroups[0].Columns[0]) }
+	}
+	for name, c := range map[string]struct {
+		change func(f *format.FileMetaData)
+		err    error
+		want   string
+	}{
+		"column in another file":   {chunk(func(c *format.ColumnChunk) { c.FilePath = "other.parquet" }), ErrUnsupported, `in another file, "other.parquet"`},
+		"column without a path":    {chunk(func(c *format.ColumnChunk) { c.MetaData.PathInSchema = nil }), ErrUnsupported, "is encrypted"},
+		"column of another type":   {chunk(func(c *format.ColumnChunk) { c.MetaData.Type = format.Double }), ErrDamaged, "a column of DOUBLE, expected INT32"},
+		"column behind the footer": {chunk(func(c *format.ColumnChunk) { c.MetaData.TotalCompressedSize = 1 << 40 }), ErrDamaged, "before the footer"},
+		"column of −1 values":      {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = -1 }), ErrDamaged, "before the footer"},
+		"column of 2⁶² values":     {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = 1 << 62 }), ErrDamaged, "fewer than 2³¹ a page"},
+		"fewer values than rows":   {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = 1 }), ErrDamaged, "expected one a row at least"},
+		"unknown codec":            {chunk(func(c *format.ColumnChunk) { c.MetaData.Codec = 99 }), ErrUnsupported, ""},
+		"group of −1 rows":         {func(f *format.FileMetaData) { f.RowGroups[0].NumRows = -1 }, ErrDamaged, "claims -1 rows"},
+		"groups of 2⁶³ rows": {func(f *format.FileMetaData) {
+			g := f.RowGroups[0]
+			g.NumRows = math.MaxInt64
+			f.RowGroups = append(f.RowGroups, g)
+		}, ErrDamaged, ""},
+		"group of fewer columns": {func(f *format.FileMetaData) { f.RowGroups[0].Columns = f.RowGroups[0].Columns[:1] }, ErrDamaged, "has 1 columns, expected 2"},
+		"other rows than groups": {func(f *format.FileMetaData) { f.NumRows++ }, ErrDamaged, "in its row groups"},
+		"no schema":              {func(f *format.FileMetaData) { f.Schema = nil }, ErrDamaged, ""},
+		"schema of a leaf":       {func(f *format.FileMetaData) { f.Schema = f.Schema[len(f.Schema)-1:] }, ErrDamaged, ""},
+		"schema cut short":       {func(f *format.FileMetaData) { f.Schema = f.Schema[:len(f.Schema)-1] }, ErrDamaged, ""},
+		"schema goes on":         {func(f *format.FileMetaData) { f.Schema = append(f.Schema, f.Schema[len(f.Schema)-1]) }, ErrDamaged, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			table, err := fromBytes(edited(t, "pyarrow-list", c.change), source.ReadOptions{})
+			if err == nil {
+				_, err = readAll(table, 8)
+			}
+			if !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "cannot be decoded") {
+				t.Errorf("found %v, expected %v: %s", err, c.err, c.want)
+			}
+		})
+	}
+}
+
+// TestEncryptedAndCut opens files that end or begin with other signatures than Parquet's.
+func TestEncryptedAndCut(t *testing.T) {
+	t.Parallel()
+	whole := edited(t, "pyarrow-list", func(*format.FileMetaData) {})
+	with := func(at int, text string) []byte {
+		return append(append(bytes.Clone(whole[:at]), text...), whole[at+len(text):]...)
+	}
+	for name, c := range map[string]struct {
+		file []byte
+		err  error
+		want string
+	}{
+		"encrypted footer":        {with(len(whole)-4, "PARE"), ErrUnsupported, "the file is encrypted"},
+		"encrypted, at the start": {with(0, "PARE"), ErrUnsupported, "the file is encrypted"},
+		"other file":              {with(0, "PK\x03\x04"), ErrDamaged, "not a Parquet file"},
+		"cut":                     {whole[:len(whole)-1], ErrDamaged, "the file is cut short"},
+		"11 bytes":                {[]byte("PAR1\x00\x00\x00PAR1"), ErrDamaged, "too few for a Parquet file"},
+		"footer of 4 GiB":         {with(len(whole)-8, "\xff\xff\xff\xff"), ErrDamaged, "the footer claims 4294967295 bytes"},
+		"no Thrift":               {with(footerStart(whole), "\xff\xff\xff"), ErrDamaged, "the footer is damaged"},
+	} {
+		if _, err := fromBytes(c.file, source.ReadOptions{}); !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: found %v, expected %v: %s", name, err, c.err, c.want)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package parquet
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go/format"
+	"github.com/pierrec/lz4/v4"
+
+	"github.com/idxport/idxport/source/idx"
+)
+
+// compressed is data as each codec makes it.
+func compressed(t *testing.T, data []byte) map[format.CompressionCodec][]byte {
+	t.Helper()
+	var member bytes.Buffer
+	w := gzip.NewWriter(&member)
+	_, err := w.Write(data)
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderCRC(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	block := make([]byte, lz4.CompressBlockBound(len(data)))
+	n, err := lz4.CompressBlock(data, block, nil)
+	if err != nil || n == 0 {
+		t.Fatal(n, err)
+	}
+	frame := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, uint32(len(data))), uint32(n)) // Hadoop's
+	return map[format.CompressionCodec][]byte{
+		format.Uncompressed: data, format.Gzip: member.Bytes(), format.Zstd: z.EncodeAll(data, nil), format.Snappy: snappy.Encode(nil, data),
+		format.Lz4Raw: block[:n], format.Lz4: append(frame, block[:n]...),
+	}
+}
+
+// TestCutPages decompresses pages of every codec, and refuses them cut at any byte, and those that are of another size than their header says.
+func TestCutPages(t *testing.T) {
+	t.Parallel()
+	data := []byte(strings.Repeat("0123456789", 30))
+	c := newCodecs()
+	for codec, page := range compressed(t, data) {
+		t.Run(codec.String(), func(t *testing.T) {
+			t.Parallel()
+			if found, err := c.decode(codec, nil, page, len(data)); err != nil || !bytes.Equal(found, data) {
+				t.Errorf("found %q and %v", found, err)
+			}
+			for n := range page {
+				if found, err := c.decode(codec, nil, page[:n], len(data)); !errors.Is(err, ErrDamaged) {
+					t.Errorf("cut at byte %d of %d: found %q and %v, expected %v", n, len(page), found, err, ErrDamaged)
+				}
+			}
+			for _, size := range []int{len(data) - 1, len(data) + 1} {
+				if _, err := c.decode(codec, nil, page, size); !errors.Is(err, ErrDamaged) {
+					t.Errorf("%d bytes instead of %d: found %v, expected %v", size, len(data), err, ErrDamaged)
+				}
+			}
+			if codec == format.Uncompressed {
+				return
+			}
+			if found, err := c.decode(codec, nil, nil, 0); err != nil || len(found) > 0 {
+				t.Errorf("a page of no bytes: found %q and %v", found, err)
+			}
+		})
+	}
+}
+
+// TestLevelsOfVersion2 takes the levels of a page of version 2 apart, whose header says how many bytes they have.
+func TestLevelsOfVersion2(t *testing.T) {
+	t.Parallel()
+	l := &leaf{file: &file{codecs: newCodecs()}, node: &node{}, maxRepetition: 1, maxDefinition: 1, defined: 1}
+	body := []byte("rrddd")
+	for name, c := range map[string]struct {
+		repetition, definition, uncompressed int
+		codec                                format.CompressionCodec
+		body                                 string
+		values                               string
+		fails                                bool
+	}{
+		"all parts":            {2, 3, 9, format.Uncompressed, "rrdddvvvv", "vvvv", false},
+		"no values":            {2, 3, 5, format.Uncompressed, "rrddd", "", false},
+		"values that vanished": {2, 3, 5, format.Snappy, "rrddd", "", false},
+		"negative":             {-1, 3, 9, format.Uncompressed, "rrdddvvvv", "", true},
+		"negative definition":  {2, -3, 9, format.Uncompressed, "rrdddvvvv", "", true},
+		"longer than the page": {10, 0, 99, format.Uncompressed, "rrdddvvvv", "", true},
+		"longer together":      {2, 8, 99, format.Uncompressed, "rrdddvvvv", "", true},
+		"longer than it says":  {2, 3, 4, format.Uncompressed, "rrdddvvvv", "", true},
+		"damaged values":       {2, 3, 9, format.Gzip, "rrdddvvvv", "", true},
+	} {
+		p := &page{pageHeader: pageHeader{version2: true, repetition: c.repetition, definition: c.definition, uncompressed: c.uncompressed, codec: c.codec,
+			repetitionEncoding: format.RLE, definitionEncoding: format.RLE}}
+		found, _, err := l.levels(p, []byte(c.body), nil)
+		if c.fails != errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: found %v, expected damage: %t", name, err, c.fails)
+		}
+		if !c.fails && (string(found.values) != c.values || !bytes.Equal(found.repetition.src, body[:2]) || !bytes.Equal(found.definition.src, body[2:])) {
+			t.Errorf("%s: found the levels %q and %q and the values %q", name, found.repetition.src, found.definition.src, found.values)
+		}
+	}
+	old := &page{pageHeader: pageHeader{repetitionEncoding: format.BitPacked, definitionEncoding: format.RLE}} // deprecated since 2013
+	if _, _, err := l.levels(old, body, nil); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "BIT_PACKED") {
+		t.Errorf("found %v, expected %v", err, ErrUnsupported)
+	}
+}
+
+// TestIntegersThatDoNotFit converts integers to types that are too narrow for the second of them: the value is shown as its own type has it.
+func TestIntegersThatDoNotFit(t *testing.T) {
+	t.Parallel()
+	four := func(v uint32) []byte { return binary.LittleEndian.AppendUint32([]byte{7, 0, 0, 0}, v) }
+	eight := func(v uint64) []byte { return binary.LittleEndian.AppendUint64([]byte{7, 0, 0, 0, 0, 0, 0, 0}, v) }
+	for name, c := range map[string]struct {
+		width  int
+		signed bool
+		d      idx.DType
+		src    []byte
+		want   string
+	}{
+		"int32 in uint8":             {4, true, idx.Uint8, four(256), "256"},
+		"negative int32 in uint8":    {4, true, idx.Uint8, four(math.MaxUint32), "-1"},
+		"uint32 in int32":            {4, false, idx.Int32, four(1 << 31), "2147483648"},
+		"int32 in int16":             {4, true, idx.Int16, four(1 << 15), "32768"},
+		"int64 in int32":             {8, true, idx.Int32, eight(1 << 31), "2147483648"},
+		"negative int64 in int8":     {8, true, idx.Int8, eight(math.MaxUint64 - 128), "-129"},
+		"uint64 in int32":            {8, false, idx.Int32, eight(1 << 63), "9223372036854775808"},
+		"greatest uint64 in a uint8": {8, false, idx.Uint8, eight(math.MaxUint64), "18446744073709551615"},
+	} {
+		e := integerElement(c.width, c.signed, c.d)
+		var m *misfit
+		if err := e.into(make([]byte, 2*e.size), c.src); !errors.As(err, &m) || m.at != 1 || m.message != c.want {
+			t.Errorf("%s: found %+v, expected value 1, %s", name, err, c.want)
+		}
+	}
+}
