@@ -12,7 +12,8 @@
 // A column of rank 1 is primitive. A column of higher rank is a list of fixed size over the whole record, in C order; its shape is kept in the
 // field's metadata (idx.shape), with the data type (idx.dtype). A [Schema] describes a table, a [Batch] holds consecutive rows of it.
 //
-// Which column is the label, [Schema.Label] tells. [Classes] are the names that labels stand for, as a column that sinks write beside the table's own.
+// Which column is the label, [Schema.Label] tells. [Classes] are the names that labels stand for, as a column that sinks write beside the table's own,
+// and [FolderNames] are what folders are called after them.
 //
 // [Transpose] and [Invert] are tables that change the records of a column while they are decoded.
 //

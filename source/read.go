@@ -12,6 +12,9 @@ type ReadOptions struct {
 	DType idx.DType
 	// Shape is the shape of a record where the file cannot tell; nil: the default of the format, which is said in a note.
 	Shape []int
+	// Classes are the names of labels, where a file tells names in place of labels, as class folders do. nil: such names are numbered in their order,
+	// which is said in a note.
+	Classes []string
 	// Like are the columns that the file is expected to have, of whose types and shapes it is then taken to be where it cannot tell.
 	Like []Column
 }

@@ -2,16 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"path/filepath"
 	"slices"
 
-	"github.com/idxport/idxport/sink/png"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/formats"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // checkVerify refuses --verify where something cannot be read again.
@@ -114,12 +111,6 @@ func (w *writers) reopen(path string, out output, columns []source.Column) (sour
 		found[0].Name = columns[out.options.Column].Name
 		return source.WithColumns(t, found), nil
 	}
-	if out.format.Images {
-		t = renamed(t, columns)
-	}
-	if out.options.ClassFolders == "names" {
-		return renumbered(t, columns), nil
-	}
 	return t, nil
 }
 
@@ -135,84 +126,11 @@ func (p *program) openExpected(ctx context.Context, o *verifyOptions, s dataset.
 // reread is found, an output whose file does not tell types, shapes or labels, as one of the columns expected.
 func (o *verifyOptions) reread(found source.Table, path string, expected []source.Column) (source.Table, error) {
 	table, other := o.output.others[path]
-	switch {
-	case other && table.Format.Name == "png":
-		found = renamed(found, expected)
-		if named(found.Columns(), expected) {
-			return renumbered(found, expected), nil
-		}
-	case other && table.Format.Text:
-		if err := found.Close(); err != nil {
-			return found, err
-		}
-		return table.Open(source.ReadOptions{MaxRecordSize: o.maxRecordSize, DType: o.output.dtype, Shape: o.output.shape, Like: expected})
+	if !other || !table.Format.Untyped {
+		return found, nil
 	}
-	return found, nil
-}
-
-// renamed is t, a folder of images, whose labels are the column of columns that the user chose.
-func renamed(t source.Table, columns []source.Column) source.Table {
-	chosen := slices.IndexFunc(columns, func(c source.Column) bool { return c.Label })
-	described := slices.Clone(t.Columns())
-	at := slices.IndexFunc(described, source.Column.Scalar)
-	if chosen < 0 || at < 0 {
-		return t
+	if err := found.Close(); err != nil {
+		return found, err
 	}
-	described[at].Name = columns[chosen].Name
-	return source.WithColumns(t, described)
-}
-
-// named tells whether all classes of found are folders that are called after classes of expected.
-func named(found, expected []source.Column) bool {
-	hasClasses := func(c source.Column) bool { return len(c.Classes) > 0 }
-	at, of := slices.IndexFunc(found, hasClasses), slices.IndexFunc(expected, hasClasses)
-	if at < 0 || of < 0 {
-		return false
-	}
-	folders := png.FolderNames(expected[of].Classes)
-	return !slices.ContainsFunc(found[at].Classes, func(class string) bool { return class != "" && !slices.Contains(folders, class) })
-}
-
-// renumbered is t, read from class folders with names, with the labels that columns have for these classes.
-func renumbered(t source.Table, columns []source.Column) source.Table {
-	at := slices.IndexFunc(t.Columns(), func(c source.Column) bool { return c.Scalar() && len(c.Classes) > 0 })
-	of := slices.IndexFunc(columns, func(c source.Column) bool { return len(c.Classes) > 0 })
-	if at < 0 || of < 0 {
-		return t
-	}
-	folders := png.FolderNames(columns[of].Classes)
-	labels := map[int64]int32{}
-	for number, folder := range t.Columns()[at].Classes {
-		if label := slices.Index(folders, folder); label >= 0 {
-			labels[int64(number)] = int32(label)
-		}
-	}
-	described := slices.Clone(t.Columns())
-	described[at].Name, described[at].DType = columns[of].Name, idx.Int32
-	return &relabelled{Table: source.WithColumns(t, described), column: at, was: t.Columns()[at].DType, labels: labels}
-}
-
-// relabelled is a table with other labels in one column, which becomes int32.
-type relabelled struct {
-	source.Table
-	column int
-	was    idx.DType
-	labels map[int64]int32
-}
-
-// Decode gives labels without a counterpart the value −1.
-func (r *relabelled) Decode(b *source.Raw) error {
-	if err := r.Table.Decode(b); err != nil {
-		return err
-	}
-	wide := make([]byte, 0, 4*b.Rows)
-	for i := range b.Rows {
-		label, ok := r.labels[source.Int(r.was, b.Columns[r.column], i)]
-		if !ok {
-			label = -1
-		}
-		wide = binary.LittleEndian.AppendUint32(wide, uint32(label))
-	}
-	b.Columns[r.column] = wide
-	return nil
+	return table.Open(source.ReadOptions{MaxRecordSize: o.maxRecordSize, DType: o.output.dtype, Shape: o.output.shape, Like: expected})
 }

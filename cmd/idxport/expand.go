@@ -141,7 +141,18 @@ func (j *job) columnName(c source.Column) string {
 	if c.Name == dataset.Data.String() {
 		return j.base()
 	}
-	return j.base() + "-" + c.Name
+	return j.base() + "-" + fileName(c.Name)
+}
+
+// fileName is the name of a column as a part of a file's name, which leads nowhere else and which all systems take. Names may come from an input's
+// contents.
+func fileName(column string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || strings.ContainsRune(`/\:*?"<>|`, r) {
+			return '_'
+		}
+		return r
+	}, column)
 }
 
 // columnFor is the column that a file called out.path is to hold: the only one, or the one whose role the name tells.
@@ -188,7 +199,7 @@ func (j *job) publishedName(c source.Column) string {
 	if split == "test" {
 		split = "t10k" // so that programs which look for MNIST find it
 	}
-	what := "-" + c.Name
+	what := "-" + fileName(c.Name)
 	switch c.Name {
 	case dataset.Image.String():
 		what = "-images"

@@ -32,11 +32,10 @@ func (o *inputOptions) findOthers() ([]dataset.Split, error) {
 		}
 		tables = append(tables, found...)
 	}
-	untyped := slices.ContainsFunc(tables, func(t formats.Table) bool { return t.Format.Untyped })
-	if (o.dtype != 0 || o.shape != nil) && !untyped {
-		return nil, usagef("no input uses --dtype or --shape: they are for text and images").hint("--reshape gives IDX files other dimensions")
-	}
 	if tables == nil {
+		if o.dtype != 0 || o.shape != nil {
+			return nil, usagef("no input uses --dtype or --shape: IDX files tell theirs").hint("--reshape gives them other dimensions")
+		}
 		return nil, nil
 	}
 	return o.splitsOf(tables)
@@ -118,7 +117,7 @@ func (o *inputOptions) chosenSplits(splits []dataset.Split) ([]dataset.Split, er
 // openOther opens the file f, which is of another format, as it is.
 func (o *inputOptions) openOther(ctx context.Context, f dataset.File, classes []string) (source.Table, error) {
 	table := o.others[f.Path]
-	read := source.ReadOptions{MaxRecordSize: o.maxRecordSize, DType: o.dtype, Shape: o.shape}
+	read := source.ReadOptions{MaxRecordSize: o.maxRecordSize, DType: o.dtype, Shape: o.shape, Classes: o.knownClasses(classes)}
 	t, err := interruptible(ctx, func() (source.Table, error) { return table.Open(read) })
 	if err != nil {
 		return nil, err
@@ -133,6 +132,9 @@ func (o *inputOptions) openOther(ctx context.Context, f dataset.File, classes []
 		}
 		t = source.WithRows(t, n)
 	}
+	if err := o.checkTyped(f.Path, t.Columns()); err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
 	columns := slices.Clone(t.Columns())
 	if table.Format.OneColumn && len(columns) == 1 {
 		columns[0].Name = f.Name
@@ -140,8 +142,37 @@ func (o *inputOptions) openOther(ctx context.Context, f dataset.File, classes []
 	label := slices.IndexFunc(columns, func(c source.Column) bool { return c.Scalar() && c.Integer() && c.Name == dataset.Label.String() })
 	if label >= 0 {
 		columns[label].Classes = o.classesOf(t, columns[label], classes)
+	} else if classes != nil && o.labelColumn == "" && !table.Format.OneColumn {
+		return nil, errors.Join(usagef("--classes %s: %s has no column label; its columns are %s", o.classes, f.Path, columnNames(columns)), t.Close())
 	}
 	return source.WithColumns(t, columns), nil
+}
+
+// checkTyped refuses --dtype and --shape where the file at path tells other types and shapes of all its columns.
+func (o *inputOptions) checkTyped(path string, columns []source.Column) error {
+	var types, shapes []string
+	typed, shaped := o.dtype == 0, o.shape == nil
+	for _, c := range columns {
+		types, shapes = append(types, c.Name+" "+c.DType.String()), append(shapes, c.Name+" "+shapeText(c.Shape))
+		typed, shaped = typed || c.DType == o.dtype, shaped || slices.Equal(c.Shape, o.shape)
+	}
+	switch {
+	case !typed:
+		return usagef("--dtype %s: %s holds %s", o.dtype, path, strings.Join(types, ", ")).hint("leave out --dtype: it is for files that do not tell their types")
+	case !shaped:
+		return usagef("--shape %s: %s holds %s", shapeText(o.shape), path, strings.Join(shapes, ", ")).
+			hint("leave out --shape: it is for files that do not tell their shapes")
+	}
+	return nil
+}
+
+// knownClasses are the names of classes that the user gave, or those of the data set that the user named; nil if neither.
+func (o *inputOptions) knownClasses(given []string) []string {
+	d, err := dataset.Lookup(o.dataset)
+	if given == nil && err == nil && o.dataset != "" {
+		return d.Classes
+	}
+	return given
 }
 
 // classesOf are the names of the classes of the labels c of t: those that were given, those of the data set that t was made of, or its own.

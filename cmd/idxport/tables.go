@@ -79,7 +79,7 @@ func (o *inputOptions) readClasses(splits []dataset.Split, r *report) ([]string,
 	if o.classes == "" {
 		return nil, nil
 	}
-	if o.labelColumn == "" && !slices.ContainsFunc(splits, func(s dataset.Split) bool { return slices.ContainsFunc(s.Files, isLabels) }) {
+	if o.labelColumn == "" && o.others == nil && !slices.ContainsFunc(splits, func(s dataset.Split) bool { return slices.ContainsFunc(s.Files, isLabels) }) {
 		return nil, usagef("--classes %s: no input holds labels", o.classes).hint("say which file does: label=FILE")
 	}
 	f, err := os.Open(o.classes)

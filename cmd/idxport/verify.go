@@ -271,14 +271,14 @@ func (p *program) compare(ctx context.Context, expected, found source.Table, c c
 	if err != nil && !errors.As(err, &counts) {
 		return verified{}, err
 	}
-	values, rows, first := k.Differences()
-	if first != nil || counts != nil {
-		return verified{}, &differenceError{path: c.path, first: first, values: values, rows: rows, count: counts}
-	}
 	for _, n := range source.Notes(both) {
 		if !c.ours {
 			r.note("%s", n)
 		}
+	}
+	values, rows, first := k.Differences()
+	if first != nil || counts != nil {
+		return verified{}, &differenceError{path: c.path, first: first, values: values, rows: rows, count: counts}
 	}
 	result := verified{rows: stats.Rows, missing: missing}
 	for _, i := range from {

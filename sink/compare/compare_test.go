@@ -131,6 +131,53 @@ func TestCounts(t *testing.T) {
 	}
 }
 
+// TestCountsAndDifferences: that there are other numbers of rows hides no difference in those that both have, and their number is always the same.
+func TestCountsAndDifferences(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ expected, found int }{{5, 4}, {4, 5}, {50, 48}, {48, 50}, {50, 49}, {49, 50}, {50, 20}} {
+		for range 5 {
+			found := table(test.found, true)
+			found.data[1][3] ^= 1
+			last := min(test.expected, test.found) - 1
+			found.data[0][last*90_000] ^= 1
+			k, err := run(t, table(test.expected, false), found, false)
+			count := (*CountError)(nil)
+			if !errors.As(err, &count) {
+				t.Errorf("%+v: found %v", test, err)
+				continue
+			}
+			values, rows, first := k.Differences()
+			want := int64(2)
+			if last == 3 {
+				want = 1
+			}
+			if values != 2 || rows != want || first == nil || first.Row != 3 {
+				t.Errorf("%+v: found %d values in %d rows, %v, expected 2 in %d", test, values, rows, first, want)
+			}
+		}
+	}
+}
+
+// TestCountsOfEmptyRecords: rows of no bytes are counted too.
+func TestCountsOfEmptyRecords(t *testing.T) {
+	t.Parallel()
+	empty := func(rows int) *memory {
+		return &memory{rows: rows, hidden: true, columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: []int{0}}}, data: [][]byte{nil}}
+	}
+	for _, test := range []struct {
+		expected, found int
+		want            string
+	}{{3, 3, ""}, {3, 2, "found 2 rows, expected more"}, {0, 3, "found more than 0 rows, expected 0"}} {
+		_, err := run(t, empty(test.expected), empty(test.found), false)
+		if err == nil && test.want == "" {
+			continue
+		}
+		if count := (*CountError)(nil); !errors.As(err, &count) || count.Error() != test.want {
+			t.Errorf("%+v: found %v, expected %q", test, err, test.want)
+		}
+	}
+}
+
 func TestValues(t *testing.T) {
 	t.Parallel()
 	float := func(x float32) value { return value{idx.Float32, uint64(math.Float32bits(x))} }

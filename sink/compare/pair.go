@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 )
 
@@ -30,11 +31,12 @@ type pair struct {
 	expected, found source.Table
 	columns         []source.Column
 	from, to        []int // the columns that are compared, in each
-	ended           bool
+	next            int64 // row
+	ended           bool  // one of them, or both
 }
 
 // Pair puts the columns from of expected and the columns to of found side by side. Their numbers of rows are compared at once where they are known, and at
-// the end where not; the error is a *CountError. The table closes both.
+// the end, by the Sink, where not; the error is a *CountError. The table closes both.
 func Pair(expected, found source.Table, from, to []int) (source.Table, error) {
 	if a, b := expected.Rows(), found.Rows(); a >= 0 && b >= 0 && a != b {
 		return nil, &CountError{Found: b, Expected: a}
@@ -58,49 +60,68 @@ func (p *pair) Notes() []string {
 	return append(source.Notes(p.expected), source.Notes(p.found)...)
 }
 
+// Read reads as many rows of both. Where one table ends before the other, it is a batch with the rows that each has, the last: the Sink compares those
+// that both have and tells of the others, in the order of the rows as everything else.
 func (p *pair) Read(ctx context.Context, b *source.Raw) error {
+	b.Rows = 0
 	if p.ended {
-		b.Rows = 0
 		return io.EOF
 	}
 	want, got := b.Part(0), b.Part(1)
-	wantErr := p.expected.Read(ctx, want)
-	if wantErr != nil && wantErr != io.EOF {
-		return wantErr
+	for _, side := range []struct {
+		table source.Table
+		raw   *source.Raw
+	}{{p.expected, want}, {p.found, got}} {
+		if err := side.table.Read(ctx, side.raw); err == io.EOF {
+			side.raw.Rows = 0
+		} else if err != nil {
+			return err
+		}
 	}
-	gotErr := p.found.Read(ctx, got)
-	if gotErr != nil && gotErr != io.EOF {
-		return gotErr
+	p.ended = want.Rows != got.Rows || want.Rows == 0 // Read fills its batch, so the one with fewer rows has ended
+	if want.Rows > 0 {
+		p.next = want.First
 	}
-	n := min(want.Rows, got.Rows)
-	if n == 0 && wantErr == io.EOF && gotErr == io.EOF {
-		b.Rows = 0
+	b.First, b.Rows = p.next, max(want.Rows, got.Rows)
+	p.next += int64(want.Rows)
+	if b.Rows == 0 {
 		return io.EOF
 	}
-	b.First, b.Rows = want.First, n
-	switch {
-	case want.Rows > n, wantErr == nil && gotErr == io.EOF: // Read fills its batch, so the other one has ended
-		return &CountError{Found: want.First + int64(n), Expected: p.expected.Rows()}
-	case got.Rows > n, gotErr == nil && wantErr == io.EOF:
-		return &CountError{Found: p.found.Rows(), Expected: got.First + int64(n)}
+	if p.ended && schema.Of(p).RowSize() == 0 { // the bytes of the batch do not tell how many rows each has
+		return missing(b.First+int64(min(want.Rows, got.Rows)), want.Rows > got.Rows, p.Rows())
 	}
 	return nil
 }
 
+// missing is the error for tables of which the one has n rows, and the other more: the first if found lacks some. known is how many rows one of them is
+// known to have, −1 if neither tells.
+func missing(n int64, lacking bool, known int64) *CountError {
+	if known <= n {
+		known = -1
+	}
+	if lacking {
+		return &CountError{Found: n, Expected: known}
+	}
+	return &CountError{Found: known, Expected: n}
+}
+
 func (p *pair) Decode(b *source.Raw) error {
-	want, got := b.Part(0), b.Part(1)
-	if err := p.expected.Decode(want); err != nil {
-		return err
-	}
-	if err := p.found.Decode(got); err != nil {
-		return err
-	}
 	b.Columns = b.Columns[:0]
-	for _, i := range p.from {
-		b.Columns = append(b.Columns, want.Columns[i])
-	}
-	for _, i := range p.to {
-		b.Columns = append(b.Columns, got.Columns[i])
+	for i, side := range []struct {
+		table   source.Table
+		columns []int
+	}{{p.expected, p.from}, {p.found, p.to}} {
+		raw := b.Part(i)
+		if raw.Rows == 0 { // it has ended
+			b.Columns = append(b.Columns, make([][]byte, len(side.columns))...)
+			continue
+		}
+		if err := side.table.Decode(raw); err != nil {
+			return err
+		}
+		for _, k := range side.columns {
+			b.Columns = append(b.Columns, raw.Columns[k])
+		}
 	}
 	return nil
 }

@@ -29,6 +29,7 @@ func (d *Difference) String() string {
 // A Sink compares the columns of a table that Pair made. It is a sink.Sink.
 type Sink struct {
 	columns []column
+	total   int64 // rows that one of the tables has, −1 if unknown
 	nan     bool  // all NaNs are equal
 	count   int64 // values that differ
 	rows    int64 // rows in which some do
@@ -44,7 +45,7 @@ type column struct {
 // New returns a sink for the schema s of a table that Pair made. With nan, all NaNs are equal, as in text.
 func New(s *schema.Schema, nan bool) *Sink {
 	half := len(s.Columns) / 2
-	made := &Sink{nan: nan}
+	made := &Sink{nan: nan, total: s.Rows}
 	for i, c := range s.Columns[:half] {
 		found := s.Columns[half+i]
 		made.columns = append(made.columns, column{expected: c, found: found, same: c.DType == found.DType})
@@ -58,11 +59,12 @@ type tally struct {
 	first       *Difference
 }
 
-// Encode compares b: see sink.Sink.
+// Encode compares b: see sink.Sink. The step fails with a *CountError if one of the tables has ended in it.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
 	var t tally
+	expected, found := s.rowsOf(b)
 	if !s.equal(b) {
-		for row := range b.Rows {
+		for row := range min(expected, found) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
@@ -74,8 +76,22 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 		if s.first == nil {
 			s.first = t.first
 		}
+		if expected != found {
+			return missing(b.First+int64(min(expected, found)), found < expected, s.total)
+		}
 		return nil
 	}, nil
+}
+
+// rowsOf is how many rows of both tables b has, as the bytes tell it. Where rows have none, both have as many.
+func (s *Sink) rowsOf(b schema.Batch) (expected, found int) {
+	expected, found = b.Rows, b.Rows
+	for i, c := range s.columns {
+		if size := c.expected.RecordSize(); size > 0 {
+			expected, found = len(b.Columns[i])/size, len(b.Columns[len(s.columns)+i])/c.found.RecordSize()
+		}
+	}
+	return expected, found
 }
 
 // equal tells whether the bytes of all columns are the same.

@@ -36,7 +36,7 @@ func newLabels(s *schema.Schema, column int, o Options) (labels, error) {
 	if len(c.Classes) == 0 {
 		return labels{}, unsupported("give the names with --classes FILE or --dataset NAME", "the classes of column %q have no names", c.Name)
 	}
-	return labels{given: true, column: c, names: folderNames(c.Classes)}, nil
+	return labels{given: true, column: c, names: schema.FolderNames(c.Classes)}, nil
 }
 
 // labelWidth is the number of digits of the largest label that can occur.

@@ -14,7 +14,7 @@ import (
 // metadataName is the file that Hugging Face's imagefolder looks for.
 const metadataName = "metadata.csv"
 
-// maxPath is the most bytes of a file's name in its folder, and of the end of a line: see maxName; a row has up to 19 digits.
+// maxPath is the most bytes of a file's name in its folder, and of the end of a line: see schema.FolderNames; a row has up to 19 digits.
 const maxPath = 128
 
 // infinity is what readers of CSV take for a float.

@@ -3,6 +3,7 @@ package csv
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -36,10 +37,15 @@ func (t *Table) parseLine(b *source.Raw, line []byte, row int) error {
 	for i := range t.fields {
 		f := &t.fields[i]
 		if f.column < 0 {
-			var ok bool
-			if _, rest, ok = nextField(rest, t.comma); !ok {
+			text, behind, ok := nextField(rest, t.comma)
+			if !ok {
 				return t.countError(b, line, row)
 			}
+			if !isQuoted(text) {
+				return inRow(b.First+int64(row), t.name(f.first), "put the text in quotes, and double those inside", "found %s, with a quote inside of a text that has none around it",
+					shown(text))
+			}
+			rest = behind
 			continue
 		}
 		size := f.count * f.dtype.Size()
@@ -173,6 +179,9 @@ func put(d idx.DType, dst []byte, i int, text []byte) (message, advice string) {
 	}
 	switch d {
 	case idx.Float64:
+		if !n.fits64(text) {
+			return fmt.Sprintf("found %s, expected an integer that float64 holds", shown(text)), "leave the column out, or write it with a point, to be rounded"
+		}
 		binary.LittleEndian.PutUint64(dst[8*i:], math.Float64bits(n.value))
 		return "", ""
 	case idx.Float32:
@@ -198,13 +207,25 @@ func put(d idx.DType, dst []byte, i int, text []byte) (message, advice string) {
 	return "", ""
 }
 
+// adviceComma is what to do about numbers that hasComma tells.
+const adviceComma = "decimals need a point, not a comma"
+
+// hasComma tells whether text is a number with a comma for its point.
+func hasComma(text []byte) bool {
+	_, ok := parseNumber(bytes.Replace(text, []byte{','}, []byte{'.'}, 1))
+	return ok
+}
+
 // noNumber says what text is instead of a number.
 func noNumber(text []byte) (message, advice string) {
 	if len(text) == 0 {
 		return "the field is empty, expected a number", "fill it, or leave such rows out"
 	}
-	if bytes.Count(text, []byte{','}) == 1 {
-		return fmt.Sprintf("found %s, expected a number", shown(text)), "decimals need a point, not a comma"
+	if _, err := strconv.ParseFloat(string(text), 64); errors.Is(err, strconv.ErrRange) {
+		return fmt.Sprintf("found %s, expected a number that float64 holds", shown(text)), ""
+	}
+	if hasComma(text) {
+		return fmt.Sprintf("found %s, expected a number", shown(text)), adviceComma
 	}
 	return fmt.Sprintf("found %s, expected a number", shown(text)), "fill or leave out rows without a value"
 }

@@ -66,6 +66,20 @@ func content(field []byte) []byte {
 	return field
 }
 
+// isQuoted tells whether the quotes of field, if it has some, are as RFC 4180 has them: around it, and doubled inside. Others open and close quotes where
+// the writer did not mean it, and rows are lost.
+func isQuoted(field []byte) bool {
+	if bytes.IndexByte(field, '"') < 0 {
+		return true
+	}
+	field = bytes.TrimSpace(field)
+	if len(field) < 2 || field[0] != '"' || field[len(field)-1] != '"' {
+		return false
+	}
+	inside := field[1 : len(field)-1]
+	return 2*bytes.Count(inside, []byte(`""`)) == bytes.Count(inside, []byte{'"'})
+}
+
 // eachField calls f with the content of each field of line, which has no line end, until f returns false.
 func eachField(line []byte, comma byte, f func(i int, text []byte) bool) {
 	rest := append(bytes.Clone(line), comma)
@@ -88,22 +102,56 @@ func allNumbers(line []byte, comma byte) bool {
 	return all
 }
 
-// isHeader tells whether line, the first, has names: not all of its fields are numbers. One that is empty is none, unless it is
-// the first of 0, 1, 2, … as pandas writes the names of columns that have none.
+// isHeader tells whether line, the first, has names: there is one that is neither a number nor, beside numbers, says that a value is missing.
 func isHeader(line []byte, comma byte) bool {
-	header, places := false, true
-	eachField(line, comma, func(i int, text []byte) bool {
-		n, ok := parseNumber(text)
-		header = header || !ok && len(text) > 0
-		places = places && (i == 0 && len(text) == 0 || i > 0 && ok && n.integer && n.value == float64(i-1))
-		return !header
+	names, missing, numbers := false, false, false
+	eachField(line, comma, func(_ int, text []byte) bool {
+		_, ok := parseNumber(text)
+		switch {
+		case ok:
+			numbers = true
+		case isMissing(text):
+			missing = true
+		default:
+			names = len(text) > 0
+		}
+		return !names
 	})
-	return header || places && len(line) > 1
+	return names || missing && !numbers
 }
 
-// names are the contents of the fields of the header.
+// isMissing tells whether text is what programs write in place of a number that they do not have.
+func isMissing(text []byte) bool {
+	switch strings.ToLower(string(text)) {
+	case "na", "n/a", "#n/a", "null", "none", "?":
+		return true
+	}
+	return false
+}
+
+// mostRow is the largest number that a row of unsigned bytes has which counts its fields: a line that counts further is no such row.
+const mostRow = 255
+
+// countsFields tells whether line has the numbers 0, 1, 2, …, which are the names that pandas gives to columns without names. It is a header for sure if
+// they stand behind an empty field, for the column of row numbers, or are too many for a row of pixels.
+func countsFields(line []byte, comma byte) (counts, header bool) {
+	shift, n := 0, 0
+	eachField(line, comma, func(i int, text []byte) bool {
+		n = i
+		if i == 0 && len(text) == 0 {
+			shift = 1
+			return true
+		}
+		v, ok := parseNumber(text)
+		counts = ok && v.integer && v.value == float64(i-shift)
+		return counts
+	})
+	return counts && n > 1, counts && (shift > 0 && n > 0 || n > mostRow)
+}
+
+// names are the contents of the fields of the header, behind what numpy.savetxt puts before it.
 func names(line []byte, comma byte) []string {
-	text := string(line) // what the names are parts of
+	text := strings.TrimPrefix(string(line), "# ") // what the names are parts of
 	if strings.IndexByte(text, '"') < 0 {
 		list := strings.Split(text, string(rune(comma)))
 		for i := range list {

@@ -9,20 +9,21 @@ import (
 
 // Seen is what the first rows have in a field.
 type seen struct {
-	values   int64
-	floats   bool    // there are others than integers
-	min, max float64 // of the numbers, but NaN
-	digits   int     // the most significant ones of a number
-	doubles  bool    // there are numbers that are not the shortest texts of a float32
-	text     []byte  // the first that is no number; nil: there is none
-	row      int64   // of text
+	values    int64
+	floats    bool    // there are others than integers
+	fractions bool    // there are others than whole numbers, which 5.0 is
+	min, max  float64 // of the numbers, but NaN
+	digits    int     // the most significant ones of a number
+	doubles   bool    // there are numbers that are not the shortest texts of a float32
+	text      []byte  // the first that is no number; nil: there is none
+	row       int64   // of text
 }
 
 // observe adds the content of a field in a row.
 func (s *seen) observe(text []byte, row int64) {
 	n, ok := parseNumber(text)
 	if !ok {
-		if s.text == nil {
+		if s.text == nil || len(s.text) == 0 && len(text) > 0 {
 			s.text, s.row = append([]byte{}, text...), row
 		}
 		return
@@ -33,6 +34,7 @@ func (s *seen) observe(text []byte, row int64) {
 		return
 	}
 	s.floats = true
+	s.fractions = s.fractions || n.value != math.Trunc(n.value) || math.IsInf(n.value, 0) // NaN differs from itself
 	s.digits = max(s.digits, significant(text))
 	s.doubles = s.doubles || !isShortest32(n.value)
 }

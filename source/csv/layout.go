@@ -24,13 +24,16 @@ type field struct {
 // maxColumns is the most columns of the table: each costs whoever writes it. Elements of one record are no columns here.
 const maxColumns = 1 << 16
 
+// labelName is what the labels are called where nothing else is known.
+const labelName = "label"
+
 // maxNamed is the most fields that a header may name: a picture of 1024×1024 pixels. Each name takes memory, and much less a number.
 const maxNamed = 1 << 20
 
 // group finds the tensors by the names of the header.
 func (t *Table) group(shape []int) error {
 	if len(t.names) > 1 && slices.Contains(t.names[1:], "") {
-		return failf("", "column %d of the header has no name, expected names for all but the first", slices.Index(t.names[1:], "")+2)
+		return failf("if lines end with a separator, remove that", "column %d of the header has no name, expected names for all but the first", slices.Index(t.names[1:], "")+2)
 	}
 	found, ok := flat.GroupUpTo(maxColumns, t.names)
 	if !ok {
@@ -43,7 +46,7 @@ func (t *Table) group(shape []int) error {
 		}
 	}
 	if tensors == 0 && shape != nil {
-		return t.arrange(shape, true)
+		return t.arrange(shape)
 	}
 	for _, f := range found {
 		if shape != nil && f.Shape != nil && product(shape) == len(f.Columns) {
@@ -96,9 +99,13 @@ func count(n int) string {
 }
 
 // arrange finds the image and the label by the number of fields alone, or by the shape that the caller gave.
-func (t *Table) arrange(shape []int, named bool) error {
+func (t *Table) arrange(shape []int) error {
 	n, guess := t.count, ""
-	label := 0
+	label, first := 0, 0
+	if t.names != nil && t.names[0] == "" { // the row numbers of pandas
+		t.add(flat.Field{}, 1)
+		n, first = n-1, 1
+	}
 	switch side := squareSide(n - 1); {
 	case shape != nil && product(shape) == n:
 	case shape != nil && product(shape) == n-1:
@@ -108,23 +115,23 @@ func (t *Table) arrange(shape []int, named bool) error {
 	case n == 1:
 	case side >= 2:
 		label, shape = 1, []int{side, side}
-		guess = fmt.Sprintf("%d fields taken for a label and an image of %d×%d", n, side, side)
+		guess = fmt.Sprintf("%d fields taken for a label, the first, and an image of %d×%d", n, side, side)
 	default:
 		if shape = []int{n}; squareSide(n) >= 2 {
 			shape = []int{squareSide(n), squareSide(n)}
 		}
 		guess = fmt.Sprintf("%d fields taken for a record of %s", n, shapeText(shape))
 	}
-	if !named {
+	if t.names == nil {
 		t.note("no header, as the first line is all numbers")
 	}
 	if guess != "" {
 		t.note("%s; --shape says otherwise", guess)
 	}
 	if label == 1 {
-		name := "label"
-		if named && t.names[0] != "" {
-			name = t.names[0]
+		name := labelName
+		if t.names != nil && !isDigits(t.names[first]) {
+			name = t.names[first]
 		}
 		t.add(flat.Field{Name: name}, 1)
 	}
@@ -132,12 +139,15 @@ func (t *Table) arrange(shape []int, named bool) error {
 	case len(shape) == 0:
 		t.add(flat.Field{Name: "data"}, 1)
 	case len(shape) == 1:
-		t.add(flat.Field{Name: "data", Shape: shape}, n-label)
+		t.add(flat.Field{Name: "data", Shape: shape, Guess: guess}, n-label)
 	default:
-		t.add(flat.Field{Name: flat.Image, Shape: shape}, n-label)
+		t.add(flat.Field{Name: flat.Image, Shape: shape, Guess: guess}, n-label)
 	}
 	return t.checkNames()
 }
+
+// isDigits tells whether name is a number, and so no name.
+func isDigits(name string) bool { return strings.Trim(name, "0123456789") == "" }
 
 // squareSide is the side of a square of n elements, or 0 if there is none.
 func squareSide(n int) int {
@@ -189,8 +199,14 @@ func (t *Table) decide(o source.ReadOptions) error {
 			continue
 		}
 		if f.seen.text != nil && f.seen.values == 0 && len(f.seen.text) > 0 {
-			return inRow(f.seen.row, t.name(f.first), "a table of numbers is expected: leave the column out first", "found the text %s, expected a number",
-				shown(f.seen.text))
+			advice := "a table of numbers is expected: leave the column out first"
+			if hasComma(f.seen.text) {
+				advice = adviceComma
+			}
+			return inRow(f.seen.row, t.name(f.first), advice, "found the text %s, expected a number", shown(f.seen.text))
+		}
+		if tensors && f.Shape == nil && strings.EqualFold(f.Name, labelName) && !f.seen.fractions {
+			f.seen.floats = false // 5.0, as programs write labels that stand in one array with the pixels
 		}
 		f.dtype = f.seen.dtype()
 		if o.DType != 0 && (!tensors || f.Shape != nil) {
@@ -217,10 +233,20 @@ func (t *Table) passOver(i int) string {
 		return ""
 	case i == 0 && len(t.fields) > 1 && (f.Name == "" || f.Name == "Unnamed: 0"):
 		return "a first column without a name numbers the rows"
-	case strings.EqualFold(f.Name, schema.ClassName) && f.seen.text != nil && len(t.fields) > 1:
+	case strings.EqualFold(f.Name, schema.ClassName) && len(f.seen.text) > 0 && t.hasLabel(i):
 		return "it has the names of classes"
 	}
 	return ""
+}
+
+// hasLabel tells whether there is a scalar of the table beside field i.
+func (t *Table) hasLabel(i int) bool {
+	for k := range t.fields {
+		if f := &t.fields[k]; k != i && f.Shape == nil && f.seen.text == nil && t.passOver(k) == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // name is that of field i of a line, for messages.

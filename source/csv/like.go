@@ -15,7 +15,7 @@ func (t *Table) arrangeLike(o source.ReadOptions) error {
 		n += c.Elements()
 	}
 	if n != t.count || o.Shape != nil {
-		return t.arrange(o.Shape, false)
+		return t.arrange(o.Shape)
 	}
 	t.note("no header, as the first line is all numbers")
 	for _, scalars := range []bool{true, false} {

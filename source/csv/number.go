@@ -87,6 +87,17 @@ func (n number) fits32(text []byte) bool {
 	return !n.integer && !math.IsInf(single, 0) && single != 0 && significant(text) <= digits32
 }
 
+// maxExact is the integer below which float64 holds all.
+const maxExact = 1 << 53
+
+// fits64 tells whether a float64 holds n, which text says: integers exactly; what has a point or an exponent is rounded, as texts of fractions are.
+func (n number) fits64(text []byte) bool {
+	if !n.integer || math.Abs(n.value) < maxExact {
+		return true
+	}
+	return string(bytes.TrimLeft(text, "+-0")) == strconv.FormatFloat(math.Abs(n.value), 'f', 0, 64)
+}
+
 // parseShort32 reads a fraction of so few bytes that it has no more than digits32 digits: it need not be read with 64 bits to see whether it fits. ok
 // is false for everything else, and for zeros, which may be too small a number.
 func parseShort32(text []byte) (v float32, ok bool) {

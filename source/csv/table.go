@@ -147,6 +147,9 @@ func (t *Table) begin(tail []byte, o source.ReadOptions) error {
 	if len(line) == 0 {
 		return failf("", "the first line is empty, expected names or numbers")
 	}
+	if bytes.Count(line, []byte{'"'})%2 == 1 { // it would be all there is, as its end is in quotes
+		return failf("close it, or remove it", "the first line has a quote that is not closed")
+	}
 	if err := t.first(line, o); err != nil {
 		return err
 	}
@@ -164,15 +167,23 @@ func (t *Table) first(line []byte, o source.ReadOptions) error {
 		t.note("fields are separated by %q", t.comma)
 	}
 	t.count = countFields(line, t.comma)
-	header := isHeader(line, t.comma)
+	counts, counted := countsFields(line, t.comma)
+	header := counted || isHeader(line, t.comma)
 	if int64(t.count) > o.MaxRecord()+maxNamed || header && t.count > maxNamed {
 		return failf("allow more with --max-record-bytes, or use Parquet or Arrow", "the first line has %d fields, which is too many", t.count)
 	}
 	if !header {
+		if counts {
+			t.note("the first line counts the fields from 0, and is taken for a row: if it is a header, remove it")
+		}
 		return t.arrangeLike(o)
 	}
 	t.names = names(line, t.comma)
 	t.count = len(t.names)
+	if counted {
+		t.note("the first line counts the fields from 0, as pandas does where they have no names")
+		return t.arrange(o.Shape)
+	}
 	return t.group(o.Shape)
 }
 

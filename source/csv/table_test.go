@@ -124,6 +124,7 @@ func TestRefusals(t *testing.T) {
 		{"zeros", "a\x00,b\n1,2\n", source.ReadOptions{}, ErrFormat, "bytes of 0", ""},
 		{"a gzip file of one byte", "\x1f", source.ReadOptions{}, ErrFormat, "bytes of 31", ""},
 		{"carriage returns", "a,b\r1,2\r", source.ReadOptions{}, ErrFormat, "carriage returns", "tr"},
+		{"a decimal comma in the first row", "a;b\n0,5;2\n", source.ReadOptions{}, ErrFormat, `row 0, column a: found the text "0,5"`, "point"},
 		{"text", "a,b\n1,x\n", source.ReadOptions{}, ErrFormat, `row 0, column b: found the text "x"`, "leave the column out"},
 		{"text in a later row", "a,b\n1,2\n3,NA\n", source.ReadOptions{}, ErrFormat, `row 1, column b: found "NA", expected a number`, ""},
 		{"an empty field", "a,b\n1,2\n,4\n", source.ReadOptions{}, ErrFormat, "row 1, column a: the field is empty", "fill"},

@@ -86,7 +86,7 @@ func (c *chain) advance() error {
 	}
 	if !slices.EqualFunc(t.Columns(), c.columns, same) {
 		return source.ErrorIn(path, &Error{Message: fmt.Sprintf("found the columns %s, expected %s as in the files before it", described(t.Columns()), described(c.columns)),
-			Advice: "files of one folder must have the same columns"})
+			Advice: "files of one folder must have the same columns; --dtype says of which type values are"})
 	}
 	return nil
 }
@@ -99,18 +99,23 @@ func described(columns []source.Column) (text []string) {
 	return text
 }
 
-// Skip passes over n rows; io.EOF if there are fewer.
+// Skip passes over n rows; io.EOF if there are fewer. It holds no more than one of them: these files do not tell where their rows begin.
 func (c *chain) Skip(n int64) error {
-	const step = 1 << 10 // rows that are passed over at once
-	var b source.Raw
-	for n > 0 {
-		b.Cap = int(min(n, step))
-		if err := c.Read(context.Background(), &b); err != nil {
-			return err
+	for ; n > 0; n-- {
+		for {
+			err := source.Skip(c.table, 1)
+			if err == nil {
+				break
+			}
+			if err != io.EOF || c.ended {
+				return err
+			}
+			if err := c.advance(); err != nil {
+				return err
+			}
 		}
-		n -= int64(b.Rows)
+		c.next++
 	}
-	c.next = 0
 	return nil
 }
 

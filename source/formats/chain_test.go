@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -41,11 +42,11 @@ func openParts(t *testing.T, dir string) source.Table {
 	return table
 }
 
-// readAll reads table in batches of rows rows, and returns the bytes of each column.
-func readAll(table source.Table, rows int) ([][]byte, error) {
+// readAll reads table, whose next row is first, in batches of rows rows, and returns the bytes of each column.
+func readAll(table source.Table, first int64, rows int) ([][]byte, error) {
 	all := make([][]byte, len(table.Columns()))
 	b := source.Raw{Cap: rows}
-	for first := int64(0); ; first += int64(b.Rows) {
+	for ; ; first += int64(b.Rows) {
 		if err := table.Read(context.Background(), &b); err == io.EOF {
 			return all, nil
 		} else if err != nil {
@@ -75,7 +76,7 @@ func TestChain(t *testing.T) {
 			if err := table.(source.Seeker).Skip(int64(skip)); err != nil {
 				t.Fatal(err)
 			}
-			got, err := readAll(table, rows)
+			got, err := readAll(table, int64(skip), rows)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,6 +84,32 @@ func TestChain(t *testing.T) {
 				t.Errorf("batches of %d rows from row %d: found %v, expected %v and %v", rows, skip, got, labels[skip:], pixels[2*skip:])
 			}
 		}
+	}
+}
+
+// TestChainSkipsTooFar: there are two rows.
+func TestChainSkipsTooFar(t *testing.T) {
+	t.Parallel()
+	for n := int64(3); n < 6; n++ {
+		if err := source.Skip(openParts(t, writeParts(t, "a,b\n1,2\n", "a,b\n3,4\n")), n); err != io.EOF {
+			t.Errorf("skip %d: found %v, expected the end", n, err)
+		}
+	}
+}
+
+// TestChainSkipsLargeRows passes over rows that are together much larger than the memory it may take. It is not parallel, as it counts all that is taken.
+func TestChainSkipsLargeRows(t *testing.T) {
+	t.Parallel()
+	row := strings.Repeat("1,", 256<<10-1) + "1\n" // 512 KiB of text
+	table := openParts(t, writeParts(t, strings.Repeat(row, 64), row))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := source.Skip(table, 64); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > 24<<20 {
+		t.Errorf("found %d bytes of memory taken, expected a few for a row", got)
 	}
 }
 
@@ -97,7 +124,7 @@ func TestChainDiffers(t *testing.T) {
 		"nothing":         {"", "empty"},
 		"a ragged record": {"label,pixel0,pixel1\n1,2\n", "found 2 fields, expected 3"},
 	} {
-		_, err := readAll(openParts(t, writeParts(t, "label,pixel0,pixel1\n1,10,11\n", test.second)), 10)
+		_, err := readAll(openParts(t, writeParts(t, "label,pixel0,pixel1\n1,10,11\n", test.second)), 0, 10)
 		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "part-1.csv") {
 			t.Errorf("%s: found the error %v, expected part-1.csv and %q", name, err, test.want)
 		}

@@ -4,7 +4,10 @@
 // in this order,
 //
 //	one table     parts (part-00000….parquet beside _SUCCESS), or PNG images, with or without class folders
-//	a table each  shards of the Hub (data/train-00000-of-00002.parquet), files of one format, folders that are tables themselves
+//	a table each  shards of the Hub (data/train-00000-of-00002.parquet), files of one format, folders that are tables themselves, as train and test
+//	              of images
+//
+// A folder in which something would be passed over in silence is an error: images beside tables, one table in two formats, shards of which some are missing.
 //
 // Nothing registers itself, and nothing outside this package lists readers.
 package formats

@@ -3,10 +3,12 @@ package formats
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -49,7 +51,7 @@ func As(name, path, prefix, label string) (t Table, ok bool, err error) {
 	if !info.IsDir() || t.Format.Name == "png" {
 		return t, true, nil
 	}
-	l, err := list(path)
+	l, err := list(path, 0)
 	t.Paths = nil
 	for _, file := range l.files {
 		if strings.HasPrefix(file, prefix) {
@@ -77,32 +79,45 @@ const metadataName = "metadata.csv"
 // Patterns of names. Parts are counted as Spark and this program do, part-00000, or as pyarrow and Dask do, part-0 and part.0.
 var (
 	partName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^part[-.]\d+\b`) })
-	shardName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+)-\d{5}-of-\d{5}\.`) })
+	shardName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+)-\d{5}-of-(\d{5})\.`) })
 	idxName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(^|[-.])idx(\d|$|\.)`) })
 )
 
 // listing is what a folder holds, without what is hidden and the marks of publishers.
 type listing struct {
 	files, folders []string // names
-	images         bool     // there are PNG files
+	image          string   // one of the PNG files; empty: there are none
+	photo          string   // one of the images of other formats
 	idx            bool     // there are IDX files
 }
 
-func list(dir string) (l listing, err error) {
-	entries, err := os.ReadDir(dir)
+// photos are the endings of images that package png refuses, and says how they become PNG files.
+var photos = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\.(jpe?g|webp|gif|bmp|tiff?)$`) })
+
+// list lists dir, or, to see what kind of a folder it is, some of it: most entries; 0 is all.
+func list(dir string, most int) (l listing, err error) {
+	f, err := os.Open(dir)
 	if err != nil {
 		return l, source.ErrorIn(dir, err)
 	}
+	defer f.Close() // only read from
+	entries, err := f.ReadDir(most)
+	if err != nil && err != io.EOF {
+		return l, source.ErrorIn(dir, err)
+	}
+	slices.SortFunc(entries, func(a, b os.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	for _, entry := range entries {
 		name := entry.Name()
-		switch lower := strings.ToLower(name); {
+		switch {
 		case name[0] == '.' || name[0] == '_':
-		case entry.IsDir():
+		case isFolder(dir, entry):
 			l.folders = append(l.folders, name)
+		case strings.HasSuffix(strings.ToLower(name), ".png"): // idx0.png too
+			l.image = name
 		case idxName().MatchString(name):
 			l.idx = true
-		case strings.HasSuffix(lower, ".png"):
-			l.images = true
+		case photos().MatchString(name):
+			l.photo = name
 		default:
 			l.files = append(l.files, name)
 		}
@@ -110,23 +125,35 @@ func list(dir string) (l listing, err error) {
 	return l, nil
 }
 
+// isFolder tells whether an entry of dir is a folder, or a link to one.
+func isFolder(dir string, entry os.DirEntry) bool {
+	if entry.Type()&os.ModeSymlink == 0 {
+		return entry.IsDir()
+	}
+	info, err := os.Stat(filepath.Join(dir, entry.Name()))
+	return err == nil && info.IsDir() // who opens a link to nothing says so
+}
+
 // folder finds the tables in dir; deep looks into its folders too.
 func folder(dir string, deep bool) ([]Table, error) {
-	l, err := list(dir)
+	l, err := list(dir, 0)
 	if err != nil || l.idx {
 		return nil, err
 	}
-	if l.images {
-		return []Table{{Format: pngFormat(), Name: filepath.Base(dir), Paths: []string{dir}, path: dir}}, nil
-	}
+	images := []Table{{Format: pngFormat(), Name: filepath.Base(dir), Paths: []string{dir}, path: dir}}
 	tables, err := inFiles(dir, l.files)
-	beside := len(tables) == 1 && filepath.Base(tables[0].path) == metadataName // class folders, if there are some
-	if err != nil || tables != nil && !beside {
+	beside := len(tables) == 1 && filepath.Base(tables[0].path) == metadataName // images, or class folders, if there are some
+	switch {
+	case l.image != "" && (tables == nil || beside):
+		return images, nil
+	case l.image != "":
+		return nil, mixed(dir, l.image, filepath.Base(tables[0].Paths[0]))
+	case err != nil || tables != nil && !beside:
 		return tables, err
 	}
-	classes, err := hasClassFolders(dir, l.folders)
+	classes, photos, err := hasClassFolders(dir, l.folders)
 	if err != nil || classes {
-		return []Table{{Format: pngFormat(), Name: filepath.Base(dir), Paths: []string{dir}, path: dir}}, err
+		return images, err
 	}
 	if beside || !deep {
 		return tables, nil
@@ -142,23 +169,55 @@ func folder(dir string, deep bool) ([]Table, error) {
 		}
 		tables = append(tables, found...)
 	}
+	if tables == nil && (l.photo != "" || photos) {
+		return images, nil // package png says what is wrong with these
+	}
 	return tables, nil
 }
 
-// hasClassFolders tells whether there are PNG files in one of folders of dir.
-func hasClassFolders(dir string, folders []string) (bool, error) {
+// mixed is the error for a folder that holds images and tables, of which one would be passed over in silence.
+func mixed(dir, image, table string) error {
+	return source.ErrorIn(dir, &Error{Message: fmt.Sprintf("found images, as %s, and tables, as %s, expected the one or the other", image, table),
+		Advice: "give the file of the table, or move the ones away"})
+}
+
+// splitNames are folders that hold a split, as Hugging Face tells them.
+var splitNames = []string{"train", "test", "val", "valid", "validation"}
+
+// glance is how many entries of a folder are looked at to see whether it holds images: there may be a million.
+const glance = 1 << 10
+
+// hasClassFolders tells whether there are PNG files in folders of dir, unless all of these are called as splits: then each is a table. photos tells that
+// there are images of other formats.
+func hasClassFolders(dir string, folders []string) (images, photos bool, err error) {
+	image, table := "", ""
 	for _, name := range folders {
-		inner, err := list(filepath.Join(dir, name))
-		if err != nil || inner.images {
-			return inner.images, err
+		inner, err := list(filepath.Join(dir, name), glance)
+		if err != nil {
+			return false, false, err
+		}
+		photos = photos || inner.photo != ""
+		if inner.image != "" {
+			image = filepath.Join(name, inner.image)
+			images = images || !slices.Contains(splitNames, strings.ToLower(name))
+			continue
+		}
+		for _, file := range inner.files {
+			if _, ok := named(file); ok && file != metadataName {
+				table = filepath.Join(name, file)
+			}
 		}
 	}
-	return false, nil
+	if images && table != "" {
+		return false, false, mixed(dir, image, table)
+	}
+	return images, photos, nil
 }
 
 // inFiles finds the tables among the files of dir.
 func inFiles(dir string, names []string) ([]Table, error) {
 	var tables []Table
+	shards := map[string]int{} // how many there are to be, by the path of the table
 	for _, name := range names {
 		path := filepath.Join(dir, name)
 		f, ok := named(path)
@@ -171,15 +230,16 @@ func inFiles(dir string, names []string) ([]Table, error) {
 			table.Name, table.path = stem(dir), dir
 		case shard != nil:
 			table.Name, table.path = shard[1], filepath.Join(dir, shard[1]+"-*")
+			shards[table.path], _ = strconv.Atoi(shard[2]) // five digits
 		}
 		last := len(tables) - 1
-		if last >= 0 && table.path != path && tables[last].path == table.path { // in the order of their numbers
+		if last >= 0 && table.path != path && tables[last].path == table.path && tables[last].Format.Name == f.Name { // in the order of their numbers
 			tables[last].Paths = append(tables[last].Paths, path)
 			continue
 		}
 		if i := slices.IndexFunc(tables, func(t Table) bool { return t.Name == table.Name }); i >= 0 && !f.OneColumn {
 			return nil, source.ErrorIn(dir, &Error{
-				Message: fmt.Sprintf("found %s in two formats, %s and %s", table.Name, tables[i].Format.Name, f.Name),
+				Message: fmt.Sprintf("found %s in two formats, %s and %s", table.Name, filepath.Base(tables[i].Paths[0]), name),
 				Advice:  "give one of the files: " + path,
 			})
 		}
@@ -187,6 +247,10 @@ func inFiles(dir string, names []string) ([]Table, error) {
 	}
 	for _, t := range tables {
 		slices.SortStableFunc(t.Paths, byNumbers)
+		if want := shards[t.path]; want > 0 && len(t.Paths) != want {
+			return nil, source.ErrorIn(dir, &Error{Message: fmt.Sprintf("found %d shards of %s, as %s, expected %d", len(t.Paths), t.Name, filepath.Base(t.Paths[0]), want),
+				Advice: "fetch those that are missing, or give one of the files"})
+		}
 	}
 	return tables, nil
 }

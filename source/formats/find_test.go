@@ -58,6 +58,14 @@ func TestFind(t *testing.T) {
 		{"class folders", []string{"0/0.png", "1/1.png", "_manifest.json"}, []string{"png in 1"}},
 		{"class folders of splits", []string{"train/0/0.png", "test/0/1.png"}, []string{"png test 1", "png train 1"}},
 		{"deeper", []string{"a/b/c/0/0.png"}, nil},
+		{"splits of images without labels", []string{"train/0.png", "Test/0.png"}, []string{"png Test 1", "png train 1"}},
+		{"class folders, one called as a split", []string{"train/0.png", "car/0.png"}, []string{"png in 1"}},
+		{"images that are called as IDX files", []string{"frame-idx0.png", "frame-idx1.png"}, []string{"png in 1"}},
+		{"compressed text of all kinds", []string{"a.csv.xz", "b.csv.bz2", "c.tsv.xz", "d.tsv.bz2"}, []string{"csv a 1", "csv b 1", "csv c 1", "csv d 1"}},
+		{"photos, which package png refuses", []string{"a.jpg"}, []string{"png in 1"}},
+		{"class folders of photos", []string{"cat/a.JPEG", "dog/b.webp"}, []string{"png in 1"}},
+		{"photos beside tables", []string{"train.csv", "a.jpg", "docs/b.jpg"}, []string{"csv train 1"}},
+		{"photos beside folders of parts", []string{"train/part-0.csv", "docs/b.jpg"}, []string{"csv train 1"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -82,9 +90,44 @@ func TestFindAmbiguous(t *testing.T) {
 	dir := touch(t, "train.csv", "train.parquet")
 	_, err := Find(dir)
 	found := (*Error)(nil)
-	if !errors.As(err, &found) || !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "train in two formats, csv and parquet") ||
+	if !errors.As(err, &found) || !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "train in two formats, train.csv and train.parquet") ||
 		!strings.Contains(found.Hint(), filepath.Join(dir, "train.parquet")) {
 		t.Errorf("found %v, expected that there are two formats", err)
+	}
+}
+
+// TestFindMixed: folders of which something would be passed over in silence.
+func TestFindMixed(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		files []string
+		want  string
+	}{
+		{[]string{"train.csv", "logo.png"}, "found images, as logo.png, and tables, as train.csv"},
+		{[]string{"train.parquet/part-0.parquet", "figures/a.png"}, "found images, as figures/a.png, and tables, as train.parquet/part-0.parquet"},
+		{[]string{"cat/a.png", "labels/all.csv"}, "found images, as cat/a.png, and tables, as labels/all.csv"},
+		{[]string{"train-00000-of-00003.parquet", "train-00002-of-00003.parquet"}, "found 2 shards of train, as train-00000-of-00003.parquet, expected 3"},
+		{[]string{"part-0.csv", "part-1.parquet"}, "found in in two formats, part-0.csv and part-1.parquet"},
+		{[]string{"train.csv", "train.csv.gz"}, "found train in two formats, train.csv and train.csv.gz"},
+	} {
+		_, err := Find(touch(t, test.files...))
+		found := (*Error)(nil)
+		if !errors.As(err, &found) || !strings.Contains(filepath.ToSlash(err.Error()), test.want) || found.Hint() == "" {
+			t.Errorf("%q: found %v, expected %q", test.files, err, test.want)
+		}
+	}
+}
+
+// TestFindLinks: a link to a folder is one.
+func TestFindLinks(t *testing.T) {
+	t.Parallel()
+	dir, far := touch(t, "test.parquet/part-0.parquet"), touch(t, "part-0.parquet", "part-1.parquet")
+	if err := errors.Join(os.Symlink(far, filepath.Join(dir, "train.parquet")), os.Symlink("nothing", filepath.Join(dir, "gone"))); err != nil {
+		t.Skip(err)
+	}
+	tables, err := Find(dir)
+	if err != nil || len(tables) != 2 || tables[1].Name != "train" || len(tables[1].Paths) != 2 {
+		t.Errorf("found %+v, %v, expected train of two parts too", tables, err)
 	}
 }
 

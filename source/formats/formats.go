@@ -38,7 +38,8 @@ func formats() []Format {
 		{Name: "parquet", magic: []string{"PAR1"}, extensions: []string{".parquet", ".pq"}, open: parquet.Open, openAll: parquet.OpenFiles},
 		{Name: "arrow", magic: []string{"ARROW1\x00\x00"}, extensions: []string{".arrow", ".feather", ".ipc", ".arrows"}, open: arrow.Open, openAll: arrow.OpenFiles},
 		{Name: "npy", magic: []string{"\x93NUMPY"}, extensions: []string{".npy"}, OneColumn: true, open: npy.Open},
-		{Name: "csv", Text: true, Untyped: true, extensions: []string{".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst"}, open: openCSV, openAll: openCSVs},
+		{Name: "csv", Text: true, Untyped: true, open: openCSV, openAll: openCSVs,
+			extensions: []string{".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst", ".csv.xz", ".tsv.xz", ".csv.bz2", ".tsv.bz2"}},
 	}
 }
 

@@ -197,7 +197,7 @@ func (t *Table) Decode(b *source.Raw) error {
 	row := b.First + int64(bad/elements)
 	return source.ErrorIn(t.path, &Error{Offset: h.size + row*h.recordSize() + int64(bad%elements*h.number.Size()), Row: row, Err: ErrValue,
 		Message: fmt.Sprintf("found %d, expected a value of the type %v", value, t.column.DType),
-		Advice:  "IDX has no wider integers; give the type that fits with --dtype, or convert the array with astype first"})
+		Advice:  "IDX has no integers wider than int32: convert the array with astype first, to float64 if it is exact"})
 }
 
 // Skip passes over n records: it seeks in a plain file.

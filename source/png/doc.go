@@ -10,6 +10,7 @@
 // sink/png wrote is restored. Otherwise they are in that of ImageFolder: folder by folder, and by name within a folder.
 //
 // Labels are the folders' names where all of them are numbers; else those that the column label of metadata.csv gives to the files of a folder; else
+// the places of the folders' names among the classes that the caller knows; else
 // folders are counted from 0, sorted by name, as ImageFolder does. Names of folders that are no numbers are the names of the classes, unless
 // metadata.csv has a column class.
 //

@@ -4,12 +4,15 @@ import (
 	"math"
 	"slices"
 
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
 // Labels say which label an image has.
 type labels struct {
 	given    bool
+	name     string  // of the column
 	byFolder []int32 // nil if labels are by file
 	byFile   []int32 // by row
 	dtype    idx.DType
@@ -20,14 +23,22 @@ type labels struct {
 const maxClasses = 1 << 20
 
 // findLabels decides the labels: see the package comment.
-func (t *Table) findLabels() error {
+func (t *Table) findLabels(o source.ReadOptions) error {
 	l := &t.list
+	like := source.Column{Name: "label"} // what the labels are expected to be
+	if i := (&schema.Schema{Columns: o.Like}).Label(); i >= 0 {
+		like = o.Like[i]
+	}
+	t.labels.name = like.Name
 	meta, err := t.readMetadata()
 	if err != nil {
 		return err
 	}
 	flat := len(l.folders) == 1 && l.folders[0] == ""
 	switch {
+	case flat && meta.texts:
+		t.note("images without labels, as those of %s are not all integers", metadataName)
+		return nil
 	case flat && meta.labels == nil:
 		t.note("images without labels, as there are no class folders")
 		return nil
@@ -44,6 +55,13 @@ func (t *Table) findLabels() error {
 		}
 		t.nameClasses()
 		t.note("labels are those of %s, by class folder", metadataName)
+	case o.Classes != nil:
+		if err := t.findClasses(o.Classes); err != nil {
+			return err
+		}
+		t.note("labels are the places of the class folders among the names of classes")
+	case t.findClasses(like.Classes) == nil:
+		t.note("labels are those of classes with the names of the class folders")
 	default:
 		t.labels.byFolder = make([]int32, len(l.folders))
 		for i := range l.folders {
@@ -51,6 +69,9 @@ func (t *Table) findLabels() error {
 		}
 		t.nameClasses()
 		t.note("labels count the class folders, sorted by name: %s is 0", l.folders[0])
+		if i := slices.Index(l.used(), false); i >= 0 {
+			t.note("the class folder %s has no images, and is counted too", l.folders[i])
+		}
 	}
 	t.labels.given = true
 	if meta.classes != nil {
@@ -63,18 +84,41 @@ func (t *Table) findLabels() error {
 	return nil
 }
 
-// labelsAreNames takes the names of the folders for labels, if all are numbers.
+// labelsAreNames takes the names of the folders for labels, if all that have images are numbers.
 func (t *Table) labelsAreNames() bool {
-	all := make([]int32, len(t.list.folders))
+	all, used := make([]int32, len(t.list.folders)), t.list.used()
 	for i, name := range t.list.folders {
 		label, ok := labelOf(name)
-		if !ok {
+		if !ok && used[i] {
 			return false
 		}
 		all[i] = label
 	}
 	t.labels.byFolder = all
 	return true
+}
+
+// findClasses takes for labels the places of the folders' names among those of classes, or of the folders that are called after these.
+func (t *Table) findClasses(classes []string) error {
+	places := map[string]int32{}
+	for label, name := range schema.FolderNames(classes) {
+		places[name] = int32(label)
+	}
+	for label, name := range classes { // they win over what another class is mapped to
+		places[name] = int32(label)
+	}
+	delete(places, "")
+	all := make([]int32, len(t.list.folders))
+	for i, name := range t.list.folders {
+		label, ok := places[name]
+		if !ok {
+			return fail("class folders are called after classes, or after their labels", "found the class folder %s, expected it to be called after one of the %d classes",
+				name, len(classes))
+		}
+		all[i] = label
+	}
+	t.labels.byFolder, t.labels.classes = all, classes
+	return nil
 }
 
 // nameClasses names the classes after their folders.

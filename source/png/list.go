@@ -37,6 +37,15 @@ func (l *list) path(f file) string {
 	return path.Join(l.folders[f.folder], string(l.name(f)))
 }
 
+// used tells which folders have images.
+func (l *list) used() []bool {
+	used := make([]bool, len(l.folders))
+	for _, f := range l.files {
+		used[f.folder] = true
+	}
+	return used
+}
+
 // others are the extensions of images that are not read here.
 var others = []string{".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".ppm", ".pgm"}
 
@@ -72,13 +81,9 @@ func (t *Table) readFolder() error {
 			return fail("", "found %d class folders, which is too many", len(top.folders))
 		}
 		for i, name := range top.folders {
-			inner, err := t.visit(name, uint32(i))
+			inner, err := t.visitClass(name, uint32(i))
 			if err != nil {
 				return err
-			}
-			if len(inner.folders) > 0 && inner.images == 0 {
-				return fail("name the folder that holds the class folders: "+path.Join(t.path, name), "the class folder %s holds folders, as %s, expected images",
-					name, inner.folders[0])
 			}
 			found.images += inner.images
 			found.other += inner.other
@@ -95,6 +100,29 @@ func (t *Table) readFolder() error {
 		return fail("name a folder of PNG files, or of class folders with PNG files", "found no PNG files")
 	}
 	return nil
+}
+
+// visitClass is visit for a class folder, which may hold other folders, but no images in them: ImageFolder would take these too.
+func (t *Table) visitClass(name string, folder uint32) (visit, error) {
+	inner, err := t.visit(name, folder)
+	if err != nil || len(inner.folders) == 0 {
+		return inner, err
+	}
+	if inner.images == 0 {
+		return inner, fail("name the folder that holds the class folders: "+path.Join(t.path, name), "the class folder %s holds folders, as %s, expected images",
+			name, inner.folders[0])
+	}
+	for _, below := range inner.folders {
+		below = path.Join(name, below)
+		deeper, err := t.visit(below, folder)
+		if err != nil {
+			return inner, err
+		}
+		if deeper.images > 0 {
+			return inner, fail("move them into the class folder", "found %d images in %s, expected all of a class in its folder", deeper.images, below)
+		}
+	}
+	return inner, nil
 }
 
 // visit adds the images of a directory to the list, as those of the folder with that index, and tells what else there is.

@@ -1,6 +1,7 @@
 package png
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"io"
@@ -17,10 +18,14 @@ import (
 // metadataName is the file that Hugging Face's imagefolder looks for.
 const metadataName = "metadata.csv"
 
+// byteOrderMark is what Excel and Windows put before UTF-8.
+const byteOrderMark = "\xef\xbb\xbf"
+
 // Metadata is what metadata.csv says of labels.
 type metadata struct {
 	files   []string         // with slashes
 	labels  []int32          // of the files; nil if there is no file or no column of labels
+	texts   bool             // there are labels that are no integers, and so none
 	classes map[int32]string // names by label; nil if there is no such column, or a label has two names
 }
 
@@ -37,7 +42,11 @@ func (t *Table) readMetadata() (m metadata, err error) {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return m, err
 	}
-	r := csv.NewReader(f)
+	text := bufio.NewReader(f)
+	if mark, _ := text.Peek(len(byteOrderMark)); string(mark) == byteOrderMark { // before a quote too
+		_, _ = text.Discard(len(byteOrderMark)) // it was seen
+	}
+	r := csv.NewReader(text)
 	r.ReuseRecord = true
 	header, err := r.Read()
 	if err == io.EOF {
@@ -45,9 +54,6 @@ func (t *Table) readMetadata() (m metadata, err error) {
 	}
 	if err != nil {
 		return m, t.inFile(metadataName, fail("", "%v", err))
-	}
-	if len(header) > 0 {
-		header[0] = strings.TrimPrefix(header[0], "\xef\xbb\xbf")
 	}
 	name, label, class := slices.Index(header, "file_name"), slices.Index(header, "label"), slices.Index(header, schema.ClassName)
 	if name < 0 || label < 0 {
@@ -74,7 +80,7 @@ func (m *metadata) read(r *csv.Reader, name, label, class int) error {
 		}
 		v, err := strconv.ParseInt(strings.TrimSpace(fields[label]), 10, 32)
 		if err != nil { // names, as Hugging Face allows: they say no more than class folders do
-			m.files, m.labels, m.classes = nil, nil, nil
+			*m = metadata{texts: true}
 			return nil
 		}
 		m.files = append(m.files, strings.Clone(fields[name]))

@@ -36,6 +36,9 @@ func TestOddFolders(t *testing.T) {
 		"an empty metadata.csv":       {map[string][]byte{"0/a.png": good, metadataName: {}}, nil, "", 1},
 		"metadata.csv of a quote":     {map[string][]byte{"0/a.png": good, metadataName: []byte("\"file_name,label\n")}, nil, metadataName, 0},
 		"metadata.csv with a mark":    {map[string][]byte{"a.png": good, metadataName: []byte("\xef\xbb\xbffile_name,label\na.png,7\n")}, nil, "", 1},
+		"a quoted mark":               {map[string][]byte{"a.png": good, metadataName: []byte("\xef\xbb\xbf\"file_name\",\"label\"\na.png,7\n")}, nil, "", 1},
+		"images below a class folder": {map[string][]byte{"0/a.png": good, "0/more/b.png": good}, nil, "found 1 images in 0/more", 0},
+		"notes below a class folder":  {map[string][]byte{"0/a.png": good, "0/more/b.txt": {1}}, nil, "", 1},
 		"labels that are text":        {map[string][]byte{"0/a.png": good, metadataName: []byte("file_name,label\n0/a.png,cat\n")}, nil, "", 1},
 		"lines of other files":        {map[string][]byte{"x/a.png": good, metadataName: []byte("file_name,label\ny/b.png,3\nx/a.png,4\n")}, nil, "", 1},
 		"a class folder without line": {map[string][]byte{"x/a.png": good, "y/b.png": good, metadataName: []byte("file_name,label\nx/a.png,4\n")}, nil, "no label for the class folder y", 0},
@@ -71,6 +74,34 @@ func TestOddFolders(t *testing.T) {
 	for _, path := range []string{file, file + " is not there"} {
 		if _, err := Open(path, source.ReadOptions{}); err == nil {
 			t.Errorf("%s was opened", path)
+		}
+	}
+}
+
+// Folders without images have no label that matters: they leave numbers what they are, and are named where folders are counted.
+func TestFoldersWithoutImages(t *testing.T) {
+	t.Parallel()
+	good := pixels(t, 3, 2, grey)
+	for name, c := range map[string]struct {
+		files map[string][]byte
+		want  []byte // labels
+		note  string
+	}{
+		"numbers":       {map[string][]byte{"5/0.png": good, "10/1.png": good, "tmp/x.txt": {1}}, []byte{5, 10}, "labels are the names of the class folders"},
+		"names":         {map[string][]byte{"cat/0.png": good, "dog/1.png": good, "annotations/x.xml": {1}}, []byte{1, 2}, "annotations has no images, and is counted"},
+		"text as label": {map[string][]byte{"0.png": good, metadataName: []byte("file_name,label\n0.png,cat\n")}, nil, "as those of metadata.csv are not all integers"},
+	} {
+		table := open(t, makeFolder(t, c.files), source.ReadOptions{})
+		data, err := readAll(table, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []byte
+		if len(data) > 1 {
+			found = data[1]
+		}
+		if notes := strings.Join(table.Notes(), "\n"); !slices.Equal(found, c.want) || !strings.Contains(notes, c.note) {
+			t.Errorf("%s: found %d, %q, expected %d, %q", name, found, notes, c.want, c.note)
 		}
 	}
 }

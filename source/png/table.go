@@ -67,7 +67,7 @@ func (t *Table) begin(o source.ReadOptions) error {
 		return err
 	}
 	t.sort()
-	if err := t.findLabels(); err != nil {
+	if err := t.findLabels(o); err != nil {
 		return err
 	}
 	if err := t.openFolders(); err != nil {
@@ -93,7 +93,7 @@ func (t *Table) begin(o source.ReadOptions) error {
 	t.limit = 2*t.format.Size() + maxExtra
 	t.columns = []source.Column{image}
 	if t.labels.given {
-		t.columns = append(t.columns, source.Column{Name: "label", DType: t.labels.dtype, Origin: image.Origin, Classes: t.labels.classes})
+		t.columns = append(t.columns, source.Column{Name: t.labels.name, DType: t.labels.dtype, Origin: image.Origin, Classes: t.labels.classes})
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package png
+package schema
 
 import (
 	"slices"
@@ -27,7 +27,7 @@ func TestFolderNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := folderNames(tt.classes); !slices.Equal(got, tt.want) {
+			if got := FolderNames(tt.classes); !slices.Equal(got, tt.want) {
 				t.Errorf("found %q, expected %q", got, tt.want)
 			}
 		})
@@ -41,7 +41,7 @@ func FuzzFolderNames(f *testing.F) {
 	f.Add("x_,x-,_x,X-1,x-1-1,")
 	f.Fuzz(func(t *testing.T, joined string) {
 		classes := strings.Split(joined, ",")
-		folders := folderNames(classes)
+		folders := FolderNames(classes)
 		seen := map[string]bool{}
 		for label, name := range folders {
 			if (name == "") != (classes[label] == "") {

@@ -1,19 +1,16 @@
-package png
+package schema
 
 import (
 	"strconv"
 	"strings"
 )
 
-// maxName is the most bytes of a class's name that stay; with "-" and a label, a folder's name has less than 100.
-const maxName = 80
+// maxFolderName is the most bytes of a class's name that stay; with "-" and a label, a folder's name has less than 100.
+const maxFolderName = 80
 
-// FolderNames are the names of the class folders of classes, by label, where they are named after the classes; empty for a label without a class.
-func FolderNames(classes []string) []string { return folderNames(classes) }
-
-// folderNames maps the names of classes to names of folders, different without regard to case; see the package comment. The name at a label is
-// empty if the class has none.
-func folderNames(classes []string) []string {
+// FolderNames are the names of folders for classes, by label: different without regard to case, and legal on every system. A name is empty where
+// the label has no class.
+func FolderNames(classes []string) []string {
 	folders := make([]string, len(classes))
 	numbered := make([]bool, len(classes))
 	for label, class := range classes {
@@ -66,7 +63,7 @@ func homonyms(folders []string) map[string][]int {
 func cleanName(name string) string {
 	parts := strings.FieldsFunc(name, func(r rune) bool { return !allowed(r) })
 	name = strings.TrimLeft(strings.Join(parts, "_"), "_-")
-	return strings.TrimRight(name[:min(len(name), maxName)], "_-")
+	return strings.TrimRight(name[:min(len(name), maxFolderName)], "_-")
 }
 
 func allowed(r rune) bool {
