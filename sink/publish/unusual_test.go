@@ -1,0 +1,237 @@
+package publish
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/iotest"
+)
+
+// TestLongNames asks for names that the file system has no room for: for the file itself, or only for the hidden name beside it.
+func TestLongNames(t *testing.T) {
+	t.Parallel()
+	const most = 255 // bytes of a name on every common file system
+	for name, hint := range map[string]string{strings.Repeat("x", most+1): "", strings.Repeat("x", most): "34 bytes longer"} {
+		dir := t.TempDir()
+		err := commitFile(filepath.Join(dir, name), "new", Options{})
+		var e *Error
+		if !errors.Is(err, syscall.ENAMETOOLONG) || !errors.As(err, &e) || !strings.Contains(e.Hint(), hint) {
+			t.Errorf("a name of %d bytes: found %v, expected %v with a hint", len(name), err, syscall.ENAMETOOLONG)
+		}
+		if left := readTree(t, dir); len(left) > 0 {
+			t.Errorf("a name of %d bytes: found %v, expected nothing", len(name), left)
+		}
+	}
+}
+
+// TestMissingInputs makes an output while an input is not there: it is no reason to refuse one.
+func TestMissingInputs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := write(t, filepath.Join(dir, "out"), "old")
+	if err := commitFile(path, "new", Options{Overwrite: true, Inputs: []string{filepath.Join(dir, "gone", "in"), "-"}}); err != nil {
+		t.Fatal(err)
+	}
+	if found := readTree(t, dir); found["out"] != "new" {
+		t.Errorf("found %v, expected the new file", found)
+	}
+}
+
+// TestManyLinks follows 45 links, more than Linux does, to a name that is free.
+func TestManyLinks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for i := range 45 {
+		symlink(t, fmt.Sprint(i), filepath.Join(dir, fmt.Sprint(i+1)))
+	}
+	before := readTree(t, dir)
+	if err := commitFile(filepath.Join(dir, "45"), "new", Options{}); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "links") {
+		t.Errorf("found %v, expected %v for the links", err, ErrRefused)
+	}
+	if after := readTree(t, dir); len(after) != len(before) {
+		t.Errorf("found %v, expected the links alone", after)
+	}
+	if err := commitFile(filepath.Join(dir, "20"), "new", Options{}); err != nil {
+		t.Errorf("20 links: found %v", err)
+	}
+	if found := readTree(t, dir); found["0"] != "new" {
+		t.Errorf("20 links: found %v, expected the file at their end", found)
+	}
+}
+
+// TestOneLockForTwo has two targets whose lock files are one, as names are that differ in case alone where case is ignored.
+func TestOneLockForTwo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first := place{path: filepath.Join(dir, "a")}.lockPath()
+	write(t, first, "")
+	if err := os.Link(first, place{path: filepath.Join(dir, "b")}.lockPath()); err != nil {
+		t.Skip(err)
+	}
+	_, err := Prepare([]Target{{Path: filepath.Join(dir, "a")}, {Path: filepath.Join(dir, "b")}}, Options{})
+	if !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "is the same output as "+filepath.Join(dir, "a")) {
+		t.Errorf("found %v, expected that they are the same output", err)
+	}
+}
+
+// TestWithoutLocks makes outputs where the file system has no locks: what another run may be writing is left alone.
+func TestWithoutLocks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	theirs := place{path: filepath.Join(dir, "train.parquet")}.hidden(partialSuffix)
+	write(t, theirs, "half")
+	if err := makeOutputs(&faultyDisk{lacks: []string{"lock"}}, dir, "new", Options{}); err != nil {
+		t.Fatal(err)
+	}
+	found := readTree(t, dir)
+	if found["train.parquet"] != "new" || found[filepath.Base(theirs)] != "half" {
+		t.Errorf("found %v, expected the new file and the other run's", found)
+	}
+}
+
+// TestEndedFolder asks a folder for more after Discard.
+func TestEndedFolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s, err := Prepare([]Target{{Path: filepath.Join(dir, "train"), Folder: true}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, err := s.Folder(0).Class("0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Discard()
+	if _, err := s.Folder(0).Class("1"); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("a new class: found %v, expected %v", err, fs.ErrClosed)
+	}
+	if err := open.WriteFile("00001.png", nil); err == nil {
+		t.Error("a file was written")
+	}
+	if _, err := open.Create("00001.csv"); err == nil {
+		t.Error("a file was made")
+	}
+	if err := s.Complete(); !errors.Is(err, errEnded) {
+		t.Errorf("Complete: found %v, expected %v", err, errEnded)
+	}
+	if left := readTree(t, dir); len(left) > 0 {
+		t.Errorf("found %v, expected nothing", left)
+	}
+}
+
+// A brokenFile fails in ways of its own.
+type brokenFile struct{ write, sync, stat error }
+
+func (f brokenFile) Write(p []byte) (int, error) { return 0, f.write }
+func (f brokenFile) Sync() error                 { return f.sync }
+func (f brokenFile) Stat() (fs.FileInfo, error)  { return nil, f.stat }
+func (f brokenFile) Close() error                { return nil }
+
+// TestFirstErrorStays writes to a file after it has failed: finish repeats the first error, without the hidden name that os puts around it.
+func TestFirstErrorStays(t *testing.T) {
+	t.Parallel()
+	for name, cause := range map[string]error{
+		"path":        &fs.PathError{Op: "write", Path: "/hidden", Err: syscall.ENOSPC},
+		"link":        &os.LinkError{Op: "rename", Old: "/hidden", New: "/hidden", Err: syscall.ENOSPC},
+		"system call": &fs.PathError{Op: "write", Path: "/hidden", Err: os.NewSyscallError("write", syscall.ENOSPC)},
+	} {
+		f := &File{path: "out.csv", handle: brokenFile{write: cause}}
+		if _, err := f.Write([]byte("x")); !errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "hidden") || !strings.HasPrefix(err.Error(), "out.csv: writing: ") {
+			t.Errorf("%s: found %v", name, err)
+		}
+		f.handle = brokenFile{write: syscall.EIO}
+		if _, err := f.Write([]byte("x")); !errors.Is(err, syscall.EIO) {
+			t.Errorf("%s: second write: found %v", name, err)
+		}
+		if _, err := f.finish(); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("%s: found %v, expected the first error", name, err)
+		}
+	}
+}
+
+// TestSyncOfPipes finishes files that cannot be synced: pipes have no fsync, other files that fail to are lost.
+func TestSyncOfPipes(t *testing.T) {
+	t.Parallel()
+	lost := errors.New("stat was reached")
+	opened := func(err error) func() (fileHandle, error) {
+		return func() (fileHandle, error) { return brokenFile{sync: syscall.EINVAL, stat: lost}, err }
+	}
+	for name, c := range map[string]struct {
+		file *File
+		want error
+	}{
+		"pipe":           {&File{open: opened(nil)}, lost},
+		"file":           {&File{handle: brokenFile{sync: syscall.EINVAL, stat: lost}}, syscall.EINVAL},
+		"broken pipe":    {&File{open: opened(nil), handle: brokenFile{sync: syscall.EPIPE, stat: lost}}, syscall.EPIPE},
+		"gone":           {&File{open: opened(syscall.ENXIO)}, syscall.ENXIO},
+		"closed already": {&File{closed: true}, fs.ErrClosed},
+	} {
+		if _, err := c.file.finish(); !errors.Is(err, c.want) {
+			t.Errorf("%s: found %v, expected %v", name, err, c.want)
+		}
+	}
+}
+
+// TestEqualReaders compares what is longer than a chunk, and what cannot be read.
+func TestEqualReaders(t *testing.T) {
+	t.Parallel()
+	long, broken := strings.Repeat("x", 300<<10), errors.New("the disk is broken")
+	for name, c := range map[string]struct {
+		a, b io.Reader
+		same bool
+		err  error
+	}{
+		"equal":              {strings.NewReader(long), iotest.OneByteReader(strings.NewReader(long)), true, nil},
+		"longer":             {strings.NewReader(long), strings.NewReader(long + "x"), false, nil},
+		"longer by a chunk":  {strings.NewReader(long[:256<<10]), strings.NewReader(long), false, nil},
+		"other end":          {strings.NewReader(long + "x"), strings.NewReader(long + "y"), false, nil},
+		"unreadable, first":  {io.MultiReader(strings.NewReader(long), iotest.ErrReader(broken)), strings.NewReader(long), false, broken},
+		"unreadable, second": {strings.NewReader(long), io.MultiReader(strings.NewReader(long), iotest.ErrReader(broken)), false, broken},
+	} {
+		if same, err := equalReaders(c.a, c.b); same != c.same || err != c.err {
+			t.Errorf("%s: found %t and %v, expected %t and %v", name, same, err, c.same, c.err)
+		}
+	}
+}
+
+// TestDamagedManifests refuses manifests that were not written by idxport, or are damaged: a folder is replaced only on the word of a whole one.
+func TestDamagedManifests(t *testing.T) {
+	t.Parallel()
+	sum := strings.Repeat("0", 64)
+	manifest := func(version int, content string) string {
+		return fmt.Sprintf(`{"format":"idxport-folder","version":%d,"files":0,"bytes":0,"content":%q,"classes":{}}`, version, content)
+	}
+	if _, err := decodeManifest([]byte(manifest(2, sum))); err != nil {
+		t.Errorf("found %v, expected a manifest", err)
+	}
+	for name, text := range map[string]string{
+		"hash of 31 bytes": manifest(2, sum[2:]), "no hexadecimal hash": manifest(2, sum[1:]+"x"), "version 0": manifest(0, sum), "version 3": manifest(3, sum),
+		"other format": strings.Replace(manifest(2, sum), "idxport", "other", 1), "cut": manifest(2, sum)[:60], "empty": "",
+	} {
+		if _, err := decodeManifest([]byte(text)); err == nil {
+			t.Errorf("%s: it was taken", name)
+		}
+		if _, err := CardMark.manifestIn([]byte("# x\n" + cardBegin + text + cardEnd)); err == nil {
+			t.Errorf("%s: it was taken of a card", name)
+		}
+	}
+}
+
+// TestFingerprintFails takes the fingerprint of what is not there, and of a folder with a link to nothing.
+func TestFingerprintFails(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if _, err := Fingerprint(filepath.Join(dir, "missing")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("found %v, expected %v", err, fs.ErrNotExist)
+	}
+	symlink(t, "nothing", filepath.Join(dir, "link"))
+	if _, err := Fingerprint(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a link to nothing: found %v, expected %v", err, fs.ErrNotExist)
+	}
+}
