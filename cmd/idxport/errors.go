@@ -71,6 +71,7 @@ var exitCodes = []kind{
 	{fs.ErrPermission, exitPermission},
 	{syscall.EROFS, exitPermission},
 	{fs.ErrNotExist, exitNoInput},
+	{syscall.ELOOP, exitNoInput},
 }
 
 // exitCode maps an error to the code that the program ends with.

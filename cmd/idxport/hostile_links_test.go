@@ -29,7 +29,7 @@ func TestPlantedLinks(t *testing.T) {
 		"the output file":                    {"x.csv", "victim/keep", false, []string{"-o", "x.csv"}, exitCannotMake, ""},
 		"a new output file":                  {"x.csv", "elsewhere/new.csv", false, []string{"-o", "x.csv"}, exitOK, "elsewhere/new.csv"}, // links are followed, as cp does
 		"a split in a container":             {"out/a", "victim", false, []string{"-o", "OUT", "--to", "png", "--overwrite"}, exitCannotMake, ""},
-		"the lock":                           {".x.csv.idxport-lock", "victim/lock", false, []string{"-o", "x.csv"}, exitIO, ""},
+		"the lock":                           {".x.csv.idxport-lock", "victim/lock", false, []string{"-o", "x.csv"}, exitCannotMake, ""},
 		"what --if-changed keeps":            {".x.csv.idxport.json", "victim/keep", false, []string{"-o", "x.csv", "--if-changed"}, exitOK, "x.csv"},
 		"nowhere":                            {"x.csv", "gone/x.csv", false, []string{"-o", "x.csv"}, exitCannotMake, ""},
 		"itself":                             {"x.csv", "x.csv", false, []string{"-o", "x.csv", "--overwrite"}, exitCannotMake, ""},

@@ -25,6 +25,7 @@ type report struct {
 	Command       string           `json:"command"`
 	Inputs        []inputReport    `json:"inputs"`
 	Outputs       []outputReport   `json:"outputs"`
+	Unchanged     []string         `json:"unchanged,omitempty"` // outputs that need not be made
 	Files         []*fileReport    `json:"files,omitempty"` // of inspect
 	Verified      []verifiedReport `json:"verified,omitempty"`
 	Applied       []appliedItem    `json:"applied"`
@@ -40,7 +41,6 @@ type report struct {
 	jsonLog      bool
 	showProgress string // auto, always or never
 	dataOnStdout bool
-	same         bool // nothing had to be done
 }
 
 // inputReport describes one file that was read.
@@ -113,7 +113,7 @@ func (p *program) reporting(c *cli.Command, f func(*report) error) error {
 func (r *report) end(err error) error {
 	if r.jsonOut {
 		r.Seconds, r.Status = time.Since(r.start).Seconds(), "ok"
-		if r.same {
+		if r.Unchanged != nil {
 			r.Status = "unchanged"
 		}
 		if err != nil {
@@ -155,18 +155,7 @@ func (r *report) parse(c *cli.Command) (err error) {
 
 // describe tells of a job that is about to run: its files, and what was decided for the user.
 func (r *report) describe(j *job) {
-	columns := j.meant.table.Columns()
-	for _, f := range j.split.Files {
-		in := inputReport{Path: f.Path, Split: j.split.Name, Column: f.Name, Rows: j.meant.table.Rows(), Dataset: j.datasetName()}
-		of := slices.DeleteFunc(slices.Clone(columns), func(c source.Column) bool { return c.Name != f.Name })
-		if len(of) == 0 { // a table by itself, or a label of several numbers
-			of = slices.DeleteFunc(slices.Clone(columns), func(c source.Column) bool { return c.Origin != filepath.Base(f.Path) && len(j.split.Files) > 1 })
-		}
-		for _, c := range of {
-			in.Column, in.DType, in.Shape = c.Name, c.DType.String(), append([]int{}, c.Shape...)
-			r.Inputs = append(r.Inputs, in)
-		}
-	}
+	r.reads(j.split, j.meant.table)
 	prefix := r.splitNotes(j.split)
 	if s := j.meant.schema; s.Rows == 0 && s.Source > 0 {
 		r.note("%snone of the %s rows are in the range", prefix, thousands(s.Source))
@@ -184,6 +173,25 @@ func (r *report) describe(j *job) {
 		}
 		if jsonText(a) != "{}" {
 			r.Applied = append(r.Applied, appliedItem{Split: j.split.Name, applied: a})
+		}
+	}
+}
+
+// reads tells of the files of s, which t is made of.
+func (r *report) reads(s dataset.Split, t source.Table) {
+	columns := t.Columns()
+	for _, f := range s.Files {
+		in := inputReport{Path: f.Path, Split: s.Name, Column: f.Name, Rows: t.Rows()}
+		if s.Dataset != nil {
+			in.Dataset = s.Dataset.Name
+		}
+		of := slices.DeleteFunc(slices.Clone(columns), func(c source.Column) bool { return c.Name != f.Name })
+		if len(of) == 0 { // a table by itself, or a label of several numbers
+			of = slices.DeleteFunc(slices.Clone(columns), func(c source.Column) bool { return c.Origin != filepath.Base(f.Path) && len(s.Files) > 1 })
+		}
+		for _, c := range of {
+			in.Column, in.DType, in.Shape = c.Name, c.DType.String(), append([]int{}, c.Shape...)
+			r.Inputs = append(r.Inputs, in)
 		}
 	}
 }
@@ -210,9 +218,11 @@ func (r *report) unchanged(so bool, jobs []*job) {
 	if !so {
 		return
 	}
-	r.same = true
 	for _, out := range allOutputs(jobs) {
-		r.note("%s: unchanged", out.path)
+		if !slices.Contains(r.Unchanged, out.path) { // once, where splits share a folder
+			r.Unchanged = append(r.Unchanged, out.path)
+			r.note("%s: unchanged", out.path)
+		}
 	}
 }
 
@@ -248,12 +258,12 @@ func (r *report) wrote(o outputReport, load string) {
 	if r.quiet || o.Path == stdout {
 		return
 	}
-	what := fmt.Sprintf("%s  %s rows  %s", filepath.ToSlash(o.Path), thousands(o.Rows), bytesText(o.Bytes))
+	what := fmt.Sprintf("%s  %s  %s", filepath.ToSlash(o.Path), counted(o.Rows, "row"), bytesText(o.Bytes))
 	switch {
 	case o.Parts != nil:
-		what = fmt.Sprintf("%s  %s rows  %s  %s", filepath.ToSlash(o.shown), thousands(o.Rows), files(len(o.Parts)), bytesText(o.Bytes))
+		what = fmt.Sprintf("%s  %s  %s  %s", filepath.ToSlash(o.shown), counted(o.Rows, "row"), counted(int64(len(o.Parts)), "file"), bytesText(o.Bytes))
 	case o.Files != nil:
-		what = fmt.Sprintf("%s  %s files  %s", filepath.ToSlash(filepath.Clean(o.Path))+"/", thousands(*o.Files), bytesText(o.Bytes))
+		what = fmt.Sprintf("%s  %s  %s", filepath.ToSlash(filepath.Clean(o.Path))+"/", counted(*o.Files, "file"), bytesText(o.Bytes))
 	}
 	if o.SHA256 != "" {
 		what += "  sha256 " + o.SHA256
@@ -261,7 +271,7 @@ func (r *report) wrote(o outputReport, load string) {
 	lines := []string{what}
 	for _, p := range o.Parts {
 		if p.SHA256 != "" {
-			lines = append(lines, fmt.Sprintf("%s  %s rows  %s  sha256 %s", filepath.ToSlash(p.Path), thousands(p.Rows), bytesText(p.Bytes), p.SHA256))
+			lines = append(lines, fmt.Sprintf("%s  %s  %s  sha256 %s", filepath.ToSlash(p.Path), counted(p.Rows, "row"), bytesText(p.Bytes), p.SHA256))
 		}
 	}
 	for _, line := range lines {
@@ -276,11 +286,12 @@ func (r *report) wrote(o outputReport, load string) {
 	}
 }
 
-func files(n int) string {
+// counted is a number of things, each called what.
+func counted(n int64, what string) string {
 	if n == 1 {
-		return "1 file"
+		return "1 " + what
 	}
-	return thousands(int64(n)) + " files"
+	return thousands(n) + " " + what + "s"
 }
 
 // bytesText is a number of bytes as people read it: decimal units, three digits.

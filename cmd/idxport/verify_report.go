@@ -24,7 +24,7 @@ func (r *report) verified(path, split string, v verified) {
 	if r.quiet {
 		return
 	}
-	what := fmt.Sprintf("%s  %s rows equal: %s", filepath.ToSlash(path), thousands(v.rows), strings.Join(v.columns, ", "))
+	what := fmt.Sprintf("%s  %s equal: %s", filepath.ToSlash(path), counted(v.rows, "row"), strings.Join(v.columns, ", "))
 	if r.jsonLog {
 		r.logJSON("verified", what, "")
 		return

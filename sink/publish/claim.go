@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // lock takes every target's lock, in the order of their paths: of two runs with the same targets one gets them all.
@@ -24,6 +25,8 @@ func (s *Set) lock() error {
 			continue
 		case errors.Is(err, ErrLocked):
 			return lockedError(out, mine)
+		case errors.Is(err, syscall.ELOOP): // it is not followed: whoever made it may not choose what is locked
+			return refusal(out.Path, "cannot be locked, as "+out.lockPath()+" is a link", "delete the link")
 		case err != nil:
 			return failure(out.Path, "locking it", err)
 		}

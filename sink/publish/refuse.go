@@ -117,7 +117,11 @@ func refuseInputs(out *output, inputs []string) error {
 func checkParent(out *output) error {
 	parent := filepath.Dir(out.path)
 	if len(out.missing) > 0 && !out.MakeParents {
-		return &Error{Path: out.Path, Err: ErrNoParent, hint: "mkdir -p " + filepath.Dir(out.Path)}
+		named := filepath.Dir(out.Path)
+		if _, err := os.Stat(named); err == nil { // a link there leads to where there is no folder
+			named = parent
+		}
+		return &Error{Path: out.Path, Err: ErrNoParent, hint: "mkdir -p " + named}
 	}
 	if len(out.missing) > 0 {
 		parent = filepath.Dir(out.missing[0])

@@ -41,35 +41,43 @@ type harness struct {
 
 	known map[string]*bench // what was prepared, by scenario and state
 
-	mu   sync.Mutex
-	rows []*row
+	mu      sync.Mutex
+	rows    []*row
+	remarks map[string]string // below a table, by its title
+
+	fuzzTime string // for each target, as go test has it
 }
 
 // A section is a table of rows.
 type section struct {
 	name, title string
+	unit        string // what a run is
 	run         func(*harness) error
+	long        bool // not in the quick form
 }
 
 var sections = []section{
-	{"kill", "Killed", (*harness).kills},
-	{"errors", "System calls that fail", (*harness).failures},
-	{"power", "Power cut", (*harness).powerCuts},
-	{"limits", "Limits and full or forbidden places", (*harness).limits},
-	{"memory", "Too little memory", (*harness).memory},
-	{"signals", "Signals", (*harness).signals},
-	{"races", "Other runs and readers", (*harness).races},
-	{"inputs", "Inputs that change or are something else", (*harness).changingInputs},
+	{name: "kill", title: "Killed", unit: "kill points", run: (*harness).kills},
+	{name: "errors", title: "System calls that fail", unit: "failing calls", run: (*harness).failures},
+	{name: "power", title: "Power cut", unit: "power cuts", run: (*harness).powerCuts},
+	{name: "limits", title: "Limits and full or forbidden places", unit: "runs at a limit", run: (*harness).limits},
+	{name: "memory", title: "Too little memory", unit: "runs at a limit", run: (*harness).memory},
+	{name: "signals", title: "Signals", unit: "signals", run: (*harness).signals},
+	{name: "races", title: "Other runs and readers", unit: "rounds of concurrent runs", run: (*harness).races},
+	{name: "inputs", title: "Inputs that change or are something else", unit: "changed inputs", run: (*harness).changingInputs},
+	{name: "damage", title: "Damaged inputs", unit: "cuts and bit flips", run: (*harness).damages, long: true},
+	{name: "fuzz", title: "Fuzzing", unit: "fuzz executions", run: (*harness).fuzzing, long: true},
 }
 
 func main() {
 	log.SetFlags(0)
-	h := &harness{known: map[string]*bench{}}
+	h := &harness{known: map[string]*bench{}, remarks: map[string]string{}}
 	flag.StringVar(&h.binary, "binary", "bin/idxport", "the program")
 	flag.StringVar(&h.data, "data", "testdata/fashion-mnist", "folder with the small Fashion-MNIST files")
 	flag.StringVar(&h.python, "python", "", "a Python that has duckdb, for a reader beside the writers")
 	flag.BoolVar(&h.quick, "quick", false, "fewer formats, states and rounds")
 	flag.BoolVar(&h.verbose, "v", false, "print each row as it is done")
+	flag.StringVar(&h.fuzzTime, "fuzztime", "30s", "how long each fuzz target runs")
 	parent := flag.String("tmp", "/dev/shm", "where to work: a tmpfs is fastest")
 	only := flag.String("only", "", "run only these sections, separated by commas")
 	write := flag.String("write", "", "put the tables into this file too; those of other sections stay")
@@ -117,7 +125,7 @@ func (h *harness) main(parent, only, write string) (int, error) {
 	}()
 	h.slots = make(chan struct{}, 2*runtime.NumCPU()) // half of the time a run waits for the disk
 	for _, s := range sections {
-		if only != "" && !slices.Contains(strings.Split(only, ","), s.name) {
+		if only != "" && !slices.Contains(strings.Split(only, ","), s.name) || only == "" && h.quick && s.long {
 			continue
 		}
 		begun := time.Now()
@@ -134,6 +142,11 @@ func (h *harness) main(parent, only, write string) (int, error) {
 	}
 	if len(h.rows) == 0 {
 		return 0, errors.New("no section of that name")
+	}
+	if write != "" {
+		if err := summarise(write); err != nil {
+			return 0, err
+		}
 	}
 	wrong := 0
 	for _, r := range h.rows {

@@ -69,6 +69,11 @@ func (r *row) add(what string, wrong []string) {
 	}
 }
 
+// remark puts a sentence below the table of a section.
+func (h *harness) remark(title, format string, args ...any) {
+	h.remarks[title] = fmt.Sprintf(format, args...)
+}
+
 // expectWrong ends a self-check: wrong outcomes are right, and none is wrong.
 func (r *row) expectWrong() {
 	r.note = fmt.Sprintf("%d noticed", r.wrong)
@@ -104,6 +109,9 @@ func (h *harness) table(title string, took time.Duration) string {
 		cases, runs, wrong = cases+r.cases, runs+r.runs, wrong+r.wrong
 	}
 	fmt.Fprintf(&b, "| **%d skipped** | **%d** | **%d** | **%d** |\n", skipped, cases, runs, wrong)
+	if text := h.remarks[title]; text != "" {
+		fmt.Fprintf(&b, "\n%s\n", text)
+	}
 	fmt.Fprintf(&b, "\nThe %s form, %s, %.0f s on %s; %s.\n", form, time.Now().UTC().Format(time.DateOnly), took.Seconds(), systemName(), h.version())
 	return b.String()
 }
@@ -127,19 +135,4 @@ func (h *harness) version() string {
 	text, _ := exec.Command(h.binary, "version").Output()
 	first, _, _ := bytes.Cut(text, []byte("\n"))
 	return string(first)
-}
-
-// writeTable puts the table of a section between its markers in the file, or at its end.
-func writeTable(path, name, table string) error {
-	begins, ends := fmt.Sprintf("<!-- %s -->\n", name), fmt.Sprintf("<!-- end of %s -->\n", name)
-	text, err := os.ReadFile(path)
-	if err != nil && !os.IsNotExist(err) {
-		return err
-	}
-	before, rest, found := strings.Cut(string(text), begins)
-	_, after, ended := strings.Cut(rest, ends)
-	if !found || !ended {
-		before, after = string(text)+"\n", ""
-	}
-	return os.WriteFile(path, []byte(before+begins+table+ends+after), 0o666)
 }
