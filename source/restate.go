@@ -35,7 +35,7 @@ func Count(ctx context.Context, t Table) (int64, error) {
 	if n := t.Rows(); n >= 0 {
 		return n, nil
 	}
-	b := &Raw{Cap: 1 << 12}
+	b := &Raw{Cap: blockRows(t)}
 	for n := int64(0); ; n += int64(b.Rows) {
 		if err := ctx.Err(); err != nil {
 			return 0, err

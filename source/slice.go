@@ -15,13 +15,9 @@ func Skip(t Table, n int64) error {
 	if s, ok := t.(Seeker); ok {
 		return s.Skip(n)
 	}
-	row := 1
-	for _, c := range t.Columns() {
-		row += c.RecordSize()
-	}
-	b := &Raw{}
+	b, most := &Raw{}, int64(blockRows(t))
 	for n > 0 {
-		b.Cap = int(min(n, int64(max(1, skipBlock/row))))
+		b.Cap = int(min(n, most))
 		if err := t.Read(context.Background(), b); err != nil {
 			return err
 		}
@@ -30,8 +26,17 @@ func Skip(t Table, n int64) error {
 	return nil
 }
 
-// skipBlock is about how many bytes Skip reads at a time.
+// skipBlock is about how many bytes Skip and Count read at a time.
 const skipBlock = 1 << 20
+
+// blockRows is how many rows of t are about skipBlock bytes.
+func blockRows(t Table) int {
+	row := 1
+	for _, c := range t.Columns() {
+		row += c.RecordSize()
+	}
+	return max(1, skipBlock/row)
+}
 
 // sliced is a range of rows of a table.
 type sliced struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,6 +27,9 @@ func (o *inputOptions) findOthers() ([]dataset.Split, error) {
 		}
 		if found == nil && tables != nil || found != nil && tables == nil && in.Path != o.inputs[0].Path {
 			return nil, usagef("%s is no IDX file, and cannot be joined with some", in.Path).hint("convert it by itself")
+		}
+		if in.Name != "" && len(found) > 0 && !found[0].Format.OneColumn {
+			return nil, usagef("%s=%s: %[2]s is a table, which has names for its columns", in.Name, in.Path).hint("leave out %s=", in.Name)
 		}
 		if len(found) > 1 && len(o.inputs) > 1 {
 			return nil, usagef("%s holds %d tables, expected one: several inputs are the columns of one table", in.Path, len(found))
@@ -123,11 +127,14 @@ func (o *inputOptions) openOther(ctx context.Context, f dataset.File, classes []
 		return nil, err
 	}
 	if t.Rows() < 0 && o.counted {
+		if err := readTwice(table.Paths); err != nil {
+			return nil, errors.Join(err, t.Close())
+		}
 		n, err := source.Count(ctx, t)
 		if err = errors.Join(err, t.Close()); err != nil {
 			return nil, err
 		}
-		if t, err = table.Open(read); err != nil {
+		if t, err = interruptible(ctx, func() (source.Table, error) { return table.Open(read) }); err != nil {
 			return nil, err
 		}
 		t = source.WithRows(t, n)
@@ -146,6 +153,17 @@ func (o *inputOptions) openOther(ctx context.Context, f dataset.File, classes []
 		return nil, errors.Join(usagef("--classes %s: %s has no column label; its columns are %s", o.classes, f.Path, columnNames(columns)), t.Close())
 	}
 	return source.WithColumns(t, columns), nil
+}
+
+// readTwice refuses what is no file, such as a pipe, where the rows are counted before they are read.
+func readTwice(paths []string) error {
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+			return usagef("%s does not tell its number of rows, which an output needs, and can be read only once", path).
+				hint("write it to a file first, or choose another format of output, such as Parquet")
+		}
+	}
+	return nil
 }
 
 // checkTyped refuses --dtype and --shape where the file at path tells other types and shapes of all its columns.

@@ -26,7 +26,7 @@ type report struct {
 	Inputs        []inputReport    `json:"inputs"`
 	Outputs       []outputReport   `json:"outputs"`
 	Unchanged     []string         `json:"unchanged,omitempty"` // outputs that need not be made
-	Files         []*fileReport    `json:"files,omitempty"` // of inspect
+	Files         []*fileReport    `json:"files,omitempty"`     // of inspect
 	Verified      []verifiedReport `json:"verified,omitempty"`
 	Applied       []appliedItem    `json:"applied"`
 	Notes         []string         `json:"notes"`

@@ -136,6 +136,7 @@ func (p *program) verify(ctx context.Context, o *verifyOptions, r *report) error
 		return err
 	}
 	defer func() { _ = expected.table.Close() }() // likewise
+	r.reads(s, expected.table)
 	path := split.Files[0].Path
 	if found, err = o.reread(found, path, expected.table.Columns()); err != nil {
 		return err
@@ -251,9 +252,9 @@ type verified struct {
 
 // compare compares found with expected.
 func (p *program) compare(ctx context.Context, expected, found source.Table, c comparison, r *report) (verified, error) {
-	from, to, missing, err := matchColumns(expected.Columns(), found.Columns(), c)
+	from, to, missing, err := compare.Match(expected.Columns(), found.Columns(), c.partial)
 	if err != nil {
-		return verified{}, err
+		return verified{}, &differenceError{path: c.path, what: err.Error()}
 	}
 	counts := (*compare.CountError)(nil)
 	both, err := compare.Pair(expected, found, from, to)
@@ -285,60 +286,6 @@ func (p *program) compare(ctx context.Context, expected, found source.Table, c c
 		result.columns = append(result.columns, expected.Columns()[i].Name)
 	}
 	return result, nil
-}
-
-// matchColumns finds the counterpart of each column: by its name, or the only tensor, or the only scalar, whatever they are called.
-func matchColumns(expected, found []source.Column, c comparison) (from, to []int, missing []string, err error) {
-	taken := map[int]bool{}
-	for i, e := range expected {
-		k := slices.IndexFunc(found, func(f source.Column) bool { return f.Name == e.Name })
-		if k < 0 {
-			k = onlyOne(expected, found, e)
-		}
-		if k < 0 && c.partial {
-			missing = append(missing, e.Name)
-			continue
-		}
-		switch {
-		case k < 0:
-			return nil, nil, nil, &differenceError{path: c.path, what: fmt.Sprintf("it has no column %s; its columns are %s", e.Name, columnNames(found))}
-		case found[k].Elements() != e.Elements(), len(found[k].Shape) > 1 && len(e.Shape) > 1 && !slices.Equal(found[k].Shape, e.Shape):
-			return nil, nil, nil, &differenceError{path: c.path, what: fmt.Sprintf("column %s has records of the shape %s, expected %s", e.Name,
-				shapeText(found[k].Shape), shapeText(e.Shape))}
-		}
-		from, to, taken[k] = append(from, i), append(to, k), true
-	}
-	for k, f := range found {
-		if !taken[k] && (!c.partial || len(from) == 0) {
-			return nil, nil, nil, &differenceError{path: c.path, what: fmt.Sprintf("it has the column %s, which the inputs have not; their columns are %s", f.Name,
-				columnNames(expected))}
-		}
-	}
-	return from, to, missing, nil
-}
-
-// onlyOne is the only column of found of e's kind, a scalar or a tensor, if e is the only one of its kind too; −1 if there is none.
-func onlyOne(expected, found []source.Column, e source.Column) int {
-	kind := func(c source.Column) bool { return c.Scalar() == e.Scalar() }
-	only := -1
-	for k, f := range found {
-		if kind(f) {
-			if only >= 0 {
-				return -1
-			}
-			only = k
-		}
-	}
-	n := 0
-	for _, c := range expected {
-		if kind(c) {
-			n++
-		}
-	}
-	if n > 1 {
-		return -1
-	}
-	return only
 }
 
 func columnNames(columns []source.Column) string {

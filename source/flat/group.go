@@ -58,7 +58,7 @@ func callImages(fields []Field) []Field {
 	}
 	for i := range fields {
 		f := &fields[i]
-		if f.Shape == nil || f.Name != "" && f.Name != "pixel" && f.Name != "pixels" {
+		if lower := strings.ToLower(f.Name); f.Shape == nil || lower != "" && lower != "pixel" && lower != "pixels" {
 			continue
 		}
 		if !taken[Image] {
@@ -70,7 +70,8 @@ func callImages(fields []Field) []Field {
 	return fields
 }
 
-// byNumber is the tensor whose elements names begins with, numbered from 0 or 1, and their number; 0 if there is none.
+// byNumber is the tensor whose elements names begins with, numbered from 0 or 1, and their number; 0 if there is none. Numbers of several digits may all
+// be padded with zeros to one width, pixel0000 to pixel0783.
 func byNumber(names []string) (Field, int) {
 	first := names[0]
 	if first == "" {
@@ -80,8 +81,11 @@ func byNumber(names []string) (Field, int) {
 	if start != 0 && start != 1 {
 		return Field{}, 0
 	}
-	n := 1
-	for n < len(names) && isNumbered(names[n], prefix, start+n) {
+	n, width := 1, 1
+	if padded := strings.TrimRight(prefix, "0"); padded != prefix && len(names) > 1 && isPadded(names[1], padded, start+1, len(first)-len(padded)) {
+		prefix, width = padded, len(first)-len(padded)
+	}
+	for n < len(names) && isPadded(names[n], prefix, start+n, width) {
 		n++
 	}
 	if n < 2 {
@@ -111,6 +115,15 @@ func isNumbered(name, prefix string, n int) bool {
 	}
 	found, err := strconv.ParseUint(number, 10, 31)
 	return err == nil && int(found) == n
+}
+
+// isPadded tells whether name is prefix and the number n, which is padded with zeros to so many digits if they are more than one.
+func isPadded(name, prefix string, n, width int) bool {
+	if width == 1 {
+		return isNumbered(name, prefix, n)
+	}
+	number, ok := strings.CutPrefix(name, prefix)
+	return ok && number == fmt.Sprintf("%0*d", width, n)
 }
 
 // base is prefix without what separates it from the number.

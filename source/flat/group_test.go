@@ -26,6 +26,14 @@ func grid(prefix string, rows, columns int) (names []string) {
 	return names
 }
 
+// padded is numbered with numbers of so many digits.
+func padded(prefix string, digits, first, n int) (names []string) {
+	for i := range n {
+		names = append(names, fmt.Sprintf("%s%0*d", prefix, digits, first+i))
+	}
+	return names
+}
+
 func TestGroup(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -34,6 +42,10 @@ func TestGroup(t *testing.T) {
 		want  string // name[shape]columns, ? behind a guess
 	}{
 		{"Kaggle's digit recogniser", slices.Concat([]string{"label"}, numbered("pixel", 0, 784)), "label[]1 image[28 28]784?"},
+		{"HAM10000 on Kaggle", slices.Concat(padded("pixel", 4, 0, 2352), []string{"label"}), "image[2352]2352? label[]1"},
+		{"padded numbers from 1", padded("x", 2, 1, 12), "x[12]12?"},
+		{"of two widths", []string{"x00", "x01", "x2"}, "x[2]2? x2[]1"},
+		{"a capital letter", numbered("Pixel", 1, 4), "image[2 2]4?"},
 		{"its test.csv", numbered("pixel", 0, 784), "image[28 28]784?"},
 		{"Kaggle's Fashion-MNIST", slices.Concat([]string{"label"}, numbered("pixel", 1, 784)), "label[]1 image[28 28]784?"},
 		{"rows and columns", slices.Concat([]string{"label"}, grid("", 28, 28)), "label[]1 image[28 28]784"},
