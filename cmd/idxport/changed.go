@@ -88,8 +88,9 @@ func (o *convertOptions) inputsKey(j *job) (string, error) {
 		paths := []string{f.Path}
 		if other, ok := o.others[f.Path]; ok {
 			paths = other.Paths
-		} else if len(f.Header.Dims) == 0 {
-			return "", usagef("--if-changed: %s can be read only once", f.Path).hint("leave out --if-changed, or give a file")
+		}
+		if o.readOnce(f) {
+			return "", usagef("--if-changed: %s can be read only once", shownPath(f.Path)).hint("leave out --if-changed, or give a file")
 		}
 		for _, path := range paths {
 			print, err := publish.Fingerprint(path)

@@ -18,8 +18,8 @@ func checkVerify(o *convertOptions, jobs []*job) error {
 	}
 	for _, j := range jobs {
 		for _, f := range j.split.Files {
-			if _, other := o.others[f.Path]; !other && len(f.Header.Dims) == 0 {
-				return usagef("--verify: %s can be read only once", f.Path).hint("leave out --verify, or give a file")
+			if o.readOnce(f) {
+				return usagef("--verify: %s can be read only once", shownPath(f.Path)).hint("leave out --verify, or give a file")
 			}
 		}
 		for _, pass := range j.passes() {

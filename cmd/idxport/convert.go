@@ -8,7 +8,7 @@ import (
 
 const convertUsage = `idxport convert INPUT... -o OUT... [flags]
 
-INPUT is a folder (its splits become tables), a file, NAME=FILE, or - for standard input. Several files are columns of one table.
+INPUT is a folder (its splits become tables), a file, NAME=FILE, or - for standard input (IDX, or an Arrow stream). Several files are columns of one table.
 Files may be compressed with gzip, zstd, xz or bzip2; what they are is told by their content.
 
 OUT is a file, whose name tells the format; FORMAT=PATH; a folder that gets one output for each split in the formats of --to

@@ -26,7 +26,7 @@ func (p *program) convert(ctx context.Context, o *convertOptions, r *report) err
 		return err
 	}
 	o.counted = o.countsRows()
-	splits, err := o.find(false)
+	splits, err := o.find(ctx, false)
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ type labelReport struct {
 
 // inspect prints what the inputs hold. Files that are damaged do not keep it from the others; the first error is returned.
 func (p *program) inspect(ctx context.Context, o *inputOptions, workers int, r *report) error {
-	splits, mismatch, err := o.findAnyway()
+	splits, mismatch, err := o.findAnyway(ctx)
 	if err != nil {
 		return err
 	}
@@ -134,14 +134,14 @@ func (p *program) inspect(ctx context.Context, o *inputOptions, workers int, r *
 }
 
 // findAnyway finds the splits also where files are damaged or do not fit together; the latter is the second result.
-func (o *inputOptions) findAnyway() (splits []dataset.Split, mismatch, err error) {
-	splits, found := o.find(false)
+func (o *inputOptions) findAnyway(ctx context.Context) (splits []dataset.Split, mismatch, err error) {
+	splits, found := o.find(ctx, false)
 	if found == nil {
 		return splits, nil, nil
 	}
 	lenient := *o
 	lenient.salvage = true
-	if splits, err = lenient.find(true); err != nil {
+	if splits, err = lenient.find(ctx, true); err != nil {
 		return nil, nil, found
 	}
 	if errors.Is(found, source.ErrCounts) || errors.Is(found, dataset.ErrSwapped) {

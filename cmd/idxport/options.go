@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"math"
 	"slices"
 	"strings"
@@ -21,10 +22,11 @@ type inputOptions struct {
 	classes       string                   // path, or empty
 	others        map[string]formats.Table // inputs of other formats than IDX, by path; found by find
 	counted       bool                     // they must tell their number of rows
-	dtype         idx.DType                // of what they hold, where they cannot tell; 0: not said
-	shape         []int                    // of its records, likewise; nil: not said
-	labelColumn   string                   // which column is the label: its name, or the index of a number of a label; empty: not said
-	reshape       []int                    // nil: as in the header
+	stdin         *bufio.Reader
+	dtype         idx.DType // of what they hold, where they cannot tell; 0: not said
+	shape         []int     // of its records, likewise; nil: not said
+	labelColumn   string    // which column is the label: its name, or the index of a number of a label; empty: not said
+	reshape       []int     // nil: as in the header
 	littleEndian  bool
 	salvage       bool
 	maxRecordSize int64
@@ -66,6 +68,7 @@ func parseInput(c *cli.Command) (o inputOptions, err error) {
 		}
 		o.inputs = append(o.inputs, dataset.ParseInput(arg))
 	}
+	o.stdin = bufio.NewReader(c.Root().Reader)
 	o.splits, o.dataset, o.classes = c.StringSlice("split"), c.String("dataset"), c.String("classes")
 	o.salvage, o.maxRecordSize = c.Bool("salvage"), c.Int64("max-record-bytes")
 	if o.maxRecordSize < 1 || o.maxRecordSize > math.MaxInt32 {

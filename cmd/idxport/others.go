@@ -18,18 +18,21 @@ import (
 // are columns as IDX files are.
 
 // findOthers looks for tables of other formats among the inputs. There are none if all are IDX files.
-func (o *inputOptions) findOthers() ([]dataset.Split, error) {
+func (o *inputOptions) findOthers(ctx context.Context) ([]dataset.Split, error) {
 	var tables []formats.Table
 	for _, in := range o.inputs {
-		found, err := formats.Find(in.Path)
+		found, err := o.findTables(ctx, in.Path)
 		if err != nil {
 			return nil, err
 		}
 		if found == nil && tables != nil || found != nil && tables == nil && in.Path != o.inputs[0].Path {
 			return nil, usagef("%s is no IDX file, and cannot be joined with some", in.Path).hint("convert it by itself")
 		}
+		if in.Path == source.Stdin && len(found) > 0 && len(o.inputs) > 1 {
+			return nil, usagef("standard input is a table, expected no other inputs")
+		}
 		if in.Name != "" && len(found) > 0 && !found[0].Format.OneColumn {
-			return nil, usagef("%s=%s: %[2]s is a table, which has names for its columns", in.Name, in.Path).hint("leave out %s=", in.Name)
+			return nil, usagef("%s=%s: %s is a table, which has names for its columns", in.Name, in.Path, shownPath(in.Path)).hint("leave out %s=", in.Name)
 		}
 		if len(found) > 1 && len(o.inputs) > 1 {
 			return nil, usagef("%s holds %d tables, expected one: several inputs are the columns of one table", in.Path, len(found))
@@ -43,6 +46,39 @@ func (o *inputOptions) findOthers() ([]dataset.Split, error) {
 		return nil, nil
 	}
 	return o.splitsOf(tables)
+}
+
+// findTables looks for tables at path. Standard input may be a stream that tells what it is.
+func (o *inputOptions) findTables(ctx context.Context, path string) ([]formats.Table, error) {
+	if path != source.Stdin {
+		return formats.Find(path)
+	}
+	return interruptible(ctx, func() ([]formats.Table, error) {
+		if t, ok, err := formats.Stdin(o.stdin); ok || err != nil {
+			return []formats.Table{t}, err
+		}
+		return nil, nil
+	})
+}
+
+// shownPath is what messages call an input.
+func shownPath(path string) string {
+	if path == source.Stdin {
+		return "standard input"
+	}
+	return path
+}
+
+// readOnce tells whether f cannot be opened again: standard input, or a pipe.
+func (o *inputOptions) readOnce(f dataset.File) bool {
+	other, ok := o.others[f.Path]
+	if !ok {
+		return len(f.Header.Dims) == 0
+	}
+	return slices.ContainsFunc(other.Paths, func(path string) bool {
+		info, err := os.Stat(path)
+		return path == source.Stdin || err == nil && !info.Mode().IsRegular() && !info.IsDir()
+	})
 }
 
 // splitsOf makes a split of each table, but one of NumPy's arrays that are columns of one table.
@@ -127,7 +163,9 @@ func (o *inputOptions) openOther(ctx context.Context, f dataset.File, classes []
 		return nil, err
 	}
 	if t.Rows() < 0 && o.counted {
-		if err := readTwice(table.Paths); err != nil {
+		if o.readOnce(f) {
+			err := usagef("%s does not tell its number of rows, which an output needs, and can be read only once", shownPath(f.Path)).
+				hint("write it to a file first, or choose another format of output, such as Parquet")
 			return nil, errors.Join(err, t.Close())
 		}
 		n, err := source.Count(ctx, t)
@@ -153,17 +191,6 @@ func (o *inputOptions) openOther(ctx context.Context, f dataset.File, classes []
 		return nil, errors.Join(usagef("--classes %s: %s has no column label; its columns are %s", o.classes, f.Path, columnNames(columns)), t.Close())
 	}
 	return source.WithColumns(t, columns), nil
-}
-
-// readTwice refuses what is no file, such as a pipe, where the rows are counted before they are read.
-func readTwice(paths []string) error {
-	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-			return usagef("%s does not tell its number of rows, which an output needs, and can be read only once", path).
-				hint("write it to a file first, or choose another format of output, such as Parquet")
-		}
-	}
-	return nil
 }
 
 // checkTyped refuses --dtype and --shape where the file at path tells other types and shapes of all its columns.

@@ -25,7 +25,7 @@ const (
 
 // preview does the work of `idxport preview`.
 func (p *program) preview(ctx context.Context, o *previewOptions, r *report) error {
-	splits, err := o.find(false)
+	splits, err := o.find(ctx, false)
 	if err != nil {
 		return err
 	}

@@ -2,10 +2,13 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -46,7 +49,7 @@ func (b *lockedBuffer) String() string {
 var signals = map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}
 
 // hold NAME FILE WAIT ARGS… starts idxport with the bytes of FILE on its standard input, which stays open. It returns once an output is begun
-// in the folder WAIT or, where WAIT is "note", once the program told something. The script must end it.
+// in the folder WAIT or, where WAIT is "read", once it waits for data. The script must end it.
 func hold(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {
 		ts.Fatalf("usage: hold NAME FILE WAIT ARGS…")
@@ -77,11 +80,24 @@ func hold(ts *testscript.TestScript, neg bool, args []string) {
 
 // begun tells whether what hold waits for is there.
 func (h *held) begun(ts *testscript.TestScript, wait string) bool {
-	if wait == "note" {
-		return strings.Contains(h.stderr.String(), "note: ")
+	if wait == "read" {
+		return h.reads()
 	}
 	found, _ := filepath.Glob(filepath.Join(ts.MkAbs(wait), ".*.partial")) // the pattern is well formed
 	return len(found) > 0
+}
+
+// reads tells whether a thread of the process waits in read(0, …), as Linux shows it; elsewhere it is given a second.
+func (h *held) reads() bool {
+	if runtime.GOOS != "linux" {
+		time.Sleep(time.Second)
+		return true
+	}
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", h.command.Process.Pid)) // the pattern is well formed
+	return slices.ContainsFunc(threads, func(path string) bool {
+		call, _ := os.ReadFile(path) // of a thread that ended there is nothing
+		return strings.HasPrefix(string(call), map[string]string{"amd64": "0", "arm64": "63"}[runtime.GOARCH]+" 0x0 ")
+	})
 }
 
 // endsWithin is how long a process may take to end.

@@ -64,8 +64,8 @@ func (o *inputOptions) sourceOptions() source.Options {
 }
 
 // find looks for the splits of the inputs; damaged takes files too that cannot be read or do not fit together.
-func (o *inputOptions) find(damaged bool) ([]dataset.Split, error) {
-	if others, err := o.findOthers(); others != nil || err != nil {
+func (o *inputOptions) find(ctx context.Context, damaged bool) ([]dataset.Split, error) {
+	if others, err := o.findOthers(ctx); others != nil || err != nil {
 		return others, err
 	}
 	probe := o.sourceOptions()
@@ -160,7 +160,7 @@ func (o *inputOptions) openFile(ctx context.Context, p *program, s dataset.Split
 	}
 	return interruptible(ctx, func() (*source.IDX, error) {
 		if f.Path == source.Stdin {
-			return source.NewIDX(p.stdin, source.Stdin, options)
+			return source.NewIDX(o.stdin, source.Stdin, options)
 		}
 		return source.OpenIDX(f.Path, options)
 	})

@@ -122,7 +122,7 @@ func (p *program) verify(ctx context.Context, o *verifyOptions, r *report) error
 	if err := o.takeRecorded(found); err != nil {
 		return err
 	}
-	splits, err := o.find(false)
+	splits, err := o.find(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (p *program) verify(ctx context.Context, o *verifyOptions, r *report) error
 
 // openOutput opens the table that is verified.
 func (o *verifyOptions) openOutput(ctx context.Context, p *program) (source.Table, dataset.Split, error) {
-	splits, err := o.output.find(false)
+	splits, err := o.output.find(ctx, false)
 	if err != nil {
 		return nil, dataset.Split{}, err
 	}

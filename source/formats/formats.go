@@ -1,11 +1,13 @@
 package formats
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/idxport/idxport/source"
@@ -43,6 +45,19 @@ func formats() []Format {
 	}
 }
 
+// arrowStream is how an Arrow stream begins: with the mark of a message that goes on (Columnar.rst, "Encapsulated message format").
+const arrowStream = "\xff\xff\xff\xff"
+
+// Stdin is the table on standard input: an Arrow stream, which shows what it is and is read from start to end. ok is false if r begins otherwise.
+func Stdin(r *bufio.Reader) (t Table, ok bool, err error) {
+	begin, err := r.Peek(len(arrowStream))
+	if err != nil && err != io.EOF {
+		return t, false, source.ErrorIn(source.Stdin, err)
+	}
+	i := slices.IndexFunc(formats(), func(f Format) bool { return f.Name == "arrow" })
+	return Table{Format: formats()[i], Name: "stdin", Paths: []string{source.Stdin}, path: source.Stdin, stream: r}, string(begin) == arrowStream, nil
+}
+
 // png is the format of folders of images.
 func pngFormat() Format { return Format{Name: "png", Untyped: true, open: png.Open} }
 
@@ -54,7 +69,8 @@ type Table struct {
 	Format Format
 	Name   string // what it is called: the name of the file or folder without its endings, or the split of shards
 	Paths  []string
-	path   string // for messages
+	path   string    // for messages
+	stream io.Reader // where it is read from, if it has no path
 }
 
 // Path is the file or folder of t, as messages call it.
@@ -62,6 +78,9 @@ func (t Table) Path() string { return t.path }
 
 // Open opens t.
 func (t Table) Open(o source.ReadOptions) (source.Table, error) {
+	if t.stream != nil {
+		return arrow.New(t.stream, t.path, o)
+	}
 	if len(t.Paths) == 1 {
 		return t.Format.open(t.Paths[0], o)
 	}
