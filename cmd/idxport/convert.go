@@ -40,6 +40,9 @@ func (p *program) convertCommand() *cli.Command {
 		OnUsageError:    onUsageError,
 		Action: func(ctx context.Context, c *cli.Command) error {
 			return p.reporting(c, func(r *report) error {
+				if c.IsSet("plan") || c.IsSet("part") {
+					return p.convertPart(ctx, c, r)
+				}
 				o, err := parseConvert(c)
 				if err != nil {
 					return err
@@ -96,6 +99,8 @@ func convertFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "verify", Category: aboutOutput, Usage: "read every output again before it appears, and compare it with the inputs, value by value"},
 		&cli.BoolFlag{Name: "checksum", Category: aboutOutput, Usage: "report the sha256 of every output file"},
 		&cli.StringFlag{Name: "rows", Category: aboutOutput, Usage: "take only the rows `A:B` of each split: from 0, B not included, negative from the end"},
+		&cli.StringFlag{Name: "plan", Category: aboutOutput, Usage: "make one part of the plan in `FILE`, which says all the rest: see idxport plan"},
+		&cli.StringFlag{Name: "part", Category: aboutOutput, Usage: "which part: `N`, from 0, or env: what the scheduler of an array of jobs says in JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX or SLURM_ARRAY_TASK_ID"},
 		&cli.BoolFlag{Name: "transpose", Category: aboutOutput, Usage: "swap rows and columns of the images; =false leaves EMNIST as it is stored"},
 		&cli.BoolFlag{Name: "invert", Category: aboutOutput, Usage: "turn every pixel x into 255−x"},
 

@@ -15,6 +15,7 @@ import (
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	packed "github.com/idxport/idxport/sink/compressed"
+	"github.com/idxport/idxport/sink/plan"
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/compressed"
@@ -67,6 +68,11 @@ var exitCodes = []kind{
 	{publish.ErrIncomplete, exitIO},
 	{source.ErrChanged, exitIO},
 	{errNoSpace, exitIO},
+	{plan.ErrUsage, exitUsage},
+	{plan.ErrPlan, exitData},
+	{plan.ErrInput, exitData},
+	{plan.ErrDiffers, exitCannotMake},
+	{plan.ErrIncomplete, exitCannotMake},
 	{syscall.EPIPE, exitSignal + int(syscall.SIGPIPE)},
 	{fs.ErrPermission, exitPermission},
 	{syscall.EROFS, exitPermission},

@@ -49,6 +49,7 @@ const (
 	keyDataset = "idx.dataset"
 	keySplit   = "idx.split"
 	keyApplied = "idx.applied" // JSON: see applied
+	keyPlan    = "idx.plan"    // of a part of a plan: its ID
 )
 
 // label is how messages call the job.
@@ -228,9 +229,11 @@ func (p *program) openPass(ctx context.Context, o *convertOptions, s dataset.Spl
 		if t, err = source.Slice(t, first, last); err != nil {
 			return nil, err
 		}
-		a.Rows, begin = fmt.Sprintf("%d:%d", first, last), first
+		if begin = first; o.planID == "" { // else the rows are those of a part, and nothing is left out
+			a.Rows = fmt.Sprintf("%d:%d", first, last)
+		}
 	}
-	made := &pass{table: t, applied: a, first: begin, schema: schema.Of(t, metadata(t, s, a)...)}
+	made := &pass{table: t, applied: a, first: begin, schema: schema.Of(t, metadata(t, s, a, o.planID)...)}
 	if o.classColumn && !stored {
 		if err = nameClasses(made.schema); err != nil {
 			return nil, err
@@ -262,7 +265,7 @@ func each(t source.Table, wanted func(source.Column) bool, f func(source.Table, 
 }
 
 // metadata is what outputs keep about where they come from.
-func metadata(t source.Table, s dataset.Split, a applied) []schema.Pair {
+func metadata(t source.Table, s dataset.Split, a applied, planID string) []schema.Pair {
 	var sources []string
 	for _, c := range t.Columns() {
 		if !slices.Contains(sources, c.Origin) {
@@ -275,6 +278,9 @@ func metadata(t source.Table, s dataset.Split, a applied) []schema.Pair {
 	}
 	if s.Name != "" {
 		pairs = append(pairs, schema.Pair{Key: keySplit, Value: s.Name})
+	}
+	if planID != "" {
+		pairs = append(pairs, schema.Pair{Key: keyPlan, Value: planID})
 	}
 	if text := jsonText(a); text != "{}" {
 		pairs = append(pairs, schema.Pair{Key: keyApplied, Value: text})

@@ -43,6 +43,7 @@ type convertOptions struct {
 	rowsPerFile  int64    // 0: no limit
 	fileSize     int64    // bytes, 0: no limit
 	checksum     bool
+	planID       string // of the plan that this is a part of, or empty
 	rows         rowRange
 	transpose    *bool // nil: what the data set says
 	invert       bool

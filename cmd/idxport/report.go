@@ -26,7 +26,8 @@ type report struct {
 	Inputs        []inputReport    `json:"inputs"`
 	Outputs       []outputReport   `json:"outputs"`
 	Unchanged     []string         `json:"unchanged,omitempty"` // outputs that need not be made
-	Files         []*fileReport    `json:"files,omitempty"`     // of inspect
+	Plan          *planReport      `json:"plan,omitempty"`
+	Files         []*fileReport    `json:"files,omitempty"` // of inspect
 	Verified      []verifiedReport `json:"verified,omitempty"`
 	Applied       []appliedItem    `json:"applied"`
 	Notes         []string         `json:"notes"`
@@ -249,6 +250,17 @@ func (r *report) logJSON(level, message, hint string) {
 		Message string `json:"message"`
 		Hint    string `json:"hint,omitempty"`
 	}{time.Now().UTC().Format(time.RFC3339), level, message, hint}))
+}
+
+// tell writes a line about what was done.
+func (r *report) tell(line string) {
+	switch {
+	case r.quiet:
+	case r.jsonLog:
+		r.logJSON("info", oneLine(line), "")
+	default:
+		fmt.Fprintln(r.program.stderr, oneLine(line))
+	}
 }
 
 // wrote tells of an output that was published, and of its parts if it has their checksums. On a terminal, the first of each format comes with a line that loads it.

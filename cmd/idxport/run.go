@@ -85,7 +85,8 @@ func (p *program) root() *cli.Command {
 		UsageText: `idxport convert ./fashion-mnist -o out --to parquet,arrow,csv,png
 idxport inspect ./fashion-mnist
 idxport COMMAND --help`,
-		Commands:              []*cli.Command{p.convertCommand(), p.verifyCommand(), p.inspectCommand(), p.previewCommand(), p.formatsCommand(), p.datasetsCommand(), p.versionCommand()},
+		Commands: []*cli.Command{p.convertCommand(), p.verifyCommand(), p.planCommand(), p.commitCommand(), p.statusCommand(),
+			p.abortCommand(), p.inspectCommand(), p.previewCommand(), p.formatsCommand(), p.datasetsCommand(), p.versionCommand()},
 		EnableShellCompletion: true,
 		ConfigureShellCompletionCommand: func(c *cli.Command) {
 			c.Hidden = false

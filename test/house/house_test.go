@@ -25,6 +25,7 @@ var layers = map[string][]string{
 	"source/compressed/inflate": nil,
 	"sink/compressed":           nil,
 	"sink/publish":              nil,
+	"sink/plan":                 {"sink/publish"},
 	"source":                    {"source/idx", "source/compressed"},
 	"source/dataset":            {"source", "source/idx"},
 	"schema":                    {"source", "source/idx"},

@@ -1,0 +1,21 @@
+// Package plan lets many runs make one output. A [Plan] says, before anything is made, which rows go into which part, what the inputs are, and with which
+// options each part is made; it is a file that every run gets. Who starts the runs, and where, is left to schedulers.
+//
+//	plan    the ranges of rows, a hash over the bytes of each, the names of the parts; its own name is the hash of all that
+//	part    is made under a name of its own and then takes its place, unless it is there: twice, at once or later, is harmless
+//	commit  each part is there once, with the rows, the size and the hash that its task told; then the folder appears whole
+//
+// # Names on disk
+//
+// Beside a target named base stands, from the first part until commit or abort,
+//
+//	.<base>.idxport-plan-<8 hex>/attempts/…             parts on their way
+//	.<base>.idxport-plan-<8 hex>/parts/part-00017-<8 hex>.parquet
+//	.<base>.idxport-plan-<8 hex>/tasks/part-00017.json  what was made: rows, bytes, sha256
+//
+// where the digits are the first of the plan's ID. Commit puts an empty _SUCCESS into parts and renames that to base: readers see all parts or none. Nothing
+// but this one step makes anything visible, so runs that were killed, and attempts that end after it, leave what nobody reads.
+//
+// The invariant: a part's name stands for its bytes. The same plan and the same version of the program make the same bytes, which is checked wherever two
+// attempts meet.
+package plan

@@ -1,0 +1,85 @@
+package plan
+
+import (
+	"context"
+	"encoding/hex"
+	"io"
+	"os"
+
+	"github.com/zeebo/xxh3"
+)
+
+// piece is how much of a file is read at a time.
+const piece = 1 << 20
+
+// Hash is the XXH3, 128 bits, of the bytes of a part in the input at path.
+func (in *Input) Hash(ctx context.Context, first, last int64) (string, error) {
+	f, err := os.Open(in.Path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() // only read from
+	from, size := in.Header+first*in.Record, (last-first)*in.Record
+	if in.Record == 0 {
+		from, size = 0, in.Bytes
+	}
+	h := xxh3.New()
+	r := io.NewSectionReader(f, from, size)
+	buf := make([]byte, piece)
+	for {
+		if err := ctx.Err(); err != nil {
+			return "", context.Cause(ctx)
+		}
+		n, err := r.Read(buf)
+		_, _ = h.Write(buf[:n]) // a hash takes everything
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	sum := h.Sum128().Bytes()
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// CheckInputs compares the inputs of a part with what they were when the plan was made: their sizes, and the bytes that the part is made of.
+func (t *Target) CheckInputs(ctx context.Context, part *Part) error {
+	for i := range t.Inputs {
+		in := &t.Inputs[i]
+		info, err := os.Stat(in.Path)
+		if err != nil {
+			return err
+		}
+		if info.Size() != in.Bytes {
+			return fail(ErrInput, "make a new plan", "%s: found %d bytes, expected the %d that the plan was made of", in.Path, info.Size(), in.Bytes)
+		}
+		found, err := in.Hash(ctx, part.First, part.Last)
+		if err != nil {
+			return err
+		}
+		if found != part.Hashes[i] {
+			return fail(ErrInput, "make a new plan", "%s: rows %d to %d are not those that the plan was made of", in.Path, part.First, part.Last)
+		}
+	}
+	return nil
+}
+
+// Cut divides rows into parts of at most so many, from index on. There is one at least.
+func (t *Target) Cut(ctx context.Context, perPart int64, index int) error {
+	if perPart < 1 || perPart > t.Rows {
+		perPart = max(1, t.Rows)
+	}
+	for first := int64(0); first == 0 || first < t.Rows; first += perPart {
+		part := Part{Index: index + len(t.Parts), First: first, Last: min(first+perPart, t.Rows)}
+		for i := range t.Inputs {
+			sum, err := t.Inputs[i].Hash(ctx, part.First, part.Last)
+			if err != nil {
+				return err
+			}
+			part.Hashes = append(part.Hashes, sum)
+		}
+		t.Parts = append(t.Parts, part)
+	}
+	return nil
+}

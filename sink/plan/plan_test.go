@@ -1,0 +1,360 @@
+package plan
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/idxport/idxport/sink/publish"
+)
+
+func TestSpec(t *testing.T) {
+	t.Parallel()
+	for want, indices := range map[string][]int{"": nil, "3": {3}, "3,7-9": {3, 7, 8, 9}, "0-2,4,6-7": {0, 1, 2, 4, 6, 7}} {
+		if got := Spec(indices); got != want {
+			t.Errorf("%v: found %q, expected %q", indices, got, want)
+		}
+	}
+}
+
+// work is a plan for a table of ten rows of three bytes in four parts, and the folder that everything is in.
+func work(t *testing.T) (*Plan, string) {
+	t.Helper()
+	dir := t.TempDir()
+	input := filepath.Join(dir, "in.idx")
+	write(t, input, "HEAD"+strings.Repeat("abcdefghij", 3))
+	target := Target{Path: filepath.Join(dir, "out"), Format: "csv", Extension: ".csv", Rows: 10, Inputs: []Input{{Path: input, Column: "x", Bytes: 34, Header: 4, Record: 3}}}
+	if err := target.Cut(t.Context(), 3, 0); err != nil {
+		t.Fatal(err)
+	}
+	p := &Plan{Tool: "idxport 1", Arguments: []string{"--layout=list"}, Targets: []Target{target}}
+	p.Complete(time.Unix(0, 0))
+	return p, dir
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// deliver makes part i of text.
+func deliver(p *Plan, i int, text string) error {
+	target, part, err := p.Part(i)
+	if err != nil {
+		return err
+	}
+	attempt, err := p.Attempt(target, part)
+	if err == nil {
+		err = os.WriteFile(attempt, []byte(text), 0o666)
+	}
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256([]byte(text))
+	return p.Deliver(target, part, attempt, Task{Bytes: int64(len(text)), SHA256: hex.EncodeToString(sum[:])})
+}
+
+// deliverAll makes all parts.
+func deliverAll(t *testing.T, p *Plan) {
+	t.Helper()
+	for i := range p.Parts() {
+		if err := deliver(p, i, fmt.Sprint("part ", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// visible is what lies at the target: names and contents.
+func visible(t *testing.T, p *Plan) string {
+	t.Helper()
+	var b strings.Builder
+	entries, err := os.ReadDir(p.Targets[0].Path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(p.Targets[0].Path, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%s=%s\n", strings.ReplaceAll(e.Name(), p.short(), "ID"), data)
+	}
+	return b.String()
+}
+
+const whole = "_SUCCESS=\npart-00000-ID.csv=part 0\npart-00001-ID.csv=part 1\npart-00002-ID.csv=part 2\npart-00003-ID.csv=part 3\n"
+
+func TestCut(t *testing.T) {
+	t.Parallel()
+	p, _ := work(t)
+	var got []string
+	for _, part := range p.Targets[0].Parts {
+		got = append(got, fmt.Sprintf("%d:%d-%d", part.Index, part.First, part.Last))
+	}
+	if want := "0:0-3 1:3-6 2:6-9 3:9-10"; strings.Join(got, " ") != want {
+		t.Errorf("found %v, expected %s", got, want)
+	}
+	for rows, parts := range map[int64]int{0: 1, 1: 1, 10: 1, 11: 2} {
+		target := Target{Rows: rows}
+		if err := target.Cut(t.Context(), 10, 0); err != nil || len(target.Parts) != parts {
+			t.Errorf("%d rows: found %d parts and %v, expected %d", rows, len(target.Parts), err, parts)
+		}
+	}
+}
+
+// TestHash: the value of no bytes is that of the reference implementation, xxhsum -H128 of an empty file.
+func TestHash(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "empty")
+	write(t, path, "")
+	if got, err := (&Input{Path: path}).Hash(t.Context(), 0, 0); err != nil || got != "99aa06d3014798d86001c324468d497f" {
+		t.Errorf("found %s and %v", got, err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stopped := errors.New("stopped")
+	cancel(stopped)
+	if _, err := (&Input{Path: path}).Hash(ctx, 0, 0); !errors.Is(err, stopped) {
+		t.Errorf("cancelled: found %v", err)
+	}
+}
+
+func TestCheckInputs(t *testing.T) {
+	t.Parallel()
+	p, dir := work(t)
+	target, part, _ := p.Part(1) // rows 3 to 5, bytes 13 to 21
+	input := filepath.Join(dir, "in.idx")
+	data, err := os.ReadFile(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := range data {
+		changed := bytes.Clone(data)
+		changed[at] ^= 1
+		write(t, input, string(changed))
+		err := target.CheckInputs(t.Context(), part)
+		if inside := at >= 13 && at < 22; inside != errors.Is(err, ErrInput) || !inside && err != nil {
+			t.Errorf("byte %d changed: found %v", at, err)
+		}
+	}
+	write(t, input, string(data)+"x")
+	if err := target.CheckInputs(t.Context(), part); !errors.Is(err, ErrInput) {
+		t.Errorf("a byte more: found %v", err)
+	}
+}
+
+func TestWriteAndRead(t *testing.T) {
+	t.Parallel()
+	p, dir := work(t)
+	path := filepath.Join(dir, "plan.json")
+	for range 2 { // again: the same
+		if err := p.Write(path, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	back, err := Read(path)
+	if err != nil || back.ID != p.ID || back.FileName(&back.Targets[0], &back.Targets[0].Parts[3]) != "part-00003-"+p.ID[:8]+".csv" {
+		t.Fatalf("found %+v and %v", back, err)
+	}
+	later := *p
+	later.Complete(time.Unix(1e9, 0))
+	if later.ID != p.ID {
+		t.Error("the ID depends on the time")
+	}
+	other := *p
+	other.Arguments = nil
+	other.Complete(time.Unix(0, 0))
+	if err := other.Write(path, false); !errors.Is(err, publish.ErrExists) {
+		t.Errorf("another plan in its place: found %v", err)
+	}
+	if err := other.Write(path, true); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestReadRefuses: any change of a plan is noticed by its hash, and what no plan may say also with the right hash.
+func TestReadRefuses(t *testing.T) {
+	t.Parallel()
+	p, dir := work(t)
+	path := filepath.Join(dir, "plan.json")
+	text, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for old, replacement := range map[string]string{`"rows":10`: `"rows":11`, `"first":3`: `"first":4`, "--layout=list": "--layout=flat", `"idxport 1"`: `"idxport 2"`,
+		`"version":1`: `"version":2`, `"idxport-plan"`: `"plan"`, `"targets"`: `"goals"`, `{"format`: `["format`} {
+		changed := strings.Replace(string(text), old, replacement, 1)
+		if changed == string(text) {
+			t.Fatalf("%s is not in %s", old, text)
+		}
+		write(t, path, changed)
+		if _, err := Read(path); !errors.Is(err, ErrPlan) {
+			t.Errorf("%s: found %v", replacement, err)
+		}
+	}
+	for name, change := range map[string]func(t *Target){
+		"a gap":                func(t *Target) { t.Parts[1].First++ },
+		"rows twice":           func(t *Target) { t.Parts[1].First-- },
+		"a part twice":         func(t *Target) { t.Parts[1] = t.Parts[0] },
+		"rows are missing":     func(t *Target) { t.Parts = t.Parts[:3] },
+		"an index is left out": func(t *Target) { t.Parts[3].Index++ },
+		"no hash":              func(t *Target) { t.Parts[3].Hashes = nil },
+		"it ends before":       func(t *Target) { t.Parts[0].Last, t.Parts[1].First = -1, -1 },
+	} {
+		bad, _ := work(t)
+		change(&bad.Targets[0])
+		bad.Complete(time.Unix(0, 0))
+		text, err := json.Marshal(bad)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, path, string(text))
+		if _, err := Read(path); !errors.Is(err, ErrPlan) {
+			t.Errorf("%s: found %v", name, err)
+		}
+	}
+}
+
+func TestCommit(t *testing.T) {
+	t.Parallel()
+	p, dir := work(t)
+	if missing, err := p.Missing(); err != nil || Spec(missing) != "0-3" {
+		t.Errorf("at first: found %v missing and %v", missing, err)
+	}
+	for _, i := range []int{3, 1, 0} {
+		if err := deliver(p, i, fmt.Sprint("part ", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := p.Commit(t.Context()); !errors.Is(err, ErrIncomplete) || visible(t, p) != "" {
+		t.Errorf("a part is missing: found %v", err)
+	}
+	deliverAll(t, p) // three of them for the second time
+	if err := deliver(p, 2, "part two"); !errors.Is(err, ErrDiffers) {
+		t.Errorf("other bytes: found %v", err)
+	}
+	for range 2 {
+		told, unchanged, err := p.Commit(t.Context())
+		if err != nil || visible(t, p) != whole || unchanged == (len(told) > 0) {
+			t.Errorf("found %v, %d tasks and\n%s", err, len(told), visible(t, p))
+		}
+	}
+	if missing, err := p.Missing(); err != nil || missing != nil {
+		t.Errorf("at last: found %v missing and %v", missing, err)
+	}
+	if err := deliver(p, 2, "late"); err != nil { // by a run that began before: it finds its folder gone, and makes it again
+		t.Error(err)
+	}
+	p.Tidy(&p.Targets[0])
+	if _, unchanged, err := p.Commit(t.Context()); err != nil || !unchanged || visible(t, p) != whole {
+		t.Errorf("again, after a late part: found %v and\n%s", err, visible(t, p))
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".out*")); left != nil { // the pattern is well formed
+		t.Errorf("left %v", left)
+	}
+}
+
+// TestCommitRefuses: what lies among the parts must be what their tasks told, and the target free.
+func TestCommitRefuses(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		spoil func(t *testing.T, p *Plan)
+		want  error
+	}{
+		"a part has other bytes": {func(t *testing.T, p *Plan) {
+			write(t, filepath.Join(p.staging(&p.Targets[0]), parts, "part-00001-"+p.short()+".csv"), "part X")
+		}, ErrIncomplete},
+		"a part is cut": {func(t *testing.T, p *Plan) {
+			write(t, filepath.Join(p.staging(&p.Targets[0]), parts, "part-00001-"+p.short()+".csv"), "par")
+		}, ErrIncomplete},
+		"a part is gone": {func(t *testing.T, p *Plan) {
+			if err := os.Remove(filepath.Join(p.staging(&p.Targets[0]), parts, "part-00001-"+p.short()+".csv")); err != nil {
+				t.Fatal(err)
+			}
+		}, ErrIncomplete},
+		"a stranger among them": {func(t *testing.T, p *Plan) { write(t, filepath.Join(p.staging(&p.Targets[0]), parts, "more.csv"), "") }, ErrIncomplete},
+		"a task is no JSON":     {func(t *testing.T, p *Plan) { write(t, p.taskPath(&p.Targets[0], &p.Targets[0].Parts[2]), "{") }, ErrIncomplete},
+		"a task of another part": {func(t *testing.T, p *Plan) {
+			data, err := os.ReadFile(p.taskPath(&p.Targets[0], &p.Targets[0].Parts[1]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, p.taskPath(&p.Targets[0], &p.Targets[0].Parts[2]), string(data))
+		}, ErrIncomplete},
+		"something stands there": {func(t *testing.T, p *Plan) {
+			if err := os.Mkdir(p.Targets[0].Path, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(p.Targets[0].Path, "mine"), "keep")
+		}, publish.ErrExists},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, _ := work(t)
+			deliverAll(t, p)
+			test.spoil(t, p)
+			before := visible(t, p)
+			if _, _, err := p.Commit(t.Context()); !errors.Is(err, test.want) || visible(t, p) != before {
+				t.Errorf("found %v and\n%s", err, visible(t, p))
+			}
+		})
+	}
+}
+
+// TestAtOnce: many attempts of every part and many commits meet, and all ends well.
+func TestAtOnce(t *testing.T) {
+	t.Parallel()
+	p, _ := work(t)
+	var all sync.WaitGroup
+	for range 8 {
+		for i := range p.Parts() {
+			all.Go(func() {
+				if err := deliver(p, i, fmt.Sprint("part ", i)); err != nil {
+					t.Errorf("part %d: %v", i, err)
+				}
+			})
+		}
+	}
+	all.Wait()
+	for range 8 {
+		all.Go(func() {
+			if _, _, err := p.Commit(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if visible(t, p) != whole {
+		t.Errorf("found\n%s", visible(t, p))
+	}
+}
+
+func TestAbort(t *testing.T) {
+	t.Parallel()
+	p, dir := work(t)
+	deliverAll(t, p)
+	if err := p.Abort(); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".out*")); left != nil { // the pattern is well formed
+		t.Errorf("left %v", left)
+	}
+	deliverAll(t, p)
+	if _, _, err := p.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Abort(); err != nil || visible(t, p) != whole {
+		t.Errorf("after commit: found %v and\n%s", err, visible(t, p))
+	}
+}
