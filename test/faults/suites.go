@@ -27,18 +27,22 @@ var (
 func (h *harness) damages() error {
 	rows := map[string]*row{}
 	var cuts, flips int
-	var current *row
+	of := func(test string) *row {
+		if rows[test] == nil {
+			rows[test] = h.row("Damaged inputs", test)
+		}
+		return rows[test]
+	}
+	test := ""
 	_, err := h.follow(func(line string) {
 		if m := testSpeaks.FindStringSubmatch(line); m != nil {
-			if current = rows[m[1]]; current == nil {
-				current = h.row("Damaged inputs", m[1])
-				rows[m[1]] = current
-			}
+			test = m[1]
 		}
-		if m := caseFailed.FindStringSubmatch(line); m != nil && rows[m[1]] != nil {
-			rows[m[1]].wrong++
+		if m := caseFailed.FindStringSubmatch(line); m != nil {
+			of(m[1]).wrong++
 		}
-		if m := damageTold.FindStringSubmatch(line); m != nil && current != nil {
+		if m := damageTold.FindStringSubmatch(line); m != nil {
+			current := of(test)
 			c, _ := strconv.Atoi(m[1]) // digits
 			f, _ := strconv.Atoi(m[2]) // likewise
 			current.cases++
