@@ -6,7 +6,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: build unattended sbom reproducible demo test race lint hostile cover fuzz golden data interop interop-matrix interop-full recipes faults faults-quick bench bench-peers bench-scale bench-results cross vuln clean
+.PHONY: build unattended sbom reproducible spark demo test race lint hostile cover fuzz golden data interop interop-matrix interop-full recipes faults faults-quick bench bench-peers bench-scale bench-results cross vuln clean object lean
 
 ## build: the program, static, as bin/idxport
 build:
@@ -33,6 +33,8 @@ lint:
 	$(GO) vet ./...
 	GOOS=windows $(GO) vet ./...
 	GOOS=darwin $(GO) vet ./...
+	$(GO) vet -tags lean ./object ./cmd/...
+	$(GO) vet -tags gs,azblob ./object
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) test -count=1 ./test/house
 
@@ -97,6 +99,15 @@ faults-quick: build
 unattended: build
 	$$(test/interop/venv ../unattended) test/unattended/run.py --binary $(BIN)
 
+## object: conversions from and to a real S3 server on this machine, which is installed for it, compared with local ones; 100 uploads through broken connections
+object: build data
+	$(GO) run ./test/object -binary $(BIN)
+
+## lean: the program without object storage, as bin/idxport-lean, which stays under 15 MB
+lean:
+	CGO_ENABLED=0 $(GO) build -tags lean -trimpath -ldflags='-s -w' -o $(BIN)-lean ./cmd/idxport
+	test $$(wc -c < $(BIN)-lean) -lt 15000000
+
 ## sbom: the bill of materials of the program, CycloneDX, as bin/idxport.cdx.json; held against the standard's schema
 sbom: build
 	$(GO) run ./test/sbom -binary $(BIN) -o $(BIN).cdx.json
@@ -105,6 +116,10 @@ sbom: build
 ## reproducible: build twice from copies of the sources and demand the same bytes, without cgo and without paths of this machine
 reproducible:
 	test/reproducible
+
+## spark: the data source for Apache Spark, from its wheel: executors killed, speculation, the commit; newer Spark and the recipe for 3.5; Java 17, Linux, ten minutes
+spark: build data
+	$$(test/interop/venv ../spark) test/spark/run.py --binary $(BIN) --newer $$(test/interop/venv ../spark/newer) --recipe $$(test/interop/venv ../spark/recipe)
 
 ## recipes: run the examples of README.md and docs/recipes.md on MNIST and Fashion-MNIST, and compare what they print with what they show
 recipes: build data
@@ -126,6 +141,25 @@ bench-scale: build
 bench-results: build data
 	$(GO) run ./test/bench -binary $(BIN) -data data -write test/bench/RESULTS.md
 	$(GO) run ./test/bench -binary $(BIN) -scale -write test/bench/RESULTS.md
+
+.PHONY: scale-rounds scale-speed scale-docs deploy
+
+## scale-rounds: parts of plans that are made twice at once, killed, stopped and misled at random; every row once, or no table; ROUNDS=10 for CI
+ROUNDS ?= 200
+scale-rounds: build
+	$$(test/interop/venv) test/scale/rounds.py --binary $(BIN) --rounds $(ROUNDS)
+
+## scale-speed: 1, 2 and 4 processes on the parts of 6 GB, beside one plain run; an idle machine, 10 GB of /dev/shm
+scale-speed: build data
+	python3 test/scale/speed.py --binary $(BIN)
+
+## scale-docs: what docs/scale.md shows, run: the shell, Ray, Dask, Iceberg
+scale-docs: build data
+	$$(test/interop/venv) test/scale/docs.py --binary $(BIN)
+
+## deploy: the files of deploy/ held against Kubernetes' validation, AWS's command line and a Slurm of one node
+deploy: build
+	$$(test/interop/venv ../deploy) test/deploy/run.py --binary $(BIN)
 
 ## cross: build for every platform, into dist/
 cross:

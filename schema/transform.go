@@ -30,8 +30,9 @@ func (t *transformed) Decode(b *source.Raw) error {
 	return nil
 }
 
-// Skip, Notes and SourceRows pass through.
+// Skip, Limit, Notes and SourceRows pass through.
 func (t *transformed) Skip(n int64) error { return source.Skip(t.Table, n) }
+func (t *transformed) Limit(n int64)      { source.Limit(t.Table, n) }
 func (t *transformed) Notes() []string    { return source.Notes(t.Table) }
 func (t *transformed) SourceRows() int64  { return source.SourceRows(t.Table) }
 

@@ -25,6 +25,7 @@ type Options struct {
 	LittleEndian  bool     // the payload is little-endian
 	Salvage       bool     // take the whole records of a damaged file
 	Reshape       []int    // other dimensions over the same data, one may be −1; nil: those of the header
+	Files         Files    // where the file is; nil: Local
 }
 
 // A FileError says which file an error is about.
@@ -62,7 +63,7 @@ type IDX struct {
 	next   int64 // index of the next row
 	stream *compressed.Reader
 	damage *forgiving  // what a salvage forgave, or nil
-	file   *os.File    // to be closed; nil for a reader that the caller owns
+	file   File        // to be closed; nil for a reader that the caller owns
 	opened fs.FileInfo // of file, when it was opened
 
 	swapped atomic.Bool // the payload looks little-endian: set while the first batch is decoded
@@ -70,7 +71,7 @@ type IDX struct {
 
 // OpenIDX opens the IDX file at path. A plain file's size is compared with its header before anything else is read.
 func OpenIDX(path string, o Options) (*IDX, error) {
-	f, err := os.Open(path)
+	f, err := In(o.Files).Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +88,7 @@ func OpenIDX(path string, o Options) (*IDX, error) {
 }
 
 // openFile reads f, which is at its start, directly if it is plain, else through a decompressor.
-func openFile(f *os.File, path string, o Options) (*IDX, error) {
+func openFile(f File, path string, o Options) (*IDX, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
@@ -157,7 +158,7 @@ func newIDX(r io.Reader, path string, size int64, o Options) (*IDX, error) {
 
 // count finds the number of rows of a damaged compressed file by reading it once.
 func (t *IDX) count(path string, o Options) error {
-	again, err := os.Open(path)
+	again, err := In(o.Files).Open(path)
 	if err != nil {
 		return err
 	}

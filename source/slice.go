@@ -53,6 +53,7 @@ func Slice(t Table, first, last int64) (Table, error) {
 	if first < 0 || first > last || rows >= 0 && last > rows {
 		return nil, fmt.Errorf("%w: rows %d:%d of %d", ErrRange, first, last, rows)
 	}
+	Limit(t, last)
 	return &sliced{Table: t, first: first, last: last, next: first}, nil
 }
 

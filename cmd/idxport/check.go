@@ -124,7 +124,7 @@ func (p *program) openExpected(ctx context.Context, o *verifyOptions, s dataset.
 }
 
 // reread is found, an output whose file does not tell types, shapes or labels, as one of the columns expected.
-func (o *verifyOptions) reread(found source.Table, path string, expected []source.Column) (source.Table, error) {
+func (o *verifyOptions) reread(ctx context.Context, found source.Table, path string, expected []source.Column) (source.Table, error) {
 	table, other := o.output.others[path]
 	if !other || !table.Format.Untyped {
 		return found, nil
@@ -132,5 +132,5 @@ func (o *verifyOptions) reread(found source.Table, path string, expected []sourc
 	if err := found.Close(); err != nil {
 		return found, err
 	}
-	return table.Open(source.ReadOptions{MaxRecordSize: o.maxRecordSize, DType: o.output.dtype, Shape: o.output.shape, Like: expected})
+	return table.Open(source.ReadOptions{MaxRecordSize: o.maxRecordSize, DType: o.output.dtype, Shape: o.output.shape, Like: expected, Files: o.output.files(ctx)})
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 
+	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
@@ -24,11 +25,12 @@ func describeError(err error) *errorReport {
 		e.Code = "interrupted"
 	}
 	var (
-		path    *fs.PathError
-		file    *source.FileError
-		out     *publish.Error
-		data    *dataset.Error
-		content *idx.Error
+		path      *fs.PathError
+		file      *source.FileError
+		out       *publish.Error
+		data      *dataset.Error
+		content   *idx.Error
+		elsewhere *object.Error
 	)
 	switch {
 	case errors.As(err, &out):
@@ -39,6 +41,8 @@ func describeError(err error) *errorReport {
 		e.Path = file.Path
 	case errors.As(err, &path):
 		e.Path = path.Path
+	case errors.As(err, &elsewhere):
+		e.Path = elsewhere.URL
 	}
 	if errors.As(err, &content) {
 		e.Offset = &content.Offset

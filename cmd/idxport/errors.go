@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"unicode"
 
+	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
@@ -61,6 +62,11 @@ var exitCodes = []kind{
 	{dataset.ErrSwapped, exitData},
 	{dataset.ErrClasses, exitData},
 	{dataset.ErrNoInput, exitNoInput},
+	{object.ErrURL, exitUsage},
+	{object.ErrBuild, exitUsage},
+	{object.ErrExists, exitCannotMake},
+	{object.ErrNoBucket, exitCannotMake},
+	{object.ErrTransfer, exitIO},
 	{publish.ErrExists, exitCannotMake},
 	{publish.ErrRefused, exitCannotMake},
 	{publish.ErrNoParent, exitCannotMake},

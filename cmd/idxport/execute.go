@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/formats"
@@ -54,7 +55,7 @@ func (p *program) convert(ctx context.Context, o *convertOptions, r *report) err
 	if err := checkSpace(jobs); err != nil {
 		return err
 	}
-	set, err := prepare(jobs, o)
+	set, err := prepareAll(ctx, jobs, o)
 	if err != nil {
 		return err
 	}
@@ -129,7 +130,7 @@ func checkSpace(jobs []*job) error {
 
 // spaceFor is the folder whose file system an output takes space of; false for standard output, devices and pipes.
 func spaceFor(path string) (dir string, ok bool) {
-	if path == stdout {
+	if path == stdout || object.IsURL(path) {
 		return "", false
 	}
 	info, err := os.Stat(path)
@@ -166,7 +167,7 @@ func prepare(jobs []*job, o *convertOptions) (*publish.Set, error) {
 
 // addTarget appends what the publisher makes of o, unless it is there for another split.
 func (o *output) addTarget(targets []publish.Target) []publish.Target {
-	if o.path == stdout {
+	if o.path == stdout || object.IsURL(o.path) {
 		return targets
 	}
 	t := publish.Target{Path: o.path, Folder: o.folder(), MakeParents: o.parents, Key: o.madeKey}
@@ -186,7 +187,7 @@ type writers struct {
 	program *program
 	options *convertOptions
 	report  *report
-	set     *publish.Set
+	set     *outputSet
 	written []*written
 }
 
@@ -222,6 +223,9 @@ func (w *writers) run(ctx context.Context, j *job, p *pass) error {
 	}
 	for _, out := range w.written[first:] {
 		out.rows = stats.Rows
+		if err := out.output.sent(); err != nil {
+			return err
+		}
 	}
 	say := w.report.warning // of files that are not as they should be
 	if w.options.others != nil {
@@ -250,6 +254,8 @@ func (w *writers) open(j *job, p *pass, out output) (_ sink.Sink, err error) {
 		if terminal(w.program.stdout) && !out.format.Text() {
 			return nil, usagef("will not write %s to a terminal", out.format.Name).hint("redirect standard output to a file or a program")
 		}
+	case out.object != nil:
+		to = out.object
 	case out.folder():
 		made.folder = w.set.Folder(out.target)
 		target.Folder = made.folder

@@ -2,10 +2,10 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
@@ -20,8 +20,9 @@ type output struct {
 	parents bool // the folders above path are made
 	// division is nil for an output that is one file, or whose format is a folder by itself.
 	division *division
-	target   int    // index in the publisher's set
-	madeKey  string // with --if-changed: a hash over everything that decides on the output
+	target   int            // index in the publisher's set
+	object   *object.Writer // where path is a URL, once it is begun
+	madeKey  string         // with --if-changed: a hash over everything that decides on the output
 }
 
 // name is how messages call the output.
@@ -54,7 +55,10 @@ func expandOutputs(jobs []*job, o *convertOptions) error {
 			}
 		}
 	}
-	return checkHubs(jobs)
+	if err := checkHubs(jobs); err != nil {
+		return err
+	}
+	return o.checkObjects(jobs)
 }
 
 // collision is the error for two outputs with one name.
@@ -107,9 +111,11 @@ func (arg outputArg) expand(j *job, f formats.Format, o *convertOptions) ([]outp
 	case f.OneColumn:
 		return j.columnOutputs(arg, out)
 	case arg.container:
-		out.path = filepath.Join(path, j.base()+f.FileExtension(codec.Name))
+		out.path = source.Under(path, j.base()+f.FileExtension(codec.Name))
 	}
-	out, err = arg.divide(j, f, o, out)
+	if out, err = arg.divide(j, f, o, out); err == nil {
+		err = out.checkFolder(path)
+	}
 	return []output{out}, err
 }
 
@@ -127,9 +133,9 @@ func (j *job) columnOutputs(arg outputArg, out output) ([]output, error) {
 		one.options.Column = i
 		ending := out.format.FileExtension(out.options.Compression.Name)
 		if out.format.Stored {
-			one.path = filepath.Join(out.path, j.publishedName(c)+strings.TrimPrefix(ending, out.format.Extension))
+			one.path = source.Under(out.path, j.publishedName(c)+strings.TrimPrefix(ending, out.format.Extension))
 		} else {
-			one.path = filepath.Join(out.path, j.columnName(c)+ending)
+			one.path = source.Under(out.path, j.columnName(c)+ending)
 		}
 		outs = append(outs, one)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/urfave/cli/v3"
@@ -156,7 +155,7 @@ func (p *program) inspectFile(ctx context.Context, o *inputOptions, s dataset.Sp
 	if s.Dataset != nil {
 		report.Dataset, report.Evidence = s.Dataset.Name, s.Evidence
 	}
-	if info, err := os.Stat(f.Path); err == nil && f.Path != source.Stdin && info.Mode().IsRegular() {
+	if info, err := o.files(ctx).Stat(f.Path); err == nil && f.Path != source.Stdin && info.Mode().IsRegular() {
 		report.FileBytes = info.Size()
 	}
 	report.Compression = "none"

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 
 	"github.com/idxport/idxport/pipeline"
@@ -16,7 +15,7 @@ import (
 // inspectOther reads a table of another format to its end.
 func (p *program) inspectOther(ctx context.Context, o *inputOptions, s dataset.Split, f dataset.File, classes []string, workers int, r *report) (*fileReport, error) {
 	report := &fileReport{Path: f.Path, Split: s.Name, Role: f.Role.String(), Compression: "none", FileBytes: -1, Format: o.others[f.Path].Format.Name}
-	if info, err := os.Stat(f.Path); err == nil && info.Mode().IsRegular() {
+	if info, err := o.files(ctx).Stat(f.Path); err == nil && info.Mode().IsRegular() {
 		report.FileBytes = info.Size()
 	}
 	t, err := o.openOther(ctx, f, classes)

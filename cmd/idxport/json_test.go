@@ -15,8 +15,8 @@ import (
 // samples is the folder of test files.
 var samples = filepath.Join("..", "..", "testdata")
 
-// object is what --json prints, as somebody reads it who knows no more than its documentation.
-type object struct {
+// printed is what --json prints, as somebody reads it who knows no more than its documentation.
+type printed struct {
 	SchemaVersion int      `json:"schema_version"`
 	Status        string   `json:"status"`
 	Command       string   `json:"command"`
@@ -60,11 +60,11 @@ type failure struct {
 }
 
 // runJSON runs the program and parses its standard output, which must be one line with one object and nothing else.
-func runJSON(t *testing.T, args ...string) (object, int) {
+func runJSON(t *testing.T, args ...string) (printed, int) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	code := run(append([]string{"idxport"}, args...), strings.NewReader(""), &stdout, &stderr)
-	var o object
+	var o printed
 	decoder := json.NewDecoder(&stdout)
 	if err := decoder.Decode(&o); err != nil {
 		t.Fatalf("%v: %v; standard error: %s", args, err, stderr.String())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/formats"
@@ -17,6 +18,7 @@ import (
 // inputOptions are the validated flags of all commands that read IDX files.
 type inputOptions struct {
 	inputs        []dataset.Input
+	objects       *object.Store // what URLs among the arguments ask for; nil: there are no arguments yet
 	splits        []string
 	dataset       string
 	classes       string                   // path, or empty
@@ -66,6 +68,9 @@ func parseInput(c *cli.Command) (o inputOptions, err error) {
 	for _, arg := range c.Args().Slice() {
 		if arg == "" {
 			return o, usagef("an input is empty").hint("perhaps a variable of the shell is not set")
+		}
+		if arg, err = o.take(arg); err != nil {
+			return o, err
 		}
 		o.inputs = append(o.inputs, dataset.ParseInput(arg))
 	}
@@ -122,7 +127,11 @@ func parseConvert(c *cli.Command) (*convertOptions, error) {
 	for _, parse := range []func() error{
 		func() error { return o.parseDivision(c) },
 		func() (err error) {
-			o.outputs, err = parseOutputs(c.StringSlice("output"), c.String("to"), o.divided())
+			outputs, err := o.takeAll(c.StringSlice("output"))
+			if err != nil {
+				return err
+			}
+			o.outputs, err = parseOutputs(outputs, c.String("to"), o.divided())
 			return err
 		},
 		func() error { return o.parseView(c) },

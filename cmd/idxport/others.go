@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/formats"
@@ -51,7 +52,11 @@ func (o *inputOptions) findOthers(ctx context.Context) ([]dataset.Split, error) 
 // findTables looks for tables at path. Standard input may be a stream that tells what it is.
 func (o *inputOptions) findTables(ctx context.Context, path string) ([]formats.Table, error) {
 	if path != source.Stdin {
-		return formats.Find(path)
+		found, err := formats.FindIn(o.files(ctx), path)
+		if err == nil && len(found) > 0 && found[0].Format.Name == "png" && object.IsURL(path) {
+			return nil, usagef("%s: folders of images cannot be read from object storage", path).hint("copy the folder to this machine")
+		}
+		return found, err
 	}
 	return interruptible(ctx, func() ([]formats.Table, error) {
 		if t, ok, err := formats.Stdin(o.stdin); ok || err != nil {
@@ -157,7 +162,7 @@ func (o *inputOptions) chosenSplits(splits []dataset.Split) ([]dataset.Split, er
 // openOther opens the file f, which is of another format, as it is.
 func (o *inputOptions) openOther(ctx context.Context, f dataset.File, classes []string) (source.Table, error) {
 	table := o.others[f.Path]
-	read := source.ReadOptions{MaxRecordSize: o.maxRecordSize, DType: o.dtype, Shape: o.shape, Classes: o.knownClasses(classes)}
+	read := source.ReadOptions{MaxRecordSize: o.maxRecordSize, DType: o.dtype, Shape: o.shape, Classes: o.knownClasses(classes), Files: o.files(ctx)}
 	t, err := interruptible(ctx, func() (source.Table, error) { return table.Open(read) })
 	if err != nil {
 		return nil, err

@@ -85,6 +85,9 @@ func (p *program) plan(ctx context.Context, c *cli.Command, r *report) error {
 	if err != nil {
 		return err
 	}
+	if err := o.refuseObjects("plan"); err != nil {
+		return err
+	}
 	o.rowsPerFile = max(1, perPart) // every output is a folder of parts
 	if o.outputs, err = parseOutputs(c.StringSlice("output"), c.String("to"), true); err != nil {
 		return err

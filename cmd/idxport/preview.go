@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/sink/formats"
 )
 
@@ -92,6 +93,9 @@ func parsePreview(c *cli.Command) (*previewOptions, error) {
 	}
 	if o.scale < 0 || o.scale > maxScale {
 		return nil, usagef("--scale %d, expected 0 to %d", o.scale, maxScale)
+	}
+	if slices.ContainsFunc(c.StringSlice("output"), object.IsURL) {
+		return nil, usagef("preview writes no objects").hint("write a local file")
 	}
 	switch outputs := c.StringSlice("output"); {
 	case len(outputs) > 1:

@@ -48,7 +48,7 @@ func (p prober) PayloadSHA256(path string) (string, error) {
 }
 
 func (p prober) Compressed(path string) bool {
-	f, err := os.Open(path)
+	f, err := source.In(p.options.Files).Open(path)
 	if err != nil {
 		return false // who reads it will say so
 	}
@@ -69,9 +69,10 @@ func (o *inputOptions) find(ctx context.Context, damaged bool) ([]dataset.Split,
 		return others, err
 	}
 	probe := o.sourceOptions()
+	probe.Files = o.files(ctx)
 	probe.Reshape = nil // hashes and headers are those of the files
 	return dataset.Find(o.inputs, prober{probe}, dataset.Options{Dataset: o.dataset, Split: o.splits, Uncounted: o.salvage,
-		Reshaped: o.reshape != nil, Damaged: damaged})
+		Reshaped: o.reshape != nil, Damaged: damaged, Files: probe.Files})
 }
 
 // readClasses reads the file of class names, if there is one, for the labels among splits.
@@ -146,7 +147,7 @@ func isLabels(f dataset.File) bool { return f.Role == dataset.Label }
 // openFile opens the file f of the split s, as it is stored.
 func (o *inputOptions) openFile(ctx context.Context, p *program, s dataset.Split, f dataset.File, classes []string) (*source.IDX, error) {
 	options := o.sourceOptions()
-	options.Name = f.Name
+	options.Name, options.Files = f.Name, o.files(ctx)
 	if isLabels(f) {
 		if slices.ContainsFunc(s.Files, func(other dataset.File) bool { return !isLabels(other) }) {
 			options.Reshape = nil // --reshape is about the images beside them

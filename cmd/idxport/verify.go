@@ -138,7 +138,7 @@ func (p *program) verify(ctx context.Context, o *verifyOptions, r *report) error
 	defer func() { _ = expected.table.Close() }() // likewise
 	r.reads(s, expected.table)
 	path := split.Files[0].Path
-	if found, err = o.reread(found, path, expected.table.Columns()); err != nil {
+	if found, err = o.reread(ctx, found, path, expected.table.Columns()); err != nil {
 		return err
 	}
 	opened = found

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+
+	"github.com/idxport/idxport/source"
 )
 
 // Magic numbers: at both ends of a file; of Feather's first version, which is another format.
@@ -36,7 +37,7 @@ type feed struct {
 	next   int64 // row of the file
 
 	// Of a plain file: where its record batches are.
-	file   *os.File
+	file   source.File
 	blocks []place
 	size   int64
 
@@ -82,7 +83,7 @@ func parseMessage(metadata []byte, offset int64) (message, error) {
 }
 
 // openFeed reads the schema of f, a plain file of size bytes, and where its record batches are.
-func openFeed(f *os.File, path string, size int64, c *codecs) (*feed, error) {
+func openFeed(f source.File, path string, size int64, c *codecs) (*feed, error) {
 	d := &feed{path: path, file: f, size: size, codecs: c, rows: unknown}
 	var prefix [len(magic)]byte
 	if n, err := f.ReadAt(prefix[:], 0); err != nil && !errors.Is(err, io.EOF) {

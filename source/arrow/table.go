@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -23,6 +22,7 @@ type Table struct {
 	notes   []string
 	rows    int64 // −1: unknown
 	codecs  *codecs
+	files   source.Files
 
 	feed   *feed    // nil when the table is closed
 	paths  []string // of the files that come after it
@@ -42,7 +42,7 @@ func OpenFiles(paths []string, name string, o source.ReadOptions) (source.Table,
 	if len(paths) == 0 {
 		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
 	}
-	t := &Table{codecs: &codecs{}, paths: paths[1:]}
+	t := &Table{codecs: &codecs{}, files: source.In(o.Files), paths: paths[1:]}
 	var err error
 	if t.feed, err = t.open(paths[0]); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func New(r io.Reader, name string, o source.ReadOptions) (source.Table, error) {
 
 // open opens one file.
 func (t *Table) open(path string) (d *feed, err error) {
-	f, err := os.Open(path)
+	f, err := t.files.Open(path)
 	if err != nil {
 		return nil, err
 	}

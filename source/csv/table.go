@@ -22,7 +22,7 @@ type Table struct {
 	origin  string
 	in      *lines
 	stream  *compressed.Reader
-	file    *os.File // to be closed; nil for a reader that the caller owns
+	file    source.File // to be closed; nil for a reader that the caller owns
 	comma   byte
 	names   []string // of the fields of a line; nil: there is no header
 	count   int      // of fields of a line
@@ -63,7 +63,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 }
 
 func openFile(path string, o source.ReadOptions) (*Table, error) {
-	f, err := os.Open(path)
+	f, err := source.In(o.Files).Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func openFile(path string, o source.ReadOptions) (*Table, error) {
 	return t, nil
 }
 
-func open(f *os.File, path string, o source.ReadOptions) (*Table, error) {
+func open(f source.File, path string, o source.ReadOptions) (*Table, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,7 +39,7 @@ func (f finder) files(inputs []Input) (Split, error) {
 			return Split{}, err
 		}
 	}
-	s.Notes = append(mixedSplits(names), labelsBeside(s.Files, names)...)
+	s.Notes = append(mixedSplits(names), f.labelsBeside(s.Files, names)...)
 	if err := f.check(&s); err != nil {
 		return Split{}, err
 	}
@@ -115,12 +114,12 @@ func common(names []Name, get func(Name) string) string {
 }
 
 // labelsBeside notes labels in the folder of a lone image file that would pair with it.
-func labelsBeside(files []File, names []Name) []string {
+func (f finder) labelsBeside(files []File, names []Name) []string {
 	image := slices.IndexFunc(files, func(f File) bool { return f.Role == Image && f.Path != source.Stdin })
 	if image < 0 || slices.ContainsFunc(files, func(f File) bool { return f.Role == Label || f.Name == Label.String() }) {
 		return nil
 	}
-	entries, err := os.ReadDir(filepath.Dir(files[image].Path))
+	entries, err := f.options.Files.ReadDir(source.Above(files[image].Path), 0)
 	if err != nil {
 		return nil // the file itself can be read, perhaps; there is just nothing to note
 	}

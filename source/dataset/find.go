@@ -41,6 +41,8 @@ type Options struct {
 	Uncounted bool
 	// Reshaped says that the data will be read in other dimensions than the headers': neither counts nor ranks are compared.
 	Reshaped bool
+	// Files is where the inputs are; nil: those of this machine.
+	Files source.Files
 	// Damaged takes files all the same whose headers cannot be read or that do not fit together, for looking at what there is.
 	Damaged bool
 }
@@ -99,12 +101,13 @@ func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
 		}
 		o.Dataset = d.Name
 	}
+	o.Files = source.In(o.Files)
 	f := finder{Prober: p, options: o}
 	for _, in := range inputs {
 		if in.Path == source.Stdin {
 			continue
 		}
-		info, err := os.Stat(in.Path)
+		info, err := o.Files.Stat(in.Path)
 		if err != nil {
 			return nil, source.ErrorIn(in.Path, err)
 		}
@@ -135,7 +138,7 @@ func (f finder) header(path string) (idx.Header, error) {
 	if path == source.Stdin {
 		return idx.Header{}, nil
 	}
-	info, err := os.Stat(path)
+	info, err := f.options.Files.Stat(path)
 	if err != nil {
 		return idx.Header{}, source.ErrorIn(path, err)
 	}

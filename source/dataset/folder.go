@@ -43,7 +43,7 @@ func (f finder) folder(dir string) ([]Split, error) {
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, noFiles(dir, notes)
+		return nil, f.noFiles(dir, notes)
 	}
 	if all, err = f.selectSet(dir, all); err != nil {
 		return nil, err
@@ -108,12 +108,12 @@ func (f finder) checkSplits(where string, pairings []pairing) error {
 // subtitles use, and unpacked images and labels have lost their format at times. Everything else is passed over: folders, hidden files, partial
 // outputs, other formats.
 func (f finder) scan(dir string) (found []candidate, notes []string, err error) {
-	entries, err := os.ReadDir(dir)
+	entries, err := f.options.Files.ReadDir(dir, 0)
 	if err != nil {
 		return nil, nil, source.ErrorIn(dir, err)
 	}
 	for _, e := range entries {
-		c := candidate{filepath.Join(dir, e.Name()), ParseName(e.Name())}
+		c := candidate{source.Under(dir, e.Name()), ParseName(e.Name())}
 		if hidden(e.Name()) || !maybeIDX(c.name) || !regular(c.path, e) {
 			continue
 		}
@@ -157,10 +157,10 @@ const (
 )
 
 // noFiles is the error for a folder without IDX files. It names folders inside that have some.
-func noFiles(dir string, notes []string) error {
+func (f finder) noFiles(dir string, notes []string) error {
 	e := &Error{Message: fmt.Sprintf("no IDX files in %s", dir), Paths: []string{dir}, Err: ErrNoInput,
 		Advice: "IDX files are told by their names, such as train-images-idx3-ubyte.gz; give the files themselves if they are called otherwise"}
-	if folders := foldersWithFiles(dir, hintDepth); len(folders) > 0 {
+	if folders := f.foldersWithFiles(dir, hintDepth); len(folders) > 0 {
 		e.Advice = "folders are not searched; these have IDX files: " + strings.Join(folders, ", ")
 	} else if len(notes) > 0 {
 		e.Message += ": " + strings.Join(notes, ", ")
@@ -169,21 +169,21 @@ func noFiles(dir string, notes []string) error {
 }
 
 // foldersWithFiles lists up to hintFolders folders below dir that have files with a published name.
-func foldersWithFiles(dir string, depth int) (found []string) {
-	entries, _ := os.ReadDir(dir) // what cannot be read is not named
+func (f finder) foldersWithFiles(dir string, depth int) (found []string) {
+	entries, _ := f.options.Files.ReadDir(dir, 0) // what cannot be read is not named
 	for _, e := range entries {
 		if !e.IsDir() || hidden(e.Name()) || len(found) >= hintFolders {
 			continue
 		}
-		sub := filepath.Join(dir, e.Name())
-		inside, _ := os.ReadDir(sub)
+		sub := source.Under(dir, e.Name())
+		inside, _ := f.options.Files.ReadDir(sub, 0)
 		if slices.ContainsFunc(inside, func(e fs.DirEntry) bool {
 			return !e.IsDir() && !hidden(e.Name()) && ParseName(e.Name()).Format != ""
 		}) {
 			found = append(found, sub)
 		}
 		if depth > 1 {
-			found = append(found, foldersWithFiles(sub, depth-1)...)
+			found = append(found, f.foldersWithFiles(sub, depth-1)...)
 		}
 	}
 	return found[:min(len(found), hintFolders)]

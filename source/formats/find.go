@@ -3,7 +3,6 @@ package formats
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,18 +16,21 @@ import (
 
 // Find returns the tables of the file or folder at path, in the order of their names. There is none, and no error, if it is not of a known format, as
 // IDX files and folders of them. The error wraps ErrUnknown where a folder holds tables that cannot be told apart.
-func Find(path string) ([]Table, error) {
+func Find(path string) ([]Table, error) { return FindIn(source.Local{}, path) }
+
+// FindIn is Find for a path in files.
+func FindIn(files source.Files, path string) ([]Table, error) {
 	if path == source.Stdin {
 		return nil, nil
 	}
-	info, err := os.Stat(path)
+	info, err := files.Stat(path)
 	if err != nil {
 		return nil, source.ErrorIn(path, err)
 	}
 	if info.IsDir() {
-		return folder(path, true)
+		return folder(files, path, true)
 	}
-	f, ok, err := file(path)
+	f, ok, err := file(files, path)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -51,7 +53,7 @@ func As(name, path, prefix, label string) (t Table, ok bool, err error) {
 	if !info.IsDir() || t.Format.Name == "png" {
 		return t, true, nil
 	}
-	l, err := list(path, 0)
+	l, err := list(source.Local{}, path, 0)
 	t.Paths = nil
 	for _, file := range l.files {
 		if strings.HasPrefix(file, prefix) {
@@ -95,17 +97,11 @@ type listing struct {
 var photos = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\.(jpe?g|webp|gif|bmp|tiff?)$`) })
 
 // list lists dir, or, to see what kind of a folder it is, some of it: most entries; 0 is all.
-func list(dir string, most int) (l listing, err error) {
-	f, err := os.Open(dir)
+func list(files source.Files, dir string, most int) (l listing, err error) {
+	entries, err := files.ReadDir(dir, most)
 	if err != nil {
 		return l, source.ErrorIn(dir, err)
 	}
-	defer f.Close() // only read from
-	entries, err := f.ReadDir(most)
-	if err != nil && err != io.EOF {
-		return l, source.ErrorIn(dir, err)
-	}
-	slices.SortFunc(entries, func(a, b os.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	for _, entry := range entries {
 		name := entry.Name()
 		switch {
@@ -135,8 +131,8 @@ func isFolder(dir string, entry os.DirEntry) bool {
 }
 
 // folder finds the tables in dir; deep looks into its folders too.
-func folder(dir string, deep bool) ([]Table, error) {
-	l, err := list(dir, 0)
+func folder(files source.Files, dir string, deep bool) ([]Table, error) {
+	l, err := list(files, dir, 0)
 	if err != nil || l.idx {
 		return nil, err
 	}
@@ -151,7 +147,7 @@ func folder(dir string, deep bool) ([]Table, error) {
 	case err != nil || tables != nil && !beside:
 		return tables, err
 	}
-	classes, photos, err := hasClassFolders(dir, l.folders)
+	classes, photos, err := hasClassFolders(files, dir, l.folders)
 	if err != nil || classes {
 		return images, err
 	}
@@ -159,8 +155,8 @@ func folder(dir string, deep bool) ([]Table, error) {
 		return tables, nil
 	}
 	for _, name := range l.folders {
-		path := filepath.Join(dir, name)
-		found, err := folder(path, false)
+		path := source.Under(dir, name)
+		found, err := folder(files, path, false)
 		if err != nil {
 			return nil, err
 		}
@@ -189,10 +185,10 @@ const glance = 1 << 10
 
 // hasClassFolders tells whether there are PNG files in folders of dir, unless all of these are called as splits: then each is a table. photos tells that
 // there are images of other formats.
-func hasClassFolders(dir string, folders []string) (images, photos bool, err error) {
+func hasClassFolders(files source.Files, dir string, folders []string) (images, photos bool, err error) {
 	image, table := "", ""
 	for _, name := range folders {
-		inner, err := list(filepath.Join(dir, name), glance)
+		inner, err := list(files, source.Under(dir, name), glance)
 		if err != nil {
 			return false, false, err
 		}
@@ -219,7 +215,7 @@ func inFiles(dir string, names []string) ([]Table, error) {
 	var tables []Table
 	shards := map[string]int{} // how many there are to be, by the path of the table
 	for _, name := range names {
-		path := filepath.Join(dir, name)
+		path := source.Under(dir, name)
 		f, ok := named(path)
 		if !ok {
 			continue
@@ -229,7 +225,7 @@ func inFiles(dir string, names []string) ([]Table, error) {
 		case partName().MatchString(name):
 			table.Name, table.path = stem(dir), dir
 		case shard != nil:
-			table.Name, table.path = shard[1], filepath.Join(dir, shard[1]+"-*")
+			table.Name, table.path = shard[1], source.Under(dir, shard[1]+"-*")
 			shards[table.path], _ = strconv.Atoi(shard[2]) // five digits
 		}
 		last := len(tables) - 1

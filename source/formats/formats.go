@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -104,13 +103,13 @@ func (e *Error) Unwrap() error { return ErrUnknown }
 func (e *Error) Hint() string { return e.Advice }
 
 // file tells the format of the file at path; ok is false if it is none of these.
-func file(path string) (f Format, ok bool, err error) {
-	info, err := os.Stat(path)
+func file(files source.Files, path string) (f Format, ok bool, err error) {
+	info, err := files.Stat(path)
 	if err != nil {
 		return Format{}, false, source.ErrorIn(path, err)
 	}
 	if info.Mode().IsRegular() { // else who reads it next would miss the beginning
-		begin, err := prefix(path)
+		begin, err := prefix(files, path)
 		if err != nil {
 			return Format{}, false, source.ErrorIn(path, err)
 		}
@@ -155,8 +154,8 @@ func stem(path string) string {
 }
 
 // prefix is how the file at path begins.
-func prefix(path string) ([]byte, error) {
-	f, err := os.Open(path)
+func prefix(files source.Files, path string) ([]byte, error) {
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}

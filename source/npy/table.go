@@ -21,15 +21,15 @@ type Table struct {
 	notes  []string
 
 	r      io.Reader
-	seeker io.Seeker // r, if its size was checked
-	file   *os.File  // to be closed; nil for a reader that the caller owns
-	next   int64     // row
+	seeker io.Seeker   // r, if its size was checked
+	file   source.File //  to be closed; nil for a reader that the caller owns
+	next   int64       // row
 	closed bool
 }
 
 // Open opens the .npy file at path. A plain file's size is compared with its header before anything else is read.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
-	f, err := os.Open(path)
+	f, err := source.In(o.Files).Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 	return t, nil
 }
 
-func openFile(f *os.File, path string, o source.ReadOptions) (*Table, error) {
+func openFile(f source.File, path string, o source.ReadOptions) (*Table, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err

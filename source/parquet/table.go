@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -26,7 +25,7 @@ type table struct {
 // Open opens the Parquet file at path, or the files in the folder at path as one table: see [Files]. Options.DType is for bytes, and for integers whose
 // type IDX does not have; Options.Shape is for bytes.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
-	info, err := os.Stat(path)
+	info, err := source.In(o.Files).Stat(path)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +41,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 
 // open opens the file at path.
 func open(path string, o source.ReadOptions) (*table, error) {
-	f, err := os.Open(path)
+	f, err := source.In(o.Files).Open(path)
 	if err != nil {
 		return nil, err
 	}

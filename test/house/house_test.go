@@ -55,7 +55,8 @@ var layers = map[string][]string{
 	"sink/layout/layouttest":    {"schema", "sink", "source", "source/idx"},
 	"sink/formats":              {"schema", "sink/...", "sink"},
 	"pipeline":                  {"schema", "sink", "source"},
-	"cmd/idxport":               {"pipeline", "schema", "sheet", "sink", "sink/...", "source", "source/..."},
+	"object":                    {"source"},
+	"cmd/idxport":               {"object", "pipeline", "schema", "sheet", "sink", "sink/...", "source", "source/..."},
 }
 
 // forbidden are imports that no package of the product may have: pqarrow brings in gRPC and 33 MB.

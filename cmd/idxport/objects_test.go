@@ -1,0 +1,159 @@
+//go:build !lean
+
+package main
+
+import (
+	"bytes"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/idxport/idxport/test/object/fake"
+)
+
+// fashion are small files of Fashion-MNIST, by whose names they are found.
+var fashion = filepath.Join("..", "..", "testdata", "fashion-mnist")
+
+// storage is a server with the files of fashion below fashion/, and the URL of an object there.
+func storage(t *testing.T) (*fake.Server, func(key string) string) {
+	t.Helper()
+	s := fake.New()
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	entries, err := os.ReadDir(fashion)
+	if err != nil || len(entries) < 4 {
+		t.Fatalf("found %d files, %v", len(entries), err)
+	}
+	for _, e := range entries {
+		s.Put("fashion/"+e.Name(), read(t, filepath.Join(fashion, e.Name())))
+	}
+	return s, func(key string) string {
+		return "s3://b/" + key + "?anonymous=true&use_path_style=true&endpoint=" + url.QueryEscape(server.URL)
+	}
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestObjectsAreAsFiles compares runs from and to objects with runs on files.
+func TestObjectsAreAsFiles(t *testing.T) {
+	t.Parallel()
+	s, at := storage(t)
+	dir := t.TempDir()
+	must := func(args ...string) {
+		t.Helper()
+		if code, said := runProgram(args...); code != 0 {
+			t.Fatalf("%v: exit %d: %s", args, code, said)
+		}
+	}
+	formats := []string{"parquet", "csv", "arrow"}
+	must("convert", fashion, "-o", dir+"/files/", "--to", strings.Join(formats, ","))
+	must("convert", at("fashion/"), "-o", dir+"/objects/", "--to", strings.Join(formats, ","))
+	must("convert", at("fashion"), "-o", at("out/"), "--to", strings.Join(formats, ","))
+	for _, split := range []string{"train", "test"} {
+		for _, format := range formats {
+			name := split + "." + format
+			want := read(t, filepath.Join(dir, "files", name))
+			if got := read(t, filepath.Join(dir, "objects", name)); !bytes.Equal(got, want) {
+				t.Errorf("%s from objects: %d bytes, expected the %d of the one from files", name, len(got), len(want))
+			}
+			if got, _ := s.Get("out/" + name); !bytes.Equal(got, want) {
+				t.Errorf("%s to an object: %d bytes, expected the %d of the file", name, len(got), len(want))
+			}
+			must("verify", at("out/"+name), fashion)
+		}
+	}
+	must("convert", at("out/train.parquet"), "-o", "idx="+at("back/"))
+	must("convert", filepath.Join(dir, "files", "train.parquet"), "-o", "idx="+dir+"/back/")
+	for _, name := range []string{"train-images-idx3-ubyte", "train-labels-idx1-ubyte"} {
+		if got, _ := s.Get("back/" + name); !bytes.Equal(got, read(t, filepath.Join(dir, "back", name))) {
+			t.Errorf("%s: %d bytes, expected those of the file", name, len(got))
+		}
+	}
+	if s.Left() != 0 {
+		t.Errorf("%d uploads are left", s.Left())
+	}
+}
+
+// TestObjectsAreWholeOrAbsent: whatever goes wrong, there is no object that was not there before, and no upload.
+func TestObjectsAreWholeOrAbsent(t *testing.T) {
+	t.Parallel()
+	s, at := storage(t)
+	s.Put("taken.csv", []byte("old"))
+	truncated := filepath.Join(t.TempDir(), "cut-idx3-ubyte.gz")
+	whole := read(t, filepath.Join(fashion, "train-images-idx3-ubyte.gz"))
+	if err := os.WriteFile(truncated, whole[:len(whole)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	image := filepath.Join(fashion, "train-images-idx3-ubyte.gz")
+	before := len(s.Asked())
+	for _, c := range []struct {
+		name string
+		code int
+		args []string
+	}{
+		{"an input that is cut", 65, []string{"convert", truncated, "-o", at("x.csv")}},
+		{"one output is taken", 73, []string{"convert", image, "-o", at("x.npy"), "-o", at("taken.csv")}},
+		{"a local output cannot be made", 73, []string{"convert", image, "-o", at("x.npy"), "-o", "no/such/x.npy"}},
+		{"no such input", 66, []string{"convert", at("none"), "-o", at("x.npy")}},
+		{"no such bucket", 73, []string{"convert", image, "-o", strings.Replace(at("x.npy"), "/b/", "/none/", 1)}},
+		{"a folder of images", 64, []string{"convert", image, "-o", "png=" + at("x")}},
+		{"many files", 64, []string{"convert", image, "-o", at("x.parquet"), "--rows-per-file", "10"}},
+		{"the Hub's folder", 64, []string{"convert", fashion, "-o", at("x/"), "--layout", "huggingface"}},
+		{"--verify", 64, []string{"convert", image, "-o", at("x.npy"), "--verify"}},
+		{"--if-changed", 64, []string{"convert", image, "-o", at("x.npy"), "--if-changed"}},
+		{"--if-changed of an object", 64, []string{"convert", at("fashion/train-images-idx3-ubyte.gz"), "-o", t.TempDir() + "/x.npy", "--if-changed"}},
+		{"an input as output", 73, []string{"convert", at("fashion/train-images-idx3-ubyte.gz"), "-o", "npy=" + at("fashion/train-images-idx3-ubyte.gz"), "--overwrite"}},
+		{"a plan", 64, []string{"plan", at("fashion/"), "-o", t.TempDir(), "--plan", t.TempDir() + "/plan.json"}},
+		{"a sheet", 64, []string{"preview", fashion, "-o", at("x.png")}},
+		{"a secret in the URL", 64, []string{"inspect", at("x") + "&secret=hunter2"}},
+		{"no bucket", 64, []string{"inspect", "s3://"}},
+	} {
+		code, said := runProgram(c.args...)
+		if code != c.code || strings.Contains(said, "hunter2") || strings.Contains(said, "endpoint=http") {
+			t.Errorf("%s: exit %d, expected %d: %s", c.name, code, c.code, said)
+		}
+	}
+	for _, key := range []string{"x.csv", "x.npy", "x", "x.parquet", "x/train.parquet", "x.png"} {
+		if _, ok := s.Get(key); ok {
+			t.Errorf("%s is there", key)
+		}
+	}
+	if old, _ := s.Get("taken.csv"); string(old) != "old" || s.Left() != 0 {
+		t.Errorf("found %q, and %d uploads", old, s.Left())
+	}
+	if len(s.Asked()) == before {
+		t.Error("the server was not asked: the test is broken")
+	}
+	if code, said := runProgram("convert", image, "-o", at("taken.csv"), "--overwrite"); code != 0 {
+		t.Errorf("--overwrite: exit %d: %s", code, said)
+	}
+	if now, _ := s.Get("taken.csv"); len(now) < 1000 {
+		t.Errorf("--overwrite left %q", now)
+	}
+}
+
+// TestFileURLs are paths.
+func TestFileURLs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	in, err := filepath.Abs(filepath.Join(fashion, "train-images-idx3-ubyte.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, said := runProgram("convert", "pixels=file://"+filepath.ToSlash(in), "-o", "npy=file://"+filepath.ToSlash(dir)+"/x.npy"); code != 0 || !strings.Contains(said, dir+"/x.npy") {
+		t.Errorf("exit %d: %s", code, said)
+	}
+	if len(read(t, filepath.Join(dir, "x.npy"))) < 1000 {
+		t.Error("found next to nothing")
+	}
+}

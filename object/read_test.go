@@ -1,0 +1,354 @@
+//go:build !lean
+
+package object
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/test/object/proxy"
+)
+
+// quick is a patience for tests without stalls, and parts that are short.
+var quick = Options{Attempts: 4, Pause: time.Millisecond, Stall: time.Minute, part: testPart}
+
+// testPart is the length of parts in tests, in bytes.
+const testPart = 64 << 10
+
+// stalling is a patience for tests with stalls: short ones, and many attempts, as a busy machine stalls by itself.
+var stalling = Options{Attempts: 50, Pause: time.Millisecond, Stall: 500 * time.Millisecond, part: testPart}
+
+// patience is the one for tests with this fault.
+func patience(fault proxy.Fault) Options {
+	if fault == proxy.Stall || fault == proxy.LostStall || fault == proxy.StallBody {
+		return stalling
+	}
+	return quick
+}
+
+// noise is data in which every place is unlike every other.
+func noise(n int) []byte {
+	data := make([]byte, n)
+	_, _ = rand.NewChaCha8([32]byte{1}).Read(data)
+	return data
+}
+
+// openAt opens the object that the store knows as s3://b/key, with the parameters of query.
+func openAt(t *testing.T, s *Store, key, query string) (*Reader, error) {
+	t.Helper()
+	name, err := s.Take("s3://b/" + key + query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Open(t.Context(), name)
+	if err == nil {
+		t.Cleanup(func() { _ = r.Close() })
+	}
+	return r, err
+}
+
+// once gives the fault to the first n requests that match, and nothing to the others.
+func once(fault proxy.Fault, n int64, match func(*http.Request) bool) func(*http.Request) proxy.Fault {
+	var seen atomic.Int64
+	return func(r *http.Request) proxy.Fault {
+		if match(r) && seen.Add(1) <= n {
+			return fault
+		}
+		return proxy.None
+	}
+}
+
+func isGet(r *http.Request) bool {
+	return r.Method == http.MethodGet && !r.URL.Query().Has("list-type")
+}
+
+func TestReadThroughFaults(t *testing.T) {
+	t.Parallel()
+	data := noise(20<<20 + 12345)
+	for _, fault := range []proxy.Fault{proxy.None, proxy.Error500, proxy.Slow503, proxy.Reset, proxy.Stall, proxy.Lost, proxy.Short, proxy.StallBody, proxy.WrongRange} {
+		t.Run(fault.String(), func(t *testing.T) {
+			t.Parallel()
+			f, p, query := serve(t, once(fault, 3, isGet))
+			f.Put("x", data)
+			r, err := openAt(t, &Store{Options: patience(fault)}, "x", query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(r)
+			if err != nil || !bytes.Equal(got, data) {
+				t.Fatalf("found %d bytes, %v, expected %d", len(got), err, len(data))
+			}
+			if n := p.Done()[fault]; n < 3 && fault != proxy.None {
+				t.Errorf("%d faults, expected 3: the test is broken", n)
+			}
+			if fault == proxy.None && f.Sent() != int64(len(data)) {
+				t.Errorf("the server sent %d bytes, expected each once, %d", f.Sent(), len(data))
+			}
+		})
+	}
+}
+
+// TestShortBodiesResume shows that what came is kept: half of the rest comes each time, and more requests than there may be attempts are made.
+func TestShortBodiesResume(t *testing.T) {
+	t.Parallel()
+	f, _, query := serve(t, func(r *http.Request) proxy.Fault {
+		if isGet(r) {
+			return proxy.Short
+		}
+		return proxy.None
+	})
+	data := noise(10000)
+	f.Put("x", data)
+	r, err := openAt(t, &Store{Options: quick}, "x", query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, 9999)
+	if _, err := r.ReadAt(got, 0); err == nil { // the last byte's half is none: it fails in the end
+		t.Fatal("read a body that never comes whole")
+	}
+	// 10000, 5000, 2500, …, 1: 14 requests before the last byte, where the attempts are counted.
+	if n := len(f.Asked()); n < 14+quick.Attempts-1 {
+		t.Errorf("%d requests, expected each to ask for what is left: %v", n, f.Asked())
+	}
+}
+
+func TestReadGivesUp(t *testing.T) {
+	t.Parallel()
+	always := func(fault proxy.Fault) func(*http.Request) proxy.Fault {
+		return once(fault, 1<<40, isGet)
+	}
+	cases := []struct {
+		name  string
+		fault proxy.Fault
+		want  error
+	}{
+		{"errors of the server", proxy.Error500, ErrTransfer},
+		{"resets", proxy.Reset, ErrTransfer},
+		{"stalls", proxy.Stall, ErrTransfer},
+		{"denied", proxy.Denied403, fs.ErrPermission},
+		{"another version, told by the server", proxy.Refused412, source.ErrChanged},
+		{"another version, told by the ETag", proxy.WrongETag, source.ErrChanged},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f, _, query := serve(t, always(c.fault))
+			f.Put("x", noise(1000))
+			o := patience(c.fault)
+			o.Attempts = 4
+			r, err := openAt(t, &Store{Options: o}, "x", query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err = io.ReadAll(r); !errors.Is(err, c.want) || !strings.HasPrefix(err.Error(), "s3://b/x: ") {
+				t.Errorf("found %v, expected %v", err, c.want)
+			}
+		})
+	}
+}
+
+func TestChangedWhileRead(t *testing.T) {
+	t.Parallel()
+	for _, gone := range []bool{false, true} {
+		f, _, query := serve(t, nil)
+		f.Put("x", noise(1<<20))
+		r, err := openAt(t, &Store{Options: quick}, "x", query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(r, make([]byte, 100)); err != nil {
+			t.Fatal(err)
+		}
+		f.Put("x", bytes.Repeat([]byte{7}, 1<<20))
+		if gone {
+			f.Remove("x")
+		}
+		if _, err := io.ReadAll(r); !errors.Is(err, source.ErrChanged) {
+			t.Errorf("gone %v: found %v, expected source.ErrChanged", gone, err)
+		}
+	}
+}
+
+// TestRangesReadOnlyTheirBytes is what --rows needs: the beginning, and the range.
+func TestRangesReadOnlyTheirBytes(t *testing.T) {
+	t.Parallel()
+	f, _, query := serve(t, nil)
+	data := noise(40 << 20)
+	f.Put("x", data)
+	r, err := openAt(t, &Store{Options: quick}, "x", query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(r, make([]byte, 16)); err != nil {
+		t.Fatal(err)
+	}
+	const from, to = 10<<20 + 17, 33<<20 + 5
+	r.Limit(to)
+	if _, err := r.Seek(from, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, to-from)
+	if _, err := io.ReadFull(r, got); err != nil || !bytes.Equal(got, data[from:to]) {
+		t.Fatalf("%v, or other bytes", err)
+	}
+	if most := int64(headSize + to - from); f.Sent() > most {
+		t.Errorf("the server sent %d bytes, expected at most %d", f.Sent(), most)
+	}
+	if rest, err := io.ReadAll(r); err != nil || !bytes.Equal(rest, data[to:]) { // a limit is no end
+		t.Errorf("after the limit: %v, %d bytes, expected %d", err, len(rest), len(data)-to)
+	}
+}
+
+func TestReaderIsAnyReader(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{0, 1, headSize, headSize + 3000} {
+		f, _, query := serve(t, nil)
+		data := noise(size)
+		f.Put("x", data)
+		r, err := openAt(t, &Store{Options: quick}, "x", query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := iotest.TestReader(r, data); err != nil {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+}
+
+func TestRandomReads(t *testing.T) {
+	t.Parallel()
+	f, _, query := serve(t, nil)
+	data := noise(15<<20 + 3)
+	f.Put("x", data)
+	r, err := openAt(t, &Store{Options: quick}, "x", query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 60 {
+		offset, n := random.IntN(len(data)+10), random.IntN(1<<random.IntN(22))
+		p := make([]byte, n)
+		got, err := r.ReadAt(p, int64(offset))
+		want := data[min(offset, len(data)):min(offset+n, len(data))]
+		if !bytes.Equal(p[:got], want) || (err == io.EOF) != (got < n) || err != nil && err != io.EOF {
+			t.Fatalf("ReadAt(%d, %d): %d bytes, %v, expected %d", n, offset, got, err, len(want))
+		}
+	}
+	if r.Size() != int64(len(data)) || len(r.ETag()) != 34 {
+		t.Errorf("found size %d, ETag %s", r.Size(), r.ETag())
+	}
+}
+
+func TestOpenFails(t *testing.T) {
+	t.Parallel()
+	_, _, query := serve(t, nil)
+	if _, err := openAt(t, &Store{Options: quick}, "none", query); !errors.Is(err, fs.ErrNotExist) || err.Error() != "s3://b/none: not found" {
+		t.Errorf("no such key: %v", err)
+	}
+	_, _, query = serve(t, once(proxy.Denied403, 1<<40, func(*http.Request) bool { return true }))
+	if _, err := openAt(t, &Store{Options: quick}, "x", query); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("denied: %v", err)
+	}
+	_, _, query = serve(t, once(proxy.Stall, 1<<40, func(*http.Request) bool { return true }))
+	brief := Options{Attempts: 2, Pause: time.Millisecond, Stall: 100 * time.Millisecond}
+	if _, err := openAt(t, &Store{Options: brief}, "x", query); !errors.Is(err, ErrTransfer) || !strings.Contains(err.Error(), "no bytes for 100ms, after 2 attempts") {
+		t.Errorf("no answer: %v", err)
+	}
+}
+
+// TestCloseEndsReads: Close and the end of the opener's context end reads that wait for a server, with the cause that the opener gave.
+func TestCloseEndsReads(t *testing.T) {
+	t.Parallel()
+	patient := Options{Attempts: 2, Pause: time.Millisecond, Stall: time.Hour}
+	waiting := make(chan struct{}, 10)
+	f, _, query := serve(t, func(r *http.Request) proxy.Fault {
+		if isGet(r) {
+			waiting <- struct{}{}
+			return proxy.Stall
+		}
+		return proxy.None
+	})
+	f.Put("x", noise(5<<20))
+	s := &Store{Options: patient}
+	name, err := s.Take("s3://b/x" + query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cause := errors.New("interrupted")
+	for _, end := range []string{"close", "cancel"} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		r, err := s.Open(ctx, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Seek(1<<20, io.SeekStart); err != nil {
+			t.Fatal(err)
+		}
+		failed := make(chan error)
+		go func() {
+			_, err := r.Read(make([]byte, 10))
+			failed <- err
+		}()
+		<-waiting
+		if end == "close" {
+			_ = r.Close()
+		} else {
+			cancel(cause)
+		}
+		if err := <-failed; err == nil || end == "cancel" && !errors.Is(err, cause) {
+			t.Errorf("%s: %v", end, err)
+		}
+		cancel(nil)
+		_ = r.Close()
+	}
+}
+
+func TestFolders(t *testing.T) {
+	t.Parallel()
+	f, _, query := serve(t, once(proxy.Error500, 2, func(r *http.Request) bool { return r.URL.Query().Has("list-type") }))
+	for _, key := range []string{"mnist/train-labels", "mnist/train-images", "mnist/deep/x", "mnist/", "other"} {
+		f.Put(key, []byte(key))
+	}
+	s := &Store{Options: quick}
+	name, err := s.Take("s3://b/mnist/" + query)
+	if err != nil || name != "s3://b/mnist/" {
+		t.Fatal(name, err)
+	}
+	for _, folder := range []string{name, "s3://b/mnist"} {
+		entries, err := s.ReadDir(t.Context(), folder)
+		var names []string
+		for _, e := range entries {
+			n := e.Name()
+			if e.IsDir() {
+				n += "/"
+			}
+			names = append(names, n)
+		}
+		if err != nil || strings.Join(names, " ") != "deep/ train-images train-labels" {
+			t.Errorf("%s: %v, %v", folder, names, err)
+		}
+		if info, err := s.Stat(t.Context(), folder); err != nil || !info.IsDir() || info.Name() != "mnist" {
+			t.Errorf("%s: %v, %v", folder, info, err)
+		}
+	}
+	if info, err := s.Stat(t.Context(), "s3://b/other"); err != nil || info.IsDir() || info.Size() != 5 || !info.Mode().IsRegular() {
+		t.Errorf("an object: %v, %v", info, err)
+	}
+	for _, none := range []string{"s3://b/none", "s3://b/none/"} {
+		if _, err := s.Stat(t.Context(), none); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v", none, err)
+		}
+	}
+}

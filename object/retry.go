@@ -1,0 +1,136 @@
+package object
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+)
+
+// Options say how patient a store is. The zero value is right for the networks of clouds.
+type Options struct {
+	Attempts int           // at one request; 0: 8
+	Pause    time.Duration // before the second attempt; it doubles up to 10 s, and a random part of it is left out; 0: 100 ms
+	Stall    time.Duration // without a byte, after which a request is given up; 0: 30 s
+
+	part int // bytes of the first parts; 0: partSize
+}
+
+// longestPause bounds the pauses between attempts.
+const longestPause = 10 * time.Second
+
+// withDefaults fills in what is zero.
+func (o Options) withDefaults() Options {
+	if o.Attempts == 0 {
+		o.Attempts = 8
+	}
+	if o.Pause == 0 {
+		o.Pause = 100 * time.Millisecond
+	}
+	if o.Stall == 0 {
+		o.Stall = 30 * time.Second
+	}
+	if o.part == 0 {
+		o.part = partSize
+	}
+	return o
+}
+
+// retry runs f until it succeeds, fails for good, or has failed as often as it may.
+func (o Options) retry(ctx context.Context, f func() error) error {
+	for n := 1; ; n++ {
+		err := f()
+		if err == nil || !passing(err) || n >= o.Attempts {
+			return given(err, n)
+		}
+		if err := o.pause(ctx, n); err != nil {
+			return err
+		}
+	}
+}
+
+// passing tells whether an error may be gone at the next attempt.
+func passing(err error) bool {
+	var f *failure
+	return errors.As(err, &f) && f.again
+}
+
+// given is err after n attempts in vain.
+func given(err error, n int) error {
+	var f *failure
+	if n > 1 && errors.As(err, &f) && f.again {
+		return &failure{kind: f.kind, text: fmt.Sprintf("%s, after %d attempts", f.text, n), again: true, hint: f.hint}
+	}
+	return err
+}
+
+// pause waits before attempt n+1: between a half and the whole of a time that doubles, so that many processes do not come back at once.
+func (o Options) pause(ctx context.Context, n int) error {
+	d := min(o.Pause<<min(n-1, 20), longestPause)
+	timer := time.NewTimer(d/2 + rand.N(d/2+1))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ended(ctx)
+	}
+}
+
+// An abandoned error is the cause for which the caller's context has ended, which is returned as it is.
+type abandoned struct{ cause error }
+
+func (e *abandoned) Error() string { return e.cause.Error() }
+func (e *abandoned) Unwrap() error { return e.cause }
+
+func ended(ctx context.Context) error { return &abandoned{context.Cause(ctx)} }
+
+// errStalled is the cause of a request's context that went without a byte for too long.
+var errStalled = errors.New("no bytes came")
+
+// A watch ends a request that stands still.
+type watch struct {
+	stall  time.Duration
+	timer  *time.Timer
+	cancel context.CancelCauseFunc
+}
+
+// watched is a context that ends when nothing was reported to the watch for stall, or by stop.
+func watched(parent context.Context, stall time.Duration) (context.Context, *watch) {
+	ctx, cancel := context.WithCancelCause(parent)
+	return ctx, &watch{stall, time.AfterFunc(stall, func() { cancel(errStalled) }), cancel}
+}
+
+// alive tells that something moved. A watch that has ended stays so.
+func (w *watch) alive() { w.timer.Reset(w.stall) }
+
+func (w *watch) stop() {
+	w.timer.Stop()
+	w.cancel(nil)
+}
+
+// cut is err, or the error of a request that the watch ended or the caller gave up.
+func cut(parent, ctx context.Context, stall time.Duration, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case parent.Err() != nil:
+		return ended(parent)
+	case errors.Is(context.Cause(ctx), errStalled):
+		return &failure{kind: ErrTransfer, text: fmt.Sprintf("no bytes for %v", stall), again: true}
+	}
+	return err
+}
+
+// watchedBody is what is sent, so that sending counts as movement.
+type watchedBody struct {
+	io.ReadSeeker
+	watch *watch
+}
+
+func (b watchedBody) Read(p []byte) (int, error) {
+	b.watch.alive()
+	return b.ReadSeeker.Read(p)
+}

@@ -1,0 +1,285 @@
+//go:build !lean
+
+package object
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/idxport/idxport/test/object/fake"
+	"github.com/idxport/idxport/test/object/proxy"
+)
+
+// create begins the object that the store knows as s3://b/x.
+func create(t *testing.T, s *Store, query string, overwrite bool) *Writer {
+	t.Helper()
+	w, err := begin(t, s, query, overwrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func begin(t *testing.T, s *Store, query string, overwrite bool) (*Writer, error) {
+	t.Helper()
+	name, err := s.Take("s3://b/x" + query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := s.Create(t.Context(), name, overwrite)
+	if err == nil {
+		t.Cleanup(w.Discard)
+	}
+	return w, err
+}
+
+// write writes data in pieces of odd sizes.
+func write(w *Writer, data []byte) error {
+	for n := 1; len(data) > 0; n = n*3%1000003 + 1 {
+		part := data[:min(n, len(data))]
+		if _, err := w.Write(part); err != nil {
+			return err
+		}
+		data = data[len(part):]
+	}
+	return nil
+}
+
+// sizes are no part, less than one, one, and three with a rest; bytes.
+var sizes = map[string]int{"empty": 0, "small": 10 << 10, "one part": testPart, "parts": 3*testPart + 17}
+
+func TestNothingIsSeenBeforeCommit(t *testing.T) {
+	t.Parallel()
+	for name, size := range sizes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, _, query := serve(t, nil)
+			data := noise(size)
+			w := create(t, &Store{Options: quick}, query, false)
+			if err := write(w, data); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Complete(); err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := f.Get("x"); ok {
+				t.Error("it is seen before Commit")
+			}
+			if err := w.Commit(); err != nil {
+				t.Fatal(err)
+			}
+			w.Discard()
+			if got, ok := f.Get("x"); !ok || !bytes.Equal(got, data) || f.Left() != 0 {
+				t.Errorf("found %d bytes, %v, and %d uploads; expected %d and none", len(got), ok, f.Left(), size)
+			}
+			if w.Count() != int64(size) {
+				t.Errorf("counted %d", w.Count())
+			}
+		})
+	}
+}
+
+func TestDiscardLeavesNothing(t *testing.T) {
+	t.Parallel()
+	for name, size := range sizes {
+		for _, completed := range []bool{false, true} {
+			f, _, query := serve(t, once(proxy.Error500, 2, func(r *http.Request) bool { return r.Method == http.MethodDelete }))
+			w := create(t, &Store{Options: quick}, query, false)
+			if err := write(w, noise(size)); err != nil {
+				t.Fatal(err)
+			}
+			if completed {
+				if err := w.Complete(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.Discard()
+			w.Discard()
+			if _, ok := f.Get("x"); ok || f.Left() != 0 {
+				t.Errorf("%s, completed %v: seen %v, %d uploads", name, completed, ok, f.Left())
+			}
+			if _, err := w.Write([]byte("x")); err == nil {
+				t.Error("Write after Discard succeeded")
+			}
+			if err := w.Commit(); err == nil {
+				t.Error("Commit after Discard succeeded")
+			}
+		}
+	}
+}
+
+func TestExisting(t *testing.T) {
+	t.Parallel()
+	for name, size := range sizes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, _, query := serve(t, nil)
+			s := &Store{Options: quick}
+			data := noise(size)
+			w := create(t, s, query, false)
+			if err := write(w, data); err != nil {
+				t.Fatal(err)
+			}
+			f.Put("x", []byte("of another run, meanwhile"))
+			if err := w.Commit(); !errors.Is(err, ErrExists) || err.Error() != "s3://b/x: already exists" {
+				t.Errorf("Commit: %v", err)
+			}
+			w.Discard()
+			if got, _ := f.Get("x"); string(got) != "of another run, meanwhile" || f.Left() != 0 {
+				t.Errorf("found %q and %d uploads", got, f.Left())
+			}
+			if _, err := begin(t, s, query, false); !errors.Is(err, ErrExists) {
+				t.Errorf("Create: %v", err)
+			}
+			w = create(t, s, query, true)
+			if err := errors.Join(write(w, data), w.Commit()); err != nil {
+				t.Errorf("overwriting: %v", err)
+			}
+			if got, _ := f.Get("x"); !bytes.Equal(got, data) {
+				t.Errorf("found %d bytes, expected %d", len(got), size)
+			}
+		})
+	}
+}
+
+// faultsOf are the requests of an upload.
+var faultsOf = map[string]func(*http.Request) bool{
+	"begin": func(r *http.Request) bool { return r.URL.Query().Has("uploads") },
+	"part":  func(r *http.Request) bool { return r.URL.Query().Has("partNumber") },
+	"last": func(r *http.Request) bool {
+		q := r.URL.Query()
+		return r.Method == http.MethodPost && q.Has("uploadId") || r.Method == http.MethodPut && !q.Has("partNumber")
+	},
+}
+
+// TestWriteThroughFaults: faults that pass are not seen, also those that hide a success.
+func TestWriteThroughFaults(t *testing.T) {
+	t.Parallel()
+	for request, match := range faultsOf {
+		for _, fault := range []proxy.Fault{proxy.Error500, proxy.Slow503, proxy.Reset, proxy.Stall, proxy.Lost, proxy.LostError, proxy.LostStall} {
+			for name, size := range sizes {
+				for _, overwrite := range []bool{false, true} {
+					if patience(fault) == stalling && (overwrite || name != "small" && name != "parts") {
+						continue // each takes its time
+					}
+					t.Run(strings.Join([]string{request, fault.String(), name, map[bool]string{true: "overwriting"}[overwrite]}, "/"), func(t *testing.T) {
+						t.Parallel()
+						f, _, query := serve(t, once(fault, 2, match))
+						if overwrite {
+							f.Put("x", []byte("old"))
+						}
+						o := patience(fault)
+						if request == "last" && o.Stall < time.Minute {
+							o.Stall /= commitStalls
+						}
+						data := noise(size)
+						w := create(t, &Store{Options: o}, query, overwrite)
+						if err := errors.Join(write(w, data), w.Commit()); err != nil {
+							t.Fatal(err)
+						}
+						if got, _ := f.Get("x"); !bytes.Equal(got, data) {
+							t.Errorf("found %d bytes, expected %d", len(got), size)
+						}
+						if left := f.Left(); left != 0 && request != "begin" { // an upload whose beginning was lost has no parts
+							t.Errorf("%d uploads are left", left)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// TestWriteGivesUp: faults that stay leave what was there, and no parts.
+func TestWriteGivesUp(t *testing.T) {
+	t.Parallel()
+	for request, match := range faultsOf {
+		for _, fault := range []proxy.Fault{proxy.Error500, proxy.Reset, proxy.Denied403} {
+			f, p, query := serve(t, once(fault, 1<<40, match))
+			f.Put("x", []byte("old"))
+			w := create(t, &Store{Options: quick}, query, true)
+			err := errors.Join(write(w, noise(3*testPart+17)), w.Commit())
+			w.Discard()
+			if want := map[bool]error{true: ErrDenied, false: ErrTransfer}[fault == proxy.Denied403]; !errors.Is(err, want) {
+				t.Errorf("%s, %v: found %v, expected %v", request, fault, err, want)
+			}
+			if got, _ := f.Get("x"); string(got) != "old" || f.Left() != 0 {
+				t.Errorf("%s, %v: found %d bytes, %d uploads", request, fault, len(got), f.Left())
+			}
+			if p.Done()[fault] == 0 {
+				t.Errorf("%s, %v: there was no fault: the test is broken", request, fault)
+			}
+		}
+	}
+}
+
+func TestNoBucket(t *testing.T) {
+	t.Parallel()
+	_, _, query := serve(t, nil)
+	s := &Store{Options: quick}
+	name, err := s.Take("s3://none/x" + query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, overwrite := range []bool{false, true} {
+		if _, err := s.Create(t.Context(), name, overwrite); !errors.Is(err, ErrNoBucket) || errors.Is(err, ErrNotFound) {
+			t.Errorf("found %v, expected ErrNoBucket", err)
+		}
+	}
+}
+
+// TestLostAndTaken: the answer of the last request is lost, and the object that is there is somebody else's.
+func TestLostAndTaken(t *testing.T) {
+	t.Parallel()
+	var f *fake.Server
+	f, _, query := serve(t, func(r *http.Request) proxy.Fault {
+		if faultsOf["last"](r) {
+			f.Put("x", []byte("of another run"))
+			return proxy.LostError
+		}
+		return proxy.None
+	})
+	w := create(t, &Store{Options: quick}, query, false)
+	if err := errors.Join(write(w, noise(testPart+1)), w.Commit()); err == nil {
+		t.Error("committed what is not there")
+	}
+	w.Discard()
+	if got, _ := f.Get("x"); string(got) != "of another run" || f.Left() != 0 {
+		t.Errorf("found %q, %d uploads", got, f.Left())
+	}
+}
+
+// TestCancelledWhileSending: the end of the context ends a Write that waits, with its cause, and Discard still removes the parts.
+func TestCancelledWhileSending(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("interrupted")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	f, _, query := serve(t, func(r *http.Request) proxy.Fault {
+		if r.URL.Query().Get("partNumber") == "3" {
+			cancel(cause)
+			return proxy.Stall
+		}
+		return proxy.None
+	})
+	s := &Store{Options: Options{Attempts: 3, Pause: time.Millisecond, Stall: time.Minute, part: testPart}}
+	name, err := s.Take("s3://b/x" + query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := s.Create(ctx, name, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(write(w, noise(9*testPart)), w.Commit()); !errors.Is(err, cause) {
+		t.Errorf("found %v, expected the cause", err)
+	}
+	w.Discard()
+	if _, ok := f.Get("x"); ok || f.Left() != 0 {
+		t.Errorf("seen %v, %d uploads", ok, f.Left())
+	}
+}

@@ -1,0 +1,32 @@
+package source
+
+// A Limiter is a table that can use to know that no rows from row n on will be read: files that are fetched in advance are fetched no further.
+type Limiter interface {
+	Limit(n int64)
+}
+
+// Limit tells t that its rows from n on will not be read, if it is a Limiter.
+func Limit(t Table, n int64) {
+	if l, ok := t.(Limiter); ok {
+		l.Limit(n)
+	}
+}
+
+// Limit tells the file, if that is plain and can use it, where the record n would begin.
+func (t *IDX) Limit(n int64) {
+	if f, ok := t.file.(interface{ Limit(end int64) }); ok && t.stream == nil {
+		f.Limit(t.reader.Claim().Size() + n*int64(t.column.RecordSize()))
+	}
+}
+
+func (c chosen) Limit(n int64)     { Limit(c.Table, n) }
+func (l labelled) Limit(n int64)   { Limit(l.Table, n) }
+func (r *restated) Limit(n int64)  { Limit(r.Table, n) }
+func (s *sliced) Limit(n int64)    { Limit(s.Table, s.first+n) }
+func (u *unstacked) Limit(n int64) { Limit(u.inner, n) }
+
+func (j *joined) Limit(n int64) {
+	for _, t := range j.tables {
+		Limit(t, n)
+	}
+}

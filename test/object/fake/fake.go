@@ -1,0 +1,251 @@
+// Package fake is a server that does as much of S3 as the program uses, after the S3 API reference, in memory: for tests that must not need a real one.
+package fake
+
+import (
+	"crypto/md5" //nolint:gosec // S3 makes its ETags of it
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/xml"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// A Server has one bucket, called b, in paths.
+type Server struct {
+	mu      sync.Mutex
+	objects map[string]stored
+	uploads map[string]map[int][]byte // parts by number, by the id of the upload
+	sent    int64                     // bytes of objects that were given out
+	asked   []string                  // requests: method, key, range
+}
+
+type stored struct {
+	data []byte
+	etag string
+}
+
+// New is a server without objects.
+func New() *Server {
+	return &Server{objects: map[string]stored{}, uploads: map[string]map[int][]byte{}}
+}
+
+// Put stores an object directly.
+func (f *Server) Put(key string, data []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.objects[key] = stored{data, fmt.Sprintf(`"%x"`, md5.Sum(data))}
+}
+
+// Get is an object, if it is there.
+func (f *Server) Get(key string) ([]byte, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	o, ok := f.objects[key]
+	return o.data, ok
+}
+
+// Left is how many uploads in parts are not ended.
+func (f *Server) Left() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.uploads)
+}
+
+// Remove removes an object.
+func (f *Server) Remove(key string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.objects, key)
+}
+
+// Sent is how many bytes of objects were given out.
+func (f *Server) Sent() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.sent
+}
+
+// Asked are the requests: method, key, range.
+func (f *Server) Asked() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.asked)
+}
+
+// ServeHTTP handles one request.
+func (f *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	bucket, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	f.asked = append(f.asked, r.Method+" "+key+" "+r.Header.Get("Range"))
+	q := r.URL.Query()
+	id := q.Get("uploadId")
+	switch {
+	case bucket != "b":
+		refuse(w, r, http.StatusNotFound, "NoSuchBucket")
+	case key == "" && r.Method == http.MethodHead:
+	case key == "":
+		f.list(w, q)
+	case r.Method == http.MethodPost && q.Has("uploads"):
+		id = strconv.Itoa(len(f.asked))
+		f.uploads[id] = map[int][]byte{}
+		fmt.Fprintf(w, `<InitiateMultipartUploadResult><UploadId>%s</UploadId></InitiateMultipartUploadResult>`, id)
+	case id != "" && f.uploads[id] == nil:
+		refuse(w, r, http.StatusNotFound, "NoSuchUpload")
+	case id != "":
+		f.part(w, r, key, id, body)
+	case r.Method == http.MethodPut:
+		f.store(w, r, key, body, fmt.Sprintf(`"%x"`, md5.Sum(body)))
+	default:
+		f.give(w, r, key)
+	}
+}
+
+func refuse(w http.ResponseWriter, r *http.Request, status int, code string) {
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		fmt.Fprintf(w, `<Error><Code>%s</Code><Message>no</Message></Error>`, code)
+	}
+}
+
+// crc is a checksum as S3 writes it.
+func crc(data []byte) string {
+	return base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(data)))
+}
+
+// store makes an object, if its checksum is right and the key is free where that is demanded.
+func (f *Server) store(w http.ResponseWriter, r *http.Request, key string, data []byte, etag string) bool {
+	_, taken := f.objects[key]
+	if want := r.Header.Get("X-Amz-Checksum-Crc32"); want != "" && want != crc(data) {
+		refuse(w, r, http.StatusBadRequest, "BadDigest")
+		return false
+	}
+	if taken && r.Header.Get("If-None-Match") == "*" {
+		refuse(w, r, http.StatusPreconditionFailed, "PreconditionFailed")
+		return false
+	}
+	f.objects[key] = stored{data, etag}
+	w.Header().Set("ETag", etag)
+	return true
+}
+
+// part handles the requests of an upload in parts.
+func (f *Server) part(w http.ResponseWriter, r *http.Request, key, id string, body []byte) {
+	parts := f.uploads[id]
+	switch r.Method {
+	case http.MethodPut:
+		if want := r.Header.Get("X-Amz-Checksum-Crc32"); want == "" || want != crc(body) {
+			refuse(w, r, http.StatusBadRequest, "BadDigest")
+			return
+		}
+		number, _ := strconv.Atoi(r.URL.Query().Get("partNumber"))
+		parts[number] = body
+		w.Header().Set("X-Amz-Checksum-Crc32", crc(body))
+		w.Header().Set("ETag", fmt.Sprintf(`"%x"`, md5.Sum(body)))
+	case http.MethodDelete:
+		delete(f.uploads, id)
+		w.WriteHeader(http.StatusNoContent)
+	case http.MethodGet:
+		fmt.Fprint(w, `<ListPartsResult></ListPartsResult>`)
+	case http.MethodPost:
+		var list struct {
+			Part []struct {
+				PartNumber          int
+				ETag, ChecksumCRC32 string
+			}
+		}
+		if err := xml.Unmarshal(body, &list); err != nil {
+			refuse(w, r, http.StatusBadRequest, "MalformedXML")
+			return
+		}
+		var data, sums []byte
+		for i, p := range list.Part {
+			if p.PartNumber != i+1 || p.ETag != fmt.Sprintf(`"%x"`, md5.Sum(parts[i+1])) || p.ChecksumCRC32 != crc(parts[i+1]) {
+				refuse(w, r, http.StatusBadRequest, "InvalidPart")
+				return
+			}
+			sum, _ := hex.DecodeString(strings.Trim(p.ETag, `"`))
+			data, sums = append(data, parts[i+1]...), append(sums, sum...)
+		}
+		if f.store(w, r, key, data, fmt.Sprintf(`"%x-%d"`, md5.Sum(sums), len(list.Part))) {
+			delete(f.uploads, id)
+			fmt.Fprint(w, `<CompleteMultipartUploadResult></CompleteMultipartUploadResult>`)
+		}
+	}
+}
+
+// give answers HEAD and GET.
+func (f *Server) give(w http.ResponseWriter, r *http.Request, key string) {
+	o, ok := f.objects[key]
+	if !ok {
+		refuse(w, r, http.StatusNotFound, "NoSuchKey")
+		return
+	}
+	if match := r.Header.Get("If-Match"); match != "" && match != o.etag {
+		refuse(w, r, http.StatusPreconditionFailed, "PreconditionFailed")
+		return
+	}
+	w.Header().Set("ETag", o.etag)
+	w.Header().Set("Last-Modified", "Sat, 21 Nov 2026 12:00:00 GMT")
+	if r.Header.Get("X-Amz-Checksum-Mode") == "ENABLED" && r.Method == http.MethodHead {
+		w.Header().Set("X-Amz-Checksum-Crc32", crc(o.data))
+		w.Header().Set("X-Amz-Checksum-Type", "FULL_OBJECT")
+	}
+	data := o.data
+	var first, last int
+	if n, _ := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &first, &last); n == 2 {
+		if first >= len(data) {
+			refuse(w, r, http.StatusRequestedRangeNotSatisfiable, "InvalidRange")
+			return
+		}
+		last = min(last, len(data)-1)
+		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", first, last, len(data)))
+		data = data[first : last+1]
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
+	if w.Header().Get("Content-Range") != "" {
+		w.WriteHeader(http.StatusPartialContent)
+	}
+	if r.Method == http.MethodGet {
+		f.sent += int64(len(data))
+		_, _ = w.Write(data)
+	}
+}
+
+// list answers ListObjectsV2 with the delimiter /.
+func (f *Server) list(w http.ResponseWriter, q url.Values) {
+	prefix := q.Get("prefix")
+	var keys, folders []string
+	for key := range f.objects {
+		rest, ok := strings.CutPrefix(key, prefix)
+		if folder, _, deeper := strings.Cut(rest, "/"); ok && deeper {
+			if !slices.Contains(folders, prefix+folder+"/") {
+				folders = append(folders, prefix+folder+"/")
+			}
+		} else if ok {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	slices.Sort(folders)
+	fmt.Fprint(w, `<ListBucketResult><IsTruncated>false</IsTruncated>`)
+	for _, key := range keys {
+		fmt.Fprintf(w, `<Contents><Key>%s</Key><Size>%d</Size><LastModified>2026-11-21T12:00:00Z</LastModified></Contents>`, key, len(f.objects[key].data))
+	}
+	for _, folder := range folders {
+		fmt.Fprintf(w, `<CommonPrefixes><Prefix>%s</Prefix></CommonPrefixes>`, folder)
+	}
+	fmt.Fprint(w, `</ListBucketResult>`)
+}

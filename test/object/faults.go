@@ -1,0 +1,224 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/idxport/idxport/test/object/proxy"
+)
+
+// A plan is what happens in one upload.
+type plan struct {
+	kind      string
+	fault     proxy.Fault    // of stays and passes
+	signal    syscall.Signal // of killed
+	request   int64          // at which it begins, from 1
+	overwrite bool
+}
+
+// passing are faults that may be gone at the next attempt.
+var passing = []proxy.Fault{proxy.Error500, proxy.Slow503, proxy.Reset, proxy.Stall, proxy.Lost, proxy.LostError, proxy.LostStall}
+
+// plans are the uploads of a run: the same for the same seed.
+func (t *tests) plans() []plan {
+	random := rand.New(rand.NewPCG(t.seed, 0))
+	all := make([]plan, t.rounds)
+	for i := range all {
+		p := plan{fault: passing[random.IntN(len(passing))], request: 1 + random.Int64N(7), overwrite: random.IntN(2) == 0}
+		switch i % 5 {
+		case 0, 1:
+			p.kind = "passes"
+		case 2:
+			p.kind = "killed"
+			p.signal = []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM}[i/5%2]
+		case 3:
+			p.kind, p.fault = "stays", []proxy.Fault{proxy.Error500, proxy.Reset, proxy.Denied403, proxy.Stall}[random.IntN(4)]
+		case 4:
+			p.kind, p.fault = "taken", proxy.Refused412
+		}
+		all[i] = p
+	}
+	return all
+}
+
+// An upload is one run of the program through a proxy that follows a plan.
+type upload struct {
+	plan
+	t        *tests
+	key      string
+	expected []byte // what the program makes
+	seen     atomic.Int64
+	process  atomic.Pointer[os.Process]
+}
+
+// next is the fault of a request. Faults that pass hit two requests.
+func (u *upload) next(r *http.Request) proxy.Fault {
+	n := u.seen.Add(1)
+	last := r.Method == http.MethodPost && r.URL.Query().Has("uploadId")
+	switch u.kind {
+	case "passes":
+		if n == u.request || n == u.request+1 {
+			return u.fault
+		}
+	case "killed":
+		if n == u.request {
+			if p := u.process.Load(); p != nil {
+				_ = p.Signal(u.signal)
+			}
+			return proxy.Stall
+		}
+	case "stays":
+		if n >= u.request && r.Method != http.MethodDelete && r.Method != http.MethodGet { // the program may clean up
+			return u.fault
+		}
+	case "taken":
+		if last {
+			return u.fault
+		}
+	}
+	return proxy.None
+}
+
+// old is what some uploads replace.
+var old = []byte("an older object")
+
+// faults makes all uploads, some at a time.
+func (t *tests) faults() {
+	t.ends(0, "convert", t.raw(files[2]), t.raw(files[3]), "-o", t.local("expected.csv"))
+	expected, err := os.ReadFile(t.local("expected.csv"))
+	if err != nil {
+		t.fail("%v", err)
+		return
+	}
+	kinds, places := map[string]int{}, make(chan struct{}, t.at)
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	for i, p := range t.plans() {
+		places <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-places }()
+			u := &upload{plan: p, t: t, key: fmt.Sprintf("faults/%03d.csv", i), expected: expected}
+			outcome := u.run()
+			mu.Lock()
+			defer mu.Unlock()
+			kinds[outcome]++
+		})
+	}
+	wait.Wait()
+	for outcome, n := range kinds {
+		fmt.Printf("   %3d %s\n", n, outcome)
+	}
+}
+
+// run makes one upload, with somebody looking all the time, and tells how it ended.
+func (u *upload) run() string {
+	t := u.t
+	path := t.store.file(u.key)
+	if u.overwrite {
+		if err := os.WriteFile(t.local("old"), old, 0o600); err != nil {
+			t.fail("%v", err)
+		}
+		if err := t.store.put(t.ctx, u.key, t.local("old")); err != nil {
+			t.fail("%v", err)
+		}
+	}
+	_, front := t.store.behind(u.next)
+	defer func() { front.CloseClientConnections(); front.Close() }()
+	done := make(chan struct{})
+	var wait sync.WaitGroup
+	wait.Go(func() { u.watch(path, done) })
+	args := []string{"convert", t.raw(files[2]), t.raw(files[3]), "-o", "s3://" + bucket + "/" + u.key + query(front.URL, "&stall=700ms")}
+	if u.overwrite {
+		args = append(args, "--overwrite")
+	}
+	r := t.run(func(p *os.Process) { u.process.Store(p) }, args...)
+	close(done)
+	wait.Wait()
+	return u.judge(r, path)
+}
+
+// watch looks at the object until done is closed: whatever is there must be whole.
+func (u *upload) watch(path string, done <-chan struct{}) {
+	for {
+		u.look(path)
+		select {
+		case <-done:
+			return
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+}
+
+// look tells what is there: nothing, the old object or the new one. Anything else is a failure.
+func (u *upload) look(path string) string {
+	text, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !u.overwrite:
+		return "nothing"
+	case err == nil && bytes.Equal(text, old) && u.overwrite:
+		return "old"
+	case err == nil && bytes.Equal(text, u.expected):
+		return "new"
+	}
+	u.t.fail("%s, %s %v: %d bytes are seen, %v, expected the whole of the old or the new", u.key, u.kind, u.fault, len(text), err)
+	return "broken"
+}
+
+// judge compares what is there with what the program said, and looks for parts that are left.
+func (u *upload) judge(r result, path string) string {
+	t := u.t
+	found := u.look(path)
+	outcome := fmt.Sprintf("%s, exit %d, %s object", u.kind, r.code, found)
+	problem := ""
+	parts, err := t.store.left(t.ctx, u.key)
+	pieces := 0
+	for _, n := range parts {
+		pieces += n
+	}
+	switch {
+	case err != nil:
+		problem = err.Error()
+	case r.code == 0 && found != "new":
+		problem = "it said that all is well"
+	case u.kind == "passes" && r.code != 0:
+		problem = "a fault that passes was not overcome"
+	case u.kind == "stays" && u.fault == proxy.Denied403 && r.code != 77 && r.code != 0:
+		problem = "expected 77"
+	case u.kind == "stays" && u.fault != proxy.Denied403 && r.code != 74 && r.code != 0:
+		problem = "expected 74"
+	case u.kind == "taken" && r.code != 73:
+		problem = "expected 73"
+	case u.kind == "killed" && u.signal == syscall.SIGTERM && r.code != 143 && r.code != 0:
+		problem = "expected 143"
+	case pieces > 0 && r.code != 128+int(syscall.SIGKILL):
+		problem = fmt.Sprintf("%d parts are left", pieces)
+	}
+	if pieces > 0 {
+		outcome += ", parts left for a lifecycle rule"
+	}
+	if err := t.store.clean(t.ctx, u.key); err != nil {
+		problem += " " + err.Error()
+	}
+	if problem != "" {
+		t.fail("%s, %s %v at request %d, overwrite %v: %s: %s: %s", u.key, u.kind, u.fault, u.request, u.overwrite, outcome, problem, r.output)
+		return outcome
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.passed++
+	if t.verbose {
+		fmt.Printf("ok: %s, %v at request %d: %s\n", u.key, u.fault, u.request, outcome)
+	}
+	return outcome
+}
