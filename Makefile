@@ -99,9 +99,10 @@ faults-quick: build
 unattended: build
 	$$(test/interop/venv ../unattended) test/unattended/run.py --binary $(BIN)
 
-## object: conversions from and to a real S3 server on this machine, which is installed for it, compared with local ones; 100 uploads through broken connections
+## object: conversions from and to a real S3 server on this machine, which is installed for it, compared with local ones; 100 uploads through broken connections; UPLOADS=10 for CI
+UPLOADS ?= 100
 object: build data
-	$(GO) run ./test/object -binary $(BIN)
+	$(GO) run ./test/object -binary $(BIN) -rounds $(UPLOADS)
 
 ## lean: the program without object storage, as bin/idxport-lean, which stays under 15 MB
 lean:
@@ -159,7 +160,7 @@ scale-docs: build data
 
 ## deploy: the files of deploy/ held against Kubernetes' validation, AWS's command line and a Slurm of one node
 deploy: build
-	$$(test/interop/venv ../deploy) test/deploy/run.py --binary $(BIN)
+	$$(test/interop/venv ../deploy) test/deploy/run.py --binary $(BIN) $(DEPLOY_FLAGS)
 
 ## cross: build for every platform, into dist/
 cross:

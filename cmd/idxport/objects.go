@@ -56,7 +56,10 @@ func (o *inputOptions) anyObject() bool {
 
 // files is where inputs are. The context ends requests.
 func (o *inputOptions) files(ctx context.Context) source.Files {
-	if !o.anyObject() {
+	switch {
+	case o.watch != nil:
+		return o.watch
+	case !o.anyObject():
 		return source.Local{}
 	}
 	return everywhere{ctx, o.objects}

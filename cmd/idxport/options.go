@@ -24,6 +24,7 @@ type inputOptions struct {
 	classes       string                   // path, or empty
 	others        map[string]formats.Table // inputs of other formats than IDX, by path; found by find
 	counted       bool                     // they must tell their number of rows
+	watch         *watch                   // of a part of a plan: its inputs
 	stdin         *bufio.Reader
 	dtype         idx.DType // of what they hold, where they cannot tell; 0: not said
 	shape         []int     // of its records, likewise; nil: not said

@@ -140,6 +140,9 @@ func (p *program) makePart(ctx context.Context, c *cli.Command, work *plan.Plan,
 	if err := p.convert(ctx, o, &inner); err != nil {
 		return err
 	}
+	if err := o.watch.check(); err != nil {
+		return errors.Join(err, os.Remove(attempt))
+	}
 	r.Inputs, r.Applied, r.Verified = inner.Inputs, inner.Applied, inner.Verified
 	for _, n := range inner.Notes {
 		r.note("%s", n)
@@ -177,6 +180,7 @@ func (p *program) partOptions(ctx context.Context, work *plan.Plan, t *plan.Targ
 		return nil, err
 	}
 	o.inputs, o.checksum, o.planID = inputs, true, work.ID
+	o.watch = &watch{target: t, part: part, whole: map[int]bool{}, wrong: map[int]bool{}}
 	o.rows = rowRange{given: true, first: part.First, last: part.Last}
 	return o, nil
 }

@@ -134,6 +134,7 @@ func TestCheckInputs(t *testing.T) {
 	t.Parallel()
 	p, dir := work(t)
 	target, part, _ := p.Part(1) // rows 3 to 5, bytes 13 to 21
+	target.Inputs[0].Column = "" // as if it were the names of classes
 	input := filepath.Join(dir, "in.idx")
 	data, err := os.ReadFile(input)
 	if err != nil {

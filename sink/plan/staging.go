@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/idxport/idxport/sink/publish"
 )
@@ -54,10 +55,27 @@ func (p *Plan) Attempt(t *Target, part *Part) (string, error) {
 			return "", err
 		}
 	}
+	p.sweep(t, part)
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // never fails, says its documentation
 	name := p.FileName(t, part)
 	return filepath.Join(p.staging(t), attempts, hex.EncodeToString(random[:])+"-"+name), nil
+}
+
+// sweep removes what attempts of the part that were killed have left. The lock of one that goes on is held.
+func (p *Plan) sweep(t *Target, part *Part) {
+	const lock = ".idxport-lock"
+	dir := filepath.Join(p.staging(t), attempts)
+	entries, _ := os.ReadDir(dir) // what cannot be swept goes with the folder
+	for _, e := range entries {
+		base, ok := strings.CutSuffix(strings.TrimPrefix(e.Name(), "."), lock)
+		if !ok || !strings.Contains(base, p.FileName(t, part)) {
+			continue
+		}
+		if set, err := publish.Prepare([]publish.Target{{Path: filepath.Join(dir, base)}}, publish.Options{}); err == nil {
+			set.Discard()
+		}
+	}
 }
 
 // Told is the task of a part, if it was made.

@@ -1,0 +1,151 @@
+"""deploy/slurm: submitted to a Slurm of one node on this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+
+from stage import DEPLOY, PARTS, NotRun, Stage, demand
+
+FOLDER = DEPLOY / "slurm"
+PROGRAMS = ["slurmctld", "slurmd", "sbatch", "squeue", "scontrol"]
+CONFIGURATION = """
+ClusterName=idxport
+SlurmctldHost=localhost(127.0.0.1)
+SlurmctldPort={controller}
+SlurmdPort={daemon}
+CommunicationParameters=NoInAddrAny
+SlurmUser=root
+AuthType=auth/none
+CredType=cred/none
+# How long a job that was requeued waits at least.
+AuthInfo=cred_expire=5
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+SwitchType=switch/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SchedulerParameters=sched_interval=1,batch_sched_delay=0,sched_min_interval=0
+# The node has what is written here, not what the machine has.
+SlurmdParameters=config_overrides
+ReturnToService=2
+KillWait=2
+NodeName=localhost NodeAddr=127.0.0.1 CPUs=4 RealMemory=4000 State=UNKNOWN
+PartitionName=all Nodes=localhost Default=YES State=UP
+"""
+
+# An idxport that fails: part 2 as often as there are lines in the file `failures`, with the exit code that the line has.
+FAILING = """#!/bin/sh
+if test "$1" = convert && test "$SLURM_ARRAY_TASK_ID" = 2 && read -r code <{folder}/failures; then
+	sed -i 1d {folder}/failures
+	exit "$code"
+fi
+exec {folder}/bin/idxport.real "$@"
+"""
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 that nobody has now."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+@contextlib.contextmanager
+def cluster(stage: Stage) -> Iterator[None]:
+    """A controller and a node, on 127.0.0.1 alone, until the end of the block."""
+    lacking = [program for program in PROGRAMS if shutil.which(program) is None]
+    if lacking:
+        raise NotRun(f"there is no {', '.join(lacking)}: Debian has them in slurmctld, slurmd and slurm-client")
+    if os.geteuid():
+        raise NotRun("Slurm's daemons need root")
+    folder = stage.folder / "slurm"
+    for name in ("state", "spool"):
+        (folder / name).mkdir(parents=True)
+    path = folder / "slurm.conf"
+    path.write_text(CONFIGURATION.format(folder=folder, controller=free_port(), daemon=free_port()))
+    stage.environ["SLURM_CONF"] = str(path)
+    daemons = []
+    try:
+        for command in (["slurmctld", "-D", "-c"], ["slurmd", "-D", "-N", "localhost"]):
+            with (folder / f"{command[0]}.out").open("w") as out:
+                daemons.append(subprocess.Popen([*command, "-f", str(path)], cwd=folder, env=stage.environ, stdin=subprocess.DEVNULL, stdout=out, stderr=out))
+        until(stage, 30, lambda: "idle" in stage.run("sinfo", "-h", "-o", "%t").stdout, "the node is not idle")
+        yield
+    finally:
+        for daemon in reversed(daemons):
+            daemon.terminate()
+        for daemon in daemons:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                daemon.wait(timeout=10)
+            daemon.kill()
+            daemon.wait()
+
+
+def until(stage: Stage, seconds: float, holds, what: str) -> None:
+    """Wait until something holds."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            logs = "".join(path.read_text()[-1500:] for path in sorted((stage.folder / "slurm").glob("*.log")))
+            demand(False, f"{what}\n{stage.run('squeue').stdout}{logs}")
+        time.sleep(0.3)
+
+
+def submit(stage: Stage) -> str:
+    """Run submit.sh and wait until the queue is empty; returns the ranges that the array had."""
+    recorded = stage.folder / "array"
+    (stage.bin / "sbatch").write_text(f'#!/bin/sh\nfor word; do case $word in --array=*) echo "$word" >>{recorded} ;; esac; done\nexec {shutil.which("sbatch")} "$@"\n')
+    (stage.bin / "sbatch").chmod(0o755)
+    recorded.write_text("")
+    stage.must(FOLDER / "submit.sh", stage.plan)
+    until(stage, 60, lambda: not stage.run("squeue", "-h").stdout.strip(), "the queue is not empty")
+    return recorded.read_text().strip()
+
+
+def array(stage: Stage) -> None:
+    """All goes well; then a part fails in a way that passes; then in one that does not, and submit.sh is run again."""
+    with cluster(stage):
+        demand(submit(stage) == f"--array=0-{PARTS - 1}%32", "submit.sh did not submit all parts")
+        stage.committed()
+        demand(submit(stage) == "", "submit.sh submitted parts of a plan that is committed")
+
+        (stage.bin / "idxport").rename(stage.bin / "idxport.real")
+        (stage.bin / "idxport").write_text(FAILING.format(folder=stage.folder))
+        (stage.bin / "idxport").chmod(0o755)
+        shutil.rmtree(stage.target)
+        (stage.folder / "failures").write_text("74\n")
+        submit(stage)
+        demand((stage.folder / "failures").read_text() == "", "no part failed")
+        stage.committed()
+
+        shutil.rmtree(stage.target)
+        (stage.folder / "failures").write_text("70\n")
+        submit(stage)
+        stage.absent()
+        demand(submit(stage) == "--array=2%32", "submit.sh did not submit the missing part")
+        stage.committed()
+
+
+def scripts(_: Stage) -> None:
+    """The shell takes the scripts."""
+    for path in sorted([*DEPLOY.rglob("*.sh"), *DEPLOY.rglob("*.sbatch")]):
+        done = subprocess.run(["sh", "-n", str(path)], stderr=subprocess.PIPE, text=True)
+        demand(done.returncode == 0, f"{path}: {done.stderr}")
+
+
+CHECKS = [("scripts: sh -n", scripts), ("Slurm: arrays, failures and commits on a node", array)]
