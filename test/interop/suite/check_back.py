@@ -55,7 +55,7 @@ def fits(layout: str, tensor: Tensor) -> bool:
     if layout == "spark-image":
         return picture and tensor.dtype == "uint8"
     if layout == "huggingface":
-        return picture and tensor.dtype in ("uint8", "int16")
+        return picture and (tensor.dtype == "uint8" or tensor.dtype == "int16" and len(shape) == 2)  # 16 bits are grey alone
     if layout == "columns":
         return 0 < tensor.width <= COLUMNS_LIMIT
     return True
