@@ -17,10 +17,17 @@ const (
 
 // maxBody is the most bytes of a record batch that is read into memory. Uncompressed batches of a plain file are not: their rows are read where they are.
 // maxPlain is the most bytes of its buffers after decompression: polars and pandas write a table of 60,000 rows as one batch, and its 785 columns may be int64.
+// A small body does not become as much: see plainLimit.
 const (
-	maxBody  = 256 << 20
-	maxPlain = 1 << 30
+	maxBody    = 256 << 20
+	maxPlain   = 1 << 30
+	leastPlain = 64 << 20
+	mostPacked = 64 // times; 60,000 images of MNIST as int64 are packed 30 times
 )
+
+// plainLimit is the most bytes that the buffers of b may have after decompression: a file of some kilobytes must not take the memory of a gigabyte, whatever a
+// codec can do with zeros.
+func (b *batch) plainLimit() int64 { return min(maxPlain, max(leastPlain, mostPacked*b.size)) }
 
 // manyBuffers is from how many buffers on a batch is read as a whole, if it is not too large, rather than each by itself.
 const manyBuffers = 64
@@ -169,7 +176,13 @@ func (b *batch) length(f *field, k int) (int64, error) {
 	if size < 0 || size > maxPlain {
 		return 0, wrong(b, f.name, unknown, ErrDamaged, "a compressed buffer claims %d bytes, expected at most %d", size, maxPlain)
 	}
-	return size, b.plausible(size, int(where.second), f)
+	if err := b.plausible(size, int(where.second), f); err != nil {
+		return 0, err
+	}
+	if limit := b.plainLimit(); size > limit {
+		return 0, b.tooLarge("after decompression more than", limit)
+	}
+	return size, nil
 }
 
 // bytes are n bytes from the given one on of the buffer of f, as they are before compression: in buf, if that is large enough.
@@ -241,10 +254,11 @@ func (b *batch) decompressed(i int, packed []byte, size int64, f *field) ([]byte
 		b.plain[i] = p
 		b.memory += size
 	}
-	over := b.memory > maxPlain
+	limit := b.plainLimit()
+	over := b.memory > limit
 	b.mu.Unlock()
 	if over {
-		return nil, b.tooLarge("after decompression more than", maxPlain)
+		return nil, b.tooLarge("after decompression more than", limit)
 	}
 	p.once.Do(func() {
 		p.bytes = make([]byte, size)
@@ -254,7 +268,7 @@ func (b *batch) decompressed(i int, packed []byte, size int64, f *field) ([]byte
 }
 
 // tooLarge is the error for a batch that does not fit the memory that one may take.
-func (b *batch) tooLarge(what string, most int) error {
+func (b *batch) tooLarge(what string, most int64) error {
 	e := damaged(b.offset, "a record batch has %s %d bytes, expected no more", what, most)
 	e.Err = ErrUnsupported
 	e.Advice = "write it in smaller record batches, or, as a file, without compression"

@@ -124,8 +124,12 @@ func TestLargeBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	packed := w.EncodeAll([]byte("12345678"), nil)
-	for held, want := range map[int64]error{376_800_000: nil, maxPlain - 7: ErrUnsupported} {
-		b := &batch{codec: codecZstd, codecs: &codecs{}, plain: map[int]*plainBuffer{}, memory: held}
+	for _, test := range []struct {
+		held, size int64 // decompressed before, and of the whole body
+		want       error
+	}{{376_800_000, 12 << 20, nil}, {maxPlain - 7, 100 << 20, ErrUnsupported}, {376_800_000, 1 << 20, ErrUnsupported}, {leastPlain - 8, 10, nil}} {
+		b := &batch{codec: codecZstd, codecs: &codecs{}, plain: map[int]*plainBuffer{}, memory: test.held, size: test.size}
+		held, want := test.held, test.want
 		if got, err := b.decompressed(0, packed, 8, &field{}); !errors.Is(err, want) || err == nil && string(got) != "12345678" {
 			t.Errorf("with %d bytes decompressed before: found %q, %v, expected %v", held, got, err, want)
 		}
