@@ -1,0 +1,16 @@
+"""A data source for Apache Spark 4 that reads and writes IDX files, the format of MNIST and its relatives.
+
+    spark.dataSource.register(IdxDataSource)
+    spark.read.format("idx").option("images", path).option("labels", path).load()
+    frame.write.format("idx").mode("append").save(folder)
+
+The work is done by the program idxport, one process for each partition, which hands over Arrow record batches through a pipe. docs/spark.md
+of the project lists the options. The one invariant worth knowing: a plan is made of the files as they were when load() saw them, and a task that
+finds other files fails.
+"""
+
+from ._binary import IdxError, find_binary
+from ._source import IdxDataSource
+
+__all__ = ["IdxDataSource", "IdxError", "find_binary"]
+__version__ = "0.1.0"

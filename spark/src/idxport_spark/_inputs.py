@@ -1,0 +1,164 @@
+"""What the options say, and what the files are: done once, on the driver."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Optional
+
+import pyarrow as pa
+
+from ._binary import IdxError, find_binary, run
+from ._files import File, count_rows, local, plain_header
+
+LAYOUTS = ("list", "nested", "binary", "spark-image")
+
+# Options that are flags of the program under another name.
+_FLAGS = {"dataset": "--dataset", "transpose": "--transpose", "invert": "--invert", "reshape": "--reshape", "byteOrder": "--byte-order", "maxRecordBytes": "--max-record-bytes"}
+_OPTIONS = (
+    "path", "paths", "images", "labels", "columns", "split", "layout", "select", "rows", "rowsPerPartition", "rowIndex", "pushFilters", "identity", "binary", *_FLAGS,
+)  # fmt: skip
+
+# The parts that the writer leaves, as sets of columns.
+PART = re.compile(r"(part-\d+)-(.+)-idx\d+-[a-z]+(\.gz|\.zst)?")
+ROLES = {"images": "image", "labels": "label"}
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Files whose rows belong together: most tables are one, a folder that the writer made has one for each part."""
+
+    inputs: tuple[str, ...]  # as the program takes them
+    files: tuple[File, ...]
+    rows: int
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """A table as load() saw it."""
+
+    segments: tuple[Segment, ...]
+    schema: pa.Schema  # of the Arrow stream
+    homes: Mapping[str, str]  # column → file, where a file has one column
+    flags: tuple[str, ...]  # of every run
+
+    @property
+    def rows(self) -> int:
+        """Of all segments."""
+        return sum(segment.rows for segment in self.segments)
+
+
+def check_names(options: Mapping[str, str], known: tuple[str, ...]) -> None:
+    """Refuse options that nobody knows: a misspelt one must not be passed over."""
+    for name in options:
+        if name.lower() not in {option.lower() for option in known}:
+            raise IdxError(f"unknown option {name}; there are {', '.join(sorted(known))}")
+
+
+def truth(options: Mapping[str, str], name: str) -> bool:
+    """An option that is true or false; false if it is not there."""
+    value = str(options.get(name, "false")).lower()
+    if value not in ("true", "false"):
+        raise IdxError(f"option {name}: found {value}, expected true or false")
+    return value == "true"
+
+
+def words(value: str) -> list[str]:
+    """The parts of a list with commas."""
+    return [word.strip() for word in value.split(",") if word.strip()]
+
+
+def resolve(options: Mapping[str, str]) -> Inputs:
+    """Find the files and read their headers. Raises IdxError, with the program's words where it refuses them."""
+    check_names(options, _OPTIONS)
+    binary = find_binary(options.get("binary"))
+    given = _arguments(options)
+    parts = _parts(given[0]) if len(given) == 1 else []
+    flags = _flags(options)
+    schema, report = _look(binary, parts[0] if parts else given, flags + tuple(f"--split={split}" for split in words(options.get("split", ""))))
+    paths = list(dict.fromkeys(local(entry["path"]) for entry in report["inputs"]))
+    # From here on everybody is told what the data set is, or that there is none: tasks need not find it out again, by a hash of the labels.
+    if "dataset" not in options:
+        flags += ("--dataset", (schema.metadata or {}).get(b"idx.dataset", b"none").decode())
+    if parts:
+        first, *others = (_part(part) for part in parts)
+        return Inputs((first, *(_like(first, other) for other in others)), schema, {}, flags)
+    named = all("=" in argument for argument in given)
+    rows = count_rows(binary, paths[0], tuple(_reshape(options)))
+    segment = Segment(tuple(given) if named else tuple(paths), tuple(File.at(path) for path in paths), rows)
+    columns = [entry["column"] for entry in report["inputs"]]
+    homes = dict(zip(columns, segment.inputs)) if sorted(columns) == sorted(schema.names) and len(columns) == len(segment.inputs) else {}
+    return Inputs((segment,), schema, homes, flags)
+
+
+def _arguments(options: Mapping[str, str]) -> list[str]:
+    """The inputs as the program takes them: what is named, or one path."""
+    named = {name: options[option] for name, option in (("image", "images"), ("label", "labels")) if option in options}
+    for word in words(options.get("columns", "")):
+        name, equals, path = word.partition("=")
+        if not equals or not name or not path or name in named:
+            raise IdxError(f"option columns: found {word}, expected name=path, each name once")
+        named[name] = path
+    paths = json.loads(options["paths"]) if "paths" in options else [options["path"]] if "path" in options else []
+    if bool(named) == bool(paths):
+        raise IdxError("give either a path, as in load(path), or the options images, labels and columns")
+    arguments = [f"{name}={local(path)}" for name, path in named.items()] if named else [local(path) for path in paths]
+    for argument in arguments:
+        path = argument if paths else argument.partition("=")[2]
+        if not os.path.exists(path):
+            raise IdxError(f"{path}: no such file or folder", 66, "no_input")
+    return arguments
+
+
+def _flags(options: Mapping[str, str]) -> tuple[str, ...]:
+    layout = options.get("layout", "list")
+    if layout not in LAYOUTS:
+        raise IdxError(f"option layout: found {layout}, expected one of {', '.join(LAYOUTS)}")
+    flags = [f"{flag}={options[name]}" for name, flag in _FLAGS.items() if name in options]
+    return ("--layout", layout, *flags)
+
+
+def _reshape(options: Mapping[str, str]) -> list[str]:
+    return [f"{_FLAGS[name]}={options[name]}" for name in ("reshape", "maxRecordBytes") if name in options]
+
+
+def _look(binary: str, inputs: list[str], flags: tuple[str, ...]) -> tuple[pa.Schema, dict[str, Any]]:
+    """The schema of the table, exact and without a look at its data, and the report of the run. It also compares the columns' lengths."""
+    data, report = run(binary, "convert", *inputs, "--rows", "0:0", "-o", "arrows=-", "--quiet", "--json", *flags)
+    return pa.ipc.open_stream(data).schema, report
+
+
+def _parts(folder: str) -> list[list[str]]:
+    """The parts in a folder of the writer, each as its columns; none if this is no such folder."""
+    parts: dict[str, list[str]] = {}
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        match = PART.fullmatch(name)
+        if match:
+            parts.setdefault(match[1], []).append(f"{ROLES.get(match[2], match[2])}={os.path.join(folder, name)}")
+    if parts and not os.path.exists(os.path.join(folder, "_SUCCESS")):
+        raise IdxError(f"{folder}: has parts but no _SUCCESS: a copy that is not complete")
+    return list(parts.values())
+
+
+def _part(inputs: list[str]) -> Segment:
+    files = tuple(File.at(argument.partition("=")[2]) for argument in inputs)
+    head = plain_header(files[0].path)
+    if head is None:
+        raise IdxError(f"{files[0].path}: no IDX file")
+    return Segment(tuple(inputs), files, head[1][0])
+
+
+def _like(first: Segment, other: Segment) -> Segment:
+    """A part, if it has the columns, types and shapes of the first."""
+    names: list[list[Optional[str]]] = []
+    kinds: list[list[Any]] = []
+    for segment in (first, other):
+        names.append([argument.partition("=")[0] for argument in segment.inputs])
+        heads = [plain_header(file.path) for file in segment.files]
+        kinds.append([head and (head[0], head[1][1:]) for head in heads])
+    if names[0] != names[1] or kinds[0] != kinds[1]:
+        raise IdxError(f"{other.files[0].path}: columns {names[1]} of {kinds[1]}, where the first part has {names[0]} of {kinds[0]}")
+    return other

@@ -1,0 +1,223 @@
+"""Reading: a partition is a range of rows, and a run of the program."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Optional
+
+import pyarrow as pa
+from pyspark.sql import datasource
+from pyspark.sql.datasource import DataSourceReader, InputPartition
+from pyspark.sql.types import LongType, StructField, StructType
+
+from ._binary import IdxError, find_binary, stream
+from ._files import File
+from ._inputs import Inputs, truth, words
+from ._types import arrow_schema, convert, row_bytes, same_type, spark_schema
+
+# The column of the option rowIndex.
+ROW = "_row"
+
+# What a partition has by default, in bytes of the files. The program needs milliseconds to begin, so smaller ones would do; Spark has its own overhead.
+PARTITION_BYTES = 64 << 20
+
+# More ranges than this, out of `_row in (…)`, are read as one, and Spark filters.
+_MAX_RANGES = 64
+
+
+@dataclass(frozen=True)
+class Range(InputPartition):
+    """A partition: rows of files, which are as they were."""
+
+    inputs: tuple[str, ...]
+    files: tuple[File, ...]
+    start: int  # within the files
+    stop: int
+    first: int  # of the whole table
+
+
+def table_schema(inputs: Inputs, options: Mapping[str, str]) -> StructType:
+    """All columns, or those of the option select, in its order."""
+    everything = spark_schema(inputs.schema)
+    if truth(options, "rowIndex"):
+        if ROW in everything.names:
+            raise IdxError(f"option rowIndex: there is a column {ROW} already")
+        everything = StructType([*everything.fields, StructField(ROW, LongType(), False)])
+    if "select" not in options:
+        return everything
+    chosen = words(options["select"])
+    for name in chosen:
+        if name not in everything.names or chosen.count(name) > 1:
+            raise IdxError(f"option select: found {', '.join(chosen)}, expected some of {', '.join(everything.names)}, each once")
+    return StructType([everything[name] for name in chosen])
+
+
+class IdxReader(DataSourceReader):
+    """Reads the columns of a schema."""
+
+    def __init__(self, schema: StructType, inputs: Inputs, options: Mapping[str, str]) -> None:
+        self._schema = arrow_schema(_checked(schema, table_schema(inputs, options)))
+        self._inputs = inputs
+        self._binary = options.get("binary")
+        self._times = _times(options.get("identity", "mtime"))
+        self._ranges = [_rows(options.get("rows", ":"), inputs.rows)]
+        self._explicit = "rowsPerPartition" in options
+        self._step = _step(options.get("rowsPerPartition"), self._used())
+
+    def partitions(self) -> list[InputPartition]:
+        """Rows of about 64 MiB, or as many as the option rowsPerPartition says; of a compressed file all."""
+        step = self._step
+        pruned = [self._pruned(segment.inputs, segment.files) for segment in self._inputs.segments]
+        packed = [file.path for _, files in pruned for file in files if file.packed]
+        if packed and not self._explicit:
+            step = max(self._inputs.rows, 1)
+            if self._inputs.rows > self._step:
+                warnings.warn(
+                    f"{packed[0]} is compressed and cannot be entered in the middle: one task reads all {self._inputs.rows:,} rows. Decompress it (idxport convert "
+                    f"{packed[0]} -o idx=FOLDER/), or set rowsPerPartition, and every task decompresses all that is before its rows",
+                    stacklevel=2,
+                )
+        found: list[InputPartition] = []
+        base = 0
+        for segment, (inputs, files) in zip(self._inputs.segments, pruned):
+            for start, stop in self._ranges:
+                start, stop = max(start, base), min(stop, base + segment.rows)
+                found += [Range(inputs, files, row - base, min(row + step, stop) - base, row) for row in range(start, stop, step)]
+            base += segment.rows
+        return found or [Range((), (), 0, 0, 0)]  # of no partition Spark makes one of None
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The batches of one run, as they come. Raises IdxError if the files are others, the run fails, or rows are missing."""
+        assert isinstance(partition, Range)
+        if partition.start >= partition.stop:
+            return
+        for file in partition.files:
+            file.check(self._times)
+        rows = f"{partition.start}:{partition.stop}"
+        # One worker: there is one task for each core, and turning IDX into Arrow takes no more.
+        flags = ("--rows", rows, "-o", "arrows=-", "--quiet", "--json", "--workers", "1", *self._inputs.flags)
+        row = partition.first
+        for batch in stream(find_binary(self._binary), "convert", *partition.inputs, *flags):
+            yield self._finished(batch, row)
+            row += batch.num_rows
+        if row != partition.first + partition.stop - partition.start:
+            raise IdxError(f"rows {rows} of {', '.join(partition.inputs)}: found {row - partition.first} rows")
+        for file in partition.files:
+            file.check(self._times)  # nor changed meanwhile
+
+    def _finished(self, batch: pa.RecordBatch, row: int) -> pa.RecordBatch:
+        """A batch of the program with Spark's types."""
+        arrays = []
+        for field in self._schema:
+            if field.name == ROW and ROW not in self._inputs.schema.names:
+                arrays.append(pa.array(range(row, row + batch.num_rows), field.type))
+                continue
+            expected = self._inputs.schema.field(field.name)
+            position = batch.schema.get_field_index(field.name)
+            if position < 0 or batch.schema.field(position).type != expected.type:
+                raise IdxError(f"column {field.name}: found {batch.schema}, expected {expected.type}: the program or the files are others than those of load()")
+            arrays.append(convert(batch.column(position), field.type))
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+    def _used(self) -> pa.Schema:
+        """The columns that are read."""
+        chosen = [self._inputs.schema.field(name) for name in self._schema.names if name in self._inputs.schema.names]
+        return pa.schema(chosen)
+
+    def _pruned(self, inputs: tuple[str, ...], files: tuple[File, ...]) -> tuple[tuple[str, ...], tuple[File, ...]]:
+        """The files of the columns that are read; at least one, as somebody may want only the row index."""
+        homes = {argument.partition("=")[0]: argument for argument in inputs} if len(self._inputs.segments) > 1 else self._inputs.homes
+        if not homes:
+            return inputs, files
+        names = [name for name in self._inputs.schema.names if name in self._schema.names] or self._inputs.schema.names[-1:]
+        kept = [i for i, argument in enumerate(inputs) if argument in {homes[name] for name in names}]
+        return tuple(inputs[i] for i in kept), tuple(files[i] for i in kept)
+
+
+class FilteringReader(IdxReader):
+    """Reads only the rows that filters on the row index leave. Spark 4.1 and later ask for it, if spark.sql.python.filterPushdown.enabled is true."""
+
+    def pushFilters(self, filters: Iterable[Any]) -> Iterator[Any]:
+        """Take the filters that are ranges of rows, give back the others."""
+        for theirs in filters:
+            ranges = _ranges(theirs)
+            met = None if ranges is None else [(max(a, c), min(b, d)) for a, b in self._ranges for c, d in ranges if max(a, c) < min(b, d)]
+            if met is None or len(met) > _MAX_RANGES:
+                yield theirs
+            else:
+                self._ranges = met
+
+
+def reader_class(filtering: bool) -> type[IdxReader]:
+    """The reader for the option pushFilters: Spark refuses one with pushFilters where that is not enabled, so it must be asked for."""
+    if filtering and not hasattr(datasource, "EqualTo"):
+        raise IdxError("option pushFilters needs Spark 4.1: use the option rows, as in rows=1000:2000")
+    return FilteringReader if filtering else IdxReader
+
+
+def _ranges(theirs: Any) -> Optional[list[tuple[int, int]]]:
+    """The rows that a filter leaves, sorted; None if it is about something else."""
+    end = 1 << 62
+    name, value = type(theirs).__name__, getattr(theirs, "value", None)
+    if getattr(theirs, "attribute", None) != (ROW,):
+        return None
+    if name == "IsNotNull":
+        return [(0, end)]
+    if name == "In" and isinstance(value, (tuple, list)) and all(isinstance(row, int) for row in value):
+        return _joined(sorted(set(value)))
+    if not isinstance(value, int):
+        return None
+    one = (value, value + 1)
+    after, before = {"GreaterThan": (value + 1, end), "GreaterThanOrEqual": (value, end)}, {"LessThan": (0, value), "LessThanOrEqual": (0, value + 1)}
+    table = {"EqualTo": one, "EqualNullSafe": one, **after, **before}
+    return [table[name]] if name in table else None
+
+
+def _joined(rows: list[int]) -> list[tuple[int, int]]:
+    """Rows as ranges."""
+    ranges: list[tuple[int, int]] = []
+    for row in rows:
+        if ranges and ranges[-1][1] == row:
+            ranges[-1] = (ranges[-1][0], row + 1)
+        else:
+            ranges.append((row, row + 1))
+    return ranges
+
+
+def _checked(wanted: StructType, there: StructType) -> StructType:
+    """A schema, if all its columns are there. One that was written by hand may leave some out."""
+    for field in wanted.fields:
+        if field.name not in there.names:
+            raise IdxError(f"the schema has a column {field.name}; there are {', '.join(there.names)}")
+        if not same_type(field.dataType, there[field.name].dataType):
+            raise IdxError(f"the schema has column {field.name} as {field.dataType.simpleString()}, expected {there[field.name].dataType.simpleString()}")
+    return wanted
+
+
+def _times(identity: str) -> bool:
+    if identity not in ("mtime", "content"):
+        raise IdxError(f"option identity: found {identity}, expected mtime or content")
+    return identity == "mtime"
+
+
+def _step(option: Optional[str], schema: pa.Schema) -> int:
+    """Rows of a partition."""
+    if option is None:
+        return max(1, PARTITION_BYTES // row_bytes(schema))
+    if not option.isdigit() or int(option) == 0:
+        raise IdxError(f"option rowsPerPartition: found {option}, expected a positive number")
+    return int(option)
+
+
+def _rows(option: str, rows: int) -> tuple[int, int]:
+    """A:B as Python's slices and the flag --rows understand it."""
+    start, colon, stop = option.partition(":")
+    try:
+        if not colon:
+            raise ValueError
+        first, last, _ = slice(int(start) if start else None, int(stop) if stop else None).indices(rows)
+    except ValueError:
+        raise IdxError(f"option rows: found {option}, expected A:B, as in 1000:2000 or -100:") from None
+    return first, max(first, last)

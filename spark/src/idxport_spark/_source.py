@@ -1,0 +1,41 @@
+"""The data source that Spark knows by the name idx."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+from pyspark.sql.datasource import DataSource
+from pyspark.sql.types import StructType
+
+from ._inputs import Inputs, resolve, truth
+from ._read import IdxReader, reader_class, table_schema
+from ._write import IdxWriter
+
+
+class IdxDataSource(DataSource):
+    """IDX files as data frames. docs/spark.md of the project lists the options."""
+
+    # Found by schema(), which Spark calls in load(); it keeps this object, so all tasks of a frame expect the files as they were then.
+    _inputs: Optional[Inputs] = None
+
+    @classmethod
+    def name(cls) -> str:
+        """The format's name."""
+        return "idx"
+
+    def schema(self) -> StructType:
+        """The columns, by the headers of the files."""
+        return table_schema(self._resolved(), self.options)
+
+    def reader(self, schema: StructType) -> IdxReader:
+        """A reader of the columns of a schema: that of schema(), or one written by hand, which may have fewer."""
+        return reader_class(truth(self.options, "pushFilters"))(schema, self._resolved(), self.options)
+
+    def writer(self, schema: StructType, overwrite: bool) -> IdxWriter:
+        """A writer into a folder."""
+        return IdxWriter(schema, overwrite, self.options)
+
+    def _resolved(self) -> Inputs:
+        if self._inputs is None:
+            self._inputs = resolve(self.options)
+        return self._inputs

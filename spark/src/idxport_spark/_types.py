@@ -1,0 +1,121 @@
+"""IDX types as Arrow has them and as Spark has them.
+
+Spark has no unsigned bytes and no lists of fixed size: uint8 becomes smallint, as Spark reads it from Parquet, and lists become arrays. Nothing here is
+ever null. The shape of a tensor and its type in the file go along as metadata of the column, under Arrow's keys of idxport.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import types as spark
+
+# The data types of IDX as idx.dtype names them: in Arrow, and the smallest of Spark that holds them.
+DTYPES: dict[str, tuple[pa.DataType, spark.DataType]] = {
+    "uint8": (pa.uint8(), spark.ShortType()),
+    "int8": (pa.int8(), spark.ByteType()),
+    "int16": (pa.int16(), spark.ShortType()),
+    "int32": (pa.int32(), spark.IntegerType()),
+    "float32": (pa.float32(), spark.FloatType()),
+    "float64": (pa.float64(), spark.DoubleType()),
+}
+
+_TO_SPARK: dict[pa.DataType, spark.DataType] = {
+    **{arrow: theirs for arrow, theirs in DTYPES.values()},
+    pa.string(): spark.StringType(),
+    pa.binary(): spark.BinaryType(),
+}
+_TO_ARROW: dict[spark.DataType, pa.DataType] = {
+    spark.ByteType(): pa.int8(),
+    spark.ShortType(): pa.int16(),
+    spark.IntegerType(): pa.int32(),
+    spark.LongType(): pa.int64(),
+    spark.FloatType(): pa.float32(),
+    spark.DoubleType(): pa.float64(),
+    spark.StringType(): pa.string(),
+    spark.BinaryType(): pa.binary(),
+}
+
+
+def spark_schema(schema: pa.Schema) -> spark.StructType:
+    """The columns of an Arrow stream of idxport as Spark is to see them."""
+    return spark.StructType([_spark_field(field) for field in schema])
+
+
+def _spark_field(field: pa.Field) -> spark.StructField:
+    metadata: dict[str, Any] = {key.decode(): value.decode() for key, value in (field.metadata or {}).items() if key.startswith(b"idx.")}
+    return spark.StructField(field.name, spark_type(field.type), False, metadata)
+
+
+def spark_type(arrow: pa.DataType) -> spark.DataType:
+    """Spark's type for one of Arrow's that idxport writes."""
+    if is_list(arrow):
+        return spark.ArrayType(spark_type(arrow.value_type), False)
+    if pa.types.is_struct(arrow):
+        return spark.StructType([spark.StructField(arrow.field(i).name, spark_type(arrow.field(i).type), False) for i in range(arrow.num_fields)])
+    return _TO_SPARK[arrow]
+
+
+def arrow_schema(schema: spark.StructType) -> pa.Schema:
+    """What Spark expects of the record batches of this schema: from 4.1 on it compares the types, nullability and all."""
+    return pa.schema([pa.field(field.name, arrow_type(field.dataType), field.nullable) for field in schema.fields])
+
+
+def arrow_type(theirs: spark.DataType) -> pa.DataType:
+    """Arrow's type for one of Spark's."""
+    if isinstance(theirs, spark.ArrayType):
+        return pa.list_(pa.field("element", arrow_type(theirs.elementType), theirs.containsNull))
+    if isinstance(theirs, spark.StructType):
+        return pa.struct([pa.field(field.name, arrow_type(field.dataType), field.nullable) for field in theirs.fields])
+    return _TO_ARROW[theirs]
+
+
+def same_type(one: spark.DataType, other: spark.DataType) -> bool:
+    """Whether two types are equal, whatever may be null in them: a schema written by hand says that everything may."""
+    if isinstance(one, spark.ArrayType) and isinstance(other, spark.ArrayType):
+        return same_type(one.elementType, other.elementType)
+    if isinstance(one, spark.StructType) and isinstance(other, spark.StructType):
+        return one.names == other.names and all(same_type(a.dataType, b.dataType) for a, b in zip(one.fields, other.fields))
+    return one == other
+
+
+def is_list(arrow: pa.DataType) -> bool:
+    """Any kind of list."""
+    return bool(pa.types.is_list(arrow) or pa.types.is_fixed_size_list(arrow) or pa.types.is_large_list(arrow))
+
+
+def convert(array: pa.Array, target: pa.DataType) -> pa.Array:
+    """An array of idxport as one that Spark takes: unsigned bytes widened, lists with offsets. Everything else keeps its memory."""
+    if pa.types.is_list(target):
+        values = convert(array.flatten(), target.value_type)
+        if pa.types.is_fixed_size_list(array.type):
+            offsets = _offsets(len(array), array.type.list_size)
+        else:  # records of no elements
+            offsets = pc.subtract(array.offsets, array.offsets[0])
+        return pa.ListArray.from_arrays(offsets, values, type=target)
+    if pa.types.is_struct(target):
+        fields = [target.field(i) for i in range(target.num_fields)]
+        return pa.StructArray.from_arrays([convert(part, field.type) for part, field in zip(array.flatten(), fields)], fields=fields)
+    return array if array.type == target else array.cast(target)
+
+
+@lru_cache(maxsize=8)  # all batches but the last are of one length
+def _offsets(rows: int, size: int) -> pa.Array:
+    """Where lists of one size begin, and the end of the last."""
+    return pa.array(range(0, (rows + 1) * size, size), pa.int32())
+
+
+def row_bytes(schema: pa.Schema) -> int:
+    """How many bytes a row takes in the files, by the metadata of its columns. At least 1."""
+    total = 0
+    for field in schema:
+        metadata = field.metadata or {}
+        size = DTYPES[metadata[b"idx.dtype"].decode()][0].bit_width // 8 if b"idx.dtype" in metadata else 8
+        for length in json.loads(metadata.get(b"idx.shape", b"[]")):
+            size *= length
+        total += size
+    return max(total, 1)

@@ -1,0 +1,259 @@
+"""What the tests share: IDX files made without idxport, sessions, processes."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import struct
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyspark
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
+
+HERE = Path(__file__).resolve().parent
+MNIST = HERE.parent.parent / "data" / "mnist"
+
+# The data types of IDX: their code in the header, their form there, and what Spark sees.
+DTYPES = {
+    "uint8": (0x08, ">u1", "smallint"), "int8": (0x09, ">i1", "tinyint"), "int16": (0x0B, ">i2", "smallint"),
+    "int32": (0x0C, ">i4", "int"), "float32": (0x0D, ">f4", "float"), "float64": (0x0E, ">f8", "double"),
+}  # fmt: skip
+
+
+def random(dtype: str, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
+    """All bit patterns, the same in every run; of NaNs only the usual one, as the JVM may change others."""
+    code, form, _ = DTYPES[dtype]
+    generator = np.random.default_rng([code, seed])
+    values = generator.integers(0, 256, (math.prod(shape), np.dtype(form).itemsize), np.uint8).reshape(-1).view(form)
+    if dtype.startswith("float"):
+        values = np.where(np.isnan(values), np.nan, values).astype(form)
+        values[:4] = [np.nan, np.inf, -np.inf, -0.0][: len(values[:4])]
+    return values.reshape(shape)
+
+
+def write(path: Path, dtype: str, values: np.ndarray) -> str:
+    """An IDX file: the magic number, the dimensions and the values, all big-endian."""
+    head = bytes([0, 0, DTYPES[dtype][0], values.ndim]) + struct.pack(f">{values.ndim}I", *values.shape)
+    path.write_bytes(head + values.astype(DTYPES[dtype][1]).tobytes())
+    return str(path)
+
+
+def table(folder: Path, rows: int) -> tuple[dict[str, np.ndarray], str]:
+    """A column of every data type and of the ranks 1 to 4, as uint8_1, uint8_2, …, and the option that reads them all."""
+    shapes = {1: (), 2: (7,), 3: (4, 5), 4: (2, 3, 3)}
+    values = {f"{dtype}_{rank}": random(dtype, (rows, *shape)) for dtype in DTYPES for rank, shape in shapes.items()}
+    return values, ",".join(f"{name}={write(folder / name, name.split('_')[0], array)}" for name, array in values.items())
+
+
+def read(path: Path) -> np.ndarray:
+    """An IDX file by the format's definition: exactly its payload, then the end."""
+    data = path.read_bytes()
+    form = {code: form for code, form, _ in DTYPES.values()}[data[2]]
+    shape = struct.unpack_from(f">{data[3]}I", data, 4)
+    assert data[:2] == b"\0\0" and len(data) == 4 + 4 * data[3] + math.prod(shape) * np.dtype(form).itemsize, path
+    return np.frombuffer(data, form, offset=4 + 4 * data[3]).reshape(shape)
+
+
+def read_parts(folder: Path, suffix: str) -> np.ndarray:
+    """A column of what the writer left, in the order of the parts."""
+    return np.concatenate([read(path) for path in sorted(folder.glob(f"part-*-{suffix}"))])
+
+
+def equal(found: np.ndarray, expected: np.ndarray) -> bool:
+    """The same values, −0 not being 0."""
+    if expected.dtype.kind != "f":
+        return bool(np.array_equal(found, expected))
+    numbers = ~np.isnan(expected)
+    return bool(np.array_equal(found, expected, equal_nan=True) and np.array_equal(np.signbit(found)[numbers], np.signbit(expected)[numbers]))
+
+
+def session(master: str, **settings: str) -> SparkSession:
+    """A session that knows the data source. Executors find this package where this process does."""
+    os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_HOME": str(Path(pyspark.__file__).parent), "SPARK_LOCAL_IP": "127.0.0.1"}
+    # What the master, the workers and the executors of local-cluster write goes below the tests' folder.
+    place = tempfile.mkdtemp(prefix="spark-", dir=os.environ.get("TMPDIR"))
+    os.environ |= {"SPARK_WORKER_DIR": f"{place}/work"}
+    builder = SparkSession.builder.master(master)
+    defaults = {
+        "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "OFF", "spark.local.dir": f"{place}/local",
+        "spark.sql.warehouse.dir": f"{place}/warehouse", "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"], "spark.sql.shuffle.partitions": "3",
+    }  # fmt: skip
+    for name, value in {**defaults, **{name.replace("_", "."): value for name, value in settings.items()}}.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    from idxport_spark import IdxDataSource
+
+    spark.dataSource.register(IdxDataSource)
+    return spark
+
+
+def pixel_sums(frame: DataFrame) -> dict[int, tuple[int, int]]:
+    """For each label, how many rows and the sum of all pixels."""
+    total = sql.aggregate("image", sql.lit(0).cast("bigint"), lambda sum, pixel: sum + pixel)
+    rows = frame.groupBy("label").agg(sql.count("*").alias("n"), sql.sum(total).alias("pixels")).collect()
+    return {row["label"]: (row["n"], row["pixels"]) for row in rows}
+
+
+def expected_sums(images: np.ndarray, labels: np.ndarray) -> dict[int, tuple[int, int]]:
+    """The same by numpy."""
+    sums = images.reshape(len(images), -1).sum(axis=1, dtype=np.int64)
+    return {int(label): (int((labels == label).sum()), int(sums[labels == label].sum())) for label in np.unique(labels)}
+
+
+# A stand-in for the program: it notes that it was started, waits as long as a file says, and becomes the program. A name is noted once for each start, so their
+# number is that of the attempts.
+_WRAPPER = """\
+#!{python} -IS
+import os, sys, time
+folder = {folder!r}
+rows = sys.argv[sys.argv.index("--rows") + 1] if "--rows" in sys.argv else "none"
+if rows != "0:0" and "--to" not in sys.argv:
+    open(f"{{folder}}/start-{{rows.replace(':', '-')}}-{{os.getpid()}}", "x").close()
+    try:
+        os.mkdir(f"{{folder}}/once-{{rows.replace(':', '-')}}")
+        first = True
+    except FileExistsError:
+        first = False
+    time.sleep({every})
+    if first and {delayed!r} in (rows, "any"):
+        time.sleep({delay})
+os.execv({binary!r}, [{binary!r}, *sys.argv[1:]])
+"""
+
+
+class Slow:
+    """The program, with delays."""
+
+    def __init__(self, folder: Path, every: float = 0, delayed: str = "", delay: float = 0) -> None:
+        folder.mkdir()
+        self.folder = folder
+        self.path = str(folder / "idxport")
+        Path(self.path).write_text(_WRAPPER.format(python=sys.executable, folder=str(folder), every=every, delayed=delayed, delay=delay, binary=program()))
+        Path(self.path).chmod(0o755)
+
+    def starts(self) -> list[str]:
+        """The row ranges of all attempts that reached the program."""
+        return sorted("-".join(path.name.split("-")[1:-1]) for path in self.folder.glob("start-*"))
+
+
+def program() -> str:
+    """The program under test."""
+    from idxport_spark import find_binary
+
+    return find_binary()
+
+
+def processes() -> dict[int, tuple[int, str, str]]:
+    """All processes of this machine: parent, state, command line (Linux)."""
+    found = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
+                name = (folder / "stat").read_text().partition("(")[2].rpartition(")")[0]
+                line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+            except OSError:  # it has ended meanwhile
+                continue
+            found[int(folder.name)] = (int(parent), state, line or f"[{name}]")
+    return found
+
+
+def descendants() -> dict[int, tuple[int, str, str]]:
+    """The processes that this one started, and those that they started."""
+    everyone = processes()
+
+    def ours(pid: int) -> bool:
+        while pid in everyone and pid != os.getpid():
+            pid = everyone[pid][0]
+        return pid == os.getpid()
+
+    return {pid: process for pid, process in everyone.items() if pid != os.getpid() and ours(pid)}
+
+
+def running(text: str) -> list[int]:
+    """Our processes whose command line has a text."""
+    return sorted(pid for pid, (_, _, line) in descendants().items() if text in line)
+
+
+def wait_for(what: Callable[[], Any], why: str, seconds: float = 180) -> Any:
+    """Poll until something is true; the limit is only there so that a defect does not hang."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = what()
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"waited {seconds} s in vain for {why}")
+
+
+def kill(pid: int) -> None:
+    """End a process that the tests started, as the kernel does where memory is short."""
+    assert pid in descendants(), pid
+    os.kill(pid, signal.SIGKILL)
+
+
+class Job(threading.Thread):
+    """Something that runs beside; result() waits for it and raises what it raised."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        super().__init__()
+        self._work, self._found, self._error = work, None, None
+        self.start()
+
+    def run(self) -> None:
+        """In the thread."""
+        try:
+            self._found = self._work()
+        except BaseException as error:
+            self._error = error
+
+    def result(self) -> Any:
+        """What the work returned."""
+        self.join(240)
+        if self.is_alive():
+            raise AssertionError("the job does not end")
+        if self._error is not None:
+            raise self._error
+        return self._found
+
+
+class Case(unittest.TestCase):
+    """A test with a folder of its own, and a look at what it leaves."""
+
+    maxDiff = None
+
+    def setUp(self) -> None:
+        """Make the folder."""
+        place = tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR"))
+        self.addCleanup(place.cleanup)
+        self.folder = Path(place.name)
+
+    @contextmanager
+    def fails(self, *words: str) -> Iterator[None]:
+        """Something that raises, with all of these words in the message."""
+        with self.assertRaises(Exception) as caught:
+            yield
+        for word in words:
+            self.assertIn(word, str(caught.exception))
+
+    def assert_no_program_runs(self) -> None:
+        """No process of the program is left, nor a dead one that nobody waited for."""
+
+        def left() -> list[tuple[int, str, str]]:
+            return [process for process in processes().values() if str(self.folder) in process[2] or process[1] == "Z" and process[2] == "[idxport]"]
+
+        try:
+            wait_for(lambda: not left(), "the end of all programs", 20)
+        except AssertionError:
+            self.fail(f"left: {left()}")

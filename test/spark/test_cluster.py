@@ -1,0 +1,121 @@
+"""A cluster of three executors on one machine: JVMs of their own, of which some are killed in mid-job (Linux)."""
+
+from __future__ import annotations
+
+import os
+import unittest
+
+import numpy as np
+from pyspark.sql import functions as sql
+
+from support import MNIST, Case, Job, Slow, equal, expected_sums, kill, pixel_sums, random, read, read_parts, running, session, wait_for, descendants, write
+
+
+def setUpModule() -> None:
+    global spark
+    # The killed executors are replaced; each kill fails a few attempts.
+    spark = session("local-cluster[3,1,1024]", spark_task_maxFailures="8", spark_deploy_maxExecutorRetries="-1")
+
+
+def tearDownModule() -> None:
+    spark.stop()
+
+
+def executors() -> list[int]:
+    """The JVMs of the executors."""
+    return running("CoarseGrainedExecutorBackend")
+
+
+class Killed(Case):
+    """Every row exactly once, though processes end."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        wait_for(lambda: len(executors()) == 3, "three executors")
+        self.slow = Slow(self.folder / "slow", every=1)
+
+    def frame(self, **options: str):
+        """MNIST in 12 partitions, each of which takes a second before its first row."""
+        return spark.read.format("idx").options(path=str(MNIST), split="train", rowsPerPartition="5000", rowIndex="true", binary=self.slow.path, **options).load()
+
+    def programs(self) -> list[int]:
+        """The programs that wait."""
+        return running(self.slow.path)
+
+    def workers(self) -> list[int]:
+        """The processes of Python that read from them."""
+        return [parent for pid, (parent, _, line) in descendants().items() if self.slow.path in line]
+
+    def kill_midway(self, victims) -> None:
+        """When some tasks are done and others run: the first of the victims."""
+        kill(wait_for(lambda: len(self.slow.starts()) >= 4 and self.programs() and victims(), "tasks")[0])
+
+    def check_sums(self, victims) -> None:
+        frame = self.frame()
+        killer = Job(lambda: self.kill_midway(victims))
+        sums, rows = pixel_sums(frame), sorted(row._row for row in frame.select("_row").collect())
+        killer.result()
+        images, labels = read(MNIST / "train-images-idx3-ubyte"), read(MNIST / "train-labels-idx1-ubyte")
+        self.assertEqual(sums, expected_sums(images, labels))
+        self.assertEqual(rows, list(range(60_000)))
+        self.assertGreater(len(self.slow.starts()), 24)  # an attempt was lost: both jobs have 12 tasks
+        self.assert_no_program_runs()
+
+    def test_executors_work_side_by_side(self) -> None:
+        hosts = self.frame(select="_row").select(sql.spark_partition_id().alias("part"), "_row").mapInArrow(pids, "executor int, rows bigint").collect()
+        self.assertEqual(sum(row.rows for row in hosts), 60_000)
+        self.assertEqual(len({row.executor for row in hosts}), 3)
+
+    def test_executor_killed_while_reading(self) -> None:
+        self.check_sums(executors)
+
+    def test_python_worker_killed_while_reading(self) -> None:
+        self.check_sums(self.workers)
+
+    def test_program_killed_while_reading(self) -> None:
+        self.check_sums(self.programs)
+
+    def check_write(self, victims) -> None:
+        values, out = random("int32", (60_000, 3)), self.folder / "out"
+        ids = write(self.folder / "ids", "int32", np.arange(60_000))
+        data = write(self.folder / "data", "int32", values)
+        frame = spark.read.format("idx").options(columns=f"id={ids},x={data}", rowsPerPartition="5000").load()
+        # The writer's program is the slow one: attempts are killed while they make their files.
+        # Spark finds data sources in Python from threads in which its session is active, so it is the killing that is done beside.
+        killer = Job(lambda: self.kill_midway(victims))
+        frame.write.format("idx").mode("append").option("binary", self.slow.path).save(str(out))
+        killer.result()
+        self.assertGreater(len(self.slow.starts()), 12)
+        self.assertTrue(np.array_equal(read_parts(out, "id-idx1-int"), np.arange(60_000)))
+        self.assertTrue(equal(read_parts(out, "x-idx2-int"), values))
+        self.assertEqual(len(os.listdir(out)), 25)
+        self.assertEqual([name for name in os.listdir(self.folder) if name.startswith(".")], [])
+        self.assert_no_program_runs()
+
+    def test_executor_killed_while_writing(self) -> None:
+        self.check_write(executors)
+
+    def test_python_worker_killed_while_writing(self) -> None:
+        self.check_write(self.workers)
+
+    def test_cancelled_job_ends_its_programs(self) -> None:
+        slow = Slow(self.folder / "slower", delayed="any", delay=120)
+        frame = spark.read.format("idx").options(path=str(MNIST), split="train", rowsPerPartition="5000", binary=slow.path).load()
+        job = Job(frame.count)
+        wait_for(lambda: len(running(slow.path)) == 3, "three programs")
+        spark.sparkContext.cancelAllJobs()
+        with self.fails("cancelled"):
+            job.result()
+        self.assert_no_program_runs()
+
+
+def pids(batches):
+    """For each partition, the process that its executor has as Python's daemon, and its rows."""
+    import pyarrow as pa
+
+    rows = sum(batch.num_rows for batch in batches)
+    yield pa.record_batch({"executor": pa.array([os.getppid()], pa.int32()), "rows": pa.array([rows], pa.int64())})
+
+
+if __name__ == "__main__":
+    unittest.main()
