@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -357,5 +358,50 @@ func TestAbort(t *testing.T) {
 	}
 	if err := p.Abort(); err != nil || visible(t, p) != whole {
 		t.Errorf("after commit: found %v and\n%s", err, visible(t, p))
+	}
+}
+
+// TestSweep: an attempt that was killed leaves a partial and a lock that nobody holds; a later one of the same part removes them, but not what is new.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	p, _ := work(t)
+	deliverAll(t, p)
+	dir := filepath.Join(p.staging(&p.Targets[0]), attempts)
+	var left []string
+	for i, age := range map[int]time.Duration{0: time.Hour, 1: 0} {
+		base := "0123456789abcdef-" + p.FileName(&p.Targets[0], &p.Targets[0].Parts[i])
+		for _, name := range []string{"." + base + ".idxport-lock", "." + base + ".idxport-0123456789abcdef.partial"} {
+			path := filepath.Join(dir, name)
+			write(t, path, "")
+			if err := os.Chtimes(path, time.Time{}, time.Now().Add(-age)); err != nil {
+				t.Fatal(err)
+			}
+			if age == 0 {
+				left = append(left, name)
+			}
+		}
+	}
+	for i := range 2 {
+		if err := deliver(p, i, fmt.Sprint("part ", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, e := range entries {
+		found = append(found, e.Name())
+	}
+	for _, name := range left {
+		if !slices.Contains(found, name) {
+			t.Errorf("%s was removed", name)
+		}
+	}
+	for _, name := range found {
+		if strings.Contains(name, "part-00000") {
+			t.Errorf("%s was left", name)
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/idxport/idxport/sink/publish"
 )
@@ -62,6 +63,9 @@ func (p *Plan) Attempt(t *Target, part *Part) (string, error) {
 	return filepath.Join(p.staging(t), attempts, hex.EncodeToString(random[:])+"-"+name), nil
 }
 
+// settled is how old a lock is before sweep tries it: one that is being made is not held for a moment.
+const settled = time.Minute
+
 // sweep removes what attempts of the part that were killed have left. The lock of one that goes on is held.
 func (p *Plan) sweep(t *Target, part *Part) {
 	const lock = ".idxport-lock"
@@ -70,6 +74,9 @@ func (p *Plan) sweep(t *Target, part *Part) {
 	for _, e := range entries {
 		base, ok := strings.CutSuffix(strings.TrimPrefix(e.Name(), "."), lock)
 		if !ok || !strings.Contains(base, p.FileName(t, part)) {
+			continue
+		}
+		if info, err := e.Info(); err != nil || time.Since(info.ModTime()) < settled {
 			continue
 		}
 		if set, err := publish.Prepare([]publish.Target{{Path: filepath.Join(dir, base)}}, publish.Options{}); err == nil {
@@ -120,6 +127,7 @@ func (p *Plan) Deliver(t *Target, part *Part, attempt string, task Task) error {
 	if err = publish.Take(attempt+".json", path); !errors.Is(err, publish.ErrExists) {
 		return err
 	}
+	_ = os.Remove(attempt + ".json") // what remains goes with the staging folder
 	old, err := os.ReadFile(path)
 	if err == nil && !bytes.Equal(bytes.TrimSpace(old), text) {
 		return fail(ErrDiffers, "idxport abort, and begin again with one version of the program", "part %d was told with another content", part.Index)
