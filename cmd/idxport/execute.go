@@ -23,22 +23,12 @@ import (
 // convert does the work of `idxport convert`: everything that can be wrong with the command line and the inputs is found before an output is begun, and
 // all outputs are complete before one is published.
 func (p *program) convert(ctx context.Context, o *convertOptions, r *report) error {
-	if err := checkUsed(o); err != nil {
-		return err
-	}
 	o.counted = o.countsRows()
-	splits, err := o.find(ctx, false)
-	if err != nil {
-		return err
-	}
-	jobs, err := p.openJobs(ctx, o, splits, r)
+	jobs, err := p.jobsWithOutputs(ctx, o, r)
 	if err != nil {
 		return err
 	}
 	defer closeAll(jobs)
-	if err := expandOutputs(jobs, o); err != nil {
-		return err
-	}
 	if err := checkVerify(o, jobs); err != nil {
 		return err
 	}
@@ -80,6 +70,26 @@ func (p *program) convert(ctx context.Context, o *convertOptions, r *report) err
 	}
 	w.reportOutputs()
 	return nil
+}
+
+// jobsWithOutputs opens the inputs of o and says which outputs are to be made of each split. Nothing is written yet.
+func (p *program) jobsWithOutputs(ctx context.Context, o *convertOptions, r *report) ([]*job, error) {
+	if err := checkUsed(o); err != nil {
+		return nil, err
+	}
+	splits, err := o.find(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := p.openJobs(ctx, o, splits, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := expandOutputs(jobs, o); err != nil {
+		closeAll(jobs)
+		return nil, err
+	}
+	return jobs, nil
 }
 
 // countsRows tells whether an output has the number of rows in a header, or as many digits in names of files.

@@ -92,21 +92,11 @@ func (p *program) plan(ctx context.Context, c *cli.Command, r *report) error {
 	if o.outputs, err = parseOutputs(c.StringSlice("output"), c.String("to"), true); err != nil {
 		return err
 	}
-	if err := checkUsed(o); err != nil {
-		return err
-	}
-	splits, err := o.find(ctx, false)
-	if err != nil {
-		return err
-	}
-	jobs, err := p.openJobs(ctx, o, splits, r)
+	jobs, err := p.jobsWithOutputs(ctx, o, r)
 	if err != nil {
 		return err
 	}
 	defer closeAll(jobs)
-	if err := expandOutputs(jobs, o); err != nil {
-		return err
-	}
 	made := &plan.Plan{Tool: toolVersion, Arguments: planArguments(c)}
 	for _, j := range jobs {
 		r.describe(j)
@@ -120,9 +110,9 @@ func (p *program) plan(ctx context.Context, c *cli.Command, r *report) error {
 	}
 	r.Plan = &planReport{ID: made.ID, Path: path, Parts: made.Parts()}
 	for _, t := range made.Targets {
-		r.tell(fmt.Sprintf("%s  %s in %s", t.Path, counted(t.Rows, "row"), counted(int64(len(t.Parts)), "part")))
+		r.tell("info", fmt.Sprintf("%s  %s in %s", t.Path, counted(t.Rows, "row"), counted(int64(len(t.Parts)), "part")))
 	}
-	r.tell(fmt.Sprintf("%s  parts 0 to %d: idxport convert --plan %[1]s --part N", path, made.Parts()-1))
+	r.tell("info", fmt.Sprintf("%s  parts 0 to %d: idxport convert --plan %[1]s --part N", path, made.Parts()-1))
 	return nil
 }
 

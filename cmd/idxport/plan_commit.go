@@ -82,7 +82,7 @@ func (p *program) commit(ctx context.Context, work *plan.Plan, r *report) error 
 		files := int64(len(out.Parts))
 		out.Files = &files
 		r.Outputs = append(r.Outputs, out)
-		r.tell(fmt.Sprintf("%s  %s  %s  %s", filepath.ToSlash(out.shown), counted(t.Rows, "row"), counted(files, "file"), bytesText(out.Bytes)))
+		r.tell("info", fmt.Sprintf("%s  %s  %s  %s", filepath.ToSlash(out.shown), counted(t.Rows, "row"), counted(files, "file"), bytesText(out.Bytes)))
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (p *program) status(_ context.Context, work *plan.Plan, r *report) error {
 	}
 	n := len(missing)
 	r.Plan.Missing, r.Plan.Array = &n, plan.Spec(missing)
-	r.tell(fmt.Sprintf("%d of %s are there", work.Parts()-n, counted(int64(work.Parts()), "part")))
+	r.tell("info", fmt.Sprintf("%d of %s are there", work.Parts()-n, counted(int64(work.Parts()), "part")))
 	if n > 0 && !r.jsonOut {
 		_, err = fmt.Fprintln(p.stdout, r.Plan.Array)
 	}

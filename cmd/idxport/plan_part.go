@@ -156,7 +156,7 @@ func (p *program) makePart(ctx context.Context, c *cli.Command, work *plan.Plan,
 	}
 	out.Path = filepath.Join(t.Path, work.FileName(t, part)) // where it will be
 	r.Outputs = append(r.Outputs, out)
-	r.tell(fmt.Sprintf("part %d  %s  %s", part.Index, counted(out.Rows, "row"), bytesText(out.Bytes)))
+	r.tell("info", fmt.Sprintf("part %d  %s  %s", part.Index, counted(out.Rows, "row"), bytesText(out.Bytes)))
 	return nil
 }
 

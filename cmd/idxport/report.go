@@ -252,12 +252,12 @@ func (r *report) logJSON(level, message, hint string) {
 	}{time.Now().UTC().Format(time.RFC3339), level, message, hint}))
 }
 
-// tell writes a line about what was done.
-func (r *report) tell(line string) {
+// tell writes a line about what was done; level is what a log calls it.
+func (r *report) tell(level, line string) {
 	switch {
 	case r.quiet:
 	case r.jsonLog:
-		r.logJSON("info", oneLine(line), "")
+		r.logJSON(level, oneLine(line), "")
 	default:
 		fmt.Fprintln(r.program.stderr, oneLine(line))
 	}
@@ -287,11 +287,7 @@ func (r *report) wrote(o outputReport, load string) {
 		}
 	}
 	for _, line := range lines {
-		if r.jsonLog {
-			r.logJSON("wrote", oneLine(line), "")
-		} else {
-			fmt.Fprintln(r.program.stderr, oneLine(line))
-		}
+		r.tell("wrote", line)
 	}
 	if !r.jsonLog && first && load != "" && terminal(r.program.stderr) {
 		fmt.Fprintf(r.program.stderr, "   %s\n", oneLine(load))

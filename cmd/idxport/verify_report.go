@@ -21,13 +21,5 @@ func (r *report) verified(path, split string, v verified) {
 	if len(v.missing) > 0 {
 		r.note("%s: it does not hold %s", path, strings.Join(v.missing, ", "))
 	}
-	if r.quiet {
-		return
-	}
-	what := fmt.Sprintf("%s  %s equal: %s", filepath.ToSlash(path), counted(v.rows, "row"), strings.Join(v.columns, ", "))
-	if r.jsonLog {
-		r.logJSON("verified", what, "")
-		return
-	}
-	fmt.Fprintln(r.program.stderr, oneLine(what))
+	r.tell("verified", fmt.Sprintf("%s  %s equal: %s", filepath.ToSlash(path), counted(v.rows, "row"), strings.Join(v.columns, ", ")))
 }
