@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/idxport/idxport/source/dataset"
+	"github.com/idxport/idxport/source/idx"
 )
 
 // datasetsCommand is `idxport datasets`.
@@ -78,9 +78,5 @@ func shapeText(shape []int) string {
 	if len(shape) == 0 {
 		return "scalar"
 	}
-	dims := make([]string, len(shape))
-	for i, d := range shape {
-		dims[i] = strconv.Itoa(d)
-	}
-	return strings.Join(dims, "×")
+	return idx.ShapeText(shape)
 }

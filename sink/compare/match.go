@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
 )
 
 // Match finds the counterpart in found of each column of expected: by its name, or the only tensor, or the only scalar, whatever they are called. from
@@ -63,5 +64,5 @@ func shape(c source.Column) string {
 	if c.Scalar() {
 		return "scalar"
 	}
-	return strings.ReplaceAll(strings.Trim(fmt.Sprint(c.Shape), "[]"), " ", "×")
+	return idx.ShapeText(c.Shape)
 }

@@ -120,7 +120,7 @@ func (t *Table) arrange(shape []int) error {
 		if shape = []int{n}; squareSide(n) >= 2 {
 			shape = []int{squareSide(n), squareSide(n)}
 		}
-		guess = fmt.Sprintf("%d fields taken for a record of %s", n, shapeText(shape))
+		guess = fmt.Sprintf("%d fields taken for a record of %s", n, idx.ShapeText(shape))
 	}
 	if t.names == nil {
 		t.note("no header, as the first line is all numbers")
@@ -158,14 +158,6 @@ func squareSide(n int) int {
 		return s
 	}
 	return 0
-}
-
-func shapeText(shape []int) string {
-	text := make([]string, len(shape))
-	for i, d := range shape {
-		text[i] = fmt.Sprint(d)
-	}
-	return strings.Join(text, "×")
 }
 
 func (t *Table) add(f flat.Field, n int) {

@@ -49,12 +49,17 @@ func (h Header) String() string {
 // dimsText is dims as people write them; of very many only the first.
 func dimsText(dims []int) string {
 	const most = 8
-	texts := make([]string, 0, most)
-	for i, d := range dims {
-		if i == most {
-			return fmt.Sprintf("%s×… (%d dimensions)", strings.Join(texts, "×"), len(dims))
-		}
-		texts = append(texts, strconv.Itoa(d))
+	if len(dims) > most {
+		return fmt.Sprintf("%s×… (%d dimensions)", ShapeText(dims[:most]), len(dims))
+	}
+	return ShapeText(dims)
+}
+
+// ShapeText is a shape as people write it: 28×28.
+func ShapeText[T int | int64](shape []T) string {
+	texts := make([]string, len(shape))
+	for i, d := range shape {
+		texts[i] = strconv.FormatInt(int64(d), 10)
 	}
 	return strings.Join(texts, "×")
 }

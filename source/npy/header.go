@@ -162,7 +162,7 @@ func newHeader(d description, base, size int64) (*header, error) {
 		_, ok = product(record, h.shape[:1])
 	}
 	if !ok {
-		return nil, fail(base, ErrDamaged, adviceDamaged, "the shape %s claims more than 2^62 bytes", dims(h.shape))
+		return nil, fail(base, ErrDamaged, adviceDamaged, "the shape %s claims more than 2^62 bytes", idx.ShapeText(h.shape))
 	}
 	if d.fortran && len(h.shape) > 1 && record > 0 {
 		return nil, unsupported("save it with numpy.save(path, numpy.ascontiguousarray(a))", "found Fortran order, the first dimension fastest, expected C order")

@@ -1,7 +1,6 @@
 package npy
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -167,13 +166,4 @@ func (p *parser) shape() ([]int64, error) {
 		p.at++
 	}
 	return shape, p.expect(')')
-}
-
-// dims is a shape as people write it.
-func dims(shape []int64) string {
-	texts := make([]string, len(shape))
-	for i, n := range shape {
-		texts[i] = fmt.Sprint(n)
-	}
-	return strings.Join(texts, "×")
 }

@@ -107,7 +107,7 @@ func newTable(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 func (t *Table) truncated(found int64) error {
 	h := t.header
 	return fail(h.size+found, ErrTruncated, adviceDamaged, "truncated: found %d bytes, expected %d for %v %s (%d whole records)",
-		h.size+found, h.size+h.rows()*h.recordSize(), h.number, dims(h.shape), found/max(1, h.recordSize()))
+		h.size+found, h.size+h.rows()*h.recordSize(), h.number, idx.ShapeText(h.shape), found/max(1, h.recordSize()))
 }
 
 // trailing is the error for more bytes than the header says.
@@ -115,7 +115,7 @@ func (t *Table) trailing(found string) error {
 	h := t.header
 	end := h.size + h.rows()*h.recordSize()
 	return fail(end, ErrTrailing, "the file is damaged, or holds several arrays; save each in a file of its own", "found %s after the %d bytes of %v %s, expected the end",
-		found, end, h.number, dims(h.shape))
+		found, end, h.number, idx.ShapeText(h.shape))
 }
 
 // Columns is the one column.
