@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -94,20 +93,9 @@ func checkFile(ctx context.Context, path string, task *Task) error {
 	}
 	defer f.Close() // only read from
 	h := sha256.New()
-	n, buf := int64(0), make([]byte, piece)
-	for {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		k, err := f.Read(buf)
-		_, _ = h.Write(buf[:k]) // a hash takes everything
-		n += int64(k)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
+	n, err := readInto(ctx, h, f)
+	if err != nil {
+		return err
 	}
 	if sum := hex.EncodeToString(h.Sum(nil)); n != task.Bytes || sum != task.SHA256 {
 		return fail(ErrIncomplete, "idxport abort, and begin again", "part %d: found %d bytes with the sha256 %s, expected %d with %s", task.Part, n, sum, task.Bytes, task.SHA256)

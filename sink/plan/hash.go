@@ -21,23 +21,30 @@ func (in *Input) Hash(ctx context.Context, first, last int64) (string, error) {
 	defer f.Close() // only read from
 	from, size := in.Range(&Part{First: first, Last: last})
 	h := xxh3.New()
-	r := io.NewSectionReader(f, from, size)
-	buf := make([]byte, piece)
-	for {
-		if err := ctx.Err(); err != nil {
-			return "", context.Cause(ctx)
-		}
-		n, err := r.Read(buf)
-		_, _ = h.Write(buf[:n]) // a hash takes everything
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return "", err
-		}
+	if _, err := readInto(ctx, h, io.NewSectionReader(f, from, size)); err != nil {
+		return "", err
 	}
 	sum := h.Sum128().Bytes()
 	return hex.EncodeToString(sum[:]), nil
+}
+
+// readInto reads r to its end into a hash, until ctx is done, and returns how many bytes there were.
+func readInto(ctx context.Context, h io.Writer, r io.Reader) (n int64, err error) {
+	buf := make([]byte, piece)
+	for {
+		if ctx.Err() != nil {
+			return n, context.Cause(ctx)
+		}
+		k, err := r.Read(buf)
+		_, _ = h.Write(buf[:k]) // a hash takes everything
+		n += int64(k)
+		if err == io.EOF {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+	}
 }
 
 // Range is where the bytes of a part are: all of a file that is read as a whole.
