@@ -17,28 +17,13 @@ import (
 	"github.com/idxport/idxport/sink/layout/layouttest"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/source/sourcetest"
 )
 
 var errBroken = errors.New("the disk is broken")
 
-// failing is the bytes of a record batch, of which one read fails, the last that is let through being number left.
-type failing struct {
-	file  io.ReaderAt
-	left  int // less than 0: none fails
-	calls int
-	err   error
-}
-
-func (f *failing) ReadAt(p []byte, at int64) (int, error) {
-	f.calls++
-	if f.left--; f.left == -1 { // once: an error that is passed over shows, as all goes well after it
-		return 0, f.err
-	}
-	return f.file.ReadAt(p, at)
-}
-
 // readFailing opens the file at path, and reads and decodes its first record batch through f.
-func readFailing(path string, f *failing) error {
+func readFailing(path string, f *sourcetest.FailingReaderAt) error {
 	opened, err := Open(path, source.ReadOptions{DType: idx.Uint8})
 	if err != nil {
 		return err
@@ -48,7 +33,7 @@ func readFailing(path string, f *failing) error {
 	if t.batch == nil || t.batch.at == nil || t.batch.body != nil {
 		return nil // read as a whole, when it was opened
 	}
-	f.file, t.batch.at = t.batch.at, f
+	f.File, t.batch.at = t.batch.at, f
 	b := &source.Raw{Cap: int(t.batch.rows)}
 	if err := t.Read(context.Background(), b); err != nil {
 		return err
@@ -69,19 +54,19 @@ func TestEveryReadMayFail(t *testing.T) {
 		if strings.HasPrefix(filepath.Base(path), "refused-") || strings.HasSuffix(path, "untold.arrow") {
 			continue
 		}
-		all := &failing{left: -1}
+		all := &sourcetest.FailingReaderAt{Left: -1}
 		if err := readFailing(path, all); err != nil {
 			t.Errorf("%s: found %v", path, err)
 		}
-		if all.calls > 0 {
+		if all.Calls > 0 {
 			read++
 		}
-		for left := range all.calls {
-			if err := readFailing(path, &failing{left: left, err: errBroken}); !errors.Is(err, errBroken) || errors.Is(err, ErrFormat) {
-				t.Errorf("%s, read %d of %d: found %v, expected %v", path, left+1, all.calls, err, errBroken)
+		for left := range all.Calls {
+			if err := readFailing(path, &sourcetest.FailingReaderAt{Left: left, Err: errBroken}); !errors.Is(err, errBroken) || errors.Is(err, ErrFormat) {
+				t.Errorf("%s, read %d of %d: found %v, expected %v", path, left+1, all.Calls, err, errBroken)
 			}
-			if err := readFailing(path, &failing{left: left, err: io.EOF}); !errors.Is(err, ErrTruncated) {
-				t.Errorf("%s ends at read %d of %d: found %v, expected %v", path, left+1, all.calls, err, ErrTruncated)
+			if err := readFailing(path, &sourcetest.FailingReaderAt{Left: left, Err: io.EOF}); !errors.Is(err, ErrTruncated) {
+				t.Errorf("%s ends at read %d of %d: found %v, expected %v", path, left+1, all.Calls, err, ErrTruncated)
 			}
 		}
 	}

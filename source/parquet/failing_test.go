@@ -14,29 +14,14 @@ import (
 	"github.com/idxport/idxport/sink/layout/layouttest"
 	sinkparquet "github.com/idxport/idxport/sink/parquet"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/sourcetest"
 )
 
 var errBroken = errors.New("the disk is broken")
 
-// failing is a file of which one read fails, the last that is let through being number left.
-type failing struct {
-	file  io.ReaderAt
-	left  int // less than 0: none fails
-	calls int
-	err   error
-}
-
-func (f *failing) ReadAt(p []byte, at int64) (int, error) {
-	f.calls++
-	if f.left--; f.left == -1 { // once: an error that is passed over shows, as all goes well after it
-		return 0, f.err
-	}
-	return f.file.ReadAt(p, at)
-}
-
 // readFailing opens file, passes over skip rows and reads the others.
-func readFailing(file []byte, skip int64, f *failing) error {
-	f.file = bytes.NewReader(file)
+func readFailing(file []byte, skip int64, f *sourcetest.FailingReaderAt) error {
+	f.File = bytes.NewReader(file)
 	table, err := New(f, int64(len(file)), "test.parquet", source.ReadOptions{})
 	if err != nil {
 		return err
@@ -74,16 +59,16 @@ func TestEveryReadMayFail(t *testing.T) {
 		for _, skip := range []int64{0, 3, 40, 1 << 40} {
 			t.Run(fmt.Sprintf("%s from row %d on", name, skip), func(t *testing.T) {
 				t.Parallel()
-				all := &failing{left: -1}
-				if err := readFailing(file, skip, all); err != nil || all.calls < 4 {
-					t.Fatalf("found %v after %d reads", err, all.calls)
+				all := &sourcetest.FailingReaderAt{Left: -1}
+				if err := readFailing(file, skip, all); err != nil || all.Calls < 4 {
+					t.Fatalf("found %v after %d reads", err, all.Calls)
 				}
-				for left := range all.calls {
-					if err := readFailing(file, skip, &failing{left: left, err: errBroken}); !errors.Is(err, errBroken) || errors.Is(err, ErrFormat) {
-						t.Errorf("read %d of %d: found %v, expected %v", left+1, all.calls, err, errBroken)
+				for left := range all.Calls {
+					if err := readFailing(file, skip, &sourcetest.FailingReaderAt{Left: left, Err: errBroken}); !errors.Is(err, errBroken) || errors.Is(err, ErrFormat) {
+						t.Errorf("read %d of %d: found %v, expected %v", left+1, all.Calls, err, errBroken)
 					}
-					if err := readFailing(file, skip, &failing{left: left, err: io.EOF}); !errors.Is(err, ErrDamaged) {
-						t.Errorf("the file ends at read %d of %d: found %v, expected %v", left+1, all.calls, err, ErrDamaged)
+					if err := readFailing(file, skip, &sourcetest.FailingReaderAt{Left: left, Err: io.EOF}); !errors.Is(err, ErrDamaged) {
+						t.Errorf("the file ends at read %d of %d: found %v, expected %v", left+1, all.Calls, err, ErrDamaged)
 					}
 				}
 			})

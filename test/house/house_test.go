@@ -35,6 +35,7 @@ var layers = map[string][]string{
 	"source/parquet":            {"schema", "source", "source/flat", "source/idx", "source/picture"},
 	"source/csv":                {"schema", "source", "source/compressed", "source/flat", "source/idx"},
 	"source/png":                {"schema", "source", "source/idx", "source/picture"},
+	"source/sourcetest":         nil,
 	"source/npy":                {"schema", "source", "source/idx"},
 	"source/formats":            {"source", "source/..."},
 	"sink":                      {"schema"},

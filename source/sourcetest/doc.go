@@ -1,0 +1,2 @@
+// Package sourcetest has what tests of several readers need.
+package sourcetest
