@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"slices"
 
 	"github.com/idxport/idxport/source/idx"
 )
@@ -34,6 +35,11 @@ func (c Column) RecordSize() int { return c.Elements() * c.DType.Size() }
 
 // Scalar tells whether records are single elements (the file had rank 1).
 func (c Column) Scalar() bool { return len(c.Shape) == 0 }
+
+// Same tells whether c and other are columns of one kind: of one name, type and shape.
+func (c Column) Same(other Column) bool {
+	return c.Name == other.Name && c.DType == other.DType && slices.Equal(c.Shape, other.Shape)
+}
 
 // ClassName is the name of label v, empty where it has none.
 func (c Column) ClassName(v int64) string {

@@ -52,7 +52,7 @@ func (o *inputOptions) findOthers(ctx context.Context) ([]dataset.Split, error) 
 // findTables looks for tables at path. Standard input may be a stream that tells what it is.
 func (o *inputOptions) findTables(ctx context.Context, path string) ([]formats.Table, error) {
 	if path != source.Stdin {
-		found, err := formats.FindIn(o.files(ctx), path)
+		found, err := formats.Find(o.files(ctx), path)
 		if err == nil && len(found) > 0 && found[0].Format.Name == "png" && object.IsURL(path) {
 			return nil, usagef("%s: folders of images cannot be read from object storage", path).hint("copy the folder to this machine")
 		}

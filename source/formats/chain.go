@@ -81,10 +81,7 @@ func (c *chain) advance() error {
 	if err := was.Close(); err != nil {
 		return err
 	}
-	same := func(a, b source.Column) bool {
-		return a.Name == b.Name && a.DType == b.DType && slices.Equal(a.Shape, b.Shape)
-	}
-	if !slices.EqualFunc(t.Columns(), c.columns, same) {
+	if !slices.EqualFunc(t.Columns(), c.columns, source.Column.Same) {
 		return source.ErrorIn(path, &Error{Message: fmt.Sprintf("found the columns %s, expected %s as in the files before it", described(t.Columns()), described(c.columns)),
 			Advice: "files of one folder must have the same columns; --dtype says of which type values are"})
 	}

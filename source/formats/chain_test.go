@@ -30,7 +30,7 @@ func writeParts(t *testing.T, texts ...string) string {
 // openParts opens the only table of a folder.
 func openParts(t *testing.T, dir string) source.Table {
 	t.Helper()
-	tables, err := Find(dir)
+	tables, err := Find(source.Local{}, dir)
 	if err != nil || len(tables) != 1 {
 		t.Fatalf("found %d tables and the error %v, expected one", len(tables), err)
 	}

@@ -14,12 +14,9 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// Find returns the tables of the file or folder at path, in the order of their names. There is none, and no error, if it is not of a known format, as
-// IDX files and folders of them. The error wraps ErrUnknown where a folder holds tables that cannot be told apart.
-func Find(path string) ([]Table, error) { return FindIn(source.Local{}, path) }
-
-// FindIn is Find for a path in files.
-func FindIn(files source.Files, path string) ([]Table, error) {
+// Find returns the tables of the file or folder at path in files, in the order of their names. There is none, and no error, if it is not of a known
+// format, as IDX files and folders of them. The error wraps ErrUnknown where a folder holds tables that cannot be told apart.
+func Find(files source.Files, path string) ([]Table, error) {
 	if path == source.Stdin {
 		return nil, nil
 	}

@@ -69,7 +69,7 @@ func TestFind(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			tables, err := Find(touch(t, test.files...))
+			tables, err := Find(source.Local{}, touch(t, test.files...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +88,7 @@ func TestFind(t *testing.T) {
 func TestFindAmbiguous(t *testing.T) {
 	t.Parallel()
 	dir := touch(t, "train.csv", "train.parquet")
-	_, err := Find(dir)
+	_, err := Find(source.Local{}, dir)
 	found := (*Error)(nil)
 	if !errors.As(err, &found) || !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "train in two formats, train.csv and train.parquet") ||
 		!strings.Contains(found.Hint(), filepath.Join(dir, "train.parquet")) {
@@ -110,7 +110,7 @@ func TestFindMixed(t *testing.T) {
 		{[]string{"part-0.csv", "part-1.parquet"}, "found in in two formats, part-0.csv and part-1.parquet"},
 		{[]string{"train.csv", "train.csv.gz"}, "found train in two formats, train.csv and train.csv.gz"},
 	} {
-		_, err := Find(touch(t, test.files...))
+		_, err := Find(source.Local{}, touch(t, test.files...))
 		found := (*Error)(nil)
 		if !errors.As(err, &found) || !strings.Contains(filepath.ToSlash(err.Error()), test.want) || found.Hint() == "" {
 			t.Errorf("%q: found %v, expected %q", test.files, err, test.want)
@@ -125,7 +125,7 @@ func TestFindLinks(t *testing.T) {
 	if err := errors.Join(os.Symlink(far, filepath.Join(dir, "train.parquet")), os.Symlink("nothing", filepath.Join(dir, "gone"))); err != nil {
 		t.Skip(err)
 	}
-	tables, err := Find(dir)
+	tables, err := Find(source.Local{}, dir)
 	if err != nil || len(tables) != 2 || tables[1].Name != "train" || len(tables[1].Paths) != 2 {
 		t.Errorf("found %+v, %v, expected train of two parts too", tables, err)
 	}
@@ -144,7 +144,7 @@ func TestFindFiles(t *testing.T) {
 	}
 	for name, want := range map[string]string{"a": "parquet", "b": "arrow", "c": "npy", "d.csv": "csv", "e.tsv.zst": "csv", "f": "", "g.parquet": "parquet",
 		"h.arrows": "arrow", ".csv": "", "short": ""} {
-		tables, err := Find(filepath.Join(dir, name))
+		tables, err := Find(source.Local{}, filepath.Join(dir, name))
 		got := ""
 		if len(tables) == 1 {
 			got = tables[0].Format.Name
@@ -153,10 +153,10 @@ func TestFindFiles(t *testing.T) {
 			t.Errorf("%s: found %q, %v, expected %q", name, got, err, want)
 		}
 	}
-	if tables, err := Find(source.Stdin); tables != nil || err != nil {
+	if tables, err := Find(source.Local{}, source.Stdin); tables != nil || err != nil {
 		t.Errorf("standard input: found %v, %v", tables, err)
 	}
-	if _, err := Find(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Find(source.Local{}, filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("found %v, expected %v", err, os.ErrNotExist)
 	}
 }
@@ -192,7 +192,7 @@ func TestFindNumbers(t *testing.T) {
 		{"part-00009-b.csv", "part-00010-a.csv", "part-99999-a.csv", "part-100000-0.csv"},
 		{"part-00000-c-c000.parquet", "part-00000-c-c001.parquet", "part-00001-c-c000.parquet"},
 	} {
-		tables, err := Find(touch(t, test...))
+		tables, err := Find(source.Local{}, touch(t, test...))
 		if err != nil || len(tables) != 1 {
 			t.Fatalf("found %d tables and the error %v, expected one table of %q", len(tables), err, test)
 		}

@@ -15,7 +15,7 @@ import (
 func TestFilesThatAreGone(t *testing.T) {
 	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "missing")
-	if _, err := Find(missing); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Find(source.Local{}, missing); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Find: found %v, expected %v", err, fs.ErrNotExist)
 	}
 	if _, ok, err := As("csv", missing, "", "missing"); !ok || !errors.Is(err, fs.ErrNotExist) {

@@ -77,7 +77,7 @@ func difference(expected, found []source.Column) string {
 	}
 	for i, e := range expected {
 		f := found[i]
-		if e.Name != f.Name || e.DType != f.DType || !slices.Equal(e.Shape, f.Shape) {
+		if !e.Same(f) {
 			return fmt.Sprintf("found the column %s of %s and shape %v, expected %s of %s and shape %v", f.Name, f.DType, f.Shape, e.Name, e.DType, e.Shape)
 		}
 	}
