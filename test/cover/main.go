@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -21,12 +22,13 @@ func main() {
 	least := flag.Float64("least", 90, "fail below this `percentage` of statements or of branches")
 	missed := flag.String("missed", "", "list the branches of this `folder` that no test takes; . is all")
 	flag.Parse()
+	log.SetFlags(0)
+	log.SetPrefix("cover: ")
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, *least, *missed, flag.Args()); err != nil {
-		fmt.Fprintln(os.Stderr, "cover:", err)
 		stop()
-		os.Exit(1)
+		log.Fatal(err)
 	}
 }
 

@@ -124,35 +124,41 @@ func (h *harness) main(parent, only, write string) (int, error) {
 		log.Fatal(s)
 	}()
 	h.slots = make(chan struct{}, 2*runtime.NumCPU()) // half of the time a run waits for the disk
-	for _, s := range sections {
-		if only != "" && !slices.Contains(strings.Split(only, ","), s.name) || only == "" && h.quick && s.long {
-			continue
-		}
-		begun := time.Now()
-		if err := s.run(h); err != nil {
-			return 0, fmt.Errorf("%s: %w", s.name, err)
-		}
-		table := h.table(s.title, time.Since(begun))
-		fmt.Println(table)
-		if write != "" {
-			if err := writeTable(write, s.name, table); err != nil {
-				return 0, err
-			}
-		}
-	}
-	if len(h.rows) == 0 {
-		return 0, errors.New("no section of that name")
-	}
-	if write != "" {
-		if err := summarise(write); err != nil {
-			return 0, err
-		}
+	if err := h.runSections(only, write); err != nil {
+		return 0, err
 	}
 	wrong := 0
 	for _, r := range h.rows {
 		wrong += r.wrong
 	}
 	return wrong, nil
+}
+
+// runSections runs the sections called only, or all, and writes their tables to the file write, if there is one.
+func (h *harness) runSections(only, write string) error {
+	for _, s := range sections {
+		if only != "" && !slices.Contains(strings.Split(only, ","), s.name) || only == "" && h.quick && s.long {
+			continue
+		}
+		begun := time.Now()
+		if err := s.run(h); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		table := h.table(s.title, time.Since(begun))
+		fmt.Println(table)
+		if write != "" {
+			if err := writeTable(write, s.name, table); err != nil {
+				return err
+			}
+		}
+	}
+	if len(h.rows) == 0 {
+		return errors.New("no section of that name")
+	}
+	if write == "" {
+		return nil
+	}
+	return summarise(write)
 }
 
 // settle copies the program and its inputs to where other users find them, and nobody rebuilds them meanwhile.

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -40,12 +41,12 @@ func main() {
 	flag.Uint64Var(&s.seed, "seed", 1, "of the choice of faults")
 	flag.BoolVar(&s.verbose, "v", false, "tell of every upload")
 	flag.Parse()
+	log.SetFlags(0)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, s)
 	stop()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		log.Fatal(err)
 	}
 }
 

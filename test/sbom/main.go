@@ -14,6 +14,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,9 +27,10 @@ func main() {
 	binary := flag.String("binary", "bin/idxport", "describe the program at `PATH`")
 	out := flag.String("o", "", "write to `FILE`")
 	flag.Parse()
+	log.SetFlags(0)
+	log.SetPrefix("sbom: ")
 	if err := run(*binary, *out); err != nil {
-		fmt.Fprintln(os.Stderr, "sbom:", err)
-		os.Exit(1)
+		log.Fatal(err)
 	}
 }
 
