@@ -1,4 +1,4 @@
-# idxport. The first target is what a newcomer wants; CI runs lint, test, demo and interop.
+# idxport. The first target is what a newcomer wants; .ci/run has those that every change must pass.
 GO        ?= go
 BIN       := bin/idxport
 # Pinned: the linters are fetched and built by `go run`, and are no dependencies of the program.
@@ -6,7 +6,8 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: build unattended sbom reproducible spark demo test race lint hostile cover fuzz golden data interop interop-matrix interop-full recipes faults faults-quick bench bench-peers bench-scale bench-results cross vuln clean object lean
+# No target is a file: every name at the beginning of a line of this file.
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 ## build: the program, static, as bin/idxport
 build:
@@ -95,9 +96,10 @@ faults: build
 faults-quick: build
 	$(GO) run ./test/faults -binary $(BIN) -python $$(test/interop/venv) -quick
 
-## unattended: what docs/unattended.md shows, run: the crontab line as cron does, the units by systemd-analyze, the Makefile rule by make; --json against its schema
+## unattended: what docs/unattended.md shows, run: the crontab line as cron does, the units by systemd-analyze, the Makefile rule by make; --json against its schema;
+## UNATTENDED_FLAGS="--install --strict" for CI
 unattended: build
-	$$(test/interop/venv ../unattended) test/unattended/run.py --binary $(BIN)
+	$$(test/interop/venv ../unattended) test/unattended/run.py --binary $(BIN) $(UNATTENDED_FLAGS)
 
 ## object: conversions from and to a real S3 server on this machine, which is installed for it, compared with local ones; 100 uploads through broken connections; UPLOADS=10 for CI
 UPLOADS ?= 100
@@ -138,12 +140,10 @@ bench-peers: build data
 bench-scale: build
 	$(GO) run ./test/bench -binary $(BIN) -scale
 
-## bench-results: both, into test/bench/RESULTS.md; its notes stay as they are
+## bench-results: what bench and bench-scale measure, into test/bench/RESULTS.md; its notes stay as they are
 bench-results: build data
 	$(GO) run ./test/bench -binary $(BIN) -data data -write test/bench/RESULTS.md
 	$(GO) run ./test/bench -binary $(BIN) -scale -write test/bench/RESULTS.md
-
-.PHONY: scale-rounds scale-speed scale-docs deploy
 
 ## scale-rounds: parts of plans that are made twice at once, killed, stopped and misled at random; every row once, or no table; ROUNDS=10 for CI
 ROUNDS ?= 200
@@ -158,7 +158,7 @@ scale-speed: build data
 scale-docs: build data
 	$$(test/interop/venv) test/scale/docs.py --binary $(BIN)
 
-## deploy: the files of deploy/ held against Kubernetes' validation, AWS's command line and a Slurm of one node
+## deploy: the files of deploy/ held against Kubernetes' validation, AWS's command line and a Slurm of one node; DEPLOY_FLAGS="--install --strict" for CI
 deploy: build
 	$$(test/interop/venv ../deploy) test/deploy/run.py --binary $(BIN) $(DEPLOY_FLAGS)
 
@@ -169,5 +169,6 @@ cross:
 		echo $$out; CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -ldflags='-s -w' -o $$out ./cmd/idxport || exit 1; \
 	done
 
+## clean: remove what build, lean, sbom, cross and demo made
 clean:
 	rm -rf bin dist out

@@ -9,7 +9,8 @@ import sys
 import threading
 from pathlib import Path
 
-from stage import DEPLOY, PARTS, Stage, demand, parts_said, retried
+from checks import demand
+from stage import DEPLOY, PARTS, Stage, parts_said, retried
 
 FOLDER = DEPLOY / "aws-batch"
 DEFINITION = json.loads((FOLDER / "job-definition.json").read_text())

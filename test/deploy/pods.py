@@ -7,7 +7,9 @@ import subprocess
 from pathlib import Path
 
 import yaml
-from stage import DEPLOY, PARTS, NotRun, Stage, demand
+
+from checks import NotRun, demand
+from stage import DEPLOY, PARTS, Stage
 
 MODULE = Path(__file__).parent / "kubernetes"
 

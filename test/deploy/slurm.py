@@ -10,10 +10,12 @@ import subprocess
 import time
 from collections.abc import Iterator
 
-from stage import DEPLOY, PARTS, NotRun, Stage, demand
+from checks import NotRun, demand
+from stage import DEPLOY, PARTS, Stage
 
 FOLDER = DEPLOY / "slurm"
-PROGRAMS = ["slurmctld", "slurmd", "sbatch", "squeue", "scontrol"]
+# The programs that a node and its users need, and Debian's packages of them.
+PACKAGES = {"slurmctld": "slurmctld", "slurmd": "slurmd"} | dict.fromkeys(["sbatch", "squeue", "sinfo", "scontrol"], "slurm-client")
 CONFIGURATION = """
 ClusterName=idxport
 SlurmctldHost=localhost(127.0.0.1)
@@ -49,7 +51,9 @@ PartitionName=all Nodes=localhost Default=YES State=UP
 """
 
 # An idxport that fails: part 2 as often as there are lines in the file `failures`, with the exit code that the line has.
+# The file `commands` has the names of the commands that were run.
 FAILING = """#!/bin/sh
+echo "$1" >>{folder}/commands
 if test "$1" = convert && test "$SLURM_ARRAY_TASK_ID" = 2 && read -r code <{folder}/failures; then
 	sed -i 1d {folder}/failures
 	exit "$code"
@@ -68,9 +72,9 @@ def free_port() -> int:
 @contextlib.contextmanager
 def cluster(stage: Stage) -> Iterator[None]:
     """A controller and a node, on 127.0.0.1 alone, until the end of the block."""
-    lacking = [program for program in PROGRAMS if shutil.which(program) is None]
+    lacking = [program for program in PACKAGES if shutil.which(program) is None]
     if lacking:
-        raise NotRun(f"there is no {', '.join(lacking)}: Debian has them in slurmctld, slurmd and slurm-client")
+        raise NotRun(f"there is no {', '.join(lacking)}: Debian has them in {', '.join(sorted(set(PACKAGES.values())))}")
     if os.geteuid():
         raise NotRun("Slurm's daemons need root")
     folder = stage.folder / "slurm"
@@ -135,8 +139,10 @@ def array(stage: Stage) -> None:
 
         shutil.rmtree(stage.target)
         (stage.folder / "failures").write_text("70\n")
+        (stage.folder / "commands").unlink()
         submit(stage)
         stage.absent()
+        demand("commit" not in (stage.folder / "commands").read_text(), "the commit was not cancelled")
         demand(submit(stage) == "--array=2%32", "submit.sh did not submit the missing part")
         stage.committed()
 

@@ -10,24 +10,12 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from checks import demand
+
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
 PARTS = 4
 ARRAY_VARIABLES = ["JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX", "SLURM_ARRAY_TASK_ID"]
-
-
-class Failure(Exception):
-    """What is not as it should be."""
-
-
-class NotRun(Exception):
-    """Why a check cannot be run on this machine."""
-
-
-def demand(condition: object, message: str) -> None:
-    """Fail with message unless condition is true."""
-    if not condition:
-        raise Failure(message)
 
 
 class Stage:

@@ -67,9 +67,9 @@ type module struct {
 
 const standard = "std"
 
-// listModules finds the modules of the program's packages in the sources, for the platform of info.
+// listModules finds the modules of the program's packages in the sources, for the platform and the tags of info.
 func listModules(info *debug.BuildInfo) (map[string]*module, error) {
-	command := exec.Command("go", "list", "-trimpath", "-deps", "-json=ImportPath,Standard,Module,Imports", info.Path)
+	command := exec.Command("go", "list", "-trimpath", "-tags", setting(info, "-tags"), "-deps", "-json=ImportPath,Standard,Module,Imports", info.Path)
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+setting(info, "GOOS"), "GOARCH="+setting(info, "GOARCH"))
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
@@ -136,7 +136,7 @@ func newBill(binary string, info *debug.BuildInfo, modules map[string]*module) (
 	b := &bill{Format: "CycloneDX", Spec: "1.6", Version: 1}
 	b.Metadata.Component = component{Type: "application", Name: "idxport", Version: words[1], PURL: purl(info.Main.Path, "v"+words[1]),
 		Hashes: []hash{{"SHA-256", hex.EncodeToString(sum[:])}}, Licenses: []license{newLicense("Apache-2.0")}}
-	for _, key := range []string{"GOOS", "GOARCH", "CGO_ENABLED", "-trimpath"} {
+	for _, key := range []string{"GOOS", "GOARCH", "CGO_ENABLED", "-trimpath", "-tags"} {
 		b.Metadata.Component.Properties = append(b.Metadata.Component.Properties, property{"idxport:build:" + key, setting(info, key)})
 	}
 	b.Metadata.Component.Ref = b.Metadata.Component.PURL

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from stage import Failure, Stage, demand
+from checks import Failure, demand
+from stage import Stage
 
 
 @dataclass

@@ -12,7 +12,8 @@ import subprocess
 
 from jsonschema import Draft202012Validator
 
-from stage import DOCUMENT, ROOT, NotRun, Stage, demand
+from checks import NotRun, demand
+from stage import DOCUMENT, ROOT, Stage
 
 
 def report(stage: Stage) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 
-from stage import NotRun, Stage, demand
+from checks import NotRun, demand
+from stage import Stage
 
 
 def makefile(stage: Stage) -> None:

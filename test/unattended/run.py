@@ -8,56 +8,20 @@ Prints a line per check, what was not run and why, and the totals; exits with 1 
 
 from __future__ import annotations
 
-import argparse
-import os
-import shutil
-import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
-import cron
-import programs
-import rule
-import systemd
-from stage import Failure, NotRun, Stage
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-CHECKS: list[tuple[str, Callable[[Stage], None]]] = [*cron.CHECKS, *systemd.CHECKS, *rule.CHECKS, *programs.CHECKS]
+import checks  # noqa: E402
+import cron  # noqa: E402
+import programs  # noqa: E402
+import rule  # noqa: E402
+import systemd  # noqa: E402
+from stage import Stage  # noqa: E402
 
-
-def install() -> None:
-    """Install what is missing, where that can be done."""
-    missing = [package for program, package in (("systemd-analyze", "systemd"), ("strace", "strace")) if shutil.which(program) is None]
-    if missing and os.geteuid() == 0 and shutil.which("apt-get"):
-        subprocess.run(["apt-get", "install", "--yes", "--no-install-recommends", *missing], stdout=subprocess.DEVNULL, check=False)
-
-
-def main() -> int:
-    """Run all checks; 0 if none failed."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--binary", type=Path, required=True)
-    parser.add_argument("--strict", action="store_true", help="what cannot be run is a failure")
-    parser.add_argument("--install", action="store_true", help="let apt-get install systemd and strace")
-    arguments = parser.parse_args()
-    if arguments.install:
-        install()
-    passed, failed, not_run = 0, 0, 0
-    for name, check in CHECKS:
-        start = time.monotonic()
-        with tempfile.TemporaryDirectory(prefix="idxport-unattended-") as scratch:
-            try:
-                check(Stage(Path(scratch), arguments.binary.resolve()))
-                passed, verdict = passed + 1, "passed"
-            except NotRun as why:
-                not_run, verdict = not_run + 1, f"NOT RUN: {why}"
-            except Failure as why:
-                failed, verdict = failed + 1, f"FAILED: {why}"
-        print(f"{name}: {verdict} ({time.monotonic() - start:.1f} s)", flush=True)
-    print(f"{passed} passed, {failed} failed, {not_run} not run")
-    return 1 if failed or arguments.strict and not_run else 0
-
+# Debian's packages of the programs without which a check is not run.
+PACKAGES = {"systemd-analyze": "systemd", "strace": "strace", "unshare": "util-linux", "make": "make", "jq": "jq"}
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(checks.main(__doc__, [*cron.CHECKS, *systemd.CHECKS, *rule.CHECKS, *programs.CHECKS], Stage, PACKAGES))

@@ -8,22 +8,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from checks import demand
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs" / "unattended.md"
-
-
-class Failure(Exception):
-    """What is not as it should be."""
-
-
-class NotRun(Exception):
-    """Why a check cannot be run on this machine."""
-
-
-def demand(condition: object, message: str) -> None:
-    """Fail with message unless condition is true."""
-    if not condition:
-        raise Failure(message)
 
 
 class Stage:

@@ -10,7 +10,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from stage import NotRun, Stage, demand
+from checks import NotRun, demand
+from stage import Stage
 
 # The highest exposure that `systemd-analyze security` may find, in tenths: it has 0.5, "SAFE", today.
 MOST_EXPOSURE = 5
