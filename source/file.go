@@ -61,7 +61,9 @@ type IDX struct {
 	reader *idx.Reader
 	rows   int64 // −1: unknown
 	next   int64 // index of the next row
+	last   int64 // rows from here on will not be read
 	stream *compressed.Reader
+	frames *frames     // instead of stream, of zstd with a seek table; both are nil for a plain file
 	damage *forgiving  // what a salvage forgave, or nil
 	file   File        // to be closed; nil for a reader that the caller owns
 	opened fs.FileInfo // of file, when it was opened
@@ -104,8 +106,18 @@ func openFile(f File, path string, o Options) (*IDX, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if compressed.Detect(prefix[:n]) == compressed.Plain {
-		return newIDX(f, path, info.Size(), o)
+	format := compressed.Detect(prefix[:n])
+	if format == compressed.Plain {
+		return newIDX(f, path, idx.Options{Size: info.Size()}, o)
+	}
+	if format == compressed.Zstd && !o.Salvage { // a salvage takes what comes before the damage, whatever a table says
+		table, err := compressed.FindSeekTable(f, info.Size())
+		if err != nil {
+			return nil, &FileError{path, err}
+		}
+		if table != nil {
+			return newSeekable(f, path, table, o)
+		}
 	}
 	t, err := NewIDX(f, path, o)
 	if err != nil || t.rows >= 0 {
@@ -129,7 +141,7 @@ func NewIDX(r io.Reader, name string, o Options) (*IDX, error) {
 		damage = &forgiving{r: stream}
 		in = damage
 	}
-	t, err := newIDX(in, name, 0, o)
+	t, err := newIDX(in, name, idx.Options{}, o)
 	if err != nil {
 		return nil, errors.Join(err, stream.Close())
 	}
@@ -137,15 +149,15 @@ func NewIDX(r io.Reader, name string, o Options) (*IDX, error) {
 	return t, nil
 }
 
-// newIDX reads the header from r, whose whole size is size bytes, or unknown if 0.
-func newIDX(r io.Reader, path string, size int64, o Options) (*IDX, error) {
-	reader, err := idx.NewReader(r, idx.Options{Size: size, MaxRecordSize: o.MaxRecordSize, LittleEndian: o.LittleEndian,
-		Salvage: o.Salvage, Reshape: o.Reshape})
+// newIDX reads the header from r, by inner, which tells what is known about its size, and by o.
+func newIDX(r io.Reader, path string, inner idx.Options, o Options) (*IDX, error) {
+	inner.MaxRecordSize, inner.LittleEndian, inner.Salvage, inner.Reshape = o.MaxRecordSize, o.LittleEndian, o.Salvage, o.Reshape
+	reader, err := idx.NewReader(r, inner)
 	if err != nil {
 		return nil, &FileError{path, err}
 	}
 	h := reader.Header()
-	t := &IDX{path: path, reader: reader, rows: reader.Records(),
+	t := &IDX{path: path, reader: reader, rows: reader.Records(), last: reader.Records(),
 		column: Column{Name: o.Name, DType: h.DType, Shape: h.RecordShape(), Origin: filepath.Base(path), Classes: o.Classes}}
 	if path == Stdin {
 		t.column.Origin = Stdin
@@ -193,10 +205,13 @@ func (t *IDX) Claim() idx.Header { return t.reader.Claim() }
 
 // Compression is how the file is compressed, told by its content.
 func (t *IDX) Compression() compressed.Format {
-	if t.stream == nil {
-		return compressed.Plain
+	switch {
+	case t.frames != nil:
+		return compressed.Zstd
+	case t.stream != nil:
+		return t.stream.Format()
 	}
-	return t.stream.Format()
+	return compressed.Plain
 }
 
 // Damaged tells whether a salvage found that the file is not what its header says. It is complete once the table was read.
@@ -227,6 +242,9 @@ func (t *IDX) Read(ctx context.Context, b *Raw) error {
 	if t.stream != nil {
 		t.stream.SetBusy(b.Busy)
 	}
+	if t.frames != nil {
+		t.frames.ReadAhead(t.offset(t.last))
+	}
 	want := b.Cap
 	if t.rows >= 0 {
 		want = int(min(int64(want), t.rows-t.next))
@@ -240,6 +258,9 @@ func (t *IDX) Read(ctx context.Context, b *Raw) error {
 	n, err := t.reader.ReadRecords(p, want)
 	b.First, b.Rows, b.Columns[0] = t.next, n, p[:n*size]
 	t.next += int64(n)
+	if err == nil && t.next == t.last && t.frames != nil {
+		err = t.frames.Finish()
+	}
 	if err == io.EOF {
 		if changed := t.unchanged(); changed != nil {
 			err = changed
@@ -280,7 +301,7 @@ func (t *IDX) Decode(b *Raw) error {
 	return nil
 }
 
-// Skip passes over n records: it seeks in a plain file.
+// Skip passes over n records: it seeks in a plain file and in one with a seek table.
 func (t *IDX) Skip(n int64) error {
 	if err := t.reader.Skip(n); err != nil {
 		return &FileError{t.path, err}
@@ -294,6 +315,9 @@ func (t *IDX) Close() error {
 	var err error
 	if t.stream != nil {
 		err = t.stream.Close()
+	}
+	if t.frames != nil {
+		err = t.frames.Close()
 	}
 	if t.file != nil {
 		err = errors.Join(err, t.file.Close())

@@ -88,3 +88,11 @@ func Above(name string) string {
 	}
 	return filepath.Dir(name)
 }
+
+// Base is the last element of name, which may be a URL.
+func Base(name string) string {
+	if url().MatchString(name) {
+		return name[strings.LastIndexByte(name, '/')+1:]
+	}
+	return filepath.Base(name)
+}

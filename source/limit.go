@@ -12,12 +12,20 @@ func Limit(t Table, n int64) {
 	}
 }
 
-// Limit tells the file, if that is plain and can use it, where the record n would begin.
+// Limit tells the file, if it can use that, where the record n would begin, or the frame after the one that holds the record before.
 func (t *IDX) Limit(n int64) {
+	t.last = n
+	end := t.offset(n)
+	if t.frames != nil {
+		end = t.frames.limit(end)
+	}
 	if f, ok := t.file.(interface{ Limit(end int64) }); ok && t.stream == nil {
-		f.Limit(t.reader.Claim().Size() + n*int64(t.column.RecordSize()))
+		f.Limit(end)
 	}
 }
+
+// offset is where the record n begins in the decompressed file.
+func (t *IDX) offset(n int64) int64 { return t.reader.Claim().Size() + n*int64(t.column.RecordSize()) }
 
 func (c chosen) Limit(n int64)     { Limit(c.Table, n) }
 func (l labelled) Limit(n int64)   { Limit(l.Table, n) }

@@ -82,7 +82,11 @@ func (f *fileReport) sizeText() string {
 	case f.Compression == "none":
 		return fmt.Sprintf("%s, %s", bytesText(f.FileBytes), payload)
 	}
-	return fmt.Sprintf("%s %s, %s", bytesText(f.FileBytes), f.Compression, payload)
+	compression := f.Compression
+	if f.Seekable {
+		compression = "seekable " + compression
+	}
+	return fmt.Sprintf("%s %s, %s", bytesText(f.FileBytes), compression, payload)
 }
 
 // text sums up the values of a column on one line.

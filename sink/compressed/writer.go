@@ -23,9 +23,10 @@ type Writer struct {
 
 	// For Append and Close alone.
 	begun bool
-	size  uint64 // uncompressed bytes so far
-	crc   uint32 // of them
-	err   error  // of the first write that failed
+	size  uint64     // uncompressed bytes so far
+	crc   uint32     // of them
+	seek  *seekTable // nil: the stream has none
+	err   error      // of the first write that failed
 }
 
 // EncoderSize is Codec.EncoderSize of the stream's codec.
@@ -46,6 +47,9 @@ func (w *Writer) Encode(dst, block []byte) (Block, error) {
 func (w *Writer) Append(b Block) error {
 	w.begin()
 	w.write(b.data)
+	if w.seek != nil && len(b.data) > 0 {
+		w.seek.add(b.data, uint64(b.size))
+	}
 	w.crc = combineCRC32(w.crc, b.crc, int64(b.size))
 	w.size += uint64(b.size)
 	return w.err
@@ -59,12 +63,21 @@ func (w *Writer) Close() error {
 		return err
 	}
 	w.write(trailer)
+	if w.seek != nil {
+		if len(trailer) > 0 {
+			w.seek.add(trailer, 0)
+		}
+		w.write(w.seek.bytes())
+	}
 	return w.err
 }
 
 // Reset begins another stream, in out. Blocks that were encoded before may be appended to it.
 func (w *Writer) Reset(out io.Writer) {
 	w.w, w.begun, w.size, w.crc, w.err = out, false, 0, 0, nil // Encode may read the others meanwhile
+	if w.seek != nil {
+		w.seek = new(seekTable)
+	}
 }
 
 // begin writes the header, once.

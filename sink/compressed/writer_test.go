@@ -168,8 +168,19 @@ func makeBlocks(sizes []int) [][]byte {
 // writeAll encodes the blocks on so many goroutines and appends them in order.
 func writeAll(t testing.TB, c Codec, blocks [][]byte, goroutines int) []byte {
 	t.Helper()
+	return writeBy(t, New, c, blocks, goroutines)
+}
+
+// writeSeekable does so with a seek table.
+func writeSeekable(t testing.TB, c Codec, blocks [][]byte, goroutines int) []byte {
+	t.Helper()
+	return writeBy(t, NewSeekable, c, blocks, goroutines)
+}
+
+func writeBy(t testing.TB, open func(io.Writer, Codec) (*Writer, error), c Codec, blocks [][]byte, goroutines int) []byte {
+	t.Helper()
 	var out bytes.Buffer
-	w, err := New(&out, c)
+	w, err := open(&out, c)
 	if err != nil {
 		t.Fatal(err)
 	}

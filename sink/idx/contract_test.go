@@ -28,6 +28,10 @@ func TestContract(t *testing.T) {
 		t.Parallel()
 		sinktest.Run(t, open(idx.Options{Compression: compressed.Codec{Name: "gzip"}}), sinktest.Single())
 	})
+	t.Run("zstd", func(t *testing.T) {
+		t.Parallel()
+		sinktest.Run(t, open(idx.Options{Compression: compressed.Codec{Name: "zstd"}}), sinktest.Images(), sinktest.Empty())
+	})
 	t.Run("a column of many", func(t *testing.T) {
 		t.Parallel()
 		sinktest.Run(t, open(idx.Options{Column: 5}), sinktest.Numbers())

@@ -5,4 +5,7 @@
 //
 // The header comes first and counts the rows, so that number must be known before the first one; Close checks that it was right.
 // Elements of one byte go from the batch to the output without a copy.
+//
+// A file in zstd is in its seekable format: the header is one frame, each batch another, and a table at the end tells where they are, so that
+// readers can begin in the middle.
 package idx

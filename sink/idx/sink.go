@@ -45,7 +45,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := compressed.New(w, o.Compression)
+	out, err := compressed.NewSeekable(w, o.Compression)
 	if err != nil {
 		return nil, err
 	}

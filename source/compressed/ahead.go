@@ -42,7 +42,8 @@ type ahead struct {
 	err  error  // comes after rest
 }
 
-func startAhead(d decoder, in *input) *ahead {
+// startAhead begins to decode d, on a goroutine that ends at the end of the data, at an error or a pause, and by halt or close.
+func startAhead(d *decoding) *ahead {
 	a := &ahead{
 		full: make(chan chunk, buffers),
 		free: make(chan []byte, buffers),
@@ -52,14 +53,21 @@ func startAhead(d decoder, in *input) *ahead {
 	for range buffers {
 		a.free <- nil
 	}
-	go a.run(newDecoding(d, in, func() bool { return !a.busy.Load() && len(a.full) == 0 }))
+	d.wanted = func() bool { return !a.busy.Load() && len(a.full) == 0 }
+	go a.run(d)
 	return a
 }
 
-// run fills buffers until the data ends. A buffer is made when its turn first comes, so a small input needs only one.
+// run fills buffers until the data ends. A buffer is made when its turn first comes, so a small input needs only one. After a pause, d can be
+// started again.
 func (a *ahead) run(d *decoding) {
 	defer close(a.done)
-	defer d.close()
+	paused := false
+	defer func() {
+		if !paused {
+			d.close()
+		}
+	}()
 	for {
 		var buf []byte
 		select {
@@ -71,6 +79,7 @@ func (a *ahead) run(d *decoding) {
 			buf = make([]byte, bufferSize)
 		}
 		n, err := d.fill(buf)
+		paused = err == errPaused
 		a.full <- chunk{buf[:n], err}
 		if err != nil {
 			return
@@ -105,10 +114,13 @@ func (a *ahead) read(p []byte) (int, error) {
 	return n, nil
 }
 
+// halt ends the goroutine after at most one buffer, and what waits for it in read.
+func (a *ahead) halt() { a.once.Do(func() { close(a.stop) }) }
+
 // close ends the goroutine; reading says that it was inside the input's Read when that was closed. Otherwise it
 // cannot get there any more, and ends after at most one buffer.
 func (a *ahead) close(reading bool) {
-	a.once.Do(func() { close(a.stop) })
+	a.halt()
 	if !reading {
 		<-a.done
 		return

@@ -116,7 +116,7 @@ func TestInputWithoutProgress(t *testing.T) {
 func TestPanics(t *testing.T) {
 	t.Parallel()
 	boom := readerFunc(func([]byte) (int, error) { panic("boom") })
-	d := newDecoding(decoder{format: XZ, name: "xz", open: openPanicking}, &input{r: strings.NewReader("12345678")}, nil)
+	d := newDecoding(decoder{format: XZ, name: "xz", open: openPanicking}, &input{r: strings.NewReader("12345678")})
 	p := make([]byte, 10)
 	if n, err := d.fill(p); n != 3 || !errors.Is(err, ErrCorrupt) {
 		t.Errorf("decoder: found %d bytes and %v, expected 3 and ErrCorrupt", n, err)

@@ -20,11 +20,11 @@ type decoding struct {
 	buf *bufio.Reader // over in: decoders take single bytes, and need no buffer of their own
 	out io.Reader     // nil before the first fill
 
-	wanted func() bool // tells whether the data is waited for
+	wanted func() bool // tells whether the data is waited for; set before the first fill
 }
 
-func newDecoding(d decoder, in *input, wanted func() bool) *decoding {
-	return &decoding{decoder: d, in: in, buf: bufio.NewReaderSize(in, inputBuffer), wanted: wanted}
+func newDecoding(d decoder, in *input) *decoding {
+	return &decoding{decoder: d, in: in, buf: bufio.NewReaderSize(in, inputBuffer)}
 }
 
 // fill decodes until p is full or an error ends the data. Opening the decoder is left to the first call, as it may
@@ -62,7 +62,7 @@ func (d *decoding) sort(err error) error {
 		return failure
 	}
 	switch {
-	case err == io.EOF:
+	case err == io.EOF, err == errPaused:
 		return err
 	case errors.Is(err, ErrCorrupt), errors.Is(err, ErrUnsupported):
 		return d.errorAt(err)

@@ -14,15 +14,22 @@
 //
 // Anything else after the last member is corrupt, even where the program of that name would only warn.
 //
+// # Seekable files
+//
+// A zstd file may end with a seek table, of zstd's seekable format 0.1.0: [FindSeekTable] finds it, and a [SeekReader] begins with any frame that it lists.
+// A table is held against the file's size before it is used, and each entry against its frame when that is read: sizes, checksum, and that the frame ends
+// where the next is said to begin. So data that was read whole, the table after it included, is what a Reader finds too. A table that contradicts itself or
+// the frames is corrupt data; a Reader takes no notice of tables, as of any skippable frame.
+//
 // # Memory
 //
 // Decompressed data is handed over in up to three buffers of 256 KiB, so a bomb expands no further than its reader reads. While
 // gzip data is waited for, other cores decode parts of it in advance, in at most 32 MiB more, usually 5.
 // A header may ask for a window (zstd) or a dictionary (xz): the limits above are what one of a few bytes can make the
 // process reserve. Such memory is not touched before data fills it, and files of some 30 bytes raised the resident size by
-// less than 1 MiB. The library has no way to use a dictionary again, so an xz file of many blocks leaves old ones to the
-// garbage collector: 500 blocks in 10 KB, each asking for 64 MiB, peaked at 334 MB. Blocks that state their size, as
-// those of xz -T do, get no more than that.
+// less than 1 MiB. A seek table is kept as it is, if it has at most 128 MiB. The library has no way to use a dictionary again,
+// so an xz file of many blocks leaves old ones to the garbage collector: 500 blocks in 10 KB, each asking for 64 MiB, peaked
+// at 334 MB. Blocks that state their size, as those of xz -T do, get no more than that.
 //
 // # Goroutines
 //

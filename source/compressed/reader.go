@@ -30,7 +30,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 	if !ok {
 		return &Reader{format: Plain, in: in}, nil
 	}
-	return &Reader{format: d.format, in: in, ahead: startAhead(d, in)}, nil
+	return &Reader{format: d.format, in: in, ahead: startAhead(newDecoding(d, in))}, nil
 }
 
 // Format returns the format that was recognised.

@@ -25,12 +25,17 @@ func isZstd(prefix []byte) bool {
 }
 
 func openZstd(in *bufio.Reader, _ func() bool) (io.Reader, error) {
-	d, err := zstd.NewReader(in,
-		zstd.WithDecoderConcurrency(1), // no goroutines: this package has one already
-		zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxWindow(maxZstdWindow))
+	d, err := newZstdDecoder(in)
 	if err != nil {
 		return nil, err
 	}
 	return d.IOReadCloser(), nil
+}
+
+// newZstdDecoder returns the library's decoder of in, which may be nil until it is reset.
+func newZstdDecoder(in io.Reader) (*zstd.Decoder, error) {
+	return zstd.NewReader(in,
+		zstd.WithDecoderConcurrency(1), // no goroutines: this package has one already
+		zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxZstdWindow))
 }

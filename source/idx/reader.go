@@ -17,6 +17,9 @@ const (
 type Options struct {
 	// Size is the number of bytes of the whole input, header included, where it is known before reading; else 0.
 	Size int64
+	// ClaimedSize is what the input says that Size is, where only reading can tell whether that is true; else 0. If the header says the same, Skip
+	// seeks; if not, the input is read like one of unknown size.
+	ClaimedSize int64
 	// MaxRecordSize is the largest record in bytes; 0 means DefaultMaxRecordSize.
 	MaxRecordSize int64
 	// LittleEndian says that the payload is little-endian; the header may be too.
@@ -277,6 +280,11 @@ func (rd *Reader) finish() error {
 	return io.EOF
 }
 
+// seeks tells whether the input has the size that the header asks for: a seek past the end would hide that records are missing.
+func (rd *Reader) seeks() bool {
+	return rd.opts.Size > 0 || rd.opts.ClaimedSize > 0 && rd.opts.ClaimedSize == rd.claim.Size()+rd.header.PayloadSize()
+}
+
 // Skip passes over the next n records. It seeks if the input can and its size was checked, and otherwise reads.
 func (rd *Reader) Skip(n int64) error {
 	size := rd.header.RecordSize()
@@ -284,7 +292,7 @@ func (rd *Reader) Skip(n int64) error {
 		return fmt.Errorf("skip %d records, expected 0 to %d", n, left)
 	}
 	bytes := n * size
-	if s, ok := rd.r.(io.Seeker); ok && rd.opts.Size > 0 { // a seek past the end would hide that records are missing
+	if s, ok := rd.r.(io.Seeker); ok && rd.seeks() {
 		if _, err := s.Seek(bytes, io.SeekCurrent); err == nil {
 			rd.next += n
 			return nil

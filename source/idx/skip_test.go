@@ -67,6 +67,38 @@ func TestSkipSeeks(t *testing.T) {
 	}
 }
 
+// A size that is a claim lets Skip seek only if it is that of the header; and it is not held against it.
+func TestSkipSeeksByAClaim(t *testing.T) {
+	t.Parallel()
+	raw := images(t, 10, 10)
+	const left = 3 * 6
+	for _, claim := range []int64{int64(len(raw)), int64(len(raw)) - 1, int64(len(raw)) + 1, 0} {
+		file := &countingSeeker{Reader: bytes.NewReader(raw)}
+		rd, err := NewReader(file, Options{ClaimedSize: claim})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = rd.Skip(7)
+		if seeks := claim == int64(len(raw)); err != nil || file.Len() != left || (file.seeks == 1) != seeks {
+			t.Errorf("claim of %d: found %d bytes left after %d seeks, %v, expected %d", claim, file.Len(), file.seeks, err, left)
+		}
+		if _, records, err := drain(rd, 4); err != nil || records != 3 {
+			t.Errorf("claim of %d: found %d records, %v", claim, records, err)
+		}
+	}
+}
+
+// A countingSeeker counts the calls of Seek.
+type countingSeeker struct {
+	*bytes.Reader
+	seeks int
+}
+
+func (c *countingSeeker) Seek(offset int64, whence int) (int64, error) {
+	c.seeks++
+	return c.Reader.Seek(offset, whence)
+}
+
 func TestSkipBetweenReads(t *testing.T) {
 	t.Parallel()
 	file := images(t, 10, 10)

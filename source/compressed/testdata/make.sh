@@ -31,6 +31,12 @@ xz -0 -c --delta=dist=25 --lzma2=preset=0 small.plain > unsupported-delta.xz
 xz -c --lzma2=preset=0,dict=96MiB small.plain > unsupported-dictionary.xz
 zstd -q -c --long=28 < small.plain > unsupported-window.zst
 
+# Files in zstd's seekable format are kept as they are, as no program of a distribution makes them:
+# small-seekable.zst and empty-seekable.zst by the reference implementation, contrib/seekable_format of zstd 1.5.6, out of small.plain and of nothing:
+# ZSTD_seekable_initCStream(stream, 5, 1, 96), ZSTD_seekable_compressStream, ZSTD_seekable_endStream. The table has checksums, the frames have none.
+# small-seekable-nosums.zst by pyzstd 0.20.0, SeekableZstdFile(…, "w", level_or_option={CParameter.compressionLevel: 19, CParameter.checksumFlag: 1},
+# max_frame_content_size=64): the frames have checksums, the table has none.
+
 bzip2 -1 -c small.plain > small.bz2
 { bzip2 -1 -c half.aa; bzip2 -2 -c half.ab; } > small-streams.bz2
 bzip2 -c < /dev/null > empty.bz2

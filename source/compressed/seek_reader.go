@@ -1,0 +1,212 @@
+package compressed
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"sync"
+)
+
+// A SeekReader reads the data of a zstd file that has a [SeekTable], from wherever it is told to. What it reads of the file it reads by Read, in
+// order: whole frames, from the one that holds the byte that is read first.
+//
+// It is for one goroutine, except that Close may be called from others at any time.
+type SeekReader struct {
+	file  io.ReadSeeker
+	table *SeekTable
+
+	// For the reading goroutine alone.
+	offset   int64     // of the byte that Read delivers next
+	decoded  int64     // offset of the byte that the decoding delivers next
+	until    int64     // the data before it is decoded in advance; 0: no more than one frame is
+	decoding *decoding // nil: to be begun
+	frames   *frames   // that it decodes
+	bound    *bounded  // what they are read from
+
+	mu     sync.Mutex
+	closed bool
+	in     *input // of decoding
+	ahead  *ahead // nil: to be started
+}
+
+// NewSeekReader returns a reader of file, in which t was found. It takes file over until it is closed. The first frame is read first, and nothing
+// beyond the frame of what is read, until ReadAhead tells how far to go.
+func NewSeekReader(file io.ReadSeeker, t *SeekTable) *SeekReader {
+	return &SeekReader{file: file, table: t}
+}
+
+// ReadAhead tells that the data from here on will be read, up to the byte until−1: another goroutine decodes it in advance, to the end of the frame that
+// holds that byte. It is no promise: more can be read.
+func (s *SeekReader) ReadAhead(until int64) { s.until = until }
+
+// Seek sets the offset of the next Read in the data, which must be between 0 and the table's Size. The file is sought at that Read, unless the frame
+// is the one that is being read and the byte is still to come.
+func (s *SeekReader) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += s.offset
+	case io.SeekEnd:
+		offset += s.table.Size()
+	}
+	if offset < 0 || offset > s.table.Size() {
+		return s.offset, fmt.Errorf("seek to byte %d of the data, expected 0 to %d: %w", offset, s.table.Size(), fs.ErrInvalid)
+	}
+	s.offset = offset
+	return offset, nil
+}
+
+// Read reads data. The errors are those of [Reader.Read]: io.EOF comes after the seek table, which ends the file, and if all data was read, then every
+// frame and its checksum were found to be what the table says. The last bytes of a frame come only after its checksum was found right.
+func (s *SeekReader) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if err := s.reach(); err != nil {
+		return 0, err
+	}
+	n, err := s.next(p)
+	s.offset = s.decoded
+	return n, err
+}
+
+// Finish reads the rest of the frame that holds the byte before the offset of the next Read, to verify its checksum. What it has passed over is read
+// from the file again if it is wanted after all.
+func (s *SeekReader) Finish() error {
+	if s.offset == 0 {
+		return nil
+	}
+	if err := s.reach(); err != nil {
+		return err
+	}
+	return s.discard(s.table.holding(s.offset-1).end().data - s.offset)
+}
+
+// reach goes to the offset of the next Read: on, within one frame, or else from the start of its frame.
+func (s *SeekReader) reach() error {
+	if s.decoding != nil && s.offset == s.decoded {
+		return nil
+	}
+	frame := s.table.holding(s.offset)
+	if s.decoding == nil || s.offset < s.decoded || frame.index != s.table.holding(s.decoded).index {
+		if s.offset == 0 { // there may be others before it, without data
+			frame = seekFrame{}
+		}
+		if err := s.restart(frame.index, frame.start); err != nil {
+			return err
+		}
+	}
+	return s.discard(s.offset - s.decoded)
+}
+
+// restart begins to decode at frame i.
+func (s *SeekReader) restart(i int, start position) error {
+	if err := s.halt(); err != nil {
+		return err
+	}
+	if _, err := s.file.Seek(start.packed, io.SeekStart); err != nil {
+		return err
+	}
+	s.decoded = start.data
+	s.frames = &frames{table: s.table, index: i, next: start, stop: i}
+	s.bound = &bounded{r: s.file, at: start.packed, end: start.packed}
+	in := &input{r: s.bound}
+	in.taken.Store(start.packed)
+	s.decoding = newDecoding(decoder{format: Zstd, name: Zstd.String(), open: s.frames.open}, in)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.in = in
+	return s.start()
+}
+
+// halt ends the decoding and waits for its goroutine, after which the file is not in use.
+func (s *SeekReader) halt() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return fs.ErrClosed
+	}
+	if a := s.ahead; a != nil {
+		s.in.close()
+		a.halt()
+		s.mu.Unlock()
+		<-a.done
+		s.mu.Lock()
+	}
+	s.ahead, s.decoding = nil, nil
+	return nil
+}
+
+// start lets the decoding go on, from one frame to the next, or as far as ReadAhead said. The caller holds the lock.
+func (s *SeekReader) start() error {
+	if s.closed {
+		return fs.ErrClosed
+	}
+	f := s.frames
+	switch {
+	case s.until == 0:
+		f.stop = f.index + 1
+	case s.until > s.table.Size()-1 || f.next.data >= s.until: // to the end; or beyond what was said
+		f.stop = -1
+	default:
+		f.stop = s.table.holding(s.until-1).index + 1
+	}
+	s.bound.end = f.bound()
+	s.ahead = startAhead(s.decoding)
+	return nil
+}
+
+// next reads what is decoded next.
+func (s *SeekReader) next(p []byte) (int, error) {
+	for {
+		n, err := s.ahead.read(p)
+		s.decoded += int64(n)
+		if err != errPaused {
+			return n, err
+		}
+		s.mu.Lock()
+		err = s.start()
+		s.mu.Unlock()
+		if err != nil {
+			return 0, err
+		}
+	}
+}
+
+// discard passes over n bytes.
+func (s *SeekReader) discard(n int64) error {
+	_, err := io.CopyN(io.Discard, nextReader{s}, n)
+	return noEOF(err)
+}
+
+// nextReader reads by next.
+type nextReader struct{ s *SeekReader }
+
+func (r nextReader) Read(p []byte) (int, error) { return r.s.next(p) }
+
+// Close stops the decompression, as [Reader.Close] does. It does not close the file.
+func (s *SeekReader) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	in, a := s.in, s.ahead
+	s.mu.Unlock()
+	if a != nil {
+		a.close(in.close())
+	}
+	return nil
+}
+
+// A bounded reader reads no further than end, which whoever reads it sets before he needs what is there.
+type bounded struct {
+	r       io.Reader
+	at, end int64 // offsets in the file
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.end < math.MaxInt64 {
+		p = p[:min(int64(len(p)), b.end-b.at)]
+	}
+	n, err := b.r.Read(p)
+	b.at += int64(n)
+	return n, err
+}

@@ -1,0 +1,208 @@
+package compressed
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+)
+
+// The seek table's fields, as zstd's contrib/seekable_format/zstd_seekable_compression_format.md (0.1.0) has them.
+const (
+	seekTableMagic   = 0x184D2A5E // of the skippable frame that the table is
+	seekFooterMagic  = 0x8F92EAB1 // the last four bytes of the file
+	seekChecksumFlag = 0x80       // of the descriptor: entries have checksums
+	seekReservedBits = 0x7c       // of the descriptor: not 0 in versions to come
+
+	skippableHeader = 8 // bytes: magic number and size
+	seekFooter      = 9 // bytes: number of frames, descriptor, magic number
+	seekEntry       = 8 // bytes: the two sizes
+	seekChecksum    = 4 // bytes more
+)
+
+const (
+	// maxSeekTable is the size in bytes of the largest table that is used. 11 million frames, or 11 TB in frames of 1 MiB, have room in it.
+	maxSeekTable = 128 << 20
+
+	// seekTail is how much of the end of a file is read to find the table: in one piece with it, if that has at most 1,363 frames.
+	seekTail = 16 << 10
+
+	// markEvery is how many frames lie between two whose positions are kept.
+	markEvery = 1024
+)
+
+// A SeekTable tells where the frames of a zstd file in the seekable format begin. It takes the memory of the table itself, 8 or 12 bytes a frame.
+type SeekTable struct {
+	raw    []byte     // the whole skippable frame, the last bytes of the file
+	entry  int        // bytes of an entry
+	frames int        // number of them
+	ends   position   // where the last one ends
+	marks  []position // where every markEvery-th one begins
+}
+
+// A position is one place in the file and in the data.
+type position struct {
+	packed int64 // offset in the file
+	data   int64 // offset in what it decompresses to
+}
+
+// A seekFrame is what the table says of one frame.
+type seekFrame struct {
+	index int
+	start position
+	size  position // bytes in the file and of data
+}
+
+// end is where the next frame begins.
+func (f seekFrame) end() position {
+	return position{f.start.packed + f.size.packed, f.start.data + f.size.data}
+}
+
+// FindSeekTable looks for the seek table at the end of r, which has size bytes. It returns nil where there is none that could be used: for other
+// files, for a table of several files that were joined, which is that of the last one, for one of a later version of the format, and for one of more
+// than 128 MiB. A table that contradicts itself or the file's size is an [*Error].
+func FindSeekTable(r io.ReaderAt, size int64) (*SeekTable, error) {
+	tail := make([]byte, min(size, seekTail))
+	if err := readAt(r, tail, size-int64(len(tail))); err != nil {
+		return nil, err
+	}
+	t, length := parseSeekFooter(tail)
+	if t == nil || length > min(size, maxSeekTable) {
+		return nil, nil
+	}
+	t.ends.packed = size - length
+	if int(length) <= len(tail) {
+		t.raw = tail[len(tail)-int(length):]
+	} else {
+		t.raw = make([]byte, length)
+		if err := readAt(r, t.raw, t.ends.packed); err != nil {
+			return nil, err
+		}
+	}
+	if binary.LittleEndian.Uint32(t.raw) != seekTableMagic {
+		return nil, nil // the last four bytes are a coincidence
+	}
+	if found, want := int64(binary.LittleEndian.Uint32(t.raw[4:])), length-skippableHeader; found != want {
+		return nil, seekError(t.ends.packed+4, "the seek table's size is %d, expected %d for %d frames", found, want, t.frames)
+	}
+	packed := t.addUp()
+	if packed < t.ends.packed {
+		var magic [4]byte
+		if err := readAt(r, magic[:], t.ends.packed-packed); err != nil {
+			return nil, err
+		}
+		if isZstd(magic[:]) {
+			return nil, nil // several files, joined
+		}
+	}
+	if packed != t.ends.packed {
+		return nil, seekError(t.ends.packed, "the seek table is for frames of %d bytes, expected %d, which are before it", packed, t.ends.packed)
+	}
+	return t, nil
+}
+
+// parseSeekFooter makes a table of the last bytes of a file, with the number of its frames, and tells its size in the file. nil: there is none.
+func parseSeekFooter(tail []byte) (*SeekTable, int64) {
+	if len(tail) < skippableHeader+seekFooter {
+		return nil, 0
+	}
+	footer := tail[len(tail)-seekFooter:]
+	descriptor := footer[4]
+	if binary.LittleEndian.Uint32(footer[5:]) != seekFooterMagic || descriptor&seekReservedBits != 0 {
+		return nil, 0
+	}
+	t := &SeekTable{frames: int(binary.LittleEndian.Uint32(footer)), entry: seekEntry}
+	if descriptor&seekChecksumFlag != 0 {
+		t.entry += seekChecksum
+	}
+	return t, skippableHeader + int64(t.frames)*int64(t.entry) + seekFooter
+}
+
+// addUp sums up the frames, and marks the positions of some. It returns the bytes of all in the file.
+func (t *SeekTable) addUp() (packed int64) {
+	var at position
+	for i := range t.frames {
+		if i%markEvery == 0 {
+			t.marks = append(t.marks, at)
+		}
+		at = t.frame(i, at).end()
+	}
+	t.ends.data = at.data
+	return at.packed
+}
+
+// frame is the frame i, which begins at start.
+func (t *SeekTable) frame(i int, start position) seekFrame {
+	entry := t.raw[skippableHeader+i*t.entry:]
+	return seekFrame{i, start, position{int64(binary.LittleEndian.Uint32(entry)), int64(binary.LittleEndian.Uint32(entry[4:]))}}
+}
+
+// checksum is the low half of the XXH64 of frame i's data, if the table has such.
+func (t *SeekTable) checksum(i int) (sum uint32, ok bool) {
+	if t.entry == seekEntry {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint32(t.raw[skippableHeader+i*t.entry+seekEntry:]), true
+}
+
+// holding is the frame that holds the byte of the data at offset. At the end of the data, it is an empty one after the last.
+func (t *SeekTable) holding(offset int64) seekFrame {
+	mark := sort.Search(len(t.marks), func(i int) bool { return t.marks[i].data > offset }) - 1
+	if mark < 0 {
+		return seekFrame{t.frames, t.ends, position{}}
+	}
+	at := t.marks[mark]
+	for i := mark * markEvery; i < t.frames; i++ {
+		f := t.frame(i, at)
+		at = f.end()
+		if at.data > offset {
+			return f
+		}
+	}
+	return seekFrame{t.frames, t.ends, position{}}
+}
+
+// at is where frame i begins; the one after the last begins where that ends.
+func (t *SeekTable) at(i int) position {
+	if i >= t.frames {
+		return t.ends
+	}
+	at := t.marks[i/markEvery]
+	for k := i / markEvery * markEvery; k < i; k++ {
+		at = t.frame(k, at).end()
+	}
+	return at
+}
+
+// Size is the number of bytes of the data that all frames hold.
+func (t *SeekTable) Size() int64 { return t.ends.data }
+
+// Frames is the number of frames, without the table's own.
+func (t *SeekTable) Frames() int { return t.frames }
+
+// Span tells which bytes of the file, from from to to−1, are the frames that hold the bytes first to last−1 of the data, 0 ≤ first ≤ last ≤ Size().
+func (t *SeekTable) Span(first, last int64) (from, to int64) {
+	from = t.holding(first).start.packed
+	if first >= last {
+		return from, from
+	}
+	return from, t.holding(last - 1).end().packed
+}
+
+// seekError is what a table says that cannot be.
+func seekError(offset int64, format string, args ...any) error {
+	return &Error{Format: Zstd, Offset: offset, Err: fmt.Errorf("%w: "+format, append([]any{ErrCorrupt}, args...)...)}
+}
+
+// readAt fills p from offset on.
+func readAt(r io.ReaderAt, p []byte, offset int64) error {
+	n, err := r.ReadAt(p, offset)
+	if n == len(p) {
+		return nil
+	}
+	if errors.Is(err, io.EOF) {
+		return &Error{Format: Zstd, Offset: offset + int64(n), Err: ErrTruncated}
+	}
+	return err
+}
