@@ -19,6 +19,14 @@
 // there, with the size and the checksum of what was written. Discard removes the parts; those of a process that was killed remain, unseen, until a lifecycle
 // rule of the bucket removes them.
 //
+// # Uploads that one process makes and another ends
+//
+// On S3, [Writer.Hold] in place of Commit leaves the upload as it is, and returns a [Receipt], with which any process makes the object seen:
+// [Store.Publish]. That never replaces another object, and does no harm when it is done twice. [Store.Holds] tells whether the upload is still there,
+// [Store.Drop] ends it, and [Store.Sweep] ends all below a prefix. Other storages show what they have: [Store.CanHold] tells so before any work.
+//
+// Small objects that say how work stands, on any storage, are for [Store.Put], [Store.Get] and [Store.Remove].
+//
 // # Builds
 //
 // S3 and files are always there, unless the program is built with the tag lean: then package object reaches no network, and every URL is an error that says

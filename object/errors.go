@@ -31,6 +31,14 @@ var (
 	ErrNoBucket = errors.New("the bucket does not exist")
 	// ErrTransfer: the storage or the way to it failed, also after all attempts.
 	ErrTransfer = errors.New("transfer failed")
+	// ErrNoUpload: an upload was ended, by hand or by a rule of the bucket, before its object was seen; or it has other parts. It is ErrTransfer too.
+	ErrNoUpload error = &sentinel{"the upload is not there any more", ErrTransfer}
+	// ErrReceipt: a receipt is not one that Writer.Hold has made.
+	ErrReceipt = errors.New("not the receipt of an upload")
+	// ErrHold: the storage shows what it has, so one process cannot leave it to another to make an object seen.
+	ErrHold = errors.New("the storage cannot hold an object unseen")
+	// ErrLong: an object is longer than what it should be.
+	ErrLong = errors.New("the object is too long")
 	// ErrBuild: this build of the program has no such storage.
 	ErrBuild = errors.New("not in this build")
 )
@@ -67,6 +75,8 @@ func (e *Error) Hint() string {
 		return "--overwrite replaces it"
 	case errors.Is(e.Err, ErrDenied):
 		return "check who you are (for S3 AWS_PROFILE, or ?anonymous=true for public buckets) and what you may; where you may not list, a key that does not exist is denied as well"
+	case errors.Is(e.Err, ErrNoUpload):
+		return "make the object again; a lifecycle rule that aborts incomplete uploads must leave them the time that the work takes"
 	case errors.Is(e.Err, ErrTransfer):
 		return "run again; nothing is left half made"
 	case errors.Is(e.Err, source.ErrChanged):

@@ -30,6 +30,10 @@ type kit struct {
 	check func(version identity, offset, n int64, r *blob.Reader) error
 	// failure is what an error means; nil: kitFailure.
 	failure func(error) error
+	// writer opens the writer of an upload; nil: that of the bucket.
+	writer func(ctx context.Context, key string, o *blob.WriterOptions) (io.WriteCloser, error)
+	// deliver prepares the context of an upload, and its writer as soon as there is one.
+	deliver func(context.Context, *delivery) (context.Context, func(as func(any) bool))
 }
 
 // openFiles is the bucket of all files of this machine.

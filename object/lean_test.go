@@ -19,5 +19,17 @@ func TestLeanSaysSo(t *testing.T) {
 		if _, err := s.Create(t.Context(), name, true); !errors.Is(err, ErrBuild) {
 			t.Errorf("%s: %v", name, err)
 		}
+		r := Receipt{CRC32: "AAAAAA=="}
+		_, getErr := s.Get(t.Context(), name, 1)
+		_, versionErr := s.OpenVersion(t.Context(), name, "")
+		for what, err := range map[string]error{
+			"CanHold": s.CanHold(t.Context(), name), "Publish": s.Publish(t.Context(), name, r), "Holds": s.Holds(t.Context(), name, r),
+			"Drop": s.Drop(t.Context(), name, r), "Sweep": s.Sweep(t.Context(), name), "Put": s.Put(t.Context(), name, nil, true),
+			"Remove": s.Remove(t.Context(), name), "Get": getErr, "OpenVersion": versionErr,
+		} {
+			if !errors.Is(err, ErrBuild) {
+				t.Errorf("%s, %s: %v", name, what, err)
+			}
+		}
 	}
 }

@@ -51,6 +51,42 @@ func (o Options) retry(ctx context.Context, f func() error) error {
 	}
 }
 
+// A standing is what is found under a key, compared with what was to be put there.
+type standing int
+
+const (
+	absent standing = iota // nothing is there
+	same                   // the very object
+	other                  // another one
+)
+
+// settle is retry for a request that makes an object seen. An attempt may have succeeded although it seemed to fail, or somebody else's before it if doubt says
+// so: then look tells what is there, and the very object is success.
+func (o Options) settle(ctx context.Context, doubt bool, f func() error, look func() (standing, error)) error {
+	for n := 1; ; n++ {
+		err := f()
+		if err == nil {
+			return nil
+		}
+		doubt = doubt || passing(err)
+		if doubt {
+			found, lookErr := look()
+			if lookErr != nil {
+				return lookErr
+			}
+			if found == same {
+				return nil
+			}
+		}
+		if !passing(err) || n >= o.Attempts {
+			return given(err, n)
+		}
+		if err := o.pause(ctx, n); err != nil {
+			return err
+		}
+	}
+}
+
 // passing tells whether an error may be gone at the next attempt.
 func passing(err error) bool {
 	var f *failure

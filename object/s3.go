@@ -131,8 +131,8 @@ func s3Failure(err error) error {
 		return unanswered(err)
 	case code == "NoSuchBucket":
 		return &failure{kind: ErrNotFound, text: "there is no such bucket"}
-	case code == "NoSuchUpload": // not the object
-		return &failure{kind: ErrTransfer, text: text}
+	case code == "NoSuchUpload", code == "InvalidPart": // not the object
+		return &failure{kind: ErrNoUpload, text: code}
 	case status == http.StatusPreconditionFailed || code == "PreconditionFailed":
 		return &failure{kind: ErrExists}
 	case status == http.StatusMovedPermanently || status == http.StatusTemporaryRedirect:
@@ -152,12 +152,12 @@ func s3Failure(err error) error {
 	return &failure{kind: ErrTransfer, text: text, hint: "check the server's ?endpoint= and what it supports"}
 }
 
-// fleeting tells whether an answer may be another one the next time: errors of the server, too many requests, and bytes that were lost or
-// damaged on their way.
+// fleeting tells whether an answer may be another one the next time: errors of the server, too many requests, another request for the same key at the same
+// time, and bytes that were lost or damaged on their way.
 func fleeting(code string, status int) bool {
 	switch code {
 	case "SlowDown", "RequestTimeout", "RequestTimeTooSkewed", "InternalError", "ServiceUnavailable", "BadDigest", "IncompleteBody", "XAmzContentSHA256Mismatch",
-		"XAmzContentChecksumMismatch", "OperationAborted", "Throttling", "ThrottlingException", "RequestLimitExceeded":
+		"XAmzContentChecksumMismatch", "OperationAborted", "ConditionalRequestConflict", "Throttling", "ThrottlingException", "RequestLimitExceeded":
 		return true
 	}
 	return status >= http.StatusInternalServerError && status != http.StatusNotImplemented || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout

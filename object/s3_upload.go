@@ -41,6 +41,8 @@ type s3Upload struct {
 	size   int64
 	id     string // of the upload; empty before the first whole part
 
+	lengths []int64 // of the parts, in bytes
+
 	mu    sync.Mutex
 	parts []types.CompletedPart // in order; the answers come in any
 	err   error                 // the first failure of a part
@@ -49,13 +51,10 @@ type s3Upload struct {
 func (b *s3Bucket) create(parent context.Context, key string, overwrite bool, o Options) (upload, error) {
 	ctx, cancel := context.WithCancelCause(parent)
 	err := o.retry(ctx, func() error { // now, rather than after the work
-		inner, w := watched(ctx, o.Stall)
-		defer w.stop()
-		_, err := b.client.HeadBucket(inner, &s3.HeadBucketInput{Bucket: &b.name})
-		if err != nil {
-			err = s3Failure(err)
-		}
-		return cut(ctx, inner, o.Stall, err)
+		return request(ctx, o, func(ctx context.Context, _ *watch) error {
+			_, err := b.client.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &b.name})
+			return err
+		})
 	})
 	if isNotFound(err) { // any other error may be of a permission that writing does not need
 		cancel(nil)
@@ -131,6 +130,7 @@ func (u *s3Upload) send() error {
 	}
 	part := u.buffer
 	u.buffer = nil
+	u.lengths = append(u.lengths, int64(len(part)))
 	u.mu.Lock()
 	u.parts = append(u.parts, types.CompletedPart{PartNumber: aws.Int32(int32(len(u.parts) + 1))})
 	number := len(u.parts)
@@ -158,7 +158,7 @@ func (u *s3Upload) begin() error {
 		in.ChecksumAlgorithm, in.ChecksumType = types.ChecksumAlgorithmCrc32, types.ChecksumTypeFullObject
 	}
 	return u.options.retry(u.ctx, func() error {
-		return u.request(u.ctx, u.options, func(ctx context.Context, _ *watch) error {
+		return request(u.ctx, u.options, func(ctx context.Context, _ *watch) error {
 			out, err := u.bucket.client.CreateMultipartUpload(ctx, in)
 			if err == nil {
 				u.id = aws.ToString(out.UploadId)
@@ -169,7 +169,7 @@ func (u *s3Upload) begin() error {
 }
 
 // request is one request with a watch; its error is a failure.
-func (u *s3Upload) request(parent context.Context, o Options, f func(context.Context, *watch) error) error {
+func request(parent context.Context, o Options, f func(context.Context, *watch) error) error {
 	ctx, w := watched(parent, o.Stall)
 	defer w.stop()
 	if err := f(ctx, w); err != nil {
@@ -181,7 +181,7 @@ func (u *s3Upload) request(parent context.Context, o Options, f func(context.Con
 // sendPart sends one part, as often as it takes; the storage checks its checksum.
 func (u *s3Upload) sendPart(number int32, part []byte) (out *s3.UploadPartOutput, err error) {
 	err = u.options.retry(u.ctx, func() error {
-		return u.request(u.ctx, u.options, func(ctx context.Context, w *watch) (err error) {
+		return request(u.ctx, u.options, func(ctx context.Context, w *watch) (err error) {
 			in := &s3.UploadPartInput{Bucket: &u.bucket.name, Key: &u.key, UploadId: &u.id, PartNumber: &number, ContentLength: aws.Int64(int64(len(part))),
 				Body: watchedBody{bytes.NewReader(part), w}}
 			if u.bucket.checksums {
@@ -211,7 +211,7 @@ func (u *s3Upload) complete() error {
 	return nil
 }
 
-// discard removes the parts. A part that was on its way may arrive after the first attempt, so it looks until there is no such upload.
+// discard removes the parts, as well as it can: what remains, a lifecycle rule removes.
 func (u *s3Upload) discard() {
 	u.cancel(nil)
 	u.wait.Wait()
@@ -220,21 +220,5 @@ func (u *s3Upload) discard() {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(u.parent), 2*u.options.Stall)
 	defer cancel()
-	_ = u.options.retry(ctx, func() error { // best effort: what remains, a lifecycle rule removes
-		err := u.request(ctx, u.options, func(ctx context.Context, _ *watch) error {
-			_, err := u.bucket.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &u.bucket.name, Key: &u.key, UploadId: &u.id})
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		err = u.request(ctx, u.options, func(ctx context.Context, _ *watch) error {
-			_, err := u.bucket.client.ListParts(ctx, &s3.ListPartsInput{Bucket: &u.bucket.name, Key: &u.key, UploadId: &u.id})
-			return err
-		})
-		if err == nil {
-			return &failure{kind: ErrTransfer, text: "the upload is still there", again: true}
-		}
-		return err
-	})
+	_ = u.bucket.drop(ctx, u.key, u.id, u.options)
 }

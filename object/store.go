@@ -31,6 +31,8 @@ type bucket interface {
 	list(ctx context.Context, prefix string, most int) ([]fs.FileInfo, error)
 	// create begins an upload, which the context ends.
 	create(ctx context.Context, key string, overwrite bool, o Options) (upload, error)
+	// remove removes an object; ErrNotFound may tell that there is none.
+	remove(ctx context.Context, key string) error
 }
 
 // An upload is an object on its way; see Writer, whose methods these are.
@@ -207,8 +209,8 @@ func (s *Store) Create(ctx context.Context, name string, overwrite bool) (*Write
 	if err != nil {
 		return nil, err
 	}
-	if a.key == "" || strings.HasSuffix(a.key, "/") {
-		return nil, &Error{URL: a.String(), Reason: "expected a key, which does not end with a slash", Err: ErrURL}
+	if err := a.needsKey(); err != nil {
+		return nil, err
 	}
 	if !overwrite {
 		_, err := lookUp(ctx, b, a.key, o)

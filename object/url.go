@@ -23,6 +23,14 @@ func (a address) String() string { return a.root() + a.key }
 // root is the URL of the bucket, with a slash.
 func (a address) root() string { return a.scheme + "://" + a.bucket + "/" }
 
+// needsKey is an error if the address is a prefix.
+func (a address) needsKey() error {
+	if a.key == "" || strings.HasSuffix(a.key, "/") {
+		return &Error{URL: a.String(), Reason: "expected a key, which does not end with a slash", Err: ErrURL}
+	}
+	return nil
+}
+
 // IsURL tells whether name begins as a URL of a kind that is known.
 func IsURL(name string) bool {
 	scheme, _, ok := strings.Cut(name, "://")

@@ -4,11 +4,10 @@ import (
 	"crypto/md5" //nolint:gosec // S3 makes its ETags of it
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/hex"
-	"encoding/xml"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,11 +18,19 @@ import (
 
 // A Server has one bucket, called b, in paths.
 type Server struct {
+	// Page is how many entries a page of a list of parts or uploads has at most; 0: 1000. It is set before the first request.
+	Page int
+	// Repeats says that an upload that was completed is completed again with success, whatever is under the key, as some servers do; else there is no such
+	// upload any more. It is set before the first request.
+	Repeats bool
+
 	mu      sync.Mutex
 	objects map[string]stored
-	uploads map[string]map[int][]byte // parts by number, by the id of the upload
-	sent    int64                     // bytes of objects that were given out
-	asked   []string                  // requests: method, key, range
+	uploads map[string]*upload // by their ids
+	ended   []string           // ids of those that were completed
+	busy    int                // so many requests to make an object conflict with another
+	sent    int64              // bytes of objects that were given out
+	asked   []string           // requests: method, key, range
 }
 
 type stored struct {
@@ -33,7 +40,7 @@ type stored struct {
 
 // New is a server without objects.
 func New() *Server {
-	return &Server{objects: map[string]stored{}, uploads: map[string]map[int][]byte{}}
+	return &Server{objects: map[string]stored{}, uploads: map[string]*upload{}}
 }
 
 // Put stores an object directly.
@@ -51,6 +58,13 @@ func (f *Server) Get(key string) ([]byte, bool) {
 	return o.data, ok
 }
 
+// Keys are those of all objects, sorted.
+func (f *Server) Keys() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Sorted(maps.Keys(f.objects))
+}
+
 // Left is how many uploads in parts are not ended.
 func (f *Server) Left() int {
 	f.mu.Lock()
@@ -63,6 +77,13 @@ func (f *Server) Remove(key string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.objects, key)
+}
+
+// Conflicts makes the next n requests that demand that a key is free fail, as they do on S3 while another one for the same key is carried out.
+func (f *Server) Conflicts(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.busy = n
 }
 
 // Sent is how many bytes of objects were given out.
@@ -95,16 +116,23 @@ func (f *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case bucket != "b":
 		refuse(w, r, http.StatusNotFound, "NoSuchBucket")
 	case key == "" && r.Method == http.MethodHead:
+	case key == "" && q.Has("uploads"):
+		f.listUploads(w, q)
 	case key == "":
 		f.list(w, q)
 	case r.Method == http.MethodPost && q.Has("uploads"):
-		id = strconv.Itoa(len(f.asked))
-		f.uploads[id] = map[int][]byte{}
+		id = fmt.Sprintf("%09d", len(f.asked))
+		f.uploads[id] = &upload{key, map[int][]byte{}}
 		fmt.Fprintf(w, `<InitiateMultipartUploadResult><UploadId>%s</UploadId></InitiateMultipartUploadResult>`, id)
-	case id != "" && f.uploads[id] == nil:
+	case f.Repeats && r.Method == http.MethodPost && slices.Contains(f.ended, id):
+		fmt.Fprint(w, completed)
+	case id != "" && (f.uploads[id] == nil || f.uploads[id].key != key):
 		refuse(w, r, http.StatusNotFound, "NoSuchUpload")
 	case id != "":
-		f.part(w, r, key, id, body)
+		f.upload(w, r, id, body)
+	case r.Method == http.MethodDelete:
+		delete(f.objects, key) // one that is not there is as good
+		w.WriteHeader(http.StatusNoContent)
 	case r.Method == http.MethodPut:
 		f.store(w, r, key, body, fmt.Sprintf(`"%x"`, md5.Sum(body)))
 	default:
@@ -131,6 +159,11 @@ func (f *Server) store(w http.ResponseWriter, r *http.Request, key string, data 
 		refuse(w, r, http.StatusBadRequest, "BadDigest")
 		return false
 	}
+	if f.busy > 0 && r.Header.Get("If-None-Match") == "*" {
+		f.busy--
+		refuse(w, r, http.StatusConflict, "ConditionalRequestConflict")
+		return false
+	}
 	if taken && r.Header.Get("If-None-Match") == "*" {
 		refuse(w, r, http.StatusPreconditionFailed, "PreconditionFailed")
 		return false
@@ -138,51 +171,6 @@ func (f *Server) store(w http.ResponseWriter, r *http.Request, key string, data 
 	f.objects[key] = stored{data, etag}
 	w.Header().Set("ETag", etag)
 	return true
-}
-
-// part handles the requests of an upload in parts.
-func (f *Server) part(w http.ResponseWriter, r *http.Request, key, id string, body []byte) {
-	parts := f.uploads[id]
-	switch r.Method {
-	case http.MethodPut:
-		if want := r.Header.Get("X-Amz-Checksum-Crc32"); want == "" || want != crc(body) {
-			refuse(w, r, http.StatusBadRequest, "BadDigest")
-			return
-		}
-		number, _ := strconv.Atoi(r.URL.Query().Get("partNumber"))
-		parts[number] = body
-		w.Header().Set("X-Amz-Checksum-Crc32", crc(body))
-		w.Header().Set("ETag", fmt.Sprintf(`"%x"`, md5.Sum(body)))
-	case http.MethodDelete:
-		delete(f.uploads, id)
-		w.WriteHeader(http.StatusNoContent)
-	case http.MethodGet:
-		fmt.Fprint(w, `<ListPartsResult></ListPartsResult>`)
-	case http.MethodPost:
-		var list struct {
-			Part []struct {
-				PartNumber          int
-				ETag, ChecksumCRC32 string
-			}
-		}
-		if err := xml.Unmarshal(body, &list); err != nil {
-			refuse(w, r, http.StatusBadRequest, "MalformedXML")
-			return
-		}
-		var data, sums []byte
-		for i, p := range list.Part {
-			if p.PartNumber != i+1 || p.ETag != fmt.Sprintf(`"%x"`, md5.Sum(parts[i+1])) || p.ChecksumCRC32 != crc(parts[i+1]) {
-				refuse(w, r, http.StatusBadRequest, "InvalidPart")
-				return
-			}
-			sum, _ := hex.DecodeString(strings.Trim(p.ETag, `"`))
-			data, sums = append(data, parts[i+1]...), append(sums, sum...)
-		}
-		if f.store(w, r, key, data, fmt.Sprintf(`"%x-%d"`, md5.Sum(sums), len(list.Part))) {
-			delete(f.uploads, id)
-			fmt.Fprint(w, `<CompleteMultipartUploadResult></CompleteMultipartUploadResult>`)
-		}
-	}
 }
 
 // give answers HEAD and GET.

@@ -1,0 +1,255 @@
+//go:build !lean
+
+package object
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/idxport/idxport/test/object/fake"
+	"github.com/idxport/idxport/test/object/proxy"
+)
+
+// heldRequests are the requests that hold an object, publish it, look for it, and drop or sweep it.
+var heldRequests = map[string]func(*http.Request) bool{
+	"begin":    faultsOf["begin"],
+	"part":     faultsOf["part"],
+	"complete": func(r *http.Request) bool { return r.Method == http.MethodPost && r.URL.Query().Has("uploadId") },
+	"look":     func(r *http.Request) bool { return r.Method == http.MethodHead && r.URL.Path == "/b/x" },
+	"parts":    func(r *http.Request) bool { return r.Method == http.MethodGet && r.URL.Query().Has("uploadId") },
+	"uploads":  func(r *http.Request) bool { return r.Method == http.MethodGet && r.URL.Query().Has("uploads") },
+	"abort":    func(r *http.Request) bool { return r.Method == http.MethodDelete },
+}
+
+// TestHeldThroughFaults: faults that pass are not seen in the life of a held object, also those that hide a success.
+func TestHeldThroughFaults(t *testing.T) {
+	t.Parallel()
+	for request, match := range heldRequests {
+		for _, fault := range []proxy.Fault{proxy.Error500, proxy.Slow503, proxy.Reset, proxy.Stall, proxy.Lost, proxy.LostError, proxy.LostStall} {
+			if patience(fault) == stalling && request != "complete" && request != "abort" {
+				continue // each takes its time
+			}
+			t.Run(request+"/"+fault.String(), func(t *testing.T) {
+				t.Parallel()
+				f, p, query := serve(t, once(fault, 2, match))
+				o := patience(fault)
+				if request == "complete" && o.Stall < time.Minute {
+					o.Stall /= commitStalls
+				}
+				live(t, f, query, o)
+				if n := p.Done()[fault]; n != 2 {
+					t.Errorf("%d faults, expected 2: the test is broken", n)
+				}
+			})
+		}
+	}
+}
+
+// live is the life of three objects under one key, with all requests: one that is published, twice; one that is dropped; and one that is swept.
+func live(t *testing.T, f *fake.Server, query string, o Options) {
+	t.Helper()
+	s, object := another(t, query, o)
+	send := func(data []byte) (r Receipt) {
+		w, err := s.Create(t.Context(), object, true)
+		if err == nil {
+			err = write(w, data)
+		}
+		if err == nil {
+			r, err = w.Hold()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	data := noise(2*testPart + 1)
+	r := send(data)
+	for _, f := range []func(context.Context, string, Receipt) error{s.Holds, s.Publish, s.Publish, s.Holds} {
+		if err := f(t.Context(), object, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Drop(t.Context(), object, send(noise(1))); err != nil {
+		t.Fatal(err)
+	}
+	send(noise(testPart))
+	if err := s.Sweep(t.Context(), "s3://b/x"); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := f.Get("x"); !bytes.Equal(got, data) || f.Left() != 0 {
+		t.Errorf("found %d bytes and %d uploads, expected %d and none", len(got), f.Left(), len(data))
+	}
+}
+
+// TestPublisherIsKilled: one that ends before, in the middle of or after its only request leaves what the next one finishes.
+func TestPublisherIsKilled(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []proxy.Fault{proxy.Stall, proxy.LostStall} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		killed := errors.New("killed")
+		first := true
+		f, _, query := serve(t, func(r *http.Request) proxy.Fault {
+			if !heldRequests["complete"](r) || !first {
+				return proxy.None
+			}
+			first = false
+			time.AfterFunc(50*time.Millisecond, func() { cancel(killed) })
+			return fault
+		})
+		data := noise(testPart + 1)
+		r := hold(t, query, data)
+		s, object := another(t, query, quick)
+		if err := s.Publish(ctx, object, r); !errors.Is(err, killed) {
+			t.Errorf("%v: found %v, expected the cause", fault, err)
+		}
+		s, object = another(t, query, quick)
+		if err := errors.Join(s.Holds(t.Context(), object, r), s.Publish(t.Context(), object, r)); err != nil {
+			t.Errorf("%v: %v", fault, err)
+		}
+		if got, _ := f.Get("x"); !bytes.Equal(got, data) || f.Left() != 0 {
+			t.Errorf("%v: found %d bytes and %d uploads", fault, len(got), f.Left())
+		}
+	}
+}
+
+// TestAlmostPublished: another process publishes, and for a moment the server has neither the upload nor the object.
+func TestAlmostPublished(t *testing.T) {
+	t.Parallel()
+	var f *fake.Server
+	data := noise(testPart + 1)
+	looks := 0
+	f, _, query := serve(t, func(r *http.Request) proxy.Fault {
+		if heldRequests["look"](r) {
+			if looks++; looks == 3 { // the first is right after the refusal
+				f.Put("x", data)
+			}
+		}
+		return proxy.None
+	})
+	r := hold(t, query, data)
+	f.Abort()
+	s, object := another(t, query, quick)
+	if err := s.Publish(t.Context(), object, r); err != nil || looks != 3 {
+		t.Errorf("%v, after %d looks", err, looks)
+	}
+}
+
+// TestConflict: S3 answers 409 while another request for the key is carried out.
+func TestConflict(t *testing.T) {
+	t.Parallel()
+	for name, size := range heldSizes {
+		f, _, query := serve(t, nil)
+		data := noise(size)
+		r := hold(t, query, data)
+		s, object := another(t, query, quick)
+		f.Conflicts(2)
+		if err := s.Publish(t.Context(), object, r); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got, ok := f.Get("x"); !ok || !bytes.Equal(got, data) {
+			t.Errorf("%s: found %d bytes", name, len(got))
+		}
+	}
+}
+
+func TestSweepEndsOnlyWhatIsBelow(t *testing.T) {
+	t.Parallel()
+	f, _, query := serve(t, nil)
+	f.Page = 2
+	s, _ := another(t, query, quick)
+	below := []string{"out/train/a", "out/train/a", "out/train/a", "out/train/b/c", "out/train/d"}
+	beside := []string{"elsewhere", "out/trai", "out/train", "out/training/a"}
+	for _, key := range slices.Concat(below, beside) {
+		w, err := s.Create(t.Context(), "s3://b/"+key, false)
+		if err == nil {
+			err = write(w, noise(10))
+		}
+		if err == nil {
+			_, err = w.Hold()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range []struct {
+		prefix string
+		left   []string
+	}{
+		{"s3://b/none/", slices.Sorted(slices.Values(slices.Concat(below, beside)))},
+		{"s3://b/out/train/", beside},
+		{"s3://b/out/train/", beside},
+		{"s3://b/out/train", beside[:2]},
+		{"s3://b/", nil},
+	} {
+		if err := s.Sweep(t.Context(), step.prefix); err != nil {
+			t.Error(err)
+		}
+		if left := f.Uploads(); !slices.Equal(left, step.left) {
+			t.Errorf("%s: found %v, expected %v", step.prefix, left, step.left)
+		}
+	}
+}
+
+func TestHeldErrorsShowNoRequest(t *testing.T) {
+	t.Parallel()
+	_, _, query := serve(t, func(r *http.Request) proxy.Fault {
+		if r.Method == http.MethodHead {
+			return proxy.None
+		}
+		return proxy.Denied403
+	})
+	s, object := another(t, query, quick)
+	r := Receipt{Upload: "id", Bytes: 1, CRC32: "AAAAAA==", Parts: []ReceiptPart{{ETag: "e", Bytes: 1}}}
+	_, getErr := s.Get(t.Context(), "s3://b/y", 1)
+	for name, err := range map[string]error{
+		"Publish": s.Publish(t.Context(), object, r), "Holds": s.Holds(t.Context(), object, r), "Drop": s.Drop(t.Context(), object, r),
+		"Sweep": s.Sweep(t.Context(), "s3://b/"), "Put": s.Put(t.Context(), object, nil, true), "Remove": s.Remove(t.Context(), object),
+	} {
+		var e *Error
+		if !errors.As(err, &e) || !errors.Is(err, ErrDenied) || !strings.HasPrefix(err.Error(), "s3://b/") {
+			t.Errorf("%s: found %v, expected ErrDenied with the URL", name, err)
+		}
+		if err != nil && (strings.Contains(err.Error(), "ignature") || strings.Contains(err.Error(), "?")) {
+			t.Errorf("%s shows a request: %v", name, err)
+		}
+	}
+	if !isNotFound(getErr) {
+		t.Errorf("Get: %v", getErr)
+	}
+}
+
+// TestListsWithoutEnd: a server that says that there is more, and gives the same page again, does not keep the program for ever.
+func TestListsWithoutEnd(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch q := r.URL.Query(); {
+		case r.Method == http.MethodDelete:
+			w.WriteHeader(http.StatusNoContent)
+		case q.Has("uploads"):
+			fmt.Fprint(w, `<ListMultipartUploadsResult><IsTruncated>true</IsTruncated>`,
+				`<Upload><Key>x</Key><UploadId>gone</UploadId></Upload></ListMultipartUploadsResult>`)
+		case q.Get("uploadId") == "gone":
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `<Error><Code>NoSuchUpload</Code></Error>`)
+		default:
+			fmt.Fprint(w, `<ListPartsResult><IsTruncated>true</IsTruncated><NextPartNumberMarker>1</NextPartNumberMarker></ListPartsResult>`)
+		}
+	}))
+	t.Cleanup(server.Close)
+	s, object := another(t, "?anonymous=true&use_path_style=true&endpoint="+url.QueryEscape(server.URL), quick)
+	r := Receipt{Upload: "id", Bytes: 1, CRC32: "AAAAAA==", Parts: []ReceiptPart{{ETag: "e", Bytes: 1}}}
+	for name, err := range map[string]error{"Holds": s.Holds(t.Context(), object, r), "Sweep": s.Sweep(t.Context(), "s3://b/")} {
+		if !errors.Is(err, ErrTransfer) || errors.Is(err, ErrNoUpload) || !strings.Contains(err.Error(), "pages") {
+			t.Errorf("%s: found %v, expected that the pages do not advance", name, err)
+		}
+	}
+}

@@ -1,0 +1,215 @@
+//go:build !lean
+
+package object
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gocloud.dev/blob/memblob"
+
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/test/object/proxy"
+)
+
+// smallStores are a store of each kind, with the root of a bucket or folder.
+func smallStores(t *testing.T) map[string]*Store {
+	t.Helper()
+	_, _, query := serve(t, nil)
+	s3, _ := another(t, query, quick)
+	memory := &Store{Options: quick, buckets: map[string]bucket{"gs://b/": &kit{bucket: memblob.OpenBucket(nil)}}}
+	return map[string]*Store{"s3://b/": s3, "gs://b/": memory, "file://" + filepath.ToSlash(t.TempDir()) + "/": {Options: quick}}
+}
+
+func TestSmallObjects(t *testing.T) {
+	t.Parallel()
+	for root, s := range smallStores(t) {
+		name := root + "a/x"
+		for _, data := range [][]byte{nil, []byte("x"), noise(headSize + 1)} {
+			if err := s.Put(t.Context(), name, data, true); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := s.Get(t.Context(), name, int64(len(data))); err != nil || !bytes.Equal(got, data) {
+				t.Errorf("%s: found %d bytes, %v, expected %d", name, len(got), err, len(data))
+			}
+		}
+		if _, err := s.Get(t.Context(), name, headSize); !errors.Is(err, ErrLong) || !strings.HasSuffix(err.Error(), "found 65537 bytes, expected at most 65536") {
+			t.Errorf("%s: found %v, expected ErrLong", name, err)
+		}
+		if err := s.Put(t.Context(), name, []byte("new"), false); !errors.Is(err, ErrExists) {
+			t.Errorf("%s: found %v, expected ErrExists", name, err)
+		}
+		if entries, err := s.ReadDir(t.Context(), root+"a"); err != nil || len(entries) != 1 || entries[0].Name() != "x" {
+			t.Errorf("%s: found %v, %v", name, entries, err)
+		}
+		for range 2 {
+			if err := s.Remove(t.Context(), name); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if _, err := s.Get(t.Context(), name, 1); !isNotFound(err) {
+				t.Errorf("%s, removed: %v", name, err)
+			}
+		}
+		if err := s.Put(t.Context(), name, []byte("new"), false); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, err := range []error{s.Put(t.Context(), root+"a/", nil, true), s.Remove(t.Context(), root+"a/")} {
+			if !errors.Is(err, ErrURL) {
+				t.Errorf("%sa/: found %v, expected ErrURL", root, err)
+			}
+		}
+	}
+}
+
+func TestPutIsOneRequest(t *testing.T) {
+	t.Parallel()
+	f, _, query := serve(t, nil)
+	s, object := another(t, query, quick)
+	if err := s.Put(t.Context(), object, noise(3*testPart), false); err != nil {
+		t.Fatal(err)
+	}
+	if asked := f.Asked(); len(asked) != 1 {
+		t.Errorf("found %q, expected one request", asked)
+	}
+}
+
+// TestSmallThroughFaults: faults that pass are not seen, also those that hide a success.
+func TestSmallThroughFaults(t *testing.T) {
+	t.Parallel()
+	for request, match := range map[string]func(*http.Request) bool{
+		"put":    func(r *http.Request) bool { return r.Method == http.MethodPut },
+		"look":   func(r *http.Request) bool { return r.Method == http.MethodHead },
+		"get":    func(r *http.Request) bool { return r.Method == http.MethodGet },
+		"remove": func(r *http.Request) bool { return r.Method == http.MethodDelete },
+	} {
+		for _, fault := range []proxy.Fault{proxy.Error500, proxy.Slow503, proxy.Reset, proxy.Stall, proxy.Lost, proxy.LostError, proxy.LostStall} {
+			for _, overwrite := range []bool{false, true} {
+				if patience(fault) == stalling && (overwrite || request != "put") {
+					continue // each takes its time
+				}
+				t.Run(request+"/"+fault.String()+map[bool]string{true: "/overwriting"}[overwrite], func(t *testing.T) {
+					t.Parallel()
+					f, p, query := serve(t, once(fault, 2, match))
+					o := patience(fault)
+					if request == "put" && o.Stall < time.Minute {
+						o.Stall /= commitStalls
+					}
+					s, object := another(t, query, o)
+					if overwrite {
+						f.Put("x", []byte("old"))
+					}
+					data := noise(1000)
+					if err := s.Put(t.Context(), object, data, overwrite); err != nil {
+						t.Fatal(err)
+					}
+					for range 2 { // so many faults there are
+						if got, err := s.Get(t.Context(), object, 1000); err != nil || !bytes.Equal(got, data) {
+							t.Errorf("found %d bytes, %v", len(got), err)
+						}
+					}
+					for range 2 {
+						if err := s.Remove(t.Context(), object); err != nil {
+							t.Error(err)
+						}
+					}
+					if _, ok := f.Get("x"); ok {
+						t.Error("it was not removed")
+					}
+					if p.Done()[fault] == 0 {
+						t.Error("there was no fault: the test is broken")
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestPutLostAndTaken: the answer is lost, and the object that is there is somebody else's.
+func TestPutLostAndTaken(t *testing.T) {
+	t.Parallel()
+	f, _, query := serve(t, once(proxy.Error500, 1, func(r *http.Request) bool { return r.Method == http.MethodPut }))
+	f.Put("x", []byte("theirs"))
+	s, object := another(t, query, quick)
+	if err := s.Put(t.Context(), object, []byte("mine  "), false); !errors.Is(err, ErrExists) {
+		t.Errorf("found %v, expected ErrExists", err)
+	}
+	if got, _ := f.Get("x"); string(got) != "theirs" {
+		t.Errorf("found %q", got)
+	}
+}
+
+func TestPutWithoutBucket(t *testing.T) {
+	t.Parallel()
+	_, _, query := serve(t, nil)
+	s := &Store{Options: quick}
+	name, err := s.Take("s3://none/x" + query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Receipt{Upload: "id", Bytes: 1, CRC32: "AAAAAA==", Parts: []ReceiptPart{{ETag: "e", Bytes: 1}}}
+	for _, err := range []error{s.Put(t.Context(), name, nil, false), s.Publish(t.Context(), name, r), s.Sweep(t.Context(), name)} {
+		if !errors.Is(err, ErrNoBucket) || errors.Is(err, ErrNotFound) {
+			t.Errorf("found %v, expected ErrNoBucket", err)
+		}
+	}
+}
+
+// TestGetAReplacedObject: it is replaced after it was looked up, and read again.
+func TestGetAReplacedObject(t *testing.T) {
+	t.Parallel()
+	replaced := false
+	var put func(string, []byte)
+	f, _, query := serve(t, func(r *http.Request) proxy.Fault {
+		if r.Method == http.MethodGet && !replaced {
+			replaced = true
+			put("x", []byte("the new one"))
+		}
+		return proxy.None
+	})
+	put = f.Put
+	f.Put("x", []byte("old"))
+	s, object := another(t, query, quick)
+	if got, err := s.Get(t.Context(), object, 100); err != nil || string(got) != "the new one" {
+		t.Errorf("found %q, %v", got, err)
+	}
+}
+
+func TestOpenVersion(t *testing.T) {
+	t.Parallel()
+	for root, s := range smallStores(t) {
+		name := root + "x"
+		if err := s.Put(t.Context(), name, []byte("first"), false); err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.Open(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		etag := r.ETag()
+		_ = r.Close()
+		if r, err = s.OpenVersion(t.Context(), name, etag); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(r); err != nil || string(got) != "first" {
+			t.Errorf("%s: found %q, %v", name, got, err)
+		}
+		_ = r.Close()
+		if err := s.Put(t.Context(), name, []byte("the second"), true); err != nil {
+			t.Fatal(err)
+		}
+		for _, version := range []string{etag, ""} {
+			if r, err := s.OpenVersion(t.Context(), name, version); r != nil || !errors.Is(err, source.ErrChanged) || !strings.Contains(err.Error(), "expected") {
+				t.Errorf("%s: found %v, expected ErrChanged", name, err)
+			}
+		}
+		if _, err := s.OpenVersion(t.Context(), root+"none", etag); !isNotFound(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
