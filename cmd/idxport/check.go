@@ -116,7 +116,7 @@ func (w *writers) reopen(path string, out output, columns []source.Column) (sour
 
 // openExpected opens what the inputs of the split s make, with the names of the classes that were given.
 func (p *program) openExpected(ctx context.Context, o *verifyOptions, s dataset.Split, stored bool, r *report) (*pass, error) {
-	classes, err := o.readClasses([]dataset.Split{s}, r)
+	classes, err := o.readClasses(ctx, []dataset.Split{s}, r)
 	if err != nil {
 		return nil, err
 	}

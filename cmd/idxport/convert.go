@@ -43,7 +43,7 @@ func (p *program) convertCommand() *cli.Command {
 				if c.IsSet("plan") || c.IsSet("part") {
 					return p.convertPart(ctx, c, r)
 				}
-				o, err := parseConvert(c)
+				o, err := parseConvert(c, false)
 				if err != nil {
 					return err
 				}

@@ -39,7 +39,7 @@ func (o output) key() string {
 }
 
 // divided tells whether outputs are to be many files.
-func (o *convertOptions) divided() bool { return o.rowsPerFile > 0 || o.fileSize > 0 }
+func (o *convertOptions) divided() bool { return o.rowsPerFile > 0 || o.fileSize > 0 || o.planning }
 
 // divide makes out, in format f for the job j, a folder of many files where that was asked for.
 func (arg outputArg) divide(j *job, f formats.Format, o *convertOptions, out output) (output, error) {

@@ -114,7 +114,7 @@ func (arg outputArg) expand(j *job, f formats.Format, o *convertOptions) ([]outp
 		out.path = source.Under(path, j.base()+f.FileExtension(codec.Name))
 	}
 	if out, err = arg.divide(j, f, o, out); err == nil {
-		err = out.checkFolder(path)
+		err = out.checkFolder(path, o.planning)
 	}
 	return []output{out}, err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/summary"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/compressed"
 	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -58,7 +59,10 @@ type fileReport struct {
 	DType        string         `json:"dtype"`                // empty if the header cannot be read
 	Shape        []int          `json:"shape"`                // of the file: its first number is that of the records; null if the header cannot be read
 	Compression  string         `json:"compression"`
-	FileBytes    int64          `json:"file_bytes"` // −1: not a file
+	Seekable     bool           `json:"seekable,omitempty"`   // compressed, but its middle can be read alone
+	Sequential   bool           `json:"sequential,omitempty"` // an IDX file that can be read only from its start
+	FileBytes    int64          `json:"file_bytes"`           // −1: not a file
+	ETag         string         `json:"etag,omitempty"`       // of an object: the version that was read
 	PayloadBytes int64          `json:"payload_bytes"`
 	Whole        bool           `json:"whole"`
 	Problem      *errorReport   `json:"problem,omitempty"`
@@ -94,7 +98,7 @@ func (p *program) inspect(ctx context.Context, o *inputOptions, workers int, r *
 	if err != nil {
 		return err
 	}
-	classes, err := o.readClasses(splits, r)
+	classes, err := o.readClasses(ctx, splits, r)
 	if err != nil {
 		return err
 	}
@@ -167,6 +171,9 @@ func (p *program) inspectFile(ctx context.Context, o *inputOptions, s dataset.Sp
 	defer file.Close() // only read from
 	report.describe(file.Claim())
 	report.Compression = file.Compression().String()
+	_, _, spans := file.Span(0, 0)
+	report.Seekable = spans && file.Compression() != compressed.Plain
+	report.ETag, report.Sequential = o.opened.of(f.Path)
 	t := unstacked(file, s, f)
 	sc := schema.Of(t)
 	sums := summary.New(sc)

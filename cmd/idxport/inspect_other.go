@@ -23,6 +23,7 @@ func (p *program) inspectOther(ctx context.Context, o *inputOptions, s dataset.S
 		return report, err
 	}
 	defer t.Close() // only read from
+	report.ETag, _ = o.opened.of(f.Path)
 	sc := schema.Of(t)
 	sums := summary.New(sc)
 	progress := r.progress(filepath.Base(f.Path), sc.Rows)

@@ -29,7 +29,8 @@ type pass struct {
 	schema  *schema.Schema
 	outputs []output
 	applied applied
-	first   int64 // index of its first row
+	first   int64   // index of its first row
+	opened  *opened // its inputs
 }
 
 // applied is what was done to the data on the way; it is recorded in the outputs' metadata and in reports.
@@ -108,7 +109,7 @@ func (p *program) openJobs(ctx context.Context, o *convertOptions, splits []data
 			closeAll(jobs)
 		}
 	}()
-	classes, err := o.readClasses(splits, r)
+	classes, err := o.readClasses(ctx, splits, r)
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +234,7 @@ func (p *program) openPass(ctx context.Context, o *convertOptions, s dataset.Spl
 			a.Rows = fmt.Sprintf("%d:%d", first, last)
 		}
 	}
-	made := &pass{table: t, applied: a, first: begin, schema: schema.Of(t, metadata(t, s, a, o.planID)...)}
+	made := &pass{table: t, applied: a, first: begin, opened: o.opened, schema: schema.Of(t, metadata(t, s, a, o.planID)...)}
 	if o.classColumn && !stored {
 		if err = nameClasses(made.schema); err != nil {
 			return nil, err

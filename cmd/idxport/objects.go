@@ -10,6 +10,7 @@ import (
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/dataset"
 )
 
 // Objects of object storage stand beside files: inputs are read through source.Files, outputs are made seen beside those of the publisher. A URL is a name without
@@ -18,12 +19,17 @@ import (
 // fileScheme begins URLs of files of this machine, which are paths from the command line on.
 const fileScheme = "file://"
 
-// take reads the URL in an argument, if there is one: its parameters go to the store, and a file becomes a path.
+// take is takeURL for the store of the run.
 func (o *inputOptions) take(arg string) (string, error) {
 	if o.objects == nil {
 		o.objects = new(object.Store)
 	}
-	name, err := o.objects.Take(arg)
+	return takeURL(o.objects, arg)
+}
+
+// takeURL reads the URL in an argument, if there is one: its parameters go to the store, and a file becomes a path.
+func takeURL(store *object.Store, arg string) (string, error) {
+	name, err := store.Take(arg)
 	before, path, ok := strings.Cut(name, fileScheme)
 	if ok && (before == "" || strings.HasSuffix(before, "=") && !strings.Contains(before, "/")) {
 		name = before + path
@@ -46,29 +52,25 @@ func (o *inputOptions) takeAll(args []string) ([]string, error) {
 
 // anyObject tells whether an input is an object.
 func (o *inputOptions) anyObject() bool {
-	for _, in := range o.inputs {
-		if object.IsURL(in.Path) {
-			return true
-		}
-	}
-	return false
+	return object.IsURL(o.classes) || slices.ContainsFunc(o.inputs, func(in dataset.Input) bool { return object.IsURL(in.Path) })
 }
 
 // files is where inputs are. The context ends requests.
 func (o *inputOptions) files(ctx context.Context) source.Files {
 	switch {
-	case o.watch != nil:
-		return o.watch
+	case o.place != nil:
+		return o.place
 	case !o.anyObject():
 		return source.Local{}
 	}
-	return everywhere{ctx, o.objects}
+	return everywhere{ctx, o.objects, o.opened}
 }
 
 // everywhere is the files of this machine and the objects of a store.
 type everywhere struct {
-	ctx   context.Context
-	store *object.Store
+	ctx    context.Context
+	store  *object.Store
+	opened *opened
 }
 
 func (e everywhere) Open(name string) (source.File, error) {
@@ -78,6 +80,9 @@ func (e everywhere) Open(name string) (source.File, error) {
 	r, err := e.store.Open(e.ctx, name)
 	if err != nil {
 		return nil, pathError("open", name, err)
+	}
+	if err := e.opened.object(name, r.ETag()); err != nil {
+		return nil, errors.Join(err, r.Close())
 	}
 	return objectFile{r, name}, nil
 }
@@ -133,14 +138,6 @@ func withoutURL(err error) error {
 	return &bare
 }
 
-// refuseObjects refuses URLs for a command that does not know them yet.
-func (o *convertOptions) refuseObjects(command string) error {
-	if o.anyObject() || slices.ContainsFunc(o.outputs, func(a outputArg) bool { return object.IsURL(a.path) }) {
-		return usagef("%s: object storage is not supported yet", command).hint("give paths on a file system that all processes share")
-	}
-	return nil
-}
-
 // checkObjects refuses what cannot be done with objects yet.
 func (o *convertOptions) checkObjects(jobs []*job) error {
 	if o.ifChanged && o.anyObject() {
@@ -170,22 +167,24 @@ func (j *job) reads(path string) bool {
 	return false
 }
 
-// checkFolder refuses folders of files as objects.
-func (o output) checkFolder(url string) error {
-	if !object.IsURL(url) || !o.folder() {
+// checkFolder refuses folders of files as objects, but for those that a plan divides.
+func (o output) checkFolder(url string, planning bool) error {
+	if !object.IsURL(url) || !o.folder() || planning && o.division != nil && o.division.mark == publish.PartsMark {
 		return nil
 	}
 	if o.division == nil {
 		return usagef("%s: %s outputs are folders of files, which cannot be published in object storage in one step", url, o.format.Name).
 			hint("write tar or Parquet, or a local folder")
 	}
-	return usagef("%s: outputs of several files cannot be published in object storage in one step", url).hint("write one file for each split, or a local folder")
+	return usagef("%s: outputs of several files cannot be published in object storage in one step", url).
+		hint("write one file for each split, a local folder, or the parts of a plan: idxport plan")
 }
 
 // An outputSet is the outputs of a run: files and folders by the publisher, and objects. All are complete before one is seen.
 type outputSet struct {
 	*publish.Set
 	objects []*object.Writer
+	held    *object.Receipt // if it is not nil, the only object is held and not published, and this is to become its receipt
 }
 
 // prepareAll begins all outputs: those of this machine first, whose mistakes cost no request.
@@ -194,7 +193,7 @@ func prepareAll(ctx context.Context, jobs []*job, o *convertOptions) (*outputSet
 	if err != nil {
 		return nil, err
 	}
-	s := &outputSet{Set: local}
+	s := &outputSet{Set: local, held: o.held}
 	for _, out := range allOutputs(jobs) {
 		if !object.IsURL(out.path) {
 			continue
@@ -235,11 +234,20 @@ func (s *outputSet) Commit() error {
 		return err
 	}
 	for _, w := range s.objects {
-		if err := w.Commit(); err != nil {
+		if err := s.publish(w); err != nil {
 			return err
 		}
 	}
 	return s.Set.Commit()
+}
+
+// publish makes an object seen, or holds it for another run to do so.
+func (s *outputSet) publish(w *object.Writer) (err error) {
+	if s.held == nil {
+		return w.Commit()
+	}
+	*s.held, err = w.Hold()
+	return err
 }
 
 // Discard removes what was not published.

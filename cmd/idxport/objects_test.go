@@ -113,7 +113,6 @@ func TestObjectsAreWholeOrAbsent(t *testing.T) {
 		{"--if-changed", 64, []string{"convert", image, "-o", at("x.npy"), "--if-changed"}},
 		{"--if-changed of an object", 64, []string{"convert", at("fashion/train-images-idx3-ubyte.gz"), "-o", t.TempDir() + "/x.npy", "--if-changed"}},
 		{"an input as output", 73, []string{"convert", at("fashion/train-images-idx3-ubyte.gz"), "-o", "npy=" + at("fashion/train-images-idx3-ubyte.gz"), "--overwrite"}},
-		{"a plan", 64, []string{"plan", at("fashion/"), "-o", t.TempDir(), "--plan", t.TempDir() + "/plan.json"}},
 		{"a sheet", 64, []string{"preview", fashion, "-o", at("x.png")}},
 		{"a secret in the URL", 64, []string{"inspect", at("x") + "&secret=hunter2"}},
 		{"no bucket", 64, []string{"inspect", "s3://"}},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/sink/compressed"
+	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/formats"
 	"github.com/idxport/idxport/source/idx"
@@ -19,12 +20,13 @@ import (
 type inputOptions struct {
 	inputs        []dataset.Input
 	objects       *object.Store // what URLs among the arguments ask for; nil: there are no arguments yet
+	opened        *opened       // what is known of inputs from having opened them
 	splits        []string
 	dataset       string
 	classes       string                   // path, or empty
 	others        map[string]formats.Table // inputs of other formats than IDX, by path; found by find
 	counted       bool                     // they must tell their number of rows
-	watch         *watch                   // of a part of a plan: its inputs
+	place         source.Files             // where the inputs of a part of a plan are; nil: it is none
 	stdin         *bufio.Reader
 	dtype         idx.DType // of what they hold, where they cannot tell; 0: not said
 	shape         []int     // of its records, likewise; nil: not said
@@ -46,7 +48,9 @@ type convertOptions struct {
 	rowsPerFile  int64    // 0: no limit
 	fileSize     int64    // bytes, 0: no limit
 	checksum     bool
-	planID       string // of the plan that this is a part of, or empty
+	planning     bool            // every output is to be a folder of parts
+	planID       string          // of the plan that this is a part of, or empty
+	held         *object.Receipt // of the object that is made, which is not to be published; nil: it is
 	rows         rowRange
 	transpose    *bool // nil: what the data set says
 	invert       bool
@@ -63,6 +67,7 @@ type convertOptions struct {
 
 // parseInput validates the flags and arguments that say what to read.
 func parseInput(c *cli.Command) (o inputOptions, err error) {
+	o.opened = new(opened)
 	if !c.Args().Present() {
 		return o, usagef("no input").hint("give a folder, files, or - for standard input: idxport %s ./mnist", c.Name)
 	}
@@ -76,7 +81,10 @@ func parseInput(c *cli.Command) (o inputOptions, err error) {
 		o.inputs = append(o.inputs, dataset.ParseInput(arg))
 	}
 	o.stdin = bufio.NewReader(c.Root().Reader)
-	o.splits, o.dataset, o.classes = c.StringSlice("split"), c.String("dataset"), c.String("classes")
+	if o.classes, err = o.take(c.String("classes")); err != nil {
+		return o, err
+	}
+	o.splits, o.dataset = c.StringSlice("split"), c.String("dataset")
 	o.salvage, o.maxRecordSize = c.Bool("salvage"), c.Int64("max-record-bytes")
 	if o.maxRecordSize < 1 || o.maxRecordSize > math.MaxInt32 {
 		return o, usagef("--max-record-bytes %d, expected 1 to %d", o.maxRecordSize, math.MaxInt32)
@@ -109,13 +117,13 @@ func (o *inputOptions) parseOthers(c *cli.Command) (err error) {
 	return err
 }
 
-// parseConvert validates the command line of convert.
-func parseConvert(c *cli.Command) (*convertOptions, error) {
+// parseConvert validates the command line of convert, or of plan.
+func parseConvert(c *cli.Command, planning bool) (*convertOptions, error) {
 	in, err := parseInput(c)
 	if err != nil {
 		return nil, err
 	}
-	o := &convertOptions{inputOptions: in, overwrite: c.Bool("overwrite"), checksum: c.Bool("checksum"), classColumn: c.Bool("class-column"),
+	o := &convertOptions{inputOptions: in, overwrite: c.Bool("overwrite"), checksum: c.Bool("checksum"), classColumn: c.Bool("class-column"), planning: planning,
 		metadataCSV: c.Bool("metadata-csv")}
 	if o.workers, err = parseWorkers(c); err != nil {
 		return nil, err

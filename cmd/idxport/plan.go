@@ -3,16 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/sink/plan"
 	"github.com/idxport/idxport/sink/publish"
-	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/compressed"
 	"github.com/idxport/idxport/source/dataset"
 )
 
@@ -26,7 +24,8 @@ system. FILE says which rows each part has, what they are made of, and with whic
    idxport commit --plan FILE               makes the output appear, if all parts are there and right
    idxport abort --plan FILE                removes what the parts have left
 
-OUT and the flags are as in convert; each output becomes a folder of parts. Inputs are IDX files; those that are compressed become one part each.`
+OUT and the flags are as in convert; each output becomes a folder of parts. Inputs are IDX files; those that are compressed become one part each, unless they
+are zstd with a seek table, which convert -o NAME.idx.zst writes. Inputs, OUT and FILE may be in object storage.`
 
 // planFlagNames are the flags of convert that decide on the bytes of a part.
 var planFlagNames = []string{"split", "dataset", "classes", "reshape", "byte-order", "max-record-bytes", "output", "to", "transpose", "invert", "compression", "layout", "csv-style",
@@ -73,23 +72,19 @@ type planReport struct {
 
 // plan does the work of `idxport plan`.
 func (p *program) plan(ctx context.Context, c *cli.Command, r *report) error {
-	path := c.String("plan")
-	if path == "" {
+	if c.String("plan") == "" {
 		return usagef("no --plan").hint("say where to write it: --plan plan.json")
 	}
 	perPart := c.Int64("rows-per-part")
 	if perPart < 0 || c.IsSet("rows-per-part") && perPart == 0 {
 		return usagef("--rows-per-part %d, expected at least 1", perPart)
 	}
-	o, err := parseConvert(c)
+	o, err := parseConvert(c, true)
 	if err != nil {
 		return err
 	}
-	if err := o.refuseObjects("plan"); err != nil {
-		return err
-	}
-	o.rowsPerFile = max(1, perPart) // every output is a folder of parts
-	if o.outputs, err = parseOutputs(c.StringSlice("output"), c.String("to"), true); err != nil {
+	path, err := o.take(c.String("plan"))
+	if err != nil {
 		return err
 	}
 	jobs, err := p.jobsWithOutputs(ctx, o, r)
@@ -97,15 +92,15 @@ func (p *program) plan(ctx context.Context, c *cli.Command, r *report) error {
 		return err
 	}
 	defer closeAll(jobs)
-	made := &plan.Plan{Tool: toolVersion, Arguments: planArguments(c)}
+	made := &plan.Plan{Tool: toolVersion, Arguments: planArguments(c), Objects: o.objects, Parameters: o.objects.Parameters()}
 	for _, j := range jobs {
 		r.describe(j)
-		if err := o.addTarget(ctx, made, j, perPart, r); err != nil {
+		if err := p.addTarget(ctx, o, made, j, perPart, r); err != nil {
 			return err
 		}
 	}
 	made.Complete(time.Now())
-	if err := made.Write(path, c.Bool("overwrite")); err != nil {
+	if err := made.Write(ctx, path, c.Bool("overwrite")); err != nil {
 		return err
 	}
 	r.Plan = &planReport{ID: made.ID, Path: path, Parts: made.Parts()}
@@ -135,7 +130,7 @@ func planArguments(c *cli.Command) []string {
 }
 
 // addTarget adds the output of j to the plan.
-func (o *convertOptions) addTarget(ctx context.Context, made *plan.Plan, j *job, perPart int64, r *report) error {
+func (p *program) addTarget(ctx context.Context, o *convertOptions, made *plan.Plan, j *job, perPart int64, r *report) error {
 	var outs []output
 	for _, pass := range j.passes() {
 		outs = append(outs, pass.outputs...)
@@ -147,56 +142,39 @@ func (o *convertOptions) addTarget(ctx context.Context, made *plan.Plan, j *job,
 	if out.division == nil || out.division.mark != publish.PartsMark {
 		return usagef("%s cannot be divided into parts", out.name()).hint("Parquet, Arrow, CSV and tar can, in any layout but huggingface with -o DIR")
 	}
+	if object.IsURL(out.path) {
+		if err := o.objects.CanHold(ctx, out.path); err != nil {
+			return err
+		}
+	}
 	t := plan.Target{Path: out.path, Format: out.format.Name, Extension: out.division.extension, Rows: j.meant.schema.Rows, Dataset: dataset.DatasetNone}
 	if name := j.datasetName(); name != "" {
 		t.Dataset = name
 	}
+	in := &planInputs{program: p, options: o, split: j.split, rows: t.Rows}
+	defer in.close()
 	for _, f := range j.split.Files {
-		in, err := o.planInput(f, t.Rows)
+		whole, err := in.add(ctx, f)
 		if err != nil {
 			return err
 		}
-		if in.Record == 0 && t.Rows > 0 {
+		if whole && t.Rows > 0 {
 			perPart = t.Rows
-			r.note("%s is compressed, so that %s is one part; decompress it for more: idxport convert %[1]s -o idx=DIR/", f.Path, t.Path)
+			r.note("%s is compressed and has no seek table, so that %s is one part; for more: idxport convert %[1]s -o NAME.idx.zst, and plan with that", f.Path, t.Path)
 		}
-		t.Inputs = append(t.Inputs, in)
 	}
 	if o.classes != "" {
-		info, err := os.Stat(o.classes)
-		if err != nil {
-			return source.ErrorIn(o.classes, err)
+		if err := in.addWhole(ctx, o.classes); err != nil {
+			return err
 		}
-		t.Inputs = append(t.Inputs, plan.Input{Path: o.classes, Bytes: info.Size()})
 	}
+	t.Inputs = in.inputs
 	if perPart == 0 {
 		perPart = max(1, usualPartBytes/max(1, int64(j.meant.schema.RowSize())))
 	}
-	if err := t.Cut(ctx, perPart, made.Parts()); err != nil {
+	if err := t.Cut(ctx, perPart, made.Parts(), in.span); err != nil {
 		return err
 	}
 	made.Targets = append(made.Targets, t)
 	return nil
-}
-
-// planInput is the file f of a table of so many rows.
-func (o *convertOptions) planInput(f dataset.File, rows int64) (plan.Input, error) {
-	if _, other := o.others[f.Path]; other || o.readOnce(f) {
-		return plan.Input{}, usagef("%s is no IDX file that can be read from its middle", shownPath(f.Path)).hint("convert it to IDX first: idxport convert … -o idx=DIR/")
-	}
-	t, err := source.OpenIDX(f.Path, o.sourceOptions())
-	if err != nil {
-		return plan.Input{}, err
-	}
-	defer t.Close() // only read from
-	info, err := os.Stat(f.Path)
-	if err != nil {
-		return plan.Input{}, err
-	}
-	in := plan.Input{Path: f.Path, Column: f.Name, Bytes: info.Size()}
-	if t.Compression() == compressed.Plain {
-		in.Header = 4 + 4*int64(len(t.Claim().Dims))
-		in.Record = (in.Bytes - in.Header) / max(1, rows)
-	}
-	return in, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/idxport/idxport/sink/plan"
+	"github.com/idxport/idxport/source"
 )
 
 // planFlag is the only flag about the work of the commands that look after a plan.
@@ -29,7 +30,7 @@ func (p *program) onPlan(name, usage, text string, do func(context.Context, *pla
 				if c.Args().Present() {
 					return usagef("found the argument %s, expected --plan FILE alone", c.Args().First())
 				}
-				work, err := readPlan(c, r)
+				work, err := readPlan(ctx, c, r)
 				if err != nil {
 					return err
 				}
@@ -71,13 +72,13 @@ func (p *program) commit(ctx context.Context, work *plan.Plan, r *report) error 
 			r.note("%s: unchanged", t.Path)
 			continue
 		}
-		out := outputReport{Path: t.Path, Format: t.Format, Rows: t.Rows, shown: t.Path + string(filepath.Separator)}
+		out := outputReport{Path: t.Path, Format: t.Format, Rows: t.Rows, shown: t.Path + "/"}
 		for _, task := range told {
 			if task.Part < t.Parts[0].Index || task.Part >= t.Parts[0].Index+len(t.Parts) {
 				continue
 			}
 			out.Bytes += task.Bytes
-			out.Parts = append(out.Parts, partReport{Path: filepath.Join(t.Path, task.Name), Rows: task.Rows, Bytes: task.Bytes, SHA256: task.SHA256})
+			out.Parts = append(out.Parts, partReport{Path: source.Under(t.Path, task.Name), Rows: task.Rows, Bytes: task.Bytes, SHA256: task.SHA256})
 		}
 		files := int64(len(out.Parts))
 		out.Files = &files
@@ -88,8 +89,8 @@ func (p *program) commit(ctx context.Context, work *plan.Plan, r *report) error 
 }
 
 // status does the work of `idxport status`.
-func (p *program) status(_ context.Context, work *plan.Plan, r *report) error {
-	missing, err := work.Missing()
+func (p *program) status(ctx context.Context, work *plan.Plan, r *report) error {
+	missing, err := work.Missing(ctx)
 	if err != nil {
 		return err
 	}
@@ -103,4 +104,6 @@ func (p *program) status(_ context.Context, work *plan.Plan, r *report) error {
 }
 
 // abort does the work of `idxport abort`.
-func (p *program) abort(_ context.Context, work *plan.Plan, _ *report) error { return work.Abort() }
+func (p *program) abort(ctx context.Context, work *plan.Plan, _ *report) error {
+	return work.Abort(ctx)
+}

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/sink/plan"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
@@ -38,7 +38,7 @@ func (p *program) convertPart(ctx context.Context, c *cli.Command, r *report) er
 	if err != nil {
 		return err
 	}
-	work, err := readPlan(c, r)
+	work, err := readPlan(ctx, c, r)
 	if err != nil {
 		return err
 	}
@@ -50,12 +50,12 @@ func (p *program) convertPart(ctx context.Context, c *cli.Command, r *report) er
 	if work.Tool != toolVersion {
 		return usagef("the plan is of %s, and this is %s: other versions may make other bytes", work.Tool, toolVersion).hint("run all parts with the version that made the plan")
 	}
-	if there, err := p.partIsThere(work, t, part, r); there || err != nil {
+	if there, err := p.partIsThere(ctx, work, t, part, r); there || err != nil {
 		return err
 	}
 	err = p.makePart(ctx, c, work, t, part, r)
-	if done, doneErr := work.Committed(t); doneErr == nil && done { // meanwhile: another attempt was faster
-		work.Tidy(t)
+	if done, doneErr := work.Committed(ctx, t); doneErr == nil && done { // meanwhile: another attempt was faster
+		work.Tidy(ctx, t)
 		r.note("%s is committed already", t.Path)
 		return nil
 	}
@@ -88,12 +88,16 @@ func parsePart(text string) (int, error) {
 }
 
 // readPlan reads the plan of --plan.
-func readPlan(c *cli.Command, r *report) (*plan.Plan, error) {
-	path := c.String("plan")
-	if path == "" {
+func readPlan(ctx context.Context, c *cli.Command, r *report) (*plan.Plan, error) {
+	if c.String("plan") == "" {
 		return nil, usagef("no --plan").hint("name the file that idxport plan wrote")
 	}
-	work, err := plan.Read(path)
+	objects := new(object.Store)
+	path, err := takeURL(objects, c.String("plan"))
+	if err != nil {
+		return nil, err
+	}
+	work, err := plan.Read(ctx, objects, path)
 	if file := (*fs.PathError)(nil); errors.As(err, &file) {
 		return nil, source.ErrorIn(path, err)
 	}
@@ -105,12 +109,12 @@ func readPlan(c *cli.Command, r *report) (*plan.Plan, error) {
 }
 
 // partIsThere tells whether the part was made already.
-func (p *program) partIsThere(work *plan.Plan, t *plan.Target, part *plan.Part, r *report) (bool, error) {
-	if done, err := work.Committed(t); done || err != nil {
+func (p *program) partIsThere(ctx context.Context, work *plan.Plan, t *plan.Target, part *plan.Part, r *report) (bool, error) {
+	if done, err := work.Committed(ctx, t); done || err != nil {
 		r.note("%s is committed already", t.Path)
 		return done, err
 	}
-	task, err := work.Told(t, part)
+	task, err := work.Told(ctx, t, part)
 	if task != nil {
 		r.note("part %d is there already", part.Index)
 	}
@@ -130,6 +134,8 @@ func (p *program) makePart(ctx context.Context, c *cli.Command, work *plan.Plan,
 	if err != nil {
 		return err
 	}
+	seen := o.newWatch(ctx, t, part)
+	o.place = seen
 	o.workers, err = parseWorkers(c)
 	if err != nil {
 		return err
@@ -140,8 +146,8 @@ func (p *program) makePart(ctx context.Context, c *cli.Command, work *plan.Plan,
 	if err := p.convert(ctx, o, &inner); err != nil {
 		return err
 	}
-	if err := o.watch.check(); err != nil {
-		return errors.Join(err, os.Remove(attempt))
+	if err := seen.check(); err != nil {
+		return errors.Join(err, work.Discard(ctx, t, attempt, o.held))
 	}
 	r.Inputs, r.Applied, r.Verified = inner.Inputs, inner.Applied, inner.Verified
 	for _, n := range inner.Notes {
@@ -151,10 +157,10 @@ func (p *program) makePart(ctx context.Context, c *cli.Command, work *plan.Plan,
 		r.warning("%s", w)
 	}
 	out := inner.Outputs[0]
-	if err := work.Deliver(t, part, attempt, plan.Task{Bytes: out.Bytes, SHA256: out.SHA256}); err != nil {
+	if err := work.Deliver(ctx, t, part, attempt, plan.Task{Bytes: out.Bytes, SHA256: out.SHA256, Upload: o.held}); err != nil {
 		return err
 	}
-	out.Path = filepath.Join(t.Path, work.FileName(t, part)) // where it will be
+	out.Path = source.Under(t.Path, work.FileName(t, part)) // where it will be
 	r.Outputs = append(r.Outputs, out)
 	r.tell("info", fmt.Sprintf("part %d  %s  %s", part.Index, counted(out.Rows, "row"), bytesText(out.Bytes)))
 	return nil
@@ -173,14 +179,16 @@ func (p *program) partOptions(ctx context.Context, work *plan.Plan, t *plan.Targ
 	command := p.convertCommand()
 	command.DisableSliceFlagSeparator = true
 	command.Action = func(_ context.Context, c *cli.Command) (err error) {
-		o, err = parseConvert(c)
+		o, err = parseConvert(c, false)
 		return err
 	}
 	if err := command.Run(ctx, args); err != nil {
 		return nil, err
 	}
-	o.inputs, o.checksum, o.planID = inputs, true, work.ID
-	o.watch = &watch{target: t, part: part, whole: map[int]bool{}, wrong: map[int]bool{}}
+	o.inputs, o.objects, o.checksum, o.planID = inputs, work.Objects, true, work.ID
+	if object.IsURL(attempt) {
+		o.held = new(object.Receipt)
+	}
 	o.rows = rowRange{given: true, first: part.First, last: part.Last}
 	return o, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/hex"
 	"sync"
 
@@ -10,10 +11,10 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// A watch is the files of this machine, where what is read of the inputs of a part is hashed as it is read: what the part is made of is what was compared, even
-// if somebody changes a file meanwhile.
+// A watch is where the inputs of a part are. What is read of files is hashed as it is read: what the part is made of is what was compared, even if somebody
+// changes a file meanwhile. Objects are opened as the version that they were.
 type watch struct {
-	source.Local
+	source.Files
 	target *plan.Target
 	part   *plan.Part
 
@@ -22,18 +23,26 @@ type watch struct {
 	wrong map[int]bool // likewise, and were not
 }
 
+// newWatch is the watch of a part of t.
+func (o *inputOptions) newWatch(ctx context.Context, t *plan.Target, part *plan.Part) *watch {
+	etags := map[string]string{}
+	for _, in := range t.Inputs {
+		etags[in.Path] = in.ETag
+	}
+	return &watch{Files: &versions{everywhere{ctx, o.objects, o.opened}, etags}, target: t, part: part, whole: map[int]bool{}, wrong: map[int]bool{}}
+}
+
 // Open opens a file, which is watched if it is an input.
 func (w *watch) Open(name string) (source.File, error) {
-	f, err := w.Local.Open(name)
+	f, err := w.Files.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	for i := range w.target.Inputs {
 		in := &w.target.Inputs[i]
-		if in.Path == name && in.Column != "" {
-			from, size := in.Range(w.part)
-			seen := &watchedFile{File: f, watch: w, input: i, from: from, end: from + size, hash: xxh3.New()}
-			seen.next = from
+		if in.Path == name && in.Hashed() {
+			piece := w.part.Pieces[i]
+			seen := &watchedFile{File: f, watch: w, input: i, from: piece.From, end: piece.To, next: piece.From, hash: xxh3.New()}
 			seen.compare()
 			return seen, nil
 		}
@@ -46,7 +55,7 @@ func (w *watch) check() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i, in := range w.target.Inputs {
-		if in.Column != "" && (w.wrong[i] || !w.whole[i]) {
+		if in.Hashed() && (w.wrong[i] || !w.whole[i]) {
 			return w.target.Changed(i, w.part)
 		}
 	}
@@ -91,7 +100,7 @@ func (f *watchedFile) compare() {
 	sum := f.hash.Sum128().Bytes()
 	f.watch.mu.Lock()
 	defer f.watch.mu.Unlock()
-	if hex.EncodeToString(sum[:]) == f.watch.part.Hashes[f.input] {
+	if hex.EncodeToString(sum[:]) == f.watch.part.Pieces[f.input].XXH3 {
 		f.watch.whole[f.input] = true
 	} else {
 		f.watch.wrong[f.input] = true

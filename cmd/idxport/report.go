@@ -46,13 +46,17 @@ type report struct {
 
 // inputReport describes one file that was read.
 type inputReport struct {
-	Path    string `json:"path"`
-	Split   string `json:"split,omitempty"`
-	Column  string `json:"column"`
-	DType   string `json:"dtype"`
-	Shape   []int  `json:"shape"` // of one record
-	Rows    int64  `json:"rows"`  // −1: not known before it was read
-	Dataset string `json:"dataset,omitempty"`
+	Path   string `json:"path"`
+	Split  string `json:"split,omitempty"`
+	Column string `json:"column"`
+	DType  string `json:"dtype"`
+	Shape  []int  `json:"shape"` // of one record
+	Rows   int64  `json:"rows"`  // −1: not known before it was read
+	// SourceRows is the number of rows of the whole input, where --rows takes some.
+	SourceRows *int64 `json:"source_rows,omitempty"`
+	Dataset    string `json:"dataset,omitempty"`
+	ETag       string `json:"etag,omitempty"`       // of an object: the version that was read
+	Sequential bool   `json:"sequential,omitempty"` // an IDX file that can be read only from its start
 }
 
 // outputReport describes one output.
@@ -156,7 +160,7 @@ func (r *report) parse(c *cli.Command) (err error) {
 
 // describe tells of a job that is about to run: its files, and what was decided for the user.
 func (r *report) describe(j *job) {
-	r.reads(j.split, j.meant.table)
+	r.reads(j.split, j.meant)
 	prefix := r.splitNotes(j.split)
 	if s := j.meant.schema; s.Rows == 0 && s.Source > 0 {
 		r.note("%snone of the %s rows are in the range", prefix, thousands(s.Source))
@@ -178,11 +182,15 @@ func (r *report) describe(j *job) {
 	}
 }
 
-// reads tells of the files of s, which t is made of.
-func (r *report) reads(s dataset.Split, t source.Table) {
-	columns := t.Columns()
+// reads tells of the files of s, which the table of p is made of.
+func (r *report) reads(s dataset.Split, p *pass) {
+	columns := p.table.Columns()
 	for _, f := range s.Files {
-		in := inputReport{Path: f.Path, Split: s.Name, Column: f.Name, Rows: t.Rows()}
+		in := inputReport{Path: f.Path, Split: s.Name, Column: f.Name, Rows: p.table.Rows()}
+		in.ETag, in.Sequential = p.opened.of(f.Path)
+		if p.applied.Rows != "" {
+			in.SourceRows = &p.schema.Source
+		}
 		if s.Dataset != nil {
 			in.Dataset = s.Dataset.Name
 		}

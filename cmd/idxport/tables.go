@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/idxport/idxport/source"
@@ -76,14 +75,14 @@ func (o *inputOptions) find(ctx context.Context, damaged bool) ([]dataset.Split,
 }
 
 // readClasses reads the file of class names, if there is one, for the labels among splits.
-func (o *inputOptions) readClasses(splits []dataset.Split, r *report) ([]string, error) {
+func (o *inputOptions) readClasses(ctx context.Context, splits []dataset.Split, r *report) ([]string, error) {
 	if o.classes == "" {
 		return nil, nil
 	}
 	if o.labelColumn == "" && o.others == nil && !slices.ContainsFunc(splits, func(s dataset.Split) bool { return slices.ContainsFunc(s.Files, isLabels) }) {
 		return nil, usagef("--classes %s: no input holds labels", o.classes).hint("say which file does: label=FILE")
 	}
-	f, err := os.Open(o.classes)
+	f, err := o.files(ctx).Open(o.classes)
 	if err != nil {
 		return nil, source.ErrorIn(o.classes, err)
 	}
@@ -159,12 +158,16 @@ func (o *inputOptions) openFile(ctx context.Context, p *program, s dataset.Split
 			options.Classes = s.Dataset.Classes
 		}
 	}
-	return interruptible(ctx, func() (*source.IDX, error) {
+	t, err := interruptible(ctx, func() (*source.IDX, error) {
 		if f.Path == source.Stdin {
 			return source.NewIDX(o.stdin, source.Stdin, options)
 		}
 		return source.OpenIDX(f.Path, options)
 	})
+	if err == nil {
+		o.opened.idx(f.Path, t, o.readOnce(f))
+	}
+	return t, err
 }
 
 // unstacked is t, read from the file f, with a column for each number of a label where the data set of s has names for them.

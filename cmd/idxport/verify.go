@@ -136,7 +136,7 @@ func (p *program) verify(ctx context.Context, o *verifyOptions, r *report) error
 		return err
 	}
 	defer func() { _ = expected.table.Close() }() // likewise
-	r.reads(s, expected.table)
+	r.reads(s, expected)
 	path := split.Files[0].Path
 	if found, err = o.reread(ctx, found, path, expected.table.Columns()); err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/sink/publish"
 )
 
@@ -28,14 +29,17 @@ func TestSpec(t *testing.T) {
 	}
 }
 
+// threes are rows of three bytes behind a header of four.
+func threes(_ int, first, last int64) (from, to int64) { return 4 + 3*first, 4 + 3*last }
+
 // work is a plan for a table of ten rows of three bytes in four parts, and the folder that everything is in.
 func work(t *testing.T) (*Plan, string) {
 	t.Helper()
 	dir := t.TempDir()
 	input := filepath.Join(dir, "in.idx")
 	write(t, input, "HEAD"+strings.Repeat("abcdefghij", 3))
-	target := Target{Path: filepath.Join(dir, "out"), Format: "csv", Extension: ".csv", Rows: 10, Inputs: []Input{{Path: input, Column: "x", Bytes: 34, Header: 4, Record: 3}}}
-	if err := target.Cut(t.Context(), 3, 0); err != nil {
+	target := Target{Path: filepath.Join(dir, "out"), Format: "csv", Extension: ".csv", Rows: 10, Inputs: []Input{{Path: input, Column: "x", Bytes: 34}}}
+	if err := target.Cut(t.Context(), 3, 0, threes); err != nil {
 		t.Fatal(err)
 	}
 	p := &Plan{Tool: "idxport 1", Arguments: []string{"--layout=list"}, Targets: []Target{target}}
@@ -64,7 +68,13 @@ func deliver(p *Plan, i int, text string) error {
 		return err
 	}
 	sum := sha256.Sum256([]byte(text))
-	return p.Deliver(target, part, attempt, Task{Bytes: int64(len(text)), SHA256: hex.EncodeToString(sum[:])})
+	return p.Deliver(context.Background(), target, part, attempt, Task{Bytes: int64(len(text)), SHA256: hex.EncodeToString(sum[:])})
+}
+
+// taskPath is where part i is told of.
+func taskPath(p *Plan, i int) string {
+	t := &p.Targets[0]
+	return filepath.Join(p.staging(t), tasks, p.taskName(t, &t.Parts[i]))
 }
 
 // deliverAll makes all parts.
@@ -109,7 +119,7 @@ func TestCut(t *testing.T) {
 	}
 	for rows, parts := range map[int64]int{0: 1, 1: 1, 10: 1, 11: 2} {
 		target := Target{Rows: rows}
-		if err := target.Cut(t.Context(), 10, 0); err != nil || len(target.Parts) != parts {
+		if err := target.Cut(t.Context(), 10, 0, threes); err != nil || len(target.Parts) != parts {
 			t.Errorf("%d rows: found %d parts and %v, expected %d", rows, len(target.Parts), err, parts)
 		}
 	}
@@ -120,13 +130,13 @@ func TestHash(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "empty")
 	write(t, path, "")
-	if got, err := (&Input{Path: path}).Hash(t.Context(), 0, 0); err != nil || got != "99aa06d3014798d86001c324468d497f" {
+	if got, err := hash(t.Context(), path, 0, 0); err != nil || got != "99aa06d3014798d86001c324468d497f" {
 		t.Errorf("found %s and %v", got, err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stopped := errors.New("stopped")
 	cancel(stopped)
-	if _, err := (&Input{Path: path}).Hash(ctx, 0, 0); !errors.Is(err, stopped) {
+	if _, err := hash(ctx, path, 0, 0); !errors.Is(err, stopped) {
 		t.Errorf("cancelled: found %v", err)
 	}
 }
@@ -161,11 +171,11 @@ func TestWriteAndRead(t *testing.T) {
 	p, dir := work(t)
 	path := filepath.Join(dir, "plan.json")
 	for range 2 { // again: the same
-		if err := p.Write(path, false); err != nil {
+		if err := p.Write(t.Context(), path, false); err != nil {
 			t.Fatal(err)
 		}
 	}
-	back, err := Read(path)
+	back, err := Read(t.Context(), &object.Store{}, path)
 	if err != nil || back.ID != p.ID || back.FileName(&back.Targets[0], &back.Targets[0].Parts[3]) != "part-00003-"+p.ID[:8]+".csv" {
 		t.Fatalf("found %+v and %v", back, err)
 	}
@@ -177,10 +187,10 @@ func TestWriteAndRead(t *testing.T) {
 	other := *p
 	other.Arguments = nil
 	other.Complete(time.Unix(0, 0))
-	if err := other.Write(path, false); !errors.Is(err, publish.ErrExists) {
+	if err := other.Write(t.Context(), path, false); !errors.Is(err, publish.ErrExists) {
 		t.Errorf("another plan in its place: found %v", err)
 	}
-	if err := other.Write(path, true); err != nil {
+	if err := other.Write(t.Context(), path, true); err != nil {
 		t.Error(err)
 	}
 }
@@ -201,7 +211,7 @@ func TestReadRefuses(t *testing.T) {
 			t.Fatalf("%s is not in %s", old, text)
 		}
 		write(t, path, changed)
-		if _, err := Read(path); !errors.Is(err, ErrPlan) {
+		if _, err := Read(t.Context(), &object.Store{}, path); !errors.Is(err, ErrPlan) {
 			t.Errorf("%s: found %v", replacement, err)
 		}
 	}
@@ -211,7 +221,7 @@ func TestReadRefuses(t *testing.T) {
 		"a part twice":         func(t *Target) { t.Parts[1] = t.Parts[0] },
 		"rows are missing":     func(t *Target) { t.Parts = t.Parts[:3] },
 		"an index is left out": func(t *Target) { t.Parts[3].Index++ },
-		"no hash":              func(t *Target) { t.Parts[3].Hashes = nil },
+		"no hash":              func(t *Target) { t.Parts[3].Pieces = nil },
 		"it ends before":       func(t *Target) { t.Parts[0].Last, t.Parts[1].First = -1, -1 },
 	} {
 		bad, _ := work(t)
@@ -222,7 +232,7 @@ func TestReadRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(t, path, string(text))
-		if _, err := Read(path); !errors.Is(err, ErrPlan) {
+		if _, err := Read(t.Context(), &object.Store{}, path); !errors.Is(err, ErrPlan) {
 			t.Errorf("%s: found %v", name, err)
 		}
 	}
@@ -231,7 +241,7 @@ func TestReadRefuses(t *testing.T) {
 func TestCommit(t *testing.T) {
 	t.Parallel()
 	p, dir := work(t)
-	if missing, err := p.Missing(); err != nil || Spec(missing) != "0-3" {
+	if missing, err := p.Missing(t.Context()); err != nil || Spec(missing) != "0-3" {
 		t.Errorf("at first: found %v missing and %v", missing, err)
 	}
 	for _, i := range []int{3, 1, 0} {
@@ -252,13 +262,13 @@ func TestCommit(t *testing.T) {
 			t.Errorf("found %v, %d tasks and\n%s", err, len(told), visible(t, p))
 		}
 	}
-	if missing, err := p.Missing(); err != nil || missing != nil {
+	if missing, err := p.Missing(t.Context()); err != nil || missing != nil {
 		t.Errorf("at last: found %v missing and %v", missing, err)
 	}
 	if err := deliver(p, 2, "late"); err != nil { // by a run that began before: it finds its folder gone, and makes it again
 		t.Error(err)
 	}
-	p.Tidy(&p.Targets[0])
+	p.Tidy(t.Context(), &p.Targets[0])
 	if _, unchanged, err := p.Commit(t.Context()); err != nil || !unchanged || visible(t, p) != whole {
 		t.Errorf("again, after a late part: found %v and\n%s", err, visible(t, p))
 	}
@@ -286,13 +296,13 @@ func TestCommitRefuses(t *testing.T) {
 			}
 		}, ErrIncomplete},
 		"a stranger among them": {func(t *testing.T, p *Plan) { write(t, filepath.Join(p.staging(&p.Targets[0]), parts, "more.csv"), "") }, ErrIncomplete},
-		"a task is no JSON":     {func(t *testing.T, p *Plan) { write(t, p.taskPath(&p.Targets[0], &p.Targets[0].Parts[2]), "{") }, ErrIncomplete},
+		"a task is no JSON":     {func(t *testing.T, p *Plan) { write(t, taskPath(p, 2), "{") }, ErrIncomplete},
 		"a task of another part": {func(t *testing.T, p *Plan) {
-			data, err := os.ReadFile(p.taskPath(&p.Targets[0], &p.Targets[0].Parts[1]))
+			data, err := os.ReadFile(taskPath(p, 1))
 			if err != nil {
 				t.Fatal(err)
 			}
-			write(t, p.taskPath(&p.Targets[0], &p.Targets[0].Parts[2]), string(data))
+			write(t, taskPath(p, 2), string(data))
 		}, ErrIncomplete},
 		"something stands there": {func(t *testing.T, p *Plan) {
 			if err := os.Mkdir(p.Targets[0].Path, 0o777); err != nil {
@@ -346,7 +356,7 @@ func TestAbort(t *testing.T) {
 	t.Parallel()
 	p, dir := work(t)
 	deliverAll(t, p)
-	if err := p.Abort(); err != nil {
+	if err := p.Abort(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".out*")); left != nil { // the pattern is well formed
@@ -356,7 +366,7 @@ func TestAbort(t *testing.T) {
 	if _, _, err := p.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Abort(); err != nil || visible(t, p) != whole {
+	if err := p.Abort(t.Context()); err != nil || visible(t, p) != whole {
 		t.Errorf("after commit: found %v and\n%s", err, visible(t, p))
 	}
 }

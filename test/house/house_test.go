@@ -25,7 +25,7 @@ var layers = map[string][]string{
 	"source/compressed/inflate": nil,
 	"sink/compressed":           nil,
 	"sink/publish":              nil,
-	"sink/plan":                 {"sink/publish"},
+	"sink/plan":                 {"object", "sink/publish", "source"},
 	"source":                    {"source/idx", "source/compressed"},
 	"source/dataset":            {"source", "source/idx"},
 	"schema":                    {"source", "source/idx"},

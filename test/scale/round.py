@@ -153,7 +153,7 @@ class Round:
         """An attempt with a plan that somebody edited is refused."""
         plan = json.loads((self.stage.folder / "plan.json").read_text())
         part = plan["targets"][0]["parts"][-1]
-        part["hashes"] = part["hashes"][::-1]
+        part["pieces"] = part["pieces"][::-1]
         (self.stage.folder / "edited.json").write_text(json.dumps(plan))
         done = self.stage.run("convert", "--plan", "edited.json", "--part", str(PARTS - 1))
         self.count("attempts refused, 65: the plan was edited")

@@ -1,0 +1,204 @@
+package plan
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/idxport/idxport/object"
+	"github.com/idxport/idxport/sink/publish"
+)
+
+// Folders of a staging folder.
+const (
+	attempts = "attempts"
+	parts    = "parts"
+	tasks    = "tasks"
+)
+
+// A folder is the place of a target on a file system.
+type folder struct {
+	target  string
+	staging string
+}
+
+func (f *folder) attempt(file string) (string, error) {
+	for _, name := range []string{attempts, parts, tasks} {
+		if err := os.MkdirAll(filepath.Join(f.staging, name), 0o777); err != nil {
+			return "", err
+		}
+	}
+	f.sweep(file)
+	var random [8]byte
+	_, _ = rand.Read(random[:]) // never fails, says its documentation
+	return filepath.Join(f.staging, attempts, hex.EncodeToString(random[:])+"-"+file), nil
+}
+
+// settled is how old a lock is before sweep tries it: one that is being made is not held for a moment.
+const settled = time.Minute
+
+// sweep removes what attempts of the part that were killed have left. The lock of one that goes on is held.
+func (f *folder) sweep(file string) {
+	const lock = ".idxport-lock"
+	dir := filepath.Join(f.staging, attempts)
+	entries, _ := os.ReadDir(dir) // what cannot be swept goes with the folder
+	for _, e := range entries {
+		base, ok := strings.CutSuffix(strings.TrimPrefix(e.Name(), "."), lock)
+		if !ok || !strings.Contains(base, file) {
+			continue
+		}
+		if info, err := e.Info(); err != nil || time.Since(info.ModTime()) < settled {
+			continue
+		}
+		if set, err := publish.Prepare([]publish.Target{{Path: filepath.Join(dir, base)}}, publish.Options{}); err == nil {
+			set.Discard()
+		}
+	}
+}
+
+func (f *folder) put(attempt, file string) error {
+	there := filepath.Join(f.staging, parts, file)
+	err := publish.Take(attempt, there)
+	if errors.Is(err, publish.ErrExists) {
+		err = same(there, attempt)
+		_ = os.Remove(attempt) // what remains goes with the staging folder
+	}
+	return err
+}
+
+// same is nil if the files at a and b are equal.
+func same(a, b string) error {
+	x, err := publish.Fingerprint(a)
+	if err != nil {
+		return err
+	}
+	y, err := publish.Fingerprint(b)
+	if err == nil && x != y {
+		return fail(ErrDiffers, "run all parts with one version of the program, on the inputs of the plan", "%s is there with other bytes", a)
+	}
+	return err
+}
+
+func (f *folder) tell(_ context.Context, attempt, file string, text []byte) error {
+	attempt += ".json"
+	if err := writeFile(attempt, text, false); err != nil {
+		return err
+	}
+	err := publish.Take(attempt, filepath.Join(f.staging, tasks, file))
+	if err != nil {
+		_ = os.Remove(attempt) // what remains goes with the staging folder
+	}
+	return err
+}
+
+func (f *folder) discard(_ context.Context, attempt string, _ *object.Receipt) error {
+	if err := os.Remove(attempt); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func (f *folder) read(_ context.Context, file string) ([]byte, error) {
+	return os.ReadFile(filepath.Join(f.staging, tasks, file))
+}
+
+func (f *folder) tasks(context.Context) ([]string, error) {
+	return names(filepath.Join(f.staging, tasks))
+}
+
+func (f *folder) visible(context.Context) ([]string, error) { return names(f.target) }
+
+// names are those in a folder; none if it is not there.
+func names(dir string) (all []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return all, err
+}
+
+// parallel is for the hashes.
+func (f *folder) parallel() int { return runtime.GOMAXPROCS(0) }
+
+func (f *folder) check(ctx context.Context, task *Task) error {
+	file, err := os.Open(filepath.Join(f.staging, parts, task.Name))
+	if err != nil {
+		return notThere(task)
+	}
+	defer file.Close() // only read from
+	h := sha256.New()
+	n, err := readInto(ctx, h, file)
+	if err != nil {
+		return err
+	}
+	if sum := hex.EncodeToString(h.Sum(nil)); n != task.Bytes || sum != task.SHA256 {
+		return fail(ErrIncomplete, "idxport abort, and begin again", "part %d: found %d bytes with the sha256 %s, expected %d with %s", task.Part, n, sum, task.Bytes, task.SHA256)
+	}
+	return nil
+}
+
+// notThere is the error for a part of which only the task is left.
+func notThere(task *Task) error {
+	return fail(ErrIncomplete, fmt.Sprintf("run it again: idxport abort, or remove its task, then --part %d", task.Part), "part %d was told of, but is not there", task.Part)
+}
+
+func (f *folder) alone(_ context.Context, expected map[string]bool) error {
+	dir := filepath.Join(f.staging, parts)
+	found, err := names(dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range found {
+		if !expected[name] {
+			return fail(ErrIncomplete, "remove it, or idxport abort and begin again", "%s is no part of the plan", filepath.Join(dir, name))
+		}
+	}
+	return nil
+}
+
+func (f *folder) appear(context.Context, []Task) error {
+	dir := filepath.Join(f.staging, parts)
+	mark, err := os.OpenFile(filepath.Join(dir, success), os.O_WRONLY|os.O_CREATE, 0o666)
+	if err == nil {
+		err = errors.Join(mark.Sync(), mark.Close(), publish.SyncDir(dir))
+	}
+	if err == nil {
+		err = publish.Take(dir, f.target)
+	}
+	if errors.Is(err, publish.ErrExists) {
+		return taken(f.target)
+	}
+	return err
+}
+
+// taken is the error for a target whose name something else has.
+func taken(target string) error {
+	return fail(publish.ErrExists, "move it away, then commit again", "%s is there already, and is not what this plan makes", target)
+}
+
+func (f *folder) clear(context.Context) error { return os.RemoveAll(f.staging) }
+
+// writeFile makes a file that appears whole.
+func writeFile(path string, text []byte, overwrite bool) error {
+	set, err := publish.Prepare([]publish.Target{{Path: path}}, publish.Options{Overwrite: overwrite})
+	if err != nil {
+		return err
+	}
+	defer set.Discard() // no effect after Commit
+	if _, err := set.File(0).Write(text); err != nil {
+		return err
+	}
+	return set.Commit()
+}

@@ -1,0 +1,61 @@
+package plan
+
+import (
+	"context"
+	"strings"
+
+	"github.com/idxport/idxport/object"
+	"github.com/idxport/idxport/source"
+)
+
+// A place is where a target is, and what waits for it. Files are parts and tasks by their names, without folders.
+type place interface {
+	// attempt is where a part may be made. What was made there is put where commit finds it; if there is one already, it must have the same bytes.
+	attempt(file string) (string, error)
+	put(attempt, file string) error
+	// tell keeps the text of a task under its name; publish.ErrExists or object.ErrExists says that there is another. discard removes what was made at an attempt
+	// and is not told of, if it is still there.
+	tell(ctx context.Context, attempt, file string, text []byte) error
+	discard(ctx context.Context, attempt string, upload *object.Receipt) error
+	// read returns the text of a task, and tasks the names of all. What is not there is fs.ErrNotExist, and no names.
+	read(ctx context.Context, file string) ([]byte, error)
+	tasks(ctx context.Context) ([]string, error)
+	// visible are the names in the target; none if it is not there.
+	visible(ctx context.Context) ([]string, error)
+	// check compares a part with what its task told, so many at once, and alone demands that there are no other files among the parts.
+	check(ctx context.Context, task *Task) error
+	parallel() int
+	alone(ctx context.Context, expected map[string]bool) error
+	// appear makes the target of all parts, which were checked.
+	appear(ctx context.Context, tasks []Task) error
+	// clear removes what waits: attempts, parts and tasks.
+	clear(ctx context.Context) error
+}
+
+// at is the place of a target.
+func (p *Plan) at(t *Target) place {
+	if object.IsURL(t.Path) {
+		return &bucket{store: p.Objects, target: t.Path, staging: p.staging(t), names: p.names(t)}
+	}
+	return &folder{target: t.Path, staging: p.staging(t)}
+}
+
+// staging is the folder where the parts of t wait.
+func (p *Plan) staging(t *Target) string {
+	base := source.Base(t.Path)
+	return source.Under(source.Above(t.Path), "."+base+".idxport-plan-"+p.short())
+}
+
+// names are the files of t.
+func (p *Plan) names(t *Target) map[string]bool {
+	names := map[string]bool{success: true}
+	for i := range t.Parts {
+		names[p.FileName(t, &t.Parts[i])] = true
+	}
+	return names
+}
+
+// taskName is the file in which a part is told of.
+func (p *Plan) taskName(t *Target, part *Part) string {
+	return strings.TrimSuffix(p.FileName(t, part), t.Extension) + ".json"
+}

@@ -1,0 +1,147 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"slices"
+
+	"github.com/idxport/idxport/object"
+	"github.com/idxport/idxport/sink/publish"
+)
+
+// success is the empty file that tells readers that a folder of parts is whole.
+const success = "_SUCCESS"
+
+// A Task is what a run that made a part tells of it.
+type Task struct {
+	PlanID string `json:"plan_id"`
+	Tool   string `json:"tool"`
+	Part   int    `json:"part"`
+	Name   string `json:"name"`
+	Rows   int64  `json:"rows"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+	// Upload is what makes an object of the part; nil where it is a file.
+	Upload *object.Receipt `json:"upload,omitempty"`
+}
+
+// Attempt is a new name for a part on its way: a file in a folder that it makes, or an object that must be held, not published.
+func (p *Plan) Attempt(t *Target, part *Part) (string, error) {
+	return p.at(t).attempt(p.FileName(t, part))
+}
+
+// Discard removes what was made at attempt, which is not to be delivered; upload is nil for a file.
+func (p *Plan) Discard(ctx context.Context, t *Target, attempt string, upload *object.Receipt) error {
+	return p.at(t).discard(ctx, attempt, upload)
+}
+
+// Told is the task of a part, if it was made.
+func (p *Plan) Told(ctx context.Context, t *Target, part *Part) (*Task, error) {
+	name := p.taskName(t, part)
+	text, err := p.at(t).read(ctx, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	task := &Task{}
+	if err := json.Unmarshal(text, task); err != nil {
+		return nil, fail(ErrIncomplete, "idxport abort, and begin again", "task %s: %v", name, err)
+	}
+	if task.PlanID != p.ID || task.Part != part.Index || task.Name != p.FileName(t, part) || task.Rows != part.Last-part.First {
+		return nil, fail(ErrIncomplete, "idxport abort, and begin again", "task %s: it tells of another part", name)
+	}
+	return task, nil
+}
+
+// Deliver puts the part at attempt, which is complete, in its place, and tells of it. If it is there already, it must have the same bytes.
+func (p *Plan) Deliver(ctx context.Context, t *Target, part *Part, attempt string, task Task) error {
+	task.PlanID, task.Tool, task.Part, task.Name, task.Rows = p.ID, p.Tool, part.Index, p.FileName(t, part), part.Last-part.First
+	at := p.at(t)
+	if err := at.put(attempt, task.Name); err != nil {
+		return err
+	}
+	text, err := json.Marshal(task)
+	if err != nil {
+		return err
+	}
+	err = at.tell(ctx, attempt, p.taskName(t, part), append(text, '\n'))
+	if !errors.Is(err, publish.ErrExists) && !errors.Is(err, object.ErrExists) {
+		return err
+	}
+	if err := at.discard(ctx, attempt, task.Upload); err != nil {
+		return err
+	}
+	old, err := p.Told(ctx, t, part)
+	if err == nil && old != nil && (old.Bytes != task.Bytes || old.SHA256 != task.SHA256 || old.Tool != task.Tool) {
+		return fail(ErrDiffers, "idxport abort, and begin again with one version of the program", "part %d was told with another content", part.Index)
+	}
+	return err
+}
+
+// Missing are the indices of the parts that were not told of. There are none once the plan is committed.
+func (p *Plan) Missing(ctx context.Context) ([]int, error) {
+	var missing []int
+	for i := range p.Targets {
+		t := &p.Targets[i]
+		some, err := p.missingOf(ctx, t)
+		if err != nil || some != nil { // a commit may have ended meanwhile, and removed what tells of the parts
+			done, doneErr := p.Committed(ctx, t)
+			if doneErr != nil || !done && err != nil {
+				return nil, errors.Join(err, doneErr)
+			}
+			if done {
+				continue
+			}
+		}
+		missing = append(missing, some...)
+	}
+	return missing, nil
+}
+
+// missingOf are the indices of the parts of t that were not told of.
+func (p *Plan) missingOf(ctx context.Context, t *Target) (missing []int, err error) {
+	names, err := p.at(t).tasks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	told := make(map[string]bool, len(names))
+	for _, name := range names {
+		told[name] = true
+	}
+	for k := range t.Parts {
+		if !told[p.taskName(t, &t.Parts[k])] {
+			missing = append(missing, t.Parts[k].Index)
+		}
+	}
+	return missing, nil
+}
+
+// Committed tells whether the target is there, whole and of this plan.
+func (p *Plan) Committed(ctx context.Context, t *Target) (bool, error) {
+	found, err := p.at(t).visible(ctx)
+	if err != nil {
+		return false, err
+	}
+	expected := p.names(t)
+	if len(found) != len(expected) {
+		return false, nil
+	}
+	return !slices.ContainsFunc(found, func(name string) bool { return !expected[name] }), nil
+}
+
+// Tidy removes what is left beside a target that was committed: tasks, and attempts that nobody needs. What remains is hidden and disturbs nobody.
+func (p *Plan) Tidy(ctx context.Context, t *Target) { _ = p.at(t).clear(ctx) }
+
+// Abort removes what the parts of the plan have made, but nothing that was committed.
+func (p *Plan) Abort(ctx context.Context) error {
+	for i := range p.Targets {
+		if err := p.at(&p.Targets[i]).clear(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
