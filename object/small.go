@@ -89,6 +89,9 @@ func get(ctx context.Context, b bucket, a address, most int64, o Options) ([]byt
 		if err = errors.Join(err, r.Close()); err == nil {
 			return data, nil
 		}
+		if ctx.Err() != nil {
+			return nil, ended(ctx)
+		}
 		if !errors.Is(err, source.ErrChanged) || n >= o.Attempts {
 			return nil, err
 		}

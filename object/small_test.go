@@ -4,11 +4,13 @@ package object
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -210,6 +212,43 @@ func TestOpenVersion(t *testing.T) {
 		}
 		if _, err := s.OpenVersion(t.Context(), root+"none", etag); !isNotFound(err) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestSmallObjectsInterrupted: whoever ends the context gets his own cause back, at whatever request.
+func TestSmallObjectsInterrupted(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("interrupted")
+	for name, do := range map[string]func(ctx context.Context, s *Store) error{
+		"get":     func(ctx context.Context, s *Store) error { _, err := s.Get(ctx, "s3://b/x", 10); return err },
+		"put":     func(ctx context.Context, s *Store) error { return s.Put(ctx, "s3://b/x", []byte("new"), true) },
+		"remove":  func(ctx context.Context, s *Store) error { return s.Remove(ctx, "s3://b/x") },
+		"readdir": func(ctx context.Context, s *Store) error { _, err := s.ReadDir(ctx, "s3://b/"); return err },
+	} {
+		for at := 1; ; at++ {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			var seen atomic.Int64
+			f, _, query := serve(t, func(*http.Request) proxy.Fault {
+				if seen.Add(1) == int64(at) {
+					cancel(cause)
+					return proxy.Stall
+				}
+				return proxy.None
+			})
+			f.Put("x", []byte("old"))
+			s, _ := another(t, query, quick)
+			err := do(ctx, s)
+			cancel(nil)
+			if seen.Load() < int64(at) {
+				if at == 1 || err != nil {
+					t.Errorf("%s: found %v after %d requests", name, err, seen.Load())
+				}
+				break
+			}
+			if !errors.Is(err, cause) || errors.Is(err, ErrTransfer) {
+				t.Errorf("%s, ended at request %d: found %v, expected %v", name, at, err, cause)
+			}
 		}
 	}
 }
