@@ -124,6 +124,10 @@ reproducible:
 spark: build data
 	$$(test/interop/venv ../spark) test/spark/run.py --binary $(BIN) --newer $$(test/interop/venv ../spark/newer) --recipe $$(test/interop/venv ../spark/recipe)
 
+## spark-quick: the part of it for CI, in about three minutes: every type by numpy, objects of a real S3 server, a write that is committed, executors killed in mid-job
+spark-quick: build data
+	$$(test/interop/venv ../spark) test/spark/run.py --binary $(BIN) --quick
+
 ## recipes: run the examples of README.md and docs/recipes.md on MNIST and Fashion-MNIST, and compare what they print with what they show
 recipes: build data
 	$$(test/interop/venv) test/recipes/run.py --binary $(BIN)

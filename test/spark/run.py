@@ -2,9 +2,10 @@
 """Build the wheel of idxport-spark, install it beside, and run the tests of this folder with it, on real Spark.
 
 usage: $(test/interop/venv ../spark) test/spark/run.py --binary PATH [--newer PYTHON] [--recipe PYTHON] [--only MODULE…]
+       $(test/interop/venv ../spark) test/spark/run.py --binary PATH --quick
 
---newer is a Python that has a Spark of 4.1 or later, for filters that are pushed down; --recipe one that has Spark 3.5, for the recipe of docs/spark.md. Needs
-Java 17 or newer, Linux for the tests that kill processes, and MNIST in data/ (make data).
+--quick runs one test of each promise, in one JVM, for CI. --newer is a Python that has a Spark of 4.1 or later, for filters that are pushed down; --recipe one that has Spark 3.5, for the recipe of docs/spark.md. Needs
+Java 17 or newer, Go for the S3 server, Linux for the tests that kill processes, and MNIST in data/ (make data).
 """
 
 from __future__ import annotations
@@ -20,16 +21,28 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
 # Each in a process of its own, as there is one JVM in each: local-cluster and speculation are settings of the whole session.
-MODULES = ["test_read", "test_write", "test_cluster", "test_speculation"]
+MODULES = ["test_read", "test_objects", "test_write", "test_cluster", "test_speculation"]
+
+# What --quick runs. The objects come first, as the JVM that all share has the environment in which it was started, with the server's key.
+QUICK = [
+    "test_objects.Values.test_mnist",
+    "test_objects.Versions.test_replaced_before_the_action",
+    "test_read.Values.test_types_ranks_layouts",
+    "test_write.Written.test_mnist_filtered",
+    "test_write.Attempts.test_only_the_committed_attempt_shows",
+    "test_cluster.Killed.test_executor_killed_while_reading",
+    "test_cluster.Killed.test_executor_killed_while_writing",
+]
 
 
 def main() -> None:
-    """Exit with the number of modules that failed."""
+    """Exit with the number of runs that failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", type=Path, required=True)
     parser.add_argument("--newer")
     parser.add_argument("--recipe")
     parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         build = [sys.executable, ROOT / "spark" / "build-wheel", "--binary", options.binary.resolve(), "--output", f"{place}/dist", "--no-build-isolation"]
@@ -40,13 +53,16 @@ def main() -> None:
         # The program is the one in the wheel: nothing else is to be found.
         environment = {name: value for name, value in os.environ.items() if name != "IDXPORT"}
         environment |= {"PYTHONPATH": f"{place}/package:{HERE}", "TMPDIR": f"{place}/tmp", "PYTHONUNBUFFERED": "1"}
-        runs = [(sys.executable, module) for module in MODULES]
-        runs += [(python, module) for python, module in ((options.newer, "test_pushdown"), (options.recipe, "test_recipe")) if python]
+        runs = [(sys.executable, [module]) for module in MODULES]
+        runs += [(python, [module]) for python, module in ((options.newer, "test_pushdown"), (options.recipe, "test_recipe")) if python]
+        if options.only:
+            runs = [(python, tests) for python, tests in runs if tests[0] in options.only]
+        if options.quick:
+            runs = [(sys.executable, QUICK)]
         failed = 0
-        for python, module in runs:
-            if not options.only or module in options.only:
-                print(f"== {module}", flush=True)
-                failed += subprocess.run([python, "-W", "ignore::ResourceWarning", "-m", "unittest", module], cwd=HERE, env=environment).returncode != 0
+        for python, tests in runs:
+            print("==", *tests, flush=True)
+            failed += subprocess.run([python, "-W", "ignore::ResourceWarning", "-m", "unittest", *tests], cwd=HERE, env=environment).returncode != 0
         if not options.only:
             failed += subprocess.run([sys.executable, "-m", "mypy", "--cache-dir", f"{place}/mypy", "src"], cwd=ROOT / "spark").returncode != 0
     sys.exit(failed)

@@ -1,7 +1,8 @@
-"""What the tests share: IDX files made without idxport, sessions, processes."""
+"""What the tests share: IDX files made without idxport, sessions, processes, and the classes that tests are made of."""
 
 from __future__ import annotations
 
+import atexit
 import math
 import os
 import signal
@@ -14,7 +15,7 @@ import unittest
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyspark
@@ -78,8 +79,29 @@ def equal(found: np.ndarray, expected: np.ndarray) -> bool:
     return bool(np.array_equal(found, expected, equal_nan=True) and np.array_equal(np.signbit(found)[numbers], np.signbit(expected)[numbers]))
 
 
+_sessions: dict[tuple[str, ...], SparkSession] = {}  # the one that runs, by its master and settings
+
+
 def session(master: str, **settings: str) -> SparkSession:
-    """A session that knows the data source. Executors find this package where this process does."""
+    """A session that knows the data source: the one that runs, if it was made so, else a new one in its place, in the same JVM.
+
+    Executors find this package where this process does.
+    """
+    key = (master, *(f"{name}={value}" for name, value in settings.items()))
+    if key not in _sessions:
+        stop()
+        _sessions[key] = _start(master, settings)
+    return _sessions[key]
+
+
+@atexit.register
+def stop() -> None:
+    """Stop the session that runs, and with it its executors."""
+    while _sessions:
+        _sessions.popitem()[1].stop()
+
+
+def _start(master: str, settings: dict[str, str]) -> SparkSession:
     os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_HOME": str(Path(pyspark.__file__).parent), "SPARK_LOCAL_IP": "127.0.0.1"}
     # What the master, the workers and the executors of local-cluster write goes below the tests' folder.
     place = tempfile.mkdtemp(prefix="spark-", dir=os.environ.get("TMPDIR"))
@@ -118,7 +140,7 @@ _WRAPPER = """\
 import os, sys, time
 folder = {folder!r}
 rows = sys.argv[sys.argv.index("--rows") + 1] if "--rows" in sys.argv else "none"
-if rows != "0:0" and "--to" not in sys.argv:
+if rows != "0:0":
     open(f"{{folder}}/start-{{rows.replace(':', '-')}}-{{os.getpid()}}", "x").close()
     try:
         os.mkdir(f"{{folder}}/once-{{rows.replace(':', '-')}}")
@@ -257,3 +279,43 @@ class Case(unittest.TestCase):
             wait_for(lambda: not left(), "the end of all programs", 20)
         except AssertionError:
             self.fail(f"left: {left()}")
+
+
+class SparkCase(Case):
+    """A test with a session, which classes share that have the same master and settings."""
+
+    master: ClassVar[str] = "local[2]"
+    settings: ClassVar[dict[str, str]] = {}
+    spark: ClassVar[SparkSession]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        """Find or start the session."""
+        super().setUpClass()
+        cls.spark = session(cls.master, **cls.settings)
+
+    def load(self, **options: str) -> DataFrame:
+        """A frame, by the options of the data source."""
+        return self.spark.read.format("idx").options(**options).load()
+
+    def direct(self, **options: str) -> list[dict[str, Any]]:
+        """All rows without Spark, which needs seconds for each frame."""
+        reader = self.reader(**options)
+        return [row for partition in reader.partitions() for batch in reader.read(partition) for row in batch.to_pylist()]
+
+    def reader(self, **options: str) -> Any:
+        """The source's reader of all columns, without Spark."""
+        source = self.source(**options)
+        return source.reader(source.schema())
+
+    def source(self, **options: str) -> Any:
+        """The data source as Spark makes it."""
+        from pyspark.sql.datasource import CaseInsensitiveDict
+
+        from idxport_spark import IdxDataSource
+
+        return IdxDataSource(CaseInsensitiveDict({"binary": program(), **options}))
+
+    def save(self, frame: DataFrame, folder: Path | str, mode: str = "append", **options: str) -> None:
+        """Write a frame by the data source."""
+        frame.write.format("idx").mode(mode).options(**options).save(str(folder))

@@ -8,17 +8,7 @@ import unittest
 import numpy as np
 from pyspark.sql import functions as sql
 
-from support import MNIST, Case, Job, Slow, equal, expected_sums, kill, pixel_sums, random, read, read_parts, running, session, wait_for, descendants, write
-
-
-def setUpModule() -> None:
-    global spark
-    # The killed executors are replaced; each kill fails a few attempts.
-    spark = session("local-cluster[3,1,1024]", spark_task_maxFailures="8", spark_deploy_maxExecutorRetries="-1")
-
-
-def tearDownModule() -> None:
-    spark.stop()
+from support import MNIST, Job, Slow, SparkCase, descendants, equal, expected_sums, kill, pixel_sums, random, read, read_parts, running, wait_for, write
 
 
 def executors() -> list[int]:
@@ -26,8 +16,12 @@ def executors() -> list[int]:
     return running("CoarseGrainedExecutorBackend")
 
 
-class Killed(Case):
+class Killed(SparkCase):
     """Every row exactly once, though processes end."""
+
+    # The killed executors are replaced; each kill fails a few attempts.
+    master = "local-cluster[3,1,1024]"
+    settings = {"spark_task_maxFailures": "8", "spark_deploy_maxExecutorRetries": "-1"}
 
     def setUp(self) -> None:
         super().setUp()
@@ -36,7 +30,7 @@ class Killed(Case):
 
     def frame(self, **options: str):
         """MNIST in 12 partitions, each of which takes a second before its first row."""
-        return spark.read.format("idx").options(path=str(MNIST), split="train", rowsPerPartition="5000", rowIndex="true", binary=self.slow.path, **options).load()
+        return self.spark.read.format("idx").options(path=str(MNIST), split="train", rowsPerPartition="5000", rowIndex="true", binary=self.slow.path, **options).load()
 
     def programs(self) -> list[int]:
         """The programs that wait."""
@@ -79,7 +73,7 @@ class Killed(Case):
         values, out = random("int32", (60_000, 3)), self.folder / "out"
         ids = write(self.folder / "ids", "int32", np.arange(60_000))
         data = write(self.folder / "data", "int32", values)
-        frame = spark.read.format("idx").options(columns=f"id={ids},x={data}", rowsPerPartition="5000").load()
+        frame = self.spark.read.format("idx").options(columns=f"id={ids},x={data}", rowsPerPartition="5000").load()
         # The writer's program is the slow one: attempts are killed while they make their files.
         # Spark finds data sources in Python from threads in which its session is active, so it is the killing that is done beside.
         killer = Job(lambda: self.kill_midway(victims))
@@ -100,10 +94,10 @@ class Killed(Case):
 
     def test_cancelled_job_ends_its_programs(self) -> None:
         slow = Slow(self.folder / "slower", delayed="any", delay=120)
-        frame = spark.read.format("idx").options(path=str(MNIST), split="train", rowsPerPartition="5000", binary=slow.path).load()
+        frame = self.spark.read.format("idx").options(path=str(MNIST), split="train", rowsPerPartition="5000", binary=slow.path).load()
         job = Job(frame.count)
         wait_for(lambda: len(running(slow.path)) == 3, "three programs")
-        spark.sparkContext.cancelAllJobs()
+        self.spark.sparkContext.cancelAllJobs()
         with self.fails("cancelled"):
             job.result()
         self.assert_no_program_runs()

@@ -6,20 +6,13 @@ import unittest
 
 import numpy as np
 
-from support import MNIST, Case, Slow, equal, expected_sums, pixel_sums, random, read, read_parts, session, table, write
+from support import MNIST, Slow, SparkCase, equal, expected_sums, pixel_sums, random, read, read_parts, table, write
 
 
-def setUpModule() -> None:
-    global spark
-    spark = session("local[2]", spark_sql_python_filterPushdown_enabled="true")
-
-
-def tearDownModule() -> None:
-    spark.stop()
-
-
-class Pushdown(Case):
+class Pushdown(SparkCase):
     """Only the rows that are asked for are read."""
+
+    settings = {"spark_sql_python_filterPushdown_enabled": "true"}
 
     def setUp(self) -> None:
         super().setUp()
@@ -28,7 +21,7 @@ class Pushdown(Case):
         self.path = write(self.folder / "x", "uint8", self.values)
 
     def rows(self, where: str, **options: str) -> list[int]:
-        frame = spark.read.format("idx").options(path=self.path, rowIndex="true", binary=self.slow.path, rowsPerPartition="100", **options).load().where(where)
+        frame = self.spark.read.format("idx").options(path=self.path, rowIndex="true", binary=self.slow.path, rowsPerPartition="100", **options).load().where(where)
         rows = frame.collect()
         self.assertEqual([row.data for row in rows], [int(self.values[row._row]) for row in rows])
         return sorted(row._row for row in rows)
@@ -62,20 +55,22 @@ class Pushdown(Case):
         self.assertEqual(self.rows("_row = 7"), [7])
 
 
-class Newer(Case):
+class Newer(SparkCase):
     """The same values as with Spark 4.0."""
+
+    settings = Pushdown.settings
 
     def test_types(self) -> None:
         values, columns = table(self.folder, 50)
         for layout in ("list", "nested", "binary"):
-            frame = spark.read.format("idx").options(columns=columns, layout=layout).load()
+            frame = self.spark.read.format("idx").options(columns=columns, layout=layout).load()
             frame.write.format("idx").mode("overwrite").save(str(self.folder / "out"))
             for name, expected in values.items():
                 self.assertTrue(equal(read_parts(self.folder / "out", f"{name}-*"), expected), (name, layout))
 
     def test_mnist(self) -> None:
         for layout in ("list", "spark-image"):
-            frame = spark.read.format("idx").options(path=str(MNIST), split="test", layout=layout).load()
+            frame = self.spark.read.format("idx").options(path=str(MNIST), split="test", layout=layout).load()
             self.assertEqual(frame.count(), 10_000)
             if layout == "list":
                 self.assertEqual(pixel_sums(frame), expected_sums(read(MNIST / "t10k-images-idx3-ubyte"), read(MNIST / "t10k-labels-idx1-ubyte")))

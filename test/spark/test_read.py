@@ -12,39 +12,19 @@ import warnings
 from unittest import mock
 
 import numpy as np
-from pyspark.sql.datasource import CaseInsensitiveDict
 from pyspark.sql.types import ShortType, StructField, StructType
 
 from idxport_spark import IdxDataSource, IdxError
-from support import DTYPES, MNIST, Case, equal, expected_sums, pixel_sums, program, random, read, session, table, write
-
-def setUpModule() -> None:
-    global spark
-    spark = session("local[2]")
+from support import DTYPES, MNIST, SparkCase, equal, expected_sums, pixel_sums, program, random, read, table, write
 
 
-def tearDownModule() -> None:
-    spark.stop()
-
-
-def load(**options: str):
-    return spark.read.format("idx").options(**{name.rstrip("_"): value for name, value in options.items()}).load()
-
-
-def direct(**options: str) -> list[dict]:
-    """All rows without Spark, which needs seconds for each frame."""
-    source = IdxDataSource(CaseInsensitiveDict({"binary": program(), **options}))
-    reader = source.reader(source.schema())
-    return [row for partition in reader.partitions() for batch in reader.read(partition) for row in batch.to_pylist()]
-
-
-class Values(Case):
+class Values(SparkCase):
     """Every value comes out, in order."""
 
     def test_types_ranks_layouts(self) -> None:
         values, columns = table(self.folder, 101)
         for layout in ("list", "nested", "binary"):
-            frame = load(columns=columns, layout=layout, rowsPerPartition="40")
+            frame = self.load(columns=columns, layout=layout, rowsPerPartition="40")
             rows = frame.collect()
             self.assertEqual(frame.rdd.getNumPartitions(), 3)
             for name, expected in values.items():
@@ -61,36 +41,36 @@ class Values(Case):
 
     def test_spark_image(self) -> None:
         images = random("uint8", (20, 5, 7))
-        frame = load(images=write(self.folder / "images", "uint8", images), layout="spark-image")
+        frame = self.load(images=write(self.folder / "images", "uint8", images), layout="spark-image")
         for image, row in zip(images, frame.collect(), strict=True):
             self.assertEqual((row.image.height, row.image.width, row.image.nChannels, row.image.mode, bytes(row.image.data)), (5, 7, 1, 0, image.tobytes()))
 
     def test_records_of_no_elements(self) -> None:
         path = write(self.folder / "none", "uint8", np.zeros((5, 0, 3), np.uint8))
-        self.assertEqual([row.x for row in load(columns=f"x={path}").collect()], [[]] * 5)
-        self.assertEqual([bytes(row.x) for row in load(columns=f"x={path}", layout="binary").collect()], [b""] * 5)
+        self.assertEqual([row.x for row in self.load(columns=f"x={path}").collect()], [[]] * 5)
+        self.assertEqual([bytes(row.x) for row in self.load(columns=f"x={path}", layout="binary").collect()], [b""] * 5)
 
     def test_no_records(self) -> None:
-        frame = load(columns=f"x={write(self.folder / 'none', 'int16', np.zeros((0, 3), '>i2'))}")
+        frame = self.load(columns=f"x={write(self.folder / 'none', 'int16', np.zeros((0, 3), '>i2'))}")
         self.assertEqual((frame.schema["x"].dataType.simpleString(), frame.collect()), ("array<smallint>", []))
 
     def test_mnist(self) -> None:
         for split, stem in (("train", "train"), ("test", "t10k")):
             images, labels = MNIST / f"{stem}-images-idx3-ubyte", MNIST / f"{stem}-labels-idx1-ubyte"
             expected = expected_sums(read(images), read(labels))
-            self.assertEqual(pixel_sums(load(images=str(images), labels=f"file:{labels}", rowsPerPartition="7000")), expected)
-            self.assertEqual(pixel_sums(load(path=str(MNIST), split=split)), expected)
+            self.assertEqual(pixel_sums(self.load(images=str(images), labels=f"file:{labels}", rowsPerPartition="7000")), expected)
+            self.assertEqual(pixel_sums(self.load(path=str(MNIST), split=split)), expected)
 
     def test_names_with_signs(self) -> None:
         folder = self.folder / "a=b, ü %41"
         folder.mkdir()
         values = random("int32", (10,))
         path = write(folder / "x=y", "int32", values)
-        self.assertEqual([row.data for row in load(path=path).collect()], values.tolist())
-        self.assertEqual([row.label for row in load(labels=folder.as_uri() + "/x%3Dy").collect()], values.tolist())
+        self.assertEqual([row.data for row in self.load(path=path).collect()], values.tolist())
+        self.assertEqual([row.label for row in self.load(labels=folder.as_uri() + "/x%3Dy").collect()], values.tolist())
 
 
-class Options(Case):
+class Options(SparkCase):
     """What users choose."""
 
     def setUp(self) -> None:
@@ -105,52 +85,52 @@ class Options(Case):
     def test_rows(self) -> None:
         for rows, chosen in (("10:20", range(10, 20)), (":", range(1000)), ("-3:", range(997, 1000)), ("990:2000", range(990, 1000)), ("5:5", []), ("700:20", []), ("2000:", [])):
             for step in ("7", "100000"):
-                found = direct(**self.paths, rows=rows, rowsPerPartition=step, rowIndex="true")
+                found = self.direct(**self.paths, rows=rows, rowsPerPartition=step, rowIndex="true")
                 self.assertEqual([(row["_row"], row["label"]) for row in found], [(i, int(self.labels[i])) for i in chosen])
-        found = load(**self.paths, rows="-3:", rowsPerPartition="2", rowIndex="true").collect()
+        found = self.load(**self.paths, rows="-3:", rowsPerPartition="2", rowIndex="true").collect()
         self.assertEqual([(row._row, row.label) for row in found], [(i, int(self.labels[i])) for i in range(997, 1000)])
 
     def test_default_partitions_are_bytes(self) -> None:
         path = write(self.folder / "large", "float64", np.zeros((3 * 1024, 64, 128), ">f8"))  # 64 KiB a row, 192 MiB
-        self.assertEqual(load(columns=f"x={path}").rdd.getNumPartitions(), 3)
+        self.assertEqual(self.load(columns=f"x={path}").rdd.getNumPartitions(), 3)
 
     def test_select_reads_no_other_file(self) -> None:
-        frame = load(**self.paths, select="label,_row", rowIndex="true", rowsPerPartition="300")
+        frame = self.load(**self.paths, select="label,_row", rowIndex="true", rowsPerPartition="300")
         os.unlink(self.paths["images"])
         found = frame.collect()
         self.assertEqual(frame.columns, ["label", "_row"])
         self.assertEqual([(row.label, row._row) for row in found], list(zip(self.labels.tolist(), range(1000))))
 
     def test_select_of_the_index_alone(self) -> None:
-        self.assertEqual([row._row for row in load(**self.paths, select="_row", rowIndex="true", rowsPerPartition="300").collect()], list(range(1000)))
+        self.assertEqual([row._row for row in self.load(**self.paths, select="_row", rowIndex="true", rowsPerPartition="300").collect()], list(range(1000)))
 
     def test_schema_by_hand(self) -> None:
-        frame = spark.read.format("idx").options(**self.paths).schema("label smallint").load()
+        frame = self.spark.read.format("idx").options(**self.paths).schema("label smallint").load()
         self.assertEqual([row.label for row in frame.collect()], self.labels.tolist())
         with self.fails("column label as int, expected smallint"):
-            spark.read.format("idx").options(**self.paths).schema("label int").load().collect()
+            self.spark.read.format("idx").options(**self.paths).schema("label int").load().collect()
         with self.fails("the schema has a column other"):
-            spark.read.format("idx").options(**self.paths).schema(StructType([StructField("other", ShortType())])).load().collect()
+            self.spark.read.format("idx").options(**self.paths).schema(StructType([StructField("other", ShortType())])).load().collect()
 
     def test_limit_ends_the_program(self) -> None:
-        self.assertEqual(len(load(**self.paths, rowsPerPartition="1000").limit(3).collect()), 3)
+        self.assertEqual(len(self.load(**self.paths, rowsPerPartition="1000").limit(3).collect()), 3)
         self.assert_no_program_runs()
 
     def test_flags_of_the_program(self) -> None:
-        found = load(images=self.paths["images"], transpose="true", invert="true").collect()
+        found = self.load(images=self.paths["images"], transpose="true", invert="true").collect()
         self.assertEqual([row.image for row in found], (255 - self.images.transpose(0, 2, 1)).reshape(1000, -1).tolist())
-        found = load(images=self.paths["images"], reshape="-1x2x4", rowsPerPartition="300").collect()
+        found = self.load(images=self.paths["images"], reshape="-1x2x4", rowsPerPartition="300").collect()
         self.assertEqual([row.image for row in found], self.images.reshape(2000, 8).tolist())
 
     def test_several_paths(self) -> None:
-        frame = spark.read.format("idx").load([self.paths["images"], self.paths["labels"]])
+        frame = self.spark.read.format("idx").load([self.paths["images"], self.paths["labels"]])
         self.assertEqual([row.label for row in frame.collect()], self.labels.tolist())
 
     def test_metadata_tells_the_shape(self) -> None:
-        self.assertEqual(load(**self.paths).schema["image"].metadata, {"idx.dtype": "uint8", "idx.shape": "[4,4]"})
+        self.assertEqual(self.load(**self.paths).schema["image"].metadata, {"idx.dtype": "uint8", "idx.shape": "[4,4]"})
 
 
-class Packed(Case):
+class Packed(SparkCase):
     """Compressed files."""
 
     def setUp(self) -> None:
@@ -162,20 +142,32 @@ class Packed(Case):
 
     def test_one_partition_unless_told(self) -> None:
         for options, partitions in (({}, 1), ({"rowsPerPartition": "30000"}, 3), ({"rowsPerPartition": "30000", "rows": "69990:"}, 1)):
-            frame = load(labels=f"{self.path}.gz", **options)
+            frame = self.load(labels=f"{self.path}.gz", **options)
             self.assertEqual(frame.rdd.getNumPartitions(), partitions)
             self.assertEqual([row.label for row in frame.collect()], self.labels[-10 if "rows" in options else 0 :].tolist())
 
     def test_warning(self) -> None:
-        options = {"labels": f"{self.path}.gz", "binary": program()}
-        source = IdxDataSource(options)
         with mock.patch("idxport_spark._read.PARTITION_BYTES", 1000), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            self.assertEqual(len(source.reader(source.schema()).partitions()), 1)
+            self.assertEqual(len(self.reader(labels=f"{self.path}.gz").partitions()), 1)
         self.assertIn("cannot be entered in the middle: one task reads all 70,000 rows", str(caught[0].message))
 
 
-class Memory(Case):
+    def test_a_seek_table_lets_tasks_enter(self) -> None:
+        images = read(MNIST / "t10k-images-idx3-ubyte")
+        path = str(self.folder / "images.idx.zst")
+        subprocess.run([program(), "convert", str(MNIST / "t10k-images-idx3-ubyte"), "-o", path, "--quiet"], check=True)
+        with mock.patch("idxport_spark._read.PARTITION_BYTES", 784 * 3000), warnings.catch_warnings():
+            warnings.simplefilter("error")
+            reader = self.reader(images=path)
+            partitions = reader.partitions()
+        self.assertEqual(len(partitions), 4)
+        for i, partition in enumerate(partitions):
+            rows = [row for batch in reader.read(partition) for row in batch.column(0).to_pylist()]
+            self.assertTrue(np.array_equal(rows, images[3000 * i :][:3000].reshape(-1, 784)))
+
+
+class Memory(SparkCase):
     """A partition of any size takes the memory of a few batches (Linux: peaks in KiB)."""
 
     def test_one_partition_of_a_gigabyte(self) -> None:
@@ -201,7 +193,7 @@ class Memory(Case):
         self.assertLess(peak, 150 << 10)
 
 
-class Refusals(Case):
+class Refusals(SparkCase):
     """Errors say what to do."""
 
     def setUp(self) -> None:
@@ -214,7 +206,7 @@ class Refusals(Case):
             ({}, "give either a path"),
             ({"path": self.path, "images": self.path}, "give either a path"),
             ({"path": str(self.folder / "nothing")}, "no such file or folder"),
-            ({"path": "s3://bucket/x"}, "only files that the driver and every executor see"),
+            ({"path": "s3a://bucket/x"}, "begins with s3a://: expected a path, or a URL of s3, gs, azblob"),
             ({"path": self.path, "layout": "huge"}, "expected one of list, nested, binary"),
             ({"path": self.path, "rows": "7"}, "expected A:B"),
             ({"path": self.path, "rowsPerPartition": "0"}, "expected a positive number"),
@@ -227,9 +219,9 @@ class Refusals(Case):
             ({"images": str(MNIST / "train-images-idx3-ubyte"), "labels": str(MNIST / "t10k-labels-idx1-ubyte")}, "columns differ in length"),
         ):
             with self.subTest(words), self.fails(words):
-                direct(**options)
+                self.direct(**options)
         with self.fails("unknown option colums"):
-            load(path=self.path, colums="x").collect()
+            self.load(path=self.path, colums="x").collect()
 
     def test_no_program(self) -> None:
         with mock.patch.dict(os.environ, {"PATH": "/nowhere", "IDXPORT": ""}), mock.patch("idxport_spark._binary.__file__", "/nowhere/x.py"):
@@ -242,29 +234,29 @@ class Refusals(Case):
         whole = gzip.compress((self.folder / "x").read_bytes())
         (self.folder / "bad.gz").write_bytes(whole[:-8] + bytes(8))
         with self.fails("idxport: ", "exit code 65"):
-            load(path=str(self.folder / "bad.gz")).collect()
+            self.load(path=str(self.folder / "bad.gz")).collect()
         head = bytes([0, 0, 8, 1]) + (1 << 22).to_bytes(4, "big")
         data = gzip.compress(head + values.tobytes(), 1)
         (self.folder / "cut.gz").write_bytes(data[: len(data) // 2])
         with self.fails("idxport: ", "exit code 65"):
-            load(path=str(self.folder / "cut.gz")).collect()
+            self.load(path=str(self.folder / "cut.gz")).collect()
         self.assert_no_program_runs()
 
     def test_a_program_that_fails_without_a_report(self) -> None:
         fake = self.folder / "idxport"
-        fake.write_text(f'#!/bin/sh\ncase "$*" in *0:0*|*--to*) exec {program()} "$@";; esac\nhead -c 300000 /dev/zero | tr "\\0" "x" >&2\necho " the end" >&2\nexit 9\n')
+        fake.write_text(f'#!/bin/sh\ncase "$*" in *0:0*) exec {program()} "$@";; esac\nhead -c 300000 /dev/zero | tr "\\0" "x" >&2\necho " the end" >&2\nexit 9\n')
         fake.chmod(0o755)
         with self.fails("failed with exit code 9", "xxx the end"):
-            load(path=self.path, binary=str(fake)).collect()
-        fake.write_text(f'#!/bin/sh\ncase "$*" in *0:0*|*--to*) exec {program()} "$@";; esac\nkill -9 $$\n')
+            self.load(path=self.path, binary=str(fake)).collect()
+        fake.write_text(f'#!/bin/sh\ncase "$*" in *0:0*) exec {program()} "$@";; esac\nkill -9 $$\n')
         with self.fails("was ended by SIGKILL"):
-            load(path=self.path, binary=str(fake)).collect()
-        fake.write_text(f'#!/bin/sh\ncase "$*" in *0:0*|*--to*) exec {program()} "$@";; esac\nexec {program()} "$@" --rows 0:7\n')
+            self.load(path=self.path, binary=str(fake)).collect()
+        fake.write_text(f'#!/bin/sh\ncase "$*" in *0:0*) exec {program()} "$@";; esac\nexec {program()} "$@" --rows 0:7\n')
         with self.fails("found 7 rows"):
-            load(path=self.path, binary=str(fake)).collect()
+            self.load(path=self.path, binary=str(fake)).collect()
 
 
-class Identity(Case):
+class Identity(SparkCase):
     """A frame reads the files that load() saw, or fails."""
 
     def setUp(self) -> None:
@@ -279,14 +271,14 @@ class Identity(Case):
             with self.subTest(what):
                 write(self.path, "uint8", self.values)
                 os.utime(self.path, ns=(status.st_atime_ns, status.st_mtime_ns))
-                frame = load(path=str(self.path))
+                frame = self.load(path=str(self.path))
                 write(self.path, "uint8", values)
                 os.utime(self.path, ns=(times.st_atime_ns, times.st_mtime_ns) if times else (0, 0))
                 with self.fails(f"is not the file that load() saw: {what}"):
                     frame.count()
 
     def test_a_copy_will_do_if_content_is_asked_for(self) -> None:
-        frame = load(path=str(self.path), identity="content")
+        frame = self.load(path=str(self.path), identity="content")
         os.utime(self.path, ns=(0, 0))
         self.assertEqual(frame.count(), 100_000)
         write(self.path, "uint8", self.values[::-1])
@@ -294,14 +286,13 @@ class Identity(Case):
             frame.count()
 
     def test_gone(self) -> None:
-        frame = load(path=str(self.path))
+        frame = self.load(path=str(self.path))
         self.path.unlink()
         with self.fails("every executor must see the file"):
             frame.count()
 
     def test_changed_while_it_is_read(self) -> None:
-        source = IdxDataSource({"path": str(self.path), "binary": program()})
-        reader = source.reader(source.schema())
+        reader = self.reader(path=str(self.path))
         (partition,) = reader.partitions()
         batches = reader.read(partition)
         next(batches)
@@ -310,8 +301,7 @@ class Identity(Case):
             list(batches)
 
     def test_a_generator_that_is_left_ends_the_program(self) -> None:
-        source = IdxDataSource({"path": str(self.path), "binary": program()})
-        reader = source.reader(source.schema())
+        reader = self.reader(path=str(self.path))
         batches = reader.read(reader.partitions()[0])
         next(batches)
         batches.close()

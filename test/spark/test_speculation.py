@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pyspark
 
-from support import MNIST, Case, Slow, expected_sums, pixel_sums, read, read_parts, session, wait_for, write
+from support import MNIST, Case, Slow, expected_sums, pixel_sums, read, read_parts, session, stop, wait_for, write
 
 HOSTS = ("127.0.0.2", "127.0.0.3")
 
@@ -40,7 +40,7 @@ def setUpModule() -> None:
         unittest.addModuleCleanup(end, daemon(place, host, "worker.Worker", "--cores", "2", "--memory", "1g", url))
     speculation = {"spark_speculation": "true", "spark_speculation_interval": "200ms", "spark_speculation_quantile": "0.5", "spark_speculation_multiplier": "1.5"}
     spark = session(url, **speculation, spark_executor_memory="1g", spark_speculation_minTaskRuntime="500ms", spark_driver_host="127.0.0.1")
-    unittest.addModuleCleanup(lambda: spark.stop())
+    unittest.addModuleCleanup(stop)
     wait_for(lambda: spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() == 3, "two executors and the driver")
 
 

@@ -9,39 +9,21 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as sql
-from pyspark.sql.datasource import CaseInsensitiveDict
 
-from idxport_spark import IdxDataSource, IdxError
-from support import MNIST, Case, equal, program, random, read, read_parts, session, table, write
+from idxport_spark import IdxError
+from support import MNIST, SparkCase, equal, random, read, read_parts, table, write
 
 IDX_NAMES = {"uint8": "ubyte", "int8": "byte", "int16": "short", "int32": "int", "float32": "float", "float64": "double"}
 
 
-def setUpModule() -> None:
-    global spark
-    spark = session("local[2]")
-
-
-def tearDownModule() -> None:
-    spark.stop()
-
-
-def load(**options: str):
-    return spark.read.format("idx").options(**options).load()
-
-
-def save(frame, folder: Path, mode: str = "append", **options: str) -> None:
-    frame.write.format("idx").mode(mode).options(**options).save(str(folder))
-
-
-class Written(Case):
+class Written(SparkCase):
     """Files by the format's definition."""
 
     def test_types_ranks_layouts(self) -> None:
         values, columns = table(self.folder, 101)
         for layout in ("list", "nested", "binary"):
             out = self.folder / layout
-            save(load(columns=columns, layout=layout, rowsPerPartition="40"), out)
+            self.save(self.load(columns=columns, layout=layout, rowsPerPartition="40"), out)
             self.assertEqual(len(list(out.iterdir())), 3 * len(values) + 1)
             self.assertEqual((out / "_SUCCESS").stat().st_size, 0)
             for name, expected in values.items():
@@ -49,81 +31,81 @@ class Written(Case):
                     found = read_parts(out, f"{name}-idx{expected.ndim}-{IDX_NAMES[name.split('_')[0]]}")
                     self.assertTrue(found.dtype.newbyteorder("=") == expected.dtype.newbyteorder("=") and equal(found, expected))
         # The parts are one table again, in their order.
-        rows = load(path=str(self.folder / "list"), select="_row,int32_1", rowIndex="true", rows="39:82").collect()
+        rows = self.load(path=str(self.folder / "list"), select="_row,int32_1", rowIndex="true", rows="39:82").collect()
         self.assertEqual([(row._row, row.int32_1) for row in rows], list(zip(range(39, 82), values["int32_1"][39:82].tolist())))
 
     def test_mnist_filtered(self) -> None:
         images, labels = read(MNIST / "train-images-idx3-ubyte"), read(MNIST / "train-labels-idx1-ubyte")
-        frame = load(path=str(MNIST), split="train", rowsPerPartition="13000")
-        save(frame.where("label = 7"), self.folder / "sevens")
+        frame = self.load(path=str(MNIST), split="train", rowsPerPartition="13000")
+        self.save(frame.where("label = 7"), self.folder / "sevens")
         self.assertTrue(np.array_equal(read_parts(self.folder / "sevens", "images-idx3-ubyte"), images[labels == 7]))
         self.assertTrue(np.array_equal(read_parts(self.folder / "sevens", "labels-idx1-ubyte"), labels[labels == 7]))
 
     def test_frames_of_others(self) -> None:
-        frame = spark.createDataFrame([([[1.0, 2.0], [3.0, 4.0]], 7, bytearray(b"\1\0\2\0"))], "x array<array<double>>, n bigint, b binary").coalesce(1)
-        save(frame, self.folder / "out", dtype="n=uint8,b=int16,x=float32", shape="b=1x2")
+        frame = self.spark.createDataFrame([([[1.0, 2.0], [3.0, 4.0]], 7, bytearray(b"\1\0\2\0"))], "x array<array<double>>, n bigint, b binary").coalesce(1)
+        self.save(frame, self.folder / "out", dtype="n=uint8,b=int16,x=float32", shape="b=1x2")
         (x,), (n,), (b,) = (list(self.folder.glob(f"out/part-*-{name}-*")) for name in "xnb")
         self.assertEqual((x.name[-11:], n.name[-10:], b.name[-10:]), ("-idx3-float", "idx1-ubyte", "idx3-short"))
         self.assertEqual((read(x).tolist(), read(n).tolist(), read(b).tolist()), ([[[1, 2], [3, 4]]], [7], [[[1, 2]]]))
 
     def test_no_rows(self) -> None:
-        frame = load(images=write(self.folder / "images", "uint8", random("uint8", (100, 4, 6))))
-        save(frame.where("false"), self.folder / "none")
+        frame = self.load(images=write(self.folder / "images", "uint8", random("uint8", (100, 4, 6))))
+        self.save(frame.where("false"), self.folder / "none")
         self.assertEqual(read(self.folder / "none" / "part-00000-images-idx3-ubyte").shape, (0, 4, 6))
 
 
-class Modes(Case):
+class Modes(SparkCase):
     """Whole or absent, and nothing that was not written here is replaced."""
 
     def setUp(self) -> None:
         super().setUp()
         self.out = self.folder / "out"
-        self.one, self.two = spark.range(0, 50, 1, 3).selectExpr("cast(id as int) n"), spark.range(50, 90, 1, 2).selectExpr("cast(id as int) n")
+        self.one, self.two = self.spark.range(0, 50, 1, 3).selectExpr("cast(id as int) n"), self.spark.range(50, 90, 1, 2).selectExpr("cast(id as int) n")
 
     def test_append_makes_and_never_adds(self) -> None:
         self.out.mkdir()  # empty: that is as good as absent
-        save(self.one, self.out)
+        self.save(self.one, self.out)
         before = sorted(os.listdir(self.out))
         with self.fails("exists and is not empty"):
-            save(self.two, self.out)
+            self.save(self.two, self.out)
         self.assertEqual(sorted(os.listdir(self.out)), before)
         self.assertEqual(read_parts(self.out, "n-idx1-int").tolist(), list(range(50)))
         self.assertEqual(os.listdir(self.folder), ["out"])
 
     def test_overwrite(self) -> None:
-        save(self.one, self.out, "overwrite")
-        save(self.two, self.out, "overwrite")
+        self.save(self.one, self.out, "overwrite")
+        self.save(self.two, self.out, "overwrite")
         self.assertEqual(read_parts(self.out, "n-idx1-int").tolist(), list(range(50, 90)))
         self.assertEqual(len(os.listdir(self.out)), 3)
         (self.out / "thesis.txt").touch()
         with self.fails("holds thesis.txt, which was not written here"):
-            save(self.one, self.out, "overwrite")
+            self.save(self.one, self.out, "overwrite")
         self.assertEqual(os.listdir(self.folder), ["out"])
 
     def test_a_failed_job_leaves_what_was_there(self) -> None:
-        save(self.one, self.out)
-        bad = spark.range(0, 90, 1, 3).withColumn("n", sql.when(sql.col("id") > 80, 1 << 40).otherwise(sql.col("id"))).select("n")
+        self.save(self.one, self.out)
+        bad = self.spark.range(0, 90, 1, 3).withColumn("n", sql.when(sql.col("id") > 80, 1 << 40).otherwise(sql.col("id"))).select("n")
         with self.fails("column n as int32"):
-            save(bad, self.out, "overwrite")
+            self.save(bad, self.out, "overwrite")
         self.assertEqual(read_parts(self.out, "n-idx1-int").tolist(), list(range(50)))
         self.assertEqual(os.listdir(self.folder), ["out"])
 
     def test_spark_has_no_mode_error_for_sources_in_python(self) -> None:
         with self.fails("UNSUPPORTED_DATA_SOURCE_SAVE_MODE"):
-            save(self.one, self.out, "error")
+            self.save(self.one, self.out, "error")
 
 
-class Attempts(Case):
+class Attempts(SparkCase):
     """The writer's side of Spark's protocol, driven by hand."""
 
     def setUp(self) -> None:
         super().setUp()
         self.out = self.folder / "out"
-        self.schema = spark.createDataFrame([], "n int, x array<smallint>").schema
+        self.schema = self.spark.createDataFrame([], "n int, x array<smallint>").schema
         self.writer = self.make()
 
     def make(self, overwrite: bool = False, **options: str):
-        return IdxDataSource(CaseInsensitiveDict({"path": str(self.out), "binary": program(), **options})).writer(self.schema, overwrite)
+        return self.source(path=str(self.out), **options).writer(self.schema, overwrite)
 
     def batch(self, numbers: list, lists: list) -> pa.RecordBatch:
         return pa.record_batch({"n": pa.array(numbers, pa.int32()), "x": pa.array(lists, pa.list_(pa.int16()))})
@@ -196,7 +178,7 @@ class Attempts(Case):
             with self.subTest(words), self.assertRaisesRegex(IdxError, words):
                 self.make(**options)
         with self.assertRaisesRegex(IdxError, "column s is string"):
-            IdxDataSource(CaseInsensitiveDict({"path": str(self.out)})).writer(spark.createDataFrame([], "s string").schema, False)
+            self.source(path=str(self.out)).writer(self.spark.createDataFrame([], "s string").schema, False)
 
     def test_parts_of_other_shapes(self) -> None:
         from dataclasses import replace

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import IO, Any, Optional
 
@@ -138,15 +138,18 @@ def run(binary: str, *arguments: str) -> tuple[bytes, dict[str, Any]]:
         return data, program.finish()
 
 
-def stream(binary: str, *arguments: str) -> Iterator[pa.RecordBatch]:
-    """The record batches of a run that writes an Arrow stream, as they come. The program ends with the generator, whoever closes it."""
+def stream(binary: str, *arguments: str, check: Callable[[dict[str, Any]], None]) -> Generator[pa.RecordBatch, None, None]:
+    """The record batches of a run that writes an Arrow stream, as they come; after the last, check is given the report.
+
+    The program ends with the generator, whoever closes it.
+    """
     with Program(binary, arguments) as program:
         try:
             yield from pa.ipc.open_stream(program.stdout)
         except (pa.ArrowInvalid, OSError):
             program.finish()  # says why the stream broke off
             raise
-        program.finish()
+        check(program.finish())
 
 
 def _report(said: bytes) -> dict[str, Any]:

@@ -1,21 +1,21 @@
-"""The files behind a table, and how a task tells that they are the ones that the driver saw."""
+"""The files and objects behind a table, and how a task tells that they are the ones that the driver saw."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Optional
+from typing import Any, Optional, Union
 from urllib.parse import unquote, urlsplit
 
-from ._binary import IdxError, Program
+from ._binary import IdxError
+from ._objects import SCHEMES, Object, is_url
 
 # How much of a file goes into its digest: this many blocks of this many bytes, evenly spread, the first and the last among them.
 _BLOCKS, _BLOCK = 16, 4096
-
-# What compressed files begin with: gzip, zstd, xz, bzip2. They cannot be entered in the middle.
-_COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\x00", b"BZh")
 
 # The codes of IDX's data types, and the sizes of their elements in bytes.
 _SIZES = {0x08: 1, 0x09: 1, 0x0B: 2, 0x0C: 4, 0x0D: 4, 0x0E: 8}
@@ -29,19 +29,18 @@ class File:
     size: int
     mtime: int  # in nanoseconds
     digest: str  # of samples: a file of gigabytes is not read for it
-    packed: bool  # compressed, by its content
+    sequential: bool  # it cannot be entered in the middle, being compressed
 
     @staticmethod
-    def at(path: str) -> File:
+    def at(path: str, sequential: bool = False) -> File:
         """Look at a file."""
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
-            packed = file.read(6).startswith(_COMPRESSED)
             sha = hashlib.sha256()
             for i in range(_BLOCKS):
                 file.seek(max(status.st_size - _BLOCK, 0) * i // (_BLOCKS - 1))
                 sha.update(file.read(_BLOCK))
-        return File(path, status.st_size, status.st_mtime_ns, sha.hexdigest(), packed)
+        return File(path, status.st_size, status.st_mtime_ns, sha.hexdigest(), sequential)
 
     def check(self, times: bool) -> None:
         """Raise IdxError if another file is there now. Without times, a copy of the file will do, as executors without a shared file system have it."""
@@ -55,13 +54,28 @@ class File:
                 raise IdxError(f"{self.path} is not the file that load() saw: {what}: found {found}, expected {expected}; load it again{hint}")
 
 
+def seen(entry: Mapping[str, Any]) -> Union[File, Object]:
+    """What the driver knows of an input, which is an entry of the program's report."""
+    path, sequential = entry["path"], entry.get("sequential", False)
+    if not is_url(path):
+        return File.at(local(path), sequential)
+    if "etag" not in entry:
+        raise IdxError(f"{path}: the storage tells no ETag, by which tasks would know the version that load() saw; copy it to a file")
+    return Object(path, entry["etag"], sequential)
+
+
+def readable(path: str) -> str:
+    """A path or a URL as the program takes it; a file that Spark may call file:/… by its absolute path."""
+    return path if is_url(path) else local(path)
+
+
 def local(path: str) -> str:
     """The absolute path of a file that Spark may call file:/…"""
     url = urlsplit(path)
     if url.scheme == "file":
         return unquote(url.path)
-    if "://" in path:
-        raise IdxError(f"{path}: only files that the driver and every executor see under one path can be read and written")
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", path):
+        raise IdxError(f"a URL that begins with {path.partition(':')[0]}://: expected a path, or a URL of {', '.join(SCHEMES)}; Hadoop's s3a: is s3: here")
     return os.path.abspath(path)
 
 
@@ -70,16 +84,6 @@ def header(head: bytes) -> Optional[tuple[int, tuple[int, ...]]]:
     if len(head) < 4 or head[:2] != b"\0\0" or head[2] not in _SIZES or len(head) < 4 + 4 * head[3]:
         return None
     return head[2], struct.unpack_from(f">{head[3]}I", head, 4)
-
-
-def count_rows(binary: str, path: str, flags: tuple[str, ...]) -> int:
-    """How many rows a file has, by its header: as the program writes it, so that compression and --reshape are taken care of. No data is read."""
-    with Program(binary, ["convert", path, *flags, "--dataset", "none", "--to", "idx", "-o", "-", "--quiet", "--json", "--workers", "1"]) as program:
-        head = header(program.stdout.read(4 + 4 * 255))
-        if head is None:
-            program.finish()
-            raise IdxError(f"{path}: idxport made no IDX file of it")
-        return head[1][0] if head[1] else 1
 
 
 def plain_header(path: str) -> Optional[tuple[int, tuple[int, ...]]]:

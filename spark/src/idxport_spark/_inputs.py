@@ -1,4 +1,4 @@
-"""What the options say, and what the files are: done once, on the driver."""
+"""What the options say, and what the files and objects are: done once, on the driver."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import pyarrow as pa
 
 from ._binary import IdxError, find_binary, run
-from ._files import File, count_rows, local, plain_header
+from ._files import File, plain_header, readable, seen
+from ._objects import Object, Parameters, is_url
 
 LAYOUTS = ("list", "nested", "binary", "spark-image")
 
@@ -31,8 +32,8 @@ ROLES = {"images": "image", "labels": "label"}
 class Segment:
     """Files whose rows belong together: most tables are one, a folder that the writer made has one for each part."""
 
-    inputs: tuple[str, ...]  # as the program takes them
-    files: tuple[File, ...]
+    inputs: tuple[str, ...]  # as the program takes them, with the parameters of URLs
+    files: tuple[Union[File, Object], ...]
     rows: int
 
 
@@ -75,42 +76,60 @@ def resolve(options: Mapping[str, str]) -> Inputs:
     """Find the files and read their headers. Raises IdxError, with the program's words where it refuses them."""
     check_names(options, _OPTIONS)
     binary = find_binary(options.get("binary"))
-    given = _arguments(options)
-    parts = _parts(given[0]) if len(given) == 1 else []
+    named, paths = _columns(options), _paths(options)
+    if bool(named) == bool(paths):
+        raise IdxError("give either a path, as in load(path), or the options images, labels and columns")
+    parameters = Parameters([*named.values(), *paths])
+    given = [f"{name}={parameters.added(path)}" for name, path in named.items()] or [parameters.added(path) for path in paths]
+    parts = _parts(paths[0]) if len(paths) == 1 else []
     flags = _flags(options)
     schema, report = _look(binary, parts[0] if parts else given, flags + tuple(f"--split={split}" for split in words(options.get("split", ""))))
-    paths = list(dict.fromkeys(local(entry["path"]) for entry in report["inputs"]))
     # From here on everybody is told what the data set is, or that there is none: tasks need not find it out again, by a hash of the labels.
     if "dataset" not in options:
         flags += ("--dataset", (schema.metadata or {}).get(b"idx.dataset", b"none").decode())
     if parts:
         first, *others = (_part(part) for part in parts)
         return Inputs((first, *(_like(first, other) for other in others)), schema, {}, flags)
-    named = all("=" in argument for argument in given)
-    rows = count_rows(binary, paths[0], tuple(_reshape(options)))
-    segment = Segment(tuple(given) if named else tuple(paths), tuple(File.at(path) for path in paths), rows)
+    entries = {entry["path"]: entry for entry in report["inputs"]}
+    inputs = given if named else [parameters.added(readable(path)) for path in entries]
+    segment = Segment(tuple(inputs), tuple(seen(entry) for entry in entries.values()), _rows(report))
     columns = [entry["column"] for entry in report["inputs"]]
-    homes = dict(zip(columns, segment.inputs)) if sorted(columns) == sorted(schema.names) and len(columns) == len(segment.inputs) else {}
+    homes = dict(zip(columns, inputs)) if sorted(columns) == sorted(schema.names) and len(columns) == len(inputs) else {}
     return Inputs((segment,), schema, homes, flags)
 
 
-def _arguments(options: Mapping[str, str]) -> list[str]:
-    """The inputs as the program takes them: what is named, or one path."""
-    named = {name: options[option] for name, option in (("image", "images"), ("label", "labels")) if option in options}
+def _columns(options: Mapping[str, str]) -> dict[str, str]:
+    """The files and URLs that are named as columns."""
+    named = {name: _there(options[option]) for name, option in (("image", "images"), ("label", "labels")) if option in options}
     for word in words(options.get("columns", "")):
         name, equals, path = word.partition("=")
         if not equals or not name or not path or name in named:
-            raise IdxError(f"option columns: found {word}, expected name=path, each name once")
-        named[name] = path
+            raise IdxError(f"option columns: found {word.partition('?')[0]}, expected name=path, each name once")
+        named[name] = _there(path)
+    return named
+
+
+def _paths(options: Mapping[str, str]) -> list[str]:
+    """What load() was given."""
     paths = json.loads(options["paths"]) if "paths" in options else [options["path"]] if "path" in options else []
-    if bool(named) == bool(paths):
-        raise IdxError("give either a path, as in load(path), or the options images, labels and columns")
-    arguments = [f"{name}={local(path)}" for name, path in named.items()] if named else [local(path) for path in paths]
-    for argument in arguments:
-        path = argument if paths else argument.partition("=")[2]
-        if not os.path.exists(path):
-            raise IdxError(f"{path}: no such file or folder", 66, "no_input")
-    return arguments
+    return [_there(path) for path in paths]
+
+
+def _there(path: str) -> str:
+    """A path or a URL as the program takes it. Whether an object is there is the program's to say."""
+    path = readable(path)
+    if not is_url(path) and not os.path.exists(path):
+        raise IdxError(f"{path}: no such file or folder", 66, "no_input")
+    return path
+
+
+def _rows(report: Mapping[str, Any]) -> int:
+    """How many rows the table has, by the report of a run that took none of them."""
+    first = report["inputs"][0]
+    rows: int = first.get("source_rows", -1)
+    if rows < 0:
+        raise IdxError(f"{first['path']}: idxport reports no number of rows: the input has no header that tells it, or the program is older than this package")
+    return rows
 
 
 def _flags(options: Mapping[str, str]) -> tuple[str, ...]:
@@ -119,10 +138,6 @@ def _flags(options: Mapping[str, str]) -> tuple[str, ...]:
         raise IdxError(f"option layout: found {layout}, expected one of {', '.join(LAYOUTS)}")
     flags = [f"{flag}={options[name]}" for name, flag in _FLAGS.items() if name in options]
     return ("--layout", layout, *flags)
-
-
-def _reshape(options: Mapping[str, str]) -> list[str]:
-    return [f"{_FLAGS[name]}={options[name]}" for name in ("reshape", "maxRecordBytes") if name in options]
 
 
 def _look(binary: str, inputs: list[str], flags: tuple[str, ...]) -> tuple[pa.Schema, dict[str, Any]]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import pyarrow as pa
 from pyspark.sql import datasource
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import LongType, StructField, StructType
 
-from ._binary import IdxError, find_binary, stream
+from ._binary import IdxError, find_binary, run, stream
 from ._files import File
 from ._inputs import Inputs, truth, words
+from ._objects import Object
 from ._types import arrow_schema, convert, row_bytes, same_type, spark_schema
 
 # The column of the option rowIndex.
@@ -29,10 +31,10 @@ _MAX_RANGES = 64
 
 @dataclass(frozen=True)
 class Range(InputPartition):
-    """A partition: rows of files, which are as they were."""
+    """A partition: rows of files and objects, which are as they were."""
 
     inputs: tuple[str, ...]
-    files: tuple[File, ...]
+    files: tuple[Union[File, Object], ...]
     start: int  # within the files
     stop: int
     first: int  # of the whole table
@@ -70,13 +72,13 @@ class IdxReader(DataSourceReader):
         """Rows of about 64 MiB, or as many as the option rowsPerPartition says; of a compressed file all."""
         step = self._step
         pruned = [self._pruned(segment.inputs, segment.files) for segment in self._inputs.segments]
-        packed = [file.path for _, files in pruned for file in files if file.packed]
+        packed = [file.path for _, files in pruned for file in files if file.sequential]
         if packed and not self._explicit:
             step = max(self._inputs.rows, 1)
             if self._inputs.rows > self._step:
                 warnings.warn(
-                    f"{packed[0]} is compressed and cannot be entered in the middle: one task reads all {self._inputs.rows:,} rows. Decompress it (idxport convert "
-                    f"{packed[0]} -o idx=FOLDER/), or set rowsPerPartition, and every task decompresses all that is before its rows",
+                    f"{packed[0]} is compressed and cannot be entered in the middle: one task reads all {self._inputs.rows:,} rows. Make it seekable (idxport convert "
+                    f"{packed[0]} -o NAME.idx.zst), or set rowsPerPartition, and every task decompresses all that is before its rows",
                     stacklevel=2,
                 )
         found: list[InputPartition] = []
@@ -93,19 +95,48 @@ class IdxReader(DataSourceReader):
         assert isinstance(partition, Range)
         if partition.start >= partition.stop:
             return
-        for file in partition.files:
+        files = [file for file in partition.files if isinstance(file, File)]
+        for file in files:
             file.check(self._times)
-        rows = f"{partition.start}:{partition.stop}"
-        # One worker: there is one task for each core, and turning IDX into Arrow takes no more.
-        flags = ("--rows", rows, "-o", "arrows=-", "--quiet", "--json", "--workers", "1", *self._inputs.flags)
         row = partition.first
-        for batch in stream(find_binary(self._binary), "convert", *partition.inputs, *flags):
-            yield self._finished(batch, row)
-            row += batch.num_rows
+        with contextlib.closing(self._batches(partition)) as batches:
+            for batch in batches:
+                yield self._finished(batch, row)
+                row += batch.num_rows
         if row != partition.first + partition.stop - partition.start:
-            raise IdxError(f"rows {rows} of {', '.join(partition.inputs)}: found {row - partition.first} rows")
-        for file in partition.files:
+            names = ", ".join(file.path for file in partition.files)
+            raise IdxError(f"rows {partition.start}:{partition.stop} of {names}: found {row - partition.first} rows")
+        for file in files:
             file.check(self._times)  # nor changed meanwhile
+
+    def _batches(self, partition: Range) -> Generator[pa.RecordBatch, None, None]:
+        """The batches of a run, of the versions of objects that load() saw: that is known before the first one is handed out, and once more behind the last."""
+        objects = [file for file in partition.files if isinstance(file, Object)]
+        binary = find_binary(self._binary)
+
+        def command(rows: str) -> tuple[str, ...]:
+            # One worker: there is one task for each core, and turning IDX into Arrow takes no more.
+            return ("convert", *partition.inputs, "--rows", rows, "-o", "arrows=-", "--quiet", "--json", "--workers", "1", *self._inputs.flags)
+
+        def check(report: Mapping[str, Any]) -> None:
+            for each in objects:
+                each.check(report)
+
+        with contextlib.closing(stream(binary, *command(f"{partition.start}:{partition.stop}"), check=check)) as batches:
+            if not objects:
+                yield from batches
+                return
+            try:
+                first = next(batches, None)
+            except (IdxError, pa.ArrowInvalid):
+                check(run(binary, *command("0:0"))[1])  # another version is what it failed of, if there is one
+                raise
+            # The run opened its objects before this one does: what has not changed until now had not changed then. Who takes only the first rows never
+            # sees the report of the run itself.
+            check(run(binary, *command("0:0"))[1])
+            if first is not None:
+                yield first
+            yield from batches
 
     def _finished(self, batch: pa.RecordBatch, row: int) -> pa.RecordBatch:
         """A batch of the program with Spark's types."""
@@ -126,7 +157,7 @@ class IdxReader(DataSourceReader):
         chosen = [self._inputs.schema.field(name) for name in self._schema.names if name in self._inputs.schema.names]
         return pa.schema(chosen)
 
-    def _pruned(self, inputs: tuple[str, ...], files: tuple[File, ...]) -> tuple[tuple[str, ...], tuple[File, ...]]:
+    def _pruned(self, inputs: tuple[str, ...], files: tuple[Union[File, Object], ...]) -> tuple[tuple[str, ...], tuple[Union[File, Object], ...]]:
         """The files of the columns that are read; at least one, as somebody may want only the row index."""
         homes = {argument.partition("=")[0]: argument for argument in inputs} if len(self._inputs.segments) > 1 else self._inputs.homes
         if not homes:

@@ -21,6 +21,7 @@ from pyspark.sql.types import StructType
 from ._binary import IdxError, Program, find_binary
 from ._files import local, plain_header
 from ._inputs import PART, check_names
+from ._objects import is_url
 from ._tensors import Plan, field, plans, tensor
 
 _OPTIONS = ("path", "dtype", "shape", "binary")
@@ -44,6 +45,13 @@ class IdxWriter(DataSourceArrowWriter):
         check_names(options, _OPTIONS)
         if "path" not in options:
             raise IdxError("give a folder, as in save(folder)")
+        if is_url(options["path"]):
+            raise IdxError(
+                "data frames are not written to object storage: save into a folder that the driver and every executor see, and copy that; "
+                "or convert without Spark, in parts: idxport plan",
+                64,
+                "usage",
+            )
         self._target = os.path.realpath(local(options["path"]))
         self._overwrite = overwrite
         self._plans = plans(schema, options)

@@ -1,0 +1,78 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+)
+
+// Module is what is installed.
+const Module = "github.com/versity/versitygw/cmd/versitygw@v1.8.0"
+
+// Region is where clients say that the server is.
+const Region = "us-east-1"
+
+// Install builds the server below the folder work, and returns its path. What is said about it goes to standard error.
+func Install(ctx context.Context, work string) (string, error) {
+	bin := filepath.Join(work, "gobin")
+	c := exec.CommandContext(ctx, "go", "install", Module)
+	c.Dir, c.Stderr = work, os.Stderr
+	c.Env = append(os.Environ(), "GOBIN="+bin, "GOFLAGS=-buildvcs=false")
+	return filepath.Join(bin, "versitygw"), c.Run()
+}
+
+// A Server is running. Stop ends it.
+type Server struct {
+	Endpoint string // its URL
+	Client   *s3.Client
+	process  *exec.Cmd
+}
+
+// Start starts the program server on a port that is free, with its objects and its log below the folder work, and waits until it has made the bucket.
+func Start(ctx context.Context, server, work, bucket string, key aws.Credentials) (*Server, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := l.Addr().String()
+	root := filepath.Join(work, "objects")
+	if err := errors.Join(l.Close(), os.MkdirAll(root, 0o700)); err != nil {
+		return nil, err
+	}
+	log, err := os.Create(filepath.Join(work, "gateway.log"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close() // the process has it
+	s := &Server{Endpoint: "http://" + address}
+	s.process = exec.CommandContext(ctx, server, "--port", address, "--access", key.AccessKeyID, "--secret", key.SecretAccessKey, "--quiet", "posix", root)
+	s.process.Stdout, s.process.Stderr = log, log
+	if err := s.process.Start(); err != nil {
+		return nil, err
+	}
+	credentials := aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return key, nil })
+	s.Client = s3.New(s3.Options{Region: Region, BaseEndpoint: aws.String(s.Endpoint), UsePathStyle: true, Credentials: credentials})
+	for range 100 {
+		if _, err = s.Client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: aws.String(bucket)}); err == nil {
+			return s, nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	s.Stop()
+	text, _ := os.ReadFile(log.Name())
+	return nil, fmt.Errorf("the server does not answer: %w\n%s", err, text)
+}
+
+// Stop ends the server.
+func (s *Server) Stop() {
+	_ = s.process.Process.Kill()
+	_ = s.process.Wait()
+}
