@@ -36,6 +36,8 @@ lint:
 	GOOS=darwin $(GO) vet ./...
 	$(GO) vet -tags lean ./object ./cmd/...
 	$(GO) vet -tags gs,azblob ./object
+	$(GO) vet -tags gs ./object
+	$(GO) vet -tags azblob ./object
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) test -count=1 ./test/house
 
@@ -101,10 +103,17 @@ faults-quick: build
 unattended: build
 	$$(test/interop/venv ../unattended) test/unattended/run.py --binary $(BIN) $(UNATTENDED_FLAGS)
 
-## object: conversions from and to a real S3 server on this machine, which is installed for it, compared with local ones; 100 uploads through broken connections; UPLOADS=10 for CI
+## object: conversions from and to a real S3 server on this machine, which is installed for it, compared with local ones; 100 uploads through broken connections, and 50 tables
+## made of parts, with runs killed; UPLOADS=10 TABLES=5 for CI
 UPLOADS ?= 100
+TABLES ?= 50
 object: build data
-	$(GO) run ./test/object -binary $(BIN) -rounds $(UPLOADS)
+	$(GO) run ./test/object -binary $(BIN) -rounds $(UPLOADS) -tables $(TABLES)
+
+## object-clouds: the same for gs and azblob, on emulators that are installed for it (Node and npm needed)
+object-clouds: data
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -tags gs,azblob -o $(BIN)-clouds ./cmd/idxport
+	$(GO) run ./test/object -binary $(BIN)-clouds -clouds gs,azblob -rounds $(UPLOADS)
 
 ## lean: the program without object storage, as bin/idxport-lean, which stays under 15 MB
 lean:

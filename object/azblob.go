@@ -57,7 +57,9 @@ func azblobService(q url.Values) (*azureblob.ServiceURLOptions, error) {
 		return nil, &failure{kind: ErrURL, text: "with AZURE_STORAGE_SAS_TOKEN no parameter may name the server, which would get the token",
 			hint: "name it by AZURE_STORAGE_DOMAIN and AZURE_STORAGE_PROTOCOL"}
 	}
-	o.AccountName, o.StorageDomain, o.Protocol = cmp.Or(q.Get("storage_account"), o.AccountName), cmp.Or(q.Get("domain"), o.StorageDomain), cmp.Or(q.Get("protocol"), o.Protocol)
+	o.AccountName = cmp.Or(q.Get("storage_account"), o.AccountName)
+	o.StorageDomain = cmp.Or(q.Get("domain"), o.StorageDomain)
+	o.Protocol = cmp.Or(q.Get("protocol"), o.Protocol)
 	if q.Has("localemu") {
 		emulator, err := strconv.ParseBool(q.Get("localemu"))
 		if err != nil {

@@ -35,20 +35,29 @@ func answerFailure(code string, status int, hint string) error {
 	return &failure{kind: ErrTransfer, text: text}
 }
 
-// silence is what an error means that is no answer of the server. The end of a context stays what it is.
+// silence is what an error means that is no answer of the server.
 func silence(err error, hint string) error {
 	var known *failure
 	switch {
 	case errors.As(err, &known): // of watched requests
 		return known
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return err
+	case errors.Is(err, context.Canceled): // by the caller, and without the text around it, which is the request
+		return context.Canceled
 	}
 	err = unanswered(err)
 	if errors.As(err, &known) && known.hint != "" {
 		known.hint = hint
 	}
 	return err
+}
+
+// repeats tells whether a request that failed so is to be repeated.
+func (d *delivery) repeats(err error) bool {
+	if !passing(err) {
+		return false
+	}
+	d.doubt.Store(true)
+	return true
 }
 
 // patientTransport ends requests of uploads that stand still: the kits of the clouds wait forever. All others are watched by whoever makes them.

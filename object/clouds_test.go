@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"testing"
 	"time"
 
@@ -47,6 +49,7 @@ func TestAnswersOfClouds(t *testing.T) {
 		"azblob, not that way":      {azblobFailure(&azcore.ResponseError{StatusCode: 409, ErrorCode: "InvalidBlobType"}), ErrTransfer, false},
 		"azblob, the caller's end":  {azblobFailure(context.Canceled), context.Canceled, false},
 		"gs, a broken connection":   {gsFailure(io.ErrUnexpectedEOF), ErrTransfer, true},
+		"gs, nobody answers":        {gsFailure(&net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}), ErrTransfer, true},
 		"gs, the end of the caller": {gsFailure(context.Canceled), context.Canceled, false},
 	} {
 		if !errors.Is(c.found, c.kind) || passing(c.found) != c.again {

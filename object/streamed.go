@@ -32,15 +32,6 @@ type delivery struct {
 	sum     *[]byte     // where the MD5 of the object is put before the last request, for storages that cannot know it; may be nil
 }
 
-// repeats tells whether a request that failed so is to be repeated.
-func (d *delivery) repeats(err error) bool {
-	if !passing(err) {
-		return false
-	}
-	d.doubt.Store(true)
-	return true
-}
-
 // stallKey is under which the context of an upload has how long each of its requests may stand still, a time.Duration.
 type stallKey struct{}
 

@@ -41,7 +41,7 @@ func (t *tests) plans() []plan {
 			p.kind = "passes"
 		case 2:
 			p.kind = "killed"
-			p.signal = []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM}[i/5%2]
+			p.signal = []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGINT}[i/5%3]
 		case 3:
 			p.kind, p.fault = "stays", []proxy.Fault{proxy.Error500, proxy.Reset, proxy.Denied403, proxy.Stall}[random.IntN(4)]
 		case 4:
@@ -59,13 +59,16 @@ type upload struct {
 	key      string
 	expected []byte // what the program makes
 	seen     atomic.Int64
+	closed   atomic.Bool // the last request was sent
 	process  atomic.Pointer[os.Process]
 }
 
 // next is the fault of a request. Faults that pass hit two requests.
 func (u *upload) next(r *http.Request) proxy.Fault {
 	n := u.seen.Add(1)
-	last := r.Method == http.MethodPost && r.URL.Query().Has("uploadId")
+	if u.t.cloud.last(r) {
+		u.closed.Store(true)
+	}
 	switch u.kind {
 	case "passes":
 		if n == u.request || n == u.request+1 {
@@ -83,7 +86,7 @@ func (u *upload) next(r *http.Request) proxy.Fault {
 			return u.fault
 		}
 	case "taken":
-		if last {
+		if u.t.cloud.last(r) {
 			return u.fault
 		}
 	}
@@ -124,45 +127,42 @@ func (t *tests) faults() {
 // run makes one upload, with somebody looking all the time, and tells how it ended.
 func (u *upload) run() string {
 	t := u.t
-	path := t.store.file(u.key)
 	if u.overwrite {
-		if err := os.WriteFile(t.local("old"), old, 0o600); err != nil {
-			t.fail("%v", err)
-		}
-		if err := t.store.put(t.ctx, u.key, t.local("old")); err != nil {
+		if err := t.cloud.put(t.ctx, u.key, old, ""); err != nil {
 			t.fail("%v", err)
 		}
 	}
-	_, front := t.store.behind(u.next)
+	_, front, there := behind(t.cloud, u.next)
 	defer func() { front.CloseClientConnections(); front.Close() }()
 	done := make(chan struct{})
 	var wait sync.WaitGroup
-	wait.Go(func() { u.watch(path, done) })
-	args := []string{"convert", t.raw(files[2]), t.raw(files[3]), "-o", "s3://" + bucket + "/" + u.key + query(front.URL, "&stall=700ms")}
+	wait.Go(func() { u.watch(done) })
+	args := []string{"convert", t.raw(files[2]), t.raw(files[3]), "-o", there.object(u.key, "stall=700ms")}
 	if u.overwrite {
 		args = append(args, "--overwrite")
 	}
-	r := t.run(func(p *os.Process) { u.process.Store(p) }, args...)
+	r := t.run(there, func(p *os.Process) { u.process.Store(p) }, args...)
 	close(done)
 	wait.Wait()
-	return u.judge(r, path)
+	return u.judge(r)
 }
 
-// watch looks at the object until done is closed: whatever is there must be whole.
-func (u *upload) watch(path string, done <-chan struct{}) {
+// watch looks at the object until done is closed: whatever is there must be whole. It looks often, but leaves most of the time to the server.
+func (u *upload) watch(done <-chan struct{}) {
 	for {
-		u.look(path)
+		begin := time.Now()
+		u.look()
 		select {
 		case <-done:
 			return
-		case <-time.After(2 * time.Millisecond):
+		case <-time.After(max(2*time.Millisecond, 5*time.Since(begin))):
 		}
 	}
 }
 
 // look tells what is there: nothing, the old object or the new one. Anything else is a failure.
-func (u *upload) look(path string) string {
-	text, err := os.ReadFile(path)
+func (u *upload) look() string {
+	text, err := u.t.cloud.get(u.t.ctx, u.key)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !u.overwrite:
 		return "nothing"
@@ -176,16 +176,12 @@ func (u *upload) look(path string) string {
 }
 
 // judge compares what is there with what the program said, and looks for parts that are left.
-func (u *upload) judge(r result, path string) string {
+func (u *upload) judge(r result) string {
 	t := u.t
-	found := u.look(path)
+	found := u.look()
 	outcome := fmt.Sprintf("%s, exit %d, %s object", u.kind, r.code, found)
 	problem := ""
-	parts, err := t.store.left(t.ctx, u.key)
-	pieces := 0
-	for _, n := range parts {
-		pieces += n
-	}
+	pieces, err := t.cloud.left(t.ctx, u.key)
 	switch {
 	case err != nil:
 		problem = err.Error()
@@ -199,15 +195,17 @@ func (u *upload) judge(r result, path string) string {
 		problem = "expected 74"
 	case u.kind == "taken" && r.code != 73:
 		problem = "expected 73"
-	case u.kind == "killed" && u.signal == syscall.SIGTERM && r.code != 143 && r.code != 0:
-		problem = "expected 143"
+	case u.kind == "killed" && u.signal != syscall.SIGKILL && r.code != 128+int(u.signal) && r.code != 0:
+		problem = fmt.Sprintf("expected %d", 128+int(u.signal))
+	case u.kind == "killed" && r.code != 0 && found == "new" && !u.closed.Load():
+		problem = "an object is there, although nobody sent the last request"
 	case pieces > 0 && r.code != 128+int(syscall.SIGKILL):
 		problem = fmt.Sprintf("%d parts are left", pieces)
 	}
 	if pieces > 0 {
 		outcome += ", parts left for a lifecycle rule"
 	}
-	if err := t.store.clean(t.ctx, u.key); err != nil {
+	if err := t.cloud.clean(t.ctx, u.key); err != nil {
 		problem += " " + err.Error()
 	}
 	if problem != "" {

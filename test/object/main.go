@@ -1,10 +1,11 @@
 //go:build linux
 
-// Command object drives the built program against a real S3 server, versitygw, on this machine: conversions in both directions compared with local ones byte for byte, and
-// uploads through a proxy that breaks connections, answers with errors, goes silent and kills the program.
+// Command object drives the built program against real servers of object storage on this machine: versitygw for S3, and where asked for
+// fake-gcs-server for Google's and Azurite for Azure's. Conversions in both directions are compared with local ones byte for byte, and uploads and
+// reads go through a proxy that breaks connections, answers with errors, goes silent and kills the program.
 //
-// The server is installed by the go command into a folder of its own, at one version; it is no dependency of the program. It keeps an object as the file of its name, which
-// is how this program looks at them without S3.
+// The servers are installed by the go command and Node's package manager into a folder of their own, each at one version; they are no dependencies
+// of the program. Each has a way past the program by which this one looks at objects.
 package main
 
 import (
@@ -12,6 +13,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"log"
 	"os"
 	"os/exec"
@@ -19,24 +21,27 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 )
 
-// gateway is the server, pinned.
-const gateway = "github.com/versity/versitygw/cmd/versitygw@v1.8.0"
-
 type settings struct {
-	binary, data, server string
-	rounds, at           int
-	seed                 uint64
-	verbose              bool
+	binary, data, clouds       string
+	gateway, emulator, azurite string
+	rounds, tables, at         int
+	seed                       uint64
+	verbose                    bool
 }
 
 func main() {
 	var s settings
-	flag.StringVar(&s.binary, "binary", "bin/idxport", "the program")
+	flag.StringVar(&s.binary, "binary", "bin/idxport", "the program; for gs and azblob built with -tags gs,azblob")
 	flag.StringVar(&s.data, "data", "data", "a folder with mnist/ and fashion-mnist/")
-	flag.StringVar(&s.server, "versitygw", "", "the server; empty: install it")
-	flag.IntVar(&s.rounds, "rounds", 100, "uploads with faults")
+	flag.StringVar(&s.clouds, "clouds", "s3", "the kinds of storage: some of s3,gs,azblob")
+	flag.StringVar(&s.gateway, "versitygw", "", "the server for s3; empty: install it")
+	flag.StringVar(&s.emulator, "fake-gcs-server", "", "the server for gs; empty: install it")
+	flag.StringVar(&s.azurite, "azurite", "", "the folder where npm ci has installed the server for azblob; empty: install it")
+	flag.IntVar(&s.rounds, "rounds", 100, "uploads with faults, to each")
+	flag.IntVar(&s.tables, "tables", 20, "tables of parts with faults, to S3")
 	flag.IntVar(&s.at, "at-once", 2, "so many of them at a time")
 	flag.Uint64Var(&s.seed, "seed", 1, "of the choice of faults")
 	flag.BoolVar(&s.verbose, "v", false, "tell of every upload")
@@ -56,36 +61,60 @@ func run(ctx context.Context, s settings) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, removeAll(work)) }()
-	for _, path := range []*string{&s.binary, &s.data} {
+	for _, path := range []*string{&s.binary, &s.data, &s.azurite} {
+		if *path == "" {
+			continue
+		}
 		if *path, err = filepath.Abs(*path); err != nil {
 			return err
 		}
 	}
-	if s.server == "" {
-		if s.server, err = install(ctx, work); err != nil {
-			return err
+	failed := 0
+	for name := range strings.SplitSeq(s.clouds, ",") {
+		n, err := runCloud(ctx, s, name, filepath.Join(work, name))
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
+		failed += n
 	}
-	store, err := start(ctx, s.server, work)
-	if err != nil {
-		return err
-	}
-	defer store.stop()
-	t := &tests{settings: s, ctx: ctx, work: work, store: store}
-	t.conversions()
-	t.ranges()
-	t.failures()
-	t.faults()
-	fmt.Printf("%d passed, %d failed\n", t.passed, t.failed)
-	if t.failed > 0 {
+	if failed > 0 {
 		return errors.New("object storage: failed")
 	}
 	return ctx.Err()
 }
 
+// runCloud makes all checks of one kind of storage, and tells how many failed.
+func runCloud(ctx context.Context, s settings, name, work string) (failed int, err error) {
+	start, ok := clouds[name]
+	if !ok {
+		return 0, errors.New("expected s3, gs or azblob")
+	}
+	if err := os.MkdirAll(work, 0o700); err != nil {
+		return 0, err
+	}
+	c, err := start(ctx, s, work)
+	if err != nil {
+		return 0, err
+	}
+	defer c.stop()
+	begin := time.Now()
+	t := &tests{settings: s, ctx: ctx, work: work, cloud: c, home: c.at(c.home())}
+	t.conversions()
+	t.ranges()
+	t.replaced()
+	t.broken()
+	t.failures()
+	t.faults()
+	if name == "s3" { // only S3 can hold what is not seen
+		t.tables(s.tables)
+	}
+	fmt.Printf("%s: %d passed, %d failed, in %v\n", name, t.passed, t.failed, time.Since(begin).Round(time.Second))
+	return t.failed, nil
+}
+
 // removeAll removes what the go command made too, whose folders are read-only.
 func removeAll(dir string) error {
-	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
 			_ = os.Chmod(path, 0o700)
 		}
@@ -94,44 +123,16 @@ func removeAll(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// install builds the server in a folder outside of any module.
-func install(ctx context.Context, work string) (string, error) {
-	bin := filepath.Join(work, "gobin")
-	c := exec.CommandContext(ctx, "go", "install", gateway)
-	c.Dir, c.Stderr = work, os.Stderr
-	c.Env = append(os.Environ(), "GOBIN="+bin, "GOFLAGS=-buildvcs=false")
-	fmt.Println("installing", gateway)
-	return filepath.Join(bin, "versitygw"), c.Run()
-}
-
 // A result is a run of the program.
 type result struct {
 	code   int
 	output string // both streams
 }
 
-// The key of the server, which the program finds in its environment as its users' do, and must not show.
-const (
-	accessKey = "AKIAIDXPORTTESTING00"
-	secretKey = "not/a/real/secret/but/never/to/be/shown0"
-)
-
-// environment is that of the program: the key, and nothing of this machine's own.
-func environment() []string {
-	env := []string{"AWS_ACCESS_KEY_ID=" + accessKey, "AWS_SECRET_ACCESS_KEY=" + secretKey, "AWS_REGION=us-east-1", "AWS_EC2_METADATA_DISABLED=true",
-		"AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null"}
-	for _, e := range os.Environ() {
-		if !strings.HasPrefix(e, "AWS_") && !strings.Contains(strings.ToLower(e), "_proxy=") {
-			env = append(env, e)
-		}
-	}
-	return env
-}
-
-// run runs the program; started is told of the process.
-func (t *tests) run(started func(*os.Process), args ...string) result {
+// run runs the program for a server as it is told of it; started is told of the process.
+func (t *tests) run(p place, started func(*os.Process), args ...string) result {
 	c := exec.CommandContext(t.ctx, t.binary, args...)
-	c.Dir, c.Env = t.work, environment()
+	c.Dir, c.Env = t.work, p.environment()
 	var out strings.Builder
 	c.Stdout, c.Stderr = &out, &out
 	if err := c.Start(); err != nil {
@@ -145,7 +146,7 @@ func (t *tests) run(started func(*os.Process), args ...string) result {
 	if status, ok := c.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		r.code = 128 + int(status.Signal())
 	}
-	for _, secret := range []string{secretKey, accessKey, "Signature", "X-Amz"} {
+	for _, secret := range []string{secretKey, accessKey, accountKey, "Signature", "SharedKey", "X-Amz"} {
 		if strings.Contains(r.output, secret) {
 			t.fail("%v shows %q: %s", args, secret, r.output)
 		}

@@ -6,10 +6,14 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/idxport/idxport/test/object/proxy"
 )
 
 // tests are the checks of a run, and their outcome.
@@ -17,7 +21,8 @@ type tests struct {
 	settings
 	ctx   context.Context
 	work  string
-	store *store
+	cloud cloud
+	home  place // the server itself
 
 	mu             sync.Mutex
 	passed, failed int
@@ -37,9 +42,14 @@ func (t *tests) pass(format string, args ...any) {
 	fmt.Printf("ok: "+format+"\n", args...)
 }
 
-// ends demands that a run ends with a code.
+// ends demands that a run for the server ends with a code.
 func (t *tests) ends(code int, args ...string) (result, bool) {
-	r := t.run(nil, args...)
+	return t.endsAt(t.home, code, args...)
+}
+
+// endsAt is ends for any place.
+func (t *tests) endsAt(p place, code int, args ...string) (result, bool) {
+	r := t.run(p, nil, args...)
 	if r.code != code {
 		t.fail("%v: exit %d, expected %d: %s", args, r.code, code, r.output)
 	}
@@ -48,13 +58,34 @@ func (t *tests) ends(code int, args ...string) (result, bool) {
 
 // same demands that two files have the same bytes.
 func (t *tests) same(what, found, expected string) {
-	a, errA := os.ReadFile(found)
+	a, err := os.ReadFile(found)
+	t.compare(what, a, err, expected)
+}
+
+// sameObject is same for an object.
+func (t *tests) sameObject(what, key, expected string) {
+	a, err := t.cloud.get(t.ctx, key)
+	t.compare(what, a, err, expected)
+}
+
+func (t *tests) compare(what string, found []byte, err error, expected string) {
 	b, errB := os.ReadFile(expected)
-	if errA != nil || errB != nil || !bytes.Equal(a, b) {
-		t.fail("%s: %s (%d bytes, %v) is not %s (%d bytes, %v)", what, found, len(a), errA, expected, len(b), errB)
+	if err != nil || errB != nil || !bytes.Equal(found, b) {
+		t.fail("%s: found %d bytes, %v, which is not %s (%d bytes, %v)", what, len(found), err, expected, len(b), errB)
 		return
 	}
-	t.pass("%s, %d bytes", what, len(a))
+	t.pass("%s, %d bytes", what, len(found))
+}
+
+// store puts a file into the bucket.
+func (t *tests) store(key, path, encoding string) {
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = t.cloud.put(t.ctx, key, text, encoding)
+	}
+	if err != nil {
+		t.fail("%s: %v", key, err)
+	}
 }
 
 // local is a path in the working folder.
@@ -69,17 +100,14 @@ var files = []string{"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k
 
 // conversions compares runs from and to the store with local ones.
 func (t *tests) conversions() {
-	s := t.store
+	s := t.home
 	if err := os.MkdirAll(t.local(""), 0o700); err != nil {
 		t.fail("%v", err)
 	}
 	for _, name := range files {
-		if err := s.put(t.ctx, "mnist/"+name, t.raw(name)); err != nil {
-			t.fail("%v", err)
-		}
-		if err := s.put(t.ctx, "fashion/"+name+".gz", t.packed(name)); err != nil {
-			t.fail("%v", err)
-		}
+		t.store("mnist/"+name, t.raw(name), "")
+		t.store("fashion/"+name+".gz", t.packed(name), "")
+		t.store("encoded/"+name+".gz", t.packed(name), "gzip")
 	}
 	// The local results, which other tests compare with the format and with other programs.
 	t.ends(0, "convert", t.raw(""), "-o", t.local("mnist")+"/", "--to", "parquet,csv,arrow")
@@ -89,17 +117,19 @@ func (t *tests) conversions() {
 	t.same("from objects to a file", t.local("from.parquet"), t.local("mnist/train.parquet"))
 	t.ends(0, "convert", s.object("mnist/"), "-o", s.object("out/"), "--to", "parquet,csv,arrow")
 	for _, name := range []string{"train.parquet", "train.csv", "train.arrow", "test.parquet", "test.csv", "test.arrow"} {
-		t.same("from a prefix to a prefix: "+name, s.file("out/"+name), t.local("mnist/"+name))
+		t.sameObject("from a prefix to a prefix: "+name, "out/"+name, t.local("mnist/"+name))
 	}
 	t.ends(0, "convert", t.raw(""), "-o", s.object("up/{split}.parquet"))
-	t.same("from files to an object", s.file("up/train.parquet"), t.local("mnist/train.parquet"))
-	t.ends(0, "convert", s.object("fashion/"+files[0]+".gz"), s.object("fashion/"+files[1]+".gz"), "-o", s.object("fashion.parquet"))
-	t.same("from compressed objects", s.file("fashion.parquet"), t.local("fashion.parquet"))
+	t.sameObject("from files to an object", "up/train.parquet", t.local("mnist/train.parquet"))
+	for _, folder := range []string{"fashion", "encoded"} { // as they are, and such as clouds and connections may unpack
+		t.ends(0, "convert", s.object(folder+"/"+files[0]+".gz"), s.object(folder+"/"+files[1]+".gz"), "-o", s.object(folder+".parquet"))
+		t.sameObject("from compressed objects: "+folder, folder+".parquet", t.local("fashion.parquet"))
+	}
 
 	for _, from := range []string{"parquet", "arrow", "csv"} {
 		t.ends(0, "convert", s.object("out/train."+from), "-o", "idx="+s.object("back/"+from+"/"))
 		for _, name := range files[:2] {
-			t.same("back from "+from+": "+name, s.file("back/"+from+"/"+name), t.raw(name))
+			t.sameObject("back from "+from+": "+name, "back/"+from+"/"+name, t.raw(name))
 		}
 	}
 	file := "file://" + t.raw(files[2])
@@ -111,7 +141,7 @@ func (t *tests) conversions() {
 
 // looks are the commands that write nothing.
 func (t *tests) looks() {
-	s := t.store
+	s := t.home
 	if r, ok := t.ends(0, "inspect", s.object("mnist/")); ok {
 		local, _ := t.ends(0, "inspect", t.raw(""))
 		if a, b := withoutPaths(r.output), withoutPaths(local.output); a != b {
@@ -141,10 +171,9 @@ func withoutPaths(text string) string {
 
 // ranges demands that --rows reads no more than the rows, and the beginnings of the files.
 func (t *tests) ranges() {
-	p, front := t.store.behind(nil)
+	p, front, there := behind(t.cloud, nil)
 	defer front.Close()
-	at := func(key string) string { return "s3://" + bucket + "/" + key + query(front.URL, "") }
-	t.ends(0, "convert", at("mnist/"+files[0]), at("mnist/"+files[1]), "--dataset", "mnist", "--rows", "30000:31000", "-o", t.local("rows.parquet"))
+	t.endsAt(there, 0, "convert", there.object("mnist/"+files[0]), there.object("mnist/"+files[1]), "--dataset", "mnist", "--rows", "30000:31000", "-o", t.local("rows.parquet"))
 	t.ends(0, "convert", t.raw(files[0]), t.raw(files[1]), "--dataset", "mnist", "--rows", "30000:31000", "-o", t.local("rows-local.parquet"))
 	t.same("--rows", t.local("rows.parquet"), t.local("rows-local.parquet"))
 	const images, beginning = 1000 * 784, 64 << 10
@@ -156,10 +185,23 @@ func (t *tests) ranges() {
 	}
 }
 
+// replaced demands that an object is replaced if and only if that is asked for.
+func (t *tests) replaced() {
+	if err := t.cloud.put(t.ctx, "old.csv", old, ""); err != nil {
+		t.fail("%v", err)
+	}
+	at := t.home.object("old.csv")
+	t.ends(73, "convert", t.raw(files[2]), t.raw(files[3]), "-o", at)
+	if found, err := t.cloud.get(t.ctx, "old.csv"); err != nil || !bytes.Equal(found, old) {
+		t.fail("without --overwrite: found %d bytes, %v", len(found), err)
+	}
+	t.ends(0, "convert", t.raw(files[2]), t.raw(files[3]), "-o", at, "--overwrite")
+	t.sameObject("--overwrite", "old.csv", t.local("mnist/test.csv"))
+}
+
 // failures demands the exit codes.
 func (t *tests) failures() {
-	s := t.store
-	in := t.raw(files[2])
+	s, in := t.home, t.raw(files[2])
 	for _, c := range []struct {
 		name string
 		code int
@@ -167,22 +209,36 @@ func (t *tests) failures() {
 		args []string
 	}{
 		{"no such object", 66, "not found", []string{"inspect", s.object("none")}},
-		{"no such bucket", 66, "not found", []string{"inspect", strings.Replace(s.object("x"), "s3://"+bucket+"/", "s3://none/", 1)}},
-		{"no such bucket for an output", 73, "bucket does not exist", []string{"convert", in, "-o", strings.Replace(s.object("x.npy"), "s3://"+bucket+"/", "s3://none/", 1)}},
+		{"no such bucket", 66, "not found", []string{"inspect", s.in("none", "x")}},
+		{"no such bucket for an output", 73, "bucket does not exist", []string{"convert", in, "-o", s.in("none", "x.npy")}},
 		{"an output that exists", 73, "already exists", []string{"convert", in, "-o", s.object("out/train.parquet")}},
 		{"a folder of images", 64, "one step", []string{"convert", t.raw(""), "-o", "png=" + s.object("png")}},
 		{"many files", 64, "one step", []string{"convert", in, "-o", s.object("parts.parquet"), "--rows-per-file", "1000"}},
-		{"a secret in a URL", 64, "credentials do not belong", []string{"inspect", s.object("x") + "&secret_key=x"}},
+		{"a secret in a URL", 64, "credentials do not belong", []string{"inspect", s.object("x", "secret_key=x")}},
 		{"--verify", 64, "afterwards", []string{"convert", in, "-o", s.object("v.parquet"), "--verify"}},
 		{"--if-changed", 64, "leave out --if-changed", []string{"convert", in, "-o", s.object("v.parquet"), "--if-changed"}},
 		{"an output that is an input", 73, "is an input", []string{"convert", s.object("mnist/" + files[2]), "-o", s.object("mnist/" + files[2]), "--overwrite"}},
-		{"denied", 77, "access denied", []string{"inspect", s.object("mnist/") + "&anonymous=true"}},
-		{"nobody there", 74, "refused", []string{"inspect", "s3://" + bucket + "/x" + query("http://127.0.0.1:1", "&stall=1s")}},
 	} {
-		if r, ok := t.ends(c.code, c.args...); ok && !strings.Contains(r.output, c.says) {
-			t.fail("%s: %q does not say %q", c.name, r.output, c.says)
-		} else if ok {
-			t.pass("%s: exit %d", c.name, c.code)
-		}
+		t.refuses(c.name, s, c.code, c.says, c.args...)
+	}
+	nobody := t.cloud.at(&url.URL{Scheme: "http", Host: "127.0.0.1:1"})
+	t.refuses("nobody there", nobody, 74, "refused", "inspect", nobody.object("x", "stall=1s"))
+	stranger := t.cloud.stranger()
+	if stranger == nil {
+		_, front, denied := behind(t.cloud, func(*http.Request) proxy.Fault { return proxy.Denied403 })
+		defer front.Close()
+		stranger = &denied
+	}
+	t.refuses("denied", *stranger, 77, "access denied", "inspect", stranger.object("mnist/"))
+	t.refuses("denied for an object", *stranger, 77, "access denied", "inspect", stranger.object("mnist/"+files[0]))
+	t.refuses("denied for an output", *stranger, 77, "access denied", "convert", in, "-o", stranger.object("denied.npy"))
+}
+
+// refuses demands a code, and words that the program says.
+func (t *tests) refuses(name string, p place, code int, says string, args ...string) {
+	if r, ok := t.endsAt(p, code, args...); ok && !strings.Contains(r.output, says) {
+		t.fail("%s: %q does not say %q", name, r.output, says)
+	} else if ok {
+		t.pass("%s: exit %d", name, code)
 	}
 }
