@@ -32,6 +32,7 @@ func Install(ctx context.Context, work string) (string, error) {
 // A Server is running. Stop ends it.
 type Server struct {
 	Endpoint string // its URL
+	Root     string // the folder that has a folder for each bucket, and in it a file for each object
 	Client   *s3.Client
 	process  *exec.Cmd
 }
@@ -52,7 +53,7 @@ func Start(ctx context.Context, server, work, bucket string, key aws.Credentials
 		return nil, err
 	}
 	defer log.Close() // the process has it
-	s := &Server{Endpoint: "http://" + address}
+	s := &Server{Endpoint: "http://" + address, Root: root}
 	s.process = exec.CommandContext(ctx, server, "--port", address, "--access", key.AccessKeyID, "--secret", key.SecretAccessKey, "--quiet", "posix", root)
 	s.process.Stdout, s.process.Stderr = log, log
 	if err := s.process.Start(); err != nil {
