@@ -82,7 +82,7 @@ func live(t *testing.T, f *fake.Server, query string, o Options) {
 		t.Fatal(err)
 	}
 	send(noise(testPart))
-	if err := s.Sweep(t.Context(), "s3://b/x"); err != nil {
+	if err := s.Sweep(t.Context(), "s3://b/x", nil); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := f.Get("x"); !bytes.Equal(got, data) || f.Left() != 0 {
@@ -190,12 +190,30 @@ func TestSweepEndsOnlyWhatIsBelow(t *testing.T) {
 		{"s3://b/out/train", beside[:2]},
 		{"s3://b/", nil},
 	} {
-		if err := s.Sweep(t.Context(), step.prefix); err != nil {
+		if err := s.Sweep(t.Context(), step.prefix, nil); err != nil {
 			t.Error(err)
 		}
 		if left := f.Uploads(); !slices.Equal(left, step.left) {
 			t.Errorf("%s: found %v, expected %v", step.prefix, left, step.left)
 		}
+	}
+	for _, key := range []string{"a", "a/x", "b", "c", "d", "d", "d", "e"} {
+		w, err := s.Create(t.Context(), "s3://b/"+key, false)
+		if err == nil {
+			err = write(w, noise(10))
+		}
+		if err == nil {
+			_, err = w.Hold()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Sweep(t.Context(), "s3://b/", func(name string) bool { return name == "s3://b/d" || name == "s3://b/a" }); err != nil {
+		t.Error(err)
+	}
+	if left := f.Uploads(); !slices.Equal(left, []string{"a/x", "b", "c", "e"}) {
+		t.Errorf("of a and d: found %v left", left)
 	}
 }
 
@@ -212,7 +230,7 @@ func TestHeldErrorsShowNoRequest(t *testing.T) {
 	_, getErr := s.Get(t.Context(), "s3://b/y", 1)
 	for name, err := range map[string]error{
 		"Publish": s.Publish(t.Context(), object, r), "Holds": s.Holds(t.Context(), object, r), "Drop": s.Drop(t.Context(), object, r),
-		"Sweep": s.Sweep(t.Context(), "s3://b/"), "Put": s.Put(t.Context(), object, nil, true), "Remove": s.Remove(t.Context(), object),
+		"Sweep": s.Sweep(t.Context(), "s3://b/", nil), "Put": s.Put(t.Context(), object, nil, true), "Remove": s.Remove(t.Context(), object),
 	} {
 		var e *Error
 		if !errors.As(err, &e) || !errors.Is(err, ErrDenied) || !strings.HasPrefix(err.Error(), "s3://b/") {
@@ -247,7 +265,7 @@ func TestListsWithoutEnd(t *testing.T) {
 	t.Cleanup(server.Close)
 	s, object := another(t, "?anonymous=true&use_path_style=true&endpoint="+url.QueryEscape(server.URL), quick)
 	r := Receipt{Upload: "id", Bytes: 1, CRC32: "AAAAAA==", Parts: []ReceiptPart{{ETag: "e", Bytes: 1}}}
-	for name, err := range map[string]error{"Holds": s.Holds(t.Context(), object, r), "Sweep": s.Sweep(t.Context(), "s3://b/")} {
+	for name, err := range map[string]error{"Holds": s.Holds(t.Context(), object, r), "Sweep": s.Sweep(t.Context(), "s3://b/", nil)} {
 		if !errors.Is(err, ErrTransfer) || errors.Is(err, ErrNoUpload) || !strings.Contains(err.Error(), "pages") {
 			t.Errorf("%s: found %v, expected that the pages do not advance", name, err)
 		}

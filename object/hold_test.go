@@ -246,7 +246,7 @@ func TestUploadIsGone(t *testing.T) {
 		t.Errorf("Drop: %v", err)
 	}
 	f.Put("x", []byte("another"))
-	if err := s.Holds(t.Context(), object, r); !errors.Is(err, ErrNoUpload) || !strings.Contains(err.Error(), "another object is there") {
+	if err := s.Holds(t.Context(), object, r); !errors.Is(err, ErrExists) || !strings.Contains(err.Error(), "another object is there") {
 		t.Errorf("Holds with another object: %v", err)
 	}
 }
@@ -332,7 +332,7 @@ func TestOnlyS3Holds(t *testing.T) {
 		_, holdErr := w.Hold()
 		r := Receipt{CRC32: "AAAAAA=="}
 		for _, err := range []error{holdErr, s.CanHold(t.Context(), name), s.Publish(t.Context(), name, r), s.Holds(t.Context(), name, r),
-			s.Drop(t.Context(), name, r), s.Sweep(t.Context(), name)} {
+			s.Drop(t.Context(), name, r), s.Sweep(t.Context(), name, nil)} {
 			if !errors.Is(err, ErrHold) {
 				t.Errorf("%s: found %v, expected ErrHold", name, err)
 			}

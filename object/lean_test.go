@@ -24,7 +24,7 @@ func TestLeanSaysSo(t *testing.T) {
 		_, versionErr := s.OpenVersion(t.Context(), name, "")
 		for what, err := range map[string]error{
 			"CanHold": s.CanHold(t.Context(), name), "Publish": s.Publish(t.Context(), name, r), "Holds": s.Holds(t.Context(), name, r),
-			"Drop": s.Drop(t.Context(), name, r), "Sweep": s.Sweep(t.Context(), name), "Put": s.Put(t.Context(), name, nil, true),
+			"Drop": s.Drop(t.Context(), name, r), "Sweep": s.Sweep(t.Context(), name, nil), "Put": s.Put(t.Context(), name, nil, true),
 			"Remove": s.Remove(t.Context(), name), "Get": getErr, "OpenVersion": versionErr,
 		} {
 			if !errors.Is(err, ErrBuild) {

@@ -53,7 +53,7 @@ type holder interface {
 	publish(ctx context.Context, key string, r Receipt, o Options) error
 	holds(ctx context.Context, key string, r Receipt, o Options) error
 	drop(ctx context.Context, key, id string, o Options) error
-	sweep(ctx context.Context, prefix string, o Options) error
+	sweep(ctx context.Context, prefix string, ours func(key string) bool, o Options) error
 }
 
 // A heldUpload is an upload that may stay as it is when this process ends.
@@ -117,15 +117,14 @@ func (s *Store) Drop(ctx context.Context, name string, r Receipt) error {
 	})
 }
 
-// Sweep ends all uploads, whoever began them, of objects whose URL begins with prefix, letter by letter: s3://b/out/train has s3://b/out/training/x too, so
-// the prefix of a folder ends with a slash. None is fine. Some servers list only the uploads of the one key that is the prefix; there it ends nothing, and
-// Drop is needed.
-func (s *Store) Sweep(ctx context.Context, prefix string) error {
+// Sweep ends uploads, whoever began them, of objects whose URL begins with prefix, letter by letter: s3://b/out/train has s3://b/out/training/x too, so that of a folder ends with a
+// slash. It ends those whose URLs are ours, or all if ours is nil. A server that lists no uploads below a prefix (some list those of one key only) has nothing to end: Drop is sure.
+func (s *Store) Sweep(ctx context.Context, prefix string, ours func(name string) bool) error {
 	h, a, o, err := s.reachHolder(ctx, prefix)
 	if err != nil {
 		return err
 	}
-	return errorAt(a, toWrite(h.sweep(ctx, a.key, o)))
+	return errorAt(a, toWrite(h.sweep(ctx, a.key, func(key string) bool { return ours == nil || ours(a.root()+key) }, o)))
 }
 
 // withReceipt calls f with what it needs, if the receipt is one and the storage can hold.

@@ -103,7 +103,7 @@ func (b *s3Bucket) holds(ctx context.Context, key string, r Receipt, o Options) 
 	case found == same:
 		return nil
 	case found == other:
-		wrong += " and another object is there"
+		return &failure{kind: ErrExists, text: "another object is there, and " + wrong, hint: "move it away"}
 	}
 	return noUpload(wrong, r)
 }
@@ -151,11 +151,12 @@ func (b *s3Bucket) drop(ctx context.Context, key, id string, o Options) error {
 	return err
 }
 
-// sweep asks for the first page of uploads until it is the last: what it has ended is on no page any more, and not every server finds the next page.
-func (b *s3Bucket) sweep(ctx context.Context, prefix string, o Options) error {
+// sweep asks for a page of uploads again as long as it has ended some of it: what was ended is on no page any more, and not every server finds the next one.
+func (b *s3Bucket) sweep(ctx context.Context, prefix string, ours func(key string) bool, o Options) error {
 	ended := map[string]bool{} // by id
+	var at pageMark
 	for {
-		uploads, more, err := b.listUploads(ctx, prefix, o)
+		uploads, next, err := b.listUploads(ctx, prefix, at, o)
 		if err != nil {
 			return err
 		}
@@ -164,14 +165,20 @@ func (b *s3Bucket) sweep(ctx context.Context, prefix string, o Options) error {
 		g.SetLimit(sweeps)
 		for _, u := range uploads {
 			key, id := aws.ToString(u.Key), aws.ToString(u.UploadId)
-			ended[id] = true
-			g.Go(func() error { return b.drop(ctx, key, id, o) })
+			if ours(key) {
+				ended[id] = true
+				g.Go(func() error { return b.drop(ctx, key, id, o) })
+			}
 		}
-		if err := g.Wait(); err != nil || !more {
+		if err := g.Wait(); err != nil || next == (pageMark{}) {
 			return err
 		}
-		if len(ended) == before {
+		switch {
+		case len(ended) > before:
+		case next == at:
 			return endless()
+		default:
+			at = next
 		}
 	}
 }

@@ -41,22 +41,36 @@ func endless() error {
 	return &failure{kind: ErrTransfer, text: "found a list whose pages do not advance", hint: "check the server's ?endpoint= and what it supports"}
 }
 
-// listUploads are the first page of the uploads of keys that begin with prefix, and whether there are more.
-func (b *s3Bucket) listUploads(ctx context.Context, prefix string, o Options) (uploads []types.MultipartUpload, more bool, err error) {
+// A pageMark is where a page of uploads begins: behind this one. Its zero value is the first page.
+type pageMark struct{ key, id string }
+
+// listUploads are a page of the uploads of keys that begin with prefix, and where the next one begins; none: it is the last.
+func (b *s3Bucket) listUploads(ctx context.Context, prefix string, at pageMark, o Options) (uploads []types.MultipartUpload, next pageMark, err error) {
+	in := &s3.ListMultipartUploadsInput{Bucket: &b.name, Prefix: &prefix}
+	if at != (pageMark{}) {
+		in.KeyMarker, in.UploadIdMarker = &at.key, &at.id
+	}
 	var out *s3.ListMultipartUploadsOutput
 	err = o.retry(ctx, func() error {
 		return request(ctx, o, func(ctx context.Context, _ *watch) (err error) {
-			out, err = b.client.ListMultipartUploads(ctx, &s3.ListMultipartUploadsInput{Bucket: &b.name, Prefix: &prefix})
+			out, err = b.client.ListMultipartUploads(ctx, in)
 			return err
 		})
 	})
 	if err != nil {
-		return nil, false, err
+		return nil, next, err
 	}
 	for _, u := range out.Uploads {
 		if strings.HasPrefix(aws.ToString(u.Key), prefix) { // not every server looks at the prefix
 			uploads = append(uploads, u)
 		}
 	}
-	return uploads, aws.ToBool(out.IsTruncated), nil
+	if aws.ToBool(out.IsTruncated) {
+		next = pageMark{aws.ToString(out.NextKeyMarker), aws.ToString(out.NextUploadIdMarker)}
+		if next == (pageMark{}) && len(out.Uploads) > 0 { // some say it by the last upload alone
+			last := out.Uploads[len(out.Uploads)-1]
+			next = pageMark{aws.ToString(last.Key), aws.ToString(last.UploadId)}
+		}
+	}
+	return uploads, next, nil
 }

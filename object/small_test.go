@@ -155,7 +155,7 @@ func TestPutWithoutBucket(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := Receipt{Upload: "id", Bytes: 1, CRC32: "AAAAAA==", Parts: []ReceiptPart{{ETag: "e", Bytes: 1}}}
-	for _, err := range []error{s.Put(t.Context(), name, nil, false), s.Publish(t.Context(), name, r), s.Sweep(t.Context(), name)} {
+	for _, err := range []error{s.Put(t.Context(), name, nil, false), s.Publish(t.Context(), name, r), s.Sweep(t.Context(), name, nil)} {
 		if !errors.Is(err, ErrNoBucket) || errors.Is(err, ErrNotFound) {
 			t.Errorf("found %v, expected ErrNoBucket", err)
 		}

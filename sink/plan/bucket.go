@@ -110,7 +110,7 @@ func (b *bucket) clear(ctx context.Context) error {
 	group, inner := errgroup.WithContext(ctx)
 	group.SetLimit(b.parallel())
 	for name := range b.names {
-		group.Go(func() error { return b.store.Sweep(inner, source.Under(b.target, name)) })
+		group.Go(func() error { return b.store.Sweep(inner, source.Under(b.target, name), nil) })
 	}
 	if err := group.Wait(); err != nil {
 		return err

@@ -124,13 +124,17 @@ func (f *Server) listUploads(w http.ResponseWriter, q url.Values) {
 	type entry struct{ key, id string }
 	var all []entry
 	for id, u := range f.uploads {
-		if strings.HasPrefix(u.key, q.Get("prefix")) {
+		behind := cmp.Or(strings.Compare(u.key, q.Get("key-marker")), strings.Compare(id, q.Get("upload-id-marker"))) > 0
+		if behind && strings.HasPrefix(u.key, q.Get("prefix")) {
 			all = append(all, entry{u.key, id})
 		}
 	}
 	slices.SortFunc(all, func(a, b entry) int { return cmp.Or(strings.Compare(a.key, b.key), strings.Compare(a.id, b.id)) })
 	page := all[:min(len(all), f.page())]
 	fmt.Fprintf(w, `<ListMultipartUploadsResult><IsTruncated>%v</IsTruncated>`, len(all) > len(page))
+	if len(all) > len(page) {
+		fmt.Fprintf(w, `<NextKeyMarker>%s</NextKeyMarker><NextUploadIdMarker>%s</NextUploadIdMarker>`, page[len(page)-1].key, page[len(page)-1].id)
+	}
 	for _, e := range page {
 		fmt.Fprintf(w, `<Upload><Key>%s</Key><UploadId>%s</UploadId></Upload>`, e.key, e.id)
 	}
