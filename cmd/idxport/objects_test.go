@@ -14,9 +14,6 @@ import (
 	"github.com/idxport/idxport/test/object/fake"
 )
 
-// fashion are small files of Fashion-MNIST, by whose names they are found.
-var fashion = filepath.Join("..", "..", "testdata", "fashion-mnist")
-
 // storage is a server with the files of fashion below fashion/, and the URL of an object there.
 func storage(t *testing.T) (*fake.Server, func(key string) string) {
 	t.Helper()
@@ -33,15 +30,6 @@ func storage(t *testing.T) (*fake.Server, func(key string) string) {
 	return s, func(key string) string {
 		return "s3://b/" + key + "?anonymous=true&use_path_style=true&endpoint=" + url.QueryEscape(server.URL)
 	}
-}
-
-func read(t *testing.T, path string) []byte {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
 }
 
 // TestObjectsAreAsFiles compares runs from and to objects with runs on files.

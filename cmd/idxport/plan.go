@@ -17,7 +17,7 @@ import (
 const planUsage = `idxport plan INPUT... -o OUT --rows-per-part N --plan FILE [flags]
 
 Divides a conversion into parts that run anywhere: as jobs of an array under Kubernetes, AWS Batch or Slurm, or a few processes on one machine, on one file
-system. FILE says which rows each part has, what they are made of, and with which flags. Then
+system or on S3. FILE says which rows each part has, what they are made of, and with which flags. Then
 
    idxport convert --plan FILE --part N     makes part N; twice, at once or later, is harmless
    idxport status --plan FILE               prints the parts that are missing, as schedulers take them: 3,7-9
@@ -92,12 +92,15 @@ func (p *program) plan(ctx context.Context, c *cli.Command, r *report) error {
 		return err
 	}
 	defer closeAll(jobs)
-	made := &plan.Plan{Tool: toolVersion, Arguments: planArguments(c), Objects: o.objects, Parameters: o.objects.Parameters()}
+	made := &plan.Plan{Tool: toolVersion, Arguments: o.planArguments(c), Objects: o.objects, Parameters: o.objects.Parameters()}
 	for _, j := range jobs {
 		r.describe(j)
 		if err := p.addTarget(ctx, o, made, j, perPart, r); err != nil {
 			return err
 		}
+	}
+	if slices.ContainsFunc(made.Targets, func(t plan.Target) bool { return t.Path == path || t.Reads(path) }) {
+		return usagef("--plan %s: it is an input or an output", path).hint("give the plan a name of its own")
 	}
 	made.Complete(time.Now())
 	if err := made.Write(ctx, path, c.Bool("overwrite")); err != nil {
@@ -112,10 +115,14 @@ func (p *program) plan(ctx context.Context, c *cli.Command, r *report) error {
 }
 
 // planArguments are the flags that were given, as every part gets them.
-func planArguments(c *cli.Command) []string {
+func (o *convertOptions) planArguments(c *cli.Command) []string {
 	args := []string{}
 	for _, name := range planFlagNames {
 		if !c.IsSet(name) || slices.Contains(placeFlagNames, name) {
+			continue
+		}
+		if name == "classes" { // without the parameters of a URL
+			args = append(args, "--classes="+o.classes)
 			continue
 		}
 		if list, ok := c.Value(name).([]string); ok {
@@ -160,7 +167,7 @@ func (p *program) addTarget(ctx context.Context, o *convertOptions, made *plan.P
 		}
 		if whole && t.Rows > 0 {
 			perPart = t.Rows
-			r.note("%s is compressed and has no seek table, so that %s is one part; for more: idxport convert %[1]s -o NAME.idx.zst, and plan with that", f.Path, t.Path)
+			r.note("%s is compressed and has no seek table that fits, so that %s is one part; for more: idxport convert %[1]s -o NAME.idx.zst, and plan with that", f.Path, t.Path)
 		}
 	}
 	if o.classes != "" {
@@ -176,5 +183,9 @@ func (p *program) addTarget(ctx context.Context, o *convertOptions, made *plan.P
 		return err
 	}
 	made.Targets = append(made.Targets, t)
-	return nil
+	there, err := made.There(ctx, &t)
+	if there {
+		r.note("%s is there already: commit will refuse to replace it, unless this plan has made it", t.Path)
+	}
+	return err
 }

@@ -43,8 +43,8 @@ func (p *program) onPlan(name, usage, text string, do func(context.Context, *pla
 // commitCommand is `idxport commit`.
 func (p *program) commitCommand() *cli.Command {
 	return p.onPlan("commit", "make the output of a plan appear, once all its parts are there",
-		`Reads every part again and compares its size and hash with what the run told that made it. Then each output appears in one step, with an empty _SUCCESS.
-If a part is missing, nothing does. To commit again changes nothing.`, p.commit)
+		`Compares every part with what the run told that made it: files are read again, of uploads the storage tells the parts. Then each output appears, with an empty
+_SUCCESS: a folder in one step, objects one after another and _SUCCESS last. If a part is missing, nothing does. To commit again changes nothing.`, p.commit)
 }
 
 // statusCommand is `idxport status`.
@@ -56,27 +56,24 @@ func (p *program) statusCommand() *cli.Command {
 // abortCommand is `idxport abort`.
 func (p *program) abortCommand() *cli.Command {
 	return p.onPlan("abort", "remove what the parts of a plan have left",
-		`Removes the parts that are not committed. Outputs that are stay. Stop the runs of the parts first: one that goes on begins anew.`, p.abort)
+		`Removes the parts that are not committed. Outputs that are stay. Stop the runs of the parts first: one that goes on may leave something again.`, p.abort)
 }
 
 // commit does the work of `idxport commit`.
 func (p *program) commit(ctx context.Context, work *plan.Plan, r *report) error {
-	told, unchanged, err := work.Commit(ctx)
+	told, err := work.Commit(ctx)
 	if err != nil {
 		return err
 	}
 	for i := range work.Targets {
 		t := &work.Targets[i]
-		if unchanged {
+		if told[i] == nil {
 			r.Unchanged = append(r.Unchanged, t.Path)
 			r.note("%s: unchanged", t.Path)
 			continue
 		}
 		out := outputReport{Path: t.Path, Format: t.Format, Rows: t.Rows, shown: t.Path + "/"}
-		for _, task := range told {
-			if task.Part < t.Parts[0].Index || task.Part >= t.Parts[0].Index+len(t.Parts) {
-				continue
-			}
+		for _, task := range told[i] {
 			out.Bytes += task.Bytes
 			out.Parts = append(out.Parts, partReport{Path: source.Under(t.Path, task.Name), Rows: task.Rows, Bytes: task.Bytes, SHA256: task.SHA256})
 		}

@@ -35,11 +35,14 @@ func (in *planInputs) add(ctx context.Context, f dataset.File) (whole bool, err 
 	if err != nil {
 		return false, err
 	}
+	to, ok := t.HeaderEnd()
+	if ok && input.ETag == "" {
+		input.Header = &plan.Piece{To: to}
+	}
 	in.inputs, in.files = append(in.inputs, input), append(in.files, t)
 	if t.Rows() != in.rows {
 		return false, source.ErrorIn(f.Path, source.ErrChanged)
 	}
-	_, _, ok := t.Span(0, t.Rows())
 	return !ok, nil
 }
 
@@ -102,6 +105,9 @@ func (v *versions) Open(name string) (source.File, error) {
 		return v.everywhere.Open(name)
 	}
 	r, err := v.store.OpenVersion(v.ctx, name, etag)
+	if errors.Is(err, source.ErrChanged) { // not while it is read, but since the plan was made
+		return nil, &plan.Error{Message: "it is not the version that the plan was made of", Advice: "make a new plan", Err: plan.ErrInput}
+	}
 	if err != nil {
 		return nil, pathError("open", name, err)
 	}

@@ -148,7 +148,7 @@ func TestPlanOfObjectsRefuses(t *testing.T) {
 	other := bytes.Clone(labels)
 	other[len(other)-1] ^= 1
 	s.Put("plain/train-labels-idx1-ubyte", other)
-	expect(74, "changed", "convert", "--plan", plan, "--part", "1")
+	expect(65, "not the version that the plan was made of", "convert", "--plan", plan, "--part", "1")
 	s.Put("plain/train-labels-idx1-ubyte", labels)
 	expect(0, "", "convert", "--plan", plan, "--part", "1")
 

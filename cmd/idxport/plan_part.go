@@ -14,6 +14,7 @@ import (
 
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/sink/plan"
+	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 )
@@ -58,6 +59,10 @@ func (p *program) convertPart(ctx context.Context, c *cli.Command, r *report) er
 		work.Tidy(ctx, t)
 		r.note("%s is committed already", t.Path)
 		return nil
+	}
+	if errors.Is(err, object.ErrExists) {
+		name := source.Under(t.Path, work.FileName(t, part))
+		return &plan.Error{Message: name + ": it is there already", Advice: "idxport commit ends what a commit has begun; or move it away", Err: publish.ErrExists}
 	}
 	return err
 }
@@ -110,9 +115,11 @@ func readPlan(ctx context.Context, c *cli.Command, r *report) (*plan.Plan, error
 
 // partIsThere tells whether the part was made already.
 func (p *program) partIsThere(ctx context.Context, work *plan.Plan, t *plan.Target, part *plan.Part, r *report) (bool, error) {
-	if done, err := work.Committed(ctx, t); done || err != nil {
+	if done, err := work.Committed(ctx, t); err != nil {
+		return false, err
+	} else if done {
 		r.note("%s is committed already", t.Path)
-		return done, err
+		return true, nil
 	}
 	task, err := work.Told(ctx, t, part)
 	if task != nil {
@@ -168,7 +175,15 @@ func (p *program) makePart(ctx context.Context, c *cli.Command, work *plan.Plan,
 
 // partOptions are the options of a run of convert that makes the part at the path attempt.
 func (p *program) partOptions(ctx context.Context, work *plan.Plan, t *plan.Target, part *plan.Part, attempt string) (o *convertOptions, err error) {
-	args := append([]string{"convert", "--dataset=" + t.Dataset, "--output=" + t.Format + "=" + attempt}, work.Arguments...)
+	args := []string{"convert", "--dataset=" + t.Dataset, "--output=" + t.Format + "=" + attempt}
+	for _, arg := range work.Arguments { // a plan decides on the bytes of parts, and on nothing else
+		name, _, ok := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+		if !ok || !strings.HasPrefix(arg, "--") || !slices.Contains(planFlagNames, name) || slices.Contains(placeFlagNames, name) {
+			return nil, &plan.Error{Message: fmt.Sprintf("the plan has the argument %q, which is none of a part", arg), Advice: "make it anew with idxport plan", Err: plan.ErrPlan}
+		}
+		args = append(args, arg)
+	}
+	args = append(args, "--")
 	var inputs []dataset.Input
 	for _, in := range t.Inputs {
 		if in.Column != "" {

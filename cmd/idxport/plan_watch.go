@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/hex"
+	"slices"
 	"sync"
 
 	"github.com/zeebo/xxh3"
@@ -32,7 +33,7 @@ func (o *inputOptions) newWatch(ctx context.Context, t *plan.Target, part *plan.
 	return &watch{Files: &versions{everywhere{ctx, o.objects, o.opened}, etags}, target: t, part: part, whole: map[int]bool{}, wrong: map[int]bool{}}
 }
 
-// Open opens a file, which is watched if it is an input.
+// Open opens a file, which is watched if it is an input; as each of them, if it is several.
 func (w *watch) Open(name string) (source.File, error) {
 	f, err := w.Files.Open(name)
 	if err != nil {
@@ -40,12 +41,15 @@ func (w *watch) Open(name string) (source.File, error) {
 	}
 	for i := range w.target.Inputs {
 		in := &w.target.Inputs[i]
-		if in.Path == name && in.Hashed() {
-			piece := w.part.Pieces[i]
-			seen := &watchedFile{File: f, watch: w, input: i, from: piece.From, end: piece.To, next: piece.From, hash: xxh3.New()}
-			seen.compare()
-			return seen, nil
+		if in.Path != name || !in.Hashed() {
+			continue
 		}
+		seen := &watchedFile{File: f, watch: w, input: i, left: []*watched{newWatched(&w.part.Pieces[i])}}
+		if in.Header != nil {
+			seen.left = append(seen.left, newWatched(in.Header))
+		}
+		seen.compare()
+		f = seen
 	}
 	return f, nil
 }
@@ -62,22 +66,45 @@ func (w *watch) check() error {
 	return nil
 }
 
-// A watchedFile hashes the bytes from one offset to another as they are read, which has to be in their order.
+// A watched is a piece of a file that is hashed as it is read, which has to be in the order of its bytes.
+type watched struct {
+	*plan.Piece
+	next int64 // the next byte to be hashed
+	hash *xxh3.Hasher
+}
+
+func newWatched(piece *plan.Piece) *watched { return &watched{piece, piece.From, xxh3.New()} }
+
+// see is told of bytes that were read at an offset.
+func (w *watched) see(at int64, p []byte) {
+	first, last := max(at, w.From), min(at+int64(len(p)), w.To)
+	if first < last && first == w.next {
+		_, _ = w.hash.Write(p[first-at : last-at]) // a hash takes everything
+		w.next = last
+	}
+}
+
+// same tells whether the bytes, all of which were seen, are those of the plan.
+func (w *watched) same() bool {
+	sum := w.hash.Sum128().Bytes()
+	return hex.EncodeToString(sum[:]) == w.XXH3
+}
+
+// A watchedFile hashes the pieces of the file that belong to a part, and its header.
 type watchedFile struct {
 	source.File
-	watch     *watch
-	input     int
-	from, end int64
-	at, next  int64 // where the next byte is read, and the next to be hashed
-	hash      *xxh3.Hasher
+	watch *watch
+	input int
+	left  []*watched // those that were not all seen
+	at    int64      // where the next byte is read
 }
 
 func (f *watchedFile) Read(p []byte) (int, error) {
 	n, err := f.File.Read(p)
-	first, last := max(f.at, f.from), min(f.at+int64(n), f.end)
-	if first < last && first == f.next {
-		_, _ = f.hash.Write(p[first-f.at : last-f.at]) // a hash takes everything
-		f.next = last
+	if len(f.left) > 0 && n > 0 {
+		for _, w := range f.left {
+			w.see(f.at, p[:n])
+		}
 		f.compare()
 	}
 	f.at += int64(n)
@@ -92,17 +119,26 @@ func (f *watchedFile) Seek(offset int64, whence int) (int64, error) {
 	return at, err
 }
 
-// compare tells the watch, once all bytes are hashed.
+// compare tells the watch of pieces that were seen, and of the file once all were.
 func (f *watchedFile) compare() {
-	if f.next < f.end {
+	done, same := 0, true
+	f.left = slices.DeleteFunc(f.left, func(w *watched) bool {
+		if w.next < w.To {
+			return false
+		}
+		done++
+		same = same && w.same()
+		return true
+	})
+	if done == 0 {
 		return
 	}
-	sum := f.hash.Sum128().Bytes()
 	f.watch.mu.Lock()
 	defer f.watch.mu.Unlock()
-	if hex.EncodeToString(sum[:]) == f.watch.part.Pieces[f.input].XXH3 {
-		f.watch.whole[f.input] = true
-	} else {
+	switch {
+	case !same:
 		f.watch.wrong[f.input] = true
+	case len(f.left) == 0:
+		f.watch.whole[f.input] = true
 	}
 }

@@ -27,7 +27,7 @@
 //	b1 ea 92 8f
 //
 // The checksums are those that the frames end with, so they cost nothing to make; a reader sees by them that table and frames belong together.
-// Where a size has no place in 4 bytes, or for more than 2²⁷ frames, the table is left out.
+// Where a size has no place in 4 bytes, or if the table would have more than 16 MiB, it is left out. Of batches of 1 MiB, that is beyond 1.4 TB of data.
 //
 // Formats that compress their own parts take from here what they have in common: tables of codecs ([Choice]), zstd's encoders ([Zstd]), and what
 // an encoder keeps in memory ([Codec.EncoderSize]).

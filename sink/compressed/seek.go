@@ -11,11 +11,16 @@ const (
 	seekTableMagic   = 0x184D2A5E // of a skippable frame
 	seekFooterMagic  = 0x8F92EAB1
 	seekChecksumFlag = 0x80
+	skippableHeader  = 8  // bytes: magic number and size
 	seekEntry        = 12 // bytes, with the checksum
 	seekFooter       = 9  // bytes
 
-	// maxSeekFrames is what zstd's own library reads at most.
-	maxSeekFrames = 0x8000000
+	// maxSeekTable is the size in bytes of the largest table that is written, which is that of the largest that source/compressed uses: who reads a table
+	// keeps it in memory. zstd's own library would read one of 2²⁷ frames.
+	maxSeekTable = 16 << 20
+
+	// maxSeekFrames is how many frames have room in it: 1,398,099.
+	maxSeekFrames = (maxSeekTable - skippableHeader - seekFooter) / seekEntry
 
 	// emptySum is the low half of the XXH64 of no data: the empty frame has no checksum.
 	emptySum = 0x51d8e999

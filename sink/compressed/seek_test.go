@@ -142,3 +142,21 @@ func TestNoSeekTableForHugeFrames(t *testing.T) {
 		t.Errorf("found % x, expected nothing", got)
 	}
 }
+
+// A table of more than 16 MiB is left out: 8 bytes before the entries, 12 for each and 9 after them.
+func TestNoSeekTableForTooManyFrames(t *testing.T) {
+	t.Parallel()
+	const most = 1_398_099 // 8 + 12·most + 9 = 16 MiB − 11
+	var table seekTable
+	frame := []byte("\x28\xb5\x2f\xfd, data, sum.")
+	for range most {
+		table.add(frame, 10)
+	}
+	if found := len(table.bytes()); found != 16<<20-11 {
+		t.Errorf("found a table of %d bytes, expected %d", found, 16<<20-11)
+	}
+	table.add(frame, 10)
+	if found := len(table.bytes()); found != 0 {
+		t.Errorf("found a table of %d bytes, expected none", found)
+	}
+}

@@ -7,40 +7,49 @@ import (
 )
 
 // Commit makes the targets appear, once all their parts are there with the sizes and hashes that their tasks told: a folder in one step, objects one after another.
-// What was committed before stays as it is: to commit twice is to commit once. It returns the tasks in the order of the parts, and whether there was nothing to do.
-func (p *Plan) Commit(ctx context.Context) (told []Task, unchanged bool, err error) {
+// What was committed before stays as it is: to commit twice is to commit once. For each target it returns the tasks in the order of the parts, or none where there was nothing to do.
+func (p *Plan) Commit(ctx context.Context) (told [][]Task, err error) {
 	missing, err := p.Missing(ctx)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if len(missing) > 0 {
-		return nil, false, fail(ErrIncomplete, "run them: idxport convert --plan … --part N; idxport status lists them", "%d of %d parts are missing: %s",
-			len(missing), p.Parts(), Spec(missing))
+		return nil, fail(ErrIncomplete, "run them: idxport convert --plan … --part N; idxport status lists them", "%d of %d parts are missing: %s",
+			len(missing), p.Parts(), shortSpec(missing))
 	}
-	unchanged = true
+	told = make([][]Task, len(p.Targets))
+	for i := range p.Targets { // all of them, before one is seen
+		if told[i], err = p.checkParts(ctx, &p.Targets[i]); err != nil {
+			return nil, err
+		}
+	}
 	for i := range p.Targets {
 		t := &p.Targets[i]
-		done, err := p.Committed(ctx, t)
-		if err != nil {
-			return nil, false, err
-		}
-		if !done {
-			all, err := p.checkParts(ctx, t)
-			if err == nil {
-				err = p.at(t).appear(ctx, all)
+		if told[i] != nil {
+			err := p.at(t).appear(ctx, told[i])
+			done, doneErr := p.Committed(ctx, t)
+			switch {
+			case doneErr != nil:
+				return nil, doneErr
+			case !done && err == nil:
+				return nil, fail(ErrIncomplete, "run its parts again", "%s was aborted meanwhile", t.Path)
+			case !done:
+				return nil, err
+			case err != nil: // another commit was faster
+				told[i] = nil
 			}
-			if done, doneErr := p.Committed(ctx, t); err != nil && (doneErr != nil || !done) { // else another commit was faster
-				return nil, false, err
-			}
-			told, unchanged = append(told, all...), false
 		}
 		p.Tidy(ctx, t)
 	}
-	return told, unchanged, nil
+	return told, nil
 }
 
-// checkParts compares all parts of t with what their tasks told. There must be no others.
+// checkParts compares all parts of t with what their tasks told. There must be no others. There are no tasks if t is committed.
 func (p *Plan) checkParts(ctx context.Context, t *Target) ([]Task, error) {
+	done, err := p.Committed(ctx, t)
+	if done || err != nil {
+		return nil, err
+	}
 	all := make([]Task, len(t.Parts))
 	at := p.at(t)
 	group, inner := errgroup.WithContext(ctx)
@@ -59,8 +68,15 @@ func (p *Plan) checkParts(ctx context.Context, t *Target) ([]Task, error) {
 			return at.check(inner, task)
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
+	err = group.Wait()
+	if err == nil {
+		err = at.alone(ctx, p.files(t))
 	}
-	return all, at.alone(ctx, p.names(t))
+	if err == nil {
+		return all, nil
+	}
+	if done, doneErr := p.Committed(ctx, t); doneErr == nil && done { // another commit was faster
+		return nil, nil
+	}
+	return nil, err
 }

@@ -20,9 +20,9 @@ import (
 
 // Folders of a staging folder.
 const (
-	attempts = "attempts"
-	parts    = "parts"
-	tasks    = "tasks"
+	attemptsFolder = "attempts"
+	partsFolder    = "parts"
+	tasksFolder    = "tasks"
 )
 
 // A folder is the place of a target on a file system.
@@ -32,15 +32,20 @@ type folder struct {
 }
 
 func (f *folder) attempt(file string) (string, error) {
-	for _, name := range []string{attempts, parts, tasks} {
+	for _, name := range []string{attemptsFolder, partsFolder, tasksFolder} {
 		if err := os.MkdirAll(filepath.Join(f.staging, name), 0o777); err != nil {
 			return "", err
 		}
 	}
 	f.sweep(file)
-	var random [8]byte
-	_, _ = rand.Read(random[:]) // never fails, says its documentation
-	return filepath.Join(f.staging, attempts, hex.EncodeToString(random[:])+"-"+file), nil
+	return filepath.Join(f.staging, attemptsFolder, random()+"-"+file), nil
+}
+
+// random is what no other run has.
+func random() string {
+	var bytes [8]byte
+	_, _ = rand.Read(bytes[:]) // never fails, says its documentation
+	return hex.EncodeToString(bytes[:])
 }
 
 // settled is how old a lock is before sweep tries it: one that is being made is not held for a moment.
@@ -49,7 +54,7 @@ const settled = time.Minute
 // sweep removes what attempts of the part that were killed have left. The lock of one that goes on is held.
 func (f *folder) sweep(file string) {
 	const lock = ".idxport-lock"
-	dir := filepath.Join(f.staging, attempts)
+	dir := filepath.Join(f.staging, attemptsFolder)
 	entries, _ := os.ReadDir(dir) // what cannot be swept goes with the folder
 	for _, e := range entries {
 		base, ok := strings.CutSuffix(strings.TrimPrefix(e.Name(), "."), lock)
@@ -66,7 +71,7 @@ func (f *folder) sweep(file string) {
 }
 
 func (f *folder) put(attempt, file string) error {
-	there := filepath.Join(f.staging, parts, file)
+	there := filepath.Join(f.staging, partsFolder, file)
 	err := publish.Take(attempt, there)
 	if errors.Is(err, publish.ErrExists) {
 		err = same(there, attempt)
@@ -93,7 +98,7 @@ func (f *folder) tell(_ context.Context, attempt, file string, text []byte) erro
 	if err := writeFile(attempt, text, false); err != nil {
 		return err
 	}
-	err := publish.Take(attempt, filepath.Join(f.staging, tasks, file))
+	err := publish.Take(attempt, filepath.Join(f.staging, tasksFolder, file))
 	if err != nil {
 		_ = os.Remove(attempt) // what remains goes with the staging folder
 	}
@@ -108,17 +113,17 @@ func (f *folder) discard(_ context.Context, attempt string, _ *object.Receipt) e
 }
 
 func (f *folder) read(_ context.Context, file string) ([]byte, error) {
-	return os.ReadFile(filepath.Join(f.staging, tasks, file))
+	return os.ReadFile(filepath.Join(f.staging, tasksFolder, file))
 }
 
 func (f *folder) tasks(context.Context) ([]string, error) {
-	return names(filepath.Join(f.staging, tasks))
+	return list(filepath.Join(f.staging, tasksFolder))
 }
 
-func (f *folder) visible(context.Context) ([]string, error) { return names(f.target) }
+func (f *folder) visible(context.Context) ([]string, error) { return list(f.target) }
 
-// names are those in a folder; none if it is not there.
-func names(dir string) (all []string, err error) {
+// list are the names in a folder; none if it is not there.
+func list(dir string) (all []string, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
 		all = append(all, e.Name())
@@ -133,9 +138,12 @@ func names(dir string) (all []string, err error) {
 func (f *folder) parallel() int { return runtime.GOMAXPROCS(0) }
 
 func (f *folder) check(ctx context.Context, task *Task) error {
-	file, err := os.Open(filepath.Join(f.staging, parts, task.Name))
+	file, err := os.Open(filepath.Join(f.staging, partsFolder, task.Name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return notThere(task, filepath.Join(f.staging, tasksFolder))
+	}
 	if err != nil {
-		return notThere(task)
+		return err
 	}
 	defer file.Close() // only read from
 	h := sha256.New()
@@ -149,14 +157,15 @@ func (f *folder) check(ctx context.Context, task *Task) error {
 	return nil
 }
 
-// notThere is the error for a part of which only the task is left.
-func notThere(task *Task) error {
-	return fail(ErrIncomplete, fmt.Sprintf("run it again: idxport abort, or remove its task, then --part %d", task.Part), "part %d was told of, but is not there", task.Part)
+// notThere is the error for a part of which only the task is left, in the folder or object told.
+func notThere(task *Task, told string) error {
+	return fail(ErrIncomplete, fmt.Sprintf("begin again after idxport abort; or remove what tells of it, %s, and run --part %d", told, task.Part),
+		"part %d was made, but is not there any more", task.Part)
 }
 
 func (f *folder) alone(_ context.Context, expected map[string]bool) error {
-	dir := filepath.Join(f.staging, parts)
-	found, err := names(dir)
+	dir := filepath.Join(f.staging, partsFolder)
+	found, err := list(dir)
 	if err != nil {
 		return err
 	}
@@ -169,7 +178,7 @@ func (f *folder) alone(_ context.Context, expected map[string]bool) error {
 }
 
 func (f *folder) appear(context.Context, []Task) error {
-	dir := filepath.Join(f.staging, parts)
+	dir := filepath.Join(f.staging, partsFolder)
 	mark, err := os.OpenFile(filepath.Join(dir, success), os.O_WRONLY|os.O_CREATE, 0o666)
 	if err == nil {
 		err = errors.Join(mark.Sync(), mark.Close(), publish.SyncDir(dir))
@@ -177,8 +186,11 @@ func (f *folder) appear(context.Context, []Task) error {
 	if err == nil {
 		err = publish.Take(dir, f.target)
 	}
-	if errors.Is(err, publish.ErrExists) {
+	switch {
+	case errors.Is(err, publish.ErrExists):
 		return taken(f.target)
+	case errors.Is(err, fs.ErrNotExist):
+		return fail(ErrIncomplete, "run its parts again", "%s was aborted meanwhile", f.target)
 	}
 	return err
 }
@@ -188,7 +200,24 @@ func taken(target string) error {
 	return fail(publish.ErrExists, "move it away, then commit again", "%s is there already, and is not what this plan makes", target)
 }
 
-func (f *folder) clear(context.Context) error { return os.RemoveAll(f.staging) }
+func (f *folder) tidy(context.Context) error { return f.clear() }
+
+func (f *folder) abort(context.Context) error { return f.clear() }
+
+// clear moves the staging folder out of the way, so that from then on no commit finds it, and removes it, and others that were left so.
+func (f *folder) clear() error {
+	if err := os.Rename(f.staging, f.staging+"-"+random()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	parent, base := filepath.Split(f.staging)
+	found, err := list(filepath.Clean(parent))
+	for _, name := range found {
+		if strings.HasPrefix(name, base+"-") {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(parent, name)))
+		}
+	}
+	return err
+}
 
 // writeFile makes a file that appears whole.
 func writeFile(path string, text []byte, overwrite bool) error {

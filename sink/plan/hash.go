@@ -12,15 +12,10 @@ import (
 // block is how much of a file is read at a time.
 const block = 1 << 20
 
-// hash is the XXH3, 128 bits, of a range of the bytes of a file.
-func hash(ctx context.Context, path string, from, to int64) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close() // only read from
+// hash is the XXH3, 128 bits, of a piece of the bytes of a file.
+func hash(ctx context.Context, f io.ReaderAt, piece Piece) (string, error) {
 	h := xxh3.New()
-	if _, err := readInto(ctx, h, io.NewSectionReader(f, from, to-from)); err != nil {
+	if _, err := readInto(ctx, h, io.NewSectionReader(f, piece.From, piece.To-piece.From)); err != nil {
 		return "", err
 	}
 	sum := h.Sum128().Bytes()
@@ -29,7 +24,11 @@ func hash(ctx context.Context, path string, from, to int64) (string, error) {
 
 // readInto reads r to its end into a hash, until ctx is done, and returns how many bytes there were.
 func readInto(ctx context.Context, h io.Writer, r io.Reader) (n int64, err error) {
-	buf := make([]byte, block)
+	size := int64(block)
+	if s, ok := r.(interface{ Size() int64 }); ok {
+		size = max(1, min(size, s.Size()))
+	}
+	buf := make([]byte, size)
 	for {
 		if ctx.Err() != nil {
 			return n, context.Cause(ctx)
@@ -51,7 +50,7 @@ func (in *Input) Hashed() bool { return in.Column != "" && in.ETag == "" }
 
 // Changed is the error for the input of index i, of which a part is not what it was.
 func (t *Target) Changed(i int, part *Part) error {
-	return fail(ErrInput, "make a new plan", "%s: rows %d to %d are not those that the plan was made of", t.Inputs[i].Path, part.First, part.Last)
+	return fail(ErrInput, "make a new plan", "%s: its header or its rows %d to %d are not those that the plan was made of", t.Inputs[i].Path, part.First, part.Last)
 }
 
 // CheckInputs compares the files that a part is made of with what they were when the plan was made: the sizes of all, and the bytes of those that are no columns.
@@ -72,15 +71,25 @@ func (t *Target) CheckInputs(ctx context.Context, part *Part) error {
 		if in.Column != "" {
 			continue
 		}
-		found, err := hash(ctx, in.Path, part.Pieces[i].From, part.Pieces[i].To)
-		if err != nil {
+		if err := t.checkWhole(ctx, i, part); err != nil {
 			return err
-		}
-		if found != part.Pieces[i].XXH3 {
-			return t.Changed(i, part)
 		}
 	}
 	return nil
+}
+
+// checkWhole compares the bytes of the input of index i with what they were.
+func (t *Target) checkWhole(ctx context.Context, i int, part *Part) error {
+	f, err := os.Open(t.Inputs[i].Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // only read from
+	found, err := hash(ctx, f, part.Pieces[i])
+	if err == nil && found != part.Pieces[i].XXH3 {
+		err = t.Changed(i, part)
+	}
+	return err
 }
 
 // Cut divides rows into parts of at most so many, from index on. There is one at least. span tells which bytes of the input of index i rows are made of.
@@ -90,19 +99,42 @@ func (t *Target) Cut(ctx context.Context, perPart int64, index int, span func(i 
 	}
 	for first := int64(0); first == 0 || first < t.Rows; first += perPart {
 		part := Part{Index: index + len(t.Parts), First: first, Last: min(first+perPart, t.Rows)}
-		for i, in := range t.Inputs {
+		for i := range t.Inputs {
 			piece := Piece{}
 			piece.From, piece.To = span(i, part.First, part.Last)
-			if in.ETag == "" {
-				sum, err := hash(ctx, in.Path, piece.From, piece.To)
-				if err != nil {
-					return err
-				}
-				piece.XXH3 = sum
-			}
 			part.Pieces = append(part.Pieces, piece)
 		}
 		t.Parts = append(t.Parts, part)
+	}
+	for i := range t.Inputs {
+		if err := t.hashInput(ctx, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hashInput hashes the header and the pieces of the input of index i, unless it is an object, which is known by its ETag.
+func (t *Target) hashInput(ctx context.Context, i int) error {
+	in := &t.Inputs[i]
+	if in.ETag != "" {
+		return nil
+	}
+	f, err := os.Open(in.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // only read from
+	if in.Header != nil {
+		if in.Header.XXH3, err = hash(ctx, f, *in.Header); err != nil {
+			return err
+		}
+	}
+	for k := range t.Parts {
+		piece := &t.Parts[k].Pieces[i]
+		if piece.XXH3, err = hash(ctx, f, *piece); err != nil {
+			return err
+		}
 	}
 	return nil
 }

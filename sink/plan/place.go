@@ -22,33 +22,37 @@ type place interface {
 	tasks(ctx context.Context) ([]string, error)
 	// visible are the names in the target; none if it is not there.
 	visible(ctx context.Context) ([]string, error)
-	// check compares a part with what its task told, so many at once, and alone demands that there are no other files among the parts.
+	// check compares a part with what its task told, so many at once. alone demands that there is nothing but what is expected where the parts will be seen.
 	check(ctx context.Context, task *Task) error
 	parallel() int
 	alone(ctx context.Context, expected map[string]bool) error
 	// appear makes the target of all parts, which were checked.
 	appear(ctx context.Context, tasks []Task) error
-	// clear removes what waits: attempts, parts and tasks.
-	clear(ctx context.Context) error
+	// tidy removes what waits beside a target that was committed: attempts, parts and tasks. abort removes it beside one that was not, with what is seen of it.
+	tidy(ctx context.Context) error
+	abort(ctx context.Context) error
 }
 
 // at is the place of a target.
 func (p *Plan) at(t *Target) place {
 	if object.IsURL(t.Path) {
-		return &bucket{store: p.Objects, target: t.Path, staging: p.staging(t), names: p.names(t)}
+		return &bucket{store: p.Objects, plan: p, target: t}
 	}
 	return &folder{target: t.Path, staging: p.staging(t)}
 }
 
 // staging is the folder where the parts of t wait.
-func (p *Plan) staging(t *Target) string {
-	base := source.Base(t.Path)
-	return source.Under(source.Above(t.Path), "."+base+".idxport-plan-"+p.short())
+func (p *Plan) staging(t *Target) string { return beside(t, ".idxport-plan-"+p.short()) }
+
+// beside is the hidden name beside a target that ends so.
+func beside(t *Target, ending string) string {
+	return source.Under(source.Above(t.Path), "."+source.Base(t.Path)+ending)
 }
 
-// names are the files of t.
-func (p *Plan) names(t *Target) map[string]bool {
-	names := map[string]bool{success: true}
+// files are the names that the target will hold.
+func (p *Plan) files(t *Target) map[string]bool {
+	names := make(map[string]bool, len(t.Parts)+1)
+	names[success] = true
 	for i := range t.Parts {
 		names[p.FileName(t, &t.Parts[i])] = true
 	}

@@ -6,11 +6,17 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"regexp"
+	"sync"
 	"time"
 
 	"github.com/idxport/idxport/object"
+	"github.com/idxport/idxport/sink/publish"
 )
 
 // What plans say of themselves.
@@ -51,6 +57,7 @@ type Input struct {
 	Column string `json:"column,omitempty"` // its name; empty: it is no column, as the file of class names
 	Bytes  int64  `json:"bytes"`            // of the file
 	ETag   string `json:"etag,omitempty"`   // of an object: what its storage calls this version
+	Header *Piece `json:"header,omitempty"` // what is before the first row, or holds it; nil if every piece is the whole file
 }
 
 // A Part is a range of rows, and what it is made of in each input of its target.
@@ -108,8 +115,11 @@ func (p *Plan) Part(index int) (*Target, *Part, error) {
 
 // FileName is the name of the file of a part: its number and the plan that it belongs to.
 func (p *Plan) FileName(t *Target, part *Part) string {
-	return fmt.Sprintf("part-%05d-%s%s", part.Index, p.short(), t.Extension)
+	return fmt.Sprintf("%s%05d-%s%s", partPrefix, part.Index, p.short(), t.Extension)
 }
+
+// partPrefix is what the names of parts begin with.
+const partPrefix = "part-"
 
 // short is the beginning of the ID, which is enough beside each other.
 func (p *Plan) short() string { return p.ID[:8] }
@@ -117,15 +127,25 @@ func (p *Plan) short() string { return p.ID[:8] }
 // most is how long a plan may be, in bytes: some millions of parts.
 const most = 1 << 30
 
-// Write writes the plan to path, which must not exist unless it holds the same plan or overwrite is set.
+// Write writes the plan to path, which must not exist unless it holds the same plan. If overwrite is set, it may hold another plan of which no parts were made: what they have
+// left could not be removed any more.
 func (p *Plan) Write(ctx context.Context, path string, overwrite bool) error {
 	text, err := json.MarshalIndent(p, "", " ")
 	if err != nil {
 		return err
 	}
 	text = append(text, '\n')
-	if old, err := Read(ctx, p.Objects, path); err == nil && old.ID == p.ID {
+	switch old, err := read(ctx, p.Objects, path); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err == nil && old.ID == p.ID:
 		return nil // the same but for the time: runs that have begun go on
+	case !overwrite: // refused below, by whoever knows whether it is there
+	case err != nil:
+		return fail(publish.ErrRefused, "name another file", "%s is no plan, and is not replaced: %v", path, err)
+	default:
+		if err := old.unmade(ctx, path); err != nil {
+			return err
+		}
 	}
 	if object.IsURL(path) {
 		return p.Objects.Put(ctx, path, text, overwrite)
@@ -133,8 +153,30 @@ func (p *Plan) Write(ctx context.Context, path string, overwrite bool) error {
 	return writeFile(path, text, overwrite)
 }
 
+// unmade is nil if no part of the plan, which is at path, was made.
+func (p *Plan) unmade(ctx context.Context, path string) error {
+	for i := range p.Targets {
+		told, err := p.at(&p.Targets[i]).tasks(ctx)
+		if err != nil {
+			return err
+		}
+		if len(told) > 0 {
+			return fail(publish.ErrExists, "idxport abort with it first, or commit it", "%s: parts of the plan that is there were made", path)
+		}
+	}
+	return nil
+}
+
 // Read reads a plan, which is a file or in objects, and checks that it is whole. The parameters of its buckets are given to objects, where those have none.
 func Read(ctx context.Context, objects *object.Store, path string) (*Plan, error) {
+	p, err := read(ctx, objects, path)
+	if err == nil {
+		err = objects.Suppose(p.Parameters)
+	}
+	return p, err
+}
+
+func read(ctx context.Context, objects *object.Store, path string) (*Plan, error) {
 	text, err := readText(ctx, objects, path)
 	if err != nil {
 		return nil, err
@@ -143,43 +185,92 @@ func Read(ctx context.Context, objects *object.Store, path string) (*Plan, error
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(p); err != nil {
-		return nil, fail(ErrPlan, "make it anew with idxport plan", "%s: %v", path, err)
+		return nil, fail(ErrPlan, adviceAnew, "%s: %v", path, err)
 	}
 	switch {
 	case p.Format != format:
 		return nil, fail(ErrPlan, "make it with idxport plan", "%s: found the format %q, expected %q", path, p.Format, format)
 	case p.Version != version:
 		return nil, fail(ErrPlan, "use the version of the program that made it", "%s: found a plan of version %d, expected %d", path, p.Version, version)
+	case len(bytes.TrimSpace(text[d.InputOffset():])) > 0:
+		return nil, fail(ErrPlan, adviceAnew, "%s: found more behind the plan, at byte %d", path, d.InputOffset())
 	case len(p.ID) != 2*sha256.Size || p.ID != p.id():
-		return nil, fail(ErrPlan, "make it anew with idxport plan", "%s: its contents are not those that its plan_id stands for", path)
+		return nil, fail(ErrPlan, adviceAnew, "%s: its contents are not those that its plan_id stands for", path)
 	}
-	if err := p.check(path); err != nil {
-		return nil, err
-	}
-	return p, objects.Suppose(p.Parameters)
+	return p, p.check(path)
 }
 
+// readText reads the file or object at path, of which no more than a plan may have is taken.
 func readText(ctx context.Context, objects *object.Store, path string) ([]byte, error) {
 	if object.IsURL(path) {
 		return objects.Get(ctx, path, most)
 	}
-	return os.ReadFile(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read from
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && len(text) > most {
+		err = fail(ErrPlan, "make it with idxport plan", "%s: found more than %d bytes, expected a plan", path, int64(most))
+	}
+	return text, err
 }
 
 // check refuses plans whose parts do not make up their tables: a hash says that nobody changed it, not who made it.
 func (p *Plan) check(path string) error {
-	index := 0
-	for _, t := range p.Targets {
-		next := int64(0)
-		for _, part := range t.Parts {
-			if part.Index != index || part.First != next || part.Last < part.First || len(part.Pieces) != len(t.Inputs) {
-				return fail(ErrPlan, "make it anew with idxport plan", "%s: part %d is rows %d to %d, expected part %d from row %d on", path, part.Index, part.First, part.Last, index, next)
-			}
-			index, next = index+1, part.Last
+	if len(p.Targets) == 0 {
+		return fail(ErrPlan, adviceAnew, "%s: it has no targets", path)
+	}
+	index, paths := 0, map[string]bool{}
+	for i := range p.Targets {
+		t := &p.Targets[i]
+		if t.Path == "" || paths[t.Path] || len(t.Parts) == 0 || !extension().MatchString(t.Extension) {
+			return fail(ErrPlan, adviceAnew, "%s: target %d is %q with %d parts that end with %q, expected a path of its own, parts, and an ending such as .parquet",
+				path, i, t.Path, len(t.Parts), t.Extension)
 		}
-		if next != t.Rows {
-			return fail(ErrPlan, "make it anew with idxport plan", "%s: the parts of %s end at row %d of %d", path, t.Path, next, t.Rows)
+		paths[t.Path] = true
+		if err := t.check(path, index); err != nil {
+			return err
 		}
+		index += len(t.Parts)
 	}
 	return nil
 }
+
+// adviceAnew is what helps where a plan is not one that was written by the program.
+const adviceAnew = "make it anew with idxport plan"
+
+// extension is what the extension of a part may be: no way out of its folder.
+var extension = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\.[A-Za-z0-9_]+)+$`) })
+
+// check refuses inputs and parts that no plan has; index is that of the first part.
+func (t *Target) check(path string, index int) error {
+	for _, in := range t.Inputs {
+		if (in.ETag != "") != object.IsURL(in.Path) {
+			return fail(ErrPlan, adviceAnew, "%s: found the ETag %q of %s, expected one of objects alone", path, in.ETag, in.Path)
+		}
+		if in.Header != nil && !in.Header.in(&in) {
+			return fail(ErrPlan, adviceAnew, "%s: the header of %s is its bytes %d to %d of %d", path, in.Path, in.Header.From, in.Header.To, in.Bytes)
+		}
+	}
+	next := int64(0)
+	for _, part := range t.Parts {
+		if part.Index != index || part.First != next || part.Last < part.First || len(part.Pieces) != len(t.Inputs) {
+			return fail(ErrPlan, adviceAnew, "%s: part %d is rows %d to %d, expected part %d from row %d on", path, part.Index, part.First, part.Last, index, next)
+		}
+		for k := range part.Pieces {
+			if piece := &part.Pieces[k]; !piece.in(&t.Inputs[k]) {
+				return fail(ErrPlan, adviceAnew, "%s: part %d is made of the bytes %d to %d of %s, which has %d", path, index, piece.From, piece.To, t.Inputs[k].Path, t.Inputs[k].Bytes)
+			}
+		}
+		index, next = index+1, part.Last
+	}
+	if next != t.Rows {
+		return fail(ErrPlan, adviceAnew, "%s: the parts of %s end at row %d of %d", path, t.Path, next, t.Rows)
+	}
+	return nil
+}
+
+// in tells whether a piece lies in the input.
+func (p *Piece) in(in *Input) bool { return 0 <= p.From && p.From <= p.To && p.To <= in.Bytes }

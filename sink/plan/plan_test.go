@@ -74,7 +74,7 @@ func deliver(p *Plan, i int, text string) error {
 // taskPath is where part i is told of.
 func taskPath(p *Plan, i int) string {
 	t := &p.Targets[0]
-	return filepath.Join(p.staging(t), tasks, p.taskName(t, &t.Parts[i]))
+	return filepath.Join(p.staging(t), tasksFolder, p.taskName(t, &t.Parts[i]))
 }
 
 // deliverAll makes all parts.
@@ -128,15 +128,14 @@ func TestCut(t *testing.T) {
 // TestHash: the value of no bytes is that of the reference implementation, xxhsum -H128 of an empty file.
 func TestHash(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "empty")
-	write(t, path, "")
-	if got, err := hash(t.Context(), path, 0, 0); err != nil || got != "99aa06d3014798d86001c324468d497f" {
+	empty := strings.NewReader("")
+	if got, err := hash(t.Context(), empty, Piece{}); err != nil || got != "99aa06d3014798d86001c324468d497f" {
 		t.Errorf("found %s and %v", got, err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stopped := errors.New("stopped")
 	cancel(stopped)
-	if _, err := hash(ctx, path, 0, 0); !errors.Is(err, stopped) {
+	if _, err := hash(ctx, empty, Piece{}); !errors.Is(err, stopped) {
 		t.Errorf("cancelled: found %v", err)
 	}
 }
@@ -249,17 +248,17 @@ func TestCommit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := p.Commit(t.Context()); !errors.Is(err, ErrIncomplete) || visible(t, p) != "" {
+	if _, err := p.Commit(t.Context()); !errors.Is(err, ErrIncomplete) || visible(t, p) != "" {
 		t.Errorf("a part is missing: found %v", err)
 	}
 	deliverAll(t, p) // three of them for the second time
 	if err := deliver(p, 2, "part two"); !errors.Is(err, ErrDiffers) {
 		t.Errorf("other bytes: found %v", err)
 	}
-	for range 2 {
-		told, unchanged, err := p.Commit(t.Context())
-		if err != nil || visible(t, p) != whole || unchanged == (len(told) > 0) {
-			t.Errorf("found %v, %d tasks and\n%s", err, len(told), visible(t, p))
+	for again := range 2 {
+		told, err := p.Commit(t.Context())
+		if err != nil || visible(t, p) != whole || len(told) != 1 || len(told[0]) != 4*(1-again) {
+			t.Errorf("found %v, tasks %v and\n%s", err, told, visible(t, p))
 		}
 	}
 	if missing, err := p.Missing(t.Context()); err != nil || missing != nil {
@@ -269,7 +268,7 @@ func TestCommit(t *testing.T) {
 		t.Error(err)
 	}
 	p.Tidy(t.Context(), &p.Targets[0])
-	if _, unchanged, err := p.Commit(t.Context()); err != nil || !unchanged || visible(t, p) != whole {
+	if told, err := p.Commit(t.Context()); err != nil || told[0] != nil || visible(t, p) != whole {
 		t.Errorf("again, after a late part: found %v and\n%s", err, visible(t, p))
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".out*")); left != nil { // the pattern is well formed
@@ -285,18 +284,20 @@ func TestCommitRefuses(t *testing.T) {
 		want  error
 	}{
 		"a part has other bytes": {func(t *testing.T, p *Plan) {
-			write(t, filepath.Join(p.staging(&p.Targets[0]), parts, "part-00001-"+p.short()+".csv"), "part X")
+			write(t, filepath.Join(p.staging(&p.Targets[0]), partsFolder, "part-00001-"+p.short()+".csv"), "part X")
 		}, ErrIncomplete},
 		"a part is cut": {func(t *testing.T, p *Plan) {
-			write(t, filepath.Join(p.staging(&p.Targets[0]), parts, "part-00001-"+p.short()+".csv"), "par")
+			write(t, filepath.Join(p.staging(&p.Targets[0]), partsFolder, "part-00001-"+p.short()+".csv"), "par")
 		}, ErrIncomplete},
 		"a part is gone": {func(t *testing.T, p *Plan) {
-			if err := os.Remove(filepath.Join(p.staging(&p.Targets[0]), parts, "part-00001-"+p.short()+".csv")); err != nil {
+			if err := os.Remove(filepath.Join(p.staging(&p.Targets[0]), partsFolder, "part-00001-"+p.short()+".csv")); err != nil {
 				t.Fatal(err)
 			}
 		}, ErrIncomplete},
-		"a stranger among them": {func(t *testing.T, p *Plan) { write(t, filepath.Join(p.staging(&p.Targets[0]), parts, "more.csv"), "") }, ErrIncomplete},
-		"a task is no JSON":     {func(t *testing.T, p *Plan) { write(t, taskPath(p, 2), "{") }, ErrIncomplete},
+		"a stranger among them": {func(t *testing.T, p *Plan) {
+			write(t, filepath.Join(p.staging(&p.Targets[0]), partsFolder, "more.csv"), "")
+		}, ErrIncomplete},
+		"a task is no JSON": {func(t *testing.T, p *Plan) { write(t, taskPath(p, 2), "{") }, ErrIncomplete},
 		"a task of another part": {func(t *testing.T, p *Plan) {
 			data, err := os.ReadFile(taskPath(p, 1))
 			if err != nil {
@@ -317,7 +318,7 @@ func TestCommitRefuses(t *testing.T) {
 			deliverAll(t, p)
 			test.spoil(t, p)
 			before := visible(t, p)
-			if _, _, err := p.Commit(t.Context()); !errors.Is(err, test.want) || visible(t, p) != before {
+			if _, err := p.Commit(t.Context()); !errors.Is(err, test.want) || visible(t, p) != before {
 				t.Errorf("found %v and\n%s", err, visible(t, p))
 			}
 		})
@@ -341,7 +342,7 @@ func TestAtOnce(t *testing.T) {
 	all.Wait()
 	for range 8 {
 		all.Go(func() {
-			if _, _, err := p.Commit(t.Context()); err != nil {
+			if _, err := p.Commit(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})
@@ -363,7 +364,7 @@ func TestAbort(t *testing.T) {
 		t.Errorf("left %v", left)
 	}
 	deliverAll(t, p)
-	if _, _, err := p.Commit(t.Context()); err != nil {
+	if _, err := p.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Abort(t.Context()); err != nil || visible(t, p) != whole {
@@ -376,7 +377,7 @@ func TestSweep(t *testing.T) {
 	t.Parallel()
 	p, _ := work(t)
 	deliverAll(t, p)
-	dir := filepath.Join(p.staging(&p.Targets[0]), attempts)
+	dir := filepath.Join(p.staging(&p.Targets[0]), attemptsFolder)
 	var left []string
 	for i, age := range map[int]time.Duration{0: time.Hour, 1: 0} {
 		base := "0123456789abcdef-" + p.FileName(&p.Targets[0], &p.Targets[0].Parts[i])

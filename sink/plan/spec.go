@@ -5,6 +5,19 @@ import (
 	"strings"
 )
 
+// mostRanges are as many as messages list.
+const mostRanges = 10
+
+// shortSpec is Spec, or its beginning.
+func shortSpec(indices []int) string {
+	text := Spec(indices)
+	ranges := strings.SplitN(text, ",", mostRanges+1)
+	if len(ranges) <= mostRanges {
+		return text
+	}
+	return strings.Join(ranges[:mostRanges], ",") + ",…"
+}
+
 // Spec writes indices, which rise, as schedulers take them for arrays: 3,7-9.
 func Spec(indices []int) string {
 	var ranges []string

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"os"
 	"slices"
 
 	"github.com/idxport/idxport/object"
@@ -72,9 +73,7 @@ func (p *Plan) Deliver(ctx context.Context, t *Target, part *Part, attempt strin
 	if !errors.Is(err, publish.ErrExists) && !errors.Is(err, object.ErrExists) {
 		return err
 	}
-	if err := at.discard(ctx, attempt, task.Upload); err != nil {
-		return err
-	}
+	_ = at.discard(ctx, attempt, task.Upload) // else commit does
 	old, err := p.Told(ctx, t, part)
 	if err == nil && old != nil && (old.Bytes != task.Bytes || old.SHA256 != task.SHA256 || old.Tool != task.Tool) {
 		return fail(ErrDiffers, "idxport abort, and begin again with one version of the program", "part %d was told with another content", part.Index)
@@ -120,26 +119,41 @@ func (p *Plan) missingOf(ctx context.Context, t *Target) (missing []int, err err
 	return missing, nil
 }
 
-// Committed tells whether the target is there, whole and of this plan.
+// Committed tells whether the target is there, with all that this plan makes.
 func (p *Plan) Committed(ctx context.Context, t *Target) (bool, error) {
 	found, err := p.at(t).visible(ctx)
-	if err != nil {
+	if err != nil || len(found) <= len(t.Parts) {
 		return false, err
 	}
-	expected := p.names(t)
-	if len(found) != len(expected) {
-		return false, nil
+	expected := p.files(t)
+	for _, name := range found { // others may have put more beside: an index, statistics
+		delete(expected, name)
 	}
-	return !slices.ContainsFunc(found, func(name string) bool { return !expected[name] }), nil
+	return len(expected) == 0, nil
+}
+
+// There tells whether there is something where the target shall be.
+func (p *Plan) There(ctx context.Context, t *Target) (bool, error) {
+	if !object.IsURL(t.Path) {
+		_, err := os.Lstat(t.Path)
+		return err == nil, nil // what else it is, the parts will find
+	}
+	found, err := p.at(t).visible(ctx)
+	return len(found) > 0, err
+}
+
+// Reads tells whether path is an input of t.
+func (t *Target) Reads(path string) bool {
+	return slices.ContainsFunc(t.Inputs, func(in Input) bool { return in.Path == path })
 }
 
 // Tidy removes what is left beside a target that was committed: tasks, and attempts that nobody needs. What remains is hidden and disturbs nobody.
-func (p *Plan) Tidy(ctx context.Context, t *Target) { _ = p.at(t).clear(ctx) }
+func (p *Plan) Tidy(ctx context.Context, t *Target) { _ = p.at(t).tidy(ctx) }
 
 // Abort removes what the parts of the plan have made, but nothing that was committed.
 func (p *Plan) Abort(ctx context.Context) error {
 	for i := range p.Targets {
-		if err := p.at(&p.Targets[i]).clear(ctx); err != nil {
+		if err := p.at(&p.Targets[i]).abort(ctx); err != nil {
 			return err
 		}
 	}

@@ -230,8 +230,11 @@ func (b *table) abort() error {
 	return b.nothingLeft()
 }
 
-// nothingLeft demands that there are neither uploads nor tasks.
+// nothingLeft demands that there are neither uploads nor tasks, nor a claim.
 func (b *table) nothingLeft() error {
+	if _, err := b.t.cloud.get(b.t.ctx, b.prefix+".test.csv.idxport-plan"); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the claim is left, %w", err)
+	}
 	for i, key := range b.keys {
 		if n, err := b.t.cloud.left(b.t.ctx, key); err != nil || n > 0 {
 			return fmt.Errorf("%s: %d parts of uploads are left, %w", key, n, err)

@@ -1,0 +1,240 @@
+//go:build !lean
+
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/idxport/idxport/object"
+	"github.com/idxport/idxport/sink/publish"
+	"github.com/idxport/idxport/test/object/fake"
+)
+
+// A gate lets requests through to a server, but for the first that it is to stop: that waits until it is opened.
+type gate struct {
+	server  *fake.Server
+	stops   func(r *http.Request) bool
+	stopped atomic.Bool
+	came    chan struct{} // closed when the request is there
+	opened  chan struct{}
+}
+
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if g.stops != nil && g.stops(r) && g.stopped.CompareAndSwap(false, true) {
+		close(g.came)
+		<-g.opened
+	}
+	g.server.ServeHTTP(w, r)
+}
+
+// reach is a store that has its own way to the server.
+func reach(t *testing.T, server *fake.Server, stops func(r *http.Request) bool) (*object.Store, *gate) {
+	t.Helper()
+	g := &gate{server: server, stops: stops, came: make(chan struct{}), opened: make(chan struct{})}
+	front := httptest.NewServer(g)
+	t.Cleanup(front.Close)
+	s := &object.Store{}
+	if _, err := s.Take("s3://b/?anonymous=true&use_path_style=true&endpoint=" + url.QueryEscape(front.URL)); err != nil {
+		t.Fatal(err)
+	}
+	return s, g
+}
+
+// table is a plan of a table of ten rows in objects, whose parts are made.
+func table(t *testing.T, objects *object.Store, perPart int64) *Plan {
+	t.Helper()
+	input := filepath.Join(t.TempDir(), "in.idx")
+	write(t, input, "HEAD"+strings.Repeat("abcdefghij", 3))
+	target := Target{Path: "s3://b/out/train.csv", Format: "csv", Extension: ".csv", Rows: 10, Inputs: []Input{{Path: input, Column: "x", Bytes: 34}}}
+	if err := target.Cut(t.Context(), perPart, 0, threes); err != nil {
+		t.Fatal(err)
+	}
+	p := &Plan{Tool: "idxport 1", Objects: objects, Targets: []Target{target}}
+	p.Complete(time.Unix(0, 0))
+	makeParts(t, p)
+	return p
+}
+
+func makeParts(t *testing.T, p *Plan) {
+	t.Helper()
+	for i := range p.Parts() {
+		target, part, err := p.Part(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, err := p.Attempt(target, part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprint("part ", i)
+		w, err := p.Objects.Create(t.Context(), name, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		receipt, err := w.Hold()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256([]byte(text))
+		if err := p.Deliver(t.Context(), target, part, name, Task{Bytes: int64(len(text)), SHA256: hex.EncodeToString(sum[:]), Upload: &receipt}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// seenOf are how many parts of the plan are seen, and whether _SUCCESS is.
+func seenOf(t *testing.T, server *fake.Server, p *Plan) (parts int, marked bool) {
+	t.Helper()
+	for _, key := range server.Keys() {
+		name, ok := strings.CutPrefix(key, "out/train.csv/")
+		switch {
+		case ok && name == success:
+			marked = true
+		case ok && strings.Contains(name, p.short()):
+			parts++
+		}
+	}
+	return parts, marked
+}
+
+func completes(r *http.Request) bool {
+	return r.Method == http.MethodPost && r.URL.Query().Has("uploadId")
+}
+
+func puts(ending string) func(r *http.Request) bool {
+	return func(r *http.Request) bool {
+		return r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, ending)
+	}
+}
+
+// TestTwoPlansOfOneTarget: wherever the commit of one plan stops while that of another runs, the parts of one of them are seen, and one of them fails.
+func TestTwoPlansOfOneTarget(t *testing.T) {
+	t.Parallel()
+	for name, stops := range map[string]func(r *http.Request) bool{
+		"at its claim": puts(".idxport-plan"), "at its first part": completes, "at _SUCCESS": puts(success),
+		"at the list of what is there": func(r *http.Request) bool {
+			return r.Method == http.MethodGet && r.URL.Query().Get("prefix") == "out/train.csv/"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := fake.New()
+			direct, _ := reach(t, server, nil)
+			a := table(t, direct, 5)
+			b := table(t, direct, 4)
+			slow, g := reach(t, server, stops)
+			b.Objects = slow
+			ended := make(chan error)
+			go func() { _, err := b.Commit(t.Context()); ended <- err }()
+			<-g.came
+			_, errA := a.Commit(t.Context())
+			close(g.opened)
+			errB := <-ended
+			if _, err := b.Commit(t.Context()); err == nil && errB != nil {
+				errB = nil // it had begun, and only had to be run again
+			}
+			partsA, marked := seenOf(t, server, a)
+			partsB, _ := seenOf(t, server, b)
+			switch {
+			case (errA == nil) == (errB == nil), !marked:
+				t.Errorf("found %v and %v, expected that one succeeds", errA, errB)
+			case errA == nil && (partsA != 2 || partsB != 0 || !errors.Is(errB, publish.ErrExists)), errB == nil && (partsA != 0 || partsB != 3 || !errors.Is(errA, publish.ErrExists)):
+				t.Errorf("found %d parts of A (%v) and %d of B (%v)", partsA, errA, partsB, errB)
+			}
+		})
+	}
+}
+
+// TestAbortBesideCommit: a commit that has succeeded has its table seen, wherever it stopped while somebody aborted it.
+func TestAbortBesideCommit(t *testing.T) {
+	t.Parallel()
+	for name, stops := range map[string]func(r *http.Request) bool{
+		"at its claim": puts(".idxport-plan"), "at its first part": completes, "at _SUCCESS": puts(success),
+		"at its second look at the claim": func(r *http.Request) bool {
+			return r.Method == http.MethodHead && strings.HasSuffix(r.URL.Path, ".idxport-plan")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := fake.New()
+			direct, _ := reach(t, server, nil)
+			p := table(t, direct, 4)
+			slow, g := reach(t, server, stops)
+			committing := *p
+			committing.Objects = slow
+			ended := make(chan error)
+			go func() { _, err := committing.Commit(t.Context()); ended <- err }()
+			<-g.came
+			if err := p.Abort(t.Context()); err != nil {
+				t.Error(err)
+			}
+			close(g.opened)
+			err := <-ended
+			parts, marked := seenOf(t, server, p)
+			if err == nil && (parts != 3 || !marked) || err != nil && marked {
+				t.Errorf("commit ended with %v; found %d parts, _SUCCESS: %v", err, parts, marked)
+			}
+			if err := p.Abort(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if parts, marked := seenOf(t, server, p); parts > 0 != marked || server.Left() > 0 || slices.ContainsFunc(server.Keys(), func(key string) bool { return strings.Contains(key, "idxport-plan") }) {
+				t.Errorf("after another abort: found %d parts, _SUCCESS: %v, %v, %d uploads", parts, marked, server.Keys(), server.Left())
+			}
+		})
+	}
+}
+
+// TestOthersBeside: what is not the plan's is neither ended nor removed, and what was committed stays although its mark is gone.
+func TestOthersBeside(t *testing.T) {
+	t.Parallel()
+	server := fake.New()
+	direct, _ := reach(t, server, nil)
+	p := table(t, direct, 4)
+	others := []string{"out/train.csv/_SUCCESS_of_others", "out/train.csv/" + p.FileName(&p.Targets[0], &p.Targets[0].Parts[0]) + ".bak", "out/train.csv/part-x"}
+	for _, key := range others {
+		w, err := direct.Create(t.Context(), "s3://b/"+key, false)
+		if err == nil {
+			_, err = w.Write([]byte("mine"))
+		}
+		if err == nil {
+			_, err = w.Hold()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := p.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	server.Put("out/train.csv/_metadata", []byte("of a reader"))
+	if done, err := p.Committed(t.Context(), &p.Targets[0]); err != nil || !done {
+		t.Errorf("with a file beside: %v, %v", done, err)
+	}
+	server.Remove("out/train.csv/_SUCCESS")
+	if err := p.Abort(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if parts, _ := seenOf(t, server, p); parts != 3 {
+		t.Errorf("%d parts are left of what was committed", parts)
+	}
+	left := server.Uploads()
+	slices.Sort(others)
+	if !slices.Equal(left, others) {
+		t.Errorf("found the uploads %v, expected %v", left, others)
+	}
+}
