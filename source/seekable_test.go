@@ -155,6 +155,9 @@ func spanProblem(table *IDX, file *recording, first, last int64) string {
 	if first == last {
 		return ""
 	}
+	if problem := headerProblem(table, file, from); problem != "" {
+		return problem
+	}
 	next := from
 	for _, read := range file.reads {
 		switch {
@@ -176,6 +179,88 @@ func spanProblem(table *IDX, file *recording, first, last int64) string {
 		return fmt.Sprintf("the file's limit is %d, expected %d", file.limit, to)
 	}
 	return ""
+}
+
+// headerProblem follows what was read of the file before anything else, as one who hashes the header's bytes does. from is where the rows begin.
+func headerProblem(table *IDX, file *recording, from int64) string {
+	end, ok := table.HeaderEnd()
+	if !ok || end < 12 || end > file.Size() {
+		return fmt.Sprintf("found the header before byte %d, %v", end, ok)
+	}
+	next := int64(0)
+	for _, read := range file.reads {
+		if next >= end {
+			return ""
+		}
+		if read[0] != next {
+			return fmt.Sprintf("read on at %d, expected %d, as the header's bytes end at %d and the rows' begin at %d", read[0], next, end, from)
+		}
+		next = read[1]
+	}
+	if next < end {
+		return fmt.Sprintf("read to %d, expected %d, where the header's bytes end", next, end)
+	}
+	return ""
+}
+
+// TestHeaderEnd adds up the sizes in the table of the frames that hold the header.
+func TestHeaderEnd(t *testing.T) {
+	t.Parallel()
+	raw := file(t, idx.Uint8, []int{spanRows, spanRecord}, noise(spanRows*spanRecord))
+	for name, test := range map[string]struct {
+		sizes  []int
+		frames int // that hold the header of 12 bytes
+	}{
+		"its own frame":  {[]int{12, 400}, 1},
+		"with rows":      {[]int{600, 90}, 1},
+		"in two":         {[]int{7, 100}, 2},
+		"in four":        {[]int{3}, 4},
+		"behind another": {[]int{0, 12, 0, 100}, 2},
+	} {
+		packed := seekable(t, raw, test.sizes...)
+		frames := int(binary.LittleEndian.Uint32(packed[len(packed)-9:]))
+		want := int64(0)
+		for i := range test.frames {
+			want += int64(binary.LittleEndian.Uint32(packed[len(packed)-9-8*frames+8*i:]))
+		}
+		table, _ := record(t, packed, Options{})
+		if to, ok := table.HeaderEnd(); to != want || !ok {
+			t.Errorf("%s: found %d, %v, expected %d", name, to, ok, want)
+		}
+	}
+	table, _ := record(t, raw, Options{Reshape: []int{-1, 5, 10}})
+	if to, ok := table.HeaderEnd(); to != 12 || !ok {
+		t.Errorf("a plain file: found %d, %v, expected 12", to, ok)
+	}
+}
+
+// A header is used only if the checksum of its frame is right, also where reading goes on in another frame, long before the end of the first, which is
+// larger than what is decoded ahead.
+func TestHeaderOfADamagedFrame(t *testing.T) {
+	t.Parallel()
+	const rows, size, frame = 400, 10_000, 1_500_000
+	raw := seekable(t, file(t, idx.Uint8, []int{rows, size}, noise(rows*size)), frame)
+	end := int(binary.LittleEndian.Uint32(raw[len(raw)-9-3*8:])) // of the first frame
+	for _, first := range []int64{10, 149, 200, 399} {
+		table, read := record(t, raw, Options{})
+		part, err := Slice(table, first, first+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, part, 1, first, noise(rows * size)[first*size:(first+1)*size])
+		if problem := spanProblem(table, read, first, first+1); problem != "" {
+			t.Errorf("row %d: %s; read %v", first, problem, read.reads)
+		}
+		damaged := bytes.Clone(raw)
+		damaged[end-1] ^= 1
+		part, err = Slice(open(t, write(t, "x", damaged), Options{}), first, first+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readAll(part, 1); !errors.Is(err, compressed.ErrCorrupt) {
+			t.Errorf("row %d: found %v, expected %v", first, err, compressed.ErrCorrupt)
+		}
+	}
 }
 
 // Of frames larger than what is decoded ahead, the last one is read to its end all the same, and its checksum verified.
@@ -240,9 +325,16 @@ func TestNoSpan(t *testing.T) {
 		if from, to, ok := open(t, write(t, "x", packed), Options{}).Span(0, 1); ok {
 			t.Errorf("%s: found %d to %d", name, from, to)
 		}
+		if to, ok := open(t, write(t, "x", packed), Options{}).HeaderEnd(); ok {
+			t.Errorf("%s: found the header before %d", name, to)
+		}
 	}
-	if _, _, ok := fromBytes(t, Stdin, raw, Options{}).Span(0, 1); ok {
+	pipe := fromBytes(t, Stdin, raw, Options{})
+	if _, _, ok := pipe.Span(0, 1); ok {
 		t.Error("a pipe has a span")
+	}
+	if _, ok := pipe.HeaderEnd(); ok {
+		t.Error("a pipe's header has a span")
 	}
 	table := open(t, write(t, "x", seekable(t, raw, 10)), Options{})
 	for _, rows := range [][2]int64{{-1, 2}, {3, 2}, {0, 10}} {
@@ -363,5 +455,23 @@ func TestEveryDamageOfASeekableFile(t *testing.T) {
 				t.Errorf("cut to %d of %d bytes: found no error", n, len(whole))
 			}
 		}
+	}
+}
+
+// A file whose table and header differ is read from the start, in one go, as the table tells nothing about it: not frame by frame.
+func TestManyFramesOfLessThanTheHeaderSays(t *testing.T) {
+	t.Parallel()
+	const there, missing = 20_000, 5
+	raw := file(t, idx.Uint8, []int{there + missing}, noise(there+missing))
+	table, read := record(t, seekable(t, raw[:len(raw)-missing], 1), Options{})
+	part, err := Slice(table, there-missing, there+missing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readAll(part, 5); !errors.Is(err, idx.ErrTruncated) {
+		t.Errorf("found %v, expected %v", err, idx.ErrTruncated)
+	}
+	if len(read.reads) > 100 {
+		t.Errorf("found %d reads of %d bytes, expected few", len(read.reads), read.Size())
 	}
 }

@@ -32,7 +32,7 @@ type ahead struct {
 	full chan chunk
 	free chan []byte
 	stop chan struct{} // closed by close
-	done chan struct{} // closed by the goroutine
+	done chan struct{} // closed by the goroutine; another one after a pause
 	once sync.Once     // guards the closing of stop
 	busy atomic.Bool   // other cores are
 
@@ -54,14 +54,20 @@ func startAhead(d *decoding) *ahead {
 		a.free <- nil
 	}
 	d.wanted = func() bool { return !a.busy.Load() && len(a.full) == 0 }
-	go a.run(d)
+	go a.run(d, a.done)
 	return a
 }
 
-// run fills buffers until the data ends. A buffer is made when its turn first comes, so a small input needs only one. After a pause, d can be
-// started again.
-func (a *ahead) run(d *decoding) {
-	defer close(a.done)
+// resume goes on after the pause of d that read has met. It must not run beside halt or close.
+func (a *ahead) resume(d *decoding) {
+	a.err = nil
+	a.done = make(chan struct{})
+	go a.run(d, a.done)
+}
+
+// run fills buffers until the data ends or pauses. A buffer is made when its turn first comes, so a small input needs only one.
+func (a *ahead) run(d *decoding, done chan<- struct{}) {
+	defer close(done)
 	paused := false
 	defer func() {
 		if !paused {

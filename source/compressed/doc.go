@@ -21,13 +21,16 @@
 // where the next is said to begin. So data that was read whole, the table after it included, is what a Reader finds too. A table that contradicts itself or
 // the frames is corrupt data; a Reader takes no notice of tables, as of any skippable frame.
 //
+// The table is trusted on the frames that are passed over. If it takes some bytes of data from one of them and adds as many to another, other data than
+// was asked for is found between the two, and only reading from the start can tell.
+//
 // # Memory
 //
 // Decompressed data is handed over in up to three buffers of 256 KiB, so a bomb expands no further than its reader reads. While
 // gzip data is waited for, other cores decode parts of it in advance, in at most 32 MiB more, usually 5.
 // A header may ask for a window (zstd) or a dictionary (xz): the limits above are what one of a few bytes can make the
 // process reserve. Such memory is not touched before data fills it, and files of some 30 bytes raised the resident size by
-// less than 1 MiB. A seek table is kept as it is, if it has at most 128 MiB. The library has no way to use a dictionary again,
+// less than 1 MiB. A seek table is kept as it is, if it has at most 16 MiB. The library has no way to use a dictionary again,
 // so an xz file of many blocks leaves old ones to the garbage collector: 500 blocks in 10 KB, each asking for 64 MiB, peaked
 // at 334 MB. Blocks that state their size, as those of xz -T do, get no more than that.
 //

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"testing"
 )
 
@@ -44,13 +46,13 @@ func FuzzReader(f *testing.F) {
 }
 
 // FuzzSeekReader looks for panics, hangs, errors of other kinds than promised, and for data that differs from what is read without the table: of the whole
-// file, and from a byte in its middle on.
+// file; where the steps lead, see seekSteps; and from there on, when the reader is closed meanwhile.
 func FuzzSeekReader(f *testing.F) {
 	for _, file := range seekableFiles {
-		f.Add(testFile(f, file.name), uint16(100))
+		f.Add(testFile(f, file.name), []byte("\x00\x64\x03\x05\x02\x00\x01\xff\x03\x10"))
 	}
-	f.Add([]byte(stored("abc")+stored("a")+seekTable(2, 0, 12, 3, 10, 1)), uint16(3))
-	f.Fuzz(func(t *testing.T, raw []byte, first uint16) {
+	f.Add([]byte(stored("abc")+stored("a")+seekTable(2, 0, 12, 3, 10, 1)), []byte("\x03\x02\x01\x03\x03\x01\x02\x00"))
+	f.Fuzz(func(t *testing.T, raw, steps []byte) {
 		const enough = 4 << 20
 		table, err := FindSeekTable(bytes.NewReader(raw), int64(len(raw)))
 		var e *Error
@@ -60,25 +62,58 @@ func FuzzSeekReader(f *testing.F) {
 		if table == nil {
 			return
 		}
-		r := NewSeekReader(bytes.NewReader(raw), table)
-		defer r.Close()
-		data, err := io.ReadAll(io.LimitReader(r, enough))
+		whole := NewSeekReader(bytes.NewReader(raw), table)
+		defer whole.Close()
+		data, err := io.ReadAll(io.LimitReader(whole, enough))
 		if err != nil && (!errors.As(err, &e) || e.Offset > int64(len(raw))) {
 			t.Fatalf("found %v", err)
 		}
-		if err != nil || len(data) == enough {
+		if len(data) == enough {
 			return
 		}
-		want, _, err := decompress(raw)
-		if err != nil || !bytes.Equal(data, want) || table.Size() != int64(len(data)) {
+		good := err == nil
+		if want, _, err := decompress(raw); good && (err != nil || !bytes.Equal(data, want) || table.Size() != int64(len(data))) {
 			t.Fatalf("found %d bytes, a table for %d and, without it, %d and %v", len(data), table.Size(), len(want), err)
 		}
-		at := int64(first) % (table.Size() + 1)
-		if _, err := r.Seek(at, io.SeekStart); err != nil {
-			t.Fatal(err)
+		r := NewSeekReader(bytes.NewReader(raw), table)
+		defer r.Close()
+		at, err := seekSteps(r, data, good, steps)
+		if err != nil && (good || !errors.As(err, &e) || e.Offset > int64(len(raw))) {
+			t.Fatalf("after steps to byte %d: %v", at, err)
 		}
-		if data, err := io.ReadAll(r); err != nil || !bytes.Equal(data, want[at:]) {
-			t.Fatalf("from byte %d on: found %d bytes and %v", at, len(data), err)
+		if !good {
+			return
+		}
+		go r.Close()
+		if rest, err := io.ReadAll(r); err != nil && err != fs.ErrClosed || !bytes.HasPrefix(data[at:], rest) || err == nil && len(rest) < len(data[at:]) {
+			t.Fatalf("closed while reading on from byte %d: found %d bytes and %v", at, len(rest), err)
 		}
 	})
+}
+
+// seekSteps does with r what pairs of bytes say: the first tells what, the second how far. It tells where that leads, and the first error, or what was found
+// if that differs from data; where it is not good, the errors alone count.
+func seekSteps(r *SeekReader, data []byte, good bool, steps []byte) (at int64, err error) {
+	for ; len(steps) >= 2; steps = steps[2:] {
+		n := int64(steps[1])
+		switch steps[0] % 4 {
+		case 0:
+			r.ReadAhead(n * r.table.Size() / 255)
+		case 1:
+			at, err = r.Seek(n*r.table.Size()/255, io.SeekStart)
+		case 2:
+			err = r.Finish()
+		default:
+			var found []byte
+			found, err = io.ReadAll(io.LimitReader(r, n))
+			if good && err == nil && !bytes.Equal(found, data[at:min(at+n, int64(len(data)))]) {
+				err = fmt.Errorf("found %d other bytes at byte %d", len(found), at)
+			}
+			at += int64(len(found))
+		}
+		if err != nil {
+			break
+		}
+	}
+	return at, err
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // A SeekReader reads the data of a zstd file that has a [SeekTable], from wherever it is told to. What it reads of the file it reads by Read, in
-// order: whole frames, from the one that holds the byte that is read first.
+// order: whole frames, from the one that holds the byte that is read first. It goes to another frame only when the one that it has delivered data of was
+// read to its end, and its checksum found right.
 //
 // It is for one goroutine, except that Close may be called from others at any time.
 type SeekReader struct {
@@ -19,7 +20,7 @@ type SeekReader struct {
 	// For the reading goroutine alone.
 	offset   int64     // of the byte that Read delivers next
 	decoded  int64     // offset of the byte that the decoding delivers next
-	until    int64     // the data before it is decoded in advance; 0: no more than one frame is
+	until    int64     // the data before it is decoded in advance; 0: no more than one frame with data is
 	decoding *decoding // nil: to be begun
 	frames   *frames   // that it decodes
 	bound    *bounded  // what they are read from
@@ -44,10 +45,13 @@ func (s *SeekReader) ReadAhead(until int64) { s.until = until }
 // is the one that is being read and the byte is still to come.
 func (s *SeekReader) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
+	case io.SeekStart:
 	case io.SeekCurrent:
 		offset += s.offset
 	case io.SeekEnd:
 		offset += s.table.Size()
+	default:
+		return s.offset, fmt.Errorf("seek with whence %d, expected 0 to 2: %w", whence, fs.ErrInvalid)
 	}
 	if offset < 0 || offset > s.table.Size() {
 		return s.offset, fmt.Errorf("seek to byte %d of the data, expected 0 to %d: %w", offset, s.table.Size(), fs.ErrInvalid)
@@ -79,7 +83,15 @@ func (s *SeekReader) Finish() error {
 	if err := s.reach(); err != nil {
 		return err
 	}
-	return s.discard(s.table.holding(s.offset-1).end().data - s.offset)
+	return s.finish()
+}
+
+// finish decodes to the end of the frame that holds the byte which was decoded last.
+func (s *SeekReader) finish() error {
+	if s.decoded == 0 {
+		return nil
+	}
+	return s.discard(s.table.holding(s.decoded-1).end().data - s.decoded)
 }
 
 // reach goes to the offset of the next Read: on, within one frame, or else from the start of its frame.
@@ -88,7 +100,13 @@ func (s *SeekReader) reach() error {
 		return nil
 	}
 	frame := s.table.holding(s.offset)
-	if s.decoding == nil || s.offset < s.decoded || frame.index != s.table.holding(s.decoded).index {
+	another := s.decoding != nil && frame.index != s.table.holding(s.decoded).index
+	if another {
+		if err := s.finish(); err != nil {
+			return err
+		}
+	}
+	if s.decoding == nil || another || s.offset < s.decoded {
 		if s.offset == 0 { // there may be others before it, without data
 			frame = seekFrame{}
 		}
@@ -116,7 +134,11 @@ func (s *SeekReader) restart(i int, start position) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.in = in
-	return s.start()
+	if err := s.start(); err != nil {
+		s.decoding = nil
+		return err
+	}
+	return nil
 }
 
 // halt ends the decoding and waits for its goroutine, after which the file is not in use.
@@ -137,7 +159,7 @@ func (s *SeekReader) halt() error {
 	return nil
 }
 
-// start lets the decoding go on, from one frame to the next, or as far as ReadAhead said. The caller holds the lock.
+// start lets the decoding go on, to the end of the next frame that has data, or as far as ReadAhead said. The caller holds the lock.
 func (s *SeekReader) start() error {
 	if s.closed {
 		return fs.ErrClosed
@@ -145,14 +167,18 @@ func (s *SeekReader) start() error {
 	f := s.frames
 	switch {
 	case s.until == 0:
-		f.stop = f.index + 1
-	case s.until > s.table.Size()-1 || f.next.data >= s.until: // to the end; or beyond what was said
+		f.stop = s.table.holding(f.next.data).index + 1
+	case s.until >= s.table.Size() || f.next.data >= s.until: // to the end; or beyond what was said
 		f.stop = -1
 	default:
 		f.stop = s.table.holding(s.until-1).index + 1
 	}
 	s.bound.end = f.bound()
-	s.ahead = startAhead(s.decoding)
+	if s.ahead == nil {
+		s.ahead = startAhead(s.decoding)
+	} else {
+		s.ahead.resume(s.decoding)
+	}
 	return nil
 }
 

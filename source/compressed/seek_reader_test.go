@@ -41,8 +41,8 @@ func TestSeekableFilesOfOtherPrograms(t *testing.T) {
 			t.Parallel()
 			raw, want := testFile(t, file.name), content(t, file.name)
 			r := openSeekable(t, raw)
-			if r.table.Frames() != file.frames {
-				t.Errorf("found %d frames, expected %d", r.table.Frames(), file.frames)
+			if r.table.frames != file.frames {
+				t.Errorf("found %d frames, expected %d", r.table.frames, file.frames)
 			}
 			if err := iotest.TestReader(r, want); err != nil { // seeks too
 				t.Error(err)
@@ -90,9 +90,12 @@ func TestSeekEverywhere(t *testing.T) {
 			}
 		}
 	}
-	for _, offset := range []int64{-1, int64(len(want)) + 1} {
-		if _, err := jumping.Seek(offset, io.SeekStart); !errors.Is(err, fs.ErrInvalid) {
-			t.Errorf("seek to %d: found %v, expected %v", offset, err, fs.ErrInvalid)
+	for _, to := range []struct {
+		offset int64
+		whence int
+	}{{-1, io.SeekStart}, {int64(len(want)) + 1, io.SeekStart}, {1, io.SeekEnd}, {0, 3}, {0, -1}} {
+		if _, err := jumping.Seek(to.offset, to.whence); !errors.Is(err, fs.ErrInvalid) {
+			t.Errorf("seek to %v: found %v, expected %v", to, err, fs.ErrInvalid)
 		}
 	}
 }
@@ -272,4 +275,44 @@ func TestCloseOfASeekReader(t *testing.T) {
 		t.Fatal("the waiting Read hangs")
 	}
 	in.Close()
+}
+
+// A closingFile is closed for its reader while that seeks for the n-th time.
+type closingFile struct {
+	*bytes.Reader
+	n     int
+	close func() error
+}
+
+func (c *closingFile) Seek(offset int64, whence int) (int64, error) {
+	if c.n--; c.n == 0 {
+		c.close()
+	}
+	return c.Reader.Seek(offset, whence)
+}
+
+// A SeekReader that was closed between two frames says so, and says it again.
+func TestCloseWhileTheFileSeeks(t *testing.T) {
+	t.Parallel()
+	raw := testFile(t, "small-seekable.zst")
+	table, err := FindSeekTable(bytes.NewReader(raw), int64(len(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n <= 3; n++ {
+		file := &closingFile{Reader: bytes.NewReader(raw), n: n}
+		r := NewSeekReader(file, table)
+		file.close = r.Close
+		for i := range n + 2 {
+			if _, err := r.Seek(int64(96*(i%2)), io.SeekStart); err != nil { // the first frame and the second
+				t.Fatal(err)
+			}
+			if _, err := r.Read(make([]byte, 1)); i+1 < n && err != nil || i+1 >= n && !errors.Is(err, fs.ErrClosed) {
+				t.Errorf("closed in seek %d: read %d found %v", n, i+1, err)
+			}
+			if _, err := r.Read(make([]byte, 1)); i+1 >= n && !errors.Is(err, fs.ErrClosed) {
+				t.Errorf("closed in seek %d: read %d again found %v, expected fs.ErrClosed", n, i+1, err)
+			}
+		}
+	}
 }

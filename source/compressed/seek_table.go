@@ -22,8 +22,8 @@ const (
 )
 
 const (
-	// maxSeekTable is the size in bytes of the largest table that is used. 11 million frames, or 11 TB in frames of 1 MiB, have room in it.
-	maxSeekTable = 128 << 20
+	// maxSeekTable is the size in bytes of the largest table that is used: 1,398,099 frames with checksums, or 1.4 TB in frames of 1 MiB, have room in it.
+	maxSeekTable = 16 << 20
 
 	// seekTail is how much of the end of a file is read to find the table: in one piece with it, if that has at most 1,363 frames.
 	seekTail = 16 << 10
@@ -61,7 +61,7 @@ func (f seekFrame) end() position {
 
 // FindSeekTable looks for the seek table at the end of r, which has size bytes. It returns nil where there is none that could be used: for other
 // files, for a table of several files that were joined, which is that of the last one, for one of a later version of the format, and for one of more
-// than 128 MiB. A table that contradicts itself or the file's size is an [*Error].
+// than 16 MiB. A table that contradicts itself or the file's size is an [*Error].
 func FindSeekTable(r io.ReaderAt, size int64) (*SeekTable, error) {
 	tail := make([]byte, min(size, seekTail))
 	if err := readAt(r, tail, size-int64(len(tail))); err != nil {
@@ -177,9 +177,6 @@ func (t *SeekTable) at(i int) position {
 
 // Size is the number of bytes of the data that all frames hold.
 func (t *SeekTable) Size() int64 { return t.ends.data }
-
-// Frames is the number of frames, without the table's own.
-func (t *SeekTable) Frames() int { return t.frames }
 
 // Span tells which bytes of the file, from from to to−1, are the frames that hold the bytes first to last−1 of the data, 0 ≤ first ≤ last ≤ Size().
 func (t *SeekTable) Span(first, last int64) (from, to int64) {

@@ -75,7 +75,7 @@ func TestSeekTables(t *testing.T) {
 			}
 			got := found{0, -1}
 			if table != nil {
-				got = found{table.Frames(), table.Size()}
+				got = found{table.frames, table.Size()}
 			}
 			if err != nil || got != test.want {
 				t.Errorf("found %v and %v, expected %v", got, err, test.want)
@@ -141,8 +141,8 @@ func TestHostileSeekTables(t *testing.T) {
 		r    io.ReaderAt
 		size int64
 	}{
-		"more frames than bytes":  {strings.NewReader(stored("abc") + seekTable(100<<20, 0x80, 12, 3)), int64(len(stored("abc")) + 25)},
-		"a table of over 128 MiB": {footed{zeros, 1 << 40, seekTable(100<<20, 0)[8:]}, 1 << 40},
+		"more frames than bytes": {strings.NewReader(stored("abc") + seekTable(100<<20, 0x80, 12, 3)), int64(len(stored("abc")) + 25)},
+		"a table of over 16 MiB": {footed{zeros, 1 << 40, seekTable(16<<20/8-2, 0)[8:]}, 1 << 40}, // by 1 byte
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -151,6 +151,17 @@ func TestHostileSeekTables(t *testing.T) {
 		if reserved := after.TotalAlloc - before.TotalAlloc; table != nil || err != nil || reserved > 1<<20 {
 			t.Errorf("%s: found %v and %v with %d bytes of memory", name, table, err, reserved)
 		}
+	}
+}
+
+// The largest table that is used has 16 MiB: 8 bytes, 8 for each of the frames, which are none here, and 9.
+func TestLargestSeekTable(t *testing.T) {
+	t.Parallel()
+	const frames = 2_097_149
+	raw := seekTable(frames, 0, make([]uint32, 2*frames)...)
+	table, err := FindSeekTable(strings.NewReader(raw), int64(len(raw)))
+	if err != nil || table == nil || len(raw) != 16<<20-7 || table.frames != frames {
+		t.Errorf("found %v and %v of %d bytes", table != nil, err, len(raw))
 	}
 }
 

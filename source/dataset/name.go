@@ -89,13 +89,14 @@ func ParseName(path string) Name {
 	return n
 }
 
-// cutFormat takes the format off the end of a name.
+// cutFormat takes the format off the end of a name. A published one may stand before .idx: train-images-idx3-ubyte.idx.
 func cutFormat(name string) (stem, format string) {
-	if m := publishedFormat().FindStringSubmatch(name); m != nil && validFormat(m[3], m[4]) {
+	rest, named := strings.CutSuffix(name, ".idx")
+	if m := publishedFormat().FindStringSubmatch(rest); m != nil && validFormat(m[3], m[4]) {
 		return m[1], m[2]
 	}
-	if stem, ok := strings.CutSuffix(name, ".idx"); ok {
-		return stem, "idx"
+	if named {
+		return rest, "idx"
 	}
 	return name, ""
 }

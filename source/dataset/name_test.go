@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -66,19 +67,23 @@ func TestParsePublishedNames(t *testing.T) {
 func TestParseName(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]Name{
-		"Train-Images-IDX3-ubyte.GZ": {Split: "train", Role: Image, Stem: "Train-Images", Format: "idx3-ubyte", Compression: "gz"},
-		"foo-train-labels-idx1-byte": {Split: "train", Role: Label, Prefix: "foo", Stem: "foo-train-labels", Format: "idx1-byte"},
-		"X_train.idx":                {Split: "train", Role: Image, Stem: "X_train", Format: "idx"},
-		"y-test.idx.bz2":             {Split: "test", Role: Label, Stem: "y-test", Format: "idx", Compression: "bz2"},
-		"My_Weights.idx":             {Role: Data, Prefix: "my-weights", Stem: "My_Weights", Format: "idx"},
-		"test10k-labels":             {Split: "test10k", Role: Label, Stem: "test10k-labels"},
-		"a-idx256-ubyte":             {Role: Data, Prefix: "a-idx256-ubyte", Stem: "a-idx256-ubyte"}, // rank is at most 255
-		"a-idx2-long":                {Role: Data, Prefix: "a-idx2-long", Stem: "a-idx2-long"},       // no such data type
-		"README.md":                  {Role: Data, Prefix: "readme-md", Stem: "README.md"},
-		"idx3-ubyte":                 {Role: Data, Format: "idx3-ubyte"},
-		".gz":                        {Role: Data, Compression: "gz"},
-		"x":                          {Role: Data, Prefix: "x", Stem: "x"}, // the coordinate, not X_
-		"fashion-train-images.idx":   {Dataset: "fashion-mnist", Split: "train", Role: Image, Prefix: "fashion", Stem: "fashion-train-images", Format: "idx"},
+		"Train-Images-IDX3-ubyte.GZ":      {Split: "train", Role: Image, Stem: "Train-Images", Format: "idx3-ubyte", Compression: "gz"},
+		"foo-train-labels-idx1-byte":      {Split: "train", Role: Label, Prefix: "foo", Stem: "foo-train-labels", Format: "idx1-byte"},
+		"X_train.idx":                     {Split: "train", Role: Image, Stem: "X_train", Format: "idx"},
+		"y-test.idx.bz2":                  {Split: "test", Role: Label, Stem: "y-test", Format: "idx", Compression: "bz2"},
+		"Train-Images-IDX3-ubyte.IDX.zst": {Split: "train", Role: Image, Stem: "Train-Images", Format: "idx3-ubyte", Compression: "zst"},
+		"t10k-labels.idx1-ubyte.idx":      {Split: "test", Role: Label, Stem: "t10k-labels", Format: "idx1-ubyte"},
+		"idx1-ubyte.idx":                  {Role: Data, Format: "idx1-ubyte"},
+		"a-idx2-long.idx":                 {Role: Data, Prefix: "a-idx2-long", Stem: "a-idx2-long", Format: "idx"}, // no such data type
+		"My_Weights.idx":                  {Role: Data, Prefix: "my-weights", Stem: "My_Weights", Format: "idx"},
+		"test10k-labels":                  {Split: "test10k", Role: Label, Stem: "test10k-labels"},
+		"a-idx256-ubyte":                  {Role: Data, Prefix: "a-idx256-ubyte", Stem: "a-idx256-ubyte"}, // rank is at most 255
+		"a-idx2-long":                     {Role: Data, Prefix: "a-idx2-long", Stem: "a-idx2-long"},       // no such data type
+		"README.md":                       {Role: Data, Prefix: "readme-md", Stem: "README.md"},
+		"idx3-ubyte":                      {Role: Data, Format: "idx3-ubyte"},
+		".gz":                             {Role: Data, Compression: "gz"},
+		"x":                               {Role: Data, Prefix: "x", Stem: "x"}, // the coordinate, not X_
+		"fashion-train-images.idx":        {Dataset: "fashion-mnist", Split: "train", Role: Image, Prefix: "fashion", Stem: "fashion-train-images", Format: "idx"},
 	} {
 		if got := ParseName(path); got != want {
 			t.Errorf("%s: got %+v, want %+v", path, got, want)
@@ -86,9 +91,26 @@ func TestParseName(t *testing.T) {
 	}
 }
 
+// Images and labels of one table are told also where .idx follows the published names.
+func TestPublishedNamesBeforeIDX(t *testing.T) {
+	t.Parallel()
+	for _, ending := range []string{".idx", ".idx.zst", ".idx.gz"} {
+		dir := folder(t, "train-images-idx3-ubyte"+ending+" 5 2 2", "train-labels-idx1-ubyte"+ending+" 5")
+		splits, err := Find([]Input{{Path: dir}}, &testProber{}, Options{})
+		if err != nil {
+			t.Errorf("%s: found %v", ending, err)
+			continue
+		}
+		want := fmt.Sprintf("train/%s/?: image=train-images-idx3-ubyte%s label=train-labels-idx1-ubyte%[2]s", filepath.Base(dir), ending)
+		if got := summaries(splits); !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: found %q, expected %q", ending, got, want)
+		}
+	}
+}
+
 // Whatever the name: the stem begins it, the words are of a known kind, and compression changes nothing else.
 func FuzzParseName(f *testing.F) {
-	for _, s := range []string{"train-images-idx3-ubyte.gz", "X_dig_MNIST-idx3-ubyte", "İ.idx", "\xff-labels.IDX.xz", "idx1-int", "", ".", "-._"} {
+	for _, s := range []string{"train-images-idx3-ubyte.gz", "X_dig_MNIST-idx3-ubyte", "İ.idx", "\xff-labels.IDX.xz", "y-idx1-int.idx.zst", "idx1-int", "", ".", "-._"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {

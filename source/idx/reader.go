@@ -18,7 +18,8 @@ type Options struct {
 	// Size is the number of bytes of the whole input, header included, where it is known before reading; else 0.
 	Size int64
 	// ClaimedSize is what the input says that Size is, where only reading can tell whether that is true; else 0. If the header says the same, Skip
-	// seeks; if not, the input is read like one of unknown size.
+	// seeks; if not, the input is read like one of unknown size. Skip then trusts the input to seek to where the record is: only reading from the start
+	// checks that.
 	ClaimedSize int64
 	// MaxRecordSize is the largest record in bytes; 0 means DefaultMaxRecordSize.
 	MaxRecordSize int64
