@@ -36,15 +36,15 @@ func TestPlansMayNotSayMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(p *plan.Plan){
-		"another output":     func(p *plan.Plan) { p.Arguments = []string{"--overwrite", "--output=csv=" + victim} },
-		"another input":      func(p *plan.Plan) { p.Arguments = []string{victim} },
-		"help":               func(p *plan.Plan) { p.Arguments = []string{"--help"} },
-		"no targets":         func(p *plan.Plan) { p.Targets = nil },
-		"no parts":           func(p *plan.Plan) { p.Targets[0].Parts, p.Targets[0].Rows = nil, 0 },
-		"a way out":          func(p *plan.Plan) { p.Targets[0].Extension = "/../../victim.csv" },
-		"a target twice":     func(p *plan.Plan) { p.Targets = append(p.Targets, p.Targets[0]) },
-		"behind the input":   func(p *plan.Plan) { p.Targets[0].Parts[0].Pieces[0].To++ },
-		"before the input":   func(p *plan.Plan) { p.Targets[0].Parts[0].Pieces[0].From = -1 },
+		"another output":    func(p *plan.Plan) { p.Arguments = []string{"--overwrite", "--output=csv=" + victim} },
+		"another input":     func(p *plan.Plan) { p.Arguments = []string{victim} },
+		"help":              func(p *plan.Plan) { p.Arguments = []string{"--help"} },
+		"no targets":        func(p *plan.Plan) { p.Targets = nil },
+		"no parts":          func(p *plan.Plan) { p.Targets[0].Parts, p.Targets[0].Rows = nil, 0 },
+		"a way out":         func(p *plan.Plan) { p.Targets[0].Extension = "/../../victim.csv" },
+		"a target twice":    func(p *plan.Plan) { p.Targets = append(p.Targets, p.Targets[0]) },
+		"behind the input":  func(p *plan.Plan) { p.Targets[0].Parts[0].Pieces[0].To++ },
+		"before the input":  func(p *plan.Plan) { p.Targets[0].Parts[0].Pieces[0].From = -1 },
 		"a file with a tag": func(p *plan.Plan) { p.Targets[0].Inputs[0].ETag = "x" },
 	} {
 		p, err := plan.Read(t.Context(), new(object.Store), path)
