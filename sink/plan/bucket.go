@@ -163,19 +163,22 @@ func (b *bucket) claimant(ctx context.Context) (string, error) {
 
 // claim claims the target for the plan. It is fresh if nobody had claimed it.
 func (b *bucket) claim(ctx context.Context, work string) (fresh bool, err error) {
-	err = b.store.Put(ctx, b.claimed(), []byte(b.claimText(work)), false)
-	if !errors.Is(err, object.ErrExists) {
-		return err == nil, err
+	now := ""
+	for now == "" { // again, if the one that was there has just gone
+		err = b.store.Put(ctx, b.claimed(), []byte(b.claimText(work)), false)
+		if !errors.Is(err, object.ErrExists) {
+			return err == nil, err
+		}
+		if now, err = b.claimant(ctx); err != nil {
+			return false, err
+		}
 	}
-	now, err := b.claimant(ctx)
-	switch {
-	case err != nil:
-		return false, err
-	case now == b.claimText(work), now == "": // another run of the same is at it, or has just ended
+	switch now {
+	case b.claimText(work): // another run of the same is at it, or was killed
 		return false, nil
-	case now == b.claimText(committing): // a commit that was killed, or is at work: it will see this
+	case b.claimText(committing): // a commit that was killed, or is at work: it will see this
 		return false, b.store.Put(ctx, b.claimed(), []byte(b.claimText(work)), true)
-	case now == b.claimText(aborting):
+	case b.claimText(aborting):
 		return false, fail(publish.ErrExists, "let it end, or end it: idxport abort", "%s is being aborted", b.target.Path)
 	}
 	return false, fail(publish.ErrExists, fmt.Sprintf("let it end, or end it with its plan; if nobody is at work, remove %s", b.claimed()), "%s: another plan is being committed there", b.target.Path)
