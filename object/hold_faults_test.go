@@ -161,6 +161,21 @@ func TestConflict(t *testing.T) {
 	}
 }
 
+// holdSome holds a few bytes.
+func holdSome(t *testing.T, s *Store, name string) {
+	t.Helper()
+	w, err := s.Create(t.Context(), name, false)
+	if err == nil {
+		err = write(w, noise(10))
+	}
+	if err == nil {
+		_, err = w.Hold()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestSweepEndsOnlyWhatIsBelow(t *testing.T) {
 	t.Parallel()
 	f, _, query := serve(t, nil)
@@ -169,16 +184,7 @@ func TestSweepEndsOnlyWhatIsBelow(t *testing.T) {
 	below := []string{"out/train/a", "out/train/a", "out/train/a", "out/train/b/c", "out/train/d"}
 	beside := []string{"elsewhere", "out/trai", "out/train", "out/training/a"}
 	for _, key := range slices.Concat(below, beside) {
-		w, err := s.Create(t.Context(), "s3://b/"+key, false)
-		if err == nil {
-			err = write(w, noise(10))
-		}
-		if err == nil {
-			_, err = w.Hold()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		holdSome(t, s, "s3://b/"+key)
 	}
 	for _, step := range []struct {
 		prefix string
@@ -198,16 +204,7 @@ func TestSweepEndsOnlyWhatIsBelow(t *testing.T) {
 		}
 	}
 	for _, key := range []string{"a", "a/x", "b", "c", "d", "d", "d", "e"} {
-		w, err := s.Create(t.Context(), "s3://b/"+key, false)
-		if err == nil {
-			err = write(w, noise(10))
-		}
-		if err == nil {
-			_, err = w.Hold()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		holdSome(t, s, "s3://b/"+key)
 	}
 	if err := s.Sweep(t.Context(), "s3://b/", func(name string) bool { return name == "s3://b/d" || name == "s3://b/a" }); err != nil {
 		t.Error(err)
