@@ -78,8 +78,8 @@ func newWatched(piece *plan.Piece) *watched { return &watched{piece, piece.From,
 // see is told of bytes that were read at an offset.
 func (w *watched) see(at int64, p []byte) {
 	first, last := max(at, w.From), min(at+int64(len(p)), w.To)
-	if first < last && first == w.next {
-		_, _ = w.hash.Write(p[first-at : last-at]) // a hash takes everything
+	if first <= w.next && w.next < last {
+		_, _ = w.hash.Write(p[w.next-at : last-at]) // a hash takes everything
 		w.next = last
 	}
 }

@@ -118,7 +118,7 @@ func (p *program) reporting(c *cli.Command, f func(*report) error) error {
 func (r *report) end(err error) error {
 	if r.jsonOut {
 		r.Seconds, r.Status = time.Since(r.start).Seconds(), "ok"
-		if r.Unchanged != nil {
+		if r.Unchanged != nil && len(r.Outputs) == 0 {
 			r.Status = "unchanged"
 		}
 		if err != nil {

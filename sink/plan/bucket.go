@@ -20,6 +20,7 @@ type bucket struct {
 	store  *object.Store
 	plan   *Plan
 	target *Target
+	run    string // of the last claim
 }
 
 // parallel is how many requests are on their way at once.
@@ -48,6 +49,15 @@ func (b *bucket) read(ctx context.Context, file string) ([]byte, error) {
 }
 
 func (b *bucket) tasks(ctx context.Context) ([]string, error) { return b.list(ctx, b.taskFolder()) }
+
+func (b *bucket) begun(ctx context.Context) (bool, error) {
+	told, err := b.tasks(ctx)
+	if err != nil || len(told) > 0 {
+		return len(told) > 0, err
+	}
+	now, err := b.claimant(ctx)
+	return now != nil && now.Plan == b.plan.ID, err
+}
 
 func (b *bucket) visible(ctx context.Context) ([]string, error) { return b.list(ctx, b.target.Path) }
 
@@ -102,7 +112,7 @@ func (b *bucket) alone(ctx context.Context, expected map[string]bool) error {
 }
 
 // appear claims the target, so that no other plan's parts are seen beside these, and makes the parts seen. Who aborts writes into the claim and then looks for _SUCCESS; here _SUCCESS is
-// written and then the claim is looked at: if both are at it, at least one sees the other, and gives way.
+// written and then the claim is looked at: if both are at it, at least one sees the other, and commit gives way.
 func (b *bucket) appear(ctx context.Context, tasks []Task) error {
 	fresh, err := b.claim(ctx, committing)
 	if err != nil {
@@ -110,7 +120,7 @@ func (b *bucket) appear(ctx context.Context, tasks []Task) error {
 	}
 	if err := b.alone(ctx, b.plan.files(b.target)); err != nil {
 		if fresh {
-			err = errors.Join(err, b.store.Remove(ctx, b.claimed()))
+			err = errors.Join(err, b.release(ctx, committing))
 		}
 		return err
 	}
@@ -124,18 +134,36 @@ func (b *bucket) appear(ctx context.Context, tasks []Task) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	ctx = context.WithoutCancel(ctx)
+	return b.mark(context.WithoutCancel(ctx))
+}
+
+// mark puts _SUCCESS, and takes it away again if the target is not this plan's any more.
+func (b *bucket) mark(ctx context.Context) error {
 	mark := source.Under(b.target.Path, success)
 	if err := b.store.Put(ctx, mark, nil, true); err != nil {
 		return err
 	}
-	if now, err := b.claimant(ctx); err != nil || now == b.claimText(committing) {
+	now, err := b.claimant(ctx)
+	switch {
+	case err != nil:
 		return err
+	case now == nil: // another commit of the plan has ended, and removed the claim; or an abort
+		if done, err := b.plan.Committed(ctx, b.target); err != nil || done {
+			return errors.Join(err, b.alone(ctx, b.plan.files(b.target)))
+		}
+	case now.Plan != b.plan.ID: // somebody has removed this plan's
+		return b.foreign(now)
+	case now.Work == committing:
+		return nil
 	}
-	if done, err := b.plan.Committed(ctx, b.target); done || err != nil { // another commit of the plan has ended, and removed the claim
-		return err
-	}
-	return errors.Join(fail(ErrIncomplete, "commit again, if it is to be there; else idxport abort again", "%s was aborted meanwhile", b.target.Path), b.store.Remove(ctx, mark))
+	return errors.Join(aborted(b.target), b.store.Remove(ctx, mark))
+}
+
+// A claim says who is at work on a target.
+type claim struct {
+	Plan string `json:"plan_id"`
+	Work string `json:"work"`
+	Run  string `json:"run"` // of an abort: each has its own
 }
 
 // What a claim is for.
@@ -144,97 +172,146 @@ const (
 	aborting   = "abort"
 )
 
-// claimed is the object that says which plan is at work on the target.
+// claimed is the object that has the claim.
 func (b *bucket) claimed() string { return beside(b.target, ".idxport-plan") }
 
-func (b *bucket) claimText(work string) string {
-	text, _ := json.Marshal(map[string]string{"plan_id": b.plan.ID, "work": work}) // strings
-	return string(text) + "\n"
-}
-
-// claimant is the text of the claim; empty: there is none.
-func (b *bucket) claimant(ctx context.Context) (string, error) {
+// claimant is the claim; nil: there is none. One that cannot be read is nobody's.
+func (b *bucket) claimant(ctx context.Context) (*claim, error) {
 	text, err := b.store.Get(ctx, b.claimed(), mostTask)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+		return nil, nil
 	}
-	return string(text), err
+	if err != nil {
+		return nil, err
+	}
+	c := &claim{}
+	_ = json.Unmarshal(text, c) // else it is empty
+	return c, nil
 }
 
-// claim claims the target for the plan. It is fresh if nobody had claimed it.
+// looks is how often a claim is asked for that has just gone.
+const looks = 5
+
+// claim claims the target for the plan. It is fresh if nobody had claimed it. A commit goes on with what another has begun; an abort takes over what others of this plan are at.
 func (b *bucket) claim(ctx context.Context, work string) (fresh bool, err error) {
-	now := ""
-	for now == "" { // again, if the one that was there has just gone
-		err = b.store.Put(ctx, b.claimed(), []byte(b.claimText(work)), false)
-		if !errors.Is(err, object.ErrExists) {
+	b.run = random()
+	text, err := json.Marshal(claim{b.plan.ID, work, b.run})
+	if err != nil {
+		return false, err
+	}
+	var now *claim
+	for n := 0; now == nil; n++ {
+		err := b.store.Put(ctx, b.claimed(), text, false)
+		if !errors.Is(err, object.ErrExists) || n == looks {
 			return err == nil, err
 		}
 		if now, err = b.claimant(ctx); err != nil {
 			return false, err
 		}
 	}
-	switch now {
-	case b.claimText(work): // another run of the same is at it, or was killed
-		return false, nil
-	case b.claimText(committing): // a commit that was killed, or is at work: it will see this
-		return false, b.store.Put(ctx, b.claimed(), []byte(b.claimText(work)), true)
-	case b.claimText(aborting):
-		return false, fail(publish.ErrExists, "let it end, or end it: idxport abort", "%s is being aborted", b.target.Path)
+	switch {
+	case now.Plan != b.plan.ID:
+		return false, b.foreign(now)
+	case work == aborting:
+		return false, b.store.Put(ctx, b.claimed(), text, true)
+	case now.Work == aborting:
+		return false, aborted(b.target)
 	}
-	return false, fail(publish.ErrExists, fmt.Sprintf("let it end, or end it with its plan; if nobody is at work, remove %s", b.claimed()), "%s: another plan is being committed there", b.target.Path)
+	return false, nil
 }
 
-// release removes the claim of this plan.
-func (b *bucket) release(ctx context.Context) error {
+// foreign is the error for a target that another plan has claimed.
+func (b *bucket) foreign(c *claim) error {
+	return fail(publish.ErrExists, fmt.Sprintf("let it end, or end it: idxport abort with that plan; %s tells of it", b.claimed()),
+		"%s: another plan is at work there: plan_id %q, %s", b.target.Path, c.Plan, c.Work)
+}
+
+// aborted is the error for a commit that met an abort.
+func aborted(t *Target) error {
+	return fail(errAborted, "let it end, or end it: idxport abort; then run the parts again", "%s is being aborted, or was aborted meanwhile", t.Path)
+}
+
+// mine is nil if the claim is that of this abort.
+func (b *bucket) mine(ctx context.Context) error {
 	now, err := b.claimant(ctx)
-	if err == nil && (now == b.claimText(committing) || now == b.claimText(aborting)) {
+	if err == nil && (now == nil || now.Plan != b.plan.ID || now.Run != b.run) {
+		err = fail(publish.ErrExists, "let it end", "%s: another abort is at work there, or has ended", b.target.Path)
+	}
+	return err
+}
+
+// release removes the claim, if it is this plan's and for that work.
+func (b *bucket) release(ctx context.Context, work string) error {
+	now, err := b.claimant(ctx)
+	if err == nil && now != nil && now.Plan == b.plan.ID && now.Work == work {
 		err = b.store.Remove(ctx, b.claimed())
 	}
 	return err
 }
 
+// stays tells whether no abort of this plan is at work.
+func (b *bucket) stays(ctx context.Context) (bool, error) {
+	now, err := b.claimant(ctx)
+	return err == nil && (now == nil || now.Plan != b.plan.ID || now.Work != aborting), err
+}
+
 func (b *bucket) tidy(ctx context.Context) error {
 	names, err := b.tasks(ctx)
-	if err != nil {
-		return err
-	}
 	if len(names) > 0 {
-		err = errors.Join(b.sweep(ctx), b.remove(ctx, b.taskFolder(), names))
+		err = errors.Join(err, b.sweep(ctx), b.remove(ctx, b.taskFolder(), names))
 	}
-	if err == nil {
-		err = b.release(ctx)
-	}
-	return err
+	return errors.Join(err, b.release(ctx, committing))
 }
 
 func (b *bucket) abort(ctx context.Context) error {
 	if _, err := b.claim(ctx, aborting); err != nil {
-		if now, lookErr := b.claimant(ctx); lookErr != nil || now == b.claimText(committing) || now == b.claimText(aborting) {
+		now, lookErr := b.claimant(ctx)
+		if lookErr != nil || now == nil || now.Plan == b.plan.ID {
 			return err
 		}
-		return b.abandon(ctx, nil) // another plan is at work there: what is seen is its own
+		ours, lookErr := b.unfinished(ctx)
+		if lookErr != nil || len(ours) > 0 {
+			return err
+		}
+		return b.abandon(ctx, nil) // another plan is at work there, and nothing of this one is seen
 	}
-	if err := b.abandon(ctx, b.removeUnfinished); err != nil {
+	if err := b.abandon(ctx, b.mine); err != nil {
 		return err
 	}
-	return b.release(ctx)
+	return b.release(ctx, aborting)
 }
 
-// abandon ends the uploads of the plan, calls more, if it is not nil, and removes the tasks. Uploads end first: those that tasks tell of are known until then, and no commit makes one seen after that.
-func (b *bucket) abandon(ctx context.Context, more func(context.Context) error) error {
+// abandon ends the uploads of the plan, removes what is seen of it, and the tasks; before each of these it asks mine, if it is not nil. Uploads end first: those that tasks tell of are
+// known until then, and no commit makes one seen after that.
+func (b *bucket) abandon(ctx context.Context, mine func(context.Context) error) error {
 	names, err := b.tasks(ctx)
 	if err != nil {
 		return err
 	}
-	if err := b.endUploads(ctx, len(names) > 0); err != nil {
-		return err
-	}
-	if more != nil && len(names) > 0 { // without tasks it was committed, or never begun
-		if err := more(ctx); err != nil {
+	for _, step := range []func() error{
+		func() error { return b.endUploads(ctx, len(names) > 0) },
+		func() error {
+			if mine == nil || len(names) == 0 { // without tasks it was committed, or never begun
+				return nil
+			}
+			ours, err := b.unfinished(ctx)
+			if err != nil {
+				return err
+			}
+			return b.remove(ctx, b.target.Path, ours)
+		},
+		func() error { return b.remove(ctx, b.taskFolder(), names) },
+	} {
+		if mine != nil {
+			if err := mine(ctx); err != nil {
+				return err
+			}
+		}
+		if err := step(); err != nil {
 			return err
 		}
 	}
-	return b.remove(ctx, b.taskFolder(), names)
+	return nil
 }
 
 // endUploads ends the uploads of the plan: those that tasks tell of, if there are any, and those of attempts that told of nothing.
@@ -270,23 +347,22 @@ func (b *bucket) sweep(ctx context.Context) error {
 	return b.store.Sweep(ctx, below+partPrefix, func(name string) bool { return ours[name[len(below):]] })
 }
 
-// removeUnfinished removes the parts that a commit which did not come to its end has made seen. The target is claimed.
-func (b *bucket) removeUnfinished(ctx context.Context) error {
+// unfinished are the parts that a commit which did not come to its end has made seen; none if it did.
+func (b *bucket) unfinished(ctx context.Context) (ours []string, err error) {
 	found, err := b.visible(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var ours []string
 	expected := b.plan.files(b.target)
 	for _, name := range found {
 		if name == success {
-			return nil
+			return nil, nil
 		}
 		if expected[name] {
 			ours = append(ours, name)
 		}
 	}
-	return b.remove(ctx, b.target.Path, ours)
+	return ours, nil
 }
 
 // remove removes the objects with these names below a prefix.

@@ -57,7 +57,7 @@ func table(t *testing.T, objects *object.Store, perPart int64) *Plan {
 	t.Helper()
 	input := filepath.Join(t.TempDir(), "in.idx")
 	write(t, input, "HEAD"+strings.Repeat("abcdefghij", 3))
-	target := Target{Path: "s3://b/out/train.csv", Format: "csv", Extension: ".csv", Rows: 10, Inputs: []Input{{Path: input, Column: "x", Bytes: 34}}}
+	target := Target{Path: "s3://b/out/train.csv", Dataset: "none", Format: "csv", Extension: ".csv", Rows: 10, Inputs: []Input{{Path: input, Column: "x", Bytes: 34}}}
 	if err := target.Cut(t.Context(), perPart, 0, threes); err != nil {
 		t.Fatal(err)
 	}
@@ -196,6 +196,65 @@ func TestAbortBesideCommit(t *testing.T) {
 				t.Errorf("after another abort: found %d parts, _SUCCESS: %v, %v, %d uploads", parts, marked, server.Keys(), server.Left())
 			}
 		})
+	}
+}
+
+// TestAbortAndCommitInTurns: the commit stands before its _SUCCESS, the abort before the first part that it removes; whichever goes on first, the commit does not say that all is well.
+func TestAbortAndCommitInTurns(t *testing.T) {
+	t.Parallel()
+	for _, commitFirst := range []bool{true, false} {
+		server := fake.New()
+		direct, _ := reach(t, server, nil)
+		p := table(t, direct, 4)
+		committing, aborting := *p, *p
+		var commitGate, abortGate *gate
+		committing.Objects, commitGate = reach(t, server, puts(success))
+		aborting.Objects, abortGate = reach(t, server, func(r *http.Request) bool {
+			return r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/part-") && strings.HasSuffix(r.URL.Path, ".csv") && !r.URL.Query().Has("uploadId")
+		})
+		committed, ended := make(chan error, 1), make(chan error, 1)
+		go func() { _, err := committing.Commit(t.Context()); committed <- err }()
+		<-commitGate.came
+		go func() { ended <- aborting.Abort(t.Context()) }()
+		<-abortGate.came
+		var commitErr, abortErr error
+		if commitFirst {
+			close(commitGate.opened)
+			commitErr = <-committed
+			close(abortGate.opened)
+			abortErr = <-ended
+		} else {
+			close(abortGate.opened)
+			abortErr = <-ended
+			close(commitGate.opened)
+			commitErr = <-committed
+		}
+		parts, marked := seenOf(t, server, p)
+		if commitErr == nil || abortErr != nil || parts > 0 || marked {
+			t.Errorf("commit first %v: commit ended with %v, abort with %v; found %d parts, _SUCCESS: %v", commitFirst, commitErr, abortErr, parts, marked)
+		}
+		makeParts(t, p)
+		if _, err := p.Commit(t.Context()); err != nil {
+			t.Errorf("anew: %v", err)
+		}
+	}
+}
+
+// TestStrangeClaims: a claim that nobody can read is told of, and not waited for.
+func TestStrangeClaims(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "{", `{"plan_id":"other","work":"commit"}`} {
+		server := fake.New()
+		direct, _ := reach(t, server, nil)
+		p := table(t, direct, 4)
+		server.Put("out/.train.csv.idxport-plan", []byte(text))
+		if _, err := p.Commit(t.Context()); !errors.Is(err, publish.ErrExists) {
+			t.Errorf("%q: found %v", text, err)
+		}
+		server.Remove("out/.train.csv.idxport-plan")
+		if _, err := p.Commit(t.Context()); err != nil {
+			t.Errorf("%q, removed: %v", text, err)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"errors"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -32,8 +33,8 @@ func (p *Plan) Commit(ctx context.Context) (told [][]Task, err error) {
 			case doneErr != nil:
 				return nil, doneErr
 			case !done && err == nil:
-				return nil, fail(ErrIncomplete, "run its parts again", "%s was aborted meanwhile", t.Path)
-			case !done:
+				return nil, aborted(t)
+			case !done, errors.Is(err, errAborted):
 				return nil, err
 			case err != nil: // another commit was faster
 				told[i] = nil

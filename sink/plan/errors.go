@@ -19,6 +19,9 @@ var (
 	ErrIncomplete = errors.New("incomplete")
 )
 
+// errAborted: a commit met an abort. It is ErrIncomplete too.
+var errAborted = fmt.Errorf("%w: aborted", ErrIncomplete)
+
 // An Error says what was found and expected.
 type Error struct {
 	Message string

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -120,6 +121,14 @@ func (f *folder) tasks(context.Context) ([]string, error) {
 	return list(filepath.Join(f.staging, tasksFolder))
 }
 
+func (f *folder) begun(context.Context) (bool, error) {
+	_, err := os.Lstat(f.staging)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 func (f *folder) visible(context.Context) ([]string, error) { return list(f.target) }
 
 // list are the names in a folder; none if it is not there.
@@ -163,7 +172,13 @@ func notThere(task *Task, told string) error {
 		"part %d was made, but is not there any more", task.Part)
 }
 
+// stays is true: who removes a folder moves it away first.
+func (f *folder) stays(context.Context) (bool, error) { return true, nil }
+
 func (f *folder) alone(_ context.Context, expected map[string]bool) error {
+	if _, err := os.Lstat(f.target); err == nil {
+		return taken(f.target)
+	}
 	dir := filepath.Join(f.staging, partsFolder)
 	found, err := list(dir)
 	if err != nil {
@@ -177,8 +192,17 @@ func (f *folder) alone(_ context.Context, expected map[string]bool) error {
 	return nil
 }
 
-func (f *folder) appear(context.Context, []Task) error {
+func (f *folder) appear(_ context.Context, tasks []Task) error {
 	dir := filepath.Join(f.staging, partsFolder)
+	there, err := list(dir)
+	if err != nil {
+		return err
+	}
+	for _, task := range tasks { // an abort may have come, and attempts that make parts anew
+		if !slices.Contains(there, task.Name) {
+			return fail(ErrIncomplete, "run its parts again", "%s was aborted meanwhile", f.target)
+		}
+	}
 	mark, err := os.OpenFile(filepath.Join(dir, success), os.O_WRONLY|os.O_CREATE, 0o666)
 	if err == nil {
 		err = errors.Join(mark.Sync(), mark.Close(), publish.SyncDir(dir))

@@ -20,8 +20,11 @@ type place interface {
 	// read returns the text of a task, and tasks the names of all. What is not there is fs.ErrNotExist, and no names.
 	read(ctx context.Context, file string) ([]byte, error)
 	tasks(ctx context.Context) ([]string, error)
-	// visible are the names in the target; none if it is not there.
+	// begun tells whether parts have left something that only abort or commit removes.
+	begun(ctx context.Context) (bool, error)
+	// visible are the names in the target; none if it is not there. stays tells whether nobody is about to remove them.
 	visible(ctx context.Context) ([]string, error)
+	stays(ctx context.Context) (bool, error)
 	// check compares a part with what its task told, so many at once. alone demands that there is nothing but what is expected where the parts will be seen.
 	check(ctx context.Context, task *Task) error
 	parallel() int

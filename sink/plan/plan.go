@@ -57,7 +57,7 @@ type Input struct {
 	Column string `json:"column,omitempty"` // its name; empty: it is no column, as the file of class names
 	Bytes  int64  `json:"bytes"`            // of the file
 	ETag   string `json:"etag,omitempty"`   // of an object: what its storage calls this version
-	Header *Piece `json:"header,omitempty"` // what is before the first row, or holds it; nil if every piece is the whole file
+	Header *Piece `json:"header,omitempty"` // of a column in a file of which parts read a piece: what holds its header
 }
 
 // A Part is a range of rows, and what it is made of in each input of its target.
@@ -141,7 +141,7 @@ func (p *Plan) Write(ctx context.Context, path string, overwrite bool) error {
 		return nil // the same but for the time: runs that have begun go on
 	case !overwrite: // refused below, by whoever knows whether it is there
 	case err != nil:
-		return fail(publish.ErrRefused, "name another file", "%s is no plan, and is not replaced: %v", path, err)
+		return fail(publish.ErrRefused, "name another file, or remove it", "%s is no plan, and is not replaced: %v", path, err)
 	default:
 		if err := old.unmade(ctx, path); err != nil {
 			return err
@@ -155,12 +155,16 @@ func (p *Plan) Write(ctx context.Context, path string, overwrite bool) error {
 
 // unmade is nil if no part of the plan, which is at path, was made.
 func (p *Plan) unmade(ctx context.Context, path string) error {
+	p.Objects = new(object.Store) // not that of the new one, which may have other parameters
+	if err := p.Objects.Suppose(p.Parameters); err != nil {
+		return err
+	}
 	for i := range p.Targets {
-		told, err := p.at(&p.Targets[i]).tasks(ctx)
+		begun, err := p.at(&p.Targets[i]).begun(ctx)
 		if err != nil {
 			return err
 		}
-		if len(told) > 0 {
+		if begun {
 			return fail(publish.ErrExists, "idxport abort with it first, or commit it", "%s: parts of the plan that is there were made", path)
 		}
 	}
@@ -225,9 +229,9 @@ func (p *Plan) check(path string) error {
 	index, paths := 0, map[string]bool{}
 	for i := range p.Targets {
 		t := &p.Targets[i]
-		if t.Path == "" || paths[t.Path] || len(t.Parts) == 0 || !extension().MatchString(t.Extension) {
-			return fail(ErrPlan, adviceAnew, "%s: target %d is %q with %d parts that end with %q, expected a path of its own, parts, and an ending such as .parquet",
-				path, i, t.Path, len(t.Parts), t.Extension)
+		if t.Path == "" || paths[t.Path] || len(t.Parts) == 0 || !extension().MatchString(t.Extension) || !plain().MatchString(t.Format) || !plain().MatchString(t.Dataset) {
+			return fail(ErrPlan, adviceAnew, "%s: target %d is %q with %d parts in format %q of the data set %q that end with %q, expected a path of its own, parts, names, and an ending such as .parquet",
+				path, i, t.Path, len(t.Parts), t.Format, t.Dataset, t.Extension)
 		}
 		paths[t.Path] = true
 		if err := t.check(path, index); err != nil {
@@ -243,6 +247,9 @@ const adviceAnew = "make it anew with idxport plan"
 
 // extension is what the extension of a part may be: no way out of its folder.
 var extension = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\.[A-Za-z0-9_]+)+$`) })
+
+// plain is what formats and data sets may be called.
+var plain = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]+$`) })
 
 // check refuses inputs and parts that no plan has; index is that of the first part.
 func (t *Target) check(path string, index int) error {

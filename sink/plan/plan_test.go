@@ -38,7 +38,7 @@ func work(t *testing.T) (*Plan, string) {
 	dir := t.TempDir()
 	input := filepath.Join(dir, "in.idx")
 	write(t, input, "HEAD"+strings.Repeat("abcdefghij", 3))
-	target := Target{Path: filepath.Join(dir, "out"), Format: "csv", Extension: ".csv", Rows: 10, Inputs: []Input{{Path: input, Column: "x", Bytes: 34}}}
+	target := Target{Path: filepath.Join(dir, "out"), Dataset: "none", Format: "csv", Extension: ".csv", Rows: 10, Inputs: []Input{{Path: input, Column: "x", Bytes: 34}}}
 	if err := target.Cut(t.Context(), 3, 0, threes); err != nil {
 		t.Fatal(err)
 	}

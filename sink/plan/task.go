@@ -129,7 +129,10 @@ func (p *Plan) Committed(ctx context.Context, t *Target) (bool, error) {
 	for _, name := range found { // others may have put more beside: an index, statistics
 		delete(expected, name)
 	}
-	return len(expected) == 0, nil
+	if len(expected) > 0 {
+		return false, nil
+	}
+	return p.at(t).stays(ctx)
 }
 
 // There tells whether there is something where the target shall be.
