@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
 # Each in a process of its own, as there is one JVM in each: local-cluster and speculation are settings of the whole session.
-MODULES = ["test_read", "test_objects", "test_write", "test_cluster", "test_speculation"]
+MODULES = ["test_inputs", "test_read", "test_objects", "test_write", "test_cluster", "test_speculation"]
 
 # What --quick runs. The objects come first, as the JVM that all share has the environment in which it was started, with the server's key.
 QUICK = [
@@ -55,6 +55,9 @@ def main() -> None:
         environment |= {"PYTHONPATH": f"{place}/package:{HERE}", "TMPDIR": f"{place}/tmp", "PYTHONUNBUFFERED": "1"}
         runs = [(sys.executable, [module]) for module in MODULES]
         runs += [(python, [module]) for python, module in ((options.newer, "test_pushdown"), (options.recipe, "test_recipe")) if python]
+        unknown = set(options.only) - {tests[0] for _, tests in runs}
+        if unknown:
+            parser.error(f"--only: no module {', '.join(sorted(unknown))}; there are {', '.join(tests[0] for _, tests in runs)}")
         if options.only:
             runs = [(python, tests) for python, tests in runs if tests[0] in options.only]
         if options.quick:

@@ -22,6 +22,9 @@ _KEPT = 64 * 1024
 # A pipe that takes a whole batch lets the program read the next one meanwhile. Linux: 1 MiB is what anybody may ask for (pipe(7)).
 _PIPE = 1 << 20
 
+# How much of a stream that makes no sense is read to learn what the program says at its end.
+_DRAINED = 64 << 20
+
 # Starts the program so that the kernel ends it with the worker (prctl(2), PR_SET_PDEATHSIG): Spark kills the workers of tasks that it gives up, and a
 # program that is still looking for its first row would not notice the closed pipe. A preexec_fn could do the same in this process, but not
 # safely beside Arrow's threads. Python ignores SIGPIPE and SIGXFSZ; the program is to have them as they were.
@@ -75,13 +78,11 @@ def find_binary(option: Optional[str] = None) -> str:
 class Program:
     """One run of the program. Used as a context, which never leaves before the process has ended and was waited for."""
 
-    def __init__(self, binary: str, arguments: Sequence[str], stdin: bool = False) -> None:
+    def __init__(self, binary: str, arguments: Sequence[str]) -> None:
         command = [binary, *arguments]
         if sys.platform == "linux" and sys.executable:
             command = [sys.executable, "-I", "-S", "-c", _LAUNCH, str(os.getpid()), *command]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE if stdin else subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=_PIPE
-        )
+        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=_PIPE)
         assert self._process.stdout is not None
         self.stdout: IO[bytes] = self._process.stdout
         self._said = b""
@@ -90,12 +91,6 @@ class Program:
         self._drain.start()
         _widen(self.stdout)
 
-    @property
-    def stdin(self) -> IO[bytes]:
-        """The program's standard input, if it was asked for."""
-        assert self._process.stdin is not None
-        return self._process.stdin
-
     def __enter__(self) -> Program:
         return self
 
@@ -103,10 +98,8 @@ class Program:
         if self._process.poll() is None:
             self._process.terminate()
         # Closed before waiting: a program that ignores the signal gets EPIPE.
-        for pipe in (self._process.stdin, self.stdout):
-            with contextlib.suppress(OSError):
-                if pipe is not None:
-                    pipe.close()
+        with contextlib.suppress(OSError):
+            self.stdout.close()
         try:
             self._process.wait(10)
         except subprocess.TimeoutExpired:  # a read that blocks in the kernel, say
@@ -115,6 +108,10 @@ class Program:
         self._drain.join()
         assert self._process.stderr is not None
         self._process.stderr.close()
+
+    def drain(self) -> bool:
+        """Read the rest of what the program prints; whether it came to an end before the bound."""
+        return any(not self.stdout.read(_PIPE) for _ in range(_DRAINED // _PIPE))
 
     def finish(self) -> dict[str, Any]:
         """Wait for the end; the report of --json. Raises IdxError if the exit code is not 0."""
@@ -147,7 +144,8 @@ def stream(binary: str, *arguments: str, check: Callable[[dict[str, Any]], None]
         try:
             yield from pa.ipc.open_stream(program.stdout)
         except (pa.ArrowInvalid, OSError):
-            program.finish()  # says why the stream broke off
+            if program.drain():  # or it would wait for its reader, and we for its end
+                program.finish()  # says why the stream broke off
             raise
         check(program.finish())
 

@@ -24,7 +24,7 @@ _OPTIONS = (
 )  # fmt: skip
 
 # The parts that the writer leaves, as sets of columns.
-PART = re.compile(r"(part-\d+)-(.+)-idx\d+-[a-z]+(\.gz|\.zst)?")
+PART = re.compile(r"(part-\d+)-(.+)-idx\d+-[a-z]+")
 ROLES = {"images": "image", "labels": "label"}
 
 
@@ -83,19 +83,35 @@ def resolve(options: Mapping[str, str]) -> Inputs:
     given = [f"{name}={parameters.added(path)}" for name, path in named.items()] or [parameters.added(path) for path in paths]
     parts = _parts(paths[0]) if len(paths) == 1 else []
     flags = _flags(options)
-    schema, report = _look(binary, parts[0] if parts else given, flags + tuple(f"--split={split}" for split in words(options.get("split", ""))))
+    look = (binary, parts[0] if parts else given, flags + tuple(f"--split={split}" for split in words(options.get("split", ""))))
+    schema, report = _look(*look)
     # From here on everybody is told what the data set is, or that there is none: tasks need not find it out again, by a hash of the labels.
     if "dataset" not in options:
         flags += ("--dataset", (schema.metadata or {}).get(b"idx.dataset", b"none").decode())
+    homes: dict[str, str] = {}
     if parts:
         first, *others = (_part(part) for part in parts)
-        return Inputs((first, *(_like(first, other) for other in others)), schema, {}, flags)
+        segments = (first, *(_like(first, other) for other in others))
+    else:
+        segments = (_segment(given if named else None, parameters, report),)
+        columns, inputs = [entry["column"] for entry in report["inputs"]], segments[0].inputs
+        if sorted(columns) == sorted(schema.names) and len(columns) == len(inputs):
+            homes = dict(zip(columns, inputs))
+    # An object's ETag is of the version that was looked at. A local file is identified after the look: it may be another one by then, of other rows.
+    if any(isinstance(file, File) for segment in segments for file in segment.files):
+        again, now = _look(*look)
+        if not again.equals(schema, check_metadata=True) or now["inputs"] != report["inputs"] or parts and _parts(paths[0]) != parts:
+            raise IdxError(f"{report['inputs'][0]['path']}, or what belongs to it, was replaced while load() looked at it: load it again")
+    return Inputs(segments, schema, homes, flags)
+
+
+def _segment(named: Optional[list[str]], parameters: Parameters, report: Mapping[str, Any]) -> Segment:
+    """The table of a report. Its files are parallel to its inputs, also where one file is named as several columns."""
     entries = {entry["path"]: entry for entry in report["inputs"]}
-    inputs = given if named else [parameters.added(readable(path)) for path in entries]
-    segment = Segment(tuple(inputs), tuple(seen(entry) for entry in entries.values()), _rows(report))
-    columns = [entry["column"] for entry in report["inputs"]]
-    homes = dict(zip(columns, inputs)) if sorted(columns) == sorted(schema.names) and len(columns) == len(inputs) else {}
-    return Inputs((segment,), schema, homes, flags)
+    files = {path: seen(entry) for path, entry in entries.items()}
+    if named:
+        return Segment(tuple(named), tuple(files[entry["path"]] for entry in report["inputs"]), _rows(report))
+    return Segment(tuple(parameters.added(readable(path)) for path in files), tuple(files.values()), _rows(report))
 
 
 def _columns(options: Mapping[str, str]) -> dict[str, str]:
@@ -104,7 +120,9 @@ def _columns(options: Mapping[str, str]) -> dict[str, str]:
     for word in words(options.get("columns", "")):
         name, equals, path = word.partition("=")
         if not equals or not name or not path or name in named:
-            raise IdxError(f"option columns: found {word.partition('?')[0]}, expected name=path, each name once")
+            # What stands behind a question mark is not shown; a comma there would make a word of it.
+            found = "" if "?" in options["columns"] else f"found {word}, "
+            raise IdxError(f"option columns: {found}expected name=path, each name once")
         named[name] = _there(path)
     return named
 
@@ -154,7 +172,7 @@ def _parts(folder: str) -> list[list[str]]:
         if match:
             parts.setdefault(match[1], []).append(f"{ROLES.get(match[2], match[2])}={os.path.join(folder, name)}")
     if parts and not os.path.exists(os.path.join(folder, "_SUCCESS")):
-        raise IdxError(f"{folder}: has parts but no _SUCCESS: a copy that is not complete")
+        raise IdxError(f"{folder}: has parts but no _SUCCESS, which the writer leaves beside them: parts may be missing, too")
     return list(parts.values())
 
 

@@ -171,7 +171,10 @@ class FilteringReader(IdxReader):
     """Reads only the rows that filters on the row index leave. Spark 4.1 and later ask for it, if spark.sql.python.filterPushdown.enabled is true."""
 
     def pushFilters(self, filters: Iterable[Any]) -> Iterator[Any]:
-        """Take the filters that are ranges of rows, give back the others."""
+        """Take the filters that are ranges of rows, give back the others: all of them if the files have a column of that name."""
+        if ROW in self._inputs.schema.names:
+            yield from filters
+            return
         for theirs in filters:
             ranges = _ranges(theirs)
             met = None if ranges is None else [(max(a, c), min(b, d)) for a, b in self._ranges for c, d in ranges if max(a, c) < min(b, d)]
@@ -237,7 +240,7 @@ def _step(option: Optional[str], schema: pa.Schema) -> int:
     """Rows of a partition."""
     if option is None:
         return max(1, PARTITION_BYTES // row_bytes(schema))
-    if not option.isdigit() or int(option) == 0:
+    if not (option.isascii() and option.isdigit()) or int(option) == 0:
         raise IdxError(f"option rowsPerPartition: found {option}, expected a positive number")
     return int(option)
 

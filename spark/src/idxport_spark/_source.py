@@ -15,7 +15,8 @@ from ._write import IdxWriter
 class IdxDataSource(DataSource):
     """IDX files as data frames. docs/spark.md of the project lists the options."""
 
-    # Found by schema(), which Spark calls in load(); it keeps this object, so all tasks of a frame expect the files as they were then.
+    # Found by schema(), which Spark calls in load(); it keeps this object, so all tasks of a frame expect the files as they were then. With a schema
+    # given by hand Spark does not call schema(): each query finds the files as they are when it is planned.
     _inputs: Optional[Inputs] = None
 
     @classmethod
