@@ -171,9 +171,8 @@ func (p *program) inspectFile(ctx context.Context, o *inputOptions, s dataset.Sp
 	defer file.Close() // only read from
 	report.describe(file.Claim())
 	report.Compression = file.Compression().String()
-	_, _, spans := file.Span(0, 0)
-	report.Seekable = spans && file.Compression() != compressed.Plain
 	report.ETag, report.Sequential = o.opened.of(f.Path)
+	report.Seekable = !report.Sequential && file.Compression() != compressed.Plain
 	t := unstacked(file, s, f)
 	sc := schema.Of(t)
 	sums := summary.New(sc)
