@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io/fs"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/source"
 )
@@ -121,14 +119,10 @@ func (b *bucket) appear(ctx context.Context, tasks []Task) error {
 		}
 		return err
 	}
-	group, inner := errgroup.WithContext(ctx)
-	group.SetLimit(b.parallel())
-	for i := range tasks {
-		group.Go(func() error {
-			return b.seen(&tasks[i], b.store.Publish(inner, source.Under(b.target.Path, tasks[i].Name), *tasks[i].Upload))
-		})
-	}
-	if err := group.Wait(); err != nil {
+	err = each(ctx, b.parallel(), len(tasks), func(ctx context.Context, i int) error {
+		return b.seen(&tasks[i], b.store.Publish(ctx, source.Under(b.target.Path, tasks[i].Name), *tasks[i].Upload))
+	})
+	if err != nil {
 		return err
 	}
 	return b.mark(context.WithoutCancel(ctx))
@@ -220,22 +214,17 @@ func (b *bucket) endUploads(ctx context.Context, told bool) error {
 	if !told {
 		return b.sweep(ctx)
 	}
-	group, inner := errgroup.WithContext(ctx)
-	group.SetLimit(b.parallel())
-	for i := range b.target.Parts {
-		part := &b.target.Parts[i]
-		group.Go(func() error {
-			task, err := b.plan.Told(inner, b.target, part)
-			switch {
-			case errors.Is(err, ErrIncomplete): // what it told cannot be read: sweep ends its upload, or a rule of the bucket
-				return nil
-			case err != nil || task == nil || task.Upload == nil:
-				return err
-			}
-			return b.store.Drop(inner, source.Under(b.target.Path, task.Name), *task.Upload)
-		})
-	}
-	if err := group.Wait(); err != nil {
+	err := each(ctx, b.parallel(), len(b.target.Parts), func(ctx context.Context, i int) error {
+		task, err := b.plan.Told(ctx, b.target, &b.target.Parts[i])
+		switch {
+		case errors.Is(err, ErrIncomplete): // what it told cannot be read: sweep ends its upload, or a rule of the bucket
+			return nil
+		case err != nil || task == nil || task.Upload == nil:
+			return err
+		}
+		return b.store.Drop(ctx, source.Under(b.target.Path, task.Name), *task.Upload)
+	})
+	if err != nil {
 		return err
 	}
 	return b.sweep(ctx)
@@ -268,10 +257,7 @@ func (b *bucket) unfinished(ctx context.Context) (ours []string, err error) {
 
 // remove removes the objects with these names below a prefix.
 func (b *bucket) remove(ctx context.Context, prefix string, names []string) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(b.parallel())
-	for _, name := range names {
-		group.Go(func() error { return b.store.Remove(ctx, source.Under(prefix, name)) })
-	}
-	return group.Wait()
+	return each(ctx, b.parallel(), len(names), func(ctx context.Context, i int) error {
+		return b.store.Remove(ctx, source.Under(prefix, names[i]))
+	})
 }

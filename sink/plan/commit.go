@@ -3,8 +3,6 @@ package plan
 import (
 	"context"
 	"errors"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // Commit makes the targets appear, once all their parts are there with the sizes and hashes that their tasks told: a folder in one step, objects one after another.
@@ -53,23 +51,18 @@ func (p *Plan) checkParts(ctx context.Context, t *Target) ([]Task, error) {
 	}
 	all := make([]Task, len(t.Parts))
 	at := p.at(t)
-	group, inner := errgroup.WithContext(ctx)
-	group.SetLimit(at.parallel())
-	for i := range t.Parts {
+	err = each(ctx, at.parallel(), len(t.Parts), func(ctx context.Context, i int) error {
 		part := &t.Parts[i]
-		group.Go(func() error {
-			task, err := p.Told(inner, t, part)
-			if err != nil {
-				return err
-			}
-			if task == nil {
-				return fail(ErrIncomplete, "run it, then commit again", "part %d is not there any more", part.Index)
-			}
-			all[i] = *task
-			return at.check(inner, task)
-		})
-	}
-	err = group.Wait()
+		task, err := p.Told(ctx, t, part)
+		if err != nil {
+			return err
+		}
+		if task == nil {
+			return fail(ErrIncomplete, "run it, then commit again", "part %d is not there any more", part.Index)
+		}
+		all[i] = *task
+		return at.check(ctx, task)
+	})
 	if err == nil {
 		err = at.alone(ctx, p.files(t))
 	}

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -198,10 +197,12 @@ func (f *folder) appear(_ context.Context, tasks []Task) error {
 	if err != nil {
 		return err
 	}
-	for _, task := range tasks { // an abort may have come, and attempts that make parts anew
-		if !slices.Contains(there, task.Name) {
-			return fail(ErrIncomplete, "run its parts again", "%s was aborted meanwhile", f.target)
-		}
+	expected := make(map[string]bool, len(tasks))
+	for _, task := range tasks {
+		expected[task.Name] = true
+	}
+	if !has(there, expected) { // an abort may have come, and attempts that make parts anew
+		return fail(ErrIncomplete, "run its parts again", "%s was aborted meanwhile", f.target)
 	}
 	mark, err := os.OpenFile(filepath.Join(dir, success), os.O_WRONLY|os.O_CREATE, 0o666)
 	if err == nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/source"
 )
@@ -34,6 +36,27 @@ type place interface {
 	// tidy removes what waits beside a target that was committed: attempts, parts and tasks. abort removes it beside one that was not, with what is seen of it.
 	tidy(ctx context.Context) error
 	abort(ctx context.Context) error
+}
+
+// each calls f with 0 to n−1, so many at once, until one fails.
+func each(ctx context.Context, atOnce, n int, f func(ctx context.Context, i int) error) error {
+	group, inner := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i := range n {
+		group.Go(func() error { return f(inner, i) })
+	}
+	return group.Wait()
+}
+
+// has tells whether all that is expected is among the names that were found, which are different.
+func has(found []string, expected map[string]bool) bool {
+	n := 0
+	for _, name := range found { // others may have put more beside: an index, statistics
+		if expected[name] {
+			n++
+		}
+	}
+	return n == len(expected)
 }
 
 // at is the place of a target.

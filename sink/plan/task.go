@@ -125,11 +125,7 @@ func (p *Plan) Committed(ctx context.Context, t *Target) (bool, error) {
 	if err != nil || len(found) <= len(t.Parts) {
 		return false, err
 	}
-	expected := p.files(t)
-	for _, name := range found { // others may have put more beside: an index, statistics
-		delete(expected, name)
-	}
-	if len(expected) > 0 {
+	if !has(found, p.files(t)) {
 		return false, nil
 	}
 	return p.at(t).stays(ctx)
