@@ -108,15 +108,13 @@ func checksum(sum uint32) string {
 // look tells whether the object under the key is this one: by its size, and by its checksum or else its ETag.
 func (w *whole) look(ctx context.Context) (standing, error) {
 	var out *s3.HeadObjectOutput
-	err := w.options.retry(ctx, func() error {
-		return request(ctx, w.options, func(ctx context.Context, _ *watch) (err error) {
-			in := &s3.HeadObjectInput{Bucket: &w.bucket.name, Key: &w.key}
-			if w.checksums {
-				in.ChecksumMode = types.ChecksumModeEnabled
-			}
-			out, err = w.bucket.client.HeadObject(ctx, in)
-			return err
-		})
+	err := w.options.ask(ctx, func(ctx context.Context, _ *watch) (err error) {
+		in := &s3.HeadObjectInput{Bucket: &w.bucket.name, Key: &w.key}
+		if w.checksums {
+			in.ChecksumMode = types.ChecksumModeEnabled
+		}
+		out, err = w.bucket.client.HeadObject(ctx, in)
+		return err
 	})
 	switch {
 	case isNotFound(err):

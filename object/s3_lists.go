@@ -16,11 +16,9 @@ func (b *s3Bucket) listParts(ctx context.Context, key, id string, o Options) (pa
 	in := &s3.ListPartsInput{Bucket: &b.name, Key: &key, UploadId: &id}
 	for {
 		var out *s3.ListPartsOutput
-		err := o.retry(ctx, func() error {
-			return request(ctx, o, func(ctx context.Context, _ *watch) (err error) {
-				out, err = b.client.ListParts(ctx, in)
-				return err
-			})
+		err := o.ask(ctx, func(ctx context.Context, _ *watch) (err error) {
+			out, err = b.client.ListParts(ctx, in)
+			return err
 		})
 		if err != nil {
 			return nil, err
@@ -51,11 +49,9 @@ func (b *s3Bucket) listUploads(ctx context.Context, prefix string, at pageMark, 
 		in.KeyMarker, in.UploadIdMarker = &at.key, &at.id
 	}
 	var out *s3.ListMultipartUploadsOutput
-	err = o.retry(ctx, func() error {
-		return request(ctx, o, func(ctx context.Context, _ *watch) (err error) {
-			out, err = b.client.ListMultipartUploads(ctx, in)
-			return err
-		})
+	err = o.ask(ctx, func(ctx context.Context, _ *watch) (err error) {
+		out, err = b.client.ListMultipartUploads(ctx, in)
+		return err
 	})
 	if err != nil {
 		return nil, next, err

@@ -50,11 +50,9 @@ type s3Upload struct {
 
 func (b *s3Bucket) create(parent context.Context, key string, overwrite bool, o Options) (upload, error) {
 	ctx, cancel := context.WithCancelCause(parent)
-	err := o.retry(ctx, func() error { // now, rather than after the work
-		return request(ctx, o, func(ctx context.Context, _ *watch) error {
-			_, err := b.client.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &b.name})
-			return err
-		})
+	err := o.ask(ctx, func(ctx context.Context, _ *watch) error { // now, rather than after the work
+		_, err := b.client.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &b.name})
+		return err
 	})
 	if isNotFound(err) { // any other error may be of a permission that writing does not need
 		cancel(nil)
@@ -157,14 +155,12 @@ func (u *s3Upload) begin() error {
 	if u.bucket.checksums {
 		in.ChecksumAlgorithm, in.ChecksumType = types.ChecksumAlgorithmCrc32, types.ChecksumTypeFullObject
 	}
-	return u.options.retry(u.ctx, func() error {
-		return request(u.ctx, u.options, func(ctx context.Context, _ *watch) error {
-			out, err := u.bucket.client.CreateMultipartUpload(ctx, in)
-			if err == nil {
-				u.id = aws.ToString(out.UploadId)
-			}
-			return err
-		})
+	return u.options.ask(u.ctx, func(ctx context.Context, _ *watch) error {
+		out, err := u.bucket.client.CreateMultipartUpload(ctx, in)
+		if err == nil {
+			u.id = aws.ToString(out.UploadId)
+		}
+		return err
 	})
 }
 
@@ -178,18 +174,21 @@ func request(parent context.Context, o Options, f func(context.Context, *watch) 
 	return nil
 }
 
+// ask is request, as often as it takes.
+func (o Options) ask(ctx context.Context, f func(context.Context, *watch) error) error {
+	return o.retry(ctx, func() error { return request(ctx, o, f) })
+}
+
 // sendPart sends one part, as often as it takes; the storage checks its checksum.
 func (u *s3Upload) sendPart(number int32, part []byte) (out *s3.UploadPartOutput, err error) {
-	err = u.options.retry(u.ctx, func() error {
-		return request(u.ctx, u.options, func(ctx context.Context, w *watch) (err error) {
-			in := &s3.UploadPartInput{Bucket: &u.bucket.name, Key: &u.key, UploadId: &u.id, PartNumber: &number, ContentLength: aws.Int64(int64(len(part))),
-				Body: watchedBody{bytes.NewReader(part), w}}
-			if u.bucket.checksums {
-				in.ChecksumAlgorithm = types.ChecksumAlgorithmCrc32
-			}
-			out, err = u.bucket.client.UploadPart(ctx, in)
-			return err
-		})
+	err = u.options.ask(u.ctx, func(ctx context.Context, w *watch) (err error) {
+		in := &s3.UploadPartInput{Bucket: &u.bucket.name, Key: &u.key, UploadId: &u.id, PartNumber: &number, ContentLength: aws.Int64(int64(len(part))),
+			Body: watchedBody{bytes.NewReader(part), w}}
+		if u.bucket.checksums {
+			in.ChecksumAlgorithm = types.ChecksumAlgorithmCrc32
+		}
+		out, err = u.bucket.client.UploadPart(ctx, in)
+		return err
 	})
 	return out, err
 }
