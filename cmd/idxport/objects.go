@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/object"
+	"github.com/idxport/idxport/sink/plan"
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
@@ -63,7 +64,7 @@ func (o *inputOptions) files(ctx context.Context) source.Files {
 	case !o.anyObject():
 		return source.Local{}
 	}
-	return everywhere{ctx, o.objects, o.opened}
+	return o.everywhere(ctx, nil)
 }
 
 // everywhere is the files of this machine and the objects of a store.
@@ -71,13 +72,18 @@ type everywhere struct {
 	ctx    context.Context
 	store  *object.Store
 	opened *opened
+	etags  map[string]string // of the versions of objects that are meant, by URL; of others it is the one that is there
+}
+
+func (o *inputOptions) everywhere(ctx context.Context, etags map[string]string) everywhere {
+	return everywhere{ctx, o.objects, o.opened, etags}
 }
 
 func (e everywhere) Open(name string) (source.File, error) {
 	if !object.IsURL(name) {
 		return source.Local{}.Open(name)
 	}
-	r, err := e.store.Open(e.ctx, name)
+	r, err := e.open(name)
 	if err != nil {
 		return nil, pathError("open", name, err)
 	}
@@ -85,6 +91,19 @@ func (e everywhere) Open(name string) (source.File, error) {
 		return nil, errors.Join(err, r.Close())
 	}
 	return objectFile{r, name}, nil
+}
+
+// open opens the version of an object that is meant.
+func (e everywhere) open(name string) (*object.Reader, error) {
+	etag := e.etags[name]
+	if etag == "" {
+		return e.store.Open(e.ctx, name)
+	}
+	r, err := e.store.OpenVersion(e.ctx, name, etag)
+	if errors.Is(err, source.ErrChanged) { // not while it is read, but since the plan was made
+		err = &plan.Error{Message: "it is not the version that the plan was made of", Advice: "make a new plan", Err: plan.ErrInput}
+	}
+	return r, err
 }
 
 func (e everywhere) Stat(name string) (fs.FileInfo, error) {

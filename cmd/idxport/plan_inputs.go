@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/sink/plan"
@@ -90,29 +89,4 @@ func (in *planInputs) close() {
 			_ = t.Close() // only read from
 		}
 	}
-}
-
-// versions are files of this machine, and objects as they were when a plan was made.
-type versions struct {
-	everywhere
-	etags map[string]string // by path; empty for files
-}
-
-// Open opens a file, or the version of an object that is asked for.
-func (v *versions) Open(name string) (source.File, error) {
-	etag := v.etags[name]
-	if etag == "" || !object.IsURL(name) {
-		return v.everywhere.Open(name)
-	}
-	r, err := v.store.OpenVersion(v.ctx, name, etag)
-	if errors.Is(err, source.ErrChanged) { // not while it is read, but since the plan was made
-		return nil, &plan.Error{Message: "it is not the version that the plan was made of", Advice: "make a new plan", Err: plan.ErrInput}
-	}
-	if err != nil {
-		return nil, pathError("open", name, err)
-	}
-	if err := v.opened.object(name, etag); err != nil {
-		return nil, errors.Join(err, r.Close())
-	}
-	return objectFile{r, name}, nil
 }

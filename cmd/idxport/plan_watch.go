@@ -30,7 +30,7 @@ func (o *inputOptions) newWatch(ctx context.Context, t *plan.Target, part *plan.
 	for _, in := range t.Inputs {
 		etags[in.Path] = in.ETag
 	}
-	return &watch{Files: &versions{everywhere{ctx, o.objects, o.opened}, etags}, target: t, part: part, whole: map[int]bool{}, wrong: map[int]bool{}}
+	return &watch{Files: o.everywhere(ctx, etags), target: t, part: part, whole: map[int]bool{}, wrong: map[int]bool{}}
 }
 
 // Open opens a file, which is watched if it is an input; as each of them, if it is several.
