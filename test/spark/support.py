@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 import unittest
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
@@ -262,10 +262,12 @@ class Case(unittest.TestCase):
         self.folder = Path(place.name)
 
     @contextmanager
-    def fails(self, *words: str) -> Iterator[None]:
-        """Something that raises, with all of these words in the message."""
+    def fails(self, *words: str, hidden: Iterable[str] = ()) -> Iterator[None]:
+        """Something that raises, with all of these words in the message, and none of the hidden ones."""
         with self.assertRaises(Exception) as caught:
             yield
+        for word in hidden:
+            self.assertNotIn(word, str(caught.exception))
         for word in words:
             self.assertIn(word, str(caught.exception))
 
