@@ -15,8 +15,6 @@
 // Which column is the label, [Schema.Label] tells. [Classes] are the names that labels stand for, as a column that sinks write beside the table's own,
 // and [FolderNames] are what folders are called after them.
 //
-// [Transpose] and [Invert] are tables that change the records of a column while they are decoded.
-//
 // The invariant: where batches are cut depends on the columns alone ([Schema.BatchRows]), so that the same input and options give the same
 // bytes, whatever the workers, the memory and the other outputs.
 package schema

@@ -4,7 +4,7 @@ import "slices"
 
 // chosen is a table one of whose columns was chosen as the label.
 type chosen struct {
-	Table
+	wrapped
 	columns []Column
 }
 
@@ -15,10 +15,7 @@ func ChooseLabel(t Table, i int, classes []string) Table {
 	if classes != nil {
 		columns[i].Classes = classes
 	}
-	return chosen{t, columns}
+	return chosen{wrapped{t}, columns}
 }
 
-func (c chosen) Columns() []Column  { return c.columns }
-func (c chosen) Skip(n int64) error { return Skip(c.Table, n) }
-func (c chosen) Notes() []string    { return Notes(c.Table) }
-func (c chosen) SourceRows() int64  { return SourceRows(c.Table) }
+func (c chosen) Columns() []Column { return c.columns }

@@ -33,14 +33,14 @@ func (e *LabelError) Hint() string {
 }
 
 // labelled demands that every label of its columns with classes has a name.
-type labelled struct{ Table }
+type labelled struct{ wrapped }
 
 // CheckLabels is t, but decoding fails with a *LabelError at a label that its column has no name for. Columns without classes, with
 // floats or with more than one element are not looked at.
 func CheckLabels(t Table) Table {
 	for _, c := range t.Columns() {
 		if checked(c) {
-			return labelled{t}
+			return labelled{wrapped{t}}
 		}
 	}
 	return t
@@ -88,9 +88,3 @@ func Int(d idx.DType, data []byte, i int) int64 {
 		return int64(int32(binary.LittleEndian.Uint32(data[4*i:])))
 	}
 }
-
-func (l labelled) Skip(n int64) error { return Skip(l.Table, n) }
-
-func (l labelled) Notes() []string { return Notes(l.Table) }
-
-func (l labelled) SourceRows() int64 { return SourceRows(l.Table) }

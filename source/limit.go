@@ -27,12 +27,6 @@ func (t *IDX) Limit(n int64) {
 // offset is where the record n begins in the decompressed file.
 func (t *IDX) offset(n int64) int64 { return t.reader.Claim().Size() + n*int64(t.column.RecordSize()) }
 
-func (c chosen) Limit(n int64)     { Limit(c.Table, n) }
-func (l labelled) Limit(n int64)   { Limit(l.Table, n) }
-func (r *restated) Limit(n int64)  { Limit(r.Table, n) }
-func (s *sliced) Limit(n int64)    { Limit(s.Table, s.first+n) }
-func (u *unstacked) Limit(n int64) { Limit(u.inner, n) }
-
 func (j *joined) Limit(n int64) {
 	for _, t := range j.tables {
 		Limit(t, n)

@@ -74,18 +74,6 @@ func TestSliceBeyondAnUnknownEnd(t *testing.T) {
 	}
 }
 
-func TestCheckLabelsKeepsTheSource(t *testing.T) {
-	t.Parallel()
-	labels := fromBytes(t, "labels", file(t, idx.Uint8, []int{5}, make([]byte, 5)), Options{Name: "label", Classes: []string{"zero"}})
-	part, err := Slice(labels, 1, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s, ok := CheckLabels(part).(interface{ SourceRows() int64 }); !ok || s.SourceRows() != 5 {
-		t.Error("the number of rows of the source is lost")
-	}
-}
-
 // A second frame that is refused, after more data than is read ahead. Not parallel: it counts goroutines.
 func TestFailedCountLeavesNoGoroutine(t *testing.T) {
 	before := runtime.NumGoroutine()

@@ -7,22 +7,20 @@ import (
 
 // restated is a table of which something else is said.
 type restated struct {
-	Table
+	wrapped
 	columns []Column
 	rows    int64
 }
 
 // WithColumns is t with other descriptions of the same columns: other names, classes or shapes of as many elements.
-func WithColumns(t Table, columns []Column) Table { return &restated{t, columns, t.Rows()} }
+func WithColumns(t Table, columns []Column) Table { return &restated{wrapped{t}, columns, t.Rows()} }
 
 // WithRows is t where its number of rows was found out by other means: see Count.
-func WithRows(t Table, rows int64) Table { return &restated{t, t.Columns(), rows} }
+func WithRows(t Table, rows int64) Table { return &restated{wrapped{t}, t.Columns(), rows} }
 
-func (r *restated) Columns() []Column       { return r.columns }
-func (r *restated) Rows() int64             { return r.rows }
-func (r *restated) Skip(n int64) error      { return Skip(r.Table, n) }
-func (r *restated) Notes() []string         { return Notes(r.Table) }
-func (r *restated) Meta() map[string]string { return Meta(r.Table) }
+func (r *restated) Columns() []Column { return r.columns }
+func (r *restated) Rows() int64       { return r.rows }
+
 func (r *restated) SourceRows() int64 {
 	if n := SourceRows(r.Table); n >= 0 {
 		return n

@@ -40,7 +40,7 @@ func blockRows(t Table) int {
 
 // sliced is a range of rows of a table.
 type sliced struct {
-	Table
+	wrapped
 	first, last int64 // half-open
 	next        int64
 	started     bool
@@ -54,13 +54,13 @@ func Slice(t Table, first, last int64) (Table, error) {
 		return nil, fmt.Errorf("%w: rows %d:%d of %d", ErrRange, first, last, rows)
 	}
 	Limit(t, last)
-	return &sliced{Table: t, first: first, last: last, next: first}, nil
+	return &sliced{wrapped: wrapped{t}, first: first, last: last, next: first}, nil
 }
 
 func (s *sliced) Rows() int64 { return s.last - s.first }
 
-// SourceRows is the number of rows of the table that this is a part of.
-func (s *sliced) SourceRows() int64 { return SourceRows(s.Table) }
+// Limit is about rows of the slice.
+func (s *sliced) Limit(n int64) { Limit(s.Table, s.first+n) }
 
 // SourceRows is the number of rows of the table that t is a part of, or its own if it is whole.
 func SourceRows(t Table) int64 {
@@ -110,5 +110,3 @@ func (s *sliced) Read(ctx context.Context, b *Raw) error {
 	s.next += int64(b.Rows)
 	return err
 }
-
-func (s *sliced) Notes() []string { return Notes(s.Table) }

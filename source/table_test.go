@@ -201,56 +201,6 @@ func TestPart(t *testing.T) {
 	}
 }
 
-// Every decorator passes Skip and Notes on to the table inside.
-func TestDecoratorsPassThrough(t *testing.T) {
-	t.Parallel()
-	values := []int16{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
-	decorators := map[string]func(Table) (Table, error){
-		"slice":   func(in Table) (Table, error) { return Slice(in, 0, in.Rows()) },
-		"join":    func(in Table) (Table, error) { return Join(false, in, second(t)) },
-		"unstack": func(in Table) (Table, error) { return Unstack(in, []string{"a", "b"}, 0) },
-		"labels":  func(in Table) (Table, error) { return CheckLabels(in), nil },
-		"chosen":  func(in Table) (Table, error) { return ChooseLabel(in, 0, nil), nil },
-		"all": func(in Table) (Table, error) {
-			u, err := Unstack(in, []string{"a", "b"}, 0)
-			if err != nil {
-				return nil, err
-			}
-			j, err := Join(false, CheckLabels(u), second(t))
-			if err != nil {
-				return nil, err
-			}
-			return Slice(j, 0, j.Rows())
-		},
-	}
-	for name, decorate := range decorators {
-		for inner, hide := range map[string]bool{"seeker": false, "reader": true} {
-			t.Run(name+" of a "+inner, func(t *testing.T) {
-				t.Parallel()
-				raw := file(t, idx.Int16, []int{7, 2}, values) // five of seven rows are there
-				in := Table(open(t, write(t, "cut", raw), Options{Name: "data", Salvage: true, Classes: slices.Repeat([]string{"x"}, 10)}))
-				if hide {
-					in = plain{Table: in}
-				}
-				table, err := decorate(in)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := Skip(table, 3); err != nil {
-					t.Fatal(err)
-				}
-				c, err := readAll(table, 10)
-				if err != nil || c.rows != 2 || c.first != 3 || !bytes.HasPrefix(c.columns[0], little(t, values[6:7])) {
-					t.Errorf("found %d rows from %d: % x, %v, expected rows 3 and 4", c.rows, c.first, c.columns, err)
-				}
-				if notes := Notes(table); !hide && len(notes) != 1 {
-					t.Errorf("found notes %q, expected that of the salvage", notes)
-				}
-			})
-		}
-	}
-}
-
 // second is a table of five scalars.
 func second(t *testing.T) Table {
 	return fromBytes(t, "second", file(t, idx.Uint8, []int{5}, bytesUpTo(5)), Options{Name: "second"})

@@ -7,7 +7,7 @@ import (
 
 // unstacked makes a column of each element of a column.
 type unstacked struct {
-	inner   Table
+	wrapped
 	columns []Column
 	size    int // of an element, bytes
 }
@@ -19,7 +19,7 @@ func Unstack(t Table, names []string, label int) (Table, error) {
 	if len(t.Columns()) != 1 || inner.Elements() != len(names) {
 		return nil, fmt.Errorf("%s: records of %d elements, expected %d: %v", inner.Origin, inner.Elements(), len(names), names)
 	}
-	u := &unstacked{inner: t, size: inner.DType.Size()}
+	u := &unstacked{wrapped: wrapped{t}, size: inner.DType.Size()}
 	for i, name := range names {
 		c := Column{Name: name, DType: inner.DType, Origin: inner.Origin}
 		if i == label {
@@ -30,14 +30,11 @@ func Unstack(t Table, names []string, label int) (Table, error) {
 	return u, nil
 }
 
-func (u *unstacked) Columns() []Column  { return u.columns }
-func (u *unstacked) Rows() int64        { return u.inner.Rows() }
-func (u *unstacked) Close() error       { return u.inner.Close() }
-func (u *unstacked) Skip(n int64) error { return Skip(u.inner, n) }
+func (u *unstacked) Columns() []Column { return u.columns }
 
 func (u *unstacked) Read(ctx context.Context, b *Raw) error {
 	p := b.Part(0)
-	err := u.inner.Read(ctx, p)
+	err := u.Table.Read(ctx, p)
 	b.First, b.Rows = p.First, p.Rows
 	return err
 }
@@ -45,7 +42,7 @@ func (u *unstacked) Read(ctx context.Context, b *Raw) error {
 // Decode decodes the records and deals their elements out to the columns.
 func (u *unstacked) Decode(b *Raw) error {
 	p := b.Part(0)
-	if err := u.inner.Decode(p); err != nil {
+	if err := u.Table.Decode(p); err != nil {
 		return err
 	}
 	if len(b.Columns) == 0 {
@@ -62,5 +59,3 @@ func (u *unstacked) Decode(b *Raw) error {
 	}
 	return nil
 }
-
-func (u *unstacked) Notes() []string { return Notes(u.inner) }

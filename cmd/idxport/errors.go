@@ -46,7 +46,7 @@ var exitCodes = []kind{
 	{sink.ErrUnsupported, exitUsage},
 	{sink.ErrRowsUnknown, exitUsage},
 	{packed.ErrCodec, exitUsage},
-	{schema.ErrTransform, exitUsage},
+	{source.ErrTransform, exitUsage},
 	{source.ErrRange, exitUsage},
 	{source.ErrNames, exitUsage},
 	{idx.ErrShape, exitUsage},

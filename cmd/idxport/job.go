@@ -206,7 +206,7 @@ func (p *program) openPass(ctx context.Context, o *convertOptions, s dataset.Spl
 	}
 	implied := !stored && s.Dataset != nil && s.Dataset.Transposed
 	if o.transpose != nil && *o.transpose || o.transpose == nil && implied {
-		if t, a.Transpose, err = each(t, isImage, schema.Transpose); err != nil {
+		if t, a.Transpose, err = each(t, isImage, source.Transpose); err != nil {
 			return nil, err
 		}
 		if a.Transpose == nil && o.transpose != nil {
@@ -214,7 +214,7 @@ func (p *program) openPass(ctx context.Context, o *convertOptions, s dataset.Spl
 		}
 	}
 	if o.invert {
-		if t, a.Invert, err = each(t, hasPixels, schema.Invert); err != nil {
+		if t, a.Invert, err = each(t, hasPixels, source.Invert); err != nil {
 			return nil, err
 		}
 		if a.Invert == nil {

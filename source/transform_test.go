@@ -1,4 +1,4 @@
-package schema
+package source
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -36,22 +35,25 @@ func TestTranspose(t *testing.T) {
 			t.Run(fmt.Sprintf("%v %v", d, shape), func(t *testing.T) {
 				t.Parallel()
 				const records = 5
-				c := source.Column{DType: d, Shape: shape}
-				all := values(t, d, records*c.Elements())
-				raw := file(t, d, append([]int{records}, shape...), all)
-				rest := source.Column{Shape: shape[2:]}.Elements()
-				want := transposed(little(t, all), records, shape[0], shape[1], rest, d.Size())
+				c := Column{DType: d, Shape: shape}
+				raw := file(t, d, append([]int{records}, shape...), bytesUpTo(records*c.RecordSize()))
+				plain, err := readAll(column(t, "image", raw, false), records)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rest := Column{Shape: shape[2:]}.Elements()
+				want := transposed(plain.columns[0], records, shape[0], shape[1], rest, d.Size())
 				for _, batch := range []int{1, 2, 100} {
-					out, err := Transpose(table(t, "image", raw, false), 0)
+					out, err := Transpose(column(t, "image", raw, false), 0)
 					if err != nil {
 						t.Fatal(err)
 					}
 					if turned := slices.Concat([]int{shape[1], shape[0]}, shape[2:]); !slices.Equal(out.Columns()[0].Shape, turned) {
 						t.Errorf("found shape %v, expected %v", out.Columns()[0].Shape, turned)
 					}
-					columns, rows, err := readAll(out, batch)
-					if err != nil || rows != records || !bytes.Equal(columns[0], want) {
-						t.Errorf("%d at a time: found %d rows, % x, %v, expected % x", batch, rows, columns[0], err, want)
+					c, err := readAll(out, batch)
+					if err != nil || c.rows != records || !bytes.Equal(c.columns[0], want) {
+						t.Errorf("%d at a time: found %d rows, % x, %v, expected % x", batch, c.rows, c.columns[0], err, want)
 					}
 				}
 			})
@@ -61,8 +63,12 @@ func TestTranspose(t *testing.T) {
 
 func TestTransposeTwiceIsNothing(t *testing.T) {
 	t.Parallel()
-	raw := file(t, idx.Float32, []int{3, 4, 7}, values(t, idx.Float32, 84))
-	once, err := Transpose(table(t, "image", raw, false), 0)
+	values := make([]float32, 84)
+	for i := range values {
+		values[i] = float32(i) / 7
+	}
+	raw := file(t, idx.Float32, []int{3, 4, 7}, values)
+	once, err := Transpose(column(t, "image", raw, false), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,9 +76,9 @@ func TestTransposeTwiceIsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	columns, _, err := readAll(twice, 2)
-	if err != nil || !bytes.Equal(columns[0], little(t, values(t, idx.Float32, 84))) || !slices.Equal(twice.Columns()[0].Shape, []int{4, 7}) {
-		t.Errorf("found % x, %v", columns, err)
+	c, err := readAll(twice, 2)
+	if err != nil || !bytes.Equal(c.columns[0], little(t, values)) || !slices.Equal(twice.Columns()[0].Shape, []int{4, 7}) {
+		t.Errorf("found % x, %v", c.columns, err)
 	}
 }
 
@@ -83,13 +89,13 @@ func TestInvert(t *testing.T) {
 		data[i], want[i] = byte(i), byte(255-i)
 	}
 	for _, batch := range []int{1, 3, 100} {
-		out, err := Invert(table(t, "image", file(t, idx.Uint8, []int{16, 4, 4}, data), false), 0)
+		out, err := Invert(column(t, "image", file(t, idx.Uint8, []int{16, 4, 4}, data), false), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		columns, rows, err := readAll(out, batch)
-		if err != nil || rows != 16 || !bytes.Equal(columns[0], want) {
-			t.Errorf("%d at a time: found %d rows, % x, %v", batch, rows, columns[0], err)
+		c, err := readAll(out, batch)
+		if err != nil || c.rows != 16 || !bytes.Equal(c.columns[0], want) {
+			t.Errorf("%d at a time: found %d rows, % x, %v", batch, c.rows, c.columns[0], err)
 		}
 	}
 }
@@ -97,7 +103,7 @@ func TestInvert(t *testing.T) {
 func TestTransformsRefuse(t *testing.T) {
 	t.Parallel()
 	for _, d := range idx.DTypes() {
-		in := table(t, "label", file(t, d, []int{2, 3}, values(t, d, 6)), false)
+		in := column(t, "label", file(t, d, []int{2, 3}, bytesUpTo(6*d.Size())), false)
 		if _, err := Transpose(in, 0); !errors.Is(err, ErrTransform) || !strings.Contains(err.Error(), "column label has records of 1 dimensions") {
 			t.Errorf("transpose of %v vectors: found %v", d, err)
 		}
@@ -105,7 +111,7 @@ func TestTransformsRefuse(t *testing.T) {
 			t.Errorf("invert of %v: found %v", d, err)
 		}
 	}
-	scalars := table(t, "label", file(t, idx.Uint8, []int{2}, []uint8{1, 2}), false)
+	scalars := column(t, "label", file(t, idx.Uint8, []int{2}, []uint8{1, 2}), false)
 	if _, err := Transpose(scalars, 0); !errors.Is(err, ErrTransform) {
 		t.Errorf("transpose of scalars: found %v", err)
 	}
@@ -115,9 +121,9 @@ func TestTransformsRefuse(t *testing.T) {
 func TestTransformsLeaveOtherColumnsAlone(t *testing.T) {
 	t.Parallel()
 	pixels := []uint8{0, 1, 2, 3, 4, 5, 250, 251, 252, 253, 254, 255}
-	joined, err := source.Join(false,
-		table(t, "label", file(t, idx.Uint8, []int{2}, []uint8{7, 9}), false),
-		table(t, "image", file(t, idx.Uint8, []int{2, 2, 3}, pixels), false))
+	joined, err := Join(false,
+		column(t, "label", file(t, idx.Uint8, []int{2}, []uint8{7, 9}), false),
+		column(t, "image", file(t, idx.Uint8, []int{2, 2, 3}, pixels), false))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,10 +135,10 @@ func TestTransformsLeaveOtherColumnsAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	columns, _, err := readAll(out, 1)
+	c, err := readAll(out, 1)
 	want := []byte{255, 252, 254, 251, 253, 250, 5, 2, 4, 1, 3, 0}
-	if err != nil || !bytes.Equal(columns[0], []byte{7, 9}) || !bytes.Equal(columns[1], want) {
-		t.Errorf("found % d, %v, expected labels 7, 9 and % d", columns, err, want)
+	if err != nil || !bytes.Equal(c.columns[0], []byte{7, 9}) || !bytes.Equal(c.columns[1], want) {
+		t.Errorf("found % d, %v, expected labels 7, 9 and % d", c.columns, err, want)
 	}
 	if before, after := joined.Columns()[1].Shape, out.Columns()[1].Shape; !slices.Equal(before, []int{2, 3}) || !slices.Equal(after, []int{3, 2}) {
 		t.Errorf("found shapes %v before and %v after", before, after)
@@ -143,29 +149,29 @@ func TestTransformsKeepSkipAndNotes(t *testing.T) {
 	t.Parallel()
 	raw := file(t, idx.Uint8, []int{9, 2, 2}, []uint8{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}) // three of nine are there
 	transforms := map[string]struct {
-		apply func(source.Table, int) (source.Table, error)
+		apply func(Table, int) (Table, error)
 		want  []byte
 	}{
 		"transpose": {Transpose, []byte{9, 11, 10, 12}},
 		"invert":    {Invert, []byte{246, 245, 244, 243}},
 	}
 	for name, test := range transforms {
-		out, err := test.apply(table(t, "image", raw, true), 0)
+		out, err := test.apply(column(t, "image", raw, true), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		seeker, ok := out.(source.Seeker)
+		seeker, ok := out.(Seeker)
 		if !ok {
 			t.Fatalf("%s: cannot skip", name)
 		}
 		if err := seeker.Skip(2); err != nil {
 			t.Fatal(err)
 		}
-		columns, rows, err := readAll(out, 2)
-		if err != nil || rows != 1 || !bytes.Equal(columns[0], test.want) {
-			t.Errorf("%s: found %d rows, % d, %v, expected % d", name, rows, columns, err, test.want)
+		c, err := readAll(out, 2)
+		if err != nil || c.rows != 1 || !bytes.Equal(c.columns[0], test.want) {
+			t.Errorf("%s: found %d rows, % d, %v, expected % d", name, c.rows, c.columns, err, test.want)
 		}
-		if notes := source.Notes(out); len(notes) != 1 || !strings.Contains(notes[0], "salvaged 3 whole records") {
+		if notes := Notes(out); len(notes) != 1 || !strings.Contains(notes[0], "salvaged 3 whole records") {
 			t.Errorf("%s: found notes %q", name, notes)
 		}
 	}
@@ -173,15 +179,20 @@ func TestTransformsKeepSkipAndNotes(t *testing.T) {
 
 func TestTransformsPassErrors(t *testing.T) {
 	t.Parallel()
-	labels, err := source.NewIDX(bytes.NewReader(file(t, idx.Uint8, []int{1}, []uint8{3})), "labels", source.Options{Name: "label", Classes: []string{"zero"}})
+	labels, err := NewIDX(bytes.NewReader(file(t, idx.Uint8, []int{1}, []uint8{3})), "labels", Options{Name: "label", Classes: []string{"zero"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := Invert(source.CheckLabels(labels), 0)
+	out, err := Invert(CheckLabels(labels), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := readAll(out, 1); !errors.Is(err, source.ErrLabel) {
+	if _, err := readAll(out, 1); !errors.Is(err, ErrLabel) {
 		t.Errorf("decoding: found %v, expected ErrLabel", err)
 	}
+}
+
+// column is a table of one column of that name over an IDX file in memory.
+func column(t *testing.T, name string, data []byte, salvage bool) Table {
+	return fromBytes(t, name, data, Options{Name: name, Salvage: salvage})
 }

@@ -1,11 +1,10 @@
-package schema
+package source
 
 import (
 	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -14,15 +13,15 @@ var ErrTransform = errors.New("not possible")
 
 // transformed applies one function to one column of a table.
 type transformed struct {
-	source.Table
-	columns []source.Column
+	wrapped
+	columns []Column
 	column  int
-	apply   func(b *source.Raw)
+	apply   func(b *Raw)
 }
 
-func (t *transformed) Columns() []source.Column { return t.columns }
+func (t *transformed) Columns() []Column { return t.columns }
 
-func (t *transformed) Decode(b *source.Raw) error {
+func (t *transformed) Decode(b *Raw) error {
 	if err := t.Table.Decode(b); err != nil {
 		return err
 	}
@@ -30,14 +29,8 @@ func (t *transformed) Decode(b *source.Raw) error {
 	return nil
 }
 
-// Skip, Limit, Notes and SourceRows pass through.
-func (t *transformed) Skip(n int64) error { return source.Skip(t.Table, n) }
-func (t *transformed) Limit(n int64)      { source.Limit(t.Table, n) }
-func (t *transformed) Notes() []string    { return source.Notes(t.Table) }
-func (t *transformed) SourceRows() int64  { return source.SourceRows(t.Table) }
-
 // Transpose is t with the first two axes of column's records swapped: rows of an image become its columns.
-func Transpose(t source.Table, column int) (source.Table, error) {
+func Transpose(t Table, column int) (Table, error) {
 	columns := slices.Clone(t.Columns())
 	c := &columns[column]
 	if len(c.Shape) < 2 {
@@ -48,18 +41,18 @@ func Transpose(t source.Table, column int) (source.Table, error) {
 	c.Shape[0], c.Shape[1] = n2, n1
 	record := c.RecordSize()
 	if record == 0 {
-		return &transformed{Table: t, columns: columns, column: column, apply: func(*source.Raw) {}}, nil
+		return &transformed{wrapped: wrapped{t}, columns: columns, column: column, apply: func(*Raw) {}}, nil
 	}
 	cell := record / (n1 * n2) // bytes that stay together
-	apply := func(b *source.Raw) {
+	apply := func(b *Raw) {
 		data := b.Columns[column]
-		b.Scratch = source.Grow(b.Scratch, record)
+		b.Scratch = Grow(b.Scratch, record)
 		for at := 0; at+record <= len(data); at += record {
 			transposeRecord(b.Scratch, data[at:at+record], n1, n2, cell)
 			copy(data[at:at+record], b.Scratch)
 		}
 	}
-	return &transformed{Table: t, columns: columns, column: column, apply: apply}, nil
+	return &transformed{wrapped: wrapped{t}, columns: columns, column: column, apply: apply}, nil
 }
 
 // transposeRecord writes to dst the n1×n2 matrix src, of cells of some bytes, with its axes swapped.
@@ -80,15 +73,15 @@ func transposeRecord(dst, src []byte, n1, n2, cell int) {
 }
 
 // Invert is t with 255−x for every element x of column, which must be of unsigned bytes: black on white becomes white on black.
-func Invert(t source.Table, column int) (source.Table, error) {
+func Invert(t Table, column int) (Table, error) {
 	columns := t.Columns()
 	if c := columns[column]; c.DType != idx.Uint8 {
 		return nil, fmt.Errorf("invert: %w: column %s is %s, expected uint8", ErrTransform, c.Name, c.DType)
 	}
-	apply := func(b *source.Raw) {
+	apply := func(b *Raw) {
 		for i, v := range b.Columns[column] {
 			b.Columns[column][i] = ^v // 255−v
 		}
 	}
-	return &transformed{Table: t, columns: columns, column: column, apply: apply}, nil
+	return &transformed{wrapped: wrapped{t}, columns: columns, column: column, apply: apply}, nil
 }
