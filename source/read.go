@@ -29,6 +29,26 @@ func (o ReadOptions) MaxRecord() int64 {
 	return o.MaxRecordSize
 }
 
+// An Omission is a column of a file that is none of the table.
+type Omission struct {
+	Column string
+	Type   string // "text", or "index" for the row numbers of a data frame
+	Why    string
+}
+
+// An Omitter is a table whose file has more columns than the table.
+type Omitter interface {
+	Omitted() []Omission
+}
+
+// Omitted are the columns of t's file that are none of t, if it is an Omitter.
+func Omitted(t Table) []Omission {
+	if o, ok := t.(Omitter); ok {
+		return o.Omitted()
+	}
+	return nil
+}
+
 // A Described table has what its file keeps about where it comes from: see package schema for the keys.
 type Described interface {
 	Meta() map[string]string

@@ -10,16 +10,20 @@ type restated struct {
 	wrapped
 	columns []Column
 	rows    int64
+	notes   []string
 }
 
-// WithColumns is t with other descriptions of the same columns: other names, classes or shapes of as many elements.
-func WithColumns(t Table, columns []Column) Table { return &restated{wrapped{t}, columns, t.Rows()} }
+// WithColumns is t with other descriptions of the same columns: other names, classes or shapes of as many elements. Notes tell why.
+func WithColumns(t Table, columns []Column, notes ...string) Table {
+	return &restated{wrapped{t}, columns, t.Rows(), notes}
+}
 
 // WithRows is t where its number of rows was found out by other means: see Count.
-func WithRows(t Table, rows int64) Table { return &restated{wrapped{t}, t.Columns(), rows} }
+func WithRows(t Table, rows int64) Table { return &restated{wrapped{t}, t.Columns(), rows, nil} }
 
 func (r *restated) Columns() []Column { return r.columns }
 func (r *restated) Rows() int64       { return r.rows }
+func (r *restated) Notes() []string   { return append(Notes(r.Table), r.notes...) }
 
 func (r *restated) SourceRows() int64 {
 	if n := SourceRows(r.Table); n >= 0 {

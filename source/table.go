@@ -19,6 +19,8 @@ type Column struct {
 	Classes []string
 	// Label tells that the user chose the column as the label, at most one of a table. See schema.Schema.Label for what it is where nobody chose.
 	Label bool
+	// Listed reports that the file told the length of the records alone, as lists do, and not that one dimension is all they have.
+	Listed bool `json:"-"`
 }
 
 // Elements is the number of elements of a record: the product of its shape, 1 for a scalar.

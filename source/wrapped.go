@@ -8,4 +8,5 @@ func (w wrapped) Skip(n int64) error      { return Skip(w.Table, n) }
 func (w wrapped) Limit(n int64)           { Limit(w.Table, n) }
 func (w wrapped) Notes() []string         { return Notes(w.Table) }
 func (w wrapped) Meta() map[string]string { return Meta(w.Table) }
+func (w wrapped) Omitted() []Omission     { return Omitted(w.Table) }
 func (w wrapped) SourceRows() int64       { return SourceRows(w.Table) }

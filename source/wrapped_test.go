@@ -24,6 +24,7 @@ func (f *full) Skip(n int64) error      { return Skip(f.Table, n) }
 func (f *full) Limit(n int64)           { f.limit = n }
 func (f *full) Notes() []string         { return []string{"a note"} }
 func (f *full) Meta() map[string]string { return map[string]string{"key": "value"} }
+func (f *full) Omitted() []Omission     { return []Omission{{Column: "class"}} }
 func (f *full) SourceRows() int64       { return 100 }
 
 // optional are the methods of full that a Table need not have.
@@ -86,6 +87,9 @@ func TestWrappersForwardEverything(t *testing.T) {
 			}
 			if meta := Meta(table); meta["key"] != "value" {
 				t.Errorf("Meta: found %q", meta)
+			}
+			if omitted := Omitted(table); len(omitted) != 1 || omitted[0].Column != "class" {
+				t.Errorf("Omitted: found %v", omitted)
 			}
 			if rows := SourceRows(table); rows != 100 {
 				t.Errorf("SourceRows: found %d, expected 100", rows)

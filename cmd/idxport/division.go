@@ -87,13 +87,16 @@ func checkHubs(jobs []*job) error {
 	return nil
 }
 
-// hubName is what datasets call the job: they know no names with dashes.
+// hubName is what datasets call the job: a table that is no split is "train".
 func (j *job) hubName() string {
-	if j.split.Name == "" {
+	if j.split.Name == "" && j.alone {
 		return "train"
 	}
-	return regexp.MustCompile(`\W`).ReplaceAllString(j.split.Name, "_")
+	return hubName(j.base())
 }
+
+// hubName is the name of a split as datasets have it, which know none with dashes.
+func hubName(split string) string { return regexp.MustCompile(`\W`).ReplaceAllString(split, "_") }
 
 // openParts makes the sink of an output that is many files.
 func (w *writers) openParts(p *pass, out output, folder *publish.Folder) (*parts.Sink, error) {

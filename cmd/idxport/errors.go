@@ -13,7 +13,6 @@ import (
 
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/pipeline"
-	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	packed "github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/sink/plan"

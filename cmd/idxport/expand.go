@@ -77,7 +77,10 @@ func collision(arg outputArg, out output, a, b *job) error {
 	if out.format.OneColumn {
 		return e.hint("write -o %s=DIR/ for a file each; or %s", out.format.Name, a.choice())
 	}
-	stem, ext := formats.SplitName(arg.path)
+	if out.shared() {
+		return e.hint("%s", a.choice())
+	}
+	stem, ext := formats.SplitName(strings.TrimRight(arg.path, "/"))
 	if out.format.Folder {
 		return e.hint("write -o '%s%s-{split}' for a folder each; or %s", format, stem, a.choice())
 	}

@@ -83,6 +83,8 @@ type columnReport struct {
 	Infs   int64         `json:"infinities,omitempty"`
 	Total  int64         `json:"elements"`
 	Labels []labelReport `json:"labels,omitempty"`
+
+	omitted string // why it is no column of the table; empty if it is one
 }
 
 // A labelReport is one bar of a histogram of labels.

@@ -18,7 +18,7 @@ func (p *program) inspectOther(ctx context.Context, o *inputOptions, s dataset.S
 	if info, err := o.files(ctx).Stat(f.Path); err == nil && info.Mode().IsRegular() {
 		report.FileBytes = info.Size()
 	}
-	t, err := o.openOther(ctx, f, classes)
+	t, err := o.openOther(ctx, s, f, classes)
 	if err != nil {
 		return report, err
 	}
@@ -38,6 +38,9 @@ func (p *program) inspectOther(ctx context.Context, o *inputOptions, s dataset.S
 		column := describeColumn(c, sums.Columns()[i])
 		column.DType, column.Shape = c.DType.String(), append([]int{int(stats.Rows)}, c.Shape...)
 		report.Columns = append(report.Columns, column)
+	}
+	for _, o := range source.Omitted(t) {
+		report.Columns = append(report.Columns, columnReport{Name: o.Column, DType: o.Type, Shape: []int{int(stats.Rows)}, omitted: o.Why})
 	}
 	for _, n := range source.Notes(t) {
 		r.note("%s", n)

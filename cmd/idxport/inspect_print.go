@@ -91,6 +91,9 @@ func (f *fileReport) sizeText() string {
 
 // text sums up the values of a column on one line.
 func (c columnReport) text() string {
+	if c.omitted != "" {
+		return "passed over: " + c.omitted
+	}
 	if c.Total == 0 {
 		return "no values"
 	}

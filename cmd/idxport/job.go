@@ -17,6 +17,7 @@ import (
 // A job is one split and everything that is made of it.
 type job struct {
 	split dataset.Split
+	alone bool  // it is the only job of the run
 	meant *pass // the table as the data set means it
 	// stored is the table as it is stored, for IDX outputs: they get no transposition that the user did not ask for, and keep files of rank 2
 	// as they are. It is meant itself where there is no difference.
@@ -119,6 +120,7 @@ func (p *program) openJobs(ctx context.Context, o *convertOptions, splits []data
 		if err != nil {
 			return jobs, err
 		}
+		j.alone = len(splits) == 1
 		jobs = append(jobs, j)
 		o.noteNumbers(j, r)
 	}

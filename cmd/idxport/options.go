@@ -32,6 +32,7 @@ type inputOptions struct {
 	shape         []int     // of its records, likewise; nil: not said
 	labelColumn   string    // which column is the label: its name, or the index of a number of a label; empty: not said
 	reshape       []int     // nil: as in the header
+	asTold        bool      // shapes are not guessed
 	littleEndian  bool
 	salvage       bool
 	maxRecordSize int64

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,7 +13,9 @@ import (
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
+	"github.com/idxport/idxport/source/flat"
 	"github.com/idxport/idxport/source/formats"
+	"github.com/idxport/idxport/source/idx"
 )
 
 // Inputs of other formats than IDX: files and folders that idxport or other programs wrote. Each is a table by itself, but for NumPy's arrays, which
@@ -46,7 +49,22 @@ func (o *inputOptions) findOthers(ctx context.Context) ([]dataset.Split, error) 
 		}
 		return nil, nil
 	}
+	if err := o.checkIDXOnly(tables); err != nil {
+		return nil, err
+	}
 	return o.splitsOf(tables)
+}
+
+// checkIDXOnly refuses flags about IDX files, where the inputs are others.
+func (o *inputOptions) checkIDXOnly(tables []formats.Table) error {
+	columns := len(tables) > 1 && tables[0].Format.OneColumn // of different lengths, perhaps
+	switch name := tables[0].Format.Name; {
+	case o.littleEndian:
+		return usagef("no input uses --byte-order: %s files tell theirs", name)
+	case o.salvage && !columns:
+		return usagef("no input uses --salvage: it reads IDX files that are damaged, and not %s files", name)
+	}
+	return nil
 }
 
 // findTables looks for tables at path. Standard input may be a stream that tells what it is.
@@ -160,7 +178,7 @@ func (o *inputOptions) chosenSplits(splits []dataset.Split) ([]dataset.Split, er
 }
 
 // openOther opens the file f, which is of another format, as it is.
-func (o *inputOptions) openOther(ctx context.Context, f dataset.File, classes []string) (source.Table, error) {
+func (o *inputOptions) openOther(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (source.Table, error) {
 	table := o.others[f.Path]
 	read := source.ReadOptions{MaxRecordSize: o.maxRecordSize, DType: o.dtype, Shape: o.shape, Classes: o.knownClasses(classes), Files: o.files(ctx)}
 	t, err := interruptible(ctx, func() (source.Table, error) { return table.Open(read) })
@@ -182,7 +200,7 @@ func (o *inputOptions) openOther(ctx context.Context, f dataset.File, classes []
 		}
 		t = source.WithRows(t, n)
 	}
-	if err := o.checkTyped(f.Path, t.Columns()); err != nil {
+	if t, err = o.shaped(t, o.reshapeOf(s, f), f.Path); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
 	columns := slices.Clone(t.Columns())
@@ -198,6 +216,37 @@ func (o *inputOptions) openOther(ctx context.Context, f dataset.File, classes []
 	return source.WithColumns(t, columns), nil
 }
 
+// shaped is t, the table at path, with the shapes that the user gave. A square number of unsigned bytes of which nobody tells the shape, as other tools
+// leave lists, is taken for a square, as in CSV.
+func (o *inputOptions) shaped(t source.Table, reshape []int, path string) (source.Table, error) {
+	columns := slices.Clone(t.Columns())
+	var guesses []string
+	for i, c := range columns {
+		square, ok := flat.Square(c.Name, c.Elements())
+		switch {
+		case len(c.Shape) != 1:
+		case o.shape != nil && (source.Column{Shape: o.shape}).Elements() == c.Elements():
+			columns[i].Shape = o.shape
+		case ok && c.Listed && c.DType == idx.Uint8 && c.Elements() > 1 && o.shape == nil && reshape == nil && !o.asTold:
+			columns[i].Shape = square
+			guesses = append(guesses, fmt.Sprintf("%s: column %s: lists of %d bytes taken for %s, as their number is a square; --shape says otherwise",
+				path, c.Name, c.Elements(), shapeText(square)))
+		}
+	}
+	if err := o.checkTyped(path, columns); err != nil {
+		return t, err
+	}
+	t = source.WithColumns(t, columns, guesses...)
+	if reshape == nil {
+		return t, nil
+	}
+	as, err := source.Reshape(t, reshape, o.maxRecordSize)
+	if err != nil {
+		return t, source.ErrorIn(path, err)
+	}
+	return as, nil
+}
+
 // checkTyped refuses --dtype and --shape where the file at path tells other types and shapes of all its columns.
 func (o *inputOptions) checkTyped(path string, columns []source.Column) error {
 	var types, shapes []string
@@ -211,7 +260,7 @@ func (o *inputOptions) checkTyped(path string, columns []source.Column) error {
 		return usagef("--dtype %s: %s holds %s", o.dtype, path, strings.Join(types, ", ")).hint("leave out --dtype: it is for files that do not tell their types")
 	case !shaped:
 		return usagef("--shape %s: %s holds %s", shapeText(o.shape), path, strings.Join(shapes, ", ")).
-			hint("leave out --shape: it is for files that do not tell their shapes")
+			hint("give the shape of one record that has as many elements; --reshape gives records other dimensions")
 	}
 	return nil
 }

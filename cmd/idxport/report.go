@@ -163,7 +163,7 @@ func (r *report) describe(j *job) {
 	r.reads(j.split, j.meant)
 	prefix := r.splitNotes(j.split)
 	if s := j.meant.schema; s.Rows == 0 && s.Source > 0 {
-		r.note("%snone of the %s rows are in the range", prefix, thousands(s.Source))
+		r.warning("%sno rows are taken: the range of --rows lies outside its %s rows", prefix, thousands(s.Source))
 	}
 	if d := j.split.Dataset; d != nil && j.split.Evidence != dataset.ByOption {
 		r.note("%srecognised as %s by %s", prefix, d.Title, j.split.Evidence)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -71,6 +72,7 @@ func (r rowRange) String() string {
 // parseShape reads dimensions such as -1x28x28, the value of a flag.
 func parseShape(flag, s string) ([]int, error) {
 	var dims []int
+	elements := int64(1)
 	for _, text := range strings.Split(strings.NewReplacer("×", "x", ",", "x").Replace(s), "x") {
 		d, err := strconv.Atoi(text)
 		if err == nil && flag == "shape" && d < 1 || err != nil || d < -1 {
@@ -81,6 +83,11 @@ func parseShape(flag, s string) ([]int, error) {
 			return nil, e.hint("for example --reshape -1x28x28, where -1 is what is left")
 		}
 		dims = append(dims, d)
+		if flag == "shape" {
+			if elements *= int64(min(d, math.MaxInt32+1)); elements > math.MaxInt32 {
+				return nil, usagef("--shape %q: found more than %d elements, expected the shape of one record", s, math.MaxInt32)
+			}
+		}
 	}
 	return dims, nil
 }

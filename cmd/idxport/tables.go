@@ -135,9 +135,17 @@ func (o *inputOptions) open(ctx context.Context, p *program, s dataset.Split, cl
 // openColumn opens the file f of the split s, or the table that it is in another format.
 func (o *inputOptions) openColumn(ctx context.Context, p *program, s dataset.Split, f dataset.File, classes []string) (source.Table, error) {
 	if _, ok := o.others[f.Path]; ok {
-		return o.openOther(ctx, f, classes)
+		return o.openOther(ctx, s, f, classes)
 	}
 	return o.openFile(ctx, p, s, f, classes)
+}
+
+// reshapeOf is the value of --reshape for the file f of the split s: it is about the images where labels are beside them.
+func (o *inputOptions) reshapeOf(s dataset.Split, f dataset.File) []int {
+	if isLabels(f) && slices.ContainsFunc(s.Files, func(other dataset.File) bool { return !isLabels(other) }) {
+		return nil
+	}
+	return o.reshape
 }
 
 // isLabels tells whether a file holds labels.
@@ -146,11 +154,8 @@ func isLabels(f dataset.File) bool { return f.Role == dataset.Label }
 // openFile opens the file f of the split s, as it is stored.
 func (o *inputOptions) openFile(ctx context.Context, p *program, s dataset.Split, f dataset.File, classes []string) (*source.IDX, error) {
 	options := o.sourceOptions()
-	options.Name, options.Files = f.Name, o.files(ctx)
+	options.Name, options.Files, options.Reshape = f.Name, o.files(ctx), o.reshapeOf(s, f)
 	if isLabels(f) {
-		if slices.ContainsFunc(s.Files, func(other dataset.File) bool { return !isLabels(other) }) {
-			options.Reshape = nil // --reshape is about the images beside them
-		}
 		if o.labelColumn == "" {
 			options.Classes = classes // else they are those of the column that was chosen
 		}

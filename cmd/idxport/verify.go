@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,8 +20,8 @@ import (
 
 const verifyUsage = `idxport verify OUTPUT INPUT... [flags]
 
-Compares OUTPUT, value by value, with the table that INPUT makes, as in convert. OUTPUT is one table in any format but tar: a file, or a folder of
-images or of parts; --split chooses one of several. What was done to the data when OUTPUT was made (--transpose, --invert, --rows, …) is taken from
+Compares OUTPUT, value by value, with the table that INPUT makes, as in convert. OUTPUT is a table in any format but tar: a file, or a folder of
+images or of parts; or a folder of several splits, which must be those of INPUT, or those that --split names. What was done to the data when OUTPUT was made (--transpose, --invert, --rows, …) is taken from
 its metadata where it has some, as Parquet and Arrow do; give the same flags for other formats.
 
 The exit code is 0 if all is equal, and 1 if something differs: the first value that does is named, and how many do.`
@@ -70,6 +71,7 @@ func parseVerify(c *cli.Command) (*verifyOptions, error) {
 	o := &verifyOptions{convertOptions: convertOptions{inputOptions: in}, output: in}
 	o.inputs, o.output.inputs = in.inputs[1:], in.inputs[:1]
 	o.output.labelColumn, o.output.reshape, o.output.littleEndian, o.output.salvage, o.output.classes = "", nil, false, false, ""
+	o.output.asTold = true                 // records are compared, whatever their shape
 	o.output.splits = nil                  // they choose among several tables, see openOutput
 	o.output.dataset = dataset.DatasetNone // its names are looked at, no more
 	if err := o.parseView(c); err != nil {
@@ -113,66 +115,76 @@ func (e *differenceError) Unwrap() error { return errDiffers }
 
 // verify does the work of `idxport verify`.
 func (p *program) verify(ctx context.Context, o *verifyOptions, r *report) error {
-	found, split, err := o.openOutput(ctx, p)
+	outputs, err := o.output.find(ctx, false)
 	if err != nil {
 		return err
+	}
+	several := len(outputs) > 1
+	if several && len(o.splits) > 0 {
+		o.output.splits = o.splits
+		if outputs, err = o.output.chosenSplits(outputs); err != nil {
+			return err
+		}
+	}
+	var first error
+	var left []dataset.Split // of the inputs, with which no output was compared
+	for i, split := range outputs {
+		own := *o // what is recorded in an output is about that one
+		of, splits, err := p.verifySplit(ctx, &own, split, several, r)
+		if err != nil && !(several && errors.Is(err, errDiffers)) {
+			return err
+		}
+		if err != nil {
+			r.warning("%v", err)
+			first = cmp.Or(first, err)
+		}
+		if i == 0 {
+			left = slices.Clone(splits)
+		}
+		left = slices.DeleteFunc(left, func(s dataset.Split) bool { return s.Stem == of.Stem && s.Name == of.Name })
+	}
+	if first == nil && several && len(left) > 0 {
+		return &differenceError{path: o.output.inputs[0].Path, what: "it has no split " + splitNames(left)}
+	}
+	return first
+}
+
+// verifySplit verifies one table of the output, which may have several, and returns the split of the inputs that it was compared with, and all of them.
+func (p *program) verifySplit(ctx context.Context, o *verifyOptions, split dataset.Split, several bool, r *report) (of dataset.Split, all []dataset.Split, err error) {
+	found, err := o.output.open(ctx, p, split, nil, true)
+	if err != nil {
+		return of, nil, err
 	}
 	opened := found
 	defer func() { _ = opened.Close() }() // only read from
 	if err := o.takeRecorded(found); err != nil {
-		return err
+		return of, nil, err
 	}
-	splits, err := o.find(ctx, false)
-	if err != nil {
-		return err
+	if all, err = o.find(ctx, false); err != nil {
+		return of, nil, err
 	}
-	s, err := o.splitFor(splits, found, split)
-	if err != nil {
-		return err
+	if of, err = o.splitFor(all, found, split, several); err != nil {
+		return of, all, err
 	}
 	_, other := o.output.others[split.Files[0].Path]
-	expected, err := p.openExpected(ctx, o, s, !other, r)
+	expected, err := p.openExpected(ctx, o, of, !other, r)
 	if err != nil {
-		return err
+		return of, all, err
 	}
 	defer func() { _ = expected.table.Close() }() // likewise
-	r.reads(s, expected)
+	r.reads(of, expected)
 	path := split.Files[0].Path
 	if found, err = o.reread(ctx, found, path, expected.table.Columns()); err != nil {
-		return err
+		return of, all, err
 	}
 	opened = found
 	result, err := p.compare(ctx, expected.table, found, comparison{
-		path: path, text: o.output.text(path), partial: o.output.partial(path), workers: o.workers, label: s.Stem}, r)
+		path: path, text: o.output.text(path), partial: o.output.partial(path), workers: o.workers, label: of.Stem}, r)
 	if err != nil {
-		return err
+		return of, all, err
 	}
-	r.verified(path, s.Name, result)
-	return nil
-}
-
-// openOutput opens the table that is verified.
-func (o *verifyOptions) openOutput(ctx context.Context, p *program) (source.Table, dataset.Split, error) {
-	splits, err := o.output.find(ctx, false)
-	if err != nil {
-		return nil, dataset.Split{}, err
-	}
-	if len(splits) > 1 && len(o.splits) > 0 {
-		o.output.splits = o.splits
-		if splits, err = o.output.chosenSplits(splits); err != nil {
-			return nil, dataset.Split{}, err
-		}
-	}
-	if len(splits) > 1 {
-		var names []string
-		for _, s := range splits {
-			names = append(names, s.Files[0].Path)
-		}
-		return nil, dataset.Split{}, usagef("%s holds %d tables, expected one", o.output.inputs[0].Path, len(splits)).
-			hint("give one of %s, or choose with --split", strings.Join(names, ", "))
-	}
-	t, err := o.output.open(ctx, p, splits[0], nil, true)
-	return t, splits[0], err
+	r.verified(path, of.Name, result)
+	return of, all, nil
 }
 
 // takeRecorded takes what was done to the data when found was made for what is to be done to the inputs, unless flags say otherwise.
@@ -205,23 +217,38 @@ func (o *verifyOptions) takeRecorded(found source.Table) error {
 	return err
 }
 
-// splitFor is the one of splits that found was made of, by its metadata or by its name.
-func (o *verifyOptions) splitFor(splits []dataset.Split, found source.Table, of dataset.Split) (dataset.Split, error) {
-	if len(splits) == 1 {
+// splitFor is the one of splits that found, the table of the split of, was made of: by its metadata or by its name, and by its name first where the output has
+// several.
+func (o *verifyOptions) splitFor(splits []dataset.Split, found source.Table, of dataset.Split, several bool) (dataset.Split, error) {
+	if len(splits) == 1 && !several {
 		return splits[0], nil
 	}
-	for _, name := range []string{source.Meta(found)[keySplit], of.Name} {
-		i := slices.IndexFunc(splits, func(s dataset.Split) bool { return name != "" && s.Name == name })
+	names := []string{source.Meta(found)[keySplit], of.Name, of.Stem}
+	if several {
+		slices.Reverse(names)
+	}
+	for _, name := range names {
+		i := slices.IndexFunc(splits, func(s dataset.Split) bool {
+			return name != "" && (hubName(s.Name) == hubName(name) || hubName(s.Stem) == hubName(name))
+		})
 		if i >= 0 {
 			return splits[i], nil
 		}
 	}
+	if several {
+		return dataset.Split{}, &differenceError{path: of.Files[0].Path, what: "the inputs have no such split, only " + splitNames(splits)}
+	}
+	return dataset.Split{}, usagef("the inputs have the splits %s, and %s does not tell which it is", splitNames(splits), of.Files[0].Path).
+		hint("choose one with --split")
+}
+
+// splitNames are the names of splits.
+func splitNames(splits []dataset.Split) string {
 	var names []string
 	for _, s := range splits {
-		names = append(names, s.Name)
+		names = append(names, cmp.Or(s.Name, s.Stem))
 	}
-	return dataset.Split{}, usagef("the inputs have the splits %s, and %s does not tell which it is", strings.Join(names, ", "), of.Files[0].Path).
-		hint("choose one with --split")
+	return strings.Join(names, ", ")
 }
 
 // text tells whether the file at path writes its values as text.

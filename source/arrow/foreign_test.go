@@ -141,8 +141,8 @@ func TestOptionsAndNotes(t *testing.T) {
 		{"mixed-pixels", source.ReadOptions{}, 0, idx.Int32, []int{2, 2}, "of several types"},
 		{"binary-untold", source.ReadOptions{}, 0, idx.Uint8, []int{12}, "holds bytes: read as uint8 of shape [12]"},
 		{"binary-untold", source.ReadOptions{DType: idx.Int16, Shape: []int{3, 2}}, 0, idx.Int16, []int{3, 2}, ""},
-		{"dictionary", source.ReadOptions{}, 0, idx.Uint8, nil, "the column class is passed over"},
-		{"pandas", source.ReadOptions{DType: idx.Uint8}, 0, idx.Uint8, nil, "the column __index_level_0__ is passed over"},
+		{"dictionary", source.ReadOptions{}, 0, idx.Uint8, nil, "passed over column class"},
+		{"pandas", source.ReadOptions{DType: idx.Uint8}, 0, idx.Uint8, nil, "passed over column __index_level_0__"},
 		{"list-None-file", source.ReadOptions{Shape: []int{2, 6}}, 0, idx.Uint8, []int{2, 6}, ""},
 	}
 	for _, test := range tests {

@@ -25,10 +25,17 @@ type resolver struct {
 	scalars []*field        // that were not made columns yet, as they may be elements of a tensor
 	classes map[string][]string
 	notes   []string
+	omitted []source.Omission
 }
 
 func (r *resolver) note(format string, args ...any) {
 	r.notes = append(r.notes, fmt.Sprintf(format, args...))
+}
+
+// omit leaves a column of the file out of the table.
+func (r *resolver) omit(name, kind, why string) {
+	r.omitted = append(r.omitted, source.Omission{Column: name, Type: kind, Why: why})
+	r.note("passed over column %s: %s", name, why)
 }
 
 // resolve makes the columns.
@@ -72,9 +79,9 @@ func pandasIndex(f *field) bool { return indexName.MatchString(f.name) }
 func (r *resolver) passedOver(f *field) bool {
 	switch {
 	case pandasIndex(f):
-		r.note("the column %s is passed over: it is the index of a pandas table", f.name)
+		r.omit(f.name, "index", "the row numbers of a pandas frame")
 	case f.name == schema.ClassName && f.text() && len(r.schema.fields) > 1:
-		r.note("the column %s is passed over: it is text, and the labels are read from their own column", f.name)
+		r.omit(f.name, "text", "names of classes")
 	default:
 		return false
 	}

@@ -20,6 +20,7 @@ type Table struct {
 	public  []source.Column
 	meta    map[string]string
 	notes   []string
+	omitted []source.Omission
 	rows    int64 // −1: unknown
 	codecs  *codecs
 	files   source.Files
@@ -115,7 +116,7 @@ func (t *Table) start(origin string, o source.ReadOptions) error {
 		if err := r.resolve(); err != nil {
 			return err
 		}
-		t.columns = r.columns
+		t.columns, t.omitted = r.columns, r.omitted
 		for _, c := range t.columns {
 			t.public = append(t.public, c.Column)
 		}
@@ -190,6 +191,9 @@ func (t *Table) Meta() map[string]string { return maps.Clone(t.meta) }
 
 // Notes tell what was assumed.
 func (t *Table) Notes() []string { return slices.Clone(t.notes) }
+
+// Omitted are the columns of the file that cannot be columns of IDX.
+func (t *Table) Omitted() []source.Omission { return t.omitted }
 
 // Close closes the files that Open or OpenFiles opened.
 func (t *Table) Close() error {

@@ -41,6 +41,8 @@ func (r *resolver) lists(f *field) (*column, error) {
 		return nil, unsupported(f.name, "", "found lists of %v, expected smaller ones", lengths)
 	}
 	c.Shape, err = r.tensorShape(f, lengths, n)
+	_, told := metadataShape(f)
+	c.Listed = len(c.Shape) == 1 && !told && f.metadata[extensionNameKey] != fixedShapeTensor
 	return c, err
 }
 

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/idxport/idxport/source/idx"
 )
 
 // A Field is one column of the table: a scalar, or the elements of a tensor in C order.
@@ -136,14 +138,20 @@ func base(prefix string) string {
 
 // square is the shape of n elements of the tensor called name, and how it was found.
 func square(name string, n int, what string) ([]int, string) {
-	switch strings.ToLower(name) {
-	case "label", "labels", "class", "target", "y":
-		return []int{n}, what + " taken for one dimension"
-	}
-	if side := int(math.Round(math.Sqrt(float64(n)))); side*side == n {
-		return []int{side, side}, fmt.Sprintf("%s taken for %d×%d, as their number is a square", what, side, side)
+	if shape, ok := Square(name, n); ok {
+		return shape, fmt.Sprintf("%s taken for %s, as their number is a square", what, idx.ShapeText(shape))
 	}
 	return []int{n}, what + " taken for one dimension"
+}
+
+// Square is the shape of a square of n elements; ok is false if their number is none, or if the name is one of labels.
+func Square(name string, n int) (shape []int, ok bool) {
+	switch strings.ToLower(name) {
+	case "label", "labels", "class", "target", "y":
+		return nil, false
+	}
+	side := int(math.Round(math.Sqrt(float64(n))))
+	return []int{side, side}, side*side == n
 }
 
 // byIndices is the tensor whose elements names begins with, named by their indices along two or more dimensions, and their number; 0 if it is not

@@ -18,6 +18,7 @@ type chain struct {
 	options source.ReadOptions
 	columns []source.Column
 	notes   []string
+	omitted []source.Omission
 	meta    map[string]string
 
 	at   int    // index of the file that is read next
@@ -61,7 +62,7 @@ func (c *chain) add(path string, t *table) error {
 	}
 	columns := t.Columns()
 	if len(c.paths) == 0 {
-		c.columns, c.meta, c.notes = columns, t.Meta(), t.Notes()
+		c.columns, c.meta, c.notes, c.omitted = columns, t.Meta(), t.Notes(), t.Omitted()
 	} else if message := difference(c.columns, columns); message != "" {
 		return &source.FileError{Path: path, Err: &Error{Row: -1, Offset: -1, Message: fmt.Sprintf("%s as in %s", message, c.paths[0]),
 			Advice: "files of one folder or list must have the same columns", Err: ErrSchemas}}
@@ -98,6 +99,9 @@ func (c *chain) Rows() int64 {
 
 // Notes tell what was assumed of the first file.
 func (c *chain) Notes() []string { return slices.Clone(c.notes) }
+
+// Omitted are those of the first file.
+func (c *chain) Omitted() []source.Omission { return c.omitted }
 
 // Meta is that of the first file.
 func (c *chain) Meta() map[string]string { return c.meta }

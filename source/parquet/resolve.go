@@ -25,6 +25,7 @@ type resolver struct {
 	classes map[string][]string
 	columns []*column
 	notes   []string
+	omitted []source.Omission
 	scalars []*column // top-level columns of numbers, not yet looked at by package flat, since the last other column
 }
 
@@ -75,15 +76,21 @@ func (r *resolver) note(message string, values ...any) {
 	r.notes = append(r.notes, fmt.Sprintf(message, values...))
 }
 
+// omit leaves a column of the file out of the table.
+func (r *resolver) omit(name, kind, why string) {
+	r.omitted = append(r.omitted, source.Omission{Column: name, Type: kind, Why: why})
+	r.note("passed over column %s: %s", name, why)
+}
+
 // add finds out what the top-level column n is.
 func (r *resolver) add(n *node) error {
 	switch {
 	case strings.HasPrefix(n.Name, "__index_level_"):
-		r.note("passed over column %s, the index of a pandas frame", n.Name)
+		r.omit(n.Name, "index", "the row numbers of a pandas frame")
 		return nil
 	case n.isText():
 		if n.Name == schema.ClassName {
-			r.note("passed over column %s: names of classes", n.Name)
+			r.omit(n.Name, "text", "names of classes")
 			return nil
 		}
 		return unsupported(n.Name, adviceColumns, "found text, expected numbers or images")
@@ -169,6 +176,7 @@ func (r *resolver) addNumbers(n, value *node) error {
 	l.expect(first.repetition, first.defined)
 	l.shape = fmt.Sprintf("the shape %v", first.shape)
 	c.Shape = first.shape
+	c.Listed = len(c.Shape) == 1 && !(h.found && len(h.shape) > 0)
 	if found, _ := product(first.shape); h.found && len(h.shape) > 0 {
 		if told, _ := product(h.shape); told == found {
 			c.Shape = h.shape

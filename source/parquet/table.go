@@ -19,6 +19,7 @@ type table struct {
 	streams []*stream // of the leaves of all columns, one after another
 	next    int64     // row
 	notes   []string
+	omitted []source.Omission
 	closer  io.Closer // nil if the caller owns the file
 }
 
@@ -84,7 +85,7 @@ func newTable(r io.ReaderAt, size int64, name string, o source.ReadOptions) (t *
 	if err != nil {
 		return nil, err
 	}
-	t = &table{path: name, file: f, columns: resolved.columns}
+	t = &table{path: name, file: f, columns: resolved.columns, omitted: resolved.omitted}
 	for _, note := range resolved.notes {
 		t.notes = append(t.notes, name+": "+note)
 	}
@@ -111,6 +112,9 @@ func (t *table) Rows() int64 { return t.file.rows }
 
 // Notes tell what was assumed.
 func (t *table) Notes() []string { return slices.Clone(t.notes) }
+
+// Omitted are the columns of the file that cannot be columns of IDX.
+func (t *table) Omitted() []source.Omission { return t.omitted }
 
 // Meta is the key-value metadata of the footer, without the Arrow schema.
 func (t *table) Meta() map[string]string {

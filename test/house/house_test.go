@@ -29,7 +29,7 @@ var layers = map[string][]string{
 	"source":                    {"source/idx", "source/compressed"},
 	"source/dataset":            {"source", "source/idx"},
 	"schema":                    {"source", "source/idx"},
-	"source/flat":               nil,
+	"source/flat":               {"source/idx"},
 	"source/picture":            {"source/idx"},
 	"source/arrow":              {"schema", "source", "source/flat", "source/idx", "source/picture"},
 	"source/parquet":            {"schema", "source", "source/flat", "source/idx", "source/picture"},
