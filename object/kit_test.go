@@ -7,15 +7,36 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"gocloud.dev/blob/memblob"
 
 	"github.com/idxport/idxport/source"
 )
+
+// TestS3Config reads parameters as docs/object-storage.md has them.
+func TestS3Config(t *testing.T) {
+	t.Parallel()
+	c, err := s3Config(t.Context(), url.Values{"region": {"eu-central-1"}, "anonymous": {"true"},
+		"request_checksum_calculation": {"when_required"}, "response_checksum_validation": {"when_required"}})
+	if err != nil || c.Region != "eu-central-1" || !aws.IsCredentialsProvider(c.Credentials, aws.AnonymousCredentials{}) ||
+		c.RequestChecksumCalculation != aws.RequestChecksumCalculationWhenRequired || c.ResponseChecksumValidation != aws.ResponseChecksumValidationWhenRequired {
+		t.Errorf("found %+v, %v", c, err)
+	}
+	for _, name := range []string{"anonymous", "request_checksum_calculation", "response_checksum_validation"} {
+		if _, err := s3Config(t.Context(), url.Values{name: {"maybe"}}); err == nil {
+			t.Errorf("%s=maybe is taken", name)
+		}
+	}
+	if _, err := s3Config(t.Context(), url.Values{"profile": {"no-such-profile"}}); err == nil {
+		t.Error("a profile that does not exist is taken")
+	}
+}
 
 // TestKit is the way of all storages but S3, on one in memory and on files.
 func TestKit(t *testing.T) {

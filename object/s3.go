@@ -17,10 +17,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/logging"
-	gcaws "gocloud.dev/aws"
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/s3blob"
 
@@ -41,8 +41,6 @@ const defaultRegion = "us-east-1"
 // openS3 opens a bucket of S3, or of a server like it.
 func openS3(ctx context.Context, name string, q url.Values) (bucket, error) {
 	endpoint, pathStyle := q.Get("endpoint"), q.Get("use_path_style")
-	q.Del("endpoint")
-	q.Del("use_path_style")
 	inPath, err := strconv.ParseBool(pathStyle)
 	if pathStyle != "" && err != nil {
 		return nil, &failure{kind: ErrURL, text: "the parameter use_path_style is neither true nor false"}
@@ -50,33 +48,57 @@ func openS3(ctx context.Context, name string, q url.Values) (bucket, error) {
 	if u, err := url.Parse(endpoint); endpoint != "" && (err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https") {
 		return nil, &failure{kind: ErrURL, text: "the parameter endpoint is no URL such as https://storage.example.org"}
 	}
-	config, err := gcaws.V2ConfigFromURLParams(ctx, q)
+	cfg, err := s3Config(ctx, q)
 	if err != nil {
 		return nil, &failure{kind: ErrURL, text: "its parameters, or the configuration of this machine, cannot be used: " + scrub(err.Error())}
 	}
-	if config.Region == "" {
-		config.Region = defaultRegion
+	if cfg.Region == "" {
+		cfg.Region = defaultRegion
 	}
-	config.Logger = logging.Nop{} // it would write to standard error by itself
-	config.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
-	if config.Credentials != nil && q.Get("anonymous") != "true" {
-		if _, err := config.Credentials.Retrieve(ctx); err != nil {
+	cfg.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
+	if cfg.Credentials != nil && q.Get("anonymous") != "true" {
+		if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
 			return nil, &failure{kind: ErrDenied, text: "no credentials found"}
 		}
 	}
-	client := s3.NewFromConfig(config, func(o *s3.Options) {
+	client := s3.NewFromConfig(cfg, func(o *s3.Options) {
 		o.UsePathStyle = inPath
 		o.DisableLogOutputChecksumValidationSkipped = true
 		if endpoint != "" {
 			o.BaseEndpoint = aws.String(endpoint)
 		}
 	})
-	b, err := s3blob.OpenBucket(ctx, client, name, &s3blob.Options{RequestChecksumCalculation: config.RequestChecksumCalculation})
+	b, err := s3blob.OpenBucket(ctx, client, name, &s3blob.Options{RequestChecksumCalculation: cfg.RequestChecksumCalculation})
 	if err != nil {
 		return nil, s3Failure(err)
 	}
-	checksums := config.RequestChecksumCalculation != aws.RequestChecksumCalculationWhenRequired
+	checksums := cfg.RequestChecksumCalculation != aws.RequestChecksumCalculationWhenRequired
 	return &s3Bucket{kit{bucket: b, demand: demandETag, check: checkRange, failure: s3Failure}, client, name, checksums}, nil
+}
+
+// checksumModes are the values of the parameters about checksums. Both types of the SDK number them
+// alike.
+var checksumModes = map[string]aws.RequestChecksumCalculation{"": aws.RequestChecksumCalculationUnset,
+	"when_supported": aws.RequestChecksumCalculationWhenSupported, "when_required": aws.RequestChecksumCalculationWhenRequired}
+
+// s3Config is the configuration of this machine, with what the parameters say. It must have its
+// logger from the start: else the SDK writes to standard error while it looks for credentials.
+func s3Config(ctx context.Context, q url.Values) (aws.Config, error) {
+	request, known := checksumModes[strings.ToLower(q.Get("request_checksum_calculation"))]
+	response, alsoKnown := checksumModes[strings.ToLower(q.Get("response_checksum_validation"))]
+	if !known || !alsoKnown {
+		return aws.Config{}, errors.New("checksums are when_supported or when_required")
+	}
+	options := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{}), config.WithRegion(q.Get("region")), config.WithSharedConfigProfile(q.Get("profile")),
+		config.WithRequestChecksumCalculation(request), config.WithResponseChecksumValidation(aws.ResponseChecksumValidation(response))}
+	anonymous, err := strconv.ParseBool(q.Get("anonymous"))
+	if q.Has("anonymous") && err != nil {
+		return aws.Config{}, errors.New("anonymous is true or false")
+	}
+	if anonymous {
+		options = append(options, config.WithCredentialsProvider(aws.AnonymousCredentials{}))
+	}
+	return config.LoadDefaultConfig(ctx, options...)
 }
 
 // demandETag makes a request that is refused if the object is another.

@@ -4,10 +4,13 @@ package main
 
 import (
 	"bytes"
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -69,6 +72,26 @@ func TestObjectsAreAsFiles(t *testing.T) {
 	}
 	if s.Left() != 0 {
 		t.Errorf("%d uploads are left", s.Left())
+	}
+}
+
+// TestNoCredentials runs where the metadata server of a cloud knows no credentials: there is one
+// error, and nothing that the SDK writes by itself.
+func TestNoCredentials(t *testing.T) {
+	t.Parallel()
+	asked := make(chan struct{}, 100)
+	metadata := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked <- struct{}{}
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	defer metadata.Close()
+	dir := t.TempDir()
+	command := exec.Command("idxport", "convert", "s3://b/x.idx?endpoint="+url.QueryEscape(metadata.URL), "-o", filepath.Join(dir, "x.csv"))
+	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "AWS_EC2_METADATA_SERVICE_ENDPOINT=" + metadata.URL}
+	said, err := command.CombinedOutput()
+	want := regexp.MustCompile(`^idxport: s3://b/x\.idx: access denied: no credentials found\nhint: [^\n]+\n$`)
+	if command.ProcessState.ExitCode() != exitPermission || !want.Match(said) || len(asked) == 0 {
+		t.Errorf("found %v after %d requests for credentials, expected exit %d:\n%s", err, len(asked), exitPermission, said)
 	}
 }
 
