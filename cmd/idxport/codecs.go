@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -92,8 +93,9 @@ func splitFormat(flag, arg string) (format, value string, err error) {
 	if !ok {
 		return "", arg, nil
 	}
-	if _, known := formats.Named(format); !known {
-		return "", "", usagef("--%s %q: unknown format %q, expected one of %s", flag, arg, format, strings.Join(formats.Names(), ", "))
+	f, known := formats.Named(format)
+	if !known {
+		return "", "", unknownFormat(fmt.Sprintf("--%s %s", flag, arg), format)
 	}
-	return format, value, nil
+	return f.Name, value, nil
 }

@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/idxport/idxport/sink/formats"
+	"github.com/idxport/idxport/source/dataset"
 )
 
 // stdout is the path that stands for standard output.
@@ -66,7 +68,7 @@ func parseTo(to string) ([]formats.Format, error) {
 	for _, name := range strings.Split(to, ",") {
 		f, ok := formats.Named(strings.TrimSpace(name))
 		if !ok {
-			return nil, usagef("--to %s: unknown format %q, expected some of %s", to, name, strings.Join(formats.Names(), ", "))
+			return nil, unknownFormat("--to "+to, strings.TrimSpace(name))
 		}
 		if slices.ContainsFunc(wanted, func(w formats.Format) bool { return w.Name == f.Name }) {
 			return nil, usagef("--to %s: %s is given twice", to, f.Name)
@@ -81,14 +83,12 @@ func parseOutput(arg string, wanted []formats.Format, divided bool) (outputArg, 
 	if arg == "" {
 		return outputArg{}, usagef("-o is empty")
 	}
-	if name, path, ok := strings.Cut(arg, "="); ok && !exists(arg) {
-		f, known := formats.Named(name)
-		if known && path == "" {
-			return outputArg{}, usagef("-o %s: the path is empty", arg).hint("perhaps a variable of the shell is not set")
-		}
-		if known {
-			return formatOutput(arg, f, path, divided)
-		}
+	f, path, named, err := cutFormat(arg)
+	if err != nil {
+		return outputArg{}, err
+	}
+	if named {
+		return formatOutput(arg, f, path, divided)
 	}
 	if arg == stdout {
 		if len(wanted) != 1 {
@@ -114,6 +114,35 @@ func parseOutput(arg string, wanted []formats.Format, divided bool) (outputArg, 
 		wanted = []formats.Format{parquet}
 	}
 	return outputArg{path: arg, container: true, usesTo: true, formats: wanted}, nil
+}
+
+// cutFormat cuts the FORMAT= off an argument of -o. A word before a = is always a format: a path
+// that begins so is written ./WORD=….
+func cutFormat(arg string) (f formats.Format, path string, ok bool, err error) {
+	word, path, ok := strings.Cut(arg, "=")
+	if !ok || strings.ContainsFunc(word, func(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		return f, arg, false, nil
+	}
+	f, known := formats.Named(word)
+	switch {
+	case !known:
+		unknown := unknownFormat("-o "+arg, word)
+		asPath := "a path is written -o './" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		err = unknown.hint("%s", strings.TrimSpace(unknown.advice+" "+asPath))
+	case path == "":
+		err = usagef("-o %s: the path is empty", arg).hint("perhaps a variable of the shell is not set")
+	}
+	return f, path, true, err
+}
+
+// unknownFormat is the error for name in the argument arg, which is no format. The hint also knows
+// the endings of files.
+func unknownFormat(arg, name string) *usageError {
+	advice := dataset.DidYouMean(name, formats.Names())
+	if f, _, ok := formats.ByName("x." + name); ok {
+		advice = fmt.Sprintf("did you mean %s?", f.Name)
+	}
+	return usagef("%s: unknown format %q, expected one of %s", arg, name, strings.Join(formats.Names(), ", ")).hint("%s", advice)
 }
 
 // formatOutput is the argument FORMAT=PATH.
@@ -143,11 +172,6 @@ func isFolder(path string) bool {
 // endsAsFolder tells whether path means a folder by the slash at its end.
 func endsAsFolder(path string) bool {
 	return strings.HasSuffix(path, "/") || os.IsPathSeparator(path[len(path)-1])
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }
 
 // unknownEnding is the hint for an output whose ending ext no format has.

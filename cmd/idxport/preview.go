@@ -94,10 +94,11 @@ func parsePreview(c *cli.Command) (*previewOptions, error) {
 	if o.scale < 0 || o.scale > maxScale {
 		return nil, usagef("--scale %d, expected 0 to %d", o.scale, maxScale)
 	}
-	if slices.ContainsFunc(c.StringSlice("output"), object.IsURL) {
-		return nil, usagef("preview writes no objects").hint("write a local file")
+	outputs, err := o.takeAll(c.StringSlice("output"))
+	if err != nil {
+		return nil, err
 	}
-	switch outputs := c.StringSlice("output"); {
+	switch {
 	case len(outputs) > 1:
 		return nil, usagef("%d outputs, expected at most one sheet", len(outputs)).hint("{split} in its name is filled in: -o 'sheet-{split}.png'")
 	case len(outputs) == 1:
@@ -113,12 +114,19 @@ func parsePreview(c *cli.Command) (*previewOptions, error) {
 // parseSheet understands the -o argument of preview.
 func parseSheet(arg string) (outputArg, error) {
 	o := outputArg{path: arg, formats: []formats.Format{sheetFormat()}}
-	if path, ok := strings.CutPrefix(arg, "png="); ok && path != "" && !exists(arg) {
+	f, path, named, err := cutFormat(arg)
+	switch {
+	case arg == "":
+		return o, usagef("-o is empty")
+	case err != nil:
+		return o, err
+	case object.IsURL(path):
+		return o, usagef("preview writes no objects").hint("write a local file")
+	case named && f.Name != o.formats[0].Name:
+		return o, usagef("-o %s: a sheet is a PNG file", arg).hint("write -o png=%s; idxport convert writes the data in other formats", path)
+	case named:
 		o.path, o.named = path, true
 		return o, nil
-	}
-	if arg == "" {
-		return o, usagef("-o is empty")
 	}
 	o.container = arg != stdout && isFolder(arg)
 	if ext := filepath.Ext(placeholder().ReplaceAllString(arg, "")); !o.container && arg != stdout && !strings.EqualFold(ext, o.formats[0].Extension) {

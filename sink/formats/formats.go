@@ -96,10 +96,10 @@ func Names() []string {
 	return names
 }
 
-// Named finds the format called name.
+// Named finds the format called name, in any case of letters.
 func Named(name string) (Format, bool) {
 	for _, f := range All() {
-		if f.Name == name {
+		if strings.EqualFold(f.Name, name) {
 			return f, true
 		}
 	}

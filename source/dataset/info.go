@@ -59,7 +59,7 @@ func Lookup(name string) (Info, error) {
 			}
 		}
 	}
-	advice := didYouMean(name, names)
+	advice := DidYouMean(name, names)
 	if advice == "" {
 		advice = "`idxport datasets` lists them with their splits"
 	}
@@ -76,8 +76,9 @@ func plainName(name string) string {
 	}, lowerASCII(name))
 }
 
-// didYouMean is the hint for a name that is not among names: those it begins ("emnist"), else the closest if that is close; or empty.
-func didYouMean(name string, names []string) string {
+// DidYouMean is the hint for a name that is not among names: those it begins ("emnist"), else the
+// closest if that is close; or empty. The case of letters does not count, nor do dashes.
+func DidYouMean(name string, names []string) string {
 	var family []string
 	closest, least := "", 1+len(name)/3
 	for _, n := range names {
