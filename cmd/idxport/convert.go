@@ -11,7 +11,7 @@ const convertUsage = `idxport convert INPUT... -o OUT... [flags]
 INPUT is a folder (its splits become tables), a file, NAME=FILE, or - for standard input (IDX, or an Arrow stream). Several files are columns of one table.
 Files may be compressed with gzip, zstd, xz or bzip2; what they are is told by their content.
 
-OUT is a file, whose name tells the format; FORMAT=PATH; a folder that gets one output for each split in the formats of --to
+OUT is a file, whose name tells the format; FORMAT=PATH (a path that itself begins with WORD= is ./WORD=…); a folder that gets one output for each split in the formats of --to
 (Parquet if there is no --to); or - for standard output. {split}, {dataset} and {format} in OUT are filled in. -o may be repeated: all
 outputs are written in one pass. With --layout huggingface, a folder becomes a data set as Hugging Face's Hub has them.
 
@@ -94,7 +94,7 @@ func convertFlags() []cli.Flag {
 		&cli.StringFlag{Name: "to", Category: aboutOutput, Usage: "the `FORMATS` of an output folder (default parquet) or of standard output, separated by commas"},
 		&cli.BoolFlag{Name: "overwrite", Category: aboutOutput, Usage: "replace outputs that exist, each in one step"},
 		&cli.Int64Flag{Name: "rows-per-file", Category: aboutOutput, Usage: "make every output a folder of files with `N` rows each, and an empty _SUCCESS; for Parquet, Arrow, CSV and tar", HideDefault: true},
-		&cli.StringFlag{Name: "file-size", Category: aboutOutput, Usage: "the same with files of about `SIZE`, such as 128MB"},
+		&cli.StringFlag{Name: "file-size", Category: aboutOutput, Usage: "the same with files of about `SIZE`, such as 128MB or 64MiB; M is MB, 10^6 bytes"},
 		&cli.BoolFlag{Name: "if-changed", Category: aboutOutput, Usage: "do nothing if the outputs are there and were made of the same inputs with the same options; else replace them"},
 		&cli.BoolFlag{Name: "verify", Category: aboutOutput, Usage: "read every output again before it appears, and compare it with the inputs, value by value"},
 		&cli.BoolFlag{Name: "checksum", Category: aboutOutput, Usage: "report the sha256 of every output file"},

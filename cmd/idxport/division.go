@@ -116,13 +116,17 @@ func (w *writers) openParts(p *pass, out output, folder *publish.Folder) (*parts
 }
 
 // units are the units of --file-size.
-var units = map[string]int64{"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
+var units = map[string]int64{"B": 1, "K": 1e3, "KB": 1e3, "M": 1e6, "MB": 1e6, "G": 1e9, "GB": 1e9, "T": 1e12, "TB": 1e12,
+	"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
 
-// parseSize reads a number of bytes such as 128MB.
+// parseSize reads a number of bytes such as 128MB. It must have a unit: 128 means megabytes to people.
 func parseSize(flag, text string) (int64, error) {
 	digits := strings.TrimRight(text, "BKMGTIbkmgti ")
 	unit, known := units[strings.ToUpper(strings.TrimSpace(text[len(digits):]))]
 	n, err := strconv.ParseFloat(digits, 64)
+	if digits == text && n >= 1 && n < math.MaxInt64 {
+		return 0, usagef("--%s %s has no unit", flag, text).hint("--%s %sMB; for bytes, --%[1]s %[2]sB", flag, text)
+	}
 	if !known || err != nil || !(n*float64(unit) >= 1 && n*float64(unit) < math.MaxInt64) {
 		return 0, usagef("--%s %q is no size", flag, text).hint("for example --%s 128MB, or 64MiB", flag)
 	}

@@ -189,7 +189,7 @@ def check_hub(bench: Bench) -> None:
 def sized(bench: Bench, folder: Path, size: int) -> tuple[Result, list[Path]]:
     """Convert the numbers of folder to CSV files of a size, and list them."""
     out = folder / f"{size}.csv"
-    result = bench.convert([folder / "x.idx"], [out], "--file-size", str(size), "--csv-style", "matrix")
+    result = bench.convert([folder / "x.idx"], [out], "--file-size", f"{size}B", "--csv-style", "matrix")
     return result, sorted(out.glob("part-*"))
 
 
