@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,8 @@ import (
 	"syscall"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/idxport/idxport/source/dataset"
 )
 
 // version of the program; it is written into outputs, so the same version writes the same bytes.
@@ -31,7 +34,17 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := withSignals(context.Background())
 	defer stop()
 	p := &program{stdin: stdin, stdout: stdout, stderr: stderr}
-	err := p.root().Run(ctx, usual(args))
+	root := p.root()
+	help := bufio.NewWriter(stdout) // the library takes no notice of errors: Flush tells of the first
+	root.Writer = help
+	line := usual(args)
+	err := root.Run(ctx, line)
+	if errors.As(err, new(cli.ExitCoder)) { // help for a command that there is not
+		err = unknownCommand(root, line[1])
+	}
+	if ferr := help.Flush(); err == nil {
+		err = ferr
+	}
 	if err == nil {
 		return exitOK
 	}
@@ -55,9 +68,10 @@ func usual(args []string) []string {
 	}
 	command := commandOf(args)
 	switch {
-	case command == "help" && len(args) > 2:
-		return []string{args[0], commandOf(args[1:]), "--help"}
 	case command == "help":
+		if topic := commandOf(args[slices.Index(args, command):]); topic != "" && topic != command {
+			return []string{args[0], topic, "--help"}
+		}
 		return []string{args[0], "--help"}
 	case command != "" && (slices.Contains(options, "--help") || slices.Contains(options, "-h")):
 		return []string{args[0], command, "--help"}
@@ -103,11 +117,15 @@ idxport COMMAND --help`,
 		ErrWriter:       p.stderr,
 		// The library would exit by itself: leave that to main.
 		ExitErrHandler: func(context.Context, *cli.Command, error) {},
-		OnUsageError:   onUsageError,
+		OnUsageError: func(ctx context.Context, c *cli.Command, err error, sub bool) error {
+			if c.Args().Present() { // the flags are of a command that there is not
+				return unknownCommand(c, c.Args().First())
+			}
+			return onUsageError(ctx, c, err, sub)
+		},
 		Action: func(_ context.Context, c *cli.Command) error {
 			if c.Args().Present() {
-				name := c.Args().First()
-				return usagef("unknown command %q", name).hint("the commands are %s", strings.Join(commandNames(c), ", "))
+				return unknownCommand(c, c.Args().First())
 			}
 			return cli.ShowRootCommandHelp(c)
 		},
@@ -118,12 +136,14 @@ idxport COMMAND --help`,
 	return root
 }
 
-func commandNames(c *cli.Command) []string {
+// unknownCommand is the error for a name that no command of root has.
+func unknownCommand(root *cli.Command, name string) error {
 	var names []string
-	for _, sub := range c.VisibleCommands() {
-		names = append(names, sub.Name)
+	for _, c := range root.VisibleCommands() {
+		names = append(names, c.Name)
 	}
-	return names
+	advice := fmt.Sprintf("%s the commands are %s", dataset.DidYouMean(name, append(names, "help")), strings.Join(names, ", "))
+	return usagef("unknown command %q", name).hint("%s", strings.TrimSpace(advice))
 }
 
 // badValue matches the library's error for a flag's value that cannot be read.
@@ -133,8 +153,10 @@ var badValue = sync.OnceValue(func() *regexp.Regexp {
 
 // onUsageError puts the library's errors into our words.
 func onUsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
-	text := strings.Replace(err.Error(), "flag provided but not defined: -", "unknown flag --", 1)
-	text = strings.Replace(text, "flag needs an argument: ", "missing value after ", 1)
+	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
+		return unknownFlag(c, name)
+	}
+	text := strings.Replace(err.Error(), "flag needs an argument: ", "missing value after ", 1)
 	if m := badValue().FindStringSubmatch(text); m != nil {
 		expected := "true or false"
 		if m[3] == "ParseInt" {
@@ -143,6 +165,19 @@ func onUsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 		text = fmt.Sprintf("--%s %s, expected %s", m[2], m[1], expected)
 	}
 	return usagef("%s", text).hint("see %s --help", c.FullName())
+}
+
+// unknownFlag is the error for a name that no flag of c has.
+func unknownFlag(c *cli.Command, name string) error {
+	if len(name) == 1 {
+		return usagef("unknown flag -%s", name).hint("see %s --help", c.FullName())
+	}
+	var names []string
+	for _, f := range c.Flags {
+		names = append(names, "--"+f.Names()[0])
+	}
+	advice := fmt.Sprintf("%s see %s --help", dataset.DidYouMean(name, names), c.FullName())
+	return usagef("unknown flag --%s", name).hint("%s", strings.TrimSpace(advice))
 }
 
 // A signalError is the cause of a context that a signal cancelled.
