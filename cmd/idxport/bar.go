@@ -7,15 +7,11 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"golang.org/x/term"
 )
 
-const (
-	barCells = 30
-	barEvery = 100 * time.Millisecond
-)
+const barEvery = 100 * time.Millisecond
 
 // A bar is a line on a terminal that is drawn again and again. (The usual library for it brings an HTTP server's code along, which
 // is an eighth of the binary and of the time that it takes to start.)
@@ -40,7 +36,7 @@ func (b *bar) rows(n int64) {
 	}
 	b.drawn = now
 	// "\x1b[K" erases what is left of the line before. A display: errors do not matter.
-	fmt.Fprintf(b.w, "\r%s\x1b[K", shorten(b.text(n, now.Sub(b.start)), columns(b.w)-1))
+	fmt.Fprintf(b.w, "\r%s\x1b[K", b.text(n, now.Sub(b.start), columns(b.w)-1))
 }
 
 // done erases the line.
@@ -53,20 +49,27 @@ func (b *bar) done() {
 	b.closed = true
 }
 
-// text is the line after some time: as in "train  40% ████████████░░░░░░░░░░░░░░░░░░ 24,000 of 60,000 rows, 3s left".
-func (b *bar) text(n int64, after time.Duration) string {
+// text is the line after some time, of at most so many columns, such as
+// "train  40% ████████░░░░░░░░░░░░ 24,000 of 60,000 rows, 3s left". The bar takes what the words
+// leave; where they leave nothing, the label is cut.
+func (b *bar) text(n int64, after time.Duration, columns int) string {
 	if b.total <= 0 {
-		return fmt.Sprintf("%s: %s rows", b.label, thousands(n))
+		return beside(b.label, fmt.Sprintf(": %s rows", thousands(n)), columns)
 	}
 	n = min(n, b.total)
-	full := int(n * barCells / b.total)
-	text := fmt.Sprintf("%s %3d%% %s%s %s of %s rows", b.label, 100*n/b.total,
-		strings.Repeat("█", full), strings.Repeat("░", barCells-full), thousands(n), thousands(b.total))
+	percent, words := fmt.Sprintf(" %3d%% ", 100*n/b.total), fmt.Sprintf(" %s of %s rows", thousands(n), thousands(b.total))
 	if n > 0 {
 		left := time.Duration(float64(after) * float64(b.total-n) / float64(n))
-		text += fmt.Sprintf(", %v left", left.Round(time.Second))
+		words += fmt.Sprintf(", %v left", left.Round(time.Second))
 	}
-	return text
+	cells := max(0, columns-width(b.label+percent+words))
+	full := int(float64(cells) * float64(n) / float64(b.total))
+	return beside(b.label, percent+strings.Repeat("█", full)+strings.Repeat("░", cells-full)+words, columns)
+}
+
+// beside is label and then text, of at most so many columns.
+func beside(label, text string, columns int) string {
+	return shorten(shorten(label, columns-width(text))+text, columns)
 }
 
 // columns is the width of a terminal, 80 if w is none or does not tell.
@@ -79,10 +82,24 @@ func columns(w io.Writer) int {
 	return 80
 }
 
-// shorten cuts text to n characters, so that a line stays one: only then can it be drawn over.
-func shorten(text string, n int) string {
-	if utf8.RuneCountInString(text) <= n {
-		return text
+// shorten cuts text to so many columns, so that a line stays one: only then can it be drawn over.
+func shorten(text string, columns int) string {
+	for i, r := range text {
+		if columns -= width(string(r)); columns < 0 {
+			return text[:i]
+		}
 	}
-	return string([]rune(text)[:max(0, n)])
+	return text
+}
+
+// width is how many columns text takes at most. Characters from Hangul on may be twice as wide as
+// letters; the blocks of the bar are not.
+func width(text string) (columns int) {
+	for _, r := range text {
+		columns++
+		if r >= 0x1100 && r != '█' && r != '░' {
+			columns++
+		}
+	}
+	return columns
 }

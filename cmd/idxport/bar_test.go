@@ -11,19 +11,26 @@ func TestBarText(t *testing.T) {
 	tests := []struct {
 		name        string
 		rows, total int64
+		columns     int
 		want        string
 	}{
-		{"nothing yet", 0, 60_000, "train   0% " + strings.Repeat("░", 30) + " 0 of 60,000 rows"},
-		{"a third", 20_000, 60_000, "train  33% " + strings.Repeat("█", 10) + strings.Repeat("░", 20) + " 20,000 of 60,000 rows, 20s left"},
-		{"all", 60_000, 60_000, "train 100% " + strings.Repeat("█", 30) + " 60,000 of 60,000 rows, 0s left"},
-		{"more than there were to be", 70_000, 60_000, "train 100% " + strings.Repeat("█", 30) + " 60,000 of 60,000 rows, 0s left"},
-		{"no end known", 20_000, -1, "train: 20,000 rows"},
-		{"no rows at all", 0, 0, "train: 0 rows"},
-		{"numbers near the largest", 1 << 56, 1 << 57, "train  50% " + strings.Repeat("█", 15) + strings.Repeat("░", 15) + " 72,057,594,037,927,936 of 144,115,188,075,855,872 rows, 10s left"},
+		{"nothing yet", 0, 60_000, 79, "train   0% " + strings.Repeat("░", 51) + " 0 of 60,000 rows"},
+		{"a third", 20_000, 60_000, 79, "train  33% " + strings.Repeat("█", 12) + strings.Repeat("░", 24) + " 20,000 of 60,000 rows, 20s left"},
+		{"a narrow terminal", 20_000, 60_000, 59, "train  33% " + strings.Repeat("█", 5) + strings.Repeat("░", 11) + " 20,000 of 60,000 rows, 20s left"},
+		{"a wide terminal", 30_000, 60_000, 142, "train  50% " + strings.Repeat("█", 49) + strings.Repeat("░", 50) + " 30,000 of 60,000 rows, 10s left"},
+		{"no room for a bar", 20_000, 60_000, 41, "tra  33%  20,000 of 60,000 rows, 20s left"},
+		{"no room for the words", 20_000, 60_000, 20, "  33%  20,000 of 60,"},
+		{"all", 60_000, 60_000, 79, "train 100% " + strings.Repeat("█", 37) + " 60,000 of 60,000 rows, 0s left"},
+		{"more than there were to be", 70_000, 60_000, 79, "train 100% " + strings.Repeat("█", 37) + " 60,000 of 60,000 rows, 0s left"},
+		{"no end known", 20_000, -1, 79, "train: 20,000 rows"},
+		{"no end known, and narrow", 20_000, -1, 15, "tr: 20,000 rows"},
+		{"no rows at all", 0, 0, 79, "train: 0 rows"},
+		{"numbers near the largest", 1 << 56, 1 << 57, 99, "train  50% " + strings.Repeat("█", 11) + strings.Repeat("░", 12) +
+			" 72,057,594,037,927,936 of 144,115,188,075,855,872 rows, 10s left"},
 	}
 	for _, test := range tests {
 		b := bar{label: "train", total: test.total}
-		if got := b.text(test.rows, 10*time.Second); got != test.want {
+		if got := b.text(test.rows, 10*time.Second, test.columns); got != test.want {
 			t.Errorf("%s:\nfound    %s\nexpected %s", test.name, got, test.want)
 		}
 	}
@@ -45,10 +52,16 @@ func TestBarLeavesNothing(t *testing.T) {
 
 func TestBarStaysOneLine(t *testing.T) {
 	t.Parallel()
-	var out strings.Builder
-	b := bar{w: &out, label: strings.Repeat("é", 100), total: 10}
-	b.rows(5)
-	if want := "\r" + strings.Repeat("é", 79) + "\x1b[K"; out.String() != want {
-		t.Errorf("found %q, expected %q", out.String(), want)
+	const end = "  50%  5 of 10 rows, 0s left"
+	for label, want := range map[string]string{
+		strings.Repeat("é", 100): strings.Repeat("é", 79-len(end)) + end,
+		strings.Repeat("字", 100): strings.Repeat("字", (79-len(end))/2) + end, // two columns each
+	} {
+		var out strings.Builder
+		b := bar{w: &out, label: label, total: 10, start: time.Now()}
+		b.rows(5)
+		if want = "\r" + want + "\x1b[K"; out.String() != want {
+			t.Errorf("found %q, expected %q", out.String(), want)
+		}
 	}
 }

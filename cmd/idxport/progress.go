@@ -27,15 +27,19 @@ const linesEvery = 5 * time.Second
 // progress is the display for a pass of total rows, −1 if unknown; label says what is read.
 func (r *report) progress(label string, total int64) progress {
 	label = oneLine(label) // it may come from a file's name
-	onTerminal := terminal(r.program.stderr)
 	switch {
-	case r.quiet, r.showProgress == "never", r.showProgress == "auto" && !onTerminal, r.jsonLog && onTerminal:
-		return progress{done: func() {}}
-	case onTerminal:
+	case r.draws():
 		b := &bar{w: r.program.stderr, label: label, total: total, start: time.Now()}
 		return progress{rows: b.rows, done: b.done}
+	case r.showProgress == "always" && !r.quiet && !terminal(r.program.stderr):
+		return r.lines(label, total)
 	}
-	return r.lines(label, total)
+	return progress{done: func() {}}
+}
+
+// draws reports whether progress is drawn on a terminal.
+func (r *report) draws() bool {
+	return !r.quiet && !r.jsonLog && r.showProgress != "never" && terminal(r.program.stderr)
 }
 
 // lines tells the progress now and then, a line each.

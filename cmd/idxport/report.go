@@ -134,6 +134,9 @@ func (r *report) end(err error) error {
 	}
 	switch {
 	case err == nil:
+		if len(r.Outputs)+len(r.Verified) > 0 && r.draws() {
+			fmt.Fprintf(r.program.stderr, "done in %v\n", time.Since(r.start).Round(10*time.Millisecond))
+		}
 		return nil
 	case errors.Is(err, syscall.EPIPE): // who read standard output has seen enough, as with other filters
 	case r.jsonLog:
