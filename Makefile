@@ -11,7 +11,7 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 win
 
 ## build: the program, static, as bin/idxport
 build:
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o $(BIN) ./cmd/idxport
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags='-s -w' -o $(BIN) ./cmd/idxport
 
 ## demo: convert real images of testdata/ into out/ in four formats and show what came out
 demo: build
@@ -112,12 +112,12 @@ object: build data
 
 ## object-clouds: the same for gs and azblob, on emulators that are installed for it (Node and npm needed)
 object-clouds: data
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -tags gs,azblob -o $(BIN)-clouds ./cmd/idxport
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags='-s -w' -tags gs,azblob -o $(BIN)-clouds ./cmd/idxport
 	$(GO) run ./test/object -binary $(BIN)-clouds -clouds gs,azblob -rounds $(UPLOADS)
 
 ## lean: the program without object storage, as bin/idxport-lean, which stays under 15 MB
 lean:
-	CGO_ENABLED=0 $(GO) build -tags lean -trimpath -ldflags='-s -w' -o $(BIN)-lean ./cmd/idxport
+	CGO_ENABLED=0 $(GO) build -tags lean -trimpath -buildvcs=auto -ldflags='-s -w' -o $(BIN)-lean ./cmd/idxport
 	test $$(wc -c < $(BIN)-lean) -lt 15000000
 
 ## sbom: the bill of materials of the program, CycloneDX, as bin/idxport.cdx.json; held against the standard's schema
@@ -179,7 +179,7 @@ deploy: build
 cross:
 	@for p in $(PLATFORMS); do \
 		os=$${p%/*}; arch=$${p#*/}; out=dist/idxport-$$os-$$arch; test $$os != windows || out=$$out.exe; \
-		echo $$out; CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -ldflags='-s -w' -o $$out ./cmd/idxport || exit 1; \
+		echo $$out; CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -buildvcs=auto -ldflags='-s -w' -o $$out ./cmd/idxport || exit 1; \
 	done
 
 ## clean: remove what build, lean, sbom, cross and demo made

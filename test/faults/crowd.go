@@ -13,8 +13,11 @@ import (
 	"time"
 )
 
-// crowd is how many runs want one output at once. Each takes other rows, so that each output tells whose it is.
-const crowd = 12
+// Runs that want one output at once. Each takes one of some ranges of rows, so that the output tells which runs may have made it.
+const (
+	crowd  = 32 // runs
+	ranges = 12
+)
 
 // crowds let many runs make one output.
 func (h *harness) crowds() error {
@@ -49,7 +52,7 @@ func (h *harness) crowds() error {
 		if err != nil {
 			return err
 		}
-		name := fmt.Sprintf("32 runs of one output at once, %s, %s", c.name, c.st.name)
+		name := fmt.Sprintf("%d runs of one output at once, %s, %s", crowd, c.name, c.st.name)
 		if c.killed {
 			name += ", a third of them killed"
 		}
@@ -67,10 +70,10 @@ func (h *harness) crowds() error {
 	return nil
 }
 
-// variants are the outputs of each member of the crowd.
+// variants are the outputs of each range of rows.
 func (b *bench) variants() ([]tree, error) {
 	var list []tree
-	for i := range crowd {
+	for i := range ranges {
 		dir, err := os.MkdirTemp(b.tmp, "variant-")
 		if err != nil {
 			return nil, err
@@ -88,11 +91,10 @@ func (b *bench) variants() ([]tree, error) {
 	return list, nil
 }
 
-func rowsOf(member int) string { return fmt.Sprintf("%d:%d", member%crowd, member%crowd+4) }
+func rowsOf(member int) string { return fmt.Sprintf("%d:%d", member%ranges, member%ranges+4) }
 
-// crowdRound starts 32 runs at once and waits for all.
+// crowdRound starts all runs at once and waits for all.
 func (b *bench) crowdRound(variants []tree, killed bool) ([]string, error) {
-	const size = 32
 	dir, err := b.box()
 	if err != nil {
 		return nil, err
@@ -100,11 +102,11 @@ func (b *bench) crowdRound(variants []tree, killed bool) ([]string, error) {
 	defer os.RemoveAll(dir)
 	var (
 		group sync.WaitGroup
-		ends  [size]ending
-		texts [size]string
-		errs  [size]error
+		ends  [crowd]ending
+		texts [crowd]string
+		errs  [crowd]error
 	)
-	for i := range size {
+	for i := range crowd {
 		group.Go(func() {
 			cmd := b.command(dir, rowsOf(i), b.overwrite)
 			if killed && i%3 == 0 {
@@ -122,7 +124,7 @@ func (b *bench) crowdRound(variants []tree, killed bool) ([]string, error) {
 		case errs[i] != nil:
 			return nil, errs[i]
 		case end == ending{}, end.signal != 0: // a killed run may have published
-			winners = append(winners, variants[i%crowd])
+			winners = append(winners, variants[i%ranges])
 		case end.code != 73 && end.code != 75:
 			wrong = append(wrong, fmt.Sprintf("%v: %s", end, brief(texts[i])))
 		}
