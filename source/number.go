@@ -19,7 +19,8 @@ const (
 	NumberInt32
 	NumberFloat32
 	NumberFloat64
-	NumberBool // bits
+	NumberBool  // bits
+	NumberBool8 // bytes, of which all others than 0 and 1 are refused
 	NumberUint16
 	NumberUint32
 	NumberUint64
@@ -40,6 +41,7 @@ var numbers = [...]struct {
 	NumberFloat32: {4, idx.Float32, "float32"},
 	NumberFloat64: {8, idx.Float64, "float64"},
 	NumberBool:    {0, idx.Uint8, "bool"},
+	NumberBool8:   {1, idx.Uint8, "bool"},
 	NumberUint16:  {2, idx.Int32, "uint16"},
 	NumberUint32:  {4, idx.Int32, "uint32"},
 	NumberUint64:  {8, idx.Int32, "uint64"},
@@ -79,6 +81,9 @@ func (s Number) Convert(dst []byte, d idx.DType, src []byte, first, n int) (bad 
 		return -1, 0
 	}
 	least, most := d.Limits()
+	if s == NumberBool8 {
+		least, most = 0, 1
+	}
 	for i := range n {
 		v := s.integer(src, i)
 		if v < least || v > most {
@@ -92,7 +97,7 @@ func (s Number) Convert(dst []byte, d idx.DType, src []byte, first, n int) (bad 
 // integer is element i of src. What is too large for an int64 becomes the largest.
 func (s Number) integer(src []byte, i int) int64 {
 	switch s {
-	case NumberUint8:
+	case NumberUint8, NumberBool8:
 		return int64(src[i])
 	case NumberInt8:
 		return int64(int8(src[i]))

@@ -1,6 +1,11 @@
 package source
 
-import "github.com/idxport/idxport/source/idx"
+import (
+	"fmt"
+	"math"
+
+	"github.com/idxport/idxport/source/idx"
+)
 
 // ReadOptions say how a file of another format than IDX is read. The zero value takes what the file tells.
 type ReadOptions struct {
@@ -60,4 +65,19 @@ func Meta(t Table) map[string]string {
 		return d.Meta()
 	}
 	return nil
+}
+
+// AdviceBytes is what to do about a column of values of size bytes of which nothing tells what they are.
+func AdviceBytes(size int) string {
+	shape := fmt.Sprint(size)
+	if side := int(math.Sqrt(float64(size))); side*side == size {
+		shape = fmt.Sprintf("%dx%d", side, side)
+	}
+	return fmt.Sprintf("if they are unsigned bytes, give their shape: --shape %s; if elements of another type, --dtype too; if integers of 128 bits, bfloat16 or the like, "+
+		"write the file again with the column cast, in ClickHouse by toInt32 or toFloat32", shape)
+}
+
+// AdviceCast is how polars makes a file whose column is of its type to, of one in the format ("parquet", "ipc").
+func AdviceCast(format, column, to string) string {
+	return fmt.Sprintf("cast it first, in polars: pl.read_%s('FILE').with_columns(pl.col(%q).cast(pl.%s)).write_%s('cast.%[1]s')", format, column, to, format)
 }

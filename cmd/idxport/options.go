@@ -33,6 +33,7 @@ type inputOptions struct {
 	labelColumn   string    // which column is the label: its name, or the index of a number of a label; empty: not said
 	reshape       []int     // nil: as in the header
 	asTold        bool      // shapes are not guessed
+	described     bool      // --dtype and --shape are used elsewhere, for an output that is verified
 	littleEndian  bool
 	salvage       bool
 	maxRecordSize int64

@@ -44,7 +44,7 @@ func (o *inputOptions) findOthers(ctx context.Context) ([]dataset.Split, error) 
 		tables = append(tables, found...)
 	}
 	if tables == nil {
-		if o.dtype != 0 || o.shape != nil {
+		if (o.dtype != 0 || o.shape != nil) && !o.described {
 			return nil, usagef("no input uses --dtype or --shape: IDX files tell theirs").hint("--reshape gives them other dimensions")
 		}
 		return nil, nil

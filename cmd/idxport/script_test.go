@@ -24,7 +24,8 @@ func TestScripts(t *testing.T) {
 		Dir:             filepath.Join("testdata", "script"),
 		ContinueOnError: true, // so that one defect does not hide the next
 		Setup: func(env *testscript.Env) error {
-			for name, folder := range map[string]string{"FASHION": "fashion-mnist", "QMNIST": "qmnist", "TINY": "tiny", "HOSTILE": "hostile", "LISTS": "lists"} {
+			for name, folder := range map[string]string{"FASHION": "fashion-mnist", "QMNIST": "qmnist", "TINY": "tiny", "HOSTILE": "hostile", "LISTS": "lists",
+				"FOREIGN": "foreign"} {
 				env.Setenv(name, filepath.Join(samples, folder))
 			}
 			env.Values[heldKey{}] = map[string]*held{}

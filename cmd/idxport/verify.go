@@ -119,6 +119,7 @@ func (p *program) verify(ctx context.Context, o *verifyOptions, r *report) error
 	if err != nil {
 		return err
 	}
+	o.described = o.output.others != nil
 	several := len(outputs) > 1
 	if several && len(o.splits) > 0 {
 		o.output.splits = o.splits

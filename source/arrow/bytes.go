@@ -1,6 +1,7 @@
 package arrow
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/idxport/idxport/schema"
@@ -34,7 +35,8 @@ func (r *resolver) bytes(f *field) (*column, error) {
 	return c, nil
 }
 
-// byteShape finds the type and the shape of records of size bytes, or of an unknown size if it is −1.
+// byteShape finds the type and the shape of records of size bytes, or of an unknown size if it is −1. What nothing tells is refused: it may be numbers that
+// Arrow has no type for.
 func (r *resolver) byteShape(c *column, f *field, size int64) error {
 	fits := func(d idx.DType, shape []int) bool {
 		n, ok := product(int64(d.Size()), shape)
@@ -49,10 +51,19 @@ func (r *resolver) byteShape(c *column, f *field, size int64) error {
 			return nil
 		}
 	}
-	d := r.options.DType
-	if !d.Valid() {
-		d = idx.Uint8
+	if name := f.metadata[extensionNameKey]; name != "" {
+		return unsupported(c.Name, "leave the column out, or convert it to numbers", "found values of the extension type %s, expected numbers, or bytes that are no more than that", name)
 	}
+	d := r.options.DType
+	for _, own := range idx.DTypes() {
+		if !d.Valid() && own.String() == f.metadata[schema.KeyDType] {
+			d = own
+		}
+	}
+	if !d.Valid() && r.options.Shape == nil && size != unknown {
+		return unsupported(c.Name, source.AdviceBytes(int(size)), "found values of %d bytes and nothing that tells what they are, expected idx.dtype in the metadata, or PNG files", size)
+	}
+	d = cmp.Or(d, idx.Uint8)
 	if r.options.Shape != nil && fits(d, slices.Clone(r.options.Shape)) {
 		return nil
 	}

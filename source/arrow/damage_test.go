@@ -19,7 +19,7 @@ import (
 // try reads file in whichever way it can be opened, and demands that errors are this package's, and no panics that were caught.
 func try(tb testing.TB, file []byte, path string) (data [][]byte, err error) {
 	tb.Helper()
-	o := source.ReadOptions{MaxRecordSize: 1 << 12}
+	o := source.ReadOptions{MaxRecordSize: 1 << 12, DType: idx.Uint8} // for bytes of which nothing tells what they are
 	var table source.Table
 	if path == "" {
 		table, err = New(bytes.NewReader(file), "-", o)

@@ -7,7 +7,7 @@
 //	bool, float16, other integers              scalars of uint8, float32, and int32 if every value fits
 //	fixed_size_list, list, large_list, views   tensors of one dimension for each list in a list, whose lengths are those of the first row
 //	  … of the type fixed_shape_tensor         tensors of the shape that it tells
-//	fixed_size_binary, binary, views           tensors of bytes; of the type and shape of idx.dtype and idx.shape
+//	fixed_size_binary, binary, views           tensors of the type and shape of idx.dtype and idx.shape, or of the options
 //	  … that begin as PNG files do             pictures
 //	struct of bytes and path                   pictures, as Hugging Face's datasets have them
 //	struct of height, width, …, data           images, as Spark has them

@@ -140,7 +140,14 @@ func (r *resolver) tensor(f *field) (*column, error) {
 	case f.text():
 		return nil, unsupported(f.name, adviceText, "found the type %v, expected numbers or pictures", f)
 	}
-	return nil, unsupported(f.name, "leave the column out, or convert it to numbers", "found the type %v, expected numbers, lists of numbers, bytes, or pictures", f)
+	advice := "leave the column out, or convert it to numbers"
+	switch f.kind {
+	case typeInt:
+		advice = source.AdviceCast("ipc", f.name, "Int32")
+	case typeDecimal:
+		advice = source.AdviceCast("ipc", f.name, "Float64")
+	}
+	return nil, unsupported(f.name, advice, "found the type %v, expected numbers, lists of numbers, bytes, or pictures", f)
 }
 
 // bytesLike tells whether f holds bytes of any length.

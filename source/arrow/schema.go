@@ -13,6 +13,7 @@ const (
 	typeBinary          = 4
 	typeText            = 5
 	typeBool            = 6
+	typeDecimal         = 7
 	typeList            = 12
 	typeStruct          = 13
 	typeFixedSizeBinary = 15

@@ -121,7 +121,7 @@ func foreign(start []byte) error {
 // types are the kinds of numbers by how the array protocol spells them: the kind and the size.
 func types(descr string) source.Number {
 	return map[string]source.Number{
-		"b1": source.NumberUint8, "u1": source.NumberUint8, "i1": source.NumberInt8,
+		"b1": source.NumberBool8, "u1": source.NumberUint8, "i1": source.NumberInt8,
 		"u2": source.NumberUint16, "i2": source.NumberInt16,
 		"u4": source.NumberUint32, "i4": source.NumberInt32,
 		"u8": source.NumberUint64, "i8": source.NumberInt64,

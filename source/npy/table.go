@@ -89,7 +89,7 @@ func newTable(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 	if !h.number.Is(t.column.DType) && h.number.Integer() {
 		if d := o.DType; d.Valid() && !d.Float() {
 			t.column.DType = d
-		} else {
+		} else if h.number != source.NumberBool8 {
 			t.notes = append(t.notes, fmt.Sprintf("%s: the type is %v, which IDX does not have: read as %v, and every value is checked", path, h.number, t.column.DType))
 		}
 	}
@@ -195,9 +195,14 @@ func (t *Table) Decode(b *source.Raw) error {
 		return nil
 	}
 	row := b.First + int64(bad/elements)
-	return source.ErrorIn(t.path, &Error{Offset: h.size + row*h.recordSize() + int64(bad%elements*h.number.Size()), Row: row, Err: ErrValue,
+	e := &Error{Offset: h.size + row*h.recordSize() + int64(bad%elements*h.number.Size()), Row: row, Err: ErrValue,
 		Message: fmt.Sprintf("found %d, expected a value of the type %v", value, t.column.DType),
-		Advice:  "IDX has no integers wider than int32: convert the array with astype first, to float64 if it is exact"})
+		Advice:  "IDX has no integers wider than int32: convert the array with astype first, to float64 if it is exact"}
+	if h.number == source.NumberBool8 {
+		e.Message = fmt.Sprintf("found the byte %d in an array of the type bool, expected 0 or 1", value)
+		e.Advice = "if the bytes are numbers, save the array again with a.view('uint8'), else with a.view('uint8') != 0"
+	}
+	return source.ErrorIn(t.path, e)
 }
 
 // Skip passes over n records: it seeks in a plain file.

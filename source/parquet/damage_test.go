@@ -22,7 +22,7 @@ func footerStart(file []byte) int {
 // read opens and reads file; every error must be one about the file's contents, and not about a panic that was caught.
 func read(tb testing.TB, file []byte, rows int) ([][]byte, error) {
 	tb.Helper()
-	t, err := fromBytes(file, source.ReadOptions{MaxRecordSize: 1 << 20})
+	t, err := fromBytes(file, source.ReadOptions{MaxRecordSize: 1 << 20, DType: idx.Uint8})
 	var data [][]byte
 	if err == nil {
 		data, err = readAll(t, rows)
@@ -104,7 +104,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(written(f, table, sinkparquet.Options{Layout: name, Compression: "none"}, 8))
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
-		got, err := fromBytes(file, source.ReadOptions{MaxRecordSize: 1 << 16})
+		got, err := fromBytes(file, source.ReadOptions{MaxRecordSize: 1 << 16, DType: idx.Uint8})
 		defer func() {
 			if err != nil && strings.Contains(err.Error(), "cannot be decoded: ") {
 				t.Errorf("found the error %q, expected no panic", err)

@@ -4,7 +4,7 @@
 //
 //	a number, a truth value             a scalar
 //	lists in lists of numbers           a tensor; one length for each dimension, which the first row tells
-//	bytes, fixed-size or not            a tensor, whose type and shape the metadata or the options tell
+//	bytes, fixed-size or not            a tensor, whose type and shape the metadata or the options tell; refused if neither does
 //	bytes that are PNG files            an image
 //	struct{bytes, path}                 an image, as Hugging Face's datasets store it
 //	struct{height, …, data}             an image, as Spark ML stores it

@@ -14,6 +14,7 @@ import (
 	"github.com/idxport/idxport/sink/layout/layouttest"
 	sinkparquet "github.com/idxport/idxport/sink/parquet"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/source/sourcetest"
 )
 
@@ -22,7 +23,7 @@ var errBroken = errors.New("the disk is broken")
 // readFailing opens file, passes over skip rows and reads the others.
 func readFailing(file []byte, skip int64, f *sourcetest.FailingReaderAt) error {
 	f.File = bytes.NewReader(file)
-	table, err := New(f, int64(len(file)), "test.parquet", source.ReadOptions{})
+	table, err := New(f, int64(len(file)), "test.parquet", source.ReadOptions{DType: idx.Uint8})
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -286,7 +287,10 @@ func (n *node) describe() string {
 	if n.LogicalType.Value != nil {
 		return n.LogicalType.Value.String()
 	}
-	if n.ConvertedType.Valid {
+	switch {
+	case n.ConvertedType.Valid && n.ConvertedType.V == deprecated.Interval:
+		return "INTERVAL"
+	case n.ConvertedType.Valid:
 		return fmt.Sprintf("%s (converted type %d)", n.kind(), n.ConvertedType.V)
 	}
 	return n.kind().String()

@@ -65,10 +65,10 @@ func foreigns() []foreign {
 		{files: "pyarrow-nested-*", image: idx.Uint8, shape: square, label: idx.Int32},
 		{files: "pyarrow-deep", image: idx.Uint8, shape: []int{3, 2, 2}, label: idx.Int32},
 		{files: "pyarrow-tensor", image: idx.Uint8, shape: square, label: idx.Int32},
-		{files: "pyarrow-fixed-binary", image: idx.Uint8, shape: flat, label: idx.Int32, note: "taken for uint8 of shape [12]"},
+		{files: "pyarrow-fixed-binary", image: idx.Uint8, shape: flat, label: idx.Int32, note: "taken for uint8 of shape [12]", open: source.ReadOptions{Shape: flat}},
 		{files: "pyarrow-fixed-binary", image: idx.Uint8, shape: square, label: idx.Uint8, open: source.ReadOptions{DType: idx.Uint8, Shape: square}},
 		{files: "pyarrow-fixed-binary-metadata", image: idx.Uint8, shape: square, label: idx.Int32},
-		{files: "pyarrow-binary", image: idx.Uint8, shape: flat, label: idx.Int32, note: "taken for uint8 of shape [12]"},
+		{files: "pyarrow-binary", image: idx.Uint8, shape: flat, label: idx.Uint8, note: "taken for uint8 of shape [12]", open: source.ReadOptions{DType: idx.Uint8}},
 		{files: "pyarrow-fixed-binary-int16", image: idx.Int16, shape: square, label: idx.Int16, open: source.ReadOptions{DType: idx.Int16, Shape: square}},
 		{files: "pyarrow-png", image: idx.Uint8, shape: square, label: idx.Int32},
 		{files: "pyarrow-png-struct", image: idx.Uint8, shape: square, label: idx.Int32},
@@ -86,7 +86,7 @@ func foreigns() []foreign {
 		{files: "pyarrow-plain", image: idx.Uint8, shape: flat, label: idx.Int32},
 		{files: "pyarrow-delta", image: idx.Uint8, shape: flat, label: idx.Int32},
 		{files: "pyarrow-delta-[lb]*", image: idx.Uint8, shape: square, label: idx.Int32},
-		{files: "pyarrow-*-fixed", image: idx.Uint8, shape: flat, label: idx.Int32},
+		{files: "pyarrow-*-fixed", image: idx.Uint8, shape: flat, label: idx.Int32, open: source.ReadOptions{Shape: flat}},
 		{files: "pyarrow-split", image: idx.Float32, shape: flat, label: idx.Int32},
 		{files: "pyarrow-constant", image: idx.Uint8, shape: flat, label: idx.Int32, value: func(int, int) float64 { return 7 }},
 		{files: "pyarrow-columns", image: idx.Uint8, shape: flat, label: idx.Uint8, note: "12 columns pixel0…pixel11"},
@@ -103,7 +103,7 @@ func foreigns() []foreign {
 		{files: "pandas-index", image: idx.Int32, shape: flat, label: idx.Int32, note: "passed over column __index_level_0__"},
 		{files: "spark-list", image: idx.Int16, shape: flat, label: idx.Int8},
 		{files: "spark-nested", image: idx.Int16, shape: square, label: idx.Int8},
-		{files: "spark-binary", image: idx.Uint8, shape: flat, label: idx.Int8},
+		{files: "spark-binary", image: idx.Uint8, shape: flat, label: idx.Int8, open: source.ReadOptions{Shape: flat}},
 		{files: "spark-image", image: idx.Uint8, shape: square, label: idx.Int8},
 		{files: "spark-color", image: idx.Uint8, shape: []int{2, 2, 3}, label: idx.Int8},
 		{files: "datasets-image", image: idx.Uint8, shape: square, label: idx.Int32},
@@ -204,13 +204,19 @@ func TestRefused(t *testing.T) {
 		{"bad-many-empty-lists", "column image: found 1048577 records without elements", ErrDamaged},
 		{"bad-encrypted-column", "columns of the file are encrypted", ErrUnsupported},
 		{"bad-brotli", "found the compression BROTLI, which is not read", ErrUnsupported},
+		{"pyarrow-binary", "column image: found values of 12 bytes and nothing that tells what they are, expected idx.dtype", ErrUnsupported},
+		{"pyarrow-fixed-binary", "column image: found values of 12 bytes and nothing that tells what they are, expected idx.dtype", ErrUnsupported},
 	}
 	for _, test := range tests {
 		t.Run(test.file, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join("testdata", test.file+".parquet")
+			o := source.ReadOptions{}
+			if test.file == "bad-blob" {
+				o.Shape = []int{12}
+			}
 			for _, rows := range []int{1, 10, 64, 1000} {
-				got, err := Open(path, source.ReadOptions{})
+				got, err := Open(path, o)
 				if err == nil {
 					_, err = readAll(got, rows)
 					got.Close()

@@ -26,13 +26,16 @@ type hint struct {
 	found bool      // shape was told
 
 	permuted []int // the order of the dimensions that an extension type tells, if it is not C order
+
+	extension string // Arrow's extension type, or empty
+	wide      string // int128, or another type of integers too wide for Parquet, which are bytes there; or empty
 }
 
 // hints are those of the columns, by name, that the file's Arrow schema has.
 func (f *file) hints() map[string]hint {
 	all := map[string]hint{}
 	for name, pairs := range arrowFields(f.meta[arrowSchemaKey]) {
-		h := hint{dtype: dtypeOf(pairs[schema.KeyDType])}
+		h := hint{dtype: dtypeOf(pairs[schema.KeyDType]), extension: pairs[extensionName], wide: pairs[wideInteger]}
 		var shape []int
 		var tensor struct{ Shape, Permutation []int }
 		switch {
@@ -84,7 +87,7 @@ func arrowFields(encoded string) (all map[string]map[string]string) {
 	}
 	left := maxArrowPairs
 	for field := range tables(header, 1) {
-		pairs := map[string]string{}
+		pairs := map[string]string{wideInteger: wide(field)}
 		for pair := range tables(field, 6) {
 			switch key := text(pair, 0); key {
 			case schema.KeyDType, schema.KeyShape, extensionName, extensionMetadata:
@@ -104,6 +107,23 @@ const (
 	maxArrowPairs = 1 << 17
 	maxArrowText  = 4096 // bytes
 )
+
+// wideInteger is what arrowFields keeps the type of a field under if that is int128 or the like, beside the metadata.
+const wideInteger = "wide integer"
+
+// wide is the type of a Field of Schema.fbs whose integers have more than 64 bits, as polars has them, or empty.
+func wide(field flatbuffers.Table) string {
+	const typeInt = 2 // of the union Type
+	kind, ok := follow(field, 3)
+	if at := place(field, 2); !ok || at == 0 || field.GetByte(at+field.Pos) != typeInt {
+		return ""
+	}
+	bits, signed := place(kind, 0), place(kind, 1)
+	if bits == 0 || kind.GetInt32(bits+kind.Pos) <= 64 {
+		return ""
+	}
+	return integerName(int(kind.GetInt32(bits+kind.Pos)), signed != 0 && kind.GetBool(signed+kind.Pos))
+}
 
 // Keys of the metadata of a field that is of an extension type of Arrow.
 const (

@@ -6,6 +6,7 @@ import (
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -35,7 +36,11 @@ func (r *resolver) elements(l *leaf, name string, h hint) (d idx.DType, was stri
 			return d, was, nil
 		}
 	}
-	return 0, "", unsupported(name, adviceColumns, "found values of the type %s, expected numbers", n.describe())
+	advice := adviceColumns
+	if _, decimal := n.LogicalType.Value.(*format.DecimalType); decimal || n.ConvertedType.Valid && n.ConvertedType.V == deprecated.Decimal {
+		advice = source.AdviceCast("parquet", name, "Float64")
+	}
+	return 0, "", unsupported(name, advice, "found values of the type %s, expected numbers", n.describe())
 }
 
 // integer is the number of bits of the integers of n, and whether they have a sign; ok is false if they are dates or the like.

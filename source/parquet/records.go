@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 
 	"github.com/parquet-go/parquet-go/format"
@@ -57,17 +58,24 @@ func (r *resolver) addBytes(n *node) error {
 	return nil
 }
 
-// shape sets the type and the shape of c, whose records are of size bytes: those that the metadata tells if they fit, else those of the options.
+// shape sets the type and the shape of c, whose records are of size bytes: those that the metadata tells if they fit, else those of the options. What nothing
+// tells is refused: it may be numbers that Parquet has no type for.
 func (r *resolver) shape(c *column, size int) error {
 	h := r.hints[c.Name]
 	if told, _ := product(h.shape); h.dtype != 0 && h.found && told*h.dtype.Size() == size {
 		c.DType, c.Shape = h.dtype, h.shape
 		return nil
 	}
-	c.DType, c.Shape = r.options.DType, r.options.Shape
-	if c.DType == 0 {
-		c.DType = idx.Uint8
+	c.DType, c.Shape = cmp.Or(r.options.DType, h.dtype), r.options.Shape
+	switch {
+	case h.wide != "":
+		return unsupported(c.Name, source.AdviceCast("parquet", c.Name, "Int32"), "found values of the type %s, expected integers of at most 64 bits", h.wide)
+	case h.extension != "":
+		return unsupported(c.Name, adviceColumns, "found values of the extension type %s, expected numbers, or bytes that are no more than that", h.extension)
+	case c.DType == 0 && c.Shape == nil:
+		return unsupported(c.Name, source.AdviceBytes(size), "found values of %d bytes and nothing that tells what they are, expected idx.dtype in the metadata, or PNG files", size)
 	}
+	c.DType = cmp.Or(c.DType, idx.Uint8)
 	if c.Shape == nil {
 		if size%c.DType.Size() != 0 {
 			return r.misshapen(c, size)
