@@ -50,7 +50,10 @@ func TestWrappersForwardEverything(t *testing.T) {
 		"WithRows":    func(in Table) (Table, error) { return WithRows(in, 5), nil },
 		"Reshape":     func(in Table) (Table, error) { return Reshape(in, []int{-1, 4}, 1<<20) },
 		"Transpose":   func(in Table) (Table, error) { return Transpose(in, 0) },
-		"Invert":      func(in Table) (Table, error) { return Invert(in, 0) },
+		"WithPartition": func(in Table) (Table, error) {
+			return WithPartition(in, "a=1/x", []Column{{Name: "a", DType: idx.Uint8}}, []int64{1})
+		},
+		"Invert": func(in Table) (Table, error) { return Invert(in, 0) },
 		"labels": func(in Table) (Table, error) {
 			u, err := Unstack(in, []string{"a", "b", "c", "d"}, 0)
 			if err != nil {

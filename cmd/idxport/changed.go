@@ -97,7 +97,7 @@ func (o *convertOptions) inputsKey(j *job) (string, error) {
 			if err != nil {
 				return "", source.ErrorIn(path, err)
 			}
-			key += fmt.Sprintf(" %s=%s %s", f.Name, f.Path, print)
+			key += fmt.Sprintf(" %s=%s %s", f.Name, path, print)
 		}
 	}
 	return key, nil

@@ -57,6 +57,7 @@ var exitCodes = []kind{
 	{compressed.ErrUnsupported, exitData},
 	{source.ErrCounts, exitData},
 	{source.ErrLabel, exitData},
+	{source.ErrPartition, exitData},
 	{sink.ErrValue, exitData},
 	{dataset.ErrSwapped, exitData},
 	{dataset.ErrClasses, exitData},

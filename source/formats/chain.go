@@ -10,8 +10,8 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// A chain is several files of the same columns as one table, one after another. Only the one that is being read is open. It is for formats whose files do
-// not tell how many rows they have; source/parquet and source/arrow have chains of their own, which do.
+// A chain is several files of the same columns as one table, one after another. Only the one that is being read is open. It is for partitioned folders, and
+// for formats whose files do not tell how many rows they have; source/parquet and source/arrow have chains of their own, which do.
 type chain struct {
 	open    func(path string, o source.ReadOptions) (source.Table, error)
 	options source.ReadOptions
@@ -19,17 +19,22 @@ type chain struct {
 	table   source.Table
 	columns []source.Column
 	notes   []string
+	omitted []source.Omission
+	meta    map[string]string
+	rows    int64 // −1: only reading to the end can tell
 	next    int64 // row
+	used    int64 // rows of the file that is read, which were skipped
 	ended   bool  // the last file too
 }
 
 // openChain opens the files at paths as one table, called name. What they cannot tell is taken to be as in the first.
-func openChain(open func(string, source.ReadOptions) (source.Table, error), paths []string, name string, o source.ReadOptions) (source.Table, error) {
+func openChain(open func(string, source.ReadOptions) (source.Table, error), paths []string, name string, o source.ReadOptions) (*chain, error) {
 	first, err := open(paths[0], o)
 	if err != nil {
 		return nil, err
 	}
-	c := &chain{open: open, options: o, paths: paths[1:], table: first, columns: slices.Clone(first.Columns()), notes: source.Notes(first)}
+	c := &chain{open: open, options: o, paths: paths[1:], table: first, columns: slices.Clone(first.Columns()),
+		notes: source.Notes(first), omitted: source.Omitted(first), meta: source.Meta(first), rows: -1}
 	c.options.Like = first.Columns()
 	for i := range c.columns {
 		c.columns[i].Origin = filepath.Base(name)
@@ -40,8 +45,14 @@ func openChain(open func(string, source.ReadOptions) (source.Table, error), path
 // Columns are those of the first file.
 func (c *chain) Columns() []source.Column { return c.columns }
 
-// Rows is −1: only reading to the end can tell.
-func (c *chain) Rows() int64 { return -1 }
+// Rows is the number of rows of all files, or −1.
+func (c *chain) Rows() int64 { return c.rows }
+
+// Omitted are those of the first file.
+func (c *chain) Omitted() []source.Omission { return c.omitted }
+
+// Meta is that of the first file.
+func (c *chain) Meta() map[string]string { return c.meta }
 
 // Notes tell what was assumed of the first file.
 func (c *chain) Notes() []string { return c.notes }
@@ -77,7 +88,7 @@ func (c *chain) advance() error {
 		return err
 	}
 	was := c.table
-	c.table, c.paths = t, c.paths[1:]
+	c.table, c.paths, c.used = t, c.paths[1:], 0
 	if err := was.Close(); err != nil {
 		return err
 	}
@@ -96,22 +107,27 @@ func described(columns []source.Column) (text []string) {
 	return text
 }
 
-// Skip passes over n rows; io.EOF if there are fewer. It holds no more than one of them: these files do not tell where their rows begin.
+// Skip passes over n rows; io.EOF if there are fewer. Of a file that does not tell where its rows begin, it holds no more than one of them.
 func (c *chain) Skip(n int64) error {
-	for ; n > 0; n-- {
-		for {
-			err := source.Skip(c.table, 1)
-			if err == nil {
-				break
-			}
-			if err != io.EOF || c.ended {
-				return err
-			}
+	for n > 0 {
+		step := int64(1)
+		if rows := c.table.Rows(); rows >= 0 {
+			step = min(n, rows-c.used)
+		}
+		err := io.EOF
+		if step > 0 {
+			err = source.Skip(c.table, step)
+		}
+		switch {
+		case err == nil:
+			c.used, c.next, n = c.used+step, c.next+step, n-step
+		case err != io.EOF || c.ended:
+			return err
+		default:
 			if err := c.advance(); err != nil {
 				return err
 			}
 		}
-		c.next++
 	}
 	return nil
 }

@@ -133,6 +133,9 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	if err != nil || l.idx {
 		return nil, err
 	}
+	if found, err := findPartitions(files, dir, l); found != nil || err != nil {
+		return found, err
+	}
 	images := []Table{{Format: pngFormat(), Name: filepath.Base(dir), Paths: []string{dir}, path: dir}}
 	tables, err := inFiles(dir, l.files)
 	beside := len(tables) == 1 && filepath.Base(tables[0].path) == metadataName // images, or class folders, if there are some

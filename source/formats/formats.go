@@ -70,6 +70,9 @@ type Table struct {
 	Paths  []string
 	path   string    // for messages
 	stream io.Reader // where it is read from, if it has no path
+
+	keys   []string           // of a partitioned folder: the columns that the names of its folders tell
+	values map[string][]int64 // of these, for each of Paths
 }
 
 // Path is the file or folder of t, as messages call it.
@@ -79,6 +82,9 @@ func (t Table) Path() string { return t.path }
 func (t Table) Open(o source.ReadOptions) (source.Table, error) {
 	if t.stream != nil {
 		return arrow.New(t.stream, t.path, o)
+	}
+	if t.keys != nil {
+		return openPartitions(t, o)
 	}
 	if len(t.Paths) == 1 {
 		return t.Format.open(t.Paths[0], o)
@@ -179,5 +185,9 @@ func openCSV(path string, o source.ReadOptions) (source.Table, error) {
 
 // openCSVs opens several files as one table.
 func openCSVs(paths []string, name string, o source.ReadOptions) (source.Table, error) {
-	return openChain(openCSV, paths, name, o)
+	c, err := openChain(openCSV, paths, name, o)
+	if err != nil {
+		return nil, err // not a nil *chain, which is no nil Table
+	}
+	return c, nil
 }

@@ -78,7 +78,7 @@ def pyarrow_lists(folder: Path) -> Written:
     """Lists of no fixed size, in small row groups and pages."""
     table = pa.table({"image": pa.array(flat(), pa.list_(pa.uint8())), "label": pa.array(LABELS.values, pa.int64())})
     pq.write_table(table, folder / "lists.parquet", row_group_size=7, data_page_size=1000)
-    return [folder / "lists.parquet"], Tensor(IMAGES.values.reshape(40, 784)), WIDE
+    return [folder / "lists.parquet"], IMAGES, WIDE
 
 
 def polars_array(folder: Path) -> Written:
@@ -101,7 +101,7 @@ def duckdb_copy(folder: Path) -> Written:
     with duckdb.connect() as connection:
         connection.register("images", table)
         connection.execute("COPY (SELECT * FROM images) TO '" + str(folder / "copy.parquet") + "' (FORMAT parquet)")
-    return [folder / "copy.parquet"], Tensor(IMAGES.values.reshape(40, 784)), LABELS
+    return [folder / "copy.parquet"], IMAGES, LABELS
 
 
 def numpy_saved(folder: Path) -> Written:
@@ -129,7 +129,7 @@ def dataset_parts(form: str) -> Callable[[Path], Written]:
         ds.write_dataset(table, out, format=form, max_rows_per_file=3, max_rows_per_group=3, use_threads=False)
         found = len(list(out.iterdir()))
         equal("the parts that pyarrow wrote", found, math.ceil(40 / 3))
-        return [out], Tensor(IMAGES.values.reshape(40, 784)), LABELS
+        return [out], IMAGES, LABELS
 
     return make_parts
 
@@ -139,6 +139,47 @@ def dataset_csv(folder: Path) -> Written:
     columns = {"label": pa.array(LABELS.values)} | {f"pixel{i}": pa.array(IMAGES.values.reshape(40, -1)[:, i]) for i in range(784)}
     ds.write_dataset(pa.table(columns), folder / "train", format="csv", max_rows_per_file=3, max_rows_per_group=3, use_threads=False)
     return [folder / "train"], IMAGES, LABELS
+
+
+def partitions(write: Callable[[pa.Table, Path], object], held: str = "uint8") -> Callable[[Path], Written]:
+    """A folder partitioned by labels of int64, from 0 to 11: rows are in their order as numbers, where 10 is not before 2. They come as the dtype held: the
+    smallest if only the folders have them, int where the files have them too."""
+
+    def make_partitions(folder: Path) -> Written:
+        values = np.arange(40) * 7 % 12
+        table = pa.table({"image": pa.array(flat(), pa.list_(pa.uint8(), 784)), "label": pa.array(values, pa.int64())})
+        out = folder / "digits"
+        write(table, out)
+        equal("the partitions", sorted(path.name for path in out.iterdir()), sorted(f"label={i}" for i in range(12)))
+        order = np.argsort(values, kind="stable")
+        return [out], Tensor(IMAGES.values[order]), Tensor(values[order].astype(held))
+
+    return make_partitions
+
+
+def duckdb_partitions(options: str) -> Callable[[pa.Table, Path], object]:
+    """COPY of a table, with options."""
+
+    def copy(table: pa.Table, out: Path) -> None:
+        with duckdb.connect() as connection:
+            connection.register("images", table)
+            connection.execute("SET threads = 1")
+            connection.execute(f"COPY (SELECT * FROM images) TO '{out}' (FORMAT parquet, PARTITION_BY label{options})")
+
+    return copy
+
+
+def dataset_partitions(form: str) -> Callable[[pa.Table, Path], object]:
+    """pyarrow.dataset's, in a format."""
+
+    def write(table: pa.Table, out: Path) -> None:
+        if form == "csv":
+            pixels = {f"pixel{i}": pa.array(np.stack(table["image"].to_numpy())[:, i]) for i in range(784)}
+            table = pa.table(pixels | {"label": table["label"]})
+        keys = ds.partitioning(pa.schema([("label", table["label"].type)]), flavor="hive")
+        ds.write_dataset(table, out, format=form, partitioning=keys, use_threads=False)
+
+    return write
 
 
 FOREIGN: dict[str, Callable[[Path], Written]] = {
@@ -154,4 +195,11 @@ FOREIGN: dict[str, Callable[[Path], Written]] = {
     "parts of Parquet by pyarrow.dataset": dataset_parts("parquet"),
     "parts of Feather by pyarrow.dataset": dataset_parts("feather"),
     "parts of CSV by pyarrow.dataset": dataset_csv,
+    "partitions by pyarrow": partitions(lambda table, out: pq.write_to_dataset(table, out, partition_cols=["label"])),
+    "partitions by pandas": partitions(lambda table, out: table.to_pandas().to_parquet(out, partition_cols=["label"])),
+    "partitions by polars": partitions(lambda table, out: polars.from_arrow(table).write_parquet(out, partition_by="label", mkdir=True), "int32"),
+    "partitions by DuckDB": partitions(duckdb_partitions("")),
+    "partitions by DuckDB, with the column": partitions(duckdb_partitions(", WRITE_PARTITION_COLUMNS true"), "int32"),
+    "partitions of Feather by pyarrow.dataset": partitions(dataset_partitions("feather")),
+    "partitions of CSV by pyarrow.dataset": partitions(dataset_partitions("csv")),
 }

@@ -1,0 +1,257 @@
+package formats
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/source/parquet"
+)
+
+// Folders partitioned as Hive does it, which pyarrow, pandas, polars, DuckDB and Spark write: the
+// rows of label=7/part-0.parquet have 7 in the column label, which the file itself does not have,
+// or has too. The values must be integers.
+
+// nullPartition is what Hive, and all who write as it does, call the folder of rows without a
+// value.
+const nullPartition = "__HIVE_DEFAULT_PARTITION__"
+
+// partitionKey is the column that the name of a folder tells. At the top, split=train is a split,
+// each of which is a table.
+func partitionKey(name string, top bool) (key, value string, ok bool) {
+	key, value, ok = strings.Cut(name, "=")
+	return unescaped(key), unescaped(value), ok && key != "" && (key != "split" || !top)
+}
+
+// unescaped is s without percent-encoding, which pyarrow and Spark have for what stands badly in a
+// path.
+func unescaped(s string) string {
+	if plain, err := url.PathUnescape(s); err == nil {
+		return plain
+	}
+	return s
+}
+
+// A partitions is a partitioned folder that is being walked through.
+type partitions struct {
+	files   source.Files
+	table   Table
+	folders int    // that were looked into
+	err     error  // the first thing that is wrong, which matters only if there are tables
+	stray   string // a folder or file that would be passed over, likewise
+}
+
+// findPartitions finds the table in dir, whose entries are l, if the folders in it are named by the
+// values of a column. There is none if they are not, or hold no tables.
+func findPartitions(files source.Files, dir string, l listing) ([]Table, error) {
+	if !slices.ContainsFunc(l.folders, func(name string) bool { _, _, ok := partitionKey(name, true); return ok }) {
+		return nil, nil
+	}
+	p := &partitions{files: files, table: Table{Name: stem(dir), path: dir, values: map[string][]int64{}}}
+	if err := p.level(dir, l, nil); err != nil {
+		return nil, err
+	}
+	switch {
+	case len(p.table.Paths) == 0:
+		return nil, nil
+	case p.stray != "":
+		p.refuse(dir, &Error{Message: fmt.Sprintf("found %s beside partitions, as %s, expected folders of tables alone", p.stray, p.table.Paths[0]),
+			Advice: "move it away, or give one of the folders"})
+	}
+	return []Table{p.table}, p.err
+}
+
+// refuse keeps what is wrong with the folder at path, unless something was before.
+func (p *partitions) refuse(path string, err error) {
+	if p.err == nil {
+		p.err = source.ErrorIn(path, err)
+	}
+}
+
+// maxPartitions is the most folders that are looked into: links may lead to one folder again and
+// again. pyarrow writes 1,024 at most, unless it is told.
+const maxPartitions = 10_000
+
+// level goes through the folder dir, whose entries are l, and which values lead to.
+func (p *partitions) level(dir string, l listing, values []int64) error {
+	if p.folders++; p.folders > maxPartitions {
+		return source.ErrorIn(dir, &Error{Message: fmt.Sprintf("found more than %d folders, expected fewer partitions", maxPartitions), Advice: "give one of the folders"})
+	}
+	tables, err := inFiles(dir, l.files)
+	if err != nil && p.err == nil {
+		p.err = err
+	}
+	if len(values) > 0 && (len(l.folders) == 0 || len(tables) > 0) {
+		p.leaf(dir, l, tables, values)
+		return nil
+	}
+	for _, name := range l.files {
+		_, known := named(name)
+		if _, _, key := partitionKey(name, false); known || key { // a link to nothing has the name of a partition
+			p.stray = cmp.Or(p.stray, "the file "+source.Under(dir, name))
+		}
+	}
+	if l.image != "" || l.idx {
+		p.stray = cmp.Or(p.stray, "other files in "+dir)
+	}
+	inner := map[string]int64{}
+	for _, name := range l.folders {
+		key, text, ok := partitionKey(name, len(values) == 0)
+		if len(p.table.keys) == len(values) && len(p.table.Paths) == 0 && ok && !slices.Contains(p.table.keys, key) {
+			p.table.keys = append(p.table.keys, key)
+		}
+		if len(p.table.keys) <= len(values) || !ok || key != p.table.keys[len(values)] { // a link to a folder above is here: its key is not the next
+			p.stray = cmp.Or(p.stray, "the folder "+source.Under(dir, name))
+			continue
+		}
+		inner[name] = p.value(dir, name, key, text)
+	}
+	names := slices.SortedFunc(maps.Keys(inner), func(a, b string) int { return cmp.Or(cmp.Compare(inner[a], inner[b]), cmp.Compare(a, b)) })
+	for _, name := range names {
+		path := source.Under(dir, name)
+		l, err := list(p.files, path, 0)
+		if err == nil {
+			err = p.level(path, l, append(slices.Clip(values), inner[name]))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// value is the integer that text is, of the folder called name in dir.
+func (p *partitions) value(dir, name, key, text string) int64 {
+	v, err := strconv.ParseInt(text, 10, 64)
+	e := &source.PartitionError{Message: fmt.Sprintf("found %q for the column %s, expected an integer: IDX has no text", text, key),
+		Advice: "give the column " + key + " numbers before the table is partitioned, or convert the folders one at a time, without the column"}
+	switch {
+	case text == nullPartition:
+		e.Message = fmt.Sprintf("found rows without a value of %s, expected an integer: IDX has no missing values", key)
+		e.Advice = "fill the values in before the table is partitioned, or move the folder away"
+	case err != nil:
+	case v < math.MinInt32 || v > math.MaxInt32:
+		e.Message = fmt.Sprintf("found %d for the column %s, expected a value of the type int32", v, key)
+		e.Advice = "IDX has no wider integers: partition the table by another column"
+	default:
+		return v
+	}
+	p.refuse(source.Under(dir, name), e)
+	return v
+}
+
+// leaf takes the tables in the files of dir, a partition whose entries are l.
+func (p *partitions) leaf(dir string, l listing, tables []Table, values []int64) {
+	if len(l.folders) > 0 {
+		p.stray = cmp.Or(p.stray, "the folder "+source.Under(dir, l.folders[0]))
+	}
+	if l.image != "" || l.idx || l.photo != "" || len(tables) == 0 && len(l.files) > 0 {
+		p.stray = cmp.Or(p.stray, "other files in "+dir)
+		tables = slices.DeleteFunc(tables, func(t Table) bool { return filepath.Base(t.path) == metadataName }) // of the images
+	}
+	var paths []string
+	for _, t := range tables {
+		if f := p.table.Format.Name; f != "" && f != t.Format.Name || t.Format.OneColumn {
+			p.refuse(dir, &Error{Message: fmt.Sprintf("found files of the format %s, expected %s", t.Format.Name, cmp.Or(f, "tables")), Advice: "write the table again in one format"})
+		}
+		p.table.Format = t.Format
+		paths = append(paths, t.Paths...)
+	}
+	if len(paths) > 0 && len(values) != len(p.table.keys) {
+		p.refuse(dir, &Error{Message: fmt.Sprintf("found a partition by %s, expected one by %s", strings.Join(p.table.keys[:len(values)], ", "), strings.Join(p.table.keys, ", ")),
+			Advice: "move the folders away that do not belong to the table"})
+	}
+	slices.SortStableFunc(paths, byNumbers)
+	for _, path := range paths {
+		p.table.values[path] = values
+	}
+	p.table.Paths = append(p.table.Paths, paths...)
+}
+
+// openPartitions opens t, a partitioned folder, as one table.
+func openPartitions(t Table, o source.ReadOptions) (source.Table, error) {
+	keys := make([]source.Column, len(t.keys))
+	for i, name := range t.keys {
+		keys[i] = source.Column{Name: name, DType: t.narrowest(i, o.DType), Origin: filepath.Base(t.path)}
+	}
+	like, added := o.Like, 0
+	open := func(path string, o source.ReadOptions) (source.Table, error) {
+		o.Like = like
+		inner, err := t.Format.open(path, o)
+		if err != nil {
+			return nil, err
+		}
+		p, err := source.WithPartition(inner, path, keys, t.values[path])
+		if err != nil {
+			return nil, errors.Join(err, inner.Close())
+		}
+		like, added = inner.Columns(), len(p.Columns())-len(inner.Columns()) // of the other files
+		return p, nil
+	}
+	paths, rows, err := countFiles(open, t.Paths, o)
+	if err != nil {
+		return nil, err
+	}
+	c, err := openChain(open, paths, t.path, o)
+	if err != nil {
+		return nil, err
+	}
+	c.rows = rows
+	for _, key := range c.columns[len(c.columns)-added:] {
+		c.notes = append(c.notes, fmt.Sprintf("%s: %s is taken from the names of the folders", t.path, key.Name))
+	}
+	return c, nil
+}
+
+// narrowest is the type of the values of key i: the one that was asked for if they fit, else the
+// first that they fit.
+func (t Table) narrowest(i int, asked idx.DType) idx.DType {
+	least, most := int64(math.MaxInt64), int64(math.MinInt64)
+	for _, values := range t.values {
+		least, most = min(least, values[i]), max(most, values[i])
+	}
+	for _, d := range []idx.DType{asked, idx.Uint8, idx.Int8, idx.Int16} {
+		if !d.Valid() || d.Float() {
+			continue
+		}
+		if from, to := d.Limits(); from <= least && most <= to {
+			return d
+		}
+	}
+	return idx.Int32
+}
+
+// countFiles opens the files at paths one after another, where they tell their rows, to count these
+// and to leave out files that have none. rows is −1 where only reading can tell.
+func countFiles(open func(string, source.ReadOptions) (source.Table, error), all []string, o source.ReadOptions) (paths []string, rows int64, err error) {
+	for _, path := range all {
+		t, err := open(path, o)
+		if errors.Is(err, parquet.ErrNoRows) && len(all) > 1 {
+			continue
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		n := t.Rows()
+		if err := t.Close(); err != nil {
+			return nil, 0, err
+		}
+		if n < 0 {
+			return all, -1, nil
+		}
+		paths, rows = append(paths, path), rows+n
+	}
+	if paths == nil {
+		paths = all[:1] // which says that it has no rows
+	}
+	return paths, rows, nil
+}
