@@ -40,12 +40,8 @@ func parseCompression(args []string) (map[string]compressed.Codec, error) {
 func checkCodec(format, codec string) error {
 	var known []string
 	for _, f := range formats.All() {
-		choices := f.Codecs
-		if f.Wrapped {
-			choices = []string{"none", "gzip", "zstd"}
-		}
 		if f.Name == format || format == "" && f.Codecs != nil {
-			known = append(known, choices...)
+			known = append(known, codecsOf(f)...)
 		}
 	}
 	if slices.Contains(known, codec) {
@@ -56,6 +52,14 @@ func checkCodec(format, codec string) error {
 	}
 	slices.Sort(known)
 	return usagef("unknown compression %q, expected one of %s", codec, strings.Join(slices.Compact(known), ", "))
+}
+
+// codecsOf are the codecs that --compression takes for f; nil if it has no compression of its own.
+func codecsOf(f formats.Format) []string {
+	if f.Wrapped {
+		return []string{"none", "gzip", "zstd"}
+	}
+	return f.Codecs
 }
 
 // parseLayouts reads [FORMAT=]NAME arguments.

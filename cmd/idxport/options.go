@@ -99,7 +99,7 @@ func parseInput(c *cli.Command) (o inputOptions, err error) {
 	if err := o.parseOthers(c); err != nil {
 		return o, err
 	}
-	order, err := oneOf(c, "byte-order", "big", "little")
+	order, err := oneOf(c, "byte-order")
 	o.littleEndian = order == "little"
 	return o, err
 }
@@ -107,11 +107,11 @@ func parseInput(c *cli.Command) (o inputOptions, err error) {
 // parseOthers validates the flags about inputs of other formats.
 func (o *inputOptions) parseOthers(c *cli.Command) (err error) {
 	if c.IsSet("dtype") {
-		i := slices.IndexFunc(idx.DTypes(), func(d idx.DType) bool { return d.String() == c.String("dtype") })
-		if i < 0 {
-			return usagef("--dtype %q, expected uint8, int8, int16, int32, float32 or float64", c.String("dtype"))
+		name, err := oneOf(c, "dtype")
+		if err != nil {
+			return err
 		}
-		o.dtype = idx.DTypes()[i]
+		o.dtype = idx.DTypes()[slices.Index(choices("dtype"), name)]
 	}
 	if c.IsSet("shape") {
 		o.shape, err = parseShape("shape", c.String("shape"))
@@ -149,7 +149,7 @@ func parseConvert(c *cli.Command, planning bool) (*convertOptions, error) {
 		func() (err error) { o.compression, err = parseCompression(c.StringSlice("compression")); return err },
 		func() (err error) { o.layouts, err = parseLayouts(c.StringSlice("layout")); return err },
 		func() (err error) { o.style = c.String("csv-style"); return checkStyle(o.style) },
-		func() (err error) { o.classFolders, err = oneOf(c, "class-folders", "", "labels", "names"); return err },
+		func() (err error) { o.classFolders, err = oneOf(c, "class-folders"); return err },
 	} {
 		if err := parse(); err != nil {
 			return nil, err
@@ -187,7 +187,7 @@ func (o *convertOptions) parseView(c *cli.Command) (err error) {
 			return err
 		}
 	}
-	o.channels, err = oneOf(c, "channels", "", "last", "first")
+	o.channels, err = oneOf(c, "channels")
 	return err
 }
 
@@ -203,13 +203,33 @@ func parseWorkers(c *cli.Command) (int, error) {
 // maxWorkers bounds the number of goroutines; more than there are processors gain nothing.
 const maxWorkers = 4096
 
-// oneOf is the value of flag name, which must be one of the choices; an empty choice is "not given".
-func oneOf(c *cli.Command, name string, choices ...string) (string, error) {
-	v := c.String(name)
-	if slices.Contains(choices, v) {
+// choices are the values of a flag that has a few of its own; nil: it has others.
+func choices(flag string) (values []string) {
+	switch flag {
+	case "byte-order":
+		return []string{"big", "little"}
+	case "channels":
+		return []string{"last", "first"}
+	case "class-folders":
+		return []string{"labels", "names"}
+	case "dtype":
+		for _, d := range idx.DTypes() {
+			values = append(values, d.String())
+		}
+	case "log-format":
+		return []string{"text", "json"}
+	case "progress":
+		return []string{"auto", "always", "never"}
+	}
+	return values
+}
+
+// oneOf is the value of flag name, which must be one of its choices, or empty if the flag is not given and has no default.
+func oneOf(c *cli.Command, name string) (string, error) {
+	v, known := c.String(name), choices(name)
+	if slices.Contains(known, v) || v == "" && !c.IsSet(name) {
 		return v, nil
 	}
-	known := slices.DeleteFunc(slices.Clone(choices), func(s string) bool { return s == "" })
 	last := len(known) - 1
 	return v, usagef("--%s %q, expected %s or %s", name, v, strings.Join(known[:last], ", "), known[last])
 }

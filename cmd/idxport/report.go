@@ -152,12 +152,12 @@ func (r *report) parse(c *cli.Command) (err error) {
 	for _, o := range c.StringSlice("output") {
 		r.dataOnStdout = r.dataOnStdout || o == stdout || strings.HasSuffix(o, "="+stdout)
 	}
-	format, err := oneOf(c, "log-format", "text", "json") // first: it says how the errors about the others are written
+	format, err := oneOf(c, "log-format") // first: it says how the errors about the others are written
 	if err != nil {
 		return err
 	}
 	r.jsonLog = format == "json"
-	r.showProgress, err = oneOf(c, "progress", "auto", "always", "never")
+	r.showProgress, err = oneOf(c, "progress")
 	return err
 }
 

@@ -34,6 +34,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := withSignals(context.Background())
 	defer stop()
 	p := &program{stdin: stdin, stdout: stdout, stderr: stderr}
+	if len(args) > 1 && args[1] == completeCommand { // before anything looks into the words that are to be completed
+		return p.complete(args[2:])
+	}
 	root := p.root()
 	help := bufio.NewWriter(stdout) // the library takes no notice of errors: Flush tells of the first
 	root.Writer = help
@@ -100,15 +103,7 @@ func (p *program) root() *cli.Command {
 idxport inspect ./fashion-mnist
 idxport COMMAND --help`,
 		Commands: []*cli.Command{p.convertCommand(), p.verifyCommand(), p.planCommand(), p.commitCommand(), p.statusCommand(),
-			p.abortCommand(), p.inspectCommand(), p.previewCommand(), p.formatsCommand(), p.datasetsCommand(), p.versionCommand()},
-		EnableShellCompletion: true,
-		ConfigureShellCompletionCommand: func(c *cli.Command) {
-			c.Hidden = false
-			c.Usage = "print the completion script for bash, zsh, fish or pwsh"
-			c.Action = func(_ context.Context, c *cli.Command) error {
-				return usagef("no script for shell %q, expected bash, zsh, fish or pwsh", c.Args().First()).hint("for example: source <(idxport completion bash)")
-			}
-		},
+			p.abortCommand(), p.inspectCommand(), p.previewCommand(), p.formatsCommand(), p.datasetsCommand(), p.versionCommand(), p.completionCommand()},
 		HideHelpCommand: true, // so that a file called "help" is a file
 		HideVersion:     true,
 		Suggest:         true,

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// ask runs the command that completion scripts run: the values that it prints, and whether paths are wanted too.
+func ask(t *testing.T, word string, before ...string) (values []string, paths bool) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := run(append([]string{"idxport", "__complete", "word=" + word}, before...), strings.NewReader(""), &stdout, &stderr); code != 0 || stderr.Len() > 0 {
+		t.Fatalf("exit code %d, %s", code, stderr.String())
+	}
+	for line := range strings.Lines(stdout.String()) {
+		value, _, described := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if value == "" {
+			paths = true
+		} else if values = append(values, value); !described || strings.ContainsAny(value, " '\"$`\\") {
+			t.Errorf("found the line %q, expected a value that needs no quotes, and a tab", line)
+		}
+	}
+	return values, paths
+}
+
+func TestCompletion(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		before string // words between idxport and the cursor
+		word   string // at the cursor
+		want   string
+		paths  bool
+	}{
+		{"", "co", "convert commit completion", false},
+		{"", "--", "--help --version", false},
+		{"help", "in", "inspect", false},
+		{"frobnicate", "", "", false},
+		{"--quiet", "ver", "verify version", false},
+
+		{"convert", "", "", true},
+		{"convert x", "--ro", "--rows-per-file --rows", false},
+		{"convert x", "-", "--help --split --dataset --classes --reshape --byte-order --dtype --shape --salvage --max-record-bytes --output -o --to --overwrite " +
+			"--rows-per-file --file-size --if-changed --verify --checksum --rows --plan --part --transpose --invert --compression --layout --csv-style " +
+			"--class-folders --metadata-csv --class-column --label-column --channels --workers --progress --quiet -q --json --log-format", false},
+		{"convert -- x", "--ro", "", true},
+		{"convert -o --", "--ro", "--rows-per-file --rows", false}, // -- is the value of -o
+		{"convert -", "--he", "--help", false},
+		{"convert x --quiet", "a", "", true},
+		{"commit", "", "", false},
+		{"commit", "--pl", "--plan", false},
+		{"formats", "", "", false},
+		{"datasets", "k", "kmnist kannada-mnist", false},
+		{"datasets mnist", "", "", false},
+		{"completion", "", "bash zsh fish pwsh", false},
+
+		{"convert x --to", "", "parquet arrow arrows csv tsv png tar npy idx", false},
+		{"convert x --to", "parquet,arrow,a", "parquet,arrow,arrows", false},
+		{"convert x", "--to=parquet,t", "--to=parquet,tsv --to=parquet,tar", false},
+		{"convert x --to", "\x1b[2J\nx,p", "", false}, // nothing of it may be printed
+		{"convert x -o", "p", "parquet= png=", true},
+		{"convert x --output", "csv=a", "", true},
+		{"convert x", "--output=np", "--output=npy=", true},
+		{"convert x", "-o=np", "-o=npy=", true},
+		{"convert x -o", "s3://p", "", false},
+		{"convert x -o", "csv=s3://p", "", false},
+		{"preview x -o", "p", "", true},
+		{"convert x --compression", "z", "zstd", false},
+		{"convert x --compression", "parquet", "parquet=", false},
+		{"convert x --compression", "arrow=", "arrow=none arrow=lz4 arrow=zstd", false},
+		{"convert x --compression", "csv=", "csv=none csv=gzip csv=zstd", false},
+		{"convert x --compression", "png=", "", false},
+		{"convert x --layout", "", "list nested tensor fixed-binary binary spark-image huggingface columns parquet= arrow= arrows=", false},
+		{"convert x", "--layout=arrow=fix", "--layout=arrow=fixed-binary", false},
+		{"convert x --csv-style", "", "kaggle kaggle1 rowxcol pjreddie matrix", false},
+		{"convert x --dataset", "n", "none", false},
+		{"convert x --dataset", "q", "qmnist", false},
+		{"convert x --dtype", "", "uint8 int8 int16 int32 float32 float64", false},
+		{"convert x --byte-order", "", "big little", false},
+		{"convert x --channels", "", "last first", false},
+		{"convert x --class-folders", "", "labels names", false},
+		{"convert x --log-format", "", "text json", false},
+		{"convert x --progress", "a", "auto always", false},
+		{"convert x", "--progress=a", "--progress=auto --progress=always", false},
+		{"convert x", "--transpose=", "--transpose=true --transpose=false", false},
+		{"convert x", "--frobnicate=", "", false},
+		{"convert x --rows", "", "", false},
+		{"convert x --classes", "", "", true},
+		{"convert x", "--classes=", "", true},
+		{"plan x --plan", "", "", true},
+	} {
+		values, paths := ask(t, c.word, strings.Fields(c.before)...)
+		if got := strings.Join(values, " "); got != c.want || paths != c.paths {
+			t.Errorf("%s|%s: found %q, paths %t, expected %q, %t", c.before, c.word, got, paths, c.want, c.paths)
+		}
+	}
+}
+
+// TestCompletionOfAll demands that every command and every flag is completed, whatever is added.
+func TestCompletionOfAll(t *testing.T) {
+	t.Parallel()
+	commands, _ := ask(t, "")
+	for _, c := range (&program{}).root().Commands {
+		if !slices.Contains(commands, c.Name) {
+			t.Errorf("the command %s is not completed", c.Name)
+		}
+		flags, _ := ask(t, "-", c.Name)
+		for _, f := range c.Flags {
+			for _, name := range flagSpellings(f) {
+				if !slices.Contains(flags, name) {
+					t.Errorf("the flag %s of %s is not completed", name, c.Name)
+				}
+			}
+		}
+	}
+	var stdout bytes.Buffer
+	if code := run([]string{"idxport", "__complete"}, nil, &stdout, nil); code != 0 || stdout.Len() > 0 {
+		t.Errorf("without a word: exit code %d, %q", code, stdout.String())
+	}
+}
