@@ -103,6 +103,10 @@ faults-quick: build
 unattended: build
 	$$(test/interop/venv ../unattended) test/unattended/run.py --binary $(BIN) $(UNATTENDED_FLAGS)
 
+## completion: command lines typed into a real bash, zsh and fish: what Tab makes of them, and that it runs nothing; COMPLETION_FLAGS="--install --strict" for CI
+completion: build
+	python3 test/completion/run.py --binary $(BIN) $(COMPLETION_FLAGS)
+
 ## object: conversions from and to a real S3 server on this machine, which is installed for it, compared with local ones; 100 uploads through broken connections, and 50 tables
 ## made of parts, with runs killed; UPLOADS=10 TABLES=5 for CI
 UPLOADS ?= 100

@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+"""Type command lines into bash, zsh and fish on a pseudo-terminal, press Tab, and look at the screen: what was typed is completed and never run.
+
+usage: test/completion/run.py --binary PATH [--strict] [--install]
+
+Prints a line per check, what was not run and why, and the totals; exits with 1 if a check failed, or with --strict if one was not run.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import checks  # noqa: E402
+from checks import NotRun, demand  # noqa: E402
+from terminal import Shell  # noqa: E402
+
+# Debian's packages of the shells.
+PACKAGES = {"bash": "bash", "zsh": "zsh", "fish": "fish"}
+
+# The program answers the completion scripts, and prints its arguments to a file when it is run in another way.
+PROGRAM = """#!/bin/sh
+case $1 in
+__complete | completion) exec "$IDXPORT" "$@" ;;
+esac
+printf '%s\\0' "$@" > "$HOME/arguments.part" && mv "$HOME/arguments.part" "$HOME/arguments"
+"""
+
+PRECIOUS = "not to be overwritten"
+
+
+class Stage:
+    """A folder with files of names that a shell must quote, a HOME, and the program on the PATH."""
+
+    def __init__(self, folder: Path, binary: Path) -> None:
+        self.folder, self.home, self.work = folder, folder / "home", folder / "work"
+        for path in (self.home, self.work / "my dir", self.work / "photos", self.work / "parquet", folder / "bin"):
+            path.mkdir(parents=True)
+        (folder / "bin" / "idxport").write_text(PROGRAM)
+        (folder / "bin" / "idxport").chmod(0o755)
+        for name in ["plain.idx", "it's.idx", "two\nlines.idx", "dol$HOME.idx", "-dash.idx", "sub$(touch pwned).idx", "my dir/a b.idx"]:
+            (self.work / name).touch()
+        (self.work / "important.csv").write_text(PRECIOUS)
+        self.before = self.names()
+        self.environment = {"PATH": f"{folder / 'bin'}:/usr/bin:/bin", "HOME": str(self.home), "IDXPORT": str(binary), "TERM": "xterm", "LC_ALL": "C.UTF-8",
+                            "INPUTRC": "/dev/null"}
+
+    def names(self) -> list[str]:
+        """The files that there are."""
+        return sorted(path.name for path in self.work.iterdir())
+
+    def untouched(self, line: str) -> None:
+        """Demand that nothing was run."""
+        demand((self.work / "important.csv").read_text() == PRECIOUS, f"{line!r}: important.csv is overwritten")
+        demand(self.names() == self.before, f"{line!r}: found the files {self.names()}, expected {self.before}")
+
+    def answer(self, before: str, word: str) -> str:
+        """What the program tells a completion script."""
+        return subprocess.run([self.environment["IDXPORT"], "__complete", "word=" + word, *before.split()], capture_output=True, text=True, check=True).stdout
+
+
+# What one Tab makes of a line: whole, with the blank behind it. \v stands for a command substitution of the shell.
+COMPLETED = [
+    ("idxport con", "idxport convert "),
+    ("idxport datasets qm", "idxport datasets qmnist "),
+    ("idxport help insp", "idxport help inspect "),
+    ("idxport convert x --dty", "idxport convert x --dtype "),
+    ("idxport convert x --to par", "idxport convert x --to parquet "),
+    ("idxport convert x --to parquet,np", "idxport convert x --to parquet,npy "),
+    ("idxport convert x --to=par", "idxport convert x --to=parquet "),
+    ("idxport convert x --to=parquet,np", "idxport convert x --to=parquet,npy "),
+    ("idxport convert x --progress=al", "idxport convert x --progress=always "),
+    ("idxport convert x --compression csv=gz", "idxport convert x --compression csv=gzip "),
+    ("idxport convert x --layout=arrow=fix", "idxport convert x --layout=arrow=fixed-binary "),
+    ("idxport convert x -o cs", "idxport convert x -o csv="),
+    ("idxport convert x --output=cs", "idxport convert x --output=csv="),
+    ("idxport convert x -o csv=pho", "idxport convert x -o csv=photos/"),
+    ("idxport convert x --output=csv=pho", "idxport convert x --output=csv=photos/"),
+    ("idxport convert pho", "idxport convert photos/"),
+    ("idxport convert x --classes pho", "idxport convert x --classes photos/"),
+    ("idxport convert x --classes=pho", "idxport convert x --classes=photos/"),
+    ("idxport convert x > pho", "idxport convert x > photos/"),
+    ("idxport convert -- --pho", "idxport convert -- --pho"),
+    # Neither values nor paths are known.
+    ("idxport inspect s3://pho", "idxport inspect s3://pho"),
+    ("idxport convert x --rows pho", "idxport convert x --rows pho"),
+    ("idxport convert x --workers=pho", "idxport convert x --workers=pho"),
+    ("idxport frobnicate --", "idxport frobnicate --"),
+    ("idxport datasets mnist pho", "idxport datasets mnist pho"),
+    # What the shell would do at Enter must not happen at Tab.
+    ("idxport convert mnist -o csv=- > important.csv --to par", "idxport convert mnist -o csv=- > important.csv --to parquet "),
+    ("idxport convert mnist -o csv=->important.csv --to=par", "idxport convert mnist -o csv=->important.csv --to=parquet "),
+    ("idxport convert \v --to par", "idxport convert \v --to parquet "),
+    ('idxport convert "$(touch pwned)" --to par', 'idxport convert "$(touch pwned)" --to parquet '),
+    ("idxport convert x -o csv=\v --channels fi", "idxport convert x -o csv=\v --channels first "),
+    ("idxport convert x; touch pwned; idxport insp", "idxport convert x; touch pwned; idxport inspect "),
+    ("touch pwned; idxport convert x --to par", "touch pwned; idxport convert x --to parquet "),
+    ("touch pwned && echo > important.csv | idxport convert x --to par", "touch pwned && echo > important.csv | idxport convert x --to parquet "),
+    ("idxport convert 'it --to par", "idxport convert 'it --to par"),
+    ("idxport convert it\\'s '$(touch pwned)' a\\;touch\\ pwned --to par", "idxport convert it\\'s '$(touch pwned)' a\\;touch\\ pwned --to parquet "),
+]
+
+# The same in the word at the cursor. zsh binds Tab to expand-or-complete, which itself runs it, whatever the command: only complete-word asks our script.
+AT_THE_CURSOR = [f"idxport {line}" for line in
+                 ["convert \v", "convert \v/", "convert x -o csv=\v/", "convert x -o=\v/", "convert x --to=\v", 'convert "$(touch pwned)/x', 'convert "$(touch pwned) --to par', "\v", "\v/", "--\v"]]
+
+# What is listed: the words before the cursor, the word at the cursor, and what must be there.
+LISTED = [
+    ("", "co", ["convert", "commit", "completion"]),
+    ("completion", "", ["bash", "zsh", "fish", "pwsh"]),
+    ("convert x", "--ro", ["--rows", "--rows-per-file"]),
+    ("convert x", "--cl", ["--classes", "--class-folders", "--class-column"]),
+    ("convert x -o", "p", ["parquet=", "parquet/", "photos/", "plain.idx", "png="]),
+    ("convert x --to", "parquet,t", ["tar", "tsv"]),
+    ("convert x --byte-order", "", ["big", "little"]),
+    ("convert x --csv-style", "kag", ["kaggle", "kaggle1"]),
+    ("inspect", "p", ["parquet/", "photos/", "plain.idx"]),
+]
+
+# Paths: what is typed, and the arguments that the program gets when Enter is pressed after Tab.
+PATHS = [
+    ("inspect pl", ["inspect", "plain.idx"]),
+    ("inspect it", ["inspect", "it's.idx"]),
+    ("inspect two", ["inspect", "two\nlines.idx"]),
+    ("inspect dol", ["inspect", "dol$HOME.idx"]),
+    ("inspect sub", ["inspect", "sub$(touch pwned).idx"]),
+    ("inspect ./-", ["inspect", "./-dash.idx"]),
+    ("inspect my\\ dir/", ["inspect", "my dir/a b.idx"]),
+    ("inspect 'my dir/a", ["inspect", "my dir/a b.idx"]),
+    ("convert my\\ dir/ -o csv=sub", ["convert", "my dir/", "-o", "csv=sub$(touch pwned).idx"]),
+    ("convert x --classes=dol", ["convert", "x", "--classes=dol$HOME.idx"]),
+]
+
+
+@dataclass
+class Kind:
+    """A kind of shell: how it is started without a startup file, and made ready."""
+
+    arguments: list[str]
+    setup: list[str]
+    load: str
+    substitutions: list[str]  # how \v is written
+    variants: dict[str, str] = field(default_factory=lambda: {"": ""})  # a command that makes it different
+
+    def start(self, stage: Stage, variant: str = "") -> Shell:
+        """Start it with the completions of idxport."""
+        if shutil.which(self.arguments[0]) is None:
+            raise NotRun(f"{self.arguments[0]} is missing")
+        return Shell(self.arguments, stage.environment, stage.work, [*self.setup, self.variants[variant], self.load])
+
+
+KINDS = {
+    "bash": Kind(
+        ["bash", "--norc", "--noprofile", "-i"],
+        [f"PS1='{Shell.PROMPT}'; unset HISTFILE; bind 'set show-all-if-ambiguous on'; bind 'set enable-bracketed-paste off'; bind 'set page-completions off'"],
+        'eval "$(idxport completion bash)"',
+        ["$(touch pwned)", "`touch pwned`"],
+        # bash 3.2 has none of these builtins; its users may have set anything.
+        {"": "", "bare": "enable -n compopt mapfile readarray; set -u; shopt -s failglob nocasematch", "words": "COMP_WORDBREAKS=${COMP_WORDBREAKS//[:=]/}"},
+    ),
+    "zsh": Kind(
+        ["zsh", "-f", "-i"],
+        [f"PROMPT='{Shell.PROMPT}'; unsetopt prompt_sp list_ambiguous; unset zle_bracketed_paste"],
+        "source <(idxport completion zsh)",
+        ["$(touch pwned)", "`touch pwned`"],
+        {"": "", "complete-word": "bindkey '^I' complete-word"},
+    ),
+    "fish": Kind(
+        ["fish", "--no-config", "-i"],
+        [f"function fish_prompt; echo -n '{Shell.PROMPT}'; end; set -g fish_greeting; set -g fish_autosuggestion_enabled 0"],
+        "idxport completion fish | source",
+        ["$(touch pwned)", "(touch pwned)"],
+    ),
+}
+
+
+def written(kind: Kind, lines: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The lines, with each way to write a command substitution."""
+    return [(typed.replace("\v", s), becomes.replace("\v", s)) for typed, becomes in lines for s in (kind.substitutions if "\v" in typed else [""])]
+
+
+def press(stage: Stage, shell: Shell, lines: list[tuple[str, str]]) -> None:
+    """Press Tab behind each line, and a letter behind what becomes of it; nothing else may be on the screen."""
+    shell.begin()
+    for i, (typed, becomes) in enumerate(lines):
+        letter = "YZ"[i % 2]  # not that of the line before, in place of which this one is typed
+        shell.type(f"\x05\x15{typed}\t")
+        shell.type(letter)
+        shell.wait(lambda: any(line.endswith(letter) for line in shell.screen()), f"there is a line after Tab behind {typed!r}")
+        demand(shell.screen() == [f"{shell.PROMPT}{becomes}{letter}"], f"{typed!r}: expected {becomes!r}, found\n" + "\n".join(shell.screen()))
+        stage.untouched(typed)
+
+
+def completes(kind: Kind, variant: str) -> Callable[[Stage], None]:
+    """Whole lines."""
+    def check(stage: Stage) -> None:
+        with kind.start(stage, variant) as shell:
+            press(stage, shell, written(kind, COMPLETED))
+    return check
+
+
+def cursor(kind: Kind, variant: str) -> Callable[[Stage], None]:
+    """A command substitution at the cursor stays as it is; where bash has no compopt, a quotation that is open is closed."""
+    def check(stage: Stage) -> None:
+        with kind.start(stage, variant) as shell:
+            press(stage, shell, written(kind, [(line, line + '"' if variant == "bare" and '"' in line else line) for line in AT_THE_CURSOR]))
+    return check
+
+
+def lists(kind: Kind, variant: str) -> Callable[[Stage], None]:
+    """Candidates are listed, and nothing else but their descriptions."""
+    def check(stage: Stage) -> None:
+        with kind.start(stage, variant) as shell:
+            for before, word, expected in LISTED:
+                shell.begin()
+                line = f"idxport {before} {word}".replace("  ", " ")
+                shell.type(line + "\t")
+                shell.wait(lambda: all(any(value in text for text in shell.screen()[1:]) for value in expected), f"{expected} are listed behind {line!r}")
+                shell.settle()
+                known = {shell.PROMPT.strip(), *line.split(), *expected, "--", *stage.answer(before, word).split()}
+                strange = [token for text in shell.screen() for token in text.split() if not ({token, token.strip("()")} & known or "…" in token)
+                           and not any(value.startswith(token) for value in known)]
+                demand(not strange, f"{line!r}: found {strange} on the screen\n" + "\n".join(shell.screen()))
+                stage.untouched(line)
+    return check
+
+
+def paths(kind: Kind, variant: str) -> Callable[[Stage], None]:
+    """Paths are quoted so that the program gets them."""
+    def check(stage: Stage) -> None:
+        with kind.start(stage, variant) as shell:
+            for typed, expected in PATHS:
+                shell.begin()
+                arguments = stage.home / "arguments"
+                arguments.unlink(missing_ok=True)
+                shell.type(f"idxport {typed}\t")
+                shell.type("\r")
+                shell.wait(arguments.exists, f"the program runs after {typed!r}")
+                found = arguments.read_text().split("\0")[:-1]
+                demand(found == expected, f"{typed!r}: found the arguments {found}, expected {expected}")
+                shell.wait(lambda: shell.line() == "", "there is a new prompt")
+                stage.untouched(typed)
+    return check
+
+
+def installed(name: str) -> Callable[[Stage], None]:
+    """The line of idxport completion --help makes a new shell complete."""
+    arguments = {"bash": ["bash", "-i"], "zsh": ["zsh", "-d", "-i"], "fish": ["fish", "-i"]}[name]
+
+    def check(stage: Stage) -> None:
+        kind = KINDS[name]
+        if shutil.which(name) is None:
+            raise NotRun(f"{name} is missing")
+        text = subprocess.run([stage.environment["IDXPORT"], "completion", "--help"], capture_output=True, text=True, check=True).stdout
+        line = re.search(rf"^ +{name} +(.+)$", text, re.MULTILINE)
+        demand(line, f"no line for {name}")
+        with Shell(arguments, stage.environment, stage.work, [*kind.setup, line[1]]):
+            pass
+        with Shell(arguments, stage.environment, stage.work, kind.setup) as shell:
+            press(stage, shell, [("idxport convert x --to par", "idxport convert x --to parquet ")])
+    return check
+
+
+EVERYTHING = (completes, cursor, lists, paths)
+RUNS = [("bash", "", EVERYTHING), ("bash", "bare", EVERYTHING), ("bash", "words", (lists,)), ("zsh", "", (completes, lists, paths)),
+        ("zsh", "complete-word", (cursor,)), ("fish", "", EVERYTHING)]
+CHECKS = [(" ".join(filter(None, (name, variant, what.__name__))), what(KINDS[name], variant)) for name, variant, checks_of in RUNS for what in checks_of]
+CHECKS += [(f"{name} installed", installed(name)) for name in KINDS]
+
+if __name__ == "__main__":
+    sys.exit(checks.main(__doc__, CHECKS, Stage, PACKAGES))
