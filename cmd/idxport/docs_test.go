@@ -79,7 +79,7 @@ func flagSpellings(f cli.Flag) []string {
 
 // allExitCodes are those that the program ends with.
 func allExitCodes() []int {
-	codes := []int{exitOK, exitInternal, exitIO, exitSignal + 2, exitSignal + 13, exitSignal + 15} // SIGINT, SIGPIPE, SIGTERM
+	codes := []int{exitOK, exitInternal, exitIO, exitSignal + 1, exitSignal + 2, exitSignal + 13, exitSignal + 15} // SIGHUP, SIGINT, SIGPIPE, SIGTERM
 	for _, row := range exitCodes {
 		codes = append(codes, row.code)
 	}

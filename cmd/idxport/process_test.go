@@ -46,7 +46,7 @@ func (b *lockedBuffer) String() string {
 }
 
 // signals are what end sends, by name.
-var signals = map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}
+var signals = map[string]syscall.Signal{"HUP": syscall.SIGHUP, "INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}
 
 // hold NAME FILE WAIT ARGS… starts idxport with the bytes of FILE on its standard input, which stays open. It returns once an output is begun
 // in the folder WAIT or, where WAIT is "read", once it waits for data. The script must end it.

@@ -180,13 +180,13 @@ type signalError struct{ signal syscall.Signal }
 
 func (e signalError) Error() string { return fmt.Sprintf("interrupted (%v)", e.signal) }
 
-// withSignals cancels the context at the first SIGINT or SIGTERM; a second one ends the program at once, as if it was not caught. A closed pipe
+// withSignals cancels the context at the first SIGINT, SIGTERM or SIGHUP; a second one ends the program at once, as if it was not caught. A closed pipe
 // becomes an ordinary write error, so that outputs beside it are discarded.
 func withSignals(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	caught := make(chan os.Signal, 1)
-	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
-		if !signal.Ignored(s) { // a shell without job control starts its background jobs so: Ctrl-C is not meant for them
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // nohup starts programs so, and a shell without job control its background jobs: Ctrl-C is not meant for them
 			signal.Notify(caught, s)
 		}
 	}

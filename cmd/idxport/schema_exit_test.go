@@ -66,6 +66,7 @@ func exitRuns(t *testing.T) map[int]func() ([]byte, int) {
 		exitIO:                            own("convert", in, "-o", "csv=/dev/full"),
 		exitLocked:                        func() ([]byte, int) { return lockedOut(t, in, there) },
 		exitPermission:                    own("convert", in, "-o", filepath.Join(forbidden, "x.csv")),
+		exitSignal + int(syscall.SIGHUP):  func() ([]byte, int) { return interruptedBy(t, in, syscall.SIGHUP) },
 		exitSignal + int(syscall.SIGINT):  func() ([]byte, int) { return interruptedBy(t, in, syscall.SIGINT) },
 		exitSignal + int(syscall.SIGTERM): func() ([]byte, int) { return interruptedBy(t, in, syscall.SIGTERM) },
 		exitSignal + int(syscall.SIGPIPE): func() ([]byte, int) { return unread(t, in) },

@@ -57,7 +57,7 @@ func (b *bench) targetsIn(got tree, mayVanish bool) (wrong []string, allNew bool
 
 // goodCodes are those a run with a fault may end with: 0, bad or no input, cannot make, I/O, locked, permission, signals. 2 is a crash, 64 and
 // 70 blame the user and the program.
-var goodCodes = []int{0, 65, 66, 73, 74, 75, 77, 130, 143}
+var goodCodes = []int{0, 65, 66, 73, 74, 75, 77, 129, 130, 143}
 
 func (b *bench) judgeEnding(o outcome, allNew bool) []string {
 	var wrong []string

@@ -28,6 +28,7 @@ func (h *harness) signals() error {
 	}{
 		{"SIGINT", syscall.SIGINT, false},
 		{"SIGTERM", syscall.SIGTERM, false},
+		{"SIGHUP", syscall.SIGHUP, false},
 		{"SIGINT twice", syscall.SIGINT, true},
 		{"SIGTERM twice", syscall.SIGTERM, true},
 	} {
