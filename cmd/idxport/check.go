@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 
+	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/formats"
@@ -71,6 +74,9 @@ func (w *writers) verifyOutput(ctx context.Context, made *written) error {
 	}
 	defer func() { _ = expected.table.Close() }() // only read from
 	found, err := w.reopen(path, out, expected.table.Columns())
+	if errors.Is(err, fs.ErrNotExist) { // its folder was moved meanwhile
+		err = publish.Failure(out.path, "reading it again", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,11 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"reflect"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/sink/publish"
@@ -48,4 +52,48 @@ func describeError(err error) *errorReport {
 		e.Offset = &content.Offset
 	}
 	return e
+}
+
+// legible is s or, if it is not UTF-8, as names of files may not be, s with \xff for such a byte and \\ for a backslash. JSON would put U+FFFD for any of them.
+func legible(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[0])
+		case r == '\\':
+			b.WriteString(`\\`)
+		default:
+			b.WriteRune(r)
+		}
+		s = s[n:]
+	}
+	return b.String()
+}
+
+// makeLegible makes all text in v legible, and reports whether some was not.
+func makeLegible(v reflect.Value) (changed bool) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		return !v.IsNil() && makeLegible(v.Elem())
+	case reflect.Slice:
+		for i := range v.Len() {
+			changed = makeLegible(v.Index(i)) || changed
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() || v.Type().Field(i).Anonymous {
+				changed = makeLegible(v.Field(i)) || changed
+			}
+		}
+	case reflect.String:
+		if changed = !utf8.ValidString(v.String()); changed {
+			v.SetString(legible(v.String()))
+		}
+	}
+	return changed
 }

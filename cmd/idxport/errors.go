@@ -73,6 +73,7 @@ var exitCodes = []kind{
 	{publish.ErrExists, exitCannotMake},
 	{publish.ErrRefused, exitCannotMake},
 	{publish.ErrNoParent, exitCannotMake},
+	{publish.ErrName, exitCannotMake},
 	{publish.ErrLocked, exitLocked},
 	{publish.ErrIncomplete, exitIO},
 	{source.ErrChanged, exitIO},
@@ -87,6 +88,7 @@ var exitCodes = []kind{
 	{syscall.EROFS, exitPermission},
 	{fs.ErrNotExist, exitNoInput},
 	{syscall.ELOOP, exitNoInput},
+	{syscall.ENAMETOOLONG, exitNoInput},
 }
 
 // exitCode maps an error to the code that the program ends with.
@@ -107,8 +109,9 @@ func exitCode(err error) int {
 	case errors.As(err, &panic):
 		return exitInternal
 	}
+	output := errors.As(err, new(*publish.Error)) // its folder may be gone, which is no missing input
 	for _, row := range exitCodes {
-		if errors.Is(err, row.err) {
+		if errors.Is(err, row.err) && !(output && row.code == exitNoInput) {
 			return row.code
 		}
 	}
@@ -117,7 +120,7 @@ func exitCode(err error) int {
 			return row.code
 		}
 	}
-	if errors.As(err, &path) || errors.As(err, &sys) || errors.Is(err, io.ErrShortWrite) {
+	if output || errors.As(err, &path) || errors.As(err, &sys) || errors.Is(err, io.ErrShortWrite) {
 		return exitIO
 	}
 	return exitInternal
@@ -168,21 +171,21 @@ func (e reported) Error() string { return fmt.Sprintf("exit %d", e.code) }
 func printError(w io.Writer, err error) {
 	fmt.Fprintf(w, "idxport: %s\n", oneLine(err.Error()))
 	if h := hintOf(err); h != "" {
-		fmt.Fprintf(w, "hint: %s\n", oneLine(h))
+		fmt.Fprintf(w, "hint: %s\n", h)
 	}
 }
 
-// hintOf finds advice in the chain of err.
+// hintOf finds advice in the chain of err, on one line.
 func hintOf(err error) string {
 	var h interface{ Hint() string }
 	if errors.As(err, &h) {
-		return h.Hint()
+		return oneLine(h.Hint())
 	}
 	return ""
 }
 
 // oneLine makes text from file names and file contents safe to show: no line breaks or other control characters, and none of Unicode's marks
-// that turn the direction of text, with which a name can look like another (trojansource.codes).
+// that turn the direction of text, with which a name can look like another (trojansource.codes). What is not UTF-8 is as legible has it.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -194,5 +197,5 @@ func oneLine(s string) string {
 			return '?'
 		}
 		return r
-	}, s)
+	}, legible(s))
 }

@@ -271,8 +271,8 @@ func each(t source.Table, wanted func(source.Column) bool, f func(source.Table, 
 func metadata(t source.Table, s dataset.Split, a applied, planID string) []schema.Pair {
 	var sources []string
 	for _, c := range t.Columns() {
-		if !slices.Contains(sources, c.Origin) {
-			sources = append(sources, c.Origin)
+		if !slices.Contains(sources, legible(c.Origin)) {
+			sources = append(sources, legible(c.Origin))
 		}
 	}
 	pairs := []schema.Pair{{Key: keySources, Value: jsonText(sources)}}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -123,6 +124,9 @@ func (r *report) end(err error) error {
 		}
 		if err != nil {
 			r.Status, r.Error = "error", describeError(err)
+		}
+		if makeLegible(reflect.ValueOf(r)) {
+			r.Notes = append(r.Notes, `some names are not UTF-8: here \xff stands for a byte ff, and \\ for a backslash`)
 		}
 		out := r.program.stdout
 		if r.dataOnStdout {

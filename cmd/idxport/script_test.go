@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -28,6 +30,10 @@ func TestScripts(t *testing.T) {
 				"FOREIGN": "foreign"} {
 				env.Setenv(name, filepath.Join(samples, folder))
 			}
+			for _, n := range []int{203, 204, 218, 250, 251} { // names that are nearly too long, without their endings
+				env.Setenv(fmt.Sprint("X", n), strings.Repeat("x", n))
+			}
+			env.Setenv("WIDE", "x"+strings.Repeat("ü", 125))
 			env.Values[heldKey{}] = map[string]*held{}
 			return nil
 		},

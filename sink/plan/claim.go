@@ -8,6 +8,7 @@ import (
 	"io/fs"
 
 	"github.com/idxport/idxport/object"
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/publish"
 )
 
@@ -74,7 +75,7 @@ func (b *bucket) claim(ctx context.Context, work string) (fresh bool, err error)
 
 // foreign is the error for a target that another plan has claimed.
 func (b *bucket) foreign(c *claim) error {
-	return fail(publish.ErrExists, fmt.Sprintf("let it end, or end it: idxport abort with that plan; %s tells of it", b.claimed()),
+	return fail(publish.ErrExists, fmt.Sprintf("let it end, or end it: idxport abort with that plan; %s tells of it", shell.Path(b.claimed())),
 		"%s: another plan is at work there: plan_id %q, %s", b.target.Path, c.Plan, c.Work)
 }
 

@@ -12,9 +12,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/idxport/idxport/object"
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/publish"
 )
 
@@ -34,7 +36,7 @@ type folder struct {
 func (f *folder) attempt(file string) (string, error) {
 	for _, name := range []string{attemptsFolder, partsFolder, tasksFolder} {
 		if err := os.MkdirAll(filepath.Join(f.staging, name), 0o777); err != nil {
-			return "", err
+			return "", publish.Failure(f.target, "making the folder where its parts wait", err)
 		}
 	}
 	f.sweep(file)
@@ -84,13 +86,13 @@ func (f *folder) put(attempt, file string) error {
 func same(a, b string) error {
 	x, err := publish.Fingerprint(a)
 	if err != nil {
-		return err
+		return publish.Failure(a, "reading it", err)
 	}
 	y, err := publish.Fingerprint(b)
 	if err == nil && x != y {
 		return fail(ErrDiffers, "run all parts with one version of the program, on the inputs of the plan", "%s is there with other bytes", a)
 	}
-	return err
+	return publish.Failure(b, "reading it", err)
 }
 
 func (f *folder) tell(_ context.Context, attempt, file string, text []byte) error {
@@ -128,7 +130,13 @@ func (f *folder) begun(context.Context) (bool, error) {
 	return err == nil, err
 }
 
-func (f *folder) visible(context.Context) ([]string, error) { return list(f.target) }
+func (f *folder) visible(context.Context) ([]string, error) {
+	names, err := list(f.target)
+	if _, fileErr := os.Lstat(f.target); fileErr == nil && errors.Is(err, syscall.ENOTDIR) {
+		return nil, taken(f.target)
+	}
+	return names, publish.Failure(f.target, "listing it", err)
+}
 
 // list are the names in a folder; none if it is not there.
 func list(dir string) (all []string, err error) {
@@ -167,7 +175,7 @@ func (f *folder) check(ctx context.Context, task *Task) error {
 
 // notThere is the error for a part of which only the task is left, in the folder or object told.
 func notThere(task *Task, told string) error {
-	return fail(ErrIncomplete, fmt.Sprintf("begin again after idxport abort; or remove what tells of it, %s, and run --part %d", told, task.Part),
+	return fail(ErrIncomplete, fmt.Sprintf("begin again after idxport abort; or remove what tells of it, %s, and run --part %d", shell.Path(told), task.Part),
 		"part %d was made, but is not there any more", task.Part)
 }
 

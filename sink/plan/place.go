@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/idxport/idxport/object"
+	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 )
 
@@ -70,9 +71,13 @@ func (p *Plan) at(t *Target) place {
 // staging is the folder where the parts of t wait.
 func (p *Plan) staging(t *Target) string { return beside(t, ".idxport-plan-"+p.short()) }
 
-// beside is the hidden name beside a target that ends so.
+// asideBytes is how much longer the name of a staging folder becomes that is moved aside: a hyphen and what random returns.
+const asideBytes = 1 + 16
+
+// beside is the hidden name beside a target that ends so. It may become longer by asideBytes.
 func beside(t *Target, ending string) string {
-	return source.Under(source.Above(t.Path), "."+source.Base(t.Path)+ending)
+	name := publish.Hidden(source.Base(t.Path), ending+strings.Repeat("-", asideBytes))
+	return source.Under(source.Above(t.Path), name[:len(name)-asideBytes])
 }
 
 // files are the names that the target will hold.

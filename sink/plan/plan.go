@@ -14,8 +14,10 @@ import (
 	"regexp"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/idxport/idxport/object"
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/publish"
 )
 
@@ -130,6 +132,9 @@ const most = 1 << 30
 // Write writes the plan to path, which must not exist unless it holds the same plan. If overwrite is set, it may hold another plan of which no parts were made: what they have
 // left could not be removed any more.
 func (p *Plan) Write(ctx context.Context, path string, overwrite bool) error {
+	if err := p.checkText(); err != nil {
+		return err
+	}
 	text, err := json.MarshalIndent(p, "", " ")
 	if err != nil {
 		return err
@@ -151,6 +156,26 @@ func (p *Plan) Write(ctx context.Context, path string, overwrite bool) error {
 		return p.Objects.Put(ctx, path, text, overwrite)
 	}
 	return writeFile(path, text, overwrite)
+}
+
+// checkText refuses names that JSON cannot hold: the parts would look for others.
+func (p *Plan) checkText() error {
+	for _, t := range p.Targets {
+		if !utf8.ValidString(t.Path) {
+			return fail(ErrUsage, "give the output another name", "%s: found a name that is not UTF-8, which a plan cannot hold", t.Path)
+		}
+		for _, in := range t.Inputs {
+			if !utf8.ValidString(in.Path + in.Column) {
+				return fail(ErrUsage, "give it another name: ln -s "+shell.Path(in.Path)+" NAME.idx", "%s: found a name that is not UTF-8, which a plan cannot hold", in.Path)
+			}
+		}
+	}
+	for _, arg := range p.Arguments {
+		if !utf8.ValidString(arg) {
+			return fail(ErrUsage, "write it in UTF-8", "%s: found a value that is not UTF-8, which a plan cannot hold", arg)
+		}
+	}
+	return nil
 }
 
 // unmade is nil if no part of the plan, which is at path, was made.

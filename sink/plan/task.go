@@ -135,6 +135,9 @@ func (p *Plan) Committed(ctx context.Context, t *Target) (bool, error) {
 func (p *Plan) There(ctx context.Context, t *Target) (bool, error) {
 	if !object.IsURL(t.Path) {
 		_, err := os.Lstat(t.Path)
+		if failed := publish.Failure(t.Path, "looking at it", err); errors.Is(failed, publish.ErrName) {
+			return false, failed
+		}
 		return err == nil, nil // what else it is, the parts will find
 	}
 	found, err := p.at(t).visible(ctx)

@@ -39,7 +39,7 @@ func (s *Set) lock() error {
 
 func (p place) lockPath() string {
 	dir, base := filepath.Split(p.path)
-	return dir + "." + base + lockSuffix
+	return dir + Hidden(base, lockSuffix)
 }
 
 // lockedError tells another run's lock from this run's own, which two spellings of one name meet on file systems that ignore case.

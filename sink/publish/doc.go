@@ -24,6 +24,8 @@
 //
 //	.<base>.idxport-<16 hex>-<16 hex>.made  empty: what base was made of, and a hash of it as it was published; see [IsMade]
 //
+// Where a name would be longer than 255 bytes, which no file system takes, the beginning of base and a hash of it stand there for base; see [Hidden].
+//
 // A run that was killed leaves the others behind; the next run that holds the lock sweeps them, and moves an .old folder back if its
 // target is missing.
 //

@@ -6,7 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
+
+	"github.com/idxport/idxport/shell"
 )
 
 // The kinds of failure that are not a file system's own; test for them with errors.Is.
@@ -19,6 +22,8 @@ var (
 	ErrRefused = errors.New("refused")
 	// ErrNoParent: the folder that should hold the target does not exist, or is no folder.
 	ErrNoParent = errors.New("there is no folder to hold it")
+	// ErrName: the file system takes no such name or path. What it says of a name that is too long, or not in UTF-8, is this too.
+	ErrName = errors.New("no such name is possible")
 	// ErrIncomplete: what the file system holds is not what was written.
 	ErrIncomplete = errors.New("incomplete")
 )
@@ -43,16 +48,49 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// Is reports whether target is the kind that an error of the file system amounts to.
+func (e *Error) Is(target error) bool {
+	switch target {
+	case ErrName:
+		return errors.Is(e.Err, syscall.ENAMETOOLONG) || errors.Is(e.Err, syscall.EILSEQ)
+	case ErrNoParent:
+		return errors.Is(e.Err, syscall.ENOTDIR)
+	}
+	return false
+}
+
 // Hint says what the user can do about it; it may be empty.
 func (e *Error) Hint() string {
-	if e.hint == "" && errors.Is(e.Err, fs.ErrPermission) {
-		return "check who may write in " + filepath.Dir(e.Path)
+	switch {
+	case e.hint != "":
+		return e.hint
+	case errors.Is(e.Err, fs.ErrPermission):
+		return "check who may write in " + shell.Path(nearest(filepath.Dir(e.Path)))
+	case errors.Is(e.Err, syscall.ENAMETOOLONG):
+		for name := range strings.SplitSeq(filepath.ToSlash(e.Path), "/") {
+			if len(name) > maxName {
+				return fmt.Sprintf("shorten the name of %d bytes to %d, as many as file systems take", len(name), maxName)
+			}
+		}
+		return "shorten the path: names beside the output are up to 48 bytes longer"
+	case errors.Is(e.Err, syscall.ENOTDIR):
+		return "choose another path: what should be a folder is a file"
+	case errors.Is(e.Err, syscall.EILSEQ):
+		return "name it in UTF-8"
 	}
-	if e.hint == "" && errors.Is(e.Err, syscall.ENAMETOOLONG) {
-		return "shorten the name: hidden names beside it are 34 bytes longer while it is written"
-	}
-	return e.hint
+	return ""
 }
+
+// nearest is the folder dir or, if that is not there, the nearest above it that is.
+func nearest(dir string) string {
+	for _, err := os.Stat(dir); err != nil && filepath.Dir(dir) != dir; _, err = os.Stat(dir) {
+		dir = filepath.Dir(dir)
+	}
+	return dir
+}
+
+// Failure is err, which doing something for the output at path ended with, as an *Error; nil if err is nil.
+func Failure(path, doing string, err error) error { return failure(path, doing, err) }
 
 // refusal is an ErrRefused with its reason and a way out.
 func refusal(path, reason, hint string) error {

@@ -25,22 +25,24 @@ const madeSuffix = ".made"
 func IsMade(path, key string) (bool, error) {
 	at, err := locate(path)
 	if err != nil || at.info == nil || at.direct {
-		return false, err
+		return false, failure(path, "resolving it", err)
 	}
 	dir, base := filepath.Split(at.path)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return false, err
+		return false, failure(path, "listing its folder", err)
 	}
-	prefix := "." + base + ".idxport-" + key + "-"
-	i := slices.IndexFunc(entries, func(e fs.DirEntry) bool {
-		return strings.HasPrefix(e.Name(), prefix) && strings.HasSuffix(e.Name(), madeSuffix)
-	})
+	i := slices.IndexFunc(entries, func(e fs.DirEntry) bool { return strings.HasPrefix(digitsOf(e.Name(), base, madeSuffix), key+"-") })
 	if i < 0 {
 		return false, nil
 	}
 	print, err := Fingerprint(at.path)
-	return entries[i].Name() == prefix+print+madeSuffix, err
+	return entries[i].Name() == madeName(base, key, print), failure(path, "reading it", err)
+}
+
+// madeName is the name that tells what the output base was made of.
+func madeName(base, key, print string) string {
+	return Hidden(base, hiddenInfix+key+"-"+print+madeSuffix)
 }
 
 // tellMade leaves the files that tell what the outputs were made of, and removes those that told it of what was there before. What fails costs no more
@@ -61,7 +63,7 @@ func (s *Set) tellMade() {
 			if err != nil {
 				continue
 			}
-			name = "." + base + ".idxport-" + out.Key + "-" + print + madeSuffix
+			name = madeName(base, out.Key, print)
 		}
 		for _, entry := range entries {
 			if isMadeName(entry.Name(), base) && entry.Name() != name {
@@ -79,12 +81,8 @@ func (s *Set) tellMade() {
 
 // isMadeName tells whether name tells what the output base was made of.
 func isMadeName(name, base string) bool {
-	middle, ok := strings.CutPrefix(name, "."+base+".idxport-")
-	if !ok {
-		return false
-	}
-	digits, ok := strings.CutSuffix(middle, madeSuffix)
-	return ok && len(digits) == 2*hiddenDigits+1 && digits[hiddenDigits] == '-' && strings.Trim(digits, "0123456789abcdef-") == ""
+	digits := digitsOf(name, base, madeSuffix)
+	return len(digits) == 2*hiddenDigits+1 && digits[hiddenDigits] == '-'
 }
 
 // Fingerprint is a hash, of 16 hexadecimal digits, over the content of the file at path, or over the names and contents of all files in a folder.

@@ -2,6 +2,7 @@ package publish
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"io/fs"
@@ -10,10 +11,12 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 )
 
-// What hidden names end with.
+// What hidden names have behind the name of their target, and what they end with.
 const (
+	hiddenInfix   = ".idxport-"
 	partialSuffix = ".partial"
 	oldSuffix     = ".old"
 	lockSuffix    = ".idxport-lock"
@@ -36,17 +39,46 @@ func (p place) hidden(suffix string) string {
 	var random [hiddenDigits / 2]byte
 	_, _ = rand.Read(random[:]) // never fails, says its documentation
 	dir, base := filepath.Split(p.path)
-	return dir + "." + base + ".idxport-" + hex.EncodeToString(random[:]) + suffix
+	return dir + Hidden(base, hiddenInfix+hex.EncodeToString(random[:])+suffix)
+}
+
+// Lengths of names, in bytes.
+const (
+	maxName     = 255 // that file systems take
+	shownOfLong = 64  // of a name that is too long for a hidden one
+)
+
+// Hidden returns the hidden name beside base that ends with tail: .<base><tail>. Where file systems would not take that, the beginning of base and a hash of it
+// stand for base.
+func Hidden(base, tail string) string {
+	if len("."+base+tail) <= maxName {
+		return "." + base + tail
+	}
+	cut := min(shownOfLong, len(base))
+	for cut > 0 && cut < len(base) && !utf8.RuneStart(base[cut]) {
+		cut--
+	}
+	hash := sha256.Sum256([]byte(base))
+	return "." + base[:cut] + "-" + hex.EncodeToString(hash[:16]) + tail
 }
 
 // isHidden reports whether name could be hidden's for the target base.
 func isHidden(name, base, suffix string) bool {
-	middle, ok := strings.CutPrefix(name, "."+base+".idxport-")
-	if !ok {
-		return false
+	digits := digitsOf(name, base, suffix)
+	return len(digits) == hiddenDigits && !strings.Contains(digits, "-")
+}
+
+// digitsOf returns the hexadecimal digits, with hyphens perhaps, of a hidden name that ends with suffix; "" if name is none of the target base.
+func digitsOf(name, base, suffix string) string {
+	at := strings.LastIndex(name, hiddenInfix)
+	if at < 0 || !strings.HasSuffix(name, suffix) || name != Hidden(base, name[at:]) {
+		return ""
 	}
-	digits, ok := strings.CutSuffix(middle, suffix)
-	return ok && len(digits) == hiddenDigits && strings.Trim(digits, "0123456789abcdef") == ""
+	digits := strings.TrimSuffix(name[at+len(hiddenInfix):], suffix)
+	if strings.Trim(digits, "0123456789abcdef-") != "" {
+		return ""
+	}
+	return digits
 }
 
 // locate finds a target's place.
@@ -62,6 +94,9 @@ func locate(path string) (place, error) {
 	}
 	if errors.Is(err, syscall.ENOTDIR) { // a file stands where a folder should
 		return place{}, &Error{Path: path, Reason: "what should be a folder is a file", Err: ErrNoParent, hint: "choose another path"}
+	}
+	if path != "" && errors.Is(err, fs.ErrNotExist) { // else there is a root, and whereIs says what is missing below it
+		return place{}, &Error{Path: path, Reason: noRoot(path), Err: ErrNoParent, hint: "go to a folder that exists, or name the output by a path from its root"}
 	}
 	if err != nil {
 		return place{}, err
@@ -82,6 +117,14 @@ func locate(path string) (place, error) {
 		}
 		at.missing = append([]string{dir}, at.missing...)
 	}
+}
+
+// noRoot says why path leads nowhere at all.
+func noRoot(path string) string {
+	if filepath.IsAbs(path) {
+		return "there is no drive " + filepath.VolumeName(path)
+	}
+	return "the working directory does not exist any more"
 }
 
 func whereIs(path string) (place, error) {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/idxport/idxport/shell"
 )
 
 // refuseDangerous refuses targets whose replacement would destroy what is no output, whatever the options.
@@ -60,10 +62,10 @@ func refuseFolder(out *output) error {
 		return refusal(out.Path, "is the root of a file system", inside)
 	}
 	work, err := os.Getwd()
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // one that was removed is in no folder
 		return failure(out.Path, "asking for the working folder", err)
 	}
-	if holds(out.info, work) {
+	if err == nil && holds(out.info, work) {
 		return refusal(out.Path, "is the working folder or holds it", inside)
 	}
 	mounted, err := isMountPoint(out.path)
@@ -121,7 +123,7 @@ func checkParent(out *output) error {
 		if _, err := os.Stat(named); err == nil { // a link there leads to where there is no folder
 			named = parent
 		}
-		return &Error{Path: out.Path, Err: ErrNoParent, hint: "mkdir -p " + named}
+		return &Error{Path: out.Path, Err: ErrNoParent, hint: "mkdir -p " + shell.Path(named)}
 	}
 	if len(out.missing) > 0 {
 		parent = filepath.Dir(out.missing[0])

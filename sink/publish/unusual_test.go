@@ -11,22 +11,82 @@ import (
 	"syscall"
 	"testing"
 	"testing/iotest"
+	"unicode/utf8"
+
+	"github.com/idxport/idxport/shell"
 )
 
-// TestLongNames asks for names that the file system has no room for: for the file itself, or only for the hidden name beside it.
+// TestLongNames makes outputs with the longest names that a file system takes, and one that is a byte longer.
 func TestLongNames(t *testing.T) {
 	t.Parallel()
-	const most = 255 // bytes of a name on every common file system
-	for name, hint := range map[string]string{strings.Repeat("x", most+1): "", strings.Repeat("x", most): "34 bytes longer"} {
+	long := strings.Repeat("x", maxName+1)
+	err := commitFile(filepath.Join(t.TempDir(), long), "new", Options{})
+	var e *Error
+	if !errors.Is(err, ErrName) || !errors.Is(err, syscall.ENAMETOOLONG) || !errors.As(err, &e) || !strings.Contains(e.Hint(), "256 bytes to 255") {
+		t.Errorf("256 bytes: found %v, expected %v with a hint", err, ErrName)
+	}
+	for _, name := range []string{long[:207], long[:208], long[:221], long[:222], long[:maxName], "x" + strings.Repeat("ü", 127), strings.Repeat("\xff", maxName)} {
 		dir := t.TempDir()
-		err := commitFile(filepath.Join(dir, name), "new", Options{})
-		var e *Error
-		if !errors.Is(err, syscall.ENAMETOOLONG) || !errors.As(err, &e) || !strings.Contains(e.Hint(), hint) {
-			t.Errorf("a name of %d bytes: found %v, expected %v with a hint", len(name), err, syscall.ENAMETOOLONG)
+		path := filepath.Join(dir, name)
+		left := filepath.Join(dir, Hidden(name, hiddenInfix+"0123456789abcdef"+partialSuffix))
+		other := filepath.Join(dir, Hidden(long[:maxName-1], hiddenInfix+"0123456789abcdef"+partialSuffix))
+		write(t, left, "")
+		write(t, other, "")
+		s, err := Prepare([]Target{{Path: path, Key: oneKey}}, Options{})
+		if err != nil {
+			t.Errorf("%d bytes: %v", len(name), err)
+			continue
 		}
-		if left := readTree(t, dir); len(left) > 0 {
-			t.Errorf("a name of %d bytes: found %v, expected nothing", len(name), left)
+		if _, err := Prepare([]Target{{Path: path}}, Options{}); !errors.Is(err, ErrLocked) {
+			t.Errorf("%d bytes: found %v, expected %v", len(name), err, ErrLocked)
 		}
+		if err := s.Commit(); err != nil {
+			t.Errorf("%d bytes: %v", len(name), err)
+		}
+		for key, want := range map[string]bool{oneKey: true, otherKey: false} {
+			if same, err := IsMade(path, key); same != want || err != nil {
+				t.Errorf("%d bytes: found %v, %v, expected %v", len(name), same, err, want)
+			}
+		}
+		if found := readTree(t, dir); len(found) != 3 { // the output, its marker, and what the run with another name left
+			t.Errorf("%d bytes: found %v", len(name), found)
+		}
+	}
+}
+
+// TestHidden: what is short has the names that it always had, and what is long is told apart.
+func TestHidden(t *testing.T) {
+	t.Parallel()
+	const tail = ".idxport-0123456789abcdef-0123456789abcdef.made"
+	short := strings.Repeat("x", maxName-1-len(tail))
+	if found := Hidden(short, tail); found != "."+short+tail {
+		t.Errorf("found %q", found)
+	}
+	seen := map[string]bool{}
+	for _, base := range []string{short + "a", short + "b", short + "ü", strings.Repeat("x", 63) + strings.Repeat("ü", 96), strings.Repeat("\x80", maxName)} {
+		name := Hidden(base, tail)
+		if seen[name] || len(name) > maxName || utf8.ValidString(base) && !utf8.ValidString(name) || !strings.HasSuffix(name, tail) {
+			t.Errorf("%q: found %q, of %d bytes", base, name, len(name))
+		}
+		seen[name] = true
+	}
+}
+
+// TestHintNamesAFolder: the nearest one that is there, as a word of a shell.
+func TestHintNamesAFolder(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "a b")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"x.csv", "none/x.csv", "none/nor/this/x.csv"} {
+		e := &Error{Path: filepath.Join(dir, path), Err: fs.ErrPermission}
+		if want := "check who may write in " + shell.Path(dir); e.Hint() != want {
+			t.Errorf("%s: found the hint %q, expected %q", path, e.Hint(), want)
+		}
+	}
+	if e := (&Error{Path: "none/nor/this/x.csv", Err: fs.ErrPermission}); e.Hint() != "check who may write in ." {
+		t.Errorf("found the hint %q, expected the working folder", e.Hint())
 	}
 }
 

@@ -24,10 +24,11 @@ var layers = map[string][]string{
 	"source/compressed":         {"source/compressed/inflate"},
 	"source/compressed/inflate": nil,
 	"sink/compressed":           nil,
-	"sink/publish":              nil,
-	"sink/plan":                 {"object", "sink/publish", "source"},
+	"shell":                     nil,
+	"sink/publish":              {"shell"},
+	"sink/plan":                 {"object", "shell", "sink/publish", "source"},
 	"source":                    {"source/idx", "source/compressed"},
-	"source/dataset":            {"source", "source/idx"},
+	"source/dataset":            {"shell", "source", "source/idx"},
 	"schema":                    {"source", "source/idx"},
 	"source/flat":               {"source/idx"},
 	"source/picture":            {"source/idx"},
@@ -37,7 +38,7 @@ var layers = map[string][]string{
 	"source/png":                {"schema", "source", "source/idx", "source/picture"},
 	"source/sourcetest":         nil,
 	"source/npy":                {"schema", "source", "source/idx"},
-	"source/formats":            {"source", "source/..."},
+	"source/formats":            {"shell", "source", "source/..."},
 	"sink":                      {"schema"},
 	"sink/layout":               {"schema", "sink", "sink/images", "source", "source/idx"},
 	"sink/arrow":                {"schema", "sink", "sink/compressed", "sink/layout", "source", "source/idx"},
@@ -57,7 +58,7 @@ var layers = map[string][]string{
 	"sink/formats":              {"schema", "sink/...", "sink"},
 	"pipeline":                  {"schema", "sink", "source"},
 	"object":                    {"source"},
-	"cmd/idxport":               {"object", "pipeline", "schema", "sheet", "sink", "sink/...", "source", "source/..."},
+	"cmd/idxport":               {"object", "pipeline", "schema", "shell", "sheet", "sink", "sink/...", "source", "source/..."},
 }
 
 // forbidden are imports that no package of the product may have: pqarrow brings in gRPC and 33 MB.
