@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/card"
 	"github.com/idxport/idxport/sink/formats"
@@ -60,7 +61,7 @@ func (arg outputArg) divide(j *job, f formats.Format, o *convertOptions, out out
 func (arg outputArg) hub(j *job, out output) (output, error) {
 	if len(arg.formats) > 1 {
 		return out, usagef("a folder of the layout huggingface is a data set by itself, with a card and all splits; it cannot hold other formats").
-			hint("give it a folder of its own: -o parquet=%s/huggingface/", strings.TrimRight(arg.path, "/"))
+			hint("give it a folder of its own: -o parquet=%s", shell.Quote(strings.TrimRight(arg.path, "/")+"/huggingface/"))
 	}
 	out.path = filepath.Clean(filepath.Dir(out.path))
 	out.division = &division{mark: publish.CardMark, class: "data", stem: j.hubName(), extension: out.format.Extension}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/object"
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
@@ -81,18 +82,19 @@ func collision(arg outputArg, out output, a, b *job) error {
 		return e.hint("%s", a.choice())
 	}
 	stem, ext := formats.SplitName(strings.TrimRight(arg.path, "/"))
+	each := func(ending string) string { return shell.Path(format + stem + ending) }
 	if out.format.Folder {
-		return e.hint("write -o '%s%s-{split}' for a folder each; or %s", format, stem, a.choice())
+		return e.hint("write -o %s for a folder each; or %s", each("-{split}"), a.choice())
 	}
-	return e.hint("write -o '%s%s-{split}%s' for a file each, or -o %s%s/ for a folder; or %s", format, stem, ext, format, stem, a.choice())
+	return e.hint("write -o %s for a file each, or -o %s for a folder; or %s", each("-{split}"+ext), each("/"), a.choice())
 }
 
 // choice is advice on how to convert this job alone.
 func (j *job) choice() string {
 	if j.split.Name != "" {
-		return "choose one with --split " + j.split.Name
+		return "choose one with --split " + shell.Quote(j.split.Name)
 	}
-	return "convert one at a time, such as " + j.split.Files[0].Path
+	return "convert one at a time, such as " + shell.Path(j.split.Files[0].Path)
 }
 
 // expand is the outputs of arg in format f for one split.

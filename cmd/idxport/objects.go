@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/object"
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/plan"
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
@@ -168,7 +169,7 @@ func (o *convertOptions) checkObjects(jobs []*job) error {
 		case o.ifChanged:
 			return usagef("--if-changed: %s cannot be marked with what it was made of", out.path).hint("leave out --if-changed, or add --overwrite")
 		case o.verify:
-			return usagef("--verify: %s cannot be read before it is there", out.path).hint("compare it afterwards: idxport verify %s INPUT", out.path)
+			return usagef("--verify: %s cannot be read before it is there", out.path).hint("compare it afterwards: idxport verify %s INPUT", shell.Path(out.path))
 		case slices.ContainsFunc(jobs, func(j *job) bool { return j.reads(out.path) }):
 			return &publish.Error{Path: out.path, Reason: "is an input", Err: publish.ErrRefused}
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/object"
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/flat"
@@ -36,7 +37,7 @@ func (o *inputOptions) findOthers(ctx context.Context) ([]dataset.Split, error) 
 			return nil, usagef("standard input is a table, expected no other inputs")
 		}
 		if in.Name != "" && len(found) > 0 && !found[0].Format.OneColumn {
-			return nil, usagef("%s=%s: %s is a table, which has names for its columns", in.Name, in.Path, shownPath(in.Path)).hint("leave out %s=", in.Name)
+			return nil, usagef("%s=%s: %s is a table, which has names for its columns", in.Name, in.Path, shownPath(in.Path)).hint("leave out %s", shell.Quote(in.Name+"="))
 		}
 		if len(found) > 1 && len(o.inputs) > 1 {
 			return nil, usagef("%s holds %d tables, expected one: several inputs are the columns of one table", in.Path, len(found))

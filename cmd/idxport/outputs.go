@@ -10,6 +10,7 @@ import (
 	"sync"
 	"unicode"
 
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source/dataset"
 )
@@ -127,7 +128,7 @@ func cutFormat(arg string) (f formats.Format, path string, ok bool, err error) {
 	switch {
 	case !known:
 		unknown := unknownFormat("-o "+arg, word)
-		asPath := "a path is written -o './" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		asPath := "a path is written -o " + shell.Path("./"+arg)
 		err = unknown.hint("%s", strings.TrimSpace(unknown.advice+" "+asPath))
 	case path == "":
 		err = usagef("-o %s: the path is empty", arg).hint("perhaps a variable of the shell is not set")
@@ -177,9 +178,9 @@ func endsAsFolder(path string) bool {
 // unknownEnding is the hint for an output whose ending ext no format has.
 func unknownEnding(arg, ext string) string {
 	if f, ok := formats.Named(ext[1:]); ok && f.Folder {
-		return fmt.Sprintf("a %s output is a folder: write -o %s=%s", f.Name, f.Name, strings.TrimSuffix(arg, ext))
+		return fmt.Sprintf("a %s output is a folder: write -o %s=%s", f.Name, f.Name, shell.Quote(strings.TrimSuffix(arg, ext)))
 	}
-	return fmt.Sprintf("name the format (-o parquet=%s), use one of %s, or write %s/ for a folder", arg, strings.Join(endings(), " "), arg)
+	return fmt.Sprintf("name the format (-o parquet=%s), use one of %s, or write %s for a folder", shell.Quote(arg), strings.Join(endings(), " "), shell.Path(arg+"/"))
 }
 
 // endings lists how files of the known formats end.

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/idxport/idxport/object"
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/plan"
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source/dataset"
@@ -110,7 +111,7 @@ func (p *program) plan(ctx context.Context, c *cli.Command, r *report) error {
 	for _, t := range made.Targets {
 		r.tell("info", fmt.Sprintf("%s  %s in %s", t.Path, counted(t.Rows, "row"), counted(int64(len(t.Parts)), "part")))
 	}
-	r.tell("info", fmt.Sprintf("%s  parts 0 to %d: idxport convert --plan %[1]s --part N", path, made.Parts()-1))
+	r.tell("info", fmt.Sprintf("%s  parts 0 to %d: idxport convert --plan %s --part N", path, made.Parts()-1, shell.Path(path)))
 	return nil
 }
 
@@ -167,7 +168,7 @@ func (p *program) addTarget(ctx context.Context, o *convertOptions, made *plan.P
 		}
 		if whole && t.Rows > 0 {
 			perPart = t.Rows
-			r.note("%s is compressed and has no seek table that fits, so that %s is one part; for more: idxport convert %[1]s -o NAME.idx.zst, and plan with that", f.Path, t.Path)
+			r.note("%s is compressed and has no seek table that fits, so that %s is one part; for more: idxport convert %s -o NAME.idx.zst, and plan with that", f.Path, t.Path, shell.Path(f.Path))
 		}
 	}
 	if o.classes != "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/idxport/idxport/object"
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/formats"
 )
 
@@ -132,7 +133,7 @@ func parseSheet(arg string) (outputArg, error) {
 	if ext := filepath.Ext(placeholder().ReplaceAllString(arg, "")); !o.container && arg != stdout && !strings.EqualFold(ext, o.formats[0].Extension) {
 		if ext != "" {
 			return o, usagef("-o %s: a sheet is a PNG file, found the ending %s", arg, ext).
-				hint("write -o %s.png; idxport convert writes the data in other formats", strings.TrimSuffix(strings.TrimSuffix(arg, ext), ".png"))
+				hint("write -o %s; idxport convert writes the data in other formats", shell.Path(strings.TrimSuffix(strings.TrimSuffix(arg, ext), ".png")+".png"))
 		}
 		o.container = true
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
 )
 
@@ -68,7 +69,7 @@ func distinct(files []File, names []Name) error {
 			if a.Name != b.Name {
 				continue
 			}
-			advice := fmt.Sprintf("several files are the columns of one table; name them: left=%s right=%s", b.Path, a.Path)
+			advice := fmt.Sprintf("several files are the columns of one table; name them: left=%s right=%s", shell.Quote(b.Path), shell.Quote(a.Path))
 			if commonSplit([]Name{names[i], names[j]}) == "" && names[i].Split != "" {
 				advice = "several files are the columns of one table: convert one split at a time, or give the folder"
 			}
@@ -175,6 +176,6 @@ func checkSwapped(files []File) error {
 	return &Error{
 		Message: fmt.Sprintf("images and labels are swapped: found %s in %s and %s in %s, expected it the other way round",
 			image.Header, filepath.Base(image.Path), label.Header, filepath.Base(label.Path)),
-		Advice: fmt.Sprintf("if the files' names are wrong, say which is which: image=%s label=%s", label.Path, image.Path),
+		Advice: fmt.Sprintf("if the files' names are wrong, say which is which: image=%s label=%s", shell.Quote(label.Path), shell.Quote(image.Path)),
 		Paths:  []string{image.Path, label.Path}, Err: ErrSwapped}
 }

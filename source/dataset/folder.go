@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -180,7 +181,7 @@ func (f finder) foldersWithFiles(dir string, depth int) (found []string) {
 		if slices.ContainsFunc(inside, func(e fs.DirEntry) bool {
 			return !e.IsDir() && !hidden(e.Name()) && ParseName(e.Name()).Format != ""
 		}) {
-			found = append(found, sub)
+			found = append(found, shell.Path(sub))
 		}
 		if depth > 1 {
 			found = append(found, f.foldersWithFiles(sub, depth-1)...)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
 )
 
@@ -236,7 +237,7 @@ func inFiles(dir string, names []string) ([]Table, error) {
 		if i := slices.IndexFunc(tables, func(t Table) bool { return t.Name == table.Name }); i >= 0 && !f.OneColumn {
 			return nil, source.ErrorIn(dir, &Error{
 				Message: fmt.Sprintf("found %s in two formats, %s and %s", table.Name, filepath.Base(tables[i].Paths[0]), name),
-				Advice:  "give one of the files: " + path,
+				Advice:  "give one of the files: " + shell.Path(path),
 			})
 		}
 		tables = append(tables, table)
