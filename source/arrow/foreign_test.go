@@ -103,6 +103,7 @@ func TestRefused(t *testing.T) {
 		"no-bytes":     {ErrValue, "column image, row 0: found a null"},
 		"no-rows":      {ErrUnsupported, "without rows"},
 		"struct":       {ErrUnsupported, "found a struct"},
+		"pixels-gap":   {ErrUnsupported, "found 3 columns pixel0…pixel3 without pixel2, expected all elements of a record"},
 		"same-names":   {ErrUnsupported, "column label: found two columns of this name"},
 
 		"dictionary-numbers": {ErrUnsupported, "column label: found the type dictionary<uint8>"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/flat"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -22,7 +23,6 @@ type resolver struct {
 
 	columns []*column
 	names   map[string]bool // of the columns
-	scalars []*field        // that were not made columns yet, as they may be elements of a tensor
 	classes map[string][]string
 	notes   []string
 	omitted []source.Omission
@@ -41,28 +41,21 @@ func (r *resolver) omit(name, kind, why string) {
 // resolve makes the columns.
 func (r *resolver) resolve() error {
 	r.names, r.classes = map[string]bool{}, features(r.schema.metadata)
-	for i := range r.schema.fields {
-		f := &r.schema.fields[i]
-		if storeOf(f) != source.NoNumber && !pandasIndex(f) {
-			r.scalars = append(r.scalars, f)
-			continue
-		}
-		if err := r.flush(); err != nil {
-			return err
-		}
-		if r.passedOver(f) {
-			continue
-		}
-		c, err := r.tensor(f)
-		if err == nil {
-			err = r.add(c)
-		}
-		if err != nil {
-			return err
-		}
+	names := make([]string, len(r.schema.fields))
+	for i, f := range r.schema.fields {
+		names[i] = f.name
 	}
-	if err := r.flush(); err != nil {
-		return err
+	found, bad := flat.Group(names, len(names), func(i int) bool {
+		f := &r.schema.fields[i]
+		return !isNumber(f) || knownScalar(f)
+	})
+	if bad != nil {
+		return unsupported("", bad.Advice, "found %s", bad.Message)
+	}
+	for _, g := range found {
+		if err := r.group(g); err != nil {
+			return err
+		}
 	}
 	if len(r.columns) == 0 {
 		return unsupported("", "", "found no column of numbers or pictures, expected at least one")

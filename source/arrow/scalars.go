@@ -10,30 +10,8 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// flush makes columns of the columns of numbers that stand side by side: scalars, or the elements of tensors.
-func (r *resolver) flush() error {
-	run := r.scalars
-	r.scalars = nil
-	for len(run) > 0 {
-		// What is known to be a scalar is no element.
-		n := slices.IndexFunc(run, knownScalar)
-		if n == 0 {
-			if err := r.scalar(run[0]); err != nil {
-				return err
-			}
-			run = run[1:]
-			continue
-		}
-		if n < 0 {
-			n = len(run)
-		}
-		if err := r.group(run[:n]); err != nil {
-			return err
-		}
-		run = run[n:]
-	}
-	return nil
-}
+// isNumber reports whether f holds single numbers, which are data.
+func isNumber(f *field) bool { return storeOf(f) != source.NoNumber && !pandasIndex(f) }
 
 func knownScalar(f *field) bool {
 	shape, ok := metadataShape(f)
@@ -51,33 +29,34 @@ func (r *resolver) scalar(f *field) error {
 	return r.add(c)
 }
 
-// group makes columns of fields, of which those whose names are numbered in a row are tensors.
-func (r *resolver) group(fields []*field) error {
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.name
+// group makes the fields of g a column: a tensor of them all, a scalar, or what the only one holds.
+func (r *resolver) group(g flat.Field) error {
+	leaves := make([]*field, len(g.Columns))
+	for i, c := range g.Columns {
+		leaves[i] = &r.schema.fields[c]
 	}
-	for _, g := range flat.Group(names) {
-		first := fields[g.Columns[0]]
-		if len(g.Columns) == 1 {
-			shape, ok := shapeOf(first, 1)
-			if !ok || len(shape) == 0 {
-				if err := r.scalar(first); err != nil {
-					return err
-				}
-				continue
-			}
-			g.Name, g.Shape, g.Guess = strings.TrimSuffix(first.name, "0"), shape, "" // as our own layout columns has it
-			if g.Name == "pixel" {
-				g.Name = flat.Image
-			}
-		}
-		leaves := fields[g.Columns[0] : g.Columns[len(g.Columns)-1]+1]
-		if err := r.elements(g, leaves); err != nil {
+	first := leaves[0]
+	switch {
+	case len(leaves) > 1:
+		return r.elements(g, leaves)
+	case r.passedOver(first):
+		return nil
+	case !isNumber(first):
+		c, err := r.tensor(first)
+		if err != nil {
 			return err
 		}
+		return r.add(c)
 	}
-	return nil
+	shape, ok := shapeOf(first, 1)
+	if !ok || len(shape) == 0 {
+		return r.scalar(first)
+	}
+	g.Name, g.Shape, g.Guess = strings.TrimSuffix(first.name, "0"), shape, "" // as our own layout columns has it
+	if g.Name == "pixel" {
+		g.Name = flat.Image
+	}
+	return r.elements(g, leaves)
 }
 
 // elements makes leaves, a column for each element, the tensor g.

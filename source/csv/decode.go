@@ -34,8 +34,9 @@ func (t *Table) Decode(b *source.Raw) error {
 // parseLine parses the line of a row of b.
 func (t *Table) parseLine(b *source.Raw, line []byte, row int) error {
 	rest := line
-	for i := range t.fields {
-		f := &t.fields[i]
+	for i := range t.parts {
+		p := &t.parts[i]
+		f := &t.fields[p.field]
 		if f.column < 0 {
 			text, behind, ok := nextField(rest, t.comma)
 			if !ok {
@@ -48,15 +49,15 @@ func (t *Table) parseLine(b *source.Raw, line []byte, row int) error {
 			rest = behind
 			continue
 		}
-		size := f.count * f.dtype.Size()
-		dst := b.Columns[f.column][row*size : (row+1)*size]
+		size := f.dtype.Size()
+		dst := b.Columns[f.column][(row*f.count+p.at)*size:][:p.count*size]
 		n := 0
 		if f.dtype == idx.Uint8 {
 			var used int
 			n, used = parseUint8s(dst, rest, t.comma)
 			rest = rest[used:]
 		}
-		for ; n < f.count; n++ {
+		for ; n < p.count; n++ {
 			text, behind, ok := nextField(rest, t.comma)
 			if !ok {
 				return t.countError(b, line, row)
@@ -69,7 +70,7 @@ func (t *Table) parseLine(b *source.Raw, line []byte, row int) error {
 				if advice == "" && f.Shape == nil && len(t.columns) > 1 {
 					advice = "the rows at the start and end of the file have no such values"
 				}
-				return inRow(b.First+int64(row), t.name(f.first+n), advice, "%s", message)
+				return inRow(b.First+int64(row), t.name(p.first+n), advice, "%s", message)
 			}
 		}
 	}

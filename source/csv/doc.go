@@ -6,10 +6,12 @@
 //	compression  by content, as package compressed does
 //	separator    of , tab ; | the one that the first line has most of, outside of quotes; spaces where there is none of them
 //	header       the first line, unless all its fields are numbers, or say that one is missing (NA, null, ?); with numpy's "# " before it
-//	counted      0, 1, 2, … behind an empty field, or more than 256 of them, are the header of pandas for columns without names: as no header
+//	counted      0, 1, 2, … or 1, 2, 3, …, which pandas writes for columns without names, are a
+//	             header if they do not fit the rows, stand in quotes as these do not, or behind an
+//	             empty field; a row if the rows go on counting; else it must be said which
 //	lines        end with LF or CRLF; the last may have no end; empty lines may follow it
 //	quotes       as RFC 4180 has them, also around numbers; spaces around a number are ignored; a byte order mark (UTF-8) too
-//	tensors      by the names in the header: see package flat
+//	tensors      by the names in the header, in any order: see package flat
 //	no header    n² numbers are an image; one more, and it is a label in front of it; any other number is a record of one dimension
 //	labels       whole numbers are integers there also with a point, 5.0, as in one array with the pixels
 //	types        by the first megabyte: integers 0…255 are uint8, others int32; what has a point or an exponent is float64, or float32

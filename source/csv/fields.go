@@ -138,26 +138,6 @@ func isMissing(text []byte) bool {
 	return false
 }
 
-// mostRow is the largest number that a row of unsigned bytes has which counts its fields: a line that counts further is no such row.
-const mostRow = 255
-
-// countsFields tells whether line has the numbers 0, 1, 2, …, which are the names that pandas gives to columns without names. It is a header for sure if
-// they stand behind an empty field, for the column of row numbers, or are too many for a row of pixels.
-func countsFields(line []byte, comma byte) (counts, header bool) {
-	shift, n := 0, 0
-	eachField(line, comma, func(i int, text []byte) bool {
-		n = i
-		if i == 0 && len(text) == 0 {
-			shift = 1
-			return true
-		}
-		v, ok := parseNumber(text)
-		counts = ok && v.integer && v.value == float64(i-shift)
-		return counts
-	})
-	return counts && n > 1, counts && (shift > 0 && n > 0 || n > mostRow)
-}
-
 // names are the contents of the fields of the header, behind what numpy.savetxt puts before it.
 func names(line []byte, comma byte) []string {
 	text := strings.TrimPrefix(string(line), "# ") // what the names are parts of

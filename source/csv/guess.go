@@ -67,40 +67,23 @@ func (s *seen) dtype() idx.DType {
 // look observes the whole lines of text, which begins with the row first, and returns their number. Lines that do not have the right number of
 // fields are left to Decode.
 func (t *Table) look(text []byte, first int64, whole bool) int64 {
-	rows := int64(0)
-	for len(text) > 0 {
-		n, _ := lineEnd(text, false)
-		if n == 0 {
-			if !whole {
-				break
-			}
-			n = len(text)
-		}
-		line := trimEnd(text[:n])
-		text = text[n:]
-		if len(line) == 0 {
-			continue
-		}
-		t.lookLine(line, first+rows)
-		rows++
-	}
-	return rows
+	return int64(eachLine(text, whole, func(row int, line []byte) { t.lookLine(line, first+int64(row)) }))
 }
 
 func (t *Table) lookLine(line []byte, row int64) {
 	k, left := 0, 0
-	if len(t.fields) > 0 {
-		left = t.fields[0].count
+	if len(t.parts) > 0 {
+		left = t.parts[0].count
 	}
 	eachField(line, t.comma, func(_ int, text []byte) bool {
 		for left == 0 {
-			if k++; k >= len(t.fields) {
+			if k++; k >= len(t.parts) {
 				return false
 			}
-			left = t.fields[k].count
+			left = t.parts[k].count
 		}
 		left--
-		t.fields[k].seen.observe(text, row)
+		t.fields[t.parts[k].field].seen.observe(text, row)
 		return true
 	})
 }

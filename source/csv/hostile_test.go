@@ -43,8 +43,11 @@ func TestManyNames(t *testing.T) {
 	}{
 		"one column":       {func(i int) string { return fmt.Sprint("p", i) }, 1_000_000, true},
 		"rows by columns":  {func(i int) string { return fmt.Sprintf("%dx%d", i/1000+1, i%1000+1) }, 1_000_000, true},
+		"backwards":        {func(i int) string { return fmt.Sprint("p", 1_000_000-i) }, 1_000_000, false},
+		"column by column": {func(i int) string { return fmt.Sprintf("%dx%d", i%500+1, i/500+1) }, 250_000, true},
 		"different names":  {func(i int) string { return fmt.Sprintf("%dp", i) }, maxColumns + 1, false},
 		"different stems":  {func(i int) string { return fmt.Sprintf("a%dx1", i) }, maxColumns + 1, false},
+		"numbers apart":    {func(i int) string { return fmt.Sprint("p", 5*i+2) }, maxColumns + 1, false},
 		"too many numbers": {func(i int) string { return fmt.Sprint("p", i) }, maxNamed + 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {

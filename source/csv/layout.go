@@ -12,17 +12,29 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A field is fields of a line, side by side, that make one column of the table, or are passed over.
+// A field is fields of a line that make one column of the table, or are passed over.
 type field struct {
 	flat.Field
-	first, count int
+	first, count int // the place of the first element in a line, and their number
 	column       int // of the table; −1: passed over
 	dtype        idx.DType
 	seen         seen
 }
 
+// A part is fields of a line, side by side, that are elements of a field, one after another. A
+// field is one part, unless its elements stand in another order than their numbers.
+type part struct {
+	field        int
+	first, count int // in a line
+	at           int // in the record
+}
+
 // maxColumns is the most columns of the table: each costs whoever writes it. Elements of one record are no columns here.
 const maxColumns = 1 << 16
+
+// maxParts is the most parts of all fields, where elements stand in another order than their numbers:
+// those of a picture of 512×512 pixels, column by column.
+const maxParts = 1 << 18
 
 // labelName is what the labels are called where nothing else is known.
 const labelName = "label"
@@ -31,13 +43,16 @@ const labelName = "label"
 const maxNamed = 1 << 20
 
 // group finds the tensors by the names of the header.
-func (t *Table) group(shape []int) error {
+func (t *Table) group(shape []int, like []source.Column) error {
 	if len(t.names) > 1 && slices.Contains(t.names[1:], "") {
 		return failf("if lines end with a separator, remove that", "column %d of the header has no name, expected names for all but the first", slices.Index(t.names[1:], "")+2)
 	}
-	found, ok := flat.GroupUpTo(maxColumns, t.names)
-	if !ok {
-		return failf("number the elements of one record, as in pixel0, pixel1", "the header has more than %d columns, which is too many", maxColumns)
+	// What is expected tells which are columns of their own.
+	found, bad := flat.Group(t.names, maxColumns, func(i int) bool {
+		return slices.ContainsFunc(like, func(c source.Column) bool { return c.Scalar() && c.Name == t.names[i] })
+	})
+	if bad != nil {
+		return failf(bad.Advice, "the header has %s", bad.Message)
 	}
 	tensors, used := 0, 0
 	for _, f := range found {
@@ -56,8 +71,14 @@ func (t *Table) group(shape []int) error {
 		if f.Guess != "" {
 			t.note("%s; --shape says otherwise", f.Guess)
 		}
-		t.add(f, len(f.Columns))
+		if err := t.addParts(len(t.fields), f.Columns); err != nil {
+			return err
+		}
+		first, count := f.Columns[0], len(f.Columns)
+		f.Columns = nil // the parts say it
+		t.fields = append(t.fields, field{Field: f, first: first, count: count})
 	}
+	slices.SortFunc(t.parts, func(a, b part) int { return a.first - b.first })
 	if shape != nil && used == 0 {
 		return shapeError("no column has %s elements, expected %s", count(product(shape)), t.tensors())
 	}
@@ -122,7 +143,7 @@ func (t *Table) arrange(shape []int) error {
 		}
 		guess = fmt.Sprintf("%d fields taken for a record of %s", n, idx.ShapeText(shape))
 	}
-	if t.names == nil {
+	if t.names == nil && !t.told {
 		t.note("no header, as the first line is all numbers")
 	}
 	if guess != "" {
@@ -130,7 +151,7 @@ func (t *Table) arrange(shape []int) error {
 	}
 	if label == 1 {
 		name := labelName
-		if t.names != nil && !isDigits(t.names[first]) {
+		if t.names != nil && t.counted == nil {
 			name = t.names[first]
 		}
 		t.add(flat.Field{Name: name}, 1)
@@ -146,9 +167,6 @@ func (t *Table) arrange(shape []int) error {
 	return t.checkNames()
 }
 
-// isDigits tells whether name is a number, and so no name.
-func isDigits(name string) bool { return strings.Trim(name, "0123456789") == "" }
-
 // squareSide is the side of a square of n elements, or 0 if there is none.
 func squareSide(n int) int {
 	if n < 1 {
@@ -160,13 +178,45 @@ func squareSide(n int) int {
 	return 0
 }
 
+// add adds the field f of the next n fields of a line.
 func (t *Table) add(f flat.Field, n int) {
 	first := 0
-	if k := len(t.fields); k > 0 {
-		first = t.fields[k-1].first + t.fields[k-1].count
+	if k := len(t.parts); k > 0 {
+		first = t.parts[k-1].first + t.parts[k-1].count
 	}
-	f.Columns = nil // first and count say it
+	t.parts = append(t.parts, part{field: len(t.fields), first: first, count: n})
 	t.fields = append(t.fields, field{Field: f, first: first, count: n})
+}
+
+// addParts adds the parts of a field whose elements are the given columns of a line.
+func (t *Table) addParts(field int, columns []int) error {
+	for from, i := 0, 1; i <= len(columns); i++ {
+		if i < len(columns) && columns[i] == columns[i-1]+1 {
+			continue
+		}
+		if len(t.parts) == maxParts {
+			return failf("write the columns in the order of their numbers", "the elements of records stand in more than %d pieces, which is too many", maxParts)
+		}
+		t.parts = append(t.parts, part{field: field, first: columns[from], count: i - from, at: from})
+		from = i
+	}
+	return nil
+}
+
+// reorder gives the fields, which were found as if the first line counted up, the places where it
+// has their numbers.
+func (t *Table) reorder() error {
+	found := t.parts
+	t.parts = nil
+	for _, p := range found {
+		columns := t.counted[p.first : p.first+p.count]
+		if err := t.addParts(p.field, columns); err != nil {
+			return err
+		}
+		t.fields[p.field].first = columns[0]
+	}
+	slices.SortFunc(t.parts, func(a, b part) int { return a.first - b.first })
+	return nil
 }
 
 func (t *Table) checkNames() error {

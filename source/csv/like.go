@@ -17,7 +17,9 @@ func (t *Table) arrangeLike(o source.ReadOptions) error {
 	if n != t.count || o.Shape != nil {
 		return t.arrange(o.Shape)
 	}
-	t.note("no header, as the first line is all numbers")
+	if !t.told {
+		t.note("no header, as the first line is all numbers")
+	}
 	for _, scalars := range []bool{true, false} {
 		for _, c := range o.Like {
 			if c.Scalar() == scalars {

@@ -17,6 +17,7 @@ type lines struct {
 	r       io.Reader
 	buf     []byte
 	at, end int   // what of buf is still to be read
+	keep    int   // bytes before at that must stay, as they may be read again
 	err     error // that r ended with, io.EOF included
 }
 
@@ -27,9 +28,9 @@ func newLines(r io.Reader) *lines { return &lines{r: r, buf: make([]byte, firstB
 
 // fill reads more behind what there is, at least a byte or the error. It makes room first, if there is none.
 func (l *lines) fill() {
-	if l.at > 0 && l.end == len(l.buf) {
-		l.end = copy(l.buf, l.buf[l.at:l.end])
-		l.at = 0
+	if from := l.at - l.keep; from > 0 && l.end == len(l.buf) {
+		l.end = copy(l.buf, l.buf[from:l.end])
+		l.at = l.keep
 	}
 	if l.end == len(l.buf) {
 		l.buf = append(l.buf, make([]byte, len(l.buf))...)
@@ -77,6 +78,28 @@ func (l *lines) next(limit int) ([]byte, error) {
 		l.at += seen
 		return line, nil
 	}
+}
+
+// eachLine calls f with each line of text that is whole, without its end, but for empty ones, and
+// returns their number. The last is whole without an end if the text is all there is.
+func eachLine(text []byte, whole bool, f func(row int, line []byte)) (rows int) {
+	for len(text) > 0 {
+		n, _ := lineEnd(text, false)
+		if n == 0 {
+			if !whole {
+				break
+			}
+			n = len(text)
+		}
+		line := trimEnd(text[:n])
+		text = text[n:]
+		if len(line) == 0 {
+			continue
+		}
+		f(rows, line)
+		rows++
+	}
+	return rows
 }
 
 // lineEnd is the length of the first line of text, with its line feed; 0 if it does not end there, and then whether quotes are open at the end. They

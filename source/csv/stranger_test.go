@@ -35,7 +35,6 @@ func TestFilesThatMislead(t *testing.T) {
 		{"a shape for columns without names", counted(",", 6) + "0,1,2,3,4,5,6\n", source.ReadOptions{Shape: []int{2, 3}}, "image:uint8[2 3]", "\x01\x02\x03\x04\x05\x06"},
 		{"a label and a shape for columns without names", counted(",", 7) + "0,9,1,2,3,4,5,6\n", source.ReadOptions{Shape: []int{2, 3}},
 			"label:uint8[] image:uint8[2 3]", "\x09"},
-		{"a row that counts its few fields", counted("", 5), source.ReadOptions{}, "label:uint8[] image:uint8[2 2]", "\x00"},
 		{"labels with a point", "label,pixel0,pixel1\n5.0,1,2\n7.000e+00,3,4\n", source.ReadOptions{}, "label:uint8[] image:uint8[2]", "\x05\x07"},
 		{"labels of savetxt", "5.000e+00,1.500e+00,0.000e+00,0.000e+00,0.000e+00\n", source.ReadOptions{}, "label:uint8[] image:float64[2 2]", "\x05"},
 		{"savetxt with a header", "# label,pixel0,pixel1\n5,1,2\n", source.ReadOptions{}, "label:uint8[] image:uint8[2]", "\x05"},
@@ -80,20 +79,6 @@ func TestLargeIntegers(t *testing.T) {
 			t.Error(err)
 		} else if got := value(idx.Float64, data[0], 0); got != want {
 			t.Errorf("%s: found %v, expected %v", text, got, want)
-		}
-	}
-}
-
-// A first line that counts may be a header of few columns, or a row: what it was taken for is told.
-func TestRowsThatCount(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]bool{"0,1,2,3\n4,5,6,7\n": true, "0,1,2,4\n": false, "0,1\n": false} {
-		table, _, err := parse(text, source.ReadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if notes := strings.Join(table.Notes(), "\n"); strings.Contains(notes, "if it is a header, remove it") != want {
-			t.Errorf("%q: found the notes %q", text, notes)
 		}
 	}
 }

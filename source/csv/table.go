@@ -27,7 +27,10 @@ type Table struct {
 	names   []string // of the fields of a line; nil: there is no header
 	count   int      // of fields of a line
 	limit   int      // bytes of a line
+	counted []int    // places of the fields in the order of their numbers; nil: they have none
+	told    bool     // the caller said whether there is a header
 	fields  []field
+	parts   []part // of all fields, in the order of a line
 	columns []source.Column
 	notes   []string
 
@@ -150,41 +153,51 @@ func (t *Table) begin(tail []byte, o source.ReadOptions) error {
 	if bytes.Count(line, []byte{'"'})%2 == 1 { // it would be all there is, as its end is in quotes
 		return failf("close it, or remove it", "the first line has a quote that is not closed")
 	}
-	if err := t.first(line, o); err != nil {
+	t.in.at -= whole - marked // it may be a row
+	if err := t.first(line, limit, o); err != nil {
 		return err
 	}
-	t.limit = min(limit, lineText+fieldText*t.count)
-	if t.names == nil { // the line is a row
-		t.in.at -= whole - marked
+	if t.names != nil {
+		t.in.at += whole - marked
 	}
 	return t.sample(tail, o)
 }
 
-// first learns from the first line what the fields are.
-func (t *Table) first(line []byte, o source.ReadOptions) error {
+// first learns from the first line what the fields are. No line has more than limit bytes.
+func (t *Table) first(line []byte, limit int, o source.ReadOptions) error {
 	t.comma = findSeparator(line)
 	if t.comma != ',' && !strings.Contains(strings.ToLower(t.origin), ".tsv") {
 		t.note("fields are separated by %q", t.comma)
 	}
 	t.count = countFields(line, t.comma)
-	counts, counted := countsFields(line, t.comma)
-	header := counted || isHeader(line, t.comma)
-	if int64(t.count) > o.MaxRecord()+maxNamed || header && t.count > maxNamed {
-		return failf("allow more with --max-record-bytes, or use Parquet or Arrow", "the first line has %d fields, which is too many", t.count)
+	t.limit, t.told = min(limit, lineText+fieldText*t.count), o.Header != nil
+	tooMany := failf("allow more with --max-record-bytes, or use Parquet or Arrow", "the first line has %d fields, which is too many", t.count)
+	if int64(t.count) > o.MaxRecord()+maxNamed {
+		return tooMany
+	}
+	var behind bool
+	if t.counted, behind = countOrder(line, t.comma, t.count); t.counted != nil {
+		line = bytes.Clone(line) // more is read before it is used again
+	}
+	header, err := t.hasHeader(line, behind, o.Header)
+	if err != nil {
+		return err
+	}
+	if header && t.count > maxNamed {
+		return tooMany
 	}
 	if !header {
-		if counts {
-			t.note("the first line counts the fields from 0, and is taken for a row: if it is a header, remove it")
-		}
 		return t.arrangeLike(o)
 	}
 	t.names = names(line, t.comma)
 	t.count = len(t.names)
-	if counted {
-		t.note("the first line counts the fields from 0, as pandas does where they have no names")
-		return t.arrange(o.Shape)
+	if t.counted == nil {
+		return t.group(o.Shape, o.Like)
 	}
-	return t.group(o.Shape)
+	if err := t.arrange(o.Shape); err != nil || isSorted(t.counted) {
+		return err
+	}
+	return t.reorder()
 }
 
 // sample looks at the first rows, and at the last ones in tail.

@@ -7,5 +7,9 @@
 //	label,1x1,1x2,…,28x28             label, and image of 28×28, which the names tell
 //	label,a0,a1,…,a5,b_1,b_2          label, a of 6 and b of 2
 //
-// The invariant: the columns of a field stand side by side, in C order, and every name is in exactly one field.
+// The columns may stand in any order, as where a program sorted their names as texts: the numbers
+// in the names tell the place of each in its record. What a gap in the numbers stands for nobody
+// knows, so it is an error.
+//
+// The invariant: the columns of a field are in C order, and every name is in exactly one field.
 package flat

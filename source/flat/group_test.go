@@ -2,6 +2,7 @@ package flat
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -34,6 +35,15 @@ func padded(prefix string, digits, first, n int) (names []string) {
 	return names
 }
 
+// described is f as name[shape]columns, with ? behind a guess.
+func described(f Field) string {
+	text := fmt.Sprintf("%s%v%d", f.Name, f.Shape, len(f.Columns))
+	if f.Guess != "" {
+		text += "?"
+	}
+	return text
+}
+
 func TestGroup(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -62,31 +72,33 @@ func TestGroup(t *testing.T) {
 		{"a name that ends with a number", []string{"x10", "x11", "x12"}, "x1[3]3?"},
 		{"scalars that are numbered from elsewhere", []string{"t8", "t9", "t10", "t11"}, "t8[]1 t9[]1 t10[]1 t11[]1"},
 		{"one element is a scalar", []string{"label", "pixel0"}, "label[]1 pixel0[]1"},
-		{"a gap ends a tensor", []string{"p0", "p1", "p3"}, "p[2]2? p3[]1"},
 		{"leading zeros are names", []string{"p0", "p01"}, "p0[]1 p01[]1"},
 		{"pixels beside an image", []string{"image", "pixel0", "pixel1"}, "image[]1 pixel[2]2?"},
-		{"incomplete rows and columns", []string{"1x1", "1x2", "2x1"}, "1x1[]1 1x2[]1 2x1[]1"},
-		{"rows and columns out of order", []string{"1x1", "2x1", "1x2", "2x2"}, "1x1[]1 2x1[]1 1x2[]1 2x2[]1"},
-		{"dimensions beyond counting", []string{"1x1", "2147483647x2147483647"}, "1x1[]1 2147483647x2147483647[]1"},
+		{"rows and columns from 0", []string{"0x0", "0x1", "1x0", "1x1"}, "image[2 2]4"},
+		{"sizes of screens", []string{"640x480", "1280x720"}, "640x480[]1 1280x720[]1"},
+		{"quartiles", []string{"q1", "q3"}, "q1[]1 q3[]1"},
+		{"years", numbered("", 1990, 31), "1990[]1 1991[]1 1992[]1 1993[]1 1994[]1 1995[]1 1996[]1 1997[]1 1998[]1 1999[]1 2000[]1 2001[]1 2002[]1 2003[]1 " +
+			"2004[]1 2005[]1 2006[]1 2007[]1 2008[]1 2009[]1 2010[]1 2011[]1 2012[]1 2013[]1 2014[]1 2015[]1 2016[]1 2017[]1 2018[]1 2019[]1 2020[]1"},
+		{"two names that end with a number", slices.Concat(numbered("x1", 0, 12), numbered("x2", 0, 2)), "x1[12]12? x2[2]2?"},
 		{"words", []string{"", "label", "x", "box", "max"}, "[]1 label[]1 x[]1 box[]1 max[]1"},
 		{"the eight columns of QMNIST", []string{"label", "hsf", "writer", "id"}, "label[]1 hsf[]1 writer[]1 id[]1"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			t.Parallel()
+			fields, bad := Group(c.names, len(c.names), nil)
+			if bad != nil {
+				t.Fatal(bad)
+			}
 			var got []string
 			next := 0
-			for _, f := range Group(c.names) {
+			for _, f := range fields {
 				for _, i := range f.Columns {
 					if i != next {
 						t.Fatalf("field %s has column %d, expected %d", f.Name, i, next)
 					}
 					next++
 				}
-				text := fmt.Sprintf("%s%v%d", f.Name, f.Shape, len(f.Columns))
-				if f.Guess != "" {
-					text += "?"
-				}
-				got = append(got, text)
+				got = append(got, described(f))
 			}
 			if next != len(c.names) {
 				t.Errorf("%d names are in fields, expected %d", next, len(c.names))
@@ -101,7 +113,119 @@ func TestGroup(t *testing.T) {
 func TestGuessTellsWhatAndHow(t *testing.T) {
 	t.Parallel()
 	const want = "784 columns pixel0…pixel783 taken for 28×28, as their number is a square"
-	if got := Group(numbered("pixel", 0, 784))[0].Guess; got != want {
-		t.Errorf("found %q\nexpected %q", got, want)
+	fields, bad := Group(numbered("pixel", 0, 784), 784, nil)
+	if bad != nil || fields[0].Guess != want {
+		t.Errorf("found %v, %v, expected %q", fields, bad, want)
+	}
+}
+
+func TestGroupInAnyOrder(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		about string
+		names []string
+		want  string // name[shape]columns, and the columns
+	}{
+		{"as texts are sorted", []string{"p0", "p1", "p10", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9"}, "p[11]11? [0 1 3 4 5 6 7 8 9 10 2]"},
+		{"backwards", []string{"pixel3", "pixel2", "pixel1", "pixel0"}, "image[2 2]4? [3 2 1 0]"},
+		{"backwards from 1", []string{"pixel2", "pixel1"}, "image[2]2? [1 0]"},
+		{"a label in the middle", []string{"a0", "a1", "label", "a2"}, "a[3]3? [0 1 3] label[]1 [2]"},
+		{"numbers alone", []string{"3", "label", "1", "0", "2"}, "image[2 2]4? [3 2 4 0] label[]1 [1]"},
+		{"padded numbers", []string{"x10", "x01", "x00", "x02", "x03", "x04", "x05", "x06", "x07", "x08", "x09"}, "x[11]11? [2 1 3 4 5 6 7 8 9 10 0]"},
+		{"column by column", []string{"1x1", "2x1", "3x1", "1x2", "2x2", "3x2"}, "image[3 2]6 [0 3 1 4 2 5]"},
+		{"column by column from 0", []string{"0x0", "1x0", "2x0", "0x1", "1x1", "2x1"}, "image[3 2]6 [0 3 1 4 2 5]"},
+		{"two tensors, in turns", []string{"x1", "y1", "x2", "y2"}, "x[2]2? [0 2] y[2]2? [1 3]"},
+		{"a name that ends with a number", []string{"x12", "x10", "x11"}, "x1[3]3? [1 2 0]"},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			t.Parallel()
+			fields, bad := Group(c.names, len(c.names), nil)
+			if bad != nil {
+				t.Fatal(bad)
+			}
+			var got []string
+			for _, f := range fields {
+				got = append(got, described(f), fmt.Sprint(f.Columns))
+			}
+			if s := strings.Join(got, " "); s != c.want {
+				t.Errorf("found %s\nexpected %s", s, c.want)
+			}
+		})
+	}
+}
+
+func TestGroupRefuses(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		about string
+		names []string
+		want  string
+	}{
+		{"a gap", []string{"label", "p0", "p1", "p3"}, "3 columns p0…p3 without p2, expected all elements of a record"},
+		{"a gap, backwards", []string{"p3", "p1", "p0"}, "3 columns p0…p3 without p2"},
+		{"a gap before the last ten", slices.Concat(numbered("p", 0, 780), numbered("p", 790, 4)), "784 columns p0…p793 without p780"},
+		{"a gap behind the first", slices.Concat(numbered("p", 0, 1), numbered("p", 2, 40)), "without p1"},
+		{"pixels from 2 on", numbered("pixel", 2, 3), "3 columns pixel2…pixel4 without pixel1"},
+		{"padded numbers", []string{"x000", "x001", "x003"}, "without x002"},
+		{"an element twice", []string{"p0", "p1", "label", "p1"}, "columns 2 and 4 both called p1"},
+		{"the last element twice", []string{"p1", "p0", "p1"}, "columns 1 and 3 both called p1"},
+		{"rows and columns, the last is missing", []string{"1x1", "1x2", "2x1"}, "3 columns 1x1…2x1 without 2x2"},
+		{"the first is missing", []string{"0x1", "1x0", "1x1"}, "3 columns 0x1…1x1 without 0x0"},
+		{"one in the middle is missing", []string{"a_1x1", "a_1x3", "a_2x1", "a_2x2", "a_2x3"}, "without a_1x2"},
+		{"one twice, one missing", []string{"1x1", "1x2", "2x1", "1x2"}, "columns 2 and 4 both called 1x2"},
+		{"dimensions beyond counting", []string{"1x1", "2147483647x2147483647"}, "without 1x2"},
+		{"too many of one prefix", numbered("t", 90, 11), "more than 10 columns"},
+		{"too many", []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"}, "more than 10 columns"},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			t.Parallel()
+			most := max(10, len(c.names)-1)
+			if fields, bad := Group(c.names, most, nil); bad == nil || !strings.Contains(bad.Message, c.want) {
+				t.Errorf("found %v and %v, expected %q", fields, bad, c.want)
+			}
+		})
+	}
+}
+
+// Columns that are known to be of their own are elements of nothing.
+func TestGroupAlone(t *testing.T) {
+	t.Parallel()
+	fields, bad := Group([]string{"t1", "t2", "t4", "p1", "p0"}, 5, func(i int) bool { return i < 3 })
+	if bad != nil || len(fields) != 4 || described(fields[3]) != "p[2]2?" {
+		t.Errorf("found %v and %v", fields, bad)
+	}
+}
+
+// TestGroupPermuted demands that the order of the names decides on nothing but the order of the
+// fields.
+func TestGroupPermuted(t *testing.T) {
+	t.Parallel()
+	names := slices.Concat([]string{"label", "hsf"}, numbered("pixel", 0, 120), grid("a_", 7, 13), padded("z", 3, 1, 30), numbered("q1", 0, 15), []string{"t8", "t9", "t10"})
+	elements := func(names []string) (list []string) {
+		fields, bad := Group(names, len(names), nil)
+		if bad != nil {
+			t.Fatal(bad)
+		}
+		for _, f := range fields {
+			text := described(f)
+			for _, c := range f.Columns {
+				text += " " + names[c]
+			}
+			list = append(list, text)
+		}
+		slices.Sort(list)
+		return list
+	}
+	want := elements(names)
+	if len(want) != 9 {
+		t.Fatalf("found %d fields, expected 9", len(want))
+	}
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		mixed := slices.Clone(names)
+		r.Shuffle(len(mixed), func(i, k int) { mixed[i], mixed[k] = mixed[k], mixed[i] })
+		if got := elements(mixed); !slices.Equal(got, want) {
+			t.Fatalf("seed %d: found %q\nexpected %q", seed, got, want)
+		}
 	}
 }

@@ -23,16 +23,17 @@ type resolver struct {
 	options source.ReadOptions
 	hints   map[string]hint
 	classes map[string][]string
+	found   []*column // one for each top-level column that is not passed over
 	columns []*column
 	notes   []string
 	omitted []source.Omission
-	scalars []*column // top-level columns of numbers, not yet looked at by package flat, since the last other column
 }
 
 // A column is a column of IDX and what it is made of.
 type column struct {
 	source.Column
 	leaves []*leaf
+	single bool   // a record is one number: it may be an element of a tensor
 	first  int    // index of the first of them among all that are read
 	was    string // the type of its elements in the file, if IDX does not have it
 	// decode makes the records, of what was read of the leaves.
@@ -47,7 +48,9 @@ func resolve(f *file, o source.ReadOptions) (*resolver, error) {
 			return nil, err
 		}
 	}
-	r.flatten()
+	if err := r.flatten(); err != nil {
+		return nil, err
+	}
 	if len(r.columns) == 0 {
 		return nil, unsupported("", "", "found no column that can be one of an IDX file")
 	}
@@ -127,11 +130,8 @@ func (n *node) isFixedBytes() bool {
 	return n.leaf >= 0 && n.kind() == format.FixedLenByteArray && n.LogicalType.Value == nil && !n.ConvertedType.Valid
 }
 
-// push adds c, behind the scalars that were gathered.
-func (r *resolver) push(c *column) {
-	r.flatten()
-	r.take(c)
-}
+// push adds c to what was found.
+func (r *resolver) push(c *column) { r.found = append(r.found, c) }
 
 // take adds c.
 func (r *resolver) take(c *column) {
@@ -157,7 +157,8 @@ func (r *resolver) addNumbers(n, value *node) error {
 		if dtype != idx.Float32 && dtype != idx.Float64 {
 			c.Classes = r.classes[n.Name]
 		}
-		r.scalars = append(r.scalars, c)
+		c.single = true
+		r.push(c)
 		return nil
 	}
 	most := r.options.MaxRecord() / int64(l.element.size)
@@ -188,29 +189,35 @@ func (r *resolver) addNumbers(n, value *node) error {
 	return nil
 }
 
-// flatten turns the scalars that were gathered into columns: tensors where there is one for each element.
-func (r *resolver) flatten() {
-	names := make([]string, len(r.scalars))
-	for i, c := range r.scalars {
+// flatten makes columns of what was found: tensors where there is a scalar for each element.
+func (r *resolver) flatten() error {
+	names := make([]string, len(r.found))
+	for i, c := range r.found {
 		names[i] = c.Name
 	}
-	scalars := r.scalars
-	r.scalars = nil
-	for _, f := range flat.Group(names) {
+	fields, bad := flat.Group(names, len(names), func(i int) bool {
+		h := r.hints[names[i]]
+		return !r.found[i].single || h.found && len(h.shape) == 0
+	})
+	if bad != nil {
+		return unsupported("", bad.Advice, "found %s", bad.Message)
+	}
+	for _, f := range fields {
 		group := make([]*column, len(f.Columns))
 		for i, k := range f.Columns {
-			group[i] = scalars[k]
+			group[i] = r.found[k]
 		}
 		r.group(f, group)
 	}
+	return nil
 }
 
 // group adds the columns of f, as one tensor if they can be that.
 func (r *resolver) group(f flat.Field, group []*column) {
 	h := r.hints[group[0].Name]
 	told, _ := product(h.shape)
-	one := len(group) == 1 && h.found && len(h.shape) > 0 && told == 1 // a tensor of one element
-	if (f.Shape == nil || h.found && len(h.shape) == 0 || !r.alike(f.Name, group)) && !one {
+	one := group[0].single && len(group) == 1 && h.found && len(h.shape) > 0 && told == 1 // a tensor of one element
+	if (f.Shape == nil || !r.alike(f.Name, group)) && !one {
 		for _, scalar := range group {
 			r.take(scalar)
 		}

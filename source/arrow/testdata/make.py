@@ -100,6 +100,9 @@ save("pixels", {"label": label.astype("i8"), **{f"pixel{i}": values.reshape(7, 1
      label=label.astype("i4"), image=values.reshape(7, 12)[:, :9].reshape(7, 3, 3))
 save("mixed-pixels", {f"pixel{i}": values.reshape(7, 12)[:, i].astype("i8" if i % 2 else "u1") for i in range(4)},
      image=values.reshape(7, 12)[:, :4].reshape(7, 2, 2).astype("i4"))
+by_column = [(row, column) for column in range(4) for row in range(3)]
+save("pixels-any-order", {**{f"{i}x{j}": values[:, i, j] for i, j in by_column[:5]}, "label": label, "class": pa.array([str(v) for v in label]),
+                          **{f"{i}x{j}": values[:, i, j] for i, j in by_column[5:]}}, batch=4, image=values, label=label)
 
 
 def png(array):
@@ -162,6 +165,7 @@ refused = {
     "no-rows": {"image": pa.array([], pa.list_(pa.uint8()))},
     "struct": {"image": pa.array([{"x": 1}])},
     "dictionary-numbers": {"label": pa.array(label).dictionary_encode()},
+    "pixels-gap": {f"pixel{i}": values[:, 0, 0] for i in (0, 1, 3)},
     "same-names": pa.table([pa.array(label), pa.array(label)], names=["label", "label"]),
 }
 for name, columns in refused.items():

@@ -112,6 +112,20 @@ def pyarrow_encodings():
     pq.write_table(flat, path("pyarrow-columns"), row_group_size=64)
 
 
+def pyarrow_orders():
+    """A column for each element, in other orders than that of the elements."""
+    places = {f"pixel{k}": k for k in range(12)}
+    by_row = {f"{k // 4}x{k % 4}": k for k in range(12)}  # from 0
+    for name, order in [
+        ("pyarrow-columns-as-text", [(n, places[n]) for n in sorted(places)]),
+        ("pyarrow-columns-backwards", list(places.items())[::-1]),
+        ("pyarrow-columns-by-column", sorted(by_row.items(), key=lambda item: (item[1] % 4, item[1]))),
+        ("bad-columns-gap", [(n, k) for n, k in places.items() if k != 5]),
+    ]:
+        columns = {"label": pa.array(LABELS.astype(np.uint8)), **{n: pa.array(IMAGES[:, k]) for n, k in order}}
+        pq.write_table(pa.table(columns), path(name), row_group_size=64)
+
+
 def pyarrow_bad():
     rows = IMAGES.tolist()
     uint8 = pa.list_(pa.uint8())
@@ -253,6 +267,7 @@ elif "--spark" in sys.argv:
 else:
     pyarrow_types()
     pyarrow_encodings()
+    pyarrow_orders()
     pyarrow_bad()
     pyarrow_strange()
     pyarrow_encrypted()

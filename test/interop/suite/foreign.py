@@ -64,6 +64,25 @@ def kaggle_csv(folder: Path) -> Written:
     return [folder / "train.csv"], IMAGES, LABELS
 
 
+def numbered_csv(folder: Path) -> Written:
+    """The same where the columns have no names: pandas writes 0,1,…,784 above them."""
+    frame = pandas.DataFrame(np.column_stack([LABELS.values, IMAGES.values.reshape(40, -1)]))
+    frame.to_csv(folder / "train.csv", index=False)
+    return [folder / "train.csv"], IMAGES, LABELS
+
+
+def sorted_columns(ending: str) -> Callable[[Path], Written]:
+    """A column for each pixel by polars, in the order of their names as texts, the label among them: 0x0, 0x1, 0x10, …, 9x9, label."""
+
+    def make_file(folder: Path) -> Written:
+        columns = {"label": LABELS.values} | {f"{i // 28}x{i % 28}": IMAGES.values.reshape(40, -1)[:, i] for i in range(784)}
+        frame = polars.DataFrame({name: columns[name] for name in sorted(columns)})
+        {"csv": frame.write_csv, "parquet": frame.write_parquet, "arrow": frame.write_ipc}[ending](folder / f"train.{ending}")
+        return [folder / f"train.{ending}"], IMAGES, LABELS
+
+    return make_file
+
+
 def hub_parquet(folder: Path) -> Written:
     """A file of the Hub: structs of PNG bytes and paths, labels int64, and the features in the metadata."""
     features = {"info": {"features": {"image": {"_type": "Image"}, "label": {"names": [str(i) for i in range(10)], "_type": "ClassLabel"}}}}
@@ -185,6 +204,10 @@ def dataset_partitions(form: str) -> Callable[[pa.Table, Path], object]:
 FOREIGN: dict[str, Callable[[Path], Written]] = {
     "torchvision's tree by Pillow": torchvision_tree,
     "Kaggle's train.csv by pandas": kaggle_csv,
+    "columns without names by pandas, CSV": numbered_csv,
+    "columns in the order of texts by polars, CSV": sorted_columns("csv"),
+    "columns in the order of texts by polars, Parquet": sorted_columns("parquet"),
+    "columns in the order of texts by polars, Arrow": sorted_columns("arrow"),
     "a file of the Hub by pyarrow": hub_parquet,
     "lists by pyarrow": pyarrow_lists,
     "arrays by polars, Parquet": polars_array,
