@@ -10,7 +10,7 @@ import (
 )
 
 // formatVersion counts the changes of what is written for the same input and options; --if-changed makes anew what an earlier one made.
-const formatVersion = 1
+const formatVersion = 2
 
 // findUnchanged gives each output its key, which is a hash over its inputs and over everything that decides on its bytes, and tells whether all outputs are
 // there and were made under these keys.
@@ -84,6 +84,9 @@ func allOutputs(jobs []*job) []*output {
 // inputsKey is a hash over the inputs of j: their base names and contents.
 func (o *convertOptions) inputsKey(j *job) (string, error) {
 	key := j.datasetName() + " " + j.split.Name
+	if o.header != nil {
+		key += fmt.Sprintf(" header=%t", *o.header)
+	}
 	for _, f := range j.split.Files {
 		paths := []string{f.Path}
 		if other, ok := o.others[f.Path]; ok {

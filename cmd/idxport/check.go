@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
@@ -108,7 +109,12 @@ func (w *writers) reopen(path string, out output, columns []source.Column) (sour
 	if !ok {
 		return nil, usagef("--verify: %s files cannot be read back", out.format.Name)
 	}
-	t, err := table.Open(source.ReadOptions{MaxRecordSize: w.options.maxRecordSize, Like: columns})
+	read := source.ReadOptions{MaxRecordSize: w.options.maxRecordSize, Like: columns}
+	if out.format.Text() {
+		header := csv.HasHeader(out.options.Style)
+		read.Header = &header
+	}
+	t, err := table.Open(read)
 	if err != nil {
 		return nil, err
 	}
@@ -138,5 +144,5 @@ func (o *verifyOptions) reread(ctx context.Context, found source.Table, path str
 	if err := found.Close(); err != nil {
 		return found, err
 	}
-	return table.Open(source.ReadOptions{MaxRecordSize: o.maxRecordSize, DType: o.output.dtype, Shape: o.output.shape, Like: expected, Files: o.output.files(ctx)})
+	return table.Open(source.ReadOptions{MaxRecordSize: o.maxRecordSize, DType: o.output.dtype, Shape: o.output.shape, Header: o.output.header, Like: expected, Files: o.output.files(ctx)})
 }

@@ -71,6 +71,7 @@ func inputFlags() []cli.Flag {
 		&cli.StringFlag{Name: "byte-order", Category: aboutInput, Value: "big", Usage: "the `ORDER` of bytes in the payload: big, or little for files that a careless writer made"},
 		&cli.StringFlag{Name: "dtype", Category: aboutInput, Usage: "the `TYPE` of the elements of inputs that do not tell it, as text and PNG: uint8, int8, int16, int32, float32 or float64"},
 		&cli.StringFlag{Name: "shape", Category: aboutInput, Usage: "the `SHAPE` of one record of inputs that do not tell it, as text and lists: 28x28"},
+		&cli.StringFlag{Name: "header", Category: aboutInput, Usage: "whether the first line of text names the columns (`YES-OR-NO`); needed where it counts them"},
 		&cli.BoolFlag{Name: "salvage", Category: aboutInput, Usage: "take the whole records of IDX files that are truncated, too long, or whose count is wrong"},
 		&cli.Int64Flag{Name: "max-record-bytes", Category: aboutInput, Value: 16 << 20, Usage: "refuse records of more than `N` bytes; memory grows with it"},
 	}

@@ -30,6 +30,7 @@ type inputOptions struct {
 	stdin         *bufio.Reader
 	dtype         idx.DType // of what they hold, where they cannot tell; 0: not said
 	shape         []int     // of its records, likewise; nil: not said
+	header        *bool     // whether text begins with the names of its columns; nil: not said
 	labelColumn   string    // which column is the label: its name, or the index of a number of a label; empty: not said
 	reshape       []int     // nil: as in the header
 	asTold        bool      // shapes are not guessed
@@ -114,9 +115,17 @@ func (o *inputOptions) parseOthers(c *cli.Command) (err error) {
 		o.dtype = idx.DTypes()[slices.Index(choices("dtype"), name)]
 	}
 	if c.IsSet("shape") {
-		o.shape, err = parseShape("shape", c.String("shape"))
+		if o.shape, err = parseShape("shape", c.String("shape")); err != nil {
+			return err
+		}
 	}
-	return err
+	if c.IsSet("header") {
+		said, err := oneOf(c, "header")
+		yes := said == "yes"
+		o.header = &yes
+		return err
+	}
+	return nil
 }
 
 // parseConvert validates the command line of convert, or of plan.
@@ -216,6 +225,8 @@ func choices(flag string) (values []string) {
 		for _, d := range idx.DTypes() {
 			values = append(values, d.String())
 		}
+	case "header":
+		return []string{"yes", "no"}
 	case "log-format":
 		return []string{"text", "json"}
 	case "progress":

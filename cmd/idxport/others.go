@@ -44,6 +44,9 @@ func (o *inputOptions) findOthers(ctx context.Context) ([]dataset.Split, error) 
 		}
 		tables = append(tables, found...)
 	}
+	if o.header != nil && !slices.ContainsFunc(tables, func(t formats.Table) bool { return t.Format.Text }) {
+		return nil, usagef("no input uses --header: it is for text, such as CSV")
+	}
 	if tables == nil {
 		if (o.dtype != 0 || o.shape != nil) && !o.described {
 			return nil, usagef("no input uses --dtype or --shape: IDX files tell theirs").hint("--reshape gives them other dimensions")
@@ -181,7 +184,7 @@ func (o *inputOptions) chosenSplits(splits []dataset.Split) ([]dataset.Split, er
 // openOther opens the file f, which is of another format, as it is.
 func (o *inputOptions) openOther(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (source.Table, error) {
 	table := o.others[f.Path]
-	read := source.ReadOptions{MaxRecordSize: o.maxRecordSize, DType: o.dtype, Shape: o.shape, Classes: o.knownClasses(classes), Files: o.files(ctx)}
+	read := source.ReadOptions{MaxRecordSize: o.maxRecordSize, DType: o.dtype, Shape: o.shape, Header: o.header, Classes: o.knownClasses(classes), Files: o.files(ctx)}
 	t, err := interruptible(ctx, func() (source.Table, error) { return table.Open(read) })
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"github.com/idxport/idxport/sink/compare"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
+	"github.com/idxport/idxport/source/formats"
 )
 
 const verifyUsage = `idxport verify OUTPUT INPUT... [flags]
@@ -115,6 +116,9 @@ func (e *differenceError) Unwrap() error { return errDiffers }
 
 // verify does the work of `idxport verify`.
 func (p *program) verify(ctx context.Context, o *verifyOptions, r *report) error {
+	if err := o.placeHeader(ctx); err != nil {
+		return err
+	}
 	outputs, err := o.output.find(ctx, false)
 	if err != nil {
 		return err
@@ -186,6 +190,23 @@ func (p *program) verifySplit(ctx context.Context, o *verifyOptions, split datas
 	}
 	r.verified(path, of.Name, result)
 	return of, all, nil
+}
+
+// placeHeader makes --header one about the output where no input is text: it is about one of both,
+// as the program writes headers that its inputs do not have.
+func (o *verifyOptions) placeHeader(ctx context.Context) error {
+	o.output.header = nil
+	if o.header == nil {
+		return nil
+	}
+	for _, in := range o.inputs {
+		found, err := o.findTables(ctx, in.Path)
+		if err != nil || slices.ContainsFunc(found, func(t formats.Table) bool { return t.Format.Text }) {
+			return err
+		}
+	}
+	o.output.header, o.header = o.header, nil
+	return nil
 }
 
 // takeRecorded takes what was done to the data when found was made for what is to be done to the inputs, unless flags say otherwise.

@@ -118,7 +118,7 @@ def check_text(bench: Bench) -> None:
                 with bench.folder("back") as folder:
                     path = folder / f"out{ending}"
                     result = bench.convert([source(tensor, folder / "a.idx")], [path], "--csv-style", style)
-                    flags = ["--dtype", tensor.dtype, *(["--shape", "x".join(map(str, shape))] if shape else [])]
+                    flags = ["--dtype", tensor.dtype, *(["--shape", "x".join(map(str, shape))] if shape else []), *(["--header", "no"] if headless else [])]
                     with bench.report.case(f"{tensor.name} {style} {ending}", result.command):
                         result.succeeded()
                         text_back(bench, path, folder, tensor, flags)
