@@ -236,8 +236,9 @@ func (t *Table) decide(o source.ReadOptions) error {
 	for i := range t.fields {
 		f := &t.fields[i]
 		f.column = -1
-		if passed := t.passOver(i); passed != "" {
-			t.note("column %s passed over: %s", t.name(f.first), passed)
+		if left, ok := t.passOver(i); ok {
+			t.omitted = append(t.omitted, left)
+			t.note("column %s passed over: %s", left.Column, left.Why)
 			continue
 		}
 		if f.seen.text != nil && f.seen.values == 0 && len(f.seen.text) > 0 {
@@ -267,25 +268,27 @@ func (t *Table) decide(o source.ReadOptions) error {
 	return nil
 }
 
-// passOver tells why field i is none of the table, or is empty if it is one.
-func (t *Table) passOver(i int) string {
+// passOver tells why field i is no column of the table; ok is false if it is one.
+func (t *Table) passOver(i int) (left source.Omission, ok bool) {
 	f := &t.fields[i]
 	switch {
 	case t.names == nil || f.Shape != nil:
-		return ""
+		return left, false
 	case i == 0 && len(t.fields) > 1 && (f.Name == "" || f.Name == "Unnamed: 0"):
-		return "a first column without a name numbers the rows"
+		return source.Omission{Column: t.name(f.first), Type: "index", Why: "a first column without a name numbers the rows"}, true
 	case strings.EqualFold(f.Name, schema.ClassName) && len(f.seen.text) > 0 && t.hasLabel(i):
-		return "it has the names of classes"
+		return source.Omission{Column: t.name(f.first), Type: "text", Why: "names of classes"}, true
 	}
-	return ""
+	return left, false
 }
 
 // hasLabel tells whether there is a scalar of the table beside field i.
 func (t *Table) hasLabel(i int) bool {
 	for k := range t.fields {
-		if f := &t.fields[k]; k != i && f.Shape == nil && f.seen.text == nil && t.passOver(k) == "" {
-			return true
+		if f := &t.fields[k]; k != i && f.Shape == nil && f.seen.text == nil {
+			if _, left := t.passOver(k); !left {
+				return true
+			}
 		}
 	}
 	return false

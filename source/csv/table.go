@@ -33,6 +33,7 @@ type Table struct {
 	parts   []part // of all fields, in the order of a line
 	columns []source.Column
 	notes   []string
+	omitted []source.Omission
 
 	next  int64 // index of the next row
 	empty bool  // an empty line was read: only more of them may follow
@@ -266,6 +267,9 @@ func (t *Table) Rows() int64 { return -1 }
 
 // Notes tell what was assumed about the file.
 func (t *Table) Notes() []string { return t.notes }
+
+// Omitted are the columns of the file that are none of the table.
+func (t *Table) Omitted() []source.Omission { return t.omitted }
 
 // Close stops decompression and closes the file that Open opened.
 func (t *Table) Close() error {
