@@ -268,6 +268,9 @@ func (t *Table) decide(o source.ReadOptions) error {
 	return nil
 }
 
+// Omitted are the columns of the file that are none of the table.
+func (t *Table) Omitted() []source.Omission { return t.omitted }
+
 // passOver tells why field i is no column of the table; ok is false if it is one.
 func (t *Table) passOver(i int) (left source.Omission, ok bool) {
 	f := &t.fields[i]

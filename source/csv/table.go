@@ -268,9 +268,6 @@ func (t *Table) Rows() int64 { return -1 }
 // Notes tell what was assumed about the file.
 func (t *Table) Notes() []string { return t.notes }
 
-// Omitted are the columns of the file that are none of the table.
-func (t *Table) Omitted() []source.Omission { return t.omitted }
-
 // Close stops decompression and closes the file that Open opened.
 func (t *Table) Close() error {
 	err := t.stream.Close()
