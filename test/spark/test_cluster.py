@@ -11,9 +11,8 @@ from pyspark.sql import functions as sql
 from support import MNIST, Job, Slow, SparkCase, descendants, equal, expected_sums, kill, pixel_sums, random, read, read_parts, running, wait_for, write
 
 
-def executors() -> list[int]:
-    """The JVMs of the executors."""
-    return running("CoarseGrainedExecutorBackend")
+# What stands in the command lines of the executors' JVMs, and of the processes of Python that read from the programs or write to them.
+EXECUTOR, WORKER = "CoarseGrainedExecutorBackend", "pyspark.daemon"
 
 
 class Killed(SparkCase):
@@ -25,28 +24,29 @@ class Killed(SparkCase):
 
     def setUp(self) -> None:
         super().setUp()
-        wait_for(lambda: len(executors()) == 3, "three executors")
+        wait_for(lambda: len(running(EXECUTOR)) == 3, "three executors")
         self.slow = Slow(self.folder / "slow", every=1)
 
     def frame(self, **options: str):
         """MNIST in 12 partitions, each of which takes a second before its first row."""
         return self.spark.read.format("idx").options(path=str(MNIST), split="train", rowsPerPartition="5000", rowIndex="true", binary=self.slow.path, **options).load()
 
-    def programs(self) -> list[int]:
-        """The programs that wait."""
-        return running(self.slow.path)
+    def busy(self, text: str) -> list[int]:
+        """For each program that waits, the process that has the text in its command line: itself, or the nearest of those that started it."""
+        found, ours = [], descendants()
+        for pid in sorted(pid for pid, (_, _, line) in ours.items() if self.slow.path in line):
+            while pid in ours and text not in ours[pid][2]:
+                pid = ours[pid][0]
+            found += [pid] * (pid in ours)
+        return found
 
-    def workers(self) -> list[int]:
-        """The processes of Python that read from them."""
-        return [parent for pid, (parent, _, line) in descendants().items() if self.slow.path in line]
+    def kill_midway(self, text: str) -> None:
+        """When some tasks are done and others run: a process of one that runs, as others may have none left. Its program is the last to have started: it has the most time to wait."""
+        kill(wait_for(lambda: len(self.slow.starts()) >= 4 and self.busy(text), "tasks")[-1])
 
-    def kill_midway(self, victims) -> None:
-        """When some tasks are done and others run: the first of the victims."""
-        kill(wait_for(lambda: len(self.slow.starts()) >= 4 and self.programs() and victims(), "tasks")[0])
-
-    def check_sums(self, victims) -> None:
+    def check_sums(self, victim: str) -> None:
         frame = self.frame()
-        killer = Job(lambda: self.kill_midway(victims))
+        killer = Job(lambda: self.kill_midway(victim))
         sums, rows = pixel_sums(frame), sorted(row._row for row in frame.select("_row").collect())
         killer.result()
         images, labels = read(MNIST / "train-images-idx3-ubyte"), read(MNIST / "train-labels-idx1-ubyte")
@@ -61,22 +61,22 @@ class Killed(SparkCase):
         self.assertEqual(len({row.executor for row in hosts}), 3)
 
     def test_executor_killed_while_reading(self) -> None:
-        self.check_sums(executors)
+        self.check_sums(EXECUTOR)
 
     def test_python_worker_killed_while_reading(self) -> None:
-        self.check_sums(self.workers)
+        self.check_sums(WORKER)
 
     def test_program_killed_while_reading(self) -> None:
-        self.check_sums(self.programs)
+        self.check_sums(self.slow.path)
 
-    def check_write(self, victims) -> None:
+    def check_write(self, victim: str) -> None:
         values, out = random("int32", (60_000, 3)), self.folder / "out"
         ids = write(self.folder / "ids", "int32", np.arange(60_000))
         data = write(self.folder / "data", "int32", values)
         frame = self.spark.read.format("idx").options(columns=f"id={ids},x={data}", rowsPerPartition="5000").load()
         # The writer's program is the slow one: attempts are killed while they make their files.
         # Spark finds data sources in Python from threads in which its session is active, so it is the killing that is done beside.
-        killer = Job(lambda: self.kill_midway(victims))
+        killer = Job(lambda: self.kill_midway(victim))
         frame.write.format("idx").mode("append").option("binary", self.slow.path).save(str(out))
         killer.result()
         self.assertGreater(len(self.slow.starts()), 12)
@@ -87,10 +87,10 @@ class Killed(SparkCase):
         self.assert_no_program_runs()
 
     def test_executor_killed_while_writing(self) -> None:
-        self.check_write(executors)
+        self.check_write(EXECUTOR)
 
     def test_python_worker_killed_while_writing(self) -> None:
-        self.check_write(self.workers)
+        self.check_write(WORKER)
 
     def test_cancelled_job_ends_its_programs(self) -> None:
         slow = Slow(self.folder / "slower", delayed="any", delay=120)
