@@ -91,6 +91,46 @@ func TestCancelledWhileWaiting(t *testing.T) {
 	}
 }
 
+// TestCancelledAtTheEnd cancels a run when nothing is left to be read. What waits for the last batch may see the batch or the cancellation:
+// the run either fails with the cause, or has everything written and closed. Which of the two it is differs from run to run.
+func TestCancelledAtTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, at := range []stage{atEncode, atStep} {
+		t.Run(string(at), func(t *testing.T) {
+			t.Parallel()
+			for range 100 {
+				cancelAtTheEnd(t, at)
+			}
+		})
+	}
+}
+
+func cancelAtTheEnd(t *testing.T, at stage) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	ended := make(chan struct{})
+	h := func(_ context.Context, now stage, batch int) error {
+		switch {
+		case now == atRead && batch == 2:
+			close(ended)
+		case now == at && batch == 1:
+			<-ended
+			time.Sleep(100 * time.Microsecond) // for the reader to close the queues, and for the others to wait
+			cancel(errSignal)
+		}
+		return nil
+	}
+	out := newOutputs(t, 1, h)[0]
+	_, err := run(ctx, newTable(2*batchRows, h), []*output{out}, pipeline.Options{Workers: 2})
+	if err != nil && !errors.Is(err, errSignal) {
+		t.Errorf("found the error %v, expected none or the cause %v", err, errSignal)
+	}
+	if rows := out.rows(t, 0); err == nil && (rows != 2*batchRows || !out.closed) {
+		t.Errorf("found no error, %d rows and a sink that was closed: %v; expected %d and true", rows, out.closed, 2*batchRows)
+	}
+}
+
 func TestCancelledBefore(t *testing.T) {
 	t.Parallel()
 	cancelled, cancel := context.WithCancelCause(context.Background())

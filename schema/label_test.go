@@ -24,6 +24,7 @@ func TestLabel(t *testing.T) {
 		"the only integer":    {[]source.Column{column("f", idx.Float32), image, column("y", idx.Int16)}, 2},
 		"one of two":          {[]source.Column{image, column("a", idx.Uint8), column("b", idx.Uint8)}, -1},
 		"chosen":              {[]source.Column{image, column("label", idx.Uint8), chosen}, 2},
+		"chosen, the first":   {[]source.Column{chosen, column("label", idx.Uint8)}, 0},
 		"label is a tensor":   {[]source.Column{{Name: "label", DType: idx.Uint8, Shape: []int{3}}, column("y", idx.Uint8)}, 1},
 		"label is of floats":  {[]source.Column{column("label", idx.Float64)}, -1},
 		"label before others": {[]source.Column{column("label", idx.Int32), column("b", idx.Uint8), image}, 0},

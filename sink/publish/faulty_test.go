@@ -21,12 +21,13 @@ const (
 
 var faultModes = map[faultMode]string{faultBefore: "before", faultAfter: "after", faultCrash: "crash"}
 
-// faultyDisk is a disk whose at-th operation fails, counting from 1; 0 is none. It may also lack operations.
+// faultyDisk is a disk whose at-th operation fails, counting from 1; 0 is none. It may also lack operations, or fail them always.
 type faultyDisk struct {
 	osDisk
 	at    int
 	mode  faultMode
 	lacks []string
+	fails []string // operations that always fail, without an effect
 
 	mu     sync.Mutex
 	count  int
@@ -37,6 +38,9 @@ type faultyDisk struct {
 func (d *faultyDisk) do(name string, effect func() error) error {
 	if slices.Contains(d.lacks, name) {
 		return errors.ErrUnsupported
+	}
+	if slices.Contains(d.fails, name) {
+		return errFault
 	}
 	d.mu.Lock()
 	d.count++

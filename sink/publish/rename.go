@@ -121,8 +121,8 @@ func (s *Set) fillEmpty(out *output) error {
 	if s.disk.remove(out.path) != nil && !s.absent(out.path) {
 		return err
 	}
-	if err = s.moveNew(out); err != nil && s.absent(out.path) {
-		_ = s.disk.makeDir(out.path) // as it was
+	if err = s.moveNew(out); err != nil {
+		_ = s.disk.makeDir(out.path) // as it was, unless the name is taken
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -152,6 +153,42 @@ func TestWithoutLocks(t *testing.T) {
 	found := readTree(t, dir)
 	if found["train.parquet"] != "new" || found[filepath.Base(theirs)] != "half" {
 		t.Errorf("found %v, expected the new file and the other run's", found)
+	}
+}
+
+// TestLockThatFails: a run that cannot know whether it is alone does not begin.
+func TestLockThatFails(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "train.parquet")
+	_, err := prepare(&faultyDisk{fails: []string{"lock"}}, []Target{{Path: path}}, Options{})
+	if !errors.Is(err, errFault) || !strings.HasPrefix(err.Error(), path+": locking it") {
+		t.Errorf("found the error %v, expected that locking failed", err)
+	}
+	if left := readTree(t, dir); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+}
+
+// TestEmptyFolderIsPutBack has an empty folder in the output's place that must be removed first, as on Windows, and then a move that fails.
+func TestEmptyFolderIsPutBack(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	emptyFolder(t, dir)
+	s, err := prepare(&faultyDisk{fails: []string{"rename", "renameNew"}}, []Target{{Path: filepath.Join(dir, "train"), Folder: true}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Discard()
+	if err := stream(s.Folder(0), "", "metadata.csv", "new"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Commit(); !errors.Is(err, errFault) {
+		t.Errorf("found the error %v, expected that of the move", err)
+	}
+	s.Discard()
+	if left := readTree(t, dir); !maps.Equal(left, tree{"train/": ""}) {
+		t.Errorf("left %v, expected the empty folder", left)
 	}
 }
 

@@ -63,7 +63,7 @@ func ReadClasses(r io.Reader, file string) (classes []string, note string, err e
 	}
 	lines := strings.Split(string(text), "\n")
 	parse, skip := classFormat(strings.TrimSpace(lines[0]))
-	c := classList{parse: parse, skip: skip, lines: map[string]int{}}
+	c := classList{parse: parse, lines: map[string]int{}}
 	for i := skip; i < len(lines); i++ {
 		if err := c.add(i, strings.TrimSpace(lines[i])); err != nil {
 			return nil, "", &ClassError{File: file, Line: i + 1, Message: err.Error()}
@@ -75,7 +75,7 @@ func ReadClasses(r io.Reader, file string) (classes []string, note string, err e
 	return c.names, note, nil
 }
 
-// A classParser finds the label and the name in the line of class i. several tells that there were other names for the label.
+// A classParser finds the label and the name in the line of index i. several tells that there were other names for the label.
 type classParser func(i int, line string) (label int, name string, several bool, err error)
 
 // classFormat tells the format by the first line, and how many lines come before the first class.
@@ -129,7 +129,6 @@ func classMapLine(_ int, line string) (label int, name string, several bool, err
 // A classList is the class names that were read so far.
 type classList struct {
 	parse        classParser
-	skip         int // lines before the first class
 	names        []string
 	lines        map[string]int // line index of each name
 	alternatives bool           // some label had several names
@@ -140,7 +139,7 @@ func (c *classList) add(i int, line string) error {
 	if !utf8.ValidString(line) {
 		return errors.New("not valid UTF-8")
 	}
-	label, name, several, err := c.parse(i-c.skip, line)
+	label, name, several, err := c.parse(i, line)
 	if err != nil {
 		return err
 	}

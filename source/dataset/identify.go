@@ -84,10 +84,11 @@ func (f finder) identifyByLabels(splits []*Split) {
 		}
 	}
 	slices.Sort(found)
-	switch found = slices.Compact(found); {
-	case len(found) == 1:
+	switch found = slices.Compact(found); len(found) {
+	case 0:
+	case 1:
 		_ = apply(unlabelled, found[0], byHash) // a name out of Known
-	case len(found) > 1:
+	default:
 		splits[0].Notes = append(splits[0].Notes, "by their labels, the splits are of different data sets: "+strings.Join(found, ", "))
 	}
 }

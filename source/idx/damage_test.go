@@ -150,8 +150,8 @@ func TestMaxRecordSize(t *testing.T) {
 		"lowered, at it":      {[]int{2, 3, 4}, 12, false},
 		"lowered, one over":   {[]int{2, 3, 4}, 11, true},
 		"4 GiB in a record":   {[]int{1, math.MaxUint32}, 0, true},
-		"empty records, most": {[]int{MaxEmptyRecords, 0}, 0, false},
-		"empty records, over": {[]int{MaxEmptyRecords + 1, 0}, 0, true},
+		"empty records, most": {[]int{1 << 20, 0}, 0, false},
+		"empty records, over": {[]int{1<<20 + 1, 0}, 0, true},
 		"no records at all":   {[]int{0, math.MaxUint32, 0}, 0, false},
 	}
 	for name, test := range tests {
@@ -176,6 +176,11 @@ func TestLimitErrorsSayHow(t *testing.T) {
 	if !errors.As(err, &e) || e.Error() != "at byte 4: a record of int32 2×3×4 is 48 bytes, expected at most 47" ||
 		!strings.Contains(e.Hint(), "--max-record-bytes 48") {
 		t.Errorf("found %v, expected the size, the limit and the option", err)
+	}
+	file = encode(t, binary.BigEndian, Int32, []int{1<<20 + 1, 0}, []int32{})
+	_, err = NewReader(bytes.NewReader(file), Options{})
+	if !errors.As(err, &e) || e.Error() != "at byte 4: 1048577 records of no elements (int32 1048577×0), expected at most 1048576" {
+		t.Errorf("found %v, expected the number and the limit", err)
 	}
 }
 

@@ -28,6 +28,8 @@ func TestStrangersAreNamed(t *testing.T) {
 		"Azure's error":   {"<Error><Code>BlobNotFound", "an HTML or XML page", "download it again"},
 		"other NORB type": {"\x1e\x3d\x4c\x56\x00\x00\x00\x04", "a NORB", "does not read them"},
 		"beyond NORB":     {"\x1e\x3d\x4c\x57\x00\x00\x00\x04", "1e 3d 4c 57", "two zero bytes"},
+		"UTF-16 text":     {"l\x00a\x00", "6c 00 61 00", "two zero bytes"},
+		"no dimensions":   {"\x00\x08\x00\x00", "found 00 08 00 00, expected an IDX file", "two zero bytes"},
 		"CSV":             {"label,pixel0,pixel1", "6c 61 62 65", "two zero bytes"},
 	}
 	for name, test := range tests {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -72,6 +73,37 @@ func TestLooksSwappedOnPreciseFloats(t *testing.T) {
 	} {
 		if LooksSwapped(Float32, payload(t, binary.LittleEndian, all)) {
 			t.Errorf("%s: false alarm", name)
+		}
+	}
+}
+
+// TestLooksSwappedShares stands at the limits of what is taken for the wrong order.
+func TestLooksSwappedShares(t *testing.T) {
+	t.Parallel()
+	type share struct {
+		n     int
+		bytes string
+	}
+	// As they stand and in the other order: 0.2 and −4.3e8 are ordinary; 4.6e−41 is not, and 1 is; 1.7e38 is not, and is the same in both.
+	both, swapped, neither := "\xcd\xcc\x4c\x3e", "\x3f\x80\x00\x00", "\x7f\x00\x00\x7f"
+	for name, test := range map[string]struct {
+		dtype  DType
+		shares []share
+		want   bool
+	}{
+		"99 of 100 ordinary if swapped":   {Float32, []share{{198, swapped}, {2, neither}}, true},
+		"197 of 200":                      {Float32, []share{{197, swapped}, {3, neither}}, false},
+		"not 3 of 4 ordinary as it is":    {Float32, []share{{149, both}, {51, swapped}}, true},
+		"3 of 4":                          {Float32, []share{{150, both}, {50, swapped}}, false},
+		"10·9 + 4·15 bits to 10·1 + 4·15": {Int16, []share{{10, "\x00\x01"}, {4, "\x7f\x7f"}}, true},
+		"15·9 + 7·15 bits to 15·1 + 7·15": {Int16, []share{{15, "\x00\x01"}, {7, "\x7f\x7f"}}, false}, // twice as many
+	} {
+		var data []byte
+		for _, s := range test.shares {
+			data = append(data, strings.Repeat(s.bytes, s.n)...)
+		}
+		if found := LooksSwapped(test.dtype, data); found != test.want {
+			t.Errorf("%s: found %v, expected %v", name, found, test.want)
 		}
 	}
 }

@@ -173,7 +173,7 @@ func (rd *Reader) trailing(extra int64) error {
 func (rd *Reader) salvageCount() {
 	h := rd.header
 	size := h.RecordSize()
-	unfilled := size > 0 && (h.Records() == 0 || h.Records() == UnfilledCount)
+	unfilled := h.Records() == 0 || h.Records() == UnfilledCount
 	if rd.opts.Size == 0 {
 		if size > 0 {
 			rd.records = -1

@@ -146,6 +146,51 @@ func TestSalvageReshape(t *testing.T) {
 	}
 }
 
+// TestSalvageOfOneByteRecords has four bytes of payload behind headers whose count does not fit.
+func TestSalvageOfOneByteRecords(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		dims    []uint32
+		reshape []int
+		want    int    // first dimension of the header
+		note    string // why the records were salvaged
+	}{
+		"labels, count is 0":      {[]uint32{0}, nil, 0, "never filled in"},
+		"labels, count is 2^32-1": {[]uint32{math.MaxUint32}, nil, math.MaxUint32, "never filled in"},
+		"labels, reshaped":        {[]uint32{math.MaxUint32}, []int{-1}, math.MaxUint32, "never filled in"},
+		"labels, truncated":       {[]uint32{5}, []int{-1}, 5, "truncated: 4 of 5 bytes"},
+		// What was never filled in stays so, where six times as much would not be a dimension.
+		"images, reshaped":        {[]uint32{math.MaxUint32, 2, 3}, []int{-1}, math.MaxUint32, "never filled in"},
+		"images, filled, flatted": {[]uint32{9, 2, 3}, []int{-1}, 54, "truncated: 4 of 54 bytes"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := []byte{0, 0, 0x08, byte(len(test.dims))}
+			for _, d := range test.dims {
+				file = binary.BigEndian.AppendUint32(file, d)
+			}
+			file = append(file, "abcd"...)
+			for _, size := range []int64{0, int64(len(file))} {
+				rd, err := NewReader(bytes.NewReader(file), Options{Salvage: true, Size: size, Reshape: test.reshape})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(rd.Header().Dims, []int{test.want}) {
+					t.Errorf("found the header %v, expected the dimension %d", rd.Header(), test.want)
+				}
+				data, records, err := drain(rd, 3)
+				if err != nil || records != 4 || string(data) != "abcd" {
+					t.Errorf("size %d: found %d records, %q, %v, expected the 4 that are there", size, records, data, err)
+				}
+				if notes := rd.Notes(); len(notes) != 1 || !strings.Contains(notes[0], test.note) {
+					t.Errorf("size %d: found the notes %q, expected one: %s", size, notes, test.note)
+				}
+			}
+		})
+	}
+}
+
 // Salvage forgives the data, not the machine.
 func TestSalvagePassesErrorsOfTheReader(t *testing.T) {
 	t.Parallel()
