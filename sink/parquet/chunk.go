@@ -80,8 +80,8 @@ func (c *chunk) metadata(l *leaf, offset int64) format.ColumnMetaData {
 			format.PageEncodingStats{PageType: format.DictionaryPage, Encoding: format.Plain, Count: 1})
 	}
 	m.Encoding = append(m.Encoding, c.encoding)
-	if l.MaxRepetition > 0 || l.MaxDefinition > 0 {
-		m.Encoding = append(m.Encoding, format.RLE) // of the levels
+	if l.MaxDefinition > 0 {
+		m.Encoding = append(m.Encoding, format.RLE) // of the levels; what is repeated has both
 	}
 	m.EncodingStats = append(m.EncodingStats, data)
 	return m

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -91,9 +93,57 @@ func TestOffsetIndex(t *testing.T) {
 	}
 }
 
+// TestEncodings compares what the metadata say of each chunk's encodings with the headers of its pages: a reader that lacks one of them
+// need not look into the pages. The levels of lists are RLE.
+func TestEncodings(t *testing.T) {
+	t.Parallel()
+	written := layouttest.Random(45_000,
+		source.Column{Name: "image", DType: idx.Uint8, Shape: []int{3}},
+		source.Column{Name: "label", DType: idx.Uint8},
+		source.Column{Name: "other", DType: idx.Float32, Shape: []int{2}},
+		source.Column{Name: "weight", DType: idx.Float64})
+	want := [][]format.Encoding{{format.Plain, format.RLE, format.RLEDictionary}, {format.Plain, format.RLEDictionary}, {format.Plain, format.RLE}, {format.Plain}}
+	file := write(t, written, Options{}, 45_000)
+	for i, c := range open(t, file).Metadata().RowGroups[0].Columns {
+		m := c.MetaData
+		lists := i%2 == 0
+		at := m.DataPageOffset
+		if m.DictionaryPageOffset != 0 {
+			at = m.DictionaryPageOffset
+		}
+		found, stats := map[format.Encoding]bool{format.RLE: lists}, map[format.PageEncodingStats]int32{}
+		for end := at + m.TotalCompressedSize; at < end; {
+			p := pageAt(t, file, at)
+			encoding := p.header.DictionaryPageHeader.V.Encoding
+			if p.header.Type == format.DataPage {
+				encoding = p.header.DataPageHeader.V.Encoding
+			}
+			found[encoding] = true
+			stats[format.PageEncodingStats{PageType: p.header.Type, Encoding: encoding}]++
+			at += int64(p.size)
+		}
+		maps.DeleteFunc(found, func(_ format.Encoding, is bool) bool { return !is })
+		told := slices.Sorted(slices.Values(m.Encoding))
+		if !slices.Equal(told, want[i]) || !slices.Equal(told, slices.Sorted(maps.Keys(found))) {
+			t.Errorf("leaf %d: found the encodings %v in the metadata and %v in the pages, expected %v", i, told, found, want[i])
+		}
+		for _, s := range m.EncodingStats {
+			count := s.Count
+			s.Count = 0
+			if stats[s] != count {
+				t.Errorf("leaf %d: found the statistics of %d pages of type %v and encoding %v, expected %d", i, count, s.PageType, s.Encoding, stats[s])
+			}
+			delete(stats, s)
+		}
+		if len(stats) > 0 {
+			t.Errorf("leaf %d: found no statistics of %v", i, stats)
+		}
+	}
+}
+
 // checkLZ4 compares the pages of an LZ4_RAW file with those of the same table uncompressed. parquet-go cannot read such files back: it drops
 // what it decompressed if a page is more than a third of its original size, see https://github.com/parquet-go/parquet-go/issues/608.
-func checkLZ4(t *testing.T, file, plain []byte) {
+func checkLZ4(t *testing.T, file, plain []byte, level int) {
 	t.Helper()
 	compressed, uncompressed := open(t, file), open(t, plain)
 	for i, index := range compressed.OffsetIndexes() {
@@ -103,6 +153,16 @@ func checkLZ4(t *testing.T, file, plain []byte) {
 			found := make([]byte, p.header.UncompressedPageSize)
 			if n, err := lz4.UncompressBlock(p.body, found); err != nil || n != len(found) || !bytes.Equal(found, want) {
 				t.Errorf("chunk %d, page %d: found %d bytes (%v), expected the uncompressed file's %d", i, k, n, err, len(want))
+			}
+			again := make([]byte, lz4.CompressBlockBound(len(want)))
+			compress := func() (int, error) { return lz4.CompressBlock(want, again, nil) }
+			if level > 0 {
+				compress = func() (int, error) {
+					return lz4.CompressBlockHC(want, again, []lz4.CompressionLevel{1: lz4.Level1, 9: lz4.Level9}[level], nil, nil)
+				}
+			}
+			if n, err := compress(); err != nil || !bytes.Equal(p.body, again[:n]) {
+				t.Errorf("chunk %d, page %d: found %d bytes, expected the %d of level %d (%v)", i, k, len(p.body), n, level, err)
 			}
 		}
 	}

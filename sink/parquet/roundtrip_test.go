@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"testing"
@@ -101,7 +102,7 @@ func TestCodecs(t *testing.T) {
 					}
 					file := write(t, written, o, 64)
 					if codec == "lz4_raw" {
-						checkLZ4(t, file, write(t, written, Options{Compression: "none"}, 64))
+						checkLZ4(t, file, write(t, written, Options{Compression: "none"}, 64), level)
 						return
 					}
 					check(t, written, file, "list")
@@ -169,6 +170,49 @@ func TestUnsupported(t *testing.T) {
 				t.Errorf("found the error %v, expected a *sink.Error with ErrUnsupported", err)
 			}
 		})
+	}
+}
+
+// TestCodecErrors fails each call of the codec in turn: none is passed over.
+func TestCodecErrors(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken codec")
+	labels := source.Column{Name: "label", DType: idx.Uint8, Classes: []string{"a", "b"}}
+	written := layouttest.Random(300, labels, source.Column{Name: "id", DType: idx.Float64}, source.Column{Name: "few", DType: idx.Uint8}, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{7}})
+	for _, data := range [][]byte{written.Data[0], written.Data[2]} {
+		for i := range data {
+			data[i] %= 2
+		}
+	}
+	s := &schema.Schema{Columns: written.Columns, Rows: 300}
+	for at := 1; ; at++ {
+		k, err := New(io.Discard, s, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls, encode := 0, k.press.codec.encode
+		k.press.codec.encode = func(dst, src []byte) ([]byte, error) {
+			if calls++; calls == at {
+				return nil, broken
+			}
+			return encode(dst, src)
+		}
+		step, err := k.Encode(t.Context(), schema.Batch{Rows: 300, Columns: written.Data})
+		if err == nil {
+			err = step()
+		}
+		if err == nil {
+			err = k.Close()
+		}
+		if calls < at {
+			if at < 7 { // dictionary and data of label and of few, and data of the others
+				t.Errorf("the codec was called %d times, expected 6 at least", calls)
+			}
+			return
+		}
+		if !errors.Is(err, broken) {
+			t.Errorf("call %d: found the error %v, expected the codec's", at, err)
+		}
 	}
 }
 

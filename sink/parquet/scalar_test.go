@@ -90,16 +90,24 @@ func TestStatistics(t *testing.T) {
 // TestColumnIndex has pages of 20,000 rows, of which each has a range of its own.
 func TestColumnIndex(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
+	type test struct {
 		name  string
 		value func(row int) float64
 		order format.BoundaryOrder
 		mins  []float64
 		maxs  []float64
-	}{
+	}
+	bounded := func(name string, order format.BoundaryOrder, mins, maxs []float64) test {
+		return test{name, func(row int) float64 { return [][]float64{mins, maxs}[row%2][row/20_000] }, order, mins, maxs}
+	}
+	tests := []test{
 		{"ascending", func(row int) float64 { return float64(row) }, format.Ascending, []float64{0, 20_000, 40_000}, []float64{19_999, 39_999, 44_999}},
 		{"descending", func(row int) float64 { return float64(-row) }, format.Descending, []float64{-19_999, -39_999, -44_999}, []float64{0, -20_000, -40_000}},
 		{"unordered", func(row int) float64 { return float64(row / 20_000 % 2) }, format.Unordered, []float64{0, 1, 0}, []float64{0, 1, 0}},
+		bounded("ascending with equal bounds", format.Ascending, []float64{0, 0, 1}, []float64{1, 1, 2}),
+		bounded("descending with equal bounds", format.Descending, []float64{1, 0, 0}, []float64{2, 1, 1}),
+		bounded("minima descend, maxima ascend", format.Unordered, []float64{0, -1, -2}, []float64{0, 1, 2}),
+		bounded("minima ascend, maxima descend", format.Unordered, []float64{-2, -1, 0}, []float64{2, 1, 0}),
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -111,6 +119,9 @@ func TestColumnIndex(t *testing.T) {
 			index := open(t, write(t, scalars(idx.Int32, elements(idx.Int32, values...)), Options{}, 45_000)).ColumnIndexes()[0]
 			if index.BoundaryOrder != test.order || len(index.MinValues) != 3 {
 				t.Errorf("found %v order of %d pages, expected %v of 3", index.BoundaryOrder, len(index.MinValues), test.order)
+			}
+			if fmt.Sprint(index.NullPages, index.NullCounts) != "[false false false] [0 0 0]" {
+				t.Errorf("found %v as pages of nulls and the counts %v, expected three without a null", index.NullPages, index.NullCounts)
 			}
 			for i := range index.MinValues {
 				least, greatest := elements(idx.Int32, test.mins[i]), elements(idx.Int32, test.maxs[i])
@@ -155,6 +166,8 @@ func TestScalarEncodings(t *testing.T) {
 		{"all bytes", idx.Uint8, counting(idx.Uint8, 60_000, 256), 256},
 		{"65,536 values", idx.Float64, counting(idx.Float64, 120_000, 65_536), 65_536},
 		{"65,537 values", idx.Float64, counting(idx.Float64, 120_000, 65_537), 0},
+		{"600 of 1000: less than 4·1000 bytes", idx.Int32, counting(idx.Int32, 1000, 600), 600}, // 4·600 + 1000·10/8
+		{"720 of 1000: more than 4·1000 bytes", idx.Int32, counting(idx.Int32, 1000, 720), 0},
 		{"as many values as rows", idx.Int32, counting(idx.Int32, 1000, 1000), 0},
 		{"single row", idx.Int16, counting(idx.Int16, 1, 1), 0},
 	}
