@@ -64,11 +64,9 @@ func wait(ctx context.Context, g *errgroup.Group) error {
 	select {
 	case err = <-done:
 	case <-ctx.Done():
-		timer := time.NewTimer(grace)
-		defer timer.Stop()
 		select {
 		case err = <-done:
-		case <-timer.C:
+		case <-time.After(grace):
 			err = ctx.Err()
 		}
 	}

@@ -3,6 +3,8 @@ package source
 import (
 	"encoding/binary"
 	"math"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/idxport/idxport/source/idx"
@@ -35,13 +37,24 @@ func TestConvertChecksLimits(t *testing.T) {
 	}
 }
 
+// TestNumbersHaveTheSizeOfTheirNames compares with the number of bits that Arrow and NumPy have in a type's name.
+func TestNumbersHaveTheSizeOfTheirNames(t *testing.T) {
+	t.Parallel()
+	for s := NumberUint8; s <= NumberFloat16; s++ {
+		bits, _ := strconv.Atoi(strings.TrimLeft(s.String(), "abcdefghijklmnopqrstuvwxyz"))
+		if s.Size() != bits/8 || bits == 0 && s != NumberBool {
+			t.Errorf("%s: found %d bytes, expected %d", s, s.Size(), bits/8)
+		}
+	}
+}
+
 // TestConvertBits starts inside of a byte.
 func TestConvertBits(t *testing.T) {
 	t.Parallel()
 	dst := make([]byte, 7)
-	NumberBool.Convert(dst, idx.Uint8, []byte{0b1010_0000, 0b0000_0011}, 5, 7)
-	if string(dst) != "\x01\x00\x01\x01\x01\x00\x00" {
-		t.Errorf("found % x", dst)
+	bad, _ := NumberBool.Convert(dst, idx.Uint8, []byte{0b1010_0000, 0b0000_0011}, 5, 7)
+	if string(dst) != "\x01\x00\x01\x01\x01\x00\x00" || bad != -1 {
+		t.Errorf("found % x and the bad index %d, expected none", dst, bad)
 	}
 }
 
@@ -55,6 +68,11 @@ func TestHalves(t *testing.T) {
 		if found := math.Float32frombits(float32Bits(half)); found != want {
 			t.Errorf("%#x: found %v, expected %v", half, found, want)
 		}
+	}
+	dst := make([]byte, 8)
+	bad, _ := NumberFloat16.Convert(dst, idx.Float32, []byte{0x00, 0x3c, 0x00, 0xc0}, 0, 2)
+	if string(dst) != "\x00\x00\x80\x3f\x00\x00\x00\xc0" || bad != -1 { // 1 and −2
+		t.Errorf("found % x and the bad index %d, expected none", dst, bad)
 	}
 	if found := float32Bits(0x8000); found != 1<<31 {
 		t.Errorf("found %#x, expected −0", found)

@@ -86,6 +86,7 @@ func TestFilesErrors(t *testing.T) {
 		"a given name twice": {"label=left.idx train-labels-idx1-ubyte", Options{}, ErrUsage, `two columns would be called "label"`, "name them: left="},
 		"counts":             {"train-images-idx3-ubyte t10k-labels-idx1-ubyte", Options{}, source.ErrCounts, "60000 records in train-images-idx3-ubyte and 10000 in t10k-labels-idx1-ubyte", ""},
 		"swapped":            {"swapped-images.idx swapped-labels.idx", Options{}, ErrSwapped, "swapped-images.idx", "image=" + filepath.Join(dir, "swapped-labels.idx")},
+		"swapped, in order":  {"swapped-labels.idx swapped-images.idx", Options{}, ErrSwapped, "swapped-images.idx", "image=" + filepath.Join(dir, "swapped-labels.idx")},
 		"names swapped":      {"image=train-labels-idx1-ubyte label=train-images-idx3-ubyte", Options{}, ErrSwapped, "swapped", "image=" + filepath.Join(dir, "train-images-idx3-ubyte")},
 		"the wrong data set": {"emnist-letters-train-labels-idx1-ubyte", Options{Dataset: "mnist"}, ErrUsage, "emnist-letters by the files' names, expected mnist", "--dataset none"},
 		"not in the split":   {"train-labels-idx1-ubyte", Options{Split: []string{"test"}}, ErrUsage, `no split "test"`, "it has train"},
