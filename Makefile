@@ -54,6 +54,14 @@ hostile: build
 cover:
 	$(GO) run ./test/cover
 
+## mutants: small defects in the packages, one at a time: which of them do their own tests notice? By night: some seconds for each of MUTANTS in
+## each package, an hour in all; MUTANTS_PACKAGES=schema MUTANTS=10 SEED=2 for another sample
+MUTANTS ?= 40
+MUTANTS_PACKAGES ?= source/idx,schema,source/dataset,pipeline,sink/publish,sink/parquet,sink/csv,source
+SEED ?= 1
+mutants:
+	$(GO) run ./test/mutants -packages $(MUTANTS_PACKAGES) -n $(MUTANTS) -seed $(SEED)
+
 ## fuzz: every fuzz target for FUZZTIME each; by night with FUZZTIME=10m
 FUZZTIME ?= 30s
 fuzz:
