@@ -173,7 +173,8 @@ func (b *bench) command(ctx context.Context, args ...string) ([]byte, error) {
 	limited := []string{"-c", "ulimit -v " + strconv.Itoa(maxMemory) + ` && exec "$0" "$@"`}
 	command := exec.CommandContext(ctx, "sh", append(limited, args...)...)
 	command.Env = append(os.Environ(), "TMPDIR="+b.scratch)
-	command.WaitDelay = time.Second
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) } // go ends the tests that it runs
+	command.WaitDelay = 5 * time.Second
 	out, err := command.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		return nil, fmt.Errorf("running %s: %w", args[0], err)
