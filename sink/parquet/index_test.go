@@ -141,6 +141,21 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
+// TestIndicesAreWholeGroups: a bit-packed run has groups of 8 indices, the last filled up, as the specification of the hybrid encoding demands.
+func TestIndicesAreWholeGroups(t *testing.T) {
+	t.Parallel()
+	written := layouttest.Random(1001, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{3}})
+	file := write(t, written, Options{Compression: "none"}, 1001)
+	body := pageAt(t, file, open(t, file).Metadata().RowGroups[0].Columns[0].MetaData.DataPageOffset).body
+	for range 2 { // repetition and definition levels, behind their lengths
+		body = body[4+binary.LittleEndian.Uint32(body):]
+	}
+	header, n := binary.Uvarint(body[1:])
+	if found := len(body) - 1 - n; body[0] != 8 || header != 376<<1|1 || found != 376*8 { // 3,003 indices
+		t.Errorf("found a run with the header %#x and %d bytes of %d bits, expected 376 groups of 8 bytes", header, found, body[0])
+	}
+}
+
 // checkLZ4 compares the pages of an LZ4_RAW file with those of the same table uncompressed. parquet-go cannot read such files back: it drops
 // what it decompressed if a page is more than a third of its original size, see https://github.com/parquet-go/parquet-go/issues/608.
 func checkLZ4(t *testing.T, file, plain []byte, level int) {
