@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -34,9 +35,18 @@ func takeURL(store *object.Store, arg string) (string, error) {
 	name, err := store.Take(arg)
 	before, path, ok := strings.Cut(name, fileScheme)
 	if ok && (before == "" || strings.HasSuffix(before, "=") && !strings.Contains(before, "/")) {
-		name = before + path
+		name = before + localPath(path, runtime.GOOS)
 	}
 	return name, err
+}
+
+// localPath returns the path in a file's URL. On Windows the slash before a drive is no part of it: file:///C:/x names C:/x.
+func localPath(path, goos string) string {
+	drive, slash := strings.CutPrefix(path, "/")
+	if goos == "windows" && slash && len(drive) > 2 && drive[1] == ':' && (drive[2] == '/' || drive[2] == '\\') {
+		return drive
+	}
+	return path
 }
 
 // takeAll is take for several arguments.
