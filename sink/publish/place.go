@@ -83,6 +83,11 @@ func digitsOf(name, base, suffix string) string {
 
 // locate finds a target's place.
 func locate(path string) (place, error) {
+	if runtime.GOOS == "windows" {
+		if err := refuseNames(path); err != nil {
+			return place{}, err
+		}
+	}
 	followed, statErr := os.Stat(path)
 	const special = fs.ModeDevice | fs.ModeCharDevice | fs.ModeNamedPipe | fs.ModeSocket
 	if statErr == nil && followed.Mode()&special != 0 {
@@ -114,6 +119,9 @@ func locate(path string) (place, error) {
 	for dir := filepath.Dir(at.path); ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
 			return at, err
+		}
+		if filepath.Dir(dir) == dir {
+			return place{}, &Error{Path: path, Reason: "there is no " + dir, Err: ErrNoParent, hint: "choose a drive that exists"}
 		}
 		at.missing = append([]string{dir}, at.missing...)
 	}
