@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"unicode"
@@ -36,6 +38,7 @@ const (
 	exitLocked     = 75
 	exitPermission = 77
 	exitSignal     = 128 // plus the signal's number
+	exitReaderGone = exitSignal + int(syscall.SIGPIPE)
 )
 
 // exitCodes is the one place where kinds of errors become exit codes; the first row that matches counts.
@@ -75,6 +78,7 @@ var exitCodes = []kind{
 	{publish.ErrNoParent, exitCannotMake},
 	{publish.ErrName, exitCannotMake},
 	{publish.ErrLocked, exitLocked},
+	{publish.ErrOpen, exitLocked},
 	{publish.ErrIncomplete, exitIO},
 	{source.ErrChanged, exitIO},
 	{errNoSpace, exitIO},
@@ -83,7 +87,6 @@ var exitCodes = []kind{
 	{plan.ErrInput, exitData},
 	{plan.ErrDiffers, exitCannotMake},
 	{plan.ErrIncomplete, exitCannotMake},
-	{syscall.EPIPE, exitSignal + int(syscall.SIGPIPE)},
 	{fs.ErrPermission, exitPermission},
 	{syscall.EROFS, exitPermission},
 	{fs.ErrNotExist, exitNoInput},
@@ -115,6 +118,9 @@ func exitCode(err error) int {
 			return row.code
 		}
 	}
+	if readerGone(err) {
+		return exitReaderGone
+	}
 	for _, row := range otherKinds() {
 		if errors.Is(err, row.err) {
 			return row.code
@@ -124,6 +130,15 @@ func exitCode(err error) int {
 		return exitIO
 	}
 	return exitInternal
+}
+
+// readerGone reports whether err is that of a write to a pipe that nobody reads any more. Windows has three for it, and EPIPE is not among them.
+func readerGone(err error) bool {
+	gone := []error{syscall.EPIPE}
+	if runtime.GOOS == "windows" {
+		gone = []error{syscall.Errno(109), syscall.Errno(232), syscall.Errno(233)} // ERROR_BROKEN_PIPE, ERROR_NO_DATA, ERROR_PIPE_NOT_CONNECTED
+	}
+	return slices.ContainsFunc(gone, func(known error) bool { return errors.Is(err, known) })
 }
 
 // recovering is f with a panic turned into an error, so that the exit code and the report are right and outputs are discarded.

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -142,7 +140,7 @@ func (r *report) end(err error) error {
 			fmt.Fprintf(r.program.stderr, "done in %v\n", time.Since(r.start).Round(10*time.Millisecond))
 		}
 		return nil
-	case errors.Is(err, syscall.EPIPE): // who read standard output has seen enough, as with other filters
+	case exitCode(err) == exitReaderGone: // who read standard output has seen enough, as with other filters
 	case r.jsonLog:
 		r.logJSON("error", oneLine(err.Error()), hintOf(err))
 	default:

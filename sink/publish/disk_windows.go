@@ -4,11 +4,40 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/windows"
 )
 
-func (osDisk) rename(from, to string) error { return os.Rename(from, to) }
+// rename tells what another program has open, which Windows denies access to, from what the user may not replace.
+func (osDisk) rename(from, to string) error {
+	err := os.Rename(from, to)
+	if errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_ACCESS_DENIED) && (isOpen(from) || isOpen(to)) {
+		return ErrOpen
+	}
+	return err
+}
+
+// isOpen reports whether somebody has the file at path open, or anything in the folder there: then it cannot be opened without sharing.
+func isOpen(path string) bool {
+	open := false
+	_ = filepath.WalkDir(path, func(path string, _ fs.DirEntry, _ error) error {
+		name, err := windows.UTF16PtrFromString(path)
+		if err != nil {
+			return nil
+		}
+		handle, err := windows.CreateFile(name, windows.DELETE, 0, nil, windows.OPEN_EXISTING,
+			windows.FILE_FLAG_BACKUP_SEMANTICS|windows.FILE_FLAG_OPEN_REPARSE_POINT, 0)
+		if err == nil {
+			return windows.CloseHandle(handle)
+		}
+		if open = errors.Is(err, windows.ERROR_SHARING_VIOLATION); open {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return open
+}
 
 // renameNew is MoveFileEx without MOVEFILE_REPLACE_EXISTING. Write-through makes it wait until the move is stored.
 func (osDisk) renameNew(from, to string) error {
@@ -33,8 +62,14 @@ func (osDisk) openDirect(path string) (fileHandle, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f, nil
+	return device{f}, nil
 }
+
+// A device is NUL, the console, a port or a pipe.
+type device struct{ *os.File }
+
+// Sync does nothing: FlushFileBuffers is for files, and fails on most devices.
+func (device) Sync() error { return nil }
 
 // syncTree flushes every file; flushing a whole volume takes an administrator.
 func syncTree(_ *os.File, root *os.Root) error {

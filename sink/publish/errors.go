@@ -18,6 +18,8 @@ var (
 	ErrExists = errors.New("already exists")
 	// ErrLocked: another run is writing the same target.
 	ErrLocked = errors.New("is being written by another run")
+	// ErrOpen: another program has the target open, and the system, Windows, does not let it be replaced meanwhile.
+	ErrOpen = errors.New("is open in another program")
 	// ErrRefused: writing to the target would destroy something that is not an earlier output.
 	ErrRefused = errors.New("refused")
 	// ErrNoParent: the folder that should hold the target does not exist, or is no folder.
@@ -64,6 +66,8 @@ func (e *Error) Hint() string {
 	switch {
 	case e.hint != "":
 		return e.hint
+	case errors.Is(e.Err, ErrOpen):
+		return "close it there and try again"
 	case errors.Is(e.Err, fs.ErrPermission):
 		return "check who may write in " + shell.Path(nearest(filepath.Dir(e.Path)))
 	case errors.Is(e.Err, syscall.ENAMETOOLONG):

@@ -332,3 +332,24 @@ func TestFingerprintFails(t *testing.T) {
 		t.Errorf("a link to nothing: found %v, expected %v", err, fs.ErrNotExist)
 	}
 }
+
+// TestOpenElsewhere replaces what another program has open, as Windows' rename says: the old output stays, and the error says what to do.
+func TestOpenElsewhere(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	old := mustMake(t, dir, "old", Options{})
+	err := makeOutputs(openElsewhere{}, dir, "new", Options{Overwrite: true})
+	var hinted interface{ Hint() string }
+	if !errors.Is(err, ErrOpen) || !errors.As(err, &hinted) || hinted.Hint() != "close it there and try again" {
+		t.Errorf("found %v, expected ErrOpen with a hint", err)
+	}
+	if got := readTree(t, dir); !maps.Equal(got, old) {
+		t.Errorf("found %v, expected %v", got, old)
+	}
+}
+
+// openElsewhere is a disk that replaces nothing.
+type openElsewhere struct{ osDisk }
+
+func (openElsewhere) rename(string, string) error   { return ErrOpen }
+func (openElsewhere) exchange(string, string) error { return errors.ErrUnsupported }
