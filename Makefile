@@ -115,6 +115,11 @@ unattended: build
 completion: build
 	python3 test/completion/run.py --binary $(BIN) $(COMPLETION_FLAGS)
 
+## windows: the program for Windows under wine, compared with the one for Linux: overwriting, kills, two at once, names, paths; WINDOWS_FLAGS="--install --strict" by night
+windows: build
+	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GO) build -trimpath -ldflags='-s -w' -o $(BIN).exe ./cmd/idxport
+	python3 test/windows/run.py --binary $(BIN) $(WINDOWS_FLAGS)
+
 ## object: conversions from and to a real S3 server on this machine, which is installed for it, compared with local ones; 100 uploads through broken connections, and 50 tables
 ## made of parts, with runs killed; UPLOADS=10 TABLES=5 for CI
 UPLOADS ?= 100

@@ -1,4 +1,4 @@
-"""What test/deploy and test/unattended share: how a check fails or cannot be run, the loop over all checks, and the installation of what is missing."""
+"""What test/deploy, test/unattended and test/windows share: how a check fails or cannot be run, the loop over all checks, and the installation of what is missing."""
 
 from __future__ import annotations
 

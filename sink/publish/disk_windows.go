@@ -5,14 +5,38 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"golang.org/x/sys/windows"
 )
 
-// rename tells what another program has open, which Windows denies access to, from what the user may not replace.
+// Windows does not rename, or rename over, what anybody has open, be it for a moment: another run that looks whether it is there, a virus
+// scanner, an indexer. Two seconds are what cmd/go gives them.
+const (
+	renameTries = 100
+	renamePause = 20 * time.Millisecond
+)
+
 func (osDisk) rename(from, to string) error {
-	err := os.Rename(from, to)
-	if errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_ACCESS_DENIED) && (isOpen(from) || isOpen(to)) {
+	if info, err := os.Lstat(to); err == nil && info.IsDir() { // which Windows never renames over
+		return os.Rename(from, to)
+	}
+	return persist(func() error { return os.Rename(from, to) }, from, to)
+}
+
+// persist repeats a rename while it fails as it does for files that are open. Access denied is also the answer for what the user may not
+// replace: whether the files can be opened without sharing tells the two apart.
+func persist(rename func() error, paths ...string) error {
+	err := rename()
+	denied := func() bool {
+		return errors.Is(err, windows.ERROR_ACCESS_DENIED) || errors.Is(err, windows.ERROR_SHARING_VIOLATION)
+	}
+	for try := 1; try < renameTries && denied(); try++ {
+		time.Sleep(renamePause)
+		err = rename()
+	}
+	if denied() && slices.ContainsFunc(paths, isOpen) {
 		return ErrOpen
 	}
 	return err
@@ -49,7 +73,7 @@ func (osDisk) renameNew(from, to string) error {
 	if err != nil {
 		return err
 	}
-	return windows.MoveFileEx(fromName, toName, windows.MOVEFILE_WRITE_THROUGH)
+	return persist(func() error { return windows.MoveFileEx(fromName, toName, windows.MOVEFILE_WRITE_THROUGH) }, from)
 }
 
 func (osDisk) exchange(_, _ string) error { return errors.ErrUnsupported }
