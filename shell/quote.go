@@ -20,6 +20,16 @@ func Path(path string) string {
 	return Quote(path)
 }
 
+// MakeFolder is the command that makes a folder and those above it. On Windows mkdir does so by itself, and would make one named -p.
+func MakeFolder(path string) string { return makeFolder(path, runtime.GOOS == "windows") }
+
+func makeFolder(path string, windows bool) string {
+	if windows {
+		return "mkdir " + quote(path, windows)
+	}
+	return "mkdir -p " + Path(path)
+}
+
 func quote(word string, windows bool) string {
 	bare, quoted := `_./:@+=,-`, posix
 	if windows {
