@@ -7,6 +7,9 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode/utf16"
+
+	"github.com/idxport/idxport/shell"
 )
 
 // refuseNames refuses a path with names that Windows cannot keep, or would change without a word: con.parquet is the console,
@@ -20,7 +23,7 @@ func refuseNames(path string) error {
 		if reason == "" || device {
 			continue
 		}
-		return refusal(path, fmt.Sprintf("Windows cannot keep the name %q: %s", name, reason), "choose another name, such as "+better)
+		return refusal(path, fmt.Sprintf("Windows cannot keep the name %q: %s", name, reason), "choose another name, such as "+shell.Path(better))
 	}
 	return nil
 }
@@ -40,11 +43,19 @@ func windowsName(name string) (better, reason string) {
 	if better == "" || isDevice().MatchString(better) {
 		better = "_" + better
 	}
+	long := utf16.Encode([]rune(better)) // Windows counts in these
+	if len(long) > maxName {
+		ending := filepath.Ext(better)
+		ending = ending[:min(len(ending), shownOfLong)]
+		better = string(utf16.Decode(long[:maxName-len(ending)])) + ending
+	}
 	switch {
 	case i >= 0:
 		reason = fmt.Sprintf("it has a %q", name[i:i+1])
 	case strings.HasSuffix(name, ".") || strings.HasSuffix(name, " "):
 		reason = "it ends with a dot or space"
+	case len(long) > maxName:
+		reason = fmt.Sprintf("it is longer than %d", maxName)
 	case better != name:
 		reason = "it is a device"
 	}

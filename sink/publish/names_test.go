@@ -1,6 +1,9 @@
 package publish
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestWindowsName(t *testing.T) {
 	t.Parallel()
@@ -24,6 +27,8 @@ func TestWindowsName(t *testing.T) {
 		{"x.csv . ", "x.csv", stop},
 		{"...", "_", stop},
 		{"con.", "_con", stop},
+		{strings.Repeat("ü", 255), strings.Repeat("ü", 255), ""},
+		{strings.Repeat("ü", 254) + ".csv", strings.Repeat("ü", 251) + ".csv", "it is longer than 255"},
 		{"con.parquet", "_con.parquet", device},
 		{"Aux", "_Aux", device},
 		{"nul .tar.gz", "_nul .tar.gz", device},
