@@ -241,9 +241,10 @@ def names(stage: Stage) -> None:
         "png=folder.": "folder",
         "con.parquet": "_con.parquet",
         "AUX.csv": "_AUX.csv",
-        "nul .csv": "_nul .csv",
+        "nul .csv": '"_nul .csv"',
         "com1.csv": "_com1.csv",
-        "lpt\u00b2.csv": "_lpt\u00b2.csv",
+        "lpt\u00b2.csv": '"_lpt\u00b2.csv"',
+        "x" * 300 + ".csv": "x" * 251 + ".csv",
         "dot.\\x.csv": "dot",
         "prn\\x.csv": "_prn",
         "nul": "_nul",
@@ -285,7 +286,12 @@ def paths(stage: Stage) -> None:
         stage.run(73, "convert", windows(stage.images), *few, name, says="already exists")
         demand(sorted(path.name for path in made.parent.iterdir() if path.name.startswith(".")) == [], f"something is left beside {name}")
         made.unlink()
-    stage.run(73, "convert", windows(stage.images), *few, "no\\such\\x.csv", says="there is no folder to hold it")
+    missing = ["convert", windows(stage.images), *few, "no such\\folder/x.csv"]
+    stage.run(73, *missing, says='there is no folder to hold it\nhint: mkdir "no such\\folder"\n')
+    (stage.work / "hint.bat").write_bytes(b'@mkdir "no such\\folder"\r\n')
+    code, _, said = stage.end(stage.start("/c", "hint.bat", program=Path("cmd")))
+    demand(code == 0 and not (stage.work / "-p").exists(), f"the hint, pasted: exit code {code}: {said}")
+    stage.run(0, *missing)
     for name in ("Q:\\x.csv", "Q:\\a\\b\\x.csv", "q:x.csv"):
         stage.run(73, "convert", windows(stage.images), *few, name, says="there is no folder to hold it: there is no Q:\\\nhint: choose a drive that exists")
     stage.run(66, "convert", "Q:\\x.idx", *few, "x.csv")
