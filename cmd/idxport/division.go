@@ -126,7 +126,11 @@ func parseSize(flag, text string) (int64, error) {
 	unit, known := units[strings.ToUpper(strings.TrimSpace(text[len(digits):]))]
 	n, err := strconv.ParseFloat(digits, 64)
 	if digits == text && n >= 1 && n < math.MaxInt64 {
-		return 0, usagef("--%s %s has no unit", flag, text).hint("--%s %sMB; for bytes, --%[1]s %[2]sB", flag, text)
+		e := usagef("--%s %s has no unit", flag, text)
+		if n >= 1e5 { // hardly megabytes
+			return 0, e.hint("--%s %sB", flag, text)
+		}
+		return 0, e.hint("--%s %sMB; for bytes, --%[1]s %[2]sB", flag, text)
 	}
 	if !known || err != nil || !(n*float64(unit) >= 1 && n*float64(unit) < math.MaxInt64) {
 		return 0, usagef("--%s %q is no size", flag, text).hint("for example --%s 128MB, or 64MiB", flag)

@@ -53,7 +53,11 @@ func (p *program) convert(ctx context.Context, o *convertOptions, r *report) err
 	w := &writers{program: p, options: o, report: r, set: set}
 	for _, j := range jobs {
 		for _, pass := range j.passes() {
-			if err := w.run(ctx, j, pass); err != nil {
+			err := w.run(ctx, j, pass)
+			if len(allOutputs(jobs)) > 1 && exitCode(err) == exitReaderGone {
+				r.warning("who read standard output went away, so no output was made")
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -85,11 +89,23 @@ func (p *program) jobsWithOutputs(ctx context.Context, o *convertOptions, r *rep
 	if err != nil {
 		return nil, err
 	}
-	if err := expandOutputs(jobs, o); err != nil {
+	if err = o.checkRows(jobs); err == nil {
+		err = expandOutputs(jobs, o)
+	}
+	if err != nil {
 		closeAll(jobs)
 		return nil, err
 	}
 	return jobs, nil
+}
+
+// checkRows refuses --rows where it takes nothing of all jobs, although it asks for some rows.
+func (o *convertOptions) checkRows(jobs []*job) error {
+	none := func(j *job) bool { return j.meant.schema.Rows == 0 && j.meant.schema.Source > 0 }
+	if !o.rows.given || o.planID != "" || o.rows.first == o.rows.last && !o.rows.open || slices.ContainsFunc(jobs, func(j *job) bool { return !none(j) }) {
+		return nil
+	}
+	return usagef("--rows %s takes no row of any input", o.rows)
 }
 
 // countsRows tells whether an output has the number of rows in a header, or as many digits in names of files.
@@ -237,13 +253,7 @@ func (w *writers) run(ctx context.Context, j *job, p *pass) error {
 			return err
 		}
 	}
-	say := w.report.warning // of files that are not as they should be
-	if w.options.others != nil {
-		say = w.report.note // of what other formats cannot tell
-	}
-	for _, n := range source.Notes(p.table) {
-		say("%s", n)
-	}
+	w.report.tableNotes(p.table, w.options.others != nil)
 	for _, s := range sinks {
 		if n, ok := s.(interface{ Notes() []string }); ok {
 			for _, note := range n.Notes() {

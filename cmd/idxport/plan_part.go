@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/idxport/idxport/object"
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/plan"
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
@@ -27,6 +28,9 @@ var partFlagNames = []string{"plan", "part", "verify", "workers", "progress", "q
 
 // convertPart does the work of `idxport convert --plan`.
 func (p *program) convertPart(ctx context.Context, c *cli.Command, r *report) error {
+	if !c.IsSet("plan") {
+		return usagef("--part is for plans, and there is no --plan").hint("name the plan: --plan plan.json --part %s", shell.Quote(c.String("part")))
+	}
 	if c.Args().Present() {
 		return usagef("found the input %s beside --plan, which says what the inputs are", c.Args().First())
 	}

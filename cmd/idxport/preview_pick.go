@@ -63,7 +63,7 @@ func (k *picker) usual() int {
 }
 
 // pick reads the table of j until the picker has enough, or to the end.
-func (p *program) pick(ctx context.Context, j *job, k *picker, r *report) error {
+func (p *program) pick(ctx context.Context, j *job, k *picker, others bool, r *report) error {
 	t := j.meant.table
 	shown := progress{done: func() {}} // a few rows take no time
 	if k.classes {
@@ -76,9 +76,7 @@ func (p *program) pick(ctx context.Context, j *job, k *picker, r *report) error 
 	if err != nil {
 		return err
 	}
-	for _, n := range source.Notes(t) {
-		r.warning("%s", n)
-	}
+	r.tableNotes(t, others)
 	if len(k.shots) == 0 { // a stream did not say so before
 		return noRows(j)
 	}

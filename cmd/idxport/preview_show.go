@@ -108,7 +108,7 @@ func (p *program) makeSheet(ctx context.Context, j *job, o *previewOptions, r *r
 	if k.most == 0 {
 		k.most = k.usual()
 	}
-	if err := p.pick(ctx, j, k, r); err != nil {
+	if err := p.pick(ctx, j, k, o.others != nil, r); err != nil {
 		return nil, 0, err
 	}
 	groups := k.groups(j, r)
@@ -167,7 +167,7 @@ func (p *program) printImages(ctx context.Context, j *job, o *previewOptions, r 
 	if k.most == 0 {
 		k.most = t.Fit([]sheet.Picture{{Tile: tile}})
 	}
-	if err := p.pick(ctx, j, k, r); err != nil {
+	if err := p.pick(ctx, j, k, o.others != nil, r); err != nil {
 		return err
 	}
 	pictures := k.pictures(j, r)

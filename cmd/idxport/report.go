@@ -168,7 +168,7 @@ func (r *report) describe(j *job) {
 	r.reads(j.split, j.meant)
 	prefix := r.splitNotes(j.split)
 	if s := j.meant.schema; s.Rows == 0 && s.Source > 0 {
-		r.warning("%sno rows are taken: the range of --rows lies outside its %s rows", prefix, thousands(s.Source))
+		r.warning("%s--rows takes none of its %s rows", prefix, thousands(s.Source))
 	}
 	if d := j.split.Dataset; d != nil && j.split.Evidence != dataset.ByOption {
 		r.note("%srecognised as %s by %s", prefix, d.Title, j.split.Evidence)
@@ -223,6 +223,17 @@ func (r *report) splitNotes(s dataset.Split) (prefix string) {
 
 // note tells something the user may want to know.
 func (r *report) note(format string, args ...any) { r.say("note", &r.Notes, format, args...) }
+
+// tableNotes tells what t has to tell: of IDX files that are not as they should be, or of what others cannot tell.
+func (r *report) tableNotes(t source.Table, others bool) {
+	say := r.warning
+	if others {
+		say = r.note
+	}
+	for _, n := range source.Notes(t) {
+		say("%s", n)
+	}
+}
 
 // warning tells something the user should look at.
 func (r *report) warning(format string, args ...any) { r.say("warning", &r.Warnings, format, args...) }

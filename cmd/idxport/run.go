@@ -126,6 +126,16 @@ idxport COMMAND --help`,
 		},
 	}
 	for _, c := range root.Commands {
+		for _, f := range c.Flags { // else the last value counts, in silence
+			switch f := f.(type) {
+			case *cli.StringFlag:
+				f.OnlyOnce = true
+			case *cli.IntFlag:
+				f.OnlyOnce = true
+			case *cli.Int64Flag:
+				f.OnlyOnce = true
+			}
+		}
 		c.DisableSliceFlagSeparator = true // a path may have commas; of the root's the library takes no notice here. Only --to splits at commas
 	}
 	return root
@@ -143,7 +153,7 @@ func unknownCommand(root *cli.Command, name string) error {
 
 // badValue matches the library's error for a flag's value that cannot be read.
 var badValue = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^invalid value (".*") for flag -+([a-z-]+): (?:strconv\.)?(\w+)`)
+	return regexp.MustCompile(`(?s)^invalid value (".*") for flag -+([a-z-]+): (?:strconv\.)?(\w+)`)
 })
 
 // onUsageError puts the library's errors into our words.
@@ -153,6 +163,9 @@ func onUsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 	}
 	text := strings.Replace(err.Error(), "flag needs an argument: ", "missing value after ", 1)
 	if m := badValue().FindStringSubmatch(text); m != nil {
+		if m[3] == "can" { // "can't duplicate this flag"
+			return usagef("--%s is given twice", m[2]).hint("give it once%s", map[bool]string{true: ", with commas: --to csv,parquet"}[m[2] == "to"])
+		}
 		expected := "true or false"
 		if m[3] == "ParseInt" {
 			expected = "a whole number"
@@ -164,8 +177,8 @@ func onUsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 
 // unknownFlag is the error for a name that no flag of c has.
 func unknownFlag(c *cli.Command, name string) error {
-	if len(name) == 1 {
-		return usagef("unknown flag -%s", name).hint("see %s --help", c.FullName())
+	if len(name) == 1 || c.Root() == c {
+		return usagef("unknown flag %s%s", strings.Repeat("-", min(2, len(name))), name).hint("flags stand behind the command; see %s --help", c.FullName())
 	}
 	var names []string
 	for _, f := range c.Flags {

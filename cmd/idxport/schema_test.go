@@ -47,7 +47,7 @@ func jsonRuns() []jsonRun {
 		{"convert turned and inverted", 0, []string{"convert", fashion, "--split", "test", "--rows", "-10:", "--transpose", "--invert", "-o", "OUT/x.csv"}},
 		{"convert reshaped", 0, []string{"convert", tiny("uint8-3x7x9"), "--reshape", "-1x63", "-o", "OUT/x.npy"}},
 		{"convert salvaged", 0, []string{"convert", hostile("truncated.idx"), "--salvage", "-o", "OUT/x.csv"}},
-		{"convert no rows", 0, []string{"convert", tiny("uint8-3x7x9"), "--rows", "3:", "-o", "OUT/x.csv"}},
+		{"convert no rows", 0, []string{"convert", tiny("uint8-3x7x9"), "--rows", "3:3", "-o", "OUT/x.csv"}},
 		{"convert no records", 0, []string{"convert", tiny("float32-0x7x9"), "-o", "OUT/x.parquet"}},
 		{"convert labels of several numbers", 0, []string{"convert", qmnist, "-o", "OUT/x.csv"}},
 		{"convert with a label that a format has", 0, []string{"convert", "image=" + filepath.Join(fashion, "t10k-images-idx3-ubyte.gz"), "kind=" + filepath.Join(fashion, "t10k-labels-idx1-ubyte.gz"), "--rows", ":20", "--label-column", "kind", "-o", "OUT/x.tar"}},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -131,6 +132,7 @@ func (p *program) verify(ctx context.Context, o *verifyOptions, r *report) error
 			return err
 		}
 	}
+	one := len(outputs) == 1 && filepath.Clean(outputs[0].Files[0].Path) == filepath.Clean(o.output.inputs[0].Path)
 	var first error
 	var left []dataset.Split // of the inputs, with which no output was compared
 	for i, split := range outputs {
@@ -148,7 +150,7 @@ func (p *program) verify(ctx context.Context, o *verifyOptions, r *report) error
 		}
 		left = slices.DeleteFunc(left, func(s dataset.Split) bool { return s.Stem == of.Stem && s.Name == of.Name })
 	}
-	if first == nil && several && len(left) > 0 {
+	if first == nil && !one && len(left) > 0 {
 		return &differenceError{path: o.output.inputs[0].Path, what: "it has no split " + splitNames(left)}
 	}
 	return first
