@@ -2,9 +2,7 @@ package schema
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
-	"io"
 	"math"
 	"testing"
 
@@ -77,24 +75,4 @@ func fill[T any](n int, at func(int) T, first ...T) []T {
 	}
 	copy(all, first)
 	return all
-}
-
-// readAll reads and decodes t to its end, batch rows at a time.
-func readAll(in source.Table, batch int) (columns [][]byte, rows int, err error) {
-	columns = make([][]byte, len(in.Columns()))
-	b := &source.Raw{Cap: batch}
-	for {
-		if err := in.Read(context.Background(), b); err == io.EOF {
-			return columns, rows, nil
-		} else if err != nil {
-			return columns, rows, err
-		}
-		if err := in.Decode(b); err != nil {
-			return columns, rows, err
-		}
-		rows += b.Rows
-		for i := range columns {
-			columns[i] = append(columns[i], b.Columns[i]...)
-		}
-	}
 }
