@@ -3,6 +3,7 @@ package publish
 import (
 	"errors"
 	"io/fs"
+	"runtime"
 )
 
 // makeParents makes the folders that targets ask for.
@@ -10,7 +11,7 @@ func (s *Set) makeParents() error {
 	for _, out := range s.outputs {
 		for _, dir := range out.missing {
 			s.made = append(s.made, dir) // before: a failed attempt may have had its effect
-			err := s.disk.makeDir(dir)
+			err := s.disk.makeDir(dir, nil)
 			if errors.Is(err, fs.ErrExist) { // made for an earlier target, or by another run
 				s.made = s.made[:len(s.made)-1]
 				continue
@@ -46,20 +47,29 @@ func (s *Set) createPartial(out *output) error {
 	}
 	out.partial = out.hidden(partialSuffix) // before: a failed attempt may have had its effect
 	if !out.Target.Folder {
-		handle, err := s.disk.createFile(out.partial)
+		handle, err := s.disk.createFile(out.partial, out.keeps())
 		if err != nil {
 			return err
 		}
 		out.file = &File{path: out.Path, handle: handle}
 		return nil
 	}
-	if err := s.disk.makeDir(out.partial); err != nil {
+	if err := s.disk.makeDir(out.partial, out.keeps()); err != nil {
 		return err
 	}
-	handle, err := s.disk.openFolder(out.partial)
+	handle, err := s.disk.openFolder(out.partial, out.keeps())
 	if err != nil {
 		return err
 	}
 	out.folder = newFolder(out.Target, handle)
 	return nil
+}
+
+// keeps is what stands at the target, whose permissions the output gets, so that nobody can read it
+// who could not before; nil if there is nothing. On Windows a new file has them from its folder.
+func (out *output) keeps() fs.FileInfo {
+	if out.info == nil || out.info.IsDir() != out.Target.Folder || runtime.GOOS == "windows" {
+		return nil
+	}
+	return out.info
 }

@@ -13,18 +13,21 @@ type disk interface {
 	readDir(path string) ([]fs.DirEntry, error)
 	open(path string) (io.ReadCloser, error)
 
-	lock(path string) (heldLock, error)           // ErrLocked if another run holds it
-	createFile(path string) (fileHandle, error)   // must not exist; 0666 less the umask
-	openDirect(path string) (fileHandle, error)   // a device, FIFO or socket; may block
-	makeDir(path string) error                    // must not exist; 0777 less the umask
-	openFolder(path string) (folderHandle, error) // the folder of one output
-	rename(from, to string) error                 // replaces a file, and an empty folder on unix
-	renameNew(from, to string) error              // fs.ErrExist if to exists
-	link(from, to string) error                   // fs.ErrExist if to exists
-	exchange(a, b string) error                   // both exist, and each becomes the other
-	remove(path string) error                     // a file or an empty folder
-	removeAll(path string) error                  // a file or a folder with all it holds
-	syncDir(path string) error                    // makes renames within path durable
+	// createFile and makeDir make what must not exist. It has the permissions of what is replaced;
+	// where that is nil, 0666 and 0777 less the umask.
+	createFile(path string, replaced fs.FileInfo) (fileHandle, error)
+	makeDir(path string, replaced fs.FileInfo) error                    // those that the umask leaves
+	openFolder(path string, replaced fs.FileInfo) (folderHandle, error) // the folder of one output, which gets them all
+
+	lock(path string) (heldLock, error)         // ErrLocked if another run holds it
+	openDirect(path string) (fileHandle, error) // a device, FIFO or socket; may block
+	rename(from, to string) error               // replaces a file, and an empty folder on unix
+	renameNew(from, to string) error            // fs.ErrExist if to exists
+	link(from, to string) error                 // fs.ErrExist if to exists
+	exchange(a, b string) error                 // both exist, and each becomes the other
+	remove(path string) error                   // a file or an empty folder
+	removeAll(path string) error                // a file or a folder with all it holds
+	syncDir(path string) error                  // makes renames within path durable
 }
 
 // A heldLock belongs to one run. Its file is unlinked first, then the lock is let go.
@@ -64,7 +67,6 @@ type osDisk struct{}
 func (osDisk) lstat(path string) (fs.FileInfo, error)     { return os.Lstat(path) }
 func (osDisk) readDir(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) }
 func (osDisk) open(path string) (io.ReadCloser, error)    { return os.Open(path) }
-func (osDisk) makeDir(path string) error                  { return os.Mkdir(path, 0o777) }
 func (osDisk) link(from, to string) error                 { return os.Link(from, to) }
 func (osDisk) remove(path string) error                   { return os.Remove(path) }
 func (osDisk) removeAll(path string) error                { return os.RemoveAll(path) }
@@ -77,8 +79,43 @@ func (osDisk) lock(path string) (heldLock, error) {
 	return l, nil
 }
 
-func (osDisk) createFile(path string) (fileHandle, error) {
-	return newOSFile(os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666))
+func (osDisk) createFile(path string, replaced fs.FileInfo) (fileHandle, error) {
+	if replaced == nil {
+		return newOSFile(os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666))
+	}
+	mode := replaced.Mode().Perm()
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode) // writes even if mode lets nobody write
+	if err != nil {
+		return nil, err
+	}
+	if err := setMode(f, mode); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return newOSFile(f, nil)
+}
+
+func (osDisk) makeDir(path string, replaced fs.FileInfo) error {
+	if replaced == nil {
+		return os.Mkdir(path, 0o777)
+	}
+	return os.Mkdir(path, folderMode(replaced).Perm())
+}
+
+// folderMode is the permissions of a folder and how its files get their group. The owner may always
+// fill and delete it.
+func folderMode(info fs.FileInfo) fs.FileMode {
+	return info.Mode()&(fs.ModePerm|fs.ModeSetgid|fs.ModeSticky) | 0o700
+}
+
+// setMode gives f the permissions that the umask has taken from mode. Where f has them it does
+// nothing: some file systems have no chmod.
+func setMode(f *os.File, mode fs.FileMode) error {
+	info, err := f.Stat()
+	if err != nil || info.Mode()&^fs.ModeType == mode {
+		return err
+	}
+	return f.Chmod(mode)
 }
 
 func newOSFile(f *os.File, err error) (fileHandle, error) {

@@ -40,8 +40,10 @@
 // the lock. If all targets exist, Prepare ends with [ErrExists]; if only some do, a killed run may have left them, and Commit accepts
 // those that equal what this run made.
 //
-// With Overwrite a file is renamed over the old one (the new one has the permissions of new files, whatever the old one had), and a
-// folder exchanged with the old one, which is looked at once more, as nobody finds it now to put anything into it, and then deleted; if there is
+// An output has the permissions of the file or folder that it replaces, as Prepare found them, from
+// the moment its partial is made; files inside a folder have those of new files.
+//
+// With Overwrite a file is renamed over the old one, and a folder exchanged with the old one, which is looked at once more, as nobody finds it now to put anything into it, and then deleted; if there is
 // something new in it, the two are exchanged back. Where folders cannot be exchanged (Windows, NFS) two renames follow each other: the old folder is moved aside, the new one moved in. A
 // run killed between the two leaves no target, and the next run moves the old folder back before anything else.
 //

@@ -80,9 +80,9 @@ func (d *faultyDisk) open(path string) (r io.ReadCloser, err error) {
 	return r, err
 }
 
-func (d *faultyDisk) createFile(path string) (fileHandle, error) {
+func (d *faultyDisk) createFile(path string, replaced fs.FileInfo) (fileHandle, error) {
 	var h fileHandle
-	err := d.do("createFile", func() (err error) { h, err = d.osDisk.createFile(path); return err })
+	err := d.do("createFile", func() (err error) { h, err = d.osDisk.createFile(path, replaced); return err })
 	if err != nil && h != nil {
 		h.Close()
 	}
@@ -92,9 +92,9 @@ func (d *faultyDisk) createFile(path string) (fileHandle, error) {
 	return faultyFile{h, d}, nil
 }
 
-func (d *faultyDisk) openFolder(path string) (folderHandle, error) {
+func (d *faultyDisk) openFolder(path string, replaced fs.FileInfo) (folderHandle, error) {
 	var h folderHandle
-	err := d.do("openFolder", func() (err error) { h, err = d.osDisk.openFolder(path); return err })
+	err := d.do("openFolder", func() (err error) { h, err = d.osDisk.openFolder(path, replaced); return err })
 	if err != nil && h != nil {
 		h.Close()
 	}
@@ -117,8 +117,8 @@ func (d *faultyDisk) lock(path string) (heldLock, error) {
 	return faultyLock{h, d}, nil
 }
 
-func (d *faultyDisk) makeDir(path string) error {
-	return d.do("makeDir", func() error { return d.osDisk.makeDir(path) })
+func (d *faultyDisk) makeDir(path string, replaced fs.FileInfo) error {
+	return d.do("makeDir", func() error { return d.osDisk.makeDir(path, replaced) })
 }
 func (d *faultyDisk) rename(from, to string) error {
 	return d.do("rename", func() error { return d.osDisk.rename(from, to) })

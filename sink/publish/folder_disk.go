@@ -2,6 +2,7 @@ package publish
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"syscall"
 )
@@ -12,7 +13,7 @@ type osFolder struct {
 	self *os.File // opened before anything is written: syncfs reports the errors since then
 }
 
-func (osDisk) openFolder(path string) (folderHandle, error) {
+func (osDisk) openFolder(path string, replaced fs.FileInfo) (folderHandle, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, err
@@ -22,7 +23,15 @@ func (osDisk) openFolder(path string) (folderHandle, error) {
 		root.Close()
 		return nil, err
 	}
-	return &osFolder{root: root, self: self}, nil
+	f := &osFolder{root: root, self: self}
+	if replaced == nil {
+		return f, nil
+	}
+	if err := setMode(self, folderMode(replaced)); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 func (f *osFolder) class(name string, make, keep bool) (classHandle, error) {

@@ -73,7 +73,7 @@ func (s *Set) tellMade() {
 		if name == "" {
 			continue
 		}
-		if f, err := s.disk.createFile(dir + name); err == nil {
+		if f, err := s.disk.createFile(dir+name, nil); err == nil {
 			_ = f.Close()
 		}
 	}

@@ -122,7 +122,7 @@ func (s *Set) fillEmpty(out *output) error {
 		return err
 	}
 	if err = s.moveNew(out); err != nil {
-		_ = s.disk.makeDir(out.path) // as it was, unless the name is taken
+		_ = s.disk.makeDir(out.path, out.keeps()) // as it was, unless the name is taken
 	}
 	return err
 }

@@ -79,10 +79,10 @@ func TestClosedAndMissing(t *testing.T) {
 	if err := (osDisk{}).syncDir(missing); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("syncDir: found %v, expected %v", err, fs.ErrNotExist)
 	}
-	if h, err := (osDisk{}).openFolder(missing); !errors.Is(err, fs.ErrNotExist) || h != nil {
+	if h, err := (osDisk{}).openFolder(missing, nil); !errors.Is(err, fs.ErrNotExist) || h != nil {
 		t.Errorf("openFolder: found %v and %v, expected %v", h, err, fs.ErrNotExist)
 	}
-	folder, err := osDisk{}.openFolder(dir)
+	folder, err := osDisk{}.openFolder(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,6 +36,64 @@ func TestModesFollowTheUmask(t *testing.T) {
 	}
 }
 
+// TestReplacedModes: an output has the permissions of what it replaces, and its partial never more than these.
+func TestReplacedModes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name      string
+		folder    bool
+		old, want fs.FileMode
+		o         Options
+	}{
+		{"a private file", false, 0o600, 0o600, Options{Overwrite: true}},
+		{"a file that nobody may write", false, 0o444, 0o444, Options{Overwrite: true}},
+		{"a file with more than the umask leaves", false, 0o666, 0o666, Options{Overwrite: true}},
+		{"a program", false, 0o750, 0o750, Options{Overwrite: true}},
+		{"a private folder", true, 0o700, 0o700, Options{Overwrite: true}},
+		{"a folder with more than the umask leaves", true, 0o777, 0o777, Options{Overwrite: true}},
+		{"a folder of a group", true, 0o770 | fs.ModeSetgid, 0o770 | fs.ModeSetgid, Options{Overwrite: true}},
+		{"a folder that nobody may write", true, 0o555, 0o755, Options{Overwrite: true}}, // else its owner could not fill it
+		{"an empty folder", true, 0o700, 0o700, Options{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			target := Target{Path: t.TempDir() + "/x", Folder: c.folder, Mark: PartsMark}
+			run := func(o Options) fs.FileMode {
+				s, err := Prepare([]Target{target}, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Discard()
+				partial, err := os.Stat(s.Partial(0))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !c.folder {
+					_, err = s.File(0).Write([]byte("x"))
+				}
+				if err = errors.Join(err, s.Commit()); err != nil {
+					t.Fatal(err)
+				}
+				return partial.Mode() &^ fs.ModeType
+			}
+			if c.o.Overwrite {
+				run(Options{})
+			} else if err := os.Mkdir(target.Path, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(target.Path, c.old); err != nil {
+				t.Fatal(err)
+			}
+			if got := run(c.o); got != c.want {
+				t.Errorf("the partial has %v, expected %v", got, c.want)
+			}
+			if got, err := os.Stat(target.Path); err != nil || got.Mode()&^fs.ModeType != c.want {
+				t.Errorf("found %v, %v, expected %v", got.Mode(), err, c.want)
+			}
+		})
+	}
+}
+
 func TestDirectTargets(t *testing.T) {
 	t.Parallel()
 	t.Run("fifo", func(t *testing.T) {
@@ -180,7 +238,7 @@ func TestClassesBeyondTheLimitCostNoDescriptor(t *testing.T) {
 		t.Skip(err)
 	}
 	dir := t.TempDir()
-	folder, err := osDisk{}.openFolder(dir)
+	folder, err := osDisk{}.openFolder(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
