@@ -62,7 +62,8 @@ type Split struct {
 	Name  string // "train", "test", another of a published data set's, or empty
 	Stem  string // what to call outputs that have no split's name; never empty
 	Files []File
-	// Dataset is what the files were recognised as, or nil; Evidence says by what: "--dataset", "the file names" or "the sha256 of the labels".
+	// Dataset is what the files were recognised as, or nil; Evidence says by what: "--dataset", "the
+	// file names", "the sha256 of the labels" or, without labels, "the sha256 of the labels of train".
 	Dataset  *Info
 	Evidence string
 	Notes    []string // what was decided for the user; each is a line without "note: "

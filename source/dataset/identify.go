@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -62,7 +63,7 @@ func apply(splits []*Split, name, evidence string) error {
 
 // identifyByLabels compares label files with the published ones. Splits without labels go with the others, if those agree.
 func (f finder) identifyByLabels(splits []*Split) {
-	var found []string
+	var found, labelled []string
 	var unlabelled []*Split
 	for _, s := range splits {
 		label := labels(s.Files)
@@ -80,14 +81,14 @@ func (f finder) identifyByLabels(splits []*Split) {
 		})
 		if s.Dataset = byLabels(file.Header, hash); s.Dataset != nil {
 			s.Evidence = byHash
-			found = append(found, s.Dataset.Name)
+			found, labelled = append(found, s.Dataset.Name), append(labelled, cmp.Or(s.Name, s.Stem))
 		}
 	}
 	slices.Sort(found)
 	switch found = slices.Compact(found); len(found) {
 	case 0:
 	case 1:
-		_ = apply(unlabelled, found[0], byHash) // a name out of Known
+		_ = apply(unlabelled, found[0], byHash+" of "+strings.Join(labelled, " and ")) // a name out of Known
 	default:
 		splits[0].Notes = append(splits[0].Notes, "by their labels, the splits are of different data sets: "+strings.Join(found, ", "))
 	}
