@@ -23,6 +23,9 @@ type ReadOptions struct {
 	// Classes are the names of labels, where a file tells names in place of labels, as class folders do. nil: such names are numbered in their order,
 	// which is said in a note.
 	Classes []string
+	// Folders are the names of the class folders of all splits of a data set, which are then counted together, and whether they have images. nil: those that
+	// are there are counted.
+	Folders map[string]bool
 	// Files is where the file is; nil: Local.
 	Files Files
 	// Like are the columns that the file is expected to have, of whose types and shapes it is then taken to be where it cannot tell.

@@ -9,7 +9,8 @@
 //	              of images
 //
 // A folder in which something would be passed over in silence is an error: images beside tables, one table in two formats, shards of which some are missing,
-// partitions of other keys or depths than the first.
+// partitions of other keys or depths than the first. Folders beside the files of tables, parts of which numbers are missing, and columns that only the names
+// of folders above tell, are said in notes.
 //
 // Nothing registers itself, and nothing outside this package lists readers.
 package formats

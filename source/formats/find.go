@@ -26,13 +26,17 @@ func Find(files source.Files, path string) ([]Table, error) {
 		return nil, source.ErrorIn(path, err)
 	}
 	if info.IsDir() {
-		return folder(files, path, true)
+		tables, err := folder(files, path, true)
+		for i := range tables {
+			tables[i].unread = unreadKeys(path)
+		}
+		return tables, err
 	}
 	f, ok, err := file(files, path)
 	if err != nil || !ok {
 		return nil, err
 	}
-	return []Table{{Format: f, Name: stem(path), Paths: []string{path}, path: path}}, nil
+	return []Table{{Format: f, Name: stem(path), Paths: []string{path}, path: path, unread: unreadKeys(source.Above(path))}}, nil
 }
 
 // As is the table of format name ("parquet", …) that lies at path, whatever that is called; prefix is what the files of a folder begin with that holds several
@@ -78,7 +82,7 @@ const metadataName = "metadata.csv"
 
 // Patterns of names. Parts are counted as Spark and this program do, part-00000, or as pyarrow and Dask do, part-0 and part.0.
 var (
-	partName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^part[-.]\d+\b`) })
+	partName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(part[-.])(\d+)\b`) })
 	shardName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+)-\d{5}-of-(\d{5})\.`) })
 	idxName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(^|[-.])idx(\d|$|\.)`) })
 )
@@ -145,8 +149,10 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 		return images, nil
 	case l.image != "":
 		return nil, mixed(dir, l.image, filepath.Base(tables[0].Paths[0]))
-	case err != nil || tables != nil && !beside:
-		return tables, err
+	case err != nil:
+		return nil, err
+	case tables != nil && !beside:
+		return tables, besideFiles(files, dir, l.folders, tables)
 	}
 	classes, photos, err := hasClassFolders(files, dir, l.folders)
 	if err != nil || classes {
@@ -166,6 +172,9 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 		}
 		tables = append(tables, found...)
 	}
+	if err := numberTogether(files, tables); err != nil {
+		return nil, err
+	}
 	if tables == nil && (l.photo != "" || photos) {
 		return images, nil // package png says what is wrong with these
 	}
@@ -176,6 +185,62 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 func mixed(dir, image, table string) error {
 	return source.ErrorIn(dir, &Error{Message: fmt.Sprintf("found images, as %s, and tables, as %s, expected the one or the other", image, table),
 		Advice: "give the file of the table, or move the ones away"})
+}
+
+// besideFiles notes what is passed over in folders of dir, as the files there are tables. It refuses class folders, and images of what a file is called.
+func besideFiles(files source.Files, dir string, folders []string, tables []Table) error {
+	var over []string
+	images := 0
+	for _, name := range folders {
+		found, err := folder(files, source.Under(dir, name), false)
+		if err != nil || len(found) == 0 {
+			continue // it is not read, whatever it holds
+		}
+		if over = append(over, name); found[0].Format.Name != "png" {
+			continue
+		}
+		images++
+		if images > 1 || slices.ContainsFunc(tables, func(t Table) bool { return t.Name == name }) {
+			return mixed(dir, "those in "+name, filepath.Base(tables[0].Paths[0]))
+		}
+	}
+	if over != nil {
+		tables[0].notes = append(tables[0].notes, fmt.Sprintf("%s: passed over %s, as files of tables are taken, such as %s", dir, few(over), filepath.Base(tables[0].Paths[0])))
+	}
+	return nil
+}
+
+// few are names for a message: some, and how many more there are.
+func few(names []string) string {
+	if n := len(names) - 3; n > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:3], ", "), n)
+	}
+	return strings.Join(names, ", ")
+}
+
+// numberTogether makes one data set of the class folders of tables, which are splits: a class has one number in all of them.
+func numberTogether(files source.Files, tables []Table) error {
+	classes := map[string]bool{}
+	for i, t := range tables {
+		if t.Format.Name != "png" {
+			continue
+		}
+		tables[i].folders = classes
+		entries, err := files.ReadDir(t.path, 0)
+		if err != nil {
+			return source.ErrorIn(t.path, err)
+		}
+		for _, entry := range entries {
+			if name := entry.Name(); name[0] != '.' && name != "__MACOSX" && isFolder(t.path, entry) { // as package png does
+				inner, err := list(files, source.Under(t.path, name), glance)
+				if err != nil {
+					return err
+				}
+				classes[name] = classes[name] || inner.image != ""
+			}
+		}
+	}
+	return nil
 }
 
 // splitNames are folders that hold a split, as Hugging Face tells them.
@@ -242,14 +307,49 @@ func inFiles(dir string, names []string) ([]Table, error) {
 		}
 		tables = append(tables, table)
 	}
-	for _, t := range tables {
+	for i, t := range tables {
 		slices.SortStableFunc(t.Paths, byNumbers)
+		if missing := missingParts(t.Paths); missing != "" && t.path == dir {
+			tables[i].notes = append(t.notes, fmt.Sprintf("%s: %s: some writers leave out parts without rows, as Spark does", dir, missing))
+		}
 		if want := shards[t.path]; want > 0 && len(t.Paths) != want {
 			return nil, source.ErrorIn(dir, &Error{Message: fmt.Sprintf("found %d shards of %s, as %s, expected %d", len(t.Paths), t.Name, filepath.Base(t.Paths[0]), want),
 				Advice: "fetch those that are missing, or give one of the files"})
 		}
 	}
 	return tables, nil
+}
+
+// missingParts tells which numbers there are not among those of the parts at paths, which count from 0; empty: all are there.
+func missingParts(paths []string) string {
+	var missing []string
+	next, count := uint64(0), uint64(0)
+	for _, path := range paths {
+		part := partName().FindStringSubmatch(filepath.Base(path))
+		if part == nil {
+			return ""
+		}
+		number, err := strconv.ParseUint(part[2], 10, 32)
+		if err != nil {
+			return "" // no count
+		}
+		for ; next < number && len(missing) < 3; next++ {
+			missing, count = append(missing, fmt.Sprintf("%s%0*d", part[1], len(part[2]), next)), count+1
+		}
+		if next < number {
+			count += number - next
+		}
+		next = max(next, number+1)
+	}
+	switch more := count - uint64(len(missing)); {
+	case count == 0:
+		return ""
+	case more > 0:
+		return fmt.Sprintf("%s and %d more are missing", strings.Join(missing, ", "), more)
+	case count > 1:
+		return strings.Join(missing, ", ") + " are missing"
+	}
+	return missing[0] + " is missing"
 }
 
 // byNumbers compares names in which numbers may have no zeros in front: part-2 is before part-10.

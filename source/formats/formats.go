@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/arrow"
 	"github.com/idxport/idxport/source/csv"
@@ -70,6 +72,10 @@ type Table struct {
 	Paths  []string
 	path   string    // for messages
 	stream io.Reader // where it is read from, if it has no path
+	notes  []string  // of what was found beside it
+
+	folders map[string]bool // of class folders: those of all splits, see source.ReadOptions
+	unread  unread
 
 	keys   []string           // of a partitioned folder: the columns that the names of its folders tell
 	values map[string][]int64 // of these, for each of Paths
@@ -80,6 +86,21 @@ func (t Table) Path() string { return t.path }
 
 // Open opens t.
 func (t Table) Open(o source.ReadOptions) (source.Table, error) {
+	o.Folders = t.folders
+	opened, err := t.open(o)
+	if err != nil {
+		return nil, err
+	}
+	notes := slices.Clip(t.notes)
+	for _, key := range t.unread.keys {
+		if !slices.ContainsFunc(opened.Columns(), func(c source.Column) bool { return c.Name == key }) {
+			notes = append(notes, fmt.Sprintf("%s: %s is not read from the name of the folder; give %s", t.unread.dir, key, shell.Path(t.unread.whole)))
+		}
+	}
+	return source.WithColumns(opened, opened.Columns(), notes...), nil
+}
+
+func (t Table) open(o source.ReadOptions) (source.Table, error) {
 	if t.stream != nil {
 		return arrow.New(t.stream, t.path, o)
 	}
@@ -107,6 +128,12 @@ func (e *Error) Unwrap() error { return ErrUnknown }
 
 // Hint is what the user can do.
 func (e *Error) Hint() string { return e.Advice }
+
+// Named reports whether the ending of the name of a file is that of a table.
+func Named(path string) bool {
+	_, ok := named(path)
+	return ok
+}
 
 // file tells the format of the file at path; ok is false if it is none of these.
 func file(files source.Files, path string) (f Format, ok bool, err error) {

@@ -32,6 +32,27 @@ func partitionKey(name string, top bool) (key, value string, ok bool) {
 	return unescaped(key), unescaped(value), ok && key != "" && (key != "split" || !top)
 }
 
+// unread is what the names of the folder dir and of those above it tell, which is not read where dir
+// is given alone: the columns, and the partitioned folder that has them.
+type unread struct {
+	dir   string
+	keys  []string
+	whole string
+}
+
+// unreadKeys are those of dir.
+func unreadKeys(dir string) unread {
+	u := unread{dir: strings.TrimRight(dir, "/")}
+	u.whole = u.dir
+	for {
+		key, value, ok := partitionKey(source.Base(u.whole), true)
+		if _, err := strconv.ParseInt(value, 10, 32); err != nil || !ok {
+			return u
+		}
+		u.keys, u.whole = append(u.keys, key), strings.TrimRight(source.Above(u.whole), "/")
+	}
+}
+
 // unescaped is s without percent-encoding, which pyarrow and Spark have for what stands badly in a
 // path.
 func unescaped(s string) string {

@@ -11,8 +11,8 @@
 //
 // Labels are the folders' names where all of them are numbers; else those that the column label of metadata.csv gives to the files of a folder; else
 // the places of the folders' names among the classes that the caller knows; else
-// folders are counted from 0, sorted by name, as ImageFolder does. Names of folders that are no numbers are the names of the classes, unless
-// metadata.csv has a column class.
+// folders are counted from 0, sorted by name, as ImageFolder does, those of all splits of a data set together. Names of folders that are no
+// numbers are the names of the classes, unless metadata.csv has a column class.
 //
 // Which of these rules were used is told by [Table.Notes]. Package picture says what becomes of the samples. All files must be of the format of
 // the first; images of other formats beside them are an error, as rows would be missing. What begins with a dot, and other files, are not looked at.

@@ -1,8 +1,11 @@
 package png
 
 import (
+	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
@@ -35,6 +38,7 @@ func (t *Table) findLabels(o source.ReadOptions) error {
 		return err
 	}
 	flat := len(l.folders) == 1 && l.folders[0] == ""
+	folders := t.allFolders(o.Folders)
 	switch {
 	case flat && meta.texts:
 		t.note("images without labels, as those of %s are not all integers", metadataName)
@@ -47,7 +51,7 @@ func (t *Table) findLabels(o source.ReadOptions) error {
 			return err
 		}
 		t.note("labels are those of %s", metadataName)
-	case t.labelsAreNames():
+	case t.labelsAreNames(folders):
 		t.note("labels are the names of the class folders")
 	case meta.labels != nil:
 		if t.labels.byFolder, err = meta.byFolder(l); err != nil {
@@ -63,12 +67,7 @@ func (t *Table) findLabels(o source.ReadOptions) error {
 	case t.findClasses(like.Classes) == nil:
 		t.note("labels are those of classes with the names of the class folders")
 	default:
-		t.labels.byFolder = make([]int32, len(l.folders))
-		for i := range l.folders {
-			t.labels.byFolder[i] = int32(i)
-		}
-		t.nameClasses()
-		t.note("labels count the class folders, sorted by name: %s is 0", l.folders[0])
+		t.countFolders(folders)
 		if i := slices.Index(l.used(), false); i >= 0 {
 			t.note("the class folder %s has no images, and is counted too", l.folders[i])
 		}
@@ -84,18 +83,62 @@ func (t *Table) findLabels(o source.ReadOptions) error {
 	return nil
 }
 
-// labelsAreNames takes the names of the folders for labels, if all that have images are numbers.
-func (t *Table) labelsAreNames() bool {
-	all, used := make([]int32, len(t.list.folders)), t.list.used()
+// allFolders are the names of the class folders, those of all splits too, and whether they have images.
+func (t *Table) allFolders(splits map[string]bool) map[string]bool {
+	all, used := map[string]bool{}, t.list.used()
+	maps.Copy(all, splits)
 	for i, name := range t.list.folders {
-		label, ok := labelOf(name)
-		if !ok && used[i] {
+		all[name] = all[name] || used[i]
+	}
+	return all
+}
+
+// labelsAreNames takes the names of the folders for labels, if all that have images are numbers.
+func (t *Table) labelsAreNames(folders map[string]bool) bool {
+	for name, used := range folders {
+		if _, ok := labelOf(name); !ok && used {
 			return false
 		}
-		all[i] = label
 	}
-	t.labels.byFolder = all
+	t.labels.byFolder = make([]int32, len(t.list.folders))
+	for i, name := range t.list.folders {
+		t.labels.byFolder[i], _ = labelOf(name)
+	}
 	return true
+}
+
+// maxPlaces is the most class folders of which a note tells all labels.
+const maxPlaces = 10
+
+// countFolders counts the folders, sorted by name. Where some are called after numbers, which then are not the labels, the note says why.
+func (t *Table) countFolders(folders map[string]bool) {
+	names := slices.Sorted(maps.Keys(folders))
+	t.labels.byFolder = make([]int32, len(t.list.folders))
+	for i, name := range t.list.folders {
+		place, _ := slices.BinarySearch(names, name)
+		t.labels.byFolder[i] = int32(place)
+	}
+	if len(names) <= maxClasses {
+		t.labels.classes = names
+	}
+	var places []string
+	numbers, other := false, ""
+	for i, name := range names {
+		_, number := labelOf(name)
+		numbers = numbers || number
+		if !number && folders[name] && other == "" {
+			other = ", as " + name + " is no number"
+		}
+		if len(names) <= maxPlaces || i == 0 || i == len(names)-1 {
+			places = append(places, fmt.Sprintf("%s is %d", name, i))
+		} else if i == 1 {
+			places = append(places, "…")
+		}
+	}
+	if !numbers {
+		other = ""
+	}
+	t.note("labels count the class folders, sorted by name%s: %s", other, strings.Join(places, ", "))
 }
 
 // findClasses takes for labels the places of the folders' names among those of classes, or of the folders that are called after these.
