@@ -40,6 +40,9 @@ func lushMatrix(m []byte) bool {
 	return swapped || len(m) >= 4 && m[0] == 0x1e && m[1] == 0x3d && m[2] == 0x4c && m[3] >= 0x51 && m[3] <= 0x56
 }
 
+// tarMagic is where a tar archive, of POSIX or of GNU, has the word ustar.
+const tarMagic = 257
+
 // littleMagic tells whether m is a magic number written in the wrong order, such as 03 08 00 00.
 func littleMagic(m [4]byte) bool { return m[3] == 0 && m[2] == 0 && DType(m[1]).Valid() && m[0] > 0 }
 
@@ -79,6 +82,10 @@ func notIDX(head []byte) error {
 	case lushMatrix(head):
 		e.Message = fmt.Sprintf("found a NORB (Lush binary matrix) file, magic % x, expected an IDX file", head[:4])
 		e.Advice = "NORB files are another format with a similar header; idxport does not read them"
+		return e
+	}
+	if len(head) > tarMagic && bytes.HasPrefix(head[tarMagic:], []byte("ustar")) {
+		e.Message, e.Advice = "found a tar archive, expected an IDX file", "unpack the archive with tar -xf FILE, then convert the files in it"
 		return e
 	}
 	for _, s := range strangers {

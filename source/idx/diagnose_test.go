@@ -19,6 +19,8 @@ func TestStrangersAreNamed(t *testing.T) {
 		"numpy":           {"\x93NUMPY\x01\x00v\x00{'descr': '|u1'", "a numpy .npy file", ""},
 		"PNG":             {"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "a PNG image", ""},
 		"JPEG":            {"\xff\xd8\xff\xe0\x00\x10JFIF", "a JPEG image", ""},
+		"tar":             {"label.txt" + strings.Repeat("\x00", 248) + "ustar\x0000", "a tar archive", "tar -xf"},
+		"no tar":          {"label.txt" + strings.Repeat("\x00", 247) + "ustar\x0000", "6c 61 62 65", "two zero bytes"},
 		"PDF":             {"%PDF-1.7\n", "a PDF file", ""},
 		"MATLAB":          {"MATLAB 5.0 MAT-file", "a MATLAB file", "another format first"},
 		"HDF5":            {"\x89HDF\r\n\x1a\n", "an HDF5 file", ""},
