@@ -90,6 +90,7 @@ var exitCodes = []kind{
 	{fs.ErrPermission, exitPermission},
 	{syscall.EROFS, exitPermission},
 	{fs.ErrNotExist, exitNoInput},
+	{syscall.ENOTDIR, exitNoInput},
 	{syscall.ELOOP, exitNoInput},
 	{syscall.ENAMETOOLONG, exitNoInput},
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/compressed"
 	"github.com/idxport/idxport/source/dataset"
+	"github.com/idxport/idxport/source/formats"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -71,7 +72,7 @@ func (o *inputOptions) find(ctx context.Context, damaged bool) ([]dataset.Split,
 	probe.Files = o.files(ctx)
 	probe.Reshape = nil // hashes and headers are those of the files
 	return dataset.Find(o.inputs, prober{probe}, dataset.Options{Dataset: o.dataset, Split: o.splits, Uncounted: o.salvage,
-		Reshaped: o.reshape != nil, Damaged: damaged, Files: probe.Files})
+		Reshaped: o.reshape != nil, Damaged: damaged, Files: probe.Files, Table: formats.Named})
 }
 
 // readClasses reads the file of class names, if there is one, for the labels among splits.

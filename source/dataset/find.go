@@ -43,6 +43,8 @@ type Options struct {
 	Reshaped bool
 	// Files is where the inputs are; nil: those of this machine.
 	Files source.Files
+	// Table reports whether the file called name is a table of another format. It is for notes and hints; nil: none is.
+	Table func(name string) bool
 	// Damaged takes files all the same whose headers cannot be read or that do not fit together, for looking at what there is.
 	Damaged bool
 }
@@ -103,6 +105,9 @@ func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
 		o.Dataset = d.Name
 	}
 	o.Files = source.In(o.Files)
+	if o.Table == nil {
+		o.Table = func(string) bool { return false }
+	}
 	f := finder{Prober: p, options: o}
 	for _, in := range inputs {
 		if in.Path == source.Stdin {

@@ -113,9 +113,13 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 	if err != nil {
 		return nil, nil, source.ErrorIn(dir, err)
 	}
+	var tables []string
 	for _, e := range entries {
 		c := candidate{source.Under(dir, e.Name()), ParseName(e.Name())}
 		if hidden(e.Name()) || !maybeIDX(c.name) || !regular(c.path, e) {
+			if !hidden(e.Name()) && f.options.Table(e.Name()) {
+				tables = append(tables, e.Name())
+			}
 			continue
 		}
 		if c.name.Format == "idx" && c.name.Role == Data {
@@ -130,6 +134,9 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 			}
 		}
 		found = append(found, c)
+	}
+	if tables != nil && found != nil {
+		notes = append(notes, fmt.Sprintf("%s: passed over %s, as IDX files are taken", dir, strings.Join(tables, ", ")))
 	}
 	return found, notes, nil
 }
@@ -155,31 +162,34 @@ func regular(path string, e fs.DirEntry) bool {
 const (
 	hintDepth   = 2 // torchvision's root has MNIST/raw
 	hintFolders = 5
+	hintEntries = 1 << 10 // of each folder
 )
 
 // noFiles is the error for a folder without IDX files. It names folders inside that have some.
 func (f finder) noFiles(dir string, notes []string) error {
 	e := &Error{Message: fmt.Sprintf("no IDX files in %s", dir), Paths: []string{dir}, Err: ErrNoInput,
 		Advice: "IDX files are told by their names, such as train-images-idx3-ubyte.gz; give the files themselves if they are called otherwise"}
-	if folders := f.foldersWithFiles(dir, hintDepth); len(folders) > 0 {
-		e.Advice = "folders are not searched; these have IDX files: " + strings.Join(folders, ", ")
+	if folders := f.foldersWithFiles(dir, hintDepth); len(folders) > 1 {
+		e.Advice = "folders are not searched; these have files: " + strings.Join(folders, ", ")
+	} else if len(folders) > 0 {
+		e.Advice = "folders are not searched; give the one that has files: idxport convert " + folders[0] + " -o OUT"
 	} else if len(notes) > 0 {
 		e.Message += ": " + strings.Join(notes, ", ")
 	}
 	return e
 }
 
-// foldersWithFiles lists up to hintFolders folders below dir that have files with a published name.
+// foldersWithFiles lists up to hintFolders folders below dir that have files with a published name, or tables.
 func (f finder) foldersWithFiles(dir string, depth int) (found []string) {
-	entries, _ := f.options.Files.ReadDir(dir, 0) // what cannot be read is not named
+	entries, _ := f.options.Files.ReadDir(dir, hintEntries) // what cannot be read is not named
 	for _, e := range entries {
 		if !e.IsDir() || hidden(e.Name()) || len(found) >= hintFolders {
 			continue
 		}
 		sub := source.Under(dir, e.Name())
-		inside, _ := f.options.Files.ReadDir(sub, 0)
+		inside, _ := f.options.Files.ReadDir(sub, hintEntries)
 		if slices.ContainsFunc(inside, func(e fs.DirEntry) bool {
-			return !e.IsDir() && !hidden(e.Name()) && ParseName(e.Name()).Format != ""
+			return !e.IsDir() && !hidden(e.Name()) && (ParseName(e.Name()).Format != "" || f.options.Table(e.Name()))
 		}) {
 			found = append(found, shell.Path(sub))
 		}
