@@ -47,7 +47,7 @@ func expandOutputs(jobs []*job, o *convertOptions) error {
 				for _, out := range outs {
 					key := out.key()
 					if other, ok := taken[key]; ok {
-						return collision(arg, out, other, j)
+						return collision(arg, out, other, j, o)
 					}
 					taken[key] = j
 				}
@@ -63,11 +63,14 @@ func expandOutputs(jobs []*job, o *convertOptions) error {
 }
 
 // collision is the error for two outputs with one name.
-func collision(arg outputArg, out output, a, b *job) error {
+func collision(arg outputArg, out output, a, b *job, o *convertOptions) error {
 	if a == b {
 		return usagef("%s would be written twice", out.name())
 	}
 	e := usagef("%s and %s would both be written to %s", a.label(), b.label(), out.name())
+	if image, label := o.asColumns(a, b); image != "" {
+		return e.hint("if they are the columns of one table, name them: image=%s label=%s; else %s", shell.Quote(image), shell.Quote(label), a.choice())
+	}
 	if out.path == stdout {
 		return e.hint("%s", a.choice())
 	}
@@ -87,6 +90,23 @@ func collision(arg outputArg, out output, a, b *job) error {
 		return e.hint("write -o %s for a folder each; or %s", each("-{split}"), a.choice())
 	}
 	return e.hint("write -o %s for a file each, or -o %s for a folder; or %s", each("-{split}"+ext), each("/"), a.choice())
+}
+
+// asColumns are the files of a and b, if these hold one column each, of which the one is a table's labels and the other its images.
+func (o *convertOptions) asColumns(a, b *job) (image, label string) {
+	x, y := a.meant.table, b.meant.table
+	for _, j := range []*job{a, b} {
+		if f := j.split.Files; len(f) != 1 || !o.others[f[0].Path].Format.OneColumn {
+			return "", ""
+		}
+	}
+	switch image, label = a.split.Files[0].Path, b.split.Files[0].Path; {
+	case x.Rows() != y.Rows() || x.Columns()[0].Scalar() == y.Columns()[0].Scalar():
+		return "", ""
+	case x.Columns()[0].Scalar():
+		return label, image
+	}
+	return image, label
 }
 
 // choice is advice on how to convert this job alone.

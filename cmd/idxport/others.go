@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -121,6 +122,10 @@ func (o *inputOptions) splitsOf(tables []formats.Table) ([]dataset.Split, error)
 		o.others[t.Path()] = t
 		split := dataset.Split{Name: splitName(t, name), Stem: t.Name, Files: []dataset.File{file}}
 		same := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == split.Name })
+		if named := len(o.inputs) == len(tables) && o.inputs[0].Name != "" && o.inputs[i].Name != ""; named && i > 0 && (splits[0].Name == "" || split.Name == "") {
+			same = 0 // columns of one table, as the user says, although the name of one file tells no split
+			splits[0].Name = cmp.Or(splits[0].Name, split.Name)
+		}
 		switch {
 		case same < 0:
 			splits = append(splits, split)
