@@ -1,9 +1,6 @@
 package arrow
 
-import (
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
-)
+import "encoding/binary"
 
 // writeDictionaries writes the dictionaries of all columns that have one, and notes where. arrow-go numbers those of a schema from 0, depth first; none
 // are inside of other columns.
@@ -24,16 +21,13 @@ func (s *Sink) writeDictionaries() error {
 
 // writeDictionary writes names as the dictionary of the number id, and tells where.
 func (s *Sink) writeDictionary(id int64, names []string) (block, error) {
-	builder := array.NewStringBuilder(memory.DefaultAllocator)
-	defer builder.Release()
-	builder.AppendValues(names, nil)
-	values := builder.NewStringArray()
-	defer values.Release()
-
-	r := recordBatch{rows: len(names), codec: s.codec}
-	offsets, text := values.Data().Buffers()[1], values.ValueBytes()
-	r.nodes = []node{{length: len(names)}}
-	for _, buffer := range [][]byte{nil, offsets.Bytes()[:4*(len(names)+1)], text} { // no validity bitmap: no name is missing
+	offsets, text := make([]byte, 4, 4*(len(names)+1)), []byte{}
+	for _, name := range names {
+		text = append(text, name...)
+		offsets = binary.LittleEndian.AppendUint32(offsets, uint32(len(text)))
+	}
+	r := recordBatch{rows: len(names), codec: s.codec, nodes: []node{{length: len(names)}}}
+	for _, buffer := range [][]byte{nil, offsets, text} { // no validity bitmap: no name is missing
 		if err := r.addBuffer(buffer); err != nil {
 			return block{}, err
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/endian"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/schema"
@@ -229,14 +230,14 @@ func (l Layout) Describe(s *schema.Schema) *schema.Schema {
 	return &described
 }
 
-// Schema is the Arrow schema of columns, which represent s, with the metadata of s.
+// Schema is the Arrow schema of columns, which represent s, with the metadata of s. It is little-endian on every machine, as the arrays of columns are.
 func Schema(s *schema.Schema, columns []Column) *arrow.Schema {
 	fields := make([]arrow.Field, len(columns))
 	for i, c := range columns {
 		fields[i] = c.Field
 	}
 	metadata := s.Metadata()
-	return arrow.NewSchema(fields, &metadata)
+	return arrow.NewSchemaWithEndian(fields, &metadata, endian.LittleEndian)
 }
 
 // tooLarge is the error for a record with more elements or bytes than a layout can count.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -173,6 +174,23 @@ func TestOnlyMainExits(t *testing.T) {
 			if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "Exit" && f.path != "cmd/idxport/main.go" {
 				if x, ok := s.X.(*ast.Ident); ok && x.Name == "os" {
 					t.Errorf("%s calls os.Exit", f.set.Position(n.Pos()))
+				}
+			}
+			return true
+		})
+	}
+}
+
+// TestBytesAreLittleEndian forbids what depends on the order of bytes of the machine: batches and files are little-endian on every one.
+// Only a big-endian machine shows it otherwise, as `make platforms` does.
+func TestBytesAreLittleEndian(t *testing.T) {
+	t.Parallel()
+	native := regexp.MustCompile(`^(arrow\.NewSchema|arrow\.\w+Traits|array\.New\w+Builder|array\.MakeFromData|\w+\.NativeEndian)$`)
+	for _, f := range product(t) {
+		ast.Inspect(f.tree, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := s.X.(*ast.Ident); ok && native.MatchString(x.Name+"."+s.Sel.Name) {
+					t.Errorf("%s uses %s.%s, which is of the machine's order of bytes", f.set.Position(n.Pos()), x.Name, s.Sel.Name)
 				}
 			}
 			return true
