@@ -59,7 +59,7 @@ func newRun(t source.Table, s *schema.Schema, sinks []sink.Sink, o Options) *run
 // budget, at least 2. Measured with two workers: more are no faster, and their buffers leave the cache.
 func slots(s *schema.Schema, sinks []sink.Sink, workers int) int {
 	rows := s.BatchRows()
-	size := int64(rows)*int64(s.RowSize()) + 1
+	size := int64(rows)*s.RowSize() + 1
 	for _, k := range sinks {
 		if z, ok := k.(sink.Sizer); ok {
 			size += z.BatchSize(rows)

@@ -34,10 +34,10 @@ func Of(t source.Table, meta ...Pair) *Schema {
 }
 
 // RowSize is the number of bytes of a row over all columns.
-func (s *Schema) RowSize() int {
-	n := 0
+func (s *Schema) RowSize() int64 {
+	n := int64(0)
 	for _, c := range s.Columns {
-		n += c.RecordSize()
+		n += int64(c.RecordSize())
 	}
 	return n
 }
@@ -53,7 +53,7 @@ const (
 func (s *Schema) BatchRows() int {
 	rows := maxBatchRows
 	if size := s.RowSize(); size > 0 {
-		rows = min(max(batchSize/size, 1), maxBatchRows)
+		rows = int(min(max(batchSize/size, 1), maxBatchRows))
 	}
 	if rows >= 8 {
 		rows &^= 7

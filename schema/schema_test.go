@@ -104,7 +104,7 @@ func TestFieldMetadata(t *testing.T) {
 		"image":        {source.Column{DType: idx.Uint8, Shape: []int{28, 28}}, "uint8", "[28,28]"},
 		"rank 4":       {source.Column{DType: idx.Float64, Shape: []int{3, 32, 1}}, "float64", "[3,32,1]"},
 		"no elements":  {source.Column{DType: idx.Int16, Shape: []int{3, 0}}, "int16", "[3,0]"},
-		"a large size": {source.Column{DType: idx.Float32, Shape: []int{4294967295, 0}}, "float32", "[4294967295,0]"},
+		"a large size": {source.Column{DType: idx.Float32, Shape: []int{2147483647, 0}}, "float32", "[2147483647,0]"},
 	}
 	for name, test := range tests {
 		m := FieldMetadata(test.column)

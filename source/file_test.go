@@ -64,7 +64,7 @@ func TestOpenIDX(t *testing.T) {
 						c.Origin != "train-images" || !slices.Equal(c.Classes, []string{"a"}) {
 						t.Errorf("found column %+v", c)
 					}
-					if table.Rows() != 3 || table.Compression() != format || !slices.Equal(table.Claim().Dims, []int{3, 2, 2}) {
+					if table.Rows() != 3 || table.Compression() != format || !slices.Equal(table.Claim().Dims, []int64{3, 2, 2}) {
 						t.Errorf("found %d rows, %v, %v", table.Rows(), table.Compression(), table.Claim())
 					}
 					check(t, table, batch, 0, little(t, values))
@@ -197,7 +197,7 @@ func TestOptions(t *testing.T) {
 	t.Run("reshape", func(t *testing.T) {
 		t.Parallel()
 		table := open(t, write(t, "x", raw), Options{Reshape: []int{-1, 3}})
-		if table.Rows() != 8 || !slices.Equal(table.Columns()[0].Shape, []int{3}) || !slices.Equal(table.Claim().Dims, []int{4, 6}) {
+		if table.Rows() != 8 || !slices.Equal(table.Columns()[0].Shape, []int{3}) || !slices.Equal(table.Claim().Dims, []int64{4, 6}) {
 			t.Errorf("found %d rows of %v, claim %v", table.Rows(), table.Columns()[0].Shape, table.Claim())
 		}
 		check(t, table, 3, 0, bytes.Repeat([]byte{2, 1}, 24))

@@ -49,12 +49,15 @@ func Reshape(t Table, dims []int, limit int64) (Table, error) {
 // shapeOver is the shape of the records of column c, of rows rows (−1 if that is unknown), seen as an array of dims, and how many of its records are
 // one of that shape.
 func shapeOver(c Column, rows int64, dims []int) (shape []int, each int64, err error) {
-	as := idx.Header{DType: c.DType, Dims: append([]int{int(rows)}, c.Shape...)}
+	as := idx.Header{DType: c.DType, Dims: []int64{rows}}
+	for _, d := range c.Shape {
+		as.Dims = append(as.Dims, int64(d))
+	}
 	if rows < 0 {
 		if dims[0] != -1 {
 			return nil, 0, fmt.Errorf("%w: the number of rows is not known in advance, so that the first dimension can only be -1", idx.ErrShape)
 		}
-		as.Dims, dims = []int{0}, slices.Concat([]int{0}, dims[1:]) // of no records, any shape that is valid can be made
+		as.Dims, dims = []int64{0}, slices.Concat([]int{0}, dims[1:]) // of no records, any shape that is valid can be made
 	}
 	if as, err = as.Reshape(dims); err != nil {
 		return nil, 0, err

@@ -74,7 +74,7 @@ func splitsText(d dataset.Info) string {
 }
 
 // shapeText is a shape as people write it: 28×28; "scalar" for single elements.
-func shapeText(shape []int) string {
+func shapeText[T int | int64](shape []T) string {
 	if len(shape) == 0 {
 		return "scalar"
 	}

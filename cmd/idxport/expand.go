@@ -239,7 +239,7 @@ func (j *job) publishedName(c source.Column) string {
 	case dataset.Data.String():
 		what = ""
 	}
-	h := idx.Header{DType: c.DType, Dims: make([]int, 1+len(c.Shape))}
+	h := idx.Header{DType: c.DType, Dims: make([]int64, 1+len(c.Shape))}
 	return fmt.Sprintf("%s%s-%s", split, what, h.Name())
 }
 

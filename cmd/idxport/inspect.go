@@ -57,7 +57,7 @@ type fileReport struct {
 	Dataset      string         `json:"dataset,omitempty"`
 	Evidence     string         `json:"dataset_by,omitempty"` // how the data set was told
 	DType        string         `json:"dtype"`                // empty if the header cannot be read
-	Shape        []int          `json:"shape"`                // of the file: its first number is that of the records; null if the header cannot be read
+	Shape        []int64        `json:"shape"`                // of the file: its first number is that of the records; null if the header cannot be read
 	Compression  string         `json:"compression"`
 	Seekable     bool           `json:"seekable,omitempty"`   // compressed, but its middle can be read alone
 	Sequential   bool           `json:"sequential,omitempty"` // an IDX file that can be read only from its start
@@ -74,7 +74,7 @@ type fileReport struct {
 type columnReport struct {
 	Name   string        `json:"name"`
 	DType  string        `json:"dtype,omitempty"` // of a table in another format than IDX
-	Shape  []int         `json:"shape,omitempty"` // likewise, with the number of rows first
+	Shape  []int64       `json:"shape,omitempty"` // likewise, with the number of rows first
 	Min    *float64      `json:"min"`             // of the finite elements; null where there are none
 	Max    *float64      `json:"max"`
 	Mean   *float64      `json:"mean"`

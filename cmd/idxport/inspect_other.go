@@ -36,11 +36,14 @@ func (p *program) inspectOther(ctx context.Context, o *inputOptions, s dataset.S
 	for i, c := range sc.Columns {
 		report.PayloadBytes += stats.Rows * int64(c.RecordSize())
 		column := describeColumn(c, sums.Columns()[i])
-		column.DType, column.Shape = c.DType.String(), append([]int{int(stats.Rows)}, c.Shape...)
+		column.DType, column.Shape = c.DType.String(), []int64{stats.Rows}
+		for _, d := range c.Shape {
+			column.Shape = append(column.Shape, int64(d))
+		}
 		report.Columns = append(report.Columns, column)
 	}
 	for _, o := range source.Omitted(t) {
-		report.Columns = append(report.Columns, columnReport{Name: o.Column, DType: o.Type, Shape: []int{int(stats.Rows)}, omitted: o.Why})
+		report.Columns = append(report.Columns, columnReport{Name: o.Column, DType: o.Type, Shape: []int64{stats.Rows}, omitted: o.Why})
 	}
 	for _, n := range source.Notes(t) {
 		r.note("%s", n)

@@ -68,6 +68,9 @@ type convertOptions struct {
 	given        []string // flags about formats that were given, to find those that no output uses
 }
 
+// maxRecordSize is the most that --max-record-bytes takes. A program of 32 bits can address a few buffers of that size, and no more.
+const maxRecordSize = min(math.MaxInt32, math.MaxInt/8)
+
 // parseInput validates the flags and arguments that say what to read.
 func parseInput(c *cli.Command) (o inputOptions, err error) {
 	o.opened = new(opened)
@@ -89,8 +92,8 @@ func parseInput(c *cli.Command) (o inputOptions, err error) {
 	}
 	o.splits, o.dataset = c.StringSlice("split"), c.String("dataset")
 	o.salvage, o.maxRecordSize = c.Bool("salvage"), c.Int64("max-record-bytes")
-	if o.maxRecordSize < 1 || o.maxRecordSize > math.MaxInt32 {
-		return o, usagef("--max-record-bytes %d, expected 1 to %d", o.maxRecordSize, math.MaxInt32)
+	if o.maxRecordSize < 1 || o.maxRecordSize > maxRecordSize {
+		return o, usagef("--max-record-bytes %d, expected 1 to %d", o.maxRecordSize, maxRecordSize)
 	}
 	if c.IsSet("reshape") {
 		if o.reshape, err = parseShape("reshape", c.String("reshape")); err != nil {

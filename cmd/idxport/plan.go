@@ -178,7 +178,7 @@ func (p *program) addTarget(ctx context.Context, o *convertOptions, made *plan.P
 	}
 	t.Inputs = in.inputs
 	if perPart == 0 {
-		perPart = max(1, usualPartBytes/max(1, int64(j.meant.schema.RowSize())))
+		perPart = max(1, usualPartBytes/max(1, j.meant.schema.RowSize()))
 	}
 	if err := t.Cut(ctx, perPart, made.Parts(), in.span); err != nil {
 		return err

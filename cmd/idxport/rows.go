@@ -84,9 +84,10 @@ func parseShape(flag, s string) ([]int, error) {
 		}
 		dims = append(dims, d)
 		if flag == "shape" {
-			if elements *= int64(min(d, math.MaxInt32+1)); elements > math.MaxInt32 {
+			if int64(d) > math.MaxInt32/elements {
 				return nil, usagef("--shape %q: found more than %d elements, expected the shape of one record", s, math.MaxInt32)
 			}
+			elements *= int64(d)
 		}
 	}
 	return dims, nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -135,7 +136,7 @@ func TestUnsupported(t *testing.T) {
 		{"level", nil, Options{Compression: "lz4", Level: 10}},
 		{"layout", nil, Options{Layout: "lists"}},
 		{"body of 256 MiB", []int{256 << 20}, Options{}},
-		{"list of 2^31 elements", []int{1 << 31}, Options{}},
+		{"list of 2^31 elements", []int{min(1<<31, math.MaxInt)}, Options{}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

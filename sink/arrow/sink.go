@@ -38,8 +38,8 @@ type Sink struct {
 	codec       *codec // nil if buffers are not compressed
 	encoderSize int64  // bytes that each goroutine which compresses keeps
 	stream      bool
-	rowSize     int    // bytes of a row before compression
-	madeSize    int    // of these, the bytes that are not the batch's own
+	rowSize     int64  // bytes of a row before compression
+	madeSize    int64  // of these, the bytes that are not the batch's own
 	schema      []byte // the schema's message, without what encapsulates it
 
 	// What follows is the steps' alone.
@@ -66,12 +66,12 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	madeSize := 0
+	madeSize := int64(0)
 	for _, c := range columns {
-		madeSize += c.Made
+		madeSize += int64(c.Made)
 	}
 	rowSize := s.RowSize() + madeSize
-	if size := s.BatchRows() * rowSize; size > maxBody-maxBody/16 { // compression may add, and so does filling up to 8 bytes
+	if size := int64(s.BatchRows()) * rowSize; size > maxBody-maxBody/16 { // compression may add, and so does filling up to 8 bytes
 		return nil, unsupported("a record batch of %d rows would have %d bytes, expected less than 240 MiB", s.BatchRows(), size)
 	}
 	made := &Sink{columns: columns, codec: codec, encoderSize: wanted.EncoderSize(), stream: o.Stream, rowSize: rowSize, madeSize: madeSize, w: w}
@@ -140,9 +140,9 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 // BatchSize is the most memory that the buffers of rows rows that are not the batch's own, and making them, take: see sink.Sizer.
 func (s *Sink) BatchSize(rows int) int64 {
 	if s.codec == nil {
-		return int64(rows) * int64(s.madeSize)
+		return int64(rows) * s.madeSize
 	}
-	return int64(rows)*int64(s.rowSize) + s.encoderSize
+	return int64(rows)*s.rowSize + s.encoderSize
 }
 
 // Close ends the stream, and the file with its footer.

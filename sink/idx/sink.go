@@ -65,7 +65,10 @@ func newHeader(c source.Column, rows int64) ([]byte, error) {
 			Message: fmt.Sprintf("found %d rows, expected at most %d", rows, uint32(math.MaxUint32)),
 			Advice:  "take a part of them with --rows"}
 	}
-	h := idx.Header{DType: c.DType, Dims: append([]int{int(rows)}, c.Shape...)}
+	h := idx.Header{DType: c.DType, Dims: []int64{rows}}
+	for _, d := range c.Shape {
+		h.Dims = append(h.Dims, int64(d))
+	}
 	header, err := h.AppendBinary(nil)
 	if err != nil {
 		return nil, &sink.Error{Format: "idx", Message: fmt.Sprintf("column %q: %v", c.Name, err), Err: sink.ErrUnsupported}

@@ -207,6 +207,9 @@ func TestColumnsKeepTheirOrder(t *testing.T) {
 
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
+	if math.MaxInt == math.MaxInt32 {
+		t.Skip("an int cannot count such a record")
+	}
 	for _, name := range Names() {
 		l, _ := Get(name)
 		s := &schema.Schema{Columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: []int{math.MaxInt32, 2}}}}

@@ -19,16 +19,16 @@ const (
 
 // groupRows is the number of rows of a row group, unless too many bytes are held before: whole batches, the last of which goes over the limits.
 func groupRows(s *schema.Schema) int {
-	rows := maxGroupRows
+	rows := int64(maxGroupRows)
 	if size := s.RowSize(); size > 0 {
 		rows = min(rows, max(maxGroupSize/size, 1))
 	}
 	if s.Rows >= 0 {
 		part := (s.Rows + groupsWanted - 1) / groupsWanted
-		rows = int(min(int64(rows), max(part, minGroupRows)))
+		rows = min(rows, max(part, minGroupRows))
 	}
 	batch := s.BatchRows()
-	return (rows + batch - 1) / batch * batch
+	return (int(rows) + batch - 1) / batch * batch
 }
 
 // append appends a batch of rows rows, a piece for each leaf, and ends the row group when it is full.

@@ -151,7 +151,7 @@ func text(first, last int) string {
 func TestRows(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ first, rows, batch, perFile int }{
-		{0, 100, 8, 8}, {0, 100, 8, 10}, {0, 100, 16, 3}, {0, 100, 8, 25}, {0, 100, 8, 100}, {0, 100, 8, 1000}, {0, 100, 8, math.MaxInt64}, {5, 40, 8, 10}, {0, 1, 8, 1}, {17, 3, 8, 1},
+		{0, 100, 8, 8}, {0, 100, 8, 10}, {0, 100, 16, 3}, {0, 100, 8, 25}, {0, 100, 8, 100}, {0, 100, 8, 1000}, {0, 100, 8, math.MaxInt}, {5, 40, 8, 10}, {0, 1, 8, 1}, {17, 3, 8, 1},
 	} {
 		s, batches := numbers(test.first, test.rows, test.batch)
 		files, told := write(t, parts.Options{Rows: int64(test.perFile), First: int64(test.first)}, s, batches)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"testing"
 	"time"
 )
@@ -27,7 +28,7 @@ func TestHeaders(t *testing.T) {
 	for _, ending := range []string{".png", ".cls", ".json"} {
 		for _, key := range []string{"000000", "059999", "9999999999", "9223372036854775807"} {
 			h := newHeader(len(key), ending)
-			for _, size := range []int{0, 1, 7, 8, 511, 512, 16 << 20, 1<<33 - 1} {
+			for _, size := range []int{0, 1, 7, 8, 511, 512, 16 << 20, min(1<<33-1, math.MaxInt)} {
 				got := bytes.Repeat([]byte{0xA5}, block)
 				h.fill(got, []byte(key), size)
 				if want := reference(key+ending, int64(size)); !bytes.Equal(got, want) {

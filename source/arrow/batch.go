@@ -85,7 +85,7 @@ func parseBatch(t flatTable, offset, size int64) (*batch, error) {
 	b.views = make([]int, n+1)
 	for i := range n {
 		count := t.int64(pos + 8*i)
-		if count < 0 || count > int64(len(b.buffers)) {
+		if count < 0 || count > int64(len(b.buffers)-b.views[i]) {
 			return nil, damaged(offset, "a column of views has %d buffers, expected at most the %d of the record batch", count, len(b.buffers))
 		}
 		b.views[i+1] = b.views[i] + int(count)

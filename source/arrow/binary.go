@@ -27,8 +27,8 @@ func (c *column) equalValues(b *batch, f *field, from, n int64, w *work, dst []b
 		return err
 	}
 	for i := range w.ends {
-		if found := valueSize(w.ends, i); int64(found) != size {
-			e := wrong(b, c.Name, int(from)+i, ErrValue, "found %d bytes, expected %d", found, size)
+		if found := valueSize(w.ends, i); found != size {
+			e := wrong(b, c.Name, from+int64(i), ErrValue, "found %d bytes, expected %d", found, size)
 			e.Advice = "records of IDX are all of one size"
 			return e
 		}
@@ -36,7 +36,7 @@ func (c *column) equalValues(b *batch, f *field, from, n int64, w *work, dst []b
 	return c.contents(b, f, from, w, dst)
 }
 
-func valueSize(ends []int, i int) int {
+func valueSize(ends []int64, i int) int64 {
 	if i == 0 {
 		return ends[0]
 	}
@@ -56,19 +56,19 @@ const (
 func (c *column) ends(b *batch, f *field, from, n int64, w *work) (err error) {
 	w.ends = w.ends[:0]
 	damage := func(i int, size int64) error {
-		return wrong(b, c.Name, int(from)+i, ErrDamaged, "found a value of %d bytes", size)
+		return wrong(b, c.Name, from+int64(i), ErrDamaged, "found a value of %d bytes", size)
 	}
 	if f.kind == typeBinaryView {
 		if w.offsets, err = b.bytes(w.offsets, f, 1, from*viewSize, n*viewSize); err != nil {
 			return err
 		}
-		end := 0
+		end := int64(0)
 		for i := range int(n) {
 			size := offset(w.offsets, 4, 4*i)
 			if size < 0 {
 				return damage(i, size)
 			}
-			end += int(size)
+			end += size
 			w.ends = append(w.ends, end)
 		}
 		return nil
@@ -84,7 +84,7 @@ func (c *column) ends(b *batch, f *field, from, n int64, w *work) (err error) {
 		if first < 0 || end < last || end-last > maxValue {
 			return damage(i, end-last)
 		}
-		w.ends = append(w.ends, int(end-first))
+		w.ends = append(w.ends, end-first)
 		last = end
 	}
 	return nil
@@ -106,13 +106,13 @@ func (c *column) contents(b *batch, f *field, from int64, w *work, dst []byte) e
 		}
 		number, place := viewed(view)
 		if most := b.viewed(f); number < 0 || number >= most {
-			return wrong(b, c.Name, int(from)+i, ErrDamaged, "found a value in buffer %d, expected one of %d", number, most)
+			return wrong(b, c.Name, from+int64(i), ErrDamaged, "found a value in buffer %d, expected one of %d", number, most)
 		}
 		// Values that stand one behind another are read at once.
 		next := i + 1
 		for ; next < len(w.ends) && valueSize(w.ends, next) > viewInline; next++ {
 			n, p := viewed(w.offsets[next*viewSize:])
-			if n != number || p != place+int64(w.ends[next-1]-start) {
+			if n != number || p != place+w.ends[next-1]-start {
 				break
 			}
 		}

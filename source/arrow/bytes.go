@@ -87,7 +87,7 @@ func (c *column) firstValue(b *batch, f *field, most int64) ([]byte, error) {
 	if err := c.ends(b, f, 0, 1, w); err != nil {
 		return nil, err
 	}
-	if size := int64(w.ends[0]); size > 2*most+filesExtra {
+	if size := w.ends[0]; size > 2*most+filesExtra {
 		return nil, unsupported(c.Name, "allow larger records with --max-record-bytes", "a record has %d bytes, expected at most %d", size, most)
 	}
 	value := make([]byte, w.ends[0])

@@ -30,10 +30,10 @@ type reader interface {
 // A work is what a reader keeps between its steps, and room for it.
 type work struct {
 	raw     []byte
-	ends    []int  // of values within raw
-	bit     int    // of the first byte of raw
-	offsets []byte // room
-	extra   []byte // room
+	ends    []int64 // of values within raw
+	bit     int     // of the first byte of raw
+	offsets []byte  // room
+	extra   []byte  // room
 }
 
 // check demands that b's arrays of c are whole: as long as b, and without nulls.
@@ -69,7 +69,7 @@ func (c *column) findNull(b *batch, f filled, n int64) error {
 			if f.each > 0 {
 				row = at / f.each
 			}
-			e := wrong(b, c.Name, int(row), ErrValue, "found a null, expected a value")
+			e := wrong(b, c.Name, row, ErrValue, "found a null, expected a value")
 			e.Advice = "IDX has no nulls; fill them, or leave the rows out"
 			return e
 		}
@@ -114,13 +114,13 @@ func (v *values) finish(b *batch, from, n int64, w *work, dst []byte) error {
 	}
 	elements := v.column.Elements()
 	if bad, value := v.store.Convert(dst, v.column.DType, w.raw, w.bit, int(n)*elements); bad >= 0 {
-		return v.column.outside(b, int(from)+bad/elements, value)
+		return v.column.outside(b, from+int64(bad/elements), value)
 	}
 	return nil
 }
 
 // outside is the error for a value that the column's type cannot hold.
-func (c *column) outside(b *batch, row int, value int64) error {
+func (c *column) outside(b *batch, row int64, value int64) error {
 	e := wrong(b, c.Name, row, ErrValue, "found %d, expected a value of the type %v", value, c.DType)
 	e.Advice = "IDX has no wider integers; give the type that fits with --dtype, or convert the column first"
 	return e
@@ -162,7 +162,7 @@ func (c *column) ragged(b *batch, l list, start, at, row int64, w *work) error {
 	if to-from == l.length { // a view
 		return unsupported(c.Name, "write it as list or fixed_size_list", "the lists of a %v do not stand one behind another", l.field)
 	}
-	e := wrong(b, c.Name, int(row), ErrValue, "found a list of %d values, expected %d as in the first row", to-from, l.length)
+	e := wrong(b, c.Name, row, ErrValue, "found a list of %d values, expected %d as in the first row", to-from, l.length)
 	e.Advice = "records of IDX are all of one shape; pad the lists, or write them by length"
 	return e
 }

@@ -76,10 +76,10 @@ func unsupported(column, advice, message string, values ...any) *Error {
 }
 
 // wrong is an error about the values of a column, in a row of a record batch, or about all of them if row is −1.
-func wrong(b *batch, column string, row int, sentinel error, message string, values ...any) *Error {
+func wrong(b *batch, column string, row int64, sentinel error, message string, values ...any) *Error {
 	e := &Error{Column: column, Row: unknown, Offset: b.offset, Message: fmt.Sprintf(message, values...), Err: sentinel}
 	if row >= 0 {
-		e.Row = b.first + int64(row)
+		e.Row = b.first + row
 	}
 	if sentinel == ErrDamaged {
 		e.Advice = adviceDamaged

@@ -108,7 +108,7 @@ func (t flatTable) vector(i, size int) (pos, n int) {
 	pos = t.indirect(at)
 	n = t.uint32(pos)
 	pos += 4
-	if n > (len(t.bytes)-min(pos, len(t.bytes)))/size {
+	if n < 0 || n > (len(t.bytes)-min(pos, len(t.bytes)))/size {
 		t.bad = true
 		return 0, 0
 	}

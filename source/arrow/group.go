@@ -65,7 +65,7 @@ func (g *group) finish(b *batch, from, n int64, w *work, dst []byte) error {
 				continue
 			}
 			if bad, value := s.Convert(to, d, from0, w.bit, int(n)); bad >= 0 {
-				return g.column.outside(b, int(from)+bad, value)
+				return g.column.outside(b, from+int64(bad), value)
 			}
 		}
 		raw = w.extra

@@ -29,12 +29,12 @@ func (p *pictures) fetch(b *batch, from, n int64, w *work, dst []byte) error {
 		return err
 	}
 	size := w.ends[n-1]
-	if size < 0 || int64(size) > 2*int64(len(dst))+n*fileExtra+filesExtra {
-		e := wrong(b, p.column.Name, int(from), ErrValue, "the pictures of %d rows from here on have %d bytes, far more than %v", n, size, p.format)
+	if size < 0 || size > 2*int64(len(dst))+n*fileExtra+filesExtra {
+		e := wrong(b, p.column.Name, from, ErrValue, "the pictures of %d rows from here on have %d bytes, far more than %v", n, size, p.format)
 		e.Advice = "write the pictures without what is not the picture"
 		return e
 	}
-	w.raw = grow(w.raw, size)
+	w.raw = grow(w.raw, int(size))
 	return p.column.contents(b, p.files, from, w, w.raw)
 }
 
@@ -48,14 +48,14 @@ func (p *pictures) finish(b *batch, from, n int64, w *work, dst []byte) error {
 			w.extra = grow(w.extra, size)
 			made, err := p.format.Append(w.extra[:0], file)
 			if err != nil {
-				return pictureError(b, p.column.Name, int(from)+i, err)
+				return pictureError(b, p.column.Name, from+int64(i), err)
 			}
 			toPlanes(record, made, p.format.Channels, p.format.Depth/8)
 			continue
 		}
 		made, err := p.format.Append(record[:0], file)
 		if err != nil {
-			return pictureError(b, p.column.Name, int(from)+i, err)
+			return pictureError(b, p.column.Name, from+int64(i), err)
 		}
 		copy(record, made) // the same memory, unless Append needed more room on its way
 	}
@@ -63,7 +63,7 @@ func (p *pictures) finish(b *batch, from, n int64, w *work, dst []byte) error {
 }
 
 // pictureError is an error of package picture about a row.
-func pictureError(b *batch, column string, row int, err error) error {
+func pictureError(b *batch, column string, row int64, err error) error {
 	e := wrong(b, column, row, ErrValue, "%v", err)
 	e.Advice = ""
 	var hint interface{ Hint() string }
@@ -102,7 +102,7 @@ func (s *spark) fetch(b *batch, from, n int64, w *work, dst []byte) (err error) 
 		}
 		for i := range int(n) {
 			if v := int32(binary.LittleEndian.Uint32(w.raw[4*i:])); v != s.expected[k] {
-				e := wrong(b, s.column.Name, int(from)+i, ErrValue, "found an image whose %s is %d, expected %d as in the first row", sparkSizes[k], v, s.expected[k])
+				e := wrong(b, s.column.Name, from+int64(i), ErrValue, "found an image whose %s is %d, expected %d as in the first row", sparkSizes[k], v, s.expected[k])
 				e.Advice = "records of IDX are all of one shape"
 				return e
 			}

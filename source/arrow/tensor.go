@@ -49,7 +49,8 @@ func (r *resolver) lists(f *field) (*column, error) {
 // lengths are those of the lists of all levels.
 func (r *resolver) lengths(c *column, levels []*field) ([]int, error) {
 	told, ok := metadataShape(levels[0])
-	n, _ := product(1, told)
+	n, fits := product(1, told)
+	ok = ok && fits && n <= maxValue
 	lengths := make([]int, len(levels))
 	start, empty := int64(0), false
 	for i, l := range levels {

@@ -112,7 +112,11 @@ func parseSeekFooter(tail []byte) (*SeekTable, int64) {
 	if binary.LittleEndian.Uint32(footer[5:]) != seekFooterMagic || descriptor&seekReservedBits != 0 {
 		return nil, 0
 	}
-	t := &SeekTable{frames: int(binary.LittleEndian.Uint32(footer)), entry: seekEntry}
+	frames := binary.LittleEndian.Uint32(footer)
+	if frames > maxSeekTable/seekEntry {
+		return nil, 0
+	}
+	t := &SeekTable{frames: int(frames), entry: seekEntry}
 	if descriptor&seekChecksumFlag != 0 {
 		t.entry += seekChecksum
 	}

@@ -200,3 +200,15 @@ func TestSeekTableOfAFileThatFails(t *testing.T) {
 type failingAt struct{ err error }
 
 func (f failingAt) ReadAt([]byte, int64) (int, error) { return 0, f.err }
+
+// A footer of 2^31 frames and more, which are negative where an int has 32 bits, is that of no table.
+func TestFootersOfManyFrames(t *testing.T) {
+	t.Parallel()
+	for _, frames := range []uint32{1 << 28, 1 << 31, 1<<32 - 2, 1<<32 - 1} {
+		file := binary.LittleEndian.AppendUint32(make([]byte, 100), frames)
+		file = binary.LittleEndian.AppendUint32(append(file, 0), seekFooterMagic)
+		if table, err := FindSeekTable(bytes.NewReader(file), int64(len(file))); table != nil || err != nil {
+			t.Errorf("%d frames: found %v, %v, expected no table", frames, table, err)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -127,7 +128,7 @@ func newTable(r io.Reader, path string, tail []byte, o source.ReadOptions) (*Tab
 
 // begin reads the header, if there is one, and looks at the first rows.
 func (t *Table) begin(tail []byte, o source.ReadOptions) error {
-	limit := int(min(o.MaxRecord(), 1<<40)*textPerByte) + lineText
+	limit := int(min(o.MaxRecord(), math.MaxInt/8)*textPerByte) + lineText
 	if o.MaxRecord() <= idx.DefaultMaxRecordSize {
 		limit = min(limit, maxLine)
 	}
@@ -171,7 +172,7 @@ func (t *Table) first(line []byte, limit int, o source.ReadOptions) error {
 		t.note("fields are separated by %q", t.comma)
 	}
 	t.count = countFields(line, t.comma)
-	t.limit, t.told = min(limit, lineText+fieldText*t.count), o.Header != nil
+	t.limit, t.told = int(min(int64(limit), lineText+fieldText*int64(t.count))), o.Header != nil
 	tooMany := failf("allow more with --max-record-bytes, or use Parquet or Arrow", "the first line has %d fields, which is too many", t.count)
 	if int64(t.count) > o.MaxRecord()+maxNamed {
 		return tooMany

@@ -150,7 +150,7 @@ func TestRefusals(t *testing.T) {
 		{"a shape that does not fit the names", header(4) + "1,2,3,4,5\n", source.ReadOptions{Shape: []int{3}}, idx.ErrShape,
 			"no column has 3 elements, expected 4 as image", "--shape"},
 		{"a shape that does not fit the fields", "1,2,3,4,6\n", source.ReadOptions{Shape: []int{3}}, idx.ErrShape, "found 5 fields", "--shape"},
-		{"a shape beyond counting", "1,3\n", source.ReadOptions{Shape: []int{1 << 31, 1 << 31, 1 << 31}}, idx.ErrShape, "found 2 fields", ""},
+		{"a shape beyond counting", "1,3\n", source.ReadOptions{Shape: []int{1 << 30, 1 << 30, 1 << 30}}, idx.ErrShape, "found 2 fields", ""},
 		{"a record beyond the limit", header(64) + "1" + rows(64, ",0") + "\n", source.ReadOptions{MaxRecordSize: 60}, ErrFormat,
 			"64 bytes, expected at most 60", "--max-record-bytes"},
 		{"a first line beyond the limit", rows(5000, "a"), source.ReadOptions{MaxRecordSize: 10}, ErrFormat, "the first line has more than", "--max-record-bytes"},

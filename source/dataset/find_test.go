@@ -86,7 +86,7 @@ func headerFile(t *testing.T, file string) (name string, data []byte) {
 		h.DType = idx.Int32
 	}
 	for _, d := range fields[1:] {
-		var n int
+		var n int64
 		if _, err := fmt.Sscan(d, &n); err != nil {
 			t.Fatal(err)
 		}

@@ -87,7 +87,7 @@ func TestKnownLabelFiles(t *testing.T) {
 				if l.Header.Records() != s.Records {
 					t.Errorf("%s %s: labels are %s, want %d records", d.Name, s.Name, l.Header, s.Records)
 				}
-				if len(l.Header.Dims) == 2 && l.Header.Dims[1] != len(d.LabelColumns) {
+				if len(l.Header.Dims) == 2 && l.Header.Dims[1] != int64(len(d.LabelColumns)) {
 					t.Errorf("%s %s: labels are %s, but %d columns have names", d.Name, s.Name, l.Header, len(d.LabelColumns))
 				}
 				found := byLabels(l.Header, func() string { return strings.ToUpper(l.SHA256) })
@@ -98,7 +98,7 @@ func TestKnownLabelFiles(t *testing.T) {
 		}
 	}
 	asked := false
-	if byLabels(idx.Header{DType: idx.Uint8, Dims: []int{59999}}, func() string { asked = true; return "" }) != nil || asked {
+	if byLabels(idx.Header{DType: idx.Uint8, Dims: []int64{59999}}, func() string { asked = true; return "" }) != nil || asked {
 		t.Error("labels of no published shape were hashed")
 	}
 }

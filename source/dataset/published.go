@@ -92,8 +92,8 @@ func emnist() []Info {
 
 // qmnist is described in https://github.com/facebookresearch/qmnist#22-using-the-qmnist-extended-labels, its eight columns too.
 func qmnist() Info {
-	extended := func(records int, sha256 string) LabelFile {
-		return LabelFile{idx.Header{DType: idx.Int32, Dims: []int{records, 8}}, sha256}
+	extended := func(records int64, sha256 string) LabelFile {
+		return LabelFile{idx.Header{DType: idx.Int32, Dims: []int64{records, 8}}, sha256}
 	}
 	test := scalarLabels(60000, "345d044ae3c895fa4a9bb02d95611b705912608481cf5613f70445a1ae95485b")
 	return Info{
@@ -118,8 +118,8 @@ func kannada() Info {
 }
 
 // scalarLabels is a file of one byte per label.
-func scalarLabels(records int, sha256 string) []LabelFile {
-	return []LabelFile{{idx.Header{DType: idx.Uint8, Dims: []int{records}}, sha256}}
+func scalarLabels(records int64, sha256 string) []LabelFile {
+	return []LabelFile{{idx.Header{DType: idx.Uint8, Dims: []int64{records}}, sha256}}
 }
 
 // byLabels finds the data set that has a label file with this header and this hash, nil if there is none. The hash is asked for only where a

@@ -140,19 +140,19 @@ func TestReaderPassesErrorsOfTheReader(t *testing.T) {
 func TestMaxRecordSize(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		dims  []int
+		dims  []int64
 		limit int64
 		fails bool
 	}{
-		"at the default":      {[]int{0, DefaultMaxRecordSize}, 0, false},
-		"one over":            {[]int{0, DefaultMaxRecordSize + 1}, 0, true},
-		"raised":              {[]int{0, DefaultMaxRecordSize + 1}, DefaultMaxRecordSize + 1, false},
-		"lowered, at it":      {[]int{2, 3, 4}, 12, false},
-		"lowered, one over":   {[]int{2, 3, 4}, 11, true},
-		"4 GiB in a record":   {[]int{1, math.MaxUint32}, 0, true},
-		"empty records, most": {[]int{1 << 20, 0}, 0, false},
-		"empty records, over": {[]int{1<<20 + 1, 0}, 0, true},
-		"no records at all":   {[]int{0, math.MaxUint32, 0}, 0, false},
+		"at the default":      {[]int64{0, DefaultMaxRecordSize}, 0, false},
+		"one over":            {[]int64{0, DefaultMaxRecordSize + 1}, 0, true},
+		"raised":              {[]int64{0, DefaultMaxRecordSize + 1}, DefaultMaxRecordSize + 1, false},
+		"lowered, at it":      {[]int64{2, 3, 4}, 12, false},
+		"lowered, one over":   {[]int64{2, 3, 4}, 11, true},
+		"4 GiB in a record":   {[]int64{1, math.MaxUint32}, 0, true},
+		"empty records, most": {[]int64{1 << 20, 0}, 0, false},
+		"empty records, over": {[]int64{1<<20 + 1, 0}, 0, true},
+		"no records at all":   {[]int64{0, math.MaxUint32, 0}, 0, math.MaxInt < math.MaxUint32},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -187,12 +187,12 @@ func TestLimitErrorsSayHow(t *testing.T) {
 // Headers of a few bytes that claim gigabytes must not cost any. Not parallel: it measures what the whole process allocates.
 func TestNothingIsAllocatedForClaims(t *testing.T) {
 	bombs := map[string]Header{
-		"many records":          {Uint8, []int{math.MaxUint32, 1 << 20}},
-		"many scalars":          {Float64, []int{math.MaxUint32}},
-		"one large record":      {Uint8, []int{1, DefaultMaxRecordSize}},
-		"too large a record":    {Uint8, []int{1, math.MaxUint32}},
-		"empty records":         {Uint8, []int{math.MaxUint32, 0}},
-		"empty records at 2^20": {Uint8, []int{MaxEmptyRecords, 0}},
+		"many records":          {Uint8, []int64{math.MaxUint32, 1 << 20}},
+		"many scalars":          {Float64, []int64{math.MaxUint32}},
+		"one large record":      {Uint8, []int64{1, DefaultMaxRecordSize}},
+		"too large a record":    {Uint8, []int64{1, math.MaxUint32}},
+		"empty records":         {Uint8, []int64{math.MaxUint32, 0}},
+		"empty records at 2^20": {Uint8, []int64{MaxEmptyRecords, 0}},
 		"rank 255":              {Uint8, bytesAsInts(bytes.Repeat([]byte{2}, 255))},
 	}
 	p := make([]byte, 1<<20)
@@ -221,10 +221,10 @@ func TestNothingIsAllocatedForClaims(t *testing.T) {
 	}
 }
 
-func bytesAsInts(b []byte) []int {
-	ints := make([]int, len(b))
+func bytesAsInts(b []byte) []int64 {
+	ints := make([]int64, len(b))
 	for i, v := range b {
-		ints[i] = int(v)
+		ints[i] = int64(v)
 	}
 	return ints
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // encode makes an IDX file with encoding/binary alone, from the format's description: values is a slice of the Go type of d.
-func encode(t testing.TB, order binary.ByteOrder, d DType, dims []int, values any) []byte {
+func encode[T int | int64](t testing.TB, order binary.ByteOrder, d DType, dims []T, values any) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	magic := uint32(d)<<8 | uint32(len(dims))
@@ -67,10 +67,10 @@ func fill[T any](n int, at func(int) T, first ...T) []T {
 }
 
 // elements multiplies dims.
-func elements(dims []int) int {
+func elements[T int | int64](dims []T) int {
 	n := 1
 	for _, d := range dims {
-		n *= d
+		n *= int(d)
 	}
 	return n
 }
@@ -78,7 +78,7 @@ func elements(dims []int) int {
 // images is a file of n records of 2×3 unsigned bytes, of which the first count in the header may differ.
 func images(t testing.TB, claim uint32, n int) []byte {
 	t.Helper()
-	return encode(t, binary.BigEndian, Uint8, []int{int(claim), 2, 3}, values(t, Uint8, 6*n))
+	return encode(t, binary.BigEndian, Uint8, []int64{int64(claim), 2, 3}, values(t, Uint8, 6*n))
 }
 
 // imagesHeader is the size of the header of images.

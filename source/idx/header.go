@@ -20,14 +20,20 @@ const UnfilledCount = math.MaxUint32
 // A Header is what an IDX file says of itself. Dims has 1 to 255 entries of 0 to 2³²−1; the first is the number of records.
 type Header struct {
 	DType DType
-	Dims  []int
+	Dims  []int64
 }
 
 // Records is the number of records, the first dimension.
-func (h Header) Records() int64 { return int64(h.Dims[0]) }
+func (h Header) Records() int64 { return h.Dims[0] }
 
-// RecordShape is the shape of one record, all dimensions but the first; empty if records are single elements.
-func (h Header) RecordShape() []int { return h.Dims[1:] }
+// RecordShape is the shape of one record, all dimensions but the first; empty if records are single elements. A Reader's dimensions fit an int.
+func (h Header) RecordShape() []int {
+	shape := make([]int, len(h.Dims)-1)
+	for i, d := range h.Dims[1:] {
+		shape[i] = int(d)
+	}
+	return shape
+}
 
 // RecordSize is the number of bytes of a record. It does not overflow in a header that ReadHeader returned.
 func (h Header) RecordSize() int64 {
@@ -47,7 +53,7 @@ func (h Header) String() string {
 }
 
 // dimsText is dims as people write them; of very many only the first.
-func dimsText(dims []int) string {
+func dimsText[T int | int64](dims []T) string {
 	const most = 8
 	if len(dims) > most {
 		return fmt.Sprintf("%s×… (%d dimensions)", ShapeText(dims[:most]), len(dims))
@@ -74,21 +80,22 @@ func (h Header) Reshape(dims []int) (Header, error) {
 		return h, fmt.Errorf("%w: %d dimensions, expected 1 to %d", ErrShape, len(dims), MaxRank)
 	}
 	elements, _ := product(1, h.Dims) // fits: the size in bytes does
-	open, rest := -1, make([]int, 0, len(dims))
+	open, rest := -1, make([]int64, 0, len(dims))
+	as := Header{DType: h.DType, Dims: make([]int64, len(dims))}
 	for i, d := range dims {
+		as.Dims[i] = int64(d)
 		switch {
 		case d == -1 && open < 0:
 			open = i
-		case d < 0 || d > math.MaxUint32:
+		case d < 0 || as.Dims[i] > math.MaxUint32:
 			return h, fmt.Errorf("%w: dimension %d is %d, expected 0 to %d, or -1 once", ErrShape, i+1, d, uint32(math.MaxUint32))
 		default:
-			rest = append(rest, d)
+			rest = append(rest, as.Dims[i])
 		}
 	}
-	as := Header{DType: h.DType, Dims: slices.Clone(dims)}
 	n, ok := product(1, rest)
 	if open >= 0 && ok && n > 0 && elements%n == 0 {
-		as.Dims[open] = int(elements / n)
+		as.Dims[open] = elements / n
 		n = elements
 	}
 	if !ok || n != elements || open >= 0 && as.Dims[open] > math.MaxUint32 || open >= 0 && as.Dims[open] < 0 {
@@ -103,17 +110,17 @@ func (h Header) Reshape(dims []int) (Header, error) {
 // reshapeRecords is a header over the same elements in records of another shape, where the claimed number of records is not to be trusted: it
 // is converted, unless it was never filled in, and need not fit. The error wraps ErrShape.
 func (h Header) reshapeRecords(shape []int) (Header, error) {
-	count := h.Dims[0]
+	count := h.Records()
 	n, ok := product(1, shape)
 	if ok && n == 0 {
 		return h, fmt.Errorf("%w: records of %s have no elements", ErrShape, dimsText(shape))
 	}
 	if ok && count != UnfilledCount {
 		elements, _ := product(1, h.Dims) // fits: the size in bytes does
-		count = int(min(elements/n, UnfilledCount))
+		count = min(elements/n, UnfilledCount)
 	}
 	// Of no records any shape that is valid at all can be made.
-	as, err := Header{DType: h.DType, Dims: []int{0}}.Reshape(slices.Concat([]int{0}, shape))
+	as, err := Header{DType: h.DType, Dims: []int64{0}}.Reshape(slices.Concat([]int{0}, shape))
 	if err != nil {
 		return h, err
 	}
@@ -165,9 +172,9 @@ func readHeader(r io.Reader, little bool) (Header, error) {
 	if n, err := io.ReadFull(r, raw); err != nil {
 		return Header{}, shortHeader(err, raw[:n], 4, len(raw))
 	}
-	h := Header{DType: DType(magic[2]), Dims: make([]int, magic[3])}
+	h := Header{DType: DType(magic[2]), Dims: make([]int64, magic[3])}
 	for i := range h.Dims {
-		h.Dims[i] = int(order.Uint32(raw[4*i:]))
+		h.Dims[i] = int64(order.Uint32(raw[4*i:]))
 	}
 	return h, h.checkSize()
 }
@@ -187,7 +194,7 @@ func (h Header) checkSize() error {
 }
 
 // product multiplies size with dims; false if it would exceed 2⁶²−1 bytes. A zero among the dims makes it 0, whatever the others are.
-func product(size int64, dims []int) (int64, bool) {
+func product[T int | int64](size int64, dims []T) (int64, bool) {
 	for _, d := range dims {
 		if d == 0 {
 			return 0, true

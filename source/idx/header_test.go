@@ -16,18 +16,18 @@ func TestReadHeader(t *testing.T) {
 	tests := map[string]struct {
 		in     []byte
 		dtype  DType
-		dims   []int
+		dims   []int64
 		record int64
 		total  int64
 	}{
-		"MNIST's training images": {[]byte{0, 0, 8, 3, 0, 0, 0xea, 0x60, 0, 0, 0, 28, 0, 0, 0, 28}, Uint8, []int{60000, 28, 28}, 784, 47040000},
-		"labels":                  {[]byte{0, 0, 8, 1, 0, 0, 0xea, 0x60}, Uint8, []int{60000}, 1, 60000},
-		"QMNIST's labels":         {[]byte{0, 0, 0x0c, 2, 0, 0, 0xea, 0x60, 0, 0, 0, 8}, Int32, []int{60000, 8}, 32, 1920000},
-		"no records":              {[]byte{0, 0, 0x0e, 2, 0, 0, 0, 0, 0, 0, 0, 5}, Float64, []int{0, 5}, 40, 0},
-		"no elements":             {[]byte{0, 0, 0x0b, 3, 0, 0, 0, 7, 0, 0, 0, 3, 0, 0, 0, 0}, Int16, []int{7, 3, 0}, 0, 0},
-		"rank 255":                {rank255, Uint8, slices.Repeat([]int{1}, 255), 1, 1},
-		"unsigned dimension":      {[]byte{0, 0, 9, 1, 0xff, 0xff, 0xff, 0xff}, Int8, []int{math.MaxUint32}, 1, math.MaxUint32},
-		"zero beside large":       {[]byte{0, 0, 0x0d, 3, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 2}, Float32, []int{0, math.MaxUint32, 2}, 8 * math.MaxUint32, 0},
+		"MNIST's training images": {[]byte{0, 0, 8, 3, 0, 0, 0xea, 0x60, 0, 0, 0, 28, 0, 0, 0, 28}, Uint8, []int64{60000, 28, 28}, 784, 47040000},
+		"labels":                  {[]byte{0, 0, 8, 1, 0, 0, 0xea, 0x60}, Uint8, []int64{60000}, 1, 60000},
+		"QMNIST's labels":         {[]byte{0, 0, 0x0c, 2, 0, 0, 0xea, 0x60, 0, 0, 0, 8}, Int32, []int64{60000, 8}, 32, 1920000},
+		"no records":              {[]byte{0, 0, 0x0e, 2, 0, 0, 0, 0, 0, 0, 0, 5}, Float64, []int64{0, 5}, 40, 0},
+		"no elements":             {[]byte{0, 0, 0x0b, 3, 0, 0, 0, 7, 0, 0, 0, 3, 0, 0, 0, 0}, Int16, []int64{7, 3, 0}, 0, 0},
+		"rank 255":                {rank255, Uint8, slices.Repeat([]int64{1}, 255), 1, 1},
+		"unsigned dimension":      {[]byte{0, 0, 9, 1, 0xff, 0xff, 0xff, 0xff}, Int8, []int64{math.MaxUint32}, 1, math.MaxUint32},
+		"zero beside large":       {[]byte{0, 0, 0x0d, 3, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 2}, Float32, []int64{0, math.MaxUint32, 2}, 8 * math.MaxUint32, 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -130,10 +130,10 @@ func TestAppendBinaryErrors(t *testing.T) {
 	t.Parallel()
 	for name, h := range map[string]Header{
 		"no dimensions":      {DType: Uint8},
-		"256 dimensions":     {DType: Uint8, Dims: make([]int, 256)},
-		"negative dimension": {DType: Uint8, Dims: []int{-1}},
-		"dimension of 2^32":  {DType: Uint8, Dims: []int{1 << 32}},
-		"unknown type":       {DType: 0x0A, Dims: []int{1}},
+		"256 dimensions":     {DType: Uint8, Dims: make([]int64, 256)},
+		"negative dimension": {DType: Uint8, Dims: []int64{-1}},
+		"dimension of 2^32":  {DType: Uint8, Dims: []int64{1 << 32}},
+		"unknown type":       {DType: 0x0A, Dims: []int64{1}},
 	} {
 		if out, err := h.AppendBinary(nil); err == nil {
 			t.Errorf("%s: found % x, expected an error", name, out)
@@ -144,22 +144,27 @@ func TestAppendBinaryErrors(t *testing.T) {
 func TestReshape(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		from, to, want []int // want nil: an error
+		from     []int64
+		to, want []int // want nil: an error
 	}{
-		"flat to images":      {[]int{60000, 784}, []int{-1, 28, 28}, []int{60000, 28, 28}},
-		"no open dimension":   {[]int{6}, []int{2, 3}, []int{2, 3}},
-		"open in the middle":  {[]int{4, 6}, []int{2, -1, 3}, []int{2, 4, 3}},
-		"to rank 1":           {[]int{2, 3, 4}, []int{-1}, []int{24}},
-		"no records":          {[]int{0, 784}, []int{-1, 28, 28}, []int{0, 28, 28}},
-		"no elements, closed": {[]int{3, 0}, []int{0, 5}, []int{0, 5}},
-		"does not divide":     {[]int{10}, []int{-1, 3}, nil},
-		"wrong product":       {[]int{10}, []int{3, 3}, nil},
-		"two open":            {[]int{10}, []int{-1, -1}, nil},
-		"open beside zero":    {[]int{0}, []int{-1, 0}, nil},
-		"overflow":            {[]int{10}, []int{math.MaxUint32, math.MaxUint32, math.MaxUint32}, nil},
-		"negative":            {[]int{10}, []int{-2, 5}, nil},
-		"2^32 beside zero":    {[]int{0}, []int{0, 1 << 32}, nil},
-		"nothing":             {[]int{10}, []int{}, nil},
+		"flat to images":      {[]int64{60000, 784}, []int{-1, 28, 28}, []int{60000, 28, 28}},
+		"no open dimension":   {[]int64{6}, []int{2, 3}, []int{2, 3}},
+		"open in the middle":  {[]int64{4, 6}, []int{2, -1, 3}, []int{2, 4, 3}},
+		"to rank 1":           {[]int64{2, 3, 4}, []int{-1}, []int{24}},
+		"no records":          {[]int64{0, 784}, []int{-1, 28, 28}, []int{0, 28, 28}},
+		"no elements, closed": {[]int64{3, 0}, []int{0, 5}, []int{0, 5}},
+		"does not divide":     {[]int64{10}, []int{-1, 3}, nil},
+		"wrong product":       {[]int64{10}, []int{3, 3}, nil},
+		"two open":            {[]int64{10}, []int{-1, -1}, nil},
+		"open beside zero":    {[]int64{0}, []int{-1, 0}, nil},
+		"overflow":            {[]int64{10}, []int{math.MaxInt32, math.MaxInt32, math.MaxInt32}, nil},
+		"negative":            {[]int64{10}, []int{-2, 5}, nil},
+		"2^31-1 beside zero":  {[]int64{0}, []int{0, math.MaxInt32}, []int{0, math.MaxInt32}},
+		"2^63-1 beside zero":  {[]int64{0}, []int{0, math.MaxInt}, nil},
+		"nothing":             {[]int64{10}, []int{}, nil},
+	}
+	if math.MaxInt < math.MaxUint32 {
+		delete(tests, "2^63-1 beside zero")
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -171,7 +176,7 @@ func TestReshape(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || !slices.Equal(h.Dims, test.want) || h.DType != Int16 {
+			if err != nil || ShapeText(h.Dims) != ShapeText(test.want) || h.DType != Int16 {
 				t.Errorf("found %v, %v, expected %v", h, err, test.want)
 			}
 		})
@@ -180,7 +185,7 @@ func TestReshape(t *testing.T) {
 
 func TestHeaderText(t *testing.T) {
 	t.Parallel()
-	h := Header{DType: Uint8, Dims: []int{60000, 28, 28}}
+	h := Header{DType: Uint8, Dims: []int64{60000, 28, 28}}
 	if h.String() != "uint8 60000×28×28" || h.Name() != "idx3-ubyte" {
 		t.Errorf("found %q, %q", h.String(), h.Name())
 	}

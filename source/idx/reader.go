@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 )
 
 const (
@@ -110,6 +111,11 @@ func (rd *Reader) checkRecord() error {
 	if size == 0 && rd.header.Records() > MaxEmptyRecords {
 		return &Error{Offset: 4, Err: ErrTooLarge,
 			Message: fmt.Sprintf("%d records of no elements (%s), expected at most %d", rd.header.Records(), rd.header, MaxEmptyRecords),
+			Advice:  "the header is damaged: no bytes stand behind what it claims"}
+	}
+	if tooLong := func(d int64) bool { return int64(int(d)) != d }; slices.ContainsFunc(rd.header.Dims[1:], tooLong) {
+		return &Error{Offset: 4, Err: ErrTooLarge,
+			Message: fmt.Sprintf("a record of %s has a dimension of more than %d", rd.header, math.MaxInt),
 			Advice:  "the header is damaged: no bytes stand behind what it claims"}
 	}
 	return nil

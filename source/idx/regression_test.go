@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -43,12 +44,12 @@ func TestReshapeErrorsAreErrShape(t *testing.T) {
 		dims, to []int
 		salvage  bool
 	}{
-		"too large beside zero":   {[]int{0}, []int{0, 1 << 31, 1 << 31, 1 << 31}, false},
+		"too large beside zero":   {[]int{0}, []int{0, math.MaxInt32, math.MaxInt32, math.MaxInt32}, false},
 		"negative, salvage":       {[]int{4, 6}, []int{-1, -2}, true},
 		"negative beside 0":       {[]int{4, 6}, []int{-1, -2, 0}, true},
 		"open beside 0, salvage":  {[]int{4, 6}, []int{-1, 0}, true},
-		"2^32 beside 0, salvage":  {[]int{4, 6}, []int{-1, 1 << 32, 0}, true},
-		"product of 2^64 salvage": {[]int{4, 6}, []int{-1, 1 << 31, 1 << 31, 4}, true},
+		"open beside 2^31 and 0":  {[]int{4, 6}, []int{-1, math.MaxInt32, 0}, true},
+		"product of 2^64 salvage": {[]int{4, 6}, []int{-1, 1 << 30, 1 << 30, 16}, true},
 	} {
 		file := encode(t, binary.BigEndian, Uint8, test.dims, make([]byte, elements(test.dims)))
 		if _, err := NewReader(bytes.NewReader(file), Options{Reshape: test.to, Salvage: test.salvage}); !errors.Is(err, ErrShape) || errors.Is(err, ErrFormat) {

@@ -109,14 +109,14 @@ func TestSalvageReshape(t *testing.T) {
 	tests := map[string]struct {
 		claim uint32
 		to    []int
-		want  []int // of the header; nil: ErrShape
+		want  []int64 // of the header; nil: ErrShape
 		note  string
 	}{
-		"whole":                 {4, []int{-1, 6}, []int{4, 6}, ""},
-		"truncated":             {9, []int{-1, 6}, []int{9, 6}, "truncated"},
-		"truncated, same shape": {9, []int{-1, 2, 3}, []int{9, 2, 3}, "truncated"},
-		"never filled in":       {0, []int{-1, 3, 2}, []int{0, 3, 2}, "never filled in"},
-		"2^32-1":                {math.MaxUint32, []int{-1, 1, 6}, []int{math.MaxUint32, 1, 6}, "never filled in"},
+		"whole":                 {4, []int{-1, 6}, []int64{4, 6}, ""},
+		"truncated":             {9, []int{-1, 6}, []int64{9, 6}, "truncated"},
+		"truncated, same shape": {9, []int{-1, 2, 3}, []int64{9, 2, 3}, "truncated"},
+		"never filled in":       {0, []int{-1, 3, 2}, []int64{0, 3, 2}, "never filled in"},
+		"2^32-1":                {math.MaxUint32, []int{-1, 1, 6}, []int64{math.MaxUint32, 1, 6}, "never filled in"},
 		"closed, does not fit":  {9, []int{4, 6}, nil, ""},
 		"two open":              {9, []int{-1, -1}, nil, ""},
 		"nothing":               {9, []int{}, nil, ""},
@@ -137,7 +137,7 @@ func TestSalvageReshape(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !slices.Equal(rd.Header().Dims, test.want) || rd.Claim().Dims[0] != int(test.claim) {
+				if !slices.Equal(rd.Header().Dims, test.want) || rd.Claim().Dims[0] != int64(test.claim) {
 					t.Errorf("found %v, claim %v", rd.Header(), rd.Claim())
 				}
 				checkSalvaged(t, rd, 3, 4, test.note)
@@ -152,7 +152,7 @@ func TestSalvageOfOneByteRecords(t *testing.T) {
 	tests := map[string]struct {
 		dims    []uint32
 		reshape []int
-		want    int    // first dimension of the header
+		want    int64  // first dimension of the header
 		note    string // why the records were salvaged
 	}{
 		"labels, count is 0":      {[]uint32{0}, nil, 0, "never filled in"},
@@ -176,7 +176,7 @@ func TestSalvageOfOneByteRecords(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !slices.Equal(rd.Header().Dims, []int{test.want}) {
+				if !slices.Equal(rd.Header().Dims, []int64{test.want}) {
 					t.Errorf("found the header %v, expected the dimension %d", rd.Header(), test.want)
 				}
 				data, records, err := drain(rd, 3)

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -99,6 +101,9 @@ func newTable(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 	}
 	if size == 0 && h.rows() > idx.MaxEmptyRecords {
 		return nil, source.ErrorIn(path, fail(h.size, ErrDamaged, adviceDamaged, "found %d records without elements, expected at most %d", h.rows(), idx.MaxEmptyRecords))
+	}
+	if tooLong := func(d int64) bool { return int64(int(d)) != d }; slices.ContainsFunc(h.shape[1:], tooLong) {
+		return nil, source.ErrorIn(path, fail(h.size, ErrDamaged, adviceDamaged, "a record of shape %s has a dimension of more than %d", idx.ShapeText(h.shape[1:]), math.MaxInt))
 	}
 	return t, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"math"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
@@ -18,7 +19,7 @@ import (
 // Limits of a page. Its size before decompression is compared with the file's. After it, a page may be of any size up to fairPage, and beyond it only
 // as much larger as data is compressed at most, up to maxPage.
 const (
-	maxPage   = 1 << 30
+	maxPage   = min(1<<30, math.MaxInt/8) // its bits can be counted in an int
 	fairPage  = 64 << 20
 	fairRatio = 4096
 )
@@ -26,7 +27,7 @@ const (
 // checkPageSize refuses a page of size bytes that claims to decompress to more than it could.
 func checkPageSize(size, uncompressed int) error {
 	if uncompressed < 0 || uncompressed > maxPage || uncompressed > fairPage && uncompressed/fairRatio > size {
-		return damaged("found a page of %d bytes that claims to be %d, expected at most %d", size, uncompressed, min(maxPage, max(fairPage, fairRatio*size)))
+		return damaged("found a page of %d bytes that claims to be %d, expected at most %d", size, uncompressed, min(maxPage, max(fairPage, fairRatio*min(size, maxPage/fairRatio))))
 	}
 	return nil
 }

@@ -73,6 +73,15 @@ func (c *compact) integer() (int64, error) {
 	return int64(v>>1) ^ -int64(v&1), err
 }
 
+// integer32 is a value of i32.
+func (c *compact) integer32() (int, error) {
+	v, err := c.integer()
+	if err == nil && v != int64(int32(v)) {
+		err = errCompact
+	}
+	return int(v), err
+}
+
 func (c *compact) pass(n uint64) error {
 	if n > uint64(len(c.data)-c.at) {
 		return errCompactEnd
@@ -201,14 +210,14 @@ func parsePageHeader(data []byte) (pageHeader, int, error) {
 	err := c.fields(0, func(id int64, kind byte) (bool, error) {
 		switch {
 		case kind == compactI32 && id >= 1 && id <= 4:
-			v, err := c.integer()
+			v, err := c.integer32()
 			switch id {
 			case 1:
 				h.kind = format.PageType(v)
 			case 2:
-				h.uncompressed = int(v)
+				h.uncompressed = v
 			case 3:
-				h.size = int(v)
+				h.size = v
 			case 4:
 				h.crc, h.checked = uint32(v), true
 			}
@@ -232,16 +241,16 @@ func (h *pageHeader) describe(c *compact, id int64) error {
 		if kind != compactI32 {
 			return false, nil
 		}
-		v, err := c.integer()
+		v, err := c.integer32()
 		switch {
 		case field == 1:
-			h.entries = int(v)
+			h.entries = v
 		case field == 2 && !h.version2, field == 4 && h.version2:
 			h.encoding = format.Encoding(v)
 		case field == 5 && h.version2:
-			h.definition = int(v)
+			h.definition = v
 		case field == 6 && h.version2:
-			h.repetition = int(v)
+			h.repetition = v
 		case field == 3 && id == 5:
 			h.definitionEncoding = format.Encoding(v)
 		case field == 4 && id == 5:

@@ -58,8 +58,8 @@ func (d *delta) mini() error {
 		d.widths, d.src = d.src[:d.minis], d.src[d.minis:]
 	}
 	d.width, d.widths = int(d.widths[0]), d.widths[1:]
-	size := d.perMini / 8 * d.width
-	if d.width > 64 || size > len(d.src) {
+	size := int64(d.perMini) / 8 * int64(d.width)
+	if d.width > 64 || size > int64(len(d.src)) {
 		return damaged("delta-encoded values end too early")
 	}
 	d.bits, d.src = d.src[:size:size], d.src[size:]

@@ -36,7 +36,7 @@ type file struct {
 // hold counts n bytes more, or fewer, that streams hold, and refuses too many.
 func (f *file) hold(n int64) error {
 	if f.held += n; f.held > maxHeld {
-		return damaged("the pages and dictionaries that are read side by side decompress to more than %d bytes", maxHeld)
+		return damaged("the pages and dictionaries that are read side by side decompress to more than %d bytes", int64(maxHeld))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"math"
 	"slices"
 	"strconv"
 
@@ -55,11 +56,14 @@ func (f *file) hints() map[string]hint {
 	return all
 }
 
+// mostElements is more elements than a record may have, and so few that their size in bytes fits an int.
+const mostElements = min(1<<40, math.MaxInt/8)
+
 // product is the number of elements of a record of shape, unless that is no shape or too many to count.
 func product(shape []int) (int, bool) {
 	n := 1
 	for _, d := range shape {
-		if d < 0 || d > 0 && n > (1<<40)/d {
+		if d < 0 || d > 0 && n > mostElements/d {
 			return 0, false
 		}
 		n *= d

@@ -27,22 +27,22 @@ func (r *runs) next() error {
 			return damaged("the runs of levels or indices end too early")
 		}
 		r.src = r.src[n:]
-		count := int(head >> 1)
+		count := int64(head >> 1)
 		if r.packed = head&1 == 1; !r.packed {
-			if err := r.repeated(count); err != nil {
+			if err := r.repeated(int(count)); err != nil {
 				return err
 			}
 			continue
 		}
-		size := count * r.width // a group of 8 values has width bytes
-		r.left, r.at = 8*count, 0
-		if size > len(r.src) { // some writers leave out the end of the last group
-			size = len(r.src)
-			r.left = size * 8 / r.width
-			if r.left == 0 {
+		size, left := count*int64(r.width), 8*count // a group of 8 values has width bytes
+		if size > int64(len(r.src)) {               // some writers leave out the end of the last group
+			size = int64(len(r.src))
+			left = size * 8 / int64(r.width)
+			if left == 0 {
 				return damaged("the runs of levels or indices end too early")
 			}
 		}
+		r.left, r.at = int(min(left, math.MaxInt32)), 0 // a page has no more values
 		r.bits, r.src = r.src[:size], r.src[size:]
 	}
 	return nil

@@ -189,7 +189,7 @@ func fileSystem(folder string) (string, error) {
 	if err := unix.Statfs(folder, &st); err != nil {
 		return "", &os.PathError{Op: "statfs", Path: folder, Err: err}
 	}
-	switch st.Type {
+	switch int64(uint32(st.Type)) { // 32 bits everywhere, signed on some machines
 	case unix.TMPFS_MAGIC:
 		return "tmpfs", nil
 	case unix.EXT4_SUPER_MAGIC:

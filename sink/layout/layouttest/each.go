@@ -51,7 +51,7 @@ func (t Table) Benchmark(b *testing.B, open Open) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.SetBytes(int64(t.Rows * s.RowSize()))
+	b.SetBytes(int64(t.Rows) * s.RowSize())
 	b.ReportAllocs()
 	for b.Loop() {
 		step, err := k.Encode(context.Background(), schema.Batch{Rows: t.Rows, Columns: t.Data})
