@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
 )
 
 // Magic numbers: at both ends of a file; of Feather's first version, which is another format.
@@ -116,6 +117,9 @@ func recognise(prefix []byte) error {
 	}
 	length := binary.LittleEndian.Uint32(prefix)
 	if length != continuation && (length == 0 || length > 1<<20) { // the length of the schema, before Arrow 0.15
+		if message, advice := idx.WebPage(prefix, "an Arrow file or stream"); message != "" {
+			return refuse(advice, "%s", message)
+		}
 		return refuse("give the file the extension of its format", "found % x, expected an Arrow file (ARROW1) or stream (ff ff ff ff)", prefix[:4])
 	}
 	return nil

@@ -69,17 +69,26 @@ func checkMagic(m [4]byte, r io.Reader) error {
 	return notIDX(append(m[:], more[:n]...))
 }
 
+// WebPage returns what to say of a file that is an HTML or XML page, as servers send in place of a
+// file: the message, with what was expected, and advice. Both are empty unless head, the beginning
+// of the file, is that of such a page as far as it goes.
+func WebPage(head []byte, expected string) (message, advice string) {
+	text := bytes.ToLower(bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n"))
+	for _, begin := range []string{"<!doctype", "<html", "<?xml", "<error", "<head"} {
+		if n := min(len(text), len(begin)); n > 0 && string(text[:n]) == begin[:n] {
+			return "found an HTML or XML page, expected " + expected, "the server sent an error page instead of the file: download it again"
+		}
+	}
+	return "", ""
+}
+
 // notIDX names what head is the beginning of.
 func notIDX(head []byte) error {
 	e := &Error{Offset: 0, Err: ErrMagic}
-	text := bytes.ToLower(bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n"))
-	switch {
-	case bytes.HasPrefix(text, []byte("<!doctype")), bytes.HasPrefix(text, []byte("<html")), bytes.HasPrefix(text, []byte("<?xml")),
-		bytes.HasPrefix(text, []byte("<error")), bytes.HasPrefix(text, []byte("<head")):
-		e.Message = "found an HTML or XML page, expected an IDX file"
-		e.Advice = "the server sent an error page instead of the file: download it again"
+	if e.Message, e.Advice = WebPage(head, "an IDX file"); e.Message != "" {
 		return e
-	case lushMatrix(head):
+	}
+	if lushMatrix(head) {
 		e.Message = fmt.Sprintf("found a NORB (Lush binary matrix) file, magic % x, expected an IDX file", head[:4])
 		e.Advice = "NORB files are another format with a similar header; idxport does not read them"
 		return e

@@ -115,6 +115,9 @@ func foreign(start []byte) error {
 	if bytes.HasPrefix(start, []byte(magicZip)) {
 		return fail(0, ErrUnsupported, "a .npz file is a zip archive of .npy files: unpack it with unzip, and give these", "found a zip archive, expected a .npy file")
 	}
+	if message, advice := idx.WebPage(start, "a .npy file"); message != "" {
+		return fail(0, ErrUnsupported, advice, "%s", message)
+	}
 	return fail(0, ErrUnsupported, "give the file the extension of its format", "found % x, expected 93 4e 55 4d 50 59, with which a .npy file begins", start[:6])
 }
 

@@ -8,6 +8,8 @@ import (
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/idxport/idxport/source/idx"
 )
 
 const (
@@ -99,7 +101,11 @@ func (f *file) footer() (data []byte, at int64, err error) {
 	case end == magicEncrypted || string(head[:]) == magicEncrypted:
 		return nil, 0, unsupported("", "decrypt it first", "the file is encrypted")
 	case string(head[:]) != magic:
-		return nil, 0, located(damaged("found % x, expected %q: not a Parquet file", head, magic), "", -1, 0)
+		e := damaged("found % x, expected %q: not a Parquet file", head, magic)
+		if message, advice := idx.WebPage(head[:], "a Parquet file"); message != "" {
+			e.Message, e.Advice = message, advice
+		}
+		return nil, 0, located(e, "", -1, 0)
 	case end != magic:
 		e := damaged("found % x, expected %q: the file is cut short", tail[4:], magic)
 		e.Advice, e.Offset = "fetch or write it again", f.size-4
