@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -177,6 +178,32 @@ func (e *usageError) hint(format string, args ...any) *usageError {
 func (e *usageError) Error() string { return e.message }
 func (e *usageError) Unwrap() error { return errUsage }
 func (e *usageError) Hint() string  { return e.advice }
+
+// closed reports whether w is standard output, closed when the program began: Go's runtime has opened
+// the null device there, for reading too, which a shell's >/dev/null does not. Python's
+// subprocess.DEVNULL looks the same, so it is asked only where data would be lost.
+func closed(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok || runtime.GOOS == "windows" {
+		return false
+	}
+	info, err := f.Stat()
+	null, nullErr := os.Stat(os.DevNull)
+	if err != nil || nullErr != nil || !os.SameFile(info, null) {
+		return false
+	}
+	_, err = f.Read(make([]byte, 1))
+	return err == io.EOF // else it is not open for reading
+}
+
+// A closedError is the error for data that would go to a closed standard output.
+type closedError struct{}
+
+func (closedError) Error() string { return "it is closed, expected a file or a program" }
+func (closedError) Unwrap() error { return syscall.EBADF }
+func (closedError) Hint() string {
+	return "redirect standard output; to throw the data away, write -o FORMAT=/dev/null"
+}
 
 // reported is an error that was shown to the user already.
 type reported struct{ code int }

@@ -274,6 +274,9 @@ func (w *writers) open(j *job, p *pass, out output) (_ sink.Sink, err error) {
 		if terminal(w.program.stdout) && !out.format.Text() {
 			return nil, usagef("will not write %s to a terminal", out.format.Name).hint("redirect standard output to a file or a program")
 		}
+		if closed(w.program.stdout) {
+			return nil, closedError{}
+		}
 	case out.object != nil:
 		to = out.object
 	case out.folder():

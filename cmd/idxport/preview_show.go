@@ -71,6 +71,9 @@ func (p *program) makeSheets(ctx context.Context, jobs []*job, o *previewOptions
 		if to.path == stdout && terminal(p.stdout) {
 			return usagef("will not write png to a terminal").hint("leave out -o to see the images on the terminal")
 		}
+		if to.path == stdout && closed(p.stdout) {
+			return fmt.Errorf("%s: %w", to.name(), closedError{})
+		}
 		data, shown, err := p.makeSheet(ctx, j, o, r)
 		if err != nil {
 			return err
