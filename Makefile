@@ -199,6 +199,11 @@ cross:
 		echo $$out; CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -buildvcs=auto -ldflags='-s -w' -o $$out ./cmd/idxport || exit 1; \
 	done
 
+## platforms: build and vet for linux/{386,arm,arm64,amd64,s390x,ppc64le}, and demand of a corpus of conversions the same bytes on each, by QEMU; the tests that touch bytes
+## on 386 and s390x; half an hour; PLATFORMS_FLAGS="--install --strict" by night, --quick for CI: only that all compiles and vets on 386 and s390x
+platforms: build
+	test/platforms/run.py --binary $(BIN) $(PLATFORMS_FLAGS)
+
 ## clean: remove what build, lean, sbom, cross and demo made
 clean:
 	rm -rf bin dist out

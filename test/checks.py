@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -33,8 +33,15 @@ def demand(condition: object, message: str) -> None:
         raise Failure(message)
 
 
-def main(usage: str, checks: list[tuple[str, Callable[[Stage], None]]], stage: Callable[[Path, Path], Stage], packages: dict[str, str]) -> int:
+def main(
+    usage: str,
+    checks: list[tuple[str, Callable[[Stage], None]]],
+    stage: Callable[[Path, Path], Stage],
+    packages: dict[str, str],
+    quick: Sequence[str] = (),
+) -> int:
     """Run named checks, each with a stage of its own, and print a line for each and the totals; packages are Debian's, by the programs that the checks need.
+    If quick names some of them, there is a flag --quick for these alone.
 
     Returns 1 if a check failed or, with --strict, could not be run, else 0.
     """
@@ -42,7 +49,11 @@ def main(usage: str, checks: list[tuple[str, Callable[[Stage], None]]], stage: C
     parser.add_argument("--binary", type=Path, required=True)
     parser.add_argument("--strict", action="store_true", help="what cannot be run is a failure")
     parser.add_argument("--install", action="store_true", help=f"let apt-get install what is missing of {', '.join(sorted(set(packages.values())))}")
+    if quick:
+        parser.add_argument("--quick", action="store_true", help=f"only {', '.join(quick)}")
     arguments = parser.parse_args()
+    if quick and arguments.quick:
+        checks, packages = [check for check in checks if check[0] in quick], {}
     if arguments.install:
         install(packages)
     counts: collections.Counter[str] = collections.Counter()

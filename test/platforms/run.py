@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Build and vet for other processors, and run the tests that touch bytes, and a corpus of conversions, on emulated ones: every output is the same as here.
+
+usage: test/platforms/run.py --binary PATH [--quick] [--strict] [--install]
+
+Prints a line per check, what was not run and why, and the totals; exits with 1 if a check failed, or with --strict if one was not run.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import functools
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import checks  # noqa: E402
+import corpus  # noqa: E402
+from checks import NotRun, demand  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Every processor that is built and vetted: those of 32 bits (386, arm) and the big-endian one (s390x) differ from the released ones, amd64 and arm64.
+BUILT = ["amd64", "arm64", "386", "arm", "s390x", "ppc64le"]
+# What QEMU calls those that the program is run on.
+EMULATED = {"386": "i386", "s390x": "s390x", "arm": "arm", "arm64": "aarch64", "ppc64le": "ppc64le"}
+# Those that the tests are run on, too: the two ways to be different.
+TESTED = ["386", "s390x"]
+
+# The packages that touch bytes. cmd/idxport's own scripts are not among them: they start thousands of programs, and the corpus stands for them.
+PACKAGES = """
+    png schema sheet sink/arrow sink/compare sink/compressed sink/csv sink/idx sink/images sink/layout sink/npy sink/parquet sink/parts sink/png sink/summary sink/tar
+    source source/arrow source/compressed source/compressed/inflate source/csv source/flat source/idx source/npy source/parquet source/picture source/png
+"""
+# Of these, the ones whose tests look at data through arrow-go's arrays, which are in the machine's own order of bytes: ours are little-endian everywhere, and so
+# are the files, which the corpus compares.
+NATIVE = {"s390x": {"schema", "sink/arrow", "sink/layout"}}
+# Tests that an emulator cannot pass, and why: its own memory and its time are measured.
+SKIPPED = "^(TestNothingIsAllocatedForClaims)$"
+
+SECONDS = 900  # for anything that is started
+
+
+class Stage:
+    """An empty folder, and the program as it was built for this machine."""
+
+    def __init__(self, folder: Path, binary: Path) -> None:
+        self.folder = folder
+        self.binary = binary
+
+    def go(self, arch: str, *arguments: str) -> str:
+        """What the go command prints for another processor; it must succeed."""
+        environ = os.environ | {"CGO_ENABLED": "0", "GOOS": "linux", "GOARCH": arch}
+        done = subprocess.run(["go", *arguments], cwd=ROOT, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS)
+        demand(done.returncode == 0, f"go {' '.join(arguments)}:\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def runner(self, arch: str, program: Path) -> list[str]:
+        """What program, for arch, is run by: nothing if it is for 386, which most machines of amd64 can do, else QEMU by its name: the kernel need not know it."""
+        if arch == "386":
+            with contextlib.suppress(OSError):
+                subprocess.run([program, "-help"], stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS)
+                return []
+        for name in (f"qemu-{EMULATED[arch]}", f"qemu-{EMULATED[arch]}-static"):
+            if path := shutil.which(name):
+                return [path]
+        raise NotRun(f"no qemu-{EMULATED[arch]}")
+
+
+def emulated_environ() -> dict[str, str]:
+    """QEMU loses signals that come too often: Go's runtime is told not to send itself any."""
+    return os.environ | {"GODEBUG": "asyncpreemptoff=1", "GOMAXPROCS": "2"}
+
+
+def vet(arch: str, stage: Stage) -> None:
+    """All packages and their tests compile, and the program is linked."""
+    stage.go(arch, "vet", "./...")
+    stage.go(arch, "build", "-o", str(stage.folder / "idxport"), "./cmd/idxport")
+
+
+def tests(arch: str, stage: Stage) -> None:
+    """The tests of the packages that touch bytes pass on an emulated processor."""
+    packages = stage.go(arch, "list", "-f", "{{if .TestGoFiles}}{{.Dir}}{{else if .XTestGoFiles}}{{.Dir}}{{end}}", *[f"./{name}" for name in PACKAGES.split()]).split()
+    failures = []
+
+    def one(folder: str) -> None:
+        name = os.path.relpath(folder, ROOT)
+        if name in NATIVE.get(arch, ()):
+            return
+        binary = stage.folder / (name.replace("/", "-") + ".test")
+        stage.go(arch, "test", "-c", "-o", str(binary), f"./{name}")
+        command = [*stage.runner(arch, binary), str(binary), "-test.short", f"-test.timeout={SECONDS}s", f"-test.skip={SKIPPED}"]
+        done = corpus.attempt(command, Path(folder), emulated_environ(), 2 * SECONDS)
+        if done.returncode:
+            failures.append(f"{name}: exit code {done.returncode}\n{corpus.said(done)[-4000:]}")
+        binary.unlink()
+
+    demand(len(packages) > 20, f"found only the packages {packages}")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(one, packages))
+    demand(not failures, "\n".join(failures))
+
+
+def outputs(arch: str, stage: Stage) -> None:
+    """Every run of the corpus ends as on this machine: with the same exit code and messages, and the same bytes in every output."""
+    binary = stage.folder / "idxport"
+    stage.go(arch, "build", "-trimpath", "-ldflags=-s -w", "-o", str(binary), "./cmd/idxport")
+    here = corpus.results([str(stage.binary)], stage.folder / "here", os.environ)
+    there = corpus.results([*stage.runner(arch, binary), str(binary)], stage.folder / "there", emulated_environ(), here)
+    files = sum(len(found.files) for found in here)
+    demand(files > 500, f"the corpus makes only {files} files")
+    different = []
+    for a, b in zip(here, there, strict=True):
+        if a == b:
+            continue
+        if a.command[:-2] == corpus.SNAPPY and arch != "arm64" and a.files.keys() == b.files.keys():
+            command = [stage.binary, "verify", stage.folder / "there" / next(iter(b.files)), corpus.IMAGES]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+            demand(done.returncode == 0, f"{command}: {done.stdout}{done.stderr}")
+        else:
+            different.append(f"{' '.join(a.command)}\n  here:  {a.text(b)}\n  there: {b.text(a)}")
+    demand(not different, f"{len(different)} of {len(here)} runs differ\n" + "\n".join(different[:40]))
+
+
+CHECKS = [
+    *[(f"vet {arch}", functools.partial(vet, arch)) for arch in BUILT],
+    *[(f"outputs on {arch}", functools.partial(outputs, arch)) for arch in EMULATED],
+    *[(f"tests on {arch}", functools.partial(tests, arch)) for arch in TESTED],
+]
+
+# Debian's package of the emulators.
+PROGRAMS = {f"qemu-{name}": "qemu-user" for name in EMULATED.values()}
+
+if __name__ == "__main__":
+    sys.exit(checks.main(__doc__, CHECKS, Stage, PROGRAMS, quick=[f"vet {arch}" for arch in TESTED]))
