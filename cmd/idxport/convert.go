@@ -39,7 +39,7 @@ func (p *program) convertCommand() *cli.Command {
 		HideHelpCommand: true,
 		OnUsageError:    onUsageError,
 		Action: func(ctx context.Context, c *cli.Command) error {
-			return p.reporting(c, func(r *report) error {
+			return p.reporting(ctx, c, func(r *report) error {
 				if c.IsSet("plan") || c.IsSet("part") {
 					return p.convertPart(ctx, c, r)
 				}

@@ -14,8 +14,8 @@ func TestPanicIsReported(t *testing.T) {
 	t.Parallel()
 	var stdout, stderr bytes.Buffer
 	p := &program{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr}
-	command := &cli.Command{Name: "convert", Flags: runFlags(), Action: func(_ context.Context, c *cli.Command) error {
-		return p.reporting(c, func(*report) error { panic("a defect") })
+	command := &cli.Command{Name: "convert", Flags: runFlags(), Action: func(ctx context.Context, c *cli.Command) error {
+		return p.reporting(ctx, c, func(*report) error { panic("a defect") })
 	}, ExitErrHandler: func(context.Context, *cli.Command, error) {}}
 	err := command.Run(context.Background(), []string{"convert", "--json"})
 	if err != error(reported{exitInternal}) {

@@ -56,7 +56,7 @@ func (p *program) planCommand() *cli.Command {
 		HideHelpCommand: true,
 		OnUsageError:    onUsageError,
 		Action: func(ctx context.Context, c *cli.Command) error {
-			return p.reporting(c, func(r *report) error { return p.plan(ctx, c, r) })
+			return p.reporting(ctx, c, func(r *report) error { return p.plan(ctx, c, r) })
 		},
 	}
 }

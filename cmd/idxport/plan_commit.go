@@ -26,7 +26,7 @@ func (p *program) onPlan(name, usage, text string, do func(context.Context, *pla
 		HideHelpCommand: true,
 		OnUsageError:    onUsageError,
 		Action: func(ctx context.Context, c *cli.Command) error {
-			return p.reporting(c, func(r *report) error {
+			return p.reporting(ctx, c, func(r *report) error {
 				if c.Args().Present() {
 					return usagef("found the argument %s, expected --plan FILE alone", c.Args().First())
 				}

@@ -45,7 +45,7 @@ func (p *program) previewCommand() *cli.Command {
 		HideHelpCommand: true,
 		OnUsageError:    onUsageError,
 		Action: func(ctx context.Context, c *cli.Command) error {
-			return p.reporting(c, func(r *report) error {
+			return p.reporting(ctx, c, func(r *report) error {
 				o, err := parsePreview(c)
 				if err != nil {
 					return err

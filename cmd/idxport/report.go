@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"reflect"
@@ -103,12 +105,15 @@ func (p *program) newReport(command string) *report {
 }
 
 // reporting runs f with a report and shows its end: the JSON object, or the error.
-func (p *program) reporting(c *cli.Command, f func(*report) error) error {
+func (p *program) reporting(ctx context.Context, c *cli.Command, f func(*report) error) error {
 	r := p.newReport(c.Name)
 	r.quiet, r.jsonOut = c.Bool("quiet"), c.Bool("json")
 	err := r.parse(c)
 	if err == nil {
 		_, err = recovering(func() (struct{}, error) { return struct{}{}, f(r) })
+	}
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil { // what was interrupted may not know why
+		err = context.Cause(ctx)
 	}
 	return r.end(err)
 }

@@ -44,7 +44,7 @@ func (p *program) verifyCommand() *cli.Command {
 		HideHelpCommand: true,
 		OnUsageError:    onUsageError,
 		Action: func(ctx context.Context, c *cli.Command) error {
-			return p.reporting(c, func(r *report) error {
+			return p.reporting(ctx, c, func(r *report) error {
 				o, err := parseVerify(c)
 				if err != nil {
 					return err

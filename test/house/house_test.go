@@ -66,7 +66,7 @@ var layers = map[string][]string{
 var forbidden = []string{"github.com/apache/arrow-go/v18/parquet", "unsafe", "C"}
 
 const (
-	maxFileLines     = 350
+	maxFileLines     = 500
 	maxFunctionLines = 60
 )
 
