@@ -70,8 +70,8 @@ func (l *leaf) check(s *schema.Schema) error {
 }
 
 // bodySize is about the number of bytes of a page of rows rows before compression.
-func (l *leaf) bodySize(rows int) int {
-	return rows * (len(l.Repetition) + l.Count*l.valueSize)
+func (l *leaf) bodySize(rows int) int64 {
+	return int64(rows) * (int64(len(l.Repetition)) + int64(l.Count)*int64(l.valueSize))
 }
 
 // widens tells whether PLAIN values are wider than the batch's elements.

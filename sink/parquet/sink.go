@@ -143,26 +143,26 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 
 // BatchSize is the most memory that the pages of rows rows, and making them, take beside the batch: see sink.Sizer.
 func (s *Sink) BatchSize(rows int) int64 {
-	size := 0
+	size := int64(0)
 	for i := range s.leaves {
 		l := &s.leaves[i]
 		switch {
 		case l.Names != nil:
-			size += rows * layout.NameIndexSize
+			size += int64(rows) * layout.NameIndexSize
 		case l.Scalar:
 			if s.numbers {
-				size += numberedSize(rows)
+				size += int64(numberedSize(rows))
 			}
 			if l.Made {
-				size += rows * l.Element.Size()
+				size += int64(rows * l.Element.Size())
 			}
 		case l.press.codec.encode != nil || l.widens() || l.Made:
 			size += l.bodySize(rows)
 		default:
-			size += rows * len(l.Repetition)
+			size += int64(rows) * int64(len(l.Repetition))
 		}
 	}
-	return int64(size) + s.encoderSize
+	return size + s.encoderSize
 }
 
 // Close ends the file.
