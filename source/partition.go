@@ -55,12 +55,7 @@ func WithPartition(t Table, path string, keys []Column, values []int64) (Table, 
 func (p *partition) Columns() []Column { return p.columns }
 
 // Read reads rows of the file.
-func (p *partition) Read(ctx context.Context, b *Raw) error {
-	inner := b.Part(0)
-	err := p.Table.Read(ctx, inner)
-	b.First, b.Rows = inner.First, inner.Rows
-	return err
-}
+func (p *partition) Read(ctx context.Context, b *Raw) error { return p.readPart(ctx, b) }
 
 // Decode decodes the rows, and fills in the columns that the folders tell.
 func (p *partition) Decode(b *Raw) error {

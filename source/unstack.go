@@ -32,12 +32,7 @@ func Unstack(t Table, names []string, label int) (Table, error) {
 
 func (u *unstacked) Columns() []Column { return u.columns }
 
-func (u *unstacked) Read(ctx context.Context, b *Raw) error {
-	p := b.Part(0)
-	err := u.Table.Read(ctx, p)
-	b.First, b.Rows = p.First, p.Rows
-	return err
-}
+func (u *unstacked) Read(ctx context.Context, b *Raw) error { return u.readPart(ctx, b) }
 
 // Decode decodes the records and deals their elements out to the columns.
 func (u *unstacked) Decode(b *Raw) error {
