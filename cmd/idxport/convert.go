@@ -11,8 +11,8 @@ const convertUsage = `idxport convert INPUT... -o OUT... [flags]
 INPUT is a folder (its splits become tables), a file, NAME=FILE, or - for standard input (IDX, or an Arrow stream). Several files are columns of one table.
 Files may be compressed with gzip, zstd, xz or bzip2; what they are is told by their content.
 
-OUT is a file, whose name tells the format; FORMAT=PATH (a path that itself begins with WORD= is ./WORD=…); a folder that gets one output for each split in the formats of --to
-(Parquet if there is no --to); or - for standard output. {split}, {dataset} and {format} in OUT are filled in. -o may be repeated: all
+OUT is a file, whose name tells the format; FORMAT=PATH (a path that itself begins with WORD= is ./WORD=…); a folder that gets one output
+for each split in the formats of --to (Parquet if there is no --to); or - for standard output. {split}, {dataset} and {format} in OUT are filled in. -o may be repeated: all
 outputs are written in one pass. With --layout huggingface, a folder becomes a data set as Hugging Face's Hub has them.
 
 Outputs appear whole or not at all, and nothing is overwritten without --overwrite.
