@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
@@ -47,6 +48,14 @@ func describeError(err error) *errorReport {
 		e.Path = path.Path
 	case errors.As(err, &elsewhere):
 		e.Path = elsewhere.URL
+	}
+	for f := range fault.All(err) {
+		if e.Path == "" {
+			e.Path = f.Path
+		}
+		if e.Offset == nil && f.Offset >= 0 {
+			e.Offset = &f.Offset
+		}
 	}
 	if errors.As(err, &content) {
 		e.Offset = &content.Offset

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"unicode"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/sink"
@@ -96,6 +97,24 @@ var exitCodes = []kind{
 	{syscall.ENAMETOOLONG, exitNoInput},
 }
 
+// exitCodesOfKinds are the exit codes by the kinds of errors.
+var exitCodesOfKinds = map[fault.Kind]int{
+	fault.Differs:     exitDiffers,
+	fault.Usage:       exitUsage,
+	fault.Malformed:   exitData,
+	fault.Truncated:   exitData,
+	fault.Unsupported: exitData,
+	fault.NotFound:    exitNoInput,
+	fault.Internal:    exitInternal,
+	fault.Exists:      exitCannotMake,
+	fault.Refused:     exitCannotMake,
+	fault.Changed:     exitIO,
+	fault.IO:          exitIO,
+	fault.Locked:      exitLocked,
+	fault.Permission:  exitPermission,
+	fault.Canceled:    exitSignal + int(syscall.SIGINT),
+}
+
 // exitCode maps an error to the code that the program ends with.
 func exitCode(err error) int {
 	var (
@@ -113,6 +132,11 @@ func exitCode(err error) int {
 		return exitSignal + int(syscall.SIGINT)
 	case errors.As(err, &panic):
 		return exitInternal
+	}
+	if errors.As(err, new(*fault.Error)) {
+		if kind := fault.KindOf(err); kind != fault.Internal {
+			return exitCodesOfKinds[kind]
+		}
 	}
 	output := errors.As(err, new(*publish.Error)) // its folder may be gone, which is no missing input
 	for _, row := range exitCodes {
@@ -220,6 +244,9 @@ func printError(w io.Writer, err error) {
 
 // hintOf finds advice in the chain of err, on one line.
 func hintOf(err error) string {
+	if h := fault.HintOf(err); h != "" {
+		return oneLine(h)
+	}
 	var h interface{ Hint() string }
 	if errors.As(err, &h) {
 		return oneLine(h.Hint())

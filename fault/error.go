@@ -1,0 +1,137 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"strings"
+)
+
+// An Error says what is wrong, where, and what the user can do about it. [New] makes one.
+type Error struct {
+	Kind   Kind   // 0 if Err has one
+	Path   string // of the file, folder or object; "" if unknown, "-" for standard input
+	Column string // or ""
+	Row    int64  // from 0; −1 if unknown
+	Offset int64  // in bytes, of the file or of what it holds decompressed; −1 if unknown
+	Msg    string // what was found and what was expected, lower case; "" if Err says it
+	Hint   string // what the user can do, or ""
+	Err    error  // the cause, for errors.Is and errors.As, or nil; Msg quotes what of it is worth reading
+}
+
+// New returns an error of a kind, about no place in particular.
+func New(kind Kind, format string, args ...any) *Error {
+	return &Error{Kind: kind, Row: -1, Offset: -1, Msg: fmt.Sprintf(format, args...)}
+}
+
+// Wrap returns an error of a kind that says what err does, and has it as its cause.
+func Wrap(kind Kind, err error) *Error {
+	return &Error{Kind: kind, Row: -1, Offset: -1, Err: err}
+}
+
+// At sets the offset, in bytes, and returns e, as the other methods do.
+func (e *Error) At(offset int64) *Error { e.Offset = offset; return e }
+
+// InRow sets the row, from 0.
+func (e *Error) InRow(row int64) *Error { e.Row = row; return e }
+
+// InColumn sets the name of the column.
+func (e *Error) InColumn(name string) *Error { e.Column = name; return e }
+
+// In sets the path.
+func (e *Error) In(path string) *Error { e.Path = path; return e }
+
+// WithHint sets what the user can do, "" for nothing.
+func (e *Error) WithHint(format string, args ...any) *Error {
+	e.Hint = fmt.Sprintf(format, args...)
+	return e
+}
+
+// Because sets the cause, which the message does not show.
+func (e *Error) Because(err error) *Error { e.Err = err; return e }
+
+// Error is the path, the place and the message, without the hint.
+func (e *Error) Error() string {
+	var b strings.Builder
+	switch e.Path {
+	case "":
+	case "-":
+		b.WriteString("standard input: ")
+	default:
+		b.WriteString(e.Path + ": ")
+	}
+	var where []string
+	if e.Column != "" {
+		where = append(where, "column "+e.Column)
+	}
+	if e.Row >= 0 {
+		where = append(where, fmt.Sprintf("row %d", e.Row))
+	}
+	if e.Offset >= 0 {
+		where = append(where, fmt.Sprintf("at byte %d", e.Offset))
+	}
+	if len(where) > 0 {
+		b.WriteString(strings.Join(where, ", ") + ": ")
+	}
+	switch {
+	case e.Msg != "":
+		b.WriteString(e.Msg)
+	case e.Err != nil:
+		b.WriteString(e.Err.Error())
+	default:
+		b.WriteString(e.Kind.Error())
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is reports whether target is the kind of e.
+func (e *Error) Is(target error) bool {
+	kind, ok := target.(Kind)
+	return ok && kind != 0 && kind == e.Kind
+}
+
+// In puts the path of a file before err. An error that has a path already is returned as it is; so
+// is nil. An *fs.PathError about the same path does not say it twice.
+func In(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if known, ok := err.(*Error); ok && known.Path == "" { //nolint:errorlint // an error around it says more
+		in := *known
+		in.Path = path
+		return &in
+	}
+	if pe, ok := err.(*fs.PathError); ok && pe.Path == path { //nolint:errorlint // an error around it says more
+		err = pe.Err
+	}
+	var known *Error
+	if errors.As(err, &known) && known.Path != "" {
+		return err
+	}
+	return &Error{Path: path, Row: -1, Offset: -1, Err: err}
+}
+
+// All yields the Errors in the chain of err, the outermost first.
+func All(err error) iter.Seq[*Error] {
+	return func(yield func(*Error) bool) {
+		for e := (*Error)(nil); errors.As(err, &e); err = e.Err {
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// HintOf is the outermost hint in the chain of err, or "".
+func HintOf(err error) string {
+	for e := range All(err) {
+		if e.Hint != "" {
+			return e.Hint
+		}
+	}
+	return ""
+}

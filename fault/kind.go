@@ -1,0 +1,87 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"syscall"
+)
+
+// A Kind classifies an error. It is an error itself so that errors.Is(err, fault.Truncated) works.
+type Kind uint8
+
+// The kinds. The zero Kind means that the error at Err, if there is one, says it.
+const (
+	_           Kind = iota
+	Usage            // the request itself cannot be carried out
+	Malformed        // the input breaks the rules of its format, or its parts do not fit each other
+	Truncated        // the input ends too early
+	Unsupported      // the input is valid, but is no table of IDX columns or needs a missing feature
+	NotFound         // there is no such input
+	Exists           // the output exists and may not be replaced
+	Refused          // the output cannot be made at this place, or would destroy something else
+	Changed          // an input changed while it was read
+	IO               // reading or writing failed
+	Locked           // another process has the output
+	Permission       // the user may not do this
+	Internal         // a defect of idxport
+	Canceled         // the caller ended the work
+	Differs          // two things that should be equal are not
+)
+
+var kindNames = [...]string{
+	Usage:       "wrong usage",
+	Malformed:   "malformed input",
+	Truncated:   "truncated input",
+	Unsupported: "unsupported input",
+	NotFound:    "not found",
+	Exists:      "already exists",
+	Refused:     "refused",
+	Changed:     "changed while it was read",
+	IO:          "input or output failed",
+	Locked:      "locked",
+	Permission:  "permission denied",
+	Internal:    "internal error",
+	Canceled:    "canceled",
+	Differs:     "differs",
+}
+
+// Error is the name of the kind.
+func (k Kind) Error() string {
+	if int(k) < len(kindNames) && kindNames[k] != "" {
+		return kindNames[k]
+	}
+	return "unknown kind of error"
+}
+
+// KindOf is the kind of the outermost [Error] in the chain of err that has one, or else what the
+// errors of the operating system in the chain amount to. It is [Internal] for an error that nobody
+// classified, and 0 for nil.
+func KindOf(err error) Kind {
+	if err == nil {
+		return 0
+	}
+	for e := range All(err) {
+		if e.Kind != 0 {
+			return e.Kind
+		}
+	}
+	var kind Kind
+	var call syscall.Errno
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &kind):
+		return kind
+	case errors.Is(err, context.Canceled):
+		return Canceled
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return Permission
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR),
+		errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.ENAMETOOLONG):
+		return NotFound
+	case errors.As(err, &call), errors.As(err, &path), errors.Is(err, io.ErrShortWrite):
+		return IO
+	}
+	return Internal
+}
