@@ -3,7 +3,7 @@ package arrow
 import (
 	"testing"
 
-	"github.com/idxport/idxport/sink/layout/layouttest"
+	"github.com/idxport/idxport/test/layouttest"
 )
 
 // BenchmarkImages writes batches of images, mostly black, with labels.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink/layout/layouttest"
-	"github.com/idxport/idxport/sink/sinktest"
+	"github.com/idxport/idxport/test/layouttest"
+	"github.com/idxport/idxport/test/sinktest"
 )
 
 var errFull = errors.New("full")

@@ -11,7 +11,7 @@ import (
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
-	"github.com/idxport/idxport/sink/layout/layouttest"
+	"github.com/idxport/idxport/test/layouttest"
 )
 
 // with makes sinks with the options o.

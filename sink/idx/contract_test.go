@@ -8,7 +8,7 @@ import (
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/sink/idx"
-	"github.com/idxport/idxport/sink/sinktest"
+	"github.com/idxport/idxport/test/sinktest"
 )
 
 func TestContract(t *testing.T) {

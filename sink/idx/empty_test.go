@@ -7,9 +7,9 @@ import (
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/compressed"
-	"github.com/idxport/idxport/sink/sinktest"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/sinktest"
 )
 
 // TestHeaderOfNoRows fails the only write of a table without rows: its header, which Close writes.

@@ -7,7 +7,7 @@ import (
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/npy"
-	"github.com/idxport/idxport/sink/sinktest"
+	"github.com/idxport/idxport/test/sinktest"
 )
 
 func TestContract(t *testing.T) {

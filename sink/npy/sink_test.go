@@ -12,9 +12,9 @@ import (
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
-	"github.com/idxport/idxport/sink/sinktest"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/sinktest"
 )
 
 // numpy is a header as NumPy 2.4 writes it: numpy.lib.format.write_array_header_1_0, its length and its text without the padding.

@@ -3,9 +3,9 @@ package parquet
 import (
 	"testing"
 
-	"github.com/idxport/idxport/sink/layout/layouttest"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/layouttest"
 )
 
 // BenchmarkImages writes batches of images, mostly black, with labels.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/idxport/idxport/sink/layout/layouttest"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/layouttest"
 )
 
 // TestColumnsAreScalars looks for what scalars have in the layout columns, with more leaves than are numbered in Encode.

@@ -10,9 +10,9 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink/layout/layouttest"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/layouttest"
 )
 
 // TestDistinct compares with a map: values numbered at once, and batches of them numbered on their own and merged.

@@ -10,9 +10,9 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/sink"
-	"github.com/idxport/idxport/sink/layout/layouttest"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/layouttest"
 )
 
 // rowsOf reads all rows with parquet-go: the values of all leaves of each.

@@ -18,9 +18,9 @@ import (
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink/layout/layouttest"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/layouttest"
 )
 
 // A found page is what stands in a file where an index says that a page is.

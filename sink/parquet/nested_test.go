@@ -7,9 +7,9 @@ import (
 
 	pq "github.com/parquet-go/parquet-go"
 
-	"github.com/idxport/idxport/sink/layout/layouttest"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/layouttest"
 )
 
 // TestNestedLevels reads the levels of nested lists with parquet-go: those of a record are the dimensions whose index moves on.

@@ -22,9 +22,9 @@ import (
 	"github.com/idxport/idxport/sink/parquet"
 	"github.com/idxport/idxport/sink/parts"
 	"github.com/idxport/idxport/sink/publish"
-	"github.com/idxport/idxport/sink/sinktest"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/sinktest"
 )
 
 var _ sink.Sizer = (*parts.Sink)(nil)

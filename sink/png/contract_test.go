@@ -6,7 +6,7 @@ import (
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/png"
-	"github.com/idxport/idxport/sink/sinktest"
+	"github.com/idxport/idxport/test/sinktest"
 )
 
 var _ sink.Sizer = (*png.Sink)(nil)

@@ -11,8 +11,8 @@ import (
 
 	sinkarrow "github.com/idxport/idxport/sink/arrow"
 	"github.com/idxport/idxport/sink/layout"
-	"github.com/idxport/idxport/sink/layout/layouttest"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/test/layouttest"
 )
 
 // BenchmarkRead reads 28×28 images and their labels, on one goroutine; "idx" reads the images from an IDX file, the limit.

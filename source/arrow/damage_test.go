@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	sinkarrow "github.com/idxport/idxport/sink/arrow"
-	"github.com/idxport/idxport/sink/layout/layouttest"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/layouttest"
 )
 
 // try reads file in whichever way it can be opened, and demands that errors are this package's, and no panics that were caught.

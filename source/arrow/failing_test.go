@@ -14,10 +14,10 @@ import (
 	"testing/iotest"
 
 	sinkarrow "github.com/idxport/idxport/sink/arrow"
-	"github.com/idxport/idxport/sink/layout/layouttest"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
-	"github.com/idxport/idxport/source/sourcetest"
+	"github.com/idxport/idxport/test/layouttest"
+	"github.com/idxport/idxport/test/sourcetest"
 )
 
 var errBroken = errors.New("the disk is broken")

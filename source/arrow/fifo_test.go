@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	sinkarrow "github.com/idxport/idxport/sink/arrow"
-	"github.com/idxport/idxport/sink/layout/layouttest"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/layouttest"
 )
 
 // TestNamedPipes opens a named pipe by its path: it is read as a stream, once, and its end is known only when it comes.

@@ -8,9 +8,9 @@ import (
 	"testing/iotest"
 
 	sinkarrow "github.com/idxport/idxport/sink/arrow"
-	"github.com/idxport/idxport/sink/layout/layouttest"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/layouttest"
 )
 
 // TestLargeBatchesOfPipes reads record batches that are larger than the memory that is taken before their bytes have come, from pipes that give them whole and

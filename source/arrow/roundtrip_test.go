@@ -15,9 +15,9 @@ import (
 	"github.com/idxport/idxport/sink"
 	sinkarrow "github.com/idxport/idxport/sink/arrow"
 	"github.com/idxport/idxport/sink/layout"
-	"github.com/idxport/idxport/sink/layout/layouttest"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/layouttest"
 )
 
 // drain reads t to its end, in batches of most rows, with two of them on their way at once, and returns the bytes of each column.

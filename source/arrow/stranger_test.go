@@ -13,9 +13,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	sinkarrow "github.com/idxport/idxport/sink/arrow"
-	"github.com/idxport/idxport/sink/layout/layouttest"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/layouttest"
 )
 
 // schemaMessage is a message of a stream about the schema that b has just built.

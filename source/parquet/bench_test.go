@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/sink/layout"
-	"github.com/idxport/idxport/sink/layout/layouttest"
 	sinkparquet "github.com/idxport/idxport/sink/parquet"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/test/layouttest"
 )
 
 // BenchmarkRead reads many batches of images on one goroutine, in bytes of pixels and labels.

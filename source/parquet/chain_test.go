@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idxport/idxport/sink/layout/layouttest"
 	sinkparquet "github.com/idxport/idxport/sink/parquet"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/layouttest"
 )
 
 // folderOf makes a folder of files called names, between which the rows of table are divided, the last having none.

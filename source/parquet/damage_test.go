@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/sink/layout"
-	"github.com/idxport/idxport/sink/layout/layouttest"
 	sinkparquet "github.com/idxport/idxport/sink/parquet"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/layouttest"
 )
 
 // footerStart is where the footer of file begins.

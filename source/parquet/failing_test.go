@@ -11,11 +11,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/idxport/idxport/sink/layout/layouttest"
 	sinkparquet "github.com/idxport/idxport/sink/parquet"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
-	"github.com/idxport/idxport/source/sourcetest"
+	"github.com/idxport/idxport/test/layouttest"
+	"github.com/idxport/idxport/test/sourcetest"
 )
 
 var errBroken = errors.New("the disk is broken")

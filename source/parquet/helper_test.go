@@ -10,9 +10,9 @@ import (
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
-	"github.com/idxport/idxport/sink/layout/layouttest"
 	sinkparquet "github.com/idxport/idxport/sink/parquet"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/test/layouttest"
 )
 
 // written is what sink/parquet makes of t, in batches of batch rows.
