@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/pipeline"
 )
 
@@ -91,15 +92,11 @@ func TestPanics(t *testing.T) {
 // checkPanic demands the error for a panic with errBroken, with a stack that leads here and a hint.
 func checkPanic(t *testing.T, err error) {
 	t.Helper()
-	var p *pipeline.PanicError
-	if !errors.As(err, &p) {
-		t.Fatalf("found the error %v, expected a *PanicError", err)
+	if !errors.Is(err, fault.Internal) || !strings.Contains(err.Error(), errBroken.Error()) {
+		t.Fatalf("found the error %v, expected the panic %v", err, errBroken)
 	}
-	if p.Value != errBroken || !strings.Contains(p.Error(), errBroken.Error()) {
-		t.Errorf("found the panic %v, expected %v", p, errBroken)
-	}
-	if !strings.Contains(string(p.Stack), "pipeline_test") || p.Hint() == "" {
-		t.Errorf("found the stack %q and the hint %q, expected where it happened and whom to tell", p.Stack, p.Hint())
+	if stack := errors.Unwrap(err).Error(); !strings.Contains(stack, "pipeline_test") || fault.HintOf(err) == "" {
+		t.Errorf("found the stack %q and the hint %q, expected where it happened and whom to tell", stack, fault.HintOf(err))
 	}
 }
 

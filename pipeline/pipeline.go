@@ -2,13 +2,14 @@ package pipeline
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"runtime"
 	"runtime/debug"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
@@ -76,18 +77,10 @@ func wait(ctx context.Context, g *errgroup.Group) error {
 	return context.Cause(ctx)
 }
 
-// A PanicError is a panic in a table or a sink: a defect of the program, not of its input.
-type PanicError struct {
-	Value any
-	Stack []byte
-}
-
-// Error is the message, without the hint.
-func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }
-
-// Hint asks for a report.
-func (e *PanicError) Hint() string {
-	return "this is a defect of idxport: please report it with the command and, if you can, the file"
+// Recovered is the error for a panic in a table or a sink: a defect of the program, not of its input. The text of its cause is the stack.
+func Recovered(value any) error {
+	return fault.New(fault.Internal, "internal error: %v", value).Because(errors.New(string(debug.Stack()))).
+		WithHint("this is a defect of idxport: please report it with the command and, if you can, the file")
 }
 
 // guard is f with a panic turned into an error, as the caller of Run cannot recover in f's goroutine. An error ends the run through fail.
@@ -95,7 +88,7 @@ func guard(fail context.CancelCauseFunc, f func() error) func() error {
 	return func() (err error) {
 		defer func() {
 			if v := recover(); v != nil {
-				err = &PanicError{Value: v, Stack: debug.Stack()}
+				err = Recovered(v)
 			}
 			if err != nil {
 				fail(err)

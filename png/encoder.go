@@ -42,12 +42,15 @@ type Encoder struct {
 }
 
 // NewEncoder returns an encoder for images of width × height pixels of the given colour, with bitDepth bits per sample:
-// 8, or 16 for [Gray]. The error wraps [ErrFormat] or [ErrSize]; see there for the limits. Memory in proportion to
-// the image is taken by the first Append, not here.
+// 8, or 16 for [Gray]. Memory in proportion to the image is taken by the first Append, not here.
+//
+// The error is fault.Unsupported: there are no other colours and depths, an image has pixels, a side is at most 2³¹−1 of them, as in PNG, and
+// the worst case of the whole file must fit 2³¹−1 bytes. That is the limit of a chunk, and the pixels are written
+// as one; it is also what an int holds everywhere.
 func NewEncoder(width, height int, color Color, bitDepth int) (*Encoder, error) {
 	f, err := newFormat(width, height, color, bitDepth)
 	if err != nil {
-		return nil, fmt.Errorf("png: %w", err)
+		return nil, err
 	}
 	e := &Encoder{format: f}
 	h := append(e.head[:0], "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"...)

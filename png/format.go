@@ -2,18 +2,9 @@ package png
 
 import (
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"math"
-)
 
-var (
-	// ErrFormat is returned for a colour and bit depth that are not written.
-	ErrFormat = errors.New("unsupported image format")
-	// ErrSize is returned for images without pixels or with too many: a side is at most 2³¹−1 pixels, as in PNG, and
-	// the worst case of the whole file must fit 2³¹−1 bytes. That is the limit of a chunk, and the pixels are written
-	// as one; it is also what an int holds everywhere.
-	ErrSize = errors.New("image size out of range")
+	"github.com/idxport/idxport/fault"
 )
 
 // Color is how samples make a pixel.
@@ -82,17 +73,17 @@ type format struct {
 func newFormat(width, height int, color Color, bitDepth int) (format, error) {
 	wide := bitDepth == 16 && color == Gray
 	if color.samples() == 0 || bitDepth != 8 && !wide {
-		return format{}, fmt.Errorf("%w: found colour %d with %d bits, expected gray with 8 or 16, RGB or RGBA with 8",
-			ErrFormat, color, bitDepth)
+		return format{}, fault.New(fault.Unsupported, "png: unsupported image format: found colour %d with %d bits, expected gray with 8 or 16, RGB or RGBA with 8",
+			color, bitDepth)
 	}
 	pixelBytes := color.samples() * bitDepth / 8
 	if width < 1 || height < 1 || width > math.MaxInt32 || height > math.MaxInt32 {
-		return format{}, fmt.Errorf("%w: found %d×%d, expected sides from 1 to %d", ErrSize, width, height, math.MaxInt32)
+		return format{}, fault.New(fault.Unsupported, "png: image size out of range: found %d×%d, expected sides from 1 to %d", width, height, math.MaxInt32)
 	}
 	// Below 2³³ · 2³¹, so it cannot overflow; 2³¹ − 2²⁰ leaves room for storedSize and the other chunks.
 	if n := (uint64(width)*uint64(pixelBytes) + 1) * uint64(height); n > math.MaxInt32-1<<20 {
-		return format{}, fmt.Errorf("%w: found %d×%d, %d bytes of scanlines, expected at most %d",
-			ErrSize, width, height, n, math.MaxInt32-1<<20)
+		return format{}, fault.New(fault.Unsupported, "png: image size out of range: found %d×%d, %d bytes of scanlines, expected at most %d",
+			width, height, n, math.MaxInt32-1<<20)
 	}
 	return format{height: height, rowBytes: width * pixelBytes, pixelBytes: pixelBytes, wide: wide}, nil
 }

@@ -2,8 +2,6 @@ package sink
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 
 	"github.com/idxport/idxport/schema"
@@ -37,30 +35,3 @@ type Splitter interface {
 	// Held is about how many bytes of the output so far are held back in memory.
 	Held() int64
 }
-
-// Sentinels for tables that a format cannot hold. The first two are mistakes in the call, not in the data.
-var (
-	// ErrUnsupported: the format has no place for such columns.
-	ErrUnsupported = errors.New("not supported by the format")
-	// ErrRowsUnknown: the format must know the number of rows before the first one.
-	ErrRowsUnknown = errors.New("the number of rows must be known")
-	// ErrValue: the format has a place for such columns, but not for a value that one has.
-	ErrValue = errors.New("a value that the format cannot hold")
-)
-
-// An Error says why a format cannot hold a table.
-type Error struct {
-	Format  string
-	Message string // lower case: what was found, what is expected
-	Advice  string // what the user can do, or empty
-	Err     error  // a sentinel
-}
-
-// Error is the message, without the hint.
-func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Format, e.Message) }
-
-// Unwrap returns the sentinel.
-func (e *Error) Unwrap() error { return e.Err }
-
-// Hint is what the user can do, or empty.
-func (e *Error) Hint() string { return e.Advice }

@@ -36,7 +36,7 @@ func (o *convertOptions) findUnchanged(jobs []*job) (bool, error) {
 			for i := range pass.outputs {
 				out := &pass.outputs[i]
 				if out.path == stdout {
-					return false, usagef("--if-changed: standard output is never unchanged").hint("leave out --if-changed, or name a file")
+					return false, usagef("--if-changed: standard output is never unchanged").WithHint("leave out --if-changed, or name a file")
 				}
 				decides[out] = fmt.Sprintf("%s %s %s %s %v %s", common, inputs, out.format.Name, jsonText(pass.applied), out.options, jsonText(pass.schema.Columns))
 			}
@@ -93,7 +93,7 @@ func (o *convertOptions) inputsKey(j *job) (string, error) {
 			paths = other.Paths
 		}
 		if o.readOnce(f) {
-			return "", usagef("--if-changed: %s can be read only once", shownPath(f.Path)).hint("leave out --if-changed, or give a file")
+			return "", usagef("--if-changed: %s can be read only once", shownPath(f.Path)).WithHint("leave out --if-changed, or give a file")
 		}
 		for _, path := range paths {
 			print, err := publish.Fingerprint(path)

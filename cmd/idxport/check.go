@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/sink/csv"
-	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/formats"
@@ -23,18 +23,18 @@ func checkVerify(o *convertOptions, jobs []*job) error {
 	for _, j := range jobs {
 		for _, f := range j.split.Files {
 			if o.readOnce(f) {
-				return usagef("--verify: %s can be read only once", shownPath(f.Path)).hint("leave out --verify, or give a file")
+				return usagef("--verify: %s can be read only once", shownPath(f.Path)).WithHint("leave out --verify, or give a file")
 			}
 		}
 		for _, pass := range j.passes() {
 			for _, out := range pass.outputs {
 				switch {
 				case out.path == stdout:
-					return usagef("--verify: standard output cannot be read again").hint("write a file, or leave out --verify")
+					return usagef("--verify: standard output cannot be read again").WithHint("write a file, or leave out --verify")
 				case out.options.Style == "matrix" && !slices.ContainsFunc(pass.schema.Columns, isTensor):
-					return usagef("--verify: %s is one row of all labels, which cannot be read back as a column", out.path).hint("leave out --verify, or --csv-style matrix")
+					return usagef("--verify: %s is one row of all labels, which cannot be read back as a column", out.path).WithHint("leave out --verify, or --csv-style matrix")
 				case out.format.Name == "tar":
-					return usagef("--verify: tar files cannot be read back yet").hint("leave out --verify for them")
+					return usagef("--verify: tar files cannot be read back yet").WithHint("leave out --verify for them")
 				}
 			}
 		}
@@ -76,7 +76,7 @@ func (w *writers) verifyOutput(ctx context.Context, made *written) error {
 	defer func() { _ = expected.table.Close() }() // only read from
 	found, err := w.reopen(path, out, expected.table.Columns())
 	if errors.Is(err, fs.ErrNotExist) { // its folder was moved meanwhile
-		err = publish.Failure(out.path, "reading it again", err)
+		err = fault.New(fault.IO, "reading it again: %v", fs.ErrNotExist).In(out.path).Because(err)
 	}
 	if err != nil {
 		return err

@@ -62,7 +62,7 @@ func (p *program) completionCommand() *cli.Command {
 			case ending == "pwsh" || ending == "powershell":
 				ending = "ps1"
 			case !slices.Contains(shells(), ending):
-				return usagef("no script for shell %q, expected bash, zsh, fish or pwsh", ending).hint("for example: idxport completion bash")
+				return usagef("no script for shell %q, expected bash, zsh, fish or pwsh", ending).WithHint("for example: idxport completion bash")
 			}
 			script, err := completionScripts.ReadFile("completion/idxport." + ending)
 			if err != nil {

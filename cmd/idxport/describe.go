@@ -10,7 +10,6 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
-	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/idx"
@@ -29,17 +28,23 @@ func describeError(err error) *errorReport {
 	if e.Code == "" {
 		e.Code = "interrupted"
 	}
+	for f := range fault.All(err) {
+		if e.Path == "" {
+			e.Path = f.Path
+		}
+		if e.Offset == nil && f.Offset >= 0 {
+			e.Offset = &f.Offset
+		}
+	}
 	var (
 		path      *fs.PathError
 		file      *source.FileError
-		out       *publish.Error
 		data      *dataset.Error
 		content   *idx.Error
 		elsewhere *object.Error
 	)
 	switch {
-	case errors.As(err, &out):
-		e.Path = out.Path
+	case e.Path != "":
 	case errors.As(err, &data) && len(data.Paths) > 0:
 		e.Path = data.Paths[0]
 	case errors.As(err, &file):
@@ -48,14 +53,6 @@ func describeError(err error) *errorReport {
 		e.Path = path.Path
 	case errors.As(err, &elsewhere):
 		e.Path = elsewhere.URL
-	}
-	for f := range fault.All(err) {
-		if e.Path == "" {
-			e.Path = f.Path
-		}
-		if e.Offset == nil && f.Offset >= 0 {
-			e.Offset = &f.Offset
-		}
 	}
 	if errors.As(err, &content) {
 		e.Offset = &content.Offset

@@ -51,7 +51,7 @@ func (arg outputArg) divide(j *job, f formats.Format, o *convertOptions, out out
 		return out, nil
 	}
 	if out.path == stdout {
-		return out, usagef("standard output cannot be many files").hint("name a folder, or leave out --rows-per-file and --file-size")
+		return out, usagef("standard output cannot be many files").WithHint("name a folder, or leave out --rows-per-file and --file-size")
 	}
 	out.division = &division{mark: publish.PartsMark, stem: "part", extension: f.FileExtension(out.options.Compression.Name)}
 	return out, nil
@@ -61,7 +61,7 @@ func (arg outputArg) divide(j *job, f formats.Format, o *convertOptions, out out
 func (arg outputArg) hub(j *job, out output) (output, error) {
 	if len(arg.formats) > 1 {
 		return out, usagef("a folder of the layout huggingface is a data set by itself, with a card and all splits; it cannot hold other formats").
-			hint("give it a folder of its own: -o parquet=%s", shell.Quote(strings.TrimRight(arg.path, "/")+"/huggingface/"))
+			WithHint("give it a folder of its own: -o parquet=%s", shell.Quote(strings.TrimRight(arg.path, "/")+"/huggingface/"))
 	}
 	out.path = filepath.Clean(filepath.Dir(out.path))
 	out.division = &division{mark: publish.CardMark, class: "data", stem: j.hubName(), extension: out.format.Extension}
@@ -79,7 +79,7 @@ func checkHubs(jobs []*job) error {
 				}
 				all, err := card.Merge(features[out.path], pass.schema)
 				if err != nil {
-					return usagef("%s: %v", out.path, err).hint("take one split with --split, or give all the same class names with --classes")
+					return usagef("%s: %v", out.path, err).WithHint("take one split with --split, or give all the same class names with --classes")
 				}
 				features[out.path] = all
 			}
@@ -128,12 +128,12 @@ func parseSize(flag, text string) (int64, error) {
 	if digits == text && n >= 1 && n < math.MaxInt64 {
 		e := usagef("--%s %s has no unit", flag, text)
 		if n >= 1e5 { // hardly megabytes
-			return 0, e.hint("--%s %sB", flag, text)
+			return 0, e.WithHint("--%s %sB", flag, text)
 		}
-		return 0, e.hint("--%s %sMB; for bytes, --%[1]s %[2]sB", flag, text)
+		return 0, e.WithHint("--%s %sMB; for bytes, --%[1]s %[2]sB", flag, text)
 	}
 	if !known || err != nil || !(n*float64(unit) >= 1 && n*float64(unit) < math.MaxInt64) {
-		return 0, usagef("--%s %q is no size", flag, text).hint("for example --%s 128MB, or 64MiB", flag)
+		return 0, usagef("--%s %q is no size", flag, text).WithHint("for example --%s 128MB, or 64MiB", flag)
 	}
 	return int64(n * float64(unit)), nil
 }

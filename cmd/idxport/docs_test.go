@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,10 +82,7 @@ func flagSpellings(f cli.Flag) []string {
 // allExitCodes are those that the program ends with.
 func allExitCodes() []int {
 	codes := []int{exitOK, exitInternal, exitIO, exitSignal + 1, exitSignal + 2, exitSignal + 13, exitSignal + 15} // SIGHUP, SIGINT, SIGPIPE, SIGTERM
-	for _, row := range exitCodes {
-		codes = append(codes, row.code)
-	}
-	return codes
+	return append(codes, slices.Collect(maps.Values(exitCodes))...)
 }
 
 // TestLists demands a row for every format, layout, CSV style and data set in what the program lists.
@@ -122,9 +121,9 @@ func TestLists(t *testing.T) {
 // TestExitCodesHaveNames is about reports: every code has a kind that programs can tell.
 func TestExitCodesHaveNames(t *testing.T) {
 	t.Parallel()
-	for _, row := range exitCodes {
-		if row.code < exitSignal && codeNames[row.code] == "" {
-			t.Errorf("exit code %d has no name in reports", row.code)
+	for _, code := range exitCodes {
+		if code < exitSignal && codeNames[code] == "" {
+			t.Errorf("exit code %d has no name in reports", code)
 		}
 	}
 }

@@ -5,26 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
 	"unicode"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/pipeline"
-	"github.com/idxport/idxport/sink"
-	packed "github.com/idxport/idxport/sink/compressed"
-	"github.com/idxport/idxport/sink/plan"
-	"github.com/idxport/idxport/sink/publish"
-	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/compressed"
-	"github.com/idxport/idxport/source/dataset"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // Exit codes, after sysexits.h where it has them. 2 stays free: Go's own for a crash.
@@ -43,62 +32,8 @@ const (
 	exitReaderGone = exitSignal + int(syscall.SIGPIPE)
 )
 
-// exitCodes is the one place where kinds of errors become exit codes; the first row that matches counts.
-var exitCodes = []kind{
-	{errDiffers, exitDiffers},
-	{errUsage, exitUsage},
-	{sink.ErrUnsupported, exitUsage},
-	{sink.ErrRowsUnknown, exitUsage},
-	{packed.ErrCodec, exitUsage},
-	{source.ErrTransform, exitUsage},
-	{source.ErrRange, exitUsage},
-	{source.ErrNames, exitUsage},
-	{idx.ErrShape, exitUsage},
-	{dataset.ErrUsage, exitUsage},
-	{dataset.ErrAmbiguous, exitUsage},
-	{idx.ErrFormat, exitData},
-	{compressed.ErrCorrupt, exitData},
-	{compressed.ErrTruncated, exitData},
-	{compressed.ErrUnsupported, exitData},
-	{source.ErrCounts, exitData},
-	{source.ErrLabel, exitData},
-	{source.ErrPartition, exitData},
-	{sink.ErrValue, exitData},
-	{dataset.ErrSwapped, exitData},
-	{dataset.ErrClasses, exitData},
-	{dataset.ErrNoInput, exitNoInput},
-	{object.ErrURL, exitUsage},
-	{object.ErrBuild, exitUsage},
-	{object.ErrHold, exitUsage},
-	{object.ErrReceipt, exitData},
-	{object.ErrLong, exitData},
-	{object.ErrExists, exitCannotMake},
-	{object.ErrNoBucket, exitCannotMake},
-	{object.ErrTransfer, exitIO},
-	{publish.ErrExists, exitCannotMake},
-	{publish.ErrRefused, exitCannotMake},
-	{publish.ErrNoParent, exitCannotMake},
-	{publish.ErrName, exitCannotMake},
-	{publish.ErrLocked, exitLocked},
-	{publish.ErrOpen, exitLocked},
-	{publish.ErrIncomplete, exitIO},
-	{source.ErrChanged, exitIO},
-	{errNoSpace, exitIO},
-	{plan.ErrUsage, exitUsage},
-	{plan.ErrPlan, exitData},
-	{plan.ErrInput, exitData},
-	{plan.ErrDiffers, exitCannotMake},
-	{plan.ErrIncomplete, exitCannotMake},
-	{fs.ErrPermission, exitPermission},
-	{syscall.EROFS, exitPermission},
-	{fs.ErrNotExist, exitNoInput},
-	{syscall.ENOTDIR, exitNoInput},
-	{syscall.ELOOP, exitNoInput},
-	{syscall.ENAMETOOLONG, exitNoInput},
-}
-
-// exitCodesOfKinds are the exit codes by the kinds of errors.
-var exitCodesOfKinds = map[fault.Kind]int{
+// exitCodes is the one place where errors become exit codes: by their kinds.
+var exitCodes = map[fault.Kind]int{
 	fault.Differs:     exitDiffers,
 	fault.Usage:       exitUsage,
 	fault.Malformed:   exitData,
@@ -117,45 +52,27 @@ var exitCodesOfKinds = map[fault.Kind]int{
 
 // exitCode maps an error to the code that the program ends with.
 func exitCode(err error) int {
-	var (
-		sig   signalError
-		panic *pipeline.PanicError
-		path  *fs.PathError
-		sys   syscall.Errno
-	)
+	var sig signalError
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &sig):
 		return exitSignal + int(sig.signal)
 	case errors.Is(err, context.Canceled):
-		return exitSignal + int(syscall.SIGINT)
-	case errors.As(err, &panic):
-		return exitInternal
+		return exitCodes[fault.Canceled]
 	}
-	if errors.As(err, new(*fault.Error)) {
-		if kind := fault.KindOf(err); kind != fault.Internal {
-			return exitCodesOfKinds[kind]
+	for e := range fault.All(err) {
+		if e.Kind != 0 {
+			return exitCodes[e.Kind]
 		}
 	}
-	output := errors.As(err, new(*publish.Error)) // its folder may be gone, which is no missing input
-	for _, row := range exitCodes {
-		if errors.Is(err, row.err) && !(output && row.code == exitNoInput) {
-			return row.code
-		}
+	if code := exitCodeOfSentinel(err); code != 0 {
+		return code
 	}
-	if readerGone(err) {
+	if readerGone(err) { // the write of an upload, which is no reason to end in silence, has a kind
 		return exitReaderGone
 	}
-	for _, row := range otherKinds() {
-		if errors.Is(err, row.err) {
-			return row.code
-		}
-	}
-	if output || errors.As(err, &path) || errors.As(err, &sys) || errors.Is(err, io.ErrShortWrite) {
-		return exitIO
-	}
-	return exitInternal
+	return exitCodes[fault.KindOf(err)]
 }
 
 // readerGone reports whether err is that of a write to a pipe that nobody reads any more. Windows has three for it, and EPIPE is not among them.
@@ -171,37 +88,16 @@ func readerGone(err error) bool {
 func recovering[T any](f func() (T, error)) (v T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &pipeline.PanicError{Value: p, Stack: debug.Stack()}
+			err = pipeline.Recovered(p)
 		}
 	}()
 	return f()
 }
 
-// errUsage is the sentinel for a command line that cannot be carried out.
-var errUsage = errors.New("usage")
-
-// errNoSpace is the sentinel for outputs that will not fit.
-var errNoSpace = errors.New("not enough space")
-
-// A usageError says what is wrong with the command line.
-type usageError struct {
-	message string
-	advice  string
+// usagef is the error for a command line that cannot be carried out.
+func usagef(format string, args ...any) *fault.Error {
+	return fault.New(fault.Usage, format, args...)
 }
-
-func usagef(format string, args ...any) *usageError {
-	return &usageError{message: fmt.Sprintf(format, args...)}
-}
-
-// hint adds what the user can do.
-func (e *usageError) hint(format string, args ...any) *usageError {
-	e.advice = fmt.Sprintf(format, args...)
-	return e
-}
-
-func (e *usageError) Error() string { return e.message }
-func (e *usageError) Unwrap() error { return errUsage }
-func (e *usageError) Hint() string  { return e.advice }
 
 // closed reports whether w is standard output, closed when the program began: Go's runtime has opened
 // the null device there, for reading too, which a shell's >/dev/null does not. Python's
@@ -220,13 +116,10 @@ func closed(w io.Writer) bool {
 	return err == io.EOF // else it is not open for reading
 }
 
-// A closedError is the error for data that would go to a closed standard output.
-type closedError struct{}
-
-func (closedError) Error() string { return "it is closed, expected a file or a program" }
-func (closedError) Unwrap() error { return syscall.EBADF }
-func (closedError) Hint() string {
-	return "redirect standard output; to throw the data away, write -o FORMAT=/dev/null"
+// closedError is the error for data that would go to a closed standard output.
+func closedError() error {
+	return fault.New(fault.IO, "it is closed, expected a file or a program").Because(syscall.EBADF).
+		WithHint("redirect standard output; to throw the data away, write -o FORMAT=/dev/null")
 }
 
 // reported is an error that was shown to the user already.

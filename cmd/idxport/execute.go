@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/sink"
@@ -148,7 +149,7 @@ func checkSpace(jobs []*job) error {
 	for _, dir := range keys(need) {
 		free, err := publish.FreeSpace(dir)
 		if err == nil && uint64(need[dir]) > free {
-			return fmt.Errorf("%w in %s: the outputs need at least %s, %s are free", errNoSpace, dir, bytesText(need[dir]), bytesText(int64(free)))
+			return fault.New(fault.IO, "not enough space in %s: the outputs need at least %s, %s are free", dir, bytesText(need[dir]), bytesText(int64(free)))
 		}
 	}
 	return nil
@@ -272,10 +273,10 @@ func (w *writers) open(j *job, p *pass, out output) (_ sink.Sink, err error) {
 	switch {
 	case out.path == stdout:
 		if terminal(w.program.stdout) && !out.format.Text() {
-			return nil, usagef("will not write %s to a terminal", out.format.Name).hint("redirect standard output to a file or a program")
+			return nil, usagef("will not write %s to a terminal", out.format.Name).WithHint("redirect standard output to a file or a program")
 		}
 		if closed(w.program.stdout) {
-			return nil, closedError{}
+			return nil, closedError()
 		}
 	case out.object != nil:
 		to = out.object

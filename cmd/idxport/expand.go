@@ -69,27 +69,27 @@ func collision(arg outputArg, out output, a, b *job, o *convertOptions) error {
 	}
 	e := usagef("%s and %s would both be written to %s", a.label(), b.label(), out.name())
 	if image, label := o.asColumns(a, b); image != "" {
-		return e.hint("if they are the columns of one table, name them: image=%s label=%s; else %s", shell.Quote(image), shell.Quote(label), a.choice())
+		return e.WithHint("if they are the columns of one table, name them: image=%s label=%s; else %s", shell.Quote(image), shell.Quote(label), a.choice())
 	}
 	if out.path == stdout {
-		return e.hint("%s", a.choice())
+		return e.WithHint("%s", a.choice())
 	}
 	format := ""
 	if arg.named {
 		format = out.format.Name + "="
 	}
 	if out.format.OneColumn {
-		return e.hint("write -o %s=DIR/ for a file each; or %s", out.format.Name, a.choice())
+		return e.WithHint("write -o %s=DIR/ for a file each; or %s", out.format.Name, a.choice())
 	}
 	if out.shared() {
-		return e.hint("%s", a.choice())
+		return e.WithHint("%s", a.choice())
 	}
 	stem, ext := formats.SplitName(strings.TrimRight(arg.path, "/"))
 	each := func(ending string) string { return shell.Path(format + stem + ending) }
 	if out.format.Folder {
-		return e.hint("write -o %s for a folder each; or %s", each("-{split}"), a.choice())
+		return e.WithHint("write -o %s for a folder each; or %s", each("-{split}"), a.choice())
 	}
-	return e.hint("write -o %s for a file each, or -o %s for a folder; or %s", each("-{split}"+ext), each("/"), a.choice())
+	return e.WithHint("write -o %s for a file each, or -o %s for a folder; or %s", each("-{split}"+ext), each("/"), a.choice())
 }
 
 // asColumns are the files of a and b, if these hold one column each, of which the one is a table's labels and the other its images.
@@ -128,7 +128,7 @@ func (arg outputArg) expand(j *job, f formats.Format, o *convertOptions) ([]outp
 	if f.Wrapped && !arg.container {
 		if codec.Name != "" && codec.Name != arg.codec {
 			return nil, usagef("--compression %s=%s does not fit the name %s", f.Name, codec.Name, path).
-				hint("CSV and IDX are compressed as their names say: .gz or .zst")
+				WithHint("CSV and IDX are compressed as their names say: .gz or .zst")
 		}
 		codec.Name = arg.codec
 	}
@@ -209,7 +209,7 @@ func (j *job) columnFor(out output, columns []source.Column) (int, error) {
 		what = "a " + out.format.Extension + " file"
 	}
 	return 0, usagef("%s holds one column, but %s has %s", what, j.label(), strings.Join(names, ", ")).
-		hint("write -o %s=DIR/ for a file each, or give one input file", out.format.Name)
+		WithHint("write -o %s=DIR/ for a file each, or give one input file", out.format.Name)
 }
 
 // checkRole refuses to write the images to a file called after labels, or the labels to one called after images, where c is the only column.
@@ -221,7 +221,7 @@ func (o output) checkRole(role dataset.Role, c source.Column) error {
 		return nil
 	}
 	return usagef("%s is called after the column %s, but the input has only %s", o.name(), named, c.Name).
-		hint("give the file of the other column too, or another name to the output")
+		WithHint("give the file of the other column too, or another name to the output")
 }
 
 // publishedName is the name of a file for column c as data sets are published: train-images-idx3-ubyte.

@@ -33,7 +33,7 @@ func (p *program) formatsCommand() *cli.Command {
 // noArguments refuses arguments of commands that take none.
 func noArguments(c *cli.Command) error {
 	if c.Args().Present() {
-		return usagef("unexpected argument %q", c.Args().First()).hint("%s takes none", c.FullName())
+		return usagef("unexpected argument %q", c.Args().First()).WithHint("%s takes none", c.FullName())
 	}
 	return nil
 }

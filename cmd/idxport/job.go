@@ -148,7 +148,7 @@ func (p *program) openJob(ctx context.Context, o *convertOptions, s dataset.Spli
 		if s.Dataset != nil {
 			advice += ", or add --dataset none"
 		}
-		err = usagef("an input that can be read only once cannot become IDX and something else in one run: %s", o.difference(s)).hint("%s", advice)
+		err = usagef("an input that can be read only once cannot become IDX and something else in one run: %s", o.difference(s)).WithHint("%s", advice)
 	} else {
 		j.stored, err = p.openPass(ctx, o, s, classes, true)
 	}
@@ -212,7 +212,7 @@ func (p *program) openPass(ctx context.Context, o *convertOptions, s dataset.Spl
 			return nil, err
 		}
 		if a.Transpose == nil && o.transpose != nil {
-			return nil, usagef("--transpose: no column has records of two dimensions").hint("--reshape -1x28x28 makes images of flat records")
+			return nil, usagef("--transpose: no column has records of two dimensions").WithHint("--reshape -1x28x28 makes images of flat records")
 		}
 	}
 	if o.invert {

@@ -72,7 +72,7 @@ func (o *inputOptions) chooseLabel(t source.Table, classes []string) (source.Tab
 	switch c := columns[i]; {
 	case !c.Scalar() && len(c.Shape) == 1 && c.Name == dataset.Label.String():
 		return nil, usagef("--label-column %s: its records are %d numbers each, expected one", c.Name, c.Elements()).
-			hint("say which of them is the label: --label-column 0")
+			WithHint("say which of them is the label: --label-column 0")
 	case !c.Scalar():
 		return nil, usagef("--label-column %s: its records are of the shape %s, expected single integers", c.Name, shapeText(c.Shape))
 	case !c.Integer():
@@ -101,16 +101,16 @@ func nameClasses(s *schema.Schema) error {
 	label := s.Label()
 	if label < 0 {
 		return usagef("--class-column: no column holds labels").
-			hint("give the file of the labels too, or say which column has them: label=FILE, or --label-column NAME")
+			WithHint("give the file of the labels too, or say which column has them: label=FILE, or --label-column NAME")
 	}
 	if c := s.Columns[label]; len(c.Classes) == 0 {
 		return usagef("--class-column: the classes of column %q have no names", c.Name).
-			hint("give the names with --classes FILE or --dataset NAME")
+			WithHint("give the names with --classes FILE or --dataset NAME")
 	}
 	for _, c := range s.Columns { // many readers do not tell capital letters
 		if strings.EqualFold(c.Name, schema.ClassName) {
 			return usagef("--class-column: a column is called %q already", c.Name).
-				hint("give it another name: category=FILE")
+				WithHint("give it another name: category=FILE")
 		}
 	}
 	s.Classes = schema.NewClasses(s, label)

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/shell"
-	"github.com/idxport/idxport/sink/plan"
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
@@ -112,7 +112,7 @@ func (e everywhere) open(name string) (*object.Reader, error) {
 	}
 	r, err := e.store.OpenVersion(e.ctx, name, etag)
 	if errors.Is(err, source.ErrChanged) { // not while it is read, but since the plan was made
-		err = &plan.Error{Message: "it is not the version that the plan was made of", Advice: "make a new plan", Err: plan.ErrInput}
+		err = fault.New(fault.Malformed, "it is not the version that the plan was made of").WithHint("make a new plan")
 	}
 	return r, err
 }
@@ -171,17 +171,17 @@ func withoutURL(err error) error {
 // checkObjects refuses what cannot be done with objects yet.
 func (o *convertOptions) checkObjects(jobs []*job) error {
 	if o.ifChanged && o.anyObject() {
-		return usagef("--if-changed: inputs of object storage cannot be told to be the same").hint("leave out --if-changed")
+		return usagef("--if-changed: inputs of object storage cannot be told to be the same").WithHint("leave out --if-changed")
 	}
 	for _, out := range allOutputs(jobs) {
 		switch {
 		case !object.IsURL(out.path):
 		case o.ifChanged:
-			return usagef("--if-changed: %s cannot be marked with what it was made of", out.path).hint("leave out --if-changed, or add --overwrite")
+			return usagef("--if-changed: %s cannot be marked with what it was made of", out.path).WithHint("leave out --if-changed, or add --overwrite")
 		case o.verify:
-			return usagef("--verify: %s cannot be read before it is there", out.path).hint("compare it afterwards: idxport verify %s INPUT", shell.Path(out.path))
+			return usagef("--verify: %s cannot be read before it is there", out.path).WithHint("compare it afterwards: idxport verify %s INPUT", shell.Path(out.path))
 		case slices.ContainsFunc(jobs, func(j *job) bool { return j.reads(out.path) }):
-			return &publish.Error{Path: out.path, Reason: "is an input", Err: publish.ErrRefused}
+			return fault.New(fault.Refused, "refused: is an input").In(out.path)
 		}
 	}
 	return nil
@@ -204,10 +204,10 @@ func (o output) checkFolder(url string, planning bool) error {
 	}
 	if o.division == nil {
 		return usagef("%s: %s outputs are folders of files, which cannot be published in object storage in one step", url, o.format.Name).
-			hint("write tar or Parquet, or a local folder")
+			WithHint("write tar or Parquet, or a local folder")
 	}
 	return usagef("%s: outputs of several files cannot be published in object storage in one step", url).
-		hint("write one file for each split, a local folder, or the parts of a plan: idxport plan")
+		WithHint("write one file for each split, a local folder, or the parts of a plan: idxport plan")
 }
 
 // An outputSet is the outputs of a run: files and folders by the publisher, and objects. All are complete before one is seen.

@@ -75,11 +75,11 @@ const maxRecordSize = min(math.MaxInt32, math.MaxInt/8)
 func parseInput(c *cli.Command) (o inputOptions, err error) {
 	o.opened = new(opened)
 	if !c.Args().Present() {
-		return o, usagef("no input").hint("give a folder, files, or - for standard input: idxport %s ./mnist", c.Name)
+		return o, usagef("no input").WithHint("give a folder, files, or - for standard input: idxport %s ./mnist", c.Name)
 	}
 	for _, arg := range c.Args().Slice() {
 		if arg == "" {
-			return o, usagef("an input is empty").hint("perhaps a variable of the shell is not set")
+			return o, usagef("an input is empty").WithHint("perhaps a variable of the shell is not set")
 		}
 		if arg, err = o.take(arg); err != nil {
 			return o, err
@@ -188,7 +188,7 @@ func (o *convertOptions) parseDivision(c *cli.Command) (err error) {
 func (o *convertOptions) parseView(c *cli.Command) (err error) {
 	o.invert, o.labelColumn = c.Bool("invert"), c.String("label-column")
 	if c.IsSet("label-column") && o.labelColumn == "" {
-		return usagef("--label-column is empty").hint("name the column, such as --label-column writer")
+		return usagef("--label-column is empty").WithHint("name the column, such as --label-column writer")
 	}
 	if c.IsSet("transpose") {
 		t := c.Bool("transpose")

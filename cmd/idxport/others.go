@@ -32,13 +32,13 @@ func (o *inputOptions) findOthers(ctx context.Context) ([]dataset.Split, error) 
 			return nil, err
 		}
 		if found == nil && tables != nil || found != nil && tables == nil && in.Path != o.inputs[0].Path {
-			return nil, usagef("%s is no IDX file, and cannot be joined with some", in.Path).hint("convert it by itself")
+			return nil, usagef("%s is no IDX file, and cannot be joined with some", in.Path).WithHint("convert it by itself")
 		}
 		if in.Path == source.Stdin && len(found) > 0 && len(o.inputs) > 1 {
 			return nil, usagef("standard input is a table, expected no other inputs")
 		}
 		if in.Name != "" && len(found) > 0 && !found[0].Format.OneColumn {
-			return nil, usagef("%s=%s: %s is a table, which has names for its columns", in.Name, in.Path, shownPath(in.Path)).hint("leave out %s", shell.Quote(in.Name+"="))
+			return nil, usagef("%s=%s: %s is a table, which has names for its columns", in.Name, in.Path, shownPath(in.Path)).WithHint("leave out %s", shell.Quote(in.Name+"="))
 		}
 		if len(found) > 1 && len(o.inputs) > 1 {
 			return nil, usagef("%s holds %d tables, expected one: several inputs are the columns of one table", in.Path, len(found))
@@ -50,7 +50,7 @@ func (o *inputOptions) findOthers(ctx context.Context) ([]dataset.Split, error) 
 	}
 	if tables == nil {
 		if (o.dtype != 0 || o.shape != nil) && !o.described {
-			return nil, usagef("no input uses --dtype or --shape: IDX files tell theirs").hint("--reshape gives them other dimensions")
+			return nil, usagef("no input uses --dtype or --shape: IDX files tell theirs").WithHint("--reshape gives them other dimensions")
 		}
 		return nil, nil
 	}
@@ -77,7 +77,7 @@ func (o *inputOptions) findTables(ctx context.Context, path string) ([]formats.T
 	if path != source.Stdin {
 		found, err := formats.Find(o.files(ctx), path)
 		if err == nil && len(found) > 0 && found[0].Format.Name == "png" && object.IsURL(path) {
-			return nil, usagef("%s: folders of images cannot be read from object storage", path).hint("copy the folder to this machine")
+			return nil, usagef("%s: folders of images cannot be read from object storage", path).WithHint("copy the folder to this machine")
 		}
 		return found, err
 	}
@@ -132,7 +132,7 @@ func (o *inputOptions) splitsOf(tables []formats.Table) ([]dataset.Split, error)
 		case t.Format.OneColumn:
 			splits[same].Files = append(splits[same].Files, file)
 		case len(o.inputs) > 1:
-			return nil, usagef("%s and %s are tables by themselves", splits[same].Files[0].Path, t.Path()).hint("convert them one at a time")
+			return nil, usagef("%s and %s are tables by themselves", splits[same].Files[0].Path, t.Path()).WithHint("convert them one at a time")
 		default:
 			splits = append(splits, split)
 		}
@@ -197,7 +197,7 @@ func (o *inputOptions) openOther(ctx context.Context, s dataset.Split, f dataset
 	if t.Rows() < 0 && o.counted {
 		if o.readOnce(f) {
 			err := usagef("%s does not tell its number of rows, which an output needs, and can be read only once", shownPath(f.Path)).
-				hint("write it to a file first, or choose another format of output, such as Parquet")
+				WithHint("write it to a file first, or choose another format of output, such as Parquet")
 			return nil, errors.Join(err, t.Close())
 		}
 		n, err := source.Count(ctx, t)
@@ -266,10 +266,10 @@ func (o *inputOptions) checkTyped(path string, columns []source.Column) error {
 	}
 	switch {
 	case !typed:
-		return usagef("--dtype %s: %s holds %s", o.dtype, path, strings.Join(types, ", ")).hint("leave out --dtype: it is for files that do not tell their types")
+		return usagef("--dtype %s: %s holds %s", o.dtype, path, strings.Join(types, ", ")).WithHint("leave out --dtype: it is for files that do not tell their types")
 	case !shaped:
 		return usagef("--shape %s: %s holds %s", shapeText(o.shape), path, strings.Join(shapes, ", ")).
-			hint("give the shape of one record that has as many elements; --reshape gives records other dimensions")
+			WithHint("give the shape of one record that has as many elements; --reshape gives records other dimensions")
 	}
 	return nil
 }

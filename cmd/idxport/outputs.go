@@ -10,6 +10,7 @@ import (
 	"sync"
 	"unicode"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source/dataset"
@@ -31,7 +32,7 @@ type outputArg struct {
 // parseOutputs understands the -o arguments; to is the value of --to. Outputs that are divided are folders, whatever they are called.
 func parseOutputs(args []string, to string, divided bool) ([]outputArg, error) {
 	if len(args) == 0 {
-		return nil, usagef("no output").hint("give a file such as -o mnist.parquet, a folder such as -o out/, or -o csv=- for standard output")
+		return nil, usagef("no output").WithHint("give a file such as -o mnist.parquet, a folder such as -o out/, or -o csv=- for standard output")
 	}
 	wanted, err := parseTo(to)
 	if err != nil {
@@ -52,7 +53,7 @@ func parseOutputs(args []string, to string, divided bool) ([]outputArg, error) {
 	}
 	if to != "" && !usedTo {
 		return nil, usagef("--to %s is for output folders and standard output, but there is none among %s", to, strings.Join(args, ", ")).
-			hint("a folder is written with a slash at its end: -o out/")
+			WithHint("a folder is written with a slash at its end: -o out/")
 	}
 	if streams > 1 {
 		return nil, usagef("%d outputs go to standard output, expected at most one", streams)
@@ -93,7 +94,7 @@ func parseOutput(arg string, wanted []formats.Format, divided bool) (outputArg, 
 	}
 	if arg == stdout {
 		if len(wanted) != 1 {
-			return outputArg{}, usagef("-o - needs one format").hint("for example -o csv=-, or --to csv -o -")
+			return outputArg{}, usagef("-o - needs one format").WithHint("for example -o csv=-, or --to csv -o -")
 		}
 		o, err := formatOutput(arg, wanted[0], stdout, divided)
 		o.usesTo = true
@@ -107,7 +108,7 @@ func parseOutput(arg string, wanted []formats.Format, divided bool) (outputArg, 
 	if !isFolder(arg) {
 		if ext := filepath.Ext(placeholder().ReplaceAllString(arg, "")); ext != "" {
 			return outputArg{}, usagef("-o %s: no format is known by the ending %s", arg, ext).
-				hint("%s", unknownEnding(arg, ext))
+				WithHint("%s", unknownEnding(arg, ext))
 		}
 	}
 	if len(wanted) == 0 {
@@ -129,21 +130,21 @@ func cutFormat(arg string) (f formats.Format, path string, ok bool, err error) {
 	case !known:
 		unknown := unknownFormat("-o "+arg, word)
 		asPath := "a path is written -o " + shell.Path("./"+arg)
-		err = unknown.hint("%s", strings.TrimSpace(unknown.advice+" "+asPath))
+		err = unknown.WithHint("%s", strings.TrimSpace(unknown.Hint+" "+asPath))
 	case path == "":
-		err = usagef("-o %s: the path is empty", arg).hint("perhaps a variable of the shell is not set")
+		err = usagef("-o %s: the path is empty", arg).WithHint("perhaps a variable of the shell is not set")
 	}
 	return f, path, true, err
 }
 
 // unknownFormat is the error for name in the argument arg, which is no format. The hint also knows
 // the endings of files.
-func unknownFormat(arg, name string) *usageError {
+func unknownFormat(arg, name string) *fault.Error {
 	advice := dataset.DidYouMean(name, formats.Names())
 	if f, _, ok := formats.ByName("x." + name); ok {
 		advice = fmt.Sprintf("did you mean %s?", f.Name)
 	}
-	return usagef("%s: unknown format %q, expected one of %s", arg, name, strings.Join(formats.Names(), ", ")).hint("%s", advice)
+	return usagef("%s: unknown format %q, expected one of %s", arg, name, strings.Join(formats.Names(), ", ")).WithHint("%s", advice)
 }
 
 // formatOutput is the argument FORMAT=PATH.
@@ -208,7 +209,7 @@ func fill(path string, values map[string]string) (string, error) {
 			err = usagef("-o %s: unknown placeholder %s, expected {split}, {dataset} or {format}", path, p)
 		}
 		if ok && v == "" {
-			err = usagef("-o %s: %s is not known for this input", path, p).hint("say it with --%s, or write the name", p[1:len(p)-1])
+			err = usagef("-o %s: %s is not known for this input", path, p).WithHint("say it with --%s, or write the name", p[1:len(p)-1])
 		}
 		return v
 	})

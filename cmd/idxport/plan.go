@@ -74,7 +74,7 @@ type planReport struct {
 // plan does the work of `idxport plan`.
 func (p *program) plan(ctx context.Context, c *cli.Command, r *report) error {
 	if c.String("plan") == "" {
-		return usagef("no --plan").hint("say where to write it: --plan plan.json")
+		return usagef("no --plan").WithHint("say where to write it: --plan plan.json")
 	}
 	perPart := c.Int64("rows-per-part")
 	if perPart < 0 || c.IsSet("rows-per-part") && perPart == 0 {
@@ -101,7 +101,7 @@ func (p *program) plan(ctx context.Context, c *cli.Command, r *report) error {
 		}
 	}
 	if slices.ContainsFunc(made.Targets, func(t plan.Target) bool { return t.Path == path || t.Reads(path) }) {
-		return usagef("--plan %s: it is an input or an output", path).hint("give the plan a name of its own")
+		return usagef("--plan %s: it is an input or an output", path).WithHint("give the plan a name of its own")
 	}
 	made.Complete(time.Now())
 	if err := made.Write(ctx, path, c.Bool("overwrite")); err != nil {
@@ -144,11 +144,11 @@ func (p *program) addTarget(ctx context.Context, o *convertOptions, made *plan.P
 		outs = append(outs, pass.outputs...)
 	}
 	if len(outs) != 1 {
-		return usagef("found %d outputs of %s, expected one", len(outs), j.label()).hint("make a plan for each format")
+		return usagef("found %d outputs of %s, expected one", len(outs), j.label()).WithHint("make a plan for each format")
 	}
 	out := outs[0]
 	if out.division == nil || out.division.mark != publish.PartsMark {
-		return usagef("%s cannot be divided into parts", out.name()).hint("Parquet, Arrow, CSV and tar can, in any layout but huggingface with -o DIR")
+		return usagef("%s cannot be divided into parts", out.name()).WithHint("Parquet, Arrow, CSV and tar can, in any layout but huggingface with -o DIR")
 	}
 	if object.IsURL(out.path) {
 		if err := o.objects.CanHold(ctx, out.path); err != nil {

@@ -23,7 +23,7 @@ type planInputs struct {
 func (in *planInputs) add(ctx context.Context, f dataset.File) (whole bool, err error) {
 	o := in.options
 	if _, other := o.others[f.Path]; other || o.readOnce(f) {
-		return false, usagef("%s is no IDX file that can be read from its middle", shownPath(f.Path)).hint("convert it to IDX first: idxport convert … -o idx=DIR/")
+		return false, usagef("%s is no IDX file that can be read from its middle", shownPath(f.Path)).WithHint("convert it to IDX first: idxport convert … -o idx=DIR/")
 	}
 	input, err := o.planInput(ctx, f.Path)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/plan"
-	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 )
@@ -29,14 +29,14 @@ var partFlagNames = []string{"plan", "part", "verify", "workers", "progress", "q
 // convertPart does the work of `idxport convert --plan`.
 func (p *program) convertPart(ctx context.Context, c *cli.Command, r *report) error {
 	if !c.IsSet("plan") {
-		return usagef("--part is for plans, and there is no --plan").hint("name the plan: --plan plan.json --part %s", shell.Quote(c.String("part")))
+		return usagef("--part is for plans, and there is no --plan").WithHint("name the plan: --plan plan.json --part %s", shell.Quote(c.String("part")))
 	}
 	if c.Args().Present() {
 		return usagef("found the input %s beside --plan, which says what the inputs are", c.Args().First())
 	}
 	for _, f := range convertFlags() {
 		if name := f.Names()[0]; c.IsSet(name) && !slices.Contains(partFlagNames, name) {
-			return usagef("found --%s beside --plan, which says it", name).hint("make another plan")
+			return usagef("found --%s beside --plan, which says it", name).WithHint("make another plan")
 		}
 	}
 	index, err := parsePart(c.String("part"))
@@ -53,7 +53,7 @@ func (p *program) convertPart(ctx context.Context, c *cli.Command, r *report) er
 	}
 	r.Plan.Part = &index
 	if work.Tool != toolVersion {
-		return usagef("the plan is of %s, and this is %s: other versions may make other bytes", work.Tool, toolVersion).hint("run all parts with the version that made the plan")
+		return usagef("the plan is of %s, and this is %s: other versions may make other bytes", work.Tool, toolVersion).WithHint("run all parts with the version that made the plan")
 	}
 	if there, err := p.partIsThere(ctx, work, t, part, r); there || err != nil {
 		return err
@@ -66,7 +66,7 @@ func (p *program) convertPart(ctx context.Context, c *cli.Command, r *report) er
 	}
 	if errors.Is(err, object.ErrExists) {
 		name := source.Under(t.Path, work.FileName(t, part))
-		return &plan.Error{Message: name + ": it is there already", Advice: "idxport commit ends what a commit has begun; or move it away", Err: publish.ErrExists}
+		return fault.New(fault.Exists, "it is there already").In(name).WithHint("idxport commit ends what a commit has begun; or move it away")
 	}
 	return err
 }
@@ -74,7 +74,7 @@ func (p *program) convertPart(ctx context.Context, c *cli.Command, r *report) er
 // parsePart reads the value of --part.
 func parsePart(text string) (int, error) {
 	if text == "" {
-		return 0, usagef("no --part").hint("say which: --part 0, or --part env in a job of an array")
+		return 0, usagef("no --part").WithHint("say which: --part 0, or --part env in a job of an array")
 	}
 	from := "--part"
 	if text == "env" {
@@ -99,7 +99,7 @@ func parsePart(text string) (int, error) {
 // readPlan reads the plan of --plan.
 func readPlan(ctx context.Context, c *cli.Command, r *report) (*plan.Plan, error) {
 	if c.String("plan") == "" {
-		return nil, usagef("no --plan").hint("name the file that idxport plan wrote")
+		return nil, usagef("no --plan").WithHint("name the file that idxport plan wrote")
 	}
 	objects := new(object.Store)
 	path, err := takeURL(objects, c.String("plan"))
@@ -183,7 +183,7 @@ func (p *program) partOptions(ctx context.Context, work *plan.Plan, t *plan.Targ
 	for _, arg := range work.Arguments { // a plan decides on the bytes of parts, and on nothing else
 		name, _, ok := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
 		if !ok || !strings.HasPrefix(arg, "--") || !slices.Contains(planFlagNames, name) || slices.Contains(placeFlagNames, name) {
-			return nil, &plan.Error{Message: fmt.Sprintf("the plan has the argument %q, which is none of a part", arg), Advice: "make it anew with idxport plan", Err: plan.ErrPlan}
+			return nil, fault.New(fault.Malformed, "the plan has the argument %q, which is none of a part", arg).WithHint("make it anew with idxport plan")
 		}
 		args = append(args, arg)
 	}

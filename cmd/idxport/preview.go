@@ -101,7 +101,7 @@ func parsePreview(c *cli.Command) (*previewOptions, error) {
 	}
 	switch {
 	case len(outputs) > 1:
-		return nil, usagef("%d outputs, expected at most one sheet", len(outputs)).hint("{split} in its name is filled in: -o 'sheet-{split}.png'")
+		return nil, usagef("%d outputs, expected at most one sheet", len(outputs)).WithHint("{split} in its name is filled in: -o 'sheet-{split}.png'")
 	case len(outputs) == 1:
 		var sheet outputArg
 		sheet, err = parseSheet(outputs[0])
@@ -122,9 +122,9 @@ func parseSheet(arg string) (outputArg, error) {
 	case err != nil:
 		return o, err
 	case object.IsURL(path):
-		return o, usagef("preview writes no objects").hint("write a local file")
+		return o, usagef("preview writes no objects").WithHint("write a local file")
 	case named && f.Name != o.formats[0].Name:
-		return o, usagef("-o %s: a sheet is a PNG file", arg).hint("write -o png=%s; idxport convert writes the data in other formats", path)
+		return o, usagef("-o %s: a sheet is a PNG file", arg).WithHint("write -o png=%s; idxport convert writes the data in other formats", path)
 	case named:
 		o.path, o.named = path, true
 		return o, nil
@@ -133,7 +133,7 @@ func parseSheet(arg string) (outputArg, error) {
 	if ext := filepath.Ext(placeholder().ReplaceAllString(arg, "")); !o.container && arg != stdout && !strings.EqualFold(ext, o.formats[0].Extension) {
 		if ext != "" {
 			return o, usagef("-o %s: a sheet is a PNG file, found the ending %s", arg, ext).
-				hint("write -o %s; idxport convert writes the data in other formats", shell.Path(strings.TrimSuffix(strings.TrimSuffix(arg, ext), ".png")+".png"))
+				WithHint("write -o %s; idxport convert writes the data in other formats", shell.Path(strings.TrimSuffix(strings.TrimSuffix(arg, ext), ".png")+".png"))
 		}
 		o.container = true
 	}

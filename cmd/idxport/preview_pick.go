@@ -134,7 +134,7 @@ func (k *picker) take(b *source.Raw) error {
 			continue
 		}
 		if k.size += int64(size) + shotSize; k.size > maxShown {
-			return usagef("the images to show take more than %s", bytesText(maxShown)).hint("show less: %s", showLess)
+			return usagef("the images to show take more than %s", bytesText(maxShown)).WithHint("show less: %s", showLess)
 		}
 		s.record = slices.Clone(b.Columns[k.view.Image][i*size : (i+1)*size])
 		k.shots[key] = append(k.shots[key], s)

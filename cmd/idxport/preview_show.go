@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/sheet"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/source"
 )
@@ -69,10 +69,10 @@ func (p *program) makeSheets(ctx context.Context, jobs []*job, o *previewOptions
 	for i, j := range jobs {
 		to := j.meant.outputs[0]
 		if to.path == stdout && terminal(p.stdout) {
-			return usagef("will not write png to a terminal").hint("leave out -o to see the images on the terminal")
+			return usagef("will not write png to a terminal").WithHint("leave out -o to see the images on the terminal")
 		}
 		if to.path == stdout && closed(p.stdout) {
-			return fmt.Errorf("%s: %w", to.name(), closedError{})
+			return fmt.Errorf("%s: %w", to.name(), closedError())
 		}
 		data, shown, err := p.makeSheet(ctx, j, o, r)
 		if err != nil {
@@ -117,7 +117,7 @@ func (p *program) makeSheet(ctx context.Context, j *job, o *previewOptions, r *r
 	groups := k.groups(j, r)
 	s := sheet.New(groups, sheet.Options{Scale: o.scale})
 	if s.Size() > maxShown {
-		return nil, 0, usagef("the sheet of %s would have %d×%d pixels", j.label(), s.Width, s.Height).hint("show less: %s", showLess)
+		return nil, 0, usagef("the sheet of %s would have %d×%d pixels", j.label(), s.Width, s.Height).WithHint("show less: %s", showLess)
 	}
 	for _, g := range groups {
 		shown += len(g.Tiles)
@@ -131,9 +131,9 @@ const showLess = "--images 1, --rows 0:1000 or --scale 1"
 // newView decides how the table of j is seen.
 func newView(j *job, channels string) (images.View, error) {
 	view, err := images.NewView("preview", j.meant.schema, channels)
-	var e *sink.Error
-	if errors.As(err, &e) && e.Advice == images.AdviceOther { // that is no help to who wants to look
-		e.Advice = "--reshape reads the data as images of other dimensions, such as -1x28x28"
+	var e *fault.Error
+	if errors.As(err, &e) && e.Hint == images.AdviceOther { // that is no help to who wants to look
+		e.Hint = "--reshape reads the data as images of other dimensions, such as -1x28x28"
 	}
 	return view, err
 }
@@ -163,7 +163,7 @@ func (p *program) printImages(ctx context.Context, j *job, o *previewOptions, r 
 	t := p.display(o.scale)
 	tile := sheet.Tile{Width: view.Width, Height: view.Height, Channels: view.Channels}
 	if o.scale > 1 && t.LineSize(tile) > maxShown {
-		return usagef("a line of images of %s would take more than %s", j.label(), bytesText(maxShown)).hint("show less: --scale 1")
+		return usagef("a line of images of %s would take more than %s", j.label(), bytesText(maxShown)).WithHint("show less: --scale 1")
 	}
 	k := newPicker(j.meant.schema, view, false)
 	k.most = o.images

@@ -17,7 +17,7 @@ type rowRange struct {
 // parseRows reads A:B, where either may be missing.
 func parseRows(s string) (r rowRange, err error) {
 	a, b, ok := strings.Cut(s, ":")
-	bad := usagef("--rows %q, expected A:B", s).hint("for example --rows 0:1000 for the first thousand, --rows -100: for the last hundred")
+	bad := usagef("--rows %q, expected A:B", s).WithHint("for example --rows 0:1000 for the first thousand, --rows -100: for the last hundred")
 	if !ok {
 		return r, bad
 	}
@@ -38,7 +38,7 @@ func parseRows(s string) (r rowRange, err error) {
 // resolve turns r into rows of a table of total rows, −1 if that is unknown. As with slices in Python, what lies beyond the end is cut off.
 func (r rowRange) resolve(total int64) (first, last int64, err error) {
 	if total < 0 && (r.open || r.first < 0 || r.last < 0) {
-		return 0, 0, usagef("--rows %s: the number of rows is not known in advance", r).hint("give both ends, counted from 0")
+		return 0, 0, usagef("--rows %s: the number of rows is not known in advance", r).WithHint("give both ends, counted from 0")
 	}
 	first, last = r.first, r.last
 	if !r.open && first > last && (first < 0) == (last < 0) {
@@ -78,9 +78,9 @@ func parseShape(flag, s string) ([]int, error) {
 		if err == nil && flag == "shape" && d < 1 || err != nil || d < -1 {
 			e := usagef("--%s %q: %q is no dimension", flag, s, text)
 			if flag == "shape" {
-				return nil, e.hint("for example --shape 28x28, the shape of one record")
+				return nil, e.WithHint("for example --shape 28x28, the shape of one record")
 			}
-			return nil, e.hint("for example --reshape -1x28x28, where -1 is what is left")
+			return nil, e.WithHint("for example --reshape -1x28x28, where -1 is what is left")
 		}
 		dims = append(dims, d)
 		if flag == "shape" {

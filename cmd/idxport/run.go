@@ -148,7 +148,7 @@ func unknownCommand(root *cli.Command, name string) error {
 		names = append(names, c.Name)
 	}
 	advice := fmt.Sprintf("%s the commands are %s", dataset.DidYouMean(name, append(names, "help")), strings.Join(names, ", "))
-	return usagef("unknown command %q", name).hint("%s", strings.TrimSpace(advice))
+	return usagef("unknown command %q", name).WithHint("%s", strings.TrimSpace(advice))
 }
 
 // badValue matches the library's error for a flag's value that cannot be read.
@@ -164,7 +164,7 @@ func onUsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 	text := strings.Replace(err.Error(), "flag needs an argument: ", "missing value after ", 1)
 	if m := badValue().FindStringSubmatch(text); m != nil {
 		if m[3] == "can" { // "can't duplicate this flag"
-			return usagef("--%s is given twice", m[2]).hint("give it once%s", map[bool]string{true: ", with commas: --to csv,parquet"}[m[2] == "to"])
+			return usagef("--%s is given twice", m[2]).WithHint("give it once%s", map[bool]string{true: ", with commas: --to csv,parquet"}[m[2] == "to"])
 		}
 		expected := "true or false"
 		if m[3] == "ParseInt" {
@@ -172,20 +172,20 @@ func onUsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 		}
 		text = fmt.Sprintf("--%s %s, expected %s", m[2], m[1], expected)
 	}
-	return usagef("%s", text).hint("see %s --help", c.FullName())
+	return usagef("%s", text).WithHint("see %s --help", c.FullName())
 }
 
 // unknownFlag is the error for a name that no flag of c has.
 func unknownFlag(c *cli.Command, name string) error {
 	if len(name) == 1 || c.Root() == c {
-		return usagef("unknown flag %s%s", strings.Repeat("-", min(2, len(name))), name).hint("flags stand behind the command; see %s --help", c.FullName())
+		return usagef("unknown flag %s%s", strings.Repeat("-", min(2, len(name))), name).WithHint("flags stand behind the command; see %s --help", c.FullName())
 	}
 	var names []string
 	for _, f := range c.Flags {
 		names = append(names, "--"+f.Names()[0])
 	}
 	advice := fmt.Sprintf("%s see %s --help", dataset.DidYouMean(name, names), c.FullName())
-	return usagef("unknown flag --%s", name).hint("%s", strings.TrimSpace(advice))
+	return usagef("unknown flag --%s", name).WithHint("%s", strings.TrimSpace(advice))
 }
 
 // A signalError is the cause of a context that a signal cancelled.

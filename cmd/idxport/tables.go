@@ -81,7 +81,7 @@ func (o *inputOptions) readClasses(ctx context.Context, splits []dataset.Split, 
 		return nil, nil
 	}
 	if o.labelColumn == "" && o.others == nil && !slices.ContainsFunc(splits, func(s dataset.Split) bool { return slices.ContainsFunc(s.Files, isLabels) }) {
-		return nil, usagef("--classes %s: no input holds labels", o.classes).hint("say which file does: label=FILE")
+		return nil, usagef("--classes %s: no input holds labels", o.classes).WithHint("say which file does: label=FILE")
 	}
 	f, err := o.files(ctx).Open(o.classes)
 	if err != nil {

@@ -62,7 +62,7 @@ func checkUsed(o *convertOptions) error {
 		if !slices.ContainsFunc(all, func(f formats.Format) bool { return flagUsers[flag](o, f) }) {
 			e := usagef("no output uses --%s", flag)
 			if flag == "label-column" {
-				return e.hint("PNG folders, tar, the layout huggingface and --class-column have a place for one label; others have all columns")
+				return e.WithHint("PNG folders, tar, the layout huggingface and --class-column have a place for one label; others have all columns")
 			}
 			return e
 		}
@@ -72,7 +72,7 @@ func checkUsed(o *convertOptions) error {
 	}
 	if name, ok := unused(keys(o.compression), all, func(f formats.Format) bool { return f.Codecs != nil }); ok {
 		return usagef("no output uses --compression%s", name).
-			hint("CSV and IDX are compressed by their names: -o data.csv.gz, or --compression csv=gzip for an output folder")
+			WithHint("CSV and IDX are compressed by their names: -o data.csv.gz, or --compression csv=gzip for an output folder")
 	}
 	return nil
 }

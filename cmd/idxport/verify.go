@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
@@ -68,7 +69,7 @@ func parseVerify(c *cli.Command) (*verifyOptions, error) {
 		return nil, err
 	}
 	if len(in.inputs) < 2 {
-		return nil, usagef("found one path, expected an output and its inputs").hint("idxport verify out/train.parquet ./mnist")
+		return nil, usagef("found one path, expected an output and its inputs").WithHint("idxport verify out/train.parquet ./mnist")
 	}
 	o := &verifyOptions{convertOptions: convertOptions{inputOptions: in}, output: in}
 	o.inputs, o.output.inputs = in.inputs[1:], in.inputs[:1]
@@ -83,37 +84,10 @@ func parseVerify(c *cli.Command) (*verifyOptions, error) {
 	return o, err
 }
 
-// errDiffers is the sentinel for an output that is not what its inputs make.
-var errDiffers = errors.New("differs")
-
-// A differenceError says how an output differs from its inputs.
-type differenceError struct {
-	path   string
-	first  *compare.Difference // nil where only the numbers of rows differ
-	values int64               // that differ
-	rows   int64               // in which some do
-	count  *compare.CountError // nil if there are as many rows
-	what   string              // in place of all these: columns that differ
+// differs is the error for the output at path that is not what its inputs make.
+func differs(path string, how ...string) error {
+	return fault.New(fault.Differs, "%s differs: %s", path, strings.Join(how, "; "))
 }
-
-func (e *differenceError) Error() string {
-	var parts []string
-	if e.what != "" {
-		parts = append(parts, e.what)
-	}
-	if e.first != nil {
-		parts = append(parts, e.first.String())
-	}
-	if e.values > 1 {
-		parts = append(parts, fmt.Sprintf("%s values in %s rows differ", thousands(e.values), thousands(e.rows)))
-	}
-	if e.count != nil {
-		parts = append(parts, e.count.Error())
-	}
-	return e.path + " differs: " + strings.Join(parts, "; ")
-}
-
-func (e *differenceError) Unwrap() error { return errDiffers }
 
 // verify does the work of `idxport verify`.
 func (p *program) verify(ctx context.Context, o *verifyOptions, r *report) error {
@@ -138,7 +112,7 @@ func (p *program) verify(ctx context.Context, o *verifyOptions, r *report) error
 	for i, split := range outputs {
 		own := *o // what is recorded in an output is about that one
 		of, splits, err := p.verifySplit(ctx, &own, split, several, r)
-		if err != nil && !(several && errors.Is(err, errDiffers)) {
+		if err != nil && !(several && errors.Is(err, fault.Differs)) {
 			return err
 		}
 		if err != nil {
@@ -151,7 +125,7 @@ func (p *program) verify(ctx context.Context, o *verifyOptions, r *report) error
 		left = slices.DeleteFunc(left, func(s dataset.Split) bool { return s.Stem == of.Stem && s.Name == of.Name })
 	}
 	if first == nil && !one && len(left) > 0 {
-		return &differenceError{path: o.output.inputs[0].Path, what: "it has no split " + splitNames(left)}
+		return differs(o.output.inputs[0].Path, "it has no split "+splitNames(left))
 	}
 	return first
 }
@@ -260,10 +234,10 @@ func (o *verifyOptions) splitFor(splits []dataset.Split, found source.Table, of 
 		}
 	}
 	if several {
-		return dataset.Split{}, &differenceError{path: of.Files[0].Path, what: "the inputs have no such split, only " + splitNames(splits)}
+		return dataset.Split{}, differs(of.Files[0].Path, "the inputs have no such split, only "+splitNames(splits))
 	}
 	return dataset.Split{}, usagef("the inputs have the splits %s, and %s does not tell which it is", splitNames(splits), of.Files[0].Path).
-		hint("choose one with --split")
+		WithHint("choose one with --split")
 }
 
 // splitNames are the names of splits.
@@ -305,22 +279,18 @@ type verified struct {
 func (p *program) compare(ctx context.Context, expected, found source.Table, c comparison, r *report) (verified, error) {
 	from, to, missing, err := compare.Match(expected.Columns(), found.Columns(), c.partial)
 	if err != nil {
-		return verified{}, &differenceError{path: c.path, what: err.Error()}
+		return verified{}, differs(c.path, err.Error())
 	}
-	counts := (*compare.CountError)(nil)
 	both, err := compare.Pair(expected, found, from, to)
-	if errors.As(err, &counts) {
-		return verified{}, &differenceError{path: c.path, count: counts}
-	}
 	if err != nil {
-		return verified{}, err
+		return verified{}, differs(c.path, err.Error())
 	}
 	s := schema.Of(both)
 	k := compare.New(s, c.text)
 	progress := r.progress(c.label, s.Rows)
 	stats, err := pipeline.Run(ctx, both, s, []sink.Sink{k}, pipeline.Options{Workers: c.workers, Progress: progress.rows})
 	progress.done()
-	if err != nil && !errors.As(err, &counts) {
+	if err != nil && !errors.Is(err, fault.Differs) {
 		return verified{}, err
 	}
 	for _, n := range source.Notes(both) {
@@ -328,9 +298,19 @@ func (p *program) compare(ctx context.Context, expected, found source.Table, c c
 			r.note("%s", n)
 		}
 	}
+	var how []string
 	values, rows, first := k.Differences()
-	if first != nil || counts != nil {
-		return verified{}, &differenceError{path: c.path, first: first, values: values, rows: rows, count: counts}
+	if first != nil {
+		how = append(how, first.String())
+	}
+	if values > 1 {
+		how = append(how, fmt.Sprintf("%s values in %s rows differ", thousands(values), thousands(rows)))
+	}
+	if err != nil { // of the numbers of rows
+		how = append(how, err.Error())
+	}
+	if how != nil {
+		return verified{}, differs(c.path, how...)
 	}
 	result := verified{rows: stats.Rows, missing: missing}
 	for _, i := range from {

@@ -10,8 +10,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
@@ -21,7 +21,7 @@ import (
 func checkImages(tb testing.TB, t layouttest.Table, o Options, batch int) {
 	tb.Helper()
 	if t.Refuses(o.Layout) {
-		if _, err := New(io.Discard, t.Schema(), o); !errors.Is(err, sink.ErrUnsupported) {
+		if _, err := New(io.Discard, t.Schema(), o); !errors.Is(err, fault.Usage) {
 			tb.Errorf("found the error %v, expected ErrUnsupported", err)
 		}
 		return
@@ -88,7 +88,7 @@ func TestNegativeSamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = k.Encode(context.Background(), schema.Batch{First: 1, Rows: 2, Columns: [][]byte{{2, 0, 0, 128}}})
-	if want := `layout huggingface: column "x", row 2: found the value -32768, expected 0 to 32767`; err == nil || err.Error() != want {
+	if want := `column x, row 2: layout huggingface: found the value -32768, expected 0 to 32767`; err == nil || err.Error() != want {
 		t.Errorf("found the error %v, expected %s", err, want)
 	}
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/layout"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -143,9 +143,9 @@ func TestUnsupported(t *testing.T) {
 			t.Parallel()
 			s := &schema.Schema{Columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: test.shape}}}
 			_, err := New(&bytes.Buffer{}, s, test.options)
-			var typed *sink.Error
-			if !errors.As(err, &typed) || !errors.Is(err, sink.ErrUnsupported) {
-				t.Errorf("found the error %v, expected a *sink.Error with ErrUnsupported", err)
+			var typed *fault.Error
+			if !errors.As(err, &typed) || !errors.Is(err, fault.Usage) {
+				t.Errorf("found the error %v, expected a fault.Usage", err)
 			}
 		})
 	}

@@ -3,15 +3,14 @@ package arrow
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/sink/layout"
 )
@@ -49,7 +48,7 @@ type Sink struct {
 	blocks       []block // the record batches, for the same
 }
 
-// New starts a file or a stream of s in w. It writes the schema, and the dictionaries. The error is a *sink.Error with sink.ErrUnsupported if the
+// New starts a file or a stream of s in w. It writes the schema, and the dictionaries. The error is fault.Usage if the
 // layout cannot hold one of the columns, if a record is too large for a record batch, or if o asks for a codec or a level that does not exist.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	wanted := compressed.Codec{Name: o.Compression, Level: o.Level}
@@ -80,7 +79,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 }
 
 func unsupported(message string, values ...any) error {
-	return &sink.Error{Format: "arrow", Message: fmt.Sprintf(message, values...), Err: sink.ErrUnsupported}
+	return fault.New(fault.Usage, "arrow: "+message, values...)
 }
 
 // schemaMessage is the message that describes s.

@@ -8,6 +8,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
@@ -124,8 +125,7 @@ func TestCounts(t *testing.T) {
 		{48, 49, true, "found more than 48 rows, expected 48"},
 	} {
 		_, err := run(t, table(test.expected, false), table(test.found, test.hidden), false)
-		count := (*CountError)(nil)
-		if !errors.As(err, &count) || count.Error() != test.want {
+		if !errors.Is(err, fault.Differs) || err.Error() != test.want {
 			t.Errorf("%+v: found %v", test, err)
 		}
 	}
@@ -141,8 +141,7 @@ func TestCountsAndDifferences(t *testing.T) {
 			last := min(test.expected, test.found) - 1
 			found.data[0][last*90_000] ^= 1
 			k, err := run(t, table(test.expected, false), found, false)
-			count := (*CountError)(nil)
-			if !errors.As(err, &count) {
+			if !errors.Is(err, fault.Differs) {
 				t.Errorf("%+v: found %v", test, err)
 				continue
 			}
@@ -172,7 +171,7 @@ func TestCountsOfEmptyRecords(t *testing.T) {
 		if err == nil && test.want == "" {
 			continue
 		}
-		if count := (*CountError)(nil); !errors.As(err, &count) || count.Error() != test.want {
+		if !errors.Is(err, fault.Differs) || err.Error() != test.want {
 			t.Errorf("%+v: found %v, expected %q", test, err, test.want)
 		}
 	}

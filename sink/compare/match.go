@@ -1,16 +1,16 @@
 package compare
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
 // Match finds the counterpart in found of each column of expected: by its name, or the only tensor, or the only scalar, whatever they are called. from
-// and to are the indices of both, as [Pair] takes them. With partial, found may lack columns, whose names are missing, but not all. The error says which
+// and to are the indices of both, as [Pair] takes them. With partial, found may lack columns, whose names are missing, but not all. The error is fault.Differs, and says which
 // columns differ.
 func Match(expected, found []source.Column, partial bool) (from, to []int, missing []string, err error) {
 	taken := map[int]bool{}
@@ -25,15 +25,15 @@ func Match(expected, found []source.Column, partial bool) (from, to []int, missi
 		}
 		switch {
 		case k < 0:
-			return nil, nil, nil, fmt.Errorf("it has no column %s; its columns are %s", e.Name, names(found))
+			return nil, nil, nil, fault.New(fault.Differs, "it has no column %s; its columns are %s", e.Name, names(found))
 		case found[k].Elements() != e.Elements(), len(found[k].Shape) > 1 && len(e.Shape) > 1 && !slices.Equal(found[k].Shape, e.Shape):
-			return nil, nil, nil, fmt.Errorf("column %s has records of the shape %s, expected %s", e.Name, shape(found[k]), shape(e))
+			return nil, nil, nil, fault.New(fault.Differs, "column %s has records of the shape %s, expected %s", e.Name, shape(found[k]), shape(e))
 		}
 		from, to, taken[k] = append(from, i), append(to, k), true
 	}
 	for k, f := range found {
 		if !taken[k] && (!partial || len(from) == 0) {
-			return nil, nil, nil, fmt.Errorf("it has the column %s, which the inputs have not; their columns are %s", f.Name, names(expected))
+			return nil, nil, nil, fault.New(fault.Differs, "it has the column %s, which the inputs have not; their columns are %s", f.Name, names(expected))
 		}
 	}
 	return from, to, missing, nil

@@ -3,28 +3,12 @@ package compare
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 )
-
-// A CountError says that one of two tables has more rows than the other.
-type CountError struct {
-	Found, Expected int64 // rows; −1 for more than the other has
-}
-
-// Error says how many rows were found and expected.
-func (e *CountError) Error() string {
-	switch {
-	case e.Found < 0:
-		return fmt.Sprintf("found more than %d rows, expected %[1]d", e.Expected)
-	case e.Expected < 0:
-		return fmt.Sprintf("found %d rows, expected more", e.Found)
-	}
-	return fmt.Sprintf("found %d rows, expected %d", e.Found, e.Expected)
-}
 
 // pair is two tables side by side.
 type pair struct {
@@ -36,10 +20,10 @@ type pair struct {
 }
 
 // Pair puts the columns from of expected and the columns to of found side by side. Their numbers of rows are compared at once where they are known, and at
-// the end, by the Sink, where not; the error is a *CountError. The table closes both.
+// the end, by the Sink, where not; the error is fault.Differs. The table closes both.
 func Pair(expected, found source.Table, from, to []int) (source.Table, error) {
 	if a, b := expected.Rows(), found.Rows(); a >= 0 && b >= 0 && a != b {
-		return nil, &CountError{Found: b, Expected: a}
+		return nil, counts(b, a)
 	}
 	p := &pair{expected: expected, found: found, from: from, to: to}
 	for _, i := range from {
@@ -95,14 +79,25 @@ func (p *pair) Read(ctx context.Context, b *source.Raw) error {
 
 // missing is the error for tables of which the one has n rows, and the other more: the first if found lacks some. known is how many rows one of them is
 // known to have, −1 if neither tells.
-func missing(n int64, lacking bool, known int64) *CountError {
+func missing(n int64, lacking bool, known int64) error {
 	if known <= n {
 		known = -1
 	}
 	if lacking {
-		return &CountError{Found: n, Expected: known}
+		return counts(n, known)
 	}
-	return &CountError{Found: known, Expected: n}
+	return counts(known, n)
+}
+
+// counts is the error for different numbers of rows, −1 for more than the other table has.
+func counts(found, expected int64) error {
+	switch {
+	case found < 0:
+		return fault.New(fault.Differs, "found more than %d rows, expected %[1]d", expected)
+	case expected < 0:
+		return fault.New(fault.Differs, "found %d rows, expected more", found)
+	}
+	return fault.New(fault.Differs, "found %d rows, expected %d", found, expected)
 }
 
 func (p *pair) Decode(b *source.Raw) error {

@@ -59,7 +59,7 @@ type tally struct {
 	first       *Difference
 }
 
-// Encode compares b: see sink.Sink. The step fails with a *CountError if one of the tables has ended in it.
+// Encode compares b: see sink.Sink. The step fails with fault.Differs if one of the tables has ended in it.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
 	var t tally
 	expected, found := s.rowsOf(b)

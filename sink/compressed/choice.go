@@ -1,8 +1,9 @@
 package compressed
 
 import (
-	"fmt"
 	"strings"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // A Choice is a row of a format's table of codecs: what its data can be compressed with. The first of a table is the default.
@@ -21,7 +22,7 @@ func Names[T any](table []Choice[T]) []string {
 	return names
 }
 
-// Find makes what c asks for; an empty name asks for the first of table. The error is ErrCodec, and lists what there is.
+// Find makes what c asks for; an empty name asks for the first of table. The error is and lists what there is.
 func Find[T any](table []Choice[T], c Codec) (found T, err error) {
 	if c.Name == "" {
 		c.Name = table[0].Name
@@ -34,9 +35,9 @@ func Find[T any](table []Choice[T], c Codec) (found T, err error) {
 			return choice.Make(c.Level), nil
 		}
 		if choice.MaxLevel == 0 {
-			return found, fmt.Errorf("%w: %s has no levels, found %d", ErrCodec, c.Name, c.Level)
+			return found, fault.New(fault.Usage, "no such compression: %s has no levels, found %d", c.Name, c.Level)
 		}
-		return found, fmt.Errorf("%w: level %d of %s, expected 1 to %d, or 0 for the default", ErrCodec, c.Level, c.Name, choice.MaxLevel)
+		return found, fault.New(fault.Usage, "no such compression: level %d of %s, expected 1 to %d, or 0 for the default", c.Level, c.Name, choice.MaxLevel)
 	}
-	return found, fmt.Errorf("%w: %q, expected one of %s", ErrCodec, c.Name, strings.Join(Names(table), ", "))
+	return found, fault.New(fault.Usage, "no such compression: %q, expected one of %s", c.Name, strings.Join(Names(table), ", "))
 }

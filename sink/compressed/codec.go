@@ -1,12 +1,8 @@
 package compressed
 
 import (
-	"errors"
 	"io"
 )
-
-// ErrCodec is the sentinel for a codec or a level that does not exist: a mistake in the call.
-var ErrCodec = errors.New("no such compression")
 
 // A Codec names a way of compressing. Its zero writes plain data.
 type Codec struct {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -74,7 +74,7 @@ func TestClassesRefused(t *testing.T) {
 	s := &schema.Schema{Rows: 1, Columns: []source.Column{{Name: "label", DType: idx.Int16, Classes: []string{"a"}}}}
 	s.Classes = schema.NewClasses(s, 0)
 	for _, style := range []string{"pjreddie", "matrix"} {
-		if _, err := New(io.Discard, s, Options{Style: style}); !errors.Is(err, sink.ErrUnsupported) {
+		if _, err := New(io.Discard, s, Options{Style: style}); !errors.Is(err, fault.Usage) {
 			t.Errorf("%s: found %v, expected ErrUnsupported", style, err)
 		}
 	}
@@ -89,7 +89,7 @@ func TestClassesRefused(t *testing.T) {
 	}
 	huge := &schema.Schema{Rows: 1, Columns: []source.Column{{Name: "label", DType: idx.Uint8, Classes: []string{strings.Repeat("a", pieceSize+1)}}}}
 	huge.Classes = schema.NewClasses(huge, 0)
-	if _, err := New(io.Discard, huge, Options{}); !errors.Is(err, sink.ErrUnsupported) {
+	if _, err := New(io.Discard, huge, Options{}); !errors.Is(err, fault.Usage) {
 		t.Errorf("a huge name: found %v, expected ErrUnsupported", err)
 	}
 }

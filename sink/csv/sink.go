@@ -37,7 +37,7 @@ type Sink struct {
 	begun bool // a batch, or the header alone, is written
 }
 
-// New returns a sink for tables of the schema s. Nothing is written to w before the first step. It fails with a *sink.Error for a
+// New returns a sink for tables of the schema s. Nothing is written to w before the first step. It fails with fault.Usage for a
 // style or separator that there is not, for a table whose records all have no elements, for more than one column in the style matrix, and for class
 // names in a style without a header.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/compressed"
@@ -130,10 +131,10 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var refused *sink.Error
+			var refused *fault.Error
 			_, err := New(io.Discard, &schema.Schema{Columns: test.columns, Rows: 1}, test.options)
-			if !errors.As(err, &refused) || !errors.Is(err, sink.ErrUnsupported) || refused.Format != "csv" || refused.Hint() == "" {
-				t.Errorf("got %v, want a *sink.Error that says unsupported, with a hint", err)
+			if !errors.As(err, &refused) || !errors.Is(err, fault.Usage) || !strings.HasPrefix(refused.Msg, "csv: ") || refused.Hint == "" {
+				t.Errorf("got %v, want a *fault.Error that says unsupported, with a hint", err)
 			}
 		})
 	}

@@ -1,12 +1,11 @@
 package csv
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 )
 
@@ -58,7 +57,7 @@ func HasHeader(name string) bool {
 
 // unsupported is the error for what CSV, or a style of it, has no place for.
 func unsupported(advice, format string, args ...any) error {
-	return &sink.Error{Format: "csv", Message: fmt.Sprintf(format, args...), Advice: advice, Err: sink.ErrUnsupported}
+	return fault.New(fault.Usage, "csv: "+format, args...).WithHint("%s", advice)
 }
 
 // An elementName appends the name of element i, in C order, of a record of the tensor column c. alone says that no other column is a tensor.

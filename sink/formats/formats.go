@@ -82,7 +82,7 @@ func All() []Format {
 	}
 }
 
-// Open makes the sink of f for tables of the schema s. The error is a *sink.Error if f cannot hold them.
+// Open makes the sink of f for tables of the schema s. The error is fault.Usage if f cannot hold them.
 func (f Format) Open(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
 	return f.open(out, s, o)
 }

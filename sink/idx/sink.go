@@ -7,8 +7,8 @@ import (
 	"math"
 	"sync"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -34,7 +34,7 @@ type Sink struct {
 	rows   int64  // written so far
 }
 
-// New returns a sink for tables of the schema s. Nothing is written to w before the first step. It fails with a *sink.Error if the number of
+// New returns a sink for tables of the schema s. Nothing is written to w before the first step. It fails with fault.Usage if the number of
 // rows is not known, or if the header has no place for the dimensions.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if o.Column < 0 || o.Column >= len(s.Columns) {
@@ -56,14 +56,12 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 // newHeader returns the bytes of the header for rows records of c.
 func newHeader(c source.Column, rows int64) ([]byte, error) {
 	if rows < 0 {
-		return nil, &sink.Error{Format: "idx", Err: sink.ErrRowsUnknown,
-			Message: "the header counts the rows, and this input tells their number only at its end",
-			Advice:  "write Parquet or Arrow first, and convert that file"}
+		return nil, fault.New(fault.Usage, "idx: the header counts the rows, and this input tells their number only at its end").
+			WithHint("write Parquet or Arrow first, and convert that file")
 	}
 	if rows > math.MaxUint32 {
-		return nil, &sink.Error{Format: "idx", Err: sink.ErrUnsupported,
-			Message: fmt.Sprintf("found %d rows, expected at most %d", rows, uint32(math.MaxUint32)),
-			Advice:  "take a part of them with --rows"}
+		return nil, fault.New(fault.Usage, "idx: found %d rows, expected at most %d", rows, uint32(math.MaxUint32)).
+			WithHint("take a part of them with --rows")
 	}
 	h := idx.Header{DType: c.DType, Dims: []int64{rows}}
 	for _, d := range c.Shape {
@@ -71,7 +69,7 @@ func newHeader(c source.Column, rows int64) ([]byte, error) {
 	}
 	header, err := h.AppendBinary(nil)
 	if err != nil {
-		return nil, &sink.Error{Format: "idx", Message: fmt.Sprintf("column %q: %v", c.Name, err), Err: sink.ErrUnsupported}
+		return nil, fault.New(fault.Usage, "idx: column %q: %v", c.Name, err)
 	}
 	return header, nil
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/compressed"
@@ -171,16 +172,16 @@ func TestRefusals(t *testing.T) {
 		shape []int
 		want  error
 	}{
-		"rows unknown":  {-1, nil, sink.ErrRowsUnknown},
-		"too many rows": {math.MaxUint32 + 1, nil, sink.ErrUnsupported},
-		"rank 256":      {1, slices.Repeat([]int{1}, 255), sink.ErrUnsupported},
+		"rows unknown":  {-1, nil, fault.Usage},
+		"too many rows": {math.MaxUint32 + 1, nil, fault.Usage},
+		"rank 256":      {1, slices.Repeat([]int{1}, 255), fault.Usage},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := &schema.Schema{Rows: test.rows, Columns: []source.Column{{Name: "data", DType: idx.Uint8, Shape: test.shape}}}
-			var refused *sink.Error
+			var refused *fault.Error
 			if _, err := New(io.Discard, s, Options{}); !errors.As(err, &refused) || !errors.Is(err, test.want) {
-				t.Errorf("got %v, want a *sink.Error that is %q", err, test.want)
+				t.Errorf("got %v, want a *fault.Error that is %q", err, test.want)
 			}
 		})
 	}

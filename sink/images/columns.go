@@ -5,8 +5,8 @@ import (
 	"math"
 	"strings"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 )
 
@@ -15,7 +15,7 @@ const AdviceOther = "convert to Parquet, Arrow or CSV instead, or to npy"
 
 // Unsupported is the error of the sink for format about what makes no PNG files.
 func Unsupported(format, advice, message string, args ...any) error {
-	return &sink.Error{Format: format, Message: fmt.Sprintf(message, args...), Advice: advice, Err: sink.ErrUnsupported}
+	return fault.New(fault.Usage, "%s: %s", format, fmt.Sprintf(message, args...)).WithHint("%s", advice)
 }
 
 // Columns are those of a table of images, by their indices in the schema.

@@ -10,6 +10,6 @@
 // The images are the only column whose records have two dimensions or more. Which column is the label, if any,
 // [schema.Schema.Label] tells.
 //
-// Whatever makes no PNG files is refused with a *sink.Error that says what would do: ErrUnsupported for a column, ErrValue for a
+// Whatever makes no PNG files is refused with a fault that says what would do: Usage for a column, Unsupported for a
 // value. The invariant: the file of a row depends on that row, the column and the order of the channels alone.
 package images

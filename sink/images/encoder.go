@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/idxport/idxport/fault"
 	codec "github.com/idxport/idxport/png"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 )
 
@@ -40,10 +40,10 @@ func (e *Encoder) MaxSize() int { return e.png.MaxSize() }
 
 // BadValue is the error of the sink for format about a value in the column of that name that it cannot hold.
 func BadValue(format, advice, column string, row int64, message string, args ...any) error {
-	return &sink.Error{Format: format, Message: fmt.Sprintf("column %q, row %d: ", column, row) + fmt.Sprintf(message, args...), Advice: advice, Err: sink.ErrValue}
+	return fault.New(fault.Unsupported, "%s: %s", format, fmt.Sprintf(message, args...)).InColumn(column).InRow(row).WithHint("%s", advice)
 }
 
-// Check is the error for the first sample of data, records from row first of the table on, that is negative: a *sink.Error with ErrValue.
+// Check is the error for the first sample of data, records from row first of the table on, that is negative: fault.Unsupported.
 func (m Image) Check(data []byte, first int64) error {
 	if m.Depth < 16 {
 		return nil

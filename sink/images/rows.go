@@ -3,17 +3,16 @@ package images
 import (
 	"strconv"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 )
 
 // RowDigits is the number of digits in the names of files that are called after their rows: those of the source's last row, so that names do not
-// depend on the rows that are converted. The error is ErrRowsUnknown if only the end can tell.
+// depend on the rows that are converted. The error is fault.Usage if only the end can tell.
 func RowDigits(format string, s *schema.Schema) (int, error) {
 	if s.Source < 0 {
-		return 0, &sink.Error{Format: format, Err: sink.ErrRowsUnknown,
-			Message: "file names have as many digits as the number of rows, and this input tells that only at its end",
-			Advice:  "write Parquet or Arrow first, and convert that file"}
+		return 0, fault.New(fault.Usage, "%s: file names have as many digits as the number of rows, and this input tells that only at its end", format).
+			WithHint("write Parquet or Arrow first, and convert that file")
 	}
 	return Digits(s.Source - 1), nil
 }

@@ -2,7 +2,6 @@ package layout
 
 import (
 	"encoding/binary"
-	"fmt"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -11,7 +10,6 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 )
 
@@ -24,12 +22,8 @@ const maxColumns = 4096
 func columns(c source.Column, alone bool) ([]Column, error) {
 	n, size := c.Elements(), c.DType.Size()
 	if n > maxColumns {
-		return nil, &sink.Error{
-			Format:  "layout columns",
-			Message: fmt.Sprintf("a record of column %s has %d elements, expected at most %d", c.Name, n, maxColumns),
-			Advice:  "use the layout list, which has one column for all elements",
-			Err:     sink.ErrUnsupported,
-		}
+		return nil, refuse("columns", "use the layout list, which has one column for all elements",
+			"a record of column %s has %d elements, expected at most %d", c.Name, n, maxColumns)
 	}
 	kind, metadata := schema.ElementType(c.DType), schema.FieldMetadata(c)
 	made := make([]Column, n)
@@ -63,22 +57,12 @@ func columns(c source.Column, alone bool) ([]Column, error) {
 // checkNames refuses columns of which there are none, or two of one name: readers find a column by its name.
 func checkNames(all []Column) error {
 	if len(all) == 0 {
-		return &sink.Error{
-			Format:  "layout columns",
-			Message: "no column has elements, expected at least one",
-			Advice:  "use the layout list, which keeps empty records",
-			Err:     sink.ErrUnsupported,
-		}
+		return refuse("columns", "use the layout list, which keeps empty records", "no column has elements, expected at least one")
 	}
 	seen := make(map[string]bool, len(all))
 	for _, column := range all {
 		if seen[column.Field.Name] {
-			return &sink.Error{
-				Format:  "layout columns",
-				Message: fmt.Sprintf("two columns would have the name %s, expected different names", column.Field.Name),
-				Advice:  "give the inputs other names, as in NAME=FILE",
-				Err:     sink.ErrUnsupported,
-			}
+			return refuse("columns", "give the inputs other names, as in NAME=FILE", "two columns would have the name %s, expected different names", column.Field.Name)
 		}
 		seen[column.Field.Name] = true
 	}

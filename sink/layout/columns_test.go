@@ -10,8 +10,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -87,9 +87,9 @@ func TestColumnsRefuse(t *testing.T) {
 				}
 				return
 			}
-			var typed *sink.Error
-			if !errors.As(err, &typed) || !errors.Is(err, sink.ErrUnsupported) || typed.Hint() == "" || !strings.Contains(err.Error(), test.message) {
-				t.Errorf("found the error %v, expected a *sink.Error with a hint that says %q", err, test.message)
+			var typed *fault.Error
+			if !errors.As(err, &typed) || !errors.Is(err, fault.Usage) || typed.Hint == "" || !strings.Contains(err.Error(), test.message) {
+				t.Errorf("found the error %v, expected a *fault.Error with a hint that says %q", err, test.message)
 			}
 		})
 	}

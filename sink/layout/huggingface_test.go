@@ -11,8 +11,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
@@ -96,8 +96,8 @@ func TestHuggingFaceRefusesNegativeValues(t *testing.T) {
 		t.Errorf("found the error %v for 0 and 32767, expected none", err)
 	}
 	err := column.Check([]byte{0, 0, 0, 0, 1, 0, 255, 255}, 40)
-	var typed *sink.Error
-	if !errors.As(err, &typed) || !errors.Is(err, sink.ErrValue) || !strings.Contains(err.Error(), "row 41: found the value -1, expected 0 to 32767") {
+	var typed *fault.Error
+	if !errors.As(err, &typed) || !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "row 41: layout huggingface: found the value -1, expected 0 to 32767") {
 		t.Errorf("found the error %v, expected one about -1 in row 41", err)
 	}
 }

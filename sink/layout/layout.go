@@ -10,7 +10,6 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -25,7 +24,7 @@ type Layout struct {
 	Title string // what it is, for help texts
 	// Readers are those that it is made for, for help texts.
 	Readers string
-	// tensor represents one column of rank 2 or more. A layout that cannot returns a *sink.Error. Column.Source is set by the caller.
+	// tensor represents one column of rank 2 or more. A layout that cannot returns fault.Usage. Column.Source is set by the caller.
 	tensor func(c source.Column) ([]Column, error)
 	// picture does the same, in place of tensor, for a layout of images whose samples are of one of dtypes.
 	picture func(c source.Column, m images.Image) ([]Column, error)
@@ -101,7 +100,7 @@ type Column struct {
 	Data func(data []byte, rows int) arrow.ArrayData
 	// Made is about the most bytes of a row that Data makes, beside the batch's own; a few for a whole batch do not count.
 	Made int
-	// Check refuses data, records of the source column from row first of the table on, if the layout cannot hold their values, with a *sink.Error. It is
+	// Check refuses data, records of the source column from row first of the table on, if the layout cannot hold their values, with a fault. It is
 	// called before Data and Values. Nil: it can hold all.
 	Check func(data []byte, first int64) error
 	// Elements are the nodes of the column in a Parquet schema, depth first; Leaves are those of them that hold values, in the same order.
@@ -143,7 +142,7 @@ type Leaf struct {
 	Values func(data []byte, rows int) []byte
 }
 
-// Columns represents all columns of s, in their order. The error is a *sink.Error if the layout cannot hold one of them.
+// Columns represents all columns of s, in their order. The error is fault.Usage if the layout cannot hold one of them.
 func (l Layout) Columns(s *schema.Schema) ([]Column, error) {
 	var all []Column
 	if s.Classes != nil {
@@ -242,11 +241,7 @@ func Schema(s *schema.Schema, columns []Column) *arrow.Schema {
 
 // tooLarge is the error for a record with more elements or bytes than a layout can count.
 func tooLarge(layout string, c source.Column, n int, unit string) error {
-	return &sink.Error{
-		Format:  "layout " + layout,
-		Message: fmt.Sprintf("a record of column %s has %d %s, expected at most 2147483647", c.Name, n, unit),
-		Err:     sink.ErrUnsupported,
-	}
+	return refuse(layout, "", "a record of column %s has %d %s, expected at most 2147483647", c.Name, n, unit)
 }
 
 // identity is Leaf.Values where a batch's bytes are the values.

@@ -11,8 +11,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -214,9 +214,9 @@ func TestTooLarge(t *testing.T) {
 		l, _ := Get(name)
 		s := &schema.Schema{Columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: []int{math.MaxInt32, 2}}}}
 		_, err := l.Columns(s)
-		var typed *sink.Error
-		if !errors.As(err, &typed) || !errors.Is(err, sink.ErrUnsupported) {
-			t.Errorf("%s: found the error %v, expected a *sink.Error with ErrUnsupported", name, err)
+		var typed *fault.Error
+		if !errors.As(err, &typed) || !errors.Is(err, fault.Usage) {
+			t.Errorf("%s: found the error %v, expected a fault.Usage", name, err)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -12,7 +11,6 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 )
 
@@ -24,12 +22,8 @@ const maxNested = 16
 func nested(c source.Column) ([]Column, error) {
 	depth, n := len(c.Shape), c.Elements()
 	if depth > maxNested {
-		return nil, &sink.Error{
-			Format:  "layout nested",
-			Message: fmt.Sprintf("a record of column %s has %d dimensions, expected at most %d", c.Name, depth, maxNested),
-			Advice:  "use the layout list, which has one list for all dimensions",
-			Err:     sink.ErrUnsupported,
-		}
+		return nil, refuse("nested", "use the layout list, which has one list for all dimensions",
+			"a record of column %s has %d dimensions, expected at most %d", c.Name, depth, maxNested)
 	}
 	if depth == 1 || n == 0 || n > math.MaxInt32 {
 		return listOf("nested", c)

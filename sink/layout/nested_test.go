@@ -12,8 +12,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -154,8 +154,8 @@ func TestNestedLimit(t *testing.T) {
 	for dimensions, supported := range map[int]bool{16: true, 17: false, 254: false} {
 		shape := slices.Repeat([]int{1}, dimensions)
 		_, err := l.Columns(&schema.Schema{Columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: shape}}})
-		var typed *sink.Error
-		if supported && err != nil || !supported && (!errors.As(err, &typed) || typed.Hint() == "" || !errors.Is(err, sink.ErrUnsupported)) {
+		var typed *fault.Error
+		if supported && err != nil || !supported && (!errors.As(err, &typed) || typed.Hint == "" || !errors.Is(err, fault.Usage)) {
 			t.Errorf("%d dimensions: found the error %v; expected one with a hint: %v", dimensions, err, !supported)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -112,13 +112,13 @@ func TestImageLayoutsRefuse(t *testing.T) {
 			test.column.Name = "x"
 			l, _ := Get(layout)
 			_, err := l.Columns(&schema.Schema{Columns: []source.Column{test.column}})
-			var typed *sink.Error
-			if !errors.As(err, &typed) || !errors.Is(err, sink.ErrUnsupported) {
-				t.Errorf("%s, %s: found the error %v, expected a *sink.Error with ErrUnsupported", layout, name, err)
+			var typed *fault.Error
+			if !errors.As(err, &typed) || !errors.Is(err, fault.Usage) {
+				t.Errorf("%s, %s: found the error %v, expected a fault.Usage", layout, name, err)
 				continue
 			}
-			if !strings.Contains(err.Error(), test.message) || !strings.Contains(typed.Hint(), test.hint) {
-				t.Errorf("%s, %s: found %q with the hint %q, expected %q and %q", layout, name, err, typed.Hint(), test.message, test.hint)
+			if !strings.Contains(err.Error(), test.message) || !strings.Contains(typed.Hint, test.hint) {
+				t.Errorf("%s, %s: found %q with the hint %q, expected %q and %q", layout, name, err, typed.Hint, test.message, test.hint)
 			}
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -45,14 +45,12 @@ func descr(d idx.DType) string {
 // newHeader returns the bytes of the header for rows records of c.
 func newHeader(c source.Column, rows int64) ([]byte, error) {
 	if rows < 0 {
-		return nil, &sink.Error{Format: format, Err: sink.ErrRowsUnknown,
-			Message: "the header counts the rows, and this input tells their number only at its end",
-			Advice:  "write Parquet or Arrow first, and convert that file"}
+		return nil, fault.New(fault.Usage, "%s: the header counts the rows, and this input tells their number only at its end", format).
+			WithHint("write Parquet or Arrow first, and convert that file")
 	}
 	if dims := 1 + len(c.Shape); dims > maxDims {
-		return nil, &sink.Error{Format: format, Err: sink.ErrUnsupported,
-			Message: fmt.Sprintf("column %q: found %d dimensions, expected at most the %d that NumPy reads", c.Name, dims, maxDims),
-			Advice:  "give it fewer with --reshape"}
+		return nil, fault.New(fault.Usage, "%s: column %q: found %d dimensions, expected at most the %d that NumPy reads", format, c.Name, dims, maxDims).
+			WithHint("give it fewer with --reshape")
 	}
 	var text strings.Builder
 	count := fmt.Sprint(rows)

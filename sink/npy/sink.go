@@ -30,7 +30,7 @@ type Sink struct {
 
 var _ sink.Sink = (*Sink)(nil)
 
-// New returns a sink for tables of the schema s. Nothing is written to w before the first step. It fails with a *sink.Error if the number of
+// New returns a sink for tables of the schema s. Nothing is written to w before the first step. It fails with fault.Usage if the number of
 // rows is not known, or if NumPy has no arrays of so many dimensions.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if o.Column < 0 || o.Column >= len(s.Columns) {

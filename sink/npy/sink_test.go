@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
@@ -108,15 +109,15 @@ func TestRefusals(t *testing.T) {
 		shape []int
 		want  error
 	}{
-		"rows unknown":        {-1, nil, sink.ErrRowsUnknown},
-		"too many dimensions": {1, slices.Repeat([]int{1}, 32), sink.ErrUnsupported},
+		"rows unknown":        {-1, nil, fault.Usage},
+		"too many dimensions": {1, slices.Repeat([]int{1}, 32), fault.Usage},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := &schema.Schema{Rows: test.rows, Columns: []source.Column{{Name: "data", DType: idx.Uint8, Shape: test.shape}}}
-			var refused *sink.Error
-			if _, err := New(io.Discard, s, Options{}); !errors.As(err, &refused) || !errors.Is(err, test.want) || refused.Hint() == "" {
-				t.Errorf("found %v, expected a *sink.Error that is %q, with a hint", err, test.want)
+			var refused *fault.Error
+			if _, err := New(io.Discard, s, Options{}); !errors.As(err, &refused) || !errors.Is(err, test.want) || refused.Hint == "" {
+				t.Errorf("found %v, expected a *fault.Error that is %q, with a hint", err, test.want)
 			}
 		})
 	}

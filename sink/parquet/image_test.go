@@ -9,7 +9,7 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
@@ -45,7 +45,7 @@ func rowsOf(tb testing.TB, f *pq.File) []pq.Row {
 func checkImages(tb testing.TB, t layouttest.Table, o Options, batch int) *pq.File {
 	tb.Helper()
 	if t.Refuses(o.Layout) {
-		if _, err := New(io.Discard, t.Schema(), o); !errors.Is(err, sink.ErrUnsupported) {
+		if _, err := New(io.Discard, t.Schema(), o); !errors.Is(err, fault.Usage) {
 			tb.Errorf("found the error %v, expected ErrUnsupported", err)
 		}
 		return nil

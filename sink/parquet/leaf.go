@@ -3,13 +3,11 @@ package parquet
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"math"
 
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/layout"
 )
 
@@ -60,11 +58,7 @@ func plainSize(l layout.Leaf) int {
 func (l *leaf) check(s *schema.Schema) error {
 	const room = 1 << 24 // for the levels' lengths, and for data that grows when it is compressed
 	if size := l.bodySize(s.BatchRows()); size > math.MaxInt32-room {
-		return &sink.Error{
-			Format:  "parquet",
-			Message: fmt.Sprintf("a page of column %s would have %d bytes, expected less than 2 GiB", s.Columns[l.source].Name, size),
-			Err:     sink.ErrUnsupported,
-		}
+		return unsupported("a page of column %s would have %d bytes, expected less than 2 GiB", s.Columns[l.source].Name, size)
 	}
 	return nil
 }

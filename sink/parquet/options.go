@@ -1,7 +1,6 @@
 package parquet
 
 import (
-	"fmt"
 	"math"
 	"sync"
 
@@ -11,7 +10,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
 
-	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/sink/compressed"
 )
 
@@ -61,7 +60,7 @@ func (o Options) codec() compressed.Codec {
 }
 
 func unsupported(message string, values ...any) error {
-	return &sink.Error{Format: "parquet", Message: fmt.Sprintf(message, values...), Err: sink.ErrUnsupported}
+	return fault.New(fault.Usage, "parquet: "+message, values...)
 }
 
 func newGzip(level int) codec {

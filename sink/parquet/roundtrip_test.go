@@ -12,8 +12,8 @@ import (
 
 	pq "github.com/parquet-go/parquet-go"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/layout"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -92,7 +92,7 @@ func TestCodecs(t *testing.T) {
 					o := Options{Compression: codec, Level: level}
 					written := layouttest.Random(700, source.Column{Name: "image", DType: d, Shape: []int{7, 9}}, source.Column{Name: "label", DType: d})
 					if level > 0 && (codec == "none" || codec == "snappy") {
-						if _, err := New(&bytes.Buffer{}, written.Schema(), o); !errors.Is(err, sink.ErrUnsupported) {
+						if _, err := New(&bytes.Buffer{}, written.Schema(), o); !errors.Is(err, fault.Usage) {
 							t.Errorf("found the error %v, expected ErrUnsupported: there are no levels", err)
 						}
 						return
@@ -165,9 +165,9 @@ func TestUnsupported(t *testing.T) {
 				test.column.DType = idx.Uint8
 			}
 			_, err := New(&bytes.Buffer{}, &schema.Schema{Columns: []source.Column{test.column}}, test.options)
-			var typed *sink.Error
-			if !errors.As(err, &typed) || !errors.Is(err, sink.ErrUnsupported) {
-				t.Errorf("found the error %v, expected a *sink.Error with ErrUnsupported", err)
+			var typed *fault.Error
+			if !errors.As(err, &typed) || !errors.Is(err, fault.Usage) {
+				t.Errorf("found the error %v, expected a fault.Usage", err)
 			}
 		})
 	}

@@ -41,7 +41,7 @@ type Sink struct {
 	indexes     []chunkIndex // of all chunks, row group by row group
 }
 
-// New starts a file of s in w. It writes a few bytes. The error is a *sink.Error with sink.ErrUnsupported if the layout cannot hold
+// New starts a file of s in w. It writes a few bytes. The error is fault.Usage if the layout cannot hold
 // one of the columns, if a record is too large for a page, or if o asks for a codec or a level that does not exist.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	codec, err := compressed.Find(codecs(), o.codec())

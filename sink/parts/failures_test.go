@@ -7,6 +7,7 @@ import (
 	"io"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/csv"
@@ -116,7 +117,7 @@ func TestTooManyParts(t *testing.T) {
 		if err == nil {
 			err = step()
 		}
-		if last := row == parts.MaxParts; last != errors.Is(err, sink.ErrUnsupported) || !last && err != nil {
+		if last := row == parts.MaxParts; last != errors.Is(err, fault.Usage) || !last && err != nil {
 			t.Fatalf("row %d: found %v", row, err)
 		}
 	}

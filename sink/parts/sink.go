@@ -8,6 +8,7 @@ import (
 	"hash"
 	"io"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/publish"
@@ -46,12 +47,11 @@ type Sink struct {
 }
 
 // New returns a sink that writes files into folder, for tables of the schema s. open makes the sink of the first file, which then goes on in the
-// others. New fails with a *sink.Error if that cannot be split, or if there would be more than MaxParts files.
+// others. New fails with fault.Usage if that cannot be split, or if there would be more than MaxParts files.
 func New(folder *publish.Class, s *schema.Schema, o Options, open func(w io.Writer) (sink.Sink, error)) (*Sink, error) {
 	if o.Rows > 0 && s.Rows > 0 && (s.Rows-1)/o.Rows >= MaxParts {
-		return nil, &sink.Error{Format: "parts", Err: sink.ErrUnsupported,
-			Message: fmt.Sprintf("%d rows in files of %d are %d files, expected at most %d", s.Rows, o.Rows, (s.Rows-1)/o.Rows+1, MaxParts),
-			Advice:  fmt.Sprintf("take at least %d rows for a file", (s.Rows-1)/MaxParts+1)}
+		return nil, fault.New(fault.Usage, "parts: %d rows in files of %d are %d files, expected at most %d", s.Rows, o.Rows, (s.Rows-1)/o.Rows+1, MaxParts).
+			WithHint("take at least %d rows for a file", (s.Rows-1)/MaxParts+1)
 	}
 	made := &Sink{folder: folder, options: o}
 	w, err := made.begin()
@@ -64,7 +64,7 @@ func New(folder *publish.Class, s *schema.Schema, o Options, open func(w io.Writ
 	}
 	splitter, ok := inner.(sink.Splitter)
 	if !ok {
-		return nil, &sink.Error{Format: "parts", Err: sink.ErrUnsupported, Message: "the format cannot be split over files"}
+		return nil, fault.New(fault.Usage, "parts: the format cannot be split over files")
 	}
 	made.inner = splitter
 	return made, nil
@@ -120,8 +120,7 @@ func (s *Sink) append(step func() error, rows int64) error {
 	full := s.options.Rows > 0 && last.Rows+rows > s.options.Rows || s.options.Size > 0 && last.file.Count()+s.inner.Held() >= s.options.Size
 	if full && last.Rows > 0 {
 		if len(s.parts) == MaxParts {
-			return &sink.Error{Format: "parts", Err: sink.ErrUnsupported, Message: fmt.Sprintf("found rows for more than %d files", MaxParts),
-				Advice: "take more rows or bytes for a file"}
+			return fault.New(fault.Usage, "parts: found rows for more than %d files", MaxParts).WithHint("take more rows or bytes for a file")
 		}
 		w, err := s.begin()
 		if err != nil {

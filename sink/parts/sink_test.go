@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/csv"
@@ -225,13 +226,13 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	s, _ := numbers(0, 200_001, 1<<16)
 	class, _ := newFolder(t)
-	found := (*sink.Error)(nil)
+	found := (*fault.Error)(nil)
 	_, err := parts.New(class, s, parts.Options{Rows: 2, Stem: "part"}, openCSV(s))
-	if !errors.As(err, &found) || !strings.Contains(found.Message, "100001 files") || !strings.Contains(found.Advice, "3 rows") {
+	if !errors.As(err, &found) || !strings.Contains(found.Msg, "100001 files") || !strings.Contains(found.Hint, "3 rows") {
 		t.Errorf("found %v, expected advice to take 3 rows", err)
 	}
 	_, err = parts.New(class, s, parts.Options{Rows: 3, Stem: "b"}, func(w io.Writer) (sink.Sink, error) { return npy.New(w, s, npy.Options{}) })
-	if !errors.Is(err, sink.ErrUnsupported) {
-		t.Errorf("found %v, expected %v", err, sink.ErrUnsupported)
+	if !errors.Is(err, fault.Usage) {
+		t.Errorf("found %v, expected %v", err, fault.Usage)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/source"
 )
@@ -60,7 +61,7 @@ func (b *bucket) visible(ctx context.Context) ([]string, error) { return b.list(
 func (b *bucket) list(ctx context.Context, prefix string) (names []string, err error) {
 	entries, err := b.store.ReadDir(ctx, prefix+"/")
 	if errors.Is(err, object.ErrNotFound) { // a prefix always exists
-		return nil, fail(object.ErrNoBucket, "make the bucket, or check its name", "%s: the bucket does not exist", b.target.Path)
+		return nil, fail(fault.Refused, "make the bucket, or check its name", "%s: the bucket does not exist", b.target.Path)
 	}
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -70,7 +71,7 @@ func (b *bucket) list(ctx context.Context, prefix string) (names []string, err e
 
 func (b *bucket) check(ctx context.Context, task *Task) error {
 	if task.Upload == nil || task.Upload.Bytes != task.Bytes {
-		return fail(ErrIncomplete, "idxport abort, and begin again", "part %d: its task does not tell of its upload", task.Part)
+		return fail(fault.Refused, "idxport abort, and begin again", "part %d: its task does not tell of its upload", task.Part)
 	}
 	return b.seen(task, b.store.Holds(ctx, source.Under(b.target.Path, task.Name), *task.Upload))
 }
@@ -217,7 +218,7 @@ func (b *bucket) endUploads(ctx context.Context, told bool) error {
 	err := each(ctx, b.parallel(), len(b.target.Parts), func(ctx context.Context, i int) error {
 		task, err := b.plan.Told(ctx, b.target, &b.target.Parts[i])
 		switch {
-		case errors.Is(err, ErrIncomplete): // what it told cannot be read: sweep ends its upload, or a rule of the bucket
+		case errors.Is(err, errUnreadable): // what it told cannot be read: sweep ends its upload, or a rule of the bucket
 			return nil
 		case err != nil || task == nil || task.Upload == nil:
 			return err

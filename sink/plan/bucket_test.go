@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
-	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/test/object/fake"
 )
 
@@ -153,7 +153,7 @@ func TestTwoPlansOfOneTarget(t *testing.T) {
 			switch {
 			case (errA == nil) == (errB == nil), !marked:
 				t.Errorf("found %v and %v, expected that one succeeds", errA, errB)
-			case errA == nil && (partsA != 2 || partsB != 0 || !errors.Is(errB, publish.ErrExists)), errB == nil && (partsA != 0 || partsB != 3 || !errors.Is(errA, publish.ErrExists)):
+			case errA == nil && (partsA != 2 || partsB != 0 || !errors.Is(errB, fault.Exists)), errB == nil && (partsA != 0 || partsB != 3 || !errors.Is(errA, fault.Exists)):
 				t.Errorf("found %d parts of A (%v) and %d of B (%v)", partsA, errA, partsB, errB)
 			}
 		})
@@ -248,7 +248,7 @@ func TestStrangeClaims(t *testing.T) {
 		direct, _ := reach(t, server, nil)
 		p := table(t, direct, 4)
 		server.Put("out/.train.csv.idxport-plan", []byte(text))
-		if _, err := p.Commit(t.Context()); !errors.Is(err, publish.ErrExists) {
+		if _, err := p.Commit(t.Context()); !errors.Is(err, fault.Exists) {
 			t.Errorf("%q: found %v", text, err)
 		}
 		server.Remove("out/.train.csv.idxport-plan")

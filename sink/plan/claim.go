@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/shell"
-	"github.com/idxport/idxport/sink/publish"
 )
 
 // A claim says who is at work on a target.
@@ -75,20 +75,21 @@ func (b *bucket) claim(ctx context.Context, work string) (fresh bool, err error)
 
 // foreign is the error for a target that another plan has claimed.
 func (b *bucket) foreign(c *claim) error {
-	return fail(publish.ErrExists, fmt.Sprintf("let it end, or end it: idxport abort with that plan; %s tells of it", shell.Path(b.claimed())),
+	return fail(fault.Exists, fmt.Sprintf("let it end, or end it: idxport abort with that plan; %s tells of it", shell.Path(b.claimed())),
 		"%s: another plan is at work there: plan_id %q, %s", b.target.Path, c.Plan, c.Work)
 }
 
 // aborted is the error for a commit that met an abort.
 func aborted(t *Target) error {
-	return fail(errAborted, "let it end, or end it: idxport abort; then run the parts again", "%s is being aborted, or was aborted meanwhile", t.Path)
+	return fail(fault.Refused, "let it end, or end it: idxport abort; then run the parts again", "%s is being aborted, or was aborted meanwhile", t.Path).
+		Because(errAborted)
 }
 
 // mine is nil if the claim is that of this abort.
 func (b *bucket) mine(ctx context.Context) error {
 	now, err := b.claimant(ctx)
 	if err == nil && (now == nil || now.Plan != b.plan.ID || now.Run != b.run) {
-		err = fail(publish.ErrExists, "let it end", "%s: another abort is at work there, or has ended", b.target.Path)
+		err = fail(fault.Exists, "let it end", "%s: another abort is at work there, or has ended", b.target.Path)
 	}
 	return err
 }

@@ -3,6 +3,8 @@ package plan
 import (
 	"context"
 	"errors"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // Commit makes the targets appear, once all their parts are there with the sizes and hashes that their tasks told: a folder in one step, objects one after another.
@@ -13,7 +15,7 @@ func (p *Plan) Commit(ctx context.Context) (told [][]Task, err error) {
 		return nil, err
 	}
 	if len(missing) > 0 {
-		return nil, fail(ErrIncomplete, "run them: idxport convert --plan … --part N; idxport status lists them", "%d of %d parts are missing: %s",
+		return nil, fail(fault.Refused, "run them: idxport convert --plan … --part N; idxport status lists them", "%d of %d parts are missing: %s",
 			len(missing), p.Parts(), shortSpec(missing))
 	}
 	told = make([][]Task, len(p.Targets))
@@ -58,7 +60,7 @@ func (p *Plan) checkParts(ctx context.Context, t *Target) ([]Task, error) {
 			return err
 		}
 		if task == nil {
-			return fail(ErrIncomplete, "run it, then commit again", "part %d is not there any more", part.Index)
+			return fail(fault.Refused, "run it, then commit again", "part %d is not there any more", part.Index)
 		}
 		all[i] = *task
 		return at.check(ctx, task)

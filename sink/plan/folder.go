@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/publish"
@@ -75,7 +76,7 @@ func (f *folder) sweep(file string) {
 func (f *folder) put(attempt, file string) error {
 	there := filepath.Join(f.staging, partsFolder, file)
 	err := publish.Take(attempt, there)
-	if errors.Is(err, publish.ErrExists) {
+	if errors.Is(err, fault.Exists) {
 		err = same(there, attempt)
 		_ = os.Remove(attempt) // what remains goes with the staging folder
 	}
@@ -90,7 +91,7 @@ func same(a, b string) error {
 	}
 	y, err := publish.Fingerprint(b)
 	if err == nil && x != y {
-		return fail(ErrDiffers, "run all parts with one version of the program, on the inputs of the plan", "%s is there with other bytes", a)
+		return fail(fault.Refused, "run all parts with one version of the program, on the inputs of the plan", "%s is there with other bytes", a)
 	}
 	return publish.Failure(b, "reading it", err)
 }
@@ -168,14 +169,14 @@ func (f *folder) check(ctx context.Context, task *Task) error {
 		return err
 	}
 	if sum := hex.EncodeToString(h.Sum(nil)); n != task.Bytes || sum != task.SHA256 {
-		return fail(ErrIncomplete, "idxport abort, and begin again", "part %d: found %d bytes with the sha256 %s, expected %d with %s", task.Part, n, sum, task.Bytes, task.SHA256)
+		return fail(fault.Refused, "idxport abort, and begin again", "part %d: found %d bytes with the sha256 %s, expected %d with %s", task.Part, n, sum, task.Bytes, task.SHA256)
 	}
 	return nil
 }
 
 // notThere is the error for a part of which only the task is left, in the folder or object told.
 func notThere(task *Task, told string) error {
-	return fail(ErrIncomplete, fmt.Sprintf("begin again after idxport abort; or remove what tells of it, %s, and run --part %d", shell.Path(told), task.Part),
+	return fail(fault.Refused, fmt.Sprintf("begin again after idxport abort; or remove what tells of it, %s, and run --part %d", shell.Path(told), task.Part),
 		"part %d was made, but is not there any more", task.Part)
 }
 
@@ -193,7 +194,7 @@ func (f *folder) alone(_ context.Context, expected map[string]bool) error {
 	}
 	for _, name := range found {
 		if !expected[name] {
-			return fail(ErrIncomplete, "remove it, or idxport abort and begin again", "%s is no part of the plan", filepath.Join(dir, name))
+			return fail(fault.Refused, "remove it, or idxport abort and begin again", "%s is no part of the plan", filepath.Join(dir, name))
 		}
 	}
 	return nil
@@ -210,7 +211,7 @@ func (f *folder) appear(_ context.Context, tasks []Task) error {
 		expected[task.Name] = true
 	}
 	if !has(there, expected) { // an abort may have come, and attempts that make parts anew
-		return fail(ErrIncomplete, "run its parts again", "%s was aborted meanwhile", f.target)
+		return fail(fault.Refused, "run its parts again", "%s was aborted meanwhile", f.target)
 	}
 	mark, err := os.OpenFile(filepath.Join(dir, success), os.O_WRONLY|os.O_CREATE, 0o666)
 	if err == nil {
@@ -220,17 +221,17 @@ func (f *folder) appear(_ context.Context, tasks []Task) error {
 		err = publish.Take(dir, f.target)
 	}
 	switch {
-	case errors.Is(err, publish.ErrExists):
+	case errors.Is(err, fault.Exists):
 		return taken(f.target)
 	case errors.Is(err, fs.ErrNotExist):
-		return fail(ErrIncomplete, "run its parts again", "%s was aborted meanwhile", f.target)
+		return fail(fault.Refused, "run its parts again", "%s was aborted meanwhile", f.target)
 	}
 	return err
 }
 
 // taken is the error for a target whose name something else has.
 func taken(target string) error {
-	return fail(publish.ErrExists, "move it away, then commit again", "%s is there already, and is not what this plan makes", target)
+	return fail(fault.Exists, "move it away, then commit again", "%s is there already, and is not what this plan makes", target)
 }
 
 func (f *folder) tidy(context.Context) error { return f.clear() }

@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // block is how much of a file is read at a time.
@@ -50,7 +52,7 @@ func (in *Input) Hashed() bool { return in.Column != "" && in.ETag == "" }
 
 // Changed is the error for the input of index i, of which a part is not what it was.
 func (t *Target) Changed(i int, part *Part) error {
-	return fail(ErrInput, "make a new plan", "%s: its header or its rows %d to %d are not those that the plan was made of", t.Inputs[i].Path, part.First, part.Last)
+	return fail(fault.Malformed, "make a new plan", "its header or its rows %d to %d are not those that the plan was made of", part.First, part.Last).In(t.Inputs[i].Path)
 }
 
 // CheckInputs compares the files that a part is made of with what they were when the plan was made: the sizes of all, and the bytes of those that are no columns.
@@ -66,7 +68,7 @@ func (t *Target) CheckInputs(ctx context.Context, part *Part) error {
 			return err
 		}
 		if info.Size() != in.Bytes {
-			return fail(ErrInput, "make a new plan", "%s: found %d bytes, expected the %d that the plan was made of", in.Path, info.Size(), in.Bytes)
+			return fail(fault.Malformed, "make a new plan", "found %d bytes, expected the %d that the plan was made of", info.Size(), in.Bytes).In(in.Path)
 		}
 		if in.Column != "" {
 			continue

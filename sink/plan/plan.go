@@ -16,9 +16,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/shell"
-	"github.com/idxport/idxport/sink/publish"
 )
 
 // What plans say of themselves.
@@ -112,7 +112,7 @@ func (p *Plan) Part(index int) (*Target, *Part, error) {
 		}
 		rest -= len(t.Parts)
 	}
-	return nil, nil, fail(ErrUsage, fmt.Sprintf("parts are counted from 0 to %d", p.Parts()-1), "the plan has no part %d", index)
+	return nil, nil, fail(fault.Usage, fmt.Sprintf("parts are counted from 0 to %d", p.Parts()-1), "the plan has no part %d", index)
 }
 
 // FileName is the name of the file of a part: its number and the plan that it belongs to.
@@ -146,7 +146,7 @@ func (p *Plan) Write(ctx context.Context, path string, overwrite bool) error {
 		return nil // the same but for the time: runs that have begun go on
 	case !overwrite: // refused below, by whoever knows whether it is there
 	case err != nil:
-		return fail(publish.ErrRefused, "name another file, or remove it", "%s is no plan, and is not replaced: %v", path, err)
+		return fail(fault.Refused, "name another file, or remove it", "%s is no plan, and is not replaced: %v", path, err)
 	default:
 		if err := old.unmade(ctx, path); err != nil {
 			return err
@@ -162,17 +162,17 @@ func (p *Plan) Write(ctx context.Context, path string, overwrite bool) error {
 func (p *Plan) checkText() error {
 	for _, t := range p.Targets {
 		if !utf8.ValidString(t.Path) {
-			return fail(ErrUsage, "give the output another name", "%s: found a name that is not UTF-8, which a plan cannot hold", t.Path)
+			return fail(fault.Usage, "give the output another name", "found a name that is not UTF-8, which a plan cannot hold").In(t.Path)
 		}
 		for _, in := range t.Inputs {
 			if !utf8.ValidString(in.Path + in.Column) {
-				return fail(ErrUsage, "give it another name: ln -s "+shell.Path(in.Path)+" NAME.idx", "%s: found a name that is not UTF-8, which a plan cannot hold", in.Path)
+				return fail(fault.Usage, "give it another name: ln -s "+shell.Path(in.Path)+" NAME.idx", "found a name that is not UTF-8, which a plan cannot hold").In(in.Path)
 			}
 		}
 	}
 	for _, arg := range p.Arguments {
 		if !utf8.ValidString(arg) {
-			return fail(ErrUsage, "write it in UTF-8", "%s: found a value that is not UTF-8, which a plan cannot hold", arg)
+			return fail(fault.Usage, "write it in UTF-8", "%s: found a value that is not UTF-8, which a plan cannot hold", arg)
 		}
 	}
 	return nil
@@ -190,7 +190,7 @@ func (p *Plan) unmade(ctx context.Context, path string) error {
 			return err
 		}
 		if begun {
-			return fail(publish.ErrExists, "idxport abort with it first, or commit it", "%s: parts of the plan that is there were made", path)
+			return fail(fault.Exists, "idxport abort with it first, or commit it", "parts of the plan that is there were made").In(path)
 		}
 	}
 	return nil
@@ -214,17 +214,17 @@ func read(ctx context.Context, objects *object.Store, path string) (*Plan, error
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(p); err != nil {
-		return nil, fail(ErrPlan, adviceAnew, "%s: %v", path, err)
+		return nil, fail(fault.Malformed, adviceAnew, "%v", err).In(path)
 	}
 	switch {
 	case p.Format != format:
-		return nil, fail(ErrPlan, "make it with idxport plan", "%s: found the format %q, expected %q", path, p.Format, format)
+		return nil, fail(fault.Malformed, "make it with idxport plan", "found the format %q, expected %q", p.Format, format).In(path)
 	case p.Version != version:
-		return nil, fail(ErrPlan, "use the version of the program that made it", "%s: found a plan of version %d, expected %d", path, p.Version, version)
+		return nil, fail(fault.Malformed, "use the version of the program that made it", "found a plan of version %d, expected %d", p.Version, version).In(path)
 	case len(bytes.TrimSpace(text[d.InputOffset():])) > 0:
-		return nil, fail(ErrPlan, adviceAnew, "%s: found more behind the plan, at byte %d", path, d.InputOffset())
+		return nil, fail(fault.Malformed, adviceAnew, "found more behind the plan, at byte %d", d.InputOffset()).In(path)
 	case len(p.ID) != 2*sha256.Size || p.ID != p.id():
-		return nil, fail(ErrPlan, adviceAnew, "%s: its contents are not those that its plan_id stands for", path)
+		return nil, fail(fault.Malformed, adviceAnew, "its contents are not those that its plan_id stands for").In(path)
 	}
 	return p, p.check(path)
 }
@@ -241,7 +241,7 @@ func readText(ctx context.Context, objects *object.Store, path string) ([]byte, 
 	defer f.Close() // only read from
 	text, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && len(text) > most {
-		err = fail(ErrPlan, "make it with idxport plan", "%s: found more than %d bytes, expected a plan", path, int64(most))
+		err = fail(fault.Malformed, "make it with idxport plan", "found more than %d bytes, expected a plan", int64(most)).In(path)
 	}
 	return text, err
 }
@@ -249,14 +249,14 @@ func readText(ctx context.Context, objects *object.Store, path string) ([]byte, 
 // check refuses plans whose parts do not make up their tables: a hash says that nobody changed it, not who made it.
 func (p *Plan) check(path string) error {
 	if len(p.Targets) == 0 {
-		return fail(ErrPlan, adviceAnew, "%s: it has no targets", path)
+		return fail(fault.Malformed, adviceAnew, "it has no targets").In(path)
 	}
 	index, paths := 0, map[string]bool{}
 	for i := range p.Targets {
 		t := &p.Targets[i]
 		if t.Path == "" || paths[t.Path] || len(t.Parts) == 0 || !extension().MatchString(t.Extension) || !plain().MatchString(t.Format) || !plain().MatchString(t.Dataset) {
-			return fail(ErrPlan, adviceAnew, "%s: target %d is %q with %d parts in format %q of the data set %q that end with %q, expected a path of its own, parts, names, and an ending such as .parquet",
-				path, i, t.Path, len(t.Parts), t.Format, t.Dataset, t.Extension)
+			return fail(fault.Malformed, adviceAnew, "target %d is %q with %d parts in format %q of the data set %q that end with %q, expected a path of its own, parts, names, and an ending such as .parquet",
+				i, t.Path, len(t.Parts), t.Format, t.Dataset, t.Extension).In(path)
 		}
 		paths[t.Path] = true
 		if err := t.check(path, index); err != nil {
@@ -280,26 +280,26 @@ var plain = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[
 func (t *Target) check(path string, index int) error {
 	for _, in := range t.Inputs {
 		if (in.ETag != "") != object.IsURL(in.Path) {
-			return fail(ErrPlan, adviceAnew, "%s: found the ETag %q of %s, expected one of objects alone", path, in.ETag, in.Path)
+			return fail(fault.Malformed, adviceAnew, "found the ETag %q of %s, expected one of objects alone", in.ETag, in.Path).In(path)
 		}
 		if in.Header != nil && !in.Header.in(&in) {
-			return fail(ErrPlan, adviceAnew, "%s: the header of %s is its bytes %d to %d of %d", path, in.Path, in.Header.From, in.Header.To, in.Bytes)
+			return fail(fault.Malformed, adviceAnew, "the header of %s is its bytes %d to %d of %d", in.Path, in.Header.From, in.Header.To, in.Bytes).In(path)
 		}
 	}
 	next := int64(0)
 	for _, part := range t.Parts {
 		if part.Index != index || part.First != next || part.Last < part.First || len(part.Pieces) != len(t.Inputs) {
-			return fail(ErrPlan, adviceAnew, "%s: part %d is rows %d to %d, expected part %d from row %d on", path, part.Index, part.First, part.Last, index, next)
+			return fail(fault.Malformed, adviceAnew, "part %d is rows %d to %d, expected part %d from row %d on", part.Index, part.First, part.Last, index, next).In(path)
 		}
 		for k := range part.Pieces {
 			if piece := &part.Pieces[k]; !piece.in(&t.Inputs[k]) {
-				return fail(ErrPlan, adviceAnew, "%s: part %d is made of the bytes %d to %d of %s, which has %d", path, index, piece.From, piece.To, t.Inputs[k].Path, t.Inputs[k].Bytes)
+				return fail(fault.Malformed, adviceAnew, "part %d is made of the bytes %d to %d of %s, which has %d", index, piece.From, piece.To, t.Inputs[k].Path, t.Inputs[k].Bytes).In(path)
 			}
 		}
 		index, next = index+1, part.Last
 	}
 	if next != t.Rows {
-		return fail(ErrPlan, adviceAnew, "%s: the parts of %s end at row %d of %d", path, t.Path, next, t.Rows)
+		return fail(fault.Malformed, adviceAnew, "the parts of %s end at row %d of %d", t.Path, next, t.Rows).In(path)
 	}
 	return nil
 }

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
-	"github.com/idxport/idxport/sink/publish"
 )
 
 func TestSpec(t *testing.T) {
@@ -155,12 +155,12 @@ func TestCheckInputs(t *testing.T) {
 		changed[at] ^= 1
 		write(t, input, string(changed))
 		err := target.CheckInputs(t.Context(), part)
-		if inside := at >= 13 && at < 22; inside != errors.Is(err, ErrInput) || !inside && err != nil {
+		if inside := at >= 13 && at < 22; inside != errors.Is(err, fault.Malformed) || !inside && err != nil {
 			t.Errorf("byte %d changed: found %v", at, err)
 		}
 	}
 	write(t, input, string(data)+"x")
-	if err := target.CheckInputs(t.Context(), part); !errors.Is(err, ErrInput) {
+	if err := target.CheckInputs(t.Context(), part); !errors.Is(err, fault.Malformed) {
 		t.Errorf("a byte more: found %v", err)
 	}
 }
@@ -186,7 +186,7 @@ func TestWriteAndRead(t *testing.T) {
 	other := *p
 	other.Arguments = nil
 	other.Complete(time.Unix(0, 0))
-	if err := other.Write(t.Context(), path, false); !errors.Is(err, publish.ErrExists) {
+	if err := other.Write(t.Context(), path, false); !errors.Is(err, fault.Exists) {
 		t.Errorf("another plan in its place: found %v", err)
 	}
 	if err := other.Write(t.Context(), path, true); err != nil {
@@ -210,7 +210,7 @@ func TestReadRefuses(t *testing.T) {
 			t.Fatalf("%s is not in %s", old, text)
 		}
 		write(t, path, changed)
-		if _, err := Read(t.Context(), &object.Store{}, path); !errors.Is(err, ErrPlan) {
+		if _, err := Read(t.Context(), &object.Store{}, path); !errors.Is(err, fault.Malformed) {
 			t.Errorf("%s: found %v", replacement, err)
 		}
 	}
@@ -231,7 +231,7 @@ func TestReadRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(t, path, string(text))
-		if _, err := Read(t.Context(), &object.Store{}, path); !errors.Is(err, ErrPlan) {
+		if _, err := Read(t.Context(), &object.Store{}, path); !errors.Is(err, fault.Malformed) {
 			t.Errorf("%s: found %v", name, err)
 		}
 	}
@@ -248,11 +248,11 @@ func TestCommit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := p.Commit(t.Context()); !errors.Is(err, ErrIncomplete) || visible(t, p) != "" {
+	if _, err := p.Commit(t.Context()); !errors.Is(err, fault.Refused) || visible(t, p) != "" {
 		t.Errorf("a part is missing: found %v", err)
 	}
 	deliverAll(t, p) // three of them for the second time
-	if err := deliver(p, 2, "part two"); !errors.Is(err, ErrDiffers) {
+	if err := deliver(p, 2, "part two"); !errors.Is(err, fault.Refused) {
 		t.Errorf("other bytes: found %v", err)
 	}
 	for again := range 2 {
@@ -285,32 +285,32 @@ func TestCommitRefuses(t *testing.T) {
 	}{
 		"a part has other bytes": {func(t *testing.T, p *Plan) {
 			write(t, filepath.Join(p.staging(&p.Targets[0]), partsFolder, "part-00001-"+p.short()+".csv"), "part X")
-		}, ErrIncomplete},
+		}, fault.Refused},
 		"a part is cut": {func(t *testing.T, p *Plan) {
 			write(t, filepath.Join(p.staging(&p.Targets[0]), partsFolder, "part-00001-"+p.short()+".csv"), "par")
-		}, ErrIncomplete},
+		}, fault.Refused},
 		"a part is gone": {func(t *testing.T, p *Plan) {
 			if err := os.Remove(filepath.Join(p.staging(&p.Targets[0]), partsFolder, "part-00001-"+p.short()+".csv")); err != nil {
 				t.Fatal(err)
 			}
-		}, ErrIncomplete},
+		}, fault.Refused},
 		"a stranger among them": {func(t *testing.T, p *Plan) {
 			write(t, filepath.Join(p.staging(&p.Targets[0]), partsFolder, "more.csv"), "")
-		}, ErrIncomplete},
-		"a task is no JSON": {func(t *testing.T, p *Plan) { write(t, taskPath(p, 2), "{") }, ErrIncomplete},
+		}, fault.Refused},
+		"a task is no JSON": {func(t *testing.T, p *Plan) { write(t, taskPath(p, 2), "{") }, fault.Refused},
 		"a task of another part": {func(t *testing.T, p *Plan) {
 			data, err := os.ReadFile(taskPath(p, 1))
 			if err != nil {
 				t.Fatal(err)
 			}
 			write(t, taskPath(p, 2), string(data))
-		}, ErrIncomplete},
+		}, fault.Refused},
 		"something stands there": {func(t *testing.T, p *Plan) {
 			if err := os.Mkdir(p.Targets[0].Path, 0o777); err != nil {
 				t.Fatal(err)
 			}
 			write(t, filepath.Join(p.Targets[0].Path, "mine"), "keep")
-		}, publish.ErrExists},
+		}, fault.Exists},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

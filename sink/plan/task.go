@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"syscall"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/sink/publish"
 )
@@ -50,10 +52,10 @@ func (p *Plan) Told(ctx context.Context, t *Target, part *Part) (*Task, error) {
 	}
 	task := &Task{}
 	if err := json.Unmarshal(text, task); err != nil {
-		return nil, fail(ErrIncomplete, "idxport abort, and begin again", "task %s: %v", name, err)
+		return nil, fail(fault.Refused, "idxport abort, and begin again", "task %s: %v", name, err).Because(errUnreadable)
 	}
 	if task.PlanID != p.ID || task.Part != part.Index || task.Name != p.FileName(t, part) || task.Rows != part.Last-part.First {
-		return nil, fail(ErrIncomplete, "idxport abort, and begin again", "task %s: it tells of another part", name)
+		return nil, fail(fault.Refused, "idxport abort, and begin again", "task %s: it tells of another part", name).Because(errUnreadable)
 	}
 	return task, nil
 }
@@ -70,13 +72,13 @@ func (p *Plan) Deliver(ctx context.Context, t *Target, part *Part, attempt strin
 		return err
 	}
 	err = at.tell(ctx, attempt, p.taskName(t, part), append(text, '\n'))
-	if !errors.Is(err, publish.ErrExists) && !errors.Is(err, object.ErrExists) {
+	if !errors.Is(err, fault.Exists) && !errors.Is(err, object.ErrExists) {
 		return err
 	}
 	_ = at.discard(ctx, attempt, task.Upload) // else commit does
 	old, err := p.Told(ctx, t, part)
 	if err == nil && old != nil && (old.Bytes != task.Bytes || old.SHA256 != task.SHA256 || old.Tool != task.Tool) {
-		return fail(ErrDiffers, "idxport abort, and begin again with one version of the program", "part %d was told with another content", part.Index)
+		return fail(fault.Refused, "idxport abort, and begin again with one version of the program", "part %d was told with another content", part.Index)
 	}
 	return err
 }
@@ -135,8 +137,8 @@ func (p *Plan) Committed(ctx context.Context, t *Target) (bool, error) {
 func (p *Plan) There(ctx context.Context, t *Target) (bool, error) {
 	if !object.IsURL(t.Path) {
 		_, err := os.Lstat(t.Path)
-		if failed := publish.Failure(t.Path, "looking at it", err); errors.Is(failed, publish.ErrName) {
-			return false, failed
+		if errors.Is(err, syscall.ENAMETOOLONG) || errors.Is(err, syscall.EILSEQ) {
+			return false, publish.Failure(t.Path, "looking at it", err)
 		}
 		return err == nil, nil // what else it is, the parts will find
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/png"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -163,7 +163,7 @@ func TestMetadataNames(t *testing.T) {
 			picture := source.Column{Name: "picture", DType: idx.Uint8, Shape: []int{1, 1}}
 			_, err := png.New(folder, describe(1, picture, labels(idx.Uint8, tt.classes...), tt.column), png.Options{MetadataCSV: true})
 			if tt.refused {
-				checkError(t, err, sink.ErrUnsupported, tt.column.Name, "another name")
+				checkError(t, err, fault.Usage, tt.column.Name, "another name")
 			} else if err != nil {
 				t.Error(err)
 			}

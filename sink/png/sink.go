@@ -47,8 +47,8 @@ type Sink struct {
 	notes    []string
 }
 
-// New returns a sink that fills folder with the images of a table of the schema s. It fails with a *sink.Error: ErrRowsUnknown if the source
-// cannot tell its number of rows, ErrUnsupported for options that there are not and for columns that make no images.
+// New returns a sink that fills folder with the images of a table of the schema s. It fails with fault.Usage if the source
+// cannot tell its number of rows, for options that there are not and for columns that make no images.
 func New(folder *publish.Folder, s *schema.Schema, o Options) (*Sink, error) {
 	digits, err := images.RowDigits(format, s)
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *Sink) BatchSize(rows int) int64 {
 }
 
 // Encode writes the files of b. They are complete when it returns: the step has nothing to do but to write their lines of metadata.csv. A value or
-// label that cannot be written is a *sink.Error with ErrValue, a label without a name a *source.LabelError.
+// label that cannot be written is fault.Unsupported, a label without a name a *source.LabelError.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
 	if last := b.First + int64(b.Rows) - 1; last >= s.rows {
 		return nil, fmt.Errorf("%s: found row %d, expected %d rows", format, last, s.rows)

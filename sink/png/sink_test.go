@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/png"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -218,7 +218,7 @@ func TestErrorsWhileWriting(t *testing.T) {
 	if err := write(folder, s, png.Options{}, 1, sequence(1)); err != nil {
 		t.Errorf("the row after the cancelled call: %v", err)
 	}
-	if err := write(folder, s, png.Options{}, 2, sequence(1)); err == nil || errors.Is(err, sink.ErrUnsupported) {
+	if err := write(folder, s, png.Options{}, 2, sequence(1)); err == nil || errors.Is(err, fault.Usage) {
 		t.Errorf("row 2 of 2: found the error %v, expected one of a wrong schema", err)
 	}
 }

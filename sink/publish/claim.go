@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // lock takes every target's lock, in the order of their paths: of two runs with the same targets one gets them all.
@@ -23,7 +25,7 @@ func (s *Set) lock() error {
 		switch {
 		case errors.Is(err, errors.ErrUnsupported): // no locks here: do not sweep
 			continue
-		case errors.Is(err, ErrLocked):
+		case errors.Is(err, fault.Locked):
 			return lockedError(out, mine)
 		case errors.Is(err, syscall.ELOOP): // it is not followed: whoever made it may not choose what is locked
 			return refusal(out.Path, "cannot be locked, as "+out.lockPath()+" is a link", "delete the link")
@@ -51,7 +53,7 @@ func lockedError(out *output, mine []*output) error {
 			return refusal(out.Path, "is the same output as "+other.Path, "give every output a name of its own")
 		}
 	}
-	return &Error{Path: out.Path, Err: ErrLocked, hint: "wait for the other run to end"}
+	return fault.New(fault.Locked, "is being written by another run").In(out.Path).WithHint("wait for the other run to end")
 }
 
 // sweep removes what killed runs left beside the targets whose locks are held. An old folder whose target is missing belonged to

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+
+	"github.com/idxport/idxport/fault"
 )
 
 var errEnded = errors.New("committed or discarded already")
@@ -87,7 +89,7 @@ func (s *Set) settle(out *output) error {
 	return err
 }
 
-// accept takes an existing target for the output if they are equal, and fails with ErrExists otherwise. The mark of an equal
+// accept takes an existing target for the output if they are equal, and fails with fault.Exists otherwise. The mark of an equal
 // folder is the same to the byte.
 func (s *Set) accept(out *output) error {
 	compare := s.sameContent
@@ -99,14 +101,14 @@ func (s *Set) accept(out *output) error {
 		return failure(out.Path, "comparing it", err)
 	}
 	if !same {
-		return existsError(out.Path, "it differs from what this run made")
+		return exists(out.Path, "it differs from what this run made")
 	}
 	return nil
 }
 
 func (s *Set) sameFolder(out *output) (bool, error) {
 	text, err := s.ownFolder(out, out.path)
-	if errors.Is(err, ErrRefused) {
+	if errors.Is(err, fault.Refused) {
 		return false, nil
 	}
 	return bytes.Equal(text, out.folder.sealed), err

@@ -19,7 +19,7 @@ type disk interface {
 	makeDir(path string, replaced fs.FileInfo) error                    // those that the umask leaves
 	openFolder(path string, replaced fs.FileInfo) (folderHandle, error) // the folder of one output, which gets them all
 
-	lock(path string) (heldLock, error)         // ErrLocked if another run holds it
+	lock(path string) (heldLock, error)         // fault.Locked if another run holds it
 	openDirect(path string) (fileHandle, error) // a device, FIFO or socket; may block
 	rename(from, to string) error               // replaces a file, and an empty folder on unix
 	renameNew(from, to string) error            // fs.ErrExist if to exists

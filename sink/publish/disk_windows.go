@@ -37,7 +37,7 @@ func persist(rename func() error, paths ...string) error {
 		err = rename()
 	}
 	if denied() && slices.ContainsFunc(paths, isOpen) {
-		return ErrOpen
+		return inUse()
 	}
 	return err
 }

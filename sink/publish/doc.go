@@ -37,7 +37,7 @@
 //
 // Without Options.Overwrite a target is never replaced: renameat2(RENAME_NOREPLACE), renamex_np(RENAME_EXCL) or MoveFileEx. A file
 // system that cannot do so gets link and unlink, and one without hard links a check and a rename, safe against runs that take
-// the lock. If all targets exist, Prepare ends with [ErrExists]; if only some do, a killed run may have left them, and Commit accepts
+// the lock. If all targets exist, Prepare ends with [fault.Exists]; if only some do, a killed run may have left them, and Commit accepts
 // those that equal what this run made.
 //
 // An output has the permissions of the file or folder that it replaces, as Prepare found them, from

@@ -9,80 +9,85 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/shell"
 )
 
-// The kinds of failure that are not a file system's own; test for them with errors.Is.
-var (
-	// ErrExists: the target exists, Overwrite is off, and the target differs from what the run made (or every target exists).
-	ErrExists = errors.New("already exists")
-	// ErrLocked: another run is writing the same target.
-	ErrLocked = errors.New("is being written by another run")
-	// ErrOpen: another program has the target open, and the system, Windows, does not let it be replaced meanwhile.
-	ErrOpen = errors.New("is open in another program")
-	// ErrRefused: writing to the target would destroy something that is not an earlier output.
-	ErrRefused = errors.New("refused")
-	// ErrNoParent: the folder that should hold the target does not exist, or is no folder.
-	ErrNoParent = errors.New("there is no folder to hold it")
-	// ErrName: the file system takes no such name or path. What it says of a name that is too long, or not in UTF-8, is this too.
-	ErrName = errors.New("no such name is possible")
-	// ErrIncomplete: what the file system holds is not what was written.
-	ErrIncomplete = errors.New("incomplete")
-)
-
-// An Error says which output failed, and why. It wraps one of the sentinels above or the file system's error, whose identity
-// (ENOSPC, fs.ErrPermission and so on) is kept.
-type Error struct {
-	Path   string // as the caller spelled it
-	Reason string // what was found; may be empty
-	Err    error
-	hint   string
+// refusal is fault.Refused with its reason and a way out.
+func refusal(path, reason, hint string) error {
+	return fault.New(fault.Refused, "refused: %s", reason).In(path).WithHint("%s", hint)
 }
 
-// Error is the message, without the hint.
-func (e *Error) Error() string {
-	if e.Reason == "" {
-		return e.Path + ": " + e.Err.Error()
+// noParent is the error for a target whose folder does not exist, or is no folder, with its reason, which may be empty.
+func noParent(path, reason, hint string) error {
+	if reason != "" {
+		reason = ": " + reason
 	}
-	return e.Path + ": " + e.Err.Error() + ": " + e.Reason
+	return fault.New(fault.Refused, "there is no folder to hold it%s", reason).In(path).WithHint("%s", hint)
 }
 
-// Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Err }
-
-// Is reports whether target is the kind that an error of the file system amounts to.
-func (e *Error) Is(target error) bool {
-	switch target {
-	case ErrName:
-		return errors.Is(e.Err, syscall.ENAMETOOLONG) || errors.Is(e.Err, syscall.EILSEQ)
-	case ErrNoParent:
-		return errors.Is(e.Err, syscall.ENOTDIR)
+// exists is the error for a target that may not be replaced, with its reason, which may be empty.
+func exists(path, reason string) error {
+	if reason != "" {
+		reason = ": " + reason
 	}
-	return false
+	return fault.New(fault.Exists, "already exists%s", reason).In(path).WithHint("--overwrite replaces it")
 }
 
-// Hint says what the user can do about it; it may be empty.
-func (e *Error) Hint() string {
+// inUse is the error for a target that another program has open, where the system, Windows, does not let it be replaced meanwhile.
+func inUse() error {
+	return fault.New(fault.Locked, "is open in another program").WithHint("close it there and try again")
+}
+
+// incomplete is the error of a file that has not the size of what was written.
+func incomplete(written, size int64) error {
+	return fault.New(fault.IO, "incomplete: %d bytes written, %d in the file", written, size)
+}
+
+// Failure is err, which doing something for the output at path ended with, as a fault; nil if err is nil, and err itself if it has a path.
+func Failure(path, doing string, err error) error { return failure(path, doing, err) }
+
+// failure is err, which doing something for the output at path ended with, as a fault, with what the user can do. The hidden names inside os errors would
+// mean nothing to the user: only the cause stays. What is missing under an output is no missing input, and a name that cannot be is refused.
+func failure(path, doing string, err error) error {
+	var known *fault.Error
+	if err == nil || errors.As(err, &known) && known.Path != "" {
+		return err
+	}
+	cause := bare(err)
+	e := fault.New(0, "%s: %v", doing, cause).In(path).Because(cause)
+	kind := fault.KindOf(err)
 	switch {
-	case e.hint != "":
-		return e.hint
-	case errors.Is(e.Err, ErrOpen):
-		return "close it there and try again"
-	case errors.Is(e.Err, fs.ErrPermission):
-		return "check who may write in " + shell.Path(nearest(filepath.Dir(e.Path)))
-	case errors.Is(e.Err, syscall.ENAMETOOLONG):
-		for name := range strings.SplitSeq(filepath.ToSlash(e.Path), "/") {
-			if len(name) > maxName {
-				return fmt.Sprintf("shorten the name of %d bytes to %d, as many as file systems take", len(name), maxName)
-			}
-		}
-		return "shorten the path: names beside the output are up to 48 bytes longer"
-	case errors.Is(e.Err, syscall.ENOTDIR):
-		return "choose another path: what should be a folder is a file"
-	case errors.Is(e.Err, syscall.EILSEQ):
-		return "name it in UTF-8"
+	case errors.Is(err, syscall.ENAMETOOLONG):
+		e.Kind, e.Hint = fault.Refused, shorten(path)
+	case errors.Is(err, syscall.EILSEQ):
+		e.Kind, e.Hint = fault.Refused, "name it in UTF-8"
+	case errors.Is(err, syscall.ENOTDIR):
+		e.Kind, e.Hint = fault.Refused, "choose another path: what should be a folder is a file"
+	case errors.Is(err, fs.ErrPermission):
+		e.Hint = "check who may write in " + shell.Path(nearest(filepath.Dir(path)))
+	case kind == fault.NotFound, kind == fault.Internal:
+		e.Kind = fault.IO
 	}
-	return ""
+	return e
+}
+
+// leftAside is the error for a folder that is replaced when why came between, and which could not be moved back from old.
+func leftAside(out *output, why error, old, hint string) error {
+	why = failure(out.Path, "publishing it", why)
+	var e *fault.Error
+	errors.As(why, &e) // which failure returns
+	return fault.New(fault.KindOf(why), "%s: the old folder is now %s", e.Msg, old).In(out.Path).Because(why).WithHint("%s", hint)
+}
+
+// shorten is the hint for a path that is too long.
+func shorten(path string) string {
+	for name := range strings.SplitSeq(filepath.ToSlash(path), "/") {
+		if len(name) > maxName {
+			return fmt.Sprintf("shorten the name of %d bytes to %d, as many as file systems take", len(name), maxName)
+		}
+	}
+	return "shorten the path: names beside the output are up to 48 bytes longer"
 }
 
 // nearest is the folder dir or, if that is not there, the nearest above it that is.
@@ -91,29 +96,6 @@ func nearest(dir string) string {
 		dir = filepath.Dir(dir)
 	}
 	return dir
-}
-
-// Failure is err, which doing something for the output at path ended with, as an *Error; nil if err is nil.
-func Failure(path, doing string, err error) error { return failure(path, doing, err) }
-
-// refusal is an ErrRefused with its reason and a way out.
-func refusal(path, reason, hint string) error {
-	return &Error{Path: path, Reason: reason, Err: ErrRefused, hint: hint}
-}
-
-func existsError(path, reason string) error {
-	return &Error{Path: path, Reason: reason, Err: ErrExists, hint: "--overwrite replaces it"}
-}
-
-// failure wraps an error of a file system. The hidden names inside os errors would mean nothing to the user: only the cause stays.
-func failure(path, doing string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if known := (*Error)(nil); errors.As(err, &known) {
-		return err
-	}
-	return &Error{Path: path, Err: fmt.Errorf("%s: %w", doing, bare(err))}
 }
 
 // bare strips the operation and the path that os puts around an error.

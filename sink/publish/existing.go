@@ -44,7 +44,7 @@ func (s *Set) refuseExisting() error {
 		return nil
 	}
 	first := slices.IndexFunc(s.outputs, func(out *output) bool { return !out.direct })
-	return existsError(s.outputs[first].Path, "")
+	return exists(s.outputs[first].Path, "")
 }
 
 // refuseForeign ends a run that would replace a folder which is not an earlier output. Commit looks again.

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // tree is what a folder holds: contents by relative path; a folder's path ends with a slash.
@@ -262,7 +264,7 @@ func (made outputsOf) withFault(t *testing.T, d *faultyDisk, dir string, want tr
 func (made outputsOf) rerun(t *testing.T, what, dir string, want tree, o Options) {
 	t.Helper()
 	err := made.make(&faultyDisk{}, dir, "new", o)
-	if got := readTree(t, dir); errors.Is(err, ErrExists) { // complete already; sweeping is left to a run that goes on
+	if got := readTree(t, dir); errors.Is(err, fault.Exists) { // complete already; sweeping is left to a run that goes on
 		for _, name := range got.hidden() {
 			delete(got, name)
 			for path := range got.under(strings.TrimSuffix(name, "/")) {
@@ -312,7 +314,7 @@ func TestLateStranger(t *testing.T) {
 				dir := t.TempDir()
 				old := made.must(t, dir, "old").under(folder)
 				d := &meddler{faultyDisk: faultyDisk{lacks: lacks}, folder: filepath.Join(dir, folder)}
-				if err := made.make(d, dir, "new", Options{Overwrite: true}); !errors.Is(err, ErrRefused) {
+				if err := made.make(d, dir, "new", Options{Overwrite: true}); !errors.Is(err, fault.Refused) {
 					t.Errorf("got %v, want a refusal", err)
 				}
 				old[folder+"/mine.txt"] = "mine"

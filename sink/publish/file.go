@@ -104,11 +104,6 @@ func (f *File) complete(handle fileHandle) (fs.FileInfo, error) {
 	return info, f.close()
 }
 
-// incomplete is the error of a file that has not the size of what was written.
-func incomplete(written, size int64) error {
-	return fmt.Errorf("%w: %d bytes written, %d in the file", ErrIncomplete, written, size)
-}
-
 // cannotSync reports whether err only says that there is no such thing as fsync here, as for pipes and terminals (fsync(2)).
 func cannotSync(err error) bool {
 	return errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported)

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // commitFolder publishes a folder of files, given as class/name or name, in the order of a map.
@@ -180,7 +182,7 @@ func TestOnlyOursIsReplaced(t *testing.T) {
 				}
 				return
 			}
-			if !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), c.says) {
+			if !errors.Is(err, fault.Refused) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %v, want a refusal that says %q", err, c.says)
 			}
 			if after := readTree(t, filepath.Dir(dir)); !maps.Equal(before, after) {
@@ -203,7 +205,7 @@ func TestStrangerDuringRun(t *testing.T) {
 	}
 	defer s.Discard()
 	write(t, dir+"/1/mine.txt", "")
-	if err := s.Commit(); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "mine.txt") {
+	if err := s.Commit(); !errors.Is(err, fault.Refused) || !strings.Contains(err.Error(), "mine.txt") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -283,7 +285,7 @@ func TestListedWhileReplaced(t *testing.T) {
 	for _, times := range []int{1, 1000} {
 		d := &vanishingDisk{folder: filepath.Join(dir, "train"), times: times}
 		s, err := prepare(d, []Target{{Path: filepath.Join(dir, "train"), Folder: true}}, Options{})
-		if !errors.Is(err, ErrExists) {
+		if !errors.Is(err, fault.Exists) {
 			t.Errorf("%d times: got %v, want that it exists", times, err)
 		}
 		if err == nil {

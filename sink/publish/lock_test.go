@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // lockWorker makes the test binary contend for a lock instead of testing: see TestMain.
@@ -54,7 +56,7 @@ func contend(dir string) error {
 func takeTurns(dir string) error {
 	for turns := 0; turns < lockTurns; {
 		held, err := osDisk{}.lock(filepath.Join(dir, ".x.idxport-lock"))
-		if errors.Is(err, ErrLocked) {
+		if errors.Is(err, fault.Locked) {
 			time.Sleep(50 * time.Microsecond) // let the holder run
 			continue
 		}
@@ -110,7 +112,7 @@ func TestSecondRunIsLockedOut(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := fmt.Sprint(readTree(t, dir))
-			if _, err := Prepare(targets, Options{}); !errors.Is(err, ErrLocked) || !strings.HasPrefix(err.Error(), dir+"/x: ") {
+			if _, err := Prepare(targets, Options{}); !errors.Is(err, fault.Locked) || !strings.HasPrefix(err.Error(), dir+"/x: ") {
 				t.Errorf("the second run: %v", err)
 			}
 			if after := fmt.Sprint(readTree(t, dir)); after != before {

@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // lockTries bounds the race with other runs that end just as this one begins.
@@ -19,7 +21,7 @@ type fileLock struct {
 	path string
 }
 
-// takeLock locks the file at path, made if missing. It fails with ErrLocked if another run holds it, and with errors.ErrUnsupported
+// takeLock locks the file at path, made if missing. It fails with fault.Locked if another run holds it, and with errors.ErrUnsupported
 // on file systems without flock.
 func takeLock(path string) (*fileLock, error) {
 	for range lockTries {
@@ -42,7 +44,7 @@ func takeLock(path string) (*fileLock, error) {
 		file.Close()
 		return nil, lockFailure(path, lockErr)
 	}
-	return nil, ErrLocked
+	return nil, fault.Locked
 }
 
 // openLock opens the lock file for writing, as NFS demands for exclusive locks; the file that another user's killed run left
@@ -78,7 +80,7 @@ func leadsTo(path string, file *os.File) (bool, error) {
 func lockFailure(path string, err error) error {
 	switch {
 	case errors.Is(err, unix.EWOULDBLOCK):
-		return ErrLocked
+		return fault.Locked
 	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, unix.ENOLCK), errors.Is(err, unix.EINVAL):
 		_ = os.Remove(path) // nobody can hold a lock here
 		return errors.ErrUnsupported

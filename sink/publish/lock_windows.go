@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // A lock file that is just being deleted cannot be opened for a moment.
@@ -17,7 +19,7 @@ const (
 // is killed.
 type fileLock struct{ handle windows.Handle }
 
-// takeLock opens the file at path for this process alone. It fails with ErrLocked if another run has it open.
+// takeLock opens the file at path for this process alone. It fails with fault.Locked if another run has it open.
 func takeLock(path string) (*fileLock, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
@@ -31,7 +33,7 @@ func takeLock(path string) (*fileLock, error) {
 		case err == nil:
 			return &fileLock{handle}, nil
 		case errors.Is(err, windows.ERROR_SHARING_VIOLATION):
-			return nil, ErrLocked
+			return nil, fault.Locked
 		case !errors.Is(err, windows.ERROR_DELETE_PENDING) && !errors.Is(err, windows.ERROR_ACCESS_DENIED):
 			return nil, err
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // names lists what lies in dir.
@@ -160,7 +162,7 @@ func TestOnlyOurMarkIsReplaced(t *testing.T) {
 				}
 				return
 			}
-			if !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), test.says) {
+			if !errors.Is(err, fault.Refused) || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("found error %v, expected one about %s", err, test.says)
 			}
 		})

@@ -15,7 +15,7 @@ const maxManifest = 64 << 20
 const notOursHint = "remove the folder yourself, or name a new one"
 
 // ownFolder returns the mark of the folder at path, the target or what was the target, if it is an earlier output and holds nothing else.
-// Otherwise it fails with ErrRefused and names the stranger. Contents are not read.
+// Otherwise it fails with fault.Refused and names the stranger. Contents are not read.
 func (s *Set) ownFolder(out *output, path string) ([]byte, error) {
 	mark := out.Target.Mark
 	if mark == PartsMark {

@@ -98,10 +98,10 @@ func locate(path string) (place, error) {
 		return place{}, refusal(path, "its symbolic links lead round in a circle", "remove the link, or choose another path")
 	}
 	if errors.Is(err, syscall.ENOTDIR) { // a file stands where a folder should
-		return place{}, &Error{Path: path, Reason: "what should be a folder is a file", Err: ErrNoParent, hint: "choose another path"}
+		return place{}, noParent(path, "what should be a folder is a file", "choose another path")
 	}
 	if path != "" && errors.Is(err, fs.ErrNotExist) { // else there is a root, and whereIs says what is missing below it
-		return place{}, &Error{Path: path, Reason: noRoot(path), Err: ErrNoParent, hint: "go to a folder that exists, or name the output by a path from its root"}
+		return place{}, noParent(path, noRoot(path), "go to a folder that exists, or name the output by a path from its root")
 	}
 	if err != nil {
 		return place{}, err
@@ -121,7 +121,7 @@ func locate(path string) (place, error) {
 			return at, err
 		}
 		if filepath.Dir(dir) == dir {
-			return place{}, &Error{Path: path, Reason: "there is no " + dir, Err: ErrNoParent, hint: "choose a drive that exists"}
+			return place{}, noParent(path, "there is no "+dir, "choose a drive that exists")
 		}
 		at.missing = append([]string{dir}, at.missing...)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // write makes the file path, and the folders above it.
@@ -57,28 +59,28 @@ func TestPrepareRefuses(t *testing.T) {
 		want    error
 		says    string
 	}{
-		{"a file that is a folder", []Target{{Path: "d"}}, Options{Overwrite: true}, func(t *testing.T, dir string) { write(t, dir+"/d/f", "") }, ErrRefused, "is a folder"},
-		{"a file named as a folder", []Target{{Path: "x.csv/"}}, Options{}, nil, ErrRefused, "not a file"},
-		{"a folder that is a file", []Target{{Path: "f", Folder: true}}, Options{Overwrite: true}, func(t *testing.T, dir string) { write(t, dir+"/f", "") }, ErrRefused, "is a file"},
-		{"the root", []Target{{Path: "/", Folder: true}}, Options{Overwrite: true}, nil, ErrRefused, "root"},
-		{"the working folder", []Target{{Path: ".", Folder: true}}, Options{Overwrite: true}, nil, ErrRefused, "working folder"},
-		{"above the working folder", []Target{{Path: filepath.Dir(filepath.Dir(work)), Folder: true}}, Options{}, nil, ErrRefused, "working folder"},
-		{"a missing parent", []Target{{Path: "no/such/x.csv"}}, Options{}, nil, ErrNoParent, "no folder to hold it"},
-		{"a parent that is a file", []Target{{Path: "f/x.csv"}}, Options{}, func(t *testing.T, dir string) { write(t, dir+"/f", "") }, ErrNoParent, "is a file"},
-		{"below a link to itself", []Target{{Path: "d/x.csv", MakeParents: true}}, Options{}, func(t *testing.T, dir string) { symlink(t, "d", dir+"/d") }, ErrRefused, "in a circle"},
-		{"an input", []Target{{Path: "in"}}, Options{Overwrite: true, Inputs: []string{"in"}}, func(t *testing.T, dir string) { write(t, dir+"/in", "") }, ErrRefused, "is an input"},
+		{"a file that is a folder", []Target{{Path: "d"}}, Options{Overwrite: true}, func(t *testing.T, dir string) { write(t, dir+"/d/f", "") }, fault.Refused, "is a folder"},
+		{"a file named as a folder", []Target{{Path: "x.csv/"}}, Options{}, nil, fault.Refused, "not a file"},
+		{"a folder that is a file", []Target{{Path: "f", Folder: true}}, Options{Overwrite: true}, func(t *testing.T, dir string) { write(t, dir+"/f", "") }, fault.Refused, "is a file"},
+		{"the root", []Target{{Path: "/", Folder: true}}, Options{Overwrite: true}, nil, fault.Refused, "root"},
+		{"the working folder", []Target{{Path: ".", Folder: true}}, Options{Overwrite: true}, nil, fault.Refused, "working folder"},
+		{"above the working folder", []Target{{Path: filepath.Dir(filepath.Dir(work)), Folder: true}}, Options{}, nil, fault.Refused, "working folder"},
+		{"a missing parent", []Target{{Path: "no/such/x.csv"}}, Options{}, nil, fault.Refused, "no folder to hold it"},
+		{"a parent that is a file", []Target{{Path: "f/x.csv"}}, Options{}, func(t *testing.T, dir string) { write(t, dir+"/f", "") }, fault.Refused, "is a file"},
+		{"below a link to itself", []Target{{Path: "d/x.csv", MakeParents: true}}, Options{}, func(t *testing.T, dir string) { symlink(t, "d", dir+"/d") }, fault.Refused, "in a circle"},
+		{"an input", []Target{{Path: "in"}}, Options{Overwrite: true, Inputs: []string{"in"}}, func(t *testing.T, dir string) { write(t, dir+"/in", "") }, fault.Refused, "is an input"},
 		{"an input through a link", []Target{{Path: "in"}}, Options{Overwrite: true, Inputs: []string{"link"}},
-			func(t *testing.T, dir string) { write(t, dir+"/in", ""); symlink(t, "in", dir+"/link") }, ErrRefused, "is an input"},
+			func(t *testing.T, dir string) { write(t, dir+"/in", ""); symlink(t, "in", dir+"/link") }, fault.Refused, "is an input"},
 		{"a folder that holds an input", []Target{{Path: "d", Folder: true}}, Options{Overwrite: true, Inputs: []string{"d/a/in"}},
-			func(t *testing.T, dir string) { write(t, dir+"/d/a/in", "") }, ErrRefused, "holds the input"},
-		{"a folder of somebody else", []Target{{Path: "d", Folder: true}}, Options{Overwrite: true}, func(t *testing.T, dir string) { write(t, dir+"/d/f", "") }, ErrRefused, "no _manifest.json"},
-		{"one name twice", []Target{{Path: "x.csv"}, {Path: "x.csv"}}, Options{}, nil, ErrRefused, "same output"},
-		{"two spellings", []Target{{Path: "x.csv"}, {Path: "d/../x.csv"}}, Options{}, func(t *testing.T, dir string) { write(t, dir+"/d/f", "") }, ErrRefused, "same output"},
-		{"two names of one file", []Target{{Path: "x.csv"}, {Path: "link.csv"}}, Options{}, func(t *testing.T, dir string) { symlink(t, "x.csv", dir+"/link.csv") }, ErrRefused, "same output"},
-		{"a file in a folder", []Target{{Path: "d", Folder: true}, {Path: "d/x.csv", MakeParents: true}}, Options{}, nil, ErrRefused, "lies inside"},
-		{"all exist", []Target{{Path: "x.csv"}, {Path: "y.csv"}}, Options{}, func(t *testing.T, dir string) { write(t, dir+"/x.csv", ""); write(t, dir+"/y.csv", "") }, ErrExists, "already exists"},
+			func(t *testing.T, dir string) { write(t, dir+"/d/a/in", "") }, fault.Refused, "holds the input"},
+		{"a folder of somebody else", []Target{{Path: "d", Folder: true}}, Options{Overwrite: true}, func(t *testing.T, dir string) { write(t, dir+"/d/f", "") }, fault.Refused, "no _manifest.json"},
+		{"one name twice", []Target{{Path: "x.csv"}, {Path: "x.csv"}}, Options{}, nil, fault.Refused, "same output"},
+		{"two spellings", []Target{{Path: "x.csv"}, {Path: "d/../x.csv"}}, Options{}, func(t *testing.T, dir string) { write(t, dir+"/d/f", "") }, fault.Refused, "same output"},
+		{"two names of one file", []Target{{Path: "x.csv"}, {Path: "link.csv"}}, Options{}, func(t *testing.T, dir string) { symlink(t, "x.csv", dir+"/link.csv") }, fault.Refused, "same output"},
+		{"a file in a folder", []Target{{Path: "d", Folder: true}, {Path: "d/x.csv", MakeParents: true}}, Options{}, nil, fault.Refused, "lies inside"},
+		{"all exist", []Target{{Path: "x.csv"}, {Path: "y.csv"}}, Options{}, func(t *testing.T, dir string) { write(t, dir+"/x.csv", ""); write(t, dir+"/y.csv", "") }, fault.Exists, "already exists"},
 		{"no name", []Target{{Path: ""}}, Options{}, nil, fs.ErrNotExist, ""},
-		{"links in a circle", []Target{{Path: "a"}}, Options{}, func(t *testing.T, dir string) { symlink(t, "b", dir+"/a"); symlink(t, "a", dir+"/b") }, ErrRefused, "in a circle"},
+		{"links in a circle", []Target{{Path: "a"}}, Options{}, func(t *testing.T, dir string) { symlink(t, "b", dir+"/a"); symlink(t, "a", dir+"/b") }, fault.Refused, "in a circle"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -117,8 +119,8 @@ func TestExistingOutputs(t *testing.T) {
 	if err := commitFile(path, "one", Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := commitFile(path, "two", Options{}); !errors.Is(err, ErrExists) {
-		t.Errorf("got %v, want ErrExists", err)
+	if err := commitFile(path, "two", Options{}); !errors.Is(err, fault.Exists) {
+		t.Errorf("got %v, want fault.Exists", err)
 	}
 	if err := commitFile(path, "two", Options{Overwrite: true}); err != nil {
 		t.Errorf("overwriting: %v", err)
@@ -138,7 +140,7 @@ func TestSomeExist(t *testing.T) {
 			write(t, dir+"/train.parquet", existing)
 			err := makeOutputs(&faultyDisk{}, dir, "new", Options{})
 			_, statErr := os.Stat(dir + "/train/0/00001.png")
-			if equal := existing == "new"; equal != (err == nil) || equal != (statErr == nil) || !equal && !errors.Is(err, ErrExists) {
+			if equal := existing == "new"; equal != (err == nil) || equal != (statErr == nil) || !equal && !errors.Is(err, fault.Exists) {
 				t.Errorf("Commit: %v, the other output: %v", err, statErr)
 			}
 		})
@@ -151,8 +153,8 @@ func TestSomeExist(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := readTree(t, dir)
-		if err := makeOutputs(&faultyDisk{}, dir, "new", Options{}); !errors.Is(err, ErrExists) {
-			t.Errorf("got %v, want ErrExists", err)
+		if err := makeOutputs(&faultyDisk{}, dir, "new", Options{}); !errors.Is(err, fault.Exists) {
+			t.Errorf("got %v, want fault.Exists", err)
 		}
 		if got := readTree(t, dir); !maps.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
@@ -255,8 +257,7 @@ func TestErrorKeepsTheCause(t *testing.T) {
 	if !errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "partial") || !strings.HasPrefix(err.Error(), "x.csv: writing: ") {
 		t.Errorf("got %v", err)
 	}
-	var hinted interface{ Hint() string }
-	if err := refusal("d", "is a mount point", "name a folder in it"); !errors.As(err, &hinted) || hinted.Hint() == "" {
+	if err := refusal("d", "is a mount point", "name a folder in it"); fault.HintOf(err) == "" {
 		t.Errorf("%v has no hint", err)
 	}
 }
@@ -276,8 +277,8 @@ func TestShortFile(t *testing.T) {
 	if err := os.Truncate(s.outputs[0].partial, 3); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Commit(); !errors.Is(err, ErrIncomplete) {
-		t.Errorf("got %v, want ErrIncomplete", err)
+	if err := s.Commit(); !errors.Is(err, fault.IO) {
+		t.Errorf("got %v, want fault.IO", err)
 	}
 	if _, err := os.Stat(dir + "/x.csv"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it was published: %v", err)

@@ -123,7 +123,7 @@ func checkParent(out *output) error {
 		if _, err := os.Stat(named); err == nil { // a link there leads to where there is no folder
 			named = parent
 		}
-		return &Error{Path: out.Path, Err: ErrNoParent, hint: shell.MakeFolder(named)}
+		return noParent(out.Path, "", shell.MakeFolder(named))
 	}
 	if len(out.missing) > 0 {
 		parent = filepath.Dir(out.missing[0])

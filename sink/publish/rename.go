@@ -3,9 +3,10 @@ package publish
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // publishAll renames the outputs into place, syncs their folders and deletes what was replaced, also after a failure: what was
@@ -68,7 +69,7 @@ func (s *Set) parents() []string {
 func (s *Set) publish(out *output) error {
 	err := out.move(out)
 	switch {
-	case errors.Is(err, ErrRefused):
+	case errors.Is(err, fault.Refused):
 		return err
 	case err == nil, s.isAt(out.path, out.identity): // an error may come after the effect, as on NFS
 		return nil
@@ -149,8 +150,7 @@ func (s *Set) putBack(out *output, why error) error {
 	old := out.replaced
 	out.replaced = "" // not to be deleted by this run
 	if err := s.disk.exchange(old, out.path); err != nil && !s.isAt(out.path, out.info) {
-		return &Error{Path: out.Path, Err: bare(why), Reason: fmt.Sprintf("the old folder is now %s", old),
-			hint: "move it away: the next run with this output deletes it"}
+		return leftAside(out, why, old, "move it away: the next run with this output deletes it")
 	}
 	out.partial = old
 	return why
@@ -171,8 +171,7 @@ func (s *Set) moveAside(out *output) error {
 		}
 	}
 	if undo := s.disk.rename(old, out.path); undo != nil && !s.isAt(out.path, out.info) {
-		return &Error{Path: out.Path, Err: bare(err), Reason: fmt.Sprintf("the old folder is now %s", old),
-			hint: "the next run with this output moves it back"}
+		return leftAside(out, err, old, "the next run with this output moves it back")
 	}
 	return err
 }

@@ -50,7 +50,7 @@ type output struct {
 }
 
 // Prepare checks every target before any work, takes the locks, sweeps what killed runs left and makes the partials. It fails
-// with an *Error; nothing remains on disk then. The kinds are ErrExists, ErrLocked, ErrOpen, ErrRefused, ErrNoParent and the file system's own.
+// with a fault; nothing remains on disk then.
 func Prepare(targets []Target, o Options) (*Set, error) { return prepare(osDisk{}, targets, o) }
 
 func prepare(d disk, targets []Target, o Options) (*Set, error) {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // TestDirectTargetsThatFail opens what cannot be written directly, and writes to a socket that somebody listens at.
@@ -46,8 +48,8 @@ func TestDirectTargetsThatFail(t *testing.T) {
 // TestFolderOfADevice asks for a folder where a device is.
 func TestFolderOfADevice(t *testing.T) {
 	t.Parallel()
-	if _, err := Prepare([]Target{{Path: os.DevNull, Folder: true}}, Options{Overwrite: true}); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "is a device") {
-		t.Errorf("found %v, expected %v", err, ErrRefused)
+	if _, err := Prepare([]Target{{Path: os.DevNull, Folder: true}}, Options{Overwrite: true}); !errors.Is(err, fault.Refused) || !strings.Contains(err.Error(), "is a device") {
+		t.Errorf("found %v, expected %v", err, fault.Refused)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// Take moves a complete file or folder from one name to another, which must be free, in one step, and makes that durable. It fails with ErrExists if the
+// Take moves a complete file or folder from one name to another, which must be free, in one step, and makes that durable. It fails with fault.Exists if the
 // name is taken, an empty folder for a folder included.
 func Take(from, to string) error {
 	at, err := locate(to)
@@ -15,7 +15,7 @@ func Take(from, to string) error {
 		return failure(to, "resolving it", err)
 	}
 	if at.info != nil {
-		return existsError(to, "")
+		return exists(to, "")
 	}
 	info, err := os.Lstat(from)
 	if err != nil {
@@ -28,7 +28,7 @@ func Take(from, to string) error {
 	switch {
 	case err == nil, s.isAt(at.path, info):
 	case errors.Is(err, fs.ErrExist):
-		return existsError(to, "")
+		return exists(to, "")
 	default:
 		return failure(to, "publishing it", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"testing/iotest"
 	"unicode/utf8"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/shell"
 )
 
@@ -22,9 +23,8 @@ func TestLongNames(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", maxName+1)
 	err := commitFile(filepath.Join(t.TempDir(), long), "new", Options{})
-	var e *Error
-	if !errors.Is(err, ErrName) || !errors.Is(err, syscall.ENAMETOOLONG) || !errors.As(err, &e) || !strings.Contains(e.Hint(), "256 bytes to 255") {
-		t.Errorf("256 bytes: found %v, expected %v with a hint", err, ErrName)
+	if !errors.Is(err, fault.Refused) || !errors.Is(err, syscall.ENAMETOOLONG) || !strings.Contains(fault.HintOf(err), "256 bytes to 255") {
+		t.Errorf("256 bytes: found %v, expected %v with a hint", err, fault.Refused)
 	}
 	for _, name := range []string{long[:207], long[:208], long[:221], long[:222], long[:maxName], "x" + strings.Repeat("ü", 127), strings.Repeat("\xff", maxName)} {
 		dir := t.TempDir()
@@ -38,8 +38,8 @@ func TestLongNames(t *testing.T) {
 			t.Errorf("%d bytes: %v", len(name), err)
 			continue
 		}
-		if _, err := Prepare([]Target{{Path: path}}, Options{}); !errors.Is(err, ErrLocked) {
-			t.Errorf("%d bytes: found %v, expected %v", len(name), err, ErrLocked)
+		if _, err := Prepare([]Target{{Path: path}}, Options{}); !errors.Is(err, fault.Locked) {
+			t.Errorf("%d bytes: found %v, expected %v", len(name), err, fault.Locked)
 		}
 		if err := s.Commit(); err != nil {
 			t.Errorf("%d bytes: %v", len(name), err)
@@ -81,13 +81,13 @@ func TestHintNamesAFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"x.csv", "none/x.csv", "none/nor/this/x.csv"} {
-		e := &Error{Path: filepath.Join(dir, path), Err: fs.ErrPermission}
-		if want := "check who may write in " + shell.Path(dir); e.Hint() != want {
-			t.Errorf("%s: found the hint %q, expected %q", path, e.Hint(), want)
+		e := failure(filepath.Join(dir, path), "writing", fs.ErrPermission)
+		if want := "check who may write in " + shell.Path(dir); fault.HintOf(e) != want {
+			t.Errorf("%s: found the hint %q, expected %q", path, fault.HintOf(e), want)
 		}
 	}
-	if e := (&Error{Path: "none/nor/this/x.csv", Err: fs.ErrPermission}); e.Hint() != "check who may write in ." {
-		t.Errorf("found the hint %q, expected the working folder", e.Hint())
+	if e := failure("none/nor/this/x.csv", "writing", fs.ErrPermission); fault.HintOf(e) != "check who may write in ." {
+		t.Errorf("found the hint %q, expected the working folder", fault.HintOf(e))
 	}
 }
 
@@ -112,8 +112,8 @@ func TestManyLinks(t *testing.T) {
 		symlink(t, fmt.Sprint(i), filepath.Join(dir, fmt.Sprint(i+1)))
 	}
 	before := readTree(t, dir)
-	if err := commitFile(filepath.Join(dir, "45"), "new", Options{}); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "links") {
-		t.Errorf("found %v, expected %v for the links", err, ErrRefused)
+	if err := commitFile(filepath.Join(dir, "45"), "new", Options{}); !errors.Is(err, fault.Refused) || !strings.Contains(err.Error(), "links") {
+		t.Errorf("found %v, expected %v for the links", err, fault.Refused)
 	}
 	if after := readTree(t, dir); len(after) != len(before) {
 		t.Errorf("found %v, expected the links alone", after)
@@ -136,7 +136,7 @@ func TestOneLockForTwo(t *testing.T) {
 		t.Skip(err)
 	}
 	_, err := Prepare([]Target{{Path: filepath.Join(dir, "a")}, {Path: filepath.Join(dir, "b")}}, Options{})
-	if !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "is the same output as "+filepath.Join(dir, "a")) {
+	if !errors.Is(err, fault.Refused) || !strings.Contains(err.Error(), "is the same output as "+filepath.Join(dir, "a")) {
 		t.Errorf("found %v, expected that they are the same output", err)
 	}
 }
@@ -339,9 +339,8 @@ func TestOpenElsewhere(t *testing.T) {
 	dir := t.TempDir()
 	old := mustMake(t, dir, "old", Options{})
 	err := makeOutputs(openElsewhere{}, dir, "new", Options{Overwrite: true})
-	var hinted interface{ Hint() string }
-	if !errors.Is(err, ErrOpen) || !errors.As(err, &hinted) || hinted.Hint() != "close it there and try again" {
-		t.Errorf("found %v, expected ErrOpen with a hint", err)
+	if !errors.Is(err, fault.Locked) || fault.HintOf(err) != "close it there and try again" {
+		t.Errorf("found %v, expected fault.Locked with a hint", err)
 	}
 	if got := readTree(t, dir); !maps.Equal(got, old) {
 		t.Errorf("found %v, expected %v", got, old)
@@ -351,5 +350,5 @@ func TestOpenElsewhere(t *testing.T) {
 // openElsewhere is a disk that replaces nothing.
 type openElsewhere struct{ osDisk }
 
-func (openElsewhere) rename(string, string) error   { return ErrOpen }
+func (openElsewhere) rename(string, string) error   { return inUse() }
 func (openElsewhere) exchange(string, string) error { return errors.ErrUnsupported }

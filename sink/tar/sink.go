@@ -47,8 +47,8 @@ var (
 	_ sink.Sizer = (*Sink)(nil)
 )
 
-// New returns a sink for the images of a table of the schema s. Nothing is written to w before the first step. It fails with a *sink.Error:
-// ErrRowsUnknown if the source cannot tell its number of rows, ErrUnsupported for columns that make no images.
+// New returns a sink for the images of a table of the schema s. Nothing is written to w before the first step. It fails with fault.Usage
+// if the source cannot tell its number of rows, and for columns that make no images.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	digits, err := images.RowDigits(format, s)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *Sink) Notes() []string { return s.notes }
 // BatchSize is the most that Encode makes of rows rows, and what it takes for one image.
 func (s *Sink) BatchSize(rows int) int64 { return int64(rows)*s.rowSize + s.image.Memory() }
 
-// Encode makes the files of b and their headers. The step writes them. A value that PNG cannot hold is a *sink.Error with ErrValue.
+// Encode makes the files of b and their headers. The step writes them. A value that PNG cannot hold is fault.Unsupported.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
 	if last := b.First + int64(b.Rows) - 1; last >= s.rows {
 		return nil, fmt.Errorf("%s: found row %d, expected %d rows", format, last, s.rows)

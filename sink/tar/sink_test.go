@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/tar"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -225,13 +225,13 @@ func TestRefusals(t *testing.T) {
 		want          error
 		message, hint string // parts
 	}{
-		"rows unknown": {&schema.Schema{Columns: []source.Column{pixel}, Rows: -1, Source: -1}, nil, sink.ErrRowsUnknown, "digits", "Parquet"},
-		"float": {describe(1, source.Column{Name: "x", DType: idx.Float32, Shape: []int{28, 28}}), nil, sink.ErrUnsupported,
+		"rows unknown": {&schema.Schema{Columns: []source.Column{pixel}, Rows: -1, Source: -1}, nil, fault.Usage, "digits", "Parquet"},
+		"float": {describe(1, source.Column{Name: "x", DType: idx.Float32, Shape: []int{28, 28}}), nil, fault.Usage,
 			`column "x" is float32`, "npy"},
-		"vector":         {describe(1, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{784}}), nil, sink.ErrUnsupported, "784", "--reshape"},
-		"no image":       {describe(1, label), nil, sink.ErrUnsupported, "no column has images", "images"},
-		"two images":     {describe(1, pixel, wide), nil, sink.ErrUnsupported, "2 columns of images", "one of them"},
-		"negative pixel": {describe(20, wide), [][]byte{little[int16](0, 32767, 1, -5)}, sink.ErrValue, "row 11: found the value -5", "npy"},
+		"vector":         {describe(1, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{784}}), nil, fault.Usage, "784", "--reshape"},
+		"no image":       {describe(1, label), nil, fault.Usage, "no column has images", "images"},
+		"two images":     {describe(1, pixel, wide), nil, fault.Usage, "2 columns of images", "one of them"},
+		"negative pixel": {describe(20, wide), [][]byte{little[int16](0, 32767, 1, -5)}, fault.Unsupported, "row 11: tar: found the value -5", "npy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -241,16 +241,15 @@ func TestRefusals(t *testing.T) {
 			} else {
 				_, err = write(tt.s, tar.Options{}, 10, tt.data...)
 			}
-			var refused *sink.Error
-			if !errors.As(err, &refused) || !errors.Is(err, tt.want) {
-				t.Fatalf("found the error %v, expected a *sink.Error that is %q", err, tt.want)
+			if !errors.Is(err, tt.want) {
+				t.Fatalf("found the error %v, expected %q", err, tt.want)
 			}
-			if refused.Format != "tar" || !strings.Contains(refused.Message, tt.message) || !strings.Contains(refused.Hint(), tt.hint) {
-				t.Errorf("found %q and the hint %q, expected %q and %q in them", refused, refused.Hint(), tt.message, tt.hint)
+			if hint := fault.HintOf(err); !strings.Contains(err.Error(), "tar: ") || !strings.Contains(err.Error(), tt.message) || !strings.Contains(hint, tt.hint) {
+				t.Errorf("found %q and the hint %q, expected %q and %q in them", err, hint, tt.message, tt.hint)
 			}
 		})
 	}
-	if _, err := write(describe(2, pixel), tar.Options{}, 2, []byte{1}); err == nil || errors.Is(err, sink.ErrUnsupported) {
+	if _, err := write(describe(2, pixel), tar.Options{}, 2, []byte{1}); err == nil || errors.Is(err, fault.Usage) {
 		t.Errorf("row 2 of 2: found the error %v, expected one of a wrong schema", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 )
@@ -72,7 +73,7 @@ func openPlain(defect string) Open {
 	return func(_ *testing.T, s *schema.Schema) (sink.Sink, func() map[string][]byte, error) {
 		p := &plain{defect: defect}
 		if defect == "needs the rows" && s.Rows < 0 {
-			return nil, nil, sink.ErrRowsUnknown
+			return nil, nil, fault.Usage
 		}
 		return p, func() map[string][]byte { return map[string][]byte{"out": p.out.Bytes()} }, nil
 	}
