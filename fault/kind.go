@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"runtime"
 	"syscall"
 )
 
@@ -27,6 +28,7 @@ const (
 	Permission       // the user may not do this
 	Internal         // a defect of idxport
 	Canceled         // the caller ended the work
+	PipeClosed       // who read a pipe has closed it
 	Differs          // two things that should be equal are not
 )
 
@@ -44,6 +46,7 @@ var kindNames = [...]string{
 	Permission:  "permission denied",
 	Internal:    "internal error",
 	Canceled:    "canceled",
+	PipeClosed:  "the pipe is closed",
 	Differs:     "differs",
 }
 
@@ -75,6 +78,8 @@ func KindOf(err error) Kind {
 		return kind
 	case errors.Is(err, context.Canceled):
 		return Canceled
+	case isPipeClosed(err):
+		return PipeClosed
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return Permission
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR),
@@ -84,4 +89,13 @@ func KindOf(err error) Kind {
 		return IO
 	}
 	return Internal
+}
+
+// isPipeClosed reports whether err is that of a write to a pipe that nobody reads any more. Windows
+// has three for it, and EPIPE is not among them.
+func isPipeClosed(err error) bool {
+	if runtime.GOOS == "windows" { // ERROR_BROKEN_PIPE, ERROR_NO_DATA, ERROR_PIPE_NOT_CONNECTED
+		return errors.Is(err, syscall.Errno(109)) || errors.Is(err, syscall.Errno(232)) || errors.Is(err, syscall.Errno(233))
+	}
+	return errors.Is(err, syscall.EPIPE)
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/idxport/idxport/display"
 )
 
 const barEvery = 100 * time.Millisecond
@@ -54,10 +56,10 @@ func (b *bar) done() {
 // leave; where they leave nothing, the label is cut.
 func (b *bar) text(n int64, after time.Duration, columns int) string {
 	if b.total <= 0 {
-		return beside(b.label, fmt.Sprintf(": %s rows", thousands(n)), columns)
+		return beside(b.label, fmt.Sprintf(": %s rows", display.Thousands(n)), columns)
 	}
 	n = min(n, b.total)
-	percent, words := fmt.Sprintf(" %3d%% ", 100*n/b.total), fmt.Sprintf(" %s of %s rows", thousands(n), thousands(b.total))
+	percent, words := fmt.Sprintf(" %3d%% ", 100*n/b.total), fmt.Sprintf(" %s of %s rows", display.Thousands(n), display.Thousands(b.total))
 	if n > 0 {
 		left := time.Duration(float64(after) * float64(b.total-n) / float64(n))
 		words += fmt.Sprintf(", %v left", left.Round(time.Second))

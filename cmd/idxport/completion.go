@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/sink/layout"
@@ -235,7 +236,7 @@ func flagValues(f cli.Flag, value string) (found []candidate, paths bool) {
 			codecs = append(codecs, f.Codecs...)
 		}
 		slices.Sort(codecs)
-		return perFormat(value, slices.Compact(codecs), codecsOf), false
+		return perFormat(value, slices.Compact(codecs), convert.CodecsOf), false
 	case name == "csv-style":
 		for _, s := range csv.Styles() {
 			found = append(found, candidate{s.Name, s.Description})
@@ -244,7 +245,12 @@ func flagValues(f cli.Flag, value string) (found []candidate, paths bool) {
 	case name == "dataset":
 		return append(datasets(), candidate{dataset.DatasetNone, "no class names, no transposition"}), false
 	default:
-		return named(choices(name)...), false
+		for _, row := range flags() {
+			if row.long() == name {
+				found = append(found, named(row.choices...)...)
+			}
+		}
+		return found, false
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/source/dataset"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // datasetsCommand is `idxport datasets`.
@@ -36,7 +36,7 @@ func (p *program) printDatasets() error {
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "DATASET\tSPLITS\tIMAGE\tCLASSES\tTITLE")
 	for _, d := range dataset.Known() {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", d.Name, splitsText(d), shapeText(d.ImageShape), len(d.Classes)-d.FirstLabel, d.Title)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", d.Name, splitsText(d), display.Shape(d.ImageShape), len(d.Classes)-d.FirstLabel, d.Title)
 	}
 	fmt.Fprintln(w, "\nThe data set is told from unmistakable file names or the sha256 of the labels; --dataset NAME says it, --dataset none turns it off.")
 	return w.Flush()
@@ -49,7 +49,7 @@ func (p *program) printDataset(name string) error {
 		return err
 	}
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "dataset\t%s\ntitle\t%s\nsplits\t%s\nimage\t%s\n", d.Name, d.Title, splitsText(d), shapeText(d.ImageShape))
+	fmt.Fprintf(w, "dataset\t%s\ntitle\t%s\nsplits\t%s\nimage\t%s\n", d.Name, d.Title, splitsText(d), display.Shape(d.ImageShape))
 	if d.Transposed {
 		fmt.Fprintln(w, "stored\ttransposed; idxport turns the images upright")
 	}
@@ -71,12 +71,4 @@ func splitsText(d dataset.Info) string {
 		parts = append(parts, fmt.Sprintf("%s %d", s.Name, s.Records))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// shapeText is a shape as people write it: 28×28; "scalar" for single elements.
-func shapeText[T int | int64](shape []T) string {
-	if len(shape) == 0 {
-		return "scalar"
-	}
-	return idx.ShapeText(shape)
 }

@@ -2,12 +2,11 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"reflect"
-	"strings"
 	"unicode/utf8"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/source"
@@ -24,7 +23,7 @@ var codeNames = map[int]string{
 // describeError is err as the JSON report has it.
 func describeError(err error) *errorReport {
 	code := exitCode(err)
-	e := &errorReport{Message: oneLine(err.Error()), Hint: hintOf(err), Exit: code, Code: codeNames[code]}
+	e := &errorReport{Message: display.Printable(err.Error()), Hint: display.Printable(fault.HintOf(err)), Exit: code, Code: codeNames[code]}
 	if e.Code == "" {
 		e.Code = "interrupted"
 	}
@@ -60,27 +59,6 @@ func describeError(err error) *errorReport {
 	return e
 }
 
-// legible is s or, if it is not UTF-8, as names of files may not be, s with \xff for such a byte and \\ for a backslash. JSON would put U+FFFD for any of them.
-func legible(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	var b strings.Builder
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		switch {
-		case r == utf8.RuneError && n == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[0])
-		case r == '\\':
-			b.WriteString(`\\`)
-		default:
-			b.WriteRune(r)
-		}
-		s = s[n:]
-	}
-	return b.String()
-}
-
 // makeLegible makes all text in v legible, and reports whether some was not.
 func makeLegible(v reflect.Value) (changed bool) {
 	switch v.Kind() {
@@ -98,7 +76,7 @@ func makeLegible(v reflect.Value) (changed bool) {
 		}
 	case reflect.String:
 		if changed = !utf8.ValidString(v.String()); changed {
-			v.SetString(legible(v.String()))
+			v.SetString(display.Legible(v.String()))
 		}
 	}
 	return changed

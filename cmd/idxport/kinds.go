@@ -35,7 +35,7 @@ func exitCodeOfSentinel(err error) int {
 		}
 	}
 	kind := fault.KindOf(err)
-	if kind == fault.NotFound || kind == fault.Permission || readerGone(err) {
+	if kind == fault.NotFound || kind == fault.Permission || kind == fault.PipeClosed {
 		return 0
 	}
 	for _, row := range otherKinds() {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -49,7 +50,7 @@ func checkLogLine(t *testing.T, line string) {
 	if !slices.Contains([]string{"note", "warning", "error", "wrote", "verified", "progress"}, entry["level"]) || entry["message"] == "" {
 		t.Errorf("found the level %q and the message %q", entry["level"], entry["message"])
 	}
-	for _, name := range keys(entry) {
+	for _, name := range slices.Sorted(maps.Keys(entry)) {
 		if !slices.Contains([]string{"time", "level", "message", "hint"}, name) {
 			t.Errorf("found the field %s", name)
 		}

@@ -3,16 +3,19 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
-	"time"
+	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/idxport/idxport/object"
+	"github.com/idxport/idxport/convert"
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/plan"
-	"github.com/idxport/idxport/sink/publish"
-	"github.com/idxport/idxport/source/dataset"
+	"github.com/idxport/idxport/source"
 )
 
 const planUsage = `idxport plan INPUT... -o OUT --rows-per-part N --plan FILE [flags]
@@ -28,37 +31,13 @@ system or on S3. FILE says which rows each part has, what they are made of, and 
 OUT and the flags are as in convert; each output becomes a folder of parts. Inputs are IDX files; those that are compressed become one part each, unless they
 are zstd with a seek table, which convert -o NAME.idx.zst writes. Inputs, OUT and FILE may be in object storage.`
 
-// planFlagNames are the flags of convert that decide on the bytes of a part.
-var planFlagNames = []string{"split", "dataset", "classes", "reshape", "byte-order", "max-record-bytes", "output", "to", "transpose", "invert", "compression", "layout", "csv-style",
-	"class-column", "label-column", "channels"}
-
-// placeFlagNames are those of them that say what is read and written: a plan has them in its targets.
-var placeFlagNames = []string{"split", "dataset", "output", "to"}
-
-// usualPartBytes is about how much of the inputs becomes a part where the user does not say it.
-const usualPartBytes = 256 << 20
-
-// toolVersion is the program as plans name it: another version may make other bytes.
-const toolVersion = "idxport " + version
-
 // planCommand is `idxport plan`.
 func (p *program) planCommand() *cli.Command {
-	flags := slices.DeleteFunc(convertFlags(), func(f cli.Flag) bool { return !slices.Contains(planFlagNames, f.Names()[0]) })
-	flags = append(flags,
-		&cli.Int64Flag{Name: "rows-per-part", Category: aboutOutput, Usage: "how many rows a part has: `N`; about 256 MiB of the inputs if it is not given", HideDefault: true},
-		&cli.StringFlag{Name: "plan", Category: aboutOutput, Usage: "write the plan to `FILE`"},
-		&cli.BoolFlag{Name: "overwrite", Category: aboutOutput, Usage: "replace a plan that exists"})
-	return &cli.Command{
-		Name:            "plan",
-		Usage:           "divide a conversion into parts for many processes or machines",
-		UsageText:       planUsage,
-		Flags:           append(flags, runFlags()...),
-		HideHelpCommand: true,
-		OnUsageError:    onUsageError,
-		Action: func(ctx context.Context, c *cli.Command) error {
-			return p.reporting(ctx, c, func(r *report) error { return p.plan(ctx, c, r) })
-		},
-	}
+	return p.command(&cli.Command{
+		Name:      "plan",
+		Usage:     "divide a conversion into parts for many processes or machines",
+		UsageText: planUsage,
+	}, p.plan)
 }
 
 // planReport tells of a plan.
@@ -72,121 +51,172 @@ type planReport struct {
 }
 
 // plan does the work of `idxport plan`.
-func (p *program) plan(ctx context.Context, c *cli.Command, r *report) error {
-	if c.String("plan") == "" {
+func (p *program) plan(ctx context.Context, _ *cli.Command, s *settings, r *report) error {
+	if s.plan == "" {
 		return usagef("no --plan").WithHint("say where to write it: --plan plan.json")
 	}
-	perPart := c.Int64("rows-per-part")
-	if perPart < 0 || c.IsSet("rows-per-part") && perPart == 0 {
-		return usagef("--rows-per-part %d, expected at least 1", perPart)
-	}
-	o, err := parseConvert(c, true)
+	work, path, report, err := convert.WritePlan(ctx, s.Options, s.rowsPerPart, s.plan)
+	r.Report = report
 	if err != nil {
 		return err
 	}
-	path, err := o.take(c.String("plan"))
-	if err != nil {
-		return err
+	r.Plan = &planReport{ID: work.ID, Path: path, Parts: work.Parts()}
+	for _, t := range work.Targets {
+		r.tell("info", fmt.Sprintf("%s  %s in %s", t.Path, display.Count(t.Rows, "row"), display.Count(int64(len(t.Parts)), "part")))
 	}
-	jobs, err := p.jobsWithOutputs(ctx, o, r)
-	if err != nil {
-		return err
-	}
-	defer closeAll(jobs)
-	made := &plan.Plan{Tool: toolVersion, Arguments: o.planArguments(c), Objects: o.objects, Parameters: o.objects.Parameters()}
-	for _, j := range jobs {
-		r.describe(j)
-		if err := p.addTarget(ctx, o, made, j, perPart, r); err != nil {
-			return err
-		}
-	}
-	if slices.ContainsFunc(made.Targets, func(t plan.Target) bool { return t.Path == path || t.Reads(path) }) {
-		return usagef("--plan %s: it is an input or an output", path).WithHint("give the plan a name of its own")
-	}
-	made.Complete(time.Now())
-	if err := made.Write(ctx, path, c.Bool("overwrite")); err != nil {
-		return err
-	}
-	r.Plan = &planReport{ID: made.ID, Path: path, Parts: made.Parts()}
-	for _, t := range made.Targets {
-		r.tell("info", fmt.Sprintf("%s  %s in %s", t.Path, counted(t.Rows, "row"), counted(int64(len(t.Parts)), "part")))
-	}
-	r.tell("info", fmt.Sprintf("%s  parts 0 to %d: idxport convert --plan %s --part N", path, made.Parts()-1, shell.Path(path)))
+	r.tell("info", fmt.Sprintf("%s  parts 0 to %d: idxport convert --plan %s --part N", path, work.Parts()-1, shell.Path(path)))
 	return nil
 }
 
-// planArguments are the flags that were given, as every part gets them.
-func (o *convertOptions) planArguments(c *cli.Command) []string {
-	args := []string{}
-	for _, name := range planFlagNames {
-		if !c.IsSet(name) || slices.Contains(placeFlagNames, name) {
-			continue
-		}
-		if name == "classes" { // without the parameters of a URL
-			args = append(args, "--classes="+o.classes)
-			continue
-		}
-		if list, ok := c.Value(name).([]string); ok {
-			for _, v := range list {
-				args = append(args, "--"+name+"="+v)
-			}
-			continue
-		}
-		args = append(args, fmt.Sprintf("--%s=%v", name, c.Value(name)))
-	}
-	return args
-}
+// arrayVariables are where schedulers tell a job its index in its array, from 0.
+var arrayVariables = []string{"JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX", "SLURM_ARRAY_TASK_ID"}
 
-// addTarget adds the output of j to the plan.
-func (p *program) addTarget(ctx context.Context, o *convertOptions, made *plan.Plan, j *job, perPart int64, r *report) error {
-	var outs []output
-	for _, pass := range j.passes() {
-		outs = append(outs, pass.outputs...)
+// partFlagNames are the flags that may stand beside --plan.
+var partFlagNames = []string{"plan", "part", "verify", "workers", "progress", "quiet", "json", "log-format"}
+
+// convertPart does the work of `idxport convert --plan`.
+func (p *program) convertPart(ctx context.Context, c *cli.Command, s *settings, r *report) error {
+	if !c.IsSet("plan") {
+		return usagef("--part is for plans, and there is no --plan").WithHint("name the plan: --plan plan.json --part %s", shell.Quote(s.part))
 	}
-	if len(outs) != 1 {
-		return usagef("found %d outputs of %s, expected one", len(outs), j.label()).WithHint("make a plan for each format")
+	if c.Args().Present() {
+		return usagef("found the input %s beside --plan, which says what the inputs are", c.Args().First())
 	}
-	out := outs[0]
-	if out.division == nil || out.division.mark != publish.PartsMark {
-		return usagef("%s cannot be divided into parts", out.name()).WithHint("Parquet, Arrow, CSV and tar can, in any layout but huggingface with -o DIR")
-	}
-	if object.IsURL(out.path) {
-		if err := o.objects.CanHold(ctx, out.path); err != nil {
-			return err
+	for _, f := range flagsOf("convert") {
+		if name := f.long(); c.IsSet(name) && !slices.Contains(partFlagNames, name) {
+			return usagef("found --%s beside --plan, which says it", name).WithHint("make another plan")
 		}
 	}
-	t := plan.Target{Path: out.path, Format: out.format.Name, Extension: out.division.extension, Rows: j.meant.schema.Rows, Dataset: dataset.DatasetNone}
-	if name := j.datasetName(); name != "" {
-		t.Dataset = name
-	}
-	in := &planInputs{program: p, options: o, split: j.split, rows: t.Rows}
-	defer in.close()
-	for _, f := range j.split.Files {
-		whole, err := in.add(ctx, f)
-		if err != nil {
-			return err
-		}
-		if whole && t.Rows > 0 {
-			perPart = t.Rows
-			r.note("%s is compressed and has no seek table that fits, so that %s is one part; for more: idxport convert %s -o NAME.idx.zst, and plan with that", f.Path, t.Path, shell.Path(f.Path))
-		}
-	}
-	if o.classes != "" {
-		if err := in.addWhole(ctx, o.classes); err != nil {
-			return err
-		}
-	}
-	t.Inputs = in.inputs
-	if perPart == 0 {
-		perPart = max(1, usualPartBytes/max(1, j.meant.schema.RowSize()))
-	}
-	if err := t.Cut(ctx, perPart, made.Parts(), in.span); err != nil {
+	index, err := parsePart(s.part)
+	if err != nil {
 		return err
 	}
-	made.Targets = append(made.Targets, t)
-	there, err := made.There(ctx, &t)
-	if there {
-		r.note("%s is there already: commit will refuse to replace it, unless this plan has made it", t.Path)
+	work, err := readPlan(ctx, s, r)
+	if err != nil {
+		return err
+	}
+	r.Plan.Part = &index
+	r.Report, err = convert.MakePart(ctx, work, index, convert.PartOptions{Verify: s.Verify, Workers: s.Workers, Events: s.Events})
+	for _, out := range r.Outputs {
+		r.tell("info", fmt.Sprintf("part %d  %s  %s", index, display.Count(out.Rows, "row"), display.Bytes(out.Bytes)))
 	}
 	return err
+}
+
+// parsePart reads the value of --part.
+func parsePart(text string) (int, error) {
+	if text == "" {
+		return 0, usagef("no --part").WithHint("say which: --part 0, or --part env in a job of an array")
+	}
+	from := "--part"
+	if text == "env" {
+		var set []string
+		for _, name := range arrayVariables {
+			if os.Getenv(name) != "" {
+				set = append(set, name)
+			}
+		}
+		if len(set) != 1 {
+			return 0, usagef("--part env: found %d of %s set, expected one", len(set), strings.Join(arrayVariables, ", "))
+		}
+		from, text = set[0], os.Getenv(set[0])
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, usagef("%s %q, expected a number from 0 on, or env", from, text)
+	}
+	return n, nil
+}
+
+// readPlan reads the plan of --plan.
+func readPlan(ctx context.Context, s *settings, r *report) (*plan.Plan, error) {
+	if s.plan == "" {
+		return nil, usagef("no --plan").WithHint("name the file that idxport plan wrote")
+	}
+	work, path, err := convert.ReadPlan(ctx, s.plan)
+	if err != nil {
+		return nil, err
+	}
+	r.Plan = &planReport{ID: work.ID, Path: path, Parts: work.Parts()}
+	return work, nil
+}
+
+// onPlan is a command that does something with a plan.
+func (p *program) onPlan(name, usage, text string, do func(context.Context, *plan.Plan, *report) error) *cli.Command {
+	return p.command(&cli.Command{Name: name, Usage: usage, UsageText: "idxport " + name + " --plan FILE [flags]\n\n" + text},
+		func(ctx context.Context, c *cli.Command, s *settings, r *report) error {
+			if c.Args().Present() {
+				return usagef("found the argument %s, expected --plan FILE alone", c.Args().First())
+			}
+			work, err := readPlan(ctx, s, r)
+			if err != nil {
+				return err
+			}
+			return do(ctx, work, r)
+		})
+}
+
+// commitCommand is `idxport commit`.
+func (p *program) commitCommand() *cli.Command {
+	return p.onPlan("commit", "make the output of a plan appear, once all its parts are there",
+		`Compares every part with what the run told that made it: files are read again, of uploads the storage tells the parts. Then each output appears, with an empty
+_SUCCESS: a folder in one step, objects one after another and _SUCCESS last. If a part is missing, nothing does. To commit again changes nothing.`, p.commit)
+}
+
+// statusCommand is `idxport status`.
+func (p *program) statusCommand() *cli.Command {
+	return p.onPlan("status", "print the parts of a plan that are missing",
+		`Prints the indices of the parts that are missing on standard output, as schedulers take them for an array of jobs: 3,7-9; nothing if all are there.`, p.status)
+}
+
+// abortCommand is `idxport abort`.
+func (p *program) abortCommand() *cli.Command {
+	return p.onPlan("abort", "remove what the parts of a plan have left",
+		`Removes the parts that are not committed. Outputs that are stay. Stop the runs of the parts first: one that goes on may leave something again.`, p.abort)
+}
+
+// commit does the work of `idxport commit`.
+func (p *program) commit(ctx context.Context, work *plan.Plan, r *report) error {
+	told, err := work.Commit(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range work.Targets {
+		t := &work.Targets[i]
+		if told[i] == nil {
+			r.Unchanged = append(r.Unchanged, t.Path)
+			r.note("%s: unchanged", t.Path)
+			continue
+		}
+		out := convert.Output{Path: t.Path, Format: t.Format, Rows: t.Rows, Shown: t.Path + "/"}
+		for _, task := range told[i] {
+			out.Bytes += task.Bytes
+			out.Parts = append(out.Parts, convert.Part{Path: source.Under(t.Path, task.Name), Rows: task.Rows, Bytes: task.Bytes, SHA256: task.SHA256})
+		}
+		files := int64(len(out.Parts))
+		out.Files = &files
+		r.Outputs = append(r.Outputs, out)
+		r.tell("info", fmt.Sprintf("%s  %s  %s  %s", filepath.ToSlash(out.Shown), display.Count(t.Rows, "row"), display.Count(files, "file"), display.Bytes(out.Bytes)))
+	}
+	return nil
+}
+
+// status does the work of `idxport status`.
+func (p *program) status(ctx context.Context, work *plan.Plan, r *report) error {
+	missing, err := work.Missing(ctx)
+	if err != nil {
+		return err
+	}
+	n := len(missing)
+	r.Plan.Missing, r.Plan.Array = &n, plan.Spec(missing)
+	r.tell("info", fmt.Sprintf("%d of %s are there", work.Parts()-n, display.Count(int64(work.Parts()), "part")))
+	if n > 0 && !r.jsonOut {
+		_, err = fmt.Fprintln(p.stdout, r.Plan.Array)
+	}
+	return err
+}
+
+// abort does the work of `idxport abort`.
+func (p *program) abort(ctx context.Context, work *plan.Plan, _ *report) error {
+	return work.Abort(ctx)
 }

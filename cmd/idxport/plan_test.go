@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,9 +37,9 @@ func TestPlansMayNotSayMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(p *plan.Plan){
-		"another output":    func(p *plan.Plan) { p.Arguments = []string{"--overwrite", "--output=csv=" + victim} },
-		"another input":     func(p *plan.Plan) { p.Arguments = []string{victim} },
-		"help":              func(p *plan.Plan) { p.Arguments = []string{"--help"} },
+		"another output":    func(p *plan.Plan) { p.Options = json.RawMessage(`{"overwrite":true,"outputs":["csv=` + victim + `"]}`) },
+		"another input":     func(p *plan.Plan) { p.Options = json.RawMessage(`{"inputs":["` + victim + `"]}`) },
+		"an unknown option": func(p *plan.Plan) { p.Options = json.RawMessage(`{"help":true}`) },
 		"no targets":        func(p *plan.Plan) { p.Targets = nil },
 		"no parts":          func(p *plan.Plan) { p.Targets[0].Parts, p.Targets[0].Rows = nil, 0 },
 		"a way out":         func(p *plan.Plan) { p.Targets[0].Extension = "/../../victim.csv" },

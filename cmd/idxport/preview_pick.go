@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/idxport/idxport/convert"
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sheet"
 	"github.com/idxport/idxport/sink/images"
@@ -62,23 +64,22 @@ func (k *picker) usual() int {
 	return max(1, min(usualInAll, fit))
 }
 
-// pick reads the table of j until the picker has enough, or to the end.
-func (p *program) pick(ctx context.Context, j *job, k *picker, others bool, r *report) error {
-	t := j.meant.table
-	shown := progress{done: func() {}} // a few rows take no time
+// pick reads t until the picker has enough, or to the end.
+func (k *picker) pick(ctx context.Context, t *convert.Table, r *report) error {
+	read, end := (func(int64))(nil), func() {} // a few rows take no time
 	if k.classes {
-		shown = r.progress(j.label(), j.meant.schema.Rows)
+		read, end = r.progress(t.Label(), t.Schema.Rows)
 	}
-	_, err := interruptible(ctx, func() (struct{}, error) {
-		return struct{}{}, k.read(ctx, t, min(pickRows, j.meant.schema.BatchRows()), shown.rows)
+	_, err := convert.Interruptible(ctx, func() (struct{}, error) {
+		return struct{}{}, k.read(ctx, t, min(pickRows, t.Schema.BatchRows()), read)
 	})
-	shown.done()
+	end()
 	if err != nil {
 		return err
 	}
-	r.tableNotes(t, others)
+	t.Notes()
 	if len(k.shots) == 0 { // a stream did not say so before
-		return noRows(j)
+		return noRows(t)
 	}
 	return nil
 }
@@ -134,7 +135,7 @@ func (k *picker) take(b *source.Raw) error {
 			continue
 		}
 		if k.size += int64(size) + shotSize; k.size > maxShown {
-			return usagef("the images to show take more than %s", bytesText(maxShown)).WithHint("show less: %s", showLess)
+			return usagef("the images to show take more than %s", display.Bytes(maxShown)).WithHint("show less: %s", showLess)
 		}
 		s.record = slices.Clone(b.Columns[k.view.Image][i*size : (i+1)*size])
 		k.shots[key] = append(k.shots[key], s)
@@ -146,8 +147,8 @@ func (k *picker) take(b *source.Raw) error {
 }
 
 // groups are the lines of a sheet: classes in the order of their labels, or rows.
-func (k *picker) groups(j *job, r *report) (groups []sheet.Group) {
-	tile := k.tiles(j, r)
+func (k *picker) groups(t *convert.Table) (groups []sheet.Group) {
+	tile := k.tiles(t)
 	if !k.classes {
 		shots := k.shots[0]
 		for line := range slices.Chunk(shots, usualColumns) {
@@ -158,12 +159,12 @@ func (k *picker) groups(j *job, r *report) (groups []sheet.Group) {
 	for _, label := range slices.Sorted(maps.Keys(k.shots)) {
 		groups = append(groups, sheet.Group{Heading: labelText(k.labels, label, true), Tiles: mapped(k.shots[label], tile)})
 	}
-	k.noteMissing(j, r)
+	k.noteMissing(t)
 	return groups
 }
 
 // noteMissing tells of classes that have no image.
-func (k *picker) noteMissing(j *job, r *report) {
+func (k *picker) noteMissing(t *convert.Table) {
 	var missing []string
 	for v := range k.labels.Classes {
 		if label := int64(v); k.labels.ClassName(label) != "" && k.shots[label] == nil {
@@ -171,13 +172,13 @@ func (k *picker) noteMissing(j *job, r *report) {
 		}
 	}
 	if len(missing) > 0 {
-		r.note("%s: no images of %s", j.base(), strings.Join(missing, ", "))
+		t.Note("%s: no images of %s", t.Name, strings.Join(missing, ", "))
 	}
 }
 
 // pictures are the images with captions for a terminal.
-func (k *picker) pictures(j *job, r *report) []sheet.Picture {
-	tile := k.tiles(j, r)
+func (k *picker) pictures(t *convert.Table) []sheet.Picture {
+	tile := k.tiles(t)
 	return mapped(k.shots[0], func(s shot) sheet.Picture {
 		caption := "row " + strconv.FormatInt(s.row, 10)
 		if k.view.Label >= 0 {

@@ -4,14 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/idxport/idxport/convert"
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/sheet"
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/images"
+	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 )
 
@@ -24,69 +29,94 @@ const (
 )
 
 // preview does the work of `idxport preview`.
-func (p *program) preview(ctx context.Context, o *previewOptions, r *report) error {
-	splits, err := o.find(ctx, false)
+func (p *program) preview(ctx context.Context, s *settings, to *sheetArg, r *report) error {
+	tables, report, err := convert.Open(ctx, s.Source, s.View)
+	r.Report = report
 	if err != nil {
 		return err
 	}
-	jobs, err := p.openJobs(ctx, &o.convertOptions, splits, r)
-	if err != nil {
-		return err
-	}
-	defer closeAll(jobs)
-	several := len(jobs) > 1
-	if jobs, err = withRows(jobs, r); err != nil {
-		return err
-	}
-	if err := expandOutputs(jobs, &o.convertOptions); err != nil {
-		return err
-	}
-	for _, j := range jobs {
-		if len(o.outputs) == 0 {
-			j.meant.outputs = []output{{format: sheetFormat(), path: stdout}} // so that what is applied to it is told
+	defer func() {
+		for _, t := range tables {
+			_ = t.Close() // only read from
 		}
-		r.describe(j)
+	}()
+	shown, err := withRows(tables)
+	if err != nil {
+		return err
 	}
-	if len(o.outputs) > 0 {
-		return p.makeSheets(ctx, jobs, o, r)
+	paths, err := to.paths(shown)
+	if err != nil {
+		return err
 	}
-	for i, j := range jobs {
-		if err := p.printImages(ctx, j, o, r, several, i > 0); err != nil {
+	for _, t := range shown {
+		t.Describe()
+	}
+	if to != nil {
+		return p.makeSheets(ctx, shown, to, paths, s, r)
+	}
+	for i, t := range shown {
+		if err := p.printImages(ctx, t, s, r, len(tables) > 1, i > 0); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// makeSheets makes a contact sheet of each job.
-func (p *program) makeSheets(ctx context.Context, jobs []*job, o *previewOptions, r *report) error {
-	set, err := prepare(jobs, &o.convertOptions)
+// paths are where the sheets of tables go, each at a path of its own.
+func (a *sheetArg) paths(tables []*convert.Table) (paths []string, err error) {
+	if a == nil {
+		return nil, nil
+	}
+	for _, t := range tables {
+		path, err := t.Path(a.path, a.folder, ".png")
+		if err != nil {
+			return nil, err
+		}
+		if i := slices.Index(paths, path); i >= 0 {
+			e := usagef("%s and %s would both be written to %s", tables[i].Label(), t.Label(), path)
+			stem := strings.TrimSuffix(a.path, ".png")
+			return nil, e.WithHint("write -o %s for a file each, or -o %s for a folder; or choose one with --split %s",
+				shell.Path(stem+"-{split}.png"), shell.Path(stem+"/"), shell.Quote(tables[i].Name))
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+// makeSheets makes a contact sheet of each table.
+func (p *program) makeSheets(ctx context.Context, tables []*convert.Table, arg *sheetArg, paths []string, s *settings, r *report) error {
+	var targets []publish.Target
+	var inputs []string
+	for i, t := range tables {
+		inputs = append(inputs, t.Inputs...)
+		if paths[i] != convert.Stdio {
+			targets = append(targets, publish.Target{Path: paths[i], MakeParents: paths[i] != arg.path})
+		}
+	}
+	set, err := publish.Prepare(targets, publish.Options{Overwrite: s.Overwrite, Inputs: inputs})
 	if err != nil {
 		return err
 	}
 	defer set.Discard() // no effect after Commit
-	var made []outputReport
-	for i, j := range jobs {
-		to := j.meant.outputs[0]
-		if to.path == stdout && terminal(p.stdout) {
+	var made []convert.Output
+	for i, t := range tables {
+		var to io.Writer = p.stdout
+		name := "standard output"
+		if paths[i] != convert.Stdio {
+			to, name = set.File(i), paths[i]
+		} else if terminal(p.stdout) {
 			return usagef("will not write png to a terminal").WithHint("leave out -o to see the images on the terminal")
+		} else if err := convert.CheckOpen(p.stdout); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
-		if to.path == stdout && closed(p.stdout) {
-			return fmt.Errorf("%s: %w", to.name(), closedError())
-		}
-		data, shown, err := p.makeSheet(ctx, j, o, r)
+		data, shown, err := p.makeSheet(ctx, t, s, r)
 		if err != nil {
 			return err
 		}
-		if to.path == stdout {
-			_, err = p.stdout.Write(data)
-		} else {
-			_, err = set.File(i).Write(data)
+		if _, err = to.Write(data); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", to.name(), err)
-		}
-		made = append(made, outputReport{Path: to.path, Format: to.format.Name, Split: j.split.Name, Rows: int64(shown), Bytes: int64(len(data))})
+		made = append(made, convert.Output{Path: paths[i], Format: "png", Split: t.Split, Rows: int64(shown), Bytes: int64(len(data))})
 	}
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -94,43 +124,42 @@ func (p *program) makeSheets(ctx context.Context, jobs []*job, o *previewOptions
 	if err := set.Commit(); err != nil {
 		return err
 	}
-	for _, out := range made {
-		r.wrote(out, "")
-	}
+	r.Outputs = made
+	r.wroteAll()
 	return nil
 }
 
-// makeSheet draws the sheet of a job as a PNG file, and tells how many images are on it.
-func (p *program) makeSheet(ctx context.Context, j *job, o *previewOptions, r *report) (data []byte, shown int, err error) {
-	view, err := newView(j, o.channels)
+// makeSheet draws the sheet of a table as a PNG file, and tells how many images are on it.
+func (p *program) makeSheet(ctx context.Context, t *convert.Table, s *settings, r *report) (data []byte, shown int, err error) {
+	view, err := newView(t, s.Channels)
 	if err != nil {
 		return nil, 0, err
 	}
-	k := newPicker(j.meant.schema, view, view.Label >= 0)
-	k.most = o.images
+	k := newPicker(t.Schema, view, view.Label >= 0)
+	k.most = int(s.images)
 	if k.most == 0 {
 		k.most = k.usual()
 	}
-	if err := p.pick(ctx, j, k, o.others != nil, r); err != nil {
+	if err := k.pick(ctx, t, r); err != nil {
 		return nil, 0, err
 	}
-	groups := k.groups(j, r)
-	s := sheet.New(groups, sheet.Options{Scale: o.scale})
-	if s.Size() > maxShown {
-		return nil, 0, usagef("the sheet of %s would have %d×%d pixels", j.label(), s.Width, s.Height).WithHint("show less: %s", showLess)
+	groups := k.groups(t)
+	drawn := sheet.New(groups, sheet.Options{Scale: int(s.scale)})
+	if drawn.Size() > maxShown {
+		return nil, 0, usagef("the sheet of %s would have %d×%d pixels", t.Label(), drawn.Width, drawn.Height).WithHint("show less: %s", showLess)
 	}
 	for _, g := range groups {
 		shown += len(g.Tiles)
 	}
-	data, err = s.AppendPNG(nil)
+	data, err = drawn.AppendPNG(nil)
 	return data, shown, err
 }
 
 const showLess = "--images 1, --rows 0:1000 or --scale 1"
 
-// newView decides how the table of j is seen.
-func newView(j *job, channels string) (images.View, error) {
-	view, err := images.NewView("preview", j.meant.schema, channels)
+// newView decides how t is seen.
+func newView(t *convert.Table, channels string) (images.View, error) {
+	view, err := images.NewView("preview", t.Schema, channels)
 	var e *fault.Error
 	if errors.As(err, &e) && e.Hint == images.AdviceOther { // that is no help to who wants to look
 		e.Hint = "--reshape reads the data as images of other dimensions, such as -1x28x28"
@@ -138,56 +167,60 @@ func newView(j *job, channels string) (images.View, error) {
 	return view, err
 }
 
-// withRows are those of jobs that have rows to show, or may have. The others are noted; it is an error if there are no rows at all.
-func withRows(jobs []*job, r *report) ([]*job, error) {
-	empty := func(j *job) bool { return j.meant.schema.Rows == 0 }
-	if !slices.ContainsFunc(jobs, func(j *job) bool { return !empty(j) }) {
-		return nil, noRows(jobs[0])
-	}
-	for _, j := range jobs {
-		if empty(j) {
-			r.note("%s has no rows to show", j.label())
+// withRows are those of tables that have rows to show, or may have. The others are noted; it is an error if there are no rows at all.
+func withRows(tables []*convert.Table) (shown []*convert.Table, err error) {
+	for _, t := range tables {
+		if t.Schema.Rows != 0 {
+			shown = append(shown, t)
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(jobs), empty), nil
+	if shown == nil {
+		return nil, noRows(tables[0])
+	}
+	for _, t := range tables {
+		if t.Schema.Rows == 0 {
+			t.Note("%s has no rows to show", t.Label())
+		}
+	}
+	return shown, nil
 }
 
-func noRows(j *job) error { return usagef("%s has no rows to show", j.label()) }
+func noRows(t *convert.Table) error { return usagef("%s has no rows to show", t.Label()) }
 
-// printImages draws the first images of a job on standard output, below its name if that is wanted.
-func (p *program) printImages(ctx context.Context, j *job, o *previewOptions, r *report, named, more bool) error {
-	view, err := newView(j, o.channels)
+// printImages draws the first images of a table on standard output, below its name if that is wanted.
+func (p *program) printImages(ctx context.Context, t *convert.Table, s *settings, r *report, named, more bool) error {
+	view, err := newView(t, s.Channels)
 	if err != nil {
 		return err
 	}
-	t := p.display(o.scale)
+	screen := p.screen(int(s.scale))
 	tile := sheet.Tile{Width: view.Width, Height: view.Height, Channels: view.Channels}
-	if o.scale > 1 && t.LineSize(tile) > maxShown {
-		return usagef("a line of images of %s would take more than %s", j.label(), bytesText(maxShown)).WithHint("show less: --scale 1")
+	if s.scale > 1 && screen.LineSize(tile) > maxShown {
+		return usagef("a line of images of %s would take more than %s", t.Label(), display.Bytes(maxShown)).WithHint("show less: --scale 1")
 	}
-	k := newPicker(j.meant.schema, view, false)
-	k.most = o.images
+	k := newPicker(t.Schema, view, false)
+	k.most = int(s.images)
 	if k.most == 0 {
-		k.most = t.Fit([]sheet.Picture{{Tile: tile}})
+		k.most = screen.Fit([]sheet.Picture{{Tile: tile}})
 	}
-	if err := p.pick(ctx, j, k, o.others != nil, r); err != nil {
+	if err := k.pick(ctx, t, r); err != nil {
 		return err
 	}
-	pictures := k.pictures(j, r)
-	if o.images == 0 {
-		pictures = pictures[:min(len(pictures), t.Fit(pictures))] // captions may be wider than images
+	pictures := k.pictures(t)
+	if s.images == 0 {
+		pictures = pictures[:min(len(pictures), screen.Fit(pictures))] // captions may be wider than images
 	}
 	if more {
 		fmt.Fprintln(p.stdout)
 	}
 	if named {
-		fmt.Fprintln(p.stdout, oneLine(j.base()))
+		fmt.Fprintln(p.stdout, display.Printable(t.Name))
 	}
-	return t.Print(p.stdout, pictures) // tells too what failed before
+	return screen.Print(p.stdout, pictures) // tells too what failed before
 }
 
-// display is how standard output shows pictures. Without a terminal there are no colours; NO_COLOR asks for that too (https://no-color.org).
-func (p *program) display(scale int) sheet.Terminal {
+// screen is how standard output shows pictures. Without a terminal there are no colours; NO_COLOR asks for that too (https://no-color.org).
+func (p *program) screen(scale int) sheet.Terminal {
 	t := sheet.Terminal{Width: columns(p.stdout), Scale: scale}
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 && n <= 10_000 {
 		t.Width = n
@@ -204,7 +237,7 @@ func (p *program) display(scale int) sheet.Terminal {
 
 // labelText is how label is written beside images of its class; plain leaves out a name that has no letters of ASCII, as sheets cannot show it.
 func labelText(c source.Column, label int64, plain bool) string {
-	text, name := strconv.FormatInt(label, 10), oneLine(c.ClassName(label))
+	text, name := strconv.FormatInt(label, 10), display.Printable(c.ClassName(label))
 	if plain && !strings.ContainsFunc(name, func(r rune) bool { return r > ' ' && r <= '~' }) {
 		name = ""
 	}

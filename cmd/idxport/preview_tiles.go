@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/sheet"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -11,18 +12,18 @@ import (
 
 // tiles decides how the values of what was picked become 8 bits, and returns what does that. Bytes are shown as they are, unless they are only
 // 0 and 1, as masks are; other types from the smallest to the largest value that is shown, which is noted.
-func (k *picker) tiles(j *job, r *report) func(shot) sheet.Tile {
+func (k *picker) tiles(t *convert.Table) func(shot) sheet.Tile {
 	low, high, finite := k.span()
 	raw := k.column.DType == idx.Uint8 && high != 1
 	switch {
 	case raw:
 	case !finite:
-		r.note("%s: no value is finite: infinity is shown as white, all else as black", j.base())
+		t.Note("%s: no value is finite: infinity is shown as white, all else as black", t.Name)
 	default:
 		if k.column.DType == idx.Uint8 {
 			low = 0
 		}
-		r.note("%s: the values %s to %s are shown as black to white", j.base(), numberText(low), numberText(high))
+		t.Note("%s: the values %s to %s are shown as black to white", t.Name, numberText(low), numberText(high))
 	}
 	return func(s shot) sheet.Tile {
 		t := sheet.Tile{Width: k.view.Width, Height: k.view.Height, Channels: k.view.Channels, Pix: make([]byte, k.column.Elements())}

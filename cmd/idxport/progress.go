@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/idxport/idxport/display"
 )
 
 // terminal tells whether w is a terminal.
@@ -15,26 +17,19 @@ func terminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// A progress shows how far one pass is. Its methods are called from one goroutine at a time.
-type progress struct {
-	rows func(int64) // nil if nothing is shown
-	done func()
-}
-
 // linesEvery is how often progress is told where there is no terminal to draw on.
 const linesEvery = 5 * time.Second
 
 // progress is the display for a pass of total rows, −1 if unknown; label says what is read.
-func (r *report) progress(label string, total int64) progress {
-	label = oneLine(label) // it may come from a file's name
+func (r *report) progress(label string, total int64) (read func(int64), end func()) {
 	switch {
 	case r.draws():
 		b := &bar{w: r.program.stderr, label: label, total: total, start: time.Now()}
-		return progress{rows: b.rows, done: b.done}
+		return b.rows, b.done
 	case r.showProgress == "always" && !r.quiet && !terminal(r.program.stderr):
-		return r.lines(label, total)
+		return r.lines(label, total), func() {}
 	}
-	return progress{done: func() {}}
+	return nil, func() {}
 }
 
 // draws reports whether progress is drawn on a terminal.
@@ -43,24 +38,21 @@ func (r *report) draws() bool {
 }
 
 // lines tells the progress now and then, a line each.
-func (r *report) lines(label string, total int64) progress {
+func (r *report) lines(label string, total int64) func(int64) {
 	last := time.Now()
-	return progress{
-		rows: func(n int64) {
-			if time.Since(last) < linesEvery && n != total {
-				return
-			}
-			last = time.Now()
-			text := fmt.Sprintf("%s: %s rows", label, thousands(n))
-			if total > 0 {
-				text += fmt.Sprintf(" of %s (%d%%)", thousands(total), 100*n/total)
-			}
-			if r.jsonLog {
-				r.logJSON("progress", text, "")
-				return
-			}
-			fmt.Fprintln(r.program.stderr, text)
-		},
-		done: func() {},
+	return func(n int64) {
+		if time.Since(last) < linesEvery && n != total {
+			return
+		}
+		last = time.Now()
+		text := fmt.Sprintf("%s: %s rows", label, display.Thousands(n))
+		if total > 0 {
+			text += fmt.Sprintf(" of %s (%d%%)", display.Thousands(total), 100*n/total)
+		}
+		if r.jsonLog {
+			r.logJSON("progress", text, "")
+			return
+		}
+		fmt.Fprintln(r.program.stderr, text)
 	}
 }

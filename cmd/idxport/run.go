@@ -19,9 +19,6 @@ import (
 	"github.com/idxport/idxport/source/dataset"
 )
 
-// version of the program; it is written into outputs, so the same version writes the same bytes.
-const version = "0.1.0"
-
 // A program is what the commands share: the standard streams. Tests give others.
 type program struct {
 	stdin  io.Reader
@@ -126,16 +123,6 @@ idxport COMMAND --help`,
 		},
 	}
 	for _, c := range root.Commands {
-		for _, f := range c.Flags { // else the last value counts, in silence
-			switch f := f.(type) {
-			case *cli.StringFlag:
-				f.OnlyOnce = true
-			case *cli.IntFlag:
-				f.OnlyOnce = true
-			case *cli.Int64Flag:
-				f.OnlyOnce = true
-			}
-		}
 		c.DisableSliceFlagSeparator = true // a path may have commas; of the root's the library takes no notice here. Only --to splits at commas
 	}
 	return root

@@ -77,7 +77,7 @@ func exitRuns(t *testing.T) map[int]func() ([]byte, int) {
 func ownPanic() ([]byte, int) {
 	var stdout bytes.Buffer
 	p := &program{stdin: strings.NewReader(""), stdout: &stdout, stderr: io.Discard}
-	command := &cli.Command{Name: "convert", Flags: runFlags(), Action: func(ctx context.Context, c *cli.Command) error {
+	command := &cli.Command{Name: "convert", Flags: cliFlags("convert"), Action: func(ctx context.Context, c *cli.Command) error {
 		return p.reporting(ctx, c, func(*report) error { panic("a defect") })
 	}, ExitErrHandler: func(context.Context, *cli.Command, error) {}}
 	err := command.Run(context.Background(), []string{"convert", "--json"})

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/idxport/idxport/convert"
 )
 
 // A jsonRun is one run of the program with --json whose object is held against docs/report.schema.json.
@@ -159,9 +161,9 @@ func TestSchemaIsClosed(t *testing.T) {
 			t.Errorf("$defs/%s takes any field", name)
 		}
 	}
-	for name, value := range map[string]any{"": report{}, "input": inputReport{}, "output": outputReport{}, "part": partReport{}, "verified": verifiedReport{},
-		"applied": appliedItem{}, "file": fileReport{}, "column": columnReport{}, "label": labelReport{}, "error": errorReport{}} {
-		found, expected := fieldNames(reflect.TypeOf(value)), keys(objects[name].(map[string]any)["properties"].(map[string]any))
+	for name, value := range map[string]any{"": report{}, "input": convert.Input{}, "output": convert.Output{}, "part": convert.Part{}, "verified": convert.Verified{},
+		"applied": convert.Applied{}, "file": fileReport{}, "column": convert.Column{}, "label": convert.Label{}, "error": errorReport{}} {
+		found, expected := fieldNames(reflect.TypeOf(value)), slices.Sorted(maps.Keys(objects[name].(map[string]any)["properties"].(map[string]any)))
 		slices.Sort(found)
 		if !slices.Equal(found, expected) {
 			t.Errorf("%T has the fields %v, the schema's %q %v", value, found, name, expected)
@@ -175,9 +177,11 @@ func fieldNames(of reflect.Type) (names []string) {
 		f := of.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
+		case f.Anonymous && f.Type.Kind() == reflect.Pointer:
+			names = append(names, fieldNames(f.Type.Elem())...)
 		case f.Anonymous:
 			names = append(names, fieldNames(f.Type)...)
-		case name != "":
+		case name != "" && name != "-":
 			names = append(names, name)
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -93,7 +94,7 @@ func (s *jsonSchema) check(schema, v any, at string) (wrong []string) {
 	}
 	object := schema.(map[string]any)
 	known := keywords()
-	for _, word := range keys(object) {
+	for _, word := range slices.Sorted(maps.Keys(object)) {
 		check, ok := known[word]
 		if !ok {
 			wrong = append(wrong, fmt.Sprintf("%s: the validator does not know the keyword %s", at, word))
@@ -140,7 +141,7 @@ func (s *jsonSchema) checkType(schema map[string]any, v any, at string) []string
 func (s *jsonSchema) checkProperties(schema map[string]any, v any, at string) (wrong []string) {
 	object, _ := v.(map[string]any)
 	properties := schema["properties"].(map[string]any)
-	for _, name := range keys(object) {
+	for _, name := range slices.Sorted(maps.Keys(object)) {
 		property, known := properties[name]
 		switch {
 		case known:

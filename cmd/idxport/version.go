@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/idxport/idxport/convert"
 )
 
 // commit is the commit that the program was built at, as the build recorded it: " (commit 0123456789ab)", or with "+changes"
@@ -41,7 +43,7 @@ func (p *program) versionCommand() *cli.Command {
 			if err := noArguments(c); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(p.stdout, "idxport %s %s/%s %s%s\n", version, runtime.GOOS, runtime.GOARCH, runtime.Version(), commit())
+			_, err := fmt.Fprintf(p.stdout, "idxport %s %s/%s %s%s\n", convert.Version, runtime.GOOS, runtime.GOARCH, runtime.Version(), commit())
 			return err
 		},
 	}

@@ -24,7 +24,7 @@ import (
 // What plans say of themselves.
 const (
 	format  = "idxport-plan"
-	version = 1
+	version = 2
 )
 
 // A Plan is one piece of work, divided.
@@ -34,7 +34,7 @@ type Plan struct {
 	ID         string            `json:"plan_id"`              // SHA-256 of the plan as JSON without this and the next
 	Created    string            `json:"created"`              // RFC 3339
 	Tool       string            `json:"tool"`                 // the program and its version: another may make other bytes
-	Arguments  []string          `json:"arguments"`            // flags of convert about all parts
+	Options    json.RawMessage   `json:"options"`              // of all parts: what decides on their bytes, see package convert
 	Parameters map[string]string `json:"parameters,omitempty"` // of the buckets of URLs, such as their endpoint: by URL, as a query
 	Targets    []Target          `json:"targets"`
 
@@ -168,11 +168,6 @@ func (p *Plan) checkText() error {
 			if !utf8.ValidString(in.Path + in.Column) {
 				return fail(fault.Usage, "give it another name: ln -s "+shell.Path(in.Path)+" NAME.idx", "found a name that is not UTF-8, which a plan cannot hold").In(in.Path)
 			}
-		}
-	}
-	for _, arg := range p.Arguments {
-		if !utf8.ValidString(arg) {
-			return fail(fault.Usage, "write it in UTF-8", "%s: found a value that is not UTF-8, which a plan cannot hold", arg)
 		}
 	}
 	return nil

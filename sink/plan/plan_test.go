@@ -42,7 +42,7 @@ func work(t *testing.T) (*Plan, string) {
 	if err := target.Cut(t.Context(), 3, 0, threes); err != nil {
 		t.Fatal(err)
 	}
-	p := &Plan{Tool: "idxport 1", Arguments: []string{"--layout=list"}, Targets: []Target{target}}
+	p := &Plan{Tool: "idxport 1", Options: json.RawMessage(`{"layout":["list"]}`), Targets: []Target{target}}
 	p.Complete(time.Unix(0, 0))
 	return p, dir
 }
@@ -184,7 +184,7 @@ func TestWriteAndRead(t *testing.T) {
 		t.Error("the ID depends on the time")
 	}
 	other := *p
-	other.Arguments = nil
+	other.Options = nil
 	other.Complete(time.Unix(0, 0))
 	if err := other.Write(t.Context(), path, false); !errors.Is(err, fault.Exists) {
 		t.Errorf("another plan in its place: found %v", err)

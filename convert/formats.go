@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"fmt"
@@ -41,7 +41,7 @@ func checkCodec(format, codec string) error {
 	var known []string
 	for _, f := range formats.All() {
 		if f.Name == format || format == "" && f.Codecs != nil {
-			known = append(known, codecsOf(f)...)
+			known = append(known, CodecsOf(f)...)
 		}
 	}
 	if slices.Contains(known, codec) {
@@ -54,8 +54,8 @@ func checkCodec(format, codec string) error {
 	return usagef("unknown compression %q, expected one of %s", codec, strings.Join(slices.Compact(known), ", "))
 }
 
-// codecsOf are the codecs that --compression takes for f; nil if it has no compression of its own.
-func codecsOf(f formats.Format) []string {
+// CodecsOf are the codecs that --compression takes for f; nil if it has no compression of its own.
+func CodecsOf(f formats.Format) []string {
 	if f.Wrapped {
 		return []string{"none", "gzip", "zstd"}
 	}

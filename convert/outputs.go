@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"fmt"
@@ -16,12 +16,9 @@ import (
 	"github.com/idxport/idxport/source/dataset"
 )
 
-// stdout is the path that stands for standard output.
-const stdout = "-"
-
 // An outputArg is one -o argument, understood but not yet filled in for the splits.
 type outputArg struct {
-	path      string           // with {split} and the like; stdout
+	path      string           // with {split} and the like; Stdio
 	named     bool             // it was given as FORMAT=PATH
 	container bool             // path is a folder that gets one output for each split and format
 	usesTo    bool             // the formats are those of --to, if it is given
@@ -30,7 +27,7 @@ type outputArg struct {
 }
 
 // parseOutputs understands the -o arguments; to is the value of --to. Outputs that are divided are folders, whatever they are called.
-func parseOutputs(args []string, to string, divided bool) ([]outputArg, error) {
+func parseOutputs(args, to []string, divided bool) ([]outputArg, error) {
 	if len(args) == 0 {
 		return nil, usagef("no output").WithHint("give a file such as -o mnist.parquet, a folder such as -o out/, or -o csv=- for standard output")
 	}
@@ -46,13 +43,13 @@ func parseOutputs(args []string, to string, divided bool) ([]outputArg, error) {
 			return nil, err
 		}
 		usedTo = usedTo || o.usesTo
-		if o.path == stdout {
+		if o.path == Stdio {
 			streams++
 		}
 		outputs = append(outputs, o)
 	}
-	if to != "" && !usedTo {
-		return nil, usagef("--to %s is for output folders and standard output, but there is none among %s", to, strings.Join(args, ", ")).
+	if len(to) > 0 && !usedTo {
+		return nil, usagef("--to %s is for output folders and standard output, but there is none among %s", strings.Join(to, ","), strings.Join(args, ", ")).
 			WithHint("a folder is written with a slash at its end: -o out/")
 	}
 	if streams > 1 {
@@ -62,18 +59,14 @@ func parseOutputs(args []string, to string, divided bool) ([]outputArg, error) {
 }
 
 // parseTo reads the formats of --to.
-func parseTo(to string) ([]formats.Format, error) {
-	if to == "" {
-		return nil, nil
-	}
-	var wanted []formats.Format
-	for _, name := range strings.Split(to, ",") {
+func parseTo(to []string) (wanted []formats.Format, err error) {
+	for _, name := range to {
 		f, ok := formats.Named(strings.TrimSpace(name))
 		if !ok {
-			return nil, unknownFormat("--to "+to, strings.TrimSpace(name))
+			return nil, unknownFormat("--to "+strings.Join(to, ","), strings.TrimSpace(name))
 		}
 		if slices.ContainsFunc(wanted, func(w formats.Format) bool { return w.Name == f.Name }) {
-			return nil, usagef("--to %s: %s is given twice", to, f.Name)
+			return nil, usagef("--to %s: %s is given twice", strings.Join(to, ","), f.Name)
 		}
 		wanted = append(wanted, f)
 	}
@@ -85,18 +78,18 @@ func parseOutput(arg string, wanted []formats.Format, divided bool) (outputArg, 
 	if arg == "" {
 		return outputArg{}, usagef("-o is empty")
 	}
-	f, path, named, err := cutFormat(arg)
+	f, path, named, err := CutFormat(arg)
 	if err != nil {
 		return outputArg{}, err
 	}
 	if named {
 		return formatOutput(arg, f, path, divided)
 	}
-	if arg == stdout {
+	if arg == Stdio {
 		if len(wanted) != 1 {
 			return outputArg{}, usagef("-o - needs one format").WithHint("for example -o csv=-, or --to csv -o -")
 		}
-		o, err := formatOutput(arg, wanted[0], stdout, divided)
+		o, err := formatOutput(arg, wanted[0], Stdio, divided)
 		o.usesTo = true
 		return o, err
 	}
@@ -105,8 +98,8 @@ func parseOutput(arg string, wanted []formats.Format, divided bool) (outputArg, 
 			return outputArg{path: arg, formats: []formats.Format{f}, codec: codec}, nil
 		}
 	}
-	if !isFolder(arg) {
-		if ext := filepath.Ext(placeholder().ReplaceAllString(arg, "")); ext != "" {
+	if !IsFolder(arg) {
+		if ext := Extension(arg); ext != "" {
 			return outputArg{}, usagef("-o %s: no format is known by the ending %s", arg, ext).
 				WithHint("%s", unknownEnding(arg, ext))
 		}
@@ -118,9 +111,9 @@ func parseOutput(arg string, wanted []formats.Format, divided bool) (outputArg, 
 	return outputArg{path: arg, container: true, usesTo: true, formats: wanted}, nil
 }
 
-// cutFormat cuts the FORMAT= off an argument of -o. A word before a = is always a format: a path
+// CutFormat cuts the FORMAT= off an argument of -o. A word before a = is always a format: a path
 // that begins so is written ./WORD=….
-func cutFormat(arg string) (f formats.Format, path string, ok bool, err error) {
+func CutFormat(arg string) (f formats.Format, path string, ok bool, err error) {
 	word, path, ok := strings.Cut(arg, "=")
 	if !ok || strings.ContainsFunc(word, func(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		return f, arg, false, nil
@@ -151,10 +144,10 @@ func unknownFormat(arg, name string) *fault.Error {
 func formatOutput(arg string, f formats.Format, path string, divided bool) (outputArg, error) {
 	o := outputArg{path: path, named: true, formats: []formats.Format{f}}
 	switch {
-	case path == stdout && f.Folder:
+	case path == Stdio && f.Folder:
 		return o, usagef("-o %s: a %s output is a folder, which cannot go to standard output", arg, f.Name)
-	case path == stdout || f.Folder:
-	case endsAsFolder(path), isFolder(path) && !(divided && f.Divisible):
+	case path == Stdio || f.Folder:
+	case endsAsFolder(path), IsFolder(path) && !(divided && f.Divisible):
 		o.container = true
 	case f.Wrapped:
 		o.codec = formats.Wrapping(path)
@@ -162,8 +155,8 @@ func formatOutput(arg string, f formats.Format, path string, divided bool) (outp
 	return o, nil
 }
 
-// isFolder tells whether path means a folder: by the slash at its end, or because it is one.
-func isFolder(path string) bool {
+// IsFolder tells whether path means a folder: by the slash at its end, or because it is one.
+func IsFolder(path string) bool {
 	if endsAsFolder(path) {
 		return true
 	}
@@ -183,6 +176,9 @@ func unknownEnding(arg, ext string) string {
 	}
 	return fmt.Sprintf("name the format (-o parquet=%s), use one of %s, or write %s for a folder", shell.Quote(arg), strings.Join(endings(), " "), shell.Path(arg+"/"))
 }
+
+// Extension is the ending of a path, in which {split} and the like are not filled in yet.
+func Extension(path string) string { return filepath.Ext(placeholder().ReplaceAllString(path, "")) }
 
 // endings lists how files of the known formats end.
 func endings() []string {

@@ -1,11 +1,9 @@
-package main
+package convert
 
 import (
 	"io"
-	"math"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/idxport/idxport/shell"
@@ -17,8 +15,8 @@ import (
 	"github.com/idxport/idxport/sink/publish"
 )
 
-// A division says how an output is divided over files of a folder, which is the output's path.
-type division struct {
+// A sharding says how an output is divided over files of a folder, which is the output's path.
+type sharding struct {
 	mark      publish.Mark
 	class     string // the folder in it that holds the files, or empty
 	stem      string // what their names begin with
@@ -26,34 +24,31 @@ type division struct {
 }
 
 // folder tells whether the output is a folder.
-func (o output) folder() bool { return o.format.Folder || o.division != nil }
+func (o output) folder() bool { return o.format.Folder || o.sharding != nil }
 
 // shared tells whether the output's folder holds several splits.
-func (o output) shared() bool { return o.division != nil && o.division.mark == publish.CardMark }
+func (o output) shared() bool { return o.sharding != nil && o.sharding.mark == publish.CardMark }
 
 // key tells outputs apart.
 func (o output) key() string {
 	if o.shared() {
-		return filepath.Join(o.path, o.division.class, o.division.stem)
+		return filepath.Join(o.path, o.sharding.class, o.sharding.stem)
 	}
 	return filepath.Clean(o.path)
 }
 
 // divided tells whether outputs are to be many files.
-func (o *convertOptions) divided() bool { return o.rowsPerFile > 0 || o.fileSize > 0 || o.planning }
+func (o *conversion) sharded() bool { return o.RowsPerFile > 0 || o.FileSize > 0 || o.planning }
 
 // divide makes out, in format f for the job j, a folder of many files where that was asked for.
-func (arg outputArg) divide(j *job, f formats.Format, o *convertOptions, out output) (output, error) {
+func (arg outputArg) shard(j *job, f formats.Format, o *conversion, out output) (output, error) {
 	if arg.container && f.Name == "parquet" && out.options.Layout == "huggingface" {
 		return arg.hub(j, out)
 	}
-	if !o.divided() || !f.Divisible {
+	if !o.sharded() || !f.Divisible {
 		return out, nil
 	}
-	if out.path == stdout {
-		return out, usagef("standard output cannot be many files").WithHint("name a folder, or leave out --rows-per-file and --file-size")
-	}
-	out.division = &division{mark: publish.PartsMark, stem: "part", extension: f.FileExtension(out.options.Compression.Name)}
+	out.sharding = &sharding{mark: publish.PartsMark, stem: "part", extension: f.FileExtension(out.options.Compression.Name)}
 	return out, nil
 }
 
@@ -64,7 +59,7 @@ func (arg outputArg) hub(j *job, out output) (output, error) {
 			WithHint("give it a folder of its own: -o parquet=%s", shell.Quote(strings.TrimRight(arg.path, "/")+"/huggingface/"))
 	}
 	out.path = filepath.Clean(filepath.Dir(out.path))
-	out.division = &division{mark: publish.CardMark, class: "data", stem: j.hubName(), extension: out.format.Extension}
+	out.sharding = &sharding{mark: publish.CardMark, class: "data", stem: j.hubName(), extension: out.format.Extension}
 	return out, nil
 }
 
@@ -101,59 +96,37 @@ func hubName(split string) string { return regexp.MustCompile(`\W`).ReplaceAllSt
 
 // openParts makes the sink of an output that is many files.
 func (w *writers) openParts(p *pass, out output, folder *publish.Folder) (*parts.Sink, error) {
-	class, err := folder.Class(out.division.class)
+	class, err := folder.Class(out.sharding.class)
 	if err != nil {
 		return nil, err
 	}
 	perFile := *p.schema // of a file, as far as that is known: it decides on row groups
-	if w.options.rowsPerFile > 0 && (perFile.Rows < 0 || perFile.Rows > w.options.rowsPerFile) {
-		perFile.Rows = w.options.rowsPerFile
+	if w.RowsPerFile > 0 && (perFile.Rows < 0 || perFile.Rows > w.RowsPerFile) {
+		perFile.Rows = w.RowsPerFile
 	}
-	o := parts.Options{Stem: out.division.stem, Extension: out.division.extension, Rows: w.options.rowsPerFile, Size: w.options.fileSize,
-		First: p.first, Checksum: w.options.checksum}
+	o := parts.Options{Stem: out.sharding.stem, Extension: out.sharding.extension, Rows: w.RowsPerFile, Size: w.FileSize,
+		First: p.first, Checksum: w.Checksum}
 	return parts.New(class, p.schema, o, func(to io.Writer) (sink.Sink, error) {
 		return out.format.Open(formats.Output{Writer: to}, &perFile, out.options)
 	})
 }
 
-// units are the units of --file-size.
-var units = map[string]int64{"B": 1, "K": 1e3, "KB": 1e3, "M": 1e6, "MB": 1e6, "G": 1e9, "GB": 1e9, "T": 1e12, "TB": 1e12,
-	"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
-
-// parseSize reads a number of bytes such as 128MB. It must have a unit: 128 means megabytes to people.
-func parseSize(flag, text string) (int64, error) {
-	digits := strings.TrimRight(text, "BKMGTIbkmgti ")
-	unit, known := units[strings.ToUpper(strings.TrimSpace(text[len(digits):]))]
-	n, err := strconv.ParseFloat(digits, 64)
-	if digits == text && n >= 1 && n < math.MaxInt64 {
-		e := usagef("--%s %s has no unit", flag, text)
-		if n >= 1e5 { // hardly megabytes
-			return 0, e.WithHint("--%s %sB", flag, text)
-		}
-		return 0, e.WithHint("--%s %sMB; for bytes, --%[1]s %[2]sB", flag, text)
-	}
-	if !known || err != nil || !(n*float64(unit) >= 1 && n*float64(unit) < math.MaxInt64) {
-		return 0, usagef("--%s %q is no size", flag, text).WithHint("for example --%s 128MB, or 64MiB", flag)
-	}
-	return int64(n * float64(unit)), nil
-}
-
 // addParts tells of the files of made.
-func (o *outputReport) addParts(made *written) {
-	dir := filepath.Join(made.output.path, made.output.division.class)
+func (o *Output) addParts(made *written) {
+	dir := filepath.Join(made.output.path, made.output.sharding.class)
 	for _, p := range made.parts.Parts() {
-		o.Parts = append(o.Parts, partReport{Path: filepath.Join(dir, p.Name), Rows: p.Rows, Bytes: p.Bytes, SHA256: p.SHA256})
+		o.Parts = append(o.Parts, Part{Path: filepath.Join(dir, p.Name), Rows: p.Rows, Bytes: p.Bytes, SHA256: p.SHA256})
 		o.Bytes += p.Bytes
 	}
 	files := int64(len(o.Parts))
 	o.Files = &files
 	switch {
 	case !made.output.shared():
-		o.shown = made.output.path + string(filepath.Separator)
+		o.Shown = made.output.path + string(filepath.Separator)
 	case files == 1:
-		o.shown = o.Parts[0].Path
+		o.Shown = o.Parts[0].Path
 	default:
-		o.shown = filepath.Join(dir, made.output.division.stem+"-*")
+		o.Shown = filepath.Join(dir, made.output.sharding.stem+"-*")
 	}
 }
 
@@ -166,7 +139,7 @@ func (w *writers) writeCards() {
 		}
 		c := cards[made.folder]
 		if c == nil {
-			c = &card.Card{Name: filepath.Base(made.output.path), Version: version}
+			c = &card.Card{Name: filepath.Base(made.output.path), Version: Version}
 			if d := made.job.split.Dataset; d != nil {
 				c.Name, c.Homepage, c.License = d.Title, d.Homepage, d.License
 			}
@@ -175,7 +148,7 @@ func (w *writers) writeCards() {
 		if features, err := card.Merge(c.Features, made.pass.schema); err == nil { // checkHubs has seen to it
 			c.Features = features
 		}
-		split := card.Split{Name: made.output.division.stem, Rows: made.rows}
+		split := card.Split{Name: made.output.sharding.stem, Rows: made.rows}
 		for _, p := range made.parts.Parts() {
 			split.Files, split.Bytes = split.Files+1, split.Bytes+p.Bytes
 		}

@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"context"
@@ -16,8 +16,8 @@ import (
 )
 
 // checkVerify refuses --verify where something cannot be read again.
-func checkVerify(o *convertOptions, jobs []*job) error {
-	if !o.verify {
+func (o *conversion) checkVerify(jobs []*job) error {
+	if !o.Verify {
 		return nil
 	}
 	for _, j := range jobs {
@@ -29,8 +29,6 @@ func checkVerify(o *convertOptions, jobs []*job) error {
 		for _, pass := range j.passes() {
 			for _, out := range pass.outputs {
 				switch {
-				case out.path == stdout:
-					return usagef("--verify: standard output cannot be read again").WithHint("write a file, or leave out --verify")
 				case out.options.Style == "matrix" && !slices.ContainsFunc(pass.schema.Columns, isTensor):
 					return usagef("--verify: %s is one row of all labels, which cannot be read back as a column", out.path).WithHint("leave out --verify, or --csv-style matrix")
 				case out.format.Name == "tar":
@@ -47,10 +45,10 @@ func isTensor(c source.Column) bool { return !c.Scalar() }
 
 // verifyOutputs compares all outputs with the inputs, which are read again, before any output is published.
 func (w *writers) verifyOutputs(ctx context.Context) error {
-	if !w.options.verify {
+	if !w.Verify {
 		return nil
 	}
-	if err := w.set.Complete(); err != nil {
+	if err := w.to.Complete(); err != nil {
 		return err
 	}
 	for _, made := range w.written {
@@ -64,12 +62,12 @@ func (w *writers) verifyOutputs(ctx context.Context) error {
 // verifyOutput compares one output with its inputs.
 func (w *writers) verifyOutput(ctx context.Context, made *written) error {
 	out := made.output
-	path := w.set.Partial(out.target)
+	path := out.to.partial()
 	if path == "" {
 		return nil // a device: there is nothing to read
 	}
-	stored := made.pass == made.job.stored && made.job.stored != made.job.meant
-	expected, err := w.program.openPass(ctx, w.options, made.job.split, w.options.names, stored)
+	stored := made.pass == made.job.stored && made.job.stored != made.job.logical
+	expected, err := w.openPass(ctx, made.job.split, w.classNames, stored)
 	if err != nil {
 		return err
 	}
@@ -82,9 +80,9 @@ func (w *writers) verifyOutput(ctx context.Context, made *written) error {
 		return err
 	}
 	defer func() { _ = found.Close() }() // likewise
-	c := comparison{path: out.path, workers: w.options.workers, label: "verifying " + made.job.label(),
+	c := comparison{path: out.path, label: "verifying " + made.job.label(),
 		ours: true, text: out.format.Text(), partial: out.format.OneColumn || out.format.Images}
-	_, err = w.program.compare(ctx, expected.table, found, c, w.report)
+	_, err = w.compare(ctx, expected.table, found, c)
 	return err
 }
 
@@ -92,15 +90,15 @@ func (w *writers) verifyOutput(ctx context.Context, made *written) error {
 func (w *writers) reopen(path string, out output, columns []source.Column) (source.Table, error) {
 	if out.format.Stored {
 		column := columns[out.options.Column]
-		t, err := source.OpenIDX(path, source.Options{Name: column.Name, MaxRecordSize: w.options.maxRecordSize})
+		t, err := source.OpenIDX(path, source.Options{Name: column.Name, MaxRecordSize: w.MaxRecordBytes})
 		if err != nil {
 			return nil, fmt.Errorf("%s: reading it again: %w", out.path, err)
 		}
 		return t, nil
 	}
 	prefix := ""
-	if out.division != nil {
-		path, prefix = filepath.Join(path, out.division.class), out.division.stem+"-"
+	if out.sharding != nil {
+		path, prefix = filepath.Join(path, out.sharding.class), out.sharding.stem+"-"
 	}
 	table, ok, err := formats.As(out.format.Name, path, prefix, out.path)
 	if err != nil {
@@ -109,7 +107,7 @@ func (w *writers) reopen(path string, out output, columns []source.Column) (sour
 	if !ok {
 		return nil, usagef("--verify: %s files cannot be read back", out.format.Name)
 	}
-	read := source.ReadOptions{MaxRecordSize: w.options.maxRecordSize, Like: columns}
+	read := source.ReadOptions{MaxRecordSize: w.MaxRecordBytes, Like: columns}
 	if out.format.Text() {
 		header := csv.HasHeader(out.options.Style)
 		read.Header = &header
@@ -127,16 +125,16 @@ func (w *writers) reopen(path string, out output, columns []source.Column) (sour
 }
 
 // openExpected opens what the inputs of the split s make, with the names of the classes that were given.
-func (p *program) openExpected(ctx context.Context, o *verifyOptions, s dataset.Split, stored bool, r *report) (*pass, error) {
-	classes, err := o.readClasses(ctx, []dataset.Split{s}, r)
+func (o *verification) openExpected(ctx context.Context, s dataset.Split, stored bool) (*pass, error) {
+	classes, err := o.readClasses(ctx, []dataset.Split{s})
 	if err != nil {
 		return nil, err
 	}
-	return p.openPass(ctx, &o.convertOptions, s, classes, stored)
+	return o.openPass(ctx, s, classes, stored)
 }
 
 // reread is found, an output whose file does not tell types, shapes or labels, as one of the columns expected.
-func (o *verifyOptions) reread(ctx context.Context, found source.Table, path string, expected []source.Column) (source.Table, error) {
+func (o *verification) reread(ctx context.Context, found source.Table, path string, expected []source.Column) (source.Table, error) {
 	table, other := o.output.others[path]
 	if !other || !table.Format.Untyped {
 		return found, nil
@@ -144,5 +142,5 @@ func (o *verifyOptions) reread(ctx context.Context, found source.Table, path str
 	if err := found.Close(); err != nil {
 		return found, err
 	}
-	return table.Open(source.ReadOptions{MaxRecordSize: o.maxRecordSize, DType: o.output.dtype, Shape: o.output.shape, Header: o.output.header, Like: expected, Files: o.output.files(ctx)})
+	return table.Open(source.ReadOptions{MaxRecordSize: o.MaxRecordBytes, DType: o.output.dtype, Shape: o.output.Shape, Header: o.output.Header, Like: expected, Files: o.output.files(ctx)})
 }

@@ -1,11 +1,10 @@
-package main
+package convert
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source"
@@ -19,23 +18,22 @@ type output struct {
 	path    string
 	options formats.Options
 	parents bool // the folders above path are made
-	// division is nil for an output that is one file, or whose format is a folder by itself.
-	division *division
-	target   int            // index in the publisher's set
-	object   *object.Writer // where path is a URL, once it is begun
-	madeKey  string         // with --if-changed: a hash over everything that decides on the output
+	to      destination
+	// sharding is nil for an output that is one file, or whose format is a folder by itself.
+	sharding *sharding
+	madeKey  string // with IfChanged: a hash over everything that decides on the output
 }
 
 // name is how messages call the output.
 func (o output) name() string {
-	if o.path == stdout {
+	if o.path == Stdio {
 		return "standard output"
 	}
 	return o.path
 }
 
 // expandOutputs fills in the outputs of all splits, and refuses two that would be one and splits that cannot share a folder.
-func expandOutputs(jobs []*job, o *convertOptions) error {
+func expandOutputs(jobs []*job, o *conversion) error {
 	taken := map[string]*job{}
 	for _, j := range jobs {
 		for _, arg := range o.outputs {
@@ -59,11 +57,19 @@ func expandOutputs(jobs []*job, o *convertOptions) error {
 	if err := checkHubs(jobs); err != nil {
 		return err
 	}
-	return o.checkObjects(jobs)
+	if o.IfChanged && o.anyObject() {
+		return usagef("--if-changed: inputs of object storage cannot be told to be the same").WithHint("leave out --if-changed")
+	}
+	for _, out := range allOutputs(jobs) {
+		if err := out.to.check(o, out); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // collision is the error for two outputs with one name.
-func collision(arg outputArg, out output, a, b *job, o *convertOptions) error {
+func collision(arg outputArg, out output, a, b *job, o *conversion) error {
 	if a == b {
 		return usagef("%s would be written twice", out.name())
 	}
@@ -71,7 +77,7 @@ func collision(arg outputArg, out output, a, b *job, o *convertOptions) error {
 	if image, label := o.asColumns(a, b); image != "" {
 		return e.WithHint("if they are the columns of one table, name them: image=%s label=%s; else %s", shell.Quote(image), shell.Quote(label), a.choice())
 	}
-	if out.path == stdout {
+	if out.path == Stdio {
 		return e.WithHint("%s", a.choice())
 	}
 	format := ""
@@ -93,8 +99,8 @@ func collision(arg outputArg, out output, a, b *job, o *convertOptions) error {
 }
 
 // asColumns are the files of a and b, if these hold one column each, of which the one is a table's labels and the other its images.
-func (o *convertOptions) asColumns(a, b *job) (image, label string) {
-	x, y := a.meant.table, b.meant.table
+func (o *conversion) asColumns(a, b *job) (image, label string) {
+	x, y := a.logical.table, b.logical.table
 	for _, j := range []*job{a, b} {
 		if f := j.split.Files; len(f) != 1 || !o.others[f[0].Path].Format.OneColumn {
 			return "", ""
@@ -118,7 +124,7 @@ func (j *job) choice() string {
 }
 
 // expand is the outputs of arg in format f for one split.
-func (arg outputArg) expand(j *job, f formats.Format, o *convertOptions) ([]output, error) {
+func (arg outputArg) expand(j *job, f formats.Format, o *conversion) ([]output, error) {
 	path, err := fill(arg.path, map[string]string{"split": j.base(), "dataset": j.datasetName(), "format": f.Name})
 	if err != nil {
 		return nil, err
@@ -134,22 +140,21 @@ func (arg outputArg) expand(j *job, f formats.Format, o *convertOptions) ([]outp
 	}
 	switch {
 	case f.OneColumn:
-		return j.columnOutputs(arg, out)
+		return j.columnOutputs(arg, out, o)
 	case arg.container:
 		out.path = source.Under(path, j.base()+f.FileExtension(codec.Name))
 	}
-	if out, err = arg.divide(j, f, o, out); err == nil {
-		err = out.checkFolder(path, o.planning)
-	}
+	out, err = arg.shard(j, f, o, out)
+	out.to = newDestination(out.path, o)
 	return []output{out}, err
 }
 
 // columnOutputs are the outputs of a format that holds one column: one for each column in a folder, else the column that is meant.
-func (j *job) columnOutputs(arg outputArg, out output) ([]output, error) {
+func (j *job) columnOutputs(arg outputArg, out output, o *conversion) ([]output, error) {
 	columns := j.passFor(out.format).table.Columns()
 	if !arg.container {
 		i, err := j.columnFor(out, columns)
-		out.options.Column = i
+		out.options.Column, out.to = i, newDestination(out.path, o)
 		return []output{out}, err
 	}
 	var outs []output
@@ -162,6 +167,7 @@ func (j *job) columnOutputs(arg outputArg, out output) ([]output, error) {
 		} else {
 			one.path = source.Under(out.path, j.columnName(c)+ending)
 		}
+		one.to = newDestination(one.path, o)
 		outs = append(outs, one)
 	}
 	return outs, nil
@@ -197,7 +203,7 @@ func (j *job) columnFor(out output, columns []source.Column) (int, error) {
 		return 0, out.checkRole(role, columns[0])
 	}
 	i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == role.String() })
-	if i >= 0 && role != dataset.Data && out.path != stdout {
+	if i >= 0 && role != dataset.Data && out.path != Stdio {
 		return i, nil
 	}
 	var names []string
@@ -217,7 +223,7 @@ func (j *job) columnFor(out output, columns []source.Column) (int, error) {
 func (o output) checkRole(role dataset.Role, c source.Column) error {
 	image, label := dataset.Image.String(), dataset.Label.String()
 	named := role.String()
-	if o.format.Stored || o.path == stdout || named == c.Name || named != image && named != label || c.Name != image && c.Name != label {
+	if o.format.Stored || o.path == Stdio || named == c.Name || named != image && named != label || c.Name != image && c.Name != label {
 		return nil
 	}
 	return usagef("%s is called after the column %s, but the input has only %s", o.name(), named, c.Name).
@@ -244,9 +250,9 @@ func (j *job) publishedName(c source.Column) string {
 }
 
 // formatOptions are the options for outputs of format f.
-func (o *convertOptions) formatOptions(f formats.Format) formats.Options {
-	options := formats.Options{Style: o.style, Channels: o.channels, ClassFolders: o.classFolders, MaxLabel: -1, MetadataCSV: o.metadataCSV,
-		Version: version}
+func (o *conversion) formatOptions(f formats.Format) formats.Options {
+	options := formats.Options{Style: o.CSVStyle, Channels: o.Channels, ClassFolders: o.ClassFolders, MaxLabel: -1, MetadataCSV: o.MetadataCSV,
+		Version: Version}
 	if codec, ok := o.compression[f.Name]; ok {
 		options.Compression = codec
 	} else if f.Codecs != nil {

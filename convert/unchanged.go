@@ -1,10 +1,11 @@
-package main
+package convert
 
 import (
 	"fmt"
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 )
@@ -14,15 +15,12 @@ const formatVersion = 2
 
 // findUnchanged gives each output its key, which is a hash over its inputs and over everything that decides on its bytes, and tells whether all outputs are
 // there and were made under these keys.
-func (o *convertOptions) findUnchanged(jobs []*job) (bool, error) {
-	if !o.ifChanged {
-		return false, nil
-	}
-	common := fmt.Sprintf("%d %s %d %d", formatVersion, version, o.rowsPerFile, o.fileSize)
-	if o.classes != "" {
-		print, err := publish.Fingerprint(o.classes)
+func (o *conversion) findUnchanged(jobs []*job) (bool, error) {
+	common := fmt.Sprintf("%d %s %d %d", formatVersion, Version, o.RowsPerFile, o.FileSize)
+	if o.Classes != "" {
+		print, err := publish.Fingerprint(o.Classes)
 		if err != nil {
-			return false, source.ErrorIn(o.classes, err)
+			return false, source.ErrorIn(o.Classes, err)
 		}
 		common += print
 	}
@@ -35,10 +33,7 @@ func (o *convertOptions) findUnchanged(jobs []*job) (bool, error) {
 		for _, pass := range j.passes() {
 			for i := range pass.outputs {
 				out := &pass.outputs[i]
-				if out.path == stdout {
-					return false, usagef("--if-changed: standard output is never unchanged").WithHint("leave out --if-changed, or name a file")
-				}
-				decides[out] = fmt.Sprintf("%s %s %s %s %v %s", common, inputs, out.format.Name, jsonText(pass.applied), out.options, jsonText(pass.schema.Columns))
+				decides[out] = fmt.Sprintf("%s %s %s %s %v %s", common, inputs, out.format.Name, display.JSON(pass.applied), out.options, display.JSON(pass.schema.Columns))
 			}
 		}
 	}
@@ -62,7 +57,7 @@ func sharedBy(jobs []*job, out *output, decides map[*output]string) string {
 	all := ""
 	for _, other := range allOutputs(jobs) {
 		if other.shared() && other.path == out.path {
-			all += other.division.stem + decides[other]
+			all += other.sharding.stem + decides[other]
 		}
 	}
 	return all
@@ -82,10 +77,10 @@ func allOutputs(jobs []*job) []*output {
 }
 
 // inputsKey is a hash over the inputs of j: their base names and contents.
-func (o *convertOptions) inputsKey(j *job) (string, error) {
+func (o *conversion) inputsKey(j *job) (string, error) {
 	key := j.datasetName() + " " + j.split.Name
-	if o.header != nil {
-		key += fmt.Sprintf(" header=%t", *o.header)
+	if o.Header != nil {
+		key += fmt.Sprintf(" header=%t", *o.Header)
 	}
 	for _, f := range j.split.Files {
 		paths := []string{f.Path}

@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"context"
@@ -25,7 +25,7 @@ type watch struct {
 }
 
 // newWatch is the watch of a part of t.
-func (o *inputOptions) newWatch(ctx context.Context, t *plan.Target, part *plan.Part) *watch {
+func (o *inputs) newWatch(ctx context.Context, t *plan.Target, part *plan.Part) *watch {
 	etags := map[string]string{}
 	for _, in := range t.Inputs {
 		etags[in.Path] = in.ETag

@@ -1,64 +1,68 @@
-package main
+package convert
 
 import (
+	"maps"
 	"slices"
-	"strings"
 
-	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/sink/layout"
 )
 
-// checkStyle demands a known CSV style.
-func checkStyle(name string) error {
-	var names []string
-	for _, s := range csv.Styles() {
-		names = append(names, s.Name)
-	}
-	if name == "" || slices.Contains(names, name) {
-		return nil
-	}
-	return usagef("unknown CSV style %q, expected one of %s", name, strings.Join(names, ", "))
-}
-
 // flagUsers tell for each flag about formats which formats use it.
-var flagUsers = map[string]func(o *convertOptions, f formats.Format) bool{
-	"compression":   func(_ *convertOptions, f formats.Format) bool { return f.Codecs != nil || f.Wrapped },
-	"layout":        func(_ *convertOptions, f formats.Format) bool { return f.Layouts != nil },
-	"csv-style":     func(_ *convertOptions, f formats.Format) bool { return f.Text() },
-	"class-folders": func(_ *convertOptions, f formats.Format) bool { return f.Folder },
-	"class-column":  func(_ *convertOptions, f formats.Format) bool { return namesClasses(f) },
-	"metadata-csv":  func(_ *convertOptions, f formats.Format) bool { return f.Folder && f.Images },
+var flagUsers = map[string]func(o *conversion, f formats.Format) bool{
+	"compression":   func(_ *conversion, f formats.Format) bool { return f.Codecs != nil || f.Wrapped },
+	"layout":        func(_ *conversion, f formats.Format) bool { return f.Layouts != nil },
+	"csv-style":     func(_ *conversion, f formats.Format) bool { return f.Text() },
+	"class-folders": func(_ *conversion, f formats.Format) bool { return f.Folder },
+	"class-column":  func(_ *conversion, f formats.Format) bool { return namesClasses(f) },
+	"metadata-csv":  func(_ *conversion, f formats.Format) bool { return f.Folder && f.Images },
 	"label-column":  usesLabel,
 	"channels":      usesChannels,
-	"rows-per-file": func(_ *convertOptions, f formats.Format) bool { return f.Divisible },
-	"file-size":     func(_ *convertOptions, f formats.Format) bool { return f.Divisible },
+	"rows-per-file": func(_ *conversion, f formats.Format) bool { return f.Divisible },
+	"file-size":     func(_ *conversion, f formats.Format) bool { return f.Divisible },
 }
 
 // namesClasses tells whether outputs of f have a place for a column of class names.
 func namesClasses(f formats.Format) bool { return f.Layouts != nil || f.Text() }
 
 // usesLabel tells whether outputs of f depend on which column is the label.
-func usesLabel(o *convertOptions, f formats.Format) bool {
+func usesLabel(o *conversion, f formats.Format) bool {
 	if _, numbered := o.numberAt(); numbered && !f.Stored { // it makes columns
 		return true
 	}
-	return f.Images || o.classColumn && namesClasses(f) || f.Layouts != nil && o.formatOptions(f).Layout == "huggingface"
+	return f.Images || o.ClassColumn && namesClasses(f) || f.Layouts != nil && o.formatOptions(f).Layout == "huggingface"
 }
 
 // usesChannels tells whether outputs of f hold images, as files or in a layout of images.
-func usesChannels(o *convertOptions, f formats.Format) bool {
+func usesChannels(o *conversion, f formats.Format) bool {
 	l, err := layout.Get(o.formatOptions(f).Layout)
 	return f.Images || f.Layouts != nil && err == nil && l.Images()
 }
 
+// given are the flags about formats that were given.
+func (o *conversion) given() (flags []string) {
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{
+		{"compression", o.Compression != nil}, {"layout", o.Layout != nil}, {"csv-style", o.CSVStyle != ""}, {"class-folders", o.ClassFolders != ""},
+		{"class-column", o.ClassColumn}, {"metadata-csv", o.MetadataCSV}, {"label-column", o.LabelColumn != ""}, {"channels", o.Channels != ""},
+		{"rows-per-file", o.RowsPerFile > 0}, {"file-size", o.FileSize > 0},
+	} {
+		if f.given {
+			flags = append(flags, f.name)
+		}
+	}
+	return flags
+}
+
 // checkUsed refuses flags that no output uses.
-func checkUsed(o *convertOptions) error {
+func checkUsed(o *conversion) error {
 	var all []formats.Format
 	for _, arg := range o.outputs {
 		all = append(all, arg.formats...)
 	}
-	for _, flag := range o.given {
+	for _, flag := range o.given() {
 		if !slices.ContainsFunc(all, func(f formats.Format) bool { return flagUsers[flag](o, f) }) {
 			e := usagef("no output uses --%s", flag)
 			if flag == "label-column" {
@@ -67,10 +71,10 @@ func checkUsed(o *convertOptions) error {
 			return e
 		}
 	}
-	if name, ok := unused(keys(o.layouts), all, func(f formats.Format) bool { return f.Layouts != nil }); ok {
+	if name, ok := unused(slices.Sorted(maps.Keys(o.layouts)), all, func(f formats.Format) bool { return f.Layouts != nil }); ok {
 		return usagef("no output uses --layout%s", name)
 	}
-	if name, ok := unused(keys(o.compression), all, func(f formats.Format) bool { return f.Codecs != nil }); ok {
+	if name, ok := unused(slices.Sorted(maps.Keys(o.compression)), all, func(f formats.Format) bool { return f.Codecs != nil }); ok {
 		return usagef("no output uses --compression%s", name).
 			WithHint("CSV and IDX are compressed by their names: -o data.csv.gz, or --compression csv=gzip for an output folder")
 	}
@@ -89,14 +93,4 @@ func unused(names []string, all []formats.Format, bare func(formats.Format) bool
 		}
 	}
 	return "", false
-}
-
-// keys lists the keys of m in order.
-func keys[V any](m map[string]V) []string {
-	list := make([]string, 0, len(m))
-	for k := range m {
-		list = append(list, k)
-	}
-	slices.Sort(list)
-	return list
 }

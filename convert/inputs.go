@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/compressed"
 	"github.com/idxport/idxport/source/dataset"
@@ -59,45 +60,45 @@ func (p prober) Compressed(path string) bool {
 }
 
 // sourceOptions are the options that files are read with.
-func (o *inputOptions) sourceOptions() source.Options {
-	return source.Options{MaxRecordSize: o.maxRecordSize, LittleEndian: o.littleEndian, Salvage: o.salvage, Reshape: o.reshape}
+func (o *inputs) sourceOptions() source.Options {
+	return source.Options{MaxRecordSize: o.MaxRecordBytes, LittleEndian: o.littleEndian, Salvage: o.Salvage, Reshape: o.Reshape}
 }
 
 // find looks for the splits of the inputs; damaged takes files too that cannot be read or do not fit together.
-func (o *inputOptions) find(ctx context.Context, damaged bool) ([]dataset.Split, error) {
+func (o *inputs) find(ctx context.Context, damaged bool) ([]dataset.Split, error) {
 	if others, err := o.findOthers(ctx); others != nil || err != nil {
 		return others, err
 	}
 	probe := o.sourceOptions()
 	probe.Files = o.files(ctx)
 	probe.Reshape = nil // hashes and headers are those of the files
-	return dataset.Find(o.inputs, prober{probe}, dataset.Options{Dataset: o.dataset, Split: o.splits, Uncounted: o.salvage,
-		Reshaped: o.reshape != nil, Damaged: damaged, Files: probe.Files, Table: formats.Named})
+	return dataset.Find(o.args, prober{probe}, dataset.Options{Dataset: o.Dataset, Split: o.Split, Uncounted: o.Salvage,
+		Reshaped: o.Reshape != nil, Damaged: damaged, Files: probe.Files, Table: formats.Named})
 }
 
 // readClasses reads the file of class names, if there is one, for the labels among splits.
-func (o *inputOptions) readClasses(ctx context.Context, splits []dataset.Split, r *report) ([]string, error) {
-	if o.classes == "" {
+func (o *inputs) readClasses(ctx context.Context, splits []dataset.Split) ([]string, error) {
+	if o.Classes == "" {
 		return nil, nil
 	}
-	if o.labelColumn == "" && o.others == nil && !slices.ContainsFunc(splits, func(s dataset.Split) bool { return slices.ContainsFunc(s.Files, isLabels) }) {
-		return nil, usagef("--classes %s: no input holds labels", o.classes).WithHint("say which file does: label=FILE")
+	if o.LabelColumn == "" && o.others == nil && !slices.ContainsFunc(splits, func(s dataset.Split) bool { return slices.ContainsFunc(s.Files, isLabels) }) {
+		return nil, usagef("--classes %s: no input holds labels", o.Classes).WithHint("say which file does: label=FILE")
 	}
-	f, err := o.files(ctx).Open(o.classes)
+	f, err := o.files(ctx).Open(o.Classes)
 	if err != nil {
-		return nil, source.ErrorIn(o.classes, err)
+		return nil, source.ErrorIn(o.Classes, err)
 	}
 	defer f.Close() // only read from
-	classes, note, err := dataset.ReadClasses(f, o.classes)
+	classes, note, err := dataset.ReadClasses(f, o.Classes)
 	if note != "" {
-		r.note("%s", note)
+		o.report.note("%s", note)
 	}
 	return classes, err
 }
 
 // open opens the files of a split as one table: as they are stored, or as the data set says they are meant (labels of several numbers as
 // columns with names).
-func (o *inputOptions) open(ctx context.Context, p *program, s dataset.Split, classes []string, stored bool) (source.Table, error) {
+func (o *inputs) open(ctx context.Context, s dataset.Split, classes []string, stored bool) (source.Table, error) {
 	var tables []source.Table
 	fail := func(err error) (source.Table, error) {
 		for _, t := range tables {
@@ -106,7 +107,7 @@ func (o *inputOptions) open(ctx context.Context, p *program, s dataset.Split, cl
 		return nil, err
 	}
 	for _, f := range s.Files {
-		t, err := o.openColumn(ctx, p, s, f, classes)
+		t, err := o.openColumn(ctx, s, f, classes)
 		if err != nil {
 			return fail(err)
 		}
@@ -118,11 +119,11 @@ func (o *inputOptions) open(ctx context.Context, p *program, s dataset.Split, cl
 			tables[len(tables)-1] = t
 		}
 	}
-	t, err := source.Join(o.salvage, tables...)
+	t, err := source.Join(o.Salvage, tables...)
 	if err != nil {
 		return fail(err)
 	}
-	if o.labelColumn != "" && !stored {
+	if o.LabelColumn != "" && !stored {
 		chosen, err := o.chooseLabel(t, classes)
 		if err != nil {
 			tables = []source.Table{t}
@@ -134,37 +135,37 @@ func (o *inputOptions) open(ctx context.Context, p *program, s dataset.Split, cl
 }
 
 // openColumn opens the file f of the split s, or the table that it is in another format.
-func (o *inputOptions) openColumn(ctx context.Context, p *program, s dataset.Split, f dataset.File, classes []string) (source.Table, error) {
+func (o *inputs) openColumn(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (source.Table, error) {
 	if _, ok := o.others[f.Path]; ok {
 		return o.openOther(ctx, s, f, classes)
 	}
-	return o.openFile(ctx, p, s, f, classes)
+	return o.openFile(ctx, s, f, classes)
 }
 
 // reshapeOf is the value of --reshape for the file f of the split s: it is about the images where labels are beside them.
-func (o *inputOptions) reshapeOf(s dataset.Split, f dataset.File) []int {
+func (o *inputs) reshapeOf(s dataset.Split, f dataset.File) []int {
 	if isLabels(f) && slices.ContainsFunc(s.Files, func(other dataset.File) bool { return !isLabels(other) }) {
 		return nil
 	}
-	return o.reshape
+	return o.Reshape
 }
 
 // isLabels tells whether a file holds labels.
 func isLabels(f dataset.File) bool { return f.Role == dataset.Label }
 
 // openFile opens the file f of the split s, as it is stored.
-func (o *inputOptions) openFile(ctx context.Context, p *program, s dataset.Split, f dataset.File, classes []string) (*source.IDX, error) {
+func (o *inputs) openFile(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (*source.IDX, error) {
 	options := o.sourceOptions()
 	options.Name, options.Files, options.Reshape = f.Name, o.files(ctx), o.reshapeOf(s, f)
 	if isLabels(f) {
-		if o.labelColumn == "" {
+		if o.LabelColumn == "" {
 			options.Classes = classes // else they are those of the column that was chosen
 		}
 		if options.Classes == nil && s.Dataset != nil {
 			options.Classes = s.Dataset.Classes
 		}
 	}
-	t, err := interruptible(ctx, func() (*source.IDX, error) {
+	t, err := Interruptible(ctx, func() (*source.IDX, error) {
 		if f.Path == source.Stdin {
 			return source.NewIDX(o.stdin, source.Stdin, options)
 		}
@@ -188,17 +189,23 @@ func unstacked(t source.Table, s dataset.Split, f dataset.File) source.Table {
 	return columns
 }
 
-// interruptible is f, but it returns when ctx is done although f waits for a pipe that nobody writes to; f is left behind then, as the
+// Interruptible is f, but it returns when ctx is done although f waits for a pipe that nobody writes to; f is left behind then, as the
 // program is about to end.
-func interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
+func Interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
 	}
 	done := make(chan result, 1)
 	go func() {
-		v, err := recovering(f)
-		done <- result{v, err}
+		var r result
+		defer func() {
+			if p := recover(); p != nil {
+				r.err = pipeline.Recovered(p)
+			}
+			done <- r
+		}()
+		r.value, r.err = f()
 	}()
 	select {
 	case r := <-done:

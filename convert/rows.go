@@ -1,13 +1,12 @@
-package main
+package convert
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source"
@@ -16,11 +15,11 @@ import (
 
 // A job is one split and everything that is made of it.
 type job struct {
-	split dataset.Split
-	alone bool  // it is the only job of the run
-	meant *pass // the table as the data set means it
+	split   dataset.Split
+	alone   bool  // it is the only job of the run
+	logical *pass // the table as the data set means it
 	// stored is the table as it is stored, for IDX outputs: they get no transposition that the user did not ask for, and keep files of rank 2
-	// as they are. It is meant itself where there is no difference.
+	// as they are. It is logical itself where there is no difference.
 	stored *pass
 }
 
@@ -80,8 +79,8 @@ func (j *job) datasetName() string {
 
 // passes are the different passes of the job that have outputs.
 func (j *job) passes() []*pass {
-	passes := []*pass{j.meant}
-	if j.stored != j.meant {
+	passes := []*pass{j.logical}
+	if j.stored != j.logical {
 		passes = append(passes, j.stored)
 	}
 	return slices.DeleteFunc(passes, func(p *pass) bool { return len(p.outputs) == 0 })
@@ -92,54 +91,54 @@ func (j *job) passFor(f formats.Format) *pass {
 	if f.Stored {
 		return j.stored
 	}
-	return j.meant
+	return j.logical
 }
 
 func (j *job) close() error {
-	err := j.meant.table.Close()
-	if j.stored != j.meant {
+	err := j.logical.table.Close()
+	if j.stored != j.logical {
 		err = errors.Join(err, j.stored.table.Close())
 	}
 	return err
 }
 
 // openJobs opens the tables of all splits. Nothing is written yet.
-func (p *program) openJobs(ctx context.Context, o *convertOptions, splits []dataset.Split, r *report) (jobs []*job, err error) {
+func (o *conversion) openJobs(ctx context.Context, splits []dataset.Split) (jobs []*job, err error) {
 	defer func() {
 		if err != nil {
 			closeAll(jobs)
 		}
 	}()
-	classes, err := o.readClasses(ctx, splits, r)
+	classes, err := o.readClasses(ctx, splits)
 	if err != nil {
 		return nil, err
 	}
-	o.names = classes
+	o.classNames = classes
 	for _, s := range splits {
-		j, err := p.openJob(ctx, o, s, classes)
+		j, err := o.openJob(ctx, s, classes)
 		if err != nil {
 			return jobs, err
 		}
 		j.alone = len(splits) == 1
 		jobs = append(jobs, j)
-		o.noteNumbers(j, r)
+		o.noteNumbers(j)
 	}
 	return jobs, nil
 }
 
 // openJob opens the table of a split: as it is meant, as it is stored, or both, as the outputs need it.
-func (p *program) openJob(ctx context.Context, o *convertOptions, s dataset.Split, classes []string) (*job, error) {
+func (o *conversion) openJob(ctx context.Context, s dataset.Split, classes []string) (*job, error) {
 	wants := func(stored bool) bool {
 		return slices.ContainsFunc(o.outputs, func(a outputArg) bool {
 			return slices.ContainsFunc(a.formats, func(f formats.Format) bool { return f.Stored == stored })
 		})
 	}
 	stored := wants(true) && o.differs(s)
-	first, err := p.openPass(ctx, o, s, classes, stored && !wants(false))
+	first, err := o.openPass(ctx, s, classes, stored && !wants(false))
 	if err != nil {
 		return nil, err
 	}
-	j := &job{split: s, meant: first, stored: first}
+	j := &job{split: s, logical: first, stored: first}
 	if !stored || !wants(false) {
 		return j, nil
 	}
@@ -150,7 +149,7 @@ func (p *program) openJob(ctx context.Context, o *convertOptions, s dataset.Spli
 		}
 		err = usagef("an input that can be read only once cannot become IDX and something else in one run: %s", o.difference(s)).WithHint("%s", advice)
 	} else {
-		j.stored, err = p.openPass(ctx, o, s, classes, true)
+		j.stored, err = o.openPass(ctx, s, classes, true)
 	}
 	if err != nil {
 		_ = first.table.Close() // it was only read from
@@ -166,12 +165,12 @@ func closeAll(jobs []*job) {
 }
 
 // differs tells whether the table of s differs as it is stored and as it is meant.
-func (o *convertOptions) differs(s dataset.Split) bool { return o.difference(s) != "" }
+func (o *conversion) differs(s dataset.Split) bool { return o.difference(s) != "" }
 
 // difference says how the table of s differs as it is stored and as it is meant, or is empty.
-func (o *convertOptions) difference(s dataset.Split) string {
+func (o *conversion) difference(s dataset.Split) string {
 	switch d := s.Dataset; {
-	case d != nil && d.Transposed && o.transpose == nil:
+	case d != nil && d.Transposed && o.Transpose == nil:
 		return d.Title + " is stored transposed"
 	case d != nil && d.LabelColumns != nil:
 		return d.Title + " stores several numbers for a label"
@@ -183,13 +182,13 @@ func (o *convertOptions) difference(s dataset.Split) string {
 }
 
 // manyNumbers tells whether the file f may have several numbers for a label.
-func (o *convertOptions) manyNumbers(f dataset.File) bool {
-	return isLabels(f) && (len(f.Header.Dims) != 1 || o.reshape != nil)
+func (o *conversion) manyNumbers(f dataset.File) bool {
+	return isLabels(f) && (len(f.Header.Dims) != 1 || o.Reshape != nil)
 }
 
 // openPass opens the table of a split and applies what was asked for.
-func (p *program) openPass(ctx context.Context, o *convertOptions, s dataset.Split, classes []string, stored bool) (_ *pass, err error) {
-	t, err := o.open(ctx, p, s, classes, stored)
+func (o *conversion) openPass(ctx context.Context, s dataset.Split, classes []string, stored bool) (_ *pass, err error) {
+	t, err := o.open(ctx, s, classes, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -199,23 +198,23 @@ func (p *program) openPass(ctx context.Context, o *convertOptions, s dataset.Spl
 			_ = opened.Close() // it was only read from
 		}
 	}()
-	a := applied{Reshape: o.reshape, Salvage: o.salvage}
+	a := applied{Reshape: o.Reshape, Salvage: o.Salvage}
 	if o.littleEndian {
 		a.ByteOrder = "little"
 	}
 	if !stored {
-		a.Label = o.labelColumn
+		a.Label = o.LabelColumn
 	}
 	implied := !stored && s.Dataset != nil && s.Dataset.Transposed
-	if o.transpose != nil && *o.transpose || o.transpose == nil && implied {
+	if o.Transpose != nil && *o.Transpose || o.Transpose == nil && implied {
 		if t, a.Transpose, err = each(t, isImage, source.Transpose); err != nil {
 			return nil, err
 		}
-		if a.Transpose == nil && o.transpose != nil {
+		if a.Transpose == nil && o.Transpose != nil {
 			return nil, usagef("--transpose: no column has records of two dimensions").WithHint("--reshape -1x28x28 makes images of flat records")
 		}
 	}
-	if o.invert {
+	if o.Invert {
 		if t, a.Invert, err = each(t, hasPixels, source.Invert); err != nil {
 			return nil, err
 		}
@@ -237,7 +236,7 @@ func (p *program) openPass(ctx context.Context, o *convertOptions, s dataset.Spl
 		}
 	}
 	made := &pass{table: t, applied: a, first: begin, opened: o.opened, schema: schema.Of(t, metadata(t, s, a, o.planID)...)}
-	if o.classColumn && !stored {
+	if o.ClassColumn && !stored {
 		if err = nameClasses(made.schema); err != nil {
 			return nil, err
 		}
@@ -271,11 +270,11 @@ func each(t source.Table, wanted func(source.Column) bool, f func(source.Table, 
 func metadata(t source.Table, s dataset.Split, a applied, planID string) []schema.Pair {
 	var sources []string
 	for _, c := range t.Columns() {
-		if !slices.Contains(sources, legible(c.Origin)) {
-			sources = append(sources, legible(c.Origin))
+		if !slices.Contains(sources, display.Legible(c.Origin)) {
+			sources = append(sources, display.Legible(c.Origin))
 		}
 	}
-	pairs := []schema.Pair{{Key: keySources, Value: jsonText(sources)}}
+	pairs := []schema.Pair{{Key: keySources, Value: display.JSON(sources)}}
 	if s.Dataset != nil {
 		pairs = append(pairs, schema.Pair{Key: keyDataset, Value: s.Dataset.Name})
 	}
@@ -285,17 +284,8 @@ func metadata(t source.Table, s dataset.Split, a applied, planID string) []schem
 	if planID != "" {
 		pairs = append(pairs, schema.Pair{Key: keyPlan, Value: planID})
 	}
-	if text := jsonText(a); text != "{}" {
+	if text := display.JSON(a); text != "{}" {
 		pairs = append(pairs, schema.Pair{Key: keyApplied, Value: text})
 	}
 	return pairs
-}
-
-// jsonText is v as JSON without escapes for HTML; v holds strings, numbers and booleans, so it cannot fail.
-func jsonText(v any) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // plain values into memory
-	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
@@ -24,32 +25,32 @@ import (
 // are columns as IDX files are.
 
 // findOthers looks for tables of other formats among the inputs. There are none if all are IDX files.
-func (o *inputOptions) findOthers(ctx context.Context) ([]dataset.Split, error) {
+func (o *inputs) findOthers(ctx context.Context) ([]dataset.Split, error) {
 	var tables []formats.Table
-	for _, in := range o.inputs {
+	for _, in := range o.args {
 		found, err := o.findTables(ctx, in.Path)
 		if err != nil {
 			return nil, err
 		}
-		if found == nil && tables != nil || found != nil && tables == nil && in.Path != o.inputs[0].Path {
+		if found == nil && tables != nil || found != nil && tables == nil && in.Path != o.args[0].Path {
 			return nil, usagef("%s is no IDX file, and cannot be joined with some", in.Path).WithHint("convert it by itself")
 		}
-		if in.Path == source.Stdin && len(found) > 0 && len(o.inputs) > 1 {
+		if in.Path == source.Stdin && len(found) > 0 && len(o.args) > 1 {
 			return nil, usagef("standard input is a table, expected no other inputs")
 		}
 		if in.Name != "" && len(found) > 0 && !found[0].Format.OneColumn {
 			return nil, usagef("%s=%s: %s is a table, which has names for its columns", in.Name, in.Path, shownPath(in.Path)).WithHint("leave out %s", shell.Quote(in.Name+"="))
 		}
-		if len(found) > 1 && len(o.inputs) > 1 {
+		if len(found) > 1 && len(o.args) > 1 {
 			return nil, usagef("%s holds %d tables, expected one: several inputs are the columns of one table", in.Path, len(found))
 		}
 		tables = append(tables, found...)
 	}
-	if o.header != nil && !slices.ContainsFunc(tables, func(t formats.Table) bool { return t.Format.Text }) {
+	if o.Header != nil && !slices.ContainsFunc(tables, func(t formats.Table) bool { return t.Format.Text }) {
 		return nil, usagef("no input uses --header: it is for text, such as CSV")
 	}
 	if tables == nil {
-		if (o.dtype != 0 || o.shape != nil) && !o.described {
+		if (o.dtype != 0 || o.Shape != nil) && !o.described {
 			return nil, usagef("no input uses --dtype or --shape: IDX files tell theirs").WithHint("--reshape gives them other dimensions")
 		}
 		return nil, nil
@@ -61,19 +62,19 @@ func (o *inputOptions) findOthers(ctx context.Context) ([]dataset.Split, error) 
 }
 
 // checkIDXOnly refuses flags about IDX files, where the inputs are others.
-func (o *inputOptions) checkIDXOnly(tables []formats.Table) error {
+func (o *inputs) checkIDXOnly(tables []formats.Table) error {
 	columns := len(tables) > 1 && tables[0].Format.OneColumn // of different lengths, perhaps
 	switch name := tables[0].Format.Name; {
 	case o.littleEndian:
 		return usagef("no input uses --byte-order: %s files tell theirs", name)
-	case o.salvage && !columns:
+	case o.Salvage && !columns:
 		return usagef("no input uses --salvage: it reads IDX files that are damaged, and not %s files", name)
 	}
 	return nil
 }
 
 // findTables looks for tables at path. Standard input may be a stream that tells what it is.
-func (o *inputOptions) findTables(ctx context.Context, path string) ([]formats.Table, error) {
+func (o *inputs) findTables(ctx context.Context, path string) ([]formats.Table, error) {
 	if path != source.Stdin {
 		found, err := formats.Find(o.files(ctx), path)
 		if err == nil && len(found) > 0 && found[0].Format.Name == "png" && object.IsURL(path) {
@@ -81,7 +82,7 @@ func (o *inputOptions) findTables(ctx context.Context, path string) ([]formats.T
 		}
 		return found, err
 	}
-	return interruptible(ctx, func() ([]formats.Table, error) {
+	return Interruptible(ctx, func() ([]formats.Table, error) {
 		if t, ok, err := formats.Stdin(o.stdin); ok || err != nil {
 			return []formats.Table{t}, err
 		}
@@ -98,7 +99,7 @@ func shownPath(path string) string {
 }
 
 // readOnce tells whether f cannot be opened again: standard input, or a pipe.
-func (o *inputOptions) readOnce(f dataset.File) bool {
+func (o *inputs) readOnce(f dataset.File) bool {
 	other, ok := o.others[f.Path]
 	if !ok {
 		return len(f.Header.Dims) == 0
@@ -110,19 +111,19 @@ func (o *inputOptions) readOnce(f dataset.File) bool {
 }
 
 // splitsOf makes a split of each table, but one of NumPy's arrays that are columns of one table.
-func (o *inputOptions) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
+func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 	o.others = map[string]formats.Table{}
 	var splits []dataset.Split
 	for i, t := range tables {
 		name := dataset.ParseName(t.Name)
 		file := dataset.File{Path: t.Path(), Role: name.Role, Name: name.Role.String()}
-		if len(o.inputs) == len(tables) && o.inputs[i].Name != "" {
-			file.Name = o.inputs[i].Name
+		if len(o.args) == len(tables) && o.args[i].Name != "" {
+			file.Name = o.args[i].Name
 		}
 		o.others[t.Path()] = t
 		split := dataset.Split{Name: splitName(t, name), Stem: t.Name, Files: []dataset.File{file}}
 		same := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == split.Name })
-		if named := len(o.inputs) == len(tables) && o.inputs[0].Name != "" && o.inputs[i].Name != ""; named && i > 0 && (splits[0].Name == "" || split.Name == "") {
+		if named := len(o.args) == len(tables) && o.args[0].Name != "" && o.args[i].Name != ""; named && i > 0 && (splits[0].Name == "" || split.Name == "") {
 			same = 0 // columns of one table, as the user says, although the name of one file tells no split
 			splits[0].Name = cmp.Or(splits[0].Name, split.Name)
 		}
@@ -131,7 +132,7 @@ func (o *inputOptions) splitsOf(tables []formats.Table) ([]dataset.Split, error)
 			splits = append(splits, split)
 		case t.Format.OneColumn:
 			splits[same].Files = append(splits[same].Files, file)
-		case len(o.inputs) > 1:
+		case len(o.args) > 1:
 			return nil, usagef("%s and %s are tables by themselves", splits[same].Files[0].Path, t.Path()).WithHint("convert them one at a time")
 		default:
 			splits = append(splits, split)
@@ -139,7 +140,7 @@ func (o *inputOptions) splitsOf(tables []formats.Table) ([]dataset.Split, error)
 	}
 	for i := range splits {
 		nameColumns(splits[i])
-		if len(o.inputs) == 1 { // else columns are in the order of the arguments
+		if len(o.args) == 1 { // else columns are in the order of the arguments
 			slices.SortStableFunc(splits[i].Files, func(a, b dataset.File) int { return int(a.Role) - int(b.Role) })
 		}
 	}
@@ -171,26 +172,26 @@ func splitName(t formats.Table, n dataset.Name) string {
 }
 
 // chosenSplits are those of splits that --split names.
-func (o *inputOptions) chosenSplits(splits []dataset.Split) ([]dataset.Split, error) {
-	if len(o.splits) == 0 {
+func (o *inputs) chosenSplits(splits []dataset.Split) ([]dataset.Split, error) {
+	if len(o.Split) == 0 {
 		return splits, nil
 	}
 	var names []string
 	chosen := slices.DeleteFunc(slices.Clone(splits), func(s dataset.Split) bool {
 		names = append(names, s.Stem)
-		return !slices.Contains(o.splits, s.Name) && !slices.Contains(o.splits, s.Stem)
+		return !slices.Contains(o.Split, s.Name) && !slices.Contains(o.Split, s.Stem)
 	})
 	if len(chosen) == 0 {
-		return nil, usagef("--split %s: found %s", strings.Join(o.splits, ", "), strings.Join(names, ", "))
+		return nil, usagef("--split %s: found %s", strings.Join(o.Split, ", "), strings.Join(names, ", "))
 	}
 	return chosen, nil
 }
 
 // openOther opens the file f, which is of another format, as it is.
-func (o *inputOptions) openOther(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (source.Table, error) {
+func (o *inputs) openOther(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (source.Table, error) {
 	table := o.others[f.Path]
-	read := source.ReadOptions{MaxRecordSize: o.maxRecordSize, DType: o.dtype, Shape: o.shape, Header: o.header, Classes: o.knownClasses(classes), Files: o.files(ctx)}
-	t, err := interruptible(ctx, func() (source.Table, error) { return table.Open(read) })
+	read := source.ReadOptions{MaxRecordSize: o.MaxRecordBytes, DType: o.dtype, Shape: o.Shape, Header: o.Header, Classes: o.knownClasses(classes), Files: o.files(ctx)}
+	t, err := Interruptible(ctx, func() (source.Table, error) { return table.Open(read) })
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +205,7 @@ func (o *inputOptions) openOther(ctx context.Context, s dataset.Split, f dataset
 		if err = errors.Join(err, t.Close()); err != nil {
 			return nil, err
 		}
-		if t, err = interruptible(ctx, func() (source.Table, error) { return table.Open(read) }); err != nil {
+		if t, err = Interruptible(ctx, func() (source.Table, error) { return table.Open(read) }); err != nil {
 			return nil, err
 		}
 		t = source.WithRows(t, n)
@@ -219,27 +220,27 @@ func (o *inputOptions) openOther(ctx context.Context, s dataset.Split, f dataset
 	label := slices.IndexFunc(columns, func(c source.Column) bool { return c.Scalar() && c.Integer() && c.Name == dataset.Label.String() })
 	if label >= 0 {
 		columns[label].Classes = o.classesOf(t, columns[label], classes)
-	} else if classes != nil && o.labelColumn == "" && !table.Format.OneColumn {
-		return nil, errors.Join(usagef("--classes %s: %s has no column label; its columns are %s", o.classes, f.Path, columnNames(columns)), t.Close())
+	} else if classes != nil && o.LabelColumn == "" && !table.Format.OneColumn {
+		return nil, errors.Join(usagef("--classes %s: %s has no column label; its columns are %s", o.Classes, f.Path, strings.Join(names(columns), ", ")), t.Close())
 	}
 	return source.WithColumns(t, columns), nil
 }
 
 // shaped is t, the table at path, with the shapes that the user gave. A square number of unsigned bytes of which nobody tells the shape, as other tools
 // leave lists, is taken for a square, as in CSV.
-func (o *inputOptions) shaped(t source.Table, reshape []int, path string) (source.Table, error) {
+func (o *inputs) shaped(t source.Table, reshape []int, path string) (source.Table, error) {
 	columns := slices.Clone(t.Columns())
 	var guesses []string
 	for i, c := range columns {
 		square, ok := flat.Square(c.Name, c.Elements())
 		switch {
 		case len(c.Shape) != 1:
-		case o.shape != nil && (source.Column{Shape: o.shape}).Elements() == c.Elements():
-			columns[i].Shape = o.shape
-		case ok && c.Listed && c.DType == idx.Uint8 && c.Elements() > 1 && o.shape == nil && reshape == nil && !o.asTold:
+		case o.Shape != nil && (source.Column{Shape: o.Shape}).Elements() == c.Elements():
+			columns[i].Shape = o.Shape
+		case ok && c.Listed && c.DType == idx.Uint8 && c.Elements() > 1 && o.Shape == nil && reshape == nil && !o.asTold:
 			columns[i].Shape = square
 			guesses = append(guesses, fmt.Sprintf("%s: column %s: lists of %d bytes taken for %s, as their number is a square; --shape says otherwise",
-				path, c.Name, c.Elements(), shapeText(square)))
+				path, c.Name, c.Elements(), display.Shape(square)))
 		}
 	}
 	if err := o.checkTyped(path, columns); err != nil {
@@ -249,7 +250,7 @@ func (o *inputOptions) shaped(t source.Table, reshape []int, path string) (sourc
 	if reshape == nil {
 		return t, nil
 	}
-	as, err := source.Reshape(t, reshape, o.maxRecordSize)
+	as, err := source.Reshape(t, reshape, o.MaxRecordBytes)
 	if err != nil {
 		return t, source.ErrorIn(path, err)
 	}
@@ -257,38 +258,38 @@ func (o *inputOptions) shaped(t source.Table, reshape []int, path string) (sourc
 }
 
 // checkTyped refuses --dtype and --shape where the file at path tells other types and shapes of all its columns.
-func (o *inputOptions) checkTyped(path string, columns []source.Column) error {
+func (o *inputs) checkTyped(path string, columns []source.Column) error {
 	var types, shapes []string
-	typed, shaped := o.dtype == 0, o.shape == nil
+	typed, shaped := o.dtype == 0, o.Shape == nil
 	for _, c := range columns {
-		types, shapes = append(types, c.Name+" "+c.DType.String()), append(shapes, c.Name+" "+shapeText(c.Shape))
-		typed, shaped = typed || c.DType == o.dtype, shaped || slices.Equal(c.Shape, o.shape)
+		types, shapes = append(types, c.Name+" "+c.DType.String()), append(shapes, c.Name+" "+display.Shape(c.Shape))
+		typed, shaped = typed || c.DType == o.dtype, shaped || slices.Equal(c.Shape, o.Shape)
 	}
 	switch {
 	case !typed:
 		return usagef("--dtype %s: %s holds %s", o.dtype, path, strings.Join(types, ", ")).WithHint("leave out --dtype: it is for files that do not tell their types")
 	case !shaped:
-		return usagef("--shape %s: %s holds %s", shapeText(o.shape), path, strings.Join(shapes, ", ")).
+		return usagef("--shape %s: %s holds %s", display.Shape(o.Shape), path, strings.Join(shapes, ", ")).
 			WithHint("give the shape of one record that has as many elements; --reshape gives records other dimensions")
 	}
 	return nil
 }
 
 // knownClasses are the names of classes that the user gave, or those of the data set that the user named; nil if neither.
-func (o *inputOptions) knownClasses(given []string) []string {
-	d, err := dataset.Lookup(o.dataset)
-	if given == nil && err == nil && o.dataset != "" {
+func (o *inputs) knownClasses(given []string) []string {
+	d, err := dataset.Lookup(o.Dataset)
+	if given == nil && err == nil && o.Dataset != "" {
 		return d.Classes
 	}
 	return given
 }
 
 // classesOf are the names of the classes of the labels c of t: those that were given, those of the data set that t was made of, or its own.
-func (o *inputOptions) classesOf(t source.Table, c source.Column, given []string) []string {
+func (o *inputs) classesOf(t source.Table, c source.Column, given []string) []string {
 	if given != nil {
 		return given
 	}
-	name := o.dataset
+	name := o.Dataset
 	if name == "" {
 		name = source.Meta(t)[keyDataset]
 	}

@@ -1,8 +1,7 @@
-package main
+package convert
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 )
@@ -69,26 +68,8 @@ func (r rowRange) String() string {
 	return fmt.Sprintf("%d:%d", r.first, r.last)
 }
 
-// parseShape reads dimensions such as -1x28x28, the value of a flag.
-func parseShape(flag, s string) ([]int, error) {
-	var dims []int
-	elements := int64(1)
-	for _, text := range strings.Split(strings.NewReplacer("×", "x", ",", "x").Replace(s), "x") {
-		d, err := strconv.Atoi(text)
-		if err == nil && flag == "shape" && d < 1 || err != nil || d < -1 {
-			e := usagef("--%s %q: %q is no dimension", flag, s, text)
-			if flag == "shape" {
-				return nil, e.WithHint("for example --shape 28x28, the shape of one record")
-			}
-			return nil, e.WithHint("for example --reshape -1x28x28, where -1 is what is left")
-		}
-		dims = append(dims, d)
-		if flag == "shape" {
-			if int64(d) > math.MaxInt32/elements {
-				return nil, usagef("--shape %q: found more than %d elements, expected the shape of one record", s, math.MaxInt32)
-			}
-			elements *= int64(d)
-		}
-	}
-	return dims, nil
+// CheckRows returns an error if s is no range of rows.
+func CheckRows(s string) error {
+	_, err := parseRows(s)
+	return err
 }

@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source"
@@ -19,14 +20,14 @@ import (
 const maxNumbers = 4096
 
 // numberAt is the value of --label-column as the index of a number among those of a label.
-func (o *inputOptions) numberAt() (int, bool) {
-	k, err := strconv.ParseUint(o.labelColumn, 10, 31)
+func (o *inputs) numberAt() (int, bool) {
+	k, err := strconv.ParseUint(o.LabelColumn, 10, 31)
 	return int(k), err == nil
 }
 
 // columnsOf is t, read from the file f, with a column for each number of a label where the data set of s has names for them, or where --label-column
 // says which is the label.
-func (o *inputOptions) columnsOf(t source.Table, s dataset.Split, f dataset.File) (source.Table, error) {
+func (o *inputs) columnsOf(t source.Table, s dataset.Split, f dataset.File) (source.Table, error) {
 	c := t.Columns()[0]
 	k, numbered := o.numberAt()
 	if named := unstacked(t, s, f); named != t || !numbered || !isLabels(f) || c.Scalar() {
@@ -35,7 +36,7 @@ func (o *inputOptions) columnsOf(t source.Table, s dataset.Split, f dataset.File
 	n := c.Elements()
 	switch {
 	case len(c.Shape) > 1:
-		return nil, usagef("--label-column %d: the labels of %s are of the shape %s, expected some numbers each", k, c.Origin, shapeText(c.Shape))
+		return nil, usagef("--label-column %d: the labels of %s are of the shape %s, expected some numbers each", k, c.Origin, display.Shape(c.Shape))
 	case !c.Integer():
 		return nil, usagef("--label-column %d: the labels of %s are %s, expected integers", k, c.Origin, c.DType)
 	case n > maxNumbers:
@@ -56,25 +57,25 @@ func (o *inputOptions) columnsOf(t source.Table, s dataset.Split, f dataset.File
 }
 
 // chooseLabel is t with the column that --label-column names as its label; classes are those of --classes, or nil.
-func (o *inputOptions) chooseLabel(t source.Table, classes []string) (source.Table, error) {
+func (o *inputs) chooseLabel(t source.Table, classes []string) (source.Table, error) {
 	columns := t.Columns()
 	i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Label }) // the number that it tells, see columnsOf
 	if i < 0 {
-		i = slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == o.labelColumn })
+		i = slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == o.LabelColumn })
 	}
 	if i < 0 {
 		var names []string
 		for _, c := range columns {
 			names = append(names, c.Name)
 		}
-		return nil, usagef("--label-column %s: no column is called so, the columns are %s", o.labelColumn, strings.Join(names, ", "))
+		return nil, usagef("--label-column %s: no column is called so, the columns are %s", o.LabelColumn, strings.Join(names, ", "))
 	}
 	switch c := columns[i]; {
 	case !c.Scalar() && len(c.Shape) == 1 && c.Name == dataset.Label.String():
 		return nil, usagef("--label-column %s: its records are %d numbers each, expected one", c.Name, c.Elements()).
 			WithHint("say which of them is the label: --label-column 0")
 	case !c.Scalar():
-		return nil, usagef("--label-column %s: its records are of the shape %s, expected single integers", c.Name, shapeText(c.Shape))
+		return nil, usagef("--label-column %s: its records are of the shape %s, expected single integers", c.Name, display.Shape(c.Shape))
 	case !c.Integer():
 		return nil, usagef("--label-column %s: its values are %s, expected integers", c.Name, c.DType)
 	}
@@ -82,16 +83,16 @@ func (o *inputOptions) chooseLabel(t source.Table, classes []string) (source.Tab
 }
 
 // noteNumbers tells that the labels beside the images of j are several numbers each, where an output has a place for one of them.
-func (o *convertOptions) noteNumbers(j *job, r *report) {
+func (o *conversion) noteNumbers(j *job) {
 	wants := len(o.outputs) == 0 || slices.ContainsFunc(o.outputs, func(a outputArg) bool {
 		return slices.ContainsFunc(a.formats, func(f formats.Format) bool { return usesLabel(o, f) })
 	})
-	if !wants || j.meant.schema.Label() >= 0 || !slices.ContainsFunc(j.meant.schema.Columns, isImage) {
+	if !wants || j.logical.schema.Label() >= 0 || !slices.ContainsFunc(j.logical.schema.Columns, isImage) {
 		return
 	}
-	for _, c := range j.meant.schema.Columns {
+	for _, c := range j.logical.schema.Columns {
 		if c.Name == dataset.Label.String() && len(c.Shape) == 1 && c.Integer() {
-			r.note("%s: the labels of %s are %d numbers each, and none is taken for the label: --label-column 0 takes the first", j.base(), c.Origin, c.Elements())
+			o.report.note("%s: the labels of %s are %d numbers each, and none is taken for the label: --label-column 0 takes the first", j.base(), c.Origin, c.Elements())
 		}
 	}
 }
@@ -118,12 +119,12 @@ func nameClasses(s *schema.Schema) error {
 }
 
 // maxLabel is the largest label of a split, found by reading the file of the label column, or −1 if there is none or it can be read only once.
-func (o *inputOptions) maxLabel(ctx context.Context, p *program, s dataset.Split) (int64, error) {
+func (o *inputs) maxLabel(ctx context.Context, s dataset.Split) (int64, error) {
 	for _, f := range s.Files {
-		if !isLabels(f) && f.Name != o.labelColumn || len(f.Header.Dims) == 0 { // a pipe would be empty for who comes next
+		if !isLabels(f) && f.Name != o.LabelColumn || len(f.Header.Dims) == 0 { // a pipe would be empty for who comes next
 			continue
 		}
-		most, found, err := o.maxLabelIn(ctx, p, s, f)
+		most, found, err := o.maxLabelIn(ctx, s, f)
 		if err != nil || found {
 			return most, err
 		}
@@ -132,8 +133,8 @@ func (o *inputOptions) maxLabel(ctx context.Context, p *program, s dataset.Split
 }
 
 // maxLabelIn is maxLabel of the file f, if it has the label column.
-func (o *inputOptions) maxLabelIn(ctx context.Context, p *program, s dataset.Split, f dataset.File) (most int64, found bool, err error) {
-	file, err := o.openFile(ctx, p, s, f, nil)
+func (o *inputs) maxLabelIn(ctx context.Context, s dataset.Split, f dataset.File) (most int64, found bool, err error) {
+	file, err := o.openFile(ctx, s, f, nil)
 	if err != nil {
 		return -1, false, err
 	}
@@ -143,8 +144,8 @@ func (o *inputOptions) maxLabelIn(ctx context.Context, p *program, s dataset.Spl
 		return -1, false, err
 	}
 	i := 0
-	if o.labelColumn != "" {
-		i = slices.IndexFunc(t.Columns(), func(c source.Column) bool { return c.Label || c.Name == o.labelColumn })
+	if o.LabelColumn != "" {
+		i = slices.IndexFunc(t.Columns(), func(c source.Column) bool { return c.Label || c.Name == o.LabelColumn })
 	}
 	if i < 0 {
 		return -1, false, nil

@@ -1,0 +1,74 @@
+package convert
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/source"
+)
+
+// A Table is one split of a source, open for reading.
+type Table struct {
+	source.Table
+	Schema *schema.Schema
+	Split  string // its name, or empty
+	Name   string // its name or, if it has none, that of its file
+	Inputs []string
+
+	job *job
+	of  *conversion
+}
+
+// Open opens the splits of a source as view shows them, for programs that read rows by themselves.
+// The caller closes the tables.
+func Open(ctx context.Context, in Source, view View) ([]*Table, *Report, error) {
+	r := NewReport()
+	checked, err := newInputs(in, r)
+	if err != nil {
+		return nil, r, err
+	}
+	o := &conversion{inputs: checked, View: view}
+	if err := o.checkView(); err != nil {
+		return nil, r, err
+	}
+	splits, err := o.find(ctx, false)
+	if err != nil {
+		return nil, r, err
+	}
+	jobs, err := o.openJobs(ctx, splits)
+	if err != nil {
+		return nil, r, err
+	}
+	var tables []*Table
+	for _, j := range jobs {
+		tables = append(tables, &Table{Table: j.logical.table, Schema: j.logical.schema, Split: j.split.Name, Name: j.base(), Inputs: o.inputPaths([]*job{j}), job: j, of: o})
+	}
+	return tables, r, nil
+}
+
+// Label is what messages call the table.
+func (t *Table) Label() string { return t.job.label() }
+
+// Describe puts into the report what was decided about the table.
+func (t *Table) Describe() {
+	t.job.logical.outputs = []output{{}} // what was applied is told of tables that are written
+	t.of.report.describe(t.job)
+}
+
+// Notes puts into the report what reading has shown.
+func (t *Table) Notes() { t.of.report.tableNotes(t.Table, t.of.others != nil) }
+
+// Note puts a note into the report.
+func (t *Table) Note(format string, args ...any) { t.of.report.note(format, args...) }
+
+// Path is path with {split}, {dataset} and {format} filled in, or the file of the table in it with
+// an extension, if it is a folder.
+func (t *Table) Path(path string, folder bool, extension string) (string, error) {
+	filled, err := fill(path, map[string]string{"split": t.Name, "dataset": t.job.datasetName(), "format": strings.TrimPrefix(extension, ".")})
+	if err == nil && folder {
+		filled = filepath.Join(filled, t.Name+extension)
+	}
+	return filled, err
+}

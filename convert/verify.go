@@ -1,0 +1,288 @@
+package convert
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/idxport/idxport/display"
+	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/pipeline"
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/compare"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/dataset"
+	"github.com/idxport/idxport/source/formats"
+)
+
+// A verification is the options of Verify that were checked.
+type verification struct {
+	conversion        // of the inputs
+	output     inputs // what is verified
+}
+
+// Verify compares output, value by value, with the table that in and view make. What was done to
+// the data when the output was made is taken from its metadata where it has some. The error is of
+// kind fault.Differs if something differs.
+func Verify(ctx context.Context, output string, in Source, view View) (*Report, error) {
+	r := NewReport()
+	in.Inputs = append([]string{output}, in.Inputs...) // so that URLs of both are of one store
+	both, err := newInputs(in, r)
+	if err != nil {
+		return r, err
+	}
+	o := &verification{conversion: conversion{inputs: both, View: view}, output: both}
+	o.args, o.output.args = both.args[1:], both.args[:1]
+	out := &o.output
+	out.LabelColumn, out.Reshape, out.littleEndian, out.Salvage, out.Classes = "", nil, false, false, ""
+	out.asTold = true                 // records are compared, whatever their shape
+	out.Split = nil                   // they choose among several tables, see run
+	out.Dataset = dataset.DatasetNone // its names are looked at, no more
+	if err := o.checkView(); err != nil {
+		return r, err
+	}
+	return r, o.run(ctx)
+}
+
+// differs is the error for the output at path that is not what its inputs make.
+func differs(path string, how ...string) error {
+	return fault.New(fault.Differs, "%s differs: %s", path, strings.Join(how, "; "))
+}
+
+func (o *verification) run(ctx context.Context) error {
+	if err := o.placeHeader(ctx); err != nil {
+		return err
+	}
+	outputs, err := o.output.find(ctx, false)
+	if err != nil {
+		return err
+	}
+	o.described = o.output.others != nil
+	several := len(outputs) > 1
+	if several && len(o.Split) > 0 {
+		o.output.Split = o.Split
+		if outputs, err = o.output.chosenSplits(outputs); err != nil {
+			return err
+		}
+	}
+	one := len(outputs) == 1 && filepath.Clean(outputs[0].Files[0].Path) == filepath.Clean(o.output.args[0].Path)
+	var first error
+	var left []dataset.Split // of the inputs, with which no output was compared
+	for i, split := range outputs {
+		own := *o // what is recorded in an output is about that one
+		of, splits, err := own.verifySplit(ctx, split, several)
+		if err != nil && !(several && errors.Is(err, fault.Differs)) {
+			return err
+		}
+		if err != nil {
+			o.report.warning("%v", err)
+			first = cmp.Or(first, err)
+		}
+		if i == 0 {
+			left = slices.Clone(splits)
+		}
+		left = slices.DeleteFunc(left, func(s dataset.Split) bool { return s.Stem == of.Stem && s.Name == of.Name })
+	}
+	if first == nil && !one && len(left) > 0 {
+		return differs(o.output.args[0].Path, "it has no split "+splitNames(left))
+	}
+	return first
+}
+
+// verifySplit verifies one table of the output, which may have several, and returns the split of the inputs that it was compared with, and all of them.
+func (o *verification) verifySplit(ctx context.Context, split dataset.Split, several bool) (of dataset.Split, all []dataset.Split, err error) {
+	found, err := o.output.open(ctx, split, nil, true)
+	if err != nil {
+		return of, nil, err
+	}
+	opened := found
+	defer func() { _ = opened.Close() }() // only read from
+	if err := o.takeRecorded(found); err != nil {
+		return of, nil, err
+	}
+	if all, err = o.find(ctx, false); err != nil {
+		return of, nil, err
+	}
+	if of, err = o.splitFor(all, found, split, several); err != nil {
+		return of, all, err
+	}
+	_, other := o.output.others[split.Files[0].Path]
+	expected, err := o.openExpected(ctx, of, !other)
+	if err != nil {
+		return of, all, err
+	}
+	defer func() { _ = expected.table.Close() }() // likewise
+	o.report.reads(of, expected)
+	path := split.Files[0].Path
+	if found, err = o.reread(ctx, found, path, expected.table.Columns()); err != nil {
+		return of, all, err
+	}
+	opened = found
+	result, err := o.compare(ctx, expected.table, found, comparison{
+		path: path, text: o.output.text(path), partial: o.output.partial(path), label: of.Stem})
+	if err != nil {
+		return of, all, err
+	}
+	result.Path, result.Split = path, of.Name
+	o.report.Verified = append(o.report.Verified, result)
+	if len(result.Missing) > 0 {
+		o.report.note("%s: it does not hold %s", path, strings.Join(result.Missing, ", "))
+	}
+	return of, all, nil
+}
+
+// placeHeader makes --header one about the output where no input is text: it is about one of both,
+// as the program writes headers that its inputs do not have.
+func (o *verification) placeHeader(ctx context.Context) error {
+	o.output.Header = nil
+	if o.Header == nil {
+		return nil
+	}
+	for _, in := range o.args {
+		found, err := o.findTables(ctx, in.Path)
+		if err != nil || slices.ContainsFunc(found, func(t formats.Table) bool { return t.Format.Text }) {
+			return err
+		}
+	}
+	o.output.Header, o.Header = o.Header, nil
+	return nil
+}
+
+// takeRecorded takes what was done to the data when found was made for what is to be done to the inputs, unless flags say otherwise.
+func (o *verification) takeRecorded(found source.Table) error {
+	meta := source.Meta(found)
+	if _, ours := meta[keySources]; !ours {
+		return nil
+	}
+	a := recorded(found)
+	if o.Transpose == nil {
+		transposed := len(a.Transpose) > 0
+		o.Transpose = &transposed
+	}
+	o.Invert = o.Invert || len(a.Invert) > 0
+	o.littleEndian = o.littleEndian || a.ByteOrder == "little"
+	o.Salvage = o.Salvage || a.Salvage
+	if o.Reshape == nil {
+		o.Reshape = a.Reshape
+	}
+	if o.LabelColumn == "" {
+		o.LabelColumn = a.Label
+	}
+	if o.Dataset == "" {
+		o.Dataset = meta[keyDataset]
+	}
+	var err error
+	if a.Rows != "" && !o.rows.given {
+		o.rows, err = parseRows(a.Rows)
+	}
+	return err
+}
+
+// splitFor is the one of splits that found, the table of the split of, was made of: by its metadata or by its name, and by its name first where the output has
+// several.
+func (o *verification) splitFor(splits []dataset.Split, found source.Table, of dataset.Split, several bool) (dataset.Split, error) {
+	if len(splits) == 1 && !several {
+		return splits[0], nil
+	}
+	names := []string{source.Meta(found)[keySplit], of.Name, of.Stem}
+	if several {
+		slices.Reverse(names)
+	}
+	for _, name := range names {
+		i := slices.IndexFunc(splits, func(s dataset.Split) bool {
+			return name != "" && (hubName(s.Name) == hubName(name) || hubName(s.Stem) == hubName(name))
+		})
+		if i >= 0 {
+			return splits[i], nil
+		}
+	}
+	if several {
+		return dataset.Split{}, differs(of.Files[0].Path, "the inputs have no such split, only "+splitNames(splits))
+	}
+	return dataset.Split{}, usagef("the inputs have the splits %s, and %s does not tell which it is", splitNames(splits), of.Files[0].Path).
+		WithHint("choose one with --split")
+}
+
+// splitNames are the names of splits.
+func splitNames(splits []dataset.Split) string {
+	var names []string
+	for _, s := range splits {
+		names = append(names, cmp.Or(s.Name, s.Stem))
+	}
+	return strings.Join(names, ", ")
+}
+
+// text tells whether the file at path writes its values as text.
+func (o *inputs) text(path string) bool { return o.others[path].Format.Text }
+
+// partial tells whether an output at path may lack columns of its inputs: it is one column, or images with one label.
+func (o *inputs) partial(path string) bool {
+	t, ok := o.others[path]
+	return !ok || t.Format.OneColumn || t.Format.Name == "png"
+}
+
+// A comparison says how two tables are compared.
+type comparison struct {
+	path    string // of what is verified, for messages
+	text    bool   // values are text: all NaNs are equal
+	partial bool   // columns may be missing
+	ours    bool   // this run made it, so there is nothing to say of how it is read
+	label   string // of the progress
+}
+
+// compare compares found with expected.
+func (o *inputs) compare(ctx context.Context, expected, found source.Table, c comparison) (equal Verified, err error) {
+	from, to, missing, err := compare.Match(expected.Columns(), found.Columns(), c.partial)
+	if err != nil {
+		return Verified{}, differs(c.path, err.Error())
+	}
+	both, err := compare.Pair(expected, found, from, to)
+	if err != nil {
+		return Verified{}, differs(c.path, err.Error())
+	}
+	s := schema.Of(both)
+	k := compare.New(s, c.text)
+	read, end := o.report.progress(c.label, s.Rows)
+	stats, err := pipeline.Run(ctx, both, s, []sink.Sink{k}, pipeline.Options{Workers: o.Workers, Progress: read})
+	end()
+	if err != nil && !errors.Is(err, fault.Differs) {
+		return Verified{}, err
+	}
+	for _, n := range source.Notes(both) {
+		if !c.ours {
+			o.report.note("%s", n)
+		}
+	}
+	var how []string
+	values, rows, first := k.Differences()
+	if first != nil {
+		how = append(how, first.String())
+	}
+	if values > 1 {
+		how = append(how, fmt.Sprintf("%s values in %s rows differ", display.Thousands(values), display.Thousands(rows)))
+	}
+	if err != nil { // of the numbers of rows
+		how = append(how, err.Error())
+	}
+	if how != nil {
+		return Verified{}, differs(c.path, how...)
+	}
+	result := Verified{Rows: stats.Rows, Missing: missing}
+	for _, i := range from {
+		result.Columns = append(result.Columns, expected.Columns()[i].Name)
+	}
+	return result, nil
+}
+
+// names are the names of columns.
+func names(columns []source.Column) (names []string) {
+	for _, c := range columns {
+		names = append(names, c.Name)
+	}
+	return names
+}

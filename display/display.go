@@ -1,0 +1,99 @@
+// Package display turns names and numbers into text for people.
+package display
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Printable makes text from file names and file contents safe to show: no line breaks or other
+// control characters, and none of Unicode's marks that turn the direction of text, with which a name
+// can look like another (trojansource.codes). Bytes that are not UTF-8 become \xff.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0:
+			return '?'
+		case r == 0x2028 || r == 0x2029 || unicode.Is(unicode.Bidi_Control, r):
+			return '?'
+		}
+		return r
+	}, Legible(s))
+}
+
+// Legible is s or, if it is not UTF-8, as names of files may not be, s with \xff for such a byte and
+// \\ for a backslash. JSON would put U+FFFD for any of them.
+func Legible(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[0])
+		case r == '\\':
+			b.WriteString(`\\`)
+		default:
+			b.WriteString(s[:n])
+		}
+		s = s[n:]
+	}
+	return b.String()
+}
+
+// Thousands writes n with commas.
+func Thousands(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Count is a number of things, each called what.
+func Count(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return Thousands(n) + " " + what + "s"
+}
+
+// Bytes is a number of bytes as people read it: decimal units, three digits.
+func Bytes(n int64) string {
+	v, units := float64(n), []string{"bytes", "kB", "MB", "GB", "TB"}
+	for len(units) > 1 && v >= 999.5 {
+		v, units = v/1000, units[1:]
+	}
+	if units[0] == "bytes" {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return fmt.Sprintf("%.3g %s", v, units[0])
+}
+
+// Shape is the shape of a record as people write it, 28×28; "scalar" for single elements.
+func Shape[T int | int64](shape []T) string {
+	if len(shape) == 0 {
+		return "scalar"
+	}
+	text := fmt.Sprint(shape[0])
+	for _, d := range shape[1:] {
+		text += "×" + fmt.Sprint(d)
+	}
+	return text
+}
+
+// JSON is v as JSON without escapes for HTML; v holds strings, numbers and booleans, so it cannot fail.
+func JSON(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // plain values into memory
+	return strings.TrimSuffix(b.String(), "\n")
+}
