@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/compressed"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -21,9 +22,9 @@ func TestFileThatChangesWhileItIsRead(t *testing.T) {
 		size int64
 		want error
 	}{
-		"grows":   {int64(len(raw)) + 1, idx.ErrTrailing},
-		"shrinks": {int64(len(raw)) - 1, idx.ErrTruncated},
-		"emptied": {0, idx.ErrTruncated},
+		"grows":   {int64(len(raw)) + 1, fault.Malformed},
+		"shrinks": {int64(len(raw)) - 1, fault.Truncated},
+		"emptied": {0, fault.Truncated},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -139,7 +140,7 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 				t.Errorf("%s: read after Close: found %v, expected fs.ErrClosed", name, err)
 			}
 		}
-		if _, err := OpenIDX(path, Options{Reshape: []int{3}}); !errors.Is(err, idx.ErrShape) {
+		if _, err := OpenIDX(path, Options{Reshape: []int{3}}); !errors.Is(err, fault.Usage) {
 			t.Errorf("%s: found %v, expected ErrShape", name, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/idxport/idxport/source/compressed"
@@ -385,8 +386,8 @@ func TestSeekableFilesThatAreDamaged(t *testing.T) {
 		first, last int64
 		want        error
 	}{
-		"too few rows":       {seekable(t, raw[:len(raw)-1], 12, 400), 0, 30, idx.ErrTruncated},
-		"trailing bytes":     {seekable(t, append(bytes.Clone(raw), 0), 12, 400), 0, 30, idx.ErrTrailing},
+		"too few rows":       {seekable(t, raw[:len(raw)-1], 12, 400), 0, 30, fault.Truncated},
+		"trailing bytes":     {seekable(t, append(bytes.Clone(raw), 0), 12, 400), 0, 30, fault.Malformed},
 		"wrong table":        {wrong, 20, 30, compressed.ErrCorrupt},
 		"wrong frame":        {frame, 0, 30, compressed.ErrCorrupt},
 		"frame of the part":  {frame, 8, 9, compressed.ErrCorrupt},
@@ -468,8 +469,8 @@ func TestManyFramesOfLessThanTheHeaderSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readAll(part, 5); !errors.Is(err, idx.ErrTruncated) {
-		t.Errorf("found %v, expected %v", err, idx.ErrTruncated)
+	if _, err := readAll(part, 5); !errors.Is(err, fault.Truncated) {
+		t.Errorf("found %v, expected %v", err, fault.Truncated)
 	}
 	if len(read.reads) > 100 {
 		t.Errorf("found %d reads of %d bytes, expected few", len(read.reads), read.Size())

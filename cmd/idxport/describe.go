@@ -13,7 +13,6 @@ import (
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // codeNames are the kinds of errors in the JSON report, by exit code.
@@ -34,7 +33,6 @@ func describeError(err error) *errorReport {
 		file      *source.FileError
 		out       *publish.Error
 		data      *dataset.Error
-		content   *idx.Error
 		elsewhere *object.Error
 	)
 	switch {
@@ -56,9 +54,6 @@ func describeError(err error) *errorReport {
 		if e.Offset == nil && f.Offset >= 0 {
 			e.Offset = &f.Offset
 		}
-	}
-	if errors.As(err, &content) {
-		e.Offset = &content.Offset
 	}
 	return e
 }

@@ -24,7 +24,6 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/compressed"
 	"github.com/idxport/idxport/source/dataset"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // Exit codes, after sysexits.h where it has them. 2 stays free: Go's own for a crash.
@@ -53,10 +52,8 @@ var exitCodes = []kind{
 	{source.ErrTransform, exitUsage},
 	{source.ErrRange, exitUsage},
 	{source.ErrNames, exitUsage},
-	{idx.ErrShape, exitUsage},
 	{dataset.ErrUsage, exitUsage},
 	{dataset.ErrAmbiguous, exitUsage},
-	{idx.ErrFormat, exitData},
 	{compressed.ErrCorrupt, exitData},
 	{compressed.ErrTruncated, exitData},
 	{compressed.ErrUnsupported, exitData},

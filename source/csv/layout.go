@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/flat"
@@ -97,7 +98,7 @@ func (t *Table) tensors() string {
 }
 
 func shapeError(format string, args ...any) error {
-	return &Error{Row: -1, Message: fmt.Sprintf(format, args...), Advice: "give the shape of one record, as in --shape 28x28", Err: idx.ErrShape}
+	return fault.New(fault.Usage, format, args...).WithHint("give the shape of one record, as in --shape 28x28")
 }
 
 // product is that of shape, −1 where it is beyond counting.

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 	"testing/iotest"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // shapes are of rank 1 to 4, with no records and with no elements too.
@@ -108,7 +110,7 @@ func TestReaderReshape(t *testing.T) {
 	all := values(t, Int16, 24)
 	file := encode(t, binary.BigEndian, Int16, []int{4, 6}, all)
 	tests := map[string]struct {
-		to, want []int // want nil: ErrShape
+		to, want []int // want nil: wrong usage
 	}{
 		"open count":      {[]int{-1, 2, 3}, []int{4, 2, 3}},
 		"open inside":     {[]int{2, -1}, []int{2, 12}},
@@ -122,8 +124,8 @@ func TestReaderReshape(t *testing.T) {
 				t.Parallel()
 				rd, err := NewReader(bytes.NewReader(file), Options{Reshape: test.to, Size: size})
 				if test.want == nil {
-					if !errors.Is(err, ErrShape) || errors.Is(err, ErrFormat) {
-						t.Errorf("found %v, expected ErrShape", err)
+					if !errors.Is(err, fault.Usage) {
+						t.Errorf("found %v, expected wrong usage", err)
 					}
 					return
 				}
