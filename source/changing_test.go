@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/source/compressed"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -96,7 +95,7 @@ func TestSalvageOfCompressedFiles(t *testing.T) {
 			}
 		})
 	}
-	if _, err := readAll(open(t, write(t, "crc.gz", wrong), Options{}), 7); !errors.Is(err, compressed.ErrCorrupt) {
+	if _, err := readAll(open(t, write(t, "crc.gz", wrong), Options{}), 7); !errors.Is(err, fault.Malformed) {
 		t.Errorf("a wrong checksum: found %v, expected ErrCorrupt", err)
 	}
 }

@@ -22,7 +22,6 @@ import (
 	"github.com/idxport/idxport/sink/plan"
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/compressed"
 	"github.com/idxport/idxport/source/dataset"
 )
 
@@ -54,9 +53,6 @@ var exitCodes = []kind{
 	{source.ErrNames, exitUsage},
 	{dataset.ErrUsage, exitUsage},
 	{dataset.ErrAmbiguous, exitUsage},
-	{compressed.ErrCorrupt, exitData},
-	{compressed.ErrTruncated, exitData},
-	{compressed.ErrUnsupported, exitData},
 	{source.ErrCounts, exitData},
 	{source.ErrLabel, exitData},
 	{source.ErrPartition, exitData},

@@ -11,7 +11,6 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/compressed"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -156,7 +155,7 @@ func TestRefusals(t *testing.T) {
 			"64 bytes, expected at most 60", "--max-record-bytes"},
 		{"a first line beyond the limit", rows(5000, "a"), source.ReadOptions{MaxRecordSize: 10}, ErrFormat, "the first line has more than", "--max-record-bytes"},
 		{"a line beyond the limit", "a,b\n1,2\n" + rows(5000, "0") + ",1\n", source.ReadOptions{}, ErrFormat, "row 1: the line has more than 1088 bytes", "quote"},
-		{"damaged gzip", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x07\x00\x00", source.ReadOptions{}, compressed.ErrCorrupt, "gzip", ""},
+		{"damaged gzip", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x07\x00\x00", source.ReadOptions{}, fault.Malformed, "gzip", ""},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			t.Parallel()
@@ -240,8 +239,8 @@ func FuzzTable(f *testing.F) {
 		}
 		table, data, err := parse(text, o)
 		if err != nil {
-			if !errors.Is(err, ErrFormat) && !errors.Is(err, compressed.ErrCorrupt) && !errors.Is(err, compressed.ErrTruncated) &&
-				!errors.Is(err, compressed.ErrUnsupported) {
+			if !errors.Is(err, ErrFormat) && !errors.Is(err, fault.Malformed) && !errors.Is(err, fault.Truncated) &&
+				!errors.Is(err, fault.Unsupported) {
 				t.Fatal(err)
 			}
 			return
