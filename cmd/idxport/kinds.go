@@ -4,9 +4,7 @@ import (
 	"slices"
 
 	"github.com/idxport/idxport/source/arrow"
-	"github.com/idxport/idxport/source/csv"
 	"github.com/idxport/idxport/source/formats"
-	"github.com/idxport/idxport/source/npy"
 	"github.com/idxport/idxport/source/parquet"
 	"github.com/idxport/idxport/source/picture"
 	"github.com/idxport/idxport/source/png"
@@ -24,8 +22,7 @@ func otherKinds() []kind {
 	for _, err := range slices.Concat(
 		[]error{parquet.ErrFormat, parquet.ErrDamaged, parquet.ErrUnsupported, parquet.ErrValue, parquet.ErrNoRows, parquet.ErrSchemas},
 		[]error{arrow.ErrFormat, arrow.ErrDamaged, arrow.ErrTruncated, arrow.ErrUnsupported, arrow.ErrValue},
-		[]error{npy.ErrFormat, npy.ErrDamaged, npy.ErrTruncated, npy.ErrTrailing, npy.ErrUnsupported, npy.ErrValue},
-		[]error{csv.ErrFormat, png.ErrFolder, picture.ErrFormat},
+		[]error{png.ErrFolder, picture.ErrFormat},
 	) {
 		kinds = append(kinds, kind{err, exitData})
 	}
