@@ -6,8 +6,6 @@ import (
 	"github.com/idxport/idxport/source/arrow"
 	"github.com/idxport/idxport/source/formats"
 	"github.com/idxport/idxport/source/parquet"
-	"github.com/idxport/idxport/source/picture"
-	"github.com/idxport/idxport/source/png"
 )
 
 // A kind is a sentinel, with the exit code of errors that wrap it.
@@ -22,7 +20,6 @@ func otherKinds() []kind {
 	for _, err := range slices.Concat(
 		[]error{parquet.ErrFormat, parquet.ErrDamaged, parquet.ErrUnsupported, parquet.ErrValue, parquet.ErrNoRows, parquet.ErrSchemas},
 		[]error{arrow.ErrFormat, arrow.ErrDamaged, arrow.ErrTruncated, arrow.ErrUnsupported, arrow.ErrValue},
-		[]error{png.ErrFolder, picture.ErrFormat},
 	) {
 		kinds = append(kinds, kind{err, exitData})
 	}

@@ -135,7 +135,7 @@ func (t *Table) begin(tail []byte, o source.ReadOptions) error {
 	line, err := t.in.next(limit)
 	switch {
 	case err == io.EOF:
-		return fault.New(fault.Malformed, "the file is empty, expected lines of numbers")
+		return fault.New(fault.Truncated, "the file is empty, expected lines of numbers")
 	case err == errLong:
 		return fault.New(fault.Unsupported, "the first line has more than %d bytes", limit).
 			WithHint("if its lines are that long, allow it with --max-record-bytes")

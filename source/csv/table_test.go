@@ -116,7 +116,7 @@ func TestRefusals(t *testing.T) {
 		want        string
 		hint        string
 	}{
-		{"nothing", "", source.ReadOptions{}, fault.Malformed, "the file is empty", ""},
+		{"nothing", "", source.ReadOptions{}, fault.Truncated, "the file is empty", ""},
 		{"a web page", "<!DOCTYPE html>\n", source.ReadOptions{}, fault.Unsupported, "like a web page", "download"},
 		{"UTF-16", "\xff\xfea\x00\n\x00", source.ReadOptions{}, fault.Unsupported, "UTF-16", "UTF-8"},
 		{"binary", "PK\x03\x04\x00\x00\n", source.ReadOptions{}, fault.Unsupported, "bytes of 3", ""},

@@ -138,11 +138,7 @@ const fileExtra = 64 << 10
 
 // badPicture is err about the picture of row.
 func badPicture(err error, column string, row int64) error {
-	e := &Error{Column: column, Row: row, Offset: -1, Message: err.Error(), Err: ErrDamaged}
-	if h, ok := err.(interface{ Hint() string }); ok {
-		e.Advice = h.Hint()
-	}
-	return e
+	return &Error{Column: column, Row: row, Offset: -1, Message: err.Error(), Advice: fault.HintOf(err), Err: ErrDamaged}
 }
 
 // imageShape gives c, whose shape is that of its images, the shape that the metadata tells if that fits. turn is the number of channels if they
