@@ -96,7 +96,7 @@ func TestSalvageOfCompressedFiles(t *testing.T) {
 		})
 	}
 	if _, err := readAll(open(t, write(t, "crc.gz", wrong), Options{}), 7); !errors.Is(err, fault.Malformed) {
-		t.Errorf("a wrong checksum: found %v, expected ErrCorrupt", err)
+		t.Errorf("a wrong checksum: found %v, expected malformed data", err)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 			}
 		}
 		if _, err := OpenIDX(path, Options{Reshape: []int{3}}); !errors.Is(err, fault.Usage) {
-			t.Errorf("%s: found %v, expected ErrShape", name, err)
+			t.Errorf("%s: found %v, expected wrong usage", name, err)
 		}
 	}
 	settled := false

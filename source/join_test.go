@@ -137,14 +137,14 @@ func TestJoinPassesErrors(t *testing.T) {
 		_, err = readAll(table, 2)
 	}
 	if !errors.Is(err, fault.Truncated) {
-		t.Errorf("reading: found %v, expected ErrTruncated", err)
+		t.Errorf("reading: found %v, expected a truncated file", err)
 	}
 	table, err = Join(false, scalars(t, "whole", 5), cut())
 	if err == nil {
 		err = Skip(table, 4)
 	}
 	if !errors.Is(err, fault.Truncated) {
-		t.Errorf("skipping: found %v, expected ErrTruncated", err)
+		t.Errorf("skipping: found %v, expected a truncated file", err)
 	}
 	labels := fromBytes(t, "labels", file(t, idx.Uint8, []int{5}, bytesUpTo(5)), Options{Name: "label", Classes: []string{"zero"}})
 	table, err = Join(false, scalars(t, "whole", 5), CheckLabels(labels))

@@ -51,13 +51,13 @@ func TestOpenIDXOnAPipe(t *testing.T) {
 	t.Run("truncated", func(t *testing.T) {
 		t.Parallel()
 		if _, err := readAll(open(t, pipe(t, raw[:20]), Options{}), 2); !errors.Is(err, fault.Truncated) {
-			t.Errorf("found %v, expected ErrTruncated", err)
+			t.Errorf("found %v, expected a truncated file", err)
 		}
 	})
 	t.Run("trailing", func(t *testing.T) {
 		t.Parallel()
 		if _, err := readAll(open(t, pipe(t, append(raw[:len(raw):len(raw)], 7)), Options{}), 2); !errors.Is(err, fault.Malformed) {
-			t.Errorf("found %v, expected ErrTrailing", err)
+			t.Errorf("found %v, expected a malformed file", err)
 		}
 	})
 }

@@ -10,9 +10,11 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Reshape returns t as an array of other dimensions over the same elements in C order; the first dimension is the number of rows, and one may be −1.
-// A table of several columns keeps its rows: the records of each tensor that has as many elements take the new shape, but those called "label". In a
-// table of one column, several rows may become one, of at most limit bytes. The error is an idx.ShapeError.
+// Reshape returns t as an array of other dimensions over the same elements in C order; the first
+// dimension is the number of rows, and one may be −1. A table of several columns keeps its rows:
+// the records of each tensor that has as many elements take the new shape, but those called
+// "label". In a table of one column, several rows may become one, of at most limit bytes. The error
+// is an idx.ShapeError.
 func Reshape(t Table, dims []int, limit int64) (Table, error) {
 	columns := slices.Clone(t.Columns())
 	if len(columns) == 1 {

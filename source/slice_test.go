@@ -80,7 +80,7 @@ func TestSliceDoesNotCheckTheRest(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := readAll(table, 2); !errors.Is(err, fault.Truncated) {
-		t.Errorf("found %v, expected ErrTruncated", err)
+		t.Errorf("found %v, expected a truncated file", err)
 	}
 }
 

@@ -118,7 +118,8 @@ func flipIsSilent(t *testing.T, name string, format Format, raw []byte, bit int)
 	return true
 }
 
-// tellsDamage reports whether err is about data of the format, with a place among size bytes, which is no Offset, and a hint.
+// tellsDamage reports whether err is about data of the format, with a place among size bytes, which
+// is no Offset, and a hint.
 func tellsDamage(err error, format Format, size int) bool {
 	var e *fault.Error
 	var name string

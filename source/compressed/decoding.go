@@ -89,7 +89,8 @@ func (d *decoding) errorAt(e *fault.Error) error {
 	return d.format.fault(d.in.taken.Load()-int64(d.unread()), e)
 }
 
-// corrupt is for a wrong checksum, data that breaks the format's rules, or junk after the last member.
+// corrupt is for a wrong checksum, data that breaks the format's rules, or junk after the last
+// member.
 func corrupt(format string, args ...any) *fault.Error {
 	return fault.New(fault.Malformed, "corrupt data: "+format, args...)
 }
@@ -97,12 +98,14 @@ func corrupt(format string, args ...any) *fault.Error {
 // truncated is for an input that ends inside a member.
 func truncated() *fault.Error { return fault.New(fault.Truncated, "the data ends too early") }
 
-// unsupported is for data that may be good but needs a feature or an amount of memory that is refused here.
+// unsupported is for data that may be good but needs a feature or an amount of memory that is
+// refused here.
 func unsupported(format string, args ...any) *fault.Error {
 	return fault.New(fault.Unsupported, "not supported: "+format, args...)
 }
 
-// fault puts the format and the number of compressed bytes decoded before e. That is no Offset, which counts decompressed bytes.
+// fault puts the format and the number of compressed bytes decoded before e. That is no Offset,
+// which counts decompressed bytes.
 func (f Format) fault(offset int64, e *fault.Error) *fault.Error {
 	placed := fault.New(e.Kind, "%v stream, at compressed byte %d: %s", f, offset, e.Msg)
 	switch e.Kind {

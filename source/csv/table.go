@@ -58,7 +58,8 @@ const (
 // byteOrderMark is what Excel and Windows put before UTF-8.
 const byteOrderMark = "\xef\xbb\xbf"
 
-// Open opens the file at path. See the package comment for what is assumed about it; errors name the file.
+// Open opens the file at path. See the package comment for what is assumed about it; errors name
+// the file.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
 	t, err := openFile(path, o)
 	if err != nil {

@@ -40,7 +40,8 @@ func checkTruncated(t *testing.T, err error, cut int) {
 	checkFault(t, err, fault.Truncated, int64(cut), "", "fetch the file again")
 }
 
-// checkFault compares err with the kind of fault, its offset, and parts of its message and of its hint.
+// checkFault compares err with the kind of fault, its offset, and parts of its message and of its
+// hint.
 func checkFault(t *testing.T, err error, kind fault.Kind, offset int64, says, hint string) {
 	t.Helper()
 	var e *fault.Error
@@ -167,13 +168,6 @@ func TestMaxRecordSize(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestLimitErrorsSayHow(t *testing.T) {
-	t.Parallel()
-	file := encode(t, binary.BigEndian, Int32, []int{2, 3, 4}, []int32{})
-	_, err := NewReader(bytes.NewReader(file), Options{MaxRecordSize: 47})
-	checkFault(t, err, fault.Unsupported, 4, "48 bytes", "--max-record-bytes 48")
 }
 
 // Headers of a few bytes that claim gigabytes must not cost any. Not parallel: it measures what the whole process allocates.

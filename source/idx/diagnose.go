@@ -8,7 +8,8 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// ErrMagic is the cause of the error for a file that does not begin as IDX files do: it is of another format, or damaged.
+// ErrMagic is the cause of the error for a file that does not begin as IDX files do: it is of
+// another format, or damaged.
 var ErrMagic = errors.New("not an IDX file")
 
 const (

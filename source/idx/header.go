@@ -80,8 +80,8 @@ func ShapeError(format string, args ...any) *fault.Error {
 	return fault.New(fault.Usage, "the shape does not fit: "+format, args...)
 }
 
-// Reshape is a header over the same elements in other dimensions, in C order. One of dims may be −1: it becomes what is left. The error is
-// one of wrong usage.
+// Reshape is a header over the same elements in other dimensions, in C order. One of dims may be
+// −1: it becomes what is left. The error is one of wrong usage.
 func (h Header) Reshape(dims []int) (Header, error) {
 	if len(dims) == 0 || len(dims) > MaxRank {
 		return h, ShapeError("%d dimensions, expected 1 to %d", len(dims), MaxRank)

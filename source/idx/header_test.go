@@ -84,20 +84,6 @@ func TestReadHeaderErrors(t *testing.T) {
 	}
 }
 
-func TestReadHeaderPassesErrorsOfTheReader(t *testing.T) {
-	t.Parallel()
-	broken := errors.New("disk on fire")
-	for _, n := range []int64{0, 2, 6} {
-		in := iotest.ErrReader(broken)
-		if n > 0 {
-			in = iotest.DataErrReader(&failing{data: []byte{0, 0, 8, 1, 0, 0, 0, 1}[:n], err: broken})
-		}
-		if _, err := ReadHeader(in); !errors.Is(err, broken) || errors.As(err, new(*fault.Error)) {
-			t.Errorf("after %d bytes: found %v, expected the reader's error", n, err)
-		}
-	}
-}
-
 // failing returns its data, then its error.
 type failing struct {
 	data []byte

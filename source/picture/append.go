@@ -14,8 +14,9 @@ import (
 // mostExpansion is how many times larger than its compressed form data of the deflate format can be, at most: a match of 258 bytes in two bits.
 const mostExpansion = 1032
 
-// Append appends the samples of the PNG file to dst as a record: in C order, little-endian. There is an error if file is damaged or of another
-// format than f, or if a sample of 16 bits exceeds 32767. Memory is taken for a picture of f, no more, and only if file is long enough to fill it.
+// Append appends the samples of the PNG file to dst as a record: in C order, little-endian. There
+// is an error if file is damaged or of another format than f, or if a sample of 16 bits exceeds
+// 32767. Memory is taken for a picture of f, no more, and only if file is long enough to fill it.
 func (f Format) Append(dst, file []byte) (record []byte, err error) {
 	h, err := parse(file)
 	if err != nil {

@@ -31,7 +31,6 @@ func TestOddFolders(t *testing.T) {
 		"an empty class folder":       {map[string][]byte{"0/a.png": good}, folder("1"), "", 1},
 		"a folder of notes":           {map[string][]byte{"a.png": good, "notes/x.txt": {1}}, nil, "", 1},
 		"hidden files":                {map[string][]byte{"a.png": good, ".b.png": {1}, "__MACOSX/a.png": {1}, ".cache/c.png": {1}}, nil, "", 1},
-		"a JPEG in a class folder":    {map[string][]byte{"0/a.png": good, "1/b.jpg": {1}}, nil, "1 images of other formats, as 1/b.jpg", 0},
 		"metadata.csv is a folder":    {map[string][]byte{"0/a.png": good}, folder(metadataName), "", 1},
 		"an empty metadata.csv":       {map[string][]byte{"0/a.png": good, metadataName: {}}, nil, "", 1},
 		"metadata.csv of a quote":     {map[string][]byte{"0/a.png": good, metadataName: []byte("\"file_name,label\n")}, nil, metadataName, 0},

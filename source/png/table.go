@@ -36,8 +36,8 @@ const (
 	maxExtra = 4 << 20
 )
 
-// Open opens the folder at path. It lists all files and reads the first. See the package comment for what is assumed about it; errors
-// name the folder or the file in it.
+// Open opens the folder at path. It lists all files and reads the first. See the package comment
+// for what is assumed about it; errors name the folder or the file in it.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
 	t, err := openFolder(path, o)
 	if err != nil {

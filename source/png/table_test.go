@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"image"
-	"image/color"
 	stdpng "image/png"
 	"io"
 	"os"
@@ -148,14 +147,6 @@ func pixels(t *testing.T, width, height int, m func(image.Rectangle) image.Image
 }
 
 func grey(r image.Rectangle) image.Image { return image.NewGray(r) }
-func rgb(r image.Rectangle) image.Image {
-	m := image.NewRGBA(r)
-	for i := range m.Pix {
-		m.Pix[i] = 255
-	}
-	m.Set(0, 0, color.RGBA{R: 1, A: 255})
-	return m
-}
 
 // makeFolder makes a folder of files: names with slashes to contents.
 func makeFolder(t *testing.T, files map[string][]byte) string {
@@ -190,7 +181,6 @@ func TestRefusals(t *testing.T) {
 		{"images beside class folders", map[string][]byte{"0/1.png": good, "2.png": good}, fault.Malformed, []string{"1 images beside the class folder 0"}, "move"},
 		{"another size", map[string][]byte{"0/0.png": good, "1/1.png": pixels(t, 2, 3, grey)}, fault.Malformed,
 			[]string{"1.png: row 1: found 2×3, 8-bit grey, expected 3×2, 8-bit grey"}, "alike"},
-		{"colours", map[string][]byte{"0/0.png": good, "1/1.png": pixels(t, 3, 2, rgb)}, fault.Malformed, []string{"row 1: found 3×2, 8-bit RGB"}, "alike"},
 		{"damage", map[string][]byte{"0/0.png": good, "1/1.png": good[:50]}, fault.Malformed, []string{filepath.Join("1", "1.png"), "row 1", "damaged"}, "again"},
 		{"damage in the first", map[string][]byte{"0/0.png": {}}, fault.Truncated, []string{"0.png: the file is empty"}, ""},
 		{"a JPEG by another name", map[string][]byte{"0.png": []byte("\xff\xd8\xff")}, fault.Unsupported, []string{"found a JPEG file"}, "mogrify"},

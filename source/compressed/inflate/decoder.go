@@ -102,8 +102,8 @@ func (d *decoder) endBlock() error {
 	return nil
 }
 
-// corrupt returns an error for what was found where the bits used so far end; of the last byte perhaps not all bits were used.
-// It formats nothing, as find meets one every 2,000 bits or so.
+// corrupt returns an error for what was found where the bits used so far end; of the last byte
+// perhaps not all bits were used. It formats nothing, as find meets one every 2,000 bits or so.
 func (d *decoder) corrupt(problem string) error {
 	return &fault.Error{Kind: fault.Malformed, Row: -1, Offset: d.used(), Msg: problem}
 }

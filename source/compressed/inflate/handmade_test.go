@@ -15,7 +15,7 @@ type handmadeStream struct {
 	name   string
 	stream *bitWriter
 	data   string
-	err    error // nil, io.ErrUnexpectedEOF or ErrCorrupt
+	err    error // nil, io.ErrUnexpectedEOF or fault.Malformed
 }
 
 func fixed() *bitWriter { return new(bitWriter).number(1, 1).number(1, 2) }

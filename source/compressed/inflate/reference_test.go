@@ -15,7 +15,8 @@ type reference struct {
 	err  error // of bit: the input has ended
 }
 
-// decodeReference returns the data up to the first error, the number of bytes used, and nil, io.ErrUnexpectedEOF or ErrCorrupt.
+// decodeReference returns the data up to the first error, the number of bytes used, and nil,
+// io.ErrUnexpectedEOF or fault.Malformed.
 func decodeReference(in []byte) (data []byte, used int, err error) {
 	r := &reference{in: in}
 	for final := 0; final == 0 && err == nil; {
