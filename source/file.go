@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/compressed"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -333,7 +334,7 @@ type forgiving struct {
 
 func (f *forgiving) Read(p []byte) (int, error) {
 	n, err := f.r.Read(p)
-	if errors.Is(err, compressed.ErrCorrupt) || errors.Is(err, compressed.ErrTruncated) {
+	if errors.Is(err, fault.Malformed) || errors.Is(err, fault.Truncated) {
 		f.err, err = err, io.EOF
 	}
 	return n, err

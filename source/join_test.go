@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -135,15 +136,15 @@ func TestJoinPassesErrors(t *testing.T) {
 	if err == nil {
 		_, err = readAll(table, 2)
 	}
-	if !errors.Is(err, idx.ErrTruncated) {
-		t.Errorf("reading: found %v, expected ErrTruncated", err)
+	if !errors.Is(err, fault.Truncated) {
+		t.Errorf("reading: found %v, expected a truncated file", err)
 	}
 	table, err = Join(false, scalars(t, "whole", 5), cut())
 	if err == nil {
 		err = Skip(table, 4)
 	}
-	if !errors.Is(err, idx.ErrTruncated) {
-		t.Errorf("skipping: found %v, expected ErrTruncated", err)
+	if !errors.Is(err, fault.Truncated) {
+		t.Errorf("skipping: found %v, expected a truncated file", err)
 	}
 	labels := fromBytes(t, "labels", file(t, idx.Uint8, []int{5}, bytesUpTo(5)), Options{Name: "label", Classes: []string{"zero"}})
 	table, err = Join(false, scalars(t, "whole", 5), CheckLabels(labels))

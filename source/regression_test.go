@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/idxport/idxport/source/compressed"
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -80,7 +80,7 @@ func TestFailedCountLeavesNoGoroutine(t *testing.T) {
 	frames := zstandard(t, file(t, idx.Uint8, []int{8 << 20}, make([]byte, 4<<20)))
 	refused := bytes.Clone([]byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa0, 0, 0, 0, 0, 0}) // a window of 1 GiB
 	table, err := OpenIDX(write(t, "big.zst", append(frames, refused...)), Options{Salvage: true})
-	if table != nil || !errors.Is(err, compressed.ErrUnsupported) {
+	if table != nil || !errors.Is(err, fault.Unsupported) {
 		t.Fatalf("found %v, expected ErrUnsupported", err)
 	}
 	for range 50 {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -78,8 +79,8 @@ func TestSliceDoesNotCheckTheRest(t *testing.T) {
 	if table, err = Slice(cut, 7, 9); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readAll(table, 2); !errors.Is(err, idx.ErrTruncated) {
-		t.Errorf("found %v, expected ErrTruncated", err)
+	if _, err := readAll(table, 2); !errors.Is(err, fault.Truncated) {
+		t.Errorf("found %v, expected a truncated file", err)
 	}
 }
 

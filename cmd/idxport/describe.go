@@ -12,7 +12,6 @@ import (
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // codeNames are the kinds of errors in the JSON report, by exit code.
@@ -40,7 +39,6 @@ func describeError(err error) *errorReport {
 		path      *fs.PathError
 		file      *source.FileError
 		data      *dataset.Error
-		content   *idx.Error
 		elsewhere *object.Error
 	)
 	switch {
@@ -53,9 +51,6 @@ func describeError(err error) *errorReport {
 		e.Path = path.Path
 	case errors.As(err, &elsewhere):
 		e.Path = elsewhere.URL
-	}
-	if errors.As(err, &content) {
-		e.Offset = &content.Offset
 	}
 	return e
 }

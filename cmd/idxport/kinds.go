@@ -10,15 +10,9 @@ import (
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/arrow"
-	"github.com/idxport/idxport/source/compressed"
-	"github.com/idxport/idxport/source/csv"
 	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/formats"
-	"github.com/idxport/idxport/source/idx"
-	"github.com/idxport/idxport/source/npy"
 	"github.com/idxport/idxport/source/parquet"
-	"github.com/idxport/idxport/source/picture"
-	"github.com/idxport/idxport/source/png"
 )
 
 // A kind is a sentinel, with the exit code of errors that wrap it.
@@ -51,13 +45,8 @@ var sentinelCodes = []kind{
 	{source.ErrTransform, exitUsage},
 	{source.ErrRange, exitUsage},
 	{source.ErrNames, exitUsage},
-	{idx.ErrShape, exitUsage},
 	{dataset.ErrUsage, exitUsage},
 	{dataset.ErrAmbiguous, exitUsage},
-	{idx.ErrFormat, exitData},
-	{compressed.ErrCorrupt, exitData},
-	{compressed.ErrTruncated, exitData},
-	{compressed.ErrUnsupported, exitData},
 	{source.ErrCounts, exitData},
 	{source.ErrLabel, exitData},
 	{source.ErrPartition, exitData},
@@ -81,8 +70,6 @@ func otherKinds() []kind {
 	for _, err := range slices.Concat(
 		[]error{parquet.ErrFormat, parquet.ErrDamaged, parquet.ErrUnsupported, parquet.ErrValue, parquet.ErrNoRows, parquet.ErrSchemas},
 		[]error{arrow.ErrFormat, arrow.ErrDamaged, arrow.ErrTruncated, arrow.ErrUnsupported, arrow.ErrValue},
-		[]error{npy.ErrFormat, npy.ErrDamaged, npy.ErrTruncated, npy.ErrTrailing, npy.ErrUnsupported, npy.ErrValue},
-		[]error{csv.ErrFormat, png.ErrFolder, picture.ErrFormat},
 	) {
 		kinds = append(kinds, kind{err, exitData})
 	}

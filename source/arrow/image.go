@@ -2,8 +2,8 @@ package arrow
 
 import (
 	"encoding/binary"
-	"errors"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/picture"
 )
 
@@ -65,11 +65,7 @@ func (p *pictures) finish(b *batch, from, n int64, w *work, dst []byte) error {
 // pictureError is an error of package picture about a row.
 func pictureError(b *batch, column string, row int64, err error) error {
 	e := wrong(b, column, row, ErrValue, "%v", err)
-	e.Advice = ""
-	var hint interface{ Hint() string }
-	if errors.As(err, &hint) {
-		e.Advice = hint.Hint()
-	}
+	e.Advice = fault.HintOf(err)
 	return e
 }
 

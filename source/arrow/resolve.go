@@ -50,7 +50,7 @@ func (r *resolver) resolve() error {
 		return !isNumber(f) || knownScalar(f)
 	})
 	if bad != nil {
-		return unsupported("", bad.Advice, "found %s", bad.Message)
+		return unsupported("", bad.Hint, "found %s", bad.Msg)
 	}
 	for _, g := range found {
 		if err := r.group(g); err != nil {

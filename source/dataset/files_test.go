@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/idx"
 )
 
 func TestFiles(t *testing.T) {
@@ -91,7 +91,7 @@ func TestFilesErrors(t *testing.T) {
 		"the wrong data set": {"emnist-letters-train-labels-idx1-ubyte", Options{Dataset: "mnist"}, ErrUsage, "emnist-letters by the files' names, expected mnist", "--dataset none"},
 		"not in the split":   {"train-labels-idx1-ubyte", Options{Split: []string{"test"}}, ErrUsage, `no split "test"`, "it has train"},
 		"no split":           {"left.idx", Options{Split: []string{"test"}}, ErrUsage, `no split "test"`, "leave --split out"},
-		"damaged":            {"bad.idx", Options{}, idx.ErrTruncated, "bad.idx: at byte 5: the input ends inside the header", "fetch the file again"},
+		"damaged":            {"bad.idx", Options{}, fault.Truncated, "bad.idx: at byte 5: the input ends inside the header", "fetch the file again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -130,6 +131,9 @@ func TestLookup(t *testing.T) {
 
 // hintOf is the hint that an error carries.
 func hintOf(err error) string {
+	if hint := fault.HintOf(err); hint != "" {
+		return hint
+	}
 	if h, ok := errors.AsType[interface {
 		error
 		Hint() string

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/source"
@@ -92,8 +93,8 @@ func (r *resolver) shape(c *column, size int) error {
 }
 
 func (r *resolver) misshapen(c *column, size int) error {
-	return &Error{Column: c.Name, Row: -1, Offset: -1, Message: fmt.Sprintf("found records of %d bytes, which are not of shape %v of %s", size, c.Shape, c.DType),
-		Advice: "give another --dtype or --shape", Err: idx.ErrShape}
+	return fault.New(fault.Usage, "found records of %d bytes, which are not of shape %v of %s", size, c.Shape, c.DType).
+		InColumn(c.Name).WithHint("give another --dtype or --shape")
 }
 
 // addPicture adds the column n whose images are PNG files, the values of data.
@@ -137,11 +138,7 @@ const fileExtra = 64 << 10
 
 // badPicture is err about the picture of row.
 func badPicture(err error, column string, row int64) error {
-	e := &Error{Column: column, Row: row, Offset: -1, Message: err.Error(), Err: ErrDamaged}
-	if h, ok := err.(interface{ Hint() string }); ok {
-		e.Advice = h.Hint()
-	}
-	return e
+	return &Error{Column: column, Row: row, Offset: -1, Message: err.Error(), Advice: fault.HintOf(err), Err: ErrDamaged}
 }
 
 // imageShape gives c, whose shape is that of its images, the shape that the metadata tells if that fits. turn is the number of channels if they

@@ -200,7 +200,7 @@ func (r *resolver) flatten() error {
 		return !r.found[i].single || h.found && len(h.shape) == 0
 	})
 	if bad != nil {
-		return unsupported("", bad.Advice, "found %s", bad.Message)
+		return unsupported("", bad.Hint, "found %s", bad.Msg)
 	}
 	for _, f := range fields {
 		group := make([]*column, len(f.Columns))
