@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,8 +12,6 @@ import (
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/sink/publish"
-	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -31,31 +30,25 @@ func describeError(err error) *errorReport {
 	}
 	var (
 		path      *fs.PathError
-		file      *source.FileError
 		out       *publish.Error
-		data      *dataset.Error
 		content   *idx.Error
 		elsewhere *object.Error
 	)
-	switch {
-	case errors.As(err, &out):
+	if errors.As(err, &out) {
 		e.Path = out.Path
-	case errors.As(err, &data) && len(data.Paths) > 0:
-		e.Path = data.Paths[0]
-	case errors.As(err, &file):
-		e.Path = file.Path
+	}
+	for f := range fault.All(err) {
+		e.Path = cmp.Or(e.Path, f.Path)
+		if e.Offset == nil && f.Offset >= 0 {
+			e.Offset = &f.Offset
+		}
+	}
+	switch {
+	case e.Path != "":
 	case errors.As(err, &path):
 		e.Path = path.Path
 	case errors.As(err, &elsewhere):
 		e.Path = elsewhere.URL
-	}
-	for f := range fault.All(err) {
-		if e.Path == "" {
-			e.Path = f.Path
-		}
-		if e.Offset == nil && f.Offset >= 0 {
-			e.Offset = &f.Offset
-		}
 	}
 	if errors.As(err, &content) {
 		e.Offset = &content.Offset

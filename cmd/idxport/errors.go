@@ -21,9 +21,7 @@ import (
 	packed "github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/sink/plan"
 	"github.com/idxport/idxport/sink/publish"
-	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/compressed"
-	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -50,23 +48,12 @@ var exitCodes = []kind{
 	{sink.ErrUnsupported, exitUsage},
 	{sink.ErrRowsUnknown, exitUsage},
 	{packed.ErrCodec, exitUsage},
-	{source.ErrTransform, exitUsage},
-	{source.ErrRange, exitUsage},
-	{source.ErrNames, exitUsage},
 	{idx.ErrShape, exitUsage},
-	{dataset.ErrUsage, exitUsage},
-	{dataset.ErrAmbiguous, exitUsage},
 	{idx.ErrFormat, exitData},
 	{compressed.ErrCorrupt, exitData},
 	{compressed.ErrTruncated, exitData},
 	{compressed.ErrUnsupported, exitData},
-	{source.ErrCounts, exitData},
-	{source.ErrLabel, exitData},
-	{source.ErrPartition, exitData},
 	{sink.ErrValue, exitData},
-	{dataset.ErrSwapped, exitData},
-	{dataset.ErrClasses, exitData},
-	{dataset.ErrNoInput, exitNoInput},
 	{object.ErrURL, exitUsage},
 	{object.ErrBuild, exitUsage},
 	{object.ErrHold, exitUsage},
@@ -82,7 +69,7 @@ var exitCodes = []kind{
 	{publish.ErrLocked, exitLocked},
 	{publish.ErrOpen, exitLocked},
 	{publish.ErrIncomplete, exitIO},
-	{source.ErrChanged, exitIO},
+	{fault.Changed, exitIO},
 	{errNoSpace, exitIO},
 	{plan.ErrUsage, exitUsage},
 	{plan.ErrPlan, exitData},

@@ -3,11 +3,8 @@ package main
 import (
 	"slices"
 
-	"github.com/idxport/idxport/source/arrow"
 	"github.com/idxport/idxport/source/csv"
-	"github.com/idxport/idxport/source/formats"
 	"github.com/idxport/idxport/source/npy"
-	"github.com/idxport/idxport/source/parquet"
 	"github.com/idxport/idxport/source/picture"
 	"github.com/idxport/idxport/source/png"
 )
@@ -20,10 +17,8 @@ type kind struct {
 
 // otherKinds are those of the readers of other formats: what is no table, or a damaged one, is bad data.
 func otherKinds() []kind {
-	kinds := []kind{{parquet.ErrSplits, exitUsage}, {formats.ErrUnknown, exitUsage}}
+	var kinds []kind
 	for _, err := range slices.Concat(
-		[]error{parquet.ErrFormat, parquet.ErrDamaged, parquet.ErrUnsupported, parquet.ErrValue, parquet.ErrNoRows, parquet.ErrSchemas},
-		[]error{arrow.ErrFormat, arrow.ErrDamaged, arrow.ErrTruncated, arrow.ErrUnsupported, arrow.ErrValue},
 		[]error{npy.ErrFormat, npy.ErrDamaged, npy.ErrTruncated, npy.ErrTrailing, npy.ErrUnsupported, npy.ErrValue},
 		[]error{csv.ErrFormat, png.ErrFolder, picture.ErrFormat},
 	) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/plan"
@@ -111,7 +112,7 @@ func (e everywhere) open(name string) (*object.Reader, error) {
 		return e.store.Open(e.ctx, name)
 	}
 	r, err := e.store.OpenVersion(e.ctx, name, etag)
-	if errors.Is(err, source.ErrChanged) { // not while it is read, but since the plan was made
+	if errors.Is(err, fault.Changed) { // not while it is read, but since the plan was made
 		err = &plan.Error{Message: "it is not the version that the plan was made of", Advice: "make a new plan", Err: plan.ErrInput}
 	}
 	return r, err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/plan"
@@ -108,7 +109,7 @@ func readPlan(ctx context.Context, c *cli.Command, r *report) (*plan.Plan, error
 	}
 	work, err := plan.Read(ctx, objects, path)
 	if file := (*fs.PathError)(nil); errors.As(err, &file) {
-		return nil, source.ErrorIn(path, err)
+		return nil, fault.In(path, err)
 	}
 	if err != nil {
 		return nil, err

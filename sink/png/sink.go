@@ -121,7 +121,7 @@ func (s *Sink) BatchSize(rows int) int64 {
 }
 
 // Encode writes the files of b. They are complete when it returns: the step has nothing to do but to write their lines of metadata.csv. A value or
-// label that cannot be written is a *sink.Error with ErrValue, a label without a name a *source.LabelError.
+// label that cannot be written is a *sink.Error with ErrValue, a label without a name of the kind fault.Malformed.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
 	if last := b.First + int64(b.Rows) - 1; last >= s.rows {
 		return nil, fmt.Errorf("%s: found row %d, expected %d rows", format, last, s.rows)

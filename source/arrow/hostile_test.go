@@ -7,6 +7,7 @@ import (
 
 	flatbuffers "github.com/google/flatbuffers/go"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 )
 
@@ -32,7 +33,7 @@ func FuzzMetadata(f *testing.F) {
 		found, err := extensionShape(column, n)
 		if err == nil {
 			demandShape(t, found, n)
-		} else if !errors.Is(err, ErrUnsupported) {
+		} else if !errors.Is(err, fault.Unsupported) {
 			t.Errorf("found %v", err)
 		}
 	})
@@ -83,7 +84,7 @@ func TestViewsOfManyBuffers(t *testing.T) {
 	b.PrependUOffsetTSlot(2, buffers, 0)
 	b.PrependUOffsetTSlot(4, counts, 0)
 	b.Finish(b.EndObject())
-	if _, err := parseBatch((&flatBuffer{bytes: b.FinishedBytes()}).root(), 0, 0); !errors.Is(err, ErrDamaged) {
+	if _, err := parseBatch((&flatBuffer{bytes: b.FinishedBytes()}).root(), 0, 0); !errors.Is(err, fault.Malformed) {
 		t.Errorf("found %v, expected that 3 columns of views have more than the 2 buffers there are", err)
 	}
 }

@@ -86,8 +86,7 @@ func (r *resolver) add(c *column) error {
 	c.Origin = r.origin
 	size, ok := product(int64(c.DType.Size()), c.Shape)
 	if limit := r.options.MaxRecord(); !ok || size > limit {
-		e := unsupported(c.Name, "allow larger records with --max-record-bytes", "a record has %d bytes, expected at most %d", size, limit)
-		return e
+		return unsupported(c.Name, "allow larger records with --max-record-bytes", "a record has %d bytes, expected at most %d", size, limit)
 	}
 	if len(c.Shape) >= idx.MaxRank {
 		return unsupported(c.Name, "", "found %d dimensions, expected at most %d", len(c.Shape)+1, idx.MaxRank)

@@ -8,11 +8,12 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Decode parses the lines of b. The error is a *source.FileError around an *Error.
+// Decode parses the lines of b. The error is a *fault.Error around an *Error.
 func (t *Table) Decode(b *source.Raw) error {
 	if len(b.Columns) != len(t.columns) {
 		b.Columns = make([][]byte, len(t.columns))
@@ -24,7 +25,7 @@ func (t *Table) Decode(b *source.Raw) error {
 	for row := range b.Rows {
 		n := bytes.IndexByte(text, '\n')
 		if err := t.parseLine(b, text[:n], row); err != nil {
-			return source.ErrorIn(t.path, err)
+			return fault.In(t.path, err)
 		}
 		text = text[n+1:]
 	}

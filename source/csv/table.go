@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/compressed"
 	"github.com/idxport/idxport/source/idx"
@@ -57,7 +58,7 @@ const (
 // byteOrderMark is what Excel and Windows put before UTF-8.
 const byteOrderMark = "\xef\xbb\xbf"
 
-// Open opens the file at path. See the package comment for what is assumed about it; errors are a *source.FileError, which wraps an *Error where
+// Open opens the file at path. See the package comment for what is assumed about it; errors are a *fault.Error, which wraps an *Error where
 // the text is bad.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
 	t, err := openFile(path, o)
@@ -86,13 +87,13 @@ func open(f source.File, path string, o source.ReadOptions) (*Table, error) {
 		return nil, err
 	}
 	if info.IsDir() {
-		return nil, source.ErrorIn(path, &os.PathError{Op: "read", Path: path, Err: errors.New("is a directory, expected a CSV file")})
+		return nil, fault.In(path, &os.PathError{Op: "read", Path: path, Err: errors.New("is a directory, expected a CSV file")})
 	}
 	var tail []byte
 	if info.Mode().IsRegular() && info.Size() > sampleSize {
 		tail = make([]byte, tailSize)
 		if _, err := f.ReadAt(tail, info.Size()-tailSize); err != nil {
-			return nil, source.ErrorIn(path, err)
+			return nil, fault.In(path, err)
 		}
 	}
 	return newTable(f, path, tail, o)
@@ -111,7 +112,7 @@ func New(r io.Reader, name string, o source.ReadOptions) (source.Table, error) {
 func newTable(r io.Reader, path string, tail []byte, o source.ReadOptions) (*Table, error) {
 	stream, err := compressed.NewReader(r)
 	if err != nil {
-		return nil, source.ErrorIn(path, err)
+		return nil, fault.In(path, err)
 	}
 	t := &Table{path: path, origin: filepath.Base(path), in: newLines(stream), stream: stream}
 	if path == source.Stdin {
@@ -121,7 +122,7 @@ func newTable(r io.Reader, path string, tail []byte, o source.ReadOptions) (*Tab
 		tail = nil
 	}
 	if err := t.begin(tail, o); err != nil {
-		return nil, errors.Join(source.ErrorIn(path, err), stream.Close())
+		return nil, errors.Join(fault.In(path, err), stream.Close())
 	}
 	return t, nil
 }
@@ -316,7 +317,7 @@ func (t *Table) line() ([]byte, error) {
 			return nil, err
 		}
 		if err != nil {
-			return nil, source.ErrorIn(t.path, t.readError(err))
+			return nil, fault.In(t.path, t.readError(err))
 		}
 		line = trimEnd(line)
 		if len(line) == 0 {
@@ -324,7 +325,7 @@ func (t *Table) line() ([]byte, error) {
 			continue
 		}
 		if t.empty {
-			return nil, source.ErrorIn(t.path, inRow(t.next, "", "remove the empty lines", "found an empty line before it"))
+			return nil, fault.In(t.path, inRow(t.next, "", "remove the empty lines", "found an empty line before it"))
 		}
 		t.next++
 		return line, nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/compressed"
 	"github.com/idxport/idxport/source/idx"
@@ -160,7 +161,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(c.about, func(t *testing.T) {
 			t.Parallel()
 			_, _, err := parse(c.text, c.o)
-			var known *source.FileError
+			var known *fault.Error
 			if !errors.Is(err, c.kind) || !errors.As(err, &known) {
 				t.Fatalf("found %v, expected a %v", err, c.kind)
 			}

@@ -8,12 +8,13 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A Prober looks into files for Find, which calls it from one goroutine, for regular files alone. Its errors do not name the file, as Find
-// does.
+// A Prober looks into files for Find, which calls it from one goroutine, for regular files alone. Find puts
+// the path before its errors.
 type Prober interface {
 	// Header reads the header, decompressing as needed. An error means that the file cannot be read or is no IDX file.
 	Header(path string) (idx.Header, error)
@@ -92,7 +93,8 @@ func ParseInput(arg string) Input {
 // Find returns the tables that inputs make: those of a folder, one for every split, or the one whose columns are the given files. Splits come
 // in the order train, test, others. There is at least one, and each has at least one file.
 //
-// Errors are an *Error, or those of the file system and of p with the path before them.
+// Errors are those of p and of the file system with the path before them; of the kind fault.Usage for inputs or options that make no sense together and
+// for more than one way to read a folder, fault.NotFound for a folder without IDX files, and fault.Malformed for [ErrMismatch].
 func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
 	if len(inputs) == 0 {
 		return nil, usagef("give a folder or IDX files", "no input")
@@ -115,7 +117,7 @@ func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
 		}
 		info, err := o.Files.Stat(in.Path)
 		if err != nil {
-			return nil, source.ErrorIn(in.Path, err)
+			return nil, fault.In(in.Path, err)
 		}
 		if !info.IsDir() {
 			continue
@@ -133,6 +135,11 @@ func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
 	return []Split{s}, nil
 }
 
+// usagef is an error of the kind fault.Usage, with advice.
+func usagef(advice, format string, args ...any) error {
+	return fault.New(fault.Usage, format, args...).WithHint("%s", advice)
+}
+
 // A finder is a Prober with the options of one call to Find.
 type finder struct {
 	Prober
@@ -146,14 +153,14 @@ func (f finder) header(path string) (idx.Header, error) {
 	}
 	info, err := f.options.Files.Stat(path)
 	if err != nil {
-		return idx.Header{}, source.ErrorIn(path, err)
+		return idx.Header{}, fault.In(path, err)
 	}
 	if !info.Mode().IsRegular() {
 		return idx.Header{}, nil
 	}
 	h, err := f.Header(path)
 	if err != nil {
-		return idx.Header{}, source.ErrorIn(path, err)
+		return idx.Header{}, fault.In(path, err)
 	}
 	return h, nil
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 )
 
@@ -106,8 +107,8 @@ func TestUseAfterTheEnd(t *testing.T) {
 		t.Errorf("cancelled: found %d rows and %v", b.Rows, err)
 	}
 	for _, n := range []int64{-1, 6} {
-		if err := source.Skip(table, n); !errors.Is(err, source.ErrRange) {
-			t.Errorf("%d of 5 rows: found %v, expected %v", n, err, source.ErrRange)
+		if err := source.Skip(table, n); !errors.Is(err, fault.Usage) {
+			t.Errorf("%d of 5 rows: found %v, expected %v", n, err, fault.Usage)
 		}
 	}
 	if err := os.Truncate(path, 0); err != nil {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -60,9 +61,9 @@ func openFile(f source.File, path string, o source.ReadOptions) (*Table, error) 
 	payload, size := h.rows()*h.recordSize(), info.Size()-h.size
 	switch {
 	case size < payload:
-		return nil, source.ErrorIn(path, t.truncated(size))
+		return nil, fault.In(path, t.truncated(size))
 	case size > payload:
-		return nil, source.ErrorIn(path, t.trailing(fmt.Sprintf("trailing bytes (%d)", size-payload)))
+		return nil, fault.In(path, t.trailing(fmt.Sprintf("trailing bytes (%d)", size-payload)))
 	}
 	return t, nil
 }
@@ -79,7 +80,7 @@ func New(r io.Reader, name string, o source.ReadOptions) (source.Table, error) {
 func newTable(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 	h, err := readHeader(r)
 	if err != nil {
-		return nil, source.ErrorIn(path, err)
+		return nil, fault.In(path, err)
 	}
 	t := &Table{path: path, header: h, r: r, column: source.Column{Name: o.Name, DType: h.number.DType(), Shape: h.recordShape(), Origin: filepath.Base(path)}}
 	if t.column.Name == "" {
@@ -97,13 +98,13 @@ func newTable(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 	}
 	size, _ := product(int64(max(h.number.Size(), t.column.DType.Size())), h.shape[1:])
 	if limit := o.MaxRecord(); size > limit {
-		return nil, source.ErrorIn(path, fail(h.size, ErrUnsupported, "allow larger records with --max-record-bytes", "a record has %d bytes, expected at most %d", size, limit))
+		return nil, fault.In(path, fail(h.size, ErrUnsupported, "allow larger records with --max-record-bytes", "a record has %d bytes, expected at most %d", size, limit))
 	}
 	if size == 0 && h.rows() > idx.MaxEmptyRecords {
-		return nil, source.ErrorIn(path, fail(h.size, ErrDamaged, adviceDamaged, "found %d records without elements, expected at most %d", h.rows(), idx.MaxEmptyRecords))
+		return nil, fault.In(path, fail(h.size, ErrDamaged, adviceDamaged, "found %d records without elements, expected at most %d", h.rows(), idx.MaxEmptyRecords))
 	}
 	if tooLong := func(d int64) bool { return int64(int(d)) != d }; slices.ContainsFunc(h.shape[1:], tooLong) {
-		return nil, source.ErrorIn(path, fail(h.size, ErrDamaged, adviceDamaged, "a record of shape %s has a dimension of more than %d", idx.ShapeText(h.shape[1:]), math.MaxInt))
+		return nil, fault.In(path, fail(h.size, ErrDamaged, adviceDamaged, "a record of shape %s has a dimension of more than %d", idx.ShapeText(h.shape[1:]), math.MaxInt))
 	}
 	return t, nil
 }
@@ -163,7 +164,7 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 		err = t.truncated(t.next*t.header.recordSize() + int64(n))
 	}
 	if err != nil {
-		return source.ErrorIn(t.path, err)
+		return fault.In(t.path, err)
 	}
 	b.Rows = int(rows)
 	t.next += rows
@@ -176,9 +177,9 @@ func (t *Table) finish() error {
 	if _, err := io.ReadFull(t.r, one[:]); err == io.EOF {
 		return err
 	} else if err != nil {
-		return source.ErrorIn(t.path, err)
+		return fault.In(t.path, err)
 	}
-	return source.ErrorIn(t.path, t.trailing("more data"))
+	return fault.In(t.path, t.trailing("more data"))
 }
 
 // Decode makes the elements little-endian, and converts those of other types than IDX has.
@@ -207,13 +208,13 @@ func (t *Table) Decode(b *source.Raw) error {
 		e.Message = fmt.Sprintf("found the byte %d in an array of the type bool, expected 0 or 1", value)
 		e.Advice = "if the bytes are numbers, save the array again with a.view('uint8'), else with a.view('uint8') != 0"
 	}
-	return source.ErrorIn(t.path, e)
+	return fault.In(t.path, e)
 }
 
 // Skip passes over n records: it seeks in a plain file.
 func (t *Table) Skip(n int64) error {
 	if n < 0 || n > t.Rows()-t.next {
-		return fmt.Errorf("%w: skip %d of %d", source.ErrRange, n, t.Rows()-t.next)
+		return fault.New(fault.Usage, "no such rows: skip %d of %d", n, t.Rows()-t.next)
 	}
 	var err error
 	size := n * t.header.recordSize()
@@ -223,7 +224,7 @@ func (t *Table) Skip(n int64) error {
 		err = t.truncated(t.next * t.header.recordSize())
 	}
 	if err != nil {
-		return source.ErrorIn(t.path, err)
+		return fault.In(t.path, err)
 	}
 	t.next += n
 	return nil

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // FuzzMetadata reads what others may have written into a file's metadata: an Arrow schema with offsets that lead anywhere, features of Hugging Face.
@@ -54,7 +56,7 @@ func TestClaimsThatOverflow(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _ = d.next()
-	if v, err := d.next(); !errors.Is(err, ErrDamaged) {
+	if v, err := d.next(); !errors.Is(err, fault.Malformed) {
 		t.Errorf("a miniblock of 2^30 values of 64 bits in 100 bytes: found %d, %v, expected damage", v, err)
 	}
 

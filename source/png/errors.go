@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/fault"
 )
 
 // ErrFolder is the sentinel for a folder that is no table of images. A file that is no usable image is a picture.ErrFormat.
@@ -32,5 +32,5 @@ func fail(advice, format string, args ...any) error {
 
 // inFile puts the path of a file in the folder before err.
 func (t *Table) inFile(name string, err error) error {
-	return source.ErrorIn(filepath.Join(t.path, filepath.FromSlash(name)), err)
+	return fault.In(filepath.Join(t.path, filepath.FromSlash(name)), err)
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/picture"
 )
@@ -36,7 +37,7 @@ const (
 )
 
 // Open opens the folder at path. It lists all files and reads the first. See the package comment for what is assumed about it; errors are a
-// *source.FileError, which wraps an *Error or a *picture.Error where the folder or an image is bad.
+// *fault.Error with the path, which wraps an *Error or a *picture.Error where the folder or an image is bad.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
 	t, err := openFolder(path, o)
 	if err != nil {
@@ -52,11 +53,7 @@ func openFolder(path string, o source.ReadOptions) (*Table, error) {
 	}
 	t := &Table{path: path, root: root}
 	if err := t.begin(o); err != nil {
-		var known *source.FileError
-		if !errors.As(err, &known) {
-			err = source.ErrorIn(path, err)
-		}
-		return nil, errors.Join(err, t.Close())
+		return nil, errors.Join(fault.In(path, err), t.Close())
 	}
 	return t, nil
 }
@@ -190,13 +187,13 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 // Skip passes over n rows.
 func (t *Table) Skip(n int64) error {
 	if n < 0 || n > t.Rows()-t.next {
-		return fmt.Errorf("%w: skip %d of %d", source.ErrRange, n, t.Rows()-t.next)
+		return fault.New(fault.Usage, "no such rows: skip %d of %d", n, t.Rows()-t.next)
 	}
 	t.next += n
 	return nil
 }
 
-// Decode reads and decodes the files of b. The error is a *source.FileError with the path of the file, around its row.
+// Decode reads and decodes the files of b. The error is a *fault.Error with the path of the file, around its row.
 func (t *Table) Decode(b *source.Raw) error {
 	if len(b.Columns) != len(t.columns) {
 		b.Columns = make([][]byte, len(t.columns))

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/source/picture"
@@ -210,7 +211,7 @@ func TestRefusals(t *testing.T) {
 				defer table.Close()
 				_, err = readAll(table, 10)
 			}
-			var known *source.FileError
+			var known *fault.Error
 			if !errors.Is(err, c.kind) || !errors.As(err, &known) {
 				t.Fatalf("found %v, expected a %v", err, c.kind)
 			}
@@ -309,7 +310,7 @@ func TestSkip(t *testing.T) {
 	if err != nil || !bytes.Equal(rest[0], whole[0][7*60:]) || !bytes.Equal(rest[1], whole[1][7:]) {
 		t.Errorf("found other rows, error %v", err)
 	}
-	if err := table.Skip(1); !errors.Is(err, source.ErrRange) {
+	if err := table.Skip(1); !errors.Is(err, fault.Usage) {
 		t.Errorf("found %v", err)
 	}
 }
