@@ -2,10 +2,47 @@ package source
 
 import (
 	"encoding/binary"
+	"encoding/json"
+	"strconv"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
+
+// HubKey is the key of an Arrow or Parquet file's metadata in which Hugging Face's datasets keep the features of a table.
+const HubKey = "huggingface"
+
+// NoName is the name that a label without a class has there, as every label must have one; further
+// labels have their number appended, as in N/A-2, as names must differ.
+const NoName = "N/A"
+
+// HubClasses are the names of classes that the metadata of a file has for columns, by column: empty
+// for labels without a class. What is not as expected is passed over: nothing depends on it.
+func HubClasses(metadata map[string]string) map[string][]string {
+	var found struct {
+		Info struct{ Features map[string]json.RawMessage }
+	}
+	classes := map[string][]string{}
+	if json.Unmarshal([]byte(metadata[HubKey]), &found) != nil {
+		return classes
+	}
+	for column, text := range found.Info.Features {
+		var feature struct {
+			Type  string `json:"_type"`
+			Names []string
+		}
+		if json.Unmarshal(text, &feature) != nil || feature.Type != "ClassLabel" || len(feature.Names) == 0 {
+			continue
+		}
+		for label, name := range feature.Names {
+			if name == NoName || name == NoName+"-"+strconv.Itoa(label) {
+				feature.Names[label] = ""
+			}
+		}
+		classes[column] = feature.Names
+	}
+	return classes
+}
 
 // Unnamed is the error for a label in a row of the column c, which has names of classes, but none for it.
 func Unnamed(c Column, row, label int64) error {

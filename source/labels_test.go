@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,6 +88,29 @@ func TestCheckLabelsPassesErrors(t *testing.T) {
 	_, err = readAll(CheckLabels(joined), 1)
 	if err == nil || !strings.HasPrefix(err.Error(), "column inner, ") {
 		t.Errorf("found %v, expected the error of the inner table", err)
+	}
+}
+
+// TestHubClasses reads the names that Hugging Face's datasets keep, where every label must have one.
+func TestHubClasses(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		`{"names":["b","a"],"_type":"ClassLabel"}`:                   {"b", "a"},
+		`{"names":["N/A","a"],"_type":"ClassLabel","num_classes":2}`: {"", "a"},
+		`{"names":["a","N/A","N/A-2","N/A-2"],"_type":"ClassLabel"}`: {"a", "", "", "N/A-2"},
+		`{"names":["N/A-0","N/A"],"_type":"ClassLabel"}`:             {"", ""},
+		`{"names":[],"_type":"ClassLabel"}`:                          nil,
+		`{"names":[1],"_type":"ClassLabel"}`:                         nil,
+		`{"names":["a"],"_type":"Value"}`:                            nil,
+		`[]`:                                                         nil,
+	} {
+		found := HubClasses(map[string]string{HubKey: `{"info":{"features":{"label":` + text + `,"x":null}}}`})
+		if !slices.Equal(found["label"], want) || len(found) > 1 || want == nil && len(found) > 0 {
+			t.Errorf("%s: found %q, expected %q", text, found, want)
+		}
+	}
+	if found := HubClasses(map[string]string{HubKey: "[[[["}); len(found) > 0 {
+		t.Errorf("found %q in what is no JSON", found)
 	}
 }
 

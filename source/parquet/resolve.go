@@ -42,7 +42,7 @@ type column struct {
 
 // resolve finds the columns of f.
 func resolve(f *file, o source.ReadOptions) (*resolver, error) {
-	r := &resolver{file: f, options: o, hints: f.hints(), classes: f.classNames()}
+	r := &resolver{file: f, options: o, hints: f.hints(), classes: source.HubClasses(f.meta)}
 	for _, n := range f.root.children {
 		if err := r.add(n); err != nil {
 			return nil, err
