@@ -32,7 +32,7 @@ func TestEveryReadMayFail(t *testing.T) {
 	file := array("<i2", "(3, 2)", 12)
 	for n := range len(file) + 1 {
 		for skip := range int64(4) {
-			table, err := New(io.MultiReader(bytes.NewReader(file[:n]), iotest.ErrReader(errBroken)), "-", source.ReadOptions{})
+			table, err := newTable(io.MultiReader(bytes.NewReader(file[:n]), iotest.ErrReader(errBroken)), "-", source.ReadOptions{})
 			if err == nil {
 				err = source.Skip(table, skip)
 			}
@@ -70,7 +70,7 @@ func TestClaims(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := New(bytes.NewReader(c.file), "-", source.ReadOptions{}); !errors.Is(err, c.err) || !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), c.want) {
+			if _, err := newTable(bytes.NewReader(c.file), "-", source.ReadOptions{}); !errors.Is(err, c.err) || !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("found %v, expected %v: %s", err, c.err, c.want)
 			}
 		})
