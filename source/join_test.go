@@ -108,14 +108,6 @@ func TestJoinOfOneTableIsThatTable(t *testing.T) {
 	}
 }
 
-func TestJoinRefusesEqualNames(t *testing.T) {
-	t.Parallel()
-	_, err := Join(false, scalars(t, "image", 5), scalars(t, "image", 5))
-	if !errors.Is(err, fault.Usage) || !strings.Contains(err.Error(), `"image"`) {
-		t.Errorf("found %v", err)
-	}
-}
-
 // Join passes errors of a part on: those of reading, of decoding and of closing.
 func TestJoinPassesErrors(t *testing.T) {
 	t.Parallel()

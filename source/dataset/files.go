@@ -66,7 +66,7 @@ func distinct(files []File, names []Name) error {
 	for i, a := range files {
 		for j, b := range files[:i] {
 			if a.Path == source.Stdin && b.Path == source.Stdin {
-				return usagef("standard input can be one column only", "standard input is given twice")
+				return fault.New(fault.Usage, "standard input is given twice").WithHint("standard input can be one column only")
 			}
 			if a.Name != b.Name {
 				continue

@@ -97,7 +97,7 @@ func ParseInput(arg string) Input {
 // for more than one way to read a folder, fault.NotFound for a folder without IDX files, and fault.Malformed for [ErrMismatch].
 func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
 	if len(inputs) == 0 {
-		return nil, usagef("give a folder or IDX files", "no input")
+		return nil, fault.New(fault.Usage, "no input").WithHint("give a folder or IDX files")
 	}
 	if o.Dataset != "" && o.Dataset != DatasetNone {
 		d, err := Lookup(o.Dataset)
@@ -123,8 +123,8 @@ func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
 			continue
 		}
 		if len(inputs) > 1 || in.Name != "" {
-			return nil, usagef("convert folders one at a time, or name the files in them",
-				"%s is a folder, expected a file: several or named inputs are the columns of one table", in.Path)
+			return nil, fault.New(fault.Usage, "%s is a folder, expected a file: several or named inputs are the columns of one table", in.Path).
+				WithHint("convert folders one at a time, or name the files in them")
 		}
 		return f.folder(in.Path)
 	}
@@ -133,11 +133,6 @@ func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
 		return nil, err
 	}
 	return []Split{s}, nil
-}
-
-// usagef is an error of the kind fault.Usage, with advice.
-func usagef(advice, format string, args ...any) error {
-	return fault.New(fault.Usage, format, args...).WithHint("%s", advice)
 }
 
 // A finder is a Prober with the options of one call to Find.

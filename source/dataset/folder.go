@@ -101,7 +101,7 @@ func (f finder) checkSplits(where string, pairings []pairing) error {
 		if len(names) > 0 {
 			advice = "it has " + strings.Join(names, ", ")
 		}
-		return usagef(advice, "%s has no split %q", where, asked)
+		return fault.New(fault.Usage, "%s has no split %q", where, asked).WithHint("%s", advice)
 	}
 	return nil
 }

@@ -138,10 +138,6 @@ func TestFolderErrors(t *testing.T) {
 		"the wrong data set": {[]string{"emnist-letters-test-labels-idx1-ubyte 3"}, Options{Dataset: "emnist-balanced"}, fault.Usage,
 			[]string{"emnist-letters", "expected emnist-balanced"}, "--dataset none"},
 		"no such split": {fourFiles, Options{Split: []string{"train", "dig"}}, fault.Usage, []string{`no split "dig"`}, "it has train, test"},
-		"swapped": {[]string{"train-images-idx3-ubyte 3", "train-labels-idx1-ubyte 3 28 28"}, Options{}, ErrMismatch,
-			[]string{"train-images-idx3-ubyte: images and labels are swapped: found uint8 3, and uint8 3×28×28 in train-labels-idx1-ubyte"}, "image="},
-		"counts": {[]string{"train-images-idx3-ubyte 60000 28 28", "train-labels-idx1-ubyte 10000"}, Options{}, ErrMismatch,
-			[]string{"train-images-idx3-ubyte: the columns differ in length: found 60000 records, and 10000 in train-labels-idx1-ubyte"}, "do not belong together"},
 		"not IDX": {[]string{"train-images-idx3-ubyte=<html>", "train-labels-idx1-ubyte 3"}, Options{}, idx.ErrMagic,
 			[]string{"train-images-idx3-ubyte: at byte 0: found an HTML"}, ""},
 	} {

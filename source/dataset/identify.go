@@ -46,8 +46,8 @@ func (f finder) identify(splits []*Split, named string) error {
 
 // contradiction is the error for --dataset where the names say otherwise: class names and transposition would be silently wrong.
 func contradiction(asked string, found []string, where string) error {
-	return usagef(fmt.Sprintf("say --dataset %s to take the files as they are, or rename them", DatasetNone),
-		"%s holds %s by the files' names, expected %s", where, strings.Join(found, ", "), asked)
+	return fault.New(fault.Usage, "%s holds %s by the files' names, expected %s", where, strings.Join(found, ", "), asked).
+		WithHint("say --dataset %s to take the files as they are, or rename them", DatasetNone)
 }
 
 // apply says that all splits are of the data set called name.

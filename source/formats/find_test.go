@@ -85,17 +85,6 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestFindAmbiguous: two formats of one table, as `--to parquet,csv` leaves them.
-func TestFindAmbiguous(t *testing.T) {
-	t.Parallel()
-	dir := touch(t, "train.csv", "train.parquet")
-	_, err := Find(source.Local{}, dir)
-	if !errors.Is(err, fault.Usage) || !strings.Contains(err.Error(), "train in two formats, train.csv and train.parquet") ||
-		!strings.Contains(fault.HintOf(err), filepath.Join(dir, "train.parquet")) {
-		t.Errorf("found %v, expected that there are two formats", err)
-	}
-}
-
 // TestFindMixed: folders of which something would be passed over in silence.
 func TestFindMixed(t *testing.T) {
 	t.Parallel()

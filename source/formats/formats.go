@@ -41,7 +41,7 @@ func formats() []Format {
 		{Name: "parquet", magic: []string{"PAR1"}, extensions: []string{".parquet", ".pq"}, open: parquet.Open, openAll: parquet.OpenFiles},
 		{Name: "arrow", magic: []string{"ARROW1\x00\x00"}, extensions: []string{".arrow", ".feather", ".ipc", ".arrows"}, open: arrow.Open, openAll: arrow.OpenFiles},
 		{Name: "npy", magic: []string{"\x93NUMPY"}, extensions: []string{".npy"}, OneColumn: true, open: npy.Open},
-		{Name: "csv", Text: true, Untyped: true, open: openCSV, openAll: openCSVs,
+		{Name: "csv", Text: true, Untyped: true, open: csv.Open, openAll: openCSVs,
 			extensions: []string{".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst", ".csv.xz", ".tsv.xz", ".csv.bz2", ".tsv.bz2"}},
 	}
 }
@@ -186,18 +186,9 @@ func prefix(files source.Files, path string) ([]byte, error) {
 	return begin[:n], err
 }
 
-// openCSV is csv.Open without a typed nil.
-func openCSV(path string, o source.ReadOptions) (source.Table, error) {
-	t, err := csv.Open(path, o)
-	if err != nil {
-		return nil, err
-	}
-	return t, nil
-}
-
 // openCSVs opens several files as one table.
 func openCSVs(paths []string, name string, o source.ReadOptions) (source.Table, error) {
-	c, err := openChain(openCSV, paths, name, o)
+	c, err := openChain(csv.Open, paths, name, o)
 	if err != nil {
 		return nil, err // not a nil *chain, which is no nil Table
 	}
