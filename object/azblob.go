@@ -25,7 +25,7 @@ import (
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/azureblob"
 
-	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/fault"
 )
 
 const azblobHint = "check AZURE_STORAGE_KEY, AZURE_STORAGE_SAS_TOKEN, AZURE_STORAGE_CONNECTION_STRING or az login, and what you may"
@@ -126,7 +126,7 @@ func checkBlob(version identity, offset, n int64, r *blob.Reader) error {
 		return nil
 	}
 	if answer.ETag != nil && string(*answer.ETag) != version.etag || r.Size() != version.size {
-		return &failure{kind: source.ErrChanged}
+		return &failure{kind: fault.Changed}
 	}
 	whole := offset == 0 && n == version.size && answer.ContentRange == nil
 	if want := fmt.Sprintf("bytes %d-%d/", offset, offset+n-1); !whole && (answer.ContentRange == nil || !strings.HasPrefix(*answer.ContentRange, want)) {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/fault"
 )
 
 // answerFailure is what an answer means that is an error, of Google's storage and of Azure's. Its code is of the server's own, and may be empty.
@@ -30,7 +30,7 @@ func answerFailure(code string, status int, hint string) error {
 	case status == http.StatusForbidden || status == http.StatusUnauthorized:
 		return &failure{kind: ErrDenied, text: text, hint: hint}
 	case status == http.StatusRequestedRangeNotSatisfiable:
-		return &failure{kind: source.ErrChanged}
+		return &failure{kind: fault.Changed}
 	}
 	return &failure{kind: ErrTransfer, text: text}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"google.golang.org/api/googleapi"
 
-	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/fault"
 )
 
 // TestAnswersOfClouds holds what their documentation says of the codes.
@@ -33,7 +33,7 @@ func TestAnswersOfClouds(t *testing.T) {
 		"gs, 403":                   {gsFailure(&googleapi.Error{Code: 403}), ErrDenied, false},
 		"gs, 404":                   {gsFailure(&googleapi.Error{Code: 404}), ErrNotFound, false},
 		"gs, another generation":    {gsFailure(&googleapi.Error{Code: 412}), ErrExists, false},
-		"gs, beyond the end":        {gsFailure(&googleapi.Error{Code: 416}), source.ErrChanged, false},
+		"gs, beyond the end":        {gsFailure(&googleapi.Error{Code: 416}), fault.Changed, false},
 		"gs, 429":                   {gsFailure(&googleapi.Error{Code: 429}), ErrTransfer, true},
 		"gs, 503":                   {gsFailure(&googleapi.Error{Code: 503}), ErrTransfer, true},
 		"gs, 400":                   {gsFailure(&googleapi.Error{Code: 400}), ErrTransfer, false},

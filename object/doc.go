@@ -9,7 +9,7 @@
 // A Reader is sequential and random access at once. Sequential reads fetch pieces of up to 8 MiB, at most four of them in memory; random ones go
 // through a few blocks that are kept. A request that fails with a server's error, a reset connection, too few bytes, or that goes without any
 // bytes for a while is repeated after a growing pause of random length, from the byte where it stopped. All requests ask for the version of the object that was found
-// when it was opened; if there is another, reads fail with source.ErrChanged.
+// when it was opened; if there is another, reads fail with fault.Changed.
 //
 // # Writing
 //

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/fault"
 )
 
 // A sentinel is an error that is also a more general one.
@@ -19,7 +19,7 @@ type sentinel struct {
 func (s *sentinel) Error() string { return s.text }
 func (s *sentinel) Unwrap() error { return s.is }
 
-// The kinds of failure; test for them with errors.Is. An object that is not what it was when it was opened is source.ErrChanged.
+// The kinds of failure; test for them with errors.Is. An object that is not what it was when it was opened is fault.Changed.
 var (
 	// ErrNotFound: there is no such object, prefix or bucket. It is fs.ErrNotExist too.
 	ErrNotFound error = &sentinel{"not found", fs.ErrNotExist}
@@ -79,7 +79,7 @@ func (e *Error) Hint() string {
 		return "make the object again; a lifecycle rule that aborts incomplete uploads must leave them the time that the work takes"
 	case errors.Is(e.Err, ErrTransfer):
 		return "run again; nothing is left half made"
-	case errors.Is(e.Err, source.ErrChanged):
+	case errors.Is(e.Err, fault.Changed):
 		return "run again once nobody writes to it"
 	}
 	return ""

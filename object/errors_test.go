@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/fault"
 )
 
 // signature stands for all that must not be shown.
@@ -79,7 +79,7 @@ func TestErrorKinds(t *testing.T) {
 		{&failure{kind: ErrNotFound}, fs.ErrNotExist, "s3://b/k: not found", false},
 		{&failure{kind: ErrDenied, text: "AccessDenied (status 403)"}, fs.ErrPermission, "s3://b/k: access denied: AccessDenied (status 403)", true},
 		{&failure{kind: ErrExists}, fs.ErrExist, "s3://b/k: already exists", true},
-		{&failure{kind: source.ErrChanged}, source.ErrChanged, "s3://b/k: the file changed while it was read", true},
+		{&failure{kind: fault.Changed}, fault.Changed, "s3://b/k: changed while it was read", true},
 		{given(&failure{kind: ErrTransfer, text: "no answer", again: true}, 8), ErrTransfer, "s3://b/k: transfer failed: no answer, after 8 attempts", true},
 		{ended(ctx), cause, "interrupted", false},
 		{errorAt(a, &failure{kind: ErrNotFound}), ErrNotFound, "s3://b/k: not found", false}, // once

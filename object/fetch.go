@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/fault"
 )
 
 // fetch fills p with the object's bytes from offset on. What one request has brought is kept by the next, and the count of attempts begins anew
@@ -42,7 +42,7 @@ func (r *Reader) attempt(parent context.Context, p []byte, offset int64) (int, e
 	body, err := r.bucket.read(ctx, r.address.key, r.version, offset, int64(len(p)))
 	if err != nil {
 		if isNotFound(err) { // it was there
-			err = &failure{kind: source.ErrChanged, text: "it is gone"}
+			err = &failure{kind: fault.Changed, text: "it is gone"}
 		}
 		return 0, cut(parent, ctx, r.options.Stall, err)
 	}

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/api/googleapi"
 	"google.golang.org/api/option"
 
-	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/fault"
 )
 
 // gsEmulator is the variable by which Google's programs are told of a server that takes the place of theirs: host:port, or a URL.
@@ -101,7 +101,7 @@ func checkGeneration(version identity, offset, _ int64, r *blob.Reader) error {
 	}
 	found := strconv.FormatInt(answer.Attrs.Generation, 10)
 	if answer.Attrs.Generation > 0 && found != version.etag || r.Size() != version.size {
-		return &failure{kind: source.ErrChanged}
+		return &failure{kind: fault.Changed}
 	}
 	if answer.Attrs.StartOffset != offset {
 		return &failure{kind: ErrTransfer, text: "the server did not send the range that was asked for", again: true}

@@ -16,7 +16,7 @@ import (
 	"gocloud.dev/blob/fileblob"
 	"gocloud.dev/gcerrors"
 
-	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/fault"
 )
 
 // A kit is a bucket by the Go CDK, which looks alike for all clouds. What only one of them can do is in functions, which may be nil.
@@ -75,14 +75,14 @@ func (k *kit) read(ctx context.Context, key string, version identity, offset, n 
 	if err != nil {
 		err = k.fault(err)
 		if errors.Is(err, ErrExists) { // the condition that it is the same version was not met
-			err = &failure{kind: source.ErrChanged}
+			err = &failure{kind: fault.Changed}
 		}
 		return nil, err
 	}
 	if k.check != nil {
 		err = k.check(version, offset, n, r)
 	} else if r.Size() != version.size || !r.ModTime().Equal(version.modTime) {
-		err = &failure{kind: source.ErrChanged}
+		err = &failure{kind: fault.Changed}
 	}
 	if err != nil {
 		return nil, errors.Join(err, r.Close())

@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"gocloud.dev/blob/memblob"
 
-	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/fault"
 )
 
 // TestS3Config reads parameters as docs/object-storage.md has them.
@@ -112,7 +112,7 @@ func TestKitDiscardsAndReplaces(t *testing.T) {
 	if got, _ := os.ReadFile(filepath.Join(dir, "x")); string(got) != "newer" {
 		t.Errorf("found %q", got)
 	}
-	if _, err := io.ReadAll(r); !errors.Is(err, source.ErrChanged) {
+	if _, err := io.ReadAll(r); !errors.Is(err, fault.Changed) {
 		t.Errorf("the old version, which is no more: %v", err)
 	}
 }

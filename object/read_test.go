@@ -16,7 +16,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/test/object/proxy"
 )
 
@@ -138,8 +138,8 @@ func TestReadGivesUp(t *testing.T) {
 		{"resets", proxy.Reset, ErrTransfer},
 		{"stalls", proxy.Stall, ErrTransfer},
 		{"denied", proxy.Denied403, fs.ErrPermission},
-		{"another version, told by the server", proxy.Refused412, source.ErrChanged},
-		{"another version, told by the ETag", proxy.WrongETag, source.ErrChanged},
+		{"another version, told by the server", proxy.Refused412, fault.Changed},
+		{"another version, told by the ETag", proxy.WrongETag, fault.Changed},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -175,8 +175,8 @@ func TestChangedWhileRead(t *testing.T) {
 		if gone {
 			f.Remove("x")
 		}
-		if _, err := io.ReadAll(r); !errors.Is(err, source.ErrChanged) {
-			t.Errorf("gone %v: found %v, expected source.ErrChanged", gone, err)
+		if _, err := io.ReadAll(r); !errors.Is(err, fault.Changed) {
+			t.Errorf("gone %v: found %v, expected fault.Changed", gone, err)
 		}
 	}
 }

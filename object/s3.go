@@ -24,7 +24,7 @@ import (
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/s3blob"
 
-	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/fault"
 )
 
 // An s3Bucket reads as all others do, and writes by itself: the Go CDK cannot send an object without making it seen.
@@ -116,7 +116,7 @@ func checkRange(version identity, offset, n int64, r *blob.Reader) error {
 		return nil
 	}
 	if found := aws.ToString(out.ETag); found != version.etag || r.Size() != version.size {
-		return &failure{kind: source.ErrChanged}
+		return &failure{kind: fault.Changed}
 	}
 	whole := offset == 0 && n == version.size && out.ContentRange == nil
 	if want := fmt.Sprintf("bytes %d-%d/", offset, offset+n-1); !whole && !strings.HasPrefix(aws.ToString(out.ContentRange), want) {
@@ -166,7 +166,7 @@ func s3Failure(err error) error {
 	case status == http.StatusForbidden || status == http.StatusUnauthorized:
 		return &failure{kind: ErrDenied, text: text}
 	case status == http.StatusRequestedRangeNotSatisfiable:
-		return &failure{kind: source.ErrChanged}
+		return &failure{kind: fault.Changed}
 	}
 	if api != nil {
 		text = strings.TrimSuffix(text+": "+scrub(api.ErrorMessage()), ": ")

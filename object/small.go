@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/fault"
 )
 
 // A putter is a bucket that sends an object in one request; those that are none send it as an upload. It has patience, unlike the methods of a bucket.
@@ -92,7 +92,7 @@ func get(ctx context.Context, b bucket, a address, most int64, o Options) ([]byt
 		if ctx.Err() != nil {
 			return nil, ended(ctx)
 		}
-		if !errors.Is(err, source.ErrChanged) || n >= o.Attempts {
+		if !errors.Is(err, fault.Changed) || n >= o.Attempts {
 			return nil, err
 		}
 		if err := o.pause(ctx, n); err != nil {
@@ -121,14 +121,14 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 	return errorAt(a, err)
 }
 
-// OpenVersion is Open for the version that has this ETag, as Reader.ETag tells it; if there is another, it is source.ErrChanged.
+// OpenVersion is Open for the version that has this ETag, as Reader.ETag tells it; if there is another, it is fault.Changed.
 func (s *Store) OpenVersion(ctx context.Context, name, etag string) (*Reader, error) {
 	r, err := s.Open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	if found := r.ETag(); found != etag {
-		err := errorAt(r.address, &failure{kind: source.ErrChanged, text: fmt.Sprintf("found the version %s, expected %s", scrub(found), scrub(etag))})
+		err := errorAt(r.address, &failure{kind: fault.Changed, text: fmt.Sprintf("found the version %s, expected %s", scrub(found), scrub(etag))})
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil

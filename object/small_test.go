@@ -16,7 +16,7 @@ import (
 
 	"gocloud.dev/blob/memblob"
 
-	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/test/object/proxy"
 )
 
@@ -206,7 +206,7 @@ func TestOpenVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, version := range []string{etag, ""} {
-			if r, err := s.OpenVersion(t.Context(), name, version); r != nil || !errors.Is(err, source.ErrChanged) || !strings.Contains(err.Error(), "expected") {
+			if r, err := s.OpenVersion(t.Context(), name, version); r != nil || !errors.Is(err, fault.Changed) || !strings.Contains(err.Error(), "expected") {
 				t.Errorf("%s: found %v, expected ErrChanged", name, err)
 			}
 		}

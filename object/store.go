@@ -25,7 +25,7 @@ type identity struct {
 type bucket interface {
 	// find looks an object up.
 	find(ctx context.Context, key string) (identity, error)
-	// read opens n bytes from offset on, of this version of the object; source.ErrChanged tells that there is another.
+	// read opens n bytes from offset on, of this version of the object; fault.Changed tells that there is another.
 	read(ctx context.Context, key string, version identity, offset, n int64) (io.ReadCloser, error)
 	// list is what lies below a prefix that is empty or ends with a slash: objects, and prefixes in place of what lies deeper; at most so many, if most > 0.
 	list(ctx context.Context, prefix string, most int) ([]fs.FileInfo, error)

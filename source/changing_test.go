@@ -52,8 +52,8 @@ func TestFileThatIsRewritten(t *testing.T) {
 	if err := os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readAll(table, 3); !errors.Is(err, ErrChanged) {
-		t.Errorf("found %v, expected %v", err, ErrChanged)
+	if _, err := readAll(table, 3); !errors.Is(err, fault.Changed) {
+		t.Errorf("found %v, expected %v", err, fault.Changed)
 	}
 }
 

@@ -3,6 +3,7 @@ package source
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/idxport/idxport/fault"
@@ -67,8 +68,8 @@ func TestReshapeRefuses(t *testing.T) {
 		if test.limit == 0 {
 			test.limit = 1 << 20
 		}
-		if _, err := Reshape(in, test.reshape, test.limit); !errors.Is(err, fault.Usage) {
-			t.Errorf("%s: found %v, expected wrong usage", name, err)
+		if _, err := Reshape(in, test.reshape, test.limit); err == nil || !strings.HasPrefix(err.Error(), "the shape does not fit: ") {
+			t.Errorf("%s: found %v, expected that it does not fit", name, err)
 		}
 	}
 }

@@ -5,8 +5,8 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/sink/publish"
-	"github.com/idxport/idxport/source"
 )
 
 // formatVersion counts the changes of what is written for the same input and options; --if-changed makes anew what an earlier one made.
@@ -22,7 +22,7 @@ func (o *convertOptions) findUnchanged(jobs []*job) (bool, error) {
 	if o.classes != "" {
 		print, err := publish.Fingerprint(o.classes)
 		if err != nil {
-			return false, source.ErrorIn(o.classes, err)
+			return false, fault.In(o.classes, err)
 		}
 		common += print
 	}
@@ -98,7 +98,7 @@ func (o *convertOptions) inputsKey(j *job) (string, error) {
 		for _, path := range paths {
 			print, err := publish.Fingerprint(path)
 			if err != nil {
-				return "", source.ErrorIn(path, err)
+				return "", fault.In(path, err)
 			}
 			key += fmt.Sprintf(" %s=%s %s", f.Name, path, print)
 		}

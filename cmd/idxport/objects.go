@@ -111,7 +111,7 @@ func (e everywhere) open(name string) (*object.Reader, error) {
 		return e.store.Open(e.ctx, name)
 	}
 	r, err := e.store.OpenVersion(e.ctx, name, etag)
-	if errors.Is(err, source.ErrChanged) { // not while it is read, but since the plan was made
+	if errors.Is(err, fault.Changed) { // not while it is read, but since the plan was made
 		err = fault.New(fault.Malformed, "it is not the version that the plan was made of").WithHint("make a new plan")
 	}
 	return r, err

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
@@ -251,7 +252,7 @@ func (o *inputOptions) shaped(t source.Table, reshape []int, path string) (sourc
 	}
 	as, err := source.Reshape(t, reshape, o.maxRecordSize)
 	if err != nil {
-		return t, source.ErrorIn(path, err)
+		return t, fault.In(path, err)
 	}
 	return as, nil
 }

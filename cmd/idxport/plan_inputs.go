@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/sink/plan"
 	"github.com/idxport/idxport/source"
@@ -40,7 +41,7 @@ func (in *planInputs) add(ctx context.Context, f dataset.File) (whole bool, err 
 	}
 	in.inputs, in.files = append(in.inputs, input), append(in.files, t)
 	if t.Rows() != in.rows {
-		return false, source.ErrorIn(f.Path, source.ErrChanged)
+		return false, fault.In(f.Path, fault.Changed)
 	}
 	return !ok, nil
 }
@@ -56,12 +57,12 @@ func (in *planInputs) addWhole(ctx context.Context, path string) error {
 func (o *inputOptions) planInput(ctx context.Context, path string) (plan.Input, error) {
 	f, err := o.files(ctx).Open(path)
 	if err != nil {
-		return plan.Input{}, source.ErrorIn(path, err)
+		return plan.Input{}, fault.In(path, err)
 	}
 	defer f.Close() // only read from
 	info, err := f.Stat()
 	if err != nil {
-		return plan.Input{}, source.ErrorIn(path, err)
+		return plan.Input{}, fault.In(path, err)
 	}
 	input := plan.Input{Path: path, Bytes: info.Size()}
 	if object.IsURL(path) {

@@ -108,7 +108,7 @@ func readPlan(ctx context.Context, c *cli.Command, r *report) (*plan.Plan, error
 	}
 	work, err := plan.Read(ctx, objects, path)
 	if file := (*fs.PathError)(nil); errors.As(err, &file) {
-		return nil, source.ErrorIn(path, err)
+		return nil, fault.In(path, err)
 	}
 	if err != nil {
 		return nil, err

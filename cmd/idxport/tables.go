@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/compressed"
 	"github.com/idxport/idxport/source/dataset"
@@ -20,9 +21,6 @@ type prober struct{ options source.Options }
 
 func (p prober) Header(path string) (idx.Header, error) {
 	t, err := source.OpenIDX(path, p.options)
-	if file := (*source.FileError)(nil); errors.As(err, &file) {
-		return idx.Header{}, file.Err // package dataset names the file
-	}
 	if err != nil {
 		return idx.Header{}, err
 	}
@@ -85,7 +83,7 @@ func (o *inputOptions) readClasses(ctx context.Context, splits []dataset.Split, 
 	}
 	f, err := o.files(ctx).Open(o.classes)
 	if err != nil {
-		return nil, source.ErrorIn(o.classes, err)
+		return nil, fault.In(o.classes, err)
 	}
 	defer f.Close() // only read from
 	classes, note, err := dataset.ReadClasses(f, o.classes)

@@ -99,16 +99,9 @@ func open(f source.File, path string, o source.ReadOptions) (*Table, error) {
 	return newTable(f, path, tail, o)
 }
 
-// New reads CSV from r, raw or compressed; name stands for it in errors ("-" for standard input). The caller closes r, after the table.
-func New(r io.Reader, name string, o source.ReadOptions) (source.Table, error) {
-	t, err := newTable(r, name, nil, o)
-	if err != nil {
-		return nil, err
-	}
-	return t, nil
-}
-
-// newTable decides what the columns are. tail is the end of the file, if it is known and the file is not compressed.
+// newTable reads CSV from r, raw or compressed, and decides what the columns are; path stands for it
+// in errors ("-" for standard input). The caller closes r, after the table. tail is the end of the
+// file, if it is known and the file is not compressed.
 func newTable(r io.Reader, path string, tail []byte, o source.ReadOptions) (*Table, error) {
 	stream, err := compressed.NewReader(r)
 	if err != nil {

@@ -246,7 +246,7 @@ func FuzzTable(f *testing.F) {
 				rows = n
 			}
 		}
-		again, err := New(strings.NewReader(text), "again", o)
+		again, err := newTable(strings.NewReader(text), "again", nil, o)
 		if err != nil {
 			t.Fatal(err)
 		}

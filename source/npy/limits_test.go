@@ -32,7 +32,7 @@ func TestEveryReadMayFail(t *testing.T) {
 	file := array("<i2", "(3, 2)", 12)
 	for n := range len(file) + 1 {
 		for skip := range int64(4) {
-			table, err := New(io.MultiReader(bytes.NewReader(file[:n]), iotest.ErrReader(errBroken)), "-", source.ReadOptions{})
+			table, err := newTable(io.MultiReader(bytes.NewReader(file[:n]), iotest.ErrReader(errBroken)), "-", source.ReadOptions{})
 			if err == nil {
 				err = source.Skip(table, skip)
 			}

@@ -77,6 +77,7 @@ func New(r io.Reader, name string, o source.ReadOptions) (source.Table, error) {
 	return t, nil
 }
 
+// newTable reads a .npy file from r; path stands for it in errors ("-" for standard input). The caller closes r, after the table.
 func newTable(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 	h, err := readHeader(r)
 	if err != nil {

@@ -69,7 +69,7 @@ func TestNumPy(t *testing.T) {
 			for way, open := range map[string]func() (source.Table, error){
 				"file": func() (source.Table, error) { return Open(path, source.ReadOptions{Name: "x"}) },
 				"pipe": func() (source.Table, error) {
-					return New(bytes.NewBuffer(raw), name+".npy", source.ReadOptions{Name: "x"})
+					return newTable(bytes.NewBuffer(raw), name+".npy", source.ReadOptions{Name: "x"})
 				},
 			} {
 				table, err := open()
@@ -156,7 +156,7 @@ func TestRoundTrip(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				fromPipe, err := New(bytes.NewBuffer(file.Bytes()), "-", source.ReadOptions{})
+				fromPipe, err := newTable(bytes.NewBuffer(file.Bytes()), "-", source.ReadOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -201,7 +201,7 @@ func TestDamage(t *testing.T) {
 		if _, err := Open(path, source.ReadOptions{}); !errors.Is(err, fault.Truncated) {
 			t.Errorf("%d bytes: found %v, expected truncated data", n, err)
 		}
-		table, err := New(bytes.NewReader(whole[:n]), "-", source.ReadOptions{})
+		table, err := newTable(bytes.NewReader(whole[:n]), "-", source.ReadOptions{})
 		if err == nil {
 			_, err = readAll(table, 2)
 		}
@@ -215,7 +215,7 @@ func TestDamage(t *testing.T) {
 	if _, err := Open(path, source.ReadOptions{}); !errors.Is(err, fault.Malformed) {
 		t.Errorf("found %v, expected malformed data", err)
 	}
-	table, err := New(bytes.NewReader(append(whole, 0)), "-", source.ReadOptions{})
+	table, err := newTable(bytes.NewReader(append(whole, 0)), "-", source.ReadOptions{})
 	if err == nil {
 		_, err = readAll(table, 2)
 	}
@@ -272,7 +272,7 @@ func FuzzRead(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		table, err := New(bytes.NewReader(in), "-", source.ReadOptions{MaxRecordSize: 1 << 12})
+		table, err := newTable(bytes.NewReader(in), "-", source.ReadOptions{MaxRecordSize: 1 << 12})
 		var data []byte
 		if err == nil {
 			data, err = readAll(table, 3)
