@@ -3,11 +3,12 @@ package object
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"path"
 	"sync"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // Sizes in bytes.
@@ -25,10 +26,9 @@ const (
 
 // A Reader is an open object: Read and Seek are for one goroutine, ReadAt for any number. Close waits for all requests.
 type Reader struct {
-	bucket  bucket
+	bucket  *bucket
 	address address
 	version identity
-	options Options
 	ctx     context.Context // of the opener: it ends all requests
 	cancel  context.CancelFunc
 
@@ -41,9 +41,9 @@ type Reader struct {
 	kept []*cached  // blocks of random reads, the last used at the end
 }
 
-func newReader(ctx context.Context, b bucket, a address, version identity, o Options) *Reader {
+func newReader(ctx context.Context, b *bucket, a address, version identity) *Reader {
 	inner, cancel := context.WithCancel(ctx)
-	r := &Reader{bucket: b, address: a, version: version, options: o, ctx: inner, cancel: cancel, limit: version.size}
+	r := &Reader{bucket: b, address: a, version: version, ctx: inner, cancel: cancel, limit: version.size}
 	r.begin = cached{first: 0, size: int(min(headSize, version.size))}
 	return r
 }
@@ -107,7 +107,7 @@ func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 		offset += r.version.size
 	}
 	if offset < 0 {
-		return r.next, &Error{URL: r.address.String(), Reason: fmt.Sprintf("seek to %d", offset), Err: fs.ErrInvalid}
+		return r.next, fault.New(fault.Internal, "seek to %d", offset).Because(fs.ErrInvalid).In(r.address.String())
 	}
 	r.next = offset
 	return offset, nil
@@ -119,7 +119,7 @@ func (r *Reader) ReadAt(p []byte, offset int64) (n int, err error) {
 		return 0, r.closed()
 	}
 	if offset < 0 {
-		return 0, &Error{URL: r.address.String(), Reason: fmt.Sprintf("read at %d", offset), Err: fs.ErrInvalid}
+		return 0, fault.New(fault.Internal, "read at %d", offset).Because(fs.ErrInvalid).In(r.address.String())
 	}
 	want := int(max(0, min(int64(len(p)), r.version.size-offset)))
 	for n < want && err == nil {
@@ -164,7 +164,7 @@ func (r *Reader) closed() error {
 	if cause := context.Cause(r.ctx); !errors.Is(cause, context.Canceled) {
 		return cause
 	}
-	return &Error{URL: r.address.String(), Reason: "read after its end", Err: fs.ErrClosed}
+	return fault.New(fault.Internal, "read after its end").Because(fs.ErrClosed).In(r.address.String())
 }
 
 // block is the block that holds offset at: one that is kept, or a new one in place of the one that was used least recently.
@@ -208,4 +208,35 @@ func (c *cached) readAt(r *Reader, p []byte, offset int64) (int, error) {
 		c.data = data
 	}
 	return copy(p, c.data[offset-c.first:]), nil
+}
+
+// fetch fills p with the object's bytes from offset on. What one request has brought is kept by the
+// next, and the count of attempts begins anew whenever some bytes came.
+func (r *Reader) fetch(ctx context.Context, p []byte, offset int64) error {
+	got := 0
+	for n := 1; got < len(p); n++ {
+		more, err := r.bucket.read(ctx, r.address.key, r.version, offset+int64(got), p[got:])
+		got += more
+		if got == len(p) {
+			return nil
+		}
+		if more > 0 {
+			n = 1
+		}
+		switch {
+		case err == nil:
+			err = again("found %d bytes at offset %d, expected %d", more, offset+int64(got-more), len(p)-got+more)
+		case errors.Is(err, fault.NotFound): // it was there
+			err = failed(fault.Changed, "it is gone")
+		case errors.Is(err, fault.Exists): // the condition that it is the same version was not met
+			err = failed(fault.Changed, "")
+		}
+		if !passing(err) || n >= r.bucket.Attempts {
+			return given(err, n)
+		}
+		if err := r.bucket.pause(ctx, n); err != nil {
+			return err
+		}
+	}
+	return nil
 }

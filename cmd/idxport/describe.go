@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
@@ -35,7 +34,6 @@ func describeError(err error) *errorReport {
 		out       *publish.Error
 		data      *dataset.Error
 		content   *idx.Error
-		elsewhere *object.Error
 	)
 	switch {
 	case errors.As(err, &out):
@@ -46,8 +44,6 @@ func describeError(err error) *errorReport {
 		e.Path = file.Path
 	case errors.As(err, &path):
 		e.Path = path.Path
-	case errors.As(err, &elsewhere):
-		e.Path = elsewhere.URL
 	}
 	for f := range fault.All(err) {
 		if e.Path == "" {

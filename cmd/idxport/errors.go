@@ -15,7 +15,6 @@ import (
 	"unicode"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/sink"
 	packed "github.com/idxport/idxport/sink/compressed"
@@ -67,14 +66,6 @@ var exitCodes = []kind{
 	{dataset.ErrSwapped, exitData},
 	{dataset.ErrClasses, exitData},
 	{dataset.ErrNoInput, exitNoInput},
-	{object.ErrURL, exitUsage},
-	{object.ErrBuild, exitUsage},
-	{object.ErrHold, exitUsage},
-	{object.ErrReceipt, exitData},
-	{object.ErrLong, exitData},
-	{object.ErrExists, exitCannotMake},
-	{object.ErrNoBucket, exitCannotMake},
-	{object.ErrTransfer, exitIO},
 	{publish.ErrExists, exitCannotMake},
 	{publish.ErrRefused, exitCannotMake},
 	{publish.ErrNoParent, exitCannotMake},

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/sink/publish"
 )
@@ -25,7 +26,7 @@ type Task struct {
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
 	// Upload is what makes an object of the part; nil where it is a file.
-	Upload *object.Receipt `json:"upload,omitempty"`
+	Upload *object.PendingUpload `json:"upload,omitempty"`
 }
 
 // Attempt is a new name for a part on its way: a file in a folder that it makes, or an object that must be held, not published.
@@ -34,7 +35,7 @@ func (p *Plan) Attempt(t *Target, part *Part) (string, error) {
 }
 
 // Discard removes what was made at attempt, which is not to be delivered; upload is nil for a file.
-func (p *Plan) Discard(ctx context.Context, t *Target, attempt string, upload *object.Receipt) error {
+func (p *Plan) Discard(ctx context.Context, t *Target, attempt string, upload *object.PendingUpload) error {
 	return p.at(t).discard(ctx, attempt, upload)
 }
 
@@ -70,7 +71,7 @@ func (p *Plan) Deliver(ctx context.Context, t *Target, part *Part, attempt strin
 		return err
 	}
 	err = at.tell(ctx, attempt, p.taskName(t, part), append(text, '\n'))
-	if !errors.Is(err, publish.ErrExists) && !errors.Is(err, object.ErrExists) {
+	if !errors.Is(err, publish.ErrExists) && !errors.Is(err, fault.Exists) {
 		return err
 	}
 	_ = at.discard(ctx, attempt, task.Upload) // else commit does
