@@ -40,7 +40,7 @@ func (w *whole) appear(ctx context.Context, doubt bool) error {
 			err = w.bucket.finish(ctx, w.key, w.PendingUpload, w.replace)
 		}
 		if err == nil && doubt {
-			err = w.confirm(ctx)
+			err = w.confirm(ctx, "it was completed")
 		}
 		return err
 	}, func(err error) (bool, error) {
@@ -52,16 +52,17 @@ func (w *whole) appear(ctx context.Context, doubt bool) error {
 	})
 }
 
-// confirm looks for the object after a success: servers answer so, too, for an upload that was
-// completed before, whatever has become of the object since.
-func (w *whole) confirm(ctx context.Context) error {
+// confirm demands that the object is there, after a success, too: servers answer so for an upload that
+// was completed before, whatever has become of the object since. If it is not, upload says what was
+// found of the upload.
+func (w *whole) confirm(ctx context.Context, upload string) error {
 	switch found, err := w.look(ctx); {
 	case err != nil:
 		return err
 	case found == other:
 		return failed(fault.Exists, "")
 	case found == absent:
-		return noUpload("that it was completed")
+		return noUpload("found that %s, expected %d bytes in %d parts", upload, w.Bytes, len(w.Parts))
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ package object
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/xml"
 	"errors"
@@ -15,13 +14,10 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"os"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
@@ -29,61 +25,39 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// settings are how a bucket is reached.
-type settings struct {
-	patience  Options
-	endpoint  *url.URL
-	region    string
-	follow    bool // the region may be another, as the server says
-	lookup    minio.BucketLookupType
-	secure    bool
-	checksums bool // the storage is asked to compare them
-	validate  bool // and to say them
-	keys      *credentials.Credentials
-	transport http.RoundTripper
-}
-
 // connect opens a bucket of S3, or of a server like it.
 func connect(ctx context.Context, name string, query url.Values, o Options) (client, error) {
-	e, err := readEnvironment(query)
+	s, err := newS3Client(ctx, name, query, o)
 	if err != nil {
 		return client{}, err
 	}
-	set := &settings{patience: o, region: e.region(), follow: !query.Has("region")}
-	if set.endpoint, err = e.endpoint(); err != nil {
-		return client{}, err
+	return client{s.head, s.read, s.list, s.hasBucket, s.put, s.remove, s.begin, s.send, s.finish, s.abort, s.parts, s.uploads}, nil
+}
+
+func newS3Client(ctx context.Context, name string, query url.Values, o Options) (*s3Client, error) {
+	e := readEnvironment(query)
+	s := &s3Client{name: name, patience: o, endpoint: e.endpoint(), region: e.region(), follow: !query.Has("region"),
+		checksums: e.whenSupported("request_checksum_calculation"), validate: e.whenSupported("response_checksum_validation")}
+	_, err := netip.ParseAddr(s.endpoint.Hostname())
+	if s.lookup = minio.BucketLookupDNS; e.isTrue("use_path_style") || err == nil || strings.ContainsFunc(name, notHost) {
+		s.lookup = minio.BucketLookupPath
 	}
-	anonymous, err := e.boolean("anonymous")
-	if err != nil {
-		return client{}, err
+	anonymous, transport := e.isTrue("anonymous"), e.transport()
+	if e.err != nil {
+		return nil, e.err
 	}
-	inPath, err := e.boolean("use_path_style")
-	if err != nil {
-		return client{}, err
-	}
-	set.secure, set.lookup = set.endpoint.Scheme == "https", minio.BucketLookupDNS
-	if _, err := netip.ParseAddr(set.endpoint.Hostname()); inPath || err == nil || strings.ContainsFunc(name, notHost) {
-		set.lookup = minio.BucketLookupPath
-	}
-	if set.checksums, err = e.whenSupported("request_checksum_calculation"); err != nil {
-		return client{}, err
-	}
-	if set.validate, err = e.whenSupported("response_checksum_validation"); err != nil {
-		return client{}, err
-	}
-	base, err := newTransport()
-	if err != nil {
-		return client{}, err
-	}
-	set.transport, set.keys = recorder{base}, credentials.NewStatic("", "", "", credentials.SignatureAnonymous)
+	s.transport, s.keys = recorder{transport}, credentials.NewStatic("", "", "", credentials.SignatureAnonymous)
 	if !anonymous {
-		set.keys = credentials.New(&keyProvider{environment: e, client: &http.Client{Transport: base}})
-		if _, err := set.keys.GetWithContext(&credentials.CredContext{Context: ctx}); err != nil {
-			return client{}, err
+		s.keys = credentials.New(&keyProvider{environment: e, client: &http.Client{Transport: transport}})
+		err := o.retry(ctx, func() error {
+			_, err := s.keys.GetWithContext(&credentials.CredContext{Context: ctx})
+			return err
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
-	s := &s3Client{settings: set, name: name}
-	return client{s.head, s.read, s.list, s.hasBucket, s.put, s.remove, s.begin, s.send, s.finish, s.abort, s.parts, s.uploads}, s.in(set.region)
+	return s, s.in(s.region)
 }
 
 // notHost reports whether a character makes a bucket's name one that is no name of a host, or not of
@@ -92,7 +66,7 @@ func notHost(r rune) bool { return r == '.' || r == '_' || r >= 'A' && r <= 'Z' 
 
 // in makes requests go to a region.
 func (s *s3Client) in(region string) error {
-	core, err := minio.NewCore(s.endpoint.Host, &minio.Options{Creds: s.keys, Secure: s.secure, Transport: s.transport, Region: region,
+	core, err := minio.NewCore(s.endpoint.Host, &minio.Options{Creds: s.keys, Secure: s.secure(), Transport: s.transport, Region: region,
 		BucketLookup: s.lookup, MaxRetries: 1})
 	if err != nil {
 		return failed(fault.Usage, "the endpoint %s cannot be used: %s", scrub(s.endpoint.Host), scrub(err.Error()))
@@ -100,34 +74,6 @@ func (s *s3Client) in(region string) error {
 	core.SetS3EnableDualstack(false) // hosts that networks of AWS know by the names without
 	s.core.Store(core)
 	return nil
-}
-
-// newTransport is what requests go through: the proxies of the environment, and besides the
-// certificates of this machine those of AWS_CA_BUNDLE.
-func newTransport() (*http.Transport, error) {
-	t := &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		ForceAttemptHTTP2:     true,
-		MaxIdleConnsPerHost:   16,
-		IdleConnTimeout:       90 * time.Second,
-		TLSHandshakeTimeout:   10 * time.Second,
-		ExpectContinueTimeout: time.Second,
-		DisableCompression:    true, // or what was uploaded as Content-Encoding: gzip would be unpacked
-		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12},
-	}
-	if path := os.Getenv("AWS_CA_BUNDLE"); path != "" {
-		pool, err := x509.SystemCertPool()
-		if err != nil {
-			pool = x509.NewCertPool()
-		}
-		text, err := os.ReadFile(path)
-		if err != nil || !pool.AppendCertsFromPEM(text) {
-			return nil, failed(fault.Usage, "found no certificates in the file that AWS_CA_BUNDLE names")
-		}
-		t.TLSClientConfig.RootCAs = pool
-	}
-	return t, nil
 }
 
 // A recorder notes how a request went in its exchange, and ends the context of one that failed:
@@ -275,24 +221,4 @@ func reason(err error) string {
 		return scrub(request.Err.Error())
 	}
 	return scrub(err.Error())
-}
-
-// boolean is a parameter that is true or false.
-func (e *environment) boolean(name string) (bool, error) {
-	is, err := strconv.ParseBool(e.query.Get(name))
-	if e.query.Has(name) && err != nil {
-		return false, failed(fault.Usage, "the parameter %s is neither true nor false", name)
-	}
-	return is, nil
-}
-
-// whenSupported reports whether a setting about checksums asks for them.
-func (e *environment) whenSupported(name string) (bool, error) {
-	switch strings.ToLower(e.get(name, "AWS_"+strings.ToUpper(name))) {
-	case "", "when_supported":
-		return true, nil
-	case "when_required":
-		return false, nil
-	}
-	return false, failed(fault.Usage, "%s is neither when_supported nor when_required", name)
 }

@@ -18,39 +18,29 @@ var ErrNoUpload = errors.New("no such upload")
 // errAgain is the cause of errors that may be gone at the next attempt.
 var errAgain = errors.New("may succeed if repeated")
 
+// sayings are how errors of a kind begin, and what the user can do about them.
+var sayings = map[fault.Kind]struct{ words, hint string }{
+	fault.Usage:    {"bad URL", ""},
+	fault.NotFound: {"not found", ""},
+	fault.Permission: {"access denied", "check your credentials (AWS_PROFILE, or ?anonymous=true for public buckets) and permissions; " +
+		"without permission to list, a key that does not exist is denied as well"},
+	fault.Exists:  {"already exists", "--overwrite replaces it"},
+	fault.Refused: {"the bucket does not exist", "make the bucket, or check its name"},
+	fault.IO:      {"transfer failed", "run again; nothing is left half made"},
+	fault.Changed: {"the file changed while it was read", "run again once nobody writes to it"},
+}
+
 // failed returns an error about an object. The text says what was found, in words that are safe to
 // show: never those of the client, which may quote a request with what is secret in it.
 func failed(kind fault.Kind, format string, args ...any) *fault.Error {
-	e := fault.New(kind, "%s", words[kind])
+	e := fault.New(kind, "%s", sayings[kind].words).WithHint("%s", sayings[kind].hint)
 	if text := fmt.Sprintf(format, args...); text != "" {
 		e.Msg += ": " + text
 	}
-	switch kind {
-	case fault.NotFound:
+	if kind == fault.NotFound {
 		e.Err = fs.ErrNotExist // as for files
-	case fault.Permission:
-		e.Hint = "check your credentials (AWS_PROFILE, or ?anonymous=true for public buckets) and permissions; without permission to list, a key that does not exist is denied as well"
-	case fault.Exists:
-		e.Hint = "--overwrite replaces it"
-	case fault.Refused:
-		e.Hint = "make the bucket, or check its name"
-	case fault.IO:
-		e.Hint = "run again; nothing is left half made"
-	case fault.Changed:
-		e.Hint = "run again once nobody writes to it"
 	}
 	return e
-}
-
-var words = map[fault.Kind]string{
-	fault.Usage:      "bad URL",
-	fault.NotFound:   "not found",
-	fault.Permission: "access denied",
-	fault.Exists:     "already exists",
-	fault.Refused:    "the bucket does not exist",
-	fault.IO:         "transfer failed",
-	fault.Changed:    "the file changed while it was read",
-	fault.Malformed:  "not as expected",
 }
 
 // again returns an error of a transfer that may succeed if it is repeated.
@@ -60,9 +50,7 @@ func again(format string, args ...any) *fault.Error {
 
 // noUpload returns the error for an upload that is gone.
 func noUpload(format string, args ...any) *fault.Error {
-	e := failed(fault.IO, format, args...).Because(ErrNoUpload)
-	e.Msg = "the upload is not there any more" + strings.TrimPrefix(e.Msg, words[fault.IO])
-	return e.WithHint("make the object again; a lifecycle rule that aborts incomplete uploads must leave them the time that the work takes")
+	return fault.New(fault.IO, "the upload is not there any more: "+format, args...).Because(ErrNoUpload).WithHint("make the object again; a lifecycle rule that aborts incomplete uploads must leave them the time that the work takes")
 }
 
 // toWrite is the error of a request that writes: what is not found then is no input.

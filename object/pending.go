@@ -27,12 +27,8 @@ type Part struct {
 	ETag  string `json:"etag"`            // as the storage answered
 	CRC32 string `json:"crc32,omitempty"` // as the storage answered; empty if it was not asked
 	Bytes int64  `json:"bytes"`
-}
 
-// A numbered part is one of a list.
-type numbered struct {
-	Part
-	number int
+	number int // of one that the storage has listed
 }
 
 // A mark is an upload, and where a page of a list of uploads begins: behind that one. Its zero value
@@ -101,22 +97,11 @@ func (w *whole) publish(ctx context.Context) error {
 		if err := w.bucket.pause(ctx, n+1); err != nil {
 			return err
 		}
-		found, err := w.look(ctx)
-		switch {
-		case err != nil:
+		if err := w.confirm(ctx, "no object is there, and the server says that "+gone.Error()); !errors.Is(err, ErrNoUpload) || n == lastLooks-1 {
 			return err
-		case found == same:
-			return nil
-		case found == other:
-			return failed(fault.Exists, "")
 		}
 	}
-	return w.missing("no object is there, and the server says that " + gone.Error())
-}
-
-// missing is the error for an upload that is not as it should be.
-func (w *whole) missing(found string) error {
-	return noUpload("found that %s, expected %d bytes in %d parts", found, w.Bytes, len(w.Parts))
+	return gone
 }
 
 // Check finds out whether Publish can succeed, as far as the upload goes: it is there with exactly
@@ -132,7 +117,7 @@ func (s *Store) Check(ctx context.Context, name string, u PendingUpload) error {
 
 func (w *whole) check(ctx context.Context) error {
 	wrong := "the upload is gone"
-	parts, err := w.bucket.allParts(ctx, w.key, w.Upload)
+	parts, err := retried(ctx, w.bucket.Options, func() ([]Part, error) { return w.bucket.parts(ctx, w.key, w.Upload) })
 	if err == nil {
 		if wrong = unlike(parts, w.Parts); wrong == "" {
 			return nil
@@ -140,20 +125,11 @@ func (w *whole) check(ctx context.Context) error {
 	} else if !errors.Is(err, ErrNoUpload) {
 		return err
 	}
-	found, err := w.look(ctx)
-	switch {
-	case err != nil:
-		return err
-	case found == same:
-		return nil
-	case found == other:
-		return failed(fault.Exists, "another object is there, and %s", wrong).WithHint("move it away")
-	}
-	return w.missing(wrong)
+	return w.confirm(ctx, wrong)
 }
 
 // unlike says where the parts in the storage are not those that are expected; empty: nowhere.
-func unlike(found []numbered, expected []Part) string {
+func unlike(found, expected []Part) string {
 	if len(found) != len(expected) {
 		return fmt.Sprintf("the upload has %d parts", len(found))
 	}
@@ -168,23 +144,6 @@ func unlike(found []numbered, expected []Part) string {
 		}
 	}
 	return ""
-}
-
-// allParts are all parts of an upload, in their order.
-func (b *bucket) allParts(ctx context.Context, key, id string) (all []numbered, err error) {
-	for after := 0; ; {
-		var page []numbered
-		var next int
-		err := b.retry(ctx, func() (err error) {
-			page, next, err = b.parts(ctx, key, id, after)
-			return err
-		})
-		all = append(all, page...)
-		if err != nil || next == 0 {
-			return all, err
-		}
-		after = next
-	}
 }
 
 // endless is the error for a list whose next page is the one that was given.
@@ -209,7 +168,7 @@ func (b *bucket) end(ctx context.Context, key, id string) error {
 		if err := b.abort(ctx, key, id); err != nil {
 			return err
 		}
-		if _, _, err := b.parts(ctx, key, id, 0); err != nil {
+		if _, err := b.parts(ctx, key, id); err != nil {
 			return err
 		}
 		return again("the upload is still there")

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,24 +25,21 @@ const maxPause = 10 * time.Second
 
 // withDefaults fills in what is zero.
 func (o Options) withDefaults() Options {
-	if o.Attempts == 0 {
-		o.Attempts = 8
-	}
-	if o.Pause == 0 {
-		o.Pause = 100 * time.Millisecond
-	}
-	if o.Stall == 0 {
-		o.Stall = 30 * time.Second
-	}
-	if o.part == 0 {
-		o.part = partSize
-	}
-	return o
+	return Options{cmp.Or(o.Attempts, 8), cmp.Or(o.Pause, 100*time.Millisecond), cmp.Or(o.Stall, 30*time.Second), cmp.Or(o.part, partSize)}
 }
 
 // retry runs f until it succeeds, fails for good, or has failed as often as it may.
 func (o Options) retry(ctx context.Context, f func() error) error {
 	return o.settle(ctx, f, func(error) (bool, error) { return false, nil })
+}
+
+// retried is retry for a request that finds something.
+func retried[T any](ctx context.Context, o Options, f func() (T, error)) (found T, err error) {
+	err = o.retry(ctx, func() (err error) {
+		found, err = f()
+		return err
+	})
+	return found, err
 }
 
 // settle is retry for a request that makes an object visible. An attempt may have succeeded although

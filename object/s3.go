@@ -12,12 +12,14 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"path"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"github.com/idxport/idxport/fault"
 )
@@ -28,10 +30,21 @@ const manyStalls = 10
 
 // An s3Client is a bucket of S3, or of a server like it.
 type s3Client struct {
-	*settings
-	core atomic.Pointer[minio.Core]
-	name string // of the bucket
+	core      atomic.Pointer[minio.Core]
+	name      string // of the bucket
+	patience  Options
+	endpoint  *url.URL
+	region    string
+	follow    bool // the region may be another, as the server says
+	lookup    minio.BucketLookupType
+	checksums bool // the storage is asked to compare them
+	validate  bool // and to say them
+	keys      *credentials.Credentials
+	transport http.RoundTripper
 }
+
+// secure reports whether nobody can change requests on their way.
+func (s *s3Client) secure() bool { return s.endpoint.Scheme == "https" }
 
 // An exchange is a request of minio-go as it went, which is all that errors are made of.
 type exchange struct {
@@ -150,10 +163,10 @@ func (s *s3Client) options(replace bool, headers map[string]string) minio.PutObj
 	return o
 }
 
-// body is what is sent, so that sending counts as movement, and its SHA-256, which is signed where
-// nothing else keeps others from changing it on its way.
+// body is what is sent, so that sending counts as movement, and its SHA-256 to be signed, where nothing
+// else keeps others from changing it on its way.
 func (s *s3Client) body(x *exchange, data []byte) (body io.Reader, sha256Hex string) {
-	if !s.secure {
+	if !s.secure() {
 		sum := sha256.Sum256(data)
 		sha256Hex = hex.EncodeToString(sum[:])
 	}
@@ -239,20 +252,23 @@ func (s *s3Client) abort(ctx context.Context, key, id string) error {
 	})
 }
 
-func (s *s3Client) parts(ctx context.Context, key, id string, after int) (parts []numbered, next int, err error) {
-	err = s.do(ctx, 1, func(ctx context.Context, c *minio.Core, _ *exchange) error {
-		page, err := c.ListObjectParts(ctx, s.name, key, id, after, 0)
-		for _, p := range page.ObjectParts {
-			parts = append(parts, numbered{Part{ETag: p.ETag, Bytes: p.Size}, p.PartNumber})
-		}
-		if page.IsTruncated {
-			if next = page.NextPartNumberMarker; next <= after {
+func (s *s3Client) parts(ctx context.Context, key, id string) (parts []Part, err error) {
+	err = s.do(ctx, manyStalls, func(ctx context.Context, c *minio.Core, _ *exchange) error {
+		for after := 0; ; {
+			page, err := c.ListObjectParts(ctx, s.name, key, id, after, 0)
+			for _, p := range page.ObjectParts {
+				parts = append(parts, Part{ETag: p.ETag, Bytes: p.Size, number: p.PartNumber})
+			}
+			if err != nil || !page.IsTruncated {
+				return err
+			}
+			if page.NextPartNumberMarker <= after {
 				return endless()
 			}
+			after = page.NextPartNumberMarker
 		}
-		return err
 	})
-	return parts, next, err
+	return parts, err
 }
 
 func (s *s3Client) uploads(ctx context.Context, prefix string, after mark) (uploads []mark, next mark, err error) {

@@ -47,7 +47,7 @@ type client struct {
 	send    func(ctx context.Context, key, id string, number int, data []byte) (Part, error)
 	finish  func(ctx context.Context, key string, u PendingUpload, replace bool) error
 	abort   func(ctx context.Context, key, id string) error
-	parts   func(ctx context.Context, key, id string, after int) (parts []numbered, next int, err error)
+	parts   func(ctx context.Context, key, id string) ([]Part, error) // all, in their order
 	uploads func(ctx context.Context, prefix string, after mark) (uploads []mark, next mark, err error)
 }
 
@@ -207,21 +207,13 @@ func (s *Store) OpenVersion(ctx context.Context, name, etag string) (*Reader, er
 }
 
 // find is head with patience.
-func (b *bucket) find(ctx context.Context, key string) (found identity, err error) {
-	err = b.retry(ctx, func() (err error) {
-		found, err = b.head(ctx, key)
-		return err
-	})
-	return found, err
+func (b *bucket) find(ctx context.Context, key string) (identity, error) {
+	return retried(ctx, b.Options, func() (identity, error) { return b.head(ctx, key) })
 }
 
 // below is list with patience.
-func (b *bucket) below(ctx context.Context, prefix string, one bool) (infos []fs.FileInfo, err error) {
-	err = b.retry(ctx, func() (err error) {
-		infos, err = b.list(ctx, prefix, one)
-		return err
-	})
-	return infos, err
+func (b *bucket) below(ctx context.Context, prefix string, one bool) ([]fs.FileInfo, error) {
+	return retried(ctx, b.Options, func() ([]fs.FileInfo, error) { return b.list(ctx, prefix, one) })
 }
 
 // Stat tells what name is: an object, or a folder if there are keys below it.

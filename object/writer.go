@@ -10,18 +10,19 @@ import (
 	"io/fs"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/idxport/idxport/fault"
 )
 
 // Limits of uploads in parts, in bytes and numbers; S3 takes 10,000 of 5 MiB to 5 GiB, so objects end
 // at 272 GB.
 const (
-	partSize   = 8 << 20  // of the first parts; less than a part is sent at the end
-	laterSize  = 32 << 20 // of those after the first manySmall
-	manySmall  = 2000
-	maxParts   = 10000
-	atOnce     = 2          // requests; one more part is being filled
-	maxBuffers = atOnce + 1 // so many parts are in memory
+	partSize  = 8 << 20  // of the first parts; less than a part is sent at the end
+	laterSize = 32 << 20 // of those after the first manySmall
+	manySmall = 2000
+	maxParts  = 10000
+	atOnce    = 2 // requests; one more part is being filled, and no more are in memory
 )
 
 // A Writer is an object while it is written, from start to end and by one goroutine at a time. It is
@@ -35,18 +36,15 @@ type Writer struct {
 	ctx     context.Context // also ended by the first failure of a part, and by Discard
 	cancel  context.CancelCauseFunc
 
-	buffer []byte // the part that is being filled
-	free   chan []byte
-	wait   sync.WaitGroup
-	sum    hash.Hash32 // CRC-32 of all that was written: what the storage shall have
+	buffer []byte         // the part that is being filled
+	free   sync.Pool      // of buffers
+	group  errgroup.Group // of the requests that send parts
+	parts  []*Part        // in order; the answers come in any
+	sum    hash.Hash32    // CRC-32 of all that was written: what the storage shall have
 	count  int64
 	id     string // of the upload; empty before the first whole part
 	err    error  // the first failure: it is repeated
 	ended  bool
-
-	mu     sync.Mutex
-	parts  []Part // in order; the answers come in any
-	failed error  // the first failure of a part
 }
 
 // Create begins an object called name. It is looked up first: unless overwrite is set, one that is
@@ -70,18 +68,16 @@ func (s *Store) Create(ctx context.Context, name string, overwrite bool) (*Write
 	if errors.Is(err, fault.NotFound) {                          // any other error may be of a permission that writing does not need
 		return nil, errorAt(a, toWrite(err))
 	}
-	w := &Writer{bucket: b, address: a, replace: overwrite, parent: ctx, sum: crc32.NewIEEE(), free: make(chan []byte, maxBuffers)}
+	w := &Writer{bucket: b, address: a, replace: overwrite, parent: ctx, sum: crc32.NewIEEE()}
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
-	for range maxBuffers {
-		w.free <- nil // made when they are needed
-	}
+	w.group.SetLimit(atOnce)
 	return w, nil
 }
 
 // Write appends p. After an error the object cannot be committed.
 func (w *Writer) Write(p []byte) (int, error) {
 	if w.ended {
-		return 0, w.closed("written to after its end")
+		return 0, fault.New(fault.Internal, "written to after its end").Because(fs.ErrClosed).In(w.address.String())
 	}
 	if w.err != nil {
 		return 0, w.err
@@ -94,9 +90,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 func (w *Writer) fill(p []byte) (n int, err error) {
 	for len(p) > 0 {
 		if w.buffer == nil {
-			if err := w.takeBuffer(); err != nil {
-				return n, err
-			}
+			w.buffer = w.takeBuffer()
 		}
 		room := min(len(p), cap(w.buffer)-len(w.buffer))
 		w.buffer = append(w.buffer, p[:room]...)
@@ -112,32 +106,16 @@ func (w *Writer) fill(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// takeBuffer waits for a buffer that nobody sends from.
-func (w *Writer) takeBuffer() error {
+// takeBuffer returns a buffer that nobody sends from.
+func (w *Writer) takeBuffer() []byte {
 	size := w.bucket.part
-	if len(w.parts) >= manySmall { // only send appends to parts
+	if len(w.parts) >= manySmall {
 		size = laterSize
 	}
-	select {
-	case b := <-w.free:
-		if cap(b) < size {
-			b = make([]byte, 0, size)
-		}
-		w.buffer = b[:0:size]
-		return nil
-	case <-w.ctx.Done():
-		return w.stopped()
+	if b, ok := w.free.Get().(*[]byte); ok && cap(*b) >= size {
+		return (*b)[:0:size]
 	}
-}
-
-// stopped is why the upload has ended.
-func (w *Writer) stopped() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.failed != nil {
-		return w.failed
-	}
-	return ended(w.ctx)
+	return make([]byte, 0, size)
 }
 
 // send sends the part that was filled, and begins the upload before the first one. An upload whose
@@ -145,38 +123,31 @@ func (w *Writer) stopped() error {
 func (w *Writer) send() error {
 	b, key := w.bucket, w.address.key
 	if w.id == "" {
-		err := b.retry(w.ctx, func() (err error) {
-			w.id, err = b.begin(w.ctx, key)
-			return err
-		})
+		id, err := retried(w.ctx, b.Options, func() (string, error) { return b.begin(w.ctx, key) })
 		if err != nil {
 			return err
 		}
+		w.id = id
 	}
-	data := w.buffer
-	w.buffer = nil
-	w.mu.Lock()
-	w.parts = append(w.parts, Part{})
-	number := len(w.parts)
-	w.mu.Unlock()
+	data, part, number := w.buffer, new(Part), len(w.parts)+1
 	if number > maxParts {
 		return failed(fault.IO, "it is longer than %d parts, the most that S3 takes", maxParts).WithHint("divide the rows over several outputs: --rows")
 	}
-	w.wait.Go(func() {
-		var part Part
-		err := b.retry(w.ctx, func() (err error) {
-			part, err = b.client.send(w.ctx, key, w.id, number, data)
-			return err
-		})
-		w.mu.Lock()
-		w.parts[number-1] = part
-		if err != nil && w.failed == nil {
-			w.failed = err
-			w.cancel(err)
+	w.buffer, w.parts = nil, append(w.parts, part)
+	w.group.Go(func() (err error) {
+		*part, err = retried(w.ctx, b.Options, func() (Part, error) { return b.client.send(w.ctx, key, w.id, number, data) })
+		if err != nil {
+			w.cancel(err) // of the other parts, whose error it is too
+			if w.parent.Err() == nil {
+				err = context.Cause(w.ctx)
+			}
 		}
-		w.mu.Unlock()
-		w.free <- data // there is room for all
+		w.free.Put(&data)
+		return err
 	})
+	if w.ctx.Err() != nil {
+		return w.group.Wait() // the first of the failures
+	}
 	return nil
 }
 
@@ -199,12 +170,11 @@ func (w *Writer) complete() error {
 			return err
 		}
 	}
-	w.wait.Wait()
-	if w.ctx.Err() != nil {
-		return w.stopped()
+	if err := w.group.Wait(); err != nil {
+		return err
 	}
-	for range len(w.free) { // nothing is written any more
-		<-w.free
+	if w.ctx.Err() != nil {
+		return ended(w.ctx)
 	}
 	return nil
 }
@@ -229,7 +199,11 @@ func (w *Writer) Commit() error {
 
 // pending is the upload as it is.
 func (w *Writer) pending() PendingUpload {
-	return PendingUpload{Upload: w.id, Bytes: w.count, CRC32: checksum(w.sum.Sum32()), Parts: w.parts}
+	u := PendingUpload{Upload: w.id, Bytes: w.count, CRC32: checksum(w.sum.Sum32())}
+	for _, p := range w.parts {
+		u.Parts = append(u.Parts, *p)
+	}
+	return u
 }
 
 // Stage is Complete, and leaves the upload as it is for whoever has the result: nothing is visible
@@ -257,7 +231,7 @@ func (w *Writer) Discard() {
 	}
 	w.ended = true
 	w.cancel(nil)
-	w.wait.Wait()
+	_ = w.group.Wait()
 	if w.id == "" {
 		return
 	}
@@ -271,10 +245,6 @@ func (w *Writer) fail(err error) error {
 		w.err = errorAt(w.address, toWrite(err))
 	}
 	return w.err
-}
-
-func (w *Writer) closed(text string) error {
-	return fault.New(fault.Internal, "%s", text).Because(fs.ErrClosed).In(w.address.String())
 }
 
 // checksum is a CRC-32 as S3 writes it: base64 of four bytes, big-endian.

@@ -29,11 +29,11 @@ func describeError(err error) *errorReport {
 		e.Code = "interrupted"
 	}
 	var (
-		path      *fs.PathError
-		file      *source.FileError
-		out       *publish.Error
-		data      *dataset.Error
-		content   *idx.Error
+		path    *fs.PathError
+		file    *source.FileError
+		out     *publish.Error
+		data    *dataset.Error
+		content *idx.Error
 	)
 	switch {
 	case errors.As(err, &out):

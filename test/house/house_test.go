@@ -60,7 +60,7 @@ var layers = map[string][]string{
 	"sink/layout/layouttest":    {"schema", "sink", "source", "source/idx"},
 	"sink/formats":              {"schema", "sink/...", "sink"},
 	"pipeline":                  {"schema", "sink", "source"},
-	"object":                    nil,
+	"object":                    {"shell"},
 	"cmd/idxport":               {"object", "pipeline", "schema", "shell", "sheet", "sink", "sink/...", "source", "source/..."},
 }
 

@@ -29,7 +29,7 @@ func issuer(w http.ResponseWriter, r *http.Request) {
 			`<SecretAccessKey>%[3]s</SecretAccessKey><Expiration>%[4]s</Expiration></Credentials></%[1]sResult></%[1]sResponse>`, action, accessKey, secretKey, end)
 	case action != "":
 		w.WriteHeader(http.StatusForbidden)
-		fmt.Fprintf(w, `<ErrorResponse><Error><Code>AccessDenied</Code><Message>not for %s</Message></Error></ErrorResponse>`, roleSecret)
+		fmt.Fprintf(w, `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Code>AccessDenied</Code><Message>not for %s</Message></Error></ErrorResponse>`, roleSecret)
 	case r.URL.Path == "/latest/api/token":
 		fmt.Fprint(w, "session")
 	case r.URL.Path == "/latest/meta-data/iam/security-credentials/":
