@@ -36,7 +36,7 @@ func connect(ctx context.Context, name string, query url.Values, o Options) (cli
 
 func newS3Client(ctx context.Context, name string, query url.Values, o Options) (*s3Client, error) {
 	e := readEnvironment(query)
-	s := &s3Client{name: name, patience: o, endpoint: e.endpoint(), region: e.region(), follow: !query.Has("region"),
+	s := &s3Client{name: name, patience: o, endpoint: e.endpoint(), follow: !query.Has("region"),
 		checksums: e.whenSupported("request_checksum_calculation"), validate: e.whenSupported("response_checksum_validation")}
 	_, err := netip.ParseAddr(s.endpoint.Hostname())
 	if s.lookup = minio.BucketLookupDNS; e.isTrue("use_path_style") || err == nil || strings.ContainsFunc(name, notHost) {
@@ -57,7 +57,7 @@ func newS3Client(ctx context.Context, name string, query url.Values, o Options) 
 			return nil, err
 		}
 	}
-	return s, s.in(s.region)
+	return s, s.in(e.region())
 }
 
 // notHost reports whether a character makes a bucket's name one that is no name of a host, or not of
@@ -72,7 +72,7 @@ func (s *s3Client) in(region string) error {
 		return failed(fault.Usage, "the endpoint %s cannot be used: %s", scrub(s.endpoint.Host), scrub(err.Error()))
 	}
 	core.SetS3EnableDualstack(false) // hosts that networks of AWS know by the names without
-	s.core.Store(core)
+	s.current.Store(&regional{core, region})
 	return nil
 }
 
@@ -162,8 +162,8 @@ func (s *s3Client) meaning(x *exchange, err error) error {
 	return failed(fault.IO, "%s", strings.TrimSuffix(text+": "+scrub(x.answer.Message), ": ")).WithHint("check the server's ?endpoint= and what it supports")
 }
 
-// elsewhere reports whether a server has refused a request because the bucket is in another region,
-// to which the next requests go.
+// elsewhere reports whether a server has refused a request because the bucket is in another region, to
+// which the next requests go.
 func (s *s3Client) elsewhere(x *exchange) bool {
 	region := x.header.Get("X-Amz-Bucket-Region")
 	if region == "" {
@@ -171,10 +171,10 @@ func (s *s3Client) elsewhere(x *exchange) bool {
 	}
 	moved := x.status == http.StatusMovedPermanently || x.status == http.StatusTemporaryRedirect || x.status == http.StatusBadRequest ||
 		x.status == http.StatusForbidden && x.answer.Code != "AccessDenied"
-	if !moved || !s.follow || region == "" || region == s.region {
+	if !moved || !s.follow || region == "" || region == x.region {
 		return false
 	}
-	return s.in(region) == nil
+	return s.current.Load().region == region || s.in(region) == nil // another request may have been first
 }
 
 // fleeting reports whether an answer may be another one the next time: errors of the server, too many

@@ -114,13 +114,18 @@ func TestRegionIsFollowed(t *testing.T) {
 				}
 				return
 			}
+			if r.URL.Path == "/bkt/denied" {
+				w.Header().Set("X-Amz-Bucket-Region", "eu-central-1")
+				w.WriteHeader(http.StatusForbidden)
+				return
+			}
 			w.Header().Set("ETag", `"e"`)
 			w.Header().Set("Last-Modified", "Sat, 21 Nov 2026 12:00:00 GMT")
 			w.Header().Set("Content-Length", "7")
 		}))
-		open := func(query string) error {
+		open := func(key, query string) error {
 			s := &Store{Options: quick}
-			name, err := s.ParseArg("s3://bkt/x?use_path_style=true&endpoint=" + url.QueryEscape(server.URL) + query)
+			name, err := s.ParseArg("s3://bkt/" + key + "?use_path_style=true&endpoint=" + url.QueryEscape(server.URL) + query)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,11 +135,14 @@ func TestRegionIsFollowed(t *testing.T) {
 			}
 			return err
 		}
-		if err := open(""); err != nil || strings.Join(asked, " ") != "us-east-1 eu-central-1" {
+		if err := open("x", ""); err != nil || strings.Join(asked, " ") != "us-east-1 eu-central-1" {
 			t.Errorf("%s: found %v after requests for %v", code, err, asked)
 		}
-		if err := open("&region=us-east-1"); err == nil {
+		if err := open("x", "&region=us-east-1"); err == nil {
 			t.Errorf("%s: the parameter was not followed", code)
+		}
+		if err := open("denied", ""); !errors.Is(err, fault.Permission) {
+			t.Errorf("%s: found %v, expected that access is denied in the right region", code, err)
 		}
 		server.Close()
 	}
@@ -213,7 +221,7 @@ func TestHostOfBucket(t *testing.T) {
 			asked = r.URL.Host + r.URL.Path
 			return nil, errors.New("no network")
 		})
-		if err := s.in(s.region); err != nil {
+		if err := s.in(s.current.Load().region); err != nil {
 			t.Fatal(err)
 		}
 		if _, _ = s.head(t.Context(), "x"); asked != c.host+c.path {

@@ -30,11 +30,10 @@ const manyStalls = 10
 
 // An s3Client is a bucket of S3, or of a server like it.
 type s3Client struct {
-	core      atomic.Pointer[minio.Core]
+	current   atomic.Pointer[regional]
 	name      string // of the bucket
 	patience  Options
 	endpoint  *url.URL
-	region    string
 	follow    bool // the region may be another, as the server says
 	lookup    minio.BucketLookupType
 	checksums bool // the storage is asked to compare them
@@ -46,9 +45,16 @@ type s3Client struct {
 // secure reports whether nobody can change requests on their way.
 func (s *s3Client) secure() bool { return s.endpoint.Scheme == "https" }
 
+// A regional is a client for a region.
+type regional struct {
+	*minio.Core
+	region string
+}
+
 // An exchange is a request of minio-go as it went, which is all that errors are made of.
 type exchange struct {
 	*watch
+	region string      // where it went
 	header http.Header // of the answer
 	status int
 	answer struct{ Code, Message, Region string } // of one that is an error
@@ -61,8 +67,9 @@ type exchangeKey struct{}
 func (s *s3Client) do(parent context.Context, stalls int, f func(context.Context, *minio.Core, *exchange) error) error {
 	ctx, w := watched(parent, time.Duration(stalls)*s.patience.Stall)
 	defer w.stop()
-	x := &exchange{watch: w}
-	if err := f(context.WithValue(ctx, exchangeKey{}, x), s.core.Load(), x); err != nil {
+	c := s.current.Load()
+	x := &exchange{watch: w, region: c.region}
+	if err := f(context.WithValue(ctx, exchangeKey{}, x), c.Core, x); err != nil {
 		return w.cut(parent, ctx, s.meaning(x, err))
 	}
 	return nil
