@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/object"
 )
 
 // codeNames are the kinds of errors in the JSON report, by exit code.
@@ -33,13 +32,10 @@ func describeError(err error) *errorReport {
 		}
 	}
 	var path *fs.PathError
-	var elsewhere *object.Error
 	switch {
 	case e.Path != "":
 	case errors.As(err, &path):
 		e.Path = path.Path
-	case errors.As(err, &elsewhere):
-		e.Path = elsewhere.URL
 	}
 	return e
 }

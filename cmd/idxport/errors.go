@@ -66,9 +66,6 @@ func exitCode(err error) int {
 			return exitCodes[e.Kind]
 		}
 	}
-	if code := exitCodeOfSentinel(err); code != 0 {
-		return code
-	}
 	if readerGone(err) { // the write of an upload, which is no reason to end in silence, has a kind
 		return exitReaderGone
 	}
@@ -137,14 +134,7 @@ func printError(w io.Writer, err error) {
 
 // hintOf finds advice in the chain of err, on one line.
 func hintOf(err error) string {
-	if h := fault.HintOf(err); h != "" {
-		return oneLine(h)
-	}
-	var h interface{ Hint() string }
-	if errors.As(err, &h) {
-		return oneLine(h.Hint())
-	}
-	return ""
+	return oneLine(fault.HintOf(err))
 }
 
 // oneLine makes text from file names and file contents safe to show: no line breaks or other control characters, and none of Unicode's marks

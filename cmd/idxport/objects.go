@@ -32,7 +32,7 @@ func (o *inputOptions) take(arg string) (string, error) {
 
 // takeURL reads the URL in an argument, if there is one: its parameters go to the store, and a file becomes a path.
 func takeURL(store *object.Store, arg string) (string, error) {
-	name, err := store.Take(arg)
+	name, err := store.ParseArg(arg)
 	before, path, ok := strings.Cut(name, fileScheme)
 	if ok && (before == "" || strings.HasSuffix(before, "=") && !strings.Contains(before, "/")) {
 		name = before + localPath(path, runtime.GOOS)
@@ -151,7 +151,7 @@ func (f objectFile) ReadAt(p []byte, offset int64) (int, error) {
 
 // pathError is err as package os has them.
 func pathError(op, name string, err error) error {
-	if err == nil || !errors.As(err, new(*object.Error)) {
+	if err == nil || !errors.As(err, new(*fault.Error)) {
 		return err
 	}
 	return &fs.PathError{Op: op, Path: name, Err: withoutURL(err)}
@@ -159,12 +159,12 @@ func pathError(op, name string, err error) error {
 
 // withoutURL is an error of an object without its URL.
 func withoutURL(err error) error {
-	var e *object.Error
+	var e *fault.Error
 	if !errors.As(err, &e) {
 		return err
 	}
 	bare := *e
-	bare.URL = ""
+	bare.Path = ""
 	return &bare
 }
 
@@ -214,7 +214,7 @@ func (o output) checkFolder(url string, planning bool) error {
 type outputSet struct {
 	*publish.Set
 	objects []*object.Writer
-	held    *object.Receipt // if it is not nil, the only object is held and not published, and this is to become its receipt
+	staged  *object.PendingUpload // if it is not nil, the only object is staged and not published, and this becomes its upload
 }
 
 // prepareAll begins all outputs: those of this machine first, whose mistakes cost no request.
@@ -223,7 +223,7 @@ func prepareAll(ctx context.Context, jobs []*job, o *convertOptions) (*outputSet
 	if err != nil {
 		return nil, err
 	}
-	s := &outputSet{Set: local, held: o.held}
+	s := &outputSet{Set: local, staged: o.staged}
 	for _, out := range allOutputs(jobs) {
 		if !object.IsURL(out.path) {
 			continue
@@ -271,12 +271,12 @@ func (s *outputSet) Commit() error {
 	return s.Set.Commit()
 }
 
-// publish makes an object seen, or holds it for another run to do so.
+// publish makes an object visible, or stages it for another run to do so.
 func (s *outputSet) publish(w *object.Writer) (err error) {
-	if s.held == nil {
+	if s.staged == nil {
 		return w.Commit()
 	}
-	*s.held, err = w.Hold()
+	*s.staged, err = w.Stage()
 	return err
 }
 

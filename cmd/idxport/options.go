@@ -51,9 +51,9 @@ type convertOptions struct {
 	rowsPerFile  int64    // 0: no limit
 	fileSize     int64    // bytes, 0: no limit
 	checksum     bool
-	planning     bool            // every output is to be a folder of parts
-	planID       string          // of the plan that this is a part of, or empty
-	held         *object.Receipt // of the object that is made, which is not to be published; nil: it is
+	planning     bool                  // every output is to be a folder of parts
+	planID       string                // of the plan that this is a part of, or empty
+	staged       *object.PendingUpload // of the object that is made, which is not to be published; nil: it is
 	rows         rowRange
 	transpose    *bool // nil: what the data set says
 	invert       bool

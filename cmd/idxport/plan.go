@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/plan"
 	"github.com/idxport/idxport/sink/publish"
@@ -149,11 +148,6 @@ func (p *program) addTarget(ctx context.Context, o *convertOptions, made *plan.P
 	out := outs[0]
 	if out.division == nil || out.division.mark != publish.PartsMark {
 		return usagef("%s cannot be divided into parts", out.name()).WithHint("Parquet, Arrow, CSV and tar can, in any layout but huggingface with -o DIR")
-	}
-	if object.IsURL(out.path) {
-		if err := o.objects.CanHold(ctx, out.path); err != nil {
-			return err
-		}
 	}
 	t := plan.Target{Path: out.path, Format: out.format.Name, Extension: out.division.extension, Rows: j.meant.schema.Rows, Dataset: dataset.DatasetNone}
 	if name := j.datasetName(); name != "" {

@@ -64,7 +64,7 @@ func (p *program) convertPart(ctx context.Context, c *cli.Command, r *report) er
 		r.note("%s is committed already", t.Path)
 		return nil
 	}
-	if errors.Is(err, object.ErrExists) {
+	if errors.Is(err, fault.Exists) {
 		name := source.Under(t.Path, work.FileName(t, part))
 		return fault.New(fault.Exists, "it is there already").In(name).WithHint("idxport commit ends what a commit has begun; or move it away")
 	}
@@ -158,7 +158,7 @@ func (p *program) makePart(ctx context.Context, c *cli.Command, work *plan.Plan,
 		return err
 	}
 	if err := seen.check(); err != nil {
-		return errors.Join(err, work.Discard(ctx, t, attempt, o.held))
+		return errors.Join(err, work.Discard(ctx, t, attempt, o.staged))
 	}
 	r.Inputs, r.Applied, r.Verified = inner.Inputs, inner.Applied, inner.Verified
 	for _, n := range inner.Notes {
@@ -168,7 +168,7 @@ func (p *program) makePart(ctx context.Context, c *cli.Command, work *plan.Plan,
 		r.warning("%s", w)
 	}
 	out := inner.Outputs[0]
-	if err := work.Deliver(ctx, t, part, attempt, plan.Task{Bytes: out.Bytes, SHA256: out.SHA256, Upload: o.held}); err != nil {
+	if err := work.Deliver(ctx, t, part, attempt, plan.Task{Bytes: out.Bytes, SHA256: out.SHA256, Upload: o.staged}); err != nil {
 		return err
 	}
 	out.Path = source.Under(t.Path, work.FileName(t, part)) // where it will be
@@ -206,7 +206,7 @@ func (p *program) partOptions(ctx context.Context, work *plan.Plan, t *plan.Targ
 	}
 	o.inputs, o.objects, o.checksum, o.planID = inputs, work.Objects, true, work.ID
 	if object.IsURL(attempt) {
-		o.held = new(object.Receipt)
+		o.staged = new(object.PendingUpload)
 	}
 	o.rows = rowRange{given: true, first: part.First, last: part.Last}
 	return o, nil

@@ -57,7 +57,7 @@ var layers = map[string][]string{
 	"sink/summary":              {"schema", "sink", "source", "source/idx"},
 	"sink/formats":              {"schema", "sink/...", "sink"},
 	"pipeline":                  {"schema", "sink", "source"},
-	"object":                    {"source"},
+	"object":                    {"shell"},
 	"cmd/idxport":               {"object", "pipeline", "schema", "shell", "sheet", "sink", "sink/...", "source", "source/..."},
 }
 

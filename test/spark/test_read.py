@@ -206,7 +206,7 @@ class Refusals(SparkCase):
             ({}, "give either a path"),
             ({"path": self.path, "images": self.path}, "give either a path"),
             ({"path": str(self.folder / "nothing")}, "no such file or folder"),
-            ({"path": "s3a://bucket/x"}, "begins with s3a://: expected a path, or a URL of s3, gs, azblob"),
+            ({"path": "s3a://bucket/x"}, "begins with s3a://: expected a path, or a URL of s3"),
             ({"path": self.path, "layout": "huge"}, "expected one of list, nested, binary"),
             ({"path": self.path, "rows": "7"}, "expected A:B"),
             ({"path": self.path, "rowsPerPartition": "0"}, "expected a positive number"),
