@@ -43,9 +43,6 @@ lint:
 	GOOS=windows $(GO) vet ./...
 	GOOS=darwin $(GO) vet ./...
 	$(GO) vet -tags lean ./object ./cmd/...
-	$(GO) vet -tags gs,azblob ./object
-	$(GO) vet -tags gs ./object
-	$(GO) vet -tags azblob ./object
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) test -count=1 ./test/house
 
@@ -136,11 +133,6 @@ UPLOADS ?= 100
 TABLES ?= 50
 object: build data
 	$(GO) run ./test/object -binary $(BIN) -rounds $(UPLOADS) -tables $(TABLES)
-
-#: object-clouds: the same for gs and azblob, on emulators that are installed for it (Node and npm needed)
-object-clouds: data
-	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags='-s -w' -tags gs,azblob -o $(BIN)-clouds ./cmd/idxport
-	$(GO) run ./test/object -binary $(BIN)-clouds -clouds gs,azblob -rounds $(UPLOADS)
 
 #: lean: the program without object storage, as bin/idxport-lean
 lean:

@@ -127,7 +127,7 @@ func (d *remote) commit() (err error) {
 	if d.options.pending == nil {
 		return d.Commit()
 	}
-	*d.options.pending, err = d.Hold()
+	*d.options.pending, err = d.Stage()
 	return err
 }
 

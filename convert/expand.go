@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source"
@@ -144,8 +145,11 @@ func (arg outputArg) expand(j *job, f formats.Format, o *conversion) ([]output, 
 	case arg.container:
 		out.path = source.Under(path, j.base()+f.FileExtension(codec.Name))
 	}
-	out, err = arg.shard(j, f, o, out)
-	out.to = newDestination(out.path, o)
+	at := out.path
+	if out, err = arg.shard(j, f, o, out); !object.IsURL(at) {
+		at = out.path
+	}
+	out.to = newDestination(at, o)
 	return []output{out}, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/compressed"
@@ -21,9 +22,6 @@ type prober struct{ options source.Options }
 
 func (p prober) Header(path string) (idx.Header, error) {
 	t, err := source.OpenIDX(path, p.options)
-	if file := (*source.FileError)(nil); errors.As(err, &file) {
-		return idx.Header{}, file.Err // package dataset names the file
-	}
 	if err != nil {
 		return idx.Header{}, err
 	}
@@ -86,7 +84,7 @@ func (o *inputs) readClasses(ctx context.Context, splits []dataset.Split) ([]str
 	}
 	f, err := o.files(ctx).Open(o.Classes)
 	if err != nil {
-		return nil, source.ErrorIn(o.Classes, err)
+		return nil, fault.In(o.Classes, err)
 	}
 	defer f.Close() // only read from
 	classes, note, err := dataset.ReadClasses(f, o.Classes)

@@ -3,10 +3,10 @@ package convert
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"path/filepath"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
@@ -125,7 +125,7 @@ func (o *inputs) findAnyway(ctx context.Context) (splits []dataset.Split, mismat
 	if splits, err = lenient.find(ctx, true); err != nil {
 		return nil, nil, found
 	}
-	if errors.Is(found, source.ErrCounts) || errors.Is(found, dataset.ErrSwapped) {
+	if errors.Is(found, dataset.ErrMismatch) {
 		mismatch = found
 	}
 	return splits, mismatch, nil // a file that is damaged tells so itself
@@ -197,7 +197,7 @@ func checkNames(s *schema.Schema, sums []summary.Column, path string) error {
 		}
 		for _, label := range sums[i].Labels() {
 			if c.ClassName(label) == "" {
-				return &source.FileError{Path: path, Err: fmt.Errorf("%w: %d occurs %d times", source.ErrLabel, label, sums[i].Counts[label])}
+				return fault.New(fault.Malformed, "a label has no name: %d occurs %d times", label, sums[i].Counts[label]).In(path)
 			}
 		}
 	}

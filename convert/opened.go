@@ -1,9 +1,9 @@
 package convert
 
 import (
-	"io/fs"
 	"sync"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 )
 
@@ -14,13 +14,13 @@ type opened struct {
 	sequential map[string]bool   // of IDX files: they can be read only from their start
 }
 
-// object notes the version of an object. A run reads one version, however often it opens the object: another one is source.ErrChanged. Storage that has no
+// object notes the version of an object. A run reads one version, however often it opens the object: another one is fault.Changed. Storage that has no
 // ETags says nothing.
 func (o *opened) object(url, etag string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if before, ok := o.etags[url]; ok && before != etag {
-		return &fs.PathError{Op: "open", Path: url, Err: source.ErrChanged}
+		return fault.In(url, fault.Changed)
 	}
 	if o.etags == nil {
 		o.etags = map[string]string{}

@@ -200,7 +200,7 @@ type conversion struct {
 	classNames  []string                    // of Classes, once they are read
 	planning    bool                        // every output is to be a folder of parts
 	planID      string                      // of the plan that this is a part of, or empty
-	pending     *object.Receipt             // of the object that is written and not to be published; nil: it is
+	pending     *object.PendingUpload       // of the object that is written and not to be published; nil: it is
 }
 
 // newConversion checks options.

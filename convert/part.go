@@ -124,7 +124,7 @@ func partOptions(work *plan.Plan, t *plan.Target, part *plan.Part, attempt strin
 	}
 	o.args, o.store, o.planID = args, work.Objects, work.ID
 	if object.IsURL(attempt) {
-		o.pending = new(object.Receipt)
+		o.pending = new(object.PendingUpload)
 	}
 	o.rows = rowRange{given: true, first: part.First, last: part.Last}
 	return o, nil

@@ -22,7 +22,7 @@ const fileScheme = "file://"
 
 // parseURL reads the URL in an argument, if there is one: its parameters go to the store, and a file becomes a path.
 func parseURL(store *object.Store, arg string) (string, error) {
-	name, err := store.Take(arg)
+	name, err := store.ParseArg(arg)
 	return LocalPath(name), err
 }
 
@@ -94,7 +94,7 @@ func (e everywhere) open(name string) (*object.Reader, error) {
 		return e.store.Open(e.ctx, name)
 	}
 	r, err := e.store.OpenVersion(e.ctx, name, etag)
-	if errors.Is(err, source.ErrChanged) { // not while it is read, but since the plan was made
+	if errors.Is(err, fault.Changed) { // not while it is read, but since the plan was made
 		err = fault.New(fault.Malformed, "it is not the version that the plan was made of").WithHint("make a new plan")
 	}
 	return r, err
@@ -134,7 +134,7 @@ func (f objectFile) ReadAt(p []byte, offset int64) (int, error) {
 
 // pathError is err as package os has them.
 func pathError(op, name string, err error) error {
-	if err == nil || !errors.As(err, new(*object.Error)) {
+	if err == nil || !errors.As(err, new(*fault.Error)) {
 		return err
 	}
 	return &fs.PathError{Op: op, Path: name, Err: withoutURL(err)}
@@ -142,11 +142,11 @@ func pathError(op, name string, err error) error {
 
 // withoutURL is an error of an object without its URL.
 func withoutURL(err error) error {
-	var e *object.Error
+	var e *fault.Error
 	if !errors.As(err, &e) {
 		return err
 	}
 	bare := *e
-	bare.URL = ""
+	bare.Path = ""
 	return &bare
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/plan"
@@ -80,7 +81,7 @@ func ReadPlan(ctx context.Context, arg string) (*plan.Plan, string, error) {
 	}
 	work, err := plan.Read(ctx, store, path)
 	if file := (*fs.PathError)(nil); errors.As(err, &file) {
-		err = source.ErrorIn(path, err)
+		err = fault.In(path, err)
 	}
 	return work, path, err
 }
@@ -105,11 +106,6 @@ func (o *conversion) addTarget(ctx context.Context, made *plan.Plan, j *job, per
 	out := outs[0]
 	if out.sharding == nil || out.sharding.mark != publish.PartsMark {
 		return usagef("%s cannot be divided into parts", out.name()).WithHint("Parquet, Arrow, CSV and tar can, in any layout but huggingface with -o DIR")
-	}
-	if object.IsURL(out.path) {
-		if err := o.store.CanHold(ctx, out.path); err != nil {
-			return err
-		}
 	}
 	t := plan.Target{Path: out.path, Format: out.format.Name, Extension: out.sharding.extension, Rows: j.logical.schema.Rows, Dataset: dataset.DatasetNone}
 	if name := j.datasetName(); name != "" {
@@ -177,7 +173,7 @@ func (in *planInputs) add(ctx context.Context, f dataset.File) (whole bool, err 
 	}
 	in.inputs, in.files = append(in.inputs, input), append(in.files, t)
 	if t.Rows() != in.rows {
-		return false, source.ErrorIn(f.Path, source.ErrChanged)
+		return false, fault.In(f.Path, fault.Changed)
 	}
 	return !ok, nil
 }
@@ -193,12 +189,12 @@ func (in *planInputs) addWhole(ctx context.Context, path string) error {
 func (o *inputs) planInput(ctx context.Context, path string) (plan.Input, error) {
 	f, err := o.files(ctx).Open(path)
 	if err != nil {
-		return plan.Input{}, source.ErrorIn(path, err)
+		return plan.Input{}, fault.In(path, err)
 	}
 	defer f.Close() // only read from
 	info, err := f.Stat()
 	if err != nil {
-		return plan.Input{}, source.ErrorIn(path, err)
+		return plan.Input{}, fault.In(path, err)
 	}
 	input := plan.Input{Path: path, Bytes: info.Size()}
 	if object.IsURL(path) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/display"
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
@@ -252,7 +253,7 @@ func (o *inputs) shaped(t source.Table, reshape []int, path string) (source.Tabl
 	}
 	as, err := source.Reshape(t, reshape, o.MaxRecordBytes)
 	if err != nil {
-		return t, source.ErrorIn(path, err)
+		return t, fault.In(path, err)
 	}
 	return as, nil
 }

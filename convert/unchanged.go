@@ -6,8 +6,8 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/idxport/idxport/display"
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/sink/publish"
-	"github.com/idxport/idxport/source"
 )
 
 // formatVersion counts the changes of what is written for the same input and options; --if-changed makes anew what an earlier one made.
@@ -20,7 +20,7 @@ func (o *conversion) findUnchanged(jobs []*job) (bool, error) {
 	if o.Classes != "" {
 		print, err := publish.Fingerprint(o.Classes)
 		if err != nil {
-			return false, source.ErrorIn(o.Classes, err)
+			return false, fault.In(o.Classes, err)
 		}
 		common += print
 	}
@@ -93,7 +93,7 @@ func (o *conversion) inputsKey(j *job) (string, error) {
 		for _, path := range paths {
 			print, err := publish.Fingerprint(path)
 			if err != nil {
-				return "", source.ErrorIn(path, err)
+				return "", fault.In(path, err)
 			}
 			key += fmt.Sprintf(" %s=%s %s", f.Name, path, print)
 		}

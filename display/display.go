@@ -1,4 +1,3 @@
-// Package display turns names and numbers into text for people.
 package display
 
 import (

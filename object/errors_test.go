@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/fault"
 )
 
 // signature stands for all that must not be shown.
@@ -30,14 +30,13 @@ var hostile = []string{
 
 func TestErrorsShowNoSecrets(t *testing.T) {
 	t.Parallel()
-	a := address{"s3", "b", "k"}
+	a := address{"s3", "bkt", "k"}
 	for _, text := range hostile {
 		for name, err := range map[string]error{
 			"as it is":          errors.New(text),
 			"in others":         fmt.Errorf("operation error S3: %w", errors.New(text)),
-			"of a connection":   &failure{kind: ErrTransfer, text: reason(errors.New(text))},
-			"of a broken body":  broken(errors.New(text)),
-			"after many trials": given(broken(errors.New(text)), 8),
+			"of a connection":   unansweredText(text),
+			"after many trials": given(unansweredText(text), 8),
 		} {
 			got := errorAt(a, err)
 			for inner := got; inner != nil; inner = errors.Unwrap(inner) {
@@ -45,12 +44,15 @@ func TestErrorsShowNoSecrets(t *testing.T) {
 					t.Errorf("%s: %q shows it: %v", name, text, inner)
 				}
 			}
-			if !strings.HasPrefix(got.Error(), "s3://b/k: ") {
+			if !strings.HasPrefix(got.Error(), "s3://bkt/k: ") {
 				t.Errorf("%s: found %q, expected the URL first", name, got)
 			}
 		}
 	}
 }
+
+// unansweredText is what is made of the text of a connection that failed.
+func unansweredText(text string) error { return again("no answer: %s", scrub(text)) }
 
 func TestScrubKeepsWords(t *testing.T) {
 	t.Parallel()
@@ -59,14 +61,14 @@ func TestScrubKeepsWords(t *testing.T) {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
-	if got := scrub(strings.Repeat("word ", 1000)); len(got) > longestText+len("…") {
+	if got := scrub(strings.Repeat("word ", 1000)); len(got) > maxText+len("…") {
 		t.Errorf("found %d bytes", len(got))
 	}
 }
 
 func TestErrorKinds(t *testing.T) {
 	t.Parallel()
-	a := address{"s3", "b", "k"}
+	a := address{"s3", "bkt", "k"}
 	cause := errors.New("interrupted")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
@@ -76,18 +78,17 @@ func TestErrorKinds(t *testing.T) {
 		text   string
 		hinted bool
 	}{
-		{&failure{kind: ErrNotFound}, fs.ErrNotExist, "s3://b/k: not found", false},
-		{&failure{kind: ErrDenied, text: "AccessDenied (status 403)"}, fs.ErrPermission, "s3://b/k: access denied: AccessDenied (status 403)", true},
-		{&failure{kind: ErrExists}, fs.ErrExist, "s3://b/k: already exists", true},
-		{&failure{kind: source.ErrChanged}, source.ErrChanged, "s3://b/k: the file changed while it was read", true},
-		{given(&failure{kind: ErrTransfer, text: "no answer", again: true}, 8), ErrTransfer, "s3://b/k: transfer failed: no answer, after 8 attempts", true},
+		{failed(fault.NotFound, ""), fs.ErrNotExist, "s3://bkt/k: not found", false},
+		{failed(fault.Permission, "AccessDenied (status 403)"), fault.Permission, "s3://bkt/k: access denied: AccessDenied (status 403)", true},
+		{failed(fault.Exists, ""), fault.Exists, "s3://bkt/k: already exists", true},
+		{failed(fault.Changed, ""), fault.Changed, "s3://bkt/k: the file changed while it was read", true},
+		{given(again("no answer"), 8), fault.IO, "s3://bkt/k: transfer failed: no answer, after 8 attempts", true},
 		{ended(ctx), cause, "interrupted", false},
-		{errorAt(a, &failure{kind: ErrNotFound}), ErrNotFound, "s3://b/k: not found", false}, // once
+		{errorAt(a, failed(fault.NotFound, "")), fault.NotFound, "s3://bkt/k: not found", false}, // once
 	}
 	for _, c := range cases {
 		got := errorAt(a, c.err)
-		var hint interface{ Hint() string }
-		hinted := errors.As(got, &hint) && hint.Hint() != ""
+		hinted := fault.HintOf(got) != ""
 		if !errors.Is(got, c.is) || got.Error() != c.text || hinted != c.hinted {
 			t.Errorf("found %q, hint %v, expected %q, hint %v, that is %v", got, hinted, c.text, c.hinted, c.is)
 		}

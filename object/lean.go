@@ -5,13 +5,12 @@ package object
 import (
 	"context"
 	"net/url"
+
+	"github.com/idxport/idxport/fault"
 )
 
-// open has nothing to open with: this build reaches no storage.
-func open(_ context.Context, a address, _ url.Values) (bucket, error) {
-	return nil, &failure{kind: ErrBuild, text: a.scheme + ": this is the lean build, which has no object storage",
-		hint: "copy the file to this machine, or use a build without the tag lean"}
+// connect has nothing to connect with: this build reaches no storage.
+func connect(context.Context, string, url.Values, Options) (client, error) {
+	return client{}, fault.New(fault.Usage, "not in this build: this is the lean build, which has no object storage").
+		WithHint("copy the file to this machine, or use a build without the tag lean")
 }
-
-// reason is what may be shown of the error of a connection.
-func reason(err error) string { return scrub(err.Error()) }

@@ -6,28 +6,30 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/idxport/idxport/fault"
 )
 
 func TestLeanSaysSo(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"s3://b/k", "gs://b/k", "azblob://c/k"} {
+	for _, name := range []string{"s3://bkt/k"} {
 		var s Store
 		_, err := s.Open(t.Context(), name)
-		if !errors.Is(err, ErrBuild) || !strings.Contains(err.Error(), "lean build") {
+		if !errors.Is(err, fault.Usage) || !strings.Contains(err.Error(), "lean build") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := s.Create(t.Context(), name, true); !errors.Is(err, ErrBuild) {
+		if _, err := s.Create(t.Context(), name, true); !errors.Is(err, fault.Usage) {
 			t.Errorf("%s: %v", name, err)
 		}
-		r := Receipt{CRC32: "AAAAAA=="}
+		r := PendingUpload{CRC32: "AAAAAA=="}
 		_, getErr := s.Get(t.Context(), name, 1)
 		_, versionErr := s.OpenVersion(t.Context(), name, "")
 		for what, err := range map[string]error{
-			"CanHold": s.CanHold(t.Context(), name), "Publish": s.Publish(t.Context(), name, r), "Holds": s.Holds(t.Context(), name, r),
-			"Drop": s.Drop(t.Context(), name, r), "Sweep": s.Sweep(t.Context(), name, nil), "Put": s.Put(t.Context(), name, nil, true),
+			"Publish": s.Publish(t.Context(), name, r), "Holds": s.Check(t.Context(), name, r),
+			"Drop": s.Abort(t.Context(), name, r), "Sweep": s.Sweep(t.Context(), name, nil), "Put": s.Put(t.Context(), name, nil, true),
 			"Remove": s.Remove(t.Context(), name), "Get": getErr, "OpenVersion": versionErr,
 		} {
-			if !errors.Is(err, ErrBuild) {
+			if !errors.Is(err, fault.Usage) {
 				t.Errorf("%s, %s: %v", name, what, err)
 			}
 		}

@@ -16,7 +16,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/test/object/proxy"
 )
 
@@ -44,10 +44,10 @@ func noise(n int) []byte {
 	return data
 }
 
-// openAt opens the object that the store knows as s3://b/key, with the parameters of query.
+// openAt opens the object that the store knows as s3://bkt/key, with the parameters of query.
 func openAt(t *testing.T, s *Store, key, query string) (*Reader, error) {
 	t.Helper()
-	name, err := s.Take("s3://b/" + key + query)
+	name, err := s.ParseArg("s3://bkt/" + key + query)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,12 +134,12 @@ func TestReadGivesUp(t *testing.T) {
 		fault proxy.Fault
 		want  error
 	}{
-		{"errors of the server", proxy.Error500, ErrTransfer},
-		{"resets", proxy.Reset, ErrTransfer},
-		{"stalls", proxy.Stall, ErrTransfer},
-		{"denied", proxy.Denied403, fs.ErrPermission},
-		{"another version, told by the server", proxy.Refused412, source.ErrChanged},
-		{"another version, told by the ETag", proxy.WrongETag, source.ErrChanged},
+		{"errors of the server", proxy.Error500, fault.IO},
+		{"resets", proxy.Reset, fault.IO},
+		{"stalls", proxy.Stall, fault.IO},
+		{"denied", proxy.Denied403, fault.Permission},
+		{"another version, told by the server", proxy.Refused412, fault.Changed},
+		{"another version, told by the ETag", proxy.WrongETag, fault.Changed},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestReadGivesUp(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err = io.ReadAll(r); !errors.Is(err, c.want) || !strings.HasPrefix(err.Error(), "s3://b/x: ") {
+			if _, err = io.ReadAll(r); !errors.Is(err, c.want) || !strings.HasPrefix(err.Error(), "s3://bkt/x: ") {
 				t.Errorf("found %v, expected %v", err, c.want)
 			}
 		})
@@ -175,8 +175,8 @@ func TestChangedWhileRead(t *testing.T) {
 		if gone {
 			f.Remove("x")
 		}
-		if _, err := io.ReadAll(r); !errors.Is(err, source.ErrChanged) {
-			t.Errorf("gone %v: found %v, expected source.ErrChanged", gone, err)
+		if _, err := io.ReadAll(r); !errors.Is(err, fault.Changed) {
+			t.Errorf("gone %v: found %v, expected fault.Changed", gone, err)
 		}
 	}
 }
@@ -254,16 +254,16 @@ func TestRandomReads(t *testing.T) {
 func TestOpenFails(t *testing.T) {
 	t.Parallel()
 	_, _, query := serve(t, nil)
-	if _, err := openAt(t, &Store{Options: quick}, "none", query); !errors.Is(err, fs.ErrNotExist) || err.Error() != "s3://b/none: not found" {
+	if _, err := openAt(t, &Store{Options: quick}, "none", query); !errors.Is(err, fs.ErrNotExist) || err.Error() != "s3://bkt/none: not found" {
 		t.Errorf("no such key: %v", err)
 	}
 	_, _, query = serve(t, once(proxy.Denied403, 1<<40, func(*http.Request) bool { return true }))
-	if _, err := openAt(t, &Store{Options: quick}, "x", query); !errors.Is(err, fs.ErrPermission) {
+	if _, err := openAt(t, &Store{Options: quick}, "x", query); !errors.Is(err, fault.Permission) {
 		t.Errorf("denied: %v", err)
 	}
 	_, _, query = serve(t, once(proxy.Stall, 1<<40, func(*http.Request) bool { return true }))
 	brief := Options{Attempts: 2, Pause: time.Millisecond, Stall: 100 * time.Millisecond}
-	if _, err := openAt(t, &Store{Options: brief}, "x", query); !errors.Is(err, ErrTransfer) || !strings.Contains(err.Error(), "no bytes for 100ms, after 2 attempts") {
+	if _, err := openAt(t, &Store{Options: brief}, "x", query); !errors.Is(err, fault.IO) || !strings.Contains(err.Error(), "no bytes for 100ms, after 2 attempts") {
 		t.Errorf("no answer: %v", err)
 	}
 }
@@ -282,7 +282,7 @@ func TestCloseEndsReads(t *testing.T) {
 	})
 	f.Put("x", noise(5<<20))
 	s := &Store{Options: patient}
-	name, err := s.Take("s3://b/x" + query)
+	name, err := s.ParseArg("s3://bkt/x" + query)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,11 +322,11 @@ func TestFolders(t *testing.T) {
 		f.Put(key, []byte(key))
 	}
 	s := &Store{Options: quick}
-	name, err := s.Take("s3://b/mnist/" + query)
-	if err != nil || name != "s3://b/mnist/" {
+	name, err := s.ParseArg("s3://bkt/mnist/" + query)
+	if err != nil || name != "s3://bkt/mnist/" {
 		t.Fatal(name, err)
 	}
-	for _, folder := range []string{name, "s3://b/mnist"} {
+	for _, folder := range []string{name, "s3://bkt/mnist"} {
 		entries, err := s.ReadDir(t.Context(), folder)
 		var names []string
 		for _, e := range entries {
@@ -343,10 +343,10 @@ func TestFolders(t *testing.T) {
 			t.Errorf("%s: %v, %v", folder, info, err)
 		}
 	}
-	if info, err := s.Stat(t.Context(), "s3://b/other"); err != nil || info.IsDir() || info.Size() != 5 || !info.Mode().IsRegular() {
+	if info, err := s.Stat(t.Context(), "s3://bkt/other"); err != nil || info.IsDir() || info.Size() != 5 || !info.Mode().IsRegular() {
 		t.Errorf("an object: %v, %v", info, err)
 	}
-	for _, none := range []string{"s3://b/none", "s3://b/none/"} {
+	for _, none := range []string{"s3://bkt/none", "s3://bkt/none/"} {
 		if _, err := s.Stat(t.Context(), none); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", none, err)
 		}

@@ -3,11 +3,12 @@ package object
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"path"
 	"sync"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // Sizes in bytes.
@@ -19,33 +20,49 @@ const (
 )
 
 const (
-	depth  = 4 // pieces in memory at most, the one that is read included
-	blocks = 8 // that random reads keep
+	maxPieces = 4 // of a sequential run in memory, the one that is read included
+	maxBlocks = 8 // that random reads keep
 )
 
 // A Reader is an open object: Read and Seek are for one goroutine, ReadAt for any number. Close waits for all requests.
 type Reader struct {
-	bucket  bucket
+	bucket  *bucket
 	address address
 	version identity
-	options Options
 	ctx     context.Context // of the opener: it ends all requests
 	cancel  context.CancelFunc
 
-	begin cached // the first headSize bytes
-	run   *run   // the last sequential read, or nil
-	next  int64  // offset of the next Read
-	limit int64  // nothing from here on is fetched in advance
+	next  int64 // offset of the next Read
+	limit int64 // nothing from here on is fetched in advance
 
-	mu   sync.Mutex // of the pointer run, its queue, and kept
-	kept []*cached  // blocks of random reads, the last used at the end
+	mu     sync.Mutex // of what follows
+	wait   sync.WaitGroup
+	blocks []*piece // of random reads, and the beginning; the last used at the end
+
+	// A run is one sequential read, with pieces on their way in advance. It begins with one short
+	// piece, and grows as the pieces turn out to be wanted: who only looks at the beginning of a
+	// compressed file costs little.
+	run   []*piece // in order; the first is being read
+	stop  context.CancelFunc
+	on    context.Context // of the run: stop ends it
+	ahead int64           // offset of the next byte to ask for
+	end   int64           // where the run ends
+	size  int             // of the next piece
+	depth int             // pieces at a time
+	spare []byte          // the buffer of the last piece that was read
 }
 
-func newReader(ctx context.Context, b bucket, a address, version identity, o Options) *Reader {
+// A piece is a stretch of the object on its way.
+type piece struct {
+	first int64 // offset
+	data  []byte
+	done  chan struct{} // closed when the data or err is there
+	err   error
+}
+
+func newReader(ctx context.Context, b *bucket, a address, version identity) *Reader {
 	inner, cancel := context.WithCancel(ctx)
-	r := &Reader{bucket: b, address: a, version: version, options: o, ctx: inner, cancel: cancel, limit: version.size}
-	r.begin = cached{first: 0, size: int(min(headSize, version.size))}
-	return r
+	return &Reader{bucket: b, address: a, version: version, ctx: inner, cancel: cancel, stop: func() {}, limit: version.size}
 }
 
 // Size is the number of bytes of the object.
@@ -64,38 +81,20 @@ func (r *Reader) Limit(end int64) { r.limit = max(0, min(end, r.version.size)) }
 
 // Read reads on where the last Read ended.
 func (r *Reader) Read(p []byte) (n int, err error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, r.closed()
-	}
 	switch {
+	case r.ctx.Err() != nil:
+		return 0, r.closed()
 	case len(p) == 0:
 		return 0, nil
 	case r.next >= r.version.size:
 		return 0, io.EOF
-	case r.next < int64(r.begin.size):
-		n, err = r.begin.readAt(r, p, r.next)
-	default:
-		var first *piece
-		if first, err = r.piece(len(p)); err == nil {
-			n, err = r.run.read(first, p)
-		}
+	}
+	from, err := r.sequential(len(p))
+	if err == nil {
+		n, err = from.read(r.ctx, p, r.next)
 	}
 	r.next += int64(n)
 	return n, errorAt(r.address, err)
-}
-
-// piece is the one that holds the next byte, of the run in progress or of a new one if the offset was set elsewhere.
-func (r *Reader) piece(n int) (*piece, error) {
-	r.mu.Lock() // Close may come at any time, and waits for all that were begun
-	defer r.mu.Unlock()
-	if r.ctx.Err() != nil {
-		return nil, r.closed()
-	}
-	if r.run == nil || r.run.next != r.next {
-		r.stopRun()
-		r.run = newRun(r, r.next, max(r.limit, r.next))
-	}
-	return r.run.first(n), nil
 }
 
 // Seek sets the offset of the next Read. What was fetched in advance is dropped if it is elsewhere.
@@ -107,7 +106,7 @@ func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 		offset += r.version.size
 	}
 	if offset < 0 {
-		return r.next, &Error{URL: r.address.String(), Reason: fmt.Sprintf("seek to %d", offset), Err: fs.ErrInvalid}
+		return r.next, fault.New(fault.Internal, "seek to %d", offset).Because(fs.ErrInvalid).In(r.address.String())
 	}
 	r.next = offset
 	return offset, nil
@@ -115,27 +114,23 @@ func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 
 // ReadAt reads at an offset. Short reads go through blocks that are kept, long ones do not.
 func (r *Reader) ReadAt(p []byte, offset int64) (n int, err error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, r.closed()
-	}
 	if offset < 0 {
-		return 0, &Error{URL: r.address.String(), Reason: fmt.Sprintf("read at %d", offset), Err: fs.ErrInvalid}
+		return 0, fault.New(fault.Internal, "read at %d", offset).Because(fs.ErrInvalid).In(r.address.String())
 	}
 	want := int(max(0, min(int64(len(p)), r.version.size-offset)))
 	for n < want && err == nil {
-		at := offset + int64(n)
-		var more int
-		switch {
-		case at < int64(r.begin.size):
-			more, err = r.begin.readAt(r, p[n:want], at)
-		case want-n >= blockSize:
-			more = want - n
-			if err = r.fetch(r.ctx, p[n:want], at); err != nil {
-				more = 0
-			}
-		default:
-			more, err = r.block(at).readAt(r, p[n:want], at)
+		if r.ctx.Err() != nil {
+			return n, r.closed()
 		}
+		at := offset + int64(n)
+		if at >= headSize && want-n >= blockSize {
+			if err = r.fetch(r.ctx, p[n:want], at); err == nil {
+				n = want
+			}
+			continue
+		}
+		var more int
+		more, err = r.block(at).read(r.ctx, p[n:want], at)
 		n += more
 	}
 	if err == nil && n < len(p) {
@@ -149,14 +144,9 @@ func (r *Reader) Close() error {
 	r.cancel()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stopRun()
+	r.wait.Wait()
+	r.stop()
 	return nil
-}
-
-func (r *Reader) stopRun() {
-	if r.run != nil {
-		r.run.stop()
-	}
 }
 
 // closed is the error of a read after Close, or once the opener's context ended.
@@ -164,48 +154,135 @@ func (r *Reader) closed() error {
 	if cause := context.Cause(r.ctx); !errors.Is(cause, context.Canceled) {
 		return cause
 	}
-	return &Error{URL: r.address.String(), Reason: "read after its end", Err: fs.ErrClosed}
+	return fault.New(fault.Internal, "read after its end").Because(fs.ErrClosed).In(r.address.String())
 }
 
-// block is the block that holds offset at: one that is kept, or a new one in place of the one that was used least recently.
-func (r *Reader) block(at int64) *cached {
-	first := at / blockSize * blockSize
+// start asks for a piece. The caller has the mutex: Close may come at any time, and waits for all that were begun.
+func (r *Reader) start(ctx context.Context, first int64, data []byte) *piece {
+	p := &piece{first: first, data: data, done: make(chan struct{})}
+	r.wait.Go(func() {
+		defer close(p.done)
+		p.err = r.fetch(ctx, p.data, p.first)
+	})
+	return p
+}
+
+// has reports whether the byte at an offset is in the piece.
+func (p *piece) has(at int64) bool { return at >= p.first && at < p.first+int64(len(p.data)) }
+
+// read copies what the piece has from an offset on, once it is there.
+func (p *piece) read(ctx context.Context, dst []byte, at int64) (int, error) {
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+		return 0, ended(ctx)
+	}
+	if p.err != nil {
+		return 0, p.err
+	}
+	return copy(dst, p.data[at-p.first:]), nil
+}
+
+// failed reports whether the piece was not to be had; then it is asked for again by the next reader.
+func (p *piece) failed() bool {
+	select {
+	case <-p.done:
+		return p.err != nil
+	default:
+		return false
+	}
+}
+
+// block is the block that holds offset at: one that is kept, or a new one in place of the one that was
+// used least recently.
+func (r *Reader) block(at int64) *piece {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i, b := range r.kept {
-		if b.first == first {
-			copy(r.kept[i:], r.kept[i+1:])
-			r.kept[len(r.kept)-1] = b
+	for i, b := range r.blocks {
+		if b.has(at) && !b.failed() {
+			copy(r.blocks[i:], r.blocks[i+1:])
+			r.blocks[len(r.blocks)-1] = b
 			return b
 		}
 	}
-	b := &cached{first: first, size: int(min(blockSize, r.version.size-first))}
-	if len(r.kept) == blocks {
-		r.kept = append(r.kept[:0], r.kept[1:]...)
+	first, size := at/blockSize*blockSize, int64(blockSize)
+	if at < headSize {
+		first, size = 0, headSize
 	}
-	r.kept = append(r.kept, b)
+	b := r.start(r.ctx, first, make([]byte, min(size, r.version.size-first)))
+	if len(r.blocks) == maxBlocks {
+		r.blocks = append(r.blocks[:0], r.blocks[1:]...)
+	}
+	r.blocks = append(r.blocks, b)
 	return b
 }
 
-// A cached is a part of the object that is fetched when it is first read; a fetch that failed is tried again by the next reader.
-type cached struct {
-	first int64 // offset
-	size  int
-
-	mu   sync.Mutex
-	data []byte
+// sequential is the piece that holds the next byte, of the run in progress or of a new one if the
+// offset was set elsewhere. n is how many bytes the caller wants, who may go beyond the limit.
+func (r *Reader) sequential(n int) (*piece, error) {
+	if r.next < headSize {
+		return r.block(r.next), nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ctx.Err() != nil {
+		return nil, r.closed()
+	}
+	if len(r.run) > 0 && r.run[0].first+int64(len(r.run[0].data)) == r.next {
+		r.spare, r.run = r.run[0].data, r.run[1:]
+		r.depth = min(r.depth+1, maxPieces)
+	}
+	if len(r.run) > 0 && !r.run[0].has(r.next) || len(r.run) == 0 && r.ahead != r.next {
+		r.stop()
+		for _, p := range r.run {
+			<-p.done // so that no more are in memory
+		}
+		r.on, r.stop = context.WithCancel(r.ctx)
+		r.run, r.ahead, r.end, r.size, r.depth = nil, r.next, max(r.limit, r.next), firstRun, 1
+	}
+	if r.next >= r.end {
+		r.end = min(r.next+int64(n), r.version.size)
+	}
+	for len(r.run) < r.depth && r.ahead < r.end {
+		n := int(min(int64(r.size), r.end-r.ahead))
+		if cap(r.spare) < n {
+			r.spare = make([]byte, n, r.size)
+		}
+		r.run = append(r.run, r.start(r.on, r.ahead, r.spare[:n]))
+		r.spare = nil
+		r.ahead += int64(n)
+		r.size = min(2*r.size, pieceSize)
+	}
+	return r.run[0], nil
 }
 
-// readAt copies what the part has from offset on, which is inside it.
-func (c *cached) readAt(r *Reader, p []byte, offset int64) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.data == nil {
-		data := make([]byte, c.size)
-		if err := r.fetch(r.ctx, data, c.first); err != nil {
-			return 0, err
+// fetch fills p with the object's bytes from offset on. What one request has brought is kept by the
+// next, and the count of attempts begins anew whenever some bytes came.
+func (r *Reader) fetch(ctx context.Context, p []byte, offset int64) error {
+	got := 0
+	for n := 1; got < len(p); n++ {
+		more, err := r.bucket.read(ctx, r.address.key, r.version, offset+int64(got), p[got:])
+		got += more
+		if got == len(p) {
+			return nil
 		}
-		c.data = data
+		if more > 0 {
+			n = 1
+		}
+		switch {
+		case err == nil:
+			err = again("found %d bytes at offset %d, expected %d", more, offset+int64(got-more), len(p)-got+more)
+		case errors.Is(err, fault.NotFound): // it was there
+			err = failed(fault.Changed, "it is gone")
+		case errors.Is(err, fault.Exists): // the condition that it is the same version was not met
+			err = failed(fault.Changed, "")
+		}
+		if !passing(err) || n >= r.bucket.Attempts {
+			return given(err, n)
+		}
+		if err := r.bucket.pause(ctx, n); err != nil {
+			return err
+		}
 	}
-	return copy(p, c.data[offset-c.first:]), nil
+	return nil
 }

@@ -1,12 +1,14 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"time"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // Options say how patient a store is. The zero value is right for the networks of clouds.
@@ -18,65 +20,38 @@ type Options struct {
 	part int // bytes of the first parts; 0: partSize
 }
 
-// longestPause bounds the pauses between attempts.
-const longestPause = 10 * time.Second
+// maxPause bounds the pauses between attempts.
+const maxPause = 10 * time.Second
 
 // withDefaults fills in what is zero.
 func (o Options) withDefaults() Options {
-	if o.Attempts == 0 {
-		o.Attempts = 8
-	}
-	if o.Pause == 0 {
-		o.Pause = 100 * time.Millisecond
-	}
-	if o.Stall == 0 {
-		o.Stall = 30 * time.Second
-	}
-	if o.part == 0 {
-		o.part = partSize
-	}
-	return o
+	return Options{cmp.Or(o.Attempts, 8), cmp.Or(o.Pause, 100*time.Millisecond), cmp.Or(o.Stall, 30*time.Second), cmp.Or(o.part, partSize)}
 }
 
 // retry runs f until it succeeds, fails for good, or has failed as often as it may.
 func (o Options) retry(ctx context.Context, f func() error) error {
-	for n := 1; ; n++ {
-		err := f()
-		if err == nil || !passing(err) || n >= o.Attempts {
-			return given(err, n)
-		}
-		if err := o.pause(ctx, n); err != nil {
-			return err
-		}
-	}
+	return o.settle(ctx, f, func(error) (bool, error) { return false, nil })
 }
 
-// A standing is what is found under a key, compared with what was to be put there.
-type standing int
+// retried is retry for a request that finds something.
+func retried[T any](ctx context.Context, o Options, f func() (T, error)) (found T, err error) {
+	err = o.retry(ctx, func() (err error) {
+		found, err = f()
+		return err
+	})
+	return found, err
+}
 
-const (
-	absent standing = iota // nothing is there
-	same                   // the very object
-	other                  // another one
-)
-
-// settle is retry for a request that makes an object seen. An attempt may have succeeded although it seemed to fail, or somebody else's before it if doubt says
-// so: then look tells what is there, and the very object is success.
-func (o Options) settle(ctx context.Context, doubt bool, f func() error, look func() (standing, error)) error {
+// settle is retry for a request that makes an object visible. An attempt may have succeeded although
+// it seemed to fail: done looks for that after each failure.
+func (o Options) settle(ctx context.Context, f func() error, done func(error) (bool, error)) error {
 	for n := 1; ; n++ {
 		err := f()
 		if err == nil {
 			return nil
 		}
-		doubt = doubt || passing(err)
-		if doubt {
-			found, lookErr := look()
-			if lookErr != nil {
-				return lookErr
-			}
-			if found == same {
-				return nil
-			}
+		if is, lookErr := done(err); is || lookErr != nil {
+			return lookErr
 		}
 		if !passing(err) || n >= o.Attempts {
 			return given(err, n)
@@ -87,24 +62,24 @@ func (o Options) settle(ctx context.Context, doubt bool, f func() error, look fu
 	}
 }
 
-// passing tells whether an error may be gone at the next attempt.
-func passing(err error) bool {
-	var f *failure
-	return errors.As(err, &f) && f.again
-}
+// passing reports whether an error may be gone at the next attempt.
+func passing(err error) bool { return errors.Is(err, errAgain) }
 
 // given is err after n attempts in vain.
 func given(err error, n int) error {
-	var f *failure
-	if n > 1 && errors.As(err, &f) && f.again {
-		return &failure{kind: f.kind, text: fmt.Sprintf("%s, after %d attempts", f.text, n), again: true, hint: f.hint}
+	var e *fault.Error
+	if n > 1 && passing(err) && errors.As(err, &e) {
+		tired := *e
+		tired.Msg = fmt.Sprintf("%s, after %d attempts", e.Msg, n)
+		return &tired
 	}
 	return err
 }
 
-// pause waits before attempt n+1: between a half and the whole of a time that doubles, so that many processes do not come back at once.
+// pause waits before attempt n+1: between a half and the whole of a time that doubles, so that many
+// processes do not come back at once.
 func (o Options) pause(ctx context.Context, n int) error {
-	d := min(o.Pause<<min(n-1, 20), longestPause)
+	d := min(o.Pause<<min(n-1, 20), maxPause)
 	timer := time.NewTimer(d/2 + rand.N(d/2+1))
 	defer timer.Stop()
 	select {
@@ -148,25 +123,14 @@ func (w *watch) stop() {
 }
 
 // cut is err, or the error of a request that the watch ended or the caller gave up.
-func cut(parent, ctx context.Context, stall time.Duration, err error) error {
+func (w *watch) cut(parent, ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case parent.Err() != nil:
 		return ended(parent)
 	case errors.Is(context.Cause(ctx), errStalled):
-		return &failure{kind: ErrTransfer, text: fmt.Sprintf("no bytes for %v", stall), again: true}
+		return again("no bytes for %v", w.stall)
 	}
 	return err
-}
-
-// watchedBody is what is sent, so that sending counts as movement.
-type watchedBody struct {
-	io.ReadSeeker
-	watch *watch
-}
-
-func (b watchedBody) Read(p []byte) (int, error) {
-	b.watch.alive()
-	return b.ReadSeeker.Read(p)
 }

@@ -3,198 +3,294 @@
 package object
 
 import (
+	"bytes"
 	"context"
-	"crypto/x509"
-	"errors"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
-	"net"
+	"hash/crc32"
+	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
-	"regexp"
-	"strconv"
+	"path"
 	"strings"
-	"sync"
+	"sync/atomic"
+	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/smithy-go"
-	"github.com/aws/smithy-go/logging"
-	"gocloud.dev/blob"
-	"gocloud.dev/blob/s3blob"
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
 
-	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/fault"
 )
 
-// An s3Bucket reads as all others do, and writes by itself: the Go CDK cannot send an object without making it seen.
-type s3Bucket struct {
-	kit
-	client    *s3.Client
-	name      string
-	checksums bool // the storage may be asked to check them
+// manyStalls is how many times longer than others the requests may take that put an object together
+// or list many.
+const manyStalls = 10
+
+// An s3Client is a bucket of S3, or of a server like it.
+type s3Client struct {
+	current   atomic.Pointer[regional]
+	name      string // of the bucket
+	patience  Options
+	endpoint  *url.URL
+	follow    bool // the region may be another, as the server says
+	lookup    minio.BucketLookupType
+	checksums bool // the storage is asked to compare them
+	validate  bool // and to say them
+	keys      *credentials.Credentials
+	transport http.RoundTripper
 }
 
-// defaultRegion is for servers that have none.
-const defaultRegion = "us-east-1"
+// secure reports whether nobody can change requests on their way.
+func (s *s3Client) secure() bool { return s.endpoint.Scheme == "https" }
 
-// openS3 opens a bucket of S3, or of a server like it.
-func openS3(ctx context.Context, name string, q url.Values) (bucket, error) {
-	endpoint, pathStyle := q.Get("endpoint"), q.Get("use_path_style")
-	inPath, err := strconv.ParseBool(pathStyle)
-	if pathStyle != "" && err != nil {
-		return nil, &failure{kind: ErrURL, text: "the parameter use_path_style is neither true nor false"}
-	}
-	if u, err := url.Parse(endpoint); endpoint != "" && (err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https") {
-		return nil, &failure{kind: ErrURL, text: "the parameter endpoint is no URL such as https://storage.example.org"}
-	}
-	cfg, err := s3Config(ctx, q)
-	if err != nil {
-		return nil, &failure{kind: ErrURL, text: "its parameters, or the configuration of this machine, cannot be used: " + scrub(err.Error())}
-	}
-	if cfg.Region == "" {
-		cfg.Region = defaultRegion
-	}
-	cfg.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
-	if cfg.Credentials != nil && q.Get("anonymous") != "true" {
-		if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
-			return nil, &failure{kind: ErrDenied, text: "no credentials found"}
-		}
-	}
-	client := s3.NewFromConfig(cfg, func(o *s3.Options) {
-		o.UsePathStyle = inPath
-		o.DisableLogOutputChecksumValidationSkipped = true
-		if endpoint != "" {
-			o.BaseEndpoint = aws.String(endpoint)
-		}
-	})
-	b, err := s3blob.OpenBucket(ctx, client, name, &s3blob.Options{RequestChecksumCalculation: cfg.RequestChecksumCalculation})
-	if err != nil {
-		return nil, s3Failure(err)
-	}
-	checksums := cfg.RequestChecksumCalculation != aws.RequestChecksumCalculationWhenRequired
-	return &s3Bucket{kit{bucket: b, demand: demandETag, check: checkRange, failure: s3Failure}, client, name, checksums}, nil
+// A regional is a client for a region.
+type regional struct {
+	*minio.Core
+	region string
 }
 
-// checksumModes are the values of the parameters about checksums. Both types of the SDK number them
-// alike.
-var checksumModes = map[string]aws.RequestChecksumCalculation{"": aws.RequestChecksumCalculationUnset,
-	"when_supported": aws.RequestChecksumCalculationWhenSupported, "when_required": aws.RequestChecksumCalculationWhenRequired}
-
-// s3Config is the configuration of this machine, with what the parameters say. It must have its
-// logger from the start: else the SDK writes to standard error while it looks for credentials.
-func s3Config(ctx context.Context, q url.Values) (aws.Config, error) {
-	request, known := checksumModes[strings.ToLower(q.Get("request_checksum_calculation"))]
-	response, alsoKnown := checksumModes[strings.ToLower(q.Get("response_checksum_validation"))]
-	if !known || !alsoKnown {
-		return aws.Config{}, errors.New("checksums are when_supported or when_required")
-	}
-	options := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{}), config.WithRegion(q.Get("region")), config.WithSharedConfigProfile(q.Get("profile")),
-		config.WithRequestChecksumCalculation(request), config.WithResponseChecksumValidation(aws.ResponseChecksumValidation(response))}
-	anonymous, err := strconv.ParseBool(q.Get("anonymous"))
-	if q.Has("anonymous") && err != nil {
-		return aws.Config{}, errors.New("anonymous is true or false")
-	}
-	if anonymous {
-		options = append(options, config.WithCredentialsProvider(aws.AnonymousCredentials{}))
-	}
-	return config.LoadDefaultConfig(ctx, options...)
+// An exchange is a request of minio-go as it went, which is all that errors are made of.
+type exchange struct {
+	*watch
+	region string      // where it went
+	header http.Header // of the answer
+	status int
+	answer struct{ Code, Message, Region string } // of one that is an error
+	err    error                                  // in place of an answer
 }
 
-// demandETag makes a request that is refused if the object is another.
-func demandETag(version identity, as func(any) bool) {
-	var in *s3.GetObjectInput
-	if as(&in) && version.etag != "" {
-		in.IfMatch = aws.String(version.etag)
-	}
-}
+type exchangeKey struct{}
 
-// checkRange compares what the answer says of itself with what was asked for: not every server knows conditions and ranges.
-func checkRange(version identity, offset, n int64, r *blob.Reader) error {
-	var out s3.GetObjectOutput
-	if !r.As(&out) {
-		return nil
-	}
-	if found := aws.ToString(out.ETag); found != version.etag || r.Size() != version.size {
-		return &failure{kind: source.ErrChanged}
-	}
-	whole := offset == 0 && n == version.size && out.ContentRange == nil
-	if want := fmt.Sprintf("bytes %d-%d/", offset, offset+n-1); !whole && !strings.HasPrefix(aws.ToString(out.ContentRange), want) {
-		return &failure{kind: ErrTransfer, text: "the server did not send the range that was asked for", again: true}
+// do makes a request: f uses the context and leaves an error that is looked into.
+func (s *s3Client) do(parent context.Context, stalls int, f func(context.Context, *minio.Core, *exchange) error) error {
+	ctx, w := watched(parent, time.Duration(stalls)*s.patience.Stall)
+	defer w.stop()
+	c := s.current.Load()
+	x := &exchange{watch: w, region: c.region}
+	if err := f(context.WithValue(ctx, exchangeKey{}, x), c.Core, x); err != nil {
+		return w.cut(parent, ctx, s.meaning(x, err))
 	}
 	return nil
 }
 
-// plainCode matches what an error code of S3 is made of; what is not may be anything.
-var plainCode = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9.]{1,64}$`) })
-
-// s3Failure is what an error of S3 means. The code and the status are quoted, as both are words of the protocol, and what the server says about a request that it
-// finds wrong as far as that shows no secret.
-func s3Failure(err error) error {
-	var known *failure
-	if errors.As(err, &known) {
-		return known
-	}
-	var api smithy.APIError
-	var response *awshttp.ResponseError
-	code, status := "", 0
-	if errors.As(err, &api) && plainCode().MatchString(api.ErrorCode()) {
-		code = api.ErrorCode()
-	}
-	if errors.As(err, &response) {
-		status = response.HTTPStatusCode()
-	}
-	text := code
-	if status > 0 {
-		text = strings.TrimSpace(fmt.Sprintf("%s (status %d)", code, status))
-	}
-	switch {
-	case api == nil && status < http.StatusBadRequest: // there was no answer, or half of one
-		return unanswered(err)
-	case code == "NoSuchBucket":
-		return &failure{kind: ErrNotFound, text: "there is no such bucket"}
-	case code == "NoSuchUpload", code == "InvalidPart": // not the object
-		return &failure{kind: ErrNoUpload, text: code}
-	case status == http.StatusPreconditionFailed || code == "PreconditionFailed":
-		return &failure{kind: ErrExists}
-	case status == http.StatusMovedPermanently || status == http.StatusTemporaryRedirect:
-		return &failure{kind: ErrTransfer, text: "the bucket is in another region", hint: "name the region: ?region=eu-central-1, or AWS_REGION"}
-	case fleeting(code, status):
-		return &failure{kind: ErrTransfer, text: text, again: true}
-	case status == http.StatusNotFound || code == "NoSuchKey" || code == "NotFound":
-		return &failure{kind: ErrNotFound}
-	case status == http.StatusForbidden || status == http.StatusUnauthorized:
-		return &failure{kind: ErrDenied, text: text}
-	case status == http.StatusRequestedRangeNotSatisfiable:
-		return &failure{kind: source.ErrChanged}
-	}
-	if api != nil {
-		text = strings.TrimSuffix(text+": "+scrub(api.ErrorMessage()), ": ")
-	}
-	return &failure{kind: ErrTransfer, text: text, hint: "check the server's ?endpoint= and what it supports"}
+func (s *s3Client) head(ctx context.Context, key string) (found identity, err error) {
+	err = s.do(ctx, 1, func(ctx context.Context, c *minio.Core, x *exchange) error {
+		info, err := c.StatObject(ctx, s.name, key, minio.StatObjectOptions{Checksum: s.checksums && s.validate})
+		if err == nil && info.Size < 0 {
+			err = failed(fault.IO, "found an object without a length")
+		}
+		found = identity{size: info.Size, modTime: info.LastModified, etag: x.header.Get("ETag")}
+		if x.header.Get("X-Amz-Checksum-Type") != "COMPOSITE" && s.checksums {
+			found.crc32 = x.header.Get("X-Amz-Checksum-Crc32")
+		}
+		return err
+	})
+	return found, err
 }
 
-// fleeting tells whether an answer may be another one the next time: errors of the server, too many requests, another request for the same key at the same
-// time, and bytes that were lost or damaged on their way.
-func fleeting(code string, status int) bool {
-	switch code {
-	case "SlowDown", "RequestTimeout", "RequestTimeTooSkewed", "InternalError", "ServiceUnavailable", "BadDigest", "IncompleteBody", "XAmzContentSHA256Mismatch",
-		"XAmzContentChecksumMismatch", "OperationAborted", "ConditionalRequestConflict", "Throttling", "ThrottlingException", "RequestLimitExceeded":
-		return true
+func (s *s3Client) read(ctx context.Context, key string, version identity, offset int64, p []byte) (got int, err error) {
+	last := offset + int64(len(p)) - 1
+	var o minio.GetObjectOptions
+	if err := o.SetRange(offset, last); err != nil {
+		return 0, err
 	}
-	return status >= http.StatusInternalServerError && status != http.StatusNotImplemented || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout
+	if version.etag != "" {
+		o.Set("If-Match", version.etag)
+	}
+	err = s.do(ctx, 1, func(ctx context.Context, c *minio.Core, x *exchange) error {
+		body, info, _, err := c.GetObject(ctx, s.name, key, o)
+		if err != nil {
+			return err
+		}
+		defer body.Close() // only read from
+		// Not every server knows conditions and ranges.
+		part, size := x.header.Get("Content-Range"), info.Size
+		if _, after, ok := strings.Cut(part, "/"); ok {
+			_, _ = fmt.Sscan(after, &size)
+		}
+		if x.header.Get("ETag") != version.etag || size != version.size {
+			return failed(fault.Changed, "")
+		}
+		whole := offset == 0 && last+1 == version.size && part == ""
+		if want := fmt.Sprintf("bytes %d-%d/", offset, last); !whole && !strings.HasPrefix(part, want) {
+			return again("the server did not send the range that was asked for")
+		}
+		for got < len(p) && err == nil {
+			var n int
+			n, err = body.Read(p[got:])
+			got += n
+			x.alive()
+		}
+		if err == io.EOF {
+			return nil
+		}
+		return err
+	})
+	return got, err
 }
 
-// unanswered is the failure of a request that got no answer. A name or a certificate that is wrong will be so the next time.
-func unanswered(err error) error {
-	var name *net.DNSError
-	var authority x509.UnknownAuthorityError
-	var host x509.HostnameError
-	switch {
-	case errors.As(err, &name) && name.IsNotFound:
-		return &failure{kind: ErrTransfer, text: reason(err), hint: "check the bucket's name, ?endpoint= and ?use_path_style=true"}
-	case errors.As(err, &authority), errors.As(err, &host):
-		return &failure{kind: ErrTransfer, text: "the server's certificate is not trusted"}
+func (s *s3Client) list(ctx context.Context, prefix string, one bool) (infos []fs.FileInfo, err error) {
+	o := minio.ListObjectsOptions{Prefix: prefix, FetchOwner: new(bool)}
+	if one {
+		o.MaxKeys = 1
 	}
-	return &failure{kind: ErrTransfer, text: "no answer: " + reason(err), again: true}
+	err = s.do(ctx, manyStalls, func(ctx context.Context, c *minio.Core, _ *exchange) error {
+		for o := range c.ListObjectsIter(ctx, s.name, o) {
+			if o.Err != nil {
+				return o.Err
+			}
+			i := info{name: path.Base(o.Key), size: o.Size, modTime: o.LastModified, folder: strings.HasSuffix(o.Key, "/")}
+			if o.Key == prefix { // some programs make an empty object for a folder
+				i = info{}
+			}
+			if infos = append(infos, i); one {
+				break
+			}
+		}
+		return ctx.Err() // at which the list just ends
+	})
+	return infos, err
+}
+
+func (s *s3Client) hasBucket(ctx context.Context) error {
+	return s.do(ctx, 1, func(ctx context.Context, c *minio.Core, _ *exchange) error {
+		_, err := c.BucketExists(ctx, s.name)
+		return err
+	})
+}
+
+// options are those of requests that make an object visible, with the checksum of the whole.
+func (s *s3Client) options(replace bool, headers map[string]string) minio.PutObjectOptions {
+	o := minio.PutObjectOptions{UserMetadata: headers, DisableContentSha256: true} // or it would be sent in small signed pieces
+	if !replace {
+		o.SetMatchETagExcept("*")
+	}
+	return o
+}
+
+// body is what is sent, so that sending counts as movement, and its SHA-256 to be signed, where nothing
+// else keeps others from changing it on its way.
+func (s *s3Client) body(x *exchange, data []byte) (body io.Reader, sha256Hex string) {
+	if !s.secure() {
+		sum := sha256.Sum256(data)
+		sha256Hex = hex.EncodeToString(sum[:])
+	}
+	return watchedBody{bytes.NewReader(data), x.watch}, sha256Hex
+}
+
+type watchedBody struct {
+	io.ReadSeeker
+	watch *watch
+}
+
+func (b watchedBody) Read(p []byte) (int, error) {
+	b.watch.alive()
+	return b.ReadSeeker.Read(p)
+}
+
+const crcHeader = "X-Amz-Checksum-Crc32"
+
+func (s *s3Client) put(ctx context.Context, key string, data []byte, crc string, replace bool) error {
+	headers := map[string]string{}
+	if s.checksums {
+		headers[crcHeader] = crc
+	}
+	return s.do(ctx, manyStalls, func(ctx context.Context, c *minio.Core, x *exchange) error {
+		body, sum := s.body(x, data)
+		_, err := c.PutObject(ctx, s.name, key, body, int64(len(data)), "", sum, s.options(replace, headers))
+		return err
+	})
+}
+
+func (s *s3Client) remove(ctx context.Context, key string) error {
+	return s.do(ctx, 1, func(ctx context.Context, c *minio.Core, _ *exchange) error {
+		return c.RemoveObject(ctx, s.name, key, minio.RemoveObjectOptions{})
+	})
+}
+
+func (s *s3Client) begin(ctx context.Context, key string) (id string, err error) {
+	headers := map[string]string{}
+	if s.checksums {
+		headers["X-Amz-Checksum-Algorithm"], headers["X-Amz-Checksum-Type"] = "CRC32", "FULL_OBJECT"
+	}
+	err = s.do(ctx, 1, func(ctx context.Context, c *minio.Core, _ *exchange) (err error) {
+		id, err = c.NewMultipartUpload(ctx, s.name, key, s.options(true, headers))
+		return err
+	})
+	return id, err
+}
+
+func (s *s3Client) send(ctx context.Context, key, id string, number int, data []byte) (part Part, err error) {
+	header := http.Header{}
+	if s.checksums {
+		header.Set(crcHeader, checksum(crc32.ChecksumIEEE(data)))
+	}
+	err = s.do(ctx, 1, func(ctx context.Context, c *minio.Core, x *exchange) error {
+		body, sum := s.body(x, data)
+		_, err := c.PutObjectPart(ctx, s.name, key, id, number, body, int64(len(data)),
+			minio.PutObjectPartOptions{Sha256Hex: sum, CustomHeader: header, DisableContentSha256: true})
+		part = Part{ETag: x.header.Get("ETag"), CRC32: x.header.Get(crcHeader), Bytes: int64(len(data))}
+		return err
+	})
+	return part, err
+}
+
+// finish asks the storage to compare the checksum of the whole if it did so with the parts.
+func (s *s3Client) finish(ctx context.Context, key string, u PendingUpload, replace bool) error {
+	headers := map[string]string{}
+	if u.Parts[0].CRC32 != "" {
+		headers["X-Amz-Checksum-Type"], headers[crcHeader] = "FULL_OBJECT", u.CRC32
+	}
+	parts := make([]minio.CompletePart, len(u.Parts))
+	for i, p := range u.Parts {
+		parts[i] = minio.CompletePart{PartNumber: i + 1, ETag: p.ETag, ChecksumCRC32: p.CRC32}
+	}
+	return s.do(ctx, manyStalls, func(ctx context.Context, c *minio.Core, _ *exchange) error {
+		_, err := c.CompleteMultipartUpload(ctx, s.name, key, u.Upload, parts, s.options(replace, headers))
+		return err
+	})
+}
+
+func (s *s3Client) abort(ctx context.Context, key, id string) error {
+	return s.do(ctx, 1, func(ctx context.Context, c *minio.Core, _ *exchange) error {
+		return c.AbortMultipartUpload(ctx, s.name, key, id)
+	})
+}
+
+func (s *s3Client) parts(ctx context.Context, key, id string) (parts []Part, err error) {
+	err = s.do(ctx, manyStalls, func(ctx context.Context, c *minio.Core, _ *exchange) error {
+		for after := 0; ; {
+			page, err := c.ListObjectParts(ctx, s.name, key, id, after, 0)
+			for _, p := range page.ObjectParts {
+				parts = append(parts, Part{ETag: p.ETag, Bytes: p.Size, number: p.PartNumber})
+			}
+			if err != nil || !page.IsTruncated {
+				return err
+			}
+			if page.NextPartNumberMarker <= after {
+				return endless()
+			}
+			after = page.NextPartNumberMarker
+		}
+	})
+	return parts, err
+}
+
+func (s *s3Client) uploads(ctx context.Context, prefix string, after mark) (uploads []mark, next mark, err error) {
+	err = s.do(ctx, 1, func(ctx context.Context, c *minio.Core, _ *exchange) error {
+		page, err := c.ListMultipartUploads(ctx, s.name, prefix, after.key, after.id, "", 0)
+		for _, u := range page.Uploads {
+			uploads = append(uploads, mark{u.Key, u.UploadID})
+		}
+		if page.IsTruncated {
+			next = mark{page.NextKeyMarker, page.NextUploadIDMarker}
+			if next == (mark{}) && len(uploads) > 0 { // some say it by the last upload alone
+				next = uploads[len(uploads)-1]
+			}
+		}
+		return err
+	})
+	return uploads, next, err
 }

@@ -8,63 +8,51 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"gocloud.dev/blob/memblob"
-
-	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/test/object/proxy"
 )
 
-// smallStores are a store of each kind, with the root of a bucket or folder.
-func smallStores(t *testing.T) map[string]*Store {
-	t.Helper()
-	_, _, query := serve(t, nil)
-	s3, _ := another(t, query, quick)
-	memory := &Store{Options: quick, buckets: map[string]bucket{"gs://b/": &kit{bucket: memblob.OpenBucket(nil)}}}
-	return map[string]*Store{"s3://b/": s3, "gs://b/": memory, "file://" + filepath.ToSlash(t.TempDir()) + "/": {Options: quick}}
-}
-
 func TestSmallObjects(t *testing.T) {
 	t.Parallel()
-	for root, s := range smallStores(t) {
-		name := root + "a/x"
-		for _, data := range [][]byte{nil, []byte("x"), noise(headSize + 1)} {
-			if err := s.Put(t.Context(), name, data, true); err != nil {
-				t.Fatal(err)
-			}
-			if got, err := s.Get(t.Context(), name, int64(len(data))); err != nil || !bytes.Equal(got, data) {
-				t.Errorf("%s: found %d bytes, %v, expected %d", name, len(got), err, len(data))
-			}
+	_, _, query := serve(t, nil)
+	s, _ := another(t, query, quick)
+	const name = "s3://bkt/a/x"
+	for _, data := range [][]byte{nil, []byte("x"), noise(headSize + 1)} {
+		if err := s.Put(t.Context(), name, data, true); err != nil {
+			t.Fatal(err)
 		}
-		if _, err := s.Get(t.Context(), name, headSize); !errors.Is(err, ErrLong) || !strings.HasSuffix(err.Error(), "found 65537 bytes, expected at most 65536") {
-			t.Errorf("%s: found %v, expected ErrLong", name, err)
+		if got, err := s.Get(t.Context(), name, int64(len(data))); err != nil || !bytes.Equal(got, data) {
+			t.Errorf("found %d bytes, %v, expected %d", len(got), err, len(data))
 		}
-		if err := s.Put(t.Context(), name, []byte("new"), false); !errors.Is(err, ErrExists) {
-			t.Errorf("%s: found %v, expected ErrExists", name, err)
+	}
+	if _, err := s.Get(t.Context(), name, headSize); !errors.Is(err, fault.Malformed) || !strings.HasSuffix(err.Error(), "found 65537 bytes, expected at most 65536") {
+		t.Errorf("found %v, expected that it is too long", err)
+	}
+	if err := s.Put(t.Context(), name, []byte("new"), false); !errors.Is(err, fault.Exists) {
+		t.Errorf("found %v, expected that it exists", err)
+	}
+	if entries, err := s.ReadDir(t.Context(), "s3://bkt/a"); err != nil || len(entries) != 1 || entries[0].Name() != "x" {
+		t.Errorf("found %v, %v", entries, err)
+	}
+	for range 2 {
+		if err := s.Remove(t.Context(), name); err != nil {
+			t.Error(err)
 		}
-		if entries, err := s.ReadDir(t.Context(), root+"a"); err != nil || len(entries) != 1 || entries[0].Name() != "x" {
-			t.Errorf("%s: found %v, %v", name, entries, err)
+		if _, err := s.Get(t.Context(), name, 1); !errors.Is(err, fault.NotFound) {
+			t.Errorf("removed: %v", err)
 		}
-		for range 2 {
-			if err := s.Remove(t.Context(), name); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-			if _, err := s.Get(t.Context(), name, 1); !isNotFound(err) {
-				t.Errorf("%s, removed: %v", name, err)
-			}
-		}
-		if err := s.Put(t.Context(), name, []byte("new"), false); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		for _, err := range []error{s.Put(t.Context(), root+"a/", nil, true), s.Remove(t.Context(), root+"a/")} {
-			if !errors.Is(err, ErrURL) {
-				t.Errorf("%sa/: found %v, expected ErrURL", root, err)
-			}
+	}
+	if err := s.Put(t.Context(), name, []byte("new"), false); err != nil {
+		t.Error(err)
+	}
+	for _, err := range []error{s.Put(t.Context(), "s3://bkt/a/", nil, true), s.Remove(t.Context(), "s3://bkt/a/")} {
+		if !errors.Is(err, fault.Usage) {
+			t.Errorf("found %v, expected a usage error", err)
 		}
 	}
 }
@@ -100,7 +88,7 @@ func TestSmallThroughFaults(t *testing.T) {
 					f, p, query := serve(t, once(fault, 2, match))
 					o := patience(fault)
 					if request == "put" && o.Stall < time.Minute {
-						o.Stall /= commitStalls
+						o.Stall /= manyStalls
 					}
 					s, object := another(t, query, o)
 					if overwrite {
@@ -138,8 +126,8 @@ func TestPutLostAndTaken(t *testing.T) {
 	f, _, query := serve(t, once(proxy.Error500, 1, func(r *http.Request) bool { return r.Method == http.MethodPut }))
 	f.Put("x", []byte("theirs"))
 	s, object := another(t, query, quick)
-	if err := s.Put(t.Context(), object, []byte("mine  "), false); !errors.Is(err, ErrExists) {
-		t.Errorf("found %v, expected ErrExists", err)
+	if err := s.Put(t.Context(), object, []byte("mine  "), false); !errors.Is(err, fault.Exists) {
+		t.Errorf("found %v, expected fault.Exists", err)
 	}
 	if got, _ := f.Get("x"); string(got) != "theirs" {
 		t.Errorf("found %q", got)
@@ -150,14 +138,14 @@ func TestPutWithoutBucket(t *testing.T) {
 	t.Parallel()
 	_, _, query := serve(t, nil)
 	s := &Store{Options: quick}
-	name, err := s.Take("s3://none/x" + query)
+	name, err := s.ParseArg("s3://none/x" + query)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Receipt{Upload: "id", Bytes: 1, CRC32: "AAAAAA==", Parts: []ReceiptPart{{ETag: "e", Bytes: 1}}}
+	r := PendingUpload{Upload: "id", Bytes: 1, CRC32: "AAAAAA==", Parts: []Part{{ETag: "e", Bytes: 1}}}
 	for _, err := range []error{s.Put(t.Context(), name, nil, false), s.Publish(t.Context(), name, r), s.Sweep(t.Context(), name, nil)} {
-		if !errors.Is(err, ErrNoBucket) || errors.Is(err, ErrNotFound) {
-			t.Errorf("found %v, expected ErrNoBucket", err)
+		if !errors.Is(err, fault.Refused) || errors.Is(err, fault.NotFound) {
+			t.Errorf("found %v, expected fault.Refused", err)
 		}
 	}
 }
@@ -184,35 +172,34 @@ func TestGetAReplacedObject(t *testing.T) {
 
 func TestOpenVersion(t *testing.T) {
 	t.Parallel()
-	for root, s := range smallStores(t) {
-		name := root + "x"
-		if err := s.Put(t.Context(), name, []byte("first"), false); err != nil {
-			t.Fatal(err)
+	_, _, query := serve(t, nil)
+	s, name := another(t, query, quick)
+	if err := s.Put(t.Context(), name, []byte("first"), false); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Open(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	etag := r.ETag()
+	_ = r.Close()
+	if r, err = s.OpenVersion(t.Context(), name, etag); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(r); err != nil || string(got) != "first" {
+		t.Errorf("found %q, %v", got, err)
+	}
+	_ = r.Close()
+	if err := s.Put(t.Context(), name, []byte("the second"), true); err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range []string{etag, ""} {
+		if r, err := s.OpenVersion(t.Context(), name, version); r != nil || !errors.Is(err, fault.Changed) || !strings.Contains(err.Error(), "expected") {
+			t.Errorf("found %v, expected that it changed", err)
 		}
-		r, err := s.Open(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		etag := r.ETag()
-		_ = r.Close()
-		if r, err = s.OpenVersion(t.Context(), name, etag); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := io.ReadAll(r); err != nil || string(got) != "first" {
-			t.Errorf("%s: found %q, %v", name, got, err)
-		}
-		_ = r.Close()
-		if err := s.Put(t.Context(), name, []byte("the second"), true); err != nil {
-			t.Fatal(err)
-		}
-		for _, version := range []string{etag, ""} {
-			if r, err := s.OpenVersion(t.Context(), name, version); r != nil || !errors.Is(err, source.ErrChanged) || !strings.Contains(err.Error(), "expected") {
-				t.Errorf("%s: found %v, expected ErrChanged", name, err)
-			}
-		}
-		if _, err := s.OpenVersion(t.Context(), root+"none", etag); !isNotFound(err) {
-			t.Errorf("%s: %v", name, err)
-		}
+	}
+	if _, err := s.OpenVersion(t.Context(), "s3://bkt/none", etag); !errors.Is(err, fault.NotFound) {
+		t.Error(err)
 	}
 }
 
@@ -221,10 +208,10 @@ func TestSmallObjectsInterrupted(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("interrupted")
 	for name, do := range map[string]func(ctx context.Context, s *Store) error{
-		"get":     func(ctx context.Context, s *Store) error { _, err := s.Get(ctx, "s3://b/x", 10); return err },
-		"put":     func(ctx context.Context, s *Store) error { return s.Put(ctx, "s3://b/x", []byte("new"), true) },
-		"remove":  func(ctx context.Context, s *Store) error { return s.Remove(ctx, "s3://b/x") },
-		"readdir": func(ctx context.Context, s *Store) error { _, err := s.ReadDir(ctx, "s3://b/"); return err },
+		"get":     func(ctx context.Context, s *Store) error { _, err := s.Get(ctx, "s3://bkt/x", 10); return err },
+		"put":     func(ctx context.Context, s *Store) error { return s.Put(ctx, "s3://bkt/x", []byte("new"), true) },
+		"remove":  func(ctx context.Context, s *Store) error { return s.Remove(ctx, "s3://bkt/x") },
+		"readdir": func(ctx context.Context, s *Store) error { _, err := s.ReadDir(ctx, "s3://bkt/"); return err },
 	} {
 		for at := 1; ; at++ {
 			ctx, cancel := context.WithCancelCause(t.Context())
@@ -246,7 +233,7 @@ func TestSmallObjectsInterrupted(t *testing.T) {
 				}
 				break
 			}
-			if !errors.Is(err, cause) || errors.Is(err, ErrTransfer) {
+			if !errors.Is(err, cause) || errors.Is(err, fault.IO) {
 				t.Errorf("%s, ended at request %d: found %v, expected %v", name, at, err, cause)
 			}
 		}

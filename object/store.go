@@ -1,8 +1,11 @@
 package object
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"maps"
@@ -12,39 +15,47 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // An identity is one version of an object, as it was found.
 type identity struct {
 	size    int64
-	etag    string // as the storage calls the version; may be empty
+	etag    string // as the storage calls the version, with its quotes; may be empty
+	crc32   string // of the whole object, as S3 writes it; empty if the storage does not say
 	modTime time.Time
 }
 
-// A bucket is what a driver does. Its errors are a *failure, or those of package context; it repeats nothing.
-type bucket interface {
-	// find looks an object up.
-	find(ctx context.Context, key string) (identity, error)
-	// read opens n bytes from offset on, of this version of the object; source.ErrChanged tells that there is another.
-	read(ctx context.Context, key string, version identity, offset, n int64) (io.ReadCloser, error)
-	// list is what lies below a prefix that is empty or ends with a slash: objects, and prefixes in place of what lies deeper; at most so many, if most > 0.
-	list(ctx context.Context, prefix string, most int) ([]fs.FileInfo, error)
-	// create begins an upload, which the context ends.
-	create(ctx context.Context, key string, overwrite bool, o Options) (upload, error)
-	// remove removes an object; ErrNotFound may tell that there is none.
-	remove(ctx context.Context, key string) error
+// A client makes one request each, watches that it does not stand still, and repeats nothing. Its
+// errors are a *fault.Error, or those of package context. It is no interface, behind which the linker
+// would keep 1.5 MB of methods of minio-go that nobody calls.
+type client struct {
+	head func(ctx context.Context, key string) (identity, error)
+	// read fills p with the bytes from offset on, of this version of the object; it returns how many
+	// came, also with an error. fault.Changed tells that there is another version.
+	read func(ctx context.Context, key string, version identity, offset int64, p []byte) (int, error)
+	// list is what lies below a prefix that is empty or ends with a slash: objects, and prefixes in
+	// place of what lies deeper. It makes as many requests as that takes, unless one entry is enough.
+	list      func(ctx context.Context, prefix string, one bool) ([]fs.FileInfo, error)
+	hasBucket func(ctx context.Context) error
+	put       func(ctx context.Context, key string, data []byte, crc string, replace bool) error
+	remove    func(ctx context.Context, key string) error
+
+	// These are for uploads in parts, which are numbered from 1. What is not there is ErrNoUpload.
+	begin   func(ctx context.Context, key string) (id string, err error)
+	send    func(ctx context.Context, key, id string, number int, data []byte) (Part, error)
+	finish  func(ctx context.Context, key string, u PendingUpload, replace bool) error
+	abort   func(ctx context.Context, key, id string) error
+	parts   func(ctx context.Context, key, id string) ([]Part, error) // all, in their order
+	uploads func(ctx context.Context, prefix string, after mark) (uploads []mark, next mark, err error)
 }
 
-// An upload is an object on its way; see Writer, whose methods these are.
-type upload interface {
-	io.Writer
-	complete() error
-	commit() error
-	discard()
+// A bucket is a client with patience.
+type bucket struct {
+	client
+	Options
 }
-
-// paramStall is the parameter of URLs that sets Options.Stall.
-const paramStall = "stall"
 
 // A Store gives access to the objects of a run. Its zero value is ready for use; it may be used from many goroutines.
 type Store struct {
@@ -52,23 +63,21 @@ type Store struct {
 
 	mu      sync.Mutex
 	asked   map[string]url.Values // parameters, by the root of the bucket
-	buckets map[string]bucket     // those that were opened
+	buckets map[string]*bucket    // those that were opened
 }
 
-// Take reads an argument that may be a URL, or have a name and an equals sign before one. It returns the argument without parameters, which the store keeps for the
-// bucket; other arguments are returned as they are. Two URLs of one bucket cannot have different parameters; one may have none.
-func (s *Store) Take(arg string) (string, error) {
+// ParseArg reads an argument that may be a URL, or have a name and an equals sign before one. It
+// returns the argument without parameters, which the store keeps for the bucket; other arguments are
+// returned as they are. Two URLs of one bucket cannot have different parameters; one may have none.
+func (s *Store) ParseArg(arg string) (string, error) {
 	begin := at(arg)
 	if begin < 0 {
 		return arg, nil
 	}
 	name, query, asks := strings.Cut(arg[begin:], "?")
 	a, err := parse(name)
-	if err != nil {
-		return "", err
-	}
-	if !asks {
-		return arg, nil
+	if err != nil || !asks {
+		return arg, err
 	}
 	values, err := parseQuery(a, query)
 	if err != nil {
@@ -76,102 +85,164 @@ func (s *Store) Take(arg string) (string, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before, ok := s.asked[a.root()]
-	if ok && !maps.EqualFunc(before, values, slices.Equal[[]string]) {
-		return "", &Error{URL: a.root(), Reason: "one bucket is given with different parameters", Err: ErrURL}
+	if before, ok := s.asked[a.root()]; ok && !maps.EqualFunc(before, values, slices.Equal[[]string]) {
+		return "", failed(fault.Usage, "one bucket is given with different parameters").In(a.root())
 	}
-	if s.asked == nil {
-		s.asked = map[string]url.Values{}
-	}
-	s.asked[a.root()] = values
+	s.ask(a, values)
 	return arg[:begin] + name, nil
 }
 
-// reach returns the bucket of the object called name, which is opened at the first use, and the patience that its URL asked for.
-func (s *Store) reach(ctx context.Context, name string) (bucket, address, Options, error) {
+// ask keeps the parameters of a bucket, which is opened anew if it was without any.
+func (s *Store) ask(a address, values url.Values) {
+	if s.asked == nil {
+		s.asked = map[string]url.Values{}
+	}
+	if _, ok := s.asked[a.root()]; !ok {
+		s.asked[a.root()] = values
+		delete(s.buckets, a.root())
+	}
+}
+
+// Parameters are what URLs asked for, as queries by the URL of their bucket: another process gives
+// them to Suppose. None of them is a secret. What is about a run, and not about where the bucket is,
+// is left out.
+func (s *Store) Parameters() map[string]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make(map[string]string, len(s.asked))
+	for root, values := range s.asked {
+		values = maps.Clone(values)
+		delete(values, paramStall) // it is about a run
+		if text := values.Encode(); text != "" {
+			all[root] = text
+		}
+	}
+	return all
+}
+
+// Suppose takes parameters for the buckets for which no URL asked for any; one that asked for some
+// has all that it needs.
+func (s *Store) Suppose(parameters map[string]string) error {
+	for root, query := range parameters {
+		a, err := parse(root)
+		if err != nil {
+			return err
+		}
+		values, err := parseQuery(a, query)
+		if err != nil {
+			return err
+		}
+		s.mu.Lock()
+		s.ask(a, values)
+		s.mu.Unlock()
+	}
+	return nil
+}
+
+// reach returns the bucket of the object called name, which is opened at the first use.
+func (s *Store) reach(ctx context.Context, name string) (*bucket, address, error) {
 	a, err := parse(name)
 	if err != nil {
-		return nil, a, Options{}, err
+		return nil, a, err
+	}
+	if a.scheme != "s3" {
+		return nil, a, failed(fault.Usage, "a file is no object").In(a.String())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	values := maps.Clone(s.asked[a.root()])
-	o := s.Options
+	if b, ok := s.buckets[a.root()]; ok {
+		return b, a, nil
+	}
+	values, o := s.asked[a.root()], s.Options.withDefaults()
 	if text := values.Get(paramStall); text != "" {
 		if o.Stall, err = time.ParseDuration(text); err != nil || o.Stall <= 0 {
-			return nil, a, o, &Error{URL: a.String(), Reason: "the parameter stall is no time such as 30s", Err: ErrURL}
+			return nil, a, failed(fault.Usage, "the parameter stall is no time such as 30s").In(a.String())
 		}
-		delete(values, paramStall)
 	}
-	o = o.withDefaults()
-	if b, ok := s.buckets[a.root()]; ok {
-		return b, a, o, nil
-	}
-	b, err := open(ctx, a, values)
+	c, err := connect(ctx, a.bucket, values, o)
 	if err != nil {
-		return nil, a, o, errorAt(a, err)
+		return nil, a, errorAt(a, err)
 	}
 	if s.buckets == nil {
-		s.buckets = map[string]bucket{}
+		s.buckets = map[string]*bucket{}
 	}
-	s.buckets[a.root()] = b
-	return b, a, o, nil
+	s.buckets[a.root()] = &bucket{c, o}
+	return s.buckets[a.root()], a, nil
+}
+
+// reachKey is reach for what must be a key.
+func (s *Store) reachKey(ctx context.Context, name string) (*bucket, address, error) {
+	b, a, err := s.reach(ctx, name)
+	if err == nil {
+		err = a.needsKey()
+	}
+	return b, a, err
 }
 
 // Open opens the object called name. The context ends all its requests.
 func (s *Store) Open(ctx context.Context, name string) (*Reader, error) {
-	b, a, o, err := s.reach(ctx, name)
+	b, a, err := s.reach(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	found, err := lookUp(ctx, b, a.key, o)
+	found, err := b.find(ctx, a.key)
 	if err != nil {
 		return nil, errorAt(a, err)
 	}
-	return newReader(ctx, b, a, found, o), nil
+	return newReader(ctx, b, a, found), nil
 }
 
-// lookUp is find with patience.
-func lookUp(ctx context.Context, b bucket, key string, o Options) (found identity, err error) {
-	err = o.retry(ctx, func() error {
-		inner, w := watched(ctx, o.Stall)
-		defer w.stop()
-		found, err = b.find(inner, key)
-		return cut(ctx, inner, o.Stall, err)
-	})
-	return found, err
+// OpenVersion is Open for the version that has this ETag, as Reader.ETag tells it; if there is
+// another, it is fault.Changed.
+func (s *Store) OpenVersion(ctx context.Context, name, etag string) (*Reader, error) {
+	r, err := s.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if found := r.ETag(); found != etag {
+		err := failed(fault.Changed, "found the version %s, expected %s", scrub(found), scrub(etag))
+		return nil, errors.Join(errorAt(r.address, err), r.Close())
+	}
+	return r, nil
+}
+
+// find is head with patience.
+func (b *bucket) find(ctx context.Context, key string) (identity, error) {
+	return retried(ctx, b.Options, func() (identity, error) { return b.head(ctx, key) })
+}
+
+// below is list with patience.
+func (b *bucket) below(ctx context.Context, prefix string, one bool) ([]fs.FileInfo, error) {
+	return retried(ctx, b.Options, func() ([]fs.FileInfo, error) { return b.list(ctx, prefix, one) })
 }
 
 // Stat tells what name is: an object, or a folder if there are keys below it.
 func (s *Store) Stat(ctx context.Context, name string) (fs.FileInfo, error) {
-	b, a, o, err := s.reach(ctx, name)
+	b, a, err := s.reach(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	if a.key != "" && !strings.HasSuffix(a.key, "/") {
-		found, err := lookUp(ctx, b, a.key, o)
+	prefix, missing := a.key, error(failed(fault.NotFound, "no key begins so"))
+	if a.needsKey() == nil {
+		found, err := b.find(ctx, a.key)
 		if err == nil {
 			return info{name: path.Base(a.key), size: found.size, modTime: found.modTime}, nil
 		}
-		below, listErr := list(ctx, b, a.key+"/", 1, o)
-		if listErr != nil || len(below) == 0 {
-			return nil, errorAt(a, err)
-		}
-		return info{name: path.Base(a.key), folder: true}, nil
+		prefix, missing = a.key+"/", err
 	}
-	below, err := list(ctx, b, a.key, 1, o)
-	if err == nil && len(below) == 0 {
-		err = &failure{kind: ErrNotFound, text: "no key begins so"}
-	}
-	if err != nil {
+	below, err := b.below(ctx, prefix, true)
+	switch {
+	case err != nil && prefix == a.key:
 		return nil, errorAt(a, err)
+	case len(below) == 0:
+		return nil, errorAt(a, missing)
 	}
 	return info{name: path.Base("/" + a.key), folder: true}, nil
 }
 
 // ReadDir lists the objects and prefixes right below name, in the order of their names.
 func (s *Store) ReadDir(ctx context.Context, name string) ([]fs.DirEntry, error) {
-	b, a, o, err := s.reach(ctx, name)
+	b, a, err := s.reach(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -179,58 +250,83 @@ func (s *Store) ReadDir(ctx context.Context, name string) ([]fs.DirEntry, error)
 	if prefix != "" && !strings.HasSuffix(prefix, "/") {
 		prefix += "/"
 	}
-	infos, err := list(ctx, b, prefix, 0, o)
+	infos, err := b.below(ctx, prefix, false)
 	if err != nil {
 		return nil, errorAt(a, err)
 	}
-	entries := make([]fs.DirEntry, len(infos))
-	for i, info := range infos {
-		entries[i] = fs.FileInfoToDirEntry(info)
+	var entries []fs.DirEntry
+	for _, info := range infos {
+		if info.Name() != "" {
+			entries = append(entries, fs.FileInfoToDirEntry(info))
+		}
 	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	return entries, nil
 }
 
-// list is the driver's with patience.
-func list(ctx context.Context, b bucket, prefix string, most int, o Options) (infos []fs.FileInfo, err error) {
-	err = o.retry(ctx, func() error {
-		inner, w := watched(ctx, 10*o.Stall) // many pages
-		defer w.stop()
-		infos, err = b.list(inner, prefix, most)
-		return cut(ctx, inner, 10*o.Stall, err)
-	})
-	return infos, err
+// Put makes a small object of data, in one request. An object that is there is fault.Exists unless
+// overwrite is set, which is demanded of the storage rather than looked up before. If an answer was
+// lost and the object there has the same bytes, all is well: so bytes that shall tell which of two
+// processes was first must differ between them.
+func (s *Store) Put(ctx context.Context, name string, data []byte, overwrite bool) error {
+	b, a, err := s.reachKey(ctx, name)
+	if err != nil {
+		return err
+	}
+	w := &whole{bucket: b, key: a.key, replace: overwrite, data: data}
+	w.Bytes, w.CRC32 = int64(len(data)), checksum(crc32.ChecksumIEEE(data))
+	return errorAt(a, toWrite(w.appear(ctx, false)))
 }
 
-// Create begins an object called name. It is looked up first: unless overwrite is set, one that is there is ErrExists before any work. The context ends
-// the upload, but not Commit once it is called.
-func (s *Store) Create(ctx context.Context, name string, overwrite bool) (*Writer, error) {
-	b, a, o, err := s.reach(ctx, name)
+// Get is a small object, whole. One of more than limit bytes is fault.Malformed, and is not fetched.
+// One that is replaced between the look at it and the read is looked up again.
+func (s *Store) Get(ctx context.Context, name string, limit int64) ([]byte, error) {
+	b, a, err := s.reachKey(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.needsKey(); err != nil {
-		return nil, err
-	}
-	if !overwrite {
-		_, err := lookUp(ctx, b, a.key, o)
-		if err == nil {
-			return nil, &Error{URL: a.String(), Err: ErrExists}
+	for n := 1; ; n++ {
+		found, err := b.find(ctx, a.key)
+		if err != nil {
+			return nil, errorAt(a, err)
 		}
-		if !isNotFound(err) {
+		if found.size > limit {
+			return nil, errorAt(a, fault.New(fault.Malformed, "the object is too long: found %d bytes, expected at most %d", found.size, limit))
+		}
+		r := newReader(ctx, b, a, found)
+		data := make([]byte, found.size)
+		_, err = io.ReadFull(r, data)
+		if err = errors.Join(err, r.Close()); err == nil {
+			return data, nil
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if !errors.Is(err, fault.Changed) || n >= b.Attempts {
+			return nil, err
+		}
+		if err := b.pause(ctx, n); err != nil {
 			return nil, errorAt(a, err)
 		}
 	}
-	up, err := b.create(ctx, a.key, overwrite, o)
+}
+
+// Remove removes an object; none there is fine.
+func (s *Store) Remove(ctx context.Context, name string) error {
+	b, a, err := s.reachKey(ctx, name)
 	if err != nil {
-		return nil, errorAt(a, toWrite(err))
+		return err
 	}
-	return &Writer{address: a, upload: up}, nil
+	err = b.retry(ctx, func() error { return b.remove(ctx, a.key) })
+	if errors.Is(err, fault.NotFound) {
+		return nil
+	}
+	return errorAt(a, err)
 }
 
 // info is what is known of an object or a prefix.
 type info struct {
-	name    string
+	name    string // empty: the object that some programs make for a folder
 	size    int64
 	modTime time.Time
 	folder  bool

@@ -11,11 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/test/object/fake"
 	"github.com/idxport/idxport/test/object/proxy"
 )
 
-// create begins the object that the store knows as s3://b/x.
+// create begins the object that the store knows as s3://bkt/x.
 func create(t *testing.T, s *Store, query string, overwrite bool) *Writer {
 	t.Helper()
 	w, err := begin(t, s, query, overwrite)
@@ -27,7 +28,7 @@ func create(t *testing.T, s *Store, query string, overwrite bool) *Writer {
 
 func begin(t *testing.T, s *Store, query string, overwrite bool) (*Writer, error) {
 	t.Helper()
-	name, err := s.Take("s3://b/x" + query)
+	name, err := s.ParseArg("s3://bkt/x" + query)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,14 +127,14 @@ func TestExisting(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.Put("x", []byte("of another run, meanwhile"))
-			if err := w.Commit(); !errors.Is(err, ErrExists) || err.Error() != "s3://b/x: already exists" {
+			if err := w.Commit(); !errors.Is(err, fault.Exists) || err.Error() != "s3://bkt/x: already exists" {
 				t.Errorf("Commit: %v", err)
 			}
 			w.Discard()
 			if got, _ := f.Get("x"); string(got) != "of another run, meanwhile" || f.Left() != 0 {
 				t.Errorf("found %q and %d uploads", got, f.Left())
 			}
-			if _, err := begin(t, s, query, false); !errors.Is(err, ErrExists) {
+			if _, err := begin(t, s, query, false); !errors.Is(err, fault.Exists) {
 				t.Errorf("Create: %v", err)
 			}
 			w = create(t, s, query, true)
@@ -175,7 +176,7 @@ func TestWriteThroughFaults(t *testing.T) {
 						}
 						o := patience(fault)
 						if request == "last" && o.Stall < time.Minute {
-							o.Stall /= commitStalls
+							o.Stall /= manyStalls
 						}
 						data := noise(size)
 						w := create(t, &Store{Options: o}, query, overwrite)
@@ -199,20 +200,20 @@ func TestWriteThroughFaults(t *testing.T) {
 func TestWriteGivesUp(t *testing.T) {
 	t.Parallel()
 	for request, match := range faultsOf {
-		for _, fault := range []proxy.Fault{proxy.Error500, proxy.Reset, proxy.Denied403} {
-			f, p, query := serve(t, once(fault, 1<<40, match))
+		for _, broken := range []proxy.Fault{proxy.Error500, proxy.Reset, proxy.Denied403} {
+			f, p, query := serve(t, once(broken, 1<<40, match))
 			f.Put("x", []byte("old"))
 			w := create(t, &Store{Options: quick}, query, true)
 			err := errors.Join(write(w, noise(3*testPart+17)), w.Commit())
 			w.Discard()
-			if want := map[bool]error{true: ErrDenied, false: ErrTransfer}[fault == proxy.Denied403]; !errors.Is(err, want) {
-				t.Errorf("%s, %v: found %v, expected %v", request, fault, err, want)
+			if want := map[bool]error{true: fault.Permission, false: fault.IO}[broken == proxy.Denied403]; !errors.Is(err, want) {
+				t.Errorf("%s, %v: found %v, expected %v", request, broken, err, want)
 			}
 			if got, _ := f.Get("x"); string(got) != "old" || f.Left() != 0 {
-				t.Errorf("%s, %v: found %d bytes, %d uploads", request, fault, len(got), f.Left())
+				t.Errorf("%s, %v: found %d bytes, %d uploads", request, broken, len(got), f.Left())
 			}
-			if p.Done()[fault] == 0 {
-				t.Errorf("%s, %v: there was no fault: the test is broken", request, fault)
+			if p.Done()[broken] == 0 {
+				t.Errorf("%s, %v: there was no fault: the test is broken", request, broken)
 			}
 		}
 	}
@@ -222,13 +223,13 @@ func TestNoBucket(t *testing.T) {
 	t.Parallel()
 	_, _, query := serve(t, nil)
 	s := &Store{Options: quick}
-	name, err := s.Take("s3://none/x" + query)
+	name, err := s.ParseArg("s3://none/x" + query)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, overwrite := range []bool{false, true} {
-		if _, err := s.Create(t.Context(), name, overwrite); !errors.Is(err, ErrNoBucket) || errors.Is(err, ErrNotFound) {
-			t.Errorf("found %v, expected ErrNoBucket", err)
+		if _, err := s.Create(t.Context(), name, overwrite); !errors.Is(err, fault.Refused) || errors.Is(err, fault.NotFound) {
+			t.Errorf("found %v, expected fault.Refused", err)
 		}
 	}
 }
@@ -267,7 +268,7 @@ func TestCancelledWhileSending(t *testing.T) {
 		return proxy.None
 	})
 	s := &Store{Options: Options{Attempts: 3, Pause: time.Millisecond, Stall: time.Minute, part: testPart}}
-	name, err := s.Take("s3://b/x" + query)
+	name, err := s.ParseArg("s3://bkt/x" + query)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,6 @@ type Classes struct {
 	Names  []string // of the classes, each once, in the order of their labels
 	column source.Column
 	places []int32 // index in Names by label, −1 where a label has no name
-	named  int     // number of labels that have a name
 }
 
 // NewClasses names the classes of column i of s, which must be a scalar integer column with class names.
@@ -51,7 +50,6 @@ func NewClasses(s *Schema, i int) *Classes {
 			k.places = append(k.places, -1)
 			continue
 		}
-		k.named++
 		place, known := met[name]
 		if !known {
 			place = int32(len(k.Names))
@@ -63,12 +61,12 @@ func NewClasses(s *Schema, i int) *Classes {
 	return k
 }
 
-// Check is the error, a *source.LabelError, for the first of data, labels from row first of the table on, that has no name.
+// Check is the error for the first of data, labels from row first of the table on, that has no name.
 func (k *Classes) Check(data []byte, first int64) error {
 	for i := range len(data) / k.column.DType.Size() {
 		label := source.Int(k.column.DType, data, i)
 		if label < 0 || label >= int64(len(k.places)) || k.places[label] < 0 {
-			return &source.LabelError{Column: k.column.Name, Row: first + int64(i), Label: label, Classes: k.named}
+			return source.Unnamed(k.column, first+int64(i), label)
 		}
 	}
 	return nil

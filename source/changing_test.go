@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/idxport/idxport/source/compressed"
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -21,9 +21,9 @@ func TestFileThatChangesWhileItIsRead(t *testing.T) {
 		size int64
 		want error
 	}{
-		"grows":   {int64(len(raw)) + 1, idx.ErrTrailing},
-		"shrinks": {int64(len(raw)) - 1, idx.ErrTruncated},
-		"emptied": {0, idx.ErrTruncated},
+		"grows":   {int64(len(raw)) + 1, fault.Malformed},
+		"shrinks": {int64(len(raw)) - 1, fault.Truncated},
+		"emptied": {0, fault.Truncated},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -52,8 +52,8 @@ func TestFileThatIsRewritten(t *testing.T) {
 	if err := os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readAll(table, 3); !errors.Is(err, ErrChanged) {
-		t.Errorf("found %v, expected %v", err, ErrChanged)
+	if _, err := readAll(table, 3); !errors.Is(err, fault.Changed) {
+		t.Errorf("found %v, expected %v", err, fault.Changed)
 	}
 }
 
@@ -95,8 +95,8 @@ func TestSalvageOfCompressedFiles(t *testing.T) {
 			}
 		})
 	}
-	if _, err := readAll(open(t, write(t, "crc.gz", wrong), Options{}), 7); !errors.Is(err, compressed.ErrCorrupt) {
-		t.Errorf("a wrong checksum: found %v, expected ErrCorrupt", err)
+	if _, err := readAll(open(t, write(t, "crc.gz", wrong), Options{}), 7); !errors.Is(err, fault.Malformed) {
+		t.Errorf("a wrong checksum: found %v, expected malformed data", err)
 	}
 }
 
@@ -139,8 +139,8 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 				t.Errorf("%s: read after Close: found %v, expected fs.ErrClosed", name, err)
 			}
 		}
-		if _, err := OpenIDX(path, Options{Reshape: []int{3}}); !errors.Is(err, idx.ErrShape) {
-			t.Errorf("%s: found %v, expected ErrShape", name, err)
+		if _, err := OpenIDX(path, Options{Reshape: []int{3}}); !errors.Is(err, fault.Usage) {
+			t.Errorf("%s: found %v, expected wrong usage", name, err)
 		}
 	}
 	settled := false

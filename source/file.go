@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/compressed"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -26,31 +27,6 @@ type Options struct {
 	Salvage       bool     // take the whole records of a damaged file
 	Reshape       []int    // other dimensions over the same data, one may be −1; nil: those of the header
 	Files         Files    // where the file is; nil: Local
-}
-
-// A FileError says which file an error is about.
-type FileError struct {
-	Path string // as the user wrote it
-	Err  error
-}
-
-// Error is the message, without the hint.
-func (e *FileError) Error() string {
-	if e.Path == Stdin {
-		return "standard input: " + e.Err.Error()
-	}
-	return e.Path + ": " + e.Err.Error()
-}
-
-// Unwrap returns the cause.
-func (e *FileError) Unwrap() error { return e.Err }
-
-// ErrorIn puts path before err as a *FileError; an *fs.PathError about the same path does not say it twice.
-func ErrorIn(path string, err error) error {
-	if pe, ok := err.(*fs.PathError); ok && pe.Path == path { //nolint:errorlint // an error around it says more
-		err = pe.Err
-	}
-	return &FileError{Path: path, Err: err}
 }
 
 // An IDX is a table of one column: an IDX file, raw or compressed.
@@ -113,7 +89,7 @@ func openFile(f File, path string, o Options) (*IDX, error) {
 	if format == compressed.Zstd && !o.Salvage { // a salvage takes what comes before the damage, whatever a table says
 		table, err := compressed.FindSeekTable(f, info.Size())
 		if err != nil {
-			return nil, &FileError{path, err}
+			return nil, fault.In(path, err)
 		}
 		if table != nil {
 			return newSeekable(f, path, table, o)
@@ -133,7 +109,7 @@ func openFile(f File, path string, o Options) (*IDX, error) {
 func NewIDX(r io.Reader, name string, o Options) (*IDX, error) {
 	stream, err := compressed.NewReader(r)
 	if err != nil {
-		return nil, &FileError{name, err}
+		return nil, fault.In(name, err)
 	}
 	in := io.Reader(stream)
 	var damage *forgiving
@@ -154,7 +130,7 @@ func newIDX(r io.Reader, path string, inner idx.Options, o Options) (*IDX, error
 	inner.MaxRecordSize, inner.LittleEndian, inner.Salvage, inner.Reshape = o.MaxRecordSize, o.LittleEndian, o.Salvage, o.Reshape
 	reader, err := idx.NewReader(r, inner)
 	if err != nil {
-		return nil, &FileError{path, err}
+		return nil, fault.In(path, err)
 	}
 	h := reader.Header()
 	t := &IDX{path: path, reader: reader, rows: reader.Records(), last: reader.Records(),
@@ -267,15 +243,13 @@ func (t *IDX) Read(ctx context.Context, b *Raw) error {
 		}
 	}
 	if err != nil && err != io.EOF {
-		return &FileError{t.path, err}
+		return fault.In(t.path, err)
 	}
 	return err
 }
 
-// ErrChanged is the sentinel for a file that somebody wrote to while it was read: what was read may be of both versions.
-var ErrChanged = errors.New("the file changed while it was read")
-
-// unchanged compares the file's size and time with those it had when it was opened.
+// unchanged compares the file's size and time with those it had when it was opened. What was read of a file that somebody wrote to may be of both
+// versions.
 func (t *IDX) unchanged() error {
 	if t.opened == nil || !t.opened.Mode().IsRegular() {
 		return nil
@@ -285,7 +259,7 @@ func (t *IDX) unchanged() error {
 		return err
 	}
 	if now.Size() != t.opened.Size() || !now.ModTime().Equal(t.opened.ModTime()) {
-		return ErrChanged
+		return fault.Changed
 	}
 	return nil
 }
@@ -304,7 +278,7 @@ func (t *IDX) Decode(b *Raw) error {
 // Skip passes over n records: it seeks in a plain file and in one with a seek table.
 func (t *IDX) Skip(n int64) error {
 	if err := t.reader.Skip(n); err != nil {
-		return &FileError{t.path, err}
+		return fault.In(t.path, err)
 	}
 	t.next += n
 	return nil
@@ -333,7 +307,7 @@ type forgiving struct {
 
 func (f *forgiving) Read(p []byte) (int, error) {
 	n, err := f.r.Read(p)
-	if errors.Is(err, compressed.ErrCorrupt) || errors.Is(err, compressed.ErrTruncated) {
+	if errors.Is(err, fault.Malformed) || errors.Is(err, fault.Truncated) {
 		f.err, err = err, io.EOF
 	}
 	return n, err

@@ -7,36 +7,9 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/idxport/idxport/fault"
 )
-
-// ErrCounts is the sentinel for columns of different length.
-var ErrCounts = errors.New("the columns have different numbers of records")
-
-// ErrNames is the sentinel for columns that would have one name.
-var ErrNames = errors.New("two columns have one name")
-
-// A CountsError lists the lengths of columns that do not match.
-type CountsError struct {
-	Names []string // of the columns with their origin
-	Rows  []int64
-}
-
-// Error is the message, without the hint.
-func (e *CountsError) Error() string {
-	parts := make([]string, len(e.Names))
-	for i, n := range e.Names {
-		parts[i] = fmt.Sprintf("%s has %d", n, e.Rows[i])
-	}
-	return fmt.Sprintf("%v: %s", ErrCounts, strings.Join(parts, ", "))
-}
-
-// Unwrap returns ErrCounts.
-func (e *CountsError) Unwrap() error { return ErrCounts }
-
-// Hint says what usually happened.
-func (e *CountsError) Hint() string {
-	return "one of the files is truncated, or they belong to different splits; --salvage takes the rows that all have"
-}
 
 // joined is several tables side by side.
 type joined struct {
@@ -62,7 +35,7 @@ func Join(shortest bool, tables ...Table) (Table, error) {
 	for _, t := range tables {
 		for _, c := range t.Columns() {
 			if other, ok := seen[c.Name]; ok {
-				return nil, fmt.Errorf("%w: %q is in %s and in %s", ErrNames, c.Name, other, c.Origin)
+				return nil, fault.New(fault.Usage, "two columns have one name: %q is in %s and in %s", c.Name, other, c.Origin)
 			}
 			seen[c.Name] = c.Origin
 			j.columns = append(j.columns, c)
@@ -85,17 +58,17 @@ func Join(shortest bool, tables ...Table) (Table, error) {
 }
 
 // countsError is the error for parts that differ: at once, or in the batch b that showed it for parts that do not know their rows.
-func (j *joined) countsError(b *Raw) *CountsError {
-	e := &CountsError{}
+func (j *joined) countsError(b *Raw) error {
+	parts := make([]string, len(j.tables))
 	for i, t := range j.tables {
 		c, rows := t.Columns()[0], t.Rows()
 		if rows < 0 {
 			rows = j.next + int64(b.Part(i).Rows)
 		}
-		e.Names = append(e.Names, fmt.Sprintf("%s (%s)", c.Name, c.Origin))
-		e.Rows = append(e.Rows, rows)
+		parts[i] = fmt.Sprintf("%s (%s) has %d", c.Name, c.Origin, rows)
 	}
-	return e
+	return fault.New(fault.Malformed, "the columns have different numbers of records: %s", strings.Join(parts, ", ")).
+		WithHint("one of the files is truncated, or they belong to different splits; --salvage takes the rows that all have")
 }
 
 func (j *joined) Columns() []Column { return j.columns }

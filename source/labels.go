@@ -2,40 +2,64 @@ package source
 
 import (
 	"encoding/binary"
-	"errors"
-	"fmt"
+	"encoding/json"
+	"strconv"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
 
-// ErrLabel is the sentinel for a label that has no name.
-var ErrLabel = errors.New("a label has no name")
+// HubKey is the key of an Arrow or Parquet file's metadata in which Hugging Face's datasets keep the features of a table.
+const HubKey = "huggingface"
 
-// A LabelError says which label has no name.
-type LabelError struct {
-	Column  string
-	Row     int64
-	Label   int64
-	Classes int // number of named labels
+// NoName is the name that a label without a class has there, as every label must have one; further
+// labels have their number appended, as in N/A-2, as names must differ.
+const NoName = "N/A"
+
+// HubClasses are the names of classes that the metadata of a file has for columns, by column: empty
+// for labels without a class. What is not as expected is passed over: nothing depends on it.
+func HubClasses(metadata map[string]string) map[string][]string {
+	var found struct {
+		Info struct{ Features map[string]json.RawMessage }
+	}
+	classes := map[string][]string{}
+	if json.Unmarshal([]byte(metadata[HubKey]), &found) != nil {
+		return classes
+	}
+	for column, text := range found.Info.Features {
+		var feature struct {
+			Type  string `json:"_type"`
+			Names []string
+		}
+		if json.Unmarshal(text, &feature) != nil || feature.Type != "ClassLabel" || len(feature.Names) == 0 {
+			continue
+		}
+		for label, name := range feature.Names {
+			if name == NoName || name == NoName+"-"+strconv.Itoa(label) {
+				feature.Names[label] = ""
+			}
+		}
+		classes[column] = feature.Names
+	}
+	return classes
 }
 
-// Error is the message, without the hint.
-func (e *LabelError) Error() string {
-	return fmt.Sprintf("column %s, row %d: label %d has no name, of %d names that are known", e.Column, e.Row, e.Label, e.Classes)
-}
-
-// Unwrap returns ErrLabel.
-func (e *LabelError) Unwrap() error { return ErrLabel }
-
-// Hint says how to go on.
-func (e *LabelError) Hint() string {
-	return "give the right names with --classes FILE, the right data set with --dataset NAME, or none with --dataset none"
+// Unnamed is the error for a label in a row of the column c, which has names of classes, but none for it.
+func Unnamed(c Column, row, label int64) error {
+	named := 0
+	for _, name := range c.Classes {
+		if name != "" {
+			named++
+		}
+	}
+	return fault.New(fault.Malformed, "label %d has no name, of %d names that are known", label, named).InColumn(c.Name).InRow(row).
+		WithHint("give the right names with --classes FILE, the right data set with --dataset NAME, or none with --dataset none")
 }
 
 // labelled demands that every label of its columns with classes has a name.
 type labelled struct{ wrapped }
 
-// CheckLabels is t, but decoding fails with a *LabelError at a label that its column has no name for. Columns without classes, with
+// CheckLabels is t, but decoding fails at a label that its column has no name for. Columns without classes, with
 // floats or with more than one element are not looked at.
 func CheckLabels(t Table) Table {
 	for _, c := range t.Columns() {
@@ -59,20 +83,11 @@ func (l labelled) Decode(b *Raw) error {
 		for row := range b.Rows {
 			v := Int(c.DType, b.Columns[i], row)
 			if c.ClassName(v) == "" {
-				return &LabelError{Column: c.Name, Row: b.First + int64(row), Label: v, Classes: named(c.Classes)}
+				return Unnamed(c, b.First+int64(row), v)
 			}
 		}
 	}
 	return nil
-}
-
-func named(classes []string) (n int) {
-	for _, c := range classes {
-		if c != "" {
-			n++
-		}
-	}
-	return n
 }
 
 // Int is element i of data, little-endian elements of the integer type d.

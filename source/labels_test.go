@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -43,12 +45,12 @@ func TestCheckLabels(t *testing.T) {
 				t.Parallel()
 				table := CheckLabels(fromBytes(t, "labels", file(t, test.dtype, test.dims, test.values), Options{Name: "label", Classes: test.names}))
 				_, err := readAll(table, batch)
-				var e *LabelError
+				want := fmt.Sprintf("column label, row %d: label %d has no name", test.row, test.label)
 				switch {
 				case test.row < 0 && err != nil:
 					t.Errorf("found %v, expected none", err)
-				case test.row >= 0 && (!errors.Is(err, ErrLabel) || !errors.As(err, &e) || e.Row != test.row || e.Label != test.label || e.Column != "label"):
-					t.Errorf("found %v, expected label %d in row %d", err, test.label, test.row)
+				case test.row >= 0 && (!errors.Is(err, fault.Malformed) || !strings.HasPrefix(err.Error(), want)):
+					t.Errorf("found %v, expected %s", err, want)
 				}
 			})
 		}
@@ -68,8 +70,7 @@ func TestCheckLabelsNamesTheRowOfTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = readAll(CheckLabels(slice), 3)
-	var e *LabelError
-	if !errors.As(err, &e) || e.Error() != "column label, row 6: label 7 has no name, of 2 names that are known" || !strings.Contains(e.Hint(), "--classes") {
+	if err == nil || err.Error() != "column label, row 6: label 7 has no name, of 2 names that are known" || !strings.Contains(fault.HintOf(err), "--classes") {
 		t.Errorf("found %v", err)
 	}
 }
@@ -85,9 +86,31 @@ func TestCheckLabelsPassesErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = readAll(CheckLabels(joined), 1)
-	var e *LabelError
-	if !errors.As(err, &e) || e.Column != "inner" {
+	if err == nil || !strings.HasPrefix(err.Error(), "column inner, ") {
 		t.Errorf("found %v, expected the error of the inner table", err)
+	}
+}
+
+// TestHubClasses reads the names that Hugging Face's datasets keep, where every label must have one.
+func TestHubClasses(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		`{"names":["b","a"],"_type":"ClassLabel"}`:                   {"b", "a"},
+		`{"names":["N/A","a"],"_type":"ClassLabel","num_classes":2}`: {"", "a"},
+		`{"names":["a","N/A","N/A-2","N/A-2"],"_type":"ClassLabel"}`: {"a", "", "", "N/A-2"},
+		`{"names":["N/A-0","N/A"],"_type":"ClassLabel"}`:             {"", ""},
+		`{"names":[],"_type":"ClassLabel"}`:                          nil,
+		`{"names":[1],"_type":"ClassLabel"}`:                         nil,
+		`{"names":["a"],"_type":"Value"}`:                            nil,
+		`[]`:                                                         nil,
+	} {
+		found := HubClasses(map[string]string{HubKey: `{"info":{"features":{"label":` + text + `,"x":null}}}`})
+		if !slices.Equal(found["label"], want) || len(found) > 1 || want == nil && len(found) > 0 {
+			t.Errorf("%s: found %q, expected %q", text, found, want)
+		}
+	}
+	if found := HubClasses(map[string]string{HubKey: "[[[["}); len(found) > 0 {
+		t.Errorf("found %q in what is no JSON", found)
 	}
 }
 

@@ -3,26 +3,10 @@ package source
 import (
 	"context"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"slices"
+
+	"github.com/idxport/idxport/fault"
 )
-
-// ErrPartition is the sentinel for a value in the name of a folder that cannot be, or is not, that
-// of a column.
-var ErrPartition = errors.New("not the value of a column")
-
-// A PartitionError says what is wrong with a value in the name of a folder.
-type PartitionError struct{ Message, Advice string }
-
-// Error is the message, without the hint.
-func (e *PartitionError) Error() string { return e.Message }
-
-// Unwrap returns ErrPartition.
-func (e *PartitionError) Unwrap() error { return ErrPartition }
-
-// Hint is what the user can do.
-func (e *PartitionError) Hint() string { return e.Advice }
 
 // partition is a table with columns that have one value in all rows.
 type partition struct {
@@ -45,8 +29,8 @@ func WithPartition(t Table, path string, keys []Column, values []int64) (Table, 
 		if own < 0 {
 			p.columns = append(p.columns, key)
 		} else if c := p.columns[own]; !c.Scalar() || !c.Integer() {
-			return nil, ErrorIn(path, &PartitionError{fmt.Sprintf("found a column %s of %s and shape %v, expected integers as in the name of the folder", c.Name, c.DType, c.Shape),
-				"write the table again without the column, or name it differently"})
+			return nil, fault.New(fault.Malformed, "found %s and shape %v, expected integers as in the name of the folder", c.DType, c.Shape).In(path).InColumn(c.Name).
+				WithHint("write the table again without the column, or name it differently")
 		}
 	}
 	return p, nil
@@ -90,8 +74,9 @@ func (p *partition) compare(i int, b *Raw) error {
 	own := p.own[i]
 	for row := range b.Rows {
 		if v := Int(p.columns[own].DType, b.Columns[own], row); v != p.values[i] {
-			return ErrorIn(p.path, &PartitionError{fmt.Sprintf("row %d: found %s %d, expected %d as in the name of the folder", b.First+int64(row), p.keys[i].Name, v, p.values[i]),
-				"the file was moved, or its folder renamed: partition the table again"})
+			return fault.New(fault.Malformed, "found %d, expected %d as in the name of the folder", v, p.values[i]).
+				In(p.path).InColumn(p.keys[i].Name).InRow(b.First + int64(row)).
+				WithHint("the file was moved, or its folder renamed: partition the table again")
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -49,14 +50,14 @@ func TestOpenIDXOnAPipe(t *testing.T) {
 	}
 	t.Run("truncated", func(t *testing.T) {
 		t.Parallel()
-		if _, err := readAll(open(t, pipe(t, raw[:20]), Options{}), 2); !errors.Is(err, idx.ErrTruncated) {
-			t.Errorf("found %v, expected ErrTruncated", err)
+		if _, err := readAll(open(t, pipe(t, raw[:20]), Options{}), 2); !errors.Is(err, fault.Truncated) {
+			t.Errorf("found %v, expected a truncated file", err)
 		}
 	})
 	t.Run("trailing", func(t *testing.T) {
 		t.Parallel()
-		if _, err := readAll(open(t, pipe(t, append(raw[:len(raw):len(raw)], 7)), Options{}), 2); !errors.Is(err, idx.ErrTrailing) {
-			t.Errorf("found %v, expected ErrTrailing", err)
+		if _, err := readAll(open(t, pipe(t, append(raw[:len(raw):len(raw)], 7)), Options{}), 2); !errors.Is(err, fault.Malformed) {
+			t.Errorf("found %v, expected a malformed file", err)
 		}
 	})
 }

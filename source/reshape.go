@@ -10,9 +10,11 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Reshape returns t as an array of other dimensions over the same elements in C order; the first dimension is the number of rows, and one may be −1.
-// A table of several columns keeps its rows: the records of each tensor that has as many elements take the new shape, but those called "label". In a
-// table of one column, several rows may become one, of at most limit bytes. The error wraps idx.ErrShape.
+// Reshape returns t as an array of other dimensions over the same elements in C order; the first
+// dimension is the number of rows, and one may be −1. A table of several columns keeps its rows:
+// the records of each tensor that has as many elements take the new shape, but those called
+// "label". In a table of one column, several rows may become one, of at most limit bytes. The error
+// is an idx.ShapeError.
 func Reshape(t Table, dims []int, limit int64) (Table, error) {
 	columns := slices.Clone(t.Columns())
 	if len(columns) == 1 {
@@ -22,7 +24,7 @@ func Reshape(t Table, dims []int, limit int64) (Table, error) {
 		}
 		columns[0].Shape = shape
 		if size := int64(columns[0].RecordSize()); size > limit && each > 1 {
-			return nil, fmt.Errorf("%w: records of %s are too large, expected at most %d bytes", idx.ErrShape, idx.ShapeText(shape), limit)
+			return nil, idx.ShapeError("records of %s are too large, expected at most %d bytes", idx.ShapeText(shape), limit)
 		}
 		if each == 1 {
 			return WithColumns(t, columns), nil
@@ -41,7 +43,7 @@ func Reshape(t Table, dims []int, limit int64) (Table, error) {
 		}
 	}
 	if !fits {
-		return nil, fmt.Errorf("%w: no column has %d rows with records of as many elements, found %s", idx.ErrShape, t.Rows(), strings.Join(found, ", "))
+		return nil, idx.ShapeError("no column has %d rows with records of as many elements, found %s", t.Rows(), strings.Join(found, ", "))
 	}
 	return WithColumns(t, columns), nil
 }
@@ -55,7 +57,7 @@ func shapeOver(c Column, rows int64, dims []int) (shape []int, each int64, err e
 	}
 	if rows < 0 {
 		if dims[0] != -1 {
-			return nil, 0, fmt.Errorf("%w: the number of rows is not known in advance, so that the first dimension can only be -1", idx.ErrShape)
+			return nil, 0, idx.ShapeError("the number of rows is not known in advance, so that the first dimension can only be -1")
 		}
 		as.Dims, dims = []int64{0}, slices.Concat([]int{0}, dims[1:]) // of no records, any shape that is valid can be made
 	}
@@ -70,7 +72,7 @@ func shapeOver(c Column, rows int64, dims []int) (shape []int, each int64, err e
 	case in > 0 && out > 0 && out%in == 0:
 		return shape, int64(out / in), nil
 	}
-	return nil, 0, fmt.Errorf("%w: a record of %s has %d elements, which do not make whole records of %s", idx.ErrShape, c.Name, in, idx.ShapeText(shape))
+	return nil, 0, idx.ShapeError("a record of %s has %d elements, which do not make whole records of %s", c.Name, in, idx.ShapeText(shape))
 }
 
 // regrouped is a table of one column, each of whose records is several consecutive ones of another table.
@@ -102,7 +104,7 @@ func (r *regrouped) Read(ctx context.Context, b *Raw) error {
 	err := r.Table.Read(ctx, p)
 	b.First, b.Rows = p.First/r.each, int(int64(p.Rows)/r.each)
 	if rest := int64(p.Rows) % r.each; err == nil && rest != 0 {
-		return fmt.Errorf("%w: the %d elements after record %d do not make another of %s", idx.ErrShape,
+		return idx.ShapeError("the %d elements after record %d do not make another of %s",
 			rest*int64(r.Table.Columns()[0].Elements()), b.First+int64(b.Rows), idx.ShapeText(r.columns[0].Shape))
 	}
 	if err == io.EOF {

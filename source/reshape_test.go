@@ -3,8 +3,10 @@ package source
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -66,8 +68,8 @@ func TestReshapeRefuses(t *testing.T) {
 		if test.limit == 0 {
 			test.limit = 1 << 20
 		}
-		if _, err := Reshape(in, test.reshape, test.limit); !errors.Is(err, idx.ErrShape) {
-			t.Errorf("%s: found %v, expected ErrShape", name, err)
+		if _, err := Reshape(in, test.reshape, test.limit); err == nil || !strings.HasPrefix(err.Error(), "the shape does not fit: ") {
+			t.Errorf("%s: found %v, expected that it does not fit", name, err)
 		}
 	}
 }
@@ -80,8 +82,8 @@ func TestReshapeOfAnUnknownEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readAll(out, 3); !errors.Is(err, idx.ErrShape) {
-		t.Errorf("found %v, expected ErrShape", err)
+	if _, err := readAll(out, 3); !errors.Is(err, fault.Usage) {
+		t.Errorf("found %v, expected wrong usage", err)
 	}
 }
 
@@ -110,8 +112,8 @@ func TestReshapeBesideOthers(t *testing.T) {
 		}
 	}
 	for _, dims := range [][]int{{-1, 7}, {2, 12}, {24}} {
-		if _, err := Reshape(in, dims, 1<<20); !errors.Is(err, idx.ErrShape) {
-			t.Errorf("%v: found %v, expected ErrShape", dims, err)
+		if _, err := Reshape(in, dims, 1<<20); !errors.Is(err, fault.Usage) {
+			t.Errorf("%v: found %v, expected wrong usage", dims, err)
 		}
 	}
 }

@@ -2,13 +2,10 @@ package source
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
-)
 
-// ErrRange is the sentinel for rows that a table does not have.
-var ErrRange = errors.New("no such rows")
+	"github.com/idxport/idxport/fault"
+)
 
 // Skip passes over the next n rows of t: at once if t is a Seeker, else by reading them.
 func Skip(t Table, n int64) error {
@@ -47,11 +44,11 @@ type sliced struct {
 }
 
 // Slice is the rows first to last−1 of t; they keep their indices. What comes before is passed over, without reading where that is possible;
-// what comes after is not read and so not checked. The error wraps ErrRange if t is known to have fewer rows.
+// what comes after is not read and so not checked. It is an error, of the kind fault.Usage, if t has fewer rows.
 func Slice(t Table, first, last int64) (Table, error) {
 	rows := t.Rows()
 	if first < 0 || first > last || rows >= 0 && last > rows {
-		return nil, fmt.Errorf("%w: rows %d:%d of %d", ErrRange, first, last, rows)
+		return nil, fault.New(fault.Usage, "no such rows: rows %d:%d of %d", first, last, rows)
 	}
 	Limit(t, last)
 	return &sliced{wrapped: wrapped{t}, first: first, last: last, next: first}, nil
@@ -73,7 +70,7 @@ func SourceRows(t Table) int64 {
 // Skip moves the start on, so that what is left out is still passed over in one go.
 func (s *sliced) Skip(n int64) error {
 	if n < 0 || n > s.last-s.next {
-		return fmt.Errorf("%w: skip %d of %d", ErrRange, n, s.last-s.next)
+		return fault.New(fault.Usage, "no such rows: skip %d of %d", n, s.last-s.next)
 	}
 	if s.started {
 		if err := Skip(s.Table, n); err != nil {
@@ -88,7 +85,7 @@ func (s *sliced) Read(ctx context.Context, b *Raw) error {
 	if !s.started {
 		s.started = true
 		if err := Skip(s.Table, s.next); err == io.EOF {
-			return fmt.Errorf("%w: rows %d:%d, the table ends before row %d", ErrRange, s.first, s.last, s.next)
+			return fault.New(fault.Usage, "no such rows: rows %d:%d, the table ends before row %d", s.first, s.last, s.next)
 		} else if err != nil {
 			return err
 		}
@@ -105,7 +102,7 @@ func (s *sliced) Read(ctx context.Context, b *Raw) error {
 	err := s.Table.Read(ctx, b)
 	b.Cap = limit
 	if err == io.EOF {
-		return fmt.Errorf("%w: rows %d:%d, the table ends at row %d", ErrRange, s.first, s.last, s.next)
+		return fault.New(fault.Usage, "no such rows: rows %d:%d, the table ends at row %d", s.first, s.last, s.next)
 	}
 	s.next += int64(b.Rows)
 	return err

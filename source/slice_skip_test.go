@@ -3,6 +3,8 @@ package source
 import (
 	"errors"
 	"testing"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // TestSkipOfSlices passes over rows of a part of a table: before the first row was read, after it, and more than there are.
@@ -21,8 +23,8 @@ func TestSkipOfSlices(t *testing.T) {
 			}
 		}
 		for _, n := range []int64{-1, int64(8 - read)} {
-			if err := Skip(part, n); !errors.Is(err, ErrRange) {
-				t.Errorf("%d of %d rows: found %v, expected %v", n, 7-read, err, ErrRange)
+			if err := Skip(part, n); !errors.Is(err, fault.Usage) {
+				t.Errorf("%d of %d rows: found %v, expected %v", n, 7-read, err, fault.Usage)
 			}
 		}
 		if err := Skip(part, 3); err != nil {

@@ -1,15 +1,11 @@
 package source
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
-
-// ErrTransform is the sentinel for a transformation that a column's type or shape does not allow.
-var ErrTransform = errors.New("not possible")
 
 // transformed applies one function to one column of a table.
 type transformed struct {
@@ -34,7 +30,7 @@ func Transpose(t Table, column int) (Table, error) {
 	columns := slices.Clone(t.Columns())
 	c := &columns[column]
 	if len(c.Shape) < 2 {
-		return nil, fmt.Errorf("transpose: %w: column %s has records of %d dimensions, expected at least 2", ErrTransform, c.Name, len(c.Shape))
+		return nil, fault.New(fault.Usage, "transpose: not possible: column %s has records of %d dimensions, expected at least 2", c.Name, len(c.Shape))
 	}
 	n1, n2 := c.Shape[0], c.Shape[1]
 	c.Shape = slices.Clone(c.Shape)
@@ -76,7 +72,7 @@ func transposeRecord(dst, src []byte, n1, n2, cell int) {
 func Invert(t Table, column int) (Table, error) {
 	columns := t.Columns()
 	if c := columns[column]; c.DType != idx.Uint8 {
-		return nil, fmt.Errorf("invert: %w: column %s is %s, expected uint8", ErrTransform, c.Name, c.DType)
+		return nil, fault.New(fault.Usage, "invert: not possible: column %s is %s, expected uint8", c.Name, c.DType)
 	}
 	apply := func(b *Raw) {
 		for i, v := range b.Columns[column] {

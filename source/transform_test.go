@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -104,15 +105,15 @@ func TestTransformsRefuse(t *testing.T) {
 	t.Parallel()
 	for _, d := range idx.DTypes() {
 		in := column(t, "label", file(t, d, []int{2, 3}, bytesUpTo(6*d.Size())), false)
-		if _, err := Transpose(in, 0); !errors.Is(err, ErrTransform) || !strings.Contains(err.Error(), "column label has records of 1 dimensions") {
+		if _, err := Transpose(in, 0); !errors.Is(err, fault.Usage) || !strings.Contains(err.Error(), "column label has records of 1 dimensions") {
 			t.Errorf("transpose of %v vectors: found %v", d, err)
 		}
-		if _, err := Invert(in, 0); (d != idx.Uint8) != errors.Is(err, ErrTransform) {
+		if _, err := Invert(in, 0); (d != idx.Uint8) != errors.Is(err, fault.Usage) {
 			t.Errorf("invert of %v: found %v", d, err)
 		}
 	}
 	scalars := column(t, "label", file(t, idx.Uint8, []int{2}, []uint8{1, 2}), false)
-	if _, err := Transpose(scalars, 0); !errors.Is(err, ErrTransform) {
+	if _, err := Transpose(scalars, 0); !errors.Is(err, fault.Usage) {
 		t.Errorf("transpose of scalars: found %v", err)
 	}
 }
@@ -187,8 +188,8 @@ func TestTransformsPassErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readAll(out, 1); !errors.Is(err, ErrLabel) {
-		t.Errorf("decoding: found %v, expected ErrLabel", err)
+	if _, err := readAll(out, 1); !errors.Is(err, fault.Malformed) {
+		t.Errorf("decoding: found %v, expected a label without a name", err)
 	}
 }
 

@@ -42,7 +42,7 @@ func TestCompletion(t *testing.T) {
 		{"convert", "", "", true},
 		{"convert x", "--ro", "--rows-per-file --rows", false},
 		{"convert x", "-", "--help --split --dataset --classes --reshape --byte-order --dtype --shape --header --salvage --max-record-bytes --output -o --to --overwrite " +
-			"--rows-per-file --file-size --if-changed --verify --checksum --rows --plan --part --transpose --invert --compression --layout --csv-style " +
+			"--rows-per-file --file-size --if-changed --verify --checksum --rows --transpose --invert --plan --part --compression --layout --csv-style " +
 			"--class-folders --metadata-csv --class-column --label-column --channels --workers --progress --quiet -q --json --log-format", false},
 		{"convert -- x", "--ro", "", true},
 		{"convert -o --", "--ro", "--rows-per-file --rows", false}, // -- is the value of -o

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"reflect"
@@ -8,10 +9,6 @@ import (
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/object"
-	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/dataset"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // codeNames are the kinds of errors in the JSON report, by exit code.
@@ -28,33 +25,16 @@ func describeError(err error) *errorReport {
 		e.Code = "interrupted"
 	}
 	for f := range fault.All(err) {
-		if e.Path == "" {
-			e.Path = f.Path
-		}
+		e.Path = cmp.Or(e.Path, f.Path)
 		if e.Offset == nil && f.Offset >= 0 {
 			e.Offset = &f.Offset
 		}
 	}
-	var (
-		path      *fs.PathError
-		file      *source.FileError
-		data      *dataset.Error
-		content   *idx.Error
-		elsewhere *object.Error
-	)
+	var path *fs.PathError
 	switch {
 	case e.Path != "":
-	case errors.As(err, &data) && len(data.Paths) > 0:
-		e.Path = data.Paths[0]
-	case errors.As(err, &file):
-		e.Path = file.Path
 	case errors.As(err, &path):
 		e.Path = path.Path
-	case errors.As(err, &elsewhere):
-		e.Path = elsewhere.URL
-	}
-	if errors.As(err, &content) {
-		e.Offset = &content.Offset
 	}
 	return e
 }

@@ -58,14 +58,6 @@ func exitCode(err error) int {
 	case errors.Is(err, context.Canceled):
 		return exitCodes[fault.Canceled]
 	}
-	for e := range fault.All(err) {
-		if e.Kind != 0 {
-			return exitCodes[e.Kind]
-		}
-	}
-	if code := exitCodeOfSentinel(err); code != 0 {
-		return code
-	}
 	return exitCodes[fault.KindOf(err)]
 }
 

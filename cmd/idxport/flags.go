@@ -52,8 +52,13 @@ type flagSpec struct {
 	parse func(s *settings, text string) error
 }
 
-// flags is the table of all flags, in the order of the help.
+// flags is the table of all flags.
 func flags() []flagSpec {
+	return slices.Concat(inputFlags(), outputFlags(), planFlags(), formatFlags(), runFlags())
+}
+
+// inputFlags are about what is read.
+func inputFlags() []flagSpec {
 	choices := convert.Choices
 	return []flagSpec{
 		{name: "split", commands: reading + "plan", about: aboutInput, usage: "take only the split `NAME`, such as train or test; may be repeated",
@@ -76,7 +81,12 @@ func flags() []flagSpec {
 			to: func(s *settings) any { return &s.Salvage }},
 		{name: "max-record-bytes", commands: reading + "plan", about: aboutInput, preset: strconv.Itoa(convert.DefaultMaxRecordBytes), usage: "refuse records of more than `N` bytes; memory grows with it",
 			bounds: [2]int64{1, convert.MaxRecordBytes}, to: func(s *settings) any { return &s.MaxRecordBytes }},
+	}
+}
 
+// outputFlags are about what is written.
+func outputFlags() []flagSpec {
+	return []flagSpec{
 		{name: "output o", commands: "convert plan", about: aboutOutput, usage: "write to `OUT`; may be repeated",
 			to: func(s *settings) any { return &s.Outputs }},
 		{name: "output o", commands: "preview", about: aboutOutput, usage: "make a contact sheet: `SHEET` is a file.png, a folder, or - for standard output",
@@ -102,14 +112,20 @@ func flags() []flagSpec {
 			to: func(s *settings) any { return &s.Checksum }},
 		{name: "rows", commands: viewing, about: aboutOutput, usage: "take only the rows `A:B` of each split: from 0, B not included, negative from the end",
 			parse: func(s *settings, text string) (err error) { s.Rows = text; return convert.CheckRows(text) }},
-		{name: "plan", commands: "convert", about: aboutOutput, usage: "make one part of the plan in `FILE`, which says all the rest: see idxport plan",
-			to: func(s *settings) any { return &s.plan }},
-		{name: "part", commands: "convert", about: aboutOutput, usage: "which part: `N`, from 0, or env: what the scheduler of an array of jobs says in JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX or SLURM_ARRAY_TASK_ID",
-			to: func(s *settings) any { return &s.part }},
 		{name: "transpose", commands: viewing + "plan", about: aboutOutput, usage: "swap rows and columns of the images; =false leaves EMNIST as it is stored",
 			to: func(s *settings) any { return &s.Transpose }},
 		{name: "invert", commands: viewing + "plan", about: aboutOutput, usage: "turn every pixel x into 255−x",
 			to: func(s *settings) any { return &s.Invert }},
+	}
+}
+
+// planFlags are those of plans, and of previews.
+func planFlags() []flagSpec {
+	return []flagSpec{
+		{name: "plan", commands: "convert", about: aboutOutput, usage: "make one part of the plan in `FILE`, which says all the rest: see idxport plan",
+			to: func(s *settings) any { return &s.plan }},
+		{name: "part", commands: "convert", about: aboutOutput, usage: "which part: `N`, from 0, or env: what the scheduler of an array of jobs says in JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX or SLURM_ARRAY_TASK_ID",
+			to: func(s *settings) any { return &s.part }},
 		{name: "rows-per-part", commands: "plan", about: aboutOutput, usage: "how many rows a part has: `N`; about 256 MiB of the inputs if it is not given",
 			bounds: [2]int64{1, 0}, to: func(s *settings) any { return &s.rowsPerPart }},
 		{name: "plan", commands: "plan", about: aboutOutput, usage: "write the plan to `FILE`",
@@ -120,7 +136,13 @@ func flags() []flagSpec {
 			bounds: [2]int64{1, maxImages}, to: func(s *settings) any { return &s.images }},
 		{name: "scale", commands: "preview", about: aboutOutput, usage: "draw every pixel `N` times as wide and high; default: on a sheet, small images about 64 pixels large",
 			bounds: [2]int64{0, maxScale}, to: func(s *settings) any { return &s.scale }},
+	}
+}
 
+// formatFlags are about how formats are written.
+func formatFlags() []flagSpec {
+	choices := convert.Choices
+	return []flagSpec{
 		{name: "compression", commands: "convert plan", about: aboutFormat, usage: "compress with `[FORMAT=]CODEC[:LEVEL]`; without FORMAT this is for Parquet (default zstd) and Arrow (default none)",
 			to: func(s *settings) any { return &s.Compression }},
 		{name: "layout", commands: "convert plan", about: aboutFormat, usage: "represent tensors in Parquet and Arrow as `[FORMAT=]NAME`: list (default), nested, tensor, fixed-binary, binary, spark-image, huggingface or columns",
@@ -142,7 +164,12 @@ func flags() []flagSpec {
 			}},
 		{name: "channels", commands: "convert plan preview", about: aboutFormat, usage: "where the channels of colour images are (`WHERE`): last (default, H×W×3) or first (3×H×W); for PNG, tar, and the layouts huggingface and spark-image",
 			choices: choices("channels"), to: func(s *settings) any { return &s.Channels }},
+	}
+}
 
+// runFlags are those of all commands that report.
+func runFlags() []flagSpec {
+	return []flagSpec{
 		{name: "workers", commands: working, about: aboutRun, usage: "work with `N` goroutines; 0: as many as there are processors",
 			preset: "0", bounds: [2]int64{0, convert.MaxWorkers}, to: func(s *settings) any { return &s.Workers }},
 		{name: "progress", commands: working + "preview", about: aboutRun, preset: "auto", usage: "show progress: auto (on a terminal), always or never (`WHEN`)",
@@ -196,6 +223,9 @@ func (p *program) parse(c *cli.Command) (*settings, error) {
 		}
 	}
 	s.Inputs, s.Stdin, s.Stdout = c.Args().Slice(), p.stdin, p.stdout
+	if part := c.Name == "convert" && (s.plan != "" || c.IsSet("part")); len(s.Inputs) == 0 && !part && slices.Contains([]string{"convert", "plan", "inspect", "preview"}, c.Name) {
+		return nil, usagef("no input").WithHint("give a folder, files, or - for standard input: idxport %s ./mnist", c.Name)
+	}
 	return s, nil
 }
 

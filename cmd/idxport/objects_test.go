@@ -31,7 +31,7 @@ func storage(t *testing.T) (*fake.Server, func(key string) string) {
 		s.Put("fashion/"+e.Name(), read(t, filepath.Join(fashion, e.Name())))
 	}
 	return s, func(key string) string {
-		return "s3://b/" + key + "?anonymous=true&use_path_style=true&endpoint=" + url.QueryEscape(server.URL)
+		return "s3://bkt/" + key + "?anonymous=true&use_path_style=true&endpoint=" + url.QueryEscape(server.URL)
 	}
 }
 
@@ -76,7 +76,7 @@ func TestObjectsAreAsFiles(t *testing.T) {
 }
 
 // TestNoCredentials runs where the metadata server of a cloud knows no credentials: there is one
-// error, and nothing that the SDK writes by itself.
+// error, and nothing that the client of S3 writes by itself.
 func TestNoCredentials(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{}, 100)
@@ -86,10 +86,10 @@ func TestNoCredentials(t *testing.T) {
 	}))
 	defer metadata.Close()
 	dir := t.TempDir()
-	command := exec.Command("idxport", "convert", "s3://b/x.idx?endpoint="+url.QueryEscape(metadata.URL), "-o", filepath.Join(dir, "x.csv"))
+	command := exec.Command("idxport", "convert", "s3://bkt/x.idx?endpoint="+url.QueryEscape(metadata.URL), "-o", filepath.Join(dir, "x.csv"))
 	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "AWS_EC2_METADATA_SERVICE_ENDPOINT=" + metadata.URL}
 	said, err := command.CombinedOutput()
-	want := regexp.MustCompile(`^idxport: s3://b/x\.idx: access denied: no credentials found\nhint: [^\n]+\n$`)
+	want := regexp.MustCompile(`^idxport: s3://bkt/x\.idx: access denied: no credentials found\nhint: [^\n]+\n$`)
 	if command.ProcessState.ExitCode() != exitPermission || !want.Match(said) || len(asked) == 0 {
 		t.Errorf("found %v after %d requests for credentials, expected exit %d:\n%s", err, len(asked), exitPermission, said)
 	}
@@ -116,7 +116,7 @@ func TestObjectsAreWholeOrAbsent(t *testing.T) {
 		{"one output is taken", 73, []string{"convert", image, "-o", at("x.npy"), "-o", at("taken.csv")}},
 		{"a local output cannot be made", 73, []string{"convert", image, "-o", at("x.npy"), "-o", "no/such/x.npy"}},
 		{"no such input", 66, []string{"convert", at("none"), "-o", at("x.npy")}},
-		{"no such bucket", 73, []string{"convert", image, "-o", strings.Replace(at("x.npy"), "/b/", "/none/", 1)}},
+		{"no such bucket", 73, []string{"convert", image, "-o", strings.Replace(at("x.npy"), "/bkt/", "/none/", 1)}},
 		{"a folder of images", 64, []string{"convert", image, "-o", "png=" + at("x")}},
 		{"many files", 64, []string{"convert", image, "-o", at("x.parquet"), "--rows-per-file", "10"}},
 		{"the Hub's folder", 64, []string{"convert", fashion, "-o", at("x/"), "--layout", "huggingface"}},

@@ -89,8 +89,8 @@ func TestRunReadsOneVersion(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	code, said := runProgram("convert", "s3://b/"+key+"?anonymous=true&use_path_style=true&endpoint="+url.QueryEscape(server.URL), "-o", "csv=-")
-	if code != exitIO || !strings.Contains(said, "s3://b/"+key+": the file changed while it was read") {
+	code, said := runProgram("convert", "s3://bkt/"+key+"?anonymous=true&use_path_style=true&endpoint="+url.QueryEscape(server.URL), "-o", "csv=-")
+	if code != exitIO || !strings.Contains(said, "s3://bkt/"+key+": changed while it was read") {
 		t.Errorf("exit %d, expected %d: %s", code, exitIO, said)
 	}
 	if read.Load() == 0 {

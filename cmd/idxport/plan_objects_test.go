@@ -67,10 +67,10 @@ func TestPlanOfObjects(t *testing.T) {
 		return said
 	}
 	must("plan", at("plain/"), "--dataset", "fashion-mnist", "-o", at("out/"), "--to", "csv", "--rows-per-part", "400", "--plan", at("plan.json"))
-	if text, _ := s.Get("plan.json"); !bytes.Contains(text, []byte(`"path": "s3://b/out/train.csv"`)) || bytes.Contains(text, []byte(`xxh3`)) {
+	if text, _ := s.Get("plan.json"); !bytes.Contains(text, []byte(`"path": "s3://bkt/out/train.csv"`)) || bytes.Contains(text, []byte(`xxh3`)) {
 		t.Fatalf("the plan is %s", text)
 	}
-	plan := "s3://b/plan.json" + strings.TrimPrefix(at(""), "s3://b/")
+	plan := "s3://bkt/plan.json" + strings.TrimPrefix(at(""), "s3://bkt/")
 	if said := must("status", "--plan", plan); !strings.Contains(said, "0-2") {
 		t.Errorf("status: %s", said)
 	}

@@ -83,8 +83,8 @@ func TestClassesRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, label := range [][]byte{{1, 0}, {0xff, 0xff}} {
-		if _, err := k.Encode(t.Context(), schema.Batch{Rows: 1, Columns: [][]byte{label}}); !errors.Is(err, source.ErrLabel) {
-			t.Errorf("label % x: found %v, expected ErrLabel", label, err)
+		if _, err := k.Encode(t.Context(), schema.Batch{Rows: 1, Columns: [][]byte{label}}); !errors.Is(err, fault.Malformed) {
+			t.Errorf("label % x: found %v, expected a label without a name", label, err)
 		}
 	}
 	huge := &schema.Schema{Rows: 1, Columns: []source.Column{{Name: "label", DType: idx.Uint8, Classes: []string{strings.Repeat("a", pieceSize+1)}}}}

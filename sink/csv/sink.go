@@ -82,7 +82,7 @@ type piece struct {
 	buffer *[]byte
 }
 
-// Encode renders b as far as maxReady pieces go. The step writes them, and renders and writes what is left of b. The error is a *source.LabelError
+// Encode renders b as far as maxReady pieces go. The step writes them, and renders and writes what is left of b. The error is of the kind fault.Malformed
 // for a label whose class has no name where names are written.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
 	if k := s.layout.classes; k != nil {

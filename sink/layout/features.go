@@ -10,12 +10,6 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// featuresKey is the metadata in which Hugging Face's datasets look for the features of a table.
-const featuresKey = "huggingface"
-
-// unnamed is the name of a label that has no class: 0, where labels start at 1.
-const unnamed = "N/A"
-
 // A Feature is the type of a column as Hugging Face's datasets know it.
 type Feature struct {
 	Column string   `json:"-"`
@@ -52,7 +46,7 @@ func features(s *schema.Schema) []schema.Pair {
 		b.Write(value)
 	}
 	b.WriteString(`}}}`)
-	return []schema.Pair{{Key: featuresKey, Value: b.String()}}
+	return []schema.Pair{{Key: source.HubKey, Value: b.String()}}
 }
 
 func featureOf(c source.Column) Feature {
@@ -77,7 +71,7 @@ func uniqueNames(classes []string) []string {
 	taken := map[string]bool{}
 	names := make([]string, len(classes))
 	for label, class := range classes {
-		name := cmp.Or(class, unnamed)
+		name := cmp.Or(class, source.NoName)
 		for taken[name] || name != class && given[name] { // a name made here must not be another class's
 			name += "-" + strconv.Itoa(label)
 		}

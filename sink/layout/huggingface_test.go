@@ -124,6 +124,9 @@ func TestFeatures(t *testing.T) {
 	if !slices.Equal(described.Meta, want) || len(s.Meta) != 1 {
 		t.Errorf("found the metadata %v, expected %v", described.Meta, want)
 	}
+	if read := source.HubClasses(map[string]string{source.HubKey: want[1].Value}); !slices.Equal(read["label"], s.Columns[1].Classes) || len(read) != 1 {
+		t.Errorf("read back %q, expected %q", read, s.Columns[1].Classes)
+	}
 	for _, name := range []string{"list", "spark-image"} {
 		if other, _ := Get(name); len(other.Describe(s).Meta) != 1 {
 			t.Errorf("%s: found more metadata than the schema's", name)

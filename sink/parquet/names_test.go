@@ -8,6 +8,7 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -112,7 +113,7 @@ func TestLabelWithoutName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.Encode(t.Context(), schema.Batch{Rows: table.Rows, Columns: table.Data}); !errors.Is(err, source.ErrLabel) {
-		t.Errorf("found %v, expected ErrLabel", err)
+	if _, err := k.Encode(t.Context(), schema.Batch{Rows: table.Rows, Columns: table.Data}); !errors.Is(err, fault.Malformed) {
+		t.Errorf("found %v, expected a label without a name", err)
 	}
 }

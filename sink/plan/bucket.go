@@ -3,7 +3,6 @@ package plan
 import (
 	"context"
 	"errors"
-	"io/fs"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
@@ -33,8 +32,8 @@ func (b *bucket) tell(ctx context.Context, _, file string, text []byte) error {
 // taskFolder is the prefix that tasks are below, without a slash at its end.
 func (b *bucket) taskFolder() string { return source.Under(b.plan.staging(b.target), tasksFolder) }
 
-func (b *bucket) discard(ctx context.Context, attempt string, upload *object.Receipt) error {
-	return b.store.Drop(ctx, attempt, *upload)
+func (b *bucket) discard(ctx context.Context, attempt string, upload *object.PendingUpload) error {
+	return b.store.Abort(ctx, attempt, *upload)
 }
 
 // mostTask is how long a task may be, in bytes: it tells of up to 10,000 parts of an upload.
@@ -60,8 +59,8 @@ func (b *bucket) visible(ctx context.Context) ([]string, error) { return b.list(
 // list are the names right below a prefix.
 func (b *bucket) list(ctx context.Context, prefix string) (names []string, err error) {
 	entries, err := b.store.ReadDir(ctx, prefix+"/")
-	if errors.Is(err, object.ErrNotFound) { // a prefix always exists
-		return nil, fail(fault.Refused, "make the bucket, or check its name", "%s: the bucket does not exist", b.target.Path)
+	if errors.Is(err, fault.NotFound) { // a prefix always exists
+		return nil, fault.New(fault.Refused, "the bucket does not exist").In(b.target.Path).WithHint("make the bucket, or check its name")
 	}
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -73,15 +72,15 @@ func (b *bucket) check(ctx context.Context, task *Task) error {
 	if task.Upload == nil || task.Upload.Bytes != task.Bytes {
 		return fail(fault.Refused, "idxport abort, and begin again", "part %d: its task does not tell of its upload", task.Part)
 	}
-	return b.seen(task, b.store.Holds(ctx, source.Under(b.target.Path, task.Name), *task.Upload))
+	return b.seen(task, b.store.Check(ctx, source.Under(b.target.Path, task.Name), *task.Upload))
 }
 
 // seen is what an error means of looking for an upload or making it seen.
 func (b *bucket) seen(task *Task, err error) error {
 	switch {
-	case errors.Is(err, object.ErrExists):
+	case errors.Is(err, fault.Exists):
 		return taken(b.target.Path + "/" + task.Name)
-	case errors.Is(err, object.ErrNoUpload), errors.Is(err, object.ErrReceipt):
+	case errors.Is(err, object.ErrNoUpload), errors.Is(err, fault.Malformed):
 		return notThere(task, source.Under(b.taskFolder(), b.plan.taskName(b.target, &Part{Index: task.Part})))
 	}
 	return err
@@ -89,7 +88,7 @@ func (b *bucket) seen(task *Task, err error) error {
 
 func (b *bucket) alone(ctx context.Context, expected map[string]bool) error {
 	info, err := b.store.Stat(ctx, b.target.Path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fault.NotFound) {
 		return nil
 	}
 	if err == nil && !info.IsDir() {
@@ -223,7 +222,7 @@ func (b *bucket) endUploads(ctx context.Context, told bool) error {
 		case err != nil || task == nil || task.Upload == nil:
 			return err
 		}
-		return b.store.Drop(ctx, source.Under(b.target.Path, task.Name), *task.Upload)
+		return b.store.Abort(ctx, source.Under(b.target.Path, task.Name), *task.Upload)
 	})
 	if err != nil {
 		return err

@@ -46,7 +46,7 @@ func reach(t *testing.T, server *fake.Server, stops func(r *http.Request) bool) 
 	front := httptest.NewServer(g)
 	t.Cleanup(front.Close)
 	s := &object.Store{}
-	if _, err := s.Take("s3://b/?anonymous=true&use_path_style=true&endpoint=" + url.QueryEscape(front.URL)); err != nil {
+	if _, err := s.ParseArg("s3://bkt/?anonymous=true&use_path_style=true&endpoint=" + url.QueryEscape(front.URL)); err != nil {
 		t.Fatal(err)
 	}
 	return s, g
@@ -57,7 +57,7 @@ func table(t *testing.T, objects *object.Store, perPart int64) *Plan {
 	t.Helper()
 	input := filepath.Join(t.TempDir(), "in.idx")
 	write(t, input, "HEAD"+strings.Repeat("abcdefghij", 3))
-	target := Target{Path: "s3://b/out/train.csv", Dataset: "none", Format: "csv", Extension: ".csv", Rows: 10, Inputs: []Input{{Path: input, Column: "x", Bytes: 34}}}
+	target := Target{Path: "s3://bkt/out/train.csv", Dataset: "none", Format: "csv", Extension: ".csv", Rows: 10, Inputs: []Input{{Path: input, Column: "x", Bytes: 34}}}
 	if err := target.Cut(t.Context(), perPart, 0, threes); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func makeParts(t *testing.T, p *Plan) {
 		if _, err := w.Write([]byte(text)); err != nil {
 			t.Fatal(err)
 		}
-		receipt, err := w.Hold()
+		receipt, err := w.Stage()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,12 +266,12 @@ func TestOthersBeside(t *testing.T) {
 	p := table(t, direct, 4)
 	others := []string{"out/train.csv/_SUCCESS_of_others", "out/train.csv/" + p.FileName(&p.Targets[0], &p.Targets[0].Parts[0]) + ".bak", "out/train.csv/part-x"}
 	for _, key := range others {
-		w, err := direct.Create(t.Context(), "s3://b/"+key, false)
+		w, err := direct.Create(t.Context(), "s3://bkt/"+key, false)
 		if err == nil {
 			_, err = w.Write([]byte("mine"))
 		}
 		if err == nil {
-			_, err = w.Hold()
+			_, err = w.Stage()
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/shell"
 )
 
@@ -31,7 +29,7 @@ func (b *bucket) claimed() string { return beside(b.target, ".idxport-plan") }
 // claimant is the claim; nil: there is none. One that cannot be read is nobody's.
 func (b *bucket) claimant(ctx context.Context) (*claim, error) {
 	text, err := b.store.Get(ctx, b.claimed(), mostTask)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fault.NotFound) {
 		return nil, nil
 	}
 	if err != nil {
@@ -55,7 +53,7 @@ func (b *bucket) claim(ctx context.Context, work string) (fresh bool, err error)
 	var now *claim
 	for n := 0; now == nil; n++ {
 		err := b.store.Put(ctx, b.claimed(), text, false)
-		if !errors.Is(err, object.ErrExists) || n == looks {
+		if !errors.Is(err, fault.Exists) || n == looks {
 			return err == nil, err
 		}
 		if now, err = b.claimant(ctx); err != nil {

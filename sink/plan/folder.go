@@ -108,7 +108,7 @@ func (f *folder) tell(_ context.Context, attempt, file string, text []byte) erro
 	return err
 }
 
-func (f *folder) discard(_ context.Context, attempt string, _ *object.Receipt) error {
+func (f *folder) discard(_ context.Context, attempt string, _ *object.PendingUpload) error {
 	if err := os.Remove(attempt); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

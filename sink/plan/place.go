@@ -16,10 +16,10 @@ type place interface {
 	// attempt is where a part may be made. What was made there is put where commit finds it; if there is one already, it must have the same bytes.
 	attempt(file string) (string, error)
 	put(attempt, file string) error
-	// tell keeps the text of a task under its name; fault.Exists or object.ErrExists says that there is another. discard removes what was made at an attempt
+	// tell keeps the text of a task under its name; fault.Exists says that there is another. discard removes what was made at an attempt
 	// and is not told of, if it is still there.
 	tell(ctx context.Context, attempt, file string, text []byte) error
-	discard(ctx context.Context, attempt string, upload *object.Receipt) error
+	discard(ctx context.Context, attempt string, upload *object.PendingUpload) error
 	// read returns the text of a task, and tasks the names of all. What is not there is fs.ErrNotExist, and no names.
 	read(ctx context.Context, file string) ([]byte, error)
 	tasks(ctx context.Context) ([]string, error)

@@ -203,8 +203,8 @@ func TestReadRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for old, replacement := range map[string]string{`"rows":10`: `"rows":11`, `"first":3`: `"first":4`, "--layout=list": "--layout=flat", `"idxport 1"`: `"idxport 2"`,
-		`"version":1`: `"version":2`, `"idxport-plan"`: `"plan"`, `"targets"`: `"goals"`, `{"format`: `["format`} {
+	for old, replacement := range map[string]string{`"rows":10`: `"rows":11`, `"first":3`: `"first":4`, `"list"`: `"flat"`, `"idxport 1"`: `"idxport 2"`,
+		`"version":2`: `"version":3`, `"idxport-plan"`: `"plan"`, `"targets"`: `"goals"`, `{"format`: `["format`} {
 		changed := strings.Replace(string(text), old, replacement, 1)
 		if changed == string(text) {
 			t.Fatalf("%s is not in %s", old, text)

@@ -27,7 +27,7 @@ type Task struct {
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
 	// Upload is what makes an object of the part; nil where it is a file.
-	Upload *object.Receipt `json:"upload,omitempty"`
+	Upload *object.PendingUpload `json:"upload,omitempty"`
 }
 
 // Attempt is a new name for a part on its way: a file in a folder that it makes, or an object that must be held, not published.
@@ -36,7 +36,7 @@ func (p *Plan) Attempt(t *Target, part *Part) (string, error) {
 }
 
 // Discard removes what was made at attempt, which is not to be delivered; upload is nil for a file.
-func (p *Plan) Discard(ctx context.Context, t *Target, attempt string, upload *object.Receipt) error {
+func (p *Plan) Discard(ctx context.Context, t *Target, attempt string, upload *object.PendingUpload) error {
 	return p.at(t).discard(ctx, attempt, upload)
 }
 
@@ -72,7 +72,7 @@ func (p *Plan) Deliver(ctx context.Context, t *Target, part *Part, attempt strin
 		return err
 	}
 	err = at.tell(ctx, attempt, p.taskName(t, part), append(text, '\n'))
-	if !errors.Is(err, fault.Exists) && !errors.Is(err, object.ErrExists) {
+	if !errors.Is(err, fault.Exists) {
 		return err
 	}
 	_ = at.discard(ctx, attempt, task.Upload) // else commit does

@@ -64,7 +64,7 @@ func (l labels) folder(label, row int64) (string, error) {
 		return "", nil
 	case l.names != nil:
 		if label < 0 || label >= int64(len(l.names)) || l.names[label] == "" {
-			return "", &source.LabelError{Column: l.column.Name, Row: row, Label: label, Classes: l.named()}
+			return "", source.Unnamed(l.column, row, label)
 		}
 		return l.names[label], nil
 	case label < 0:
@@ -73,17 +73,6 @@ func (l labels) folder(label, row int64) (string, error) {
 		return "", images.BadValue(format, "", l.column.Name, row, "found the label %d, expected at most %d digits", label, l.width)
 	}
 	return string(images.AppendPadded(nil, label, l.width)), nil
-}
-
-// named is the number of classes that have a name.
-func (l labels) named() int {
-	n := 0
-	for _, name := range l.names {
-		if name != "" {
-			n++
-		}
-	}
-	return n
 }
 
 // disordered tells whether the class folders, sorted by name, are in another order than their labels.

@@ -94,9 +94,7 @@ func parseBatch(t flatTable, offset, size int64) (*batch, error) {
 		return nil, damaged(offset, "the record batch points outside of its message")
 	}
 	if b.codec != codecNone && b.codec != codecLZ4 && b.codec != codecZstd {
-		e := unsupported("", "write it with lz4, zstd or no compression", "found the codec %d, expected lz4 or zstd", b.codec)
-		e.Offset = offset
-		return nil, e
+		return nil, unsupported("", "write it with lz4, zstd or no compression", "found the codec %d, expected lz4 or zstd", b.codec).At(offset)
 	}
 	if b.rows < 0 {
 		return nil, damaged(offset, "found %d rows", b.rows)
@@ -167,14 +165,14 @@ func (b *batch) length(f *field, k int) (int64, error) {
 		return where.second, nil
 	}
 	if where.second < 8 {
-		return 0, wrong(b, f.name, unknown, ErrDamaged, "a compressed buffer has %d bytes, expected at least 8", where.second)
+		return 0, damaged(b.offset, "a compressed buffer has %d bytes, expected at least 8", where.second).InColumn(f.name)
 	}
 	size := int64(binary.LittleEndian.Uint64(b.body[where.first:]))
 	if size == -1 { // not compressed, as that would have made it longer
 		return where.second - 8, nil
 	}
 	if size < 0 || size > maxPlain {
-		return 0, wrong(b, f.name, unknown, ErrDamaged, "a compressed buffer claims %d bytes, expected at most %d", size, maxPlain)
+		return 0, damaged(b.offset, "a compressed buffer claims %d bytes, expected at most %d", size, maxPlain).InColumn(f.name)
 	}
 	if err := b.plausible(size, int(where.second), f); err != nil {
 		return 0, err
@@ -229,7 +227,7 @@ func (b *batch) read(dst []byte, f *field, k int, from int64) error {
 }
 
 func (b *batch) short(f *field, from, n, size int64) error {
-	return wrong(b, f.name, unknown, ErrDamaged, "a buffer of the record batch at byte %d has %d bytes, expected %d", b.offset, size, from+n)
+	return damaged(b.offset, "a buffer of the record batch has %d bytes, expected %d", size, from+n).InColumn(f.name)
 }
 
 // raw fills dst with the bytes from the given one on of the body.
@@ -269,10 +267,8 @@ func (b *batch) decompressed(i int, packed []byte, size int64, f *field) ([]byte
 
 // tooLarge is the error for a batch that does not fit the memory that one may take.
 func (b *batch) tooLarge(what string, most int64) error {
-	e := damaged(b.offset, "a record batch has %s %d bytes, expected no more", what, most)
-	e.Err = ErrUnsupported
-	e.Advice = "write it in smaller record batches, or, as a file, without compression"
-	return e
+	return unsupported("", "write it in smaller record batches, or, as a file, without compression",
+		"a record batch has %s %d bytes, expected no more", what, most).At(b.offset)
 }
 
 // load reads the body from r, into buf if that is large enough.

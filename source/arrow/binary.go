@@ -28,9 +28,8 @@ func (c *column) equalValues(b *batch, f *field, from, n int64, w *work, dst []b
 	}
 	for i := range w.ends {
 		if found := valueSize(w.ends, i); found != size {
-			e := wrong(b, c.Name, from+int64(i), ErrValue, "found %d bytes, expected %d", found, size)
-			e.Advice = "records of IDX are all of one size"
-			return e
+			return wrong(b, c.Name, from+int64(i), "found %d bytes, expected %d", found, size).
+				WithHint("records of IDX are all of one size")
 		}
 	}
 	return c.contents(b, f, from, w, dst)
@@ -56,7 +55,7 @@ const (
 func (c *column) ends(b *batch, f *field, from, n int64, w *work) (err error) {
 	w.ends = w.ends[:0]
 	damage := func(i int, size int64) error {
-		return wrong(b, c.Name, from+int64(i), ErrDamaged, "found a value of %d bytes", size)
+		return damaged(b.offset, "found a value of %d bytes", size).InColumn(c.Name).InRow(b.first + from + int64(i))
 	}
 	if f.kind == typeBinaryView {
 		if w.offsets, err = b.bytes(w.offsets, f, 1, from*viewSize, n*viewSize); err != nil {
@@ -106,7 +105,7 @@ func (c *column) contents(b *batch, f *field, from int64, w *work, dst []byte) e
 		}
 		number, place := viewed(view)
 		if most := b.viewed(f); number < 0 || number >= most {
-			return wrong(b, c.Name, from+int64(i), ErrDamaged, "found a value in buffer %d, expected one of %d", number, most)
+			return damaged(b.offset, "found a value in buffer %d, expected one of %d", number, most).InColumn(c.Name).InRow(b.first + from + int64(i))
 		}
 		// Values that stand one behind another are read at once.
 		next := i + 1

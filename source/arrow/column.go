@@ -44,7 +44,7 @@ func (c *column) check(b *batch) error {
 			return err
 		}
 		if i == 0 && s.first != b.rows {
-			return wrong(b, c.Name, unknown, ErrDamaged, "found %d values in a record batch of %d rows", s.first, b.rows)
+			return damaged(b.offset, "found %d values in a record batch of %d rows", s.first, b.rows).InColumn(c.Name)
 		}
 		if s.second == 0 {
 			continue
@@ -69,9 +69,8 @@ func (c *column) findNull(b *batch, f filled, n int64) error {
 			if f.each > 0 {
 				row = at / f.each
 			}
-			e := wrong(b, c.Name, row, ErrValue, "found a null, expected a value")
-			e.Advice = "IDX has no nulls; fill them, or leave the rows out"
-			return e
+			return wrong(b, c.Name, row, "found a null, expected a value").
+				WithHint("IDX has no nulls; fill them, or leave the rows out").Because(errNull)
 		}
 	}
 	return nil
@@ -121,9 +120,8 @@ func (v *values) finish(b *batch, from, n int64, w *work, dst []byte) error {
 
 // outside is the error for a value that the column's type cannot hold.
 func (c *column) outside(b *batch, row int64, value int64) error {
-	e := wrong(b, c.Name, row, ErrValue, "found %d, expected a value of the type %v", value, c.DType)
-	e.Advice = "IDX has no wider integers; give the type that fits with --dtype, or convert the column first"
-	return e
+	return wrong(b, c.Name, row, "found %d, expected a value of the type %v", value, c.DType).
+		WithHint("IDX has no wider integers; give the type that fits with --dtype, or convert the column first")
 }
 
 // resolve is where the innermost places of the rows are: lists in lists stand one behind another.
@@ -136,7 +134,7 @@ func (c *column) resolve(b *batch, lists []list, from, n int64, w *work) (start,
 		}
 		first := start * l.length // of a fixed_size_list
 		if hi, lo := bits.Mul64(uint64(start+count), uint64(l.length)); hi != 0 || lo > maxRows<<8 {
-			return 0, 0, wrong(b, c.Name, unknown, ErrDamaged, "found %d lists of %d, expected fewer", start+count, l.length)
+			return 0, 0, damaged(b.offset, "found %d lists of %d, expected fewer", start+count, l.length).InColumn(c.Name)
 		}
 		if l.kind != typeFixedSizeList {
 			var at int64
@@ -162,7 +160,6 @@ func (c *column) ragged(b *batch, l list, start, at, row int64, w *work) error {
 	if to-from == l.length { // a view
 		return unsupported(c.Name, "write it as list or fixed_size_list", "the lists of a %v do not stand one behind another", l.field)
 	}
-	e := wrong(b, c.Name, row, ErrValue, "found a list of %d values, expected %d as in the first row", to-from, l.length)
-	e.Advice = "records of IDX are all of one shape; pad the lists, or write them by length"
-	return e
+	return wrong(b, c.Name, row, "found a list of %d values, expected %d as in the first row", to-from, l.length).
+		WithHint("records of IDX are all of one shape; pad the lists, or write them by length")
 }

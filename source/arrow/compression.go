@@ -32,7 +32,7 @@ func (b *batch) plausible(size int64, n int, f *field) error {
 		most = mostZstd
 	}
 	if size > most*int64(n) {
-		return wrong(b, f.name, unknown, ErrDamaged, "a buffer of %d compressed bytes claims %d, expected at most %d", n, size, most*int64(n))
+		return damaged(b.offset, "a buffer of %d compressed bytes claims %d, expected at most %d", n, size, most*int64(n)).InColumn(f.name)
 	}
 	return nil
 }
@@ -46,7 +46,7 @@ func (b *batch) inflate(dst, packed []byte, f *field) error {
 		err = b.codecs.inflateZstd(dst, packed)
 	}
 	if err != nil {
-		return wrong(b, f.name, unknown, ErrDamaged, "a buffer of the record batch at byte %d cannot be decompressed to %d bytes: %v", b.offset, len(dst), err)
+		return damaged(b.offset, "a buffer of the record batch cannot be decompressed to %d bytes: %v", len(dst), err).InColumn(f.name)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	sinkarrow "github.com/idxport/idxport/sink/arrow"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -32,10 +33,9 @@ func try(tb testing.TB, file []byte, path string) (data [][]byte, err error) {
 			tb.Error(c)
 		}
 	}
-	var e *Error
-	var in *source.FileError
-	if err != nil && (!errors.As(err, &e) || !errors.As(err, &in) || e.Message == "" || strings.Contains(err.Error(), "reading failed")) {
-		tb.Fatalf("found %v, expected an *Error about the file", err)
+	var e *fault.Error
+	if err != nil && (!errors.As(err, &e) || e.Kind == 0 || e.Path == "" || strings.Contains(err.Error(), "reading failed")) {
+		tb.Fatalf("found %v, expected an error of a kind about the file", err)
 	}
 	return data, err
 }
@@ -128,8 +128,8 @@ func TestClaims(t *testing.T) {
 	for _, claim := range [][]byte{{0, 0, 0, 16}, {0, 0, 0, 32}, {0, 0, 0, 0, 0, 0, 0, 64}, {0, 0, 0, 0, 0, 0, 0, 128}, {1, 4}, {255, 3}, {0, 8}} {
 		changed := bytes.Clone(file)
 		copy(changed[at:], claim)
-		if _, err := try(t, changed, ""); !errors.Is(err, ErrDamaged) {
-			t.Errorf("% x: found %v, expected ErrDamaged", claim, err)
+		if _, err := try(t, changed, ""); !errors.Is(err, fault.Malformed) {
+			t.Errorf("% x: found %v, expected fault.Malformed", claim, err)
 		}
 	}
 }
@@ -142,7 +142,7 @@ func TestLargeBody(t *testing.T) {
 	if bytes.Count(file, size) != 3 {
 		t.Fatalf("found the size %d times, expected 3", bytes.Count(file, size))
 	}
-	for claim, want := range map[byte]error{12: ErrTruncated, 64: ErrUnsupported} { // in units of 16 MiB
+	for claim, want := range map[byte]error{12: fault.Truncated, 64: fault.Unsupported} { // in units of 16 MiB
 		changed := bytes.ReplaceAll(file, size, []byte{0, 0, 0, claim, 0, 0, 0, 0})
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -151,8 +151,8 @@ func TestLargeBody(t *testing.T) {
 		if taken := (after.TotalAlloc - before.TotalAlloc) >> 20; !errors.Is(err, want) || taken > 32 {
 			t.Errorf("%d MiB: found %v, expected %v; %d MiB were allocated", int(claim)*16, err, want, taken)
 		}
-		if _, err := try(t, changed, save(t, changed)); !errors.Is(err, ErrTruncated) {
-			t.Errorf("%d MiB: found %v, expected ErrTruncated", int(claim)*16, err)
+		if _, err := try(t, changed, save(t, changed)); !errors.Is(err, fault.Truncated) {
+			t.Errorf("%d MiB: found %v, expected fault.Truncated", int(claim)*16, err)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/idxport/idxport/fault"
 	sinkarrow "github.com/idxport/idxport/sink/arrow"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -62,11 +63,11 @@ func TestEveryReadMayFail(t *testing.T) {
 			read++
 		}
 		for left := range all.Calls {
-			if err := readFailing(path, &sourcetest.FailingReaderAt{Left: left, Err: errBroken}); !errors.Is(err, errBroken) || errors.Is(err, ErrFormat) {
+			if err := readFailing(path, &sourcetest.FailingReaderAt{Left: left, Err: errBroken}); !errors.Is(err, errBroken) || fault.KindOf(err) != fault.Internal {
 				t.Errorf("%s, read %d of %d: found %v, expected %v", path, left+1, all.Calls, err, errBroken)
 			}
-			if err := readFailing(path, &sourcetest.FailingReaderAt{Left: left, Err: io.EOF}); !errors.Is(err, ErrTruncated) {
-				t.Errorf("%s ends at read %d of %d: found %v, expected %v", path, left+1, all.Calls, err, ErrTruncated)
+			if err := readFailing(path, &sourcetest.FailingReaderAt{Left: left, Err: io.EOF}); !errors.Is(err, fault.Truncated) {
+				t.Errorf("%s ends at read %d of %d: found %v, expected %v", path, left+1, all.Calls, err, fault.Truncated)
 			}
 		}
 	}
@@ -90,7 +91,7 @@ func TestPipeMayFail(t *testing.T) {
 				if err == nil {
 					_, err = readAll(table, 5)
 				}
-				if !errors.Is(err, errBroken) || errors.Is(err, ErrFormat) {
+				if !errors.Is(err, errBroken) || fault.KindOf(err) != fault.Internal {
 					t.Errorf("stream %t, %d of %d bytes, from row %d on: found %v, expected %v", stream, n, len(file), skip, err, errBroken)
 				}
 			}
@@ -108,14 +109,14 @@ func TestFilesThatChange(t *testing.T) {
 		want   error
 	}{
 		"is removed":  {os.Remove, fs.ErrNotExist},
-		"is cut":      {func(path string) error { return os.Truncate(path, int64(len(whole)-1)) }, ErrTruncated},
+		"is cut":      {func(path string) error { return os.Truncate(path, int64(len(whole)-1)) }, fault.Truncated},
 		"is a folder": {func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o777)) }, nil},
 		"has fewer rows": {func(path string) error {
 			return os.WriteFile(path, encode(t, layouttest.Random(3, columns...), sinkarrow.Options{}, 8), 0o666)
-		}, ErrDamaged},
+		}, fault.Malformed},
 		"has other columns": {func(path string) error {
 			return os.WriteFile(path, encode(t, layouttest.Random(20, source.Column{Name: "y", DType: idx.Uint8}), sinkarrow.Options{}, 8), 0o666)
-		}, ErrUnsupported},
+		}, fault.Unsupported},
 	} {
 		for _, skip := range []int64{0, 21} {
 			t.Run(fmt.Sprintf("%s, from row %d on", name, skip), func(t *testing.T) {
@@ -164,8 +165,8 @@ func TestUseAfterTheEnd(t *testing.T) {
 	if err := table.Read(ctx, b); !errors.Is(err, context.Canceled) || b.Rows != 0 {
 		t.Errorf("cancelled: found %d rows and %v", b.Rows, err)
 	}
-	if err := source.Skip(table, table.Rows()+1); !errors.Is(err, source.ErrRange) {
-		t.Errorf("found %v, expected %v", err, source.ErrRange)
+	if err := source.Skip(table, table.Rows()+1); !errors.Is(err, fault.Usage) {
+		t.Errorf("found %v, expected %v", err, fault.Usage)
 	}
 	for range 2 {
 		if err := table.Close(); err != nil {

@@ -101,9 +101,7 @@ func openFeed(f source.File, path string, size int64, c *codecs) (*feed, error) 
 // recognise refuses what no Arrow file or stream begins with.
 func recognise(prefix []byte) error {
 	refuse := func(advice, message string, values ...any) error {
-		e := damaged(0, message, values...)
-		e.Advice, e.Err = advice, ErrUnsupported
-		return e
+		return unsupported("", advice, message, values...).At(0)
 	}
 	switch {
 	case len(prefix) == 0:

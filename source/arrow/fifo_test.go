@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/idxport/idxport/fault"
 	sinkarrow "github.com/idxport/idxport/sink/arrow"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -24,7 +25,7 @@ func TestNamedPipes(t *testing.T) {
 	for name, c := range map[string]struct {
 		content []byte
 		err     error
-	}{"whole": {file, nil}, "cut in the schema": {file[:20], ErrTruncated}, "no Arrow": {[]byte("a,b,c,d\n"), ErrUnsupported}} {
+	}{"whole": {file, nil}, "cut in the schema": {file[:20], fault.Truncated}, "no Arrow": {[]byte("a,b,c,d\n"), fault.Unsupported}} {
 		path := filepath.Join(t.TempDir(), "pipe")
 		if err := unix.Mkfifo(path, 0o600); err != nil {
 			t.Skip(err)

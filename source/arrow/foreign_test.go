@@ -14,6 +14,7 @@ import (
 
 	flatbuffers "github.com/google/flatbuffers/go"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -51,7 +52,7 @@ func TestForeign(t *testing.T) {
 					}
 					table, err := open(o)
 					if onlyFile := strings.HasPrefix(name, "polars-") && name != "polars-stream"; way == "pipe" && onlyFile {
-						if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "footer") {
+						if !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "footer") {
 							t.Errorf("found %v, expected that polars' files cannot be read from a pipe", err)
 						}
 						continue
@@ -90,23 +91,23 @@ func TestRefused(t *testing.T) {
 		want error
 		text string
 	}{
-		"feather1":     {ErrUnsupported, "at byte 0: found a Feather file of version 1"},
-		"text":         {ErrUnsupported, "column name: found the type utf8"},
-		"dictionary":   {ErrUnsupported, "column name: found the type dictionary<utf8>"},
-		"null":         {ErrValue, "column label, row 2: found a null"},
-		"null-element": {ErrValue, "column image, row 2: found a null"},
-		"ragged":       {ErrValue, "column image, row 2: found a list of 1 values, expected 2"},
-		"large-value":  {ErrValue, "column label, row 3: found 1099511627776"},
-		"time":         {ErrUnsupported, "column when: found the type timestamp"},
-		"permuted":     {ErrUnsupported, "permuted: [1 0]"},
-		"sizes":        {ErrValue, "column image, row 1: "},
-		"no-bytes":     {ErrValue, "column image, row 0: found a null"},
-		"no-rows":      {ErrUnsupported, "without rows"},
-		"struct":       {ErrUnsupported, "found a struct"},
-		"pixels-gap":   {ErrUnsupported, "found 3 columns pixel0…pixel3 without pixel2, expected all elements of a record"},
-		"same-names":   {ErrUnsupported, "column label: found two columns of this name"},
+		"feather1":     {fault.Unsupported, "at byte 0: found a Feather file of version 1"},
+		"text":         {fault.Unsupported, "column name: found the type utf8"},
+		"dictionary":   {fault.Unsupported, "column name: found the type dictionary<utf8>"},
+		"null":         {fault.Malformed, "column label, row 2: found a null"},
+		"null-element": {fault.Malformed, "column image, row 2: found a null"},
+		"ragged":       {fault.Malformed, "column image, row 2: found a list of 1 values, expected 2"},
+		"large-value":  {fault.Malformed, "column label, row 3: found 1099511627776"},
+		"time":         {fault.Unsupported, "column when: found the type timestamp"},
+		"permuted":     {fault.Unsupported, "permuted: [1 0]"},
+		"sizes":        {fault.Malformed, "column image, row 1: "},
+		"no-bytes":     {fault.Malformed, "column image, row 0: found a null"},
+		"no-rows":      {fault.Unsupported, "without rows"},
+		"struct":       {fault.Unsupported, "found a struct"},
+		"pixels-gap":   {fault.Unsupported, "found 3 columns pixel0…pixel3 without pixel2, expected all elements of a record"},
+		"same-names":   {fault.Unsupported, "column label: found two columns of this name"},
 
-		"dictionary-numbers": {ErrUnsupported, "column label: found the type dictionary<uint8>"},
+		"dictionary-numbers": {fault.Unsupported, "column label: found the type dictionary<uint8>"},
 	}
 	for name, test := range tests {
 		file, err := os.ReadFile(filepath.Join("testdata", "refused-"+name+".arrow"))
@@ -118,10 +119,8 @@ func TestRefused(t *testing.T) {
 			if err == nil {
 				_, err = readAll(table, 10)
 			}
-			var hint interface{ Hint() string }
-			var in *source.FileError
-			if !errors.Is(err, test.want) || !errors.Is(err, ErrFormat) || !errors.As(err, &in) || !strings.Contains(err.Error(), test.text) ||
-				!errors.As(err, &hint) || hint.Hint() == "" {
+			var hint interface{ Hint() string } // of package picture
+			if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.text) || fault.HintOf(err) == "" && !errors.As(err, &hint) {
 				t.Errorf("%s, %s: found %v, expected %q with a hint", name, way, err, test.text)
 			}
 		}
@@ -165,7 +164,7 @@ func TestOptionsAndNotes(t *testing.T) {
 			t.Errorf("%s: %v", test.file, err)
 		}
 	}
-	if _, err := Open("testdata/fixed-None-file.arrow", source.ReadOptions{MaxRecordSize: 11}); !errors.Is(err, ErrUnsupported) {
+	if _, err := Open("testdata/fixed-None-file.arrow", source.ReadOptions{MaxRecordSize: 11}); !errors.Is(err, fault.Unsupported) {
 		t.Errorf("found %v, expected a record that is too large", err)
 	}
 }
@@ -185,7 +184,7 @@ func TestBigEndian(t *testing.T) {
 	message := b.FinishedBytes()
 	file := binary.LittleEndian.AppendUint32([]byte{0xff, 0xff, 0xff, 0xff}, uint32(len(message)))
 	for way, open := range ways(t, append(file, message...)) {
-		if _, err := open(source.ReadOptions{}); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "big-endian") {
+		if _, err := open(source.ReadOptions{}); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "big-endian") {
 			t.Errorf("%s: found %v, expected that a big-endian file is refused", way, err)
 		}
 	}

@@ -3,11 +3,14 @@ package arrow
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	flatbuffers "github.com/google/flatbuffers/go"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/source"
 )
 
 // FuzzMetadata reads what others may have written about columns: nothing but shapes of IDX comes out of it, of the right number of elements where
@@ -17,9 +20,9 @@ func FuzzMetadata(f *testing.F) {
 	f.Add(`{"info":{"features":{"label":{"names":[1],"_type":"ClassLabel"},"x":null}}}`, `[4294967296,4294967296]`, `{"shape":[2,3],"permutation":[1,0]}`, int64(6))
 	f.Add(`[[[[`, `null`, `{"shape":[-1,0,1e99]}`, int64(0))
 	f.Fuzz(func(t *testing.T, hub, shape, extension string, n int64) {
-		for column, names := range features(map[string]string{"huggingface": hub}) {
-			if len(names) == 0 {
-				t.Errorf("column %q has no names", column)
+		for column, names := range source.HubClasses(map[string]string{source.HubKey: hub}) {
+			if len(names) == 0 || slices.Contains(names, source.NoName) {
+				t.Errorf("column %q has the names %q", column, names)
 			}
 		}
 		column := &field{name: "x", metadata: map[string]string{schema.KeyShape: shape, extensionMetadataKey: extension}}
@@ -32,7 +35,7 @@ func FuzzMetadata(f *testing.F) {
 		found, err := extensionShape(column, n)
 		if err == nil {
 			demandShape(t, found, n)
-		} else if !errors.Is(err, ErrUnsupported) {
+		} else if !errors.Is(err, fault.Unsupported) {
 			t.Errorf("found %v", err)
 		}
 	})
@@ -83,7 +86,7 @@ func TestViewsOfManyBuffers(t *testing.T) {
 	b.PrependUOffsetTSlot(2, buffers, 0)
 	b.PrependUOffsetTSlot(4, counts, 0)
 	b.Finish(b.EndObject())
-	if _, err := parseBatch((&flatBuffer{bytes: b.FinishedBytes()}).root(), 0, 0); !errors.Is(err, ErrDamaged) {
+	if _, err := parseBatch((&flatBuffer{bytes: b.FinishedBytes()}).root(), 0, 0); !errors.Is(err, fault.Malformed) {
 		t.Errorf("found %v, expected that 3 columns of views have more than the 2 buffers there are", err)
 	}
 }

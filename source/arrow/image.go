@@ -2,7 +2,6 @@ package arrow
 
 import (
 	"encoding/binary"
-	"errors"
 
 	"github.com/idxport/idxport/source/picture"
 )
@@ -30,9 +29,8 @@ func (p *pictures) fetch(b *batch, from, n int64, w *work, dst []byte) error {
 	}
 	size := w.ends[n-1]
 	if size < 0 || size > 2*int64(len(dst))+n*fileExtra+filesExtra {
-		e := wrong(b, p.column.Name, from, ErrValue, "the pictures of %d rows from here on have %d bytes, far more than %v", n, size, p.format)
-		e.Advice = "write the pictures without what is not the picture"
-		return e
+		return wrong(b, p.column.Name, from, "the pictures of %d rows from here on have %d bytes, far more than %v", n, size, p.format).
+			WithHint("write the pictures without what is not the picture")
 	}
 	w.raw = grow(w.raw, int(size))
 	return p.column.contents(b, p.files, from, w, w.raw)
@@ -64,13 +62,7 @@ func (p *pictures) finish(b *batch, from, n int64, w *work, dst []byte) error {
 
 // pictureError is an error of package picture about a row.
 func pictureError(b *batch, column string, row int64, err error) error {
-	e := wrong(b, column, row, ErrValue, "%v", err)
-	e.Advice = ""
-	var hint interface{ Hint() string }
-	if errors.As(err, &hint) {
-		e.Advice = hint.Hint()
-	}
-	return e
+	return wrong(b, column, row, "%v", err).Because(err)
 }
 
 // toPlanes makes src, whose channels stand beside each other, one plane for each channel.
@@ -102,9 +94,8 @@ func (s *spark) fetch(b *batch, from, n int64, w *work, dst []byte) (err error) 
 		}
 		for i := range int(n) {
 			if v := int32(binary.LittleEndian.Uint32(w.raw[4*i:])); v != s.expected[k] {
-				e := wrong(b, s.column.Name, from+int64(i), ErrValue, "found an image whose %s is %d, expected %d as in the first row", sparkSizes[k], v, s.expected[k])
-				e.Advice = "records of IDX are all of one shape"
-				return e
+				return wrong(b, s.column.Name, from+int64(i), "found an image whose %s is %d, expected %d as in the first row", sparkSizes[k], v, s.expected[k]).
+					WithHint("records of IDX are all of one shape")
 			}
 		}
 	}

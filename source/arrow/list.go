@@ -42,7 +42,7 @@ func (f *field) limits(b *batch, i int64, w *work) (from, to int64, err error) {
 		to = offset(w.offsets, size, 1)
 	}
 	if from < 0 || to < from {
-		return 0, 0, wrong(b, f.name, unknown, ErrDamaged, "a list begins at %d and ends at %d", from, to)
+		return 0, 0, damaged(b.offset, "a list begins at %d and ends at %d", from, to).InColumn(f.name)
 	}
 	return from, to, nil
 }
@@ -65,7 +65,7 @@ func (l list) first(b *batch, start, count int64, w *work) (first, at int64, err
 	}
 	first = offset(w.offsets, size, 0)
 	if first < 0 {
-		return 0, 0, wrong(b, l.name, unknown, ErrDamaged, "a list begins at %d", first)
+		return 0, 0, damaged(b.offset, "a list begins at %d", first).InColumn(l.name)
 	}
 	expected := first
 	for i := range int(count) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -39,9 +40,8 @@ func (r *resolver) picture(f *field) (*column, error) {
 			return c, r.noRows(c, f, &pictures{column: c, files: files})
 		}
 		first, err := c.firstValue(r.first, files, r.options.MaxRecord())
-		var e *Error
-		if errors.As(err, &e) && e.Err == ErrValue {
-			e.Advice = "the picture is not in this file, only its path; write the bytes into the table"
+		if errors.Is(err, errNull) {
+			return nil, fault.Wrap(fault.Malformed, err).WithHint("the picture is not in this file, only its path; write the bytes into the table")
 		}
 		if err != nil {
 			return nil, err

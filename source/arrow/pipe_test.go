@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/idxport/idxport/fault"
 	sinkarrow "github.com/idxport/idxport/sink/arrow"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -28,8 +29,8 @@ func TestLargeBatchesOfPipes(t *testing.T) {
 			compare(t, table, written, 3)
 		}
 		for _, n := range []int{6 << 20, len(file) - (1 << 20)} {
-			if _, err := readAllOf(file[:n]); !errors.Is(err, ErrTruncated) {
-				t.Errorf("batches of %d rows: %d of %d bytes gave %v, expected %v", batch, n, len(file), err, ErrTruncated)
+			if _, err := readAllOf(file[:n]); !errors.Is(err, fault.Truncated) {
+				t.Errorf("batches of %d rows: %d of %d bytes gave %v, expected %v", batch, n, len(file), err, fault.Truncated)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package arrow
 import (
 	"io"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 )
 
@@ -61,7 +62,7 @@ func (t *Table) read(b *source.Raw) error {
 			break
 		}
 		if err == io.EOF || err == nil && p.n == 0 {
-			return source.ErrorIn(t.feed.path, damaged(unknown, "found other rows than the %d that were counted: it changed while it was read", t.rows))
+			return fault.In(t.feed.path, damaged(unknown, "found other rows than the %d that were counted: it changed while it was read", t.rows))
 		}
 		if err != nil {
 			return err
@@ -122,7 +123,7 @@ func (t *Table) records(b *source.Raw, p *part, i int) []byte {
 func (t *Table) fetch(b *source.Raw, p *part) error {
 	for i, c := range t.columns {
 		if err := c.reader.fetch(p.batch, p.from, p.n, &p.works[i], t.records(b, p, i)); err != nil {
-			return source.ErrorIn(p.batch.path, err)
+			return fault.In(p.batch.path, err)
 		}
 	}
 	p.fetched = true
@@ -145,7 +146,7 @@ func (t *Table) Decode(b *source.Raw) error {
 			}
 			for i, c := range t.columns {
 				if err := c.reader.finish(p.batch, p.from, p.n, &p.works[i], t.records(b, p, i)); err != nil {
-					return source.ErrorIn(p.batch.path, err)
+					return fault.In(p.batch.path, err)
 				}
 			}
 			p.batch = nil // its memory is free once all its rows are made

@@ -40,7 +40,7 @@ func (r *resolver) omit(name, kind, why string) {
 
 // resolve makes the columns.
 func (r *resolver) resolve() error {
-	r.names, r.classes = map[string]bool{}, features(r.schema.metadata)
+	r.names, r.classes = map[string]bool{}, source.HubClasses(r.schema.metadata)
 	names := make([]string, len(r.schema.fields))
 	for i, f := range r.schema.fields {
 		names[i] = f.name
@@ -50,7 +50,7 @@ func (r *resolver) resolve() error {
 		return !isNumber(f) || knownScalar(f)
 	})
 	if bad != nil {
-		return unsupported("", bad.Advice, "found %s", bad.Message)
+		return unsupported("", bad.Hint, "found %s", bad.Msg)
 	}
 	for _, g := range found {
 		if err := r.group(g); err != nil {
@@ -86,8 +86,7 @@ func (r *resolver) add(c *column) error {
 	c.Origin = r.origin
 	size, ok := product(int64(c.DType.Size()), c.Shape)
 	if limit := r.options.MaxRecord(); !ok || size > limit {
-		e := unsupported(c.Name, "allow larger records with --max-record-bytes", "a record has %d bytes, expected at most %d", size, limit)
-		return e
+		return unsupported(c.Name, "allow larger records with --max-record-bytes", "a record has %d bytes, expected at most %d", size, limit)
 	}
 	if len(c.Shape) >= idx.MaxRank {
 		return unsupported(c.Name, "", "found %d dimensions, expected at most %d", len(c.Shape)+1, idx.MaxRank)
@@ -168,27 +167,4 @@ func valid(shape []int) bool {
 		}
 	}
 	return true
-}
-
-// features are the names of the classes that Hugging Face's metadata gives for columns. What is not as expected is passed over: nothing depends on it.
-func features(metadata map[string]string) map[string][]string {
-	var found struct {
-		Info struct {
-			Features map[string]json.RawMessage `json:"features"`
-		} `json:"info"`
-	}
-	classes := map[string][]string{}
-	if json.Unmarshal([]byte(metadata["huggingface"]), &found) != nil {
-		return classes
-	}
-	for column, text := range found.Info.Features {
-		var label struct {
-			Names []string `json:"names"`
-			Type  string   `json:"_type"`
-		}
-		if json.Unmarshal(text, &label) == nil && label.Type == "ClassLabel" && len(label.Names) > 0 {
-			classes[column] = label.Names
-		}
-	}
-	return classes
 }

@@ -108,9 +108,7 @@ func parseSchema(t flatTable, offset int64) (*fileSchema, error) {
 		fieldMetadata   = 2
 	)
 	if t.short(fieldEndianness) != 0 {
-		e := unsupported("", "write the file on a little-endian machine", "the file is big-endian, expected little-endian")
-		e.Offset = offset
-		return nil, e
+		return nil, unsupported("", "write the file on a little-endian machine", "the file is big-endian, expected little-endian").At(offset)
 	}
 	p := schemaParser{offset: offset}
 	s := &fileSchema{metadata: keyValues(t, fieldMetadata)}

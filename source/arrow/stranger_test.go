@@ -12,6 +12,7 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/idxport/idxport/fault"
 	sinkarrow "github.com/idxport/idxport/sink/arrow"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -64,8 +65,8 @@ func TestSharedParts(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		_, err := try(t, file, "")
 		runtime.ReadMemStats(&after)
-		if taken := (after.TotalAlloc - before.TotalAlloc) >> 20; !errors.Is(err, ErrDamaged) || taken > 16 {
-			t.Errorf("%s: found %v, expected ErrDamaged; %d MiB were allocated for %d KiB", name, err, taken, len(file)>>10)
+		if taken := (after.TotalAlloc - before.TotalAlloc) >> 20; !errors.Is(err, fault.Malformed) || taken > 16 {
+			t.Errorf("%s: found %v, expected fault.Malformed; %d MiB were allocated for %d KiB", name, err, taken, len(file)>>10)
 		}
 	}
 }
@@ -92,7 +93,7 @@ func TestBatchesThatShareBytes(t *testing.T) {
 		blocks[i] = binary.LittleEndian.AppendUint64(blocks[i], uint64(p.body))
 	}
 	changed := bytes.Replace(file, blocks[1], blocks[0], 1)
-	if _, err := try(t, changed, save(t, changed)); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "record batches of more bytes than") {
+	if _, err := try(t, changed, save(t, changed)); !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "record batches of more bytes than") {
 		t.Errorf("found %v, expected that two record batches cannot be in one place", err)
 	}
 }
@@ -102,8 +103,7 @@ func TestHintOfDictionaries(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"dictionary-numbers": "without a dictionary", "dictionary": "IDX has no text"} {
 		_, err := Open("testdata/refused-"+name+".arrow", source.ReadOptions{})
-		var e *Error
-		if !errors.As(err, &e) || !strings.Contains(e.Hint(), want) {
+		if !strings.Contains(fault.HintOf(err), want) {
 			t.Errorf("%s: found %v, expected the hint %q", name, err, want)
 		}
 	}
@@ -127,7 +127,7 @@ func TestLargeBatches(t *testing.T) {
 	for _, test := range []struct {
 		held, size int64 // decompressed before, and of the whole body
 		want       error
-	}{{376_800_000, 12 << 20, nil}, {maxPlain - 7, 100 << 20, ErrUnsupported}, {376_800_000, 1 << 20, ErrUnsupported}, {leastPlain - 8, 10, nil}} {
+	}{{376_800_000, 12 << 20, nil}, {maxPlain - 7, 100 << 20, fault.Unsupported}, {376_800_000, 1 << 20, fault.Unsupported}, {leastPlain - 8, 10, nil}} {
 		b := &batch{codec: codecZstd, codecs: &codecs{}, plain: map[int]*plainBuffer{}, memory: test.held, size: test.size}
 		held, want := test.held, test.want
 		if got, err := b.decompressed(0, packed, 8, &field{}); !errors.Is(err, want) || err == nil && string(got) != "12345678" {

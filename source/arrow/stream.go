@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // newStream reads the schema from r: a stream, or a file as a stream, whose footer is passed over.
@@ -29,10 +31,9 @@ func newStream(r io.Reader, path string, c *codecs) (*feed, error) {
 	if err == io.EOF {
 		return nil, damaged(d.offset, "the stream has no schema")
 	}
-	if d.isFile && (errors.Is(err, ErrDamaged) || err == nil && m.kind != headerSchema) {
-		e := damaged(8, "the file does not begin with a stream, expected one as there is no way to go to its footer")
-		e.Advice, e.Err = "give the file itself rather than a pipe; polars writes such files with write_ipc, and streams with write_ipc_stream", ErrUnsupported
-		return nil, e
+	if d.isFile && (errors.Is(err, fault.Malformed) || err == nil && m.kind != headerSchema) {
+		return nil, unsupported("", "give the file itself rather than a pipe; polars writes such files with write_ipc, and streams with write_ipc_stream",
+			"the file does not begin with a stream, expected one as there is no way to go to its footer").At(8)
 	}
 	if err != nil {
 		return nil, err

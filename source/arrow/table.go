@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -41,7 +42,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 // OpenFiles opens files of the same columns as one table, one after another. name stands for all of them, as the origin of the columns.
 func OpenFiles(paths []string, name string, o source.ReadOptions) (source.Table, error) {
 	if len(paths) == 0 {
-		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+		return nil, fault.In(name, fs.ErrNotExist)
 	}
 	t := &Table{codecs: &codecs{}, files: source.In(o.Files), paths: paths[1:]}
 	var err error
@@ -151,8 +152,8 @@ func (t *Table) compare(d *feed) error {
 	first, other := t.schema.fields, d.schema.fields
 	for i := range max(len(first), len(other)) {
 		if i >= len(first) || i >= len(other) || !first[i].equal(&other[i]) {
-			e := unsupported("", "give files of the same columns, or convert them one by one", "found %s, expected %s as in the first file", describe(other, i), describe(first, i))
-			return &source.FileError{Path: d.path, Err: e}
+			return unsupported("", "give files of the same columns, or convert them one by one",
+				"found %s, expected %s as in the first file", describe(other, i), describe(first, i)).In(d.path)
 		}
 	}
 	return nil
@@ -170,14 +171,13 @@ func describe(fields []field, i int) string {
 func guarded(path string, f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &source.FileError{Path: path, Err: damaged(unknown, "reading failed: %v", p)}
+			err = damaged(unknown, "reading failed: %v", p).In(path)
 		}
 	}()
-	err = f()
-	if _, done := err.(*source.FileError); err == nil || err == io.EOF || done { //nolint:errorlint // as f returned them
+	if err = f(); err == io.EOF {
 		return err
 	}
-	return source.ErrorIn(path, err)
+	return fault.In(path, err)
 }
 
 // Columns are those of the table.
@@ -235,7 +235,7 @@ func (t *Table) seek() error {
 			continue
 		}
 		if err != nil {
-			return source.ErrorIn(t.feed.path, err)
+			return fault.In(t.feed.path, err)
 		}
 		t.batch = b
 	}
@@ -246,7 +246,7 @@ func (t *Table) seek() error {
 func (t *Table) nextFile() error {
 	d, err := t.open(t.paths[0])
 	if err != nil {
-		return source.ErrorIn(t.paths[0], err)
+		return fault.In(t.paths[0], err)
 	}
 	old := t.feed
 	t.feed, t.paths = d, t.paths[1:]
@@ -256,7 +256,7 @@ func (t *Table) nextFile() error {
 // load brings the record batch into memory, if it must be, and checks its arrays.
 func (t *Table) load(buf []byte) error {
 	if err := t.feed.load(t.batch, buf); err != nil {
-		return source.ErrorIn(t.feed.path, err)
+		return fault.In(t.feed.path, err)
 	}
 	return t.checkBatch()
 }
@@ -268,10 +268,10 @@ func (t *Table) checkBatch() error {
 	}
 	for _, c := range t.columns {
 		if c.RecordSize() == 0 && t.next+t.batch.rows > idx.MaxEmptyRecords {
-			return source.ErrorIn(t.feed.path, wrong(t.batch, c.Name, unknown, ErrDamaged, "found more than %d records without elements", idx.MaxEmptyRecords))
+			return fault.In(t.feed.path, damaged(t.batch.offset, "found more than %d records without elements", idx.MaxEmptyRecords).InColumn(c.Name))
 		}
 		if err := c.check(t.batch); err != nil {
-			return source.ErrorIn(t.feed.path, err)
+			return fault.In(t.feed.path, err)
 		}
 	}
 	return nil
@@ -285,7 +285,7 @@ func (t *Table) Skip(n int64) error {
 	return guarded(t.feed.path, func() error {
 		for n > 0 {
 			if err := t.seek(); err == io.EOF {
-				return fmt.Errorf("skip %d rows behind the last: %w", n, source.ErrRange)
+				return fault.New(fault.Usage, "no such rows: skip %d rows behind the last", n)
 			} else if err != nil {
 				return err
 			}

@@ -57,7 +57,7 @@ func (r *resolver) lengths(c *column, levels []*field) ([]int, error) {
 		switch {
 		case l.kind == typeFixedSizeList:
 			if l.width < 0 {
-				return nil, damaged(unknown, "column %s: found lists of %d values", c.Name, l.width)
+				return nil, damaged(unknown, "found lists of %d values", l.width).InColumn(c.Name)
 			}
 			lengths[i] = l.width
 			start *= int64(l.width)

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"github.com/idxport/idxport/fault"
 )
 
 func TestCloseInTheMiddleEndsTheGoroutine(t *testing.T) {
@@ -118,15 +120,15 @@ func TestPanics(t *testing.T) {
 	boom := readerFunc(func([]byte) (int, error) { panic("boom") })
 	d := newDecoding(decoder{format: XZ, name: "xz", open: openPanicking}, &input{r: strings.NewReader("12345678")})
 	p := make([]byte, 10)
-	if n, err := d.fill(p); n != 3 || !errors.Is(err, ErrCorrupt) {
-		t.Errorf("decoder: found %d bytes and %v, expected 3 and ErrCorrupt", n, err)
+	if n, err := d.fill(p); n != 3 || !errors.Is(err, fault.Malformed) {
+		t.Errorf("decoder: found %d bytes and %v, expected 3 and malformed data", n, err)
 	}
 	r, err := NewReader(io.MultiReader(bytes.NewReader(testFile(t, "small.gz")[:50]), boom))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if _, err := io.Copy(io.Discard, r); err == nil || errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "boom") {
+	if _, err := io.Copy(io.Discard, r); err == nil || errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "boom") {
 		t.Errorf("input: found %v, expected the panic, not called corrupt", err)
 	}
 }

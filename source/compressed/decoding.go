@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -61,18 +62,19 @@ func (d *decoding) sort(err error) error {
 	if failure := d.in.failure(); failure != nil && d.unread() == 0 {
 		return failure
 	}
+	var known *fault.Error
 	switch {
 	case err == io.EOF, err == errPaused:
 		return err
-	case errors.Is(err, ErrCorrupt), errors.Is(err, ErrUnsupported):
-		return d.errorAt(err)
+	case errors.As(err, &known):
+		return d.errorAt(known)
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded),
 		errors.Is(err, zstd.ErrUnknownDictionary):
-		return d.errorAt(fmt.Errorf("%w: %w", ErrUnsupported, err))
+		return d.errorAt(unsupported("%v", err))
 	case d.in.exhausted():
-		return d.errorAt(ErrTruncated)
+		return d.errorAt(truncated())
 	}
-	return d.errorAt(fmt.Errorf("%w: %w", ErrCorrupt, err))
+	return d.errorAt(corrupt("%v", err))
 }
 
 // panicked makes an error of a recovered panic: bad data, unless it was the input that panicked.
@@ -80,11 +82,40 @@ func (d *decoding) panicked(v any) error {
 	if d.in.isReading() {
 		return fmt.Errorf("reading %s input: panic: %v", d.name, v)
 	}
-	return d.errorAt(fmt.Errorf("%w: panic in the decoder: %v", ErrCorrupt, v))
+	return d.errorAt(corrupt("panic in the decoder: %v", v))
 }
 
-func (d *decoding) errorAt(err error) error {
-	return &Error{Format: d.format, Offset: d.in.taken.Load() - int64(d.unread()), Err: err}
+func (d *decoding) errorAt(e *fault.Error) error {
+	return d.format.fault(d.in.taken.Load()-int64(d.unread()), e)
+}
+
+// corrupt is for a wrong checksum, data that breaks the format's rules, or junk after the last
+// member.
+func corrupt(format string, args ...any) *fault.Error {
+	return fault.New(fault.Malformed, "corrupt data: "+format, args...)
+}
+
+// truncated is for an input that ends inside a member.
+func truncated() *fault.Error { return fault.New(fault.Truncated, "the data ends too early") }
+
+// unsupported is for data that may be good but needs a feature or an amount of memory that is
+// refused here.
+func unsupported(format string, args ...any) *fault.Error {
+	return fault.New(fault.Unsupported, "not supported: "+format, args...)
+}
+
+// fault puts the format and the number of compressed bytes decoded before e. That is no Offset,
+// which counts decompressed bytes.
+func (f Format) fault(offset int64, e *fault.Error) *fault.Error {
+	placed := fault.New(e.Kind, "%v stream, at compressed byte %d: %s", f, offset, e.Msg)
+	switch e.Kind {
+	case fault.Truncated:
+		return placed.WithHint("the download is incomplete: fetch it again")
+	case fault.Unsupported:
+		return placed.WithHint("decompress it with the %v program first", f)
+	default:
+		return placed.WithHint("the file is damaged: fetch it again")
+	}
 }
 
 // unread is how many bytes of the input the decoder has not come to.

@@ -5,11 +5,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"runtime"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/compressed/inflate"
 )
 
@@ -46,8 +46,8 @@ func (g *gzipReader) read(p []byte) (int, error) {
 	g.sum = crc32.Update(g.sum, crc32.IEEETable, p[:n])
 	g.size += uint32(n)
 	switch {
-	case errors.Is(err, inflate.ErrCorrupt):
-		return n, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	case errors.Is(err, fault.Malformed):
+		return n, corrupt("deflate stream, %v", err)
 	case err != io.EOF:
 		return n, err
 	}
@@ -83,10 +83,10 @@ func (g *gzipReader) end() error {
 		return noEOF(err)
 	}
 	if sum := binary.LittleEndian.Uint32(trailer[:]); sum != g.sum {
-		return fmt.Errorf("%w: found data with the checksum %08x, expected %08x", ErrCorrupt, g.sum, sum)
+		return corrupt("found data with the checksum %08x, expected %08x", g.sum, sum)
 	}
 	if size := binary.LittleEndian.Uint32(trailer[4:]); size != g.size {
-		return fmt.Errorf("%w: found %d bytes of data, expected %d (modulo 2³²)", ErrCorrupt, g.size, size)
+		return corrupt("found %d bytes of data, expected %d (modulo 2³²)", g.size, size)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (g *gzipReader) next() error {
 	case head[0] == 0:
 		return skipZeros(g.in)
 	case !bytes.HasPrefix([]byte(gzipMagic), head):
-		return fmt.Errorf("%w: junk after the last member", ErrCorrupt)
+		return corrupt("junk after the last member")
 	}
 	return g.begin()
 }
@@ -112,7 +112,7 @@ func skipZeros(in io.Reader) error {
 		n, err := in.Read(buf)
 		for _, b := range buf[:n] {
 			if b != 0 {
-				return fmt.Errorf("%w: junk in the padding after the last member", ErrCorrupt)
+				return corrupt("junk in the padding after the last member")
 			}
 		}
 		if err != nil {

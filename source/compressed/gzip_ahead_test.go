@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"testing"
 	"testing/iotest"
 )
@@ -52,11 +54,9 @@ func TestDamageBeforeWhatWasReadAhead(t *testing.T) {
 			t.Fatal(err)
 		}
 		n, err := io.Copy(io.Discard, r)
-		var e *Error
-		if n != 10*65535 || !errors.As(err, &e) || !errors.Is(err, ErrCorrupt) {
-			t.Errorf("%s: found %d bytes and %v, expected 655350 and corrupt data", name, n, err)
-		} else if e.Offset != int64(length+4) {
-			t.Errorf("%s: found offset %d, expected %d, after the length", name, e.Offset, length+4)
+		want := fmt.Sprintf("gzip stream, at compressed byte %d: corrupt data: ", length+4) // after the length
+		if n != 10*65535 || err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: found %d bytes and %v, expected 655350 and %s", name, n, err, want)
 		}
 		r.Close()
 	}
@@ -72,8 +72,7 @@ func TestCutLongAfterTheStart(t *testing.T) {
 	}
 	defer r.Close()
 	_, err = io.Copy(io.Discard, r)
-	var e *Error
-	if !errors.As(err, &e) || !errors.Is(err, ErrTruncated) || e.Offset != 2_500_000 {
+	if err == nil || err.Error() != "gzip stream, at compressed byte 2500000: the data ends too early" {
 		t.Errorf("found %v, expected truncated data at byte 2500000", err)
 	}
 }

@@ -3,7 +3,6 @@ package compressed
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"hash/crc32"
 	"io"
 
@@ -34,13 +33,13 @@ func readGzipHeader(in *inflate.Lookahead) error {
 	}
 	method, flags := fixed[2], fixed[3]
 	if string(fixed[:2]) != gzipMagic {
-		return fmt.Errorf("%w: found %x at the start of a member, expected %x", ErrCorrupt, fixed[:2], gzipMagic)
+		return corrupt("found %x at the start of a member, expected %x", fixed[:2], gzipMagic)
 	}
 	if method != 8 {
-		return fmt.Errorf("%w: found compression method %d, expected 8 (deflate)", ErrCorrupt, method)
+		return corrupt("found compression method %d, expected 8 (deflate)", method)
 	}
 	if flags&gzipReserved != 0 {
-		return fmt.Errorf("%w: found reserved header flags %#x", ErrCorrupt, flags&gzipReserved)
+		return corrupt("found reserved header flags %#x", flags&gzipReserved)
 	}
 	if flags&gzipExtra != 0 {
 		if err := h.skipExtra(); err != nil {
@@ -104,7 +103,7 @@ func (h *gzipHeader) check() error {
 		return err
 	}
 	if expected := binary.LittleEndian.Uint16(field[:]); found != expected {
-		return fmt.Errorf("%w: found a header with the checksum %04x, expected %04x", ErrCorrupt, found, expected)
+		return corrupt("found a header with the checksum %04x, expected %04x", found, expected)
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"hash/crc32"
 	"io"
 	"testing"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // member is a gzip member of the data "abc" in a stored block, with the header that RFC 1952 lays out for the given flags and fields.
@@ -42,15 +44,15 @@ func TestGzipHeaders(t *testing.T) {
 		"comment":               {member(16, comment), nil},
 		"everything":            {member(31, extra, name, comment), nil},
 		"checksum":              {member(2), nil},
-		"wrong checksum":        {wrongSum, ErrCorrupt},
-		"reserved flag":         {member(32), ErrCorrupt},
-		"another method":        {method, ErrCorrupt},
-		"cut in the fixed part": {member(0)[:9], ErrTruncated},
-		"cut in the extra":      {member(4, extra)[:14], ErrTruncated},
-		"cut in the name":       {member(8, name)[:15], ErrTruncated},
-		"cut in the checksum":   {member(2)[:11], ErrTruncated},
-		"second member damaged": {append(member(0), member(32)...), ErrCorrupt},
-		"block type 3":          {append(member(0)[:10:10], 7, 0, 0, 0, 0, 0, 0, 0, 0), ErrCorrupt},
+		"wrong checksum":        {wrongSum, fault.Malformed},
+		"reserved flag":         {member(32), fault.Malformed},
+		"another method":        {method, fault.Malformed},
+		"cut in the fixed part": {member(0)[:9], fault.Truncated},
+		"cut in the extra":      {member(4, extra)[:14], fault.Truncated},
+		"cut in the name":       {member(8, name)[:15], fault.Truncated},
+		"cut in the checksum":   {member(2)[:11], fault.Truncated},
+		"second member damaged": {append(member(0), member(32)...), fault.Malformed},
+		"block type 3":          {append(member(0)[:10:10], 7, 0, 0, 0, 0, 0, 0, 0, 0), fault.Malformed},
 	} {
 		t.Run(label, func(t *testing.T) {
 			t.Parallel()

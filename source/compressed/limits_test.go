@@ -6,6 +6,8 @@ import (
 	"hash/crc32"
 	"runtime"
 	"testing"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // hostile are files of a few bytes that ask for much memory.
@@ -15,13 +17,13 @@ var hostile = []struct {
 	want error
 }{
 	{"a zstd window of 128 MiB", "\x28\xb5\x2f\xfd\x00\x88\x01\x00\x00", nil},
-	{"a zstd window of 144 MiB", "\x28\xb5\x2f\xfd\x00\x89\x01\x00\x00", ErrUnsupported},
-	{"a zstd window of 3.75 TiB", "\x28\xb5\x2f\xfd\x00\xff\x01\x00\x00", ErrUnsupported},
-	{"a zstd single segment of 4 GiB", "\x28\xb5\x2f\xfd\xa0\xff\xff\xff\xff\x01\x00\x00", ErrUnsupported},
-	{"a zstd single segment of 128 MiB", "\x28\xb5\x2f\xfd\xa0\x00\x00\x00\x08\x01\x00\x00", ErrCorrupt},
-	{"an xz dictionary of 64 MiB", xzWithDictionary(28), ErrTruncated},
-	{"an xz dictionary of 96 MiB", xzWithDictionary(29), ErrUnsupported},
-	{"an xz dictionary of 4 GiB", xzWithDictionary(40), ErrUnsupported},
+	{"a zstd window of 144 MiB", "\x28\xb5\x2f\xfd\x00\x89\x01\x00\x00", fault.Unsupported},
+	{"a zstd window of 3.75 TiB", "\x28\xb5\x2f\xfd\x00\xff\x01\x00\x00", fault.Unsupported},
+	{"a zstd single segment of 4 GiB", "\x28\xb5\x2f\xfd\xa0\xff\xff\xff\xff\x01\x00\x00", fault.Unsupported},
+	{"a zstd single segment of 128 MiB", "\x28\xb5\x2f\xfd\xa0\x00\x00\x00\x08\x01\x00\x00", fault.Malformed},
+	{"an xz dictionary of 64 MiB", xzWithDictionary(28), fault.Truncated},
+	{"an xz dictionary of 96 MiB", xzWithDictionary(29), fault.Unsupported},
+	{"an xz dictionary of 4 GiB", xzWithDictionary(40), fault.Unsupported},
 }
 
 // xzWithDictionary is the start of an xz file whose block asks for a dictionary of the coded size (5.3.1) and holds an
@@ -47,7 +49,7 @@ func TestHostileHeaders(t *testing.T) {
 				t.Errorf("found %v, expected %v", err, test.want)
 			}
 			reserved := after.TotalAlloc - before.TotalAlloc
-			if reserved > limit || errors.Is(err, ErrUnsupported) && reserved > 2<<20 {
+			if reserved > limit || errors.Is(err, fault.Unsupported) && reserved > 2<<20 {
 				t.Errorf("%d bytes made it reserve %d KiB", len(test.raw), reserved>>10)
 			}
 			t.Logf("reserved %d KiB", reserved>>10)
@@ -63,8 +65,8 @@ func TestJunkAfterTheLastMember(t *testing.T) {
 			if string(data) != string(content(t, name)) || err == nil {
 				t.Errorf("%s and %q: found %d bytes and %v, expected all data, then an error", name, junk, len(data), err)
 			}
-			if len(junk) >= 4 && !errors.Is(err, ErrCorrupt) {
-				t.Errorf("%s and %q: found %v, expected ErrCorrupt", name, junk, err)
+			if len(junk) >= 4 && !errors.Is(err, fault.Malformed) {
+				t.Errorf("%s and %q: found %v, expected malformed data", name, junk, err)
 			}
 		}
 	}

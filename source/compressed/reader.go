@@ -36,9 +36,10 @@ func NewReader(r io.Reader) (*Reader, error) {
 // Format returns the format that was recognised.
 func (r *Reader) Format() Format { return r.format }
 
-// Read reads decompressed data. All that was decoded before an error comes first, then the error: io.EOF after good
-// trailers, an [*Error] for bad data, the input's own error, unchanged, if reading that failed, and fs.ErrClosed after
-// Close. Plain data is read into p by the input itself, but for the first 6 bytes.
+// Read reads decompressed data. All that was decoded before an error comes first, then the error:
+// io.EOF after good trailers, a [fault.Error] for bad data, the input's own error, unchanged, if
+// reading that failed, and fs.ErrClosed after Close. Plain data is read into p by the input itself,
+// but for the first 6 bytes.
 func (r *Reader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil

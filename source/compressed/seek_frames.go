@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash"
 	"io"
 	"math"
@@ -117,7 +116,7 @@ func (f *frames) read(p []byte) (int, error) {
 	}
 	if err == io.EOF {
 		size := f.table.frame(f.index, f.next).size.data
-		return 0, fmt.Errorf("%w: frame %d holds %d bytes of data, expected %d, as the seek table says", ErrCorrupt, f.index, size-f.left, size)
+		return 0, corrupt("frame %d holds %d bytes of data, expected %d, as the seek table says", f.index, size-f.left, size)
 	}
 	return n, f.sort(err)
 }
@@ -128,7 +127,7 @@ func (f *frames) finish() error {
 	var one [1]byte
 	n, err := f.decoder.Read(one[:])
 	if n > 0 {
-		return fmt.Errorf("%w: frame %d holds more than %d bytes of data, expected no more, as the seek table says", ErrCorrupt, f.index, frame.size.data)
+		return corrupt("frame %d holds more than %d bytes of data, expected no more, as the seek table says", f.index, frame.size.data)
 	}
 	if err != io.EOF {
 		return f.sort(err)
@@ -141,7 +140,7 @@ func (f *frames) finish() error {
 		found = binary.LittleEndian.Uint32(f.packed.last[:])
 	}
 	if found != f.sum {
-		return fmt.Errorf("%w: found data of frame %d with the checksum %08x, expected %08x, as the seek table says", ErrCorrupt, f.index, found, f.sum)
+		return corrupt("found data of frame %d with the checksum %08x, expected %08x, as the seek table says", f.index, found, f.sum)
 	}
 	f.packed, f.next, f.index = nil, frame.end(), f.index+1
 	return nil
@@ -151,7 +150,7 @@ func (f *frames) finish() error {
 func (f *frames) sort(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) && f.packed.in.N == 0 {
 		end := f.table.frame(f.index, f.next).end().packed
-		return fmt.Errorf("%w: frame %d goes on at byte %d, expected its end there, as the seek table says", ErrCorrupt, f.index, end)
+		return corrupt("frame %d goes on at byte %d, expected its end there, as the seek table says", f.index, end)
 	}
 	return err
 }
@@ -165,14 +164,14 @@ func (f *frames) end() error {
 			return noEOF(err)
 		}
 		if !bytes.HasPrefix(want, found) {
-			return fmt.Errorf("%w: the seek table is not what it was before", ErrCorrupt)
+			return corrupt("the seek table is not what it was before")
 		}
 		want = want[len(found):]
 	}
 	if _, err := f.in.ReadByte(); err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: junk after the seek table", ErrCorrupt)
+	return corrupt("junk after the seek table")
 }
 
 // Close frees the decoder.

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // seekableFiles are those of testdata that end with a seek table, made by other programs.
@@ -133,11 +135,10 @@ func TestTablesThatContradictTheFrames(t *testing.T) {
 			if string(data) != test.data {
 				t.Errorf("found %q, expected %q", data, test.data)
 			}
-			var e *Error
 			if test.err == "" && err == nil {
 				return
 			}
-			if !errors.As(err, &e) || e.Offset > int64(len(test.raw)) || test.err == "" || !strings.Contains(err.Error(), test.err) {
+			if !tellsDamage(err, Zstd, len(test.raw)) || test.err == "" || !strings.Contains(err.Error(), test.err) {
 				t.Errorf("found %v, expected %q", err, test.err)
 			}
 		})
@@ -158,10 +159,10 @@ func TestFilesThatChangeBehindTheFrames(t *testing.T) {
 		raw  []byte
 		want error
 	}{
-		"longer":  {append(bytes.Clone(raw), 0), ErrCorrupt},
-		"changed": {changed, ErrCorrupt},
-		"shorter": {raw[:len(raw)-1], ErrTruncated},
-		"cut":     {raw[:100], ErrTruncated},
+		"longer":  {append(bytes.Clone(raw), 0), fault.Malformed},
+		"changed": {changed, fault.Malformed},
+		"shorter": {raw[:len(raw)-1], fault.Truncated},
+		"cut":     {raw[:100], fault.Truncated},
 	} {
 		r := NewSeekReader(bytes.NewReader(test.raw), table)
 		if _, err := io.ReadAll(r); !errors.Is(err, test.want) {
@@ -183,8 +184,8 @@ func TestFinish(t *testing.T) {
 	if err := r.Finish(); err != nil {
 		t.Fatalf("the first frame is right: found %v", err)
 	}
-	if n, err := io.ReadFull(r, make([]byte, 96)); !errors.Is(err, ErrCorrupt) || n == 96 {
-		t.Errorf("found %d bytes and %v, expected less than the frame and ErrCorrupt", n, err)
+	if n, err := io.ReadFull(r, make([]byte, 96)); !errors.Is(err, fault.Malformed) || n == 96 {
+		t.Errorf("found %d bytes and %v, expected less than the frame and malformed data", n, err)
 	}
 	r = openSeekable(t, raw)
 	if _, err := r.Seek(192+60, io.SeekStart); err != nil {

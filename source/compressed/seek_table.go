@@ -3,7 +3,6 @@ package compressed
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"sort"
 )
@@ -61,7 +60,7 @@ func (f seekFrame) end() position {
 
 // FindSeekTable looks for the seek table at the end of r, which has size bytes. It returns nil where there is none that could be used: for other
 // files, for a table of several files that were joined, which is that of the last one, for one of a later version of the format, and for one of more
-// than 16 MiB. A table that contradicts itself or the file's size is an [*Error].
+// than 16 MiB. A table that contradicts itself or the file's size is an error.
 func FindSeekTable(r io.ReaderAt, size int64) (*SeekTable, error) {
 	tail := make([]byte, min(size, seekTail))
 	if err := readAt(r, tail, size-int64(len(tail))); err != nil {
@@ -84,7 +83,7 @@ func FindSeekTable(r io.ReaderAt, size int64) (*SeekTable, error) {
 		return nil, nil // the last four bytes are a coincidence
 	}
 	if found, want := int64(binary.LittleEndian.Uint32(t.raw[4:])), length-skippableHeader; found != want {
-		return nil, seekError(t.ends.packed+4, "the seek table's size is %d, expected %d for %d frames", found, want, t.frames)
+		return nil, Zstd.fault(t.ends.packed+4, corrupt("the seek table's size is %d, expected %d for %d frames", found, want, t.frames))
 	}
 	packed := t.addUp()
 	if packed < t.ends.packed {
@@ -97,7 +96,7 @@ func FindSeekTable(r io.ReaderAt, size int64) (*SeekTable, error) {
 		}
 	}
 	if packed != t.ends.packed {
-		return nil, seekError(t.ends.packed, "the seek table is for frames of %d bytes, expected %d, which are before it", packed, t.ends.packed)
+		return nil, Zstd.fault(t.ends.packed, corrupt("the seek table is for frames of %d bytes, expected %d, which are before it", packed, t.ends.packed))
 	}
 	return t, nil
 }
@@ -191,11 +190,6 @@ func (t *SeekTable) Span(first, last int64) (from, to int64) {
 	return from, t.holding(last - 1).end().packed
 }
 
-// seekError is what a table says that cannot be.
-func seekError(offset int64, format string, args ...any) error {
-	return &Error{Format: Zstd, Offset: offset, Err: fmt.Errorf("%w: "+format, append([]any{ErrCorrupt}, args...)...)}
-}
-
 // readAt fills p from offset on.
 func readAt(r io.ReaderAt, p []byte, offset int64) error {
 	n, err := r.ReadAt(p, offset)
@@ -203,7 +197,7 @@ func readAt(r io.ReaderAt, p []byte, offset int64) error {
 		return nil
 	}
 	if errors.Is(err, io.EOF) {
-		return &Error{Format: Zstd, Offset: offset + int64(n), Err: ErrTruncated}
+		return Zstd.fault(offset+int64(n), truncated())
 	}
 	return err
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // stored is a zstd frame of data in one raw block (RFC 8878, 3.1.1): a single segment, its size in one byte, no checksum.
@@ -68,7 +70,7 @@ func TestSeekTables(t *testing.T) {
 			t.Parallel()
 			table, err := FindSeekTable(strings.NewReader(test.raw), int64(len(test.raw)))
 			if test.err != "" {
-				if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), test.err) {
+				if !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), test.err) {
 					t.Errorf("found %v, expected %q", err, test.err)
 				}
 				return
@@ -192,8 +194,8 @@ func TestSeekTableOfAFileThatFails(t *testing.T) {
 	if _, err := FindSeekTable(failingAt{broken}, int64(len(raw))); err != broken {
 		t.Errorf("found %v, expected %v", err, broken)
 	}
-	if _, err := FindSeekTable(bytes.NewReader(raw[:100]), int64(len(raw))); !errors.Is(err, ErrTruncated) {
-		t.Errorf("a file that shrank: found %v, expected %v", err, ErrTruncated)
+	if _, err := FindSeekTable(bytes.NewReader(raw[:100]), int64(len(raw))); !errors.Is(err, fault.Truncated) {
+		t.Errorf("a file that shrank: found %v, expected %v", err, fault.Truncated)
 	}
 }
 

@@ -3,7 +3,6 @@ package compressed
 import (
 	"bufio"
 	"encoding/binary"
-	"fmt"
 	"hash/crc32"
 	"io"
 )
@@ -86,17 +85,17 @@ func (x *xzReader) streamHeader() error {
 	var h [12]byte
 	n, err := io.ReadFull(x.in, h[:])
 	if n := min(n, len(xzMagic)); string(h[:n]) != xzMagic[:n] {
-		return fmt.Errorf("%w: junk after the last stream", ErrCorrupt)
+		return corrupt("junk after the last stream")
 	}
 	if err != nil {
 		return noEOF(err)
 	}
 	x.flags = [2]byte(h[6:8])
 	if crc32.ChecksumIEEE(x.flags[:]) != binary.LittleEndian.Uint32(h[8:]) {
-		return fmt.Errorf("%w: wrong checksum of the stream header", ErrCorrupt)
+		return corrupt("wrong checksum of the stream header")
 	}
 	if x.flags[0] != 0 || x.flags[1] > 0xf {
-		return fmt.Errorf("%w: unknown xz stream flags %x", ErrUnsupported, x.flags)
+		return unsupported("unknown xz stream flags %x", x.flags)
 	}
 	x.index = newXZSummer()
 	return nil
@@ -110,13 +109,13 @@ func (x *xzReader) streamFooter(indexSize int64) error {
 	}
 	switch {
 	case string(f[10:]) != xzFooterMagic:
-		return fmt.Errorf("%w: wrong magic number of the stream footer", ErrCorrupt)
+		return corrupt("wrong magic number of the stream footer")
 	case crc32.ChecksumIEEE(f[4:10]) != binary.LittleEndian.Uint32(f[:]):
-		return fmt.Errorf("%w: wrong checksum of the stream footer", ErrCorrupt)
+		return corrupt("wrong checksum of the stream footer")
 	case [2]byte(f[8:10]) != x.flags:
-		return fmt.Errorf("%w: stream header and footer differ", ErrCorrupt)
+		return corrupt("stream header and footer differ")
 	case (int64(binary.LittleEndian.Uint32(f[4:]))+1)*4 != indexSize:
-		return fmt.Errorf("%w: wrong size of the index in the stream footer", ErrCorrupt)
+		return corrupt("wrong size of the index in the stream footer")
 	}
 	return nil
 }
@@ -135,7 +134,7 @@ func (x *xzReader) streamPadding() error {
 			if err == io.EOF {
 				return io.ErrUnexpectedEOF
 			}
-			return fmt.Errorf("%w: %d zeros after a stream, not a multiple of 4", ErrCorrupt, n)
+			return corrupt("%d zeros after a stream, not a multiple of 4", n)
 		}
 		if err != nil {
 			return err

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 	"hash"
 	"hash/crc32"
 	"hash/crc64"
@@ -60,10 +59,10 @@ func (b *xzBlock) Read(p []byte) (int, error) {
 // end compares sizes and check with the data (3.1.3, 3.1.4, 3.3, 3.4).
 func (b *xzBlock) end() error {
 	if c := b.header.compressed; c >= 0 && c != b.compressed.n {
-		return fmt.Errorf("%w: a block has %d compressed bytes, its header says %d", ErrCorrupt, b.compressed.n, c)
+		return corrupt("a block has %d compressed bytes, its header says %d", b.compressed.n, c)
 	}
 	if u := b.header.uncompressed; u >= 0 && u != b.size {
-		return fmt.Errorf("%w: a block has %d bytes, its header says %d", ErrCorrupt, b.size, u)
+		return corrupt("a block has %d bytes, its header says %d", b.size, u)
 	}
 	if err := readZeros(b.in, padding4(b.compressed.n)); err != nil {
 		return err
@@ -73,7 +72,7 @@ func (b *xzBlock) end() error {
 		return noEOF(err)
 	}
 	if !bytes.Equal(sum, b.check.Sum(nil)) {
-		return fmt.Errorf("%w: wrong checksum of a block", ErrCorrupt)
+		return corrupt("wrong checksum of a block")
 	}
 	return nil
 }
@@ -95,7 +94,7 @@ func newXZCheck(kind byte) (hash.Hash, error) {
 	case 10:
 		return sha256.New(), nil
 	}
-	return nil, fmt.Errorf("%w: xz check type %d", ErrUnsupported, kind)
+	return nil, unsupported("xz check type %d", kind)
 }
 
 // The standard library's sums are big-endian, those of .xz little-endian.
@@ -133,7 +132,7 @@ func readZeros(in io.Reader, n int) error {
 		return noEOF(err)
 	}
 	if pad != [3]byte{} {
-		return fmt.Errorf("%w: padding that is not zero", ErrCorrupt)
+		return corrupt("padding that is not zero")
 	}
 	return nil
 }

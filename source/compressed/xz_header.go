@@ -3,7 +3,6 @@ package compressed
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"hash/crc32"
 	"io"
 
@@ -28,7 +27,7 @@ func readXZBlockHeader(in io.Reader, first byte) (xzBlockHeader, error) {
 	}
 	body, sum := raw[:h.size-4], raw[h.size-4:]
 	if crc32.ChecksumIEEE(body) != binary.LittleEndian.Uint32(sum) {
-		return h, fmt.Errorf("%w: wrong checksum of a block header", ErrCorrupt)
+		return h, corrupt("wrong checksum of a block header")
 	}
 	return h, h.parse(body[1], bytes.NewReader(body[2:]))
 }
@@ -36,7 +35,7 @@ func readXZBlockHeader(in io.Reader, first byte) (xzBlockHeader, error) {
 // parse reads the fields after the flags (3.1.2 to 3.1.6).
 func (h *xzBlockHeader) parse(flags byte, fields *bytes.Reader) (err error) {
 	if flags&0x3f != 0 { // more than one filter, or reserved bits
-		return fmt.Errorf("%w: xz filters other than a single LZMA2", ErrUnsupported)
+		return unsupported("xz filters other than a single LZMA2")
 	}
 	if flags&0x40 != 0 {
 		if h.compressed, err = readXZSize(fields); err != nil {
@@ -53,7 +52,7 @@ func (h *xzBlockHeader) parse(flags byte, fields *bytes.Reader) (err error) {
 	}
 	for fields.Len() > 0 {
 		if b, _ := fields.ReadByte(); b != 0 {
-			return fmt.Errorf("%w: unknown fields in a block header", ErrUnsupported)
+			return unsupported("unknown fields in a block header")
 		}
 	}
 	return nil
@@ -67,7 +66,7 @@ func (h *xzBlockHeader) parseFilter(fields *bytes.Reader) error {
 		return err
 	}
 	if id != 0x21 {
-		return fmt.Errorf("%w: xz filter %#x", ErrUnsupported, id)
+		return unsupported("xz filter %#x", id)
 	}
 	length, err := readXZSize(fields)
 	if err != nil {
@@ -75,7 +74,7 @@ func (h *xzBlockHeader) parseFilter(fields *bytes.Reader) error {
 	}
 	property, err := fields.ReadByte()
 	if err != nil || length != 1 || property > 40 {
-		return fmt.Errorf("%w: bad properties of the LZMA2 filter", ErrCorrupt)
+		return corrupt("bad properties of the LZMA2 filter")
 	}
 	size, err := lzma.DecodeDictCap(property)
 	if err != nil {
@@ -85,7 +84,7 @@ func (h *xzBlockHeader) parseFilter(fields *bytes.Reader) error {
 		size = min(size, h.uncompressed)
 	}
 	if size > maxXZDictionary {
-		return fmt.Errorf("%w: a dictionary of %d MiB (the limit is %d MiB)", ErrUnsupported, size>>20, maxXZDictionary>>20)
+		return unsupported("a dictionary of %d MiB (the limit is %d MiB)", size>>20, maxXZDictionary>>20)
 	}
 	h.dictionary = int(max(size, lzma.MinDictCap))
 	return nil
@@ -107,5 +106,5 @@ func readXZSize(in io.ByteReader) (int64, error) {
 			return v, nil
 		}
 	}
-	return 0, fmt.Errorf("%w: bad multibyte integer", ErrCorrupt)
+	return 0, corrupt("bad multibyte integer")
 }

@@ -3,7 +3,6 @@ package compressed
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 	"hash"
 	"hash/crc32"
 	"io"
@@ -35,7 +34,7 @@ func (x *xzReader) readIndex() (size int64, err error) {
 		return 0, err
 	}
 	if blocks != x.index.blocks {
-		return 0, fmt.Errorf("%w: %d blocks, the index says %d", ErrCorrupt, x.index.blocks, blocks)
+		return 0, corrupt("%d blocks, the index says %d", x.index.blocks, blocks)
 	}
 	listed := newXZSummer()
 	for range blocks {
@@ -50,7 +49,7 @@ func (x *xzReader) readIndex() (size int64, err error) {
 		listed.add(unpadded, uncompressed)
 	}
 	if [32]byte(listed.sum.Sum(nil)) != [32]byte(x.index.sum.Sum(nil)) {
-		return 0, fmt.Errorf("%w: the index differs from the blocks", ErrCorrupt)
+		return 0, corrupt("the index differs from the blocks")
 	}
 	return in.end()
 }
@@ -82,7 +81,7 @@ func (r *summingReader) end() (int64, error) {
 			return 0, noEOF(err)
 		}
 		if b != 0 {
-			return 0, fmt.Errorf("%w: padding that is not zero", ErrCorrupt)
+			return 0, corrupt("padding that is not zero")
 		}
 	}
 	var sum [4]byte
@@ -90,7 +89,7 @@ func (r *summingReader) end() (int64, error) {
 		return 0, noEOF(err)
 	}
 	if binary.LittleEndian.Uint32(sum[:]) != r.crc {
-		return 0, fmt.Errorf("%w: wrong checksum of the index", ErrCorrupt)
+		return 0, corrupt("wrong checksum of the index")
 	}
 	return r.n + int64(len(sum)), nil
 }

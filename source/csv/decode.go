@@ -8,11 +8,12 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Decode parses the lines of b. The error is a *source.FileError around an *Error.
+// Decode parses the lines of b. The error names the file, the row and mostly the column.
 func (t *Table) Decode(b *source.Raw) error {
 	if len(b.Columns) != len(t.columns) {
 		b.Columns = make([][]byte, len(t.columns))
@@ -24,7 +25,7 @@ func (t *Table) Decode(b *source.Raw) error {
 	for row := range b.Rows {
 		n := bytes.IndexByte(text, '\n')
 		if err := t.parseLine(b, text[:n], row); err != nil {
-			return source.ErrorIn(t.path, err)
+			return fault.In(t.path, err)
 		}
 		text = text[n+1:]
 	}
@@ -229,4 +230,17 @@ func noNumber(text []byte) (message, advice string) {
 		return fmt.Sprintf("found %s, expected a number", shown(text)), adviceComma
 	}
 	return fmt.Sprintf("found %s, expected a number", shown(text)), "fill or leave out rows without a value"
+}
+
+// inRow is the error about a row, and a column unless that is empty.
+func inRow(row int64, column, advice, format string, args ...any) error {
+	return fault.New(fault.Malformed, format, args...).InRow(row).InColumn(column).WithHint("%s", advice)
+}
+
+// shown is text as messages quote it: at most 40 bytes of it.
+func shown(text []byte) string {
+	if len(text) > 40 {
+		return fmt.Sprintf("%q…", text[:40])
+	}
+	return fmt.Sprintf("%q", text)
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"math"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // A first line of words is a header, and one of numbers is a row, but for one that counts 0, 1, 2,
@@ -40,7 +42,8 @@ const fewFields = 10
 func (t *Table) checkRow(line []byte) (err error) {
 	eachField(line, t.comma, func(i int, text []byte) bool {
 		if _, ok := parseNumber(text); !ok && len(text) > 0 && !isMissing(text) {
-			err = failf("leave out --header no", "field %d of the first line is %s, expected a number, as the line is said to be a row", i+1, shown(text))
+			err = fault.New(fault.Malformed, "field %d of the first line is %s, expected a number, as the line is said to be a row", i+1, shown(text)).
+				WithHint("leave out --header no")
 		}
 		return err == nil
 	})
@@ -135,7 +138,8 @@ func (t *Table) weigh(line []byte) (bool, error) {
 	case beyond >= decisive:
 		reason = "goes far beyond what its columns hold"
 	default:
-		return false, failf("say which it is: --header yes, or --header no", "the first line, %s, counts the fields, and the rows do not tell whether it is a header or a row", shown(line))
+		return false, fault.New(fault.Malformed, "the first line, %s, counts the fields, and the rows do not tell whether it is a header or a row", shown(line)).
+			WithHint("say which it is: --header yes, or --header no")
 	}
 	t.note("the first line counts the fields and %s, and is taken for a header; --header no says otherwise", reason)
 	return true, nil

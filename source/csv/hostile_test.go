@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -20,7 +21,7 @@ func TestLongFirstLines(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Repeat("1,", fields-1)+"1\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path, source.ReadOptions{}); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "the first line has more than 8388608 bytes") {
+	if _, err := Open(path, source.ReadOptions{}); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "the first line has more than 8388608 bytes") {
 		t.Errorf("found %v", err)
 	}
 	table, err := Open(path, source.ReadOptions{MaxRecordSize: idx.DefaultMaxRecordSize + 1})
@@ -62,7 +63,7 @@ func TestManyNames(t *testing.T) {
 			}
 			table, err := Open(path, source.ReadOptions{MaxRecordSize: 1 << 26})
 			if !c.ok {
-				if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "expected at most") && !strings.Contains(err.Error(), "too many") {
+				if !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "expected at most") && !strings.Contains(err.Error(), "too many") {
 					t.Errorf("found %v", err)
 				}
 				return

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/flat"
@@ -45,14 +46,15 @@ const maxNamed = 1 << 20
 // group finds the tensors by the names of the header.
 func (t *Table) group(shape []int, like []source.Column) error {
 	if len(t.names) > 1 && slices.Contains(t.names[1:], "") {
-		return failf("if lines end with a separator, remove that", "column %d of the header has no name, expected names for all but the first", slices.Index(t.names[1:], "")+2)
+		return fault.New(fault.Malformed, "column %d of the header has no name, expected names for all but the first", slices.Index(t.names[1:], "")+2).
+			WithHint("if lines end with a separator, remove that")
 	}
 	// What is expected tells which are columns of their own.
 	found, bad := flat.Group(t.names, maxColumns, func(i int) bool {
 		return slices.ContainsFunc(like, func(c source.Column) bool { return c.Scalar() && c.Name == t.names[i] })
 	})
 	if bad != nil {
-		return failf(bad.Advice, "the header has %s", bad.Message)
+		return fault.New(bad.Kind, "the header has %s", bad.Msg).WithHint("%s", bad.Hint)
 	}
 	tensors, used := 0, 0
 	for _, f := range found {
@@ -97,7 +99,7 @@ func (t *Table) tensors() string {
 }
 
 func shapeError(format string, args ...any) error {
-	return &Error{Row: -1, Message: fmt.Sprintf(format, args...), Advice: "give the shape of one record, as in --shape 28x28", Err: idx.ErrShape}
+	return fault.New(fault.Usage, format, args...).WithHint("give the shape of one record, as in --shape 28x28")
 }
 
 // product is that of shape, −1 where it is beyond counting.
@@ -195,7 +197,8 @@ func (t *Table) addParts(field int, columns []int) error {
 			continue
 		}
 		if len(t.parts) == maxParts {
-			return failf("write the columns in the order of their numbers", "the elements of records stand in more than %d pieces, which is too many", maxParts)
+			return fault.New(fault.Unsupported, "the elements of records stand in more than %d pieces, which is too many", maxParts).
+				WithHint("write the columns in the order of their numbers")
 		}
 		t.parts = append(t.parts, part{field: field, first: columns[from], count: i - from, at: from})
 		from = i
@@ -223,7 +226,7 @@ func (t *Table) checkNames() error {
 	seen := map[string]bool{}
 	for _, f := range t.fields {
 		if seen[f.Name] {
-			return failf("give them different names", "two columns are called %q", f.Name)
+			return fault.New(fault.Malformed, "two columns are called %q", f.Name).WithHint("give them different names")
 		}
 		seen[f.Name] = true
 	}
@@ -257,13 +260,14 @@ func (t *Table) decide(o source.ReadOptions) error {
 		}
 		t.takeLike(f, o.Like)
 		if size := int64(f.count) * int64(f.dtype.Size()); size > o.MaxRecord() {
-			return failf("allow that with --max-record-bytes", "a record of column %s has %d bytes, expected at most %d", f.Name, size, o.MaxRecord())
+			return fault.New(fault.Unsupported, "a record of column %s has %d bytes, expected at most %d", f.Name, size, o.MaxRecord()).
+				WithHint("allow that with --max-record-bytes")
 		}
 		f.column = len(t.columns)
 		t.columns = append(t.columns, source.Column{Name: f.Name, DType: f.dtype, Shape: f.Shape, Origin: t.origin})
 	}
 	if len(t.columns) == 0 {
-		return failf("", "no column has numbers, expected at least one")
+		return fault.New(fault.Malformed, "no column has numbers, expected at least one")
 	}
 	return nil
 }

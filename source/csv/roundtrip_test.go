@@ -128,7 +128,7 @@ func TestManyGoroutines(t *testing.T) {
 		text := written(t, openIDX(t, fashionLabels, fashionImages), sinkcsv.Options{Style: style})
 		head, rows, _ := strings.Cut(text, "\n")
 		text = head + "\n" + strings.Repeat(rows, 4)
-		table, err := New(strings.NewReader(text), "test.csv", source.ReadOptions{})
+		table, err := newTable(strings.NewReader(text), "test.csv", nil, source.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func BenchmarkDecode(b *testing.B) {
 			raw := &source.Raw{Cap: 1328}
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				t, err := New(strings.NewReader(text), "bench.csv", source.ReadOptions{})
+				t, err := newTable(strings.NewReader(text), "bench.csv", nil, source.ReadOptions{})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/compressed"
 	"github.com/idxport/idxport/source/idx"
@@ -57,8 +58,8 @@ const (
 // byteOrderMark is what Excel and Windows put before UTF-8.
 const byteOrderMark = "\xef\xbb\xbf"
 
-// Open opens the file at path. See the package comment for what is assumed about it; errors are a *source.FileError, which wraps an *Error where
-// the text is bad.
+// Open opens the file at path. See the package comment for what is assumed about it; errors name
+// the file.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
 	t, err := openFile(path, o)
 	if err != nil {
@@ -86,32 +87,25 @@ func open(f source.File, path string, o source.ReadOptions) (*Table, error) {
 		return nil, err
 	}
 	if info.IsDir() {
-		return nil, source.ErrorIn(path, &os.PathError{Op: "read", Path: path, Err: errors.New("is a directory, expected a CSV file")})
+		return nil, fault.In(path, &os.PathError{Op: "read", Path: path, Err: errors.New("is a directory, expected a CSV file")})
 	}
 	var tail []byte
 	if info.Mode().IsRegular() && info.Size() > sampleSize {
 		tail = make([]byte, tailSize)
 		if _, err := f.ReadAt(tail, info.Size()-tailSize); err != nil {
-			return nil, source.ErrorIn(path, err)
+			return nil, fault.In(path, err)
 		}
 	}
 	return newTable(f, path, tail, o)
 }
 
-// New reads CSV from r, raw or compressed; name stands for it in errors ("-" for standard input). The caller closes r, after the table.
-func New(r io.Reader, name string, o source.ReadOptions) (source.Table, error) {
-	t, err := newTable(r, name, nil, o)
-	if err != nil {
-		return nil, err
-	}
-	return t, nil
-}
-
-// newTable decides what the columns are. tail is the end of the file, if it is known and the file is not compressed.
+// newTable reads CSV from r, raw or compressed, and decides what the columns are; path stands for it
+// in errors ("-" for standard input). The caller closes r, after the table. tail is the end of the
+// file, if it is known and the file is not compressed.
 func newTable(r io.Reader, path string, tail []byte, o source.ReadOptions) (*Table, error) {
 	stream, err := compressed.NewReader(r)
 	if err != nil {
-		return nil, source.ErrorIn(path, err)
+		return nil, fault.In(path, err)
 	}
 	t := &Table{path: path, origin: filepath.Base(path), in: newLines(stream), stream: stream}
 	if path == source.Stdin {
@@ -121,7 +115,7 @@ func newTable(r io.Reader, path string, tail []byte, o source.ReadOptions) (*Tab
 		tail = nil
 	}
 	if err := t.begin(tail, o); err != nil {
-		return nil, errors.Join(source.ErrorIn(path, err), stream.Close())
+		return nil, errors.Join(fault.In(path, err), stream.Close())
 	}
 	return t, nil
 }
@@ -135,9 +129,10 @@ func (t *Table) begin(tail []byte, o source.ReadOptions) error {
 	line, err := t.in.next(limit)
 	switch {
 	case err == io.EOF:
-		return failf("", "the file is empty, expected lines of numbers")
+		return fault.New(fault.Truncated, "the file is empty, expected lines of numbers")
 	case err == errLong:
-		return failf("if its lines are that long, allow it with --max-record-bytes", "the first line has more than %d bytes", limit)
+		return fault.New(fault.Unsupported, "the first line has more than %d bytes", limit).
+			WithHint("if its lines are that long, allow it with --max-record-bytes")
 	case err != nil:
 		return err
 	}
@@ -150,10 +145,10 @@ func (t *Table) begin(tail []byte, o source.ReadOptions) error {
 	}
 	line = trimEnd(line[marked:])
 	if len(line) == 0 {
-		return failf("", "the first line is empty, expected names or numbers")
+		return fault.New(fault.Malformed, "the first line is empty, expected names or numbers")
 	}
 	if bytes.Count(line, []byte{'"'})%2 == 1 { // it would be all there is, as its end is in quotes
-		return failf("close it, or remove it", "the first line has a quote that is not closed")
+		return fault.New(fault.Malformed, "the first line has a quote that is not closed").WithHint("close it, or remove it")
 	}
 	t.in.at -= whole - marked // it may be a row
 	if err := t.first(line, limit, o); err != nil {
@@ -173,7 +168,8 @@ func (t *Table) first(line []byte, limit int, o source.ReadOptions) error {
 	}
 	t.count = countFields(line, t.comma)
 	t.limit, t.told = int(min(int64(limit), lineText+fieldText*int64(t.count))), o.Header != nil
-	tooMany := failf("allow more with --max-record-bytes, or use Parquet or Arrow", "the first line has %d fields, which is too many", t.count)
+	tooMany := fault.New(fault.Unsupported, "the first line has %d fields, which is too many", t.count).
+		WithHint("allow more with --max-record-bytes, or use Parquet or Arrow")
 	if int64(t.count) > o.MaxRecord()+maxNamed {
 		return tooMany
 	}
@@ -242,13 +238,15 @@ func (t *Table) sample(tail []byte, o source.ReadOptions) error {
 func foreign(line []byte) error {
 	switch {
 	case bytes.HasPrefix(line, []byte("\xff\xfe")) || bytes.HasPrefix(line, []byte("\xfe\xff")):
-		return failf("save it as UTF-8", "the file is UTF-16, expected UTF-8")
+		return fault.New(fault.Unsupported, "the file is UTF-16, expected UTF-8").WithHint("save it as UTF-8")
 	case bytes.HasPrefix(bytes.TrimSpace(line), []byte("<")):
-		return failf("the download went wrong: look at the page, and fetch the file again", "the file begins with %s, like a web page", shown(bytes.TrimSpace(line)))
+		return fault.New(fault.Unsupported, "the file begins with %s, like a web page", shown(bytes.TrimSpace(line))).
+			WithHint("the download went wrong: look at the page, and fetch the file again")
 	case bytes.IndexFunc(line, isBinary) >= 0: // such as what is left of a compressed file that was cut
-		return failf("", "the first line has bytes of %d, expected text", line[bytes.IndexFunc(line, isBinary)])
+		return fault.New(fault.Unsupported, "the first line has bytes of %d, expected text", line[bytes.IndexFunc(line, isBinary)])
 	case bytes.IndexByte(trimEnd(line), '\r') >= 0 && bytes.IndexByte(line, '"') < 0:
-		return failf("convert its line ends first, as with tr '\\r' '\\n'", "the first line has carriage returns without line feeds")
+		return fault.New(fault.Unsupported, "the first line has carriage returns without line feeds").
+			WithHint("convert its line ends first, as with tr '\\r' '\\n'")
 	}
 	return nil
 }
@@ -316,7 +314,7 @@ func (t *Table) line() ([]byte, error) {
 			return nil, err
 		}
 		if err != nil {
-			return nil, source.ErrorIn(t.path, t.readError(err))
+			return nil, fault.In(t.path, t.readError(err))
 		}
 		line = trimEnd(line)
 		if len(line) == 0 {
@@ -324,7 +322,7 @@ func (t *Table) line() ([]byte, error) {
 			continue
 		}
 		if t.empty {
-			return nil, source.ErrorIn(t.path, inRow(t.next, "", "remove the empty lines", "found an empty line before it"))
+			return nil, fault.In(t.path, inRow(t.next, "", "remove the empty lines", "found an empty line before it"))
 		}
 		t.next++
 		return line, nil

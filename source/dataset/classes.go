@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // Limits of a file of class names.
@@ -17,29 +19,6 @@ const (
 	maxClasses    = 1 << 16 // what a dictionary of labels may hold
 )
 
-// A ClassError says which line of a file of class names is wrong. errors.Is(err, ErrClasses) is true for it.
-type ClassError struct {
-	File    string
-	Line    int // from 1; 0 where it is the file as a whole
-	Message string
-}
-
-// Error is the message, without the hint.
-func (e *ClassError) Error() string {
-	if e.Line == 0 {
-		return fmt.Sprintf("%s: %s", e.File, e.Message)
-	}
-	return fmt.Sprintf("%s: line %d: %s", e.File, e.Line, e.Message)
-}
-
-// Unwrap returns ErrClasses.
-func (e *ClassError) Unwrap() error { return ErrClasses }
-
-// Hint tells what is expected.
-func (e *ClassError) Hint() string {
-	return `expected UTF-8 text with a class name per line, the first for label 0, or with "label codepoint" per line`
-}
-
 // ReadClasses reads the names of labels: classes[v] is the name of label v, empty where it has none. The file is one of
 //
 //   - a name per line, the first for label 0; a blank line leaves a label without a name, and blank lines at the end count for nothing;
@@ -47,32 +26,38 @@ func (e *ClassError) Hint() string {
 //     capital and small letter, the first is taken and note says so;
 //   - KMNIST's class map, a CSV file that begins with "index,codepoint,char".
 //
-// A byte order mark, CRLF and spaces around a name are taken away. file is its name, for errors. Those about the contents are a
-// *ClassError: more than 1 MiB or 65,536 classes, text that is not UTF-8, control characters, a name or a label twice.
+// A byte order mark, CRLF and spaces around a name are taken away. file is its name, for errors. These are
+// refused: more than 1 MiB or 65,536 classes, text that is not UTF-8, control characters, a name or a label twice.
 func ReadClasses(r io.Reader, file string) (classes []string, note string, err error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxClassBytes+1))
 	if err != nil {
-		return nil, "", fmt.Errorf("%s: %w", file, err)
+		return nil, "", fault.In(file, err)
 	}
 	if len(text) > maxClassBytes {
-		return nil, "", &ClassError{File: file, Message: fmt.Sprintf("found more than %d bytes, too many for class names", maxClassBytes)}
+		return nil, "", badClasses(file, "found more than %d bytes, too many for class names", maxClassBytes)
 	}
 	text = bytes.TrimRight(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), " \t\r\n")
 	if len(text) == 0 {
-		return nil, "", &ClassError{File: file, Message: "found no class names"}
+		return nil, "", badClasses(file, "found no class names")
 	}
 	lines := strings.Split(string(text), "\n")
 	parse, skip := classFormat(strings.TrimSpace(lines[0]))
 	c := classList{parse: parse, lines: map[string]int{}}
 	for i := skip; i < len(lines); i++ {
 		if err := c.add(i, strings.TrimSpace(lines[i])); err != nil {
-			return nil, "", &ClassError{File: file, Line: i + 1, Message: err.Error()}
+			return nil, "", badClasses(file, "line %d: %v", i+1, err)
 		}
 	}
 	if c.alternatives {
 		note = fmt.Sprintf("%s has two characters for a label, the first is taken", file)
 	}
 	return c.names, note, nil
+}
+
+// badClasses is the error for the contents of a file of class names.
+func badClasses(file, format string, args ...any) error {
+	return fault.New(fault.Malformed, format, args...).In(file).
+		WithHint(`expected UTF-8 text with a class name per line, the first for label 0, or with "label codepoint" per line`)
 }
 
 // A classParser finds the label and the name in the line of index i. several tells that there were other names for the label.

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"unicode/utf8"
+
+	"github.com/idxport/idxport/fault"
 )
 
 func TestReadClasses(t *testing.T) {
@@ -74,7 +76,7 @@ func TestReadClassesRefuses(t *testing.T) {
 			if err == nil || !strings.HasPrefix(err.Error(), test.want) {
 				t.Fatalf("got %v, want %q", err, test.want)
 			}
-			if !errors.Is(err, ErrClasses) || hintOf(err) == "" {
+			if !errors.Is(err, fault.Malformed) || fault.HintOf(err) == "" {
 				t.Errorf("%v: no sentinel or no hint", err)
 			}
 		})

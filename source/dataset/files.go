@@ -1,11 +1,13 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
 )
@@ -64,7 +66,7 @@ func distinct(files []File, names []Name) error {
 	for i, a := range files {
 		for j, b := range files[:i] {
 			if a.Path == source.Stdin && b.Path == source.Stdin {
-				return usagef("standard input can be one column only", "standard input is given twice")
+				return fault.New(fault.Usage, "standard input is given twice").WithHint("standard input can be one column only")
 			}
 			if a.Name != b.Name {
 				continue
@@ -73,8 +75,7 @@ func distinct(files []File, names []Name) error {
 			if commonSplit([]Name{names[i], names[j]}) == "" && names[i].Split != "" {
 				advice = "several files are the columns of one table: convert one split at a time, or give the folder"
 			}
-			return &Error{Message: fmt.Sprintf("two columns would be called %q: %s and %s", a.Name, b.Path, a.Path), Advice: advice,
-				Paths: []string{b.Path, a.Path}, Err: ErrUsage}
+			return fault.New(fault.Usage, "two columns would be called %q, this file and %s", a.Name, a.Path).In(b.Path).WithHint("%s", advice)
 		}
 	}
 	return nil
@@ -133,6 +134,15 @@ func (f finder) labelsBeside(files []File, names []Name) []string {
 	return nil
 }
 
+// baseNames joins the base names of paths for a message.
+func baseNames(paths []string) string {
+	names := make([]string, len(paths))
+	for i, p := range paths {
+		names[i] = filepath.Base(p)
+	}
+	return strings.Join(names, ", ")
+}
+
 // paths are the paths of files.
 func paths(files []File) []string {
 	list := make([]string, len(files))
@@ -141,6 +151,9 @@ func paths(files []File) []string {
 	}
 	return list
 }
+
+// ErrMismatch is the cause of the error for files that are valid, but do not fit each other: their counts differ, or images and labels are swapped.
+var ErrMismatch = errors.New("files that do not fit each other")
 
 // check compares the headers of a table's files: that images and labels are not swapped, and that all have as many records. Files of
 // unknown header are passed over.
@@ -155,10 +168,9 @@ func (f finder) check(s *Split) error {
 	for _, file := range known {
 		if file.Header.Records() != known[0].Header.Records() {
 			a, b := known[0], file
-			return &Error{
-				Message: fmt.Sprintf("the columns differ in length: found %d records in %s and %d in %s, expected as many",
-					a.Header.Records(), filepath.Base(a.Path), b.Header.Records(), filepath.Base(b.Path)),
-				Advice: "the files do not belong together, or one of them is damaged", Paths: []string{a.Path, b.Path}, Err: source.ErrCounts}
+			return fault.New(fault.Malformed, "the columns differ in length: found %d records, and %d in %s, expected as many",
+				a.Header.Records(), b.Header.Records(), filepath.Base(b.Path)).In(a.Path).
+				WithHint("the files do not belong together, or one of them is damaged").Because(ErrMismatch)
 		}
 	}
 	return nil
@@ -173,9 +185,7 @@ func checkSwapped(files []File) error {
 		return nil
 	}
 	image, label := files[i], files[l]
-	return &Error{
-		Message: fmt.Sprintf("images and labels are swapped: found %s in %s and %s in %s, expected it the other way round",
-			image.Header, filepath.Base(image.Path), label.Header, filepath.Base(label.Path)),
-		Advice: fmt.Sprintf("if the files' names are wrong, say which is which: image=%s label=%s", shell.Quote(label.Path), shell.Quote(image.Path)),
-		Paths:  []string{image.Path, label.Path}, Err: ErrSwapped}
+	return fault.New(fault.Malformed, "images and labels are swapped: found %s, and %s in %s, expected it the other way round",
+		image.Header, label.Header, filepath.Base(label.Path)).In(image.Path).
+		WithHint("if the files' names are wrong, say which is which: image=%s label=%s", shell.Quote(label.Path), shell.Quote(image.Path)).Because(ErrMismatch)
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/idx"
 )
 
 func TestFiles(t *testing.T) {
@@ -81,17 +81,17 @@ func TestFilesErrors(t *testing.T) {
 		message string
 		hint    string
 	}{
-		"one name twice":     {"left.idx right.idx", Options{}, ErrUsage, `two columns would be called "data"`, "name them: left="},
-		"two splits":         {"train-labels-idx1-ubyte t10k-labels-idx1-ubyte", Options{}, ErrUsage, `two columns would be called "label"`, "one split at a time"},
-		"a given name twice": {"label=left.idx train-labels-idx1-ubyte", Options{}, ErrUsage, `two columns would be called "label"`, "name them: left="},
-		"counts":             {"train-images-idx3-ubyte t10k-labels-idx1-ubyte", Options{}, source.ErrCounts, "60000 records in train-images-idx3-ubyte and 10000 in t10k-labels-idx1-ubyte", ""},
-		"swapped":            {"swapped-images.idx swapped-labels.idx", Options{}, ErrSwapped, "swapped-images.idx", "image=" + filepath.Join(dir, "swapped-labels.idx")},
-		"swapped, in order":  {"swapped-labels.idx swapped-images.idx", Options{}, ErrSwapped, "swapped-images.idx", "image=" + filepath.Join(dir, "swapped-labels.idx")},
-		"names swapped":      {"image=train-labels-idx1-ubyte label=train-images-idx3-ubyte", Options{}, ErrSwapped, "swapped", "image=" + filepath.Join(dir, "train-images-idx3-ubyte")},
-		"the wrong data set": {"emnist-letters-train-labels-idx1-ubyte", Options{Dataset: "mnist"}, ErrUsage, "emnist-letters by the files' names, expected mnist", "--dataset none"},
-		"not in the split":   {"train-labels-idx1-ubyte", Options{Split: []string{"test"}}, ErrUsage, `no split "test"`, "it has train"},
-		"no split":           {"left.idx", Options{Split: []string{"test"}}, ErrUsage, `no split "test"`, "leave --split out"},
-		"damaged":            {"bad.idx", Options{}, idx.ErrTruncated, "bad.idx: at byte 5: the input ends inside the header", "fetch the file again"},
+		"one name twice":     {"left.idx right.idx", Options{}, fault.Usage, `two columns would be called "data"`, "name them: left="},
+		"two splits":         {"train-labels-idx1-ubyte t10k-labels-idx1-ubyte", Options{}, fault.Usage, `two columns would be called "label"`, "one split at a time"},
+		"a given name twice": {"label=left.idx train-labels-idx1-ubyte", Options{}, fault.Usage, `two columns would be called "label"`, "name them: left="},
+		"counts":             {"train-images-idx3-ubyte t10k-labels-idx1-ubyte", Options{}, ErrMismatch, "train-images-idx3-ubyte: the columns differ in length: found 60000 records, and 10000 in t10k-labels-idx1-ubyte", ""},
+		"swapped":            {"swapped-images.idx swapped-labels.idx", Options{}, ErrMismatch, "swapped-images.idx", "image=" + filepath.Join(dir, "swapped-labels.idx")},
+		"swapped, in order":  {"swapped-labels.idx swapped-images.idx", Options{}, ErrMismatch, "swapped-images.idx", "image=" + filepath.Join(dir, "swapped-labels.idx")},
+		"names swapped":      {"image=train-labels-idx1-ubyte label=train-images-idx3-ubyte", Options{}, ErrMismatch, "swapped", "image=" + filepath.Join(dir, "train-images-idx3-ubyte")},
+		"the wrong data set": {"emnist-letters-train-labels-idx1-ubyte", Options{Dataset: "mnist"}, fault.Usage, "emnist-letters by the files' names, expected mnist", "--dataset none"},
+		"not in the split":   {"train-labels-idx1-ubyte", Options{Split: []string{"test"}}, fault.Usage, `no split "test"`, "it has train"},
+		"no split":           {"left.idx", Options{Split: []string{"test"}}, fault.Usage, `no split "test"`, "leave --split out"},
+		"damaged":            {"bad.idx", Options{}, fault.Truncated, "bad.idx: at byte 5: the input ends inside the header", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -99,8 +99,8 @@ func TestFilesErrors(t *testing.T) {
 			if !errors.Is(err, test.want) {
 				t.Fatalf("got %v, want %v", err, test.want)
 			}
-			if !strings.Contains(err.Error(), test.message) || !strings.Contains(hintOf(err), test.hint) {
-				t.Errorf("got %q, hint %q, want %q, hint %q", err, hintOf(err), test.message, test.hint)
+			if !strings.Contains(err.Error(), test.message) || !strings.Contains(fault.HintOf(err), test.hint) {
+				t.Errorf("got %q, hint %q, want %q, hint %q", err, fault.HintOf(err), test.message, test.hint)
 			}
 		})
 	}

@@ -8,12 +8,13 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A Prober looks into files for Find, which calls it from one goroutine, for regular files alone. Its errors do not name the file, as Find
-// does.
+// A Prober looks into files for Find, which calls it from one goroutine, for regular files alone. Find puts
+// the path before its errors.
 type Prober interface {
 	// Header reads the header, decompressing as needed. An error means that the file cannot be read or is no IDX file.
 	Header(path string) (idx.Header, error)
@@ -92,10 +93,11 @@ func ParseInput(arg string) Input {
 // Find returns the tables that inputs make: those of a folder, one for every split, or the one whose columns are the given files. Splits come
 // in the order train, test, others. There is at least one, and each has at least one file.
 //
-// Errors are an *Error, or those of the file system and of p with the path before them.
+// Errors are those of p and of the file system with the path before them; of the kind fault.Usage for inputs or options that make no sense together and
+// for more than one way to read a folder, fault.NotFound for a folder without IDX files, and fault.Malformed for [ErrMismatch].
 func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
 	if len(inputs) == 0 {
-		return nil, usagef("give a folder or IDX files", "no input")
+		return nil, fault.New(fault.Usage, "no input").WithHint("give a folder or IDX files")
 	}
 	if o.Dataset != "" && o.Dataset != DatasetNone {
 		d, err := Lookup(o.Dataset)
@@ -115,14 +117,14 @@ func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
 		}
 		info, err := o.Files.Stat(in.Path)
 		if err != nil {
-			return nil, source.ErrorIn(in.Path, err)
+			return nil, fault.In(in.Path, err)
 		}
 		if !info.IsDir() {
 			continue
 		}
 		if len(inputs) > 1 || in.Name != "" {
-			return nil, usagef("convert folders one at a time, or name the files in them",
-				"%s is a folder, expected a file: several or named inputs are the columns of one table", in.Path)
+			return nil, fault.New(fault.Usage, "%s is a folder, expected a file: several or named inputs are the columns of one table", in.Path).
+				WithHint("convert folders one at a time, or name the files in them")
 		}
 		return f.folder(in.Path)
 	}
@@ -146,14 +148,14 @@ func (f finder) header(path string) (idx.Header, error) {
 	}
 	info, err := f.options.Files.Stat(path)
 	if err != nil {
-		return idx.Header{}, source.ErrorIn(path, err)
+		return idx.Header{}, fault.In(path, err)
 	}
 	if !info.Mode().IsRegular() {
 		return idx.Header{}, nil
 	}
 	h, err := f.Header(path)
 	if err != nil {
-		return idx.Header{}, source.ErrorIn(path, err)
+		return idx.Header{}, fault.In(path, err)
 	}
 	return h, nil
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -181,12 +182,12 @@ func TestFindPaths(t *testing.T) {
 		inputs []Input
 		want   error
 	}{
-		"nothing":         {nil, ErrUsage},
+		"nothing":         {nil, fault.Usage},
 		"no such file":    {[]Input{{Path: filepath.Join(dir, "nothing")}}, fs.ErrNotExist},
-		"two folders":     {[]Input{{Path: dir}, {Path: dir}}, ErrUsage},
-		"folder and file": {[]Input{{Path: filepath.Join(dir, "train-images-idx3-ubyte")}, {Path: dir}}, ErrUsage},
-		"a named folder":  {[]Input{{Path: dir, Name: "image"}}, ErrUsage},
-		"stdin twice":     {[]Input{{Path: source.Stdin, Name: "a"}, {Path: source.Stdin, Name: "b"}}, ErrUsage},
+		"two folders":     {[]Input{{Path: dir}, {Path: dir}}, fault.Usage},
+		"folder and file": {[]Input{{Path: filepath.Join(dir, "train-images-idx3-ubyte")}, {Path: dir}}, fault.Usage},
+		"a named folder":  {[]Input{{Path: dir, Name: "image"}}, fault.Usage},
+		"stdin twice":     {[]Input{{Path: source.Stdin, Name: "a"}, {Path: source.Stdin, Name: "b"}}, fault.Usage},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -204,7 +205,7 @@ func TestFindPaths(t *testing.T) {
 func TestFindRefusesUnknownDataset(t *testing.T) {
 	t.Parallel()
 	_, err := Find([]Input{{Path: folder(t, fourFiles...)}}, &testProber{}, Options{Dataset: "minst"})
-	if !errors.Is(err, ErrUsage) || hintOf(err) != "did you mean mnist?" {
-		t.Errorf("got %v, hint %q", err, hintOf(err))
+	if !errors.Is(err, fault.Usage) || fault.HintOf(err) != "did you mean mnist?" {
+		t.Errorf("got %v, hint %q", err, fault.HintOf(err))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -100,7 +101,7 @@ func (f finder) checkSplits(where string, pairings []pairing) error {
 		if len(names) > 0 {
 			advice = "it has " + strings.Join(names, ", ")
 		}
-		return usagef(advice, "%s has no split %q", where, asked)
+		return fault.New(fault.Usage, "%s has no split %q", where, asked).WithHint("%s", advice)
 	}
 	return nil
 }
@@ -111,7 +112,7 @@ func (f finder) checkSplits(where string, pairings []pairing) error {
 func (f finder) scan(dir string) (found []candidate, notes []string, err error) {
 	entries, err := f.options.Files.ReadDir(dir, 0)
 	if err != nil {
-		return nil, nil, source.ErrorIn(dir, err)
+		return nil, nil, fault.In(dir, err)
 	}
 	var tables []string
 	for _, e := range entries {
@@ -124,7 +125,7 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 		}
 		if c.name.Format == "idx" && c.name.Role == Data {
 			if _, err := f.Header(c.path); errors.Is(err, idx.ErrMagic) {
-				notes = append(notes, fmt.Sprintf("%s left out, not IDX: %v", e.Name(), err))
+				notes = append(notes, fmt.Sprintf("left out, not IDX: %v", fault.In(c.path, err)))
 				continue
 			}
 		}
@@ -167,14 +168,14 @@ const (
 
 // noFiles is the error for a folder without IDX files. It names folders inside that have some.
 func (f finder) noFiles(dir string, notes []string) error {
-	e := &Error{Message: fmt.Sprintf("no IDX files in %s", dir), Paths: []string{dir}, Err: ErrNoInput,
-		Advice: "IDX files are told by their names, such as train-images-idx3-ubyte.gz; give the files themselves if they are called otherwise"}
+	e := fault.New(fault.NotFound, "found no IDX files").In(dir).
+		WithHint("IDX files are told by their names, such as train-images-idx3-ubyte.gz; give the files themselves if they are called otherwise")
 	if folders := f.foldersWithFiles(dir, hintDepth); len(folders) > 1 {
-		e.Advice = "folders are not searched; these have files: " + strings.Join(folders, ", ")
+		e.Hint = "folders are not searched; these have files: " + strings.Join(folders, ", ")
 	} else if len(folders) > 0 {
-		e.Advice = "folders are not searched; give the one that has files: idxport convert " + folders[0] + " -o OUT"
+		e.Hint = "folders are not searched; give the one that has files: idxport convert " + folders[0] + " -o OUT"
 	} else if len(notes) > 0 {
-		e.Message += ": " + strings.Join(notes, ", ")
+		e.Msg += ": " + strings.Join(notes, ", ")
 	}
 	return e
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -61,7 +61,7 @@ func TestFolder(t *testing.T) {
 			[]string{"train/FOLDER/?: label=train-labels-idx1-ubyte"}, []string{"train-labels-idx1-ubyte.gz: at byte 0: found an HTML", "no images found"}},
 		"other files": {[]string{"README.md=x", "a.csv=1,2", "training.pt=x", ".hidden-idx1-ubyte=x", ".train.idxport-1234.partial=x",
 			".train.parquet.idxport-lock=", "k49-train-imgs.npz=PK", "labels.txt=a", "images=x", "raw/foo-idx1-ubyte=x", "pack.idx=\xfftOc....", "t10k-images-idx3-ubyte 1 2 2"},
-			Options{}, []string{"test/t10k-images/?: image=t10k-images-idx3-ubyte"}, []string{"pack.idx left out, not IDX", "no labels found for t10k"}},
+			Options{}, []string{"test/t10k-images/?: image=t10k-images-idx3-ubyte"}, []string{"left out, not IDX: ", "no labels found for t10k"}},
 		"formats lost": {[]string{"test10k-labels 5", "test10k-patterns 5 28 28"}, Options{},
 			[]string{"test10k/FOLDER/?: image=test10k-patterns label=test10k-labels"}, nil},
 		"tables without splits": {[]string{"My_A.idx 3 2", "b-images.idx 5 2 2", "b-labels.idx 5", "images.idx 1 2 2"}, Options{},
@@ -122,28 +122,24 @@ func TestFolderErrors(t *testing.T) {
 		message []string // parts of the message
 		hint    string   // part of the hint
 	}{
-		"empty":      {nil, Options{}, ErrNoInput, []string{"no IDX files in "}, "train-images-idx3-ubyte.gz"},
-		"subfolders": {[]string{"MNIST/raw/train-images-idx3-ubyte 1 2 2", "x/y/z/t10k-images-idx3-ubyte 1 2 2"}, Options{}, ErrNoInput, nil, filepath.Join("MNIST", "raw")},
-		"one index":  {[]string{"pack.idx=\xfftOc...."}, Options{}, ErrNoInput, []string{"pack.idx left out"}, ""},
-		"dash and dot": {[]string{"train-images-idx3-ubyte 1 2 2", "train-images.idx3-ubyte 1 2 2"}, Options{}, ErrAmbiguous,
+		"empty":      {nil, Options{}, fault.NotFound, []string{": found no IDX files"}, "train-images-idx3-ubyte.gz"},
+		"subfolders": {[]string{"MNIST/raw/train-images-idx3-ubyte 1 2 2", "x/y/z/t10k-images-idx3-ubyte 1 2 2"}, Options{}, fault.NotFound, nil, filepath.Join("MNIST", "raw")},
+		"one index":  {[]string{"pack.idx=\xfftOc...."}, Options{}, fault.NotFound, []string{"left out, not IDX: ", "pack.idx: at byte 0: "}, ""},
+		"dash and dot": {[]string{"train-images-idx3-ubyte 1 2 2", "train-images.idx3-ubyte 1 2 2"}, Options{}, fault.Usage,
 			[]string{"train-images-idx3-ubyte", "train-images.idx3-ubyte"}, "one by one"},
-		"two formats": {[]string{"train-labels-idx1-ubyte 3", "train-labels-idx1-int 3"}, Options{}, ErrAmbiguous,
+		"two formats": {[]string{"train-labels-idx1-ubyte 3", "train-labels-idx1-int 3"}, Options{}, fault.Usage,
 			[]string{"train-labels-idx1-ubyte", "train-labels-idx1-int"}, "one by one"},
-		"twins that differ": {[]string{"train-labels-idx1-ubyte 3", "train-labels-idx1-ubyte.gz 4"}, Options{}, ErrAmbiguous,
-			[]string{"train-labels-idx1-ubyte holds uint8 3", "train-labels-idx1-ubyte.gz holds uint8 4"}, "out of date"},
+		"twins that differ": {[]string{"train-labels-idx1-ubyte 3", "train-labels-idx1-ubyte.gz 4"}, Options{}, fault.Usage,
+			[]string{"train-labels-idx1-ubyte: found uint8 3, and uint8 4 in train-labels-idx1-ubyte.gz"}, "out of date"},
 		"two data sets": {[]string{"emnist-letters-test-labels-idx1-ubyte 3", "qmnist-test-labels-idx1-ubyte 3", "t10k-labels-idx1-ubyte 2"}, Options{},
-			ErrAmbiguous, []string{"files like t10k-labels-idx1-ubyte", "emnist-letters", "qmnist"}, "--dataset emnist-letters or --dataset qmnist"},
+			fault.Usage, []string{"files like t10k-labels-idx1-ubyte", "emnist-letters", "qmnist"}, "--dataset emnist-letters or --dataset qmnist"},
 		"two unknown sets": {[]string{"a-train-images-idx3-ubyte 3 2 2", "b-train-images-idx3-ubyte 3 2 2"}, Options{Dataset: "mnist"},
-			ErrAmbiguous, []string{"a-train-images-idx3-ubyte", "b-train-images-idx3-ubyte"}, "one by one"},
-		"the wrong data set": {[]string{"emnist-letters-test-labels-idx1-ubyte 3"}, Options{Dataset: "emnist-balanced"}, ErrUsage,
+			fault.Usage, []string{"a-train-images-idx3-ubyte", "b-train-images-idx3-ubyte"}, "one by one"},
+		"the wrong data set": {[]string{"emnist-letters-test-labels-idx1-ubyte 3"}, Options{Dataset: "emnist-balanced"}, fault.Usage,
 			[]string{"emnist-letters", "expected emnist-balanced"}, "--dataset none"},
-		"no such split": {fourFiles, Options{Split: []string{"train", "dig"}}, ErrUsage, []string{`no split "dig"`}, "it has train, test"},
-		"swapped": {[]string{"train-images-idx3-ubyte 3", "train-labels-idx1-ubyte 3 28 28"}, Options{}, ErrSwapped,
-			[]string{"uint8 3 in train-images-idx3-ubyte", "uint8 3×28×28 in train-labels-idx1-ubyte"}, "image="},
-		"counts": {[]string{"train-images-idx3-ubyte 60000 28 28", "train-labels-idx1-ubyte 10000"}, Options{}, source.ErrCounts,
-			[]string{"60000 records in train-images-idx3-ubyte", "10000 in train-labels-idx1-ubyte"}, "do not belong together"},
+		"no such split": {fourFiles, Options{Split: []string{"train", "dig"}}, fault.Usage, []string{`no split "dig"`}, "it has train, test"},
 		"not IDX": {[]string{"train-images-idx3-ubyte=<html>", "train-labels-idx1-ubyte 3"}, Options{}, idx.ErrMagic,
-			[]string{"train-images-idx3-ubyte: at byte 0: found an HTML"}, "download it again"},
+			[]string{"train-images-idx3-ubyte: at byte 0: found an HTML"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,7 +152,7 @@ func TestFolderErrors(t *testing.T) {
 					t.Errorf("no %q in %q", part, err)
 				}
 			}
-			if hint := hintOf(err); !strings.Contains(hint, test.hint) || strings.Contains(hint, filepath.Join("x", "y", "z")) {
+			if hint := fault.HintOf(err); !strings.Contains(hint, test.hint) || strings.Contains(hint, filepath.Join("x", "y", "z")) {
 				t.Errorf("hint %q, want %q", hint, test.hint)
 			}
 		})

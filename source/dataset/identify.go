@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 )
 
@@ -45,8 +46,8 @@ func (f finder) identify(splits []*Split, named string) error {
 
 // contradiction is the error for --dataset where the names say otherwise: class names and transposition would be silently wrong.
 func contradiction(asked string, found []string, where string) error {
-	return usagef(fmt.Sprintf("say --dataset %s to take the files as they are, or rename them", DatasetNone),
-		"%s holds %s by the files' names, expected %s", where, strings.Join(found, ", "), asked)
+	return fault.New(fault.Usage, "%s holds %s by the files' names, expected %s", where, strings.Join(found, ", "), asked).
+		WithHint("say --dataset %s to take the files as they are, or rename them", DatasetNone)
 }
 
 // apply says that all splits are of the data set called name.
@@ -127,7 +128,7 @@ func (f finder) selectSet(dir string, all []candidate) ([]candidate, error) {
 	if asked == "" || asked == DatasetNone {
 		counted := sets(all, func(n Name) bool { return n.Dataset != "" || n.Split != "" })
 		if len(counted) > 1 {
-			return nil, severalSets(dir, all, counted)
+			return nil, severalSets(all, counted)
 		}
 		return all, nil
 	}
@@ -144,7 +145,7 @@ func (f finder) selectSet(dir string, all []candidate) ([]candidate, error) {
 	if plain := only(all, Name{}.set()); len(plain) > 0 {
 		return plain, nil
 	}
-	return nil, severalSets(dir, all, unknown)
+	return nil, severalSets(all, unknown)
 }
 
 // sets lists the sets of the candidates that count, sorted.
@@ -165,11 +166,12 @@ func only(all []candidate, set string) []candidate {
 }
 
 // severalSets is the error for a folder with more than one data set.
-func severalSets(dir string, all []candidate, found []string) error {
-	var list, known, examples []string
+func severalSets(all []candidate, found []string) error {
+	var list, known []string
+	example := ""
 	for _, set := range found {
 		first := only(all, set)[0]
-		if examples = append(examples, first.path); first.name.Dataset != "" {
+		if example = cmp.Or(example, first.path); first.name.Dataset != "" {
 			known = append(known, set)
 			list = append(list, set)
 			continue
@@ -180,6 +182,5 @@ func severalSets(dir string, all []candidate, found []string) error {
 	if len(known) > 0 {
 		advice = "choose one with --dataset " + strings.Join(known, " or --dataset ")
 	}
-	return &Error{Message: fmt.Sprintf("several data sets in %s: %s", dir, strings.Join(list, ", ")), Advice: advice,
-		Paths: examples, Err: ErrAmbiguous}
+	return fault.New(fault.Usage, "found several data sets in its folder: %s", strings.Join(list, ", ")).In(example).WithHint("%s", advice)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -63,7 +64,7 @@ func Lookup(name string) (Info, error) {
 	if advice == "" {
 		advice = "`idxport datasets` lists them with their splits"
 	}
-	return Info{}, usagef(advice, "unknown data set %q, expected one of %s, or %s", name, strings.Join(names, ", "), DatasetNone)
+	return Info{}, fault.New(fault.Usage, "unknown data set %q, expected one of %s, or %s", name, strings.Join(names, ", "), DatasetNone).WithHint("%s", advice)
 }
 
 // plainName keeps the letters and digits of a name, lower case.

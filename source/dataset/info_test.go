@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -118,11 +119,11 @@ func TestLookup(t *testing.T) {
 		"cifar": "`idxport datasets`", "": "`idxport datasets`",
 	} {
 		_, err := Lookup(name)
-		if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "expected one of mnist, fashion-mnist, kmnist,") {
+		if !errors.Is(err, fault.Usage) || !strings.Contains(err.Error(), "expected one of mnist, fashion-mnist, kmnist,") {
 			t.Errorf("%q: got %v", name, err)
 			continue
 		}
-		if got := hintOf(err); !strings.HasPrefix(got, hint) {
+		if got := fault.HintOf(err); !strings.HasPrefix(got, hint) {
 			t.Errorf("%q: hint %q, want %q", name, got, hint)
 		}
 	}
@@ -130,6 +131,9 @@ func TestLookup(t *testing.T) {
 
 // hintOf is the hint that an error carries.
 func hintOf(err error) string {
+	if hint := fault.HintOf(err); hint != "" {
+		return hint
+	}
 	if h, ok := errors.AsType[interface {
 		error
 		Hint() string

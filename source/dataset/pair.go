@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -59,9 +60,8 @@ func (f finder) choose(files []candidate) (File, []string, error) {
 	for _, c := range files[1:] {
 		if c.twin() != files[0].twin() {
 			list := candidatePaths(files)
-			return File{}, nil, &Error{
-				Message: fmt.Sprintf("found %d files for the column %q, expected one: %s", len(files), c.name.Role, baseNames(list)),
-				Advice:  "give the files to use one by one, or move the others away", Paths: list, Err: ErrAmbiguous}
+			return File{}, nil, fault.New(fault.Usage, "found %d files for the column %q, expected one: this and %s", len(files), c.name.Role, baseNames(list[1:])).In(list[0]).
+				WithHint("give the files to use one by one, or move the others away")
 		}
 	}
 	file, more, err := f.chooseTwin(files)
@@ -114,11 +114,9 @@ func (f finder) chooseTwin(files []candidate) (File, []string, error) {
 	}
 	for i := range good {
 		if !sameHeader(headers[i], headers[0]) {
-			list := candidatePaths(good)
-			return File{}, nil, &Error{
-				Message: fmt.Sprintf("%s holds %s and %s holds %s, expected the same data from names that differ in compression alone",
-					filepath.Base(list[0]), headers[0], filepath.Base(list[i]), headers[i]),
-				Advice: "remove the one that is out of date, or give the files to use one by one", Paths: list, Err: ErrAmbiguous}
+			return File{}, nil, fault.New(fault.Usage, "found %s, and %s in %s, expected the same data from names that differ in compression alone",
+				headers[0], headers[i], filepath.Base(good[i].path)).In(good[0].path).
+				WithHint("remove the one that is out of date, or give the files to use one by one")
 		}
 	}
 	if len(good) > 1 {

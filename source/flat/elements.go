@@ -1,11 +1,12 @@
 package flat
 
 import (
-	"fmt"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // Elements are columns with the numbers in their names.
@@ -87,21 +88,25 @@ func indices(name string, to []int32) (prefix string, numbers []int32, ok bool) 
 	return prefix, numbers, true
 }
 
-// fault is the first reason why e, which are sorted, are not all elements of a tensor of shape
+// wrong is the first reason why e, which are sorted, are not all elements of a tensor of shape
 // whose first has the indices start; nil if they are. name is that of the element with given
 // indices.
-func (g *grouping) fault(e *elements, start []int32, shape []int, name func(at []int32) string) *Error {
+func (g *grouping) wrong(e *elements, start []int32, shape []int, name func(at []int32) string) *fault.Error {
 	const advice = "write the file with all elements of a record, each once; columns of their own need names without numbers at their ends"
 	for i := 1; i < len(e.columns); i++ {
 		if slices.Equal(e.at(i-1), e.at(i)) {
-			return &Error{fmt.Sprintf("columns %d and %d both called %s, expected each element of a record once", e.columns[i-1]+1, e.columns[i]+1, g.names[e.columns[i]]), advice}
+			return fault.New(fault.Malformed, "columns %d and %d both called %s, expected each element of a record once",
+				e.columns[i-1]+1, e.columns[i]+1, g.names[e.columns[i]]).WithHint(advice)
 		}
+	}
+	without := func(at []int32) *fault.Error {
+		return fault.New(fault.Malformed, "%d columns %s…%s without %s, expected all elements of a record",
+			len(e.columns), g.names[e.columns[0]], g.names[e.columns[len(e.columns)-1]], name(at))
 	}
 	at := slices.Clone(start)
 	for i, c := range e.columns {
 		if !slices.Equal(e.at(i), at) {
-			return &Error{fmt.Sprintf("%d columns %s…%s without %s, expected all elements of a record", len(e.columns), g.names[e.columns[0]],
-				g.names[e.columns[len(e.columns)-1]], name(at)), fmt.Sprintf("%s; %s stands behind the gap, in column %d", advice, g.names[c], c+1)}
+			return without(at).WithHint("%s; %s stands behind the gap, in column %d", advice, g.names[c], c+1)
 		}
 		for axis := len(at) - 1; axis >= 0; axis-- {
 			if at[axis]++; int(at[axis]-start[axis]) < shape[axis] {
@@ -113,8 +118,7 @@ func (g *grouping) fault(e *elements, start []int32, shape []int, name func(at [
 		}
 	}
 	if int(at[0]-start[0]) < shape[0] { // the last row ends early
-		return &Error{fmt.Sprintf("%d columns %s…%s without %s, expected all elements of a record", len(e.columns), g.names[e.columns[0]],
-			g.names[e.columns[len(e.columns)-1]], name(at)), advice}
+		return without(at).WithHint(advice)
 	}
 	return nil
 }

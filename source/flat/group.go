@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -17,16 +18,6 @@ type Field struct {
 	Columns []int  // indices into the names, in the order of the elements
 	Guess   string // how the shape was found, for a note; empty if the names tell
 }
-
-// An Error says why names make no tensors: an element is missing or there twice, or they make too
-// many fields.
-type Error struct {
-	Message string // found and expected, lower case
-	Advice  string // what the user can do
-}
-
-// Error is the message, without the advice.
-func (e *Error) Error() string { return e.Message }
 
 // Image is the name of the column whose elements are called pixels, or have numbers alone for names.
 const Image = "image"
@@ -41,8 +32,9 @@ const Image = "image"
 //
 // It is an error if an element of a tensor is missing or there twice, and if there are more than
 // most fields, before they take memory.
-func Group(names []string, most int, alone func(i int) bool) ([]Field, *Error) {
-	tooMany := &Error{fmt.Sprintf("more than %d columns, which is too many", most), "number the elements of one record, as in pixel0, pixel1"}
+func Group(names []string, most int, alone func(i int) bool) ([]Field, *fault.Error) {
+	tooMany := fault.New(fault.Unsupported, "more than %d columns, which is too many", most).
+		WithHint("number the elements of one record, as in pixel0, pixel1")
 	g := &grouping{names: names, most: most}
 	type key struct {
 		prefix string
@@ -175,7 +167,7 @@ func isPadded(number string) bool { return len(number) > 1 && number[0] == '0' }
 
 // numbered makes fields of e, whose names are prefix and a number. Numbers may be padded with zeros
 // to one width, pixel0000 to pixel0783.
-func (g *grouping) numbered(prefix string, e *elements) *Error {
+func (g *grouping) numbered(prefix string, e *elements) *fault.Error {
 	number := func(c int) string { return g.names[c][len(prefix):] }
 	width := 0
 	if i := slices.IndexFunc(e.columns, func(c int) bool { return isPadded(number(c)) }); i >= 0 {
@@ -207,7 +199,7 @@ func (g *grouping) numbered(prefix string, e *elements) *Error {
 		g.tensor(prefix, e)
 	case e.begins() || isPixel(base(prefix)):
 		first := min(e.numbers[0], 1)
-		return g.fault(e, []int32{first}, []int{int(e.numbers[last]-first) + 1}, func(at []int32) string { return fmt.Sprintf("%s%0*d", prefix, width, at[0]) })
+		return g.wrong(e, []int32{first}, []int{int(e.numbers[last]-first) + 1}, func(at []int32) string { return fmt.Sprintf("%s%0*d", prefix, width, at[0]) })
 	default:
 		slices.Sort(e.columns)
 		if tensors, ok := g.split(prefix, e.columns); ok && width == 0 {
@@ -309,7 +301,7 @@ func Square(name string, n int) (shape []int, ok bool) {
 }
 
 // grid makes fields of e, whose names are prefix and an index along each of two or more dimensions.
-func (g *grouping) grid(prefix string, e *elements) *Error {
+func (g *grouping) grid(prefix string, e *elements) *fault.Error {
 	least, most := slices.Clone(e.at(0)), slices.Clone(e.at(0))
 	for i := range e.columns {
 		for axis, v := range e.at(i) {
@@ -326,7 +318,7 @@ func (g *grouping) grid(prefix string, e *elements) *Error {
 		f.Shape[axis] = int(most[axis]-start[axis]) + 1
 	}
 	e.sort()
-	if bad := g.fault(e, start, f.Shape, func(at []int32) string {
+	if bad := g.wrong(e, start, f.Shape, func(at []int32) string {
 		return prefix + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(at)), "x"), "[]")
 	}); bad != nil {
 		return bad

@@ -180,7 +180,7 @@ func TestGroupRefuses(t *testing.T) {
 		t.Run(c.about, func(t *testing.T) {
 			t.Parallel()
 			most := max(10, len(c.names)-1)
-			if fields, bad := Group(c.names, most, nil); bad == nil || !strings.Contains(bad.Message, c.want) {
+			if fields, bad := Group(c.names, most, nil); bad == nil || !strings.Contains(bad.Msg, c.want) {
 				t.Errorf("found %v and %v, expected %q", fields, bad, c.want)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 )
 
@@ -93,8 +94,8 @@ func (c *chain) advance() error {
 		return err
 	}
 	if !slices.EqualFunc(t.Columns(), c.columns, source.Column.Same) {
-		return source.ErrorIn(path, &Error{Message: fmt.Sprintf("found the columns %s, expected %s as in the files before it", described(t.Columns()), described(c.columns)),
-			Advice: "files of one folder must have the same columns; --dtype says of which type values are"})
+		return fault.New(fault.Usage, "found the columns %s, expected %s as in the files before it", described(t.Columns()), described(c.columns)).In(path).
+			WithHint("files of one folder must have the same columns; --dtype says of which type values are")
 	}
 	return nil
 }

@@ -11,19 +11,20 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
 )
 
 // Find returns the tables of the file or folder at path in files, in the order of their names. There is none, and no error, if it is not of a known
-// format, as IDX files and folders of them. The error wraps ErrUnknown where a folder holds tables that cannot be told apart.
+// format, as IDX files and folders of them. The error is of the kind fault.Usage where a folder holds tables that cannot be told apart.
 func Find(files source.Files, path string) ([]Table, error) {
 	if path == source.Stdin {
 		return nil, nil
 	}
 	info, err := files.Stat(path)
 	if err != nil {
-		return nil, source.ErrorIn(path, err)
+		return nil, fault.In(path, err)
 	}
 	if info.IsDir() {
 		tables, err := folder(files, path, true)
@@ -50,7 +51,7 @@ func As(name, path, prefix, label string) (t Table, ok bool, err error) {
 	t = Table{Format: all[i], Name: stem(label), Paths: []string{path}, path: label}
 	info, err := os.Stat(path)
 	if err != nil {
-		return t, true, source.ErrorIn(label, err)
+		return t, true, fault.In(label, err)
 	}
 	if !info.IsDir() || t.Format.Name == "png" {
 		return t, true, nil
@@ -102,7 +103,7 @@ var photos = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(
 func list(files source.Files, dir string, most int) (l listing, err error) {
 	entries, err := files.ReadDir(dir, most)
 	if err != nil {
-		return l, source.ErrorIn(dir, err)
+		return l, fault.In(dir, err)
 	}
 	for _, entry := range entries {
 		name := entry.Name()
@@ -183,8 +184,8 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 
 // mixed is the error for a folder that holds images and tables, of which one would be passed over in silence.
 func mixed(dir, image, table string) error {
-	return source.ErrorIn(dir, &Error{Message: fmt.Sprintf("found images, as %s, and tables, as %s, expected the one or the other", image, table),
-		Advice: "give the file of the table, or move the ones away"})
+	return fault.New(fault.Usage, "found images, as %s, and tables, as %s, expected the one or the other", image, table).In(dir).
+		WithHint("give the file of the table, or move the ones away")
 }
 
 // besideFiles notes what is passed over in folders of dir, as the files there are tables. It refuses class folders, and images of what a file is called.
@@ -242,10 +243,8 @@ func inFiles(dir string, names []string) ([]Table, error) {
 			continue
 		}
 		if i := slices.IndexFunc(tables, func(t Table) bool { return t.Name == table.Name }); i >= 0 && !f.OneColumn {
-			return nil, source.ErrorIn(dir, &Error{
-				Message: fmt.Sprintf("found %s in two formats, %s and %s", table.Name, filepath.Base(tables[i].Paths[0]), name),
-				Advice:  "give one of the files: " + shell.Path(path),
-			})
+			return nil, fault.New(fault.Usage, "found %s in two formats, %s and %s", table.Name, filepath.Base(tables[i].Paths[0]), name).In(dir).
+				WithHint("give one of the files: %s", shell.Path(path))
 		}
 		tables = append(tables, table)
 	}
@@ -255,8 +254,8 @@ func inFiles(dir string, names []string) ([]Table, error) {
 			tables[i].notes = append(t.notes, fmt.Sprintf("%s: %s: some writers leave out parts without rows, as Spark does", dir, missing))
 		}
 		if want := shards[t.path]; want > 0 && len(t.Paths) != want {
-			return nil, source.ErrorIn(dir, &Error{Message: fmt.Sprintf("found %d shards of %s, as %s, expected %d", len(t.Paths), t.Name, filepath.Base(t.Paths[0]), want),
-				Advice: "fetch those that are missing, or give one of the files"})
+			return nil, fault.New(fault.Usage, "found %d shards of %s, as %s, expected %d", len(t.Paths), t.Name, filepath.Base(t.Paths[0]), want).In(dir).
+				WithHint("fetch those that are missing, or give one of the files")
 		}
 	}
 	return tables, nil

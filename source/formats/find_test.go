@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 )
 
@@ -84,18 +85,6 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestFindAmbiguous: two formats of one table, as `--to parquet,csv` leaves them.
-func TestFindAmbiguous(t *testing.T) {
-	t.Parallel()
-	dir := touch(t, "train.csv", "train.parquet")
-	_, err := Find(source.Local{}, dir)
-	found := (*Error)(nil)
-	if !errors.As(err, &found) || !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "train in two formats, train.csv and train.parquet") ||
-		!strings.Contains(found.Hint(), filepath.Join(dir, "train.parquet")) {
-		t.Errorf("found %v, expected that there are two formats", err)
-	}
-}
-
 // TestFindMixed: folders of which something would be passed over in silence.
 func TestFindMixed(t *testing.T) {
 	t.Parallel()
@@ -111,8 +100,7 @@ func TestFindMixed(t *testing.T) {
 		{[]string{"train.csv", "train.csv.gz"}, "found train in two formats, train.csv and train.csv.gz"},
 	} {
 		_, err := Find(source.Local{}, touch(t, test.files...))
-		found := (*Error)(nil)
-		if !errors.As(err, &found) || !strings.Contains(filepath.ToSlash(err.Error()), test.want) || found.Hint() == "" {
+		if !errors.Is(err, fault.Usage) || !strings.Contains(filepath.ToSlash(err.Error()), test.want) || fault.HintOf(err) == "" {
 			t.Errorf("%q: found %v, expected %q", test.files, err, test.want)
 		}
 	}
@@ -178,8 +166,8 @@ func TestAs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := arrays.Open(source.ReadOptions{}); !errors.Is(err, ErrUnknown) {
-		t.Errorf("found %v, expected %v", err, ErrUnknown)
+	if _, err := arrays.Open(source.ReadOptions{}); !errors.Is(err, fault.Usage) {
+		t.Errorf("found %v, expected %v", err, fault.Usage)
 	}
 }
 

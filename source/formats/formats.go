@@ -3,13 +3,13 @@ package formats
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/arrow"
@@ -41,7 +41,7 @@ func formats() []Format {
 		{Name: "parquet", magic: []string{"PAR1"}, extensions: []string{".parquet", ".pq"}, open: parquet.Open, openAll: parquet.OpenFiles},
 		{Name: "arrow", magic: []string{"ARROW1\x00\x00"}, extensions: []string{".arrow", ".feather", ".ipc", ".arrows"}, open: arrow.Open, openAll: arrow.OpenFiles},
 		{Name: "npy", magic: []string{"\x93NUMPY"}, extensions: []string{".npy"}, OneColumn: true, open: npy.Open},
-		{Name: "csv", Text: true, Untyped: true, open: openCSV, openAll: openCSVs,
+		{Name: "csv", Text: true, Untyped: true, open: csv.Open, openAll: openCSVs,
 			extensions: []string{".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst", ".csv.xz", ".tsv.xz", ".csv.bz2", ".tsv.bz2"}},
 	}
 }
@@ -53,7 +53,7 @@ const arrowStream = "\xff\xff\xff\xff"
 func Stdin(r *bufio.Reader) (t Table, ok bool, err error) {
 	begin, err := r.Peek(len(arrowStream))
 	if err != nil && err != io.EOF {
-		return t, false, source.ErrorIn(source.Stdin, err)
+		return t, false, fault.In(source.Stdin, err)
 	}
 	i := slices.IndexFunc(formats(), func(f Format) bool { return f.Name == "arrow" })
 	return Table{Format: formats()[i], Name: "stdin", Paths: []string{source.Stdin}, path: source.Stdin, stream: r}, string(begin) == arrowStream, nil
@@ -61,9 +61,6 @@ func Stdin(r *bufio.Reader) (t Table, ok bool, err error) {
 
 // png is the format of folders of images.
 func pngFormat() Format { return Format{Name: "png", Untyped: true, open: png.Open} }
-
-// ErrUnknown: a folder holds nothing that is known, or more than can be told apart.
-var ErrUnknown = errors.New("no table")
 
 // A Table is one table that was found.
 type Table struct {
@@ -111,23 +108,11 @@ func (t Table) open(o source.ReadOptions) (source.Table, error) {
 		return t.Format.open(t.Paths[0], o)
 	}
 	if t.Format.openAll == nil {
-		return nil, source.ErrorIn(t.path, &Error{Message: t.Format.Name + " of several files cannot be read as one table",
-			Advice: "give one of the files"})
+		return nil, fault.New(fault.Usage, "%s of several files cannot be read as one table", t.Format.Name).In(t.path).
+			WithHint("give one of the files")
 	}
 	return t.Format.openAll(t.Paths, t.path, o)
 }
-
-// An Error says why no table was found.
-type Error struct{ Message, Advice string }
-
-// Error is the message, without the hint.
-func (e *Error) Error() string { return e.Message }
-
-// Unwrap returns ErrUnknown.
-func (e *Error) Unwrap() error { return ErrUnknown }
-
-// Hint is what the user can do.
-func (e *Error) Hint() string { return e.Advice }
 
 // Named reports whether the ending of the name of a file is that of a table.
 func Named(path string) bool {
@@ -139,12 +124,12 @@ func Named(path string) bool {
 func file(files source.Files, path string) (f Format, ok bool, err error) {
 	info, err := files.Stat(path)
 	if err != nil {
-		return Format{}, false, source.ErrorIn(path, err)
+		return Format{}, false, fault.In(path, err)
 	}
 	if info.Mode().IsRegular() { // else who reads it next would miss the beginning
 		begin, err := prefix(files, path)
 		if err != nil {
-			return Format{}, false, source.ErrorIn(path, err)
+			return Format{}, false, fault.In(path, err)
 		}
 		for _, f := range formats() {
 			for _, magic := range f.magic {
@@ -201,18 +186,9 @@ func prefix(files source.Files, path string) ([]byte, error) {
 	return begin[:n], err
 }
 
-// openCSV is csv.Open without a typed nil.
-func openCSV(path string, o source.ReadOptions) (source.Table, error) {
-	t, err := csv.Open(path, o)
-	if err != nil {
-		return nil, err
-	}
-	return t, nil
-}
-
 // openCSVs opens several files as one table.
 func openCSVs(paths []string, name string, o source.ReadOptions) (source.Table, error) {
-	c, err := openChain(openCSV, paths, name, o)
+	c, err := openChain(csv.Open, paths, name, o)
 	if err != nil {
 		return nil, err // not a nil *chain, which is no nil Table
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 )
 
@@ -18,7 +19,7 @@ func numberTogether(files source.Files, tables []Table) error {
 		tables[i].folders = classes
 		entries, err := files.ReadDir(t.path, 0)
 		if err != nil {
-			return source.ErrorIn(t.path, err)
+			return fault.In(t.path, err)
 		}
 		for _, entry := range entries {
 			if name := entry.Name(); name[0] != '.' && name != "__MACOSX" && isFolder(t.path, entry) { // as package png does

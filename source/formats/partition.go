@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/source/parquet"
@@ -85,8 +86,8 @@ func findPartitions(files source.Files, dir string, l listing) ([]Table, error) 
 	case len(p.table.Paths) == 0:
 		return nil, nil
 	case p.stray != "":
-		p.refuse(dir, &Error{Message: fmt.Sprintf("found %s beside partitions, as %s, expected folders of tables alone", p.stray, p.table.Paths[0]),
-			Advice: "move it away, or give one of the folders"})
+		p.refuse(dir, fault.New(fault.Usage, "found %s beside partitions, as %s, expected folders of tables alone", p.stray, p.table.Paths[0]).
+			WithHint("move it away, or give one of the folders"))
 	}
 	return []Table{p.table}, p.err
 }
@@ -94,7 +95,7 @@ func findPartitions(files source.Files, dir string, l listing) ([]Table, error) 
 // refuse keeps what is wrong with the folder at path, unless something was before.
 func (p *partitions) refuse(path string, err error) {
 	if p.err == nil {
-		p.err = source.ErrorIn(path, err)
+		p.err = fault.In(path, err)
 	}
 }
 
@@ -105,7 +106,7 @@ const maxPartitions = 10_000
 // level goes through the folder dir, whose entries are l, and which values lead to.
 func (p *partitions) level(dir string, l listing, values []int64) error {
 	if p.folders++; p.folders > maxPartitions {
-		return source.ErrorIn(dir, &Error{Message: fmt.Sprintf("found more than %d folders, expected fewer partitions", maxPartitions), Advice: "give one of the folders"})
+		return fault.New(fault.Usage, "found more than %d folders, expected fewer partitions", maxPartitions).In(dir).WithHint("give one of the folders")
 	}
 	tables, err := inFiles(dir, l.files)
 	if err != nil && p.err == nil {
@@ -153,20 +154,21 @@ func (p *partitions) level(dir string, l listing, values []int64) error {
 // value is the integer that text is, of the folder called name in dir.
 func (p *partitions) value(dir, name, key, text string) int64 {
 	v, err := strconv.ParseInt(text, 10, 64)
-	e := &source.PartitionError{Message: fmt.Sprintf("found %q for the column %s, expected an integer: IDX has no text", text, key),
-		Advice: "give the column " + key + " numbers before the table is partitioned, or convert the folders one at a time, without the column"}
+	var wrong *fault.Error
 	switch {
 	case text == nullPartition:
-		e.Message = fmt.Sprintf("found rows without a value of %s, expected an integer: IDX has no missing values", key)
-		e.Advice = "fill the values in before the table is partitioned, or move the folder away"
+		wrong = fault.New(fault.Malformed, "found rows without a value of %s, expected an integer: IDX has no missing values", key).
+			WithHint("fill the values in before the table is partitioned, or move the folder away")
 	case err != nil:
+		wrong = fault.New(fault.Malformed, "found %q for the column %s, expected an integer: IDX has no text", text, key).
+			WithHint("give the column %s numbers before the table is partitioned, or convert the folders one at a time, without the column", key)
 	case v < math.MinInt32 || v > math.MaxInt32:
-		e.Message = fmt.Sprintf("found %d for the column %s, expected a value of the type int32", v, key)
-		e.Advice = "IDX has no wider integers: partition the table by another column"
+		wrong = fault.New(fault.Malformed, "found %d for the column %s, expected a value of the type int32", v, key).
+			WithHint("IDX has no wider integers: partition the table by another column")
 	default:
 		return v
 	}
-	p.refuse(source.Under(dir, name), e)
+	p.refuse(source.Under(dir, name), wrong)
 	return v
 }
 
@@ -182,14 +184,15 @@ func (p *partitions) leaf(dir string, l listing, tables []Table, values []int64)
 	var paths []string
 	for _, t := range tables {
 		if f := p.table.Format.Name; f != "" && f != t.Format.Name || t.Format.OneColumn {
-			p.refuse(dir, &Error{Message: fmt.Sprintf("found files of the format %s, expected %s", t.Format.Name, cmp.Or(f, "tables")), Advice: "write the table again in one format"})
+			p.refuse(dir, fault.New(fault.Usage, "found files of the format %s, expected %s", t.Format.Name, cmp.Or(f, "tables")).
+				WithHint("write the table again in one format"))
 		}
 		p.table.Format = t.Format
 		paths = append(paths, t.Paths...)
 	}
 	if len(paths) > 0 && len(values) != len(p.table.keys) {
-		p.refuse(dir, &Error{Message: fmt.Sprintf("found a partition by %s, expected one by %s", strings.Join(p.table.keys[:len(values)], ", "), strings.Join(p.table.keys, ", ")),
-			Advice: "move the folders away that do not belong to the table"})
+		p.refuse(dir, fault.New(fault.Usage, "found a partition by %s, expected one by %s", strings.Join(p.table.keys[:len(values)], ", "), strings.Join(p.table.keys, ", ")).
+			WithHint("move the folders away that do not belong to the table"))
 	}
 	slices.SortStableFunc(paths, byNumbers)
 	for _, path := range paths {

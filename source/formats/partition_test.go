@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 )
 
@@ -112,7 +113,7 @@ func TestPartitionsOfLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Find(source.Local{}, filepath.Join(dir, "0"))
-	if !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "expected fewer partitions") {
+	if !errors.Is(err, fault.Usage) || !strings.Contains(err.Error(), "expected fewer partitions") {
 		t.Errorf("found %v, expected that there are too many partitions", err)
 	}
 }

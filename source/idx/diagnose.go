@@ -2,11 +2,22 @@ package idx
 
 import (
 	"bytes"
-	"fmt"
+	"errors"
 	"io"
+
+	"github.com/idxport/idxport/fault"
 )
 
-const adviceDownload = "the download is incomplete: fetch the file again"
+// ErrMagic is the cause of the error for a file that does not begin as IDX files do: it is of
+// another format, or damaged.
+var ErrMagic = errors.New("not an IDX file")
+
+const (
+	adviceDownload = "the download is incomplete: fetch the file again"
+	adviceHeader   = "the header is damaged, or this is not an IDX file"
+	adviceNoBytes  = "the header is damaged: no bytes stand behind what it claims"
+	adviceUnfilled = "the number of records was never filled in; take what is there with --salvage"
+)
 
 // lookAhead is how many bytes of a file that is not IDX are read to name what it is instead.
 const lookAhead = 512
@@ -53,16 +64,14 @@ func checkMagic(m [4]byte, r io.Reader) error {
 	}
 	switch {
 	case littleMagic(m):
-		return &Error{Offset: 0, Err: ErrMagic,
-			Message: fmt.Sprintf("the header is little-endian: found % x, expected 00 00 %02x %02x", m[:], m[1], m[0]),
-			Advice:  "if the file was written so, read it with --byte-order little"}
+		return fault.New(fault.Malformed, "the header is little-endian: found % x, expected 00 00 %02x %02x", m[:], m[1], m[0]).
+			At(0).WithHint("if the file was written so, read it with --byte-order little").Because(ErrMagic)
 	case m[0] == 0 && m[1] == 0 && DType(m[2]).Valid():
-		return &Error{Offset: 3, Err: ErrRank, Message: "the header has no dimensions, expected 1 to 255",
-			Advice: "a single number is rank 1 with one record"}
+		return fault.New(fault.Malformed, "the header has no dimensions, expected 1 to 255").
+			At(3).WithHint("a single number is rank 1 with one record")
 	case m[0] == 0 && m[1] == 0:
-		return &Error{Offset: 2, Err: ErrDType,
-			Message: fmt.Sprintf("unknown data type 0x%02x, expected 08, 09, 0b, 0c, 0d or 0e", m[2]),
-			Advice:  "the header is damaged, or this is not an IDX file"}
+		return fault.New(fault.Malformed, "unknown data type 0x%02x, expected 08, 09, 0b, 0c, 0d or 0e", m[2]).
+			At(2).WithHint(adviceHeader)
 	}
 	more := make([]byte, lookAhead)
 	n, _ := io.ReadFull(r, more) // an error changes nothing: the file is refused already
@@ -84,26 +93,24 @@ func WebPage(head []byte, expected string) (message, advice string) {
 
 // notIDX names what head is the beginning of.
 func notIDX(head []byte) error {
-	e := &Error{Offset: 0, Err: ErrMagic}
-	if e.Message, e.Advice = WebPage(head, "an IDX file"); e.Message != "" {
-		return e
+	other := func(advice, format string, args ...any) error {
+		return fault.New(fault.Unsupported, format, args...).At(0).WithHint("%s", advice).Because(ErrMagic)
+	}
+	if message, advice := WebPage(head, "an IDX file"); message != "" {
+		return other(advice, "%s", message)
 	}
 	if lushMatrix(head) {
-		e.Message = fmt.Sprintf("found a NORB (Lush binary matrix) file, magic % x, expected an IDX file", head[:4])
-		e.Advice = "NORB files are another format with a similar header; idxport does not read them"
-		return e
+		return other("NORB files are another format with a similar header; idxport does not read them",
+			"found a NORB (Lush binary matrix) file, magic % x, expected an IDX file", head[:4])
 	}
 	if len(head) > tarMagic && bytes.HasPrefix(head[tarMagic:], []byte("ustar")) {
-		e.Message, e.Advice = "found a tar archive, expected an IDX file", "unpack the archive with tar -xf FILE, then convert the files in it"
-		return e
+		return other("unpack the archive with tar -xf FILE, then convert the files in it", "found a tar archive, expected an IDX file")
 	}
 	for _, s := range strangers {
 		if bytes.HasPrefix(head, []byte(s.prefix)) {
-			e.Message, e.Advice = fmt.Sprintf("found %s, expected an IDX file", s.name), s.advice
-			return e
+			return other(s.advice, "found %s, expected an IDX file", s.name)
 		}
 	}
-	e.Message = fmt.Sprintf("found % x, expected an IDX file, which begins with 00 00", head[:min(4, len(head))])
-	e.Advice = "an IDX file begins with two zero bytes, a data type (08…0e) and the number of dimensions"
-	return e
+	return other("an IDX file begins with two zero bytes, a data type (08…0e) and the number of dimensions",
+		"found % x, expected an IDX file, which begins with 00 00", head[:min(4, len(head))])
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 	"testing"
 	"testing/iotest"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // fuzzSeeds are good and bad files, short enough for the fuzzer to play with.
@@ -31,9 +33,9 @@ func FuzzReadHeader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		h, err := ReadHeader(bytes.NewReader(in))
 		if err != nil {
-			var e *Error
-			if !errors.As(err, &e) || !errors.Is(err, ErrFormat) || e.Offset < 0 || e.Offset > int64(len(in)) || e.Message == "" {
-				t.Fatalf("found %#v, expected an *Error inside the %d bytes", err, len(in))
+			var e *fault.Error
+			if !errors.As(err, &e) || e.Kind == 0 || e.Offset < 0 || e.Offset > int64(len(in)) || e.Msg == "" {
+				t.Fatalf("found %#v, expected a place inside the %d bytes", err, len(in))
 			}
 			return
 		}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // MaxRank is the largest number of dimensions: the header counts them in one byte.
@@ -73,11 +75,16 @@ func ShapeText[T int | int64](shape []T) string {
 // Name is how published files of this shape end: "idx3-ubyte".
 func (h Header) Name() string { return fmt.Sprintf("idx%d-%s", len(h.Dims), h.DType.Suffix()) }
 
-// Reshape is a header over the same elements in other dimensions, in C order. One of dims may be −1: it becomes what is left. The error wraps
-// ErrShape.
+// ShapeError is the error for dimensions that the caller asked for and that do not fit the data.
+func ShapeError(format string, args ...any) *fault.Error {
+	return fault.New(fault.Usage, "the shape does not fit: "+format, args...)
+}
+
+// Reshape is a header over the same elements in other dimensions, in C order. One of dims may be
+// −1: it becomes what is left. The error is one of wrong usage.
 func (h Header) Reshape(dims []int) (Header, error) {
 	if len(dims) == 0 || len(dims) > MaxRank {
-		return h, fmt.Errorf("%w: %d dimensions, expected 1 to %d", ErrShape, len(dims), MaxRank)
+		return h, ShapeError("%d dimensions, expected 1 to %d", len(dims), MaxRank)
 	}
 	elements, _ := product(1, h.Dims) // fits: the size in bytes does
 	open, rest := -1, make([]int64, 0, len(dims))
@@ -88,7 +95,7 @@ func (h Header) Reshape(dims []int) (Header, error) {
 		case d == -1 && open < 0:
 			open = i
 		case d < 0 || as.Dims[i] > math.MaxUint32:
-			return h, fmt.Errorf("%w: dimension %d is %d, expected 0 to %d, or -1 once", ErrShape, i+1, d, uint32(math.MaxUint32))
+			return h, ShapeError("dimension %d is %d, expected 0 to %d, or -1 once", i+1, d, uint32(math.MaxUint32))
 		default:
 			rest = append(rest, as.Dims[i])
 		}
@@ -99,21 +106,21 @@ func (h Header) Reshape(dims []int) (Header, error) {
 		n = elements
 	}
 	if !ok || n != elements || open >= 0 && as.Dims[open] > math.MaxUint32 || open >= 0 && as.Dims[open] < 0 {
-		return h, fmt.Errorf("%w: %s has %d elements, which do not make %s", ErrShape, h, elements, dimsText(dims))
+		return h, ShapeError("%s has %d elements, which do not make %s", h, elements, dimsText(dims))
 	}
 	if as.checkSize() != nil {
-		return h, fmt.Errorf("%w: records of %s are too large", ErrShape, dimsText(as.Dims))
+		return h, ShapeError("records of %s are too large", dimsText(as.Dims))
 	}
 	return as, nil
 }
 
 // reshapeRecords is a header over the same elements in records of another shape, where the claimed number of records is not to be trusted: it
-// is converted, unless it was never filled in, and need not fit. The error wraps ErrShape.
+// is converted, unless it was never filled in, and need not fit. The error is that of Reshape.
 func (h Header) reshapeRecords(shape []int) (Header, error) {
 	count := h.Records()
 	n, ok := product(1, shape)
 	if ok && n == 0 {
-		return h, fmt.Errorf("%w: records of %s have no elements", ErrShape, dimsText(shape))
+		return h, ShapeError("records of %s have no elements", dimsText(shape))
 	}
 	if ok && count != UnfilledCount {
 		elements, _ := product(1, h.Dims) // fits: the size in bytes does
@@ -126,7 +133,7 @@ func (h Header) reshapeRecords(shape []int) (Header, error) {
 	}
 	as.Dims[0] = count
 	if as.checkSize() != nil {
-		return h, fmt.Errorf("%w: records of %s are too large", ErrShape, dimsText(shape))
+		return h, ShapeError("records of %s are too large", dimsText(shape))
 	}
 	return as, nil
 }
@@ -135,7 +142,7 @@ func (h Header) reshapeRecords(shape []int) (Header, error) {
 // dimension that does not fit 32 bits, or an unknown data type.
 func (h Header) AppendBinary(dst []byte) ([]byte, error) {
 	if !h.DType.Valid() {
-		return dst, fmt.Errorf("%w 0x%02X", ErrDType, uint8(h.DType))
+		return dst, fmt.Errorf("unknown data type 0x%02X", uint8(h.DType))
 	}
 	if len(h.Dims) == 0 || len(h.Dims) > MaxRank {
 		return dst, fmt.Errorf("%d dimensions, expected 1 to %d", len(h.Dims), MaxRank)
@@ -186,9 +193,7 @@ func (h Header) checkSize() error {
 		_, ok = product(record, h.Dims[:1])
 	}
 	if !ok {
-		return &Error{Offset: 4, Err: ErrTooLarge,
-			Message: fmt.Sprintf("the dimensions %s claim more than 2^62 bytes", dimsText(h.Dims)),
-			Advice:  "the header is damaged, or this is not an IDX file"}
+		return fault.New(fault.Malformed, "the dimensions %s claim more than 2^62 bytes", dimsText(h.Dims)).At(4).WithHint(adviceHeader)
 	}
 	return nil
 }
@@ -217,12 +222,12 @@ func shortHeader(err error, got []byte, offset int64, want int) error {
 		return err
 	}
 	if offset == 0 && len(got) == 0 {
-		return &Error{Offset: 0, Err: ErrTruncated, Message: "the input is empty, expected an IDX header", Advice: adviceDownload}
+		return fault.New(fault.Truncated, "the input is empty, expected an IDX header").At(0).WithHint(adviceDownload)
 	}
 	if offset == 0 && len(got) >= 2 && (got[0] != 0 || got[1] != 0) {
 		return notIDX(got)
 	}
-	return &Error{Offset: offset + int64(len(got)), Err: ErrTruncated,
-		Message: fmt.Sprintf("the input ends inside the header: found %d bytes, expected %d", offset+int64(len(got)), offset+int64(want)),
-		Advice:  adviceDownload}
+	end := offset + int64(len(got))
+	return fault.New(fault.Truncated, "the input ends inside the header: found %d bytes, expected %d", end, offset+int64(want)).
+		At(end).WithHint(adviceDownload)
 }

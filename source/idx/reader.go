@@ -5,6 +5,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"github.com/idxport/idxport/fault"
 )
 
 const (
@@ -104,19 +106,15 @@ func (rd *Reader) reshape() (err error) {
 func (rd *Reader) checkRecord() error {
 	size := rd.header.RecordSize()
 	if size > rd.opts.MaxRecordSize {
-		return &Error{Offset: 4, Err: ErrTooLarge,
-			Message: fmt.Sprintf("a record of %s is %d bytes, expected at most %d", rd.header, size, rd.opts.MaxRecordSize),
-			Advice:  fmt.Sprintf("if that is right, allow it with --max-record-bytes %d; memory grows with it", size)}
+		return fault.New(fault.Unsupported, "a record of %s is %d bytes, expected at most %d", rd.header, size, rd.opts.MaxRecordSize).
+			At(4).WithHint("if that is right, allow it with --max-record-bytes %d; memory grows with it", size)
 	}
 	if size == 0 && rd.header.Records() > MaxEmptyRecords {
-		return &Error{Offset: 4, Err: ErrTooLarge,
-			Message: fmt.Sprintf("%d records of no elements (%s), expected at most %d", rd.header.Records(), rd.header, MaxEmptyRecords),
-			Advice:  "the header is damaged: no bytes stand behind what it claims"}
+		return fault.New(fault.Malformed, "%d records of no elements (%s), expected at most %d", rd.header.Records(), rd.header, MaxEmptyRecords).
+			At(4).WithHint(adviceNoBytes)
 	}
 	if tooLong := func(d int64) bool { return int64(int(d)) != d }; slices.ContainsFunc(rd.header.Dims[1:], tooLong) {
-		return &Error{Offset: 4, Err: ErrTooLarge,
-			Message: fmt.Sprintf("a record of %s has a dimension of more than %d", rd.header, math.MaxInt),
-			Advice:  "the header is damaged: no bytes stand behind what it claims"}
+		return fault.New(fault.Malformed, "a record of %s has a dimension of more than %d", rd.header, math.MaxInt).At(4).WithHint(adviceNoBytes)
 	}
 	return nil
 }
@@ -144,18 +142,16 @@ func countsBytes(h Header, payload int64) bool {
 func (rd *Reader) truncated(found int64) error {
 	h := rd.header
 	if countsBytes(h, found-rd.claim.Size()) {
-		return &Error{Offset: 4, Err: ErrTruncated,
-			Message: fmt.Sprintf("the first dimension counts bytes, not records: found %d for %d records of %d bytes",
-				h.Records(), h.Records()/h.RecordSize(), h.RecordSize()),
-			Advice: "some writers do this (Datumaro among them); read the file with --salvage"}
+		return fault.New(fault.Malformed, "the first dimension counts bytes, not records: found %d for %d records of %d bytes",
+			h.Records(), h.Records()/h.RecordSize(), h.RecordSize()).
+			At(4).WithHint("some writers do this (Datumaro among them); read the file with --salvage")
 	}
-	e := &Error{Offset: found, Err: ErrTruncated, Advice: adviceDownload + ", or take the whole records that are there with --salvage",
-		Message: fmt.Sprintf("truncated: found %d bytes, expected %d for %s (%d whole records)",
-			found, rd.claim.Size()+h.PayloadSize(), h, (found-rd.claim.Size())/max(1, h.RecordSize()))}
+	e := fault.New(fault.Truncated, "truncated: found %d bytes, expected %d for %s (%d whole records)",
+		found, rd.claim.Size()+h.PayloadSize(), h, (found-rd.claim.Size())/max(1, h.RecordSize())).At(found)
 	if h.Records() == UnfilledCount {
-		e.Advice = "the number of records was never filled in; take what is there with --salvage"
+		return e.WithHint(adviceUnfilled)
 	}
-	return e
+	return e.WithHint(adviceDownload + ", or take the whole records that are there with --salvage")
 }
 
 // trailing is the error for an input with more bytes than the header says; extra is how many, or 0 if that is not known.
@@ -166,13 +162,11 @@ func (rd *Reader) trailing(extra int64) error {
 	if extra > 0 {
 		found = fmt.Sprintf("trailing bytes (%d)", extra)
 	}
-	e := &Error{Offset: end, Err: ErrTrailing,
-		Message: fmt.Sprintf("found %s after the %d bytes of %s, expected the end", found, end, h),
-		Advice:  "the file is damaged, or the header's counts are wrong; take the records of the header with --salvage"}
+	e := fault.New(fault.Malformed, "found %s after the %d bytes of %s, expected the end", found, end, h).At(end)
 	if h.Records() == 0 {
-		e.Advice = "the number of records was never filled in; take what is there with --salvage"
+		return e.WithHint(adviceUnfilled)
 	}
-	return e
+	return e.WithHint("the file is damaged, or the header's counts are wrong; take the records of the header with --salvage")
 }
 
 // salvageCount decides how many records a salvage takes, where the size is known, and notes what it found.

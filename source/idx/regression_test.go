@@ -10,6 +10,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // Salvage with other dimensions must not take the claimed count for a count of the new records.
@@ -38,7 +40,7 @@ func TestSalvageReshapeOfAGoodFile(t *testing.T) {
 	}
 }
 
-func TestReshapeErrorsAreErrShape(t *testing.T) {
+func TestReshapeErrorsAreOfUsage(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		dims, to []int
@@ -52,8 +54,8 @@ func TestReshapeErrorsAreErrShape(t *testing.T) {
 		"product of 2^64 salvage": {[]int{4, 6}, []int{-1, 1 << 30, 1 << 30, 16}, true},
 	} {
 		file := encode(t, binary.BigEndian, Uint8, test.dims, make([]byte, elements(test.dims)))
-		if _, err := NewReader(bytes.NewReader(file), Options{Reshape: test.to, Salvage: test.salvage}); !errors.Is(err, ErrShape) || errors.Is(err, ErrFormat) {
-			t.Errorf("%s: found %v, expected ErrShape alone", name, err)
+		if _, err := NewReader(bytes.NewReader(file), Options{Reshape: test.to, Salvage: test.salvage}); !errors.Is(err, fault.Usage) {
+			t.Errorf("%s: found %v, expected wrong usage", name, err)
 		}
 	}
 }
@@ -119,10 +121,7 @@ func TestSkipMustNotHideTruncation(t *testing.T) {
 	if err == nil {
 		_, _, err = drain(rd, 1)
 	}
-	var e *Error
-	if !errors.As(err, &e) || !errors.Is(err, ErrTruncated) || e.Offset != int64(len(file)) {
-		t.Errorf("found %v, expected ErrTruncated at byte %d", err, len(file))
-	}
+	checkFault(t, err, fault.Truncated, int64(len(file)), "", "")
 }
 
 func TestSkipRefuses(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // salvages are files of 2×3 bytes a record, and how many whole records are in them.
@@ -109,7 +111,7 @@ func TestSalvageReshape(t *testing.T) {
 	tests := map[string]struct {
 		claim uint32
 		to    []int
-		want  []int64 // of the header; nil: ErrShape
+		want  []int64 // of the header; nil: wrong usage
 		note  string
 	}{
 		"whole":                 {4, []int{-1, 6}, []int64{4, 6}, ""},
@@ -129,8 +131,8 @@ func TestSalvageReshape(t *testing.T) {
 			for _, size := range []int64{0, int64(len(file))} {
 				rd, err := NewReader(bytes.NewReader(file), Options{Salvage: true, Size: size, Reshape: test.to})
 				if test.want == nil {
-					if !errors.Is(err, ErrShape) {
-						t.Errorf("found %v, expected ErrShape", err)
+					if !errors.Is(err, fault.Usage) {
+						t.Errorf("found %v, expected wrong usage", err)
 					}
 					continue
 				}
@@ -212,7 +214,7 @@ func TestSalvageOfAShrinkingFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, records, err := drain(rd, 1); !errors.Is(err, ErrTruncated) || records != 3 {
-		t.Errorf("found %d records, %v, expected 3 and ErrTruncated", records, err)
+	if _, records, err := drain(rd, 1); !errors.Is(err, fault.Truncated) || records != 3 {
+		t.Errorf("found %d records, %v, expected 3 and a truncated file", records, err)
 	}
 }

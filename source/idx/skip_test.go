@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 	"testing/iotest"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // onlyReader hides every method but Read, so that Skip must read.
@@ -158,17 +160,14 @@ func TestSkipErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := rd.Skip(5); !errors.Is(err, broken) || errors.Is(err, ErrFormat) {
+	if err := rd.Skip(5); !errors.Is(err, broken) || errors.As(err, new(*fault.Error)) {
 		t.Errorf("found %v, expected the reader's error", err)
 	}
 	rd, err = NewReader(onlyReader{bytes.NewReader(file[:33])}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var e *Error
-	if err := rd.Skip(5); !errors.As(err, &e) || !errors.Is(err, ErrTruncated) || e.Offset != 33 {
-		t.Errorf("found %v, expected ErrTruncated at byte 33", err)
-	}
+	checkFault(t, rd.Skip(5), fault.Truncated, 33, "", "")
 }
 
 func TestSkipEmptyRecords(t *testing.T) {

@@ -9,9 +9,12 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
+
+const adviceDamaged = "the file is damaged or incomplete; write it again, or download it again"
 
 const (
 	magic     = "\x93NUMPY"
@@ -64,34 +67,32 @@ func product(size int64, shape []int64) (int64, bool) {
 // readHeader reads the header and nothing after it.
 func readHeader(r io.Reader) (*header, error) {
 	var start [10]byte
-	if err := readFull(r, start[:], 0); err != nil {
-		var e *Error
-		if errors.As(err, &e) && !bytes.HasPrefix([]byte(magic), start[:min(e.Offset, int64(len(magic)))]) {
-			return nil, foreign(start[:])
-		}
-		return nil, err
-	}
-	if !bytes.HasPrefix(start[:], []byte(magic)) {
+	n, err := readFull(r, start[:], 0)
+	if known := min(n, len(magic)); string(start[:known]) != magic[:known] && (err == nil || errors.Is(err, fault.Truncated)) {
 		return nil, foreign(start[:])
+	}
+	if err != nil {
+		return nil, err
 	}
 	length, base := int64(binary.LittleEndian.Uint16(start[8:])), int64(10)
 	switch start[6] {
 	case 1:
 	case 2, 3:
 		var high [2]byte
-		if err := readFull(r, high[:], base); err != nil {
+		if _, err := readFull(r, high[:], base); err != nil {
 			return nil, err
 		}
 		length |= int64(binary.LittleEndian.Uint16(high[:])) << 16
 		base += 2
 	default:
-		return nil, fail(6, ErrUnsupported, "save it with a NumPy that writes format 1.0, 2.0 or 3.0", "found version %d.%d, expected 1.0, 2.0 or 3.0", start[6], start[7])
+		return nil, fault.New(fault.Unsupported, "found version %d.%d, expected 1.0, 2.0 or 3.0", start[6], start[7]).At(6).
+			WithHint("save it with a NumPy that writes format 1.0, 2.0 or 3.0")
 	}
 	if length > maxHeader {
-		return nil, fail(base, ErrDamaged, adviceDamaged, "the header claims %d bytes, expected at most %d", length, maxHeader)
+		return nil, fault.New(fault.Malformed, "the header claims %d bytes, expected at most %d", length, maxHeader).At(base).WithHint(adviceDamaged)
 	}
 	text := make([]byte, length)
-	if err := readFull(r, text, base); err != nil {
+	if _, err := readFull(r, text, base); err != nil {
 		return nil, err
 	}
 	d, err := parseText(string(text), base)
@@ -102,23 +103,26 @@ func readHeader(r io.Reader) (*header, error) {
 }
 
 // readFull fills p from r, which has given offset bytes.
-func readFull(r io.Reader, p []byte, offset int64) error {
+func readFull(r io.Reader, p []byte, offset int64) (int, error) {
 	n, err := io.ReadFull(r, p)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return fail(offset+int64(n), ErrTruncated, adviceDamaged, "the input ends inside of the header, expected %d bytes more", len(p)-n)
+		err = fault.New(fault.Truncated, "the input ends inside of the header, expected %d bytes more", len(p)-n).At(offset + int64(n)).
+			WithHint(adviceDamaged)
 	}
-	return err
+	return n, err
 }
 
 // foreign is the error for what does not begin as a .npy file.
 func foreign(start []byte) error {
 	if bytes.HasPrefix(start, []byte(magicZip)) {
-		return fail(0, ErrUnsupported, "a .npz file is a zip archive of .npy files: unpack it with unzip, and give these", "found a zip archive, expected a .npy file")
+		return fault.New(fault.Unsupported, "found a zip archive, expected a .npy file").At(0).
+			WithHint("a .npz file is a zip archive of .npy files: unpack it with unzip, and give these")
 	}
 	if message, advice := idx.WebPage(start, "a .npy file"); message != "" {
-		return fail(0, ErrUnsupported, advice, "%s", message)
+		return fault.New(fault.Unsupported, "%s", message).At(0).WithHint("%s", advice)
 	}
-	return fail(0, ErrUnsupported, "give the file the extension of its format", "found % x, expected 93 4e 55 4d 50 59, with which a .npy file begins", start[:6])
+	return fault.New(fault.Unsupported, "found % x, expected 93 4e 55 4d 50 59, with which a .npy file begins", start[:6]).At(0).
+		WithHint("give the file the extension of its format")
 }
 
 // types are the kinds of numbers by how the array protocol spells them: the kind and the size.
@@ -135,7 +139,7 @@ func types(descr string) source.Number {
 // newHeader checks d, whose text begins at base; the elements begin at size.
 func newHeader(d description, base, size int64) (*header, error) {
 	unsupported := func(advice, message string, values ...any) error {
-		return fail(base, ErrUnsupported, advice, message, values...)
+		return fault.New(fault.Unsupported, message, values...).At(base).WithHint("%s", advice)
 	}
 	h := &header{size: size, shape: d.shape}
 	order, kind := byte(0), d.descr
@@ -165,7 +169,7 @@ func newHeader(d description, base, size int64) (*header, error) {
 		_, ok = product(record, h.shape[:1])
 	}
 	if !ok {
-		return nil, fail(base, ErrDamaged, adviceDamaged, "the shape %s claims more than 2^62 bytes", idx.ShapeText(h.shape))
+		return nil, fault.New(fault.Malformed, "the shape %s claims more than 2^62 bytes", idx.ShapeText(h.shape)).At(base).WithHint(adviceDamaged)
 	}
 	if d.fortran && len(h.shape) > 1 && record > 0 {
 		return nil, unsupported("save it with numpy.save(path, numpy.ascontiguousarray(a))", "found Fortran order, the first dimension fastest, expected C order")

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 )
 
@@ -31,7 +32,7 @@ func TestEveryReadMayFail(t *testing.T) {
 	file := array("<i2", "(3, 2)", 12)
 	for n := range len(file) + 1 {
 		for skip := range int64(4) {
-			table, err := New(io.MultiReader(bytes.NewReader(file[:n]), iotest.ErrReader(errBroken)), "-", source.ReadOptions{})
+			table, err := newTable(io.MultiReader(bytes.NewReader(file[:n]), iotest.ErrReader(errBroken)), "-", source.ReadOptions{})
 			if err == nil {
 				err = source.Skip(table, skip)
 			}
@@ -39,7 +40,7 @@ func TestEveryReadMayFail(t *testing.T) {
 			for err == nil {
 				err = table.Read(t.Context(), b)
 			}
-			if !errors.Is(err, errBroken) || errors.Is(err, ErrFormat) {
+			if !errors.Is(err, errBroken) || fault.KindOf(err) != fault.Internal {
 				t.Errorf("%d bytes, from row %d on: found %v, expected %v", n, skip, err, errBroken)
 			}
 		}
@@ -51,26 +52,26 @@ func TestClaims(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		file []byte
-		err  error
+		kind fault.Kind
 		want string
 	}{
-		"version 4":             {[]byte("\x93NUMPY\x04\x00\x00\x00"), ErrUnsupported, "version 4.0"},
-		"header of 4 GiB":       {[]byte("\x93NUMPY\x02\x00\xff\xff\xff\xff"), ErrDamaged, "4294967295 bytes"},
-		"version 2 cut":         {[]byte("\x93NUMPY\x02\x00\xff\xff\xff"), ErrTruncated, "inside of the header"},
-		"no type":               {array("", "(3,)", 3), ErrUnsupported, `the type ""`},
-		"order of 2 bytes":      {array("|i2", "(3,)", 6), ErrUnsupported, "byte order"},
-		"256 dimensions":        {array("|u1", "("+strings.Repeat("1,", 256)+")", 1), ErrUnsupported, "256 dimensions, expected at most 255"},
-		"rows of 2⁶⁷ bytes":     {array("<f8", "(1, 4294967295, 4294967295)", 0), ErrDamaged, "more than 2^62 bytes"},
-		"2³² rows of 2³⁴ bytes": {array("<f8", "(4294967295, 2147483648)", 0), ErrDamaged, "more than 2^62 bytes"},
-		"rows of 16 MiB + 1":    {array("|u1", "(1, 16777217)", 0), ErrUnsupported, "a record has 16777217 bytes, expected at most 16777216"},
-		"2²⁰ + 1 empty rows":    {array("|u1", "(1048577, 0)", 0), ErrDamaged, "1048577 records without elements"},
-		"short and no .npy":     {[]byte("\x1f\x8b"), ErrUnsupported, "1f 8b"},
-		"text without an end":   {array("u1\\", "(3,)", 3), ErrDamaged, "at byte"},
+		"version 4":             {[]byte("\x93NUMPY\x04\x00\x00\x00"), fault.Unsupported, "version 4.0"},
+		"header of 4 GiB":       {[]byte("\x93NUMPY\x02\x00\xff\xff\xff\xff"), fault.Malformed, "4294967295 bytes"},
+		"version 2 cut":         {[]byte("\x93NUMPY\x02\x00\xff\xff\xff"), fault.Truncated, "inside of the header"},
+		"no type":               {array("", "(3,)", 3), fault.Unsupported, `the type ""`},
+		"order of 2 bytes":      {array("|i2", "(3,)", 6), fault.Unsupported, "byte order"},
+		"256 dimensions":        {array("|u1", "("+strings.Repeat("1,", 256)+")", 1), fault.Unsupported, "256 dimensions, expected at most 255"},
+		"rows of 2⁶⁷ bytes":     {array("<f8", "(1, 4294967295, 4294967295)", 0), fault.Malformed, "more than 2^62 bytes"},
+		"2³² rows of 2³⁴ bytes": {array("<f8", "(4294967295, 2147483648)", 0), fault.Malformed, "more than 2^62 bytes"},
+		"rows of 16 MiB + 1":    {array("|u1", "(1, 16777217)", 0), fault.Unsupported, "a record has 16777217 bytes, expected at most 16777216"},
+		"2²⁰ + 1 empty rows":    {array("|u1", "(1048577, 0)", 0), fault.Malformed, "1048577 records without elements"},
+		"short and no .npy":     {[]byte("\x1f\x8b"), fault.Unsupported, "1f 8b"},
+		"text without an end":   {array("u1\\", "(3,)", 3), fault.Malformed, "at byte"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := New(bytes.NewReader(c.file), "-", source.ReadOptions{}); !errors.Is(err, c.err) || !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("found %v, expected %v: %s", err, c.err, c.want)
+			if _, err := New(bytes.NewReader(c.file), "-", source.ReadOptions{}); !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("found %v, expected %v: %s", err, c.kind, c.want)
 			}
 		})
 	}
@@ -106,15 +107,15 @@ func TestUseAfterTheEnd(t *testing.T) {
 		t.Errorf("cancelled: found %d rows and %v", b.Rows, err)
 	}
 	for _, n := range []int64{-1, 6} {
-		if err := source.Skip(table, n); !errors.Is(err, source.ErrRange) {
-			t.Errorf("%d of 5 rows: found %v, expected %v", n, err, source.ErrRange)
+		if err := source.Skip(table, n); !errors.Is(err, fault.Usage) {
+			t.Errorf("%d of 5 rows: found %v, expected %v", n, err, fault.Usage)
 		}
 	}
 	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := table.Read(t.Context(), b); !errors.Is(err, ErrTruncated) {
-		t.Errorf("the file was emptied: found %v, expected %v", err, ErrTruncated)
+	if err := table.Read(t.Context(), b); !errors.Is(err, fault.Truncated) {
+		t.Errorf("the file was emptied: found %v, expected %v", err, fault.Truncated)
 	}
 	for range 2 {
 		if err := table.Close(); err != nil {

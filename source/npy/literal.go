@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // A description is what the header's text says.
@@ -74,7 +76,7 @@ func parseText(text string, base int64) (d description, err error) {
 
 // fail is an error about what stands at the parser's place.
 func (p *parser) fail(message string, values ...any) error {
-	return fail(p.base+int64(p.at), ErrDamaged, adviceDamaged, "the header cannot be read: "+message, values...)
+	return fault.New(fault.Malformed, "the header cannot be read: "+message, values...).At(p.base + int64(p.at)).WithHint(adviceDamaged)
 }
 
 // rest is the start of what was not read yet.
@@ -120,8 +122,8 @@ func (p *parser) string() (string, error) {
 // descr is the type of the elements; a list is one of several fields.
 func (p *parser) descr() (string, error) {
 	if c := p.peek(); c == '[' || c == '(' {
-		return "", fail(p.base+int64(p.at), ErrUnsupported, "save each field as an array of its own: numpy.save(path, a[\"field\"])",
-			"found records of several fields, expected an array of numbers")
+		return "", fault.New(fault.Unsupported, "found records of several fields, expected an array of numbers").At(p.base + int64(p.at)).
+			WithHint("save each field as an array of its own: numpy.save(path, a[\"field\"])")
 	}
 	return p.string()
 }

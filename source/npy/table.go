@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -60,9 +61,9 @@ func openFile(f source.File, path string, o source.ReadOptions) (*Table, error) 
 	payload, size := h.rows()*h.recordSize(), info.Size()-h.size
 	switch {
 	case size < payload:
-		return nil, source.ErrorIn(path, t.truncated(size))
+		return nil, fault.In(path, t.truncated(size))
 	case size > payload:
-		return nil, source.ErrorIn(path, t.trailing(fmt.Sprintf("trailing bytes (%d)", size-payload)))
+		return nil, fault.In(path, t.trailing(fmt.Sprintf("trailing bytes (%d)", size-payload)))
 	}
 	return t, nil
 }
@@ -76,10 +77,11 @@ func New(r io.Reader, name string, o source.ReadOptions) (source.Table, error) {
 	return t, nil
 }
 
+// newTable reads a .npy file from r; path stands for it in errors ("-" for standard input). The caller closes r, after the table.
 func newTable(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 	h, err := readHeader(r)
 	if err != nil {
-		return nil, source.ErrorIn(path, err)
+		return nil, fault.In(path, err)
 	}
 	t := &Table{path: path, header: h, r: r, column: source.Column{Name: o.Name, DType: h.number.DType(), Shape: h.recordShape(), Origin: filepath.Base(path)}}
 	if t.column.Name == "" {
@@ -97,13 +99,16 @@ func newTable(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 	}
 	size, _ := product(int64(max(h.number.Size(), t.column.DType.Size())), h.shape[1:])
 	if limit := o.MaxRecord(); size > limit {
-		return nil, source.ErrorIn(path, fail(h.size, ErrUnsupported, "allow larger records with --max-record-bytes", "a record has %d bytes, expected at most %d", size, limit))
+		return nil, fault.New(fault.Unsupported, "a record has %d bytes, expected at most %d", size, limit).At(h.size).
+			WithHint("allow larger records with --max-record-bytes").In(path)
 	}
 	if size == 0 && h.rows() > idx.MaxEmptyRecords {
-		return nil, source.ErrorIn(path, fail(h.size, ErrDamaged, adviceDamaged, "found %d records without elements, expected at most %d", h.rows(), idx.MaxEmptyRecords))
+		return nil, fault.New(fault.Malformed, "found %d records without elements, expected at most %d", h.rows(), idx.MaxEmptyRecords).At(h.size).
+			WithHint(adviceDamaged).In(path)
 	}
 	if tooLong := func(d int64) bool { return int64(int(d)) != d }; slices.ContainsFunc(h.shape[1:], tooLong) {
-		return nil, source.ErrorIn(path, fail(h.size, ErrDamaged, adviceDamaged, "a record of shape %s has a dimension of more than %d", idx.ShapeText(h.shape[1:]), math.MaxInt))
+		return nil, fault.New(fault.Malformed, "a record of shape %s has a dimension of more than %d", idx.ShapeText(h.shape[1:]), math.MaxInt).At(h.size).
+			WithHint(adviceDamaged).In(path)
 	}
 	return t, nil
 }
@@ -111,16 +116,16 @@ func newTable(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 // truncated is the error for found bytes of elements, which are too few.
 func (t *Table) truncated(found int64) error {
 	h := t.header
-	return fail(h.size+found, ErrTruncated, adviceDamaged, "truncated: found %d bytes, expected %d for %v %s (%d whole records)",
-		h.size+found, h.size+h.rows()*h.recordSize(), h.number, idx.ShapeText(h.shape), found/max(1, h.recordSize()))
+	return fault.New(fault.Truncated, "truncated: found %d bytes, expected %d for %v %s (%d whole records)",
+		h.size+found, h.size+h.rows()*h.recordSize(), h.number, idx.ShapeText(h.shape), found/max(1, h.recordSize())).At(h.size + found).WithHint(adviceDamaged)
 }
 
 // trailing is the error for more bytes than the header says.
 func (t *Table) trailing(found string) error {
 	h := t.header
 	end := h.size + h.rows()*h.recordSize()
-	return fail(end, ErrTrailing, "the file is damaged, or holds several arrays; save each in a file of its own", "found %s after the %d bytes of %v %s, expected the end",
-		found, end, h.number, idx.ShapeText(h.shape))
+	return fault.New(fault.Malformed, "found %s after the %d bytes of %v %s, expected the end",
+		found, end, h.number, idx.ShapeText(h.shape)).At(end).WithHint("the file is damaged, or holds several arrays; save each in a file of its own")
 }
 
 // Columns is the one column.
@@ -163,7 +168,7 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 		err = t.truncated(t.next*t.header.recordSize() + int64(n))
 	}
 	if err != nil {
-		return source.ErrorIn(t.path, err)
+		return fault.In(t.path, err)
 	}
 	b.Rows = int(rows)
 	t.next += rows
@@ -176,9 +181,9 @@ func (t *Table) finish() error {
 	if _, err := io.ReadFull(t.r, one[:]); err == io.EOF {
 		return err
 	} else if err != nil {
-		return source.ErrorIn(t.path, err)
+		return fault.In(t.path, err)
 	}
-	return source.ErrorIn(t.path, t.trailing("more data"))
+	return fault.In(t.path, t.trailing("more data"))
 }
 
 // Decode makes the elements little-endian, and converts those of other types than IDX has.
@@ -200,20 +205,19 @@ func (t *Table) Decode(b *source.Raw) error {
 		return nil
 	}
 	row := b.First + int64(bad/elements)
-	e := &Error{Offset: h.size + row*h.recordSize() + int64(bad%elements*h.number.Size()), Row: row, Err: ErrValue,
-		Message: fmt.Sprintf("found %d, expected a value of the type %v", value, t.column.DType),
-		Advice:  "IDX has no integers wider than int32: convert the array with astype first, to float64 if it is exact"}
+	e := fault.New(fault.Malformed, "found %d, expected a value of the type %v", value, t.column.DType).
+		WithHint("IDX has no integers wider than int32: convert the array with astype first, to float64 if it is exact")
 	if h.number == source.NumberBool8 {
-		e.Message = fmt.Sprintf("found the byte %d in an array of the type bool, expected 0 or 1", value)
-		e.Advice = "if the bytes are numbers, save the array again with a.view('uint8'), else with a.view('uint8') != 0"
+		e = fault.New(fault.Malformed, "found the byte %d in an array of the type bool, expected 0 or 1", value).
+			WithHint("if the bytes are numbers, save the array again with a.view('uint8'), else with a.view('uint8') != 0")
 	}
-	return source.ErrorIn(t.path, e)
+	return e.At(h.size + row*h.recordSize() + int64(bad%elements*h.number.Size())).InRow(row).In(t.path)
 }
 
 // Skip passes over n records: it seeks in a plain file.
 func (t *Table) Skip(n int64) error {
 	if n < 0 || n > t.Rows()-t.next {
-		return fmt.Errorf("%w: skip %d of %d", source.ErrRange, n, t.Rows()-t.next)
+		return fault.New(fault.Usage, "no such rows: skip %d of %d", n, t.Rows()-t.next)
 	}
 	var err error
 	size := n * t.header.recordSize()
@@ -223,7 +227,7 @@ func (t *Table) Skip(n int64) error {
 		err = t.truncated(t.next * t.header.recordSize())
 	}
 	if err != nil {
-		return source.ErrorIn(t.path, err)
+		return fault.In(t.path, err)
 	}
 	t.next += n
 	return nil

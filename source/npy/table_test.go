@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	sinknpy "github.com/idxport/idxport/sink/npy"
 	"github.com/idxport/idxport/source"
@@ -68,7 +69,7 @@ func TestNumPy(t *testing.T) {
 			for way, open := range map[string]func() (source.Table, error){
 				"file": func() (source.Table, error) { return Open(path, source.ReadOptions{Name: "x"}) },
 				"pipe": func() (source.Table, error) {
-					return New(bytes.NewBuffer(raw), name+".npy", source.ReadOptions{Name: "x"})
+					return newTable(bytes.NewBuffer(raw), name+".npy", source.ReadOptions{Name: "x"})
 				},
 			} {
 				table, err := open()
@@ -100,22 +101,22 @@ func TestRefused(t *testing.T) {
 		want error
 		text string
 	}{
-		"fortran.npy":   {ErrUnsupported, "Fortran order"},
-		"single.npy":    {ErrUnsupported, "single number"},
-		"text.npy":      {ErrUnsupported, `"<U2"`},
-		"fields.npy":    {ErrUnsupported, "several fields"},
-		"object.npy":    {ErrUnsupported, "pickled"},
-		"complex.npy":   {ErrUnsupported, `"<c8"`},
-		"archive.npz":   {ErrUnsupported, "zip"},
-		"too-large.npy": {ErrValue, "row 2, at byte 144: found 2147483648"},
+		"fortran.npy":   {fault.Unsupported, "Fortran order"},
+		"single.npy":    {fault.Unsupported, "single number"},
+		"text.npy":      {fault.Unsupported, `"<U2"`},
+		"fields.npy":    {fault.Unsupported, "several fields"},
+		"object.npy":    {fault.Unsupported, "pickled"},
+		"complex.npy":   {fault.Unsupported, `"<c8"`},
+		"archive.npz":   {fault.Unsupported, "zip"},
+		"too-large.npy": {fault.Malformed, "row 2, at byte 144: found 2147483648"},
 	}
 	for name, test := range tests {
 		table, err := Open(filepath.Join("testdata", name), source.ReadOptions{})
 		if err == nil {
 			_, err = readAll(table, 3)
 		}
-		var hint interface{ Hint() string }
-		if !errors.Is(err, test.want) || !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), test.text) || !errors.As(err, &hint) || hint.Hint() == "" || strings.Contains(hint.Hint(), "--dtype") { // which arrays have no use for
+		hint := fault.HintOf(err)
+		if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.text) || hint == "" || strings.Contains(hint, "--dtype") { // which arrays have no use for
 			t.Errorf("%s: found %v, expected %v with a hint: %s", name, err, test.want, test.text)
 		}
 	}
@@ -155,7 +156,7 @@ func TestRoundTrip(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				fromPipe, err := New(bytes.NewBuffer(file.Bytes()), "-", source.ReadOptions{})
+				fromPipe, err := newTable(bytes.NewBuffer(file.Bytes()), "-", source.ReadOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -197,29 +198,29 @@ func TestDamage(t *testing.T) {
 		if err := os.Truncate(path, int64(n)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(path, source.ReadOptions{}); !errors.Is(err, ErrTruncated) {
-			t.Errorf("%d bytes: found %v, expected ErrTruncated", n, err)
+		if _, err := Open(path, source.ReadOptions{}); !errors.Is(err, fault.Truncated) {
+			t.Errorf("%d bytes: found %v, expected truncated data", n, err)
 		}
-		table, err := New(bytes.NewReader(whole[:n]), "-", source.ReadOptions{})
+		table, err := newTable(bytes.NewReader(whole[:n]), "-", source.ReadOptions{})
 		if err == nil {
 			_, err = readAll(table, 2)
 		}
-		if !errors.Is(err, ErrTruncated) {
-			t.Errorf("%d bytes from a pipe: found %v, expected ErrTruncated", n, err)
+		if !errors.Is(err, fault.Truncated) {
+			t.Errorf("%d bytes from a pipe: found %v, expected truncated data", n, err)
 		}
 	}
 	if err := os.WriteFile(path, append(whole, 0), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path, source.ReadOptions{}); !errors.Is(err, ErrTrailing) {
-		t.Errorf("found %v, expected ErrTrailing", err)
+	if _, err := Open(path, source.ReadOptions{}); !errors.Is(err, fault.Malformed) {
+		t.Errorf("found %v, expected malformed data", err)
 	}
-	table, err := New(bytes.NewReader(append(whole, 0)), "-", source.ReadOptions{})
+	table, err := newTable(bytes.NewReader(append(whole, 0)), "-", source.ReadOptions{})
 	if err == nil {
 		_, err = readAll(table, 2)
 	}
-	if !errors.Is(err, ErrTrailing) {
-		t.Errorf("found %v, expected ErrTrailing", err)
+	if !errors.Is(err, fault.Malformed) {
+		t.Errorf("found %v, expected malformed data", err)
 	}
 }
 
@@ -248,8 +249,8 @@ func TestHeaderText(t *testing.T) {
 	}
 	for text, offset := range bad {
 		_, err := parseText(text, 100)
-		var e *Error
-		if !errors.As(err, &e) || e.Offset != 100+offset || e.Err != ErrDamaged {
+		var e *fault.Error
+		if !errors.As(err, &e) || e.Offset != 100+offset || e.Kind != fault.Malformed {
 			t.Errorf("%s: found %v, expected damage at byte %d", text, err, 100+offset)
 		}
 	}
@@ -271,7 +272,7 @@ func FuzzRead(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		table, err := New(bytes.NewReader(in), "-", source.ReadOptions{MaxRecordSize: 1 << 12})
+		table, err := newTable(bytes.NewReader(in), "-", source.ReadOptions{MaxRecordSize: 1 << 12})
 		var data []byte
 		if err == nil {
 			data, err = readAll(table, 3)
@@ -283,9 +284,9 @@ func FuzzRead(f *testing.F) {
 			}
 			return
 		}
-		var e *Error
-		if !errors.As(err, &e) || e.Message == "" || e.Offset < 0 || e.Offset > int64(len(in)) {
-			t.Fatalf("found %v, expected an *Error inside of the %d bytes", err, len(in))
+		var e *fault.Error
+		if !errors.As(err, &e) || e.Kind == 0 || e.Msg == "" || e.Offset < 0 || e.Offset > int64(len(in)) {
+			t.Fatalf("found %v, expected a place inside of the %d bytes", err, len(in))
 		}
 	})
 }

@@ -45,7 +45,7 @@ func OpenFiles(paths []string, name string, o source.ReadOptions) (source.Table,
 	}
 	if len(c.paths) == 0 { // the first tells why, or has columns but no rows
 		if len(paths) == 0 {
-			return nil, &source.FileError{Path: name, Err: unsupported("", "", "found no Parquet file")}
+			return nil, unsupported("", "", "found no Parquet file").In(name)
 		}
 		return Open(paths[0], o)
 	}
@@ -64,8 +64,7 @@ func (c *chain) add(path string, t *table) error {
 	if len(c.paths) == 0 {
 		c.columns, c.meta, c.notes, c.omitted = columns, t.Meta(), t.Notes(), t.Omitted()
 	} else if message := difference(c.columns, columns); message != "" {
-		return &source.FileError{Path: path, Err: &Error{Row: -1, Offset: -1, Message: fmt.Sprintf("%s as in %s", message, c.paths[0]),
-			Advice: "files of one folder or list must have the same columns", Err: ErrSchemas}}
+		return damaged("%s as in %s", message, c.paths[0]).In(path).WithHint("files of one folder or list must have the same columns")
 	}
 	c.paths, c.rows = append(c.paths, path), append(c.rows, t.Rows())
 	return nil
@@ -130,7 +129,7 @@ func (c *chain) current() (source.Table, error) {
 	}
 	c.open = t
 	if message := difference(c.columns, t.Columns()); message != "" || t.Rows() != c.rows[c.at] {
-		return nil, &source.FileError{Path: path, Err: damaged("the file has changed since it was opened")}
+		return nil, damaged("the file has changed since it was opened").In(path)
 	}
 	skip := c.skip
 	c.skip = 0

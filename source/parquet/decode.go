@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"bytes"
-	"fmt"
 
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/picture"
@@ -99,8 +98,7 @@ func decodeBytes(d *decoding) error {
 
 // otherSize is the error for a record of n bytes.
 func otherSize(d *decoding, row, n int) error {
-	return &Error{Row: d.first + int64(row), Offset: -1, Message: fmt.Sprintf("found %d bytes, expected the %d of shape %v of %s", n, d.RecordSize(), d.Shape, d.DType),
-		Advice: "IDX files hold records of one shape", Err: ErrUnsupported}
+	return unsupported("", adviceShapes, "found %d bytes, expected the %d of shape %v of %s", n, d.RecordSize(), d.Shape, d.DType).InRow(d.first + int64(row))
 }
 
 // decodePictures is for columns of PNG files, all of the format f. turn is the number of channels that become the first dimension, or 0.
@@ -137,8 +135,8 @@ func decodeSpark(d *decoding, sizes [len(sparkSizes)][]byte, channels, turn int)
 		}
 		for row := range d.rows {
 			if found := d.parts[i].dst[4*row : 4*row+4]; !bytes.Equal(found, expected) {
-				return &Error{Column: d.leaves[i].path, Row: d.first + int64(row), Offset: -1, Message: fmt.Sprintf("found %d, expected %d as in the first row", int32(word(found)), int32(word(expected))),
-					Advice: "IDX files hold records of one shape", Err: ErrUnsupported}
+				return unsupported(d.leaves[i].path, adviceShapes, "found %d, expected %d as in the first row", int32(word(found)), int32(word(expected))).
+					InRow(d.first + int64(row))
 			}
 		}
 	}

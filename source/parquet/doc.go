@@ -1,6 +1,6 @@
 // Package parquet reads Parquet files as tables of IDX columns: those that this program writes, in all layouts, and those of other programs.
 //
-// [Open] reads a file or a folder of files, [OpenFiles] several files of one schema, one after another. What is read:
+// [Open] reads a file, [OpenFiles] several files of one schema, one after another. What is read:
 //
 //	a number, a truth value             a scalar
 //	lists in lists of numbers           a tensor; one length for each dimension, which the first row tells
@@ -10,7 +10,7 @@
 //	struct{height, …, data}             an image, as Spark ML stores it
 //	columns pixel0, pixel1, …           a tensor: see package flat
 //
-// A value that is missing, a list that is longer or shorter than the first, a number that does not fit its type: each is an [Error] with its
+// A value that is missing, a list that is longer or shorter than the first, a number that does not fit its type: each is a [fault.Error] with its
 // column and row. Columns of text are refused, but for the names of classes, which are passed over.
 //
 // # Pages

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -108,8 +109,8 @@ func TestEncodings(t *testing.T) {
 					continue // the page has more values in its last group than are asked for, whose end writers may leave out
 				}
 				cut.src = e.src[:n]
-				if found, err := cut.decode(); !errors.Is(err, ErrDamaged) {
-					t.Errorf("cut at byte %d: found % x and %v, expected %v", n, found, err, ErrDamaged)
+				if found, err := cut.decode(); !errors.Is(err, fault.Malformed) {
+					t.Errorf("cut at byte %d: found % x and %v, expected %v", n, found, err, fault.Malformed)
 				}
 			}
 		})
@@ -126,30 +127,30 @@ func TestRefusedEncodings(t *testing.T) {
 		err    error
 		want   string
 	}{
-		"index behind a dictionary":          {func(e *encoded) { e.src = "\x02\x04\x02" }, "indices", ErrDamaged, "index 2, expected one of the dictionary's 2"},
-		"packed index behind a dictionary":   {func(e *encoded) { e.src = "\x02\x03\xff\xff" }, "indices", ErrDamaged, "index 3, expected"},
-		"index behind a dictionary of bytes": {func(e *encoded) { e.src = "\x02\x04\x02" }, "indices of bytes", ErrDamaged, "index 2, expected one of the dictionary's 2"},
-		"indices of 33 bits":                 {func(e *encoded) { e.src = "\x21\x04\x02" }, "indices", ErrDamaged, "33 bits"},
-		"byte indices of 33 bits":            {func(e *encoded) { e.src = "\x21\x04\x02" }, "indices of bytes", ErrDamaged, "33 bits"},
-		"no dictionary":                      {func(e *encoded) { e.dict = "" }, "indices", ErrDamaged, "no dictionary before them"},
-		"too small a dictionary":             {func(e *encoded) { e.entries = 3 }, "indices", ErrDamaged, "a dictionary of 3 values in 8 bytes"},
-		"too small a dictionary of bytes":    {func(e *encoded) { e.entries = 3 }, "indices of bytes", ErrDamaged, "end too early"},
-		"run of 2³¹":                         {func(e *encoded) { e.src = "\x02" + string(binary.AppendUvarint(nil, 1<<32)) + "\x01" }, "indices", ErrDamaged, "end too early"},
-		"differences of 65 bits":             {func(e *encoded) { e.src = strings.Replace(e.src, "\x02\xc0\x3f", "\x41"+strings.Repeat("\xff", 65), 1) }, "differences", ErrDamaged, "end too early"},
-		"no miniblocks":                      {func(e *encoded) { e.src = "\x08\x00" + e.src[2:] }, "differences", ErrDamaged, "header of delta-encoded values"},
-		"blocks of none":                     {func(e *encoded) { e.src = "\x00" + e.src[1:] }, "differences", ErrDamaged, "header of delta-encoded values"},
-		"miniblocks of 4":                    {func(e *encoded) { e.src = "\x08\x02" + e.src[2:] }, "differences", ErrDamaged, "header of delta-encoded values"},
-		"blocks of 2³¹":                      {func(e *encoded) { e.src = huge + e.src[1:] }, "differences", ErrDamaged, "header of delta-encoded values"},
-		"2³¹ values":                         {func(e *encoded) { e.src = e.src[:2] + huge + e.src[3:] }, "differences", ErrDamaged, "header of delta-encoded values"},
-		"fewer differences than values":      {func(e *encoded) { e.count = 9 }, "differences", ErrDamaged, "end too early"},
-		"negative length":                    {func(e *encoded) { e.src = "\x08\x01\x02\x03\x01\x00" + "abc" }, "lengths first", ErrDamaged, "end too early"},
-		"beginning of nothing":               {func(e *encoded) { e.src = "\x08\x01\x02\x02" + e.src[4:] }, "common beginnings", ErrDamaged, "end too early"},
-		"negative beginning":                 {func(e *encoded) { e.src = "\x08\x01\x02\x01" + e.src[4:] }, "common beginnings", ErrDamaged, "end too early"},
-		"value of another size":              {func(e *encoded) { e.width = 3 }, "common beginnings of fixed size", ErrDamaged, "a value of 2 bytes, expected 3"},
-		"plain bytes of 4 GiB":               {func(e *encoded) { e.src = "\xff\xff\xff\xff" + e.src[4:] }, "plain bytes", ErrDamaged, "end too early"},
-		"bytes in split":                     {func(e *encoded) { e.encoding = format.ByteStreamSplit }, "plain bytes", ErrUnsupported, "BYTE_STREAM_SPLIT"},
-		"integers in runs":                   {func(e *encoded) { e.encoding = format.RLE }, "plain integers", ErrUnsupported, "RLE"},
-		"floats as differences":              {func(e *encoded) { e.encoding = format.DeltaBinaryPacked }, "split bytes", ErrUnsupported, "DELTA_BINARY_PACKED"},
+		"index behind a dictionary":          {func(e *encoded) { e.src = "\x02\x04\x02" }, "indices", fault.Malformed, "index 2, expected one of the dictionary's 2"},
+		"packed index behind a dictionary":   {func(e *encoded) { e.src = "\x02\x03\xff\xff" }, "indices", fault.Malformed, "index 3, expected"},
+		"index behind a dictionary of bytes": {func(e *encoded) { e.src = "\x02\x04\x02" }, "indices of bytes", fault.Malformed, "index 2, expected one of the dictionary's 2"},
+		"indices of 33 bits":                 {func(e *encoded) { e.src = "\x21\x04\x02" }, "indices", fault.Malformed, "33 bits"},
+		"byte indices of 33 bits":            {func(e *encoded) { e.src = "\x21\x04\x02" }, "indices of bytes", fault.Malformed, "33 bits"},
+		"no dictionary":                      {func(e *encoded) { e.dict = "" }, "indices", fault.Malformed, "no dictionary before them"},
+		"too small a dictionary":             {func(e *encoded) { e.entries = 3 }, "indices", fault.Malformed, "a dictionary of 3 values in 8 bytes"},
+		"too small a dictionary of bytes":    {func(e *encoded) { e.entries = 3 }, "indices of bytes", fault.Malformed, "end too early"},
+		"run of 2³¹":                         {func(e *encoded) { e.src = "\x02" + string(binary.AppendUvarint(nil, 1<<32)) + "\x01" }, "indices", fault.Malformed, "end too early"},
+		"differences of 65 bits":             {func(e *encoded) { e.src = strings.Replace(e.src, "\x02\xc0\x3f", "\x41"+strings.Repeat("\xff", 65), 1) }, "differences", fault.Malformed, "end too early"},
+		"no miniblocks":                      {func(e *encoded) { e.src = "\x08\x00" + e.src[2:] }, "differences", fault.Malformed, "header of delta-encoded values"},
+		"blocks of none":                     {func(e *encoded) { e.src = "\x00" + e.src[1:] }, "differences", fault.Malformed, "header of delta-encoded values"},
+		"miniblocks of 4":                    {func(e *encoded) { e.src = "\x08\x02" + e.src[2:] }, "differences", fault.Malformed, "header of delta-encoded values"},
+		"blocks of 2³¹":                      {func(e *encoded) { e.src = huge + e.src[1:] }, "differences", fault.Malformed, "header of delta-encoded values"},
+		"2³¹ values":                         {func(e *encoded) { e.src = e.src[:2] + huge + e.src[3:] }, "differences", fault.Malformed, "header of delta-encoded values"},
+		"fewer differences than values":      {func(e *encoded) { e.count = 9 }, "differences", fault.Malformed, "end too early"},
+		"negative length":                    {func(e *encoded) { e.src = "\x08\x01\x02\x03\x01\x00" + "abc" }, "lengths first", fault.Malformed, "end too early"},
+		"beginning of nothing":               {func(e *encoded) { e.src = "\x08\x01\x02\x02" + e.src[4:] }, "common beginnings", fault.Malformed, "end too early"},
+		"negative beginning":                 {func(e *encoded) { e.src = "\x08\x01\x02\x01" + e.src[4:] }, "common beginnings", fault.Malformed, "end too early"},
+		"value of another size":              {func(e *encoded) { e.width = 3 }, "common beginnings of fixed size", fault.Malformed, "a value of 2 bytes, expected 3"},
+		"plain bytes of 4 GiB":               {func(e *encoded) { e.src = "\xff\xff\xff\xff" + e.src[4:] }, "plain bytes", fault.Malformed, "end too early"},
+		"bytes in split":                     {func(e *encoded) { e.encoding = format.ByteStreamSplit }, "plain bytes", fault.Unsupported, "BYTE_STREAM_SPLIT"},
+		"integers in runs":                   {func(e *encoded) { e.encoding = format.RLE }, "plain integers", fault.Unsupported, "RLE"},
+		"floats as differences":              {func(e *encoded) { e.encoding = format.DeltaBinaryPacked }, "split bytes", fault.Unsupported, "DELTA_BINARY_PACKED"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

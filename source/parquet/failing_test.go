@@ -9,8 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	sinkparquet "github.com/idxport/idxport/sink/parquet"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -23,11 +25,11 @@ var errBroken = errors.New("the disk is broken")
 // readFailing opens file, passes over skip rows and reads the others.
 func readFailing(file []byte, skip int64, f *sourcetest.FailingReaderAt) error {
 	f.File = bytes.NewReader(file)
-	table, err := New(f, int64(len(file)), "test.parquet", source.ReadOptions{DType: idx.Uint8})
+	table, err := newTable(f, int64(len(file)), "test.parquet", source.ReadOptions{DType: idx.Uint8})
 	if err != nil {
 		return err
 	}
-	if err := table.(source.Seeker).Skip(min(skip, table.Rows())); err != nil {
+	if err := table.Skip(min(skip, table.Rows())); err != nil {
 		return err
 	}
 	b := &source.Raw{Cap: 8}
@@ -65,11 +67,11 @@ func TestEveryReadMayFail(t *testing.T) {
 					t.Fatalf("found %v after %d reads", err, all.Calls)
 				}
 				for left := range all.Calls {
-					if err := readFailing(file, skip, &sourcetest.FailingReaderAt{Left: left, Err: errBroken}); !errors.Is(err, errBroken) || errors.Is(err, ErrFormat) {
+					if err := readFailing(file, skip, &sourcetest.FailingReaderAt{Left: left, Err: errBroken}); !errors.Is(err, errBroken) || fault.KindOf(err) != fault.Internal {
 						t.Errorf("read %d of %d: found %v, expected %v", left+1, all.Calls, err, errBroken)
 					}
-					if err := readFailing(file, skip, &sourcetest.FailingReaderAt{Left: left, Err: io.EOF}); !errors.Is(err, ErrDamaged) {
-						t.Errorf("the file ends at read %d of %d: found %v, expected %v", left+1, all.Calls, err, ErrDamaged)
+					if err := readFailing(file, skip, &sourcetest.FailingReaderAt{Left: left, Err: io.EOF}); !errors.Is(err, fault.Truncated) {
+						t.Errorf("the file ends at read %d of %d: found %v, expected %v", left+1, all.Calls, err, fault.Truncated)
 					}
 				}
 			})
@@ -77,13 +79,14 @@ func TestEveryReadMayFail(t *testing.T) {
 	}
 }
 
-// TestCancelled demands that no row is read once the context is cancelled, of a file and of a folder.
+// TestCancelled demands that no row is read once the context is cancelled, of a file and of several.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, path := range []string{"testdata/pyarrow-list.parquet", folderOf(t, small(), "a.parquet", "b.parquet")} {
-		table, err := Open(path, source.ReadOptions{})
+	_, paths := filesOf(t, small(), 2)
+	for _, path := range [][]string{{"testdata/pyarrow-list.parquet"}, paths} {
+		table, err := OpenFiles(path, "table", source.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,17 +99,17 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestSkipWithinAFolder passes over rows of a folder after others were read: within the file that is open, to its end, and over whole files.
-func TestSkipWithinAFolder(t *testing.T) {
+// TestSkipWithinFiles passes over rows of several files after others were read: within the file that is open, to its end, and over whole files.
+func TestSkipWithinFiles(t *testing.T) {
 	t.Parallel()
 	table := small()
-	folder := folderOf(t, table, "0.parquet", "1.parquet", "2.parquet", "3.parquet") // of 25 rows each
+	folder, paths := filesOf(t, table, 4) // of 25 rows each
 	for _, read := range []int{1, 20, 25, 30} {
 		for _, skip := range []int{0, 4, 5, 24, 25, 49, 60, 100 - read} {
 			if read+skip > 100 {
 				continue
 			}
-			got, err := Open(folder, source.ReadOptions{})
+			got, err := OpenFiles(paths, folder, source.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,12 +149,14 @@ func TestOpenFails(t *testing.T) {
 	if _, err := OpenFiles([]string{"testdata/pyarrow-list.parquet", missing}, "both", source.ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("second of two files: found %v, expected %v", err, fs.ErrNotExist)
 	}
-	var named *source.FileError
-	if _, err := OpenFiles(nil, "none", source.ReadOptions{}); !errors.Is(err, ErrUnsupported) || !errors.As(err, &named) || named.Path != "none" {
-		t.Errorf("no files: found %v, expected an %v with the name", err, ErrUnsupported)
+	if _, err := OpenFiles(nil, "none", source.ReadOptions{}); !errors.Is(err, fault.Unsupported) || !strings.HasPrefix(err.Error(), "none: ") {
+		t.Errorf("no files: found %v, expected an %v with the name", err, fault.Unsupported)
 	}
-	if _, err := OpenFiles([]string{t.TempDir()}, "folder", source.ReadOptions{}); !errors.Is(err, ErrUnsupported) {
-		t.Errorf("a folder among files: found %v, expected %v", err, ErrUnsupported)
+	if _, err := OpenFiles([]string{t.TempDir()}, "folder", source.ReadOptions{}); !errors.Is(err, fault.Unsupported) {
+		t.Errorf("a folder among files: found %v, expected %v", err, fault.Unsupported)
+	}
+	if table, err := Open(t.TempDir(), source.ReadOptions{}); !errors.Is(err, fault.Unsupported) || table != nil {
+		t.Errorf("a folder: found %v, expected %v", err, fault.Unsupported)
 	}
 	for name, change := range map[string]func(path string) error{
 		"was removed": os.Remove,
@@ -162,15 +167,15 @@ func TestOpenFails(t *testing.T) {
 			return os.WriteFile(path, written(t, layouttest.Random(50, small().Columns[:1]...), sinkparquet.Options{}, 8), 0o666)
 		},
 	} {
-		folder := folderOf(t, small(), "0.parquet", "1.parquet")
-		table, err := Open(folder, source.ReadOptions{})
+		folder, paths := filesOf(t, small(), 2)
+		table, err := OpenFiles(paths, folder, source.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := change(filepath.Join(folder, "1.parquet")); err != nil {
+		if err := change(paths[1]); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := readAll(table, 8); err == nil || name != "was removed" && !errors.Is(err, ErrDamaged) || name == "was removed" && !errors.Is(err, fs.ErrNotExist) {
+		if _, err := readAll(table, 8); err == nil || name != "was removed" && !errors.Is(err, fault.Malformed) || name == "was removed" && !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("the second file %s: found %v", name, err)
 		}
 		if err := table.Close(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -64,7 +65,7 @@ func openFile(r io.ReaderAt, size int64) (f *file, err error) {
 	}
 	var footer format.FileMetaData
 	if err := thrift.Unmarshal(new(thrift.CompactProtocol), data, &footer); err != nil {
-		return nil, located(damaged("the footer is damaged: %v", err), "", -1, at)
+		return nil, damaged("the footer is damaged: %v", err).At(at)
 	}
 	if f.root, f.leaves, err = newTree(footer.Schema); err != nil {
 		return nil, located(err, "", -1, at)
@@ -79,7 +80,7 @@ func openFile(r io.ReaderAt, size int64) (f *file, err error) {
 		}
 	}
 	if f.rows != footer.NumRows {
-		return nil, located(damaged("the footer counts %d rows, and %d in its row groups", footer.NumRows, f.rows), "", -1, at)
+		return nil, damaged("the footer counts %d rows, and %d in its row groups", footer.NumRows, f.rows).At(at)
 	}
 	return f, nil
 }
@@ -87,7 +88,7 @@ func openFile(r io.ReaderAt, size int64) (f *file, err error) {
 // footer is the bytes of the footer, walked through, and where they are in the file.
 func (f *file) footer() (data []byte, at int64, err error) {
 	if f.size < int64(len(magic)+tailSize) {
-		return nil, 0, damaged("found a file of %d bytes, too few for a Parquet file", f.size)
+		return nil, 0, fault.New(fault.Truncated, "found a file of %d bytes, too few for a Parquet file", f.size)
 	}
 	var head [len(magic)]byte
 	var tail [tailSize]byte
@@ -101,19 +102,17 @@ func (f *file) footer() (data []byte, at int64, err error) {
 	case end == magicEncrypted || string(head[:]) == magicEncrypted:
 		return nil, 0, unsupported("", "decrypt it first", "the file is encrypted")
 	case string(head[:]) != magic:
-		e := damaged("found % x, expected %q: not a Parquet file", head, magic)
 		if message, advice := idx.WebPage(head[:], "a Parquet file"); message != "" {
-			e.Message, e.Advice = message, advice
+			return nil, 0, damaged("%s", message).At(0).WithHint("%s", advice)
 		}
-		return nil, 0, located(e, "", -1, 0)
+		return nil, 0, damaged("found % x, expected %q: not a Parquet file", head, magic).At(0)
 	case end != magic:
-		e := damaged("found % x, expected %q: the file is cut short", tail[4:], magic)
-		e.Advice, e.Offset = "fetch or write it again", f.size-4
-		return nil, 0, e
+		return nil, 0, fault.New(fault.Truncated, "found % x, expected %q: the file is cut short", tail[4:], magic).At(f.size - 4).
+			WithHint("fetch or write it again")
 	}
 	n := int64(binary.LittleEndian.Uint32(tail[:]))
 	if n > f.size-tailSize-int64(len(magic)) || n > maxFooter {
-		return nil, 0, located(damaged("the footer claims %d bytes, expected at most %d", n, min(maxFooter, f.size-tailSize-int64(len(magic)))), "", -1, f.size-tailSize)
+		return nil, 0, damaged("the footer claims %d bytes, expected at most %d", n, min(maxFooter, f.size-tailSize-int64(len(magic)))).At(f.size - tailSize)
 	}
 	data, at = make([]byte, n), f.size-tailSize-n
 	if _, err := f.r.ReadAt(data, at); err != nil {
@@ -127,7 +126,7 @@ func (f *file) footer() (data []byte, at int64, err error) {
 	})
 	switch {
 	case err != nil:
-		return nil, 0, located(damaged("the footer is damaged: %v", err), "", -1, at+int64(walk.at))
+		return nil, 0, damaged("the footer is damaged: %v", err).At(at + int64(walk.at))
 	case encrypted:
 		return nil, 0, unsupported("", "decrypt it first", "columns of the file are encrypted")
 	}
@@ -137,10 +136,10 @@ func (f *file) footer() (data []byte, at int64, err error) {
 // addGroup takes over row group i, and compares what it claims with the file's size. The footer is at byte at.
 func (f *file) addGroup(i int, g *format.RowGroup, at int64) error {
 	if g.NumRows < 0 || f.rows > 1<<62-g.NumRows {
-		return located(damaged("row group %d claims %d rows", i, g.NumRows), "", -1, at)
+		return damaged("row group %d claims %d rows", i, g.NumRows).At(at)
 	}
 	if len(g.Columns) != len(f.leaves) {
-		return located(damaged("row group %d has %d columns, expected %d", i, len(g.Columns), len(f.leaves)), "", -1, at)
+		return damaged("row group %d has %d columns, expected %d", i, len(g.Columns), len(f.leaves)).At(at)
 	}
 	group := rowGroup{rows: g.NumRows, chunks: make([]chunk, len(g.Columns))}
 	for k := range g.Columns {
@@ -149,7 +148,7 @@ func (f *file) addGroup(i int, g *format.RowGroup, at int64) error {
 			return located(err, f.leaves[k].path, -1, at)
 		}
 		if g.NumRows > c.entries { // a row has an entry at least
-			return located(damaged("row group %d has %d rows and %d entries, expected one a row at least", i, g.NumRows, c.entries), f.leaves[k].path, -1, at)
+			return damaged("row group %d has %d rows and %d entries, expected one a row at least", i, g.NumRows, c.entries).InColumn(f.leaves[k].path).At(at)
 		}
 		group.chunks[k] = c
 	}

@@ -24,7 +24,11 @@ func written(tb testing.TB, t layouttest.Table, o sinkparquet.Options, batch int
 
 // fromBytes opens file, which is in memory.
 func fromBytes(file []byte, o source.ReadOptions) (source.Table, error) {
-	return New(bytes.NewReader(file), int64(len(file)), "test.parquet", o)
+	t, err := newTable(bytes.NewReader(file), int64(len(file)), "test.parquet", o)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
 }
 
 // readAll reads t to its end in batches of rows, two of which are under way at a time and are decoded the wrong way round, and returns the data of all

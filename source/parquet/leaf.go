@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"encoding/binary"
-	"fmt"
 	"hash/crc32"
 	"math/bits"
 
@@ -183,21 +182,16 @@ func (l *leaf) check(c *cursor, at, n int, row int64) error {
 
 // otherLength is the error for a row whose lists are not as long as those of the first.
 func (l *leaf) otherLength(row int64) error {
-	return &Error{Column: l.path, Row: row, Offset: -1, Message: "found a list of another length, expected " + l.shape + " as in the first row",
-		Advice: "IDX files hold records of one shape: pad or cut the lists", Err: ErrUnsupported}
+	return unsupported(l.path, adviceLists, "found a list of another length, expected %s as in the first row", l.shape).InRow(row)
 }
 
 // absent is the error for an entry of definition level found in row.
 func (l *leaf) absent(found byte, row int64) error {
-	e := &Error{Column: l.path, Row: row, Offset: -1, Advice: "IDX files hold records of one shape: pad or cut the lists", Err: ErrUnsupported}
 	switch {
 	case int(found) >= l.maxDefinition:
-		e.Message = "found a list with elements, expected an empty one as in the first row"
+		return unsupported(l.path, adviceLists, "found a list with elements, expected an empty one as in the first row").InRow(row)
 	case l.empty[found]:
-		e.Message = fmt.Sprintf("found an empty list, expected %s", l.shape)
-	default:
-		e.Message = "found a missing value (null), expected none"
-		e.Advice = "IDX files have no missing values: fill them, or leave the rows out"
+		return unsupported(l.path, adviceLists, "found an empty list, expected %s", l.shape).InRow(row)
 	}
-	return e
+	return unsupported(l.path, "IDX files have no missing values: fill them, or leave the rows out", "found a missing value (null), expected none").InRow(row)
 }

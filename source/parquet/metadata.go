@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
-	"strconv"
 
 	flatbuffers "github.com/google/flatbuffers/go"
 
@@ -14,11 +13,8 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Keys of a file's metadata: the Arrow schema, as Arrow's writers and this program leave it, and the features of Hugging Face's datasets.
-const (
-	arrowSchemaKey = "ARROW:schema"
-	featuresKey    = "huggingface"
-)
+// arrowSchemaKey is the key of a file's metadata for the Arrow schema, as Arrow's writers and this program leave it.
+const arrowSchemaKey = "ARROW:schema"
 
 // A hint is what the metadata tells of a column beside its Parquet type.
 type hint struct {
@@ -177,35 +173,3 @@ func text(t flatbuffers.Table, i int) string {
 	p := t.ByteVector(at + t.Pos)
 	return string(p[:min(len(p), maxArrowText)])
 }
-
-// classNames are the names of the classes of the label columns, by column, that the features of Hugging Face's datasets tell.
-func (f *file) classNames() map[string][]string {
-	var features struct {
-		Info struct {
-			Features map[string]json.RawMessage
-		}
-	}
-	if json.Unmarshal([]byte(f.meta[featuresKey]), &features) != nil {
-		return nil
-	}
-	all := map[string][]string{}
-	for column, raw := range features.Info.Features {
-		var feature struct {
-			Type  string   `json:"_type"`
-			Names []string `json:"names"`
-		}
-		if json.Unmarshal(raw, &feature) != nil || feature.Type != "ClassLabel" {
-			continue
-		}
-		for label, name := range feature.Names {
-			if name == unnamed || name == unnamed+"-"+strconv.Itoa(label) {
-				feature.Names[label] = ""
-			}
-		}
-		all[column] = feature.Names
-	}
-	return all
-}
-
-// unnamed is what sink/layout calls a label without a class: datasets want a name for each.
-const unnamed = "N/A"

@@ -12,6 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 )
 
@@ -83,26 +84,26 @@ func TestRefusedFooters(t *testing.T) {
 		err    error
 		want   string
 	}{
-		"column in another file":   {chunk(func(c *format.ColumnChunk) { c.FilePath = "other.parquet" }), ErrUnsupported, `in another file, "other.parquet"`},
-		"column without a path":    {chunk(func(c *format.ColumnChunk) { c.MetaData.PathInSchema = nil }), ErrUnsupported, "is encrypted"},
-		"column of another type":   {chunk(func(c *format.ColumnChunk) { c.MetaData.Type = format.Double }), ErrDamaged, "a column of DOUBLE, expected INT32"},
-		"column behind the footer": {chunk(func(c *format.ColumnChunk) { c.MetaData.TotalCompressedSize = 1 << 40 }), ErrDamaged, "before the footer"},
-		"column of −1 values":      {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = -1 }), ErrDamaged, "before the footer"},
-		"column of 2⁶² values":     {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = 1 << 62 }), ErrDamaged, "fewer than 2³¹ a page"},
-		"fewer values than rows":   {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = 1 }), ErrDamaged, "expected one a row at least"},
-		"unknown codec":            {chunk(func(c *format.ColumnChunk) { c.MetaData.Codec = 99 }), ErrUnsupported, ""},
-		"group of −1 rows":         {func(f *format.FileMetaData) { f.RowGroups[0].NumRows = -1 }, ErrDamaged, "claims -1 rows"},
+		"column in another file":   {chunk(func(c *format.ColumnChunk) { c.FilePath = "other.parquet" }), fault.Unsupported, `in another file, "other.parquet"`},
+		"column without a path":    {chunk(func(c *format.ColumnChunk) { c.MetaData.PathInSchema = nil }), fault.Unsupported, "is encrypted"},
+		"column of another type":   {chunk(func(c *format.ColumnChunk) { c.MetaData.Type = format.Double }), fault.Malformed, "a column of DOUBLE, expected INT32"},
+		"column behind the footer": {chunk(func(c *format.ColumnChunk) { c.MetaData.TotalCompressedSize = 1 << 40 }), fault.Malformed, "before the footer"},
+		"column of −1 values":      {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = -1 }), fault.Malformed, "before the footer"},
+		"column of 2⁶² values":     {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = 1 << 62 }), fault.Malformed, "fewer than 2³¹ a page"},
+		"fewer values than rows":   {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = 1 }), fault.Malformed, "expected one a row at least"},
+		"unknown codec":            {chunk(func(c *format.ColumnChunk) { c.MetaData.Codec = 99 }), fault.Unsupported, ""},
+		"group of −1 rows":         {func(f *format.FileMetaData) { f.RowGroups[0].NumRows = -1 }, fault.Malformed, "claims -1 rows"},
 		"groups of 2⁶³ rows": {func(f *format.FileMetaData) {
 			g := f.RowGroups[0]
 			g.NumRows = math.MaxInt64
 			f.RowGroups = append(f.RowGroups, g)
-		}, ErrDamaged, ""},
-		"group of fewer columns": {func(f *format.FileMetaData) { f.RowGroups[0].Columns = f.RowGroups[0].Columns[:1] }, ErrDamaged, "has 1 columns, expected 2"},
-		"other rows than groups": {func(f *format.FileMetaData) { f.NumRows++ }, ErrDamaged, "in its row groups"},
-		"no schema":              {func(f *format.FileMetaData) { f.Schema = nil }, ErrDamaged, ""},
-		"schema of a leaf":       {func(f *format.FileMetaData) { f.Schema = f.Schema[len(f.Schema)-1:] }, ErrDamaged, ""},
-		"schema cut short":       {func(f *format.FileMetaData) { f.Schema = f.Schema[:len(f.Schema)-1] }, ErrDamaged, ""},
-		"schema goes on":         {func(f *format.FileMetaData) { f.Schema = append(f.Schema, f.Schema[len(f.Schema)-1]) }, ErrDamaged, ""},
+		}, fault.Malformed, ""},
+		"group of fewer columns": {func(f *format.FileMetaData) { f.RowGroups[0].Columns = f.RowGroups[0].Columns[:1] }, fault.Malformed, "has 1 columns, expected 2"},
+		"other rows than groups": {func(f *format.FileMetaData) { f.NumRows++ }, fault.Malformed, "in its row groups"},
+		"no schema":              {func(f *format.FileMetaData) { f.Schema = nil }, fault.Malformed, ""},
+		"schema of a leaf":       {func(f *format.FileMetaData) { f.Schema = f.Schema[len(f.Schema)-1:] }, fault.Malformed, ""},
+		"schema cut short":       {func(f *format.FileMetaData) { f.Schema = f.Schema[:len(f.Schema)-1] }, fault.Malformed, ""},
+		"schema goes on":         {func(f *format.FileMetaData) { f.Schema = append(f.Schema, f.Schema[len(f.Schema)-1]) }, fault.Malformed, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -129,13 +130,13 @@ func TestEncryptedAndCut(t *testing.T) {
 		err  error
 		want string
 	}{
-		"encrypted footer":        {with(len(whole)-4, "PARE"), ErrUnsupported, "the file is encrypted"},
-		"encrypted, at the start": {with(0, "PARE"), ErrUnsupported, "the file is encrypted"},
-		"other file":              {with(0, "PK\x03\x04"), ErrDamaged, "not a Parquet file"},
-		"cut":                     {whole[:len(whole)-1], ErrDamaged, "the file is cut short"},
-		"11 bytes":                {[]byte("PAR1\x00\x00\x00PAR1"), ErrDamaged, "too few for a Parquet file"},
-		"footer of 4 GiB":         {with(len(whole)-8, "\xff\xff\xff\xff"), ErrDamaged, "the footer claims 4294967295 bytes"},
-		"no Thrift":               {with(footerStart(whole), "\xff\xff\xff"), ErrDamaged, "the footer is damaged"},
+		"encrypted footer":        {with(len(whole)-4, "PARE"), fault.Unsupported, "the file is encrypted"},
+		"encrypted, at the start": {with(0, "PARE"), fault.Unsupported, "the file is encrypted"},
+		"other file":              {with(0, "PK\x03\x04"), fault.Malformed, "not a Parquet file"},
+		"cut":                     {whole[:len(whole)-1], fault.Truncated, "the file is cut short"},
+		"11 bytes":                {[]byte("PAR1\x00\x00\x00PAR1"), fault.Truncated, "too few for a Parquet file"},
+		"footer of 4 GiB":         {with(len(whole)-8, "\xff\xff\xff\xff"), fault.Malformed, "the footer claims 4294967295 bytes"},
+		"no Thrift":               {with(footerStart(whole), "\xff\xff\xff"), fault.Malformed, "the footer is damaged"},
 	} {
 		if _, err := fromBytes(c.file, source.ReadOptions{}); !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: found %v, expected %v: %s", name, err, c.err, c.want)

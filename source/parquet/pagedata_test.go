@@ -14,6 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -55,13 +56,13 @@ func TestCutPages(t *testing.T) {
 				t.Errorf("found %q and %v", found, err)
 			}
 			for n := range page {
-				if found, err := c.decode(codec, nil, page[:n], len(data)); !errors.Is(err, ErrDamaged) {
-					t.Errorf("cut at byte %d of %d: found %q and %v, expected %v", n, len(page), found, err, ErrDamaged)
+				if found, err := c.decode(codec, nil, page[:n], len(data)); !errors.Is(err, fault.Malformed) {
+					t.Errorf("cut at byte %d of %d: found %q and %v, expected %v", n, len(page), found, err, fault.Malformed)
 				}
 			}
 			for _, size := range []int{len(data) - 1, len(data) + 1} {
-				if _, err := c.decode(codec, nil, page, size); !errors.Is(err, ErrDamaged) {
-					t.Errorf("%d bytes instead of %d: found %v, expected %v", size, len(data), err, ErrDamaged)
+				if _, err := c.decode(codec, nil, page, size); !errors.Is(err, fault.Malformed) {
+					t.Errorf("%d bytes instead of %d: found %v, expected %v", size, len(data), err, fault.Malformed)
 				}
 			}
 			if codec == format.Uncompressed {
@@ -99,7 +100,7 @@ func TestLevelsOfVersion2(t *testing.T) {
 		p := &page{pageHeader: pageHeader{version2: true, repetition: c.repetition, definition: c.definition, uncompressed: c.uncompressed, codec: c.codec,
 			repetitionEncoding: format.RLE, definitionEncoding: format.RLE}}
 		found, _, err := l.levels(p, []byte(c.body), nil)
-		if c.fails != errors.Is(err, ErrDamaged) {
+		if c.fails != errors.Is(err, fault.Malformed) {
 			t.Errorf("%s: found %v, expected damage: %t", name, err, c.fails)
 		}
 		if !c.fails && (string(found.values) != c.values || !bytes.Equal(found.repetition.src, body[:2]) || !bytes.Equal(found.definition.src, body[2:])) {
@@ -107,8 +108,8 @@ func TestLevelsOfVersion2(t *testing.T) {
 		}
 	}
 	old := &page{pageHeader: pageHeader{repetitionEncoding: format.BitPacked, definitionEncoding: format.RLE}} // deprecated since 2013
-	if _, _, err := l.levels(old, body, nil); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "BIT_PACKED") {
-		t.Errorf("found %v, expected %v", err, ErrUnsupported)
+	if _, _, err := l.levels(old, body, nil); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "BIT_PACKED") {
+		t.Errorf("found %v, expected %v", err, fault.Unsupported)
 	}
 }
 

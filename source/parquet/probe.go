@@ -85,7 +85,7 @@ func (s *stream) probe(r *row, most int64) (done bool, err error) {
 			return false, s.absent(byte(min(int(definition), r.defined)), 0)
 		}
 		if int64(len(r.repetition)) >= most {
-			return false, &Error{Column: s.path, Row: 0, Offset: -1, Message: "found a list that is longer than a record may be", Advice: "raise --max-record-bytes", Err: ErrDamaged}
+			return false, unsupported(s.path, adviceLarge, "found a list that is longer than a record may be").InRow(0)
 		}
 		r.repetition = append(r.repetition, byte(repetition))
 	}
@@ -108,8 +108,7 @@ func (s *stream) measure(r *row) error {
 	}
 	for i, level := range repetitions(r.shape) {
 		if i >= len(r.repetition) || r.repetition[i] != level {
-			return &Error{Column: s.path, Row: 0, Offset: -1, Message: "found lists of different lengths in one row, expected equal ones",
-				Advice: "IDX files hold records of one shape: pad or cut the lists", Err: ErrUnsupported}
+			return unsupported(s.path, adviceLists, "found lists of different lengths in one row, expected equal ones").InRow(0)
 		}
 	}
 	return nil

@@ -3,10 +3,10 @@ package parquet
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/source/picture"
@@ -19,9 +19,7 @@ const pngSignature = "\x89PNG\r\n\x1a\n"
 func (r *resolver) addFixed(n *node) error {
 	size := int(n.TypeLength.V)
 	if size <= 0 || int64(size) > r.options.MaxRecord() {
-		e := unsupported(n.path, "raise --max-record-bytes", "found records of %d bytes, expected 1 to %d", size, r.options.MaxRecord())
-		e.Err = ErrDamaged
-		return e
+		return unsupported(n.path, adviceLarge, "found records of %d bytes, expected 1 to %d", size, r.options.MaxRecord())
 	}
 	l := r.file.newLeaf(n)
 	l.element = bytesElement(size)
@@ -92,8 +90,8 @@ func (r *resolver) shape(c *column, size int) error {
 }
 
 func (r *resolver) misshapen(c *column, size int) error {
-	return &Error{Column: c.Name, Row: -1, Offset: -1, Message: fmt.Sprintf("found records of %d bytes, which are not of shape %v of %s", size, c.Shape, c.DType),
-		Advice: "give another --dtype or --shape", Err: idx.ErrShape}
+	return fault.New(fault.Usage, "found records of %d bytes, which are not of shape %v of %s", size, c.Shape, c.DType).InColumn(c.Name).
+		WithHint("give another --dtype or --shape")
 }
 
 // addPicture adds the column n whose images are PNG files, the values of data.
@@ -121,8 +119,7 @@ func (r *resolver) addPicture(n, data *node) error {
 		return badPicture(err, l.path, 0)
 	}
 	if f.Size() > r.options.MaxRecord() {
-		return &Error{Column: n.Name, Row: 0, Offset: -1, Message: fmt.Sprintf("found an image of %s, %d bytes, expected at most %d", f, f.Size(), r.options.MaxRecord()),
-			Advice: "raise --max-record-bytes", Err: ErrDamaged}
+		return unsupported(n.Name, adviceLarge, "found an image of %s, %d bytes, expected at most %d", f, f.Size(), r.options.MaxRecord()).InRow(0)
 	}
 	c.DType, c.Shape = f.DType(), f.Shape()
 	l.largest = 2*int(f.Size()) + fileExtra
@@ -137,11 +134,7 @@ const fileExtra = 64 << 10
 
 // badPicture is err about the picture of row.
 func badPicture(err error, column string, row int64) error {
-	e := &Error{Column: column, Row: row, Offset: -1, Message: err.Error(), Err: ErrDamaged}
-	if h, ok := err.(interface{ Hint() string }); ok {
-		e.Advice = h.Hint()
-	}
-	return e
+	return fault.Wrap(fault.Malformed, err).InColumn(column).InRow(row)
 }
 
 // imageShape gives c, whose shape is that of its images, the shape that the metadata tells if that fits. turn is the number of channels if they
@@ -230,7 +223,7 @@ func (r *resolver) addSpark(n *node) error {
 		c.Shape = append(c.Shape, channels)
 	}
 	if size, ok := product(c.Shape); !ok || int64(size) > r.options.MaxRecord() {
-		return &Error{Column: n.Name, Row: 0, Offset: -1, Message: fmt.Sprintf("found an image of shape %v, expected at most %d bytes", c.Shape, r.options.MaxRecord()), Err: ErrDamaged}
+		return unsupported(n.Name, adviceLarge, "found an image of shape %v, expected at most %d bytes", c.Shape, r.options.MaxRecord()).InRow(0)
 	}
 	data.largest = c.RecordSize()
 	turn := c.imageShape(h, channels)

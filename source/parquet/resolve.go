@@ -42,7 +42,7 @@ type column struct {
 
 // resolve finds the columns of f.
 func resolve(f *file, o source.ReadOptions) (*resolver, error) {
-	r := &resolver{file: f, options: o, hints: f.hints(), classes: f.classNames()}
+	r := &resolver{file: f, options: o, hints: f.hints(), classes: source.HubClasses(f.meta)}
 	for _, n := range f.root.children {
 		if err := r.add(n); err != nil {
 			return nil, err
@@ -64,12 +64,10 @@ func resolve(f *file, o source.ReadOptions) (*resolver, error) {
 		names[c.Name] = true
 		n, ok := product(c.Shape)
 		if ok && n == 0 && f.rows > idx.MaxEmptyRecords {
-			return nil, &Error{Column: c.Name, Row: -1, Offset: -1, Message: fmt.Sprintf("found %d records without elements, expected at most %d", f.rows, idx.MaxEmptyRecords), Err: ErrDamaged}
+			return nil, damaged("found %d records without elements, expected at most %d", f.rows, idx.MaxEmptyRecords).InColumn(c.Name)
 		}
 		if !ok || int64(n)*int64(c.DType.Size()) > o.MaxRecord() {
-			e := unsupported(c.Name, "raise --max-record-bytes", "found records of shape %v of %s, expected at most %d bytes", c.Shape, c.DType, o.MaxRecord())
-			e.Err = ErrDamaged
-			return nil, e
+			return nil, unsupported(c.Name, adviceLarge, "found records of shape %v of %s, expected at most %d bytes", c.Shape, c.DType, o.MaxRecord())
 		}
 	}
 	return r, nil
@@ -200,7 +198,7 @@ func (r *resolver) flatten() error {
 		return !r.found[i].single || h.found && len(h.shape) == 0
 	})
 	if bad != nil {
-		return unsupported("", bad.Advice, "found %s", bad.Message)
+		return unsupported("", bad.Hint, "found %s", bad.Msg)
 	}
 	for _, f := range fields {
 		group := make([]*column, len(f.Columns))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -45,7 +46,7 @@ func TestValuesThatAreNoRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "found a value of 65536 bytes, expected at most 12"
-	if err := table.Read(t.Context(), b); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "column image, row 70, at byte ") || !strings.Contains(err.Error(), want) {
+	if err := table.Read(t.Context(), b); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "column image, row 70, at byte ") || !strings.Contains(err.Error(), want) {
 		t.Errorf("found %v, expected %q in row 70", err, want)
 	}
 }
@@ -62,7 +63,7 @@ func TestDictionariesAreHeld(t *testing.T) {
 		t.Errorf("found %d bytes that are held before the first row is read, expected none", opened.file.held)
 	}
 	opened.file.held = maxHeld - 16
-	if err := opened.Read(t.Context(), &source.Raw{Cap: 1000}); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "side by side") {
+	if err := opened.Read(t.Context(), &source.Raw{Cap: 1000}); !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "side by side") {
 		t.Errorf("found %v, expected too much memory", err)
 	}
 }

@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/parquet-go/parquet-go/format"
@@ -105,12 +104,10 @@ func (s *stream) more() error {
 		return s.fail(s.otherLength(s.row), s.offset)
 	}
 	if s.unread == 0 {
-		e := damaged("the column ends %d rows before its row group", s.rowsLeft)
 		if s.maxRepetition > 0 {
-			e.Message += ": lists before are shorter than " + s.shape
-			e.Advice, e.Err = "IDX files hold records of one shape: pad or cut the lists", ErrUnsupported
+			return s.fail(unsupported("", adviceLists, "the column ends %d rows before its row group: lists before are shorter than %s", s.rowsLeft, s.shape), s.offset)
 		}
-		return s.fail(e, s.offset)
+		return s.fail(damaged("the column ends %d rows before its row group", s.rowsLeft), s.offset)
 	}
 	return s.nextPage()
 }
@@ -249,8 +246,7 @@ func (s *stream) take(p *part, done, n int) error {
 			return err
 		}
 		if len(value) > s.largest { // before memory is taken: a dictionary's value may stand in every row
-			return &Error{Row: s.row + int64(i), Offset: -1, Message: fmt.Sprintf("found a value of %d bytes, expected at most %d", len(value), s.largest),
-				Advice: "IDX files hold records of one shape", Err: ErrUnsupported}
+			return unsupported("", adviceShapes, "found a value of %d bytes, expected at most %d", len(value), s.largest).InRow(s.row + int64(i))
 		}
 		from := len(p.files)
 		p.files = append(p.files, value...)
@@ -265,6 +261,6 @@ func (l *leaf) misfit(err error, at int, row int64) error {
 	if !ok {
 		return err
 	}
-	return &Error{Column: l.path, Row: row + int64((at+m.at)/l.entries), Offset: -1, Message: "found the value " + m.message + ", expected one of the type that " + l.node.expected,
-		Advice: l.node.advice, Err: ErrValue}
+	return damaged("found the value %s, expected one of the type that %s", m.message, l.node.expected).
+		InColumn(l.path).InRow(row+int64((at+m.at)/l.entries)).WithHint("%s", l.node.advice)
 }

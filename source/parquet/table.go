@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 )
 
@@ -23,21 +24,13 @@ type table struct {
 	closer  io.Closer // nil if the caller owns the file
 }
 
-// Open opens the Parquet file at path, or the files in the folder at path as one table: see [Files]. Options.DType is for bytes, and for integers whose
-// type IDX does not have; Options.Shape is for bytes.
+// Open opens the Parquet file at path. Options.DType is for bytes, and for integers whose type IDX does not have; Options.Shape is for bytes.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
-	info, err := source.In(o.Files).Stat(path)
+	t, err := open(path, o)
 	if err != nil {
-		return nil, err
+		return nil, err // not a nil *table, which is no nil Table
 	}
-	if info.IsDir() {
-		paths, err := Files(path, "")
-		if err != nil {
-			return nil, err
-		}
-		return OpenFiles(paths, path, o)
-	}
-	return open(path, o)
+	return t, nil
 }
 
 // open opens the file at path.
@@ -48,7 +41,7 @@ func open(path string, o source.ReadOptions) (*table, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = &source.FileError{Path: path, Err: unsupported("", "copy it to a file first", "found no regular file; Parquet is read from its end")}
+		err = unsupported("", "copy it to a file first", "found no regular file; Parquet is read from its end").In(path)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -61,20 +54,10 @@ func open(path string, o source.ReadOptions) (*table, error) {
 	return t, nil
 }
 
-// New reads the Parquet file that r has, of size bytes; name stands for it in errors. The caller closes r, after the table.
-func New(r io.ReaderAt, size int64, name string, o source.ReadOptions) (source.Table, error) {
-	t, err := newTable(r, size, name, o)
-	if err != nil {
-		return nil, err // not a nil *table, which is no nil Table
-	}
-	return t, nil
-}
-
+// newTable reads the Parquet file that r has, of size bytes; name stands for it in errors. The caller closes r, after the table.
 func newTable(r io.ReaderAt, size int64, name string, o source.ReadOptions) (t *table, err error) {
 	defer func() {
-		if err != nil {
-			err = source.ErrorIn(name, err)
-		}
+		err = fault.In(name, err)
 	}()
 	defer recovered(&err)
 	f, err := openFile(r, size)
@@ -159,7 +142,7 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 				p.dst = source.Grow(p.dst, n*l.element.size)
 			}
 			if err := t.streams[c.first+k].read(ctx, p, n); err != nil {
-				return source.ErrorIn(t.path, err)
+				return fault.In(t.path, err)
 			}
 		}
 	}
@@ -171,7 +154,7 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 func (t *table) end() error {
 	for _, s := range t.streams {
 		if err := s.finish(); err != nil {
-			return source.ErrorIn(t.path, err)
+			return fault.In(t.path, err)
 		}
 	}
 	return io.EOF
@@ -186,7 +169,7 @@ func (t *table) Decode(b *source.Raw) (err error) {
 	for i, c := range t.columns {
 		d := &decoding{column: c, parts: state.parts[c.first : c.first+len(c.leaves)], first: b.First, rows: b.Rows, dst: b.Columns[i], scratch: &state.page}
 		if err := decodeSafely(d); err != nil {
-			return source.ErrorIn(t.path, err)
+			return fault.In(t.path, err)
 		}
 	}
 	return nil
@@ -201,7 +184,7 @@ func decodeSafely(d *decoding) (err error) {
 func (t *table) Skip(n int64) error {
 	for _, s := range t.streams {
 		if err := s.skip(n); err != nil {
-			return source.ErrorIn(t.path, err)
+			return fault.In(t.path, err)
 		}
 	}
 	t.next += n

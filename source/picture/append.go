@@ -3,32 +3,35 @@ package picture
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"image"
 	"image/color"
 	"image/png"
 	"slices"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // mostExpansion is how many times larger than its compressed form data of the deflate format can be, at most: a match of 258 bytes in two bits.
 const mostExpansion = 1032
 
-// Append appends the samples of the PNG file to dst as a record: in C order, little-endian. The error is an *Error if file is damaged or of another
-// format than f, or if a sample of 16 bits exceeds 32767. Memory is taken for a picture of f, no more, and only if file is long enough to fill it.
+// Append appends the samples of the PNG file to dst as a record: in C order, little-endian. There
+// is an error if file is damaged or of another format than f, or if a sample of 16 bits exceeds
+// 32767. Memory is taken for a picture of f, no more, and only if file is long enough to fill it.
 func (f Format) Append(dst, file []byte) (record []byte, err error) {
 	h, err := parse(file)
 	if err != nil {
 		return dst, err
 	}
 	if h.format != f {
-		return dst, fail("pictures of one column must be alike", "found %v, expected %v", h.format, f)
+		return dst, fault.New(fault.Malformed, "found %v, expected %v", h.format, f).WithHint("pictures of one column must be alike")
 	}
 	if h.lines/mostExpansion > int64(len(file)) {
-		return dst, fail("fetch or write it again", "the header says %v, but the file has %d bytes, too few for that", f, len(file))
+		return dst, fault.New(fault.Truncated, "the header says %v, but the file has %d bytes, too few for that", f, len(file)).
+			WithHint("fetch or write it again")
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			record, err = dst, fail("", "decoding failed: %v", p)
+			record, err = dst, fault.New(fault.Malformed, "decoding failed: %v", p)
 		}
 	}()
 	if record, ok := f.appendPlain(dst, file); ok {
@@ -41,14 +44,14 @@ func (f Format) Append(dst, file []byte) (record []byte, err error) {
 func (f Format) appendAny(dst, file []byte) ([]byte, error) {
 	m, err := png.Decode(bytes.NewReader(file))
 	if err != nil {
-		return dst, fail("fetch or write it again", "the image is damaged: %v", err)
+		return dst, fault.New(fault.Malformed, "the image is damaged: %v", err).WithHint("fetch or write it again")
 	}
 	start := len(dst)
 	if dst, err = f.samples(slices.Grow(dst, int(f.Size())), m); err != nil {
 		return dst[:start], err
 	}
 	if found := int64(len(dst) - start); found != f.Size() {
-		return dst[:start], fail("", "the image has %d bytes of samples, expected %d", found, f.Size())
+		return dst[:start], fault.New(fault.Malformed, "the image has %d bytes of samples, expected %d", found, f.Size())
 	}
 	return dst, nil
 }
@@ -71,7 +74,7 @@ func (f Format) samples(dst []byte, m image.Image) ([]byte, error) {
 	case *image.NRGBA64:
 		return f.swap(dst, appendRows(nil, m.Pix, m.Stride, f.Width, f.Height, 8, 2*f.Channels))
 	}
-	return dst, fail("", "the image is a %T, which is not expected of PNG", m)
+	return dst, fault.New(fault.Malformed, "the image is a %T, which is not expected of PNG", m)
 }
 
 // appendRows appends the first keep bytes of each pixel, which has size bytes.
@@ -95,8 +98,8 @@ func (f Format) swap(dst, samples []byte) ([]byte, error) {
 		v := binary.BigEndian.Uint16(samples[i:])
 		if v > 32767 {
 			pixel := i / 2 / f.Channels
-			return dst, fail("IDX files have no unsigned type of 16 bits: halve the samples, or write 8 bits",
-				"the pixel at x = %d, y = %d has a sample of %d, expected at most 32767", pixel%f.Width, pixel/f.Width, v)
+			return dst, fault.New(fault.Malformed, "the pixel at x = %d, y = %d has a sample of %d, expected at most 32767", pixel%f.Width, pixel/f.Width, v).
+				WithHint("IDX files have no unsigned type of 16 bits: halve the samples, or write 8 bits")
 		}
 		dst = binary.LittleEndian.AppendUint16(dst, v)
 	}
@@ -113,7 +116,7 @@ func (f Format) colors(dst []byte, m *image.Paletted) ([]byte, error) {
 		case color.NRGBA:
 			table[i] = [4]byte{c.R, c.G, c.B, c.A}
 		default:
-			return dst, fmt.Errorf("%w: a palette of %T", ErrFormat, c)
+			return dst, fault.New(fault.Malformed, "a palette of %T", c)
 		}
 	}
 	for y := range f.Height {

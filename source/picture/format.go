@@ -3,34 +3,12 @@ package picture
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
-
-// ErrFormat is the sentinel for a file that is no PNG image that can be read, is damaged, or is of another format than it should be.
-var ErrFormat = errors.New("not a usable PNG image")
-
-// An Error says what is wrong with a file.
-type Error struct {
-	Message string // found and expected, lower case
-	Advice  string // what the user can do, or empty
-}
-
-// Error is the message, without the hint.
-func (e *Error) Error() string { return e.Message }
-
-// Unwrap returns ErrFormat.
-func (e *Error) Unwrap() error { return ErrFormat }
-
-// Hint is what the user can do, or empty.
-func (e *Error) Hint() string { return e.Advice }
-
-func fail(advice, format string, args ...any) error {
-	return &Error{Message: fmt.Sprintf(format, args...), Advice: advice}
-}
 
 // A Format says what the samples of a picture are once it is decoded.
 type Format struct {
@@ -103,24 +81,24 @@ func parse(file []byte) (header, error) {
 		return header{}, foreign(file)
 	}
 	if len(file) < headerEnd {
-		return header{}, fail("fetch or write it again", "the file ends in its header, at byte %d", len(file))
+		return header{}, fault.New(fault.Truncated, "the file ends in its header, at byte %d", len(file)).WithHint("fetch or write it again")
 	}
 	chunk := file[len(signature):headerEnd]
 	if binary.BigEndian.Uint32(chunk) != headerSize || string(chunk[4:8]) != "IHDR" {
-		return header{}, fail("", "the first chunk is %q of %d bytes, expected IHDR of 13", chunk[4:8], binary.BigEndian.Uint32(chunk))
+		return header{}, fault.New(fault.Malformed, "the first chunk is %q of %d bytes, expected IHDR of 13", chunk[4:8], binary.BigEndian.Uint32(chunk))
 	}
 	if crc32.ChecksumIEEE(chunk[4:8+headerSize]) != binary.BigEndian.Uint32(chunk[8+headerSize:]) {
-		return header{}, fail("fetch or write it again", "the checksum of its header is wrong")
+		return header{}, fault.New(fault.Malformed, "the checksum of its header is wrong").WithHint("fetch or write it again")
 	}
 	data := chunk[8:]
 	w, h := binary.BigEndian.Uint32(data), binary.BigEndian.Uint32(data[4:])
 	if w == 0 || h == 0 || w > maxSide || h > maxSide {
-		return header{}, fail("", "the header says %d×%d pixels, expected 1 to %d each way", w, h, maxSide)
+		return header{}, fault.New(fault.Malformed, "the header says %d×%d pixels, expected 1 to %d each way", w, h, maxSide)
 	}
 	depth, color := int(data[8]), data[9]
 	samples, ok := combination(color, depth)
 	if !ok {
-		return header{}, fail("", "the header says colour type %d with %d bits, which PNG does not have", color, depth)
+		return header{}, fault.New(fault.Malformed, "the header says colour type %d with %d bits, which PNG does not have", color, depth)
 	}
 	f := Format{Width: int(w), Height: int(h), Channels: samples, Depth: max(depth, 8)}
 	if color == palette {
@@ -178,14 +156,14 @@ func foreign(file []byte) error {
 		{"a JPEG", "\xff\xd8\xff"}, {"a GIF", "GIF8"}, {"a BMP", "BM"}, {"a TIFF", "II*\x00"}, {"a TIFF", "MM\x00*"},
 	} {
 		if bytes.HasPrefix(file, []byte(other.magic)) {
-			return fail(convert, "found %s file, expected PNG", other.name)
+			return fault.New(fault.Unsupported, "found %s file, expected PNG", other.name).WithHint(convert)
 		}
 	}
 	if len(file) >= 12 && string(file[:4]) == "RIFF" && string(file[8:12]) == "WEBP" {
-		return fail(convert, "found a WebP file, expected PNG")
+		return fault.New(fault.Unsupported, "found a WebP file, expected PNG").WithHint(convert)
 	}
 	if len(file) == 0 {
-		return fail("", "the file is empty, expected a PNG image")
+		return fault.New(fault.Truncated, "the file is empty, expected a PNG image")
 	}
-	return fail("", "the file begins with % x, expected the signature of PNG, % x", file[:min(len(file), 8)], signature)
+	return fault.New(fault.Unsupported, "the file begins with % x, expected the signature of PNG, % x", file[:min(len(file), 8)], signature)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -85,27 +86,28 @@ func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		about string
 		file  []byte
+		kind  fault.Kind
 		want  string
 	}{
-		{"nothing", nil, "the file is empty"},
-		{"a JPEG", []byte("\xff\xd8\xff\xe0rest"), "found a JPEG file, expected PNG"},
-		{"a WebP", []byte("RIFF\x10\x00\x00\x00WEBPVP8 "), "found a WebP file"},
-		{"text", []byte("<html>"), "begins with 3c 68 74 6d 6c 3e"},
-		{"cut in the header", good[:20], "ends in its header, at byte 20"},
-		{"cut in the pixels", good[:60], "the image is damaged"},
-		{"a damaged pixel", damaged, "the image is damaged"},
-		{"a damaged header", header, "the checksum of its header is wrong"},
-		{"no pixels", withHeader(good, 0, 0, 0, 0, 0), "0×4 pixels"},
-		{"a size beyond counting", withHeader(good, 0, 0x7f, 0xff, 0xff, 0xff), "2147483647×4 pixels"},
-		{"a colour type that there is not", withHeader(good, 8, 8, 5), "colour type 5 with 8 bits"},
-		{"a depth that there is not", withHeader(good, 8, 3, 0), "colour type 0 with 3 bits"},
-		{"colours", fixture(t, "rgb8.png"), "found 5×4, 8-bit RGB, expected 5×4, 8-bit grey"},
+		{"nothing", nil, fault.Truncated, "the file is empty"},
+		{"a JPEG", []byte("\xff\xd8\xff\xe0rest"), fault.Unsupported, "found a JPEG file, expected PNG"},
+		{"a WebP", []byte("RIFF\x10\x00\x00\x00WEBPVP8 "), fault.Unsupported, "found a WebP file"},
+		{"text", []byte("<html>"), fault.Unsupported, "begins with 3c 68 74 6d 6c 3e"},
+		{"cut in the header", good[:20], fault.Truncated, "ends in its header, at byte 20"},
+		{"cut in the pixels", good[:60], fault.Malformed, "the image is damaged"},
+		{"a damaged pixel", damaged, fault.Malformed, "the image is damaged"},
+		{"a damaged header", header, fault.Malformed, "the checksum of its header is wrong"},
+		{"no pixels", withHeader(good, 0, 0, 0, 0, 0), fault.Malformed, "0×4 pixels"},
+		{"a size beyond counting", withHeader(good, 0, 0x7f, 0xff, 0xff, 0xff), fault.Malformed, "2147483647×4 pixels"},
+		{"a colour type that there is not", withHeader(good, 8, 8, 5), fault.Malformed, "colour type 5 with 8 bits"},
+		{"a depth that there is not", withHeader(good, 8, 3, 0), fault.Malformed, "colour type 0 with 3 bits"},
+		{"colours", fixture(t, "rgb8.png"), fault.Malformed, "found 5×4, 8-bit RGB, expected 5×4, 8-bit grey"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			t.Parallel()
 			dst, err := Format{Width: 5, Height: 4, Channels: 1, Depth: 8}.Append([]byte("x"), c.file)
-			if err == nil || !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("found %v, expected %q", err, c.want)
+			if fault.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("found %v, expected a %v, %q", err, c.kind, c.want)
 			}
 			if string(dst) != "x" {
 				t.Errorf("the destination is %q, expected x", dst)
@@ -122,7 +124,7 @@ func TestSixteenBitsBeyondInt16(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = f.Append(nil, file)
-	if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "x = 0, y = 0 has a sample of 40000, expected at most 32767") {
+	if !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "x = 0, y = 0 has a sample of 40000, expected at most 32767") {
 		t.Errorf("found %v", err)
 	}
 }
@@ -229,7 +231,7 @@ func FuzzAppend(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file []byte) {
 		format, err := Describe(file)
 		if err != nil {
-			if !errors.Is(err, ErrFormat) {
+			if !errors.As(err, new(*fault.Error)) {
 				t.Fatal(err)
 			}
 			return
@@ -238,7 +240,7 @@ func FuzzAppend(f *testing.F) {
 			return
 		}
 		record, err := format.Append(nil, file)
-		if err != nil && !errors.Is(err, ErrFormat) {
+		if err != nil && !errors.As(err, new(*fault.Error)) {
 			t.Fatal(err)
 		}
 		if plain, ok := format.appendPlain(nil, file); ok {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/source/picture"
 )
@@ -20,7 +21,8 @@ func newConversion(own, wanted idx.DType) (conversion, error) {
 		wanted = own
 	}
 	if wanted == idx.Int8 || wanted == idx.Uint8 && own != idx.Uint8 {
-		return conversion{}, fail("leave out --dtype, or choose a wider type", "the samples are %s, which %s does not hold", own, wanted)
+		return conversion{}, fault.New(fault.Unsupported, "the samples are %s, which %s does not hold", own, wanted).
+			WithHint("leave out --dtype, or choose a wider type")
 	}
 	return conversion{from: own, to: wanted}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 )
 
@@ -29,7 +30,7 @@ func FuzzMetadata(f *testing.F) {
 		}
 		table, err := Open(dir, source.ReadOptions{})
 		if err != nil {
-			if !errors.Is(err, ErrFolder) {
+			if !errors.Is(err, fault.Malformed) {
 				t.Errorf("found %v", err)
 			}
 			return

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -155,8 +156,8 @@ func (t *Table) findClasses(classes []string) error {
 	for i, name := range t.list.folders {
 		label, ok := places[name]
 		if !ok {
-			return fail("class folders are called after classes, or after their labels", "found the class folder %s, expected it to be called after one of the %d classes",
-				name, len(classes))
+			return fault.New(fault.Malformed, "found the class folder %s, expected it to be called after one of the %d classes",
+				name, len(classes)).WithHint("class folders are called after classes, or after their labels")
 		}
 		all[i] = label
 	}

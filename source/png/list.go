@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // A list is the files of the folder, compact: there may be millions.
@@ -67,8 +69,8 @@ func (t *Table) readFolder() error {
 	if top.images > 0 && len(top.folders) > 0 {
 		for _, name := range top.folders {
 			if inner, err := t.visit(name, 0); err != nil || inner.images > 0 {
-				return fail("move the images into class folders, or the folders away", "found %d images beside the class folder %s, expected all or none in class folders",
-					top.images, name)
+				return fault.New(fault.Malformed, "found %d images beside the class folder %s, expected all or none in class folders",
+					top.images, name).WithHint("move the images into class folders, or the folders away")
 			}
 		}
 		top.folders = nil
@@ -78,7 +80,7 @@ func (t *Table) readFolder() error {
 	if len(top.folders) > 0 {
 		t.list.folders = top.folders
 		if int64(len(top.folders)) > math.MaxInt32 {
-			return fail("", "found %d class folders, which is too many", len(top.folders))
+			return fault.New(fault.Unsupported, "found %d class folders, which is too many", len(top.folders))
 		}
 		for i, name := range top.folders {
 			inner, err := t.visitClass(name, uint32(i))
@@ -93,11 +95,11 @@ func (t *Table) readFolder() error {
 		}
 	}
 	if found.other > 0 {
-		return fail("convert them to PNG first, as with mogrify -format png", "found %d images of other formats, as %s, and %d PNG files, expected PNG alone",
-			found.other, found.example, found.images)
+		return fault.New(fault.Unsupported, "found %d images of other formats, as %s, and %d PNG files, expected PNG alone",
+			found.other, found.example, found.images).WithHint("convert them to PNG first, as with mogrify -format png")
 	}
 	if found.images == 0 {
-		return fail("name a folder of PNG files, or of class folders with PNG files", "found no PNG files")
+		return fault.New(fault.Unsupported, "found no PNG files").WithHint("name a folder of PNG files, or of class folders with PNG files")
 	}
 	return nil
 }
@@ -109,8 +111,8 @@ func (t *Table) visitClass(name string, folder uint32) (visit, error) {
 		return inner, err
 	}
 	if inner.images == 0 {
-		return inner, fail("name the folder that holds the class folders: "+path.Join(t.path, name), "the class folder %s holds folders, as %s, expected images",
-			name, inner.folders[0])
+		return inner, fault.New(fault.Malformed, "the class folder %s holds folders, as %s, expected images",
+			name, inner.folders[0]).WithHint("name the folder that holds the class folders: %s", path.Join(t.path, name))
 	}
 	for _, below := range inner.folders {
 		below = path.Join(name, below)
@@ -119,7 +121,8 @@ func (t *Table) visitClass(name string, folder uint32) (visit, error) {
 			return inner, err
 		}
 		if deeper.images > 0 {
-			return inner, fail("move them into the class folder", "found %d images in %s, expected all of a class in its folder", deeper.images, below)
+			return inner, fault.New(fault.Malformed, "found %d images in %s, expected all of a class in its folder", deeper.images, below).
+				WithHint("move them into the class folder")
 		}
 	}
 	return inner, nil
@@ -170,8 +173,8 @@ func (t *Table) meet(v *visit, dir string, folder uint32, e fs.DirEntry) error {
 			return nil // no image by its name, and no class folder
 		}
 		if err != nil {
-			return t.inFile(path.Join(dir, name), fail("copy what it leads to into the folder, or remove the link",
-				"found a link to nothing in the folder %s, expected a file or a folder in it", t.path))
+			return t.inFile(path.Join(dir, name), fault.New(fault.Malformed, "found a link to nothing in the folder %s, expected a file or a folder in it", t.path).
+				WithHint("copy what it leads to into the folder, or remove the link"))
 		}
 		kind = info.Mode().Type()
 	}
@@ -183,9 +186,9 @@ func (t *Table) meet(v *visit, dir string, folder uint32, e fs.DirEntry) error {
 		v.example = name
 	case ext != ".png":
 	case kind != 0:
-		return t.inFile(path.Join(dir, name), fail("", "found a %v, expected a regular file", os.FileMode(kind)))
+		return t.inFile(path.Join(dir, name), fault.New(fault.Unsupported, "found a %v, expected a regular file", os.FileMode(kind)))
 	case int64(len(t.list.names))+int64(len(name)) >= math.MaxUint32:
-		return fail("split the folder", "the names of all files have more than 4 GiB")
+		return fault.New(fault.Unsupported, "the names of all files have more than 4 GiB").WithHint("split the folder")
 	default:
 		t.list.files = append(t.list.files, file{folder: folder, at: uint32(len(t.list.names))})
 		t.list.names = append(append(t.list.names, name...), 0)

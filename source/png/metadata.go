@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 )
 
@@ -53,7 +54,7 @@ func (t *Table) readMetadata() (m metadata, err error) {
 		return m, nil
 	}
 	if err != nil {
-		return m, t.inFile(metadataName, fail("", "%v", err))
+		return m, t.inFile(metadataName, fault.New(fault.Malformed, "%v", err))
 	}
 	name, label, class := slices.Index(header, "file_name"), slices.Index(header, "label"), slices.Index(header, schema.ClassName)
 	if name < 0 || label < 0 {
@@ -76,7 +77,7 @@ func (m *metadata) read(r *csv.Reader, name, label, class int) error {
 			return nil
 		}
 		if err != nil {
-			return fail("", "%v", err)
+			return fault.New(fault.Malformed, "%v", err)
 		}
 		v, err := strconv.ParseInt(strings.TrimSpace(fields[label]), 10, 32)
 		if err != nil { // names, as Hugging Face allows: they say no more than class folders do
@@ -119,10 +120,11 @@ func (m *metadata) byFile(l *list) ([]int32, error) {
 		name := l.path(f)
 		k, ok := slices.BinarySearch(m.files, name)
 		if !ok {
-			return nil, fail("give each file a line there, or remove the one or the other", "%s has no line for %s", metadataName, name)
+			return nil, fault.New(fault.Malformed, "%s has no line for %s", metadataName, name).
+				WithHint("give each file a line there, or remove the one or the other")
 		}
 		if k+1 < len(m.files) && m.files[k+1] == name && m.labels[k+1] != m.labels[k] {
-			return nil, fail("", "%s gives %s the labels %d and %d", metadataName, name, m.labels[k], m.labels[k+1])
+			return nil, fault.New(fault.Malformed, "%s gives %s the labels %d and %d", metadataName, name, m.labels[k], m.labels[k+1])
 		}
 		all[i] = m.labels[k]
 	}
@@ -138,13 +140,14 @@ func (m *metadata) byFolder(l *list) ([]int32, error) {
 			continue // a file that is not here
 		}
 		if met[k] && all[k] != m.labels[i] {
-			return nil, fail("name the class folders after labels, or leave one label in each", "%s gives the files of class folder %s the labels %d and %d",
-				metadataName, l.folders[k], all[k], m.labels[i])
+			return nil, fault.New(fault.Malformed, "%s gives the files of class folder %s the labels %d and %d",
+				metadataName, l.folders[k], all[k], m.labels[i]).WithHint("name the class folders after labels, or leave one label in each")
 		}
 		all[k], met[k] = m.labels[i], true
 	}
 	if k := slices.Index(met, false); k >= 0 {
-		return nil, fail("give its files lines there, or remove it", "%s has no label for the class folder %s", metadataName, l.folders[k])
+		return nil, fault.New(fault.Malformed, "%s has no label for the class folder %s", metadataName, l.folders[k]).
+			WithHint("give its files lines there, or remove it")
 	}
 	return all, nil
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/picture"
 )
@@ -35,8 +36,8 @@ const (
 	maxExtra = 4 << 20
 )
 
-// Open opens the folder at path. It lists all files and reads the first. See the package comment for what is assumed about it; errors are a
-// *source.FileError, which wraps an *Error or a *picture.Error where the folder or an image is bad.
+// Open opens the folder at path. It lists all files and reads the first. See the package comment
+// for what is assumed about it; errors name the folder or the file in it.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
 	t, err := openFolder(path, o)
 	if err != nil {
@@ -52,11 +53,7 @@ func openFolder(path string, o source.ReadOptions) (*Table, error) {
 	}
 	t := &Table{path: path, root: root}
 	if err := t.begin(o); err != nil {
-		var known *source.FileError
-		if !errors.As(err, &known) {
-			err = source.ErrorIn(path, err)
-		}
-		return nil, errors.Join(err, t.Close())
+		return nil, errors.Join(fault.In(path, err), t.Close())
 	}
 	return t, nil
 }
@@ -87,8 +84,8 @@ func (t *Table) begin(o source.ReadOptions) error {
 	}
 	image := source.Column{Name: "image", DType: t.convert.to, Shape: t.format.Shape(), Origin: filepath.Base(t.path)}
 	if size := t.format.Size() / int64(t.convert.from.Size()) * int64(t.convert.to.Size()); size > o.MaxRecord() {
-		return t.inFile(t.list.path(first), fail("allow that with --max-record-bytes", "the image is %v, a record of %d bytes, expected at most %d",
-			t.format, size, o.MaxRecord()))
+		return t.inFile(t.list.path(first), fault.New(fault.Unsupported, "the image is %v, a record of %d bytes, expected at most %d",
+			t.format, size, o.MaxRecord()).WithHint("allow that with --max-record-bytes"))
 	}
 	t.limit = 2*t.format.Size() + maxExtra
 	t.columns = []source.Column{image}
@@ -147,9 +144,14 @@ func (t *Table) readFile(buf []byte, f file) ([]byte, error) {
 			return buf, bare(err)
 		}
 		if int64(len(buf)) > t.limit {
-			return buf, fail("", "the file has more than %d bytes, which is too many for its image", t.limit)
+			return buf, fault.New(fault.Unsupported, "the file has more than %d bytes, which is too many for its image", t.limit)
 		}
 	}
+}
+
+// inFile puts the path of a file in the folder before err.
+func (t *Table) inFile(name string, err error) error {
+	return fault.In(filepath.Join(t.path, filepath.FromSlash(name)), err)
 }
 
 // bare is err without the path, which is that in the class folder.
@@ -190,13 +192,13 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 // Skip passes over n rows.
 func (t *Table) Skip(n int64) error {
 	if n < 0 || n > t.Rows()-t.next {
-		return fmt.Errorf("%w: skip %d of %d", source.ErrRange, n, t.Rows()-t.next)
+		return fault.New(fault.Usage, "no such rows: skip %d of %d", n, t.Rows()-t.next)
 	}
 	t.next += n
 	return nil
 }
 
-// Decode reads and decodes the files of b. The error is a *source.FileError with the path of the file, around its row.
+// Decode reads and decodes the files of b. The error names the file and its row.
 func (t *Table) Decode(b *source.Raw) error {
 	if len(b.Columns) != len(t.columns) {
 		b.Columns = make([][]byte, len(t.columns))
@@ -213,7 +215,7 @@ func (t *Table) Decode(b *source.Raw) error {
 			images, err = t.convert.append(images, t.format, b.Scratch)
 		}
 		if err != nil {
-			return t.inFile(t.list.path(f), fmt.Errorf("row %d: %w", row, err))
+			return t.inFile(t.list.path(f), fault.Wrap(0, err).InRow(row))
 		}
 		if !t.labels.given {
 			continue

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"image"
-	"image/color"
 	stdpng "image/png"
 	"io"
 	"os"
@@ -15,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
-	"github.com/idxport/idxport/source/picture"
 )
 
 // readAll reads t to its end in batches of rows, and returns the data of all columns.
@@ -148,14 +147,6 @@ func pixels(t *testing.T, width, height int, m func(image.Rectangle) image.Image
 }
 
 func grey(r image.Rectangle) image.Image { return image.NewGray(r) }
-func rgb(r image.Rectangle) image.Image {
-	m := image.NewRGBA(r)
-	for i := range m.Pix {
-		m.Pix[i] = 255
-	}
-	m.Set(0, 0, color.RGBA{R: 1, A: 255})
-	return m
-}
 
 // makeFolder makes a folder of files: names with slashes to contents.
 func makeFolder(t *testing.T, files map[string][]byte) string {
@@ -179,28 +170,27 @@ func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		about string
 		files map[string][]byte
-		kind  error
+		kind  fault.Kind
 		want  []string
 		hint  string
 	}{
-		{"nothing", nil, ErrFolder, []string{"found no PNG files"}, "name a folder"},
-		{"JPEG files", map[string][]byte{"0/a.jpg": {1}, "0/b.JPEG": {1}, "1/c.png": good}, ErrFolder,
+		{"nothing", nil, fault.Unsupported, []string{"found no PNG files"}, "name a folder"},
+		{"JPEG files", map[string][]byte{"0/a.jpg": {1}, "0/b.JPEG": {1}, "1/c.png": good}, fault.Unsupported,
 			[]string{"found 2 images of other formats", "1 PNG files"}, "mogrify"},
-		{"a split", map[string][]byte{"train/0/1.png": good, "test/0/1.png": good}, ErrFolder, []string{"class folder test holds folders"}, "test"},
-		{"images beside class folders", map[string][]byte{"0/1.png": good, "2.png": good}, ErrFolder, []string{"1 images beside the class folder 0"}, "move"},
-		{"another size", map[string][]byte{"0/0.png": good, "1/1.png": pixels(t, 2, 3, grey)}, picture.ErrFormat,
+		{"a split", map[string][]byte{"train/0/1.png": good, "test/0/1.png": good}, fault.Malformed, []string{"class folder test holds folders"}, "test"},
+		{"images beside class folders", map[string][]byte{"0/1.png": good, "2.png": good}, fault.Malformed, []string{"1 images beside the class folder 0"}, "move"},
+		{"another size", map[string][]byte{"0/0.png": good, "1/1.png": pixels(t, 2, 3, grey)}, fault.Malformed,
 			[]string{"1.png: row 1: found 2×3, 8-bit grey, expected 3×2, 8-bit grey"}, "alike"},
-		{"colours", map[string][]byte{"0/0.png": good, "1/1.png": pixels(t, 3, 2, rgb)}, picture.ErrFormat, []string{"row 1: found 3×2, 8-bit RGB"}, "alike"},
-		{"damage", map[string][]byte{"0/0.png": good, "1/1.png": good[:50]}, picture.ErrFormat, []string{filepath.Join("1", "1.png"), "row 1", "damaged"}, "again"},
-		{"damage in the first", map[string][]byte{"0/0.png": {}}, picture.ErrFormat, []string{"0.png: the file is empty"}, ""},
-		{"a JPEG by another name", map[string][]byte{"0.png": []byte("\xff\xd8\xff")}, picture.ErrFormat, []string{"found a JPEG file"}, "mogrify"},
-		{"no line in metadata.csv", map[string][]byte{"a.png": good, "b.png": good, "metadata.csv": []byte("file_name,label\na.png,1\n")}, ErrFolder,
+		{"damage", map[string][]byte{"0/0.png": good, "1/1.png": good[:50]}, fault.Malformed, []string{filepath.Join("1", "1.png"), "row 1", "damaged"}, "again"},
+		{"damage in the first", map[string][]byte{"0/0.png": {}}, fault.Truncated, []string{"0.png: the file is empty"}, ""},
+		{"a JPEG by another name", map[string][]byte{"0.png": []byte("\xff\xd8\xff")}, fault.Unsupported, []string{"found a JPEG file"}, "mogrify"},
+		{"no line in metadata.csv", map[string][]byte{"a.png": good, "b.png": good, "metadata.csv": []byte("file_name,label\na.png,1\n")}, fault.Malformed,
 			[]string{"metadata.csv has no line for b.png"}, "line"},
-		{"two labels of a file", map[string][]byte{"a.png": good, "metadata.csv": []byte("file_name,label\na.png,1\na.png,2\n")}, ErrFolder,
+		{"two labels of a file", map[string][]byte{"a.png": good, "metadata.csv": []byte("file_name,label\na.png,1\na.png,2\n")}, fault.Malformed,
 			[]string{"gives a.png the labels"}, ""},
 		{"two labels in a folder", map[string][]byte{"x/a.png": good, "x/b.png": good, "metadata.csv": []byte("file_name,label\nx/a.png,1\nx/b.png,2\n")},
-			ErrFolder, []string{"class folder x the labels 1 and 2"}, "one label"},
-		{"metadata.csv of other lines", map[string][]byte{"a.png": good, "metadata.csv": []byte("file_name,label\na.png\n")}, ErrFolder,
+			fault.Malformed, []string{"class folder x the labels 1 and 2"}, "one label"},
+		{"metadata.csv of other lines", map[string][]byte{"a.png": good, "metadata.csv": []byte("file_name,label\na.png\n")}, fault.Malformed,
 			[]string{"metadata.csv: ", "wrong number of fields"}, ""},
 	} {
 		t.Run(c.about, func(t *testing.T) {
@@ -210,8 +200,8 @@ func TestRefusals(t *testing.T) {
 				defer table.Close()
 				_, err = readAll(table, 10)
 			}
-			var known *source.FileError
-			if !errors.Is(err, c.kind) || !errors.As(err, &known) {
+			var known *fault.Error
+			if fault.KindOf(err) != c.kind || !errors.As(err, &known) || known.Path == "" {
 				t.Fatalf("found %v, expected a %v", err, c.kind)
 			}
 			for _, w := range c.want {
@@ -219,9 +209,8 @@ func TestRefusals(t *testing.T) {
 					t.Errorf("found %v, expected %q", err, w)
 				}
 			}
-			var hinted interface{ Hint() string }
-			if !errors.As(err, &hinted) || !strings.Contains(hinted.Hint(), c.hint) {
-				t.Errorf("found no hint with %q", c.hint)
+			if hint := fault.HintOf(err); !strings.Contains(hint, c.hint) {
+				t.Errorf("found the hint %q, expected %q", hint, c.hint)
 			}
 		})
 	}
@@ -249,7 +238,7 @@ func TestWiderTypes(t *testing.T) {
 		}
 	}
 	dir := makeFolder(t, map[string][]byte{"0.png": pixels(t, 2, 1, grey)})
-	if _, err := Open(dir, source.ReadOptions{DType: idx.Int8}); !errors.Is(err, ErrFolder) {
+	if _, err := Open(dir, source.ReadOptions{DType: idx.Int8}); !errors.Is(err, fault.Unsupported) {
 		t.Errorf("int8: found %v", err)
 	}
 }
@@ -290,7 +279,7 @@ func TestLinksLeadNowhereElse(t *testing.T) {
 func demandLinkRefused(t *testing.T, dir, link string) {
 	t.Helper()
 	_, err := Open(dir, source.ReadOptions{})
-	if !errors.Is(err, ErrFolder) || !strings.Contains(err.Error(), link+": found a link to nothing in the folder") {
+	if !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), link+": found a link to nothing in the folder") {
 		t.Errorf("found %v, expected a refusal of %s", err, link)
 	}
 }
@@ -309,7 +298,7 @@ func TestSkip(t *testing.T) {
 	if err != nil || !bytes.Equal(rest[0], whole[0][7*60:]) || !bytes.Equal(rest[1], whole[1][7:]) {
 		t.Errorf("found other rows, error %v", err)
 	}
-	if err := table.Skip(1); !errors.Is(err, source.ErrRange) {
+	if err := table.Skip(1); !errors.Is(err, fault.Usage) {
 		t.Errorf("found %v", err)
 	}
 }

@@ -57,8 +57,10 @@ var layers = map[string][]string{
 	"sink/summary":              {"schema", "sink", "source", "source/idx"},
 	"sink/formats":              {"schema", "sink/...", "sink"},
 	"pipeline":                  {"schema", "sink", "source"},
-	"object":                    {"source"},
-	"cmd/idxport":               {"object", "pipeline", "schema", "shell", "sheet", "sink", "sink/...", "source", "source/..."},
+	"object":                    {"shell"},
+	"display":                   nil,
+	"convert":                   {"display", "object", "pipeline", "schema", "shell", "sink", "sink/...", "source", "source/..."},
+	"cmd/idxport":               {"convert", "display", "object", "pipeline", "schema", "shell", "sheet", "sink", "sink/...", "source", "source/..."},
 }
 
 // forbidden are imports that no package of the product may have: pqarrow brings in gRPC and 33 MB.

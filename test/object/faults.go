@@ -66,7 +66,7 @@ type upload struct {
 // next is the fault of a request. Faults that pass hit two requests.
 func (u *upload) next(r *http.Request) proxy.Fault {
 	n := u.seen.Add(1)
-	if u.t.cloud.last(r) {
+	if isLast(r) {
 		u.closed.Store(true)
 	}
 	switch u.kind {
@@ -86,7 +86,7 @@ func (u *upload) next(r *http.Request) proxy.Fault {
 			return u.fault
 		}
 	case "taken":
-		if u.t.cloud.last(r) {
+		if isLast(r) {
 			return u.fault
 		}
 	}
@@ -128,11 +128,11 @@ func (t *tests) faults() {
 func (u *upload) run() string {
 	t := u.t
 	if u.overwrite {
-		if err := t.cloud.put(t.ctx, u.key, old, ""); err != nil {
+		if err := t.server.put(t.ctx, u.key, old, ""); err != nil {
 			t.fail("%v", err)
 		}
 	}
-	_, front, there := behind(t.cloud, u.next)
+	_, front, there := behind(t.server, u.next)
 	defer func() { front.CloseClientConnections(); front.Close() }()
 	done := make(chan struct{})
 	var wait sync.WaitGroup
@@ -162,7 +162,7 @@ func (u *upload) watch(done <-chan struct{}) {
 
 // look tells what is there: nothing, the old object or the new one. Anything else is a failure.
 func (u *upload) look() string {
-	text, err := u.t.cloud.get(u.t.ctx, u.key)
+	text, err := u.t.server.get(u.key)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !u.overwrite:
 		return "nothing"
@@ -181,7 +181,7 @@ func (u *upload) judge(r result) string {
 	found := u.look()
 	outcome := fmt.Sprintf("%s, exit %d, %s object", u.kind, r.code, found)
 	problem := ""
-	pieces, err := t.cloud.left(t.ctx, u.key)
+	pieces, err := t.server.left(t.ctx, u.key)
 	switch {
 	case err != nil:
 		problem = err.Error()
@@ -205,7 +205,7 @@ func (u *upload) judge(r result) string {
 	if pieces > 0 {
 		outcome += ", parts left for a lifecycle rule"
 	}
-	if err := t.cloud.clean(t.ctx, u.key); err != nil {
+	if err := t.server.clean(t.ctx, u.key); err != nil {
 		problem += " " + err.Error()
 	}
 	if problem != "" {

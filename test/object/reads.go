@@ -18,7 +18,7 @@ import (
 func (t *tests) broken() {
 	for _, fault := range []proxy.Fault{proxy.Error500, proxy.Slow503, proxy.Reset, proxy.Stall, proxy.Short, proxy.StallBody} {
 		var seen atomic.Int64
-		p, front, there := behind(t.cloud, func(*http.Request) proxy.Fault {
+		p, front, there := behind(t.server, func(*http.Request) proxy.Fault {
 			if n := seen.Add(1); n == 2 || n == 3 || n == 6 {
 				return fault
 			}
@@ -45,13 +45,13 @@ func (t *tests) changed() {
 	}
 	after := bytes.Clone(before)
 	after[len(after)-1] ^= 1
-	if err := t.cloud.put(t.ctx, "changing/"+files[0], before, ""); err != nil {
+	if err := t.server.put(t.ctx, "changing/"+files[0], before, ""); err != nil {
 		t.fail("%v", err)
 	}
 	var seen atomic.Int64
-	_, front, there := behind(t.cloud, func(*http.Request) proxy.Fault {
+	_, front, there := behind(t.server, func(*http.Request) proxy.Fault {
 		if seen.Add(1) == 4 {
-			if err := t.cloud.put(t.ctx, "changing/"+files[0], after, ""); err != nil {
+			if err := t.server.put(t.ctx, "changing/"+files[0], after, ""); err != nil {
 				t.fail("%v", err)
 			}
 		}
@@ -60,7 +60,7 @@ func (t *tests) changed() {
 	defer front.Close()
 	t.refuses("an object that is replaced while it is read", there, 74, "changed",
 		"convert", there.object("changing/"+files[0]), "--dataset", "none", "-o", there.object("changed.parquet"))
-	if _, err := t.cloud.get(t.ctx, "changed.parquet"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := t.server.get("changed.parquet"); !errors.Is(err, fs.ErrNotExist) {
 		t.fail("an object that is replaced while it is read: an output is there, %v", err)
 	}
 }

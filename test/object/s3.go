@@ -8,16 +8,21 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/minio/minio-go/v7"
 
 	"github.com/idxport/idxport/test/object/gateway"
 	"github.com/idxport/idxport/test/object/proxy"
 )
+
+// bucket is the only one of the server.
+const bucket = "idx"
 
 // The key of the server, which the program finds in its environment as its users' do, and must not show.
 const (
@@ -25,24 +30,25 @@ const (
 	secretKey = "not/a/real/secret/but/never/to/be/shown0"
 )
 
-// An s3Server keeps an object as the file of its name, which is how it is looked at without S3.
-type s3Server struct{ *gateway.Server }
+// A server keeps an object as the file of its name, which is how it is looked at without S3.
+type server struct{ *gateway.Server }
 
-func startS3(ctx context.Context, set settings, work string) (_ cloud, err error) {
+func start(ctx context.Context, set settings, work string) (_ *server, err error) {
 	if set.gateway == "" {
 		fmt.Println("installing", gateway.Module)
 		if set.gateway, err = gateway.Install(ctx, work); err != nil {
 			return nil, err
 		}
 	}
-	s, err := gateway.Start(ctx, set.gateway, work, bucket, aws.Credentials{AccessKeyID: accessKey, SecretAccessKey: secretKey})
+	s, err := gateway.Start(ctx, set.gateway, work, bucket, accessKey, secretKey)
 	if err != nil {
 		return nil, err
 	}
-	return &s3Server{s}, nil
+	return &server{s}, nil
 }
 
-func (s *s3Server) home() *url.URL {
+// home is where the server listens.
+func (s *server) home() *url.URL {
 	u, err := url.Parse(s.Endpoint)
 	if err != nil {
 		panic(err) // the URL is the server's own
@@ -50,51 +56,50 @@ func (s *s3Server) home() *url.URL {
 	return u
 }
 
-func (s *s3Server) stop() { s.Stop() }
-
-func (s *s3Server) at(u *url.URL) place {
+// at tells the program to reach the server at a URL, which may be that of a proxy.
+func (s *server) at(u *url.URL) place {
 	query := url.Values{"use_path_style": {"true"}, "endpoint": {u.String()}}
-	return place{"s3", query, []string{"AWS_ACCESS_KEY_ID=" + accessKey, "AWS_SECRET_ACCESS_KEY=" + secretKey,
+	return place{query, []string{"AWS_ACCESS_KEY_ID=" + accessKey, "AWS_SECRET_ACCESS_KEY=" + secretKey,
 		"AWS_REGION=" + gateway.Region, "AWS_EC2_METADATA_DISABLED=true", "AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null"}}
 }
 
-func (s *s3Server) stranger() *place {
+// stranger is the server for a program that may nothing.
+func (s *server) stranger() place {
 	p := s.at(s.home())
 	p.query.Set("anonymous", "true")
-	return &p
+	return p
 }
 
-func (s *s3Server) put(ctx context.Context, key string, text []byte, encoding string) error {
-	in := &s3.PutObjectInput{Bucket: aws.String(bucket), Key: aws.String(key), Body: bytes.NewReader(text)}
-	if encoding != "" {
-		in.ContentEncoding = aws.String(encoding)
-	}
-	_, err := s.Client.PutObject(ctx, in)
+// put stores an object as users' programs do. Its encoding is what they say of it: gzip, or nothing.
+func (s *server) put(ctx context.Context, key string, text []byte, encoding string) error {
+	_, err := s.Client.Client.PutObject(ctx, bucket, key, bytes.NewReader(text), int64(len(text)), minio.PutObjectOptions{ContentEncoding: encoding})
 	return err
 }
 
-func (s *s3Server) get(_ context.Context, key string) ([]byte, error) {
+// get reads an object past the program; the error is fs.ErrNotExist if there is none.
+func (s *server) get(key string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(s.Root, bucket, filepath.FromSlash(key)))
 }
 
 // uploads are those in parts that are not ended, of keys that begin so, with how many parts each has.
-func (s *s3Server) uploads(ctx context.Context, prefix string) (parts map[string]int, err error) {
-	out, err := s.Client.ListMultipartUploads(ctx, &s3.ListMultipartUploadsInput{Bucket: aws.String(bucket), Prefix: aws.String(prefix)})
+func (s *server) uploads(ctx context.Context, prefix string) (parts map[string]int, err error) {
+	list, err := s.Client.ListMultipartUploads(ctx, bucket, prefix, "", "", "", 0)
 	if err != nil {
 		return nil, err
 	}
 	parts = map[string]int{}
-	for _, u := range out.Uploads {
-		list, err := s.Client.ListParts(ctx, &s3.ListPartsInput{Bucket: aws.String(bucket), Key: u.Key, UploadId: u.UploadId})
+	for _, u := range list.Uploads {
+		found, err := s.Client.ListObjectParts(ctx, bucket, u.Key, u.UploadID, 0, 0)
 		if err != nil {
 			return nil, err
 		}
-		parts[*u.UploadId] = len(list.Parts)
+		parts[u.UploadID] = len(found.ObjectParts)
 	}
 	return parts, nil
 }
 
-func (s *s3Server) left(ctx context.Context, key string) (n int, err error) {
+// left is how many parts are there, of uploads of a key that are not ended.
+func (s *server) left(ctx context.Context, key string) (n int, err error) {
 	parts, err := s.uploads(ctx, key)
 	for _, some := range parts {
 		n += some
@@ -102,17 +107,55 @@ func (s *s3Server) left(ctx context.Context, key string) (n int, err error) {
 	return n, err
 }
 
-func (s *s3Server) clean(ctx context.Context, key string) error {
+// clean does what a lifecycle rule does: it ends uploads that nobody will end.
+func (s *server) clean(ctx context.Context, key string) error {
 	parts, err := s.uploads(ctx, key)
 	for id := range parts {
-		_, abortErr := s.Client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: aws.String(bucket), Key: aws.String(key), UploadId: aws.String(id)})
-		err = errors.Join(err, abortErr)
+		err = errors.Join(err, s.Client.AbortMultipartUpload(ctx, bucket, key, id))
 	}
 	return err
 }
 
-func (s *s3Server) last(r *http.Request) bool {
+// isLast reports whether a request is the one that makes an object visible.
+func isLast(r *http.Request) bool {
 	return r.Method == http.MethodPost && r.URL.Query().Has("uploadId")
 }
 
-func (s *s3Server) suits(f proxy.Fault, _ *http.Request) proxy.Fault { return f }
+// A place is a server as the program is told of it.
+type place struct {
+	query   url.Values
+	environ []string
+}
+
+// object is the URL of an object, with more parameters: name=value.
+func (p place) object(key string, more ...string) string {
+	return p.in(bucket, key, more...)
+}
+
+// in is the URL of an object in any bucket.
+func (p place) in(bucket, key string, more ...string) string {
+	return "s3://" + bucket + "/" + key + "?" + strings.Join(append(slices.Clone(more), p.query.Encode()), "&")
+}
+
+// environment is that of the program: what the place says, and of this machine nothing that names a storage or its keys.
+func (p place) environment() []string {
+	env := slices.Clone(p.environ)
+	for _, e := range os.Environ() {
+		name, _, _ := strings.Cut(e, "=")
+		if !strings.HasPrefix(name, "AWS_") && !strings.HasSuffix(strings.ToLower(name), "_proxy") {
+			env = append(env, e)
+		}
+	}
+	return env
+}
+
+// behind starts a proxy before the server.
+func behind(s *server, next func(*http.Request) proxy.Fault) (*proxy.Proxy, *httptest.Server, place) {
+	p := &proxy.Proxy{Target: s.home(), Next: next}
+	front := httptest.NewServer(p)
+	u, err := url.Parse(front.URL)
+	if err != nil {
+		panic(err) // the URL is the test server's own
+	}
+	return p, front, s.at(u)
+}

@@ -34,7 +34,7 @@ func (t *tests) tables(rounds int) {
 	for _, f := range []int{2, 3} {
 		text, err := os.ReadFile(t.raw(files[f]))
 		if err == nil {
-			err = t.cloud.put(t.ctx, "tables/in/"+files[f], text, "")
+			err = t.server.put(t.ctx, "tables/in/"+files[f], text, "")
 		}
 		if err != nil {
 			t.fail("%v", err)
@@ -82,7 +82,7 @@ func (b *table) plan() error {
 	if r := b.run(nil, "plan", b.url("tables/in/"), "-o", b.url(b.prefix), "--to", "csv", "--rows-per-part", fmt.Sprint(rows), "--plan", b.url(b.prefix+"plan.json")); r.code != 0 {
 		return fmt.Errorf("plan: exit %d: %s", r.code, r.output)
 	}
-	text, err := b.t.cloud.get(b.t.ctx, b.prefix+"plan.json")
+	text, err := b.t.server.get(b.prefix + "plan.json")
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (b *table) run(next func(*http.Request, *os.Process) proxy.Fault, args ...s
 	var process atomic.Pointer[os.Process]
 	there := b.t.home
 	if next != nil {
-		_, front, place := behind(b.t.cloud, func(r *http.Request) proxy.Fault { return next(r, process.Load()) })
+		_, front, place := behind(b.t.server, func(r *http.Request) proxy.Fault { return next(r, process.Load()) })
 		defer func() { front.CloseClientConnections(); front.Close() }()
 		there = place
 	}
@@ -213,7 +213,7 @@ func (b *table) commit(outcomes map[string]int) error {
 	if n, err := b.look(); err != nil || n != len(b.keys) {
 		return fmt.Errorf("found %d parts of %d, %w", n, len(b.keys), err)
 	}
-	if _, err := b.t.cloud.get(b.t.ctx, b.prefix+"test.csv/_SUCCESS"); err != nil {
+	if _, err := b.t.server.get(b.prefix + "test.csv/_SUCCESS"); err != nil {
 		return err
 	}
 	return b.nothingLeft()
@@ -232,16 +232,16 @@ func (b *table) abort() error {
 
 // nothingLeft demands that there are neither uploads nor tasks, nor a claim.
 func (b *table) nothingLeft() error {
-	if _, err := b.t.cloud.get(b.t.ctx, b.prefix+".test.csv.idxport-plan"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := b.t.server.get(b.prefix + ".test.csv.idxport-plan"); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the claim is left, %w", err)
 	}
 	for i, key := range b.keys {
-		if n, err := b.t.cloud.left(b.t.ctx, key); err != nil || n > 0 {
+		if n, err := b.t.server.left(b.t.ctx, key); err != nil || n > 0 {
 			return fmt.Errorf("%s: %d parts of uploads are left, %w", key, n, err)
 		}
 		id := strings.TrimSuffix(key[strings.LastIndexByte(key, '-')+1:], ".csv")
 		task := fmt.Sprintf("%s.test.csv.idxport-plan-%s/tasks/part-%05d-%s.json", b.prefix, id, i, id)
-		if _, err := b.t.cloud.get(b.t.ctx, task); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := b.t.server.get(task); !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s is left, %w", task, err)
 		}
 	}
@@ -251,7 +251,7 @@ func (b *table) nothingLeft() error {
 // watch looks at the table until done is closed: parts are whole, and all there if _SUCCESS is.
 func (b *table) watch(done <-chan struct{}) error {
 	for {
-		_, err := b.t.cloud.get(b.t.ctx, b.prefix+"test.csv/_SUCCESS")
+		_, err := b.t.server.get(b.prefix + "test.csv/_SUCCESS")
 		n, lookErr := b.look()
 		if err == nil && lookErr == nil && n < len(b.keys) {
 			lookErr = fmt.Errorf("_SUCCESS is there, and %d parts of %d are", n, len(b.keys))
@@ -270,7 +270,7 @@ func (b *table) watch(done <-chan struct{}) error {
 // look counts the parts that are seen, which must be what they shall be.
 func (b *table) look() (n int, err error) {
 	for i, key := range b.keys {
-		text, err := b.t.cloud.get(b.t.ctx, key)
+		text, err := b.t.server.get(key)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:

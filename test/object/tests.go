@@ -6,23 +6,20 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
-
-	"github.com/idxport/idxport/test/object/proxy"
 )
 
 // tests are the checks of a run, and their outcome.
 type tests struct {
 	settings
-	ctx   context.Context
-	work  string
-	cloud cloud
-	home  place // the server itself
+	ctx    context.Context
+	work   string
+	server *server
+	home   place
 
 	mu             sync.Mutex
 	passed, failed int
@@ -64,7 +61,7 @@ func (t *tests) same(what, found, expected string) {
 
 // sameObject is same for an object.
 func (t *tests) sameObject(what, key, expected string) {
-	a, err := t.cloud.get(t.ctx, key)
+	a, err := t.server.get(key)
 	t.compare(what, a, err, expected)
 }
 
@@ -81,7 +78,7 @@ func (t *tests) compare(what string, found []byte, err error, expected string) {
 func (t *tests) store(key, path, encoding string) {
 	text, err := os.ReadFile(path)
 	if err == nil {
-		err = t.cloud.put(t.ctx, key, text, encoding)
+		err = t.server.put(t.ctx, key, text, encoding)
 	}
 	if err != nil {
 		t.fail("%s: %v", key, err)
@@ -121,7 +118,7 @@ func (t *tests) conversions() {
 	}
 	t.ends(0, "convert", t.raw(""), "-o", s.object("up/{split}.parquet"))
 	t.sameObject("from files to an object", "up/train.parquet", t.local("mnist/train.parquet"))
-	for _, folder := range []string{"fashion", "encoded"} { // as they are, and such as clouds and connections may unpack
+	for _, folder := range []string{"fashion", "encoded"} { // as they are, and such as connections may unpack
 		t.ends(0, "convert", s.object(folder+"/"+files[0]+".gz"), s.object(folder+"/"+files[1]+".gz"), "-o", s.object(folder+".parquet"))
 		t.sameObject("from compressed objects: "+folder, folder+".parquet", t.local("fashion.parquet"))
 	}
@@ -171,7 +168,7 @@ func withoutPaths(text string) string {
 
 // ranges demands that --rows reads no more than the rows, and the beginnings of the files.
 func (t *tests) ranges() {
-	p, front, there := behind(t.cloud, nil)
+	p, front, there := behind(t.server, nil)
 	defer front.Close()
 	t.endsAt(there, 0, "convert", there.object("mnist/"+files[0]), there.object("mnist/"+files[1]), "--dataset", "mnist", "--rows", "30000:31000", "-o", t.local("rows.parquet"))
 	t.ends(0, "convert", t.raw(files[0]), t.raw(files[1]), "--dataset", "mnist", "--rows", "30000:31000", "-o", t.local("rows-local.parquet"))
@@ -187,12 +184,12 @@ func (t *tests) ranges() {
 
 // replaced demands that an object is replaced if and only if that is asked for.
 func (t *tests) replaced() {
-	if err := t.cloud.put(t.ctx, "old.csv", old, ""); err != nil {
+	if err := t.server.put(t.ctx, "old.csv", old, ""); err != nil {
 		t.fail("%v", err)
 	}
 	at := t.home.object("old.csv")
 	t.ends(73, "convert", t.raw(files[2]), t.raw(files[3]), "-o", at)
-	if found, err := t.cloud.get(t.ctx, "old.csv"); err != nil || !bytes.Equal(found, old) {
+	if found, err := t.server.get("old.csv"); err != nil || !bytes.Equal(found, old) {
 		t.fail("without --overwrite: found %d bytes, %v", len(found), err)
 	}
 	t.ends(0, "convert", t.raw(files[2]), t.raw(files[3]), "-o", at, "--overwrite")
@@ -221,17 +218,12 @@ func (t *tests) failures() {
 	} {
 		t.refuses(c.name, s, c.code, c.says, c.args...)
 	}
-	nobody := t.cloud.at(&url.URL{Scheme: "http", Host: "127.0.0.1:1"})
+	nobody := t.server.at(&url.URL{Scheme: "http", Host: "127.0.0.1:1"})
 	t.refuses("nobody there", nobody, 74, "refused", "inspect", nobody.object("x", "stall=1s"))
-	stranger := t.cloud.stranger()
-	if stranger == nil {
-		_, front, denied := behind(t.cloud, func(*http.Request) proxy.Fault { return proxy.Denied403 })
-		defer front.Close()
-		stranger = &denied
-	}
-	t.refuses("denied", *stranger, 77, "access denied", "inspect", stranger.object("mnist/"))
-	t.refuses("denied for an object", *stranger, 77, "access denied", "inspect", stranger.object("mnist/"+files[0]))
-	t.refuses("denied for an output", *stranger, 77, "access denied", "convert", in, "-o", stranger.object("denied.npy"))
+	stranger := t.server.stranger()
+	t.refuses("denied", stranger, 77, "access denied", "inspect", stranger.object("mnist/"))
+	t.refuses("denied for an object", stranger, 77, "access denied", "inspect", stranger.object("mnist/"+files[0]))
+	t.refuses("denied for an output", stranger, 77, "access denied", "convert", in, "-o", stranger.object("denied.npy"))
 }
 
 // refuses demands a code, and words that the program says.

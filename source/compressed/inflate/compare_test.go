@@ -8,6 +8,8 @@ import (
 	"io"
 	"testing"
 	"testing/iotest"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // A result is all that can be seen of decoding a stream.
@@ -88,18 +90,18 @@ func compareFlate(t *testing.T, raw []byte, got result) {
 // checkError is for an error of a promised kind.
 func checkError(t *testing.T, raw []byte, err error) {
 	t.Helper()
-	var c *CorruptError
+	var c *fault.Error
 	switch {
 	case err == io.ErrUnexpectedEOF:
-	case !errors.As(err, &c) || !errors.Is(err, ErrCorrupt):
-		t.Errorf("found %v, expected a *CorruptError", err)
-	case c.Offset <= 0 || c.Offset > int64(len(raw)) || c.Problem == "":
+	case !errors.As(err, &c) || c.Kind != fault.Malformed:
+		t.Errorf("found %v, expected malformed data", err)
+	case c.Offset <= 0 || c.Offset > int64(len(raw)) || c.Msg == "":
 		t.Errorf("found %v for a stream of %d bytes", err, len(raw))
 	}
 }
 
 func sameError(a, b error) bool {
-	var ca, cb *CorruptError
+	var ca, cb *fault.Error
 	if errors.As(a, &ca) && errors.As(b, &cb) {
 		return *ca == *cb
 	}

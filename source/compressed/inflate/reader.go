@@ -45,7 +45,7 @@ func (z *Reader) InputOffset() int64 { return z.used() }
 // wherever a writer has flushed, and before any error:
 //   - io.EOF after the last block,
 //   - io.ErrUnexpectedEOF if the input ends before that,
-//   - a [*CorruptError] for data that is no DEFLATE stream,
+//   - a malformed [fault.Error], at an offset in the stream, for data that is no DEFLATE stream,
 //   - the input's own errors, unchanged.
 func (z *Reader) Read(p []byte) (int, error) {
 	if len(p) == 0 {

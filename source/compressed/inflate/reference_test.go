@@ -1,6 +1,10 @@
 package inflate
 
-import "io"
+import (
+	"io"
+
+	"github.com/idxport/idxport/fault"
+)
 
 // A reference decodes a stream as section 3 of RFC 1951 tells it, a bit at a time and with nothing shared with the
 // package.
@@ -11,7 +15,8 @@ type reference struct {
 	err  error // of bit: the input has ended
 }
 
-// decodeReference returns the data up to the first error, the number of bytes used, and nil, io.ErrUnexpectedEOF or ErrCorrupt.
+// decodeReference returns the data up to the first error, the number of bytes used, and nil,
+// io.ErrUnexpectedEOF or fault.Malformed.
 func decodeReference(in []byte) (data []byte, used int, err error) {
 	r := &reference{in: in}
 	for final := 0; final == 0 && err == nil; {
@@ -68,14 +73,14 @@ func (r *reference) block(kind int) error {
 	case kind == 2:
 		return r.dynamic()
 	}
-	return ErrCorrupt
+	return fault.Malformed
 }
 
 func (r *reference) stored() error {
 	r.used = (r.used + 7) &^ 7
 	n, complement := r.number(16), r.number(16)
 	if r.err == nil && n != 0xffff-complement {
-		return ErrCorrupt
+		return fault.Malformed
 	}
 	for range n {
 		if b := r.number(8); r.err == nil {
@@ -127,7 +132,7 @@ func (r *reference) dynamic() error {
 		return r.err
 	}
 	if nl > 286 || nd > 30 {
-		return ErrCorrupt
+		return fault.Malformed
 	}
 	lengths := make([]int, 19)
 	for i := range nc {
@@ -135,14 +140,14 @@ func (r *reference) dynamic() error {
 	}
 	codes, ok := assign(lengths)
 	if r.err != nil || !ok {
-		return ErrCorrupt
+		return fault.Malformed
 	}
 	var row []int
 	for len(row) < nl+nd {
 		s, value, n := r.symbol(codes), 0, 1
 		switch {
 		case s < 0 || s == 16 && len(row) == 0:
-			return ErrCorrupt
+			return fault.Malformed
 		case s < 16:
 			value = s
 		case s == 16:
@@ -159,7 +164,7 @@ func (r *reference) dynamic() error {
 	literals, ok1 := assign(row[:nl])
 	distances, ok2 := assign(row[nl:min(nl+nd, len(row))])
 	if len(row) > nl+nd || !ok1 || !ok2 {
-		return ErrCorrupt
+		return fault.Malformed
 	}
 	return r.symbols(literals, distances)
 }
@@ -177,7 +182,7 @@ func (r *reference) symbols(literals, distances map[[2]int]int) error {
 		case s == 256:
 			return nil
 		case s < 0 || s > 285:
-			return ErrCorrupt
+			return fault.Malformed
 		case s < 256:
 			r.data = append(r.data, byte(s))
 			continue
@@ -185,11 +190,11 @@ func (r *reference) symbols(literals, distances map[[2]int]int) error {
 		length := lengthBase[s-257] + r.number(lengthExtra[s-257])
 		d := r.symbol(distances)
 		if d < 0 || d > 29 {
-			return ErrCorrupt
+			return fault.Malformed
 		}
 		distance := distanceBase[d] + r.number(distanceExtra[d])
 		if r.err != nil || distance > len(r.data) {
-			return ErrCorrupt
+			return fault.Malformed
 		}
 		for range length {
 			r.data = append(r.data, r.data[len(r.data)-distance])

@@ -9,7 +9,7 @@ from typing import Any
 from ._binary import IdxError
 
 # What the program knows.
-SCHEMES = ("s3", "gs", "azblob")
+SCHEMES = ("s3",)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import (
 	"sync"
 )
 
-// A Server has one bucket, called b, in paths.
+// A Server has one bucket, named bkt, in paths.
 type Server struct {
 	// Page is how many entries a page of a list of parts or uploads has at most; 0: 1000. It is set before the first request.
 	Page int
@@ -113,7 +113,7 @@ func (f *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	id := q.Get("uploadId")
 	switch {
-	case bucket != "b":
+	case bucket != "bkt":
 		refuse(w, r, http.StatusNotFound, "NoSuchBucket")
 	case key == "" && r.Method == http.MethodHead:
 	case key == "" && q.Has("uploads"):

@@ -63,7 +63,7 @@ func (f *Server) upload(w http.ResponseWriter, r *http.Request, id string, body 
 }
 
 // completed is the answer to CompleteMultipartUpload.
-const completed = `<CompleteMultipartUploadResult></CompleteMultipartUploadResult>`
+const completed = `<CompleteMultipartUploadResult><Bucket>bkt</Bucket></CompleteMultipartUploadResult>`
 
 // complete answers CompleteMultipartUpload: after it there is no such upload.
 func (f *Server) complete(w http.ResponseWriter, r *http.Request, id string, body []byte) {

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
 // Module is what is installed.
@@ -33,12 +33,12 @@ func Install(ctx context.Context, work string) (string, error) {
 type Server struct {
 	Endpoint string // its URL
 	Root     string // the folder that has a folder for each bucket, and in it a file for each object
-	Client   *s3.Client
+	Client   *minio.Core
 	process  *exec.Cmd
 }
 
 // Start starts the program server on a port that is free, with its objects and its log below the folder work, and waits until it has made the bucket.
-func Start(ctx context.Context, server, work, bucket string, key aws.Credentials) (*Server, error) {
+func Start(ctx context.Context, server, work, bucket, accessKey, secretKey string) (*Server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -54,15 +54,17 @@ func Start(ctx context.Context, server, work, bucket string, key aws.Credentials
 	}
 	defer log.Close() // the process has it
 	s := &Server{Endpoint: "http://" + address, Root: root}
-	s.process = exec.CommandContext(ctx, server, "--port", address, "--access", key.AccessKeyID, "--secret", key.SecretAccessKey, "--quiet", "posix", root)
+	s.process = exec.CommandContext(ctx, server, "--port", address, "--access", accessKey, "--secret", secretKey, "--quiet", "posix", root)
 	s.process.Stdout, s.process.Stderr = log, log
 	if err := s.process.Start(); err != nil {
 		return nil, err
 	}
-	credentials := aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return key, nil })
-	s.Client = s3.New(s3.Options{Region: Region, BaseEndpoint: aws.String(s.Endpoint), UsePathStyle: true, Credentials: credentials})
+	if s.Client, err = minio.NewCore(address, &minio.Options{Region: Region, Creds: credentials.NewStaticV4(accessKey, secretKey, "")}); err != nil {
+		s.Stop()
+		return nil, err
+	}
 	for range 100 {
-		if _, err = s.Client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: aws.String(bucket)}); err == nil {
+		if err = s.Client.MakeBucket(ctx, bucket, minio.MakeBucketOptions{}); err == nil {
 			return s, nil
 		}
 		time.Sleep(100 * time.Millisecond)

@@ -3,7 +3,7 @@
 // It prints one line, a JSON object with the endpoint, the bucket and the variables of the environment that hold the key. Then each line that it reads is a
 // command, and is answered by one line, ok or what went wrong:
 //
-//	put KEY PATH    store a file as an object, by the kit of Amazon, as users' programs do
+//	put KEY PATH    store a file as an object, by a client of S3, as users' programs do
 //	delete KEY
 package main
 
@@ -20,8 +20,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/minio/minio-go/v7"
 
 	"github.com/idxport/idxport/test/object/gateway"
 )
@@ -29,8 +28,11 @@ import (
 // bucket is the only one.
 const bucket = "idx"
 
-// key is that of the server, which programs find in their environment, and must not show.
-var key = aws.Credentials{AccessKeyID: "AKIAIDXPORTTESTING00", SecretAccessKey: "not/a/real/secret/but/never/to/be/shown0"}
+// The key of the server, which programs find in their environment, and must not show.
+const (
+	accessKey = "AKIAIDXPORTTESTING00"
+	secretKey = "not/a/real/secret/but/never/to/be/shown0"
+)
 
 func main() {
 	server := flag.String("versitygw", "", "the server; empty: install it")
@@ -55,13 +57,13 @@ func run(ctx context.Context, server string) (err error) {
 			return err
 		}
 	}
-	s, err := gateway.Start(ctx, server, work, bucket, key)
+	s, err := gateway.Start(ctx, server, work, bucket, accessKey, secretKey)
 	if err != nil {
 		return err
 	}
 	defer s.Stop()
 	about := map[string]any{"endpoint": s.Endpoint, "bucket": bucket, "environment": map[string]string{
-		"AWS_ACCESS_KEY_ID": key.AccessKeyID, "AWS_SECRET_ACCESS_KEY": key.SecretAccessKey, "AWS_REGION": gateway.Region,
+		"AWS_ACCESS_KEY_ID": accessKey, "AWS_SECRET_ACCESS_KEY": secretKey, "AWS_REGION": gateway.Region,
 		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull}}
 	if err := json.NewEncoder(os.Stdout).Encode(about); err != nil {
 		return err
@@ -102,16 +104,10 @@ func carryOut(ctx context.Context, s *gateway.Server, line string) error {
 	name, path, _ := strings.Cut(rest, " ")
 	switch command {
 	case "put":
-		file, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer file.Close() // only read from
-		_, err = s.Client.PutObject(ctx, &s3.PutObjectInput{Bucket: aws.String(bucket), Key: aws.String(name), Body: file})
+		_, err := s.Client.FPutObject(ctx, bucket, name, path, minio.PutObjectOptions{})
 		return err
 	case "delete":
-		_, err := s.Client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: aws.String(bucket), Key: aws.String(name)})
-		return err
+		return s.Client.RemoveObject(ctx, bucket, name, minio.RemoveObjectOptions{})
 	}
 	return fmt.Errorf("%s: expected put or delete", command)
 }

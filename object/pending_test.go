@@ -8,38 +8,37 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
-	"gocloud.dev/blob/memblob"
+	"github.com/idxport/idxport/fault"
 )
 
-// heldSizes are those around the length of a part, in bytes.
-var heldSizes = map[string]int{"empty": 0, "a byte": 1, "almost a part": testPart - 1, "a part": testPart, "more than a part": testPart + 1,
+// stagedSizes are those around the length of a part, in bytes.
+var stagedSizes = map[string]int{"empty": 0, "a byte": 1, "almost a part": testPart - 1, "a part": testPart, "more than a part": testPart + 1,
 	"3 parts": 3 * testPart}
 
-// another is a store as another process has it, and the object that hold makes as this store knows it.
+// another is a store as another process has it, and the object that stage makes as this store knows it.
 func another(t *testing.T, query string, o Options) (*Store, string) {
 	t.Helper()
 	s := &Store{Options: o}
-	name, err := s.Take("s3://b/x" + query)
+	name, err := s.ParseArg("s3://bkt/x" + query)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s, name
 }
 
-// hold sends data as s3://b/x and leaves it unseen. The receipt has been in a file, as for another process.
-func hold(t *testing.T, query string, data []byte) Receipt {
+// stage sends data as s3://bkt/x and leaves it unseen. The upload has been in a file, as for another process.
+func stage(t *testing.T, query string, data []byte) PendingUpload {
 	t.Helper()
 	w := create(t, &Store{Options: quick}, query, true)
 	if err := write(w, data); err != nil {
 		t.Fatal(err)
 	}
-	r, err := w.Hold()
+	r, err := w.Stage()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,22 +47,22 @@ func hold(t *testing.T, query string, data []byte) Receipt {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var read Receipt
+	var read PendingUpload
 	if err := json.Unmarshal(text, &read); err != nil {
 		t.Fatal(err)
 	}
 	return read
 }
 
-func TestHeldInOneStoreAndPublishedByAnother(t *testing.T) {
+func TestStagedInOneStoreAndPublishedByAnother(t *testing.T) {
 	t.Parallel()
-	for name, size := range heldSizes {
+	for name, size := range stagedSizes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f, _, query := serve(t, nil)
 			f.Page = 1
 			data := noise(size)
-			r := hold(t, query, data)
+			r := stage(t, query, data)
 			if _, ok := f.Get("x"); ok {
 				t.Error("it is seen before Publish")
 			}
@@ -72,7 +71,7 @@ func TestHeldInOneStoreAndPublishedByAnother(t *testing.T) {
 			}
 			for range 2 { // again is as good
 				s, object := another(t, query, quick)
-				if err := s.Holds(t.Context(), object, r); err != nil {
+				if err := s.Check(t.Context(), object, r); err != nil {
 					t.Error(err)
 				}
 				if err := s.Publish(t.Context(), object, r); err != nil {
@@ -83,21 +82,21 @@ func TestHeldInOneStoreAndPublishedByAnother(t *testing.T) {
 				}
 			}
 			s, object := another(t, query, quick)
-			if err := s.Drop(t.Context(), object, r); err != nil {
+			if err := s.Abort(t.Context(), object, r); err != nil {
 				t.Error(err)
 			}
 			if got, ok := f.Get("x"); !ok || !bytes.Equal(got, data) {
-				t.Error("Drop has removed what was published")
+				t.Error("Abort has removed what was published")
 			}
 		})
 	}
 }
 
-// TestReceiptIsWritten: nine digits, whose CRC-32 is the check value in the definition of the algorithm, cbf43926; their MD5 is md5sum's.
-func TestReceiptIsWritten(t *testing.T) {
+// TestPendingUploadIsWritten: nine digits, whose CRC-32 is the check value in the definition of the algorithm, cbf43926; their MD5 is md5sum's.
+func TestPendingUploadIsWritten(t *testing.T) {
 	t.Parallel()
 	_, _, query := serve(t, nil)
-	r := hold(t, query, []byte("123456789"))
+	r := stage(t, query, []byte("123456789"))
 	if r.Upload == "" {
 		t.Error("found no upload")
 	}
@@ -109,14 +108,14 @@ func TestReceiptIsWritten(t *testing.T) {
 	}
 }
 
-func TestHoldEndsTheWriter(t *testing.T) {
+func TestStageEndsTheWriter(t *testing.T) {
 	t.Parallel()
 	f, _, query := serve(t, nil)
 	w := create(t, &Store{Options: quick}, query, false)
 	if err := errors.Join(write(w, noise(10)), w.Complete()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Hold(); err != nil {
+	if _, err := w.Stage(); err != nil {
 		t.Fatal(err)
 	}
 	w.Discard()
@@ -126,8 +125,8 @@ func TestHoldEndsTheWriter(t *testing.T) {
 	if err := w.Commit(); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("Commit: %v", err)
 	}
-	if _, err := w.Hold(); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("Hold: %v", err)
+	if _, err := w.Stage(); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("Stage: %v", err)
 	}
 	if _, ok := f.Get("x"); ok || f.Left() != 1 {
 		t.Errorf("seen %v, %d uploads", ok, f.Left())
@@ -136,10 +135,10 @@ func TestHoldEndsTheWriter(t *testing.T) {
 
 func TestPublishedByManyAtOnce(t *testing.T) {
 	t.Parallel()
-	for name, size := range heldSizes {
+	for name, size := range stagedSizes {
 		f, _, query := serve(t, nil)
 		data := noise(size)
-		r := hold(t, query, data)
+		r := stage(t, query, data)
 		var wait sync.WaitGroup
 		for range 8 {
 			s, object := another(t, query, quick)
@@ -156,14 +155,14 @@ func TestPublishedByManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestHeldTwice: two processes held the same bytes, and one receipt is published after the other.
-func TestHeldTwice(t *testing.T) {
+// TestStagedTwice: two processes staged the same bytes, and one upload is published after the other.
+func TestStagedTwice(t *testing.T) {
 	t.Parallel()
 	f, _, query := serve(t, nil)
 	data := noise(testPart + 1)
-	first, second := hold(t, query, data), hold(t, query, data)
+	first, second := stage(t, query, data), stage(t, query, data)
 	s, object := another(t, query, quick)
-	for _, r := range []Receipt{first, second, first} {
+	for _, r := range []PendingUpload{first, second, first} {
 		if err := s.Publish(t.Context(), object, r); err != nil {
 			t.Error(err)
 		}
@@ -171,7 +170,7 @@ func TestHeldTwice(t *testing.T) {
 	if f.Left() != 1 {
 		t.Errorf("%d uploads are left, expected the second", f.Left())
 	}
-	if err := s.Drop(t.Context(), object, second); err != nil || f.Left() != 0 {
+	if err := s.Abort(t.Context(), object, second); err != nil || f.Left() != 0 {
 		t.Errorf("%v, %d uploads are left", err, f.Left())
 	}
 }
@@ -181,7 +180,7 @@ func TestSuccessIsNotTrusted(t *testing.T) {
 	t.Parallel()
 	f, _, query := serve(t, nil)
 	f.Repeats = true
-	r := hold(t, query, noise(testPart+1))
+	r := stage(t, query, noise(testPart+1))
 	s, object := another(t, query, quick)
 	for range 2 {
 		if err := s.Publish(t.Context(), object, r); err != nil {
@@ -189,8 +188,8 @@ func TestSuccessIsNotTrusted(t *testing.T) {
 		}
 	}
 	f.Put("x", []byte("another"))
-	if err := s.Publish(t.Context(), object, r); !errors.Is(err, ErrExists) {
-		t.Errorf("replaced: found %v, expected ErrExists", err)
+	if err := s.Publish(t.Context(), object, r); !errors.Is(err, fault.Exists) {
+		t.Errorf("replaced: found %v, expected fault.Exists", err)
 	}
 	f.Remove("x")
 	if err := s.Publish(t.Context(), object, r); !errors.Is(err, ErrNoUpload) {
@@ -200,10 +199,10 @@ func TestSuccessIsNotTrusted(t *testing.T) {
 
 func TestPublishReplacesNothing(t *testing.T) {
 	t.Parallel()
-	for name, size := range heldSizes {
+	for name, size := range stagedSizes {
 		f, _, query := serve(t, nil)
 		data := noise(size)
-		r := hold(t, query, data)
+		r := stage(t, query, data)
 		taken := append([]byte("another"), data...)[:max(size, 1)] // of the same length, but for an empty one
 		if size == 1 {
 			taken = []byte{data[0] + 1}
@@ -214,7 +213,7 @@ func TestPublishReplacesNothing(t *testing.T) {
 			if gone {
 				f.Abort()
 			}
-			if err := s.Publish(t.Context(), object, r); !errors.Is(err, ErrExists) || err.Error() != "s3://b/x: already exists" {
+			if err := s.Publish(t.Context(), object, r); !errors.Is(err, fault.Exists) || err.Error() != "s3://bkt/x: already exists" {
 				t.Errorf("%s, upload gone %v: %v", name, gone, err)
 			}
 			if got, _ := f.Get("x"); !bytes.Equal(got, taken) {
@@ -227,48 +226,48 @@ func TestPublishReplacesNothing(t *testing.T) {
 func TestUploadIsGone(t *testing.T) {
 	t.Parallel()
 	f, _, query := serve(t, nil)
-	r := hold(t, query, noise(2*testPart))
+	r := stage(t, query, noise(2*testPart))
 	f.Abort()
 	s, object := another(t, query, quick)
 	for _, f := range []func() error{
 		func() error { return s.Publish(t.Context(), object, r) },
-		func() error { return s.Holds(t.Context(), object, r) },
+		func() error { return s.Check(t.Context(), object, r) },
 	} {
 		err := f()
-		if !errors.Is(err, ErrNoUpload) || !errors.Is(err, ErrTransfer) || isNotFound(err) {
+		if !errors.Is(err, ErrNoUpload) || !errors.Is(err, fault.IO) || errors.Is(err, fault.NotFound) {
 			t.Errorf("found %v, expected ErrNoUpload", err)
 		}
 		if err != nil && !strings.Contains(err.Error(), "expected 131072 bytes in 2 parts") {
 			t.Errorf("%v does not say what was expected", err)
 		}
 	}
-	if err := s.Drop(t.Context(), object, r); err != nil {
-		t.Errorf("Drop: %v", err)
+	if err := s.Abort(t.Context(), object, r); err != nil {
+		t.Errorf("Abort: %v", err)
 	}
 	f.Put("x", []byte("another"))
-	if err := s.Holds(t.Context(), object, r); !errors.Is(err, ErrExists) || !strings.Contains(err.Error(), "another object is there") {
-		t.Errorf("Holds with another object: %v", err)
+	if err := s.Check(t.Context(), object, r); !errors.Is(err, fault.Exists) {
+		t.Errorf("Check with another object: %v", err)
 	}
 }
 
-// TestOtherParts: the upload is not what the receipt says. The object is, in the end.
+// TestOtherParts: the upload is not what is expected. The object is, in the end.
 func TestOtherParts(t *testing.T) {
 	t.Parallel()
 	f, _, query := serve(t, nil)
 	f.Page = 2
-	r := hold(t, query, noise(3*testPart+1))
+	r := stage(t, query, noise(3*testPart+1))
 	s, object := another(t, query, quick)
-	for name, change := range map[string]func(*Receipt){
-		"upload": func(r *Receipt) { r.Upload += "0" },
-		"ETag":   func(r *Receipt) { r.Parts[3].ETag = r.Parts[0].ETag },
-		"size":   func(r *Receipt) { r.Parts[0].Bytes--; r.Parts[1].Bytes++ },
-		"less":   func(r *Receipt) { r.Parts, r.Bytes = r.Parts[:3], r.Bytes-1 },
-		"more":   func(r *Receipt) { r.Parts, r.Bytes = append(r.Parts, r.Parts[3]), r.Bytes+1 },
+	for name, change := range map[string]func(*PendingUpload){
+		"upload": func(r *PendingUpload) { r.Upload += "0" },
+		"ETag":   func(r *PendingUpload) { r.Parts[3].ETag = r.Parts[0].ETag },
+		"size":   func(r *PendingUpload) { r.Parts[0].Bytes--; r.Parts[1].Bytes++ },
+		"less":   func(r *PendingUpload) { r.Parts, r.Bytes = r.Parts[:3], r.Bytes-1 },
+		"more":   func(r *PendingUpload) { r.Parts, r.Bytes = append(r.Parts, r.Parts[3]), r.Bytes+1 },
 	} {
 		changed := r
 		changed.Parts = slices.Clone(r.Parts)
 		change(&changed)
-		if err := s.Holds(t.Context(), object, changed); !errors.Is(err, ErrNoUpload) {
+		if err := s.Check(t.Context(), object, changed); !errors.Is(err, ErrNoUpload) {
 			t.Errorf("%s: found %v, expected ErrNoUpload", name, err)
 		}
 		if name == "size" { // of parts: the server knows them by their ETags
@@ -276,7 +275,7 @@ func TestOtherParts(t *testing.T) {
 		}
 		want := ErrNoUpload
 		if name == "less" { // the parts are there, and the whole has another checksum
-			want = ErrTransfer
+			want = fault.IO
 		}
 		if err := s.Publish(t.Context(), object, changed); !errors.Is(err, want) {
 			t.Errorf("%s: found %v, expected %v", name, err, want)
@@ -285,12 +284,12 @@ func TestOtherParts(t *testing.T) {
 	if _, ok := f.Get("x"); ok || f.Left() != 1 {
 		t.Errorf("seen %v, %d uploads", ok, f.Left())
 	}
-	if err := errors.Join(s.Holds(t.Context(), object, r), s.Publish(t.Context(), object, r)); err != nil {
+	if err := errors.Join(s.Check(t.Context(), object, r), s.Publish(t.Context(), object, r)); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestBadReceipts(t *testing.T) {
+func TestBadPendingUploads(t *testing.T) {
 	t.Parallel()
 	_, p, query := serve(t, nil)
 	s, object := another(t, query, quick)
@@ -306,44 +305,17 @@ func TestBadReceipts(t *testing.T) {
 		"a negative part":     `{"upload":"u","bytes":1,"crc32":"AAAAAA==","parts":[{"etag":"e","bytes":2},{"etag":"e","bytes":-1}]}`,
 		"no ETag":             `{"upload":"u","bytes":1,"crc32":"AAAAAA==","parts":[{"bytes":1}]}`,
 	} {
-		var r Receipt
+		var r PendingUpload
 		if err := json.Unmarshal([]byte(text), &r); err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range []func(context.Context, string, Receipt) error{s.Publish, s.Holds, s.Drop} {
-			if err := f(t.Context(), object, r); !errors.Is(err, ErrReceipt) {
-				t.Errorf("%s: found %v, expected ErrReceipt", name, err)
+		for _, f := range []func(context.Context, string, PendingUpload) error{s.Publish, s.Check, s.Abort} {
+			if err := f(t.Context(), object, r); !errors.Is(err, fault.Malformed) {
+				t.Errorf("%s: found %v, expected fault.Malformed", name, err)
 			}
 		}
 	}
 	if n := len(p.Done()); n != 0 {
 		t.Errorf("the server was asked: %v", p.Done())
-	}
-}
-
-func TestOnlyS3Holds(t *testing.T) {
-	t.Parallel()
-	memory := &Store{Options: quick, buckets: map[string]bucket{"gs://b/": &kit{bucket: memblob.OpenBucket(nil)}}}
-	for name, s := range map[string]*Store{"gs://b/x": memory, "file://" + filepath.ToSlash(t.TempDir()) + "/x": {Options: quick}} {
-		w, err := s.Create(t.Context(), name, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, holdErr := w.Hold()
-		r := Receipt{CRC32: "AAAAAA=="}
-		for _, err := range []error{holdErr, s.CanHold(t.Context(), name), s.Publish(t.Context(), name, r), s.Holds(t.Context(), name, r),
-			s.Drop(t.Context(), name, r), s.Sweep(t.Context(), name, nil)} {
-			if !errors.Is(err, ErrHold) {
-				t.Errorf("%s: found %v, expected ErrHold", name, err)
-			}
-		}
-		if err := errors.Join(write(w, []byte("text")), w.Commit()); err != nil { // Hold was not its end
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	_, _, query := serve(t, nil)
-	s, object := another(t, query, quick)
-	if err := s.CanHold(t.Context(), object); err != nil {
-		t.Error(err)
 	}
 }

@@ -15,25 +15,26 @@ import (
 	"testing"
 	"time"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/test/object/fake"
 	"github.com/idxport/idxport/test/object/proxy"
 )
 
-// heldRequests are the requests that hold an object, publish it, look for it, and drop or sweep it.
-var heldRequests = map[string]func(*http.Request) bool{
+// stagedRequests are the requests that stage an object, publish it, look for it, and abort or sweep it.
+var stagedRequests = map[string]func(*http.Request) bool{
 	"begin":    faultsOf["begin"],
 	"part":     faultsOf["part"],
 	"complete": func(r *http.Request) bool { return r.Method == http.MethodPost && r.URL.Query().Has("uploadId") },
-	"look":     func(r *http.Request) bool { return r.Method == http.MethodHead && r.URL.Path == "/b/x" },
+	"look":     func(r *http.Request) bool { return r.Method == http.MethodHead && r.URL.Path == "/bkt/x" },
 	"parts":    func(r *http.Request) bool { return r.Method == http.MethodGet && r.URL.Query().Has("uploadId") },
 	"uploads":  func(r *http.Request) bool { return r.Method == http.MethodGet && r.URL.Query().Has("uploads") },
 	"abort":    func(r *http.Request) bool { return r.Method == http.MethodDelete },
 }
 
-// TestHeldThroughFaults: faults that pass are not seen in the life of a held object, also those that hide a success.
-func TestHeldThroughFaults(t *testing.T) {
+// TestStagedThroughFaults: faults that pass are not seen in the life of a staged object, also those that hide a success.
+func TestStagedThroughFaults(t *testing.T) {
 	t.Parallel()
-	for request, match := range heldRequests {
+	for request, match := range stagedRequests {
 		for _, fault := range []proxy.Fault{proxy.Error500, proxy.Slow503, proxy.Reset, proxy.Stall, proxy.Lost, proxy.LostError, proxy.LostStall} {
 			if patience(fault) == stalling && request != "complete" && request != "abort" {
 				continue // each takes its time
@@ -43,7 +44,7 @@ func TestHeldThroughFaults(t *testing.T) {
 				f, p, query := serve(t, once(fault, 2, match))
 				o := patience(fault)
 				if request == "complete" && o.Stall < time.Minute {
-					o.Stall /= commitStalls
+					o.Stall /= manyStalls
 				}
 				live(t, f, query, o)
 				if n := p.Done()[fault]; n != 2 {
@@ -54,17 +55,17 @@ func TestHeldThroughFaults(t *testing.T) {
 	}
 }
 
-// live is the life of three objects under one key, with all requests: one that is published, twice; one that is dropped; and one that is swept.
+// live is the life of three objects under one key, with all requests: one that is published, twice; one that is aborted; and one that is swept.
 func live(t *testing.T, f *fake.Server, query string, o Options) {
 	t.Helper()
 	s, object := another(t, query, o)
-	send := func(data []byte) (r Receipt) {
+	send := func(data []byte) (r PendingUpload) {
 		w, err := s.Create(t.Context(), object, true)
 		if err == nil {
 			err = write(w, data)
 		}
 		if err == nil {
-			r, err = w.Hold()
+			r, err = w.Stage()
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -73,16 +74,16 @@ func live(t *testing.T, f *fake.Server, query string, o Options) {
 	}
 	data := noise(2*testPart + 1)
 	r := send(data)
-	for _, f := range []func(context.Context, string, Receipt) error{s.Holds, s.Publish, s.Publish, s.Holds} {
+	for _, f := range []func(context.Context, string, PendingUpload) error{s.Check, s.Publish, s.Publish, s.Check} {
 		if err := f(t.Context(), object, r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Drop(t.Context(), object, send(noise(1))); err != nil {
+	if err := s.Abort(t.Context(), object, send(noise(1))); err != nil {
 		t.Fatal(err)
 	}
 	send(noise(testPart))
-	if err := s.Sweep(t.Context(), "s3://b/x", nil); err != nil {
+	if err := s.Sweep(t.Context(), "s3://bkt/x", nil); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := f.Get("x"); !bytes.Equal(got, data) || f.Left() != 0 {
@@ -98,7 +99,7 @@ func TestPublisherIsKilled(t *testing.T) {
 		killed := errors.New("killed")
 		first := true
 		f, _, query := serve(t, func(r *http.Request) proxy.Fault {
-			if !heldRequests["complete"](r) || !first {
+			if !stagedRequests["complete"](r) || !first {
 				return proxy.None
 			}
 			first = false
@@ -106,13 +107,13 @@ func TestPublisherIsKilled(t *testing.T) {
 			return fault
 		})
 		data := noise(testPart + 1)
-		r := hold(t, query, data)
+		r := stage(t, query, data)
 		s, object := another(t, query, quick)
 		if err := s.Publish(ctx, object, r); !errors.Is(err, killed) {
 			t.Errorf("%v: found %v, expected the cause", fault, err)
 		}
 		s, object = another(t, query, quick)
-		if err := errors.Join(s.Holds(t.Context(), object, r), s.Publish(t.Context(), object, r)); err != nil {
+		if err := errors.Join(s.Check(t.Context(), object, r), s.Publish(t.Context(), object, r)); err != nil {
 			t.Errorf("%v: %v", fault, err)
 		}
 		if got, _ := f.Get("x"); !bytes.Equal(got, data) || f.Left() != 0 {
@@ -128,14 +129,14 @@ func TestAlmostPublished(t *testing.T) {
 	data := noise(testPart + 1)
 	looks := 0
 	f, _, query := serve(t, func(r *http.Request) proxy.Fault {
-		if heldRequests["look"](r) {
+		if stagedRequests["look"](r) {
 			if looks++; looks == 3 { // the first is right after the refusal
 				f.Put("x", data)
 			}
 		}
 		return proxy.None
 	})
-	r := hold(t, query, data)
+	r := stage(t, query, data)
 	f.Abort()
 	s, object := another(t, query, quick)
 	if err := s.Publish(t.Context(), object, r); err != nil || looks != 3 {
@@ -146,10 +147,10 @@ func TestAlmostPublished(t *testing.T) {
 // TestConflict: S3 answers 409 while another request for the key is carried out.
 func TestConflict(t *testing.T) {
 	t.Parallel()
-	for name, size := range heldSizes {
+	for name, size := range stagedSizes {
 		f, _, query := serve(t, nil)
 		data := noise(size)
-		r := hold(t, query, data)
+		r := stage(t, query, data)
 		s, object := another(t, query, quick)
 		f.Conflicts(2)
 		if err := s.Publish(t.Context(), object, r); err != nil {
@@ -161,15 +162,15 @@ func TestConflict(t *testing.T) {
 	}
 }
 
-// holdSome holds a few bytes.
-func holdSome(t *testing.T, s *Store, name string) {
+// stageSome stages a few bytes.
+func stageSome(t *testing.T, s *Store, name string) {
 	t.Helper()
 	w, err := s.Create(t.Context(), name, false)
 	if err == nil {
 		err = write(w, noise(10))
 	}
 	if err == nil {
-		_, err = w.Hold()
+		_, err = w.Stage()
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -184,17 +185,17 @@ func TestSweepEndsOnlyWhatIsBelow(t *testing.T) {
 	below := []string{"out/train/a", "out/train/a", "out/train/a", "out/train/b/c", "out/train/d"}
 	beside := []string{"elsewhere", "out/trai", "out/train", "out/training/a"}
 	for _, key := range slices.Concat(below, beside) {
-		holdSome(t, s, "s3://b/"+key)
+		stageSome(t, s, "s3://bkt/"+key)
 	}
 	for _, step := range []struct {
 		prefix string
 		left   []string
 	}{
-		{"s3://b/none/", slices.Sorted(slices.Values(slices.Concat(below, beside)))},
-		{"s3://b/out/train/", beside},
-		{"s3://b/out/train/", beside},
-		{"s3://b/out/train", beside[:2]},
-		{"s3://b/", nil},
+		{"s3://bkt/none/", slices.Sorted(slices.Values(slices.Concat(below, beside)))},
+		{"s3://bkt/out/train/", beside},
+		{"s3://bkt/out/train/", beside},
+		{"s3://bkt/out/train", beside[:2]},
+		{"s3://bkt/", nil},
 	} {
 		if err := s.Sweep(t.Context(), step.prefix, nil); err != nil {
 			t.Error(err)
@@ -204,9 +205,9 @@ func TestSweepEndsOnlyWhatIsBelow(t *testing.T) {
 		}
 	}
 	for _, key := range []string{"a", "a/x", "b", "c", "d", "d", "d", "e"} {
-		holdSome(t, s, "s3://b/"+key)
+		stageSome(t, s, "s3://bkt/"+key)
 	}
-	if err := s.Sweep(t.Context(), "s3://b/", func(name string) bool { return name == "s3://b/d" || name == "s3://b/a" }); err != nil {
+	if err := s.Sweep(t.Context(), "s3://bkt/", func(name string) bool { return name == "s3://bkt/d" || name == "s3://bkt/a" }); err != nil {
 		t.Error(err)
 	}
 	if left := f.Uploads(); !slices.Equal(left, []string{"a/x", "b", "c", "e"}) {
@@ -214,7 +215,7 @@ func TestSweepEndsOnlyWhatIsBelow(t *testing.T) {
 	}
 }
 
-func TestHeldErrorsShowNoRequest(t *testing.T) {
+func TestStagedErrorsShowNoRequest(t *testing.T) {
 	t.Parallel()
 	_, _, query := serve(t, func(r *http.Request) proxy.Fault {
 		if r.Method == http.MethodHead {
@@ -223,21 +224,21 @@ func TestHeldErrorsShowNoRequest(t *testing.T) {
 		return proxy.Denied403
 	})
 	s, object := another(t, query, quick)
-	r := Receipt{Upload: "id", Bytes: 1, CRC32: "AAAAAA==", Parts: []ReceiptPart{{ETag: "e", Bytes: 1}}}
-	_, getErr := s.Get(t.Context(), "s3://b/y", 1)
+	r := PendingUpload{Upload: "id", Bytes: 1, CRC32: "AAAAAA==", Parts: []Part{{ETag: "e", Bytes: 1}}}
+	_, getErr := s.Get(t.Context(), "s3://bkt/y", 1)
 	for name, err := range map[string]error{
-		"Publish": s.Publish(t.Context(), object, r), "Holds": s.Holds(t.Context(), object, r), "Drop": s.Drop(t.Context(), object, r),
-		"Sweep": s.Sweep(t.Context(), "s3://b/", nil), "Put": s.Put(t.Context(), object, nil, true), "Remove": s.Remove(t.Context(), object),
+		"Publish": s.Publish(t.Context(), object, r), "Check": s.Check(t.Context(), object, r), "Abort": s.Abort(t.Context(), object, r),
+		"Sweep": s.Sweep(t.Context(), "s3://bkt/", nil), "Put": s.Put(t.Context(), object, nil, true), "Remove": s.Remove(t.Context(), object),
 	} {
-		var e *Error
-		if !errors.As(err, &e) || !errors.Is(err, ErrDenied) || !strings.HasPrefix(err.Error(), "s3://b/") {
-			t.Errorf("%s: found %v, expected ErrDenied with the URL", name, err)
+		var e *fault.Error
+		if !errors.As(err, &e) || !errors.Is(err, fault.Permission) || !strings.HasPrefix(err.Error(), "s3://bkt/") {
+			t.Errorf("%s: found %v, expected fault.Permission with the URL", name, err)
 		}
 		if err != nil && (strings.Contains(err.Error(), "ignature") || strings.Contains(err.Error(), "?")) {
 			t.Errorf("%s shows a request: %v", name, err)
 		}
 	}
-	if !isNotFound(getErr) {
+	if !errors.Is(getErr, fault.NotFound) {
 		t.Errorf("Get: %v", getErr)
 	}
 }
@@ -261,9 +262,9 @@ func TestListsWithoutEnd(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	s, object := another(t, "?anonymous=true&use_path_style=true&endpoint="+url.QueryEscape(server.URL), quick)
-	r := Receipt{Upload: "id", Bytes: 1, CRC32: "AAAAAA==", Parts: []ReceiptPart{{ETag: "e", Bytes: 1}}}
-	for name, err := range map[string]error{"Holds": s.Holds(t.Context(), object, r), "Sweep": s.Sweep(t.Context(), "s3://b/", nil)} {
-		if !errors.Is(err, ErrTransfer) || errors.Is(err, ErrNoUpload) || !strings.Contains(err.Error(), "pages") {
+	r := PendingUpload{Upload: "id", Bytes: 1, CRC32: "AAAAAA==", Parts: []Part{{ETag: "e", Bytes: 1}}}
+	for name, err := range map[string]error{"Check": s.Check(t.Context(), object, r), "Sweep": s.Sweep(t.Context(), "s3://bkt/", nil)} {
+		if !errors.Is(err, fault.IO) || errors.Is(err, ErrNoUpload) || !strings.Contains(err.Error(), "pages") {
 			t.Errorf("%s: found %v, expected that the pages do not advance", name, err)
 		}
 	}

@@ -1,0 +1,231 @@
+//go:build !lean
+
+package object
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"github.com/idxport/idxport/fault"
+)
+
+// home makes the shared files of AWS, and no other place where keys are.
+func home(t *testing.T, config, keys string) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, e := range os.Environ() {
+		if name, _, _ := strings.Cut(e, "="); strings.HasPrefix(name, "AWS_") {
+			t.Setenv(name, "")
+		}
+	}
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	for name, text := range map[string]string{"CONFIG": config, "SHARED_CREDENTIALS": keys} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("AWS_"+name+"_FILE", path)
+	}
+}
+
+// TestSettings reads parameters, variables and files as docs/object-storage.md and AWS's reference have them.
+func TestSettings(t *testing.T) {
+	home(t, `# a comment
+[default]
+region = eu-west-1 # another
+s3 =
+    region = nested
+[profile dev]
+region=eu-central-1
+endpoint_url = http://dev.example.org:9000
+request_checksum_calculation = when_required
+aws_access_key_id = of-the-config
+[dev]
+region = not a profile
+`, "[dev]\naws_access_key_id = of-the-keys\n[default]\naws_access_key_id = x\n")
+	for _, c := range []struct {
+		query, variables, region, endpoint string
+		checksums                          bool
+	}{
+		{"", "", "eu-west-1", "https://s3.amazonaws.com", true},
+		{"profile=dev", "", "eu-central-1", "http://dev.example.org:9000", false},
+		{"", "AWS_PROFILE=dev", "eu-central-1", "http://dev.example.org:9000", false},
+		{"region=x", "AWS_PROFILE=dev AWS_REGION=y", "x", "http://dev.example.org:9000", false},
+		{"request_checksum_calculation=when_supported", "AWS_PROFILE=dev AWS_REGION=y", "y", "http://dev.example.org:9000", true},
+		{"endpoint=http://a", "AWS_ENDPOINT_URL_S3=http://b", "eu-west-1", "http://a", true},
+		{"", "AWS_ENDPOINT_URL_S3=http://b AWS_ENDPOINT_URL=http://c", "eu-west-1", "http://b", true},
+	} {
+		t.Run(c.query+" "+c.variables, func(t *testing.T) {
+			for _, v := range strings.Fields(c.variables) {
+				name, value, _ := strings.Cut(v, "=")
+				t.Setenv(name, value)
+			}
+			query, _ := url.ParseQuery(c.query)
+			e := readEnvironment(query)
+			if r, u, sums := e.region(), e.endpoint().String(), e.whenSupported("request_checksum_calculation"); r != c.region || u != c.endpoint || sums != c.checksums || e.err != nil {
+				t.Errorf("found %s, %s, %v, %v", r, u, sums, e.err)
+			}
+		})
+	}
+	if got := readEnvironment(nil).profiles["dev"]["aws_access_key_id"]; got != "of-the-keys" {
+		t.Errorf("found %s, expected what the file of credentials says", got)
+	}
+	t.Setenv("AWS_CA_BUNDLE", "")
+	for _, query := range []string{"anonymous=maybe", "use_path_style=maybe", "request_checksum_calculation=maybe", "response_checksum_validation=maybe", "profile=none",
+		"endpoint=x", "endpoint=ftp://x", "endpoint=http://u:p@x", "endpoint=http://x/path", "stall=soon"} {
+		s := &Store{Options: quick}
+		name, err := s.ParseArg("s3://bkt/x?" + query)
+		if err == nil {
+			_, err = s.Open(t.Context(), name)
+		}
+		if !errors.Is(err, fault.Usage) || !strings.HasPrefix(err.Error(), "s3://bkt/x: ") {
+			t.Errorf("%s: found %v, expected a usage error", query, err)
+		}
+	}
+	t.Setenv("AWS_CA_BUNDLE", os.Getenv("AWS_CONFIG_FILE"))
+	if _, err := connect(t.Context(), "bkt", url.Values{"anonymous": {"true"}}, quick); !errors.Is(err, fault.Usage) || !strings.Contains(err.Error(), "AWS_CA_BUNDLE") {
+		t.Errorf("no certificates: found %v", err)
+	}
+}
+
+// TestRegionIsFollowed: the server says that the bucket is in another region than the requests are signed for.
+func TestRegionIsFollowed(t *testing.T) {
+	home(t, "", "[default]\naws_access_key_id = key\naws_secret_access_key = secret\n")
+	for status, code := range map[int]string{http.StatusBadRequest: "AuthorizationHeaderMalformed", http.StatusMovedPermanently: "PermanentRedirect"} {
+		var asked []string
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked = append(asked, strings.Split(r.Header.Get("Authorization"), "/")[2])
+			if !strings.Contains(r.Header.Get("Authorization"), "/eu-central-1/s3/") {
+				w.Header().Set("X-Amz-Bucket-Region", "eu-central-1")
+				w.WriteHeader(status)
+				if r.Method != http.MethodHead {
+					fmt.Fprintf(w, "<Error><Code>%s</Code><Region>eu-central-1</Region></Error>", code)
+				}
+				return
+			}
+			if r.URL.Path == "/bkt/denied" {
+				w.Header().Set("X-Amz-Bucket-Region", "eu-central-1")
+				w.WriteHeader(http.StatusForbidden)
+				return
+			}
+			w.Header().Set("ETag", `"e"`)
+			w.Header().Set("Last-Modified", "Sat, 21 Nov 2026 12:00:00 GMT")
+			w.Header().Set("Content-Length", "7")
+		}))
+		open := func(key, query string) error {
+			s := &Store{Options: quick}
+			name, err := s.ParseArg("s3://bkt/" + key + "?use_path_style=true&endpoint=" + url.QueryEscape(server.URL) + query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := s.Open(t.Context(), name)
+			if err == nil {
+				err = r.Close()
+			}
+			return err
+		}
+		if err := open("x", ""); err != nil || strings.Join(asked, " ") != "us-east-1 eu-central-1" {
+			t.Errorf("%s: found %v after requests for %v", code, err, asked)
+		}
+		if err := open("x", "&region=us-east-1"); err == nil {
+			t.Errorf("%s: the parameter was not followed", code)
+		}
+		if err := open("denied", ""); !errors.Is(err, fault.Permission) {
+			t.Errorf("%s: found %v, expected that access is denied in the right region", code, err)
+		}
+		server.Close()
+	}
+}
+
+// TestKeysAreFetchedAnew: those that end soon are, and stay in use while nobody gives out others.
+func TestKeysAreFetchedAnew(t *testing.T) {
+	home(t, "[default]\ncredential_process = cat \"$KEYS\"\n", "")
+	path := filepath.Join(t.TempDir(), "the keys")
+	t.Setenv("KEYS", path)
+	write := func(id string, left time.Duration) {
+		text := fmt.Sprintf(`{"AccessKeyId":%q,"SecretAccessKey":"s","Expiration":%q}`, id, time.Now().Add(left).Format(time.RFC3339))
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keys := credentials.New(&keyProvider{environment: readEnvironment(nil)})
+	get := func() string {
+		v, err := keys.GetWithContext(&credentials.CredContext{Context: t.Context()})
+		if err != nil {
+			return err.Error()
+		}
+		return v.AccessKeyID
+	}
+	write("first", time.Minute)
+	for i, step := range []struct {
+		do   func()
+		want string
+	}{
+		{func() {}, "first"},
+		{func() { write("second", time.Minute) }, "second"},
+		{func() { _ = os.Remove(path) }, "second"},
+		{func() { write("third", time.Hour) }, "third"},
+		{func() { write("fourth", time.Hour) }, "third"},
+	} {
+		if step.do(); get() != step.want {
+			t.Errorf("step %d: found %s, expected %s", i+1, get(), step.want)
+		}
+	}
+	_ = os.Remove(path)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("interrupted"))
+	s := &Store{Options: quick}
+	if _, err := s.Open(t.Context(), "s3://bkt/x"); !errors.Is(err, fault.Permission) || !strings.HasSuffix(err.Error(), "no credentials found: credential_process failed: exit status 1") {
+		t.Errorf("no keys: found %v", err)
+	}
+	if _, err := s.Open(ctx, "s3://bkt/x"); err == nil || err.Error() != "interrupted" {
+		t.Errorf("ended: found %v, expected the cause", err)
+	}
+}
+
+// A transportFunc sends requests.
+type transportFunc func(*http.Request) (*http.Response, error)
+
+// RoundTrip sends one.
+func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestHostOfBucket: buckets are hosts of their own where that is possible, and else paths.
+func TestHostOfBucket(t *testing.T) {
+	home(t, "", "")
+	for _, c := range []struct{ bucket, query, host, path string }{
+		{"bkt", "", "bkt.s3.us-east-1.amazonaws.com", "/x"},
+		{"bkt", "region=eu-central-1", "bkt.s3.eu-central-1.amazonaws.com", "/x"},
+		{"a.bkt", "", "s3.us-east-1.amazonaws.com", "/a.bkt/x"},
+		{"bkt", "use_path_style=true", "s3.us-east-1.amazonaws.com", "/bkt/x"},
+		{"bkt", "endpoint=https://storage.example.org:9000", "bkt.storage.example.org:9000", "/x"},
+		{"bkt", "endpoint=http://127.0.0.1:9000", "127.0.0.1:9000", "/bkt/x"},
+	} {
+		query, _ := url.ParseQuery("anonymous=true&" + c.query)
+		s, err := newS3Client(t.Context(), c.bucket, query, quick)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := ""
+		s.transport = transportFunc(func(r *http.Request) (*http.Response, error) {
+			asked = r.URL.Host + r.URL.Path
+			return nil, errors.New("no network")
+		})
+		if err := s.in(s.current.Load().region); err != nil {
+			t.Fatal(err)
+		}
+		if _, _ = s.head(t.Context(), "x"); asked != c.host+c.path {
+			t.Errorf("%s?%s: found %s, expected %s%s", c.bucket, c.query, asked, c.host, c.path)
+		}
+	}
+}

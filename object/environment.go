@@ -1,0 +1,158 @@
+//go:build !lean
+
+package object
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/idxport/idxport/fault"
+)
+
+// An environment is what the parameters of a URL, variables and the shared files of AWS say of how S3
+// is reached, in this order:
+// https://docs.aws.amazon.com/sdkref/latest/guide/settings-reference.html
+type environment struct {
+	query    url.Values
+	profiles map[string]map[string]string // settings by the name of the profile
+	profile  string
+	err      error // the first setting that cannot be used
+}
+
+// check notes what is wrong with a setting.
+func (e *environment) check(ok bool, format string, args ...any) {
+	if !ok && e.err == nil {
+		e.err = failed(fault.Usage, format, args...)
+	}
+}
+
+// readEnvironment reads the shared files. A profile that is named must be there.
+func readEnvironment(query url.Values) *environment {
+	e := &environment{query: query, profiles: map[string]map[string]string{}}
+	e.profile = cmp.Or(query.Get("profile"), os.Getenv("AWS_PROFILE"), os.Getenv("AWS_DEFAULT_PROFILE"))
+	home, _ := os.UserHomeDir() // none: the files are not there
+	for variable, name := range map[string]string{"AWS_CONFIG_FILE": "config", "AWS_SHARED_CREDENTIALS_FILE": "credentials"} {
+		text, err := os.ReadFile(cmp.Or(os.Getenv(variable), filepath.Join(home, ".aws", name)))
+		e.check(err == nil || errors.Is(err, fs.ErrNotExist), "AWS's shared file %s cannot be read", name)
+		e.read(text, name == "config")
+	}
+	e.check(e.profile == "" || e.profiles[e.profile] != nil, "there is no profile %s in AWS's shared files", scrub(e.profile))
+	e.profile = cmp.Or(e.profile, "default")
+	return e
+}
+
+// read takes the settings of a file. In that of the configuration, profiles but the default one are
+// called "profile NAME"; what the file of credentials says comes before it.
+func (e *environment) read(text []byte, config bool) {
+	var settings map[string]string
+	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
+		line := lines.Text()
+		if section, ok := strings.CutPrefix(line, "["); ok {
+			name, _, _ := strings.Cut(section, "]")
+			words := strings.Fields(name)
+			settings = nil
+			if isProfile := len(words) == 2 && words[0] == "profile"; len(words) > 0 && isProfile == (config && words[0] != "default") {
+				name = words[len(words)-1]
+				if settings = e.profiles[name]; settings == nil {
+					settings = map[string]string{}
+					e.profiles[name] = settings
+				}
+			}
+			continue
+		}
+		key, value, ok := strings.Cut(line, "=")
+		key = strings.TrimSpace(key)
+		if !ok || settings == nil || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") || strings.ContainsAny(key, "#;") {
+			continue // comments, and settings below others
+		}
+		value, _, _ = strings.Cut(value, " #")
+		value, _, _ = strings.Cut(value, " ;")
+		if _, taken := settings[key]; !config || !taken {
+			settings[key] = strings.TrimSpace(value)
+		}
+	}
+}
+
+// get is a setting: a parameter, the first of the variables that is set, or what the profile says.
+func (e *environment) get(name string, variables ...string) string {
+	if value := e.query.Get(name); value != "" {
+		return value
+	}
+	for _, v := range variables {
+		if value := os.Getenv(v); value != "" {
+			return value
+		}
+	}
+	return e.profiles[e.profile][name]
+}
+
+// defaultRegion is for servers that have none.
+const defaultRegion = "us-east-1"
+
+func (e *environment) region() string {
+	return cmp.Or(e.get("region", "AWS_REGION", "AWS_DEFAULT_REGION"), defaultRegion)
+}
+
+// endpoint is where the server is.
+func (e *environment) endpoint() *url.URL {
+	text := cmp.Or(e.query.Get("endpoint"), e.get("endpoint_url", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"), "https://s3.amazonaws.com")
+	u, err := url.Parse(text)
+	if err != nil {
+		u = new(url.URL)
+	}
+	e.check(u.Host != "" && u.User == nil && (u.Scheme == "http" || u.Scheme == "https"), "the endpoint is no URL such as https://storage.example.org")
+	e.check(strings.Trim(u.Path, "/") == "" && u.RawQuery == "", "the endpoint has a path, expected a URL such as https://storage.example.org")
+	return u
+}
+
+// isTrue is a parameter that is true or false.
+func (e *environment) isTrue(name string) bool {
+	is, err := strconv.ParseBool(e.query.Get(name))
+	e.check(err == nil || !e.query.Has(name), "the parameter %s is neither true nor false", name)
+	return is
+}
+
+// whenSupported reports whether a setting about checksums asks for them.
+func (e *environment) whenSupported(name string) bool {
+	mode := strings.ToLower(cmp.Or(e.get(name, "AWS_"+strings.ToUpper(name)), "when_supported"))
+	e.check(mode == "when_supported" || mode == "when_required", "%s is neither when_supported nor when_required", name)
+	return mode == "when_supported"
+}
+
+// transport is what requests go through: the proxies of the environment, and besides the certificates
+// of this machine those of AWS_CA_BUNDLE.
+func (e *environment) transport() *http.Transport {
+	t := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 16, IdleConnTimeout: 90 * time.Second,
+		TLSHandshakeTimeout: 10 * time.Second, DisableCompression: true} // or what was uploaded as Content-Encoding: gzip would be unpacked
+	if path := os.Getenv("AWS_CA_BUNDLE"); path != "" {
+		pool, err := x509.SystemCertPool()
+		if err != nil {
+			pool = x509.NewCertPool()
+		}
+		text, err := os.ReadFile(path)
+		e.check(err == nil && pool.AppendCertsFromPEM(text), "found no certificates in the file that AWS_CA_BUNDLE names")
+		t.TLSClientConfig = &tls.Config{RootCAs: pool}
+	}
+	return t
+}
+
+// sts is where roles are assumed.
+func (e *environment) sts() string {
+	host := "https://sts." + e.region() + ".amazonaws.com"
+	if strings.HasPrefix(e.region(), "cn-") {
+		host += ".cn"
+	}
+	return cmp.Or(os.Getenv("AWS_ENDPOINT_URL_STS"), os.Getenv("AWS_ENDPOINT_URL"), host)
+}

@@ -1,0 +1,101 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// The keys of somebody who may only assume a role.
+const (
+	roleKey    = "AKIAIDXPORTSOURCE000"
+	roleSecret = "the/secret/of/who/assumes/a/role00000000"
+)
+
+// issuer gives out the keys of the server, as AWS's own services do: roles, what a web identity is good for, containers and machines.
+func issuer(w http.ResponseWriter, r *http.Request) {
+	end := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	asJSON := fmt.Sprintf(`{"Code":"Success","Version":1,"AccessKeyId":%q,"SecretAccessKey":%q,"Token":"","Expiration":%q}`, accessKey, secretKey, end)
+	switch action := r.FormValue("Action"); {
+	case action == "AssumeRole" && r.FormValue("ExternalId") == "x" && strings.Contains(r.Header.Get("Authorization"), "Credential="+roleKey+"/"),
+		action == "AssumeRoleWithWebIdentity" && r.FormValue("WebIdentityToken") == "the token":
+		fmt.Fprintf(w, `<%[1]sResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><%[1]sResult><Credentials><AccessKeyId>%[2]s</AccessKeyId>`+
+			`<SecretAccessKey>%[3]s</SecretAccessKey><Expiration>%[4]s</Expiration></Credentials></%[1]sResult></%[1]sResponse>`, action, accessKey, secretKey, end)
+	case action != "":
+		w.WriteHeader(http.StatusForbidden)
+		fmt.Fprintf(w, `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Code>AccessDenied</Code><Message>not for %s</Message></Error></ErrorResponse>`, roleSecret)
+	case r.URL.Path == "/latest/api/token":
+		fmt.Fprint(w, "session")
+	case r.URL.Path == "/latest/meta-data/iam/security-credentials/":
+		fmt.Fprint(w, "role")
+	case r.URL.Path == "/latest/meta-data/iam/security-credentials/role" && r.Header.Get("X-aws-ec2-metadata-token") == "session",
+		r.URL.Path == "/container" && r.Header.Get("Authorization") == "the token":
+		fmt.Fprint(w, asJSON)
+	default:
+		w.WriteHeader(http.StatusNotFound)
+	}
+}
+
+// credentials reads an object with keys from everywhere where AWS's own programs find them.
+func (t *tests) credentials() {
+	front := httptest.NewServer(http.HandlerFunc(issuer))
+	defer front.Close()
+	keys := func(key, secret string) string {
+		return "aws_access_key_id = " + key + "\naws_secret_access_key = " + secret + "\n"
+	}
+	files := map[string]string{
+		"token":       "the token",
+		"credentials": "[keys]\n" + keys(accessKey, secretKey) + "[source]\n" + keys(roleKey, roleSecret),
+		"process":     fmt.Sprintf(`{"Version":1,"AccessKeyId":%q,"SecretAccessKey":%q}`, accessKey, secretKey),
+		"config": "# a comment\n[default]\nregion = us-east-1\ns3 =\n  max_concurrent_requests = 1\n" +
+			"[profile role]\nrole_arn = arn:aws:iam::1:role/x\nsource_profile = source\nexternal_id = x\n[profile chain]\nrole_arn = arn:aws:iam::1:role/x\nsource_profile = role\nexternal_id = x\n" +
+			"[profile denied]\nrole_arn = arn:aws:iam::1:role/x\nsource_profile = source\n" +
+			"[profile circle]\nrole_arn = arn:aws:iam::1:role/x\nsource_profile = circle\n" +
+			"[profile process]\ncredential_process = cat '" + t.local("process") + "'\n" +
+			"[profile web]\nrole_arn = arn:aws:iam::1:role/x\nweb_identity_token_file = " + t.local("token") + "\n" +
+			"[profile machine]\nrole_arn = arn:aws:iam::1:role/x\ncredential_source = Environment\nexternal_id = x\n",
+	}
+	for name, text := range files {
+		if err := os.WriteFile(t.local(name), []byte(text), 0o600); err != nil {
+			t.fail("%v", err)
+		}
+	}
+	for _, c := range []struct {
+		name    string
+		code    int
+		environ []string
+		more    []string
+	}{
+		{"keys in a profile", 0, []string{"AWS_PROFILE=keys"}, nil},
+		{"a profile in the URL, before other keys", 0, []string{"AWS_ACCESS_KEY_ID=x", "AWS_SECRET_ACCESS_KEY=y"}, []string{"profile=keys"}},
+		{"a role", 0, []string{"AWS_PROFILE=role"}, nil},
+		{"a role for the keys of the environment", 0, []string{"AWS_ACCESS_KEY_ID=" + roleKey, "AWS_SECRET_ACCESS_KEY=" + roleSecret}, []string{"profile=machine"}},
+		{"a role without its external id", 77, []string{"AWS_PROFILE=denied"}, nil},
+		{"a role by a role that may not", 77, []string{"AWS_PROFILE=chain"}, nil},
+		{"a profile that is its own source", 77, []string{"AWS_PROFILE=circle"}, nil},
+		{"no such profile", 64, []string{"AWS_PROFILE=none"}, nil},
+		{"credential_process", 0, []string{"AWS_PROFILE=process"}, nil},
+		{"web identity in a profile", 0, []string{"AWS_PROFILE=web"}, nil},
+		{"web identity", 0, []string{"AWS_ROLE_ARN=arn:aws:iam::1:role/x", "AWS_WEB_IDENTITY_TOKEN_FILE=" + t.local("token")}, nil},
+		{"a container", 0, []string{"AWS_CONTAINER_CREDENTIALS_FULL_URI=" + front.URL + "/container", "AWS_CONTAINER_AUTHORIZATION_TOKEN=the token"}, nil},
+		{"a container with a file", 0, []string{"AWS_CONTAINER_CREDENTIALS_FULL_URI=" + front.URL + "/container", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE=" + t.local("token")}, nil},
+		{"a machine", 0, []string{"AWS_EC2_METADATA_SERVICE_ENDPOINT=" + front.URL}, nil},
+		{"nothing", 77, []string{"AWS_EC2_METADATA_DISABLED=true"}, nil},
+	} {
+		p := t.home
+		p.environ = append([]string{"AWS_ENDPOINT_URL_STS=" + front.URL, "AWS_CONFIG_FILE=" + t.local("config"), "AWS_SHARED_CREDENTIALS_FILE=" + t.local("credentials"),
+			"HOME=" + filepath.Dir(t.work)}, c.environ...)
+		if _, ok := t.endsAt(p, c.code, "inspect", p.object("mnist/"+t10k, c.more...)); ok {
+			t.pass("credentials: %s", c.name)
+		}
+	}
+}
+
+// t10k is a small object.
+const t10k = "t10k-labels-idx1-ubyte"
