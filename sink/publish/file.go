@@ -1,12 +1,15 @@
 package publish
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"io/fs"
-	"os"
+	"slices"
 	"sync"
-	"syscall"
+
+	"github.com/zeebo/xxh3"
 )
 
 // A File is one output file while it is written, from start to end and by one goroutine at a time.
@@ -100,17 +103,8 @@ func (f *File) complete(handle fileHandle) (fs.FileInfo, error) {
 	if f.open == nil && info.Size() != f.count {
 		return nil, incomplete(f.count, info.Size())
 	}
-	knowIdentity(info)
 	return info, f.close()
 }
-
-// cannotSync reports whether err only says that there is no such thing as fsync here, as for pipes and terminals (fsync(2)).
-func cannotSync(err error) bool {
-	return errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported)
-}
-
-// knowIdentity makes info fit for os.SameFile after a rename: Windows otherwise looks the identity up by name, when it is asked.
-func knowIdentity(info fs.FileInfo) { os.SameFile(info, info) }
 
 // close closes the file once; a Write that is stuck meanwhile keeps the descriptor alive until it returns.
 func (f *File) close() error {
@@ -122,4 +116,88 @@ func (f *File) close() error {
 		return nil
 	}
 	return handle.Close()
+}
+
+// A Stream is a file of a Folder that is written piece by piece, by one goroutine at a time.
+type Stream struct {
+	class  *Class
+	name   string
+	file   *File
+	digest hash.Hash // nil once it is closed: there may be 100,000 streams, and some hashes take more than a kilobyte
+	sum    []byte    // of digest, set by Close
+}
+
+// Create begins the file name in c, which must be new and a plain base name. Under PartsMark and CardMark it is a name to be completed: see [Mark].
+// After an error the folder cannot be committed.
+func (c *Class) Create(name string) (*Stream, error) {
+	err := c.checkFile(name)
+	var handle fileHandle
+	if err == nil {
+		handle, err = c.folder.handle.createFile(c.prefix + name)
+	}
+	if err != nil {
+		return nil, c.fail(failure(c.path, "creating "+c.name+"/"+name, err))
+	}
+	f := &Stream{class: c, name: name, file: &File{path: c.path, handle: handle}, digest: sha256.New()}
+	if c.folder.mark == PartsMark {
+		f.digest = xxh3.New()
+	}
+	c.folder.mu.Lock()
+	defer c.folder.mu.Unlock()
+	c.folder.streams = append(c.folder.streams, f)
+	if c.folder.closed { // by Discard, meanwhile
+		_ = f.file.close()
+	}
+	return f, nil
+}
+
+// Write appends p.
+func (f *Stream) Write(p []byte) (int, error) {
+	n, err := f.file.Write(p)
+	if n > 0 { // so it is not closed
+		f.digest.Write(p[:n])
+	}
+	if err != nil {
+		return n, f.class.fail(err)
+	}
+	return n, nil
+}
+
+// Name is what the file is called in its class: the name it was created with or, once Commit has returned, the name that the mark wants.
+func (f *Stream) Name() string { return f.name }
+
+// Count returns how many bytes were written; no Write may be running.
+func (f *Stream) Count() int64 { return f.file.Count() }
+
+// Close completes the file. It becomes durable with its folder.
+func (f *Stream) Close() error {
+	handle, err := f.file.opened()
+	if err == nil {
+		_, err = f.file.complete(handle)
+	}
+	if err != nil {
+		return f.class.fail(failure(f.class.path, "completing "+f.name, err))
+	}
+	f.sum, f.digest = f.digest.Sum(nil), nil
+	return nil
+}
+
+var errOpenStream = errors.New("a file in it is not complete")
+
+// nameStreams gives the streams the names that the mark wants, and counts them.
+func (d *Folder) nameStreams() error {
+	if slices.ContainsFunc(d.streams, func(f *Stream) bool { return f.sum == nil }) {
+		return errOpenStream
+	}
+	names := d.mark.names(d.streams)
+	for i, f := range d.streams {
+		if names[i] != f.name {
+			if err := d.handle.rename(f.class.prefix+f.name, f.class.prefix+names[i]); err != nil {
+				return err
+			}
+			f.name = names[i]
+		}
+		f.class.count(f.name, f.file.count, f.sum)
+	}
+	return nil
 }

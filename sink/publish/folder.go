@@ -11,9 +11,6 @@ import (
 	"unicode/utf8"
 )
 
-// maxOpenClasses is how many class folders keep a descriptor; those beyond it are reached by a longer path.
-const maxOpenClasses = 256
-
 // A Folder is one output folder while it is filled: files, and class folders of files, from many goroutines at once.
 type Folder struct {
 	path   string // for messages
@@ -24,7 +21,6 @@ type Folder struct {
 
 	mu      sync.Mutex // of what follows
 	classes map[string]*Class
-	open    []*Class
 	streams []*Stream
 	closed  bool
 }
@@ -34,7 +30,7 @@ type Class struct {
 	folder *Folder
 	path   string // the folder's, for messages
 	name   string // "." for the folder itself
-	handle classHandle
+	prefix string // of names in it: "" or "class/"
 
 	mu    sync.Mutex // of what follows
 	tally tally
@@ -64,18 +60,35 @@ func (d *Folder) Class(name string) (*Class, error) {
 	if name == d.mark.file() {
 		return nil, failure(d.path, "naming a folder in it", d.mark.reserved())
 	}
-	handle, err := d.handle.class(name, name != "", len(d.open) < maxOpenClasses)
-	if err != nil {
-		return nil, failure(d.path, "making folder "+name, err)
-	}
-	c := &Class{folder: d, path: d.path, name: name, handle: handle}
-	if name == "" {
-		c.name = "."
+	c := &Class{folder: d, path: d.path, name: "."}
+	if name != "" {
+		c.name, c.prefix = name, name+"/"
+		if err := d.handle.makeDir(name); err != nil {
+			return nil, failure(d.path, "making folder "+name, err)
+		}
 	}
 	d.classes[name] = c
-	d.open = append(d.open, c)
 	return c, nil
 }
+
+// SetCard gives the text of the folder's README.md, which ends with an end of line.
+func (d *Folder) SetCard(text []byte) { d.card = text }
+
+// Totals returns how many files were written to the folder, in all its classes, and their bytes; the mark does not count, nor a
+// stream that is not closed.
+func (d *Folder) Totals() (files, bytes int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, c := range d.classes {
+		c.mu.Lock()
+		files, bytes = files+c.tally.files, bytes+c.tally.bytes
+		c.mu.Unlock()
+	}
+	return files, bytes
+}
+
+// Sealed returns the folder's mark as Commit wrote it, the names of the parts for PartsMark; nil before that.
+func (d *Folder) Sealed() []byte { return d.sealed }
 
 // checkName refuses what is no plain base name on some system.
 func checkName(name string) error {
@@ -91,7 +104,7 @@ func checkName(name string) error {
 func (c *Class) WriteFile(name string, data []byte) error {
 	err := c.checkFile(name)
 	if err == nil {
-		err = c.handle.writeFile(name, data)
+		err = c.folder.handle.writeFile(c.prefix+name, data)
 	}
 	if err != nil {
 		return c.fail(failure(c.path, "writing "+c.name+"/"+name, err))
@@ -128,8 +141,7 @@ func (c *Class) fail(err error) error {
 
 // finish names the streamed files, writes the mark, makes everything durable and closes the folder.
 func (d *Folder) finish() error {
-	root, err := d.Class("")
-	if err != nil {
+	if _, err := d.Class(""); err != nil { // it is in every manifest
 		return err
 	}
 	d.mu.Lock()
@@ -145,12 +157,15 @@ func (d *Folder) finish() error {
 		tallies[c.name] = c.tally
 	}
 	text := d.mark.text(newManifest(tallies), d.card)
-	if err := root.handle.writeFile(d.mark.file(), text); err != nil {
+	if err := d.handle.writeFile(d.mark.file(), text); err != nil {
 		return fmt.Errorf("%s: %w", d.mark.file(), bare(err))
 	}
-	d.sealed = text
-	if d.mark == PartsMark {
-		d.sealed = d.partNames()
+	if d.sealed = text; d.mark == PartsMark {
+		var lines []string
+		for _, f := range d.streams {
+			lines = append(lines, partLine(f.name, f.file.count))
+		}
+		d.sealed = sealParts(lines)
 	}
 	if err := d.handle.sync(); err != nil {
 		return fmt.Errorf("sync: %w", bare(err))
@@ -173,9 +188,6 @@ func (d *Folder) closeLocked() error {
 	var errs []error
 	for _, f := range d.streams {
 		errs = append(errs, f.file.close())
-	}
-	for _, c := range d.open {
-		errs = append(errs, c.handle.Close())
 	}
 	errs = append(errs, d.handle.Close())
 	return errors.Join(errs...)
