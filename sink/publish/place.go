@@ -215,6 +215,15 @@ func (out *output) occupied(d disk) (bool, error) {
 	return true, nil
 }
 
+// keeps is what stands at the target, whose permissions the output gets, so that nobody can read it
+// who could not before; nil if there is nothing. On Windows a new file has them from its folder.
+func (out *output) keeps() fs.FileInfo {
+	if out.info == nil || out.info.IsDir() != out.Target.Folder || runtime.GOOS == "windows" {
+		return nil
+	}
+	return out.info
+}
+
 // holds reports whether path is, or lies below, the file or folder that info describes, whatever the spellings: it compares
 // identities on the way up.
 func holds(info fs.FileInfo, path string) bool {

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -321,13 +320,4 @@ func (s *Set) createPartial(out *output) error {
 		out.folder = newFolder(out.Target, handle)
 	}
 	return err
-}
-
-// keeps is what stands at the target, whose permissions the output gets, so that nobody can read it
-// who could not before; nil if there is nothing. On Windows a new file has them from its folder.
-func (out *output) keeps() fs.FileInfo {
-	if out.info == nil || out.info.IsDir() != out.Target.Folder || runtime.GOOS == "windows" {
-		return nil
-	}
-	return out.info
 }
