@@ -40,7 +40,7 @@ func (o *conversion) findUnchanged(jobs []*job) (bool, error) {
 	unchanged := true
 	for _, out := range allOutputs(jobs) {
 		out.madeKey = fmt.Sprintf("%016x", xxh3.HashString(sharedBy(jobs, out, decides)))
-		same, err := publish.IsMade(out.path, out.madeKey)
+		same, err := publish.UpToDate(out.path, out.madeKey)
 		if err != nil {
 			return false, err
 		}

@@ -60,11 +60,6 @@ func BenchmarkTables(b *testing.B) {
 			newShortTable(',')
 		}
 	})
-	b.Run("doubles", func(b *testing.B) {
-		for b.Loop() {
-			newShortener(leastPower64, mostPower64)
-		}
-	})
 }
 
 // plain is the renderer for d as one would write it without measuring.

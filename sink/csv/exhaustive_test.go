@@ -20,7 +20,7 @@ func TestEveryFloat32(t *testing.T) {
 	if *exhaustive {
 		step = 1
 	}
-	render := floatText{comma: ',', shortener: newShortener(leastPower32, mostPower32)}
+	render := floatText(',')
 	var g sync.WaitGroup
 	for part := range uint64(16) {
 		g.Go(func() {

@@ -99,11 +99,9 @@ func width(d idx.DType) int {
 
 // renderers makes renderers that share their tables.
 type renderers struct {
-	comma   byte
-	pairs   *pairTable
-	shorts  *shortTable
-	floats  *shortener
-	doubles *shortener
+	comma  byte
+	pairs  *pairTable
+	shorts *shortTable
 }
 
 // of returns the renderer for elements of type d.
@@ -115,15 +113,9 @@ func (r *renderers) of(d idx.DType) renderer {
 		}
 		return r.pairs.appendUint8
 	case idx.Float32:
-		if r.floats == nil {
-			r.floats = newShortener(leastPower32, mostPower32)
-		}
-		return floatText{r.comma, r.floats}.append32
+		return floatText(r.comma).append32
 	case idx.Float64:
-		if r.doubles == nil {
-			r.doubles = newShortener(leastPower64, mostPower64)
-		}
-		return floatText{r.comma, r.doubles}.append64
+		return floatText(r.comma).append64
 	}
 	if r.shorts == nil {
 		r.shorts = newShortTable(r.comma)

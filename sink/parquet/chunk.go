@@ -19,17 +19,12 @@ type chunk struct {
 
 	held [][]byte // pages that wait for the row group's end
 
-	// A scalar's elements, which become pages at the row group's end, and the numbers that each batch of them has; or, once a batch had many
-	// values, the sketch of all such batches.
-	values   []byte
-	numbered []*distinct
-	many     bool
-	sketch   sketch
+	values []byte // a scalar's elements, which become pages at the row group's end
 }
 
 // reset makes c ready for the next row group. Its memory is kept where what was made of it is not.
 func (c *chunk) reset() {
-	*c = chunk{held: c.held[:0], values: c.values[:0], numbered: c.numbered[:0], sketch: c.sketch}
+	*c = chunk{held: c.held[:0], values: c.values[:0]}
 }
 
 // add counts p as the next page.

@@ -9,11 +9,10 @@ import (
 // maxDistinct is the most entries of a scalar column's dictionary. Indices fit a uint16.
 const maxDistinct = 1 << 16
 
-// A distinct numbers the different values of a batch or of a chunk in the order in which they first occur. Values are compared as bits: zeros of
+// A distinct numbers the different values of a chunk in the order in which they first occur. Values are compared as bits: zeros of
 // both signs, and NaNs of different payloads, are different values.
 //
-// It is an open hash table, some five times as fast as a map. What each batch has is found on the workers; the chunk's numbers are merged from
-// that, which costs a step of the table for each different value, and a load for each row.
+// It is an open hash table, some five times as fast as a map.
 type distinct struct {
 	limit   int      // the most values that get a number
 	shift   int      // of a hash, to a slot
@@ -21,8 +20,6 @@ type distinct struct {
 	keys    []uint64 // the values' bits, in the order of their indices
 	indices []uint16 // of all values
 	full    bool     // there were more than limit
-
-	sketch sketch // of a batch that is full
 }
 
 // reset forgets all values.
@@ -66,19 +63,6 @@ func (d *distinct) addBytes(values []byte) {
 			}
 		}
 		d.indices[from+i] = numbers[v] - 1
-	}
-}
-
-// merge numbers the values of other behind those of d.
-func (d *distinct) merge(other *distinct) {
-	numbers := make([]uint16, len(other.keys))
-	for i, key := range other.keys {
-		numbers[i] = uint16(d.index(key))
-	}
-	from := len(d.indices)
-	d.indices = append(d.indices, other.indices...)
-	for i, index := range d.indices[from:] {
-		d.indices[from+i] = numbers[index]
 	}
 }
 
@@ -143,50 +127,4 @@ func keysOf(dst []uint64, values []byte, size int) []uint64 {
 		}
 	}
 	return dst
-}
-
-// A sketch is a set of hashes: as many different values there are at least. It tells quickly, and surely, that a chunk has too many for a
-// dictionary.
-type sketch []uint64
-
-// sketchBits is the number of hashes, as a power of 2: 4 times maxDistinct, of which twice maxDistinct values fill 39 %. A sketch is 32 KiB,
-// which a core has near at hand.
-const sketchBits = 18
-
-// sketchSize is the number of bytes of a sketch.
-const sketchSize = 1 << sketchBits / 8
-
-// reset empties k.
-func (k *sketch) reset() {
-	*k = slices.Grow((*k)[:0], sketchSize/8)[:sketchSize/8]
-	clear(*k)
-}
-
-// add adds values, packed elements of size bytes.
-func (k sketch) add(values []byte, size int) {
-	var block [blockLength]uint64
-	for len(values) > 0 {
-		n := min(len(values), blockLength*size)
-		for _, key := range keysOf(block[:n/size], values, size) {
-			h := hash(key) >> (64 - sketchBits)
-			k[h/64] |= 1 << (h % 64)
-		}
-		values = values[n:]
-	}
-}
-
-// union adds what other has.
-func (k sketch) union(other sketch) {
-	for i, word := range other {
-		k[i] |= word
-	}
-}
-
-// count is the number of different hashes.
-func (k sketch) count() int {
-	n := 0
-	for _, word := range k {
-		n += bits.OnesCount64(word)
-	}
-	return n
 }

@@ -40,9 +40,6 @@ func (s *Sink) append(rows int, pieces []piece) error {
 		l, c := &s.leaves[i], &s.chunks[i]
 		if l.Scalar {
 			c.values = append(c.values, pieces[i].values...)
-			if pieces[i].numbered != nil {
-				s.gather(c, pieces[i].numbered)
-			}
 			s.held += int64(len(pieces[i].values))
 			continue
 		}
@@ -114,6 +111,5 @@ func (s *Sink) endChunk(l *leaf, c *chunk) error {
 		s.press.recycle(p)
 		return err
 	})
-	s.recycle(c)
 	return err
 }

@@ -10,78 +10,10 @@ import (
 // enough for the page's header not to count.
 const scalarPageRows = 20_000
 
-// batchShare is how many times more rows than different values a batch must have to be numbered: a batch without a value twice is given up soon,
-// and merging takes no time beside the rows.
-const batchShare = 16
-
-// maxNumbered is the most scalar leaves whose batches are numbered in Encode. That takes tens of kilobytes for each leaf and batch until the row group
-// ends; the layout columns has thousands of leaves, which are numbered one after another by the step.
-const maxNumbered = 32
-
-// numberBatch numbers the values of a batch, packed elements of size bytes, as far as that pays: else it makes a sketch. It runs in Encode.
-func (s *Sink) numberBatch(values []byte, size int) *distinct {
-	d, ok := s.numbered.Get().(*distinct)
-	if !ok {
-		d = new(distinct)
-	}
-	d.reset(max(len(values)/size/batchShare, 1))
-	d.add(values, size)
-	if d.full {
-		d.sketch.reset()
-		d.sketch.add(values, size)
-	}
-	return d
-}
-
-// numberedSize is about the most bytes of what numberBatch makes of rows rows: indices, keys, slots, and a sketch.
-func numberedSize(rows int) int { return 2*rows + (8+16)*rows/batchShare + sketchSize }
-
-// gather keeps of a batch what numberChunk needs. Once a batch has many values, the numbers of the others are of no use, and sketches become one:
-// in batches of few rows they are larger than the values.
-func (s *Sink) gather(c *chunk, batch *distinct) {
-	if batch.full && !c.many {
-		c.many = true
-		c.sketch.reset()
-		s.recycle(c)
-	}
-	if !c.many {
-		batch.sketch = nil // left by another column
-		c.numbered = append(c.numbered, batch)
-		return
-	}
-	if batch.full {
-		c.sketch.union(batch.sketch)
-	}
-	s.numbered.Put(batch)
-}
-
-// recycle gives back what batches of c were numbered with.
-func (s *Sink) recycle(c *chunk) {
-	for _, batch := range c.numbered {
-		s.numbered.Put(batch)
-	}
-	clear(c.numbered) // for the collector: the slice is kept
-	c.numbered = c.numbered[:0]
-}
-
 // numberChunk numbers the values of c, rows elements of l, and tells whether the dictionary of them pays.
 func (s *Sink) numberChunk(l *leaf, c *chunk, rows int) bool {
-	if !s.numbers {
-		s.distinct.reset(max(l.mostEntries(rows), 1))
-		s.distinct.add(c.values, l.Element.Size())
-		return !s.distinct.full && l.dictionaryPays(len(s.distinct.keys), rows)
-	}
-	if c.many && !l.dictionaryPays(max(c.sketch.count(), 1), rows) {
-		return false
-	}
-	s.distinct.reset(maxDistinct)
-	if c.many {
-		s.distinct.add(c.values, l.Element.Size())
-	} else {
-		for _, batch := range c.numbered {
-			s.distinct.merge(batch)
-		}
-	}
+	s.distinct.reset(max(l.mostEntries(rows), 1))
+	s.distinct.add(c.values, l.Element.Size())
 	return !s.distinct.full && l.dictionaryPays(len(s.distinct.keys), rows)
 }
 

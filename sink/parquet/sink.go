@@ -3,7 +3,6 @@ package parquet
 import (
 	"context"
 	"io"
-	"sync"
 
 	"github.com/parquet-go/parquet-go/format"
 
@@ -26,8 +25,6 @@ type Sink struct {
 	encoderSize  int64 // bytes that each goroutine which compresses keeps
 	maxGroupRows int
 	footer       format.FileMetaData // without rows and row groups
-	numbers      bool                // Encode numbers the values of scalars
-	numbered     sync.Pool           // *distinct: the values of a scalar leaf's batches
 
 	// What follows is the steps' alone.
 	out         output
@@ -75,12 +72,8 @@ func (s *Sink) plan() error {
 	if s.schema.Rows >= 0 {
 		rows = int(min(int64(rows), s.schema.Rows))
 	}
-	scalars := 0
 	for _, column := range s.columns {
 		for _, l := range column.Leaves {
-			if l.Scalar && l.Names == nil {
-				scalars++
-			}
 			x := &s.press
 			if l.Compressed {
 				x = &s.plain
@@ -96,15 +89,13 @@ func (s *Sink) plan() error {
 		}
 	}
 	s.chunks = make([]chunk, len(s.leaves))
-	s.numbers = scalars <= maxNumbered
 	return nil
 }
 
 // A piece is what Encode makes of a batch for one leaf: a page, or what is needed of a scalar's elements.
 type piece struct {
-	page     page
-	values   []byte
-	numbered *distinct
+	page   page
+	values []byte
 }
 
 // Encode makes the pages of the tensor columns of b: see sink.Sink. Where nothing is compressed, they are b's own memory.
@@ -120,11 +111,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 		}
 		l, data := &s.leaves[i], prepared[s.leaves[i].source]
 		if l.Scalar {
-			values := l.Values(data, b.Rows)
-			pieces[i].values = values
-			if s.numbers && l.Names == nil {
-				pieces[i].numbered = s.numberBatch(values, l.Element.Size())
-			}
+			pieces[i].values = l.Values(data, b.Rows)
 			continue
 		}
 		p := page{
@@ -150,9 +137,6 @@ func (s *Sink) BatchSize(rows int) int64 {
 		case l.Names != nil:
 			size += int64(rows) * layout.NameIndexSize
 		case l.Scalar:
-			if s.numbers {
-				size += int64(numberedSize(rows))
-			}
 			if l.Made {
 				size += int64(rows * l.Element.Size())
 			}

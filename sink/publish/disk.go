@@ -1,9 +1,11 @@
 package publish
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 )
 
 // A disk is every effect this package has on a file system, so that a test can make any one of them fail. Paths are absolute
@@ -46,30 +48,49 @@ type fileHandle interface {
 
 // A folderHandle is one folder that is being filled.
 type folderHandle interface {
-	// class opens the subfolder name, made if make is set; "" is the folder itself. A class that is not kept open costs no
-	// descriptor.
-	class(name string, make, keep bool) (classHandle, error)
-	createFile(path string) (fileHandle, error) // in the folder or a class of it; must not exist
+	makeDir(name string) error
+	writeFile(path string, data []byte) error   // in the folder or a class of it; must not exist; for many goroutines at once
+	createFile(path string) (fileHandle, error) // likewise
 	rename(from, to string) error               // files of this run; to is free
 	sync() error                                // everything below, durably
-	Close() error
-}
-
-// A classHandle makes files in one subfolder, for many goroutines at once.
-type classHandle interface {
-	writeFile(name string, data []byte) error
 	Close() error
 }
 
 // osDisk is the operating system's. Its methods that differ between systems are in the files named after them.
 type osDisk struct{}
 
-func (osDisk) lstat(path string) (fs.FileInfo, error)     { return os.Lstat(path) }
 func (osDisk) readDir(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) }
 func (osDisk) open(path string) (io.ReadCloser, error)    { return os.Open(path) }
 func (osDisk) link(from, to string) error                 { return os.Link(from, to) }
 func (osDisk) remove(path string) error                   { return os.Remove(path) }
 func (osDisk) removeAll(path string) error                { return os.RemoveAll(path) }
+
+// lstat makes what it returns fit for os.SameFile after a rename: Windows otherwise looks the identity up by name, when it is asked.
+func (osDisk) lstat(path string) (fs.FileInfo, error) {
+	info, err := os.Lstat(path)
+	if err == nil {
+		os.SameFile(info, info)
+	}
+	return info, err
+}
+
+// absent reports whether nothing stands at path.
+func absent(d disk, path string) bool {
+	_, err := d.lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// arrived is err, which a rename to path ended with, or nil if the file or folder that identity describes is what path leads to: an error may come after the
+// effect, as on NFS.
+func arrived(d disk, err error, path string, identity fs.FileInfo) error {
+	if err == nil || identity == nil {
+		return err
+	}
+	if there, lookErr := d.lstat(path); lookErr == nil && os.SameFile(there, identity) {
+		return nil
+	}
+	return err
+}
 
 func (osDisk) lock(path string) (heldLock, error) {
 	l, err := takeLock(path)
@@ -143,4 +164,61 @@ func (f *osFile) Write(p []byte) (int, error) {
 		f.started = f.written
 	}
 	return n, err
+}
+
+// cannotSync reports whether err only says that there is no such thing as fsync here, as for pipes and terminals (fsync(2)).
+func cannotSync(err error) bool {
+	return errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported)
+}
+
+// osFolder is a folder opened through os.Root, so that no class name can lead out of it.
+type osFolder struct {
+	root *os.Root
+	self *os.File // opened before anything is written: syncfs reports the errors since then
+}
+
+func (osDisk) openFolder(path string, replaced fs.FileInfo) (folderHandle, error) {
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	self, err := root.Open(".")
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	f := &osFolder{root: root, self: self}
+	if replaced == nil {
+		return f, nil
+	}
+	if err := setMode(self, folderMode(replaced)); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *osFolder) makeDir(name string) error { return f.root.Mkdir(name, 0o777) }
+
+func (f *osFolder) createFile(path string) (fileHandle, error) {
+	return newOSFile(f.root.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666))
+}
+
+// rename is tried again after a signal, which [os.Root.Rename] does not do; network file systems end so.
+func (f *osFolder) rename(from, to string) error {
+	err := f.root.Rename(from, to)
+	for errors.Is(err, syscall.EINTR) {
+		err = f.root.Rename(from, to)
+	}
+	return err
+}
+
+func (f *osFolder) sync() error { return syncTree(f.self, f.root) }
+
+func (f *osFolder) Close() error {
+	err := f.self.Close()
+	if rootErr := f.root.Close(); err == nil {
+		err = rootErr
+	}
+	return err
 }

@@ -30,3 +30,5 @@ func syncTree(_ *os.File, root *os.Root) error {
 func startWriteback(*os.File, int64, int64) {}
 
 func isMountPoint(path string) (bool, error) { return onOtherDevice(path) }
+
+func freeSpace(string) (uint64, error) { return 0, errors.ErrUnsupported }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // Windows does not rename, or rename over, what anybody has open, be it for a moment: another run that looks whether it is there, a virus
@@ -115,3 +117,78 @@ func startWriteback(*os.File, int64, int64) {}
 // isMountPoint: a folder with a volume mounted on it is a reparse point, and the resolved path has left it already. Roots of drives
 // are recognised by their names.
 func isMountPoint(string) (bool, error) { return false, nil }
+
+// freeSpace is what the user's quota leaves.
+func freeSpace(path string) (uint64, error) {
+	name, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return 0, err
+	}
+	var free uint64
+	if err := windows.GetDiskFreeSpaceEx(name, &free, nil, nil); err != nil {
+		return 0, err
+	}
+	return free, nil
+}
+
+func (f *osFolder) writeFile(path string, data []byte) error {
+	file, err := f.root.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	if err == nil {
+		err = sizeIs(file, int64(len(data)))
+	}
+	if closeErr := file.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+// sizeIs compares the size of f with what was written.
+func sizeIs(f *os.File, written int64) error {
+	info, err := f.Stat()
+	if err == nil && info.Size() != written {
+		err = incomplete(written, info.Size())
+	}
+	return err
+}
+
+// A lock file that is just being deleted cannot be opened for a moment.
+const (
+	lockTries = 20
+	lockPause = 5 * time.Millisecond
+)
+
+// fileLock is a file opened without sharing, so that nobody else can open it, which the last close deletes, also when the process
+// is killed.
+type fileLock struct{ handle windows.Handle }
+
+// takeLock opens the file at path for this process alone. It fails with fault.Locked if another run has it open.
+func takeLock(path string) (*fileLock, error) {
+	name, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return nil, err
+	}
+	for range lockTries {
+		var handle windows.Handle
+		handle, err = windows.CreateFile(name, windows.GENERIC_READ|windows.DELETE, 0, nil, windows.OPEN_ALWAYS,
+			windows.FILE_ATTRIBUTE_HIDDEN|windows.FILE_FLAG_DELETE_ON_CLOSE, 0)
+		switch {
+		case err == nil:
+			return &fileLock{handle}, nil
+		case errors.Is(err, windows.ERROR_SHARING_VIOLATION):
+			return nil, fault.Locked
+		case !errors.Is(err, windows.ERROR_DELETE_PENDING) && !errors.Is(err, windows.ERROR_ACCESS_DENIED):
+			return nil, err
+		}
+		time.Sleep(lockPause)
+	}
+	return nil, err
+}
+
+// unlink leaves the deletion to Close.
+func (l *fileLock) unlink() error { return nil }
+
+func (l *fileLock) Close() error { return windows.CloseHandle(l.handle) }

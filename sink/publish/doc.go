@@ -22,7 +22,7 @@
 //
 // and after it, where Target.Key is given,
 //
-//	.<base>.idxport-<16 hex>-<16 hex>.made  empty: what base was made of, and a hash of it as it was published; see [IsMade]
+//	.<base>.idxport-<16 hex>-<16 hex>.made  empty: what base was made of, and a hash of it as it was published; see [UpToDate]
 //
 // Where a name would be longer than 255 bytes, which no file system takes, the beginning of base and a hash of it stand there for base; see [Hidden].
 //

@@ -175,16 +175,12 @@ type faultyFolder struct {
 	d *faultyDisk
 }
 
-func (f faultyFolder) class(name string, make, keep bool) (classHandle, error) {
-	var h classHandle
-	err := f.d.do("class", func() (err error) { h, err = f.folderHandle.class(name, make, keep); return err })
-	if err != nil && h != nil {
-		h.Close()
-	}
-	if err != nil {
-		return nil, err
-	}
-	return faultyClass{h, f.d}, nil
+func (f faultyFolder) makeDir(name string) error {
+	return f.d.do("makeClass", func() error { return f.folderHandle.makeDir(name) })
+}
+
+func (f faultyFolder) writeFile(path string, data []byte) error {
+	return f.d.do("writeFile", func() error { return f.folderHandle.writeFile(path, data) })
 }
 
 func (f faultyFolder) createFile(path string) (fileHandle, error) {
@@ -208,17 +204,4 @@ func (f faultyFolder) sync() error { return f.d.do("syncTree", func() error { re
 func (f faultyFolder) Close() error {
 	err := f.folderHandle.Close()
 	return f.d.do("closeFolder", func() error { return err })
-}
-
-type faultyClass struct {
-	classHandle
-	d *faultyDisk
-}
-
-func (c faultyClass) writeFile(name string, data []byte) error {
-	return c.d.do("writeFile", func() error { return c.classHandle.writeFile(name, data) })
-}
-func (c faultyClass) Close() error {
-	err := c.classHandle.Close()
-	return c.d.do("closeClass", func() error { return err })
 }

@@ -1,12 +1,9 @@
 package publish
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"sync"
-	"syscall"
 )
 
 // A File is one output file while it is written, from start to end and by one goroutine at a time.
@@ -100,17 +97,8 @@ func (f *File) complete(handle fileHandle) (fs.FileInfo, error) {
 	if f.open == nil && info.Size() != f.count {
 		return nil, incomplete(f.count, info.Size())
 	}
-	knowIdentity(info)
 	return info, f.close()
 }
-
-// cannotSync reports whether err only says that there is no such thing as fsync here, as for pipes and terminals (fsync(2)).
-func cannotSync(err error) bool {
-	return errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported)
-}
-
-// knowIdentity makes info fit for os.SameFile after a rename: Windows otherwise looks the identity up by name, when it is asked.
-func knowIdentity(info fs.FileInfo) { os.SameFile(info, info) }
 
 // close closes the file once; a Write that is stuck meanwhile keeps the descriptor alive until it returns.
 func (f *File) close() error {

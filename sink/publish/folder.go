@@ -4,15 +4,16 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
-)
 
-// maxOpenClasses is how many class folders keep a descriptor; those beyond it are reached by a longer path.
-const maxOpenClasses = 256
+	"github.com/zeebo/xxh3"
+)
 
 // A Folder is one output folder while it is filled: files, and class folders of files, from many goroutines at once.
 type Folder struct {
@@ -24,7 +25,6 @@ type Folder struct {
 
 	mu      sync.Mutex // of what follows
 	classes map[string]*Class
-	open    []*Class
 	streams []*Stream
 	closed  bool
 }
@@ -34,7 +34,7 @@ type Class struct {
 	folder *Folder
 	path   string // the folder's, for messages
 	name   string // "." for the folder itself
-	handle classHandle
+	prefix string // of names in it: "" or "class/"
 
 	mu    sync.Mutex // of what follows
 	tally tally
@@ -64,18 +64,35 @@ func (d *Folder) Class(name string) (*Class, error) {
 	if name == d.mark.file() {
 		return nil, failure(d.path, "naming a folder in it", d.mark.reserved())
 	}
-	handle, err := d.handle.class(name, name != "", len(d.open) < maxOpenClasses)
-	if err != nil {
-		return nil, failure(d.path, "making folder "+name, err)
-	}
-	c := &Class{folder: d, path: d.path, name: name, handle: handle}
-	if name == "" {
-		c.name = "."
+	c := &Class{folder: d, path: d.path, name: "."}
+	if name != "" {
+		c.name, c.prefix = name, name+"/"
+		if err := d.handle.makeDir(name); err != nil {
+			return nil, failure(d.path, "making folder "+name, err)
+		}
 	}
 	d.classes[name] = c
-	d.open = append(d.open, c)
 	return c, nil
 }
+
+// SetCard gives the text of the folder's README.md, which ends with an end of line.
+func (d *Folder) SetCard(text []byte) { d.card = text }
+
+// Totals returns how many files were written to the folder, in all its classes, and their bytes; the mark does not count, nor a
+// stream that is not closed.
+func (d *Folder) Totals() (files, bytes int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, c := range d.classes {
+		c.mu.Lock()
+		files, bytes = files+c.tally.files, bytes+c.tally.bytes
+		c.mu.Unlock()
+	}
+	return files, bytes
+}
+
+// Sealed returns the folder's mark as Commit wrote it, the names of the parts for PartsMark; nil before that.
+func (d *Folder) Sealed() []byte { return d.sealed }
 
 // checkName refuses what is no plain base name on some system.
 func checkName(name string) error {
@@ -91,7 +108,7 @@ func checkName(name string) error {
 func (c *Class) WriteFile(name string, data []byte) error {
 	err := c.checkFile(name)
 	if err == nil {
-		err = c.handle.writeFile(name, data)
+		err = c.folder.handle.writeFile(c.prefix+name, data)
 	}
 	if err != nil {
 		return c.fail(failure(c.path, "writing "+c.name+"/"+name, err))
@@ -128,8 +145,7 @@ func (c *Class) fail(err error) error {
 
 // finish names the streamed files, writes the mark, makes everything durable and closes the folder.
 func (d *Folder) finish() error {
-	root, err := d.Class("")
-	if err != nil {
+	if _, err := d.Class(""); err != nil { // it is in every manifest
 		return err
 	}
 	d.mu.Lock()
@@ -145,12 +161,15 @@ func (d *Folder) finish() error {
 		tallies[c.name] = c.tally
 	}
 	text := d.mark.text(newManifest(tallies), d.card)
-	if err := root.handle.writeFile(d.mark.file(), text); err != nil {
+	if err := d.handle.writeFile(d.mark.file(), text); err != nil {
 		return fmt.Errorf("%s: %w", d.mark.file(), bare(err))
 	}
-	d.sealed = text
-	if d.mark == PartsMark {
-		d.sealed = d.partNames()
+	if d.sealed = text; d.mark == PartsMark {
+		var lines []string
+		for _, f := range d.streams {
+			lines = append(lines, partLine(f.name, f.file.count))
+		}
+		d.sealed = sealParts(lines)
 	}
 	if err := d.handle.sync(); err != nil {
 		return fmt.Errorf("sync: %w", bare(err))
@@ -174,9 +193,90 @@ func (d *Folder) closeLocked() error {
 	for _, f := range d.streams {
 		errs = append(errs, f.file.close())
 	}
-	for _, c := range d.open {
-		errs = append(errs, c.handle.Close())
-	}
 	errs = append(errs, d.handle.Close())
 	return errors.Join(errs...)
+}
+
+// A Stream is a file of a Folder that is written piece by piece, by one goroutine at a time.
+type Stream struct {
+	class  *Class
+	name   string
+	file   *File
+	digest hash.Hash // nil once it is closed: there may be 100,000 streams, and some hashes take more than a kilobyte
+	sum    []byte    // of digest, set by Close
+}
+
+// Create begins the file name in c, which must be new and a plain base name. Under PartsMark and CardMark it is a name to be completed: see [Mark].
+// After an error the folder cannot be committed.
+func (c *Class) Create(name string) (*Stream, error) {
+	err := c.checkFile(name)
+	var handle fileHandle
+	if err == nil {
+		handle, err = c.folder.handle.createFile(c.prefix + name)
+	}
+	if err != nil {
+		return nil, c.fail(failure(c.path, "creating "+c.name+"/"+name, err))
+	}
+	f := &Stream{class: c, name: name, file: &File{path: c.path, handle: handle}, digest: sha256.New()}
+	if c.folder.mark == PartsMark {
+		f.digest = xxh3.New()
+	}
+	c.folder.mu.Lock()
+	defer c.folder.mu.Unlock()
+	c.folder.streams = append(c.folder.streams, f)
+	if c.folder.closed { // by Discard, meanwhile
+		_ = f.file.close()
+	}
+	return f, nil
+}
+
+// Write appends p.
+func (f *Stream) Write(p []byte) (int, error) {
+	n, err := f.file.Write(p)
+	if n > 0 { // so it is not closed
+		f.digest.Write(p[:n])
+	}
+	if err != nil {
+		return n, f.class.fail(err)
+	}
+	return n, nil
+}
+
+// Name is what the file is called in its class: the name it was created with or, once Commit has returned, the name that the mark wants.
+func (f *Stream) Name() string { return f.name }
+
+// Count returns how many bytes were written; no Write may be running.
+func (f *Stream) Count() int64 { return f.file.Count() }
+
+// Close completes the file. It becomes durable with its folder.
+func (f *Stream) Close() error {
+	handle, err := f.file.opened()
+	if err == nil {
+		_, err = f.file.complete(handle)
+	}
+	if err != nil {
+		return f.class.fail(failure(f.class.path, "completing "+f.name, err))
+	}
+	f.sum, f.digest = f.digest.Sum(nil), nil
+	return nil
+}
+
+var errOpenStream = errors.New("a file in it is not complete")
+
+// nameStreams gives the streams the names that the mark wants, and counts them.
+func (d *Folder) nameStreams() error {
+	if slices.ContainsFunc(d.streams, func(f *Stream) bool { return f.sum == nil }) {
+		return errOpenStream
+	}
+	names := d.mark.names(d.streams)
+	for i, f := range d.streams {
+		if names[i] != f.name {
+			if err := d.handle.rename(f.class.prefix+f.name, f.class.prefix+names[i]); err != nil {
+				return err
+			}
+			f.name = names[i]
+		}
+		f.class.count(f.name, f.file.count, f.sum)
+	}
+	return nil
 }

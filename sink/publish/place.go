@@ -5,13 +5,20 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
+	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/idxport/idxport/shell"
 )
 
 // What hidden names have behind the name of their target, and what they end with.
@@ -40,6 +47,11 @@ func (p place) hidden(suffix string) string {
 	_, _ = rand.Read(random[:]) // never fails, says its documentation
 	dir, base := filepath.Split(p.path)
 	return dir + Hidden(base, hiddenInfix+hex.EncodeToString(random[:])+suffix)
+}
+
+func (p place) lockPath() string {
+	dir, base := filepath.Split(p.path)
+	return dir + Hidden(base, lockSuffix)
 }
 
 // Lengths of names, in bytes.
@@ -93,14 +105,18 @@ func locate(path string) (place, error) {
 	if statErr == nil && followed.Mode()&special != 0 {
 		return place{path: path, info: followed, direct: true}, nil
 	}
-	at, err := whereIs(path)
+	var at place
+	full, err := absolute(path)
+	if err == nil {
+		at.path, err = follow(full, maxLinks)
+	}
 	if err != nil && errors.Is(statErr, syscall.ELOOP) {
 		return place{}, refusal(path, "its symbolic links lead round in a circle", "remove the link, or choose another path")
 	}
 	if errors.Is(err, syscall.ENOTDIR) { // a file stands where a folder should
 		return place{}, noParent(path, "what should be a folder is a file", "choose another path")
 	}
-	if path != "" && errors.Is(err, fs.ErrNotExist) { // else there is a root, and whereIs says what is missing below it
+	if path != "" && errors.Is(err, fs.ErrNotExist) { // else there is a root, and follow says what is missing below it
 		return place{}, noParent(path, noRoot(path), "go to a folder that exists, or name the output by a path from its root")
 	}
 	if err != nil {
@@ -133,15 +149,6 @@ func noRoot(path string) string {
 		return "there is no drive " + filepath.VolumeName(path)
 	}
 	return "the working directory does not exist any more"
-}
-
-func whereIs(path string) (place, error) {
-	path, err := absolute(path)
-	if err != nil {
-		return place{}, err
-	}
-	real, err := follow(path, maxLinks)
-	return place{path: real}, err
 }
 
 // absolute joins path to the working folder and, unlike filepath.Abs, keeps its "..": after a symbolic link they lead elsewhere than
@@ -183,3 +190,141 @@ func follow(path string, links int) (string, error) {
 	}
 	return follow(link, links-1)
 }
+
+// occupiedTries bounds the race with runs that replace the folder again and again.
+const occupiedTries = 10
+
+// occupied reports whether something stands at the target that counts: an empty folder does not stand in a folder's way. It is also asked
+// before the lock is taken, when another run may be replacing the folder: to list one that was deleted fails as if there were none.
+func (out *output) occupied(d disk) (bool, error) {
+	if out.info == nil || !out.Target.Folder || !out.info.IsDir() {
+		return out.info != nil, nil
+	}
+	for range occupiedTries {
+		entries, err := d.readDir(out.path)
+		if err == nil {
+			return len(entries) > 0, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return false, failure(out.Path, "listing it", err)
+		}
+		if absent(d, out.path) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// keeps is what stands at the target, whose permissions the output gets, so that nobody can read it
+// who could not before; nil if there is nothing. On Windows a new file has them from its folder.
+func (out *output) keeps() fs.FileInfo {
+	if out.info == nil || out.info.IsDir() != out.Target.Folder || runtime.GOOS == "windows" {
+		return nil
+	}
+	return out.info
+}
+
+// holds reports whether path is, or lies below, the file or folder that info describes, whatever the spellings: it compares
+// identities on the way up.
+func holds(info fs.FileInfo, path string) bool {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return false // no such path
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return false
+	}
+	for {
+		if there, err := os.Lstat(path); err == nil && os.SameFile(there, info) {
+			return true
+		}
+		parent := filepath.Dir(path)
+		if parent == path {
+			return false
+		}
+		path = parent
+	}
+}
+
+// holdsParts reports whether the folder at path is an output under PartsMark, perhaps with other files in it.
+func holdsParts(path string) bool {
+	if info, err := os.Lstat(filepath.Join(path, PartsMark.file())); err != nil || !info.Mode().IsRegular() || info.Size() > 0 {
+		return false
+	}
+	entries, err := os.ReadDir(path)
+	return err == nil && slices.ContainsFunc(entries, func(entry fs.DirEntry) bool { return partName().MatchString(entry.Name()) })
+}
+
+// FreeSpace returns how many bytes this user may still write to the file system that holds path, or would hold it once it is made.
+// It fails with errors.ErrUnsupported where the system does not tell.
+func FreeSpace(path string) (uint64, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return 0, err
+	}
+	for {
+		free, err := freeSpace(path)
+		parent := filepath.Dir(path)
+		if !errors.Is(err, fs.ErrNotExist) || parent == path {
+			return free, err
+		}
+		path = parent
+	}
+}
+
+// refuseNames refuses a path with names that Windows cannot keep, or would change without a word: con.parquet is the console,
+// "x.csv." becomes x.csv, and a:b writes to a hidden stream of the file a.
+// See https://learn.microsoft.com/windows/win32/fileio/naming-a-file
+func refuseNames(path string) error {
+	names := strings.FieldsFunc(path[len(filepath.VolumeName(path)):], func(r rune) bool { return r < 0x80 && os.IsPathSeparator(byte(r)) })
+	for i, name := range names {
+		better, reason := windowsName(name)
+		device := i == len(names)-1 && !strings.Contains(name, ".") && isDevice().MatchString(name) // NUL is written to, as /dev/null is
+		if reason == "" || device {
+			continue
+		}
+		return refusal(path, fmt.Sprintf("Windows cannot keep the name %q: %s", name, reason), "choose another name, such as "+shell.Path(better))
+	}
+	return nil
+}
+
+// windowsName returns a name that Windows can give a file in place of name, and what is wrong with name; "" if nothing is.
+func windowsName(name string) (better, reason string) {
+	if name == "." || name == ".." {
+		return name, ""
+	}
+	i := strings.IndexFunc(name, wrongOnWindows)
+	better = strings.TrimRight(strings.Map(func(r rune) rune {
+		if wrongOnWindows(r) {
+			return '_'
+		}
+		return r
+	}, name), ". ")
+	if better == "" || isDevice().MatchString(better) {
+		better = "_" + better
+	}
+	long := utf16.Encode([]rune(better)) // Windows counts in these
+	if len(long) > maxName {
+		ending := filepath.Ext(better)
+		ending = ending[:min(len(ending), shownOfLong)]
+		better = string(utf16.Decode(long[:maxName-len(ending)])) + ending
+	}
+	switch {
+	case i >= 0:
+		reason = fmt.Sprintf("it has a %q", name[i:i+1])
+	case strings.HasSuffix(name, ".") || strings.HasSuffix(name, " "):
+		reason = "it ends with a dot or space"
+	case len(long) > maxName:
+		reason = fmt.Sprintf("it is longer than %d", maxName)
+	case better != name:
+		reason = "it is a device"
+	}
+	return better, reason
+}
+
+func wrongOnWindows(r rune) bool { return r < ' ' || strings.ContainsRune(`<>:"|?*`, r) }
+
+// isDevice matches the names that some version of Windows takes for devices, in any folder and with any ending.
+var isDevice = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\..*)?$`)
+})

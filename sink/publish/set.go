@@ -1,7 +1,9 @@
 package publish
 
 import (
+	"errors"
 	"io/fs"
+	"slices"
 	"sync"
 )
 
@@ -10,7 +12,7 @@ type Target struct {
 	Path   string
 	Folder bool // a folder of files, published as one; otherwise a file
 	Mark   Mark // of a folder
-	// Key, 16 hexadecimal digits, stands for what the output is made of: IsMade tells by it that nothing has changed. It may be empty.
+	// Key, 16 hexadecimal digits, stands for what the output is made of: UpToDate tells by it that nothing has changed. It may be empty.
 	Key string
 	// MakeParents makes the folders above the target if they are missing. Discard removes them again if they are still empty.
 	MakeParents bool
@@ -27,6 +29,7 @@ type Set struct {
 	disk      disk
 	overwrite bool
 	outputs   []*output
+	placed    []*output // those that are not written directly, as devices are
 
 	mu     sync.Mutex // Complete, Commit and Discard, one at a time
 	whole  bool       // all outputs are complete under their hidden names
@@ -60,7 +63,11 @@ func prepare(d disk, targets []Target, o Options) (*Set, error) {
 		if err != nil {
 			return nil, failure(t.Path, "resolving it", err)
 		}
-		s.outputs = append(s.outputs, &output{Target: t, place: at})
+		out := &output{Target: t, place: at}
+		s.outputs = append(s.outputs, out)
+		if !at.direct {
+			s.placed = append(s.placed, out)
+		}
 	}
 	// Everything up to makeParents only looks, so that most mistakes leave no trace even for a moment.
 	for _, step := range []func() error{
@@ -87,3 +94,86 @@ func (s *Set) File(i int) *File { return s.outputs[i].file }
 
 // Folder returns the i-th target's folder; nil if it is a file.
 func (s *Set) Folder(i int) *Folder { return s.outputs[i].folder }
+
+// Partial is where the i-th output lies until Commit, or empty for one that is written directly, as devices are.
+func (s *Set) Partial(i int) string { return s.outputs[i].partial }
+
+var errEnded = errors.New("committed or discarded already")
+
+// Complete completes every output under its hidden name: nothing more can be written, and what Partial tells can be read. Commit does it if it was not
+// done before.
+func (s *Set) Complete() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return errEnded
+	}
+	return s.complete()
+}
+
+// Commit completes every output and only then publishes them, back to back. After an error Discard removes what was not published;
+// outputs that were stay, each whole. All writes must have returned.
+func (s *Set) Commit() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return errEnded
+	}
+	if err := s.complete(); err != nil {
+		return err
+	}
+	for _, out := range s.placed {
+		if err := s.settle(out); err != nil {
+			return err
+		}
+	}
+	if err := s.publishAll(); err != nil {
+		return err
+	}
+	for _, out := range s.placed {
+		markUpToDate(s.disk, out)
+	}
+	s.end()
+	return nil
+}
+
+// removeTries is how often a partial folder is deleted while a write that is still running may put a file into it.
+const removeTries = 3
+
+// Discard removes every partial, lets the locks go and removes the folders that were made for the targets, if they are empty. It has no
+// effect after a Commit that succeeded, nor a second time. It does not wait for writes that are stuck elsewhere; such a write fails
+// with fs.ErrClosed, or the next run sweeps what it made.
+func (s *Set) Discard() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return
+	}
+	s.end()
+	for _, dir := range slices.Backward(s.made) {
+		_ = s.disk.remove(dir)
+	}
+}
+
+// end closes and deletes what is not published, and lets the locks go.
+func (s *Set) end() {
+	s.ended = true
+	for _, out := range s.outputs {
+		if out.file != nil {
+			_ = out.file.close()
+		}
+		if out.folder != nil {
+			_ = out.folder.close()
+		}
+		for try := 0; try < removeTries && out.partial != ""; try++ {
+			if s.disk.removeAll(out.partial) == nil {
+				break
+			}
+		}
+	}
+	for _, held := range s.locked {
+		_ = held.unlink() // what remains is empty and serves the next run
+		_ = held.Close()
+	}
+	s.locked = nil
+}

@@ -88,21 +88,14 @@ func TestClosedAndMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := folder.class("0", true, true); err != nil {
+	if err := folder.makeDir("0"); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := folder.class("0", true, true); !errors.Is(err, fs.ErrExist) || c != nil {
-		t.Errorf("a class that is there: found %v and %v, expected %v", c, err, fs.ErrExist)
+	if err := folder.makeDir("0"); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a class that is there: found %v, expected %v", err, fs.ErrExist)
 	}
-	if c, err := folder.class("1", false, true); !errors.Is(err, fs.ErrNotExist) || c != nil {
-		t.Errorf("a class that is not there: found %v and %v, expected %v", c, err, fs.ErrNotExist)
-	}
-	root, err := folder.class("", false, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for want, write := range map[error]string{nil: "file", fs.ErrExist: "0"} {
-		if err := root.writeFile(write, []byte("x")); !errors.Is(err, want) {
+	for want, write := range map[error]string{nil: "file", fs.ErrExist: "0", fs.ErrNotExist: "1/file"} {
+		if err := folder.writeFile(write, []byte("x")); !errors.Is(err, want) {
 			t.Errorf("%s: found %v, expected %v", write, err, want)
 		}
 	}

@@ -45,7 +45,7 @@ func TestLongNames(t *testing.T) {
 			t.Errorf("%d bytes: %v", len(name), err)
 		}
 		for key, want := range map[string]bool{oneKey: true, otherKey: false} {
-			if same, err := IsMade(path, key); same != want || err != nil {
+			if same, err := UpToDate(path, key); same != want || err != nil {
 				t.Errorf("%d bytes: found %v, %v, expected %v", len(name), same, err, want)
 			}
 		}

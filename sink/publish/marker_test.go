@@ -35,7 +35,7 @@ func commitKeyed(t *testing.T, dir, key, content string) {
 	}
 }
 
-func TestIsMade(t *testing.T) {
+func TestUpToDate(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		change func(dir string) error
@@ -54,27 +54,27 @@ func TestIsMade(t *testing.T) {
 			if err := test.change(dir); err != nil {
 				t.Fatal(err)
 			}
-			if same, err := IsMade(dir+"/x.csv", oneKey); same != test.want || err != nil {
+			if same, err := UpToDate(dir+"/x.csv", oneKey); same != test.want || err != nil {
 				t.Errorf("found %v, %v, expected %v", same, err, test.want)
 			}
-			if same, err := IsMade(dir+"/x.csv", otherKey); same || err != nil {
+			if same, err := UpToDate(dir+"/x.csv", otherKey); same || err != nil {
 				t.Errorf("another key: found %v, %v", same, err)
 			}
 		})
 	}
 }
 
-func TestIsMadeOfFolder(t *testing.T) {
+func TestUpToDateOfFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	commitKeyed(t, dir, oneKey, "new")
-	if same, err := IsMade(dir+"/x", oneKey); !same || err != nil {
+	if same, err := UpToDate(dir+"/x", oneKey); !same || err != nil {
 		t.Errorf("found %v, %v, expected it to be the same", same, err)
 	}
 	if err := os.WriteFile(dir+"/x/7/0.png", []byte("bla"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if same, err := IsMade(dir+"/x", oneKey); same || err != nil {
+	if same, err := UpToDate(dir+"/x", oneKey); same || err != nil {
 		t.Errorf("found %v, %v, expected a difference", same, err)
 	}
 }
@@ -83,7 +83,7 @@ func TestIsMadeOfFolder(t *testing.T) {
 func mark(dir, base string) string {
 	entries, _ := os.ReadDir(dir) // none: the caller fails
 	for _, e := range entries {
-		if isMadeName(e.Name(), base) {
+		if isMarker(e.Name(), base) {
 			return e.Name()
 		}
 	}
@@ -99,7 +99,7 @@ func TestOneMark(t *testing.T) {
 		found := readTree(t, dir)
 		count := 0
 		for name, content := range found {
-			if strings.HasSuffix(name, madeSuffix) {
+			if strings.HasSuffix(name, markerSuffix) {
 				count++
 				if content != "" || !strings.Contains(name, key) {
 					t.Errorf("found %s with %q", name, content)
