@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"reflect"
 
 	"github.com/idxport/idxport/fault"
@@ -51,6 +52,9 @@ func MakePart(ctx context.Context, work *plan.Plan, index int, options PartOptio
 		work.Tidy(ctx, t)
 		r.note("%s is committed already", t.Path)
 		return r, nil
+	}
+	if fault.KindOf(err) == fault.IO && errors.Is(err, fs.ErrNotExist) { // its own folder is gone
+		err = fault.New(fault.Refused, "part %d was aborted meanwhile", index).In(t.Path).WithHint("run the part again")
 	}
 	if object.IsURL(t.Path) && errors.Is(err, fault.Exists) {
 		name := source.Under(t.Path, work.FileName(t, part))

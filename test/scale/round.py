@@ -25,7 +25,7 @@ class Round:
         self.problems: list[str] = []
         self.lock = threading.Lock()
         self.stopped: list[subprocess.Popen[str]] = []
-        self.committed = False
+        self.committed = self.aborted = False
 
     @property
     def failed(self) -> bool:
@@ -130,6 +130,8 @@ class Round:
             self.count("attempts killed")
             return
         may = {0, BAD_DATA, IO} if self.changing or late and self.changed else {0}
+        if late and self.aborted:
+            may.add(REFUSED)
         if done.code in (BAD_DATA, IO):
             self.count(f"attempts refused, {done.code}: the input changed")
         self.demand(done.code in may, f"{' '.join(done.arguments)}: exit code {done.code}: {done.text.strip()}")
@@ -183,6 +185,7 @@ class Round:
     def start_again(self) -> None:
         """Abort, where nothing runs but what is stopped."""
         self.stage.must("abort", *PLAN)
+        self.aborted = True
         self.count("aborts")
         if not self.stage.target.exists():
             self.demand(self.stage.missing() == [*range(PARTS)], "after abort, parts are there")

@@ -251,7 +251,8 @@ class Refusals(SparkCase):
         fake.write_text(f'#!/bin/sh\ncase "$*" in *0:0*) exec {program()} "$@";; esac\nkill -9 $$\n')
         with self.fails("was ended by SIGKILL"):
             self.load(path=self.path, binary=str(fake)).collect()
-        fake.write_text(f'#!/bin/sh\ncase "$*" in *0:0*) exec {program()} "$@";; esac\nexec {program()} "$@" --rows 0:7\n')
+        fewer = 'for w; do shift; case "$w" in --rows=*) w=--rows=0:7;; [0-9]*:[0-9]*) w=0:7;; esac; set -- "$@" "$w"; done'
+        fake.write_text(f'#!/bin/sh\ncase "$*" in *0:0*) exec {program()} "$@";; esac\n{fewer}\nexec {program()} "$@"\n')
         with self.fails("found 7 rows"):
             self.load(path=self.path, binary=str(fake)).collect()
 
