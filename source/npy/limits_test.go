@@ -70,7 +70,7 @@ func TestClaims(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := New(bytes.NewReader(c.file), "-", source.ReadOptions{}); !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.want) {
+			if _, err := newTable(bytes.NewReader(c.file), "-", source.ReadOptions{}); !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("found %v, expected %v: %s", err, c.kind, c.want)
 			}
 		})

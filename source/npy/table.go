@@ -68,15 +68,6 @@ func openFile(f source.File, path string, o source.ReadOptions) (*Table, error) 
 	return t, nil
 }
 
-// New reads a .npy file from r; name stands for it in errors ("-" for standard input). The caller closes r, after the table.
-func New(r io.Reader, name string, o source.ReadOptions) (source.Table, error) {
-	t, err := newTable(r, name, o)
-	if err != nil {
-		return nil, err
-	}
-	return t, nil
-}
-
 // newTable reads a .npy file from r; path stands for it in errors ("-" for standard input). The caller closes r, after the table.
 func newTable(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 	h, err := readHeader(r)
