@@ -17,59 +17,62 @@ import (
 
 const module = "github.com/idxport/idxport/"
 
-// layers says what each package may import of the others: a package, or a folder with all below it
-// ("source/..."). Every package may import fault.
-var layers = map[string][]string{
-	"fault":                     nil,
-	"png":                       nil,
-	"sheet":                     {"png"},
-	"source/idx":                nil,
-	"source/compressed":         {"source/compressed/inflate"},
-	"source/compressed/inflate": nil,
-	"sink/compressed":           nil,
-	"shell":                     nil,
-	"sink/publish":              {"shell"},
-	"sink/plan":                 {"object", "shell", "sink/publish", "source"},
-	"source":                    {"source/idx", "source/compressed"},
-	"source/dataset":            {"shell", "source", "source/idx"},
-	"schema":                    {"source", "source/idx"},
-	"source/flat":               {"source/idx"},
-	"source/picture":            {"source/idx"},
-	"source/arrow":              {"schema", "source", "source/flat", "source/idx", "source/picture"},
-	"source/parquet":            {"schema", "source", "source/flat", "source/idx", "source/picture"},
-	"source/csv":                {"schema", "source", "source/compressed", "source/flat", "source/idx"},
-	"source/png":                {"schema", "source", "source/idx", "source/picture"},
-	"source/npy":                {"schema", "source", "source/idx"},
-	"source/formats":            {"shell", "source", "source/..."},
-	"sink":                      {"schema"},
-	"sink/layout":               {"schema", "sink", "sink/images", "source", "source/idx"},
-	"sink/arrow":                {"schema", "sink", "sink/compressed", "sink/layout", "source", "source/idx"},
-	"sink/parquet":              {"schema", "sink", "sink/compressed", "sink/layout", "source", "source/idx"},
-	"sink/csv":                  {"schema", "sink", "sink/compressed", "source", "source/idx"},
-	"sink/idx":                  {"schema", "sink", "sink/compressed", "source", "source/idx"},
-	"sink/images":               {"schema", "sink", "source", "source/idx", "png"},
-	"sink/npy":                  {"schema", "sink", "source", "source/idx"},
-	"sink/png":                  {"schema", "sink", "sink/images", "sink/publish", "source", "source/idx"},
-	"sink/card":                 {"schema", "sink", "sink/layout"},
-	"sink/parts":                {"schema", "sink", "sink/publish"},
-	"sink/tar":                  {"schema", "sink", "sink/images", "source", "source/idx"},
-	"sink/compare":              {"schema", "source", "source/idx"},
-	"sink/summary":              {"schema", "sink", "source", "source/idx"},
-	"sink/formats":              {"schema", "sink/...", "sink"},
-	"pipeline":                  {"schema", "sink", "source"},
-	"object":                    {"shell"},
-	"display":                   nil,
-	"convert":                   {"display", "object", "pipeline", "schema", "shell", "sink", "sink/...", "source", "source/..."},
-	"cmd/idxport":               {"convert", "display", "object", "pipeline", "schema", "shell", "sheet", "sink", "sink/...", "source", "source/..."},
+// A room is a package: about how many lines it has without its tests, and what it may import of the
+// others: packages, or folders with all below them ("source/..."). Every package may import fault. A
+// room that is a tenth over its budget wants a concept less, or a better budget with the reason.
+type room struct {
+	lines   int
+	imports []string
+}
+
+var rooms = map[string]room{
+	"fault":                     {260, nil},
+	"png":                       {600, nil},
+	"sheet":                     {520, []string{"png"}},
+	"source/idx":                {930, nil},
+	"source/compressed":         {2010, []string{"source/compressed/inflate"}}, // goal 1700
+	"source/compressed/inflate": {1500, nil},
+	"sink/compressed":           {530, nil},
+	"shell":                     {90, nil},
+	"sink/publish":              {3050, []string{"shell"}},                                     // goal 2000
+	"sink/plan":                 {1510, []string{"object", "shell", "sink/publish", "source"}}, // goal 1200
+	"source":                    {1790, []string{"source/idx", "source/compressed"}},           // goal 1100
+	"source/dataset":            {1560, []string{"shell", "source", "source/idx"}},             // goal 1200
+	"schema":                    {350, []string{"source", "source/idx"}},                       // goal 250
+	"source/flat":               {480, []string{"source/idx"}},
+	"source/picture":            {470, []string{"source/idx"}},
+	"source/arrow":              {3180, []string{"schema", "source", "source/flat", "source/idx", "source/picture"}}, // goal 600
+	"source/parquet":            {3990, []string{"schema", "source", "source/flat", "source/idx", "source/picture"}}, // goal 1900
+	"source/csv":                {1710, []string{"schema", "source", "source/compressed", "source/flat", "source/idx"}},
+	"source/png":                {960, []string{"schema", "source", "source/idx", "source/picture"}},
+	"source/npy":                {610, []string{"schema", "source", "source/idx"}},
+	"source/formats":            {1020, []string{"shell", "source", "source/..."}},
+	"sink":                      {50, []string{"schema"}},
+	"sink/layout":               {1340, []string{"schema", "sink", "sink/images", "source", "source/idx"}},
+	"sink/arrow":                {580, []string{"schema", "sink", "sink/compressed", "sink/layout", "source", "source/idx"}},
+	"sink/parquet":              {1520, []string{"schema", "sink", "sink/compressed", "sink/layout", "source", "source/idx"}},
+	"sink/csv":                  {870, []string{"schema", "sink", "sink/compressed", "source", "source/idx"}}, // goal 750
+	"sink/idx":                  {180, []string{"schema", "sink", "sink/compressed", "source", "source/idx"}},
+	"sink/images":               {430, []string{"schema", "sink", "source", "source/idx", "png"}},
+	"sink/npy":                  {170, []string{"schema", "sink", "source", "source/idx"}},
+	"sink/png":                  {550, []string{"schema", "sink", "sink/images", "sink/publish", "source", "source/idx"}},
+	"sink/card":                 {170, []string{"schema", "sink", "sink/layout"}},
+	"sink/parts":                {210, []string{"schema", "sink", "sink/publish"}},
+	"sink/tar":                  {330, []string{"schema", "sink", "sink/images", "source", "source/idx"}},
+	"sink/compare":              {420, []string{"schema", "source", "source/idx"}},
+	"sink/summary":              {180, []string{"schema", "sink", "source", "source/idx"}},
+	"sink/formats":              {350, []string{"schema", "sink/...", "sink"}},
+	"pipeline":                  {330, []string{"schema", "sink", "source"}},
+	"object":                    {2520, []string{"shell"}}, // goal 1700
+	"display":                   {100, nil},
+	"convert":                   {4490, []string{"display", "object", "pipeline", "schema", "shell", "sink", "sink/...", "source", "source/..."}}, // goal 1600
+	"cmd/idxport":               {2800, []string{"convert", "display", "object", "pipeline", "schema", "shell", "sheet", "sink", "sink/...", "source", "source/..."}},
 }
 
 // forbidden are imports that no package of the product may have: pqarrow brings in gRPC and 33 MB.
 var forbidden = []string{"github.com/apache/arrow-go/v18/parquet", "unsafe", "C"}
 
-const (
-	maxFileLines     = 500
-	maxFunctionLines = 60
-)
+const maxFunctionLines = 60
 
 // A file is one parsed file of the product: tests and what drives the program from outside are left out.
 type file struct {
@@ -123,9 +126,9 @@ func product(t *testing.T) []file {
 func TestImportsFollowTheLayers(t *testing.T) {
 	t.Parallel()
 	for _, f := range product(t) {
-		allowed, known := layers[f.pkg]
+		here, known := rooms[f.pkg]
 		if !known {
-			t.Errorf("%s: package %s has no place among the layers", f.path, f.pkg)
+			t.Errorf("%s: package %s has no place among the rooms", f.path, f.pkg)
 			continue
 		}
 		for _, spec := range f.tree.Imports {
@@ -136,7 +139,7 @@ func TestImportsFollowTheLayers(t *testing.T) {
 				}
 			}
 			inner, ours := strings.CutPrefix(path, module)
-			if ours && inner != "fault" && !slices.ContainsFunc(allowed, func(a string) bool {
+			if ours && inner != "fault" && !slices.ContainsFunc(here.imports, func(a string) bool {
 				folder, all := strings.CutSuffix(a, "...")
 				return a == inner || all && strings.HasPrefix(inner, folder)
 			}) {
@@ -146,12 +149,22 @@ func TestImportsFollowTheLayers(t *testing.T) {
 	}
 }
 
-func TestPiecesAreSmall(t *testing.T) {
+func TestRoomsKeepTheirBudgets(t *testing.T) {
+	t.Parallel()
+	lines := map[string]int{}
+	for _, f := range product(t) {
+		lines[f.pkg] += f.lines
+	}
+	for name, here := range rooms {
+		if n := lines[name]; n == 0 || 10*n > 11*here.lines {
+			t.Errorf("%s has %d lines, expected about %d", name, n, here.lines)
+		}
+	}
+}
+
+func TestFunctionsAreSmall(t *testing.T) {
 	t.Parallel()
 	for _, f := range product(t) {
-		if f.lines > maxFileLines {
-			t.Errorf("%s has %d lines, expected at most %d", f.path, f.lines, maxFileLines)
-		}
 		for _, d := range f.tree.Decls {
 			fn, ok := d.(*ast.FuncDecl)
 			if !ok {
