@@ -128,17 +128,3 @@ func TestLookup(t *testing.T) {
 		}
 	}
 }
-
-// hintOf is the hint that an error carries.
-func hintOf(err error) string {
-	if hint := fault.HintOf(err); hint != "" {
-		return hint
-	}
-	if h, ok := errors.AsType[interface {
-		error
-		Hint() string
-	}](err); ok {
-		return h.Hint()
-	}
-	return ""
-}
