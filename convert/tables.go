@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,7 +32,7 @@ func (o *inputs) findOthers(ctx context.Context) ([]dataset.Split, error) {
 	for _, in := range o.args {
 		found, err := o.findTables(ctx, in.Path)
 		if err != nil {
-			return nil, err
+			return nil, adviseName(in, err)
 		}
 		if found == nil && tables != nil || found != nil && tables == nil && in.Path != o.args[0].Path {
 			return nil, usagef("%s is no IDX file, and cannot be joined with some", in.Path).WithHint("convert it by itself")
@@ -60,6 +61,16 @@ func (o *inputs) findOthers(ctx context.Context) ([]dataset.Split, error) {
 		return nil, err
 	}
 	return o.splitsOf(tables)
+}
+
+// adviseName is err, with a hint if the argument in is NAME=FILE of a name that is none.
+func adviseName(in dataset.Input, err error) error {
+	_, path, ok := strings.Cut(in.Path, "=")
+	if _, stat := os.Stat(path); !ok || in.Name != "" || stat != nil && !object.IsURL(path) || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return fault.New(fault.NotFound, "no such file or directory").In(in.Path).Because(err).
+		WithHint("the NAME of NAME=FILE begins with a letter or _, and has letters, digits, _ and - alone: column=%s", shell.Quote(path))
 }
 
 // checkIDXOnly refuses flags about IDX files, where the inputs are others.

@@ -195,7 +195,8 @@ func (o *verification) splitFor(splits []dataset.Split, found source.Table, of d
 	}
 	for _, name := range names {
 		i := slices.IndexFunc(splits, func(s dataset.Split) bool {
-			return name != "" && (hubName(s.Name) == hubName(name) || hubName(s.Stem) == hubName(name))
+			other := several && s.Name != "" && of.Name != "" && hubName(s.Name) != hubName(of.Name) // of a folder, whose name is the stem of all
+			return name != "" && !other && (hubName(s.Name) == hubName(name) || hubName(s.Stem) == hubName(name))
 		})
 		if i >= 0 {
 			return splits[i], nil

@@ -91,6 +91,6 @@
 // which is such a manifest with the SHA-256 of the text before it. Who edits the card makes the folder their own.
 //
 // [PartsMark] is the empty file _SUCCESS, for folders that data tools read whole: some take any other file in them for data. There the names
-// of the parts are the manifest, part-00000-<16 hex>.parquet, where the digits are the XXH3 hash of the content. No other target is
-// put into such a folder.
+// of the parts are the manifest, part-00000-<16 hex>.parquet, where the digits are the XXH3 hash of the content. Package plan
+// makes such folders too, with 8 digits of the ID of the plan: part-00003-<8 hex>.parquet. No other target is put into such a folder.
 package publish

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -340,10 +341,14 @@ func compareNames(class string, files []string, record classRecord) string {
 	return fmt.Sprintf("folder %s holds %d files, which are not the %d in its manifest", class, len(files), record.Files)
 }
 
-// partName matches the name of a part as published; its groups are the number and the extensions.
+// partName matches the name of a part as published; its groups are the number, the hash and the extensions. Parts of a plan have the beginning of its ID for a
+// hash, and are counted over all its targets.
 var partName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^part-(\d{5,})-[0-9a-f]{16}(\.[a-z]+(?:\.[a-z]+)?)$`)
+	return regexp.MustCompile(`^part-(\d{5,})-([0-9a-f]{8}|[0-9a-f]{16})(\.[a-z]+(?:\.[a-z]+)?)$`)
 })
+
+// planDigits is how many digits of the ID of a plan the names of its parts have.
+const planDigits = 8
 
 // sealOfParts is sealOf for PartsMark.
 func sealOfParts(d disk, shown, path string) ([]byte, error) {
@@ -351,7 +356,7 @@ func sealOfParts(d disk, shown, path string) ([]byte, error) {
 	if err != nil {
 		return nil, failure(shown, "listing it", err)
 	}
-	whole, ext := false, ""
+	whole, first, plan, ext := false, 0, "", ""
 	var lines []string
 	for _, entry := range entries {
 		info, err := entry.Info()
@@ -364,10 +369,14 @@ func sealOfParts(d disk, shown, path string) ([]byte, error) {
 			continue
 		}
 		match := partName().FindStringSubmatch(name)
-		if !regular || match == nil || ext != "" && ext != match[2] || match[1] != fmt.Sprintf("%05d", len(lines)) {
+		if lines == nil && match != nil && len(match[2]) == planDigits {
+			plan = match[2]
+			first, _ = strconv.Atoi(match[1]) // else no number is the one that is expected
+		}
+		if !regular || match == nil || ext != "" && ext != match[3] || plan != "" && plan != match[2] || match[1] != fmt.Sprintf("%05d", first+len(lines)) {
 			return nil, refusal(shown, fmt.Sprintf("it holds %s, which is no part of an output of idxport", name), notOursHint)
 		}
-		ext = match[2]
+		ext = match[3]
 		lines = append(lines, partLine(name, info.Size()))
 	}
 	if !whole {

@@ -3,6 +3,7 @@ package csv
 import (
 	"slices"
 
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/flat"
 )
@@ -34,6 +35,9 @@ func (t *Table) arrangeLike(o source.ReadOptions) error {
 // hold tell the type themselves.
 func (t *Table) takeLike(f *field, columns []source.Column) {
 	i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == f.Name && c.Elements() == f.count })
+	if only := t.onlyElement(f, columns); i < 0 && only >= 0 {
+		i, f.Name, f.Shape = only, columns[only].Name, columns[only].Shape
+	}
 	if i < 0 {
 		kind := func(c source.Column) bool { return c.Scalar() == (f.Shape == nil) && c.Elements() == f.count }
 		if i = slices.IndexFunc(columns, kind); i >= 0 && slices.ContainsFunc(columns[i+1:], kind) {
@@ -50,4 +54,19 @@ func (t *Table) takeLike(f *field, columns []source.Column) {
 	if f.Guess != "" || len(f.Shape) == 1 { // else the header tells the shape
 		f.Shape = columns[i].Shape
 	}
+}
+
+// onlyElement is the index of the tensor among columns whose records have one element, if the header calls that f; −1 if there is none.
+func (t *Table) onlyElement(f *field, columns []source.Column) int {
+	tensors := 0
+	for _, c := range columns {
+		if !c.Scalar() {
+			tensors++
+		}
+	}
+	return slices.IndexFunc(columns, func(c source.Column) bool {
+		called := func(i int) bool { return string(schema.AppendElementName(nil, c, i, tensors == 1)) == f.Name }
+		taken := slices.ContainsFunc(t.fields, func(other field) bool { return other.Name == c.Name })
+		return !c.Scalar() && c.Elements() == 1 && f.count == 1 && (called(0) || called(1)) && !taken
+	})
 }

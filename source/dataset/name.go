@@ -130,6 +130,12 @@ func (n *Name) readWords(words []string) {
 		}
 	}
 	n.Prefix = strings.Join(words, "-")
+	switch n.Prefix {
+	case "val", "valid", "validation": // and no more: these words are parts of other names too
+		if n.Split == "" {
+			n.Split, n.Prefix = n.Prefix, ""
+		}
+	}
 	for _, p := range prefixes {
 		if p.prefix == n.Prefix {
 			n.Dataset = p.dataset

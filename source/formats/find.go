@@ -85,8 +85,14 @@ const metadataName = "metadata.csv"
 var (
 	partName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(part[-.])(\d+)\b`) })
 	shardName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+)-\d{5}-of-(\d{5})\.`) })
-	idxName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(^|[-.])idx(\d|$|\.)`) })
+	ownName   = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^part-\d{5,}-([0-9a-f]{8}|[0-9a-f]{16})(?:\.[a-z]+)+$`)
+	})
+	idxName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(^|[-.])idx(\d|$|\.)`) })
 )
+
+// planDigits is how many digits of the ID of a plan the names of its parts have.
+const planDigits = 8
 
 // listing is what a folder holds, without what is hidden and the marks of publishers.
 type listing struct {
@@ -250,7 +256,12 @@ func inFiles(dir string, names []string) ([]Table, error) {
 	}
 	for i, t := range tables {
 		slices.SortStableFunc(t.Paths, byNumbers)
-		if missing := missingParts(t.Paths); missing != "" && t.path == dir {
+		switch missing := missingParts(t.Paths); {
+		case missing == "" || t.path != dir:
+		case ownPart(t.Paths[0]) != "":
+			return nil, fault.New(fault.Malformed, "%s, expected all parts as idxport has made them", missing).In(dir).
+				WithHint("make the table again, or give the files that are there one by one: %s", shell.Path(t.Paths[0]))
+		default:
 			tables[i].notes = append(t.notes, fmt.Sprintf("%s: %s: some writers leave out parts without rows, as Spark does", dir, missing))
 		}
 		if want := shards[t.path]; want > 0 && len(t.Paths) != want {
@@ -261,7 +272,17 @@ func inFiles(dir string, names []string) ([]Table, error) {
 	return tables, nil
 }
 
-// missingParts tells which numbers there are not among those of the parts at paths, which count from 0; empty: all are there.
+// ownPart is what the name of the file at path has behind its number, if it is that of a part that this program made: 16 digits of a hash, or 8 of the ID of a
+// plan; else empty.
+func ownPart(path string) string {
+	if own := ownName().FindStringSubmatch(filepath.Base(path)); own != nil {
+		return own[1]
+	}
+	return ""
+}
+
+// missingParts tells which numbers there are not among those of the parts at paths, which count from 0, but those of a plan over all its tables; empty: all are
+// there.
 func missingParts(paths []string) string {
 	var missing []string
 	next, count := uint64(0), uint64(0)
@@ -273,6 +294,9 @@ func missingParts(paths []string) string {
 		number, err := strconv.ParseUint(part[2], 10, 32)
 		if err != nil {
 			return "" // no count
+		}
+		if path == paths[0] && len(ownPart(path)) == planDigits {
+			next = number
 		}
 		for ; next < number && len(missing) < 3; next++ {
 			missing, count = append(missing, fmt.Sprintf("%s%0*d", part[1], len(part[2]), next)), count+1

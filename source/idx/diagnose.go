@@ -16,6 +16,7 @@ const (
 	adviceDownload = "the download is incomplete: fetch the file again"
 	adviceHeader   = "the header is damaged, or this is not an IDX file"
 	adviceNoBytes  = "the header is damaged: no bytes stand behind what it claims"
+	adviceFile     = "this format is read from files alone, which are not compressed: idxport convert FILE"
 	adviceUnfilled = "the number of records was never filled in; take what is there with --salvage"
 )
 
@@ -33,9 +34,9 @@ type stranger struct {
 var strangers = []stranger{
 	{"a gzip file inside another compressed file", "\x1f\x8b", "decompress it once, then convert the result"},
 	{"a zip archive", "PK\x03\x04", "unpack the archive, then convert the files in it"},
-	{"a Parquet file", "PAR1", ""},
-	{"an Arrow IPC file", "ARROW1", ""},
-	{"a numpy .npy file", "\x93NUMPY", ""},
+	{"a Parquet file", "PAR1", adviceFile + ".parquet -o OUT"},
+	{"an Arrow IPC file", "ARROW1", adviceFile + ".arrow -o OUT"},
+	{"a numpy .npy file", "\x93NUMPY", adviceFile + ".npy -o OUT"},
 	{"a PNG image", "\x89PNG", ""},
 	{"a JPEG image", "\xff\xd8\xff", ""},
 	{"a PDF file", "%PDF", ""},
@@ -91,6 +92,16 @@ func WebPage(head []byte, expected string) (message, advice string) {
 	return "", ""
 }
 
+// likeCSV reports whether head is text with a separator, which begins with a number or a name.
+func likeCSV(head []byte) bool {
+	begins := func(c byte) bool {
+		return c == '"' || c == '-' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+	}
+	binary := func(r rune) bool { return r < ' ' && r != '\t' && r != '\r' && r != '\n' }
+	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	return len(head) > 0 && begins(head[0]) && bytes.ContainsAny(head, ",;\t") && !bytes.ContainsFunc(head, binary)
+}
+
 // notIDX names what head is the beginning of.
 func notIDX(head []byte) error {
 	other := func(advice, format string, args ...any) error {
@@ -110,6 +121,9 @@ func notIDX(head []byte) error {
 		if bytes.HasPrefix(head, []byte(s.prefix)) {
 			return other(s.advice, "found %s, expected an IDX file", s.name)
 		}
+	}
+	if likeCSV(head) {
+		return other("give it as a file with the ending of CSV: idxport convert FILE.csv -o OUT", "found text, such as CSV, expected an IDX file")
 	}
 	return other("an IDX file begins with two zero bytes, a data type (08…0e) and the number of dimensions",
 		"found % x, expected an IDX file, which begins with 00 00", head[:min(4, len(head))])

@@ -34,7 +34,7 @@ func TestStrangersAreNamed(t *testing.T) {
 		"beyond NORB":     {"\x1e\x3d\x4c\x57\x00\x00\x00\x04", "1e 3d 4c 57", "two zero bytes"},
 		"UTF-16 text":     {"l\x00a\x00", "6c 00 61 00", "two zero bytes"},
 		"no dimensions":   {"\x00\x08\x00\x00", "found 00 08 00 00, expected an IDX file", "two zero bytes"},
-		"CSV":             {"label,pixel0,pixel1", "6c 61 62 65", "two zero bytes"},
+		"CSV":             {"label,pixel0,pixel1", "found text, such as CSV, expected an IDX file", "FILE.csv"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -198,6 +198,25 @@ func (h Header) checkSize() error {
 	return nil
 }
 
+// checkOrder names sizes that are in the other byte order than the magic number: those that fit an input of size bytes when they are swapped.
+func (h Header) checkOrder(size int64) error {
+	as := Header{DType: h.DType, Dims: slices.Clone(h.Dims)}
+	for i, d := range as.Dims {
+		as.Dims[i] = int64(bits.ReverseBytes32(uint32(d)))
+	}
+	if size == 0 || as.checkSize() != nil || as.Size()+as.PayloadSize() != size {
+		return nil
+	}
+	text := ""
+	raw, _ := as.AppendBinary(nil) // h was read, so as can be written
+	for _, b := range raw {
+		text += fmt.Sprintf(`\%03o`, b)
+	}
+	return fault.New(fault.Malformed, "the sizes are in the other byte order than the magic number: found %s, expected %s, which fits the %d bytes of the file",
+		dimsText(h.Dims), dimsText(as.Dims), size).At(4).
+		WithHint("correct the header: printf '%s' | dd of=FILE bs=1 conv=notrunc", text)
+}
+
 // product multiplies size with dims; false if it would exceed 2⁶²−1 bytes. A zero among the dims makes it 0, whatever the others are.
 func product[T int | int64](size int64, dims []T) (int64, bool) {
 	for _, d := range dims {

@@ -1,6 +1,7 @@
 package idx
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -55,6 +56,9 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 		o.MaxRecordSize = DefaultMaxRecordSize
 	}
 	h, err := readHeader(r, o.LittleEndian)
+	if err != nil && len(h.Dims) > 0 {
+		return nil, cmp.Or(h.checkOrder(o.Size), err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -141,6 +145,9 @@ func countsBytes(h Header, payload int64) bool {
 // truncated is the error for an input that ends after found bytes.
 func (rd *Reader) truncated(found int64) error {
 	h := rd.header
+	if err := rd.claim.checkOrder(found); err != nil {
+		return err
+	}
 	if countsBytes(h, found-rd.claim.Size()) {
 		return fault.New(fault.Malformed, "the first dimension counts bytes, not records: found %d for %d records of %d bytes",
 			h.Records(), h.Records()/h.RecordSize(), h.RecordSize()).
@@ -160,6 +167,9 @@ func (rd *Reader) trailing(extra int64) error {
 	end := rd.claim.Size() + h.PayloadSize()
 	found := "more data"
 	if extra > 0 {
+		if err := rd.claim.checkOrder(end + extra); err != nil {
+			return err
+		}
 		found = fmt.Sprintf("trailing bytes (%d)", extra)
 	}
 	e := fault.New(fault.Malformed, "found %s after the %d bytes of %s, expected the end", found, end, h).At(end)
