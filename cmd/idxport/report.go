@@ -123,7 +123,7 @@ func (r *report) events() convert.Events {
 			level = "warning"
 		}
 		switch {
-		case r.quiet:
+		case r.quiet && !warning:
 		case r.jsonLog:
 			r.logJSON(level, text, "")
 		default:
