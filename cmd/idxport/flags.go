@@ -191,6 +191,18 @@ func flagsOf(command string) []flagSpec {
 // long is the name of the flag without its short one.
 func (f flagSpec) long() string { return strings.Fields(f.name)[0] }
 
+// isSwitch tells whether the flag takes no value.
+func (f flagSpec) isSwitch() bool {
+	if f.to == nil {
+		return false
+	}
+	switch f.to(new(settings)).(type) {
+	case *bool, **bool:
+		return true
+	}
+	return false
+}
+
 // cliFlags are the flags of a command as the library has them.
 func cliFlags(command string) (all []cli.Flag) {
 	for _, f := range flagsOf(command) {

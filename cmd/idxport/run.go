@@ -13,9 +13,11 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"unicode"
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source/dataset"
 )
 
@@ -38,7 +40,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	help := bufio.NewWriter(stdout) // the library takes no notice of errors: Flush tells of the first
 	root.Writer = help
 	line := usual(args)
-	err := root.Run(ctx, line)
+	err := checkValues(line)
+	if err == nil {
+		err = root.Run(ctx, line)
+	}
 	if errors.As(err, new(cli.ExitCoder)) { // help for a command that there is not
 		err = unknownCommand(root, line[1])
 	}
@@ -79,6 +84,27 @@ func usual(args []string) []string {
 		return []string{args[0], "version"}
 	}
 	return args
+}
+
+// checkValues refuses a flag as the value of another, as in -o --overwrite: the value was forgotten.
+// Numbers such as -100: are none.
+func checkValues(args []string) error {
+	taking := map[string]bool{}
+	for _, f := range flagsOf(commandOf(args)) {
+		for _, name := range strings.Fields(f.name) {
+			taking[strings.Repeat("-", min(len(name), 2))+name] = !f.isSwitch()
+		}
+	}
+	for i := 1; i+1 < len(args) && args[i] != "--"; i++ {
+		flag, value := args[i], args[i+1]
+		if !taking[flag] {
+			continue
+		}
+		if i++; len(value) > 1 && value[0] == '-' && !unicode.IsDigit(rune(value[1])) {
+			return usagef("%s took %q as its value", flag, value).WithHint("give it a value; a path that begins so is written %s %s", flag, shell.Path("./"+value))
+		}
+	}
+	return nil
 }
 
 // commandOf is the first argument that is no flag.
