@@ -100,6 +100,9 @@ func (o *conversion) jobsWithOutputs(ctx context.Context) ([]*job, error) {
 		return slices.ContainsFunc(a.formats, func(f formats.Format) bool { return f.Folder || f.OneColumn || f.Images })
 	})
 	splits, err := o.find(ctx, false)
+	if err == nil {
+		err = o.checkClasses()
+	}
 	if err != nil {
 		return nil, err
 	}
