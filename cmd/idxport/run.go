@@ -188,17 +188,38 @@ func onUsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 	return usagef("%s", text).WithHint("see %s --help", c.FullName())
 }
 
+// otherWords are flags of other programs, and ours for the same.
+var otherWords = map[string]string{"format": "--to", "force": "--overwrite", "replace": "--overwrite", "limit": "--rows", "range": "--rows",
+	"output-dir": "--output", "outdir": "--output", "compress": "--compression", "threads": "--workers", "jobs": "--workers", "silent": "--quiet"}
+
 // unknownFlag is the error for a name that no flag of c has.
 func unknownFlag(c *cli.Command, name string) error {
+	var names, words, short []string
+	for _, f := range c.Flags {
+		names = append(names, "--"+f.Names()[0])
+		for _, s := range f.Names()[1:] {
+			short = append(short, "-"+s)
+		}
+	}
+	if len(name) == 1 && c.Root() != c && short != nil {
+		return usagef("unknown flag -%s", name).WithHint("the short flags are %s; see %s --help", strings.Join(short, ", "), c.FullName())
+	}
 	if len(name) == 1 || c.Root() == c {
 		return usagef("unknown flag %s%s", strings.Repeat("-", min(2, len(name))), name).WithHint("flags stand behind the command; see %s --help", c.FullName())
 	}
-	var names []string
-	for _, f := range c.Flags {
-		names = append(names, "--"+f.Names()[0])
+	for word, ours := range otherWords {
+		if slices.Contains(names, ours) {
+			words = append(words, word)
+		}
 	}
-	advice := fmt.Sprintf("%s see %s --help", dataset.DidYouMean(name, names), c.FullName())
-	return usagef("unknown flag --%s", name).WithHint("%s", strings.TrimSpace(advice))
+	slices.Sort(words)
+	advice := dataset.DidYouMean(name, names)
+	if plain, ok := strings.CutPrefix(name, "no-"); ok && slices.Contains(names, "--"+plain) {
+		advice = "leave out --" + plain + ";"
+	} else if word := dataset.Nearest(name, words); word != "" && (advice == "" || word == name) {
+		advice = "did you mean " + otherWords[word] + "?"
+	}
+	return usagef("unknown flag --%s", name).WithHint("%s", strings.TrimSpace(advice+" see "+c.FullName()+" --help"))
 }
 
 // A signalError is the cause of a context that a signal cancelled.
