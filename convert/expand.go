@@ -2,6 +2,7 @@ package convert
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -135,10 +136,14 @@ func collision(arg outputArg, out output, a, b *job, o *conversion) error {
 	}
 	stem, ext := formats.SplitName(strings.TrimRight(arg.path, "/"))
 	each := func(ending string) string { return shell.Path(format + stem + ending) }
+	split := each("-{split}" + ext)
+	if base := filepath.Base(stem); base == a.split.Name || base == b.split.Name {
+		split = shell.Path(format + strings.TrimSuffix(stem, base) + "{split}" + ext)
+	}
 	if out.format.Folder {
 		return e.WithHint("write -o %s for a folder each; or %s", each("-{split}"), a.choice())
 	}
-	return e.WithHint("write -o %s for a file each, or -o %s for a folder; or %s", each("-{split}"+ext), each("/"), a.choice())
+	return e.WithHint("write -o %s for a file each, or -o %s for a folder; or %s", split, each("/"), a.choice())
 }
 
 // asColumns are the files of a and b, if these hold one column each, of which the one is a table's labels and the other its images.
