@@ -2,6 +2,7 @@ package convert
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -196,7 +197,7 @@ func begin(ctx context.Context, outputs []*output, inputs []string, o *conversio
 		out.to.join(out, s)
 	}
 	if s.Set, err = publish.Prepare(s.targets, publish.Options{Overwrite: o.Overwrite, Inputs: inputs}); err != nil {
-		return nil, err
+		return nil, hubExists(err, outputs)
 	}
 	for _, d := range s.locals {
 		d.set = s.Set
@@ -213,6 +214,15 @@ func begin(ctx context.Context, outputs []*output, inputs []string, o *conversio
 		}
 	}
 	return s, nil
+}
+
+// hubExists is err; where that is a folder of splits that exists, it says what --overwrite does.
+func hubExists(err error, outputs []*output) error {
+	var exists *fault.Error
+	if errors.As(err, &exists) && exists.Kind == fault.Exists && slices.ContainsFunc(outputs, func(out *output) bool { return out.shared() && out.path == exists.Path }) {
+		return exists.WithHint("--overwrite replaces the whole folder: splits that this run does not make go, too")
+	}
+	return err
 }
 
 // Complete waits until all outputs are whole where they will be, but not visible.

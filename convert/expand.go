@@ -2,6 +2,7 @@ package convert
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -37,6 +38,7 @@ func (o output) name() string {
 func expandOutputs(jobs []*job, o *conversion) error {
 	taken := map[string]*job{}
 	for _, j := range jobs {
+		var named []output // of one column each, which their names tell
 		for _, arg := range o.outputs {
 			for _, f := range arg.formats {
 				outs, err := arg.expand(j, f, o)
@@ -52,7 +54,13 @@ func expandOutputs(jobs []*job, o *conversion) error {
 				}
 				pass := j.passFor(f)
 				pass.outputs = append(pass.outputs, outs...)
+				if f.OneColumn && !arg.container {
+					named = append(named, outs...)
+				}
 			}
+		}
+		if err := o.checkColumns(j, named); err != nil {
+			return err
 		}
 	}
 	if err := checkHubs(jobs); err != nil {
@@ -67,6 +75,41 @@ func expandOutputs(jobs []*job, o *conversion) error {
 		}
 	}
 	return nil
+}
+
+// checkColumns refuses two outputs of j that would hold the same column in the same format, and notes
+// which columns no output holds. The outputs are those of one column each.
+func (o *conversion) checkColumns(j *job, outs []output) error {
+	held := map[string]bool{}
+	for i, out := range outs {
+		columns := j.passFor(out.format).table.Columns()
+		name := columns[out.options.Column].Name
+		held[name] = true
+		for _, other := range outs[:i] {
+			if len(columns) > 1 && other.format.Name == out.format.Name && other.options.Column == out.options.Column && other.options.Compression == out.options.Compression {
+				return usagef("%s and %s would both hold the column %s of %s", other.name(), out.name(), name, j.label()).WithHint("%s", columnHint(out.format))
+			}
+		}
+	}
+	if len(outs) < len(allOutputs([]*job{j})) { // others hold all columns
+		return nil
+	}
+	for _, out := range outs {
+		left := slices.DeleteFunc(names(j.passFor(out.format).table.Columns()), func(name string) bool { return held[name] })
+		if len(left) > 0 {
+			o.report.note("%s holds one column; no output holds %s", out.name(), strings.Join(left, ", "))
+		}
+	}
+	return nil
+}
+
+// columnHint is advice on how to write the columns of a table in format f, whose files hold one each.
+func columnHint(f formats.Format) string {
+	images, labels := "X_train.npy", "y_train.npy"
+	if f.Stored {
+		images, labels = "train-images.idx", "train-labels.idx"
+	}
+	return fmt.Sprintf("write -o %s=DIR/ for a file each; or name one of images and one of labels, such as -o %s -o %s", f.Name, images, labels)
 }
 
 // collision is the error for two outputs with one name.
@@ -93,10 +136,14 @@ func collision(arg outputArg, out output, a, b *job, o *conversion) error {
 	}
 	stem, ext := formats.SplitName(strings.TrimRight(arg.path, "/"))
 	each := func(ending string) string { return shell.Path(format + stem + ending) }
+	split := each("-{split}" + ext)
+	if base := filepath.Base(stem); base == a.split.Name || base == b.split.Name {
+		split = shell.Path(format + strings.TrimSuffix(stem, base) + "{split}" + ext)
+	}
 	if out.format.Folder {
 		return e.WithHint("write -o %s for a folder each; or %s", each("-{split}"), a.choice())
 	}
-	return e.WithHint("write -o %s for a file each, or -o %s for a folder; or %s", each("-{split}"+ext), each("/"), a.choice())
+	return e.WithHint("write -o %s for a file each, or -o %s for a folder; or %s", split, each("/"), a.choice())
 }
 
 // asColumns are the files of a and b, if these hold one column each, of which the one is a table's labels and the other its images.
@@ -202,24 +249,24 @@ func (j *job) columnFor(out output, columns []source.Column) (int, error) {
 	if !out.format.Stored {
 		name, _ = formats.SplitName(name) // its ending is no word of the name: x.npy is not like X_train
 	}
-	role := dataset.ParseName(name).Role
+	parsed := dataset.ParseName(name)
+	role := parsed.Role
 	if len(columns) == 1 {
 		return 0, out.checkRole(role, columns[0])
+	}
+	if parsed.Ambiguous && out.path != Stdio {
+		return 0, usagef("%s holds one column, but its name tells of images and of labels", out.path).WithHint("%s", columnHint(out.format))
 	}
 	i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == role.String() })
 	if i >= 0 && role != dataset.Data && out.path != Stdio {
 		return i, nil
 	}
-	var names []string
-	for _, c := range columns {
-		names = append(names, c.Name)
-	}
 	what := "an IDX file"
 	if !out.format.Stored {
 		what = "a " + out.format.Extension + " file"
 	}
-	return 0, usagef("%s holds one column, but %s has %s", what, j.label(), strings.Join(names, ", ")).
-		WithHint("write -o %s=DIR/ for a file each, or give one input file", out.format.Name)
+	return 0, usagef("%s holds one column, but %s has %s", what, j.label(), strings.Join(names(columns), ", ")).
+		WithHint("%s", columnHint(out.format))
 }
 
 // checkRole refuses to write the images to a file called after labels, or the labels to one called after images, where c is the only column.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/sink/formats"
+	"github.com/idxport/idxport/source/dataset"
 )
 
 // parseCompression reads [FORMAT=]CODEC[:LEVEL] arguments.
@@ -21,8 +22,8 @@ func parseCompression(args []string) (map[string]compressed.Codec, error) {
 		name, level, leveled := strings.Cut(value, ":")
 		codec := compressed.Codec{Name: name}
 		if leveled {
-			if codec.Level, err = strconv.Atoi(level); err != nil || codec.Level == 0 {
-				return nil, usagef("--compression %q: level %q is no whole number but 0", arg, level)
+			if codec.Level, err = strconv.Atoi(level); err != nil {
+				return nil, usagef("--compression %q: level %q is no whole number", arg, level)
 			}
 		}
 		if _, twice := codecs[format]; twice {
@@ -30,6 +31,12 @@ func parseCompression(args []string) (map[string]compressed.Codec, error) {
 		}
 		if err := checkCodec(format, name); err != nil {
 			return nil, err
+		}
+		if last, ok := map[string]int{"gzip": 9, "zstd": 22}[name]; leveled && codec.Level == 0 { // which is the default of a Codec
+			if !ok {
+				return nil, usagef("--compression %q: %s has no levels", arg, name)
+			}
+			return nil, usagef("--compression %q: level 0, expected 1 to %d", arg, last)
 		}
 		codecs[format] = codec
 	}
@@ -51,7 +58,8 @@ func checkCodec(format, codec string) error {
 		return usagef("--compression %s=%s: %s has no compression of its own", format, codec, format)
 	}
 	slices.Sort(known)
-	return usagef("unknown compression %q, expected one of %s", codec, strings.Join(slices.Compact(known), ", "))
+	known = slices.Compact(known)
+	return usagef("unknown compression %q, expected one of %s", codec, strings.Join(known, ", ")).WithHint("%s", dataset.DidYouMean(codec, known))
 }
 
 // CodecsOf are the codecs that --compression takes for f; nil if it has no compression of its own.
@@ -84,7 +92,8 @@ func parseLayouts(args []string) (map[string]string, error) {
 		}
 		if !slices.Contains(known, name) {
 			slices.Sort(known)
-			return nil, usagef("unknown layout %q, expected one of %s", name, strings.Join(slices.Compact(known), ", "))
+			known = slices.Compact(known)
+			return nil, usagef("unknown layout %q, expected one of %s", name, strings.Join(known, ", ")).WithHint("%s", dataset.DidYouMean(name, known))
 		}
 		layouts[format] = name
 	}

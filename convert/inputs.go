@@ -91,6 +91,11 @@ func (o *inputs) readClasses(ctx context.Context, splits []dataset.Split) ([]str
 	if note != "" {
 		o.report.note("%s", note)
 	}
+	for _, s := range splits {
+		if d := s.Dataset; err == nil && d != nil && o.LabelColumn == "" && len(classes) != len(d.Classes) {
+			o.report.warning("%s has names for %d labels, but %s has %d", o.Classes, len(classes), d.Title, len(d.Classes))
+		}
+	}
 	return classes, err
 }
 

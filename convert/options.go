@@ -233,7 +233,8 @@ func newConversion(o Options, planning bool, r *Report) (*conversion, error) {
 		return nil, err
 	}
 	if !slices.Contains(Choices("csv-style"), c.CSVStyle) && c.CSVStyle != "" {
-		return nil, usagef("unknown CSV style %q, expected one of %s", c.CSVStyle, strings.Join(Choices("csv-style"), ", "))
+		return nil, usagef("unknown CSV style %q, expected one of %s", c.CSVStyle, strings.Join(Choices("csv-style"), ", ")).
+			WithHint("%s", dataset.DidYouMean(c.CSVStyle, Choices("csv-style")))
 	}
 	return c, checkChoice("class-folders", c.ClassFolders)
 }

@@ -163,6 +163,9 @@ func (r *Report) splitNotes(s dataset.Split) (prefix string) {
 	for _, n := range s.Notes {
 		r.note("%s%s", prefix, n)
 	}
+	if s.Doubt != "" {
+		r.warning("%s%s", prefix, s.Doubt)
+	}
 	return prefix
 }
 

@@ -8,6 +8,7 @@ import (
 	"hash"
 	"io"
 	"maps"
+	"os"
 	"slices"
 
 	"github.com/idxport/idxport/display"
@@ -55,6 +56,7 @@ func (o *conversion) run(ctx context.Context) error {
 			return nil
 		}
 	}
+	o.warnLacking(jobs)
 	if err := checkSpace(jobs); err != nil {
 		return err
 	}
@@ -98,6 +100,9 @@ func (o *conversion) jobsWithOutputs(ctx context.Context) ([]*job, error) {
 		return slices.ContainsFunc(a.formats, func(f formats.Format) bool { return f.Folder || f.OneColumn || f.Images })
 	})
 	splits, err := o.find(ctx, false)
+	if err == nil {
+		err = o.checkClasses()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -122,6 +127,18 @@ func (o *conversion) checkRows(jobs []*job) error {
 		return nil
 	}
 	return usagef("--rows %s takes no row of any input", o.rows)
+}
+
+// warnLacking warns of outputs that are to be replaced although a file has gone from the folder of
+// the inputs: what is there now may have its column.
+func (o *conversion) warnLacking(jobs []*job) {
+	for _, j := range jobs {
+		for _, out := range allOutputs([]*job{j}) {
+			if _, err := os.Lstat(out.path); err == nil && o.Overwrite && j.split.Lacks != "" {
+				o.report.warning("%s is there already, and will be replaced by one without %s, as none were found", out.path, j.split.Lacks)
+			}
+		}
+	}
 }
 
 // findLabels finds the largest label where the names of folders depend on it.

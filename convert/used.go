@@ -6,6 +6,7 @@ import (
 
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/sink/layout"
+	tables "github.com/idxport/idxport/source/formats"
 )
 
 // flagUsers tell for each flag about formats which formats use it.
@@ -37,6 +38,20 @@ func usesLabel(o *conversion, f formats.Format) bool {
 func usesChannels(o *conversion, f formats.Format) bool {
 	l, err := layout.Get(o.formatOptions(f).Layout)
 	return f.Images || f.Layouts != nil && err == nil && l.Images()
+}
+
+// checkClasses refuses --classes where neither outputs hold names nor folders of images have them for
+// their labels.
+func (o *conversion) checkClasses() error {
+	read := slices.ContainsFunc(slices.Collect(maps.Values(o.others)), func(t tables.Table) bool { return t.Format.Name == "png" })
+	if o.Classes == "" || read || slices.ContainsFunc(o.outputs, func(a outputArg) bool {
+		return slices.ContainsFunc(a.formats, func(f formats.Format) bool {
+			return f.Folder || namesClasses(f) && o.ClassColumn || f.Layouts != nil && o.formatOptions(f).Layout == "huggingface"
+		})
+	}) {
+		return nil
+	}
+	return usagef("no output uses --classes").WithHint("--class-column writes the names; PNG folders and the layout huggingface hold them, too")
 }
 
 // given are the flags about formats that were given.

@@ -174,7 +174,7 @@ func runFlags() []flagSpec {
 			preset: "0", bounds: [2]int64{0, convert.MaxWorkers}, to: func(s *settings) any { return &s.Workers }},
 		{name: "progress", commands: working + "preview", about: aboutRun, preset: "auto", usage: "show progress: auto (on a terminal), always or never (`WHEN`)",
 			choices: []string{"auto", "always", "never"}, to: func(s *settings) any { return &s.show }},
-		{name: "quiet q", commands: working + "preview", about: aboutRun, usage: "say nothing but errors",
+		{name: "quiet q", commands: working + "preview", about: aboutRun, usage: "say nothing but warnings and errors",
 			to: func(s *settings) any { return &s.quiet }},
 		{name: "json", commands: working + "preview", about: aboutRun, usage: "print one JSON object about the run on standard output, also after a failure",
 			to: func(s *settings) any { return &s.json }},
@@ -190,6 +190,18 @@ func flagsOf(command string) []flagSpec {
 
 // long is the name of the flag without its short one.
 func (f flagSpec) long() string { return strings.Fields(f.name)[0] }
+
+// isSwitch tells whether the flag takes no value.
+func (f flagSpec) isSwitch() bool {
+	if f.to == nil {
+		return false
+	}
+	switch f.to(new(settings)).(type) {
+	case *bool, **bool:
+		return true
+	}
+	return false
+}
 
 // cliFlags are the flags of a command as the library has them.
 func cliFlags(command string) (all []cli.Flag) {

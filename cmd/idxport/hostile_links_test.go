@@ -39,7 +39,7 @@ func TestPlantedLinks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			inputs := labelled(t, []string{"a", "b", "c"})
+			inputs := labelled(t, []string{"a", "b", "c"})[:2]
 			for _, folder := range []string{"victim", "elsewhere"} {
 				if err := os.MkdirAll(filepath.Join(dir, folder), 0o777); err != nil {
 					t.Fatal(err)

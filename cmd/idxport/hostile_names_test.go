@@ -130,7 +130,7 @@ func TestControlCharactersInClasses(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a\x00b", "\x1b[31mred", "a\u0085b"} {
 		out := filepath.Join(t.TempDir(), "x.csv")
-		code, said := runProgram(append([]string{"convert", "-o", out}, labelled(t, []string{"x", name})...)...)
+		code, said := runProgram(append([]string{"convert", "-o", out, "--class-column"}, labelled(t, []string{"x", name})...)...)
 		if code != exitData || !strings.Contains(said, "line 2: control character") {
 			t.Errorf("%q: exit code %d: %s", name, code, said)
 		}

@@ -123,7 +123,7 @@ func (r *report) events() convert.Events {
 			level = "warning"
 		}
 		switch {
-		case r.quiet:
+		case r.quiet && !warning:
 		case r.jsonLog:
 			r.logJSON(level, text, "")
 		default:
@@ -162,10 +162,13 @@ func (r *report) tell(level, line string) {
 
 // wrote tells of an output that was published, and of its parts if it has their checksums. On a terminal, the first of each format comes with a line that loads it.
 func (r *report) wrote(o convert.Output, first bool) {
-	if r.quiet || o.Path == convert.Stdio {
-		return
+	name := filepath.ToSlash(o.Path)
+	if o.Path == convert.Stdio {
+		if name = "standard output"; o.SHA256 == "" { // it may be in a pipe, whose end has its own messages
+			return
+		}
 	}
-	what := fmt.Sprintf("%s  %s  %s", filepath.ToSlash(o.Path), display.Count(o.Rows, "row"), display.Bytes(o.Bytes))
+	what := fmt.Sprintf("%s  %s  %s", name, display.Count(o.Rows, "row"), display.Bytes(o.Bytes))
 	switch {
 	case o.Parts != nil:
 		what = fmt.Sprintf("%s  %s  %s  %s", filepath.ToSlash(o.Shown), display.Count(o.Rows, "row"), display.Count(int64(len(o.Parts)), "file"), display.Bytes(o.Bytes))
@@ -184,7 +187,7 @@ func (r *report) wrote(o convert.Output, first bool) {
 	for _, line := range lines {
 		r.tell("wrote", line)
 	}
-	if !r.jsonLog && first && o.Load != "" && terminal(r.program.stderr) {
+	if !r.quiet && !r.jsonLog && first && o.Path != convert.Stdio && o.Load != "" && terminal(r.program.stderr) {
 		fmt.Fprintf(r.program.stderr, "   %s\n", display.Printable(o.Load))
 	}
 }

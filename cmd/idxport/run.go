@@ -13,9 +13,11 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"unicode"
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source/dataset"
 )
 
@@ -38,7 +40,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	help := bufio.NewWriter(stdout) // the library takes no notice of errors: Flush tells of the first
 	root.Writer = help
 	line := usual(args)
-	err := root.Run(ctx, line)
+	err := checkValues(line)
+	if err == nil {
+		err = root.Run(ctx, line)
+	}
 	if errors.As(err, new(cli.ExitCoder)) { // help for a command that there is not
 		err = unknownCommand(root, line[1])
 	}
@@ -79,6 +84,27 @@ func usual(args []string) []string {
 		return []string{args[0], "version"}
 	}
 	return args
+}
+
+// checkValues refuses a flag as the value of another, as in -o --overwrite: the value was forgotten.
+// Numbers such as -100: are none.
+func checkValues(args []string) error {
+	taking := map[string]bool{}
+	for _, f := range flagsOf(commandOf(args)) {
+		for _, name := range strings.Fields(f.name) {
+			taking[strings.Repeat("-", min(len(name), 2))+name] = !f.isSwitch()
+		}
+	}
+	for i := 1; i+1 < len(args) && args[i] != "--"; i++ {
+		flag, value := args[i], args[i+1]
+		if !taking[flag] {
+			continue
+		}
+		if i++; len(value) > 1 && value[0] == '-' && !unicode.IsDigit(rune(value[1])) {
+			return usagef("%s took %q as its value", flag, value).WithHint("give it a value; a path that begins so is written %s %s", flag, shell.Path("./"+value))
+		}
+	}
+	return nil
 }
 
 // commandOf is the first argument that is no flag.
@@ -162,17 +188,38 @@ func onUsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 	return usagef("%s", text).WithHint("see %s --help", c.FullName())
 }
 
+// otherWords are flags of other programs, and ours for the same.
+var otherWords = map[string]string{"format": "--to", "force": "--overwrite", "replace": "--overwrite", "limit": "--rows", "range": "--rows",
+	"output-dir": "--output", "outdir": "--output", "compress": "--compression", "threads": "--workers", "jobs": "--workers", "silent": "--quiet"}
+
 // unknownFlag is the error for a name that no flag of c has.
 func unknownFlag(c *cli.Command, name string) error {
+	var names, words, short []string
+	for _, f := range c.Flags {
+		names = append(names, "--"+f.Names()[0])
+		for _, s := range f.Names()[1:] {
+			short = append(short, "-"+s)
+		}
+	}
+	if len(name) == 1 && c.Root() != c && short != nil {
+		return usagef("unknown flag -%s", name).WithHint("the short flags are %s; see %s --help", strings.Join(short, ", "), c.FullName())
+	}
 	if len(name) == 1 || c.Root() == c {
 		return usagef("unknown flag %s%s", strings.Repeat("-", min(2, len(name))), name).WithHint("flags stand behind the command; see %s --help", c.FullName())
 	}
-	var names []string
-	for _, f := range c.Flags {
-		names = append(names, "--"+f.Names()[0])
+	for word, ours := range otherWords {
+		if slices.Contains(names, ours) {
+			words = append(words, word)
+		}
 	}
-	advice := fmt.Sprintf("%s see %s --help", dataset.DidYouMean(name, names), c.FullName())
-	return usagef("unknown flag --%s", name).WithHint("%s", strings.TrimSpace(advice))
+	slices.Sort(words)
+	advice := dataset.DidYouMean(name, names)
+	if plain, ok := strings.CutPrefix(name, "no-"); ok && slices.Contains(names, "--"+plain) {
+		advice = "leave out --" + plain + ";"
+	} else if word := dataset.Nearest(name, words); word != "" && (advice == "" || word == name) {
+		advice = "did you mean " + otherWords[word] + "?"
+	}
+	return usagef("unknown flag --%s", name).WithHint("%s", strings.TrimSpace(advice+" see "+c.FullName()+" --help"))
 }
 
 // A signalError is the cause of a context that a signal cancelled.

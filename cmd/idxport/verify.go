@@ -29,7 +29,7 @@ func (p *program) verifyCommand() *cli.Command {
 	}, func(ctx context.Context, _ *cli.Command, s *settings, r *report) (err error) {
 		switch len(s.Inputs) {
 		case 0:
-			return usagef("no output and no input").WithHint("idxport verify out/train.parquet ./mnist")
+			return usagef("no output and no input").WithHint("give both, such as idxport verify out/train.parquet ./mnist, once idxport convert ./mnist -o out has made it")
 		case 1:
 			return usagef("found one path, expected an output and its inputs").WithHint("idxport verify %s ./mnist", s.Inputs[0])
 		}

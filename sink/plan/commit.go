@@ -3,8 +3,10 @@ package plan
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/shell"
 )
 
 // Commit makes the targets appear, once all their parts are there with the sizes and hashes that their tasks told: a folder in one step, objects one after another.
@@ -15,7 +17,7 @@ func (p *Plan) Commit(ctx context.Context) (told [][]Task, err error) {
 		return nil, err
 	}
 	if len(missing) > 0 {
-		return nil, fail(fault.Refused, "run them: idxport convert --plan … --part N; idxport status lists them", "%d of %d parts are missing: %s",
+		return nil, fail(fault.Refused, fmt.Sprintf("run them: idxport convert --plan %s --part N; idxport status lists them", shell.Path(p.path)), "%d of %d parts are missing: %s",
 			len(missing), p.Parts(), shortSpec(missing))
 	}
 	told = make([][]Task, len(p.Targets))

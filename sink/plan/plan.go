@@ -40,6 +40,8 @@ type Plan struct {
 
 	// Objects is where targets and inputs are that are named by URL.
 	Objects *object.Store `json:"-"`
+
+	path string // that it was read from
 }
 
 // A Target is one output: a folder of parts.
@@ -195,6 +197,7 @@ func (p *Plan) unmade(ctx context.Context, path string) error {
 func Read(ctx context.Context, objects *object.Store, path string) (*Plan, error) {
 	p, err := read(ctx, objects, path)
 	if err == nil {
+		p.path = path
 		err = objects.Suppose(p.Parameters)
 	}
 	return p, err

@@ -2,11 +2,14 @@ package dataset
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -26,6 +29,7 @@ const (
 //     capital and small letter, the first is taken and note says so;
 //   - KMNIST's class map, a CSV file that begins with "index,codepoint,char".
 //
+// JSON is refused, and so are lines that are numbered from 0 or 1, perhaps after a header, as in CSV: taken for names, they would be those of other labels.
 // A byte order mark, CRLF and spaces around a name are taken away. file is its name, for errors. These are
 // refused: more than 1 MiB or 65,536 classes, text that is not UTF-8, control characters, a name or a label twice.
 func ReadClasses(r io.Reader, file string) (classes []string, note string, err error) {
@@ -42,6 +46,14 @@ func ReadClasses(r io.Reader, file string) (classes []string, note string, err e
 	}
 	lines := strings.Split(string(text), "\n")
 	parse, skip := classFormat(strings.TrimSpace(lines[0]))
+	switch {
+	case json.Valid(text) && (text[0] == '[' || text[0] == '{'):
+		return nil, "", badClasses(file, "found JSON")
+	case parse == nil && (numbered(lines) || numbered(lines[1:])):
+		return nil, "", badClasses(file, "found numbers beside the names, as in %q", strings.TrimSpace(lines[len(lines)-1]))
+	case parse == nil:
+		parse = plainLine
+	}
 	c := classList{parse: parse, lines: map[string]int{}}
 	for i := skip; i < len(lines); i++ {
 		if err := c.add(i, strings.TrimSpace(lines[i])); err != nil {
@@ -63,7 +75,7 @@ func badClasses(file, format string, args ...any) error {
 // A classParser finds the label and the name in the line of index i. several tells that there were other names for the label.
 type classParser func(i int, line string) (label int, name string, several bool, err error)
 
-// classFormat tells the format by the first line, and how many lines come before the first class.
+// classFormat tells the format by the first line, and how many lines come before the first class. It is nil for names alone.
 func classFormat(first string) (parse classParser, skip int) {
 	if first == "index,codepoint,char" {
 		return classMapLine, 1
@@ -71,7 +83,36 @@ func classFormat(first string) (parse classParser, skip int) {
 	if _, _, _, err := mappingLine(0, first); !errors.Is(err, errNoMapping) {
 		return mappingLine, 0
 	}
-	return func(i int, line string) (int, string, bool, error) { return i, line, false, nil }, 0
+	return nil, 0
+}
+
+// plainLine reads a line that is a name.
+func plainLine(i int, line string) (label int, name string, several bool, err error) {
+	return i, line, false, nil
+}
+
+// besideName matches a line that has a number before a name, or behind it.
+var besideName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([0-9]+)[ \t,;:=]+\S|\S[ \t]*[\t,;:=][ \t]*([0-9]+)$`)
+})
+
+// numbered reports whether lines, of which there are several, have numbers that count from 0 or 1.
+func numbered(lines []string) bool {
+	first := -1
+	for i, line := range lines {
+		m := besideName().FindStringSubmatch(strings.TrimSpace(line))
+		if m == nil {
+			return false
+		}
+		n, err := strconv.Atoi(m[1] + m[2])
+		if i == 0 {
+			first = n
+		}
+		if err != nil || n != first+i || first > 1 {
+			return false
+		}
+	}
+	return len(lines) > 1
 }
 
 var errNoMapping = errors.New(`expected "label codepoint", two or three numbers, as in the first line`)

@@ -26,6 +26,9 @@ func TestReadClasses(t *testing.T) {
 		"windows":                {"\ufeffT-shirt/top\r\nAnkle boot\r\n", []string{"T-shirt/top", "Ankle boot"}, false},
 		"spaces":                 {" cat \n\tdog\n", []string{"cat", "dog"}, false},
 		"numbers":                {"7\n5\n", []string{"7", "5"}, false},
+		"numbers in names":       {"1 cent\n5 cents\n", []string{"1 cent", "5 cents"}, false},
+		"numbers behind names":   {"model 0\nmodel 1\n", []string{"model 0", "model 1"}, false},
+		"a bracket":              {"[\n(\n", []string{"[", "("}, false},
 		"hiragana":               {"お\nき\n", []string{"お", "き"}, false},
 		"mapping":                {"0 48\n1 49\n2 65\n", []string{"0", "1", "A"}, false},
 		"mapping, windows":       {"0 48\r\n1 49\r\n", []string{"0", "1"}, false},
@@ -68,6 +71,12 @@ func TestReadClassesRefuses(t *testing.T) {
 		"utf-16":             {"\xff\xfea\x00\n\x00", "names.txt: line 1: not valid UTF-8"},
 		"too large a label":  {"0 48\n65536 49\n", "names.txt: line 2: found label 65536, expected at most 65535"},
 		"too many":           {many.String(), "names.txt: line 65537: found label 65536, expected at most 65535"},
+		"json":               {"[\n\"cat\",\n\"dog\"\n]", "names.txt: found JSON"},
+		"a json object":      {`{"0": "cat"}`, "names.txt: found JSON"},
+		"numbers":            {"0 cat\n1 dog\n", `names.txt: found numbers beside the names, as in "1 dog"`},
+		"numbers from 1":     {"1: cat\n2: dog\n3: a fish\n", "names.txt: found numbers beside the names"},
+		"csv":                {"label,name\r\n0,cat\r\n1,dog", "names.txt: found numbers beside the names"},
+		"csv, name first":    {"cat,0\ndog,1\n", "names.txt: found numbers beside the names"},
 		"too big":            {strings.Repeat("x", 1<<20+1), "names.txt: found more than 1048576 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -26,7 +26,7 @@ func (f finder) files(inputs []Input) (Split, error) {
 		}
 		s.Files = append(s.Files, file)
 	}
-	if err := distinct(s.Files, names); err != nil {
+	if err := f.distinct(s.Files, names); err != nil {
 		return Split{}, err
 	}
 	s.Name, s.Stem = commonSplit(names), names[0].Stem
@@ -62,7 +62,7 @@ func inputName(path string) Name {
 }
 
 // distinct demands that no two columns have one name, and that standard input is one column only.
-func distinct(files []File, names []Name) error {
+func (f finder) distinct(files []File, names []Name) error {
 	for i, a := range files {
 		for j, b := range files[:i] {
 			if a.Path == source.Stdin && b.Path == source.Stdin {
@@ -71,7 +71,17 @@ func distinct(files []File, names []Name) error {
 			if a.Name != b.Name {
 				continue
 			}
-			advice := fmt.Sprintf("several files are the columns of one table; name them: left=%s right=%s", shell.Quote(b.Path), shell.Quote(a.Path))
+			first, second := "left", "right"
+			x, xErr := f.header(b.Path)
+			y, yErr := f.header(a.Path)
+			switch ranks := [2]int{len(x.Dims), len(y.Dims)}; {
+			case xErr != nil || yErr != nil:
+			case ranks[0] > 1 && ranks[1] == 1:
+				first, second = Image.String(), Label.String()
+			case ranks[0] == 1 && ranks[1] > 1:
+				first, second = Label.String(), Image.String()
+			}
+			advice := fmt.Sprintf("several files are the columns of one table; name them: %s=%s %s=%s", first, shell.Quote(b.Path), second, shell.Quote(a.Path))
 			if commonSplit([]Name{names[i], names[j]}) == "" && names[i].Split != "" {
 				advice = "several files are the columns of one table: convert one split at a time, or give the folder"
 			}

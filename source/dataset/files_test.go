@@ -83,7 +83,7 @@ func TestFilesErrors(t *testing.T) {
 	}{
 		"one name twice":     {"left.idx right.idx", Options{}, fault.Usage, `two columns would be called "data"`, "name them: left="},
 		"two splits":         {"train-labels-idx1-ubyte t10k-labels-idx1-ubyte", Options{}, fault.Usage, `two columns would be called "label"`, "one split at a time"},
-		"a given name twice": {"label=left.idx train-labels-idx1-ubyte", Options{}, fault.Usage, `two columns would be called "label"`, "name them: left="},
+		"a given name twice": {"label=left.idx train-labels-idx1-ubyte", Options{}, fault.Usage, `two columns would be called "label"`, "name them: image="},
 		"counts":             {"train-images-idx3-ubyte t10k-labels-idx1-ubyte", Options{}, ErrMismatch, "train-images-idx3-ubyte: the columns differ in length: found 60000 records, and 10000 in t10k-labels-idx1-ubyte", ""},
 		"swapped":            {"swapped-images.idx swapped-labels.idx", Options{}, ErrMismatch, "swapped-images.idx", "image=" + filepath.Join(dir, "swapped-labels.idx")},
 		"swapped, in order":  {"swapped-labels.idx swapped-images.idx", Options{}, ErrMismatch, "swapped-images.idx", "image=" + filepath.Join(dir, "swapped-labels.idx")},

@@ -69,6 +69,8 @@ type Split struct {
 	// file names", "the sha256 of the labels" or, without labels, "the sha256 of the labels of train".
 	Dataset  *Info
 	Evidence string
+	Doubt    string   // what the contents say against the data set that the user named, or empty
+	Lacks    string   // "labels" or "images" where a folder has the other file alone
 	Notes    []string // what was decided for the user; each is a line without "note: "
 }
 

@@ -101,6 +101,9 @@ func (f finder) checkSplits(where string, pairings []pairing) error {
 		if len(names) > 0 {
 			advice = "it has " + strings.Join(names, ", ")
 		}
+		if strings.Contains(asked, ",") {
+			advice = "repeat it: --split " + strings.ReplaceAll(asked, ",", " --split ")
+		}
 		return fault.New(fault.Usage, "%s has no split %q", where, asked).WithHint("%s", advice)
 	}
 	return nil

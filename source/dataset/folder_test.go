@@ -159,6 +159,21 @@ func TestFolderErrors(t *testing.T) {
 	}
 }
 
+// A data set that the user names is taken, but its labels may tell of another.
+func TestFolderDoubt(t *testing.T) {
+	t.Parallel()
+	for asked, doubted := range map[string]bool{"fashion-mnist": true, "mnist": false, "qmnist": false, "none": false} {
+		probe := &testProber{hashes: map[string]string{"train-labels-idx1-ubyte": published(t, "mnist", "train")}}
+		splits, err := Find([]Input{{Path: folder(t, fourFiles...)}}, probe, Options{Dataset: asked})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := splits[0].Doubt; (got != "") != doubted || doubted && got != "--dataset fashion-mnist, but the sha256 of the labels is that of MNIST" || splits[1].Doubt != "" {
+			t.Errorf("%s: %q, %q", asked, got, splits[1].Doubt)
+		}
+	}
+}
+
 func TestFolderByLabels(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

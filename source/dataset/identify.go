@@ -31,7 +31,15 @@ func (f finder) identify(splits []*Split, named string) error {
 	case asked != "" && named != "" && named != asked:
 		return contradiction(asked, []string{named}, baseNames(paths(splits[0].Files)))
 	case asked != "":
-		return apply(splits, asked, ByOption)
+		if err := apply(splits, asked, ByOption); err != nil {
+			return err
+		}
+		for _, s := range splits { // QMNIST has labels and classes of MNIST
+			if known := f.byLabels(s); known != nil && !slices.Equal(known.Classes, s.Dataset.Classes) {
+				s.Doubt = fmt.Sprintf("--dataset %s, but the sha256 of the labels is that of %s", asked, known.Title)
+			}
+		}
+		return nil
 	case named != "":
 		return apply(splits, named, byName)
 	}
@@ -67,20 +75,11 @@ func (f finder) identifyByLabels(splits []*Split) {
 	var found, labelled []string
 	var unlabelled []*Split
 	for _, s := range splits {
-		label := labels(s.Files)
-		if label < 0 {
+		if labels(s.Files) < 0 {
 			unlabelled = append(unlabelled, s)
 			continue
 		}
-		file := s.Files[label]
-		hash := sync.OnceValue(func() string {
-			sum, err := f.PayloadSHA256(file.Path)
-			if err != nil {
-				return ""
-			}
-			return sum
-		})
-		if s.Dataset = byLabels(file.Header, hash); s.Dataset != nil {
+		if s.Dataset = f.byLabels(s); s.Dataset != nil {
 			s.Evidence = byHash
 			found, labelled = append(found, s.Dataset.Name), append(labelled, cmp.Or(s.Name, s.Stem))
 		}
@@ -93,6 +92,21 @@ func (f finder) identifyByLabels(splits []*Split) {
 	default:
 		splits[0].Notes = append(splits[0].Notes, "by their labels, the splits are of different data sets: "+strings.Join(found, ", "))
 	}
+}
+
+// byLabels is the data set that has published the labels of s, nil if none has.
+func (f finder) byLabels(s *Split) *Info {
+	i := labels(s.Files)
+	if i < 0 {
+		return nil
+	}
+	return byLabels(s.Files[i].Header, sync.OnceValue(func() string {
+		sum, err := f.PayloadSHA256(s.Files[i].Path)
+		if err != nil {
+			return ""
+		}
+		return sum
+	}))
 }
 
 // labels is the index of the column of labels, −1 if there is none.

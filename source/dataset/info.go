@@ -61,6 +61,9 @@ func Lookup(name string) (Info, error) {
 		}
 	}
 	advice := DidYouMean(name, names)
+	if plainName(name) == "fmnist" { // which is nearer to mnist
+		advice = DidYouMean("fashion-mnist", names)
+	}
 	if advice == "" {
 		advice = "`idxport datasets` lists them with their splits"
 	}
@@ -81,22 +84,29 @@ func plainName(name string) string {
 // closest if that is close; or empty. The case of letters does not count, nor do dashes.
 func DidYouMean(name string, names []string) string {
 	var family []string
-	closest, least := "", 1+len(name)/3
 	for _, n := range names {
 		if name != "" && strings.HasPrefix(plainName(n), plainName(name)) {
 			family = append(family, n)
 		}
+	}
+	if closest := Nearest(name, names); len(family) == 0 && closest != "" {
+		family = []string{closest}
+	}
+	if len(family) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("did you mean %s?", strings.Join(family, ", "))
+}
+
+// Nearest is the closest of names, the first of several, if it is close; or empty.
+func Nearest(name string, names []string) (closest string) {
+	least := 1 + len(name)/3
+	for _, n := range names {
 		if d := editDistance(plainName(name), plainName(n)); d <= least {
 			closest, least = n, d-1
 		}
 	}
-	switch {
-	case len(family) > 0:
-		return fmt.Sprintf("did you mean %s?", strings.Join(family, ", "))
-	case closest != "":
-		return fmt.Sprintf("did you mean %s?", closest)
-	}
-	return ""
+	return closest
 }
 
 // editDistance is Levenshtein's: how many bytes must be inserted, removed or replaced to make b of a.

@@ -37,6 +37,7 @@ type Name struct {
 	Dataset     string // Name of one of Known, if the prefix is unmistakably its; else empty
 	Split       string // as in SplitInfo.Name ("t10k" is "test"), or empty
 	Role        Role
+	Ambiguous   bool   // words name another role, too: images_and_labels
 	Prefix      string // the words that are left, lower case, joined by dashes: files that belong together agree in it
 	Stem        string // the base name without format and compression, in its own case
 	Format      string // "idx3-ubyte", "idx" for a plain .idx, or empty if the name does not say that this is an IDX file
@@ -116,6 +117,7 @@ func (n *Name) readWords(words []string) {
 			words = slices.Delete(words, i, i+1)
 		}
 	}
+	n.Ambiguous = slices.ContainsFunc(words, func(w string) bool { return roleOf(w) != Data && roleOf(w) != n.Role })
 	if n.Role == Data && len(words) > 1 { // X_train, y_train
 		switch words[0] {
 		case "x":

@@ -33,9 +33,9 @@ func (f finder) table(dir string, p pairing) (Split, error) {
 	switch only := s.Files[0]; {
 	case len(s.Files) > 1 || len(only.Header.Dims) == 0: // a file that cannot be read has worse to tell
 	case only.Role == Image:
-		s.Notes = append(s.Notes, "no labels found for "+filepath.Base(only.Path))
+		s.Lacks, s.Notes = "labels", append(s.Notes, "no labels found for "+filepath.Base(only.Path))
 	case only.Role == Label:
-		s.Notes = append(s.Notes, "no images found for "+filepath.Base(only.Path))
+		s.Lacks, s.Notes = "images", append(s.Notes, "no images found for "+filepath.Base(only.Path))
 	}
 	return s, f.check(&s)
 }

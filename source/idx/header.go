@@ -106,7 +106,11 @@ func (h Header) Reshape(dims []int) (Header, error) {
 		n = elements
 	}
 	if !ok || n != elements || open >= 0 && as.Dims[open] > math.MaxUint32 || open >= 0 && as.Dims[open] < 0 {
-		return h, ShapeError("%s has %d elements, which do not make %s", h, elements, dimsText(dims))
+		err := ShapeError("%s has %d elements, which do not make %s", h, elements, dimsText(dims))
+		if ok && open < 0 && n > 0 && elements%n == 0 { // the shape of a record
+			return h, err.WithHint("leave the number of records open: --reshape -1x%s", strings.ReplaceAll(dimsText(dims), "×", "x"))
+		}
+		return h, err
 	}
 	if as.checkSize() != nil {
 		return h, ShapeError("records of %s are too large", dimsText(as.Dims))
