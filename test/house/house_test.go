@@ -37,7 +37,7 @@ var layers = map[string][]string{
 	"source/picture":            {"source/idx"},
 	"source/columnar":           {"schema", "source", "source/flat", "source/idx", "source/picture"},
 	"source/arrow":              {"source", "source/columnar", "source/idx"},
-	"source/parquet":            {"schema", "source", "source/flat", "source/idx", "source/picture"},
+	"source/parquet":            {"schema", "source", "source/columnar", "source/idx"},
 	"source/csv":                {"schema", "source", "source/compressed", "source/flat", "source/idx"},
 	"source/png":                {"schema", "source", "source/idx", "source/picture"},
 	"source/npy":                {"schema", "source", "source/idx"},
