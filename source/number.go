@@ -80,12 +80,22 @@ func (s Number) Convert(dst []byte, d idx.DType, src []byte, first, n int) (bad 
 		}
 		return -1, 0
 	}
+	if s == NumberInt32 && d == idx.Uint8 { // pixels in Parquet's PLAIN pages
+		for i := range n {
+			v := binary.LittleEndian.Uint32(src[4*i:])
+			if v > math.MaxUint8 {
+				return i, int64(int32(v))
+			}
+			dst[i] = byte(v)
+		}
+		return -1, 0
+	}
 	least, most := d.Limits()
 	if s == NumberBool8 {
 		least, most = 0, 1
 	}
 	for i := range n {
-		v := s.integer(src, i)
+		v := s.Int(src, i)
 		if v < least || v > most {
 			return i, v
 		}
@@ -94,8 +104,8 @@ func (s Number) Convert(dst []byte, d idx.DType, src []byte, first, n int) (bad 
 	return -1, 0
 }
 
-// integer is element i of src. What is too large for an int64 becomes the largest.
-func (s Number) integer(src []byte, i int) int64 {
+// Int is integer i of src. What is too large for an int64 becomes the largest.
+func (s Number) Int(src []byte, i int) int64 {
 	switch s {
 	case NumberUint8, NumberBool8:
 		return int64(src[i])

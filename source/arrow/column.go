@@ -4,11 +4,12 @@ import (
 	"math/bits"
 
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/columnar"
 )
 
 // A column is one of the table, and how it is read.
 type column struct {
-	source.Column
+	columnar.Column
 	filled []filled // what must have no nulls
 	reader reader
 }
@@ -70,7 +71,7 @@ func (c *column) findNull(b *batch, f filled, n int64) error {
 				row = at / f.each
 			}
 			return wrong(b, c.Name, row, "found a null, expected a value").
-				WithHint("IDX has no nulls; fill them, or leave the rows out").Because(errNull)
+				WithHint("IDX has no nulls; fill them, or leave the rows out").Because(columnar.ErrNull)
 		}
 	}
 	return nil

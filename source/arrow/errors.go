@@ -1,16 +1,11 @@
 package arrow
 
 import (
-	"errors"
-
 	"github.com/idxport/idxport/fault"
 )
 
 // unknown stands for a row or an offset that is not known.
 const unknown = -1
-
-// errNull is the cause of the error for a value that is null.
-var errNull = errors.New("a null")
 
 // damaged is an error about the message at offset.
 func damaged(offset int64, message string, values ...any) *fault.Error {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/columnar"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -102,8 +103,8 @@ func TestRefused(t *testing.T) {
 		"permuted":     {fault.Unsupported, "permuted: [1 0]"},
 		"sizes":        {fault.Malformed, "column image, row 1: "},
 		"no-bytes":     {fault.Malformed, "column image, row 0: found a null"},
-		"no-rows":      {fault.Unsupported, "without rows"},
-		"struct":       {fault.Unsupported, "found a struct"},
+		"no-rows":      {columnar.ErrNoRows, "no rows"},
+		"struct":       {fault.Unsupported, "found a struct of [\"x\"]"},
 		"pixels-gap":   {fault.Unsupported, "found 3 columns pixel0…pixel3 without pixel2, expected all elements of a record"},
 		"same-names":   {fault.Unsupported, "column label: found two columns of this name"},
 
@@ -138,13 +139,13 @@ func TestOptionsAndNotes(t *testing.T) {
 		shape   []int
 		note    string // "" for none
 	}{
-		{"wide", source.ReadOptions{}, 3, idx.Int32, nil, "the column int64 is of the type int64"},
+		{"wide", source.ReadOptions{}, 3, idx.Int32, nil, "column int64: int64 becomes int32"},
 		{"pixels", source.ReadOptions{}, 1, idx.Uint8, []int{3, 3}, "taken for 3×3"},
 		{"pixels", source.ReadOptions{Shape: []int{9}, DType: idx.Uint8}, 0, idx.Uint8, nil, ""},
 		{"pixels", source.ReadOptions{Shape: []int{1, 9}, DType: idx.Uint8}, 1, idx.Uint8, []int{1, 9}, ""},
 		{"mixed-pixels", source.ReadOptions{}, 0, idx.Int32, []int{2, 2}, "of several types"},
-		{"binary-untold", source.ReadOptions{DType: idx.Uint8}, 0, idx.Uint8, []int{12}, "holds bytes: read as uint8 of shape [12]"},
-		{"binary-untold", source.ReadOptions{Shape: []int{3, 4}}, 0, idx.Uint8, []int{3, 4}, ""},
+		{"binary-untold", source.ReadOptions{DType: idx.Uint8}, 0, idx.Uint8, []int{12}, "taken for uint8 of shape [12]"},
+		{"binary-untold", source.ReadOptions{Shape: []int{3, 4}}, 0, idx.Uint8, []int{3, 4}, "taken for uint8 of shape [3 4]"},
 		{"binary-untold", source.ReadOptions{DType: idx.Int16, Shape: []int{3, 2}}, 0, idx.Int16, []int{3, 2}, ""},
 		{"dictionary", source.ReadOptions{}, 0, idx.Uint8, nil, "passed over column class"},
 		{"pandas", source.ReadOptions{DType: idx.Uint8}, 0, idx.Uint8, nil, "passed over column __index_level_0__"},

@@ -113,15 +113,15 @@ func (t *Table) start(origin string, o source.ReadOptions) error {
 		if err != nil && err != io.EOF {
 			return err
 		}
-		r := &resolver{schema: t.schema, first: t.batch, options: o, origin: origin}
-		if err := r.resolve(); err != nil {
+		columns, found, err := resolve(t.schema, t.batch, origin, o)
+		if err != nil {
 			return err
 		}
-		t.columns, t.omitted = r.columns, r.omitted
+		t.columns, t.omitted = columns, found.Omitted
 		for _, c := range t.columns {
-			t.public = append(t.public, c.Column)
+			t.public = append(t.public, c.Column.Column)
 		}
-		for _, n := range r.notes {
+		for _, n := range found.Notes {
 			t.notes = append(t.notes, path+": "+n)
 		}
 		return t.checkBatch()

@@ -14,8 +14,8 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/columnar"
 	"github.com/idxport/idxport/source/idx"
-	"github.com/idxport/idxport/source/parquet"
 )
 
 // Folders partitioned as Hive does it, which pyarrow, pandas, polars, DuckDB and Spark write: the
@@ -259,7 +259,7 @@ func (t Table) narrowest(i int, asked idx.DType) idx.DType {
 func countFiles(open func(string, source.ReadOptions) (source.Table, error), all []string, o source.ReadOptions) (paths []string, rows int64, err error) {
 	for _, path := range all {
 		t, err := open(path, o)
-		if errors.Is(err, parquet.ErrNoRows) && len(all) > 1 {
+		if errors.Is(err, columnar.ErrNoRows) && len(all) > 1 {
 			continue
 		}
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/columnar"
 )
 
 // A chain is several files of one schema, one after another. Only the one that is being read is open.
@@ -33,7 +34,7 @@ func OpenFiles(paths []string, name string, o source.ReadOptions) (source.Table,
 	c := &chain{options: o}
 	for _, path := range paths {
 		t, err := open(path, o)
-		if errors.Is(err, ErrNoRows) {
+		if errors.Is(err, columnar.ErrNoRows) {
 			continue
 		}
 		if err != nil {

@@ -1,10 +1,8 @@
 package parquet
 
 import (
-	"bytes"
-
-	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/picture"
+	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/source/columnar"
 )
 
 // A decoding is what Decode knows of a column of a batch.
@@ -101,67 +99,33 @@ func otherSize(d *decoding, row, n int) error {
 	return unsupported("", adviceShapes, "found %d bytes, expected the %d of shape %v of %s", n, d.RecordSize(), d.Shape, d.DType).InRow(d.first + int64(row))
 }
 
-// decodePictures is for columns of PNG files, all of the format f. turn is the number of channels that become the first dimension, or 0.
-func decodePictures(d *decoding, f picture.Format, turn int) error {
-	var pixels []byte
-	return d.values(0, func(row int, value []byte) error {
-		record := d.record(row)
-		dst := record[:0]
-		if turn > 0 {
-			dst = pixels[:0]
-		}
-		made, err := f.Append(dst, value)
-		if err != nil {
-			return badPicture(err, d.leaves[0].path, d.first+int64(row))
-		}
-		if len(made) != len(record) {
-			return otherSize(d, row, len(made))
-		}
-		if turn > 0 {
-			pixels = made
-			turnChannels(record, pixels, turn, d.DType.Size())
-		} else if len(made) > 0 && &made[0] != &record[0] {
-			copy(record, made)
+// decodeImages is for columns of PNG files.
+func decodeImages(d *decoding) error {
+	var scratch []byte
+	return d.values(0, func(row int, value []byte) (err error) {
+		if scratch, err = d.Image(d.record(row), value, scratch); err != nil {
+			return fault.Wrap(fault.Malformed, err).InColumn(d.leaves[0].path).InRow(d.first + int64(row))
 		}
 		return nil
 	})
 }
 
-// decodeSpark is for columns of Spark's images, whose sizes are those of the first row.
-func decodeSpark(d *decoding, sizes [len(sparkSizes)][]byte, channels, turn int) error {
-	for i, expected := range sizes {
-		if err := d.numbers(i); err != nil {
+// decodeSpark is for columns of Spark's images.
+func decodeSpark(d *decoding) error {
+	for k := range columnar.SparkSizes {
+		if err := d.numbers(k); err != nil {
 			return err
 		}
-		for row := range d.rows {
-			if found := d.parts[i].dst[4*row : 4*row+4]; !bytes.Equal(found, expected) {
-				return unsupported(d.leaves[i].path, adviceShapes, "found %d, expected %d as in the first row", int32(word(found)), int32(word(expected))).
-					InRow(d.first + int64(row))
-			}
+		if bad, err := d.CheckSize(k, d.parts[k].dst[:4*d.rows]); err != nil {
+			return err.InRow(d.first + int64(bad))
 		}
 	}
-	var pixels []byte
-	return d.values(len(sizes), func(row int, value []byte) error {
+	return d.values(len(columnar.SparkSizes), func(row int, value []byte) error {
 		record := d.record(row)
 		if len(value) != len(record) {
 			return otherSize(d, row, len(value))
 		}
-		if channels == 1 {
-			copy(record, value)
-			return nil
-		}
-		out := record
-		if turn > 0 {
-			pixels = source.Grow(pixels, len(record))
-			out = pixels
-		}
-		copy(out, value)
-		for i := 0; i+channels <= len(out); i += channels { // blue, green, red
-			out[i], out[i+2] = out[i+2], out[i]
-		}
-		if turn > 0 {
-			turnChannels(record, out, turn, 1)
-		}
+		d.SparkImage(record, value)
 		return nil
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -56,13 +57,13 @@ func (e encoded) decode() ([]byte, error) {
 	l := &leaf{kind: e.kind, node: &node{}}
 	switch e.kind {
 	case format.Boolean:
-		l.element = boolElement(idx.Uint8)
+		l.element = numberElement(source.NumberBool8, idx.Uint8)
 	case format.Int64, format.Double:
-		l.element = floatElement(idx.Float64) // any 8 bytes
+		l.element = bytesElement(8)
 	case format.FixedLenByteArray:
 		l.element = bytesElement(e.width)
 	default:
-		l.element = floatElement(idx.Float32) // any 4 bytes
+		l.element = bytesElement(4)
 	}
 	p := &page{pageHeader: pageHeader{encoding: e.encoding}}
 	if e.dict != "" {

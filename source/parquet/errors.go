@@ -7,10 +7,6 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// ErrNoRows is the cause of the error for a file without rows where only a row could tell the shape
-// of a column. Other files of the same table may have some.
-var ErrNoRows = errors.New("no rows that tell a shape")
-
 // What the user can do about records of different shapes.
 const (
 	adviceShapes = "IDX files hold records of one shape"
@@ -28,11 +24,6 @@ func damaged(message string, values ...any) *fault.Error {
 // unsupported is the error for a column that is legal, and no column of IDX.
 func unsupported(column, advice, message string, values ...any) *fault.Error {
 	return fault.New(fault.Unsupported, message, values...).InColumn(column).WithHint("%s", advice)
-}
-
-// untold is the error for a column of a file without rows, whose shape only a row could tell.
-func untold(column, what string) error {
-	return unsupported(column, "", "found %s and no rows, expected one at least to tell the shape", what).Because(ErrNoRows)
 }
 
 // located fills in where err is about, as far as it does not say so itself. Errors of reading are returned as they are.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/columnar"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -201,7 +202,7 @@ func TestRefused(t *testing.T) {
 		{"bad-struct", "column image: found a struct of [\"a\" \"b\"]", fault.Unsupported},
 		{"bad-png-size", "row 70", fault.Malformed},
 		{"bad-jpeg", "found a JPEG file", fault.Malformed},
-		{"bad-no-rows", "no rows", ErrNoRows},
+		{"bad-no-rows", "no rows", columnar.ErrNoRows},
 		{"bad-two-short-lists", "row 70, at byte 3095: found a list of another length", fault.Unsupported},
 		{"bad-permuted", "column image: found tensors whose dimensions are permuted: [1 0]", fault.Unsupported},
 		{"bad-blob", "column image, row ", fault.Unsupported},

@@ -6,6 +6,8 @@ import (
 	"math/bits"
 
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/idxport/idxport/source/columnar"
 )
 
 // A leaf is a Parquet column and what its rows look like. It does not change while rows are read.
@@ -193,5 +195,6 @@ func (l *leaf) absent(found byte, row int64) error {
 	case l.empty[found]:
 		return unsupported(l.path, adviceLists, "found an empty list, expected %s", l.shape).InRow(row)
 	}
-	return unsupported(l.path, "IDX files have no missing values: fill them, or leave the rows out", "found a missing value (null), expected none").InRow(row)
+	return unsupported(l.path, "IDX files have no missing values: fill them, or leave the rows out", "found a missing value (null), expected none").
+		InRow(row).Because(columnar.ErrNull)
 }

@@ -3,69 +3,16 @@ package parquet
 import (
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/json"
-	"math"
-	"slices"
+	"fmt"
 
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/source/columnar"
 )
 
 // arrowSchemaKey is the key of a file's metadata for the Arrow schema, as Arrow's writers and this program leave it.
 const arrowSchemaKey = "ARROW:schema"
-
-// A hint is what the metadata tells of a column beside its Parquet type.
-type hint struct {
-	dtype idx.DType // 0: nothing
-	shape []int     // nil: nothing; empty: a scalar
-	found bool      // shape was told
-
-	permuted []int // the order of the dimensions that an extension type tells, if it is not C order
-
-	extension string // Arrow's extension type, or empty
-	wide      string // int128, or another type of integers too wide for Parquet, which are bytes there; or empty
-}
-
-// hints are those of the columns, by name, that the file's Arrow schema has.
-func (f *file) hints() map[string]hint {
-	all := map[string]hint{}
-	for name, pairs := range arrowFields(f.meta[arrowSchemaKey]) {
-		h := hint{dtype: dtypeOf(pairs[schema.KeyDType]), extension: pairs[extensionName], wide: pairs[wideInteger]}
-		var shape []int
-		var tensor struct{ Shape, Permutation []int }
-		switch {
-		case json.Unmarshal([]byte(pairs[schema.KeyShape]), &shape) == nil:
-			h.shape, h.found = shape, shape != nil
-		case pairs[extensionName] == "arrow.fixed_shape_tensor" && json.Unmarshal([]byte(pairs[extensionMetadata]), &tensor) == nil:
-			h.shape, h.found = tensor.Shape, tensor.Shape != nil
-			if !slices.IsSorted(tensor.Permutation) {
-				h.permuted = tensor.Permutation
-			}
-		}
-		if _, ok := product(h.shape); !ok {
-			h.shape, h.found = nil, false
-		}
-		all[name] = h
-	}
-	return all
-}
-
-// mostElements is more elements than a record may have, and so few that their size in bytes fits an int.
-const mostElements = min(1<<40, math.MaxInt/8)
-
-// product is the number of elements of a record of shape, unless that is no shape or too many to count.
-func product(shape []int) (int, bool) {
-	n := 1
-	for _, d := range shape {
-		if d < 0 || d > 0 && n > mostElements/d {
-			return 0, false
-		}
-		n *= d
-	}
-	return n, true
-}
 
 // arrowFields is the metadata of the fields of an Arrow schema, an encapsulated message in base64, by the fields' names. What is damaged tells nothing: the
 // schema is a help, which a reader may do without. It is read by hand, as readers of Arrow make room for as much as the message claims.
@@ -90,7 +37,7 @@ func arrowFields(encoded string) (all map[string]map[string]string) {
 		pairs := map[string]string{wideInteger: wide(field)}
 		for pair := range tables(field, 6) {
 			switch key := text(pair, 0); key {
-			case schema.KeyDType, schema.KeyShape, extensionName, extensionMetadata:
+			case schema.KeyDType, schema.KeyShape, columnar.KeyExtension, columnar.KeyExtensionMetadata:
 				pairs[key] = text(pair, 1)
 			}
 			if left--; left == 0 {
@@ -122,14 +69,11 @@ func wide(field flatbuffers.Table) string {
 	if bits == 0 || kind.GetInt32(bits+kind.Pos) <= 64 {
 		return ""
 	}
-	return integerName(int(kind.GetInt32(bits+kind.Pos)), signed != 0 && kind.GetBool(signed+kind.Pos))
+	if signed != 0 && kind.GetBool(signed+kind.Pos) {
+		return fmt.Sprintf("int%d", kind.GetInt32(bits+kind.Pos))
+	}
+	return fmt.Sprintf("uint%d", kind.GetInt32(bits+kind.Pos))
 }
-
-// Keys of the metadata of a field that is of an extension type of Arrow.
-const (
-	extensionName     = "ARROW:extension:name"
-	extensionMetadata = "ARROW:extension:metadata"
-)
 
 // place is where field number i of a table is, 0 if it is not there. A virtual table has two lengths before the fields.
 func place(t flatbuffers.Table, i int) flatbuffers.UOffsetT {

@@ -15,6 +15,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -119,22 +120,21 @@ func TestIntegersThatDoNotFit(t *testing.T) {
 	four := func(v uint32) []byte { return binary.LittleEndian.AppendUint32([]byte{7, 0, 0, 0}, v) }
 	eight := func(v uint64) []byte { return binary.LittleEndian.AppendUint64([]byte{7, 0, 0, 0, 0, 0, 0, 0}, v) }
 	for name, c := range map[string]struct {
-		width  int
-		signed bool
+		number source.Number
 		d      idx.DType
 		src    []byte
 		want   string
 	}{
-		"int32 in uint8":             {4, true, idx.Uint8, four(256), "256"},
-		"negative int32 in uint8":    {4, true, idx.Uint8, four(math.MaxUint32), "-1"},
-		"uint32 in int32":            {4, false, idx.Int32, four(1 << 31), "2147483648"},
-		"int32 in int16":             {4, true, idx.Int16, four(1 << 15), "32768"},
-		"int64 in int32":             {8, true, idx.Int32, eight(1 << 31), "2147483648"},
-		"negative int64 in int8":     {8, true, idx.Int8, eight(math.MaxUint64 - 128), "-129"},
-		"uint64 in int32":            {8, false, idx.Int32, eight(1 << 63), "9223372036854775808"},
-		"greatest uint64 in a uint8": {8, false, idx.Uint8, eight(math.MaxUint64), "18446744073709551615"},
+		"int32 in uint8":             {source.NumberInt32, idx.Uint8, four(256), "256"},
+		"negative int32 in uint8":    {source.NumberInt32, idx.Uint8, four(math.MaxUint32), "-1"},
+		"uint32 in int32":            {source.NumberUint32, idx.Int32, four(1 << 31), "2147483648"},
+		"int32 in int16":             {source.NumberInt32, idx.Int16, four(1 << 15), "32768"},
+		"int64 in int32":             {source.NumberInt64, idx.Int32, eight(1 << 31), "2147483648"},
+		"negative int64 in int8":     {source.NumberInt64, idx.Int8, eight(math.MaxUint64 - 128), "-129"},
+		"uint64 in int32":            {source.NumberUint64, idx.Int32, eight(1 << 63), "9223372036854775808"},
+		"greatest uint64 in a uint8": {source.NumberUint64, idx.Uint8, eight(math.MaxUint64), "18446744073709551615"},
 	} {
-		e := integerElement(c.width, c.signed, c.d)
+		e := numberElement(c.number, c.d)
 		var m *misfit
 		if err := e.into(make([]byte, 2*e.size), c.src); !errors.As(err, &m) || m.at != 1 || m.message != c.want {
 			t.Errorf("%s: found %+v, expected value 1, %s", name, err, c.want)

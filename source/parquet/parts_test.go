@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/crc32"
-	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -18,30 +17,6 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
-
-// TestHalf compares all half-precision numbers with their definition in IEEE 754.
-func TestHalf(t *testing.T) {
-	t.Parallel()
-	for bits := range 1 << 16 {
-		exponent, fraction := bits>>10&31, float64(bits&1023)
-		var expected float64
-		switch {
-		case exponent == 0:
-			expected = math.Ldexp(fraction, -24)
-		case exponent < 31:
-			expected = math.Ldexp(1024+fraction, exponent-25)
-		case fraction == 0:
-			expected = math.Inf(1)
-		default:
-			expected = math.NaN()
-		}
-		expected = math.Copysign(expected, 1-2*float64(bits>>15))
-		found := float64(math.Float32frombits(single(uint16(bits))))
-		if found != expected && !(found != found && expected != expected) || math.Signbit(found) != math.Signbit(expected) {
-			t.Fatalf("%04x: found %v, expected %v", bits, found, expected)
-		}
-	}
-}
 
 // TestRuns reads what parquet-go encodes, of all widths, in pieces.
 func TestRuns(t *testing.T) {

@@ -11,27 +11,24 @@ type row struct {
 	shape      []int  // a length for each list
 }
 
-// firstRow finds what the first row of l looks like; ok is false if there are no rows. A row has most entries at most.
-func firstRow(l *leaf, most int64) (r row, ok bool, err error) {
+// firstRow finds what the first row of l looks like, in a file that has rows. A row has most entries at most.
+func firstRow(l *leaf, most int64) (r row, err error) {
 	s := newStream(l)
 	defer s.forget()
 	defer recovered(&err)
-	if l.file.rows == 0 {
-		return row{}, false, nil
-	}
 	for {
 		if err := s.nextData(); err != nil {
-			return row{}, false, err
+			return row{}, err
 		}
 		done, err := s.probe(&r, most)
 		if err != nil {
-			return row{}, false, s.fail(err, s.page.offset)
+			return row{}, s.fail(err, s.page.offset)
 		}
 		if done || s.unread == 0 {
 			break
 		}
 	}
-	return r, true, s.measure(&r)
+	return r, s.measure(&r)
 }
 
 // nextData goes to the next page that has entries, in the first row group that has rows.
@@ -155,11 +152,8 @@ func repetitions(shape []int) []byte {
 	return levels
 }
 
-// firstValue is the first value of a leaf that has one in each row, as it is in part's dst or files; nil if there are no rows.
+// firstValue is the first value of a leaf that has one in each row, as it is in part's dst or files. The file has rows.
 func firstValue(l *leaf) ([]byte, error) {
-	if l.file.rows == 0 {
-		return nil, nil
-	}
 	var p part
 	if l.kind != format.ByteArray {
 		p.dst = make([]byte, l.element.size)

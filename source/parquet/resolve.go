@@ -1,117 +1,69 @@
 package parquet
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
-	"strings"
 
+	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/flat"
+	"github.com/idxport/idxport/source/columnar"
 	"github.com/idxport/idxport/source/idx"
 )
 
-// adviceColumns is what to do about a column that cannot be one of IDX.
-const adviceColumns = "write the file again without the column"
-
-// A resolver finds out which columns of IDX a file holds.
-type resolver struct {
-	file    *file
-	options source.ReadOptions
-	hints   map[string]hint
-	classes map[string][]string
-	found   []*column // one for each top-level column that is not passed over
-	columns []*column
-	notes   []string
-	omitted []source.Omission
-}
-
 // A column is a column of IDX and what it is made of.
 type column struct {
-	source.Column
+	columnar.Column
 	leaves []*leaf
-	single bool   // a record is one number: it may be an element of a tensor
-	first  int    // index of the first of them among all that are read
-	was    string // the type of its elements in the file, if IDX does not have it
+	first  int // index of the first of them among all that are read
 	// decode makes the records, of what was read of the leaves.
 	decode func(d *decoding) error
 }
 
-// resolve finds the columns of f.
-func resolve(f *file, o source.ReadOptions) (*resolver, error) {
-	r := &resolver{file: f, options: o, hints: f.hints(), classes: source.HubClasses(f.meta)}
-	for _, n := range f.root.children {
-		if err := r.add(n); err != nil {
-			return nil, err
-		}
+// describeField is n, a top-level column whose metadata in the Arrow schema is given, as package columnar knows it.
+func (n *node) describeField(metadata map[string]string) columnar.Field {
+	value := n.value()
+	f := columnar.Field{Name: n.Name, Metadata: metadata, Number: value.number(), Size: int(n.TypeLength.V)}
+	if f.Type = value.describe(); value.leaf >= 0 {
+		f.Type = "values of the type " + f.Type
 	}
-	if err := r.flatten(); err != nil {
-		return nil, err
-	}
-	if len(r.columns) == 0 {
-		return nil, unsupported("", "", "found no column that can be one of an IDX file")
-	}
-	first, names := 0, map[string]bool{}
-	for _, c := range r.columns {
-		c.first = first
-		first += len(c.leaves)
-		if names[c.Name] {
-			return nil, unsupported(c.Name, "name the columns differently", "found two columns of this name")
-		}
-		names[c.Name] = true
-		n, ok := product(c.Shape)
-		if ok && n == 0 && f.rows > idx.MaxEmptyRecords {
-			return nil, damaged("found %d records without elements, expected at most %d", f.rows, idx.MaxEmptyRecords).InColumn(c.Name)
-		}
-		if !ok || int64(n)*int64(c.DType.Size()) > o.MaxRecord() {
-			return nil, unsupported(c.Name, adviceLarge, "found records of shape %v of %s, expected at most %d bytes", c.Shape, c.DType, o.MaxRecord())
-		}
-	}
-	return r, nil
-}
-
-func (r *resolver) note(message string, values ...any) {
-	r.notes = append(r.notes, fmt.Sprintf(message, values...))
-}
-
-// omit leaves a column of the file out of the table.
-func (r *resolver) omit(name, kind, why string) {
-	r.omitted = append(r.omitted, source.Omission{Column: name, Type: kind, Why: why})
-	r.note("passed over column %s: %s", name, why)
-}
-
-// add finds out what the top-level column n is.
-func (r *resolver) add(n *node) error {
 	switch {
-	case strings.HasPrefix(n.Name, "__index_level_"):
-		r.omit(n.Name, "index", "the row numbers of a pandas frame")
-		return nil
 	case n.isText():
-		if n.Name == schema.ClassName {
-			r.omit(n.Name, "text", "names of classes")
-			return nil
+		f.Kind, f.Type = columnar.Text, "text"
+	case n.leaf < 0 && value.maxRepetition == 0:
+		f.Kind = columnar.Struct
+		for _, child := range n.children {
+			member := columnar.Field{Name: child.Name}
+			if child.leaf >= 0 {
+				member = child.describeField(nil)
+			}
+			f.Members = append(f.Members, member)
 		}
-		return unsupported(n.Name, adviceColumns, "found text, expected numbers or images")
-	case n.leaf < 0 && n.child("bytes") != nil && n.child("bytes").isBytes():
-		return r.addPicture(n, n.child("bytes"))
-	case n.leaf < 0 && n.isSparkImage():
-		return r.addSpark(n)
+	case f.Number != source.NoNumber && value.maxRepetition > 0:
+		f.Kind = columnar.List
+		for range value.maxRepetition {
+			f.Lengths = append(f.Lengths, -1)
+		}
+	case f.Number != source.NoNumber:
+		f.Kind = columnar.Number
 	case n.isBytes() && !n.repeated():
-		return r.addBytes(n)
-	case n.isFixedBytes() && !n.repeated():
-		return r.addFixed(n)
+		f.Kind = columnar.Bytes
+	case metadata[wideInteger] != "": // which are bytes in Parquet
+		f.Type, f.Hint = "values of the type "+metadata[wideInteger], source.AdviceCast("parquet", n.Name, "Int32")
+	case n.isFixedBytes() && !n.repeated() && f.Size > 0:
+		f.Kind = columnar.FixedBytes
+	case value.isDecimal():
+		f.Hint = source.AdviceCast("parquet", n.Name, "Float64")
 	}
-	value := n
-	for value.leaf < 0 && len(value.children) == 1 {
-		value = value.children[0]
+	return f
+}
+
+// value is what the lists in lists that n is hold, or n.
+func (n *node) value() *node {
+	for n.leaf < 0 && len(n.children) == 1 {
+		n = n.children[0]
 	}
-	if value.leaf < 0 || value.maxRepetition == 0 && value != n {
-		return unsupported(n.Name, adviceColumns, "found %s, expected numbers, lists of numbers, or images", value.describe())
-	}
-	return r.addNumbers(n, value)
+	return n
 }
 
 // isText tells whether n is text, or documents.
@@ -128,134 +80,185 @@ func (n *node) isFixedBytes() bool {
 	return n.leaf >= 0 && n.kind() == format.FixedLenByteArray && n.LogicalType.Value == nil && !n.ConvertedType.Valid
 }
 
-// push adds c to what was found.
-func (r *resolver) push(c *column) { r.found = append(r.found, c) }
-
-// take adds c.
-func (r *resolver) take(c *column) {
-	if c.was != "" {
-		r.note("column %s: %s becomes %s, as IDX has no such type", c.Name, c.was, c.DType)
-	}
-	r.columns = append(r.columns, c)
+func (n *node) isDecimal() bool {
+	_, decimal := n.LogicalType.Value.(*format.DecimalType)
+	return n.leaf >= 0 && (decimal || n.ConvertedType.Valid && n.ConvertedType.V == deprecated.Decimal)
 }
 
-// addNumbers adds the scalar or the tensor at n, whose values are the leaf value.
-func (r *resolver) addNumbers(n, value *node) error {
-	l := r.file.newLeaf(value)
-	h := r.hints[n.Name]
-	if h.permuted != nil {
-		return unsupported(n.Name, "write it in C order, without a permutation", "found tensors whose dimensions are permuted: %v", h.permuted)
+// number is the kind of the numbers of n, or source.NoNumber.
+func (n *node) number() source.Number {
+	if n.leaf < 0 {
+		return source.NoNumber
 	}
-	dtype, was, err := r.elements(l, n.Name, h)
-	if err != nil {
-		return err
-	}
-	c := &column{Column: source.Column{Name: n.Name, DType: dtype}, leaves: []*leaf{l}, was: was, decode: decodeNumbers}
-	if l.maxRepetition == 0 {
-		if dtype != idx.Float32 && dtype != idx.Float64 {
-			c.Classes = r.classes[n.Name]
+	switch n.kind() {
+	case format.Boolean:
+		return source.NumberBool
+	case format.Float:
+		return source.NumberFloat32
+	case format.Double:
+		return source.NumberFloat64
+	case format.FixedLenByteArray:
+		if _, half := n.LogicalType.Value.(*format.Float16Type); half && n.TypeLength.V == 2 {
+			return source.NumberFloat16
 		}
-		c.single = true
-		r.push(c)
-		return nil
+	case format.Int32, format.Int64:
+		return n.integer()
 	}
-	most := r.options.MaxRecord() / int64(l.element.size)
-	first, ok, err := firstRow(l, max(1, most))
-	if err != nil {
-		return err
+	return source.NoNumber
+}
+
+// stored is the kind of the numbers of n as PLAIN pages hold them: narrow integers are in 32 bits, and truth values are spread to bytes.
+func (n *node) stored() source.Number {
+	switch number := n.number(); {
+	case number == source.NumberBool:
+		return source.NumberBool8
+	case n.kind() == format.Int32 && number != source.NumberUint32:
+		return source.NumberInt32
+	case n.kind() == format.Int64 && number != source.NumberUint64:
+		return source.NumberInt64
+	default:
+		return number
 	}
-	if !ok { // no rows
-		if !h.found || len(h.shape) == 0 {
-			return untold(n.Name, "lists")
+}
+
+// integer is the kind of the integers of n, or source.NoNumber if they are dates or the like.
+func (n *node) integer() source.Number {
+	own := source.NumberInt32
+	if n.kind() == format.Int64 {
+		own = source.NumberInt64
+	}
+	if t, is := n.LogicalType.Value.(*format.IntType); is {
+		signed := map[int8]source.Number{8: source.NumberInt8, 16: source.NumberInt16, 32: source.NumberInt32, 64: source.NumberInt64}
+		unsigned := map[int8]source.Number{8: source.NumberUint8, 16: source.NumberUint16, 32: source.NumberUint32, 64: source.NumberUint64}
+		if t.IsSigned {
+			return signed[t.BitWidth]
 		}
-		c.Shape = h.shape
-		r.push(c)
-		return nil
+		return unsigned[t.BitWidth]
+	}
+	switch {
+	case n.LogicalType.Value != nil:
+		return source.NoNumber
+	case !n.ConvertedType.Valid:
+		return own
+	}
+	return map[deprecated.ConvertedType]source.Number{
+		deprecated.Uint8: source.NumberUint8, deprecated.Uint16: source.NumberUint16, deprecated.Uint32: source.NumberUint32, deprecated.Uint64: source.NumberUint64,
+		deprecated.Int8: source.NumberInt8, deprecated.Int16: source.NumberInt16, deprecated.Int32: source.NumberInt32, deprecated.Int64: source.NumberInt64,
+	}[n.ConvertedType.V]
+}
+
+// resolve finds the columns of f.
+func resolve(f *file, origin string, o source.ReadOptions) ([]*column, *columnar.Table, error) {
+	in := columnar.File{Origin: origin, Meta: f.meta, Options: o}
+	metadata := arrowFields(f.meta[arrowSchemaKey])
+	for _, n := range f.root.children {
+		in.Fields = append(in.Fields, n.describeField(metadata[n.Name]))
+	}
+	row := &firstRows{file: f, lists: map[int]*leaf{}, most: o.MaxRecord()}
+	if f.rows > 0 {
+		in.First = row
+	}
+	found, err := columnar.Resolve(in)
+	if err != nil {
+		return nil, nil, err
+	}
+	var columns []*column
+	first := 0
+	for _, c := range found.Columns {
+		made := row.column(c)
+		made.first = first
+		first += len(made.leaves)
+		if c.Elements() == 0 && f.rows > idx.MaxEmptyRecords {
+			return nil, nil, damaged("found %d records without elements, expected at most %d", f.rows, idx.MaxEmptyRecords).InColumn(c.Name)
+		}
+		columns = append(columns, made)
+	}
+	return columns, found, nil
+}
+
+// firstRows is the columnar.Sample of a file.
+type firstRows struct {
+	file  *file
+	lists map[int]*leaf // of the columns that Lengths was asked for
+	most  int64         // bytes of a record
+}
+
+// Lengths are those of the lists in the first row.
+func (r *firstRows) Lengths(i int) ([]int, error) {
+	l := r.file.newLeaf(r.file.root.children[i].value())
+	l.element = numberElement(l.node.stored(), l.node.number().DType())
+	first, err := firstRow(l, max(1, r.most/int64(l.element.size)))
+	if err != nil {
+		return nil, err
 	}
 	l.expect(first.repetition, first.defined)
 	l.shape = fmt.Sprintf("the shape %v", first.shape)
-	c.Shape = first.shape
-	c.Listed = len(c.Shape) == 1 && !(h.found && len(h.shape) > 0)
-	if found, _ := product(first.shape); h.found && len(h.shape) > 0 {
-		if told, _ := product(h.shape); told == found {
-			c.Shape = h.shape
+	r.lists[i] = l
+	return first.shape, nil
+}
+
+// Value is the value of a column, or of the member of a struct, in the first row.
+func (r *firstRows) Value(i int, member string) ([]byte, error) {
+	return firstValue(r.leaf(i, member))
+}
+
+// leaf is the leaf of a column that holds no lists, or of the member of a struct.
+func (r *firstRows) leaf(i int, member string) *leaf {
+	n := r.file.root.children[i]
+	if member != "" && n.leaf < 0 {
+		n = n.child(member)
+	}
+	l := r.file.newLeaf(n)
+	if n.kind() == format.Int32 {
+		l.element = bytesElement(4)
+	}
+	return l
+}
+
+// column is c with its leaves.
+func (r *firstRows) column(c columnar.Column) *column {
+	made := &column{Column: c, decode: decodeNumbers}
+	add := func(member string) *leaf {
+		l := r.leaf(c.Fields[0], member)
+		made.leaves = append(made.leaves, l)
+		return l
+	}
+	switch c.Form {
+	case columnar.Records:
+		if l := add(""); l.raw() {
+			made.decode, l.largest = decodeBytes, c.RecordSize()
 		} else {
-			r.note("column %s has lists of shape %v, not %v as its metadata says", n.Name, first.shape, h.shape)
+			l.element = bytesElement(c.RecordSize())
+		}
+	case columnar.Images:
+		made.decode, add(columnar.HubBytes).largest = decodeImages, c.MaxFile()
+	case columnar.SparkImages:
+		for _, name := range columnar.SparkSizes {
+			add(name)
+		}
+		made.decode, add(columnar.SparkData).largest = decodeSpark, c.RecordSize()
+	default:
+		for _, i := range c.Fields {
+			l := r.lists[i]
+			if l == nil {
+				l = r.file.newLeaf(r.file.root.children[i].value())
+			}
+			l.become(c.DType)
+			made.leaves = append(made.leaves, l)
+		}
+		if len(made.leaves) > 1 {
+			made.decode = decodeFlat
 		}
 	}
-	r.push(c)
-	return nil
+	return made
 }
 
-// flatten makes columns of what was found: tensors where there is a scalar for each element.
-func (r *resolver) flatten() error {
-	names := make([]string, len(r.found))
-	for i, c := range r.found {
-		names[i] = c.Name
+// become makes elements of d of the numbers of l.
+func (l *leaf) become(d idx.DType) {
+	number := l.node.number()
+	l.node.expected = fmt.Sprintf("the column is taken for, %s", d)
+	if d == idx.Int32 && !number.Is(number.DType()) {
+		l.node.advice = "IDX files have no type for it: write the column as float64"
 	}
-	fields, bad := flat.Group(names, len(names), func(i int) bool {
-		h := r.hints[names[i]]
-		return !r.found[i].single || h.found && len(h.shape) == 0
-	})
-	if bad != nil {
-		return unsupported("", bad.Hint, "found %s", bad.Msg)
-	}
-	for _, f := range fields {
-		group := make([]*column, len(f.Columns))
-		for i, k := range f.Columns {
-			group[i] = r.found[k]
-		}
-		r.group(f, group)
-	}
-	return nil
-}
-
-// group adds the columns of f, as one tensor if they can be that.
-func (r *resolver) group(f flat.Field, group []*column) {
-	h := r.hints[group[0].Name]
-	told, _ := product(h.shape)
-	one := group[0].single && len(group) == 1 && h.found && len(h.shape) > 0 && told == 1 // a tensor of one element
-	if (f.Shape == nil || !r.alike(f.Name, group)) && !one {
-		for _, scalar := range group {
-			r.take(scalar)
-		}
-		return
-	}
-	c := &column{Column: source.Column{Name: f.Name, DType: group[0].DType, Shape: f.Shape}, decode: decodeFlat}
-	for _, scalar := range group {
-		c.leaves = append(c.leaves, scalar.leaves...)
-		c.was = cmp.Or(c.was, scalar.was)
-	}
-	switch {
-	case one:
-		if c.Name = strings.TrimSuffix(c.Name, "0"); c.Name == "pixel" {
-			c.Name = flat.Image
-		}
-		c.Shape = h.shape
-	case h.found && told == len(group):
-		c.Shape = h.shape
-	case f.Guess != "":
-		r.note("column %s: %s", c.Name, f.Guess)
-	}
-	r.take(c)
-}
-
-// alike tells whether the columns of group, of the tensor called name, are of one type. Integers of several types are made that, as long as every value fits.
-func (r *resolver) alike(name string, group []*column) bool {
-	if !slices.ContainsFunc(group, func(c *column) bool { return c.DType != group[0].DType }) {
-		return true
-	}
-	if slices.ContainsFunc(group, func(c *column) bool { return !c.Integer() }) {
-		return false
-	}
-	d := idx.Int32
-	if o := r.options.DType; o != 0 && !o.Float() {
-		d = o
-	}
-	for _, c := range group {
-		c.leaves[0].become(d)
-		c.DType, c.was = d, ""
-	}
-	r.note("column %s: integers of several types become %s", name, d)
-	return true
+	l.element = numberElement(l.node.stored(), d)
 }

@@ -64,16 +64,15 @@ func newTable(r io.ReaderAt, size int64, name string, o source.ReadOptions) (t *
 	if err != nil {
 		return nil, err
 	}
-	resolved, err := resolve(f, o)
+	columns, found, err := resolve(f, filepath.Base(name), o)
 	if err != nil {
 		return nil, err
 	}
-	t = &table{path: name, file: f, columns: resolved.columns, omitted: resolved.omitted}
-	for _, note := range resolved.notes {
+	t = &table{path: name, file: f, columns: columns, omitted: found.Omitted}
+	for _, note := range found.Notes {
 		t.notes = append(t.notes, name+": "+note)
 	}
 	for _, c := range t.columns {
-		c.Origin = filepath.Base(name)
 		for _, l := range c.leaves {
 			t.streams = append(t.streams, newStream(l))
 		}
@@ -85,7 +84,7 @@ func newTable(r io.ReaderAt, size int64, name string, o source.ReadOptions) (t *
 func (t *table) Columns() []source.Column {
 	all := make([]source.Column, len(t.columns))
 	for i, c := range t.columns {
-		all[i] = c.Column
+		all[i] = c.Column.Column
 	}
 	return all
 }

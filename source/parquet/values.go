@@ -15,23 +15,6 @@ type fixedValues interface {
 // errValuesEnd is damage: a page has fewer values than its header claims.
 func errValuesEnd() error { return damaged("the values of a page end too early") }
 
-// fill converts src into dst. It returns the index of the first value that does not fit, or −1.
-func (e *element) fill(dst, src []byte) int {
-	if e.same {
-		copy(dst, src)
-		return -1
-	}
-	return e.convert(dst, src)
-}
-
-// into is fill with a *misfit for the first value that does not fit.
-func (e *element) into(dst, src []byte) error {
-	if i := e.fill(dst, src); i >= 0 {
-		return &misfit{i, e.show(src[i*e.width : (i+1)*e.width])}
-	}
-	return nil
-}
-
 // plainValues are PLAIN.
 type plainValues struct {
 	element *element

@@ -1,0 +1,180 @@
+package columnar
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/source/picture"
+)
+
+// The members of Spark's ImageSchema (org.apache.spark.ml.image): numbers, which are the same in all rows of a column of IDX, and the pixels, whose blue comes first.
+var SparkSizes = [...]string{"height", "width", "nChannels", "mode"}
+
+// The members that hold the bytes of images: of Spark's, and of Hugging Face's.
+const (
+	SparkData = "data"
+	HubBytes  = "bytes"
+)
+
+// images makes c a column of the images of f, a struct.
+func (r *resolver) images(c *Column, f *Field) error {
+	holds := func(name string, k Kind) bool { m := f.member(name); return m != nil && m.Kind == k }
+	switch {
+	case holds(HubBytes, Bytes):
+		if r.First == nil {
+			c.Form = Images
+			return r.imagesUnseen(c, f)
+		}
+		first, err := r.First.Value(c.Fields[0], HubBytes)
+		if e := (*fault.Error)(nil); errors.Is(err, ErrNull) && errors.As(err, &e) {
+			return e.WithHint("the image is not in this file, only its path; write the bytes into the table")
+		}
+		if err != nil {
+			return err
+		}
+		return r.png(c, f, first)
+	case holds(SparkData, Bytes) && !slices.ContainsFunc(SparkSizes[:], func(name string) bool {
+		return !holds(name, Number) || f.member(name).Number != source.NumberInt32
+	}):
+		return r.spark(c, f)
+	}
+	names := make([]string, len(f.Members))
+	for i, m := range f.Members {
+		names[i] = m.Name
+	}
+	return unsupported(f.Name, hintColumn, "found a struct of %q, expected numbers, or the images of Hugging Face (bytes, path) or of Spark (height, width, nChannels, mode, data)", names)
+}
+
+// imagesUnseen tells what the images of f would be if there were any.
+func (r *resolver) imagesUnseen(c *Column, f *Field) error {
+	shape, told := f.shape()
+	switch d := f.dtype(); {
+	case told && len(shape) > 0 && d.Valid():
+		c.DType, c.Shape = d, shape
+	case r.Options.Shape != nil:
+		c.DType, c.Shape = idx.Uint8, slices.Clone(r.Options.Shape)
+	default:
+		return noRows(f, "images")
+	}
+	return nil
+}
+
+// png makes c, of the field f, a column of PNG files, the first of which is given.
+func (r *resolver) png(c *Column, f *Field, first []byte) error {
+	format, err := picture.Describe(first)
+	if err != nil {
+		return fault.Wrap(fault.Malformed, err).InColumn(f.Name).InRow(0)
+	}
+	if format.Size() > r.Options.MaxRecord() {
+		return unsupported(f.Name, hintLarge, "found an image of %v, %d bytes, expected at most %d", format, format.Size(), r.Options.MaxRecord()).InRow(0)
+	}
+	c.Form, c.DType, c.format = Images, format.DType(), format
+	c.imageShape(f, format.Shape())
+	return nil
+}
+
+// imageShape gives c the shape of its images, H×W or H×W×C, or the one of as many elements that the metadata of f tells. If that is C×H×W, the records are planar.
+func (c *Column) imageShape(f *Field, shape []int) {
+	c.Shape = shape
+	told, ok := f.shape()
+	n, _ := product(told)
+	if found, _ := product(shape); !ok || len(told) == 0 || n != found {
+		return
+	}
+	c.planar = len(shape) == 3 && slices.Equal(told, []int{shape[2], shape[0], shape[1]}) && !slices.Equal(told, shape)
+	c.Shape = told
+}
+
+// spark makes c a column of the images of f, of Spark, whose shape the first row tells.
+func (r *resolver) spark(c *Column, f *Field) error {
+	c.Form, c.DType = SparkImages, idx.Uint8
+	if r.First == nil {
+		return r.imagesUnseen(c, f)
+	}
+	for k, name := range SparkSizes {
+		value, err := r.First.Value(c.Fields[0], name)
+		if err != nil {
+			return err
+		}
+		c.sizes[k] = int32(binary.LittleEndian.Uint32(value))
+	}
+	height, width, channels, mode := c.sizes[0], c.sizes[1], c.sizes[2], c.sizes[3]
+	modes := map[int32]int32{1: 0, 3: 16, 4: 24} // OpenCV's CV_8UC1, CV_8UC3, CV_8UC4
+	if known, ok := modes[channels]; !ok || known != mode || height < 0 || width < 0 {
+		return unsupported(f.Name, "convert the images to 8 bits", "found images of %d×%d×%d, OpenCV's mode %d, expected 1, 3 or 4 channels of unsigned bytes (mode 0, 16 or 24)",
+			height, width, channels, mode)
+	}
+	shape := []int{int(height), int(width), int(channels)}
+	if channels == 1 {
+		shape = shape[:2]
+	}
+	c.imageShape(f, shape)
+	return nil
+}
+
+// fileExtra is how many bytes a PNG file may have beside twice its samples: for what is not the image.
+const fileExtra = 64 << 10
+
+// MaxFile is the most bytes that the PNG file of an image is expected to have.
+func (c *Column) MaxFile() int { return 2*int(c.format.Size()) + fileExtra }
+
+// Image makes record, of the column of the form Images, of a PNG file. It uses scratch if that is large enough, and returns it for the next.
+func (c *Column) Image(record, file, scratch []byte) ([]byte, error) {
+	dst := record[:0:len(record)]
+	if c.planar {
+		dst = scratch[:0]
+	}
+	made, err := c.format.Append(dst, file)
+	if err != nil {
+		return scratch, err
+	}
+	if !c.planar {
+		copy(record, made) // the same memory, unless Append needed more room on its way
+		return scratch, nil
+	}
+	channels, size := c.format.Channels, c.format.Depth/8
+	pixels := len(made) / channels / size
+	for k := range channels {
+		for i := range pixels {
+			copy(record[(k*pixels+i)*size:(k*pixels+i+1)*size], made[(i*channels+k)*size:])
+		}
+	}
+	return made, nil
+}
+
+// CheckSize demands that data, sizes of rows in the member SparkSizes[k], little-endian, are those of the first row. bad is the index of the first that is not.
+func (c *Column) CheckSize(k int, data []byte) (bad int, err *fault.Error) {
+	for i := 0; i+4 <= len(data); i += 4 {
+		if found := int32(binary.LittleEndian.Uint32(data[i:])); found != c.sizes[k] {
+			return i / 4, fault.New(fault.Malformed, "found an image whose %s is %d, expected %d as in the first row", SparkSizes[k], found, c.sizes[k]).
+				WithHint("records of IDX are all of one shape").InColumn(c.Name)
+		}
+	}
+	return -1, nil
+}
+
+// SparkImage makes record, of the column of the form SparkImages, of as many bytes of pixels.
+func (c *Column) SparkImage(record, pixels []byte) {
+	channels := int(c.sizes[2])
+	if channels == 1 {
+		copy(record, pixels)
+		return
+	}
+	next, plane := channels, 1 // from a sample to the next of its channel, and to the one of the next channel
+	if c.planar {
+		next, plane = 1, len(record)/channels
+	}
+	for k := range channels {
+		from := k
+		if k < 3 { // blue, green, red
+			from = 2 - k
+		}
+		for i, to := from, k*plane; i < len(pixels); i, to = i+channels, to+next {
+			record[to] = pixels[i]
+		}
+	}
+}

@@ -1,0 +1,345 @@
+package columnar
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/flat"
+	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/source/picture"
+)
+
+// A File is what Resolve is told of a file.
+type File struct {
+	Origin  string // of its columns
+	Fields  []Field
+	Meta    map[string]string
+	First   Sample // nil if there are no rows
+	Options source.ReadOptions
+}
+
+// A Table is what Resolve finds in a file.
+type Table struct {
+	Columns []Column
+	Notes   []string
+	Omitted []source.Omission
+}
+
+// A Column is a column of IDX, and what it is made of.
+type Column struct {
+	source.Column
+	Fields []int // indices of the fields: one, or one of the kind Number for each element
+	Form   Form
+
+	format picture.Format         // of the PNG files of the form Images
+	sizes  [len(SparkSizes)]int32 // of all images of the form SparkImages
+	planar bool                   // the records of images have the channels first
+	was    string                 // the type of the elements in the file, if IDX does not have it and nobody chose another
+}
+
+// A Form is how the records of a column stand in a file.
+type Form byte
+
+// The forms of columns. Images are PNG files in a member called bytes of a Struct, or in a field of the kind Bytes.
+const (
+	Numbers     Form = iota // numbers that are converted to the column's type, of fields of the kinds Number and List
+	Records                 // bytes that are the records, of fields of the kinds Bytes and FixedBytes
+	Images                  // PNG files, which Column.Image decodes
+	SparkImages             // structs, of which Column.SparkImage makes a record
+)
+
+// A resolver finds out which columns of IDX a file holds.
+type resolver struct {
+	File
+	Table
+	classes map[string][]string
+}
+
+// Resolve finds the columns of f. Options.DType is for bytes, and for integers whose type IDX does not have; Options.Shape is for what has as many elements, unless
+// the file tells a shape.
+func Resolve(f File) (*Table, error) {
+	r := &resolver{File: f, classes: source.HubClasses(f.Meta)}
+	names := make([]string, len(f.Fields))
+	for i, field := range f.Fields {
+		names[i] = field.Name
+	}
+	groups, bad := flat.Group(names, len(names), func(i int) bool {
+		shape, told := f.Fields[i].shape()
+		return f.Fields[i].Kind != Number || isIndex(names[i]) || told && len(shape) == 0
+	})
+	if bad != nil {
+		return nil, unsupported("", bad.Hint, "found %s", bad.Msg)
+	}
+	for _, g := range groups {
+		if err := r.group(g); err != nil {
+			return nil, err
+		}
+	}
+	if len(r.Columns) == 0 {
+		return nil, unsupported("", "", "found no column that can be one of an IDX file")
+	}
+	seen := map[string]bool{}
+	for i := range r.Columns {
+		c := &r.Columns[i]
+		if seen[c.Name] {
+			return nil, unsupported(c.Name, "name the columns differently", "found two columns of this name")
+		}
+		seen[c.Name] = true
+		if err := r.check(c); err != nil {
+			return nil, err
+		}
+	}
+	return &r.Table, nil
+}
+
+// check demands that the records of c are no larger than records may be, and notes what was assumed of its type.
+func (r *resolver) check(c *Column) error {
+	c.Origin = r.Origin
+	if n, ok := product(c.Shape); !ok || n*int64(c.DType.Size()) > r.Options.MaxRecord() {
+		return unsupported(c.Name, hintLarge, "found records of shape %v of %s, expected at most %d bytes", c.Shape, c.DType, r.Options.MaxRecord())
+	}
+	if len(c.Shape) >= idx.MaxRank {
+		return unsupported(c.Name, "", "found %d dimensions, expected at most %d", len(c.Shape)+1, idx.MaxRank)
+	}
+	if c.was != "" {
+		r.note("column %s: %s becomes %s, as IDX has no such type", c.Name, c.was, c.DType)
+	}
+	return nil
+}
+
+func (r *resolver) note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+// omit leaves a field of the file out of the table.
+func (r *resolver) omit(f *Field, kind, why string) {
+	r.Omitted = append(r.Omitted, source.Omission{Column: f.Name, Type: kind, Why: why})
+	r.note("passed over column %s: %s", f.Name, why)
+}
+
+// indexName is what pandas calls the columns of an index that has no name.
+var indexName = regexp.MustCompile(`^__index_level_\d+__$`)
+
+func isIndex(name string) bool { return indexName.MatchString(name) }
+
+// group adds what the fields of g are: a tensor of them all, scalars, or what the only one holds.
+func (r *resolver) group(g flat.Field) error {
+	first := &r.Fields[g.Columns[0]]
+	told, known := first.shape()
+	n, _ := product(told)
+	switch {
+	case isIndex(first.Name):
+		r.omit(first, "index", "the row numbers of a pandas frame")
+		return nil
+	case first.Name == schema.ClassName && first.Kind == Text && len(r.Fields) > 1:
+		r.omit(first, "text", "names of classes")
+		return nil
+	case first.Kind != Number:
+		c := Column{Column: source.Column{Name: first.Name}, Fields: g.Columns}
+		if err := r.single(&c, first); err != nil {
+			return err
+		}
+		r.Columns = append(r.Columns, c)
+		return nil
+	case len(g.Columns) == 1 && known && len(told) > 0 && n == 1: // a tensor of one element, as our own layout columns has it
+		if g.Name = strings.TrimSuffix(first.Name, "0"); g.Name == "pixel" {
+			g.Name = flat.Image
+		}
+	case g.Shape == nil || !r.alike(g):
+		for _, i := range g.Columns {
+			f := &r.Fields[i]
+			c := Column{Column: source.Column{Name: f.Name}, Fields: []int{i}}
+			if c.DType, c.was = r.dtype(f); f.Number.Integer() {
+				c.Classes = r.classes[f.Name]
+			}
+			r.Columns = append(r.Columns, c)
+		}
+		return nil
+	}
+	r.elements(g)
+	return nil
+}
+
+// alike reports whether the fields of g, each an element of a tensor, can be of one type: all integers can, as long as every value fits.
+func (r *resolver) alike(g flat.Field) bool {
+	d, _ := r.dtype(&r.Fields[g.Columns[0]])
+	return !slices.ContainsFunc(g.Columns, func(i int) bool {
+		other, _ := r.dtype(&r.Fields[i])
+		return d != other && (d.Float() || other.Float())
+	})
+}
+
+// elements adds the tensor g, each element of which is a field.
+func (r *resolver) elements(g flat.Field) {
+	c := Column{Column: source.Column{Name: g.Name, Shape: g.Shape}, Fields: g.Columns}
+	first := &r.Fields[g.Columns[0]]
+	c.DType, c.was = r.dtype(first)
+	for _, i := range g.Columns {
+		f := &r.Fields[i]
+		if f.Number == first.Number {
+			continue
+		}
+		if d, was := r.dtype(f); d != c.DType {
+			c.DType, c.was = idx.Int32, ""
+			if o := r.Options.DType; o.Valid() && !o.Float() {
+				c.DType = o
+			}
+			r.note("column %s: integers of several types become %s, and every value is checked", c.Name, c.DType)
+			break
+		} else {
+			c.was = cmp.Or(c.was, was)
+		}
+	}
+	if !r.toldShape(&c, first, int64(len(g.Columns))) && g.Guess != "" {
+		r.note("column %s: %s", c.Name, g.Guess)
+	}
+	r.Columns = append(r.Columns, c)
+}
+
+// dtype is the type that the numbers of f become: the one that the metadata tells, if both are of integers; their own, if IDX has it; the one of the options; or the
+// usual one, in which case was says what they are.
+func (r *resolver) dtype(f *Field) (d idx.DType, was string) {
+	usual, told, asked := f.Number.DType(), f.dtype(), r.Options.DType
+	switch {
+	case f.Number == source.NumberFloat16:
+		return usual, f.Number.String()
+	case !f.Number.Integer():
+		return usual, ""
+	case told.Valid() && !told.Float():
+		return told, ""
+	case f.Number.Is(usual):
+		return usual, ""
+	case asked.Valid() && !asked.Float():
+		return asked, ""
+	case f.Number == source.NumberBool:
+		return usual, ""
+	}
+	return usual, f.Number.String()
+}
+
+// toldShape gives c the shape that the metadata of f or the options tell, if it has n elements.
+func (r *resolver) toldShape(c *Column, f *Field, n int64) bool {
+	told, known := f.shape()
+	if found, _ := product(told); known && len(told) > 0 && found == n {
+		c.Shape = told
+		return true
+	}
+	asked, ok := product(r.Options.Shape)
+	if ok = ok && len(r.Options.Shape) > 0 && asked == n; ok {
+		c.Shape = slices.Clone(r.Options.Shape)
+	}
+	return ok
+}
+
+// single finds out what f is, the only field of c and no number.
+func (r *resolver) single(c *Column, f *Field) error {
+	switch f.Kind {
+	case List:
+		return r.list(c, f)
+	case Bytes, FixedBytes:
+		return r.bytes(c, f)
+	case Struct:
+		return r.images(c, f)
+	case Text:
+		return unsupported(f.Name, "IDX has no text; leave the column out, or encode it as numbers", "found %s, expected numbers or images", f.Type)
+	}
+	return unsupported(f.Name, cmp.Or(f.Hint, hintColumn), "found %s, expected numbers, lists of numbers, bytes, or images", f.Type)
+}
+
+// list makes c a column of the numbers in the lists of f.
+func (r *resolver) list(c *Column, f *Field) (err error) {
+	if p := f.permutation(); p != nil {
+		return unsupported(f.Name, "write it in C order, without a permutation", "found tensors whose dimensions are permuted: %v", p)
+	}
+	c.DType, c.was = r.dtype(f)
+	told, known := f.shape()
+	known = known && len(told) > 0
+	switch {
+	case r.First != nil:
+		if c.Shape, err = r.First.Lengths(c.Fields[0]); err != nil {
+			return err
+		}
+	case !slices.Contains(f.Lengths, -1):
+		c.Shape = f.Lengths
+	case known:
+		c.Shape = told
+	default:
+		return noRows(f, "lists")
+	}
+	lengths := c.Shape
+	if n, ok := product(lengths); ok {
+		r.toldShape(c, f, n)
+	}
+	if known && !slices.Equal(c.Shape, told) {
+		r.note("column %s has lists of shape %v, not %v as its metadata says", f.Name, lengths, told)
+	}
+	c.Listed = len(c.Shape) == 1 && !known
+	return nil
+}
+
+// noRows is the error for a field of a file without rows, whose shape only a row could tell.
+func noRows(f *Field, what string) error {
+	return unsupported(f.Name, "give the shape with --shape, or leave the file out", "found %s and no rows, expected at least one, which tells their shape", what).Because(ErrNoRows)
+}
+
+// pngSignature is what a PNG file begins with.
+const pngSignature = "\x89PNG\r\n\x1a\n"
+
+// bytes makes c a column of records that are bytes, or of PNG files.
+func (r *resolver) bytes(c *Column, f *Field) error {
+	size := int64(-1) // unknown
+	shape, told := f.shape()
+	told = told && f.dtype().Valid()
+	if f.Kind == FixedBytes {
+		size = int64(f.Size)
+	} else if r.First != nil {
+		first, err := r.First.Value(c.Fields[0], "")
+		if err != nil {
+			return err
+		}
+		if !told && bytes.HasPrefix(first, []byte(pngSignature)) {
+			return r.png(c, f, first)
+		}
+		size = int64(len(first))
+	}
+	c.Form = Records
+	fits := func(d idx.DType, shape []int) bool {
+		n, ok := product(shape)
+		if ok = ok && (size < 0 || n*int64(d.Size()) == size); ok {
+			c.DType, c.Shape = d, shape
+		}
+		return ok
+	}
+	if told && fits(f.dtype(), shape) {
+		return nil
+	}
+	if name := f.Metadata[KeyExtension]; name != "" {
+		return unsupported(f.Name, hintColumn, "found values of the extension type %s, expected numbers, or bytes that are no more than that", name)
+	}
+	d, asked := cmp.Or(r.Options.DType, f.dtype()), r.Options.Shape
+	if d == 0 && asked == nil && size >= 0 {
+		return unsupported(f.Name, source.AdviceBytes(int(size)), "found values of %d bytes and nothing that tells what they are, expected idx.dtype in the metadata, or PNG files", size)
+	}
+	assumed := d == 0
+	d = cmp.Or(d, idx.Uint8)
+	switch {
+	case asked != nil && fits(d, slices.Clone(asked)):
+	case size < 0:
+		return noRows(f, "bytes")
+	case size%int64(d.Size()) != 0:
+		return unsupported(f.Name, "give the type and the shape with --dtype and --shape", "found records of %d bytes, which are no elements of %v", size, d)
+	default:
+		fits(d, []int{int(size / int64(d.Size()))})
+		assumed = true
+	}
+	if assumed && size >= 0 {
+		r.note("column %s: records of %d bytes are taken for %s of shape %v; if they are others, say so with --dtype and --shape", c.Name, size, c.DType, c.Shape)
+	}
+	return nil
+}

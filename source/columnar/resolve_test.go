@@ -1,0 +1,272 @@
+package columnar
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// A sample is a first row: lengths, and values by the names of their members.
+type sample struct {
+	lengths []int
+	values  map[string][]byte
+}
+
+func (s sample) Lengths(int) ([]int, error) { return s.lengths, nil }
+
+func (s sample) Value(_ int, member string) ([]byte, error) {
+	if value, ok := s.values[member]; ok {
+		return value, nil
+	}
+	return nil, fault.New(fault.Malformed, "found a null").Because(ErrNull)
+}
+
+// value is the first row of a column that is no struct.
+func value(data string) sample { return sample{values: map[string][]byte{"": []byte(data)}} }
+
+// colored is a PNG file of 1×2 pixels: red 1, green 2, blue 3, and 4, 5, 6.
+func colored(t *testing.T) []byte {
+	t.Helper()
+	m := image.NewNRGBA(image.Rect(0, 0, 2, 1))
+	m.SetNRGBA(0, 0, color.NRGBA{1, 2, 3, 255})
+	m.SetNRGBA(1, 0, color.NRGBA{4, 5, 6, 255})
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// sparkFields are the members of Spark's images.
+func sparkFields() []Field {
+	members := []Field{{Name: "origin", Kind: Text}, {Name: SparkData, Kind: Bytes}}
+	for _, name := range SparkSizes {
+		members = append(members, Field{Name: name, Kind: Number, Number: source.NumberInt32})
+	}
+	return members
+}
+
+func sparkSample(sizes ...int32) sample {
+	s := sample{values: map[string][]byte{}}
+	for k, size := range sizes {
+		s.values[SparkSizes[k]] = binary.LittleEndian.AppendUint32(nil, uint32(size))
+	}
+	return s
+}
+
+func hubFields() []Field { return []Field{{Name: HubBytes, Kind: Bytes}, {Name: "path", Kind: Text}} }
+
+func told(dtype, shape string) map[string]string {
+	return map[string]string{schema.KeyDType: dtype, schema.KeyShape: shape}
+}
+
+func tensor(metadata string) map[string]string {
+	return map[string]string{KeyExtension: fixedShapeTensor, KeyExtensionMetadata: metadata}
+}
+
+// TestResolve has what files hold, and the columns and notes that come of it: "name type shape".
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	number := func(name string, n source.Number) Field { return Field{Name: name, Kind: Number, Number: n} }
+	list := Field{Name: "x", Kind: List, Number: source.NumberUint8, Lengths: []int{-1, -1}}
+	numbered := func(kinds ...source.Number) (fields []Field) {
+		for i, n := range kinds {
+			fields = append(fields, number(fmt.Sprintf("x%d", i), n))
+		}
+		return fields
+	}
+	with := func(f Field, metadata map[string]string) []Field { f.Metadata = metadata; return []Field{f} }
+	const u8, i16, i64, f16, f32 = source.NumberUint8, source.NumberInt16, source.NumberInt64, source.NumberFloat16, source.NumberFloat32
+	tests := map[string]struct {
+		fields  []Field
+		first   Sample
+		options source.ReadOptions
+		want    string
+		note    string // part of the only note, or empty for none
+	}{
+		"a scalar":                        {fields: []Field{number("x", u8)}, want: "x uint8 []"},
+		"a wide integer":                  {fields: []Field{number("x", i64)}, want: "x int32 []", note: "column x: int64 becomes int32"},
+		"a wide integer, asked for":       {fields: []Field{number("x", i64)}, options: source.ReadOptions{DType: idx.Int8}, want: "x int8 []"},
+		"a wide integer, as it was":       {fields: with(number("x", i64), told("int16", "[]")), want: "x int16 []"},
+		"a half":                          {fields: []Field{number("x", f16)}, want: "x float32 []", note: "float16 becomes float32"},
+		"a truth value":                   {fields: []Field{number("x", source.NumberBool)}, want: "x uint8 []"},
+		"lists":                           {fields: []Field{list}, first: sample{lengths: []int{2, 6}}, want: "x uint8 [2 6]"},
+		"lists of a told shape":           {fields: with(list, told("", "[3,4]")), first: sample{lengths: []int{2, 6}}, want: "x uint8 [3 4]"},
+		"lists of another shape":          {fields: with(list, told("", "[5]")), first: sample{lengths: []int{2, 6}}, want: "x uint8 [2 6]", note: "shape [2 6], not [5] as its metadata says"},
+		"a tensor":                        {fields: with(list, tensor(`{"shape":[4,3]}`)), first: sample{lengths: []int{2, 6}}, want: "x uint8 [4 3]"},
+		"lists of an asked shape":         {fields: []Field{list}, first: sample{lengths: []int{2, 6}}, options: source.ReadOptions{Shape: []int{12, 1}}, want: "x uint8 [12 1]"},
+		"fixed lists without rows":        {fields: []Field{{Name: "x", Kind: List, Number: u8, Lengths: []int{7}}}, want: "x uint8 [7]"},
+		"told lists without rows":         {fields: with(list, told("", "[7]")), want: "x uint8 [7]"},
+		"elements":                        {fields: numbered(u8, u8, u8, u8), want: "x uint8 [2 2]", note: "4 columns x0…x3 taken for 2×2"},
+		"elements of an asked shape":      {fields: numbered(u8, u8, u8, u8), options: source.ReadOptions{Shape: []int{4}}, want: "x uint8 [4]"},
+		"elements of several types":       {fields: numbered(u8, i16), options: source.ReadOptions{Shape: []int{2}}, want: "x int32 [2]", note: "integers of several types become int32"},
+		"elements that become one type":   {fields: numbered(u8, source.NumberBool), options: source.ReadOptions{Shape: []int{2}}, want: "x uint8 [2]"},
+		"elements that nothing becomes":   {fields: numbered(u8, f32), want: "x0 uint8 [], x1 float32 []"},
+		"one element":                     {fields: with(number("pixel0", u8), told("uint8", "[1,1]")), want: "image uint8 [1 1]"},
+		"scalars with numbers":            {fields: slices.Concat(with(number("x0", u8), told("", "[]")), with(number("x1", u8), told("", "[]"))), want: "x0 uint8 [], x1 uint8 []"},
+		"bytes":                           {fields: with(Field{Name: "x", Kind: Bytes}, told("int16", "[3]")), first: value("abcdef"), want: "x int16 [3]"},
+		"bytes that begin like PNG":       {fields: with(Field{Name: "x", Kind: Bytes}, told("uint8", "[8]")), first: value(pngSignature), want: "x uint8 [8]"},
+		"bytes of an asked type":          {fields: with(Field{Name: "x", Kind: FixedBytes, Size: 6}, nil), options: source.ReadOptions{DType: idx.Int16}, want: "x int16 [3]", note: "taken for int16 of shape [3]"},
+		"bytes of an asked shape":         {fields: with(Field{Name: "x", Kind: FixedBytes, Size: 6}, nil), options: source.ReadOptions{Shape: []int{2, 3}}, want: "x uint8 [2 3]", note: "taken for uint8 of shape [2 3]"},
+		"bytes without rows":              {fields: []Field{{Name: "x", Kind: Bytes}}, options: source.ReadOptions{Shape: []int{2, 3}}, want: "x uint8 [2 3]"},
+		"an image":                        {fields: []Field{{Name: "x", Kind: Bytes}}, first: value(string(colored(t))), want: "x uint8 [1 2 3]"},
+		"an image of Hugging Face":        {fields: []Field{{Name: "x", Kind: Struct, Members: hubFields()}}, first: sample{values: map[string][]byte{HubBytes: colored(t)}}, want: "x uint8 [1 2 3]"},
+		"an image with channels first":    {fields: with(Field{Name: "x", Kind: Bytes}, map[string]string{schema.KeyShape: "[3,1,2]"}), first: value(string(colored(t))), want: "x uint8 [3 1 2]"},
+		"images without rows":             {fields: with(Field{Name: "x", Kind: Struct, Members: hubFields()}, told("uint8", "[3,4]")), want: "x uint8 [3 4]"},
+		"images of Spark":                 {fields: []Field{{Name: "x", Kind: Struct, Members: sparkFields()}}, first: sparkSample(2, 5, 4, 24), want: "x uint8 [2 5 4]"},
+		"grey images of Spark":            {fields: []Field{{Name: "x", Kind: Struct, Members: sparkFields()}}, first: sparkSample(2, 5, 1, 0), want: "x uint8 [2 5]"},
+		"names of classes":                {fields: []Field{number("x", u8), {Name: schema.ClassName, Kind: Text}}, want: "x uint8 []", note: "passed over column " + schema.ClassName},
+		"an index of pandas":              {fields: []Field{number("x", u8), number("__index_level_0__", i64)}, want: "x uint8 []", note: "passed over column __index_level_0__"},
+		"what looks like one":             {fields: []Field{number("__index_level_x", u8)}, want: "__index_level_x uint8 []"},
+		"a tensor in C order, in so many": {fields: with(list, tensor(`{"shape":[4,3],"permutation":[0,1]}`)), first: sample{lengths: []int{12, 1}}, want: "x uint8 [4 3]"},
+	}
+	for name, test := range tests {
+		found, err := Resolve(File{Fields: test.fields, First: test.first, Options: test.options})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var columns []string
+		for _, c := range found.Columns {
+			columns = append(columns, fmt.Sprint(c.Name, " ", c.DType, " ", c.Shape))
+		}
+		notes := slices.DeleteFunc(found.Notes, func(note string) bool { return strings.Contains(note, "taken for one dimension") })
+		if got := strings.Join(columns, ", "); got != test.want || len(notes) > 1 || (test.note == "") != (len(notes) == 0) || !strings.Contains(strings.Join(notes, ""), test.note) {
+			t.Errorf("%s: found %q with the notes %q, expected %q and %q", name, got, notes, test.want, test.note)
+		}
+	}
+}
+
+// TestRefused has what no columns of IDX are. Each refusal has a hint, but for a table without columns.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	number := Field{Name: "x", Kind: Number, Number: source.NumberUint8}
+	list := Field{Name: "x", Kind: List, Number: source.NumberUint8, Lengths: []int{-1}}
+	blob := Field{Name: "x", Kind: Bytes}
+	tests := map[string]struct {
+		field Field
+		first Sample
+		kind  error
+		text  string
+	}{
+		"text":                     {Field{Name: "x", Kind: Text, Type: "the type utf8"}, nil, fault.Unsupported, "column x: found the type utf8, expected numbers or images"},
+		"names of classes alone":   {Field{Name: schema.ClassName, Kind: Text, Type: "text"}, nil, fault.Unsupported, "found text"},
+		"dates":                    {Field{Name: "x", Type: "the type date"}, nil, fault.Unsupported, "found the type date, expected numbers"},
+		"a struct":                 {Field{Name: "x", Kind: Struct, Members: []Field{number}}, nil, fault.Unsupported, `found a struct of ["x"]`},
+		"a struct of numbers":      {Field{Name: "x", Kind: Struct, Members: []Field{{Name: HubBytes, Kind: Number}}}, nil, fault.Unsupported, "found a struct"},
+		"lists without rows":       {list, nil, ErrNoRows, "found lists and no rows"},
+		"bytes without rows":       {blob, nil, ErrNoRows, "found bytes and no rows"},
+		"images without rows":      {Field{Name: "x", Kind: Struct, Members: hubFields()}, nil, ErrNoRows, "found images and no rows"},
+		"a permuted tensor":        {Field{Name: "x", Kind: List, Metadata: tensor(`{"shape":[2,3],"permutation":[1,0]}`)}, nil, fault.Unsupported, "permuted: [1 0]"},
+		"bytes of nothing told":    {blob, value("abc"), fault.Unsupported, "found values of 3 bytes and nothing that tells what they are"},
+		"an extension type":        {Field{Name: "x", Kind: Bytes, Metadata: map[string]string{KeyExtension: "uuid"}}, value("abc"), fault.Unsupported, "the extension type uuid"},
+		"bytes of another type":    {Field{Name: "x", Kind: Bytes, Metadata: told("int16", "[2]")}, value("abc"), fault.Unsupported, "found records of 3 bytes, which are no elements of int16"},
+		"large records":            {list, sample{lengths: []int{1<<24 + 1}}, fault.Unsupported, "found records of shape [16777217] of uint8, expected at most 16777216 bytes"},
+		"more than can be counted": {list, sample{lengths: []int{math.MaxInt32, math.MaxInt32, math.MaxInt32}}, fault.Unsupported, "expected at most 16777216 bytes"},
+		"a JPEG file":              {Field{Name: "x", Kind: Struct, Members: hubFields()}, sample{values: map[string][]byte{HubBytes: []byte("\xff\xd8\xff\xe0")}}, fault.Malformed, "column x, row 0: found a JPEG file"},
+		"an image elsewhere":       {Field{Name: "x", Kind: Struct, Members: hubFields()}, sample{}, ErrNull, "found a null"},
+		"Spark's floats":           {Field{Name: "x", Kind: Struct, Members: sparkFields()}, sparkSample(2, 2, 3, 21), fault.Unsupported, "found images of 2×2×3, OpenCV's mode 21"},
+		"Spark's missing images":   {Field{Name: "x", Kind: Struct, Members: sparkFields()}, sparkSample(-1, -1, 1, 0), fault.Unsupported, "found images of -1×-1×1"},
+	}
+	for name, test := range tests {
+		_, err := Resolve(File{Fields: []Field{test.field}, First: test.first})
+		if !errors.Is(err, test.kind) || !strings.Contains(err.Error(), test.text) || fault.HintOf(err) == "" {
+			t.Errorf("%s: found %v, expected %q of the kind %v with a hint", name, err, test.text, test.kind)
+		}
+	}
+	for text, fields := range map[string][]Field{
+		"found two columns of this name": {number, number},
+		"found no column":                {{Name: "__index_level_0__", Kind: Number, Number: source.NumberInt64}},
+		"without x2, expected all":       {{Name: "x0", Kind: Number, Number: source.NumberUint8}, {Name: "x1", Kind: Number, Number: source.NumberUint8}, {Name: "x3", Kind: Number, Number: source.NumberUint8}},
+	} {
+		if _, err := Resolve(File{Fields: fields}); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), text) {
+			t.Errorf("found %v, expected %q", err, text)
+		}
+	}
+}
+
+// TestImages makes records of images, whose channels stand together or apart.
+func TestImages(t *testing.T) {
+	t.Parallel()
+	for shape, want := range map[string]string{"[1,2,3]": "\x01\x02\x03\x04\x05\x06", "[3,1,2]": "\x01\x04\x02\x05\x03\x06", "[6]": "\x01\x02\x03\x04\x05\x06"} {
+		metadata := map[string]string{schema.KeyShape: shape}
+		files, err := Resolve(File{Fields: []Field{{Name: "x", Kind: Bytes, Metadata: metadata}}, First: value(string(colored(t)))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var scratch []byte
+		for range 2 {
+			record := make([]byte, 6)
+			if scratch, err = files.Columns[0].Image(record, colored(t), scratch); err != nil || string(record) != want {
+				t.Errorf("%s: found % x, %v, expected % x", shape, record, err, want)
+			}
+		}
+		pixels, err := Resolve(File{Fields: []Field{{Name: "x", Kind: Struct, Members: sparkFields(), Metadata: metadata}}, First: sparkSample(1, 2, 3, 16)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		record := make([]byte, 6)
+		if pixels.Columns[0].SparkImage(record, []byte{3, 2, 1, 6, 5, 4}); string(record) != want {
+			t.Errorf("%s of Spark: found % x, expected % x", shape, record, want)
+		}
+		if bad, err := pixels.Columns[0].CheckSize(1, []byte{2, 0, 0, 0, 3, 0, 0, 0}); bad != 1 || err == nil || !strings.Contains(err.Error(), "width is 3, expected 2") {
+			t.Errorf("found %v in row %d, expected another width in row 1", err, bad)
+		}
+	}
+}
+
+// FuzzMetadata reads what others may have written about columns: nothing but shapes of IDX comes out of it, of the right number of elements where
+// that is asked.
+func FuzzMetadata(f *testing.F) {
+	f.Add(`{"info":{"features":{"label":{"names":["a","b"],"_type":"ClassLabel"}}}}`, `[2,3]`, `{"shape":[2,3]}`, int64(6))
+	f.Add(`{"info":{"features":{"label":{"names":[1],"_type":"ClassLabel"},"x":null}}}`, `[4294967296,4294967296]`, `{"shape":[2,3],"permutation":[1,0]}`, int64(6))
+	f.Add(`[[[[`, `null`, `{"shape":[-1,0,1e99]}`, int64(0))
+	f.Fuzz(func(t *testing.T, hub, shape, extension string, n int64) {
+		for column, names := range source.HubClasses(map[string]string{source.HubKey: hub}) {
+			if len(names) == 0 || slices.Contains(names, source.NoName) {
+				t.Errorf("column %q has the names %q", column, names)
+			}
+		}
+		for _, metadata := range []map[string]string{{schema.KeyShape: shape}, tensor(extension)} {
+			field := &Field{Name: "x", Metadata: metadata}
+			if found, ok := field.shape(); ok {
+				demandShape(t, found, -1)
+			}
+			c := Column{}
+			if new(resolver).toldShape(&c, field, n) {
+				demandShape(t, c.Shape, n)
+			}
+			if p := field.permutation(); slices.IsSorted(p) && p != nil {
+				t.Errorf("found the permutation %v", p)
+			}
+		}
+	})
+}
+
+// demandShape demands dimensions of IDX, with n elements unless that is −1.
+func demandShape(t *testing.T, shape []int, n int64) {
+	t.Helper()
+	elements := 1.0 // beyond 64 bits it is far from any n
+	for _, d := range shape {
+		if d < 0 || int64(d) > math.MaxUint32 {
+			t.Errorf("found the shape %v", shape)
+		}
+		elements *= float64(d)
+	}
+	if n >= 0 && math.Abs(elements-float64(n)) > 1e-9*elements {
+		t.Errorf("found the shape %v for %d elements", shape, n)
+	}
+}
