@@ -122,6 +122,7 @@ var ErrNoRows = errors.New("no rows that tell a shape")
 
 const (
 	hintColumn = "leave the column out, or convert it to numbers"
+	hintShape  = "give the shape with --shape, or leave the file out"
 	hintLarge  = "allow larger records with --max-record-bytes"
 )
 

@@ -58,7 +58,7 @@ func (r *resolver) imagesUnseen(c *Column, f *Field) error {
 	case r.Options.Shape != nil:
 		c.DType, c.Shape = idx.Uint8, slices.Clone(r.Options.Shape)
 	default:
-		return noRows(f, "images")
+		return noRows(f, "images", hintShape)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (n *node) describeField(metadata map[string]string) columnar.Field {
 	case n.isBytes() && !n.repeated():
 		f.Kind = columnar.Bytes
 	case metadata[wideInteger] != "": // which are bytes in Parquet
-		f.Type, f.Hint = "values of the type "+metadata[wideInteger], source.AdviceCast("parquet", n.Name, "Int32")
+		f.Type, f.Hint = "values of the type "+metadata[wideInteger]+", wider than 64 bits", source.AdviceCast("parquet", n.Name, "Int32")
 	case n.isFixedBytes() && !n.repeated() && f.Size > 0:
 		f.Kind = columnar.FixedBytes
 	case value.isDecimal():
