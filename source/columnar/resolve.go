@@ -46,7 +46,8 @@ type Column struct {
 // A Form is how the records of a column stand in a file.
 type Form byte
 
-// The forms of columns. Images are PNG files in a member called bytes of a Struct, or in a field of the kind Bytes.
+// The forms of columns. Images are PNG files in a member called bytes of a Struct, or in a field of
+// the kind Bytes.
 const (
 	Numbers     Form = iota // numbers that are converted to the column's type, of fields of the kinds Number and List
 	Records                 // bytes that are the records, of fields of the kinds Bytes and FixedBytes
@@ -62,8 +63,8 @@ type resolver struct {
 	names   map[string]bool // of the columns
 }
 
-// Resolve finds the columns of f. Options.DType is for bytes, and for integers whose type IDX does not have; Options.Shape is for what has as many elements, unless
-// the file tells a shape.
+// Resolve finds the columns of f. Options.DType is for bytes, and for integers whose type IDX does
+// not have; Options.Shape is for what has as many elements, unless the file tells a shape.
 func Resolve(f File) (*Table, error) {
 	r := &resolver{File: f, classes: source.HubClasses(f.Meta), names: map[string]bool{}}
 	names := make([]string, len(f.Fields))
@@ -88,7 +89,8 @@ func Resolve(f File) (*Table, error) {
 	return &r.Table, nil
 }
 
-// add adds c to the table, unless its records are larger than records may be, and notes what was assumed of its type.
+// add adds c to the table, unless its records are larger than records may be, and notes what was
+// assumed of its type.
 func (r *resolver) add(c Column) error {
 	c.Origin = r.Origin
 	if n, ok := product(c.Shape); !ok || n*int64(c.DType.Size()) > r.Options.MaxRecord() {
@@ -161,7 +163,8 @@ func (r *resolver) group(g flat.Field) error {
 	return r.elements(g)
 }
 
-// alike reports whether the fields of g, each an element of a tensor, can be of one type: all integers can, as long as every value fits.
+// alike reports whether the fields of g, each an element of a tensor, can be of one type: all
+// integers can, as long as every value fits.
 func (r *resolver) alike(g flat.Field) bool {
 	d, _ := r.dtype(&r.Fields[g.Columns[0]])
 	return !slices.ContainsFunc(g.Columns, func(i int) bool {
@@ -197,8 +200,9 @@ func (r *resolver) elements(g flat.Field) error {
 	return r.add(c)
 }
 
-// dtype is the type that the numbers of f become: the one that the metadata tells, if both are of integers; their own, if IDX has it; the one of the options; or the
-// usual one, in which case was says what they are.
+// dtype is the type that the numbers of f become: the one that the metadata tells, if both are of
+// integers; their own, if IDX has it; the one of the options; or the usual one, in which case was
+// says what they are.
 func (r *resolver) dtype(f *Field) (d idx.DType, was string) {
 	usual, told, asked := f.Number.DType(), f.dtype(), r.Options.DType
 	switch {

@@ -20,7 +20,8 @@ type column struct {
 	decode func(d *decoding) error
 }
 
-// describeField is n, a top-level column whose metadata in the Arrow schema is given, as package columnar knows it.
+// describeField is n, a top-level column whose metadata in the Arrow schema is given, as package
+// columnar knows it.
 func (n *node) describeField(metadata map[string]string) columnar.Field {
 	value := n.value()
 	f := columnar.Field{Name: n.Name, Metadata: metadata, Number: value.number(), Size: int(n.TypeLength.V)}
@@ -107,7 +108,8 @@ func (n *node) number() source.Number {
 	return source.NoNumber
 }
 
-// stored is the kind of the numbers of n as PLAIN pages hold them: narrow integers are in 32 bits, and truth values are spread to bytes.
+// stored is the kind of the numbers of n as PLAIN pages hold them: narrow integers are in 32 bits,
+// and truth values are spread to bytes.
 func (n *node) stored() source.Number {
 	switch number := n.number(); {
 	case number == source.NumberBool:
