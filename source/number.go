@@ -76,7 +76,7 @@ func (s Number) Convert(dst []byte, d idx.DType, src []byte, first, n int) (bad 
 	case NumberBool:
 		for i := range n {
 			bit := first + i
-			put(dst, d, i, int64(src[bit/8]>>(bit%8)&1))
+			store(dst[i*d.Size():], d, []int64{int64(src[bit/8] >> (bit % 8) & 1)})
 		}
 		return -1, 0
 	}
@@ -94,47 +94,84 @@ func (s Number) Convert(dst []byte, d idx.DType, src []byte, first, n int) (bad 
 	if s == NumberBool8 {
 		least, most = 0, 1
 	}
-	for i := range n {
-		v := s.Int(src, i)
-		if v < least || v > most {
-			return i, v
+	var values [tile]int64
+	for from := 0; from < n; from += tile {
+		block := values[:min(tile, n-from)]
+		s.load(block, src[from*s.Size():])
+		for i, v := range block {
+			if v < least || v > most {
+				return from + i, v
+			}
 		}
-		put(dst, d, i, v)
+		store(dst[from*d.Size():], d, block)
 	}
 	return -1, 0
 }
 
-// Int is integer i of src. What is too large for an int64 becomes the largest.
-func (s Number) Int(src []byte, i int) int64 {
-	switch s {
+// tile is how many integers are converted at a time: a loop for each step is two to four times
+// faster than one loop that tells the types apart for each integer.
+const tile = 512
+
+// Int is the integer that src begins with. What is too large for an int64 becomes the largest.
+func (s Number) Int(src []byte) int64 {
+	var one [1]int64
+	s.load(one[:], src)
+	return one[0]
+}
+
+// load fills values with the integers that src begins with. What is too large for an int64 becomes the largest.
+func (s Number) load(values []int64, src []byte) {
+	switch src = src[:len(values)*s.Size()]; s {
 	case NumberUint8, NumberBool8:
-		return int64(src[i])
+		for i, v := range src {
+			values[i] = int64(v)
+		}
 	case NumberInt8:
-		return int64(int8(src[i]))
+		for i, v := range src {
+			values[i] = int64(int8(v))
+		}
 	case NumberUint16:
-		return int64(binary.LittleEndian.Uint16(src[2*i:]))
+		for i := range values {
+			values[i] = int64(binary.LittleEndian.Uint16(src[2*i:]))
+		}
 	case NumberInt16:
-		return int64(int16(binary.LittleEndian.Uint16(src[2*i:])))
+		for i := range values {
+			values[i] = int64(int16(binary.LittleEndian.Uint16(src[2*i:])))
+		}
 	case NumberUint32:
-		return int64(binary.LittleEndian.Uint32(src[4*i:]))
+		for i := range values {
+			values[i] = int64(binary.LittleEndian.Uint32(src[4*i:]))
+		}
 	case NumberInt32:
-		return int64(int32(binary.LittleEndian.Uint32(src[4*i:])))
+		for i := range values {
+			values[i] = int64(int32(binary.LittleEndian.Uint32(src[4*i:])))
+		}
 	case NumberUint64:
-		return int64(min(binary.LittleEndian.Uint64(src[8*i:]), math.MaxInt64))
+		for i := range values {
+			values[i] = int64(min(binary.LittleEndian.Uint64(src[8*i:]), math.MaxInt64))
+		}
 	default:
-		return int64(binary.LittleEndian.Uint64(src[8*i:]))
+		for i := range values {
+			values[i] = int64(binary.LittleEndian.Uint64(src[8*i:]))
+		}
 	}
 }
 
-// put makes v, which d can hold, element i of dst.
-func put(dst []byte, d idx.DType, i int, v int64) {
-	switch d.Size() {
+// store makes values, which d can hold, the elements that dst begins with.
+func store(dst []byte, d idx.DType, values []int64) {
+	switch dst = dst[:len(values)*d.Size()]; d.Size() {
 	case 1:
-		dst[i] = byte(v)
+		for i, v := range values {
+			dst[i] = byte(v)
+		}
 	case 2:
-		binary.LittleEndian.PutUint16(dst[2*i:], uint16(v))
+		for i, v := range values {
+			binary.LittleEndian.PutUint16(dst[2*i:], uint16(v))
+		}
 	default:
-		binary.LittleEndian.PutUint32(dst[4*i:], uint32(v))
+		for i, v := range values {
+			binary.LittleEndian.PutUint32(dst[4*i:], uint32(v))
+		}
 	}
 }
 

@@ -58,7 +58,8 @@ func (f *field) list() bool {
 	return !f.encoded && (f.kind == typeFixedSizeList || f.kind == typeList || f.kind == typeLargeList || f.view())
 }
 
-// levels are the lists in lists that f is, the outermost first, and leaf is what the innermost hold.
+// levels are the lists in lists that f is, the outermost first, and leaf is what the innermost
+// hold.
 func (f *field) levels() (levels []*field, leaf *field) {
 	for leaf = f; leaf.list() && len(leaf.children) == 1; leaf = &leaf.children[0] {
 		levels = append(levels, leaf)
@@ -86,7 +87,8 @@ func storeOf(f *field) source.Number {
 	}[width{f.kind, f.width, f.signed}]
 }
 
-// resolve finds the columns of a file of fields, whose first record batch that has rows is first, or nil.
+// resolve finds the columns of a file of fields, whose first record batch that has rows is first,
+// or nil.
 func resolve(s *fileSchema, first *batch, origin string, o source.ReadOptions) ([]*column, *columnar.Table, error) {
 	in := columnar.File{Origin: origin, Meta: s.metadata, Options: o}
 	for i := range s.fields {
@@ -146,10 +148,12 @@ func (r *firstRow) Lengths(i int) ([]int, error) {
 	return lengths, nil
 }
 
-// filesExtra is the most bytes that the files of rows may have together, beside twice their records: so much of other things may be in a file.
+// filesExtra is the most bytes that the files of rows may have together, beside twice their
+// records: so much of other things may be in a file.
 const filesExtra = 16 << 20
 
-// Value is the value of a field or member in the first row: of up to as many bytes as a record, or a few more for what an image has beside its pixels.
+// Value is the value of a field or member in the first row: of up to as many bytes as a record, or
+// a few more for what an image has beside its pixels.
 func (r *firstRow) Value(i int, member string) ([]byte, error) {
 	f := &r.fields[i]
 	c := &column{filled: []filled{{f, 1}}}

@@ -40,7 +40,8 @@ type Field struct {
 	Metadata map[string]string // of the keys of package schema and of extension types
 }
 
-// The keys of the metadata of extension types, and the name of the one whose metadata tells a shape: see "Fixed shape tensor" in the Arrow specification.
+// The keys of the metadata of extension types, and the name of the one whose metadata tells a
+// shape: see "Fixed shape tensor" in the Arrow specification.
 const (
 	KeyExtension         = "ARROW:extension:name"
 	KeyExtensionMetadata = "ARROW:extension:metadata"
@@ -89,7 +90,8 @@ func (f *Field) permutation() []int {
 	return tensor.Permutation
 }
 
-// product is the number of elements of a record of shape; ok is false if that is no shape of IDX, or if they are too many to count their bytes.
+// product is the number of elements of a record of shape; ok is false if that is no shape of IDX,
+// or if they are too many to count their bytes.
 func product(shape []int) (n int64, ok bool) {
 	n = 1
 	for _, d := range shape {
@@ -109,19 +111,22 @@ func product(shape []int) (n int64, ok bool) {
 type Sample interface {
 	// Lengths are the lengths of the lists in field i, a List, the outermost first.
 	Lengths(i int) ([]int, error)
-	// Value is the value in field i, or in the member of that field if member is not empty: bytes, or a number, little-endian. It is valid until the next call.
-	// The cause of the error for a value that is missing is ErrNull.
+	// Value is the value in field i, or in the member of that field if member is not empty: bytes,
+	// or a number, little-endian. It is valid until the next call. The cause of the error for a
+	// value that is missing is ErrNull.
 	Value(i int, member string) ([]byte, error)
 }
 
 // ErrNull is the cause of the error for a value that is null.
 var ErrNull = errors.New("a null")
 
-// ErrNoRows is the cause of the error for a file without rows where only a row could tell the shape of a column. Other files of the same table may have some.
+// ErrNoRows is the cause of the error for a file without rows where only a row could tell the shape
+// of a column. Other files of the same table may have some.
 var ErrNoRows = errors.New("no rows that tell a shape")
 
 const (
 	hintColumn = "leave the column out, or convert it to numbers"
+	hintShape  = "give the shape with --shape, or leave the file out"
 	hintLarge  = "allow larger records with --max-record-bytes"
 )
 

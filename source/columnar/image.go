@@ -11,7 +11,8 @@ import (
 	"github.com/idxport/idxport/source/picture"
 )
 
-// The members of Spark's ImageSchema (org.apache.spark.ml.image): numbers, which are the same in all rows of a column of IDX, and the pixels, whose blue comes first.
+// The members of Spark's ImageSchema (org.apache.spark.ml.image): numbers, which are the same in
+// all rows of a column of IDX, and the pixels, whose blue comes first.
 var SparkSizes = [...]string{"height", "width", "nChannels", "mode"}
 
 // The members that hold the bytes of images: of Spark's, and of Hugging Face's.
@@ -58,7 +59,7 @@ func (r *resolver) imagesUnseen(c *Column, f *Field) error {
 	case r.Options.Shape != nil:
 		c.DType, c.Shape = idx.Uint8, slices.Clone(r.Options.Shape)
 	default:
-		return noRows(f, "images")
+		return noRows(f, "images", hintShape)
 	}
 	return nil
 }
@@ -77,7 +78,8 @@ func (r *resolver) png(c *Column, f *Field, first []byte) error {
 	return nil
 }
 
-// imageShape gives c the shape of its images, H×W or H×W×C, or the one of as many elements that the metadata of f tells. If that is C×H×W, the records are planar.
+// imageShape gives c the shape of its images, H×W or H×W×C, or the one of as many elements that the
+// metadata of f tells. If that is C×H×W, the records are planar.
 func (c *Column) imageShape(f *Field, shape []int) {
 	c.Shape = shape
 	told, ok := f.shape()
@@ -116,13 +118,15 @@ func (r *resolver) spark(c *Column, f *Field) error {
 	return nil
 }
 
-// fileExtra is how many bytes a PNG file may have beside twice its samples: for what is not the image.
+// fileExtra is how many bytes a PNG file may have beside twice its samples: for what is not the
+// image.
 const fileExtra = 64 << 10
 
 // MaxFile is the most bytes that the PNG file of an image is expected to have.
 func (c *Column) MaxFile() int { return 2*int(c.format.Size()) + fileExtra }
 
-// Image makes record, of the column of the form Images, of a PNG file. It uses scratch if that is large enough, and returns it for the next.
+// Image makes record, of the column of the form Images, of a PNG file. It uses scratch if that is
+// large enough, and returns it for the next.
 func (c *Column) Image(record, file, scratch []byte) ([]byte, error) {
 	dst := record[:0:len(record)]
 	if c.planar {
@@ -146,7 +150,8 @@ func (c *Column) Image(record, file, scratch []byte) ([]byte, error) {
 	return made, nil
 }
 
-// CheckSize demands that data, sizes of rows in the member SparkSizes[k], little-endian, are those of the first row. bad is the index of the first that is not.
+// CheckSize demands that data, sizes of rows in the member SparkSizes[k], little-endian, are those
+// of the first row. bad is the index of the first that is not.
 func (c *Column) CheckSize(k int, data []byte) (bad int, err *fault.Error) {
 	for i := 0; i+4 <= len(data); i += 4 {
 		if found := int32(binary.LittleEndian.Uint32(data[i:])); found != c.sizes[k] {

@@ -46,7 +46,8 @@ type Column struct {
 // A Form is how the records of a column stand in a file.
 type Form byte
 
-// The forms of columns. Images are PNG files in a member called bytes of a Struct, or in a field of the kind Bytes.
+// The forms of columns. Images are PNG files in a member called bytes of a Struct, or in a field of
+// the kind Bytes.
 const (
 	Numbers     Form = iota // numbers that are converted to the column's type, of fields of the kinds Number and List
 	Records                 // bytes that are the records, of fields of the kinds Bytes and FixedBytes
@@ -59,12 +60,13 @@ type resolver struct {
 	File
 	Table
 	classes map[string][]string
+	names   map[string]bool // of the columns
 }
 
-// Resolve finds the columns of f. Options.DType is for bytes, and for integers whose type IDX does not have; Options.Shape is for what has as many elements, unless
-// the file tells a shape.
+// Resolve finds the columns of f. Options.DType is for bytes, and for integers whose type IDX does
+// not have; Options.Shape is for what has as many elements, unless the file tells a shape.
 func Resolve(f File) (*Table, error) {
-	r := &resolver{File: f, classes: source.HubClasses(f.Meta)}
+	r := &resolver{File: f, classes: source.HubClasses(f.Meta), names: map[string]bool{}}
 	names := make([]string, len(f.Fields))
 	for i, field := range f.Fields {
 		names[i] = field.Name
@@ -84,22 +86,12 @@ func Resolve(f File) (*Table, error) {
 	if len(r.Columns) == 0 {
 		return nil, unsupported("", "", "found no column that can be one of an IDX file")
 	}
-	seen := map[string]bool{}
-	for i := range r.Columns {
-		c := &r.Columns[i]
-		if seen[c.Name] {
-			return nil, unsupported(c.Name, "name the columns differently", "found two columns of this name")
-		}
-		seen[c.Name] = true
-		if err := r.check(c); err != nil {
-			return nil, err
-		}
-	}
 	return &r.Table, nil
 }
 
-// check demands that the records of c are no larger than records may be, and notes what was assumed of its type.
-func (r *resolver) check(c *Column) error {
+// add adds c to the table, unless its records are larger than records may be, and notes what was
+// assumed of its type.
+func (r *resolver) add(c Column) error {
 	c.Origin = r.Origin
 	if n, ok := product(c.Shape); !ok || n*int64(c.DType.Size()) > r.Options.MaxRecord() {
 		return unsupported(c.Name, hintLarge, "found records of shape %v of %s, expected at most %d bytes", c.Shape, c.DType, r.Options.MaxRecord())
@@ -107,9 +99,14 @@ func (r *resolver) check(c *Column) error {
 	if len(c.Shape) >= idx.MaxRank {
 		return unsupported(c.Name, "", "found %d dimensions, expected at most %d", len(c.Shape)+1, idx.MaxRank)
 	}
+	if r.names[c.Name] {
+		return unsupported(c.Name, "name the columns differently", "found two columns of this name")
+	}
+	r.names[c.Name] = true
 	if c.was != "" {
 		r.note("column %s: %s becomes %s, as IDX has no such type", c.Name, c.was, c.DType)
 	}
+	r.Columns = append(r.Columns, c)
 	return nil
 }
 
@@ -145,8 +142,7 @@ func (r *resolver) group(g flat.Field) error {
 		if err := r.single(&c, first); err != nil {
 			return err
 		}
-		r.Columns = append(r.Columns, c)
-		return nil
+		return r.add(c)
 	case len(g.Columns) == 1 && known && len(told) > 0 && n == 1: // a tensor of one element, as our own layout columns has it
 		if g.Name = strings.TrimSuffix(first.Name, "0"); g.Name == "pixel" {
 			g.Name = flat.Image
@@ -158,15 +154,17 @@ func (r *resolver) group(g flat.Field) error {
 			if c.DType, c.was = r.dtype(f); f.Number.Integer() {
 				c.Classes = r.classes[f.Name]
 			}
-			r.Columns = append(r.Columns, c)
+			if err := r.add(c); err != nil {
+				return err
+			}
 		}
 		return nil
 	}
-	r.elements(g)
-	return nil
+	return r.elements(g)
 }
 
-// alike reports whether the fields of g, each an element of a tensor, can be of one type: all integers can, as long as every value fits.
+// alike reports whether the fields of g, each an element of a tensor, can be of one type: all
+// integers can, as long as every value fits.
 func (r *resolver) alike(g flat.Field) bool {
 	d, _ := r.dtype(&r.Fields[g.Columns[0]])
 	return !slices.ContainsFunc(g.Columns, func(i int) bool {
@@ -176,7 +174,7 @@ func (r *resolver) alike(g flat.Field) bool {
 }
 
 // elements adds the tensor g, each element of which is a field.
-func (r *resolver) elements(g flat.Field) {
+func (r *resolver) elements(g flat.Field) error {
 	c := Column{Column: source.Column{Name: g.Name, Shape: g.Shape}, Fields: g.Columns}
 	first := &r.Fields[g.Columns[0]]
 	c.DType, c.was = r.dtype(first)
@@ -199,11 +197,12 @@ func (r *resolver) elements(g flat.Field) {
 	if !r.toldShape(&c, first, int64(len(g.Columns))) && g.Guess != "" {
 		r.note("column %s: %s", c.Name, g.Guess)
 	}
-	r.Columns = append(r.Columns, c)
+	return r.add(c)
 }
 
-// dtype is the type that the numbers of f become: the one that the metadata tells, if both are of integers; their own, if IDX has it; the one of the options; or the
-// usual one, in which case was says what they are.
+// dtype is the type that the numbers of f become: the one that the metadata tells, if both are of
+// integers; their own, if IDX has it; the one of the options; or the usual one, in which case was
+// says what they are.
 func (r *resolver) dtype(f *Field) (d idx.DType, was string) {
 	usual, told, asked := f.Number.DType(), f.dtype(), r.Options.DType
 	switch {
@@ -270,7 +269,7 @@ func (r *resolver) list(c *Column, f *Field) (err error) {
 	case known:
 		c.Shape = told
 	default:
-		return noRows(f, "lists")
+		return noRows(f, "lists", "write fixed-size lists, or leave the file out")
 	}
 	lengths := c.Shape
 	if n, ok := product(lengths); ok {
@@ -284,8 +283,8 @@ func (r *resolver) list(c *Column, f *Field) (err error) {
 }
 
 // noRows is the error for a field of a file without rows, whose shape only a row could tell.
-func noRows(f *Field, what string) error {
-	return unsupported(f.Name, "give the shape with --shape, or leave the file out", "found %s and no rows, expected at least one, which tells their shape", what).Because(ErrNoRows)
+func noRows(f *Field, what, hint string) error {
+	return unsupported(f.Name, hint, "found %s and no rows, expected at least one, which tells their shape", what).Because(ErrNoRows)
 }
 
 // pngSignature is what a PNG file begins with.
@@ -331,7 +330,7 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 	switch {
 	case asked != nil && fits(d, slices.Clone(asked)):
 	case size < 0:
-		return noRows(f, "bytes")
+		return noRows(f, "bytes", hintShape)
 	case size%int64(d.Size()) != 0:
 		return unsupported(f.Name, "give the type and the shape with --dtype and --shape", "found records of %d bytes, which are no elements of %v", size, d)
 	default:

@@ -150,7 +150,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestRefused has what no columns of IDX are. Each refusal has a hint, but for a table without columns.
+// TestRefused has what no columns of IDX are. Each refusal has a hint, but for a table without
+// columns.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	number := Field{Name: "x", Kind: Number, Number: source.NumberUint8}
@@ -228,8 +229,8 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// FuzzMetadata reads what others may have written about columns: nothing but shapes of IDX comes out of it, of the right number of elements where
-// that is asked.
+// FuzzMetadata reads what others may have written about columns: nothing but shapes of IDX comes
+// out of it, of the right number of elements where that is asked.
 func FuzzMetadata(f *testing.F) {
 	f.Add(`{"info":{"features":{"label":{"names":["a","b"],"_type":"ClassLabel"}}}}`, `[2,3]`, `{"shape":[2,3]}`, int64(6))
 	f.Add(`{"info":{"features":{"label":{"names":[1],"_type":"ClassLabel"},"x":null}}}`, `[4294967296,4294967296]`, `{"shape":[2,3],"permutation":[1,0]}`, int64(6))

@@ -48,5 +48,5 @@ func (e *element) show(src []byte) string {
 	if e.number == source.NumberUint64 {
 		return fmt.Sprint(binary.LittleEndian.Uint64(src))
 	}
-	return fmt.Sprint(e.number.Int(src, 0))
+	return fmt.Sprint(e.number.Int(src))
 }

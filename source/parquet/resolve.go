@@ -20,7 +20,8 @@ type column struct {
 	decode func(d *decoding) error
 }
 
-// describeField is n, a top-level column whose metadata in the Arrow schema is given, as package columnar knows it.
+// describeField is n, a top-level column whose metadata in the Arrow schema is given, as package
+// columnar knows it.
 func (n *node) describeField(metadata map[string]string) columnar.Field {
 	value := n.value()
 	f := columnar.Field{Name: n.Name, Metadata: metadata, Number: value.number(), Size: int(n.TypeLength.V)}
@@ -49,7 +50,7 @@ func (n *node) describeField(metadata map[string]string) columnar.Field {
 	case n.isBytes() && !n.repeated():
 		f.Kind = columnar.Bytes
 	case metadata[wideInteger] != "": // which are bytes in Parquet
-		f.Type, f.Hint = "values of the type "+metadata[wideInteger], source.AdviceCast("parquet", n.Name, "Int32")
+		f.Type, f.Hint = "values of the type "+metadata[wideInteger]+", wider than 64 bits", source.AdviceCast("parquet", n.Name, "Int32")
 	case n.isFixedBytes() && !n.repeated() && f.Size > 0:
 		f.Kind = columnar.FixedBytes
 	case value.isDecimal():
@@ -107,7 +108,8 @@ func (n *node) number() source.Number {
 	return source.NoNumber
 }
 
-// stored is the kind of the numbers of n as PLAIN pages hold them: narrow integers are in 32 bits, and truth values are spread to bytes.
+// stored is the kind of the numbers of n as PLAIN pages hold them: narrow integers are in 32 bits,
+// and truth values are spread to bytes.
 func (n *node) stored() source.Number {
 	switch number := n.number(); {
 	case number == source.NumberBool:
