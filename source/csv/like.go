@@ -35,8 +35,10 @@ func (t *Table) arrangeLike(o source.ReadOptions) error {
 // hold tell the type themselves.
 func (t *Table) takeLike(f *field, columns []source.Column) {
 	i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == f.Name && c.Elements() == f.count })
-	if only := t.onlyElement(f, columns); i < 0 && only >= 0 {
-		i, f.Name, f.Shape = only, columns[only].Name, columns[only].Shape
+	if i < 0 && f.count == 1 {
+		if i = t.onlyElement(f, columns); i >= 0 {
+			f.Name, f.Shape = columns[i].Name, columns[i].Shape
+		}
 	}
 	if i < 0 {
 		kind := func(c source.Column) bool { return c.Scalar() == (f.Shape == nil) && c.Elements() == f.count }
@@ -66,7 +68,7 @@ func (t *Table) onlyElement(f *field, columns []source.Column) int {
 	}
 	return slices.IndexFunc(columns, func(c source.Column) bool {
 		called := func(i int) bool { return string(schema.AppendElementName(nil, c, i, tensors == 1)) == f.Name }
-		taken := slices.ContainsFunc(t.fields, func(other field) bool { return other.Name == c.Name })
-		return !c.Scalar() && c.Elements() == 1 && f.count == 1 && (called(0) || called(1)) && !taken
+		taken := func(other field) bool { return other.Name == c.Name }
+		return !c.Scalar() && c.Elements() == 1 && (called(0) || called(1)) && !slices.ContainsFunc(t.fields, taken)
 	})
 }
