@@ -65,7 +65,7 @@ func (s Number) Is(d idx.DType) bool { return s <= NumberFloat64 && numbers[s].d
 func (s Number) String() string { return numbers[s].name }
 
 // Convert makes n elements of d, in dst, of the numbers in src, from bit first on if they are bits. It returns the index of the first value that d cannot
-// hold, and the value, or −1. d is an integer type for integers, and Float32 for NumberFloat16.
+// hold, and the value, or −1; the elements before it are made. d is an integer type for integers, and Float32 for NumberFloat16.
 func (s Number) Convert(dst []byte, d idx.DType, src []byte, first, n int) (bad int, value int64) {
 	switch s {
 	case NumberFloat16:
@@ -95,15 +95,19 @@ func (s Number) Convert(dst []byte, d idx.DType, src []byte, first, n int) (bad 
 		least, most = 0, 1
 	}
 	var values [tile]int64
-	for from := 0; from < n; from += tile {
-		block := values[:min(tile, n-from)]
+	size := 1 // grows: a dictionary is converted anew after each value that does not fit
+	for from := 0; from < n; {
+		block := values[:min(size, n-from)]
 		s.load(block, src[from*s.Size():])
 		for i, v := range block {
 			if v < least || v > most {
+				store(dst[from*d.Size():], d, block[:i])
 				return from + i, v
 			}
 		}
 		store(dst[from*d.Size():], d, block)
+		from += len(block)
+		size = min(4*size, tile)
 	}
 	return -1, 0
 }
