@@ -46,6 +46,9 @@ func expandOutputs(jobs []*job, o *conversion) error {
 					return err
 				}
 				for _, out := range outs {
+					if err := out.to.check(o, &out); err != nil {
+						return err
+					}
 					key := out.key()
 					if other, ok := taken[key]; ok {
 						return collision(arg, out, other, j, o)
@@ -68,11 +71,6 @@ func expandOutputs(jobs []*job, o *conversion) error {
 	}
 	if o.IfChanged && o.anyObject() {
 		return usagef("--if-changed: inputs of object storage cannot be told to be the same").WithHint("leave out --if-changed")
-	}
-	for _, out := range allOutputs(jobs) {
-		if err := out.to.check(o, out); err != nil {
-			return err
-		}
 	}
 	return nil
 }
