@@ -48,8 +48,8 @@ func newDestination(path string, o *conversion) destination {
 // A local destination is a file or a folder of this machine.
 type local struct {
 	path  string
-	set   *publish.Set // once the run writes
-	index int          // in the set
+	among *destinations // once the run writes
+	index int           // of its target
 }
 
 func (d *local) check(*conversion, *output) error { return nil }
@@ -76,17 +76,17 @@ func (d *local) join(out *output, s *destinations) {
 		d.index = len(s.targets)
 		s.targets = append(s.targets, t)
 	}
-	s.locals = append(s.locals, d)
+	d.among = s
 }
 
 func (d *local) open(out *output) (io.Writer, *publish.Folder, error) {
 	if out.folder() {
-		return nil, d.set.Folder(d.index), nil
+		return nil, d.among.Folder(d.index), nil
 	}
-	return d.set.File(d.index), nil, nil
+	return d.among.File(d.index), nil, nil
 }
 
-func (d *local) partial() string { return d.set.Partial(d.index) }
+func (d *local) partial() string { return d.among.Partial(d.index) }
 
 func (d *local) sent() error { return nil }
 
@@ -186,7 +186,6 @@ func CheckOpen(w io.Writer) error {
 type destinations struct {
 	*publish.Set
 	targets []publish.Target
-	locals  []*local
 	remotes []*remote
 }
 
@@ -198,9 +197,6 @@ func begin(ctx context.Context, outputs []*output, inputs []string, o *conversio
 	}
 	if s.Set, err = publish.Prepare(s.targets, publish.Options{Overwrite: o.Overwrite, Inputs: inputs}); err != nil {
 		return nil, hubExists(err, outputs)
-	}
-	for _, d := range s.locals {
-		d.set = s.Set
 	}
 	for _, d := range s.remotes {
 		if slices.Contains(inputs, d.url) {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source"
@@ -45,13 +44,15 @@ func expandOutputs(jobs []*job, o *conversion) error {
 				if err != nil {
 					return err
 				}
-				for _, out := range outs {
-					if err := out.to.check(o, &out); err != nil {
+				for i := range outs {
+					out := &outs[i]
+					out.to = newDestination(out.path, o)
+					if err := out.to.check(o, out); err != nil {
 						return err
 					}
 					key := out.key()
 					if other, ok := taken[key]; ok {
-						return collision(arg, out, other, j, o)
+						return collision(arg, *out, other, j, o)
 					}
 					taken[key] = j
 				}
@@ -95,7 +96,7 @@ func (o *conversion) checkColumns(j *job, outs []output) error {
 	for _, out := range outs {
 		left := slices.DeleteFunc(names(j.passFor(out.format).table.Columns()), func(name string) bool { return held[name] })
 		if len(left) > 0 {
-			o.report.note("%s holds one column; no output holds %s", out.name(), strings.Join(left, ", "))
+			o.report.Note("%s holds one column; no output holds %s", out.name(), strings.Join(left, ", "))
 		}
 	}
 	return nil
@@ -186,24 +187,20 @@ func (arg outputArg) expand(j *job, f formats.Format, o *conversion) ([]output, 
 	}
 	switch {
 	case f.OneColumn:
-		return j.columnOutputs(arg, out, o)
+		return j.columnOutputs(arg, out)
 	case arg.container:
 		out.path = source.Under(path, j.base()+f.FileExtension(codec.Name))
 	}
-	at := out.path
-	if out, err = arg.shard(j, f, o, out); !object.IsURL(at) {
-		at = out.path
-	}
-	out.to = newDestination(at, o)
+	out, err = arg.shard(j, f, o, out)
 	return []output{out}, err
 }
 
 // columnOutputs are the outputs of a format that holds one column: one for each column in a folder, else the column that is meant.
-func (j *job) columnOutputs(arg outputArg, out output, o *conversion) ([]output, error) {
+func (j *job) columnOutputs(arg outputArg, out output) ([]output, error) {
 	columns := j.passFor(out.format).table.Columns()
 	if !arg.container {
 		i, err := j.columnFor(out, columns)
-		out.options.Column, out.to = i, newDestination(out.path, o)
+		out.options.Column = i
 		return []output{out}, err
 	}
 	var outs []output
@@ -216,7 +213,6 @@ func (j *job) columnOutputs(arg outputArg, out output, o *conversion) ([]output,
 		} else {
 			one.path = source.Under(out.path, j.columnName(c)+ending)
 		}
-		one.to = newDestination(one.path, o)
 		outs = append(outs, one)
 	}
 	return outs, nil

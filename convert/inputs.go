@@ -89,7 +89,7 @@ func (o *inputs) readClasses(ctx context.Context, splits []dataset.Split) ([]str
 	defer f.Close() // only read from
 	classes, note, err := dataset.ReadClasses(f, o.Classes)
 	if note != "" {
-		o.report.note("%s", note)
+		o.report.Note("%s", note)
 	}
 	for _, s := range splits {
 		if d := s.Dataset; err == nil && d != nil && o.LabelColumn == "" && len(classes) != len(d.Classes) {
@@ -202,13 +202,8 @@ func Interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	done := make(chan result, 1)
 	go func() {
 		var r result
-		defer func() {
-			if p := recover(); p != nil {
-				r.err = pipeline.Recovered(p)
-			}
-			done <- r
-		}()
-		r.value, r.err = f()
+		r.err = pipeline.Recovering(func() (err error) { r.value, err = f(); return err })
+		done <- r
 	}()
 	select {
 	case r := <-done:

@@ -66,7 +66,7 @@ type Label struct {
 // Inspect reads every file of a source to its end, and calls found with what each holds. Files that
 // are damaged do not keep it from the others; the first error is returned.
 func Inspect(ctx context.Context, in Source, found func(*File) error) (*Report, error) {
-	r := NewReport()
+	r := NewReport(in.Events)
 	o, err := newInputs(in, r)
 	if err != nil {
 		return r, err
@@ -238,7 +238,7 @@ func (o *inputs) inspectOther(ctx context.Context, s dataset.Split, f dataset.Fi
 		report.Columns = append(report.Columns, Column{Name: left.Column, DType: left.Type, Shape: []int64{stats.Rows}, Omitted: left.Why})
 	}
 	for _, n := range source.Notes(t) {
-		o.report.note("%s", n)
+		o.report.Note("%s", n)
 	}
 	return report, checkNames(sc, sums.Columns(), f.Path)
 }

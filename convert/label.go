@@ -92,7 +92,7 @@ func (o *conversion) noteNumbers(j *job) {
 	}
 	for _, c := range j.logical.schema.Columns {
 		if c.Name == dataset.Label.String() && len(c.Shape) == 1 && c.Integer() {
-			o.report.note("%s: the labels of %s are %d numbers each, and none is taken for the label: --label-column 0 takes the first", j.base(), c.Origin, c.Elements())
+			o.report.Note("%s: the labels of %s are %d numbers each, and none is taken for the label: --label-column 0 takes the first", j.base(), c.Origin, c.Elements())
 		}
 	}
 }

@@ -24,7 +24,7 @@ type Table struct {
 // Open opens the splits of a source as view shows them, for programs that read rows by themselves.
 // The caller closes the tables.
 func Open(ctx context.Context, in Source, view View) ([]*Table, *Report, error) {
-	r := NewReport()
+	r := NewReport(in.Events)
 	checked, err := newInputs(in, r)
 	if err != nil {
 		return nil, r, err
@@ -61,7 +61,7 @@ func (t *Table) Describe() {
 func (t *Table) Notes() { t.of.report.tableNotes(t.Table, t.of.others != nil) }
 
 // Note puts a note into the report.
-func (t *Table) Note(format string, args ...any) { t.of.report.note(format, args...) }
+func (t *Table) Note(format string, args ...any) { t.of.report.Note(format, args...) }
 
 // Path is path with {split}, {dataset} and {format} filled in, or the file of the table in it with
 // an extension, if it is a folder.

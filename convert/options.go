@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bufio"
+	"cmp"
 	"io"
 	"math"
 	"slices"
@@ -120,10 +121,17 @@ func Choices(flag string) (values []string) {
 // usagef returns an error about options that cannot be carried out.
 func usagef(format string, args ...any) *fault.Error { return fault.New(fault.Usage, format, args...) }
 
-// checkChoice refuses a value that is none of the choices of a flag. An empty one is the default.
+// checkChoice refuses the value of an option that has Choices. An empty one is the default.
 func checkChoice(flag, value string) error {
-	known := Choices(flag)
-	if value == "" || slices.Contains(known, value) {
+	if value == "" {
+		return nil
+	}
+	return CheckChoice(flag, value, Choices(flag))
+}
+
+// CheckChoice refuses a value of a flag that is none of those known.
+func CheckChoice(flag, value string, known []string) error {
+	if slices.Contains(known, value) {
 		return nil
 	}
 	last := len(known) - 1
@@ -150,7 +158,6 @@ type inputs struct {
 // newInputs checks a source.
 func newInputs(s Source, r *Report) (inputs, error) {
 	o := inputs{Source: s, report: r, store: new(object.Store), opened: new(opened), stdin: bufio.NewReader(s.Stdin), littleEndian: s.ByteOrder == "little"}
-	r.events = s.Events
 	if len(s.Inputs) == 0 {
 		return o, usagef("no input").WithHint("give a folder, files, or - for standard input, such as ./mnist")
 	}
@@ -177,10 +184,8 @@ func newInputs(s Source, r *Report) (inputs, error) {
 	if o.Workers < 0 || o.Workers > MaxWorkers {
 		return o, usagef("--workers %d, expected 0 to %d", o.Workers, MaxWorkers)
 	}
-	for flag, value := range map[string]string{"byte-order": s.ByteOrder, "dtype": s.DType} {
-		if err := checkChoice(flag, value); err != nil {
-			return o, err
-		}
+	if err := cmp.Or(checkChoice("byte-order", s.ByteOrder), checkChoice("dtype", s.DType)); err != nil {
+		return o, err
 	}
 	if i := slices.Index(Choices("dtype"), s.DType); i >= 0 {
 		o.dtype = idx.DTypes()[i]
@@ -211,8 +216,8 @@ func newConversion(o Options, planning bool, r *Report) (*conversion, error) {
 	}
 	c := &conversion{inputs: in, View: o.View, Target: o.Target, planning: planning}
 	c.Overwrite = c.Overwrite || c.IfChanged
-	if c.RowsPerFile < 0 {
-		return nil, usagef("--rows-per-file %d, expected at least 1", c.RowsPerFile)
+	if c.RowsPerFile < 0 || c.FileSize < 0 {
+		return nil, usagef("found --rows-per-file %d and --file-size %d, expected none below 0", c.RowsPerFile, c.FileSize)
 	}
 	if err := c.checkView(); err != nil {
 		return nil, err

@@ -26,8 +26,7 @@ type PartOptions struct {
 // MakePart makes the part of a plan with an index. To make it twice, at once or later, is harmless:
 // there is no output in the report then.
 func MakePart(ctx context.Context, work *plan.Plan, index int, options PartOptions) (*Report, error) {
-	r := NewReport()
-	r.events = options.Events
+	r := NewReport(options.Events)
 	t, part, err := work.Part(index)
 	if err != nil {
 		return r, err
@@ -38,19 +37,19 @@ func MakePart(ctx context.Context, work *plan.Plan, index int, options PartOptio
 	if done, err := work.Committed(ctx, t); err != nil {
 		return r, err
 	} else if done {
-		r.note("%s is committed already", t.Path)
+		r.Note("%s is committed already", t.Path)
 		return r, nil
 	}
 	if task, err := work.Told(ctx, t, part); task != nil || err != nil {
 		if task != nil {
-			r.note("part %d is there already", part.Index)
+			r.Note("part %d is there already", part.Index)
 		}
 		return r, err
 	}
 	err = makePart(ctx, work, t, part, options, r)
 	if done, doneErr := work.Committed(ctx, t); doneErr == nil && done { // meanwhile: another attempt was faster
 		work.Tidy(ctx, t)
-		r.note("%s is committed already", t.Path)
+		r.Note("%s is committed already", t.Path)
 		return r, nil
 	}
 	if fault.KindOf(err) == fault.IO && errors.Is(err, fs.ErrNotExist) { // its own folder is gone
@@ -72,12 +71,11 @@ func makePart(ctx context.Context, work *plan.Plan, t *plan.Target, part *plan.P
 	if err != nil {
 		return err
 	}
-	inner := NewReport() // its outputs are attempts, of which nobody needs to know
+	inner := NewReport(Events{Progress: options.Events.Progress}) // its outputs are attempts, of which nobody needs to know; its messages are told below
 	o, err := partOptions(work, t, part, attempt, options, inner)
 	if err != nil {
 		return err
 	}
-	inner.events.Message = nil // they are told below
 	seen := o.newWatch(ctx, t, part)
 	o.place = seen
 	if err := o.run(ctx); err != nil {
@@ -88,7 +86,7 @@ func makePart(ctx context.Context, work *plan.Plan, t *plan.Target, part *plan.P
 	}
 	r.Inputs, r.Applied, r.Verified = inner.Inputs, inner.Applied, inner.Verified
 	for _, n := range inner.Notes {
-		r.note("%s", n)
+		r.Note("%s", n)
 	}
 	for _, w := range inner.Warnings {
 		r.warning("%s", w)
@@ -114,7 +112,7 @@ func partOptions(work *plan.Plan, t *plan.Target, part *plan.Part, attempt strin
 		return nil, fault.New(fault.Malformed, "the plan has options that are none of a part").WithHint("make it anew with idxport plan")
 	}
 	of.Dataset, of.Outputs, of.Checksum, of.Verify = t.Dataset, []string{t.Format + "=" + attempt}, true, options.Verify
-	of.Workers, of.Events, of.Stdin, of.Stdout = options.Workers, options.Events, bytes.NewReader(nil), io.Discard
+	of.Workers, of.Stdin, of.Stdout = options.Workers, bytes.NewReader(nil), io.Discard
 	var args []dataset.Input
 	for _, in := range t.Inputs {
 		if in.Column != "" {

@@ -28,10 +28,13 @@ const usualPartBytes = 256 << 20
 // writes the plan to a file or an object, whose path without parameters it returns. Every output
 // becomes a folder of parts. Overwrite is about the plan.
 func WritePlan(ctx context.Context, options Options, rowsPerPart int64, to string) (work *plan.Plan, path string, r *Report, err error) {
-	r = NewReport()
+	r = NewReport(options.Events)
 	o, err := newConversion(options, true, r)
 	if err != nil {
 		return nil, "", r, err
+	}
+	if rowsPerPart < 0 {
+		return nil, "", r, usagef("--rows-per-part %d, expected at least 1", rowsPerPart)
 	}
 	if path, err = parseURL(o.store, to); err != nil {
 		return nil, path, r, err
@@ -120,7 +123,7 @@ func (o *conversion) addTarget(ctx context.Context, made *plan.Plan, j *job, per
 		}
 		if whole && t.Rows > 0 {
 			perPart = t.Rows
-			o.report.note("%s is compressed and has no seek table that fits, so that %s is one part; for more: idxport convert %s -o NAME.idx.zst, and plan with that", f.Path, t.Path, shell.Path(f.Path))
+			o.report.Note("%s is compressed and has no seek table that fits, so that %s is one part; for more: idxport convert %s -o NAME.idx.zst, and plan with that", f.Path, t.Path, shell.Path(f.Path))
 		}
 	}
 	if o.Classes != "" {
@@ -138,7 +141,7 @@ func (o *conversion) addTarget(ctx context.Context, made *plan.Plan, j *job, per
 	made.Targets = append(made.Targets, t)
 	there, err := made.There(ctx, &t)
 	if there {
-		o.report.note("%s is there already: commit will refuse to replace it, unless this plan has made it", t.Path)
+		o.report.Note("%s is there already: commit will refuse to replace it, unless this plan has made it", t.Path)
 	}
 	return err
 }

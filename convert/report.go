@@ -24,9 +24,9 @@ type Report struct {
 	events Events
 }
 
-// NewReport returns a report of nothing.
-func NewReport() *Report {
-	return &Report{Inputs: []Input{}, Outputs: []Output{}, Applied: []Applied{}, Notes: []string{}, Warnings: []string{}}
+// NewReport returns a report of nothing. Events are called with what is added to it.
+func NewReport(events Events) *Report {
+	return &Report{Inputs: []Input{}, Outputs: []Output{}, Applied: []Applied{}, Notes: []string{}, Warnings: []string{}, events: events}
 }
 
 // An Input describes a column that was read.
@@ -82,8 +82,8 @@ type Applied struct {
 	applied
 }
 
-// note tells something that the user may want to know.
-func (r *Report) note(format string, args ...any) { r.say(false, &r.Notes, format, args...) }
+// Note tells something that the user may want to know.
+func (r *Report) Note(format string, args ...any) { r.say(false, &r.Notes, format, args...) }
 
 // warning tells something that the user should look at.
 func (r *Report) warning(format string, args ...any) { r.say(true, &r.Warnings, format, args...) }
@@ -116,7 +116,7 @@ func (r *Report) describe(j *job) {
 		r.warning("%s--rows takes none of its %s rows", prefix, display.Thousands(rows.Source))
 	}
 	if d := s.Dataset; d != nil && s.Evidence != dataset.ByOption {
-		r.note("%srecognised as %s by %s", prefix, d.Title, s.Evidence)
+		r.Note("%srecognised as %s by %s", prefix, d.Title, s.Evidence)
 	}
 	for i, p := range j.passes() {
 		a := p.applied
@@ -124,7 +124,7 @@ func (r *Report) describe(j *job) {
 			continue
 		}
 		if d := s.Dataset; d != nil && len(a.Transpose) > 0 && d.Transposed {
-			r.note("%s%s stores its images transposed; they are turned upright (--transpose=false leaves them)", prefix, d.Title)
+			r.Note("%s%s stores its images transposed; they are turned upright (--transpose=false leaves them)", prefix, d.Title)
 		}
 		if display.JSON(a) != "{}" {
 			r.Applied = append(r.Applied, Applied{Split: s.Name, applied: a})
@@ -161,7 +161,7 @@ func (r *Report) splitNotes(s dataset.Split) (prefix string) {
 		prefix = s.Name + ": "
 	}
 	for _, n := range s.Notes {
-		r.note("%s%s", prefix, n)
+		r.Note("%s%s", prefix, n)
 	}
 	if s.Doubt != "" {
 		r.warning("%s%s", prefix, s.Doubt)
@@ -173,7 +173,7 @@ func (r *Report) splitNotes(s dataset.Split) (prefix string) {
 func (r *Report) tableNotes(t source.Table, others bool) {
 	say := r.warning
 	if others {
-		say = r.note
+		say = r.Note
 	}
 	for _, n := range source.Notes(t) {
 		say("%s", n)
@@ -185,7 +185,7 @@ func (r *Report) unchanged(jobs []*job) {
 	for _, out := range allOutputs(jobs) {
 		if !slices.Contains(r.Unchanged, out.path) { // once, where splits share a folder
 			r.Unchanged = append(r.Unchanged, out.path)
-			r.note("%s: unchanged", out.path)
+			r.Note("%s: unchanged", out.path)
 		}
 	}
 }

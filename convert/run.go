@@ -25,7 +25,7 @@ import (
 // output is begun, and all outputs are complete before one is visible. An error of ctx is that of
 // context.Cause. The report is not nil, whatever the error.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	r := NewReport()
+	r := NewReport(o.Events)
 	c, err := newConversion(o, false, r)
 	if err != nil {
 		return r, err
@@ -242,7 +242,7 @@ func (w *writers) run(ctx context.Context, j *job, p *pass) error {
 	for _, s := range sinks {
 		if n, ok := s.(interface{ Notes() []string }); ok {
 			for _, note := range n.Notes() {
-				w.report.note("%s", note)
+				w.report.Note("%s", note)
 			}
 		}
 	}

@@ -13,9 +13,10 @@ import (
 	"github.com/idxport/idxport/sink/layout"
 	"github.com/idxport/idxport/sink/parts"
 	"github.com/idxport/idxport/sink/publish"
+	"github.com/idxport/idxport/source"
 )
 
-// A sharding says how an output is divided over files of a folder, which is the output's path.
+// A sharding says how an output is spread over the files of a folder, which is the output's path.
 type sharding struct {
 	mark      publish.Mark
 	class     string // the folder in it that holds the files, or empty
@@ -37,10 +38,10 @@ func (o output) key() string {
 	return filepath.Clean(o.path)
 }
 
-// divided tells whether outputs are to be many files.
+// sharded reports whether outputs are to be many files.
 func (o *conversion) sharded() bool { return o.RowsPerFile > 0 || o.FileSize > 0 || o.planning }
 
-// divide makes out, in format f for the job j, a folder of many files where that was asked for.
+// shard makes out, in format f for the job j, a folder of many files where that was asked for.
 func (arg outputArg) shard(j *job, f formats.Format, o *conversion, out output) (output, error) {
 	if arg.container && f.Name == "parquet" && out.options.Layout == "huggingface" {
 		return arg.hub(j, out)
@@ -58,7 +59,7 @@ func (arg outputArg) hub(j *job, out output) (output, error) {
 		return out, usagef("a folder of the layout huggingface is a data set by itself, with a card and all splits; it cannot hold other formats").
 			WithHint("give it a folder of its own: -o parquet=%s", shell.Quote(strings.TrimRight(arg.path, "/")+"/huggingface/"))
 	}
-	out.path = filepath.Clean(filepath.Dir(out.path))
+	out.path = source.Above(out.path)
 	out.sharding = &sharding{mark: publish.CardMark, class: "data", stem: j.hubName(), extension: out.format.Extension}
 	return out, nil
 }

@@ -9,18 +9,22 @@ import (
 	tables "github.com/idxport/idxport/source/formats"
 )
 
-// flagUsers tell for each flag about formats which formats use it.
-var flagUsers = map[string]func(o *conversion, f formats.Format) bool{
-	"compression":   func(_ *conversion, f formats.Format) bool { return f.Codecs != nil || f.Wrapped },
-	"layout":        func(_ *conversion, f formats.Format) bool { return f.Layouts != nil },
-	"csv-style":     func(_ *conversion, f formats.Format) bool { return f.Text() },
-	"class-folders": func(_ *conversion, f formats.Format) bool { return f.Folder },
-	"class-column":  func(_ *conversion, f formats.Format) bool { return namesClasses(f) },
-	"metadata-csv":  func(_ *conversion, f formats.Format) bool { return f.Folder && f.Images },
-	"label-column":  usesLabel,
-	"channels":      usesChannels,
-	"rows-per-file": func(_ *conversion, f formats.Format) bool { return f.Divisible },
-	"file-size":     func(_ *conversion, f formats.Format) bool { return f.Divisible },
+// formatFlags are the flags about formats: whether each is given, and which formats use it.
+var formatFlags = []struct {
+	name  string
+	given func(o *conversion) bool
+	used  func(o *conversion, f formats.Format) bool
+}{
+	{"compression", func(o *conversion) bool { return o.Compression != nil }, func(_ *conversion, f formats.Format) bool { return f.Codecs != nil || f.Wrapped }},
+	{"layout", func(o *conversion) bool { return o.Layout != nil }, func(_ *conversion, f formats.Format) bool { return f.Layouts != nil }},
+	{"csv-style", func(o *conversion) bool { return o.CSVStyle != "" }, func(_ *conversion, f formats.Format) bool { return f.Text() }},
+	{"class-folders", func(o *conversion) bool { return o.ClassFolders != "" }, func(_ *conversion, f formats.Format) bool { return f.Folder }},
+	{"class-column", func(o *conversion) bool { return o.ClassColumn }, func(_ *conversion, f formats.Format) bool { return namesClasses(f) }},
+	{"metadata-csv", func(o *conversion) bool { return o.MetadataCSV }, func(_ *conversion, f formats.Format) bool { return f.Folder && f.Images }},
+	{"label-column", func(o *conversion) bool { return o.LabelColumn != "" }, usesLabel},
+	{"channels", func(o *conversion) bool { return o.Channels != "" }, usesChannels},
+	{"rows-per-file", func(o *conversion) bool { return o.RowsPerFile > 0 }, func(_ *conversion, f formats.Format) bool { return f.Divisible }},
+	{"file-size", func(o *conversion) bool { return o.FileSize > 0 }, func(_ *conversion, f formats.Format) bool { return f.Divisible }},
 }
 
 // namesClasses tells whether outputs of f have a place for a column of class names.
@@ -54,33 +58,16 @@ func (o *conversion) checkClasses() error {
 	return usagef("no output uses --classes").WithHint("--class-column writes the names; PNG folders and the layout huggingface hold them, too")
 }
 
-// given are the flags about formats that were given.
-func (o *conversion) given() (flags []string) {
-	for _, f := range []struct {
-		name  string
-		given bool
-	}{
-		{"compression", o.Compression != nil}, {"layout", o.Layout != nil}, {"csv-style", o.CSVStyle != ""}, {"class-folders", o.ClassFolders != ""},
-		{"class-column", o.ClassColumn}, {"metadata-csv", o.MetadataCSV}, {"label-column", o.LabelColumn != ""}, {"channels", o.Channels != ""},
-		{"rows-per-file", o.RowsPerFile > 0}, {"file-size", o.FileSize > 0},
-	} {
-		if f.given {
-			flags = append(flags, f.name)
-		}
-	}
-	return flags
-}
-
 // checkUsed refuses flags that no output uses.
 func checkUsed(o *conversion) error {
 	var all []formats.Format
 	for _, arg := range o.outputs {
 		all = append(all, arg.formats...)
 	}
-	for _, flag := range o.given() {
-		if !slices.ContainsFunc(all, func(f formats.Format) bool { return flagUsers[flag](o, f) }) {
-			e := usagef("no output uses --%s", flag)
-			if flag == "label-column" {
+	for _, flag := range formatFlags {
+		if flag.given(o) && !slices.ContainsFunc(all, func(f formats.Format) bool { return flag.used(o, f) }) {
+			e := usagef("no output uses --%s", flag.name)
+			if flag.name == "label-column" {
 				return e.WithHint("PNG folders, tar, the layout huggingface and --class-column have a place for one label; others have all columns")
 			}
 			return e

@@ -30,7 +30,7 @@ type verification struct {
 // the data when the output was made is taken from its metadata where it has some. The error is of
 // kind fault.Differs if something differs.
 func Verify(ctx context.Context, output string, in Source, view View) (*Report, error) {
-	r := NewReport()
+	r := NewReport(in.Events)
 	in.Inputs = append([]string{output}, in.Inputs...) // so that URLs of both are of one store
 	both, err := newInputs(in, r)
 	if err != nil {
@@ -131,7 +131,7 @@ func (o *verification) verifySplit(ctx context.Context, split dataset.Split, sev
 	result.Path, result.Split = path, of.Name
 	o.report.Verified = append(o.report.Verified, result)
 	if len(result.Missing) > 0 {
-		o.report.note("%s: it does not hold %s", path, strings.Join(result.Missing, ", "))
+		o.report.Note("%s: it does not hold %s", path, strings.Join(result.Missing, ", "))
 	}
 	return of, all, nil
 }
@@ -256,7 +256,7 @@ func (o *inputs) compare(ctx context.Context, expected, found source.Table, c co
 	}
 	for _, n := range source.Notes(both) {
 		if !c.ours {
-			o.report.note("%s", n)
+			o.report.Note("%s", n)
 		}
 	}
 	var how []string

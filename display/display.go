@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/idxport/idxport/source/idx"
 )
 
 // Printable makes text from file names and file contents safe to show: no line breaks or other
@@ -81,11 +83,7 @@ func Shape[T int | int64](shape []T) string {
 	if len(shape) == 0 {
 		return "scalar"
 	}
-	text := fmt.Sprint(shape[0])
-	for _, d := range shape[1:] {
-		text += "×" + fmt.Sprint(d)
-	}
-	return text
+	return idx.ShapeText(shape)
 }
 
 // JSON is v as JSON without escapes for HTML; v holds strings, numbers and booleans, so it cannot fail.

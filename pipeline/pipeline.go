@@ -77,23 +77,24 @@ func wait(ctx context.Context, g *errgroup.Group) error {
 	return context.Cause(ctx)
 }
 
-// Recovered is the error for a panic in a table or a sink: a defect of the program, not of its input. The text of its cause is the stack.
-func Recovered(value any) error {
-	return fault.New(fault.Internal, "internal error: %v", value).Because(errors.New(string(debug.Stack()))).
-		WithHint("this is a defect of idxport: please report it with the command and, if you can, the file")
+// Recovering is f with a panic turned into an error: a defect of the program, not of its input. The
+// text of the error's cause is the stack.
+func Recovering(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fault.New(fault.Internal, "internal error: %v", v).Because(errors.New(string(debug.Stack()))).
+				WithHint("this is a defect of idxport: please report it with the command and, if you can, the file")
+		}
+	}()
+	return f()
 }
 
 // guard is f with a panic turned into an error, as the caller of Run cannot recover in f's goroutine. An error ends the run through fail.
 func guard(fail context.CancelCauseFunc, f func() error) func() error {
 	return func() (err error) {
-		defer func() {
-			if v := recover(); v != nil {
-				err = Recovered(v)
-			}
-			if err != nil {
-				fail(err)
-			}
-		}()
-		return f()
+		if err = Recovering(f); err != nil {
+			fail(err)
+		}
+		return err
 	}
 }

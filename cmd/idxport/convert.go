@@ -51,14 +51,7 @@ func (p *program) convertCommand() *cli.Command {
 func (p *program) command(c *cli.Command, do func(context.Context, *cli.Command, *settings, *report) error) *cli.Command {
 	c.Flags, c.HideHelpCommand, c.OnUsageError = cliFlags(c.Name), true, onUsageError
 	c.Action = func(ctx context.Context, c *cli.Command) error {
-		return p.reporting(ctx, c, func(r *report) error {
-			s, err := p.parse(c)
-			if err != nil {
-				return err
-			}
-			s.Events = r.events()
-			return do(ctx, c, s, r)
-		})
+		return p.reporting(ctx, c, func(r *report) error { return do(ctx, c, r.asked, r) })
 	}
 	return c
 }

@@ -30,10 +30,7 @@ func describeError(err error) *errorReport {
 			e.Offset = &f.Offset
 		}
 	}
-	var path *fs.PathError
-	switch {
-	case e.Path != "":
-	case errors.As(err, &path):
+	if path := (*fs.PathError)(nil); e.Path == "" && errors.As(err, &path) {
 		e.Path = path.Path
 	}
 	return e

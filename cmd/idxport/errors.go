@@ -9,7 +9,6 @@ import (
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/pipeline"
 )
 
 // Exit codes, after sysexits.h where it has them. 2 stays free: Go's own for a crash.
@@ -59,16 +58,6 @@ func exitCode(err error) int {
 		return exitCodes[fault.Canceled]
 	}
 	return exitCodes[fault.KindOf(err)]
-}
-
-// recovering is f with a panic turned into an error, so that the exit code and the report are right and outputs are discarded.
-func recovering[T any](f func() (T, error)) (v T, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = pipeline.Recovered(p)
-		}
-	}()
-	return f()
 }
 
 // usagef is the error for a command line that cannot be carried out.

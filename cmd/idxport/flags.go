@@ -29,11 +29,11 @@ const (
 	aboutRun    = "Run"
 )
 
-// Commands of flags.
+// Commands of flags. That called part is convert with --plan.
 const (
 	reading = "convert verify inspect preview "
 	viewing = "convert verify preview "
-	working = "convert verify plan commit status abort inspect "
+	working = "convert part verify plan commit status abort inspect "
 	onPlans = "commit status abort "
 )
 
@@ -46,7 +46,7 @@ type flagSpec struct {
 	preset   string // the value that it has when it is not given
 	choices  []string
 	bounds   [2]int64 // of a number; 0 at the end: there is none
-	// to is where its value goes: a *string, *[]string, *bool, **bool or *int64.
+	// to is where its value goes: a *string, *[]string, *bool, **bool, *int or *int64.
 	to func(*settings) any
 	// parse is there in place of to for a value that has a form of its own.
 	parse func(s *settings, text string) error
@@ -93,7 +93,9 @@ func outputFlags() []flagSpec {
 			to: func(s *settings) any { return &s.Outputs }},
 		{name: "to", commands: "convert plan", about: aboutOutput, usage: "the `FORMATS` of an output folder (default parquet) or of standard output, separated by commas",
 			parse: func(s *settings, text string) error {
-				s.To = slices.DeleteFunc(strings.Split(text, ","), func(f string) bool { return text == "" })
+				if text != "" {
+					s.To = strings.Split(text, ",")
+				}
 				return nil
 			}},
 		{name: "overwrite", commands: "convert preview", about: aboutOutput, usage: "replace outputs that exist, each in one step",
@@ -106,7 +108,7 @@ func outputFlags() []flagSpec {
 			parse: func(s *settings, text string) (err error) { s.FileSize, err = parseSize("file-size", text); return err }},
 		{name: "if-changed", commands: "convert", about: aboutOutput, usage: "do nothing if the outputs are there and were made of the same inputs with the same options; else replace them",
 			to: func(s *settings) any { return &s.IfChanged }},
-		{name: "verify", commands: "convert", about: aboutOutput, usage: "read every output again before it appears, and compare it with the inputs, value by value",
+		{name: "verify", commands: "convert part", about: aboutOutput, usage: "read every output again before it appears, and compare it with the inputs, value by value",
 			to: func(s *settings) any { return &s.Verify }},
 		{name: "checksum", commands: "convert", about: aboutOutput, usage: "report the sha256 of every output file",
 			to: func(s *settings) any { return &s.Checksum }},
@@ -122,9 +124,9 @@ func outputFlags() []flagSpec {
 // planFlags are those of plans, and of previews.
 func planFlags() []flagSpec {
 	return []flagSpec{
-		{name: "plan", commands: "convert", about: aboutOutput, usage: "make one part of the plan in `FILE`, which says all the rest: see idxport plan",
+		{name: "plan", commands: "convert part", about: aboutOutput, usage: "make one part of the plan in `FILE`, which says all the rest: see idxport plan",
 			to: func(s *settings) any { return &s.plan }},
-		{name: "part", commands: "convert", about: aboutOutput, usage: "which part: `N`, from 0, or env: what the scheduler of an array of jobs says in JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX or SLURM_ARRAY_TASK_ID",
+		{name: "part", commands: "convert part", about: aboutOutput, usage: "which part: `N`, from 0, or env: what the scheduler of an array of jobs says in JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX or SLURM_ARRAY_TASK_ID",
 			to: func(s *settings) any { return &s.part }},
 		{name: "rows-per-part", commands: "plan", about: aboutOutput, usage: "how many rows a part has: `N`; about 256 MiB of the inputs if it is not given",
 			bounds: [2]int64{1, 0}, to: func(s *settings) any { return &s.rowsPerPart }},
@@ -185,7 +187,12 @@ func runFlags() []flagSpec {
 
 // flagsOf are the flags of a command.
 func flagsOf(command string) []flagSpec {
-	return slices.DeleteFunc(flags(), func(f flagSpec) bool { return !slices.Contains(strings.Fields(f.commands), command) })
+	return slices.DeleteFunc(flags(), func(f flagSpec) bool { return !f.of(command) })
+}
+
+// of reports whether the flag is one of a command.
+func (f flagSpec) of(command string) bool {
+	return slices.Contains(strings.Fields(f.commands), command)
 }
 
 // long is the name of the flag without its short one.
@@ -226,19 +233,22 @@ func cliFlags(command string) (all []cli.Flag) {
 	return all
 }
 
-// parse reads the flags and arguments of a command.
-func (p *program) parse(c *cli.Command) (*settings, error) {
-	s := &settings{}
+// parse reads the flags and arguments of a command: all flags, also after an error, as some say how
+// errors are shown.
+func (p *program) parse(c *cli.Command, s *settings) (err error) {
 	for _, f := range flagsOf(c.Name) {
-		if err := f.read(c, s); err != nil {
-			return nil, err
+		if bad := f.read(c, s); err == nil {
+			err = bad
 		}
+	}
+	if err != nil {
+		return err
 	}
 	s.Inputs, s.Stdin, s.Stdout = c.Args().Slice(), p.stdin, p.stdout
 	if part := c.Name == "convert" && (s.plan != "" || c.IsSet("part")); len(s.Inputs) == 0 && !part && slices.Contains([]string{"convert", "plan", "inspect", "preview"}, c.Name) {
-		return nil, usagef("no input").WithHint("give a folder, files, or - for standard input: idxport %s ./mnist", c.Name)
+		return usagef("no input").WithHint("give a folder, files, or - for standard input: idxport %s ./mnist", c.Name)
 	}
-	return s, nil
+	return nil
 }
 
 // read puts the value of the flag into s, if it is given or has a preset.
@@ -247,9 +257,10 @@ func (f flagSpec) read(c *cli.Command, s *settings) error {
 	if !c.IsSet(name) && f.preset == "" {
 		return nil
 	}
-	if f.choices != nil && !slices.Contains(f.choices, c.String(name)) {
-		last := len(f.choices) - 1
-		return usagef("--%s %q, expected %s or %s", name, c.String(name), strings.Join(f.choices[:last], ", "), f.choices[last])
+	if f.choices != nil {
+		if err := convert.CheckChoice(name, c.String(name), f.choices); err != nil {
+			return err
+		}
 	}
 	if f.parse != nil {
 		return f.parse(s, c.String(name))

@@ -32,7 +32,7 @@ func (p *program) inspectCommand() *cli.Command {
 				found.Problem = describeError(f.Problem)
 			}
 			r.Files = append(r.Files, found)
-			if r.jsonOut {
+			if r.asked.json {
 				return nil
 			}
 			return p.printFile(found)

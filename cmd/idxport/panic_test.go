@@ -19,7 +19,7 @@ func TestPanicIsReported(t *testing.T) {
 	command := &cli.Command{Name: "convert", Flags: cliFlags("convert"), Action: func(ctx context.Context, c *cli.Command) error {
 		return p.reporting(ctx, c, func(*report) error { panic("a defect") })
 	}, ExitErrHandler: func(context.Context, *cli.Command, error) {}}
-	err := command.Run(context.Background(), []string{"convert", "--json"})
+	err := command.Run(context.Background(), []string{"convert", "--json", "x.idx"})
 	if err != error(reported{exitInternal}) {
 		t.Errorf("found %v, expected exit code %d", err, exitInternal)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -71,9 +70,6 @@ func (p *program) plan(ctx context.Context, _ *cli.Command, s *settings, r *repo
 // arrayVariables are where schedulers tell a job its index in its array, from 0.
 var arrayVariables = []string{"JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX", "SLURM_ARRAY_TASK_ID"}
 
-// partFlagNames are the flags that may stand beside --plan.
-var partFlagNames = []string{"plan", "part", "verify", "workers", "progress", "quiet", "json", "log-format"}
-
 // convertPart does the work of `idxport convert --plan`.
 func (p *program) convertPart(ctx context.Context, c *cli.Command, s *settings, r *report) error {
 	if !c.IsSet("plan") {
@@ -83,7 +79,7 @@ func (p *program) convertPart(ctx context.Context, c *cli.Command, s *settings, 
 		return usagef("found the input %s beside --plan, which says what the inputs are", c.Args().First())
 	}
 	for _, f := range flagsOf("convert") {
-		if name := f.long(); c.IsSet(name) && !slices.Contains(partFlagNames, name) {
+		if name := f.long(); c.IsSet(name) && !f.of("part") {
 			return usagef("found --%s beside --plan, which says it", name).WithHint("make another plan")
 		}
 	}
@@ -185,7 +181,7 @@ func (p *program) commit(ctx context.Context, work *plan.Plan, r *report) error 
 		t := &work.Targets[i]
 		if told[i] == nil {
 			r.Unchanged = append(r.Unchanged, t.Path)
-			r.note("%s: unchanged", t.Path)
+			r.Note("%s: unchanged", t.Path)
 			continue
 		}
 		out := convert.Output{Path: t.Path, Format: t.Format, Rows: t.Rows, Shown: t.Path + "/"}
@@ -210,7 +206,7 @@ func (p *program) status(ctx context.Context, work *plan.Plan, r *report) error 
 	n := len(missing)
 	r.Plan.Missing, r.Plan.Array = &n, plan.Spec(missing)
 	r.tell("info", fmt.Sprintf("%d of %s are there", work.Parts()-n, display.Count(int64(work.Parts()), "part")))
-	if n > 0 && !r.jsonOut {
+	if n > 0 && !r.asked.json {
 		_, err = fmt.Fprintln(p.stdout, r.Plan.Array)
 	}
 	return err

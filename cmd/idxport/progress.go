@@ -26,7 +26,7 @@ func (r *report) progress(label string, total int64) (read func(int64), end func
 	case r.draws():
 		b := &bar{w: r.program.stderr, label: label, total: total, start: time.Now()}
 		return b.rows, b.done
-	case r.showProgress == "always" && !r.quiet && !terminal(r.program.stderr):
+	case r.asked.show == "always" && !r.asked.quiet && !terminal(r.program.stderr):
 		return r.lines(label, total), func() {}
 	}
 	return nil, func() {}
@@ -34,7 +34,7 @@ func (r *report) progress(label string, total int64) (read func(int64), end func
 
 // draws reports whether progress is drawn on a terminal.
 func (r *report) draws() bool {
-	return !r.quiet && !r.jsonLog && r.showProgress != "never" && terminal(r.program.stderr)
+	return !r.asked.quiet && !r.logsJSON() && r.asked.show != "never" && terminal(r.program.stderr)
 }
 
 // lines tells the progress now and then, a line each.
@@ -49,7 +49,7 @@ func (r *report) lines(label string, total int64) func(int64) {
 		if total > 0 {
 			text += fmt.Sprintf(" of %s (%d%%)", display.Thousands(total), 100*n/total)
 		}
-		if r.jsonLog {
+		if r.logsJSON() {
 			r.logJSON("progress", text, "")
 			return
 		}

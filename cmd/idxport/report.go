@@ -15,6 +15,7 @@ import (
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/pipeline"
 )
 
 // reportVersion is the version of the object that --json prints. Fields may be added to it without a new version.
@@ -32,12 +33,9 @@ type report struct {
 	Error   *errorReport `json:"error,omitempty"`
 
 	program      *program
+	asked        *settings
 	start        time.Time
-	quiet        bool
-	jsonOut      bool
-	jsonLog      bool
-	showProgress string // auto, always or never
-	dataOnStdout bool
+	dataOnStdout bool // although no -o says so
 }
 
 // errorReport is the error that ended a run.
@@ -51,17 +49,20 @@ type errorReport struct {
 }
 
 func (p *program) newReport(command string) *report {
-	return &report{SchemaVersion: reportVersion, Command: command, Report: convert.NewReport(), program: p, start: time.Now()}
+	return &report{SchemaVersion: reportVersion, Command: command, Report: convert.NewReport(convert.Events{}), program: p, asked: new(settings), start: time.Now()}
 }
 
-// reporting runs f with a report and shows its end: the JSON object, or the error.
+// reporting runs f with a report of what c asks for, and shows its end: the JSON object, or the error.
 func (p *program) reporting(ctx context.Context, c *cli.Command, f func(*report) error) error {
 	r := p.newReport(c.Name)
-	r.quiet, r.jsonOut = c.Bool("quiet"), c.Bool("json")
-	err := r.parse(c)
-	if err == nil {
-		_, err = recovering(func() (struct{}, error) { return struct{}{}, f(r) })
-	}
+	err := pipeline.Recovering(func() error {
+		if err := p.parse(c, r.asked); err != nil {
+			return err
+		}
+		r.asked.Events = r.events()
+		r.Report = convert.NewReport(r.asked.Events)
+		return f(r)
+	})
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil { // what was interrupted may not know why
 		err = context.Cause(ctx)
 	}
@@ -70,7 +71,7 @@ func (p *program) reporting(ctx context.Context, c *cli.Command, f func(*report)
 
 // end shows the end of a run: the JSON object, if that was asked for, and the error, if there is one.
 func (r *report) end(err error) error {
-	if r.jsonOut {
+	if r.asked.json {
 		r.Seconds, r.Status = time.Since(r.start).Seconds(), "ok"
 		if r.Unchanged != nil && len(r.Outputs) == 0 {
 			r.Status = "unchanged"
@@ -82,7 +83,7 @@ func (r *report) end(err error) error {
 			r.Notes = append(r.Notes, `some names are not UTF-8: here \xff stands for a byte ff, and \\ for a backslash`)
 		}
 		out := r.program.stdout
-		if r.dataOnStdout {
+		if r.dataOnStdout || slices.ContainsFunc(r.asked.Outputs, func(o string) bool { return o == convert.Stdio || strings.HasSuffix(o, "="+convert.Stdio) }) {
 			out = r.program.stderr
 		}
 		if _, werr := fmt.Fprintln(out, display.JSON(r)); err == nil {
@@ -96,7 +97,7 @@ func (r *report) end(err error) error {
 		}
 		return nil
 	case exitCode(err) == exitReaderGone: // who read standard output has seen enough, as with other filters
-	case r.jsonLog:
+	case r.logsJSON():
 		r.logJSON("error", display.Printable(err.Error()), display.Printable(fault.HintOf(err)))
 	default:
 		printError(r.program.stderr, err)
@@ -104,16 +105,8 @@ func (r *report) end(err error) error {
 	return reported{exitCode(err)}
 }
 
-// parse validates the flags about reports. That about logs is the first, as it says how errors about
-// the others are written.
-func (r *report) parse(c *cli.Command) error {
-	for _, o := range c.StringSlice("output") {
-		r.dataOnStdout = r.dataOnStdout || o == convert.Stdio || strings.HasSuffix(o, "="+convert.Stdio)
-	}
-	r.jsonLog = c.String("log-format") == "json"
-	r.showProgress = c.String("progress")
-	return nil
-}
+// logsJSON reports whether messages are written as JSON.
+func (r *report) logsJSON() bool { return r.asked.logFormat == "json" }
 
 // events show what a run does while it runs.
 func (r *report) events() convert.Events {
@@ -123,20 +116,13 @@ func (r *report) events() convert.Events {
 			level = "warning"
 		}
 		switch {
-		case r.quiet && !warning:
-		case r.jsonLog:
+		case r.asked.quiet && !warning:
+		case r.logsJSON():
 			r.logJSON(level, text, "")
 		default:
 			fmt.Fprintf(r.program.stderr, "%s: %s\n", level, text)
 		}
 	}}
-}
-
-// note tells something that the user may want to know.
-func (r *report) note(format string, args ...any) {
-	text := display.Printable(fmt.Sprintf(format, args...))
-	r.Notes = append(r.Notes, text)
-	r.events().Message(false, text)
 }
 
 // logJSON writes a message as one JSON object on a line of its own.
@@ -152,8 +138,8 @@ func (r *report) logJSON(level, message, hint string) {
 // tell writes a line about what was done; level is what a log calls it.
 func (r *report) tell(level, line string) {
 	switch {
-	case r.quiet:
-	case r.jsonLog:
+	case r.asked.quiet:
+	case r.logsJSON():
 		r.logJSON(level, display.Printable(line), "")
 	default:
 		fmt.Fprintln(r.program.stderr, display.Printable(line))
@@ -187,7 +173,7 @@ func (r *report) wrote(o convert.Output, first bool) {
 	for _, line := range lines {
 		r.tell("wrote", line)
 	}
-	if !r.quiet && !r.jsonLog && first && o.Path != convert.Stdio && o.Load != "" && terminal(r.program.stderr) {
+	if !r.asked.quiet && !r.logsJSON() && first && o.Path != convert.Stdio && o.Load != "" && terminal(r.program.stderr) {
 		fmt.Fprintf(r.program.stderr, "   %s\n", display.Printable(o.Load))
 	}
 }

@@ -56,9 +56,11 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var done reported
 	if !errors.As(err, &done) { // found before a command began
 		r := p.newReport(commandOf(args))
-		r.jsonOut = slices.Contains(args, "--json")
+		r.asked.json = slices.Contains(args, "--json")
 		i := slices.Index(args, "--log-format")
-		r.jsonLog = slices.Contains(args, "--log-format=json") || i >= 0 && i+1 < len(args) && args[i+1] == "json"
+		if slices.Contains(args, "--log-format=json") || i >= 0 && i+1 < len(args) && args[i+1] == "json" {
+			r.asked.logFormat = "json"
+		}
 		errors.As(r.end(err), &done)
 	}
 	return done.code

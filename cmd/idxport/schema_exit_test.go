@@ -80,7 +80,7 @@ func ownPanic() ([]byte, int) {
 	command := &cli.Command{Name: "convert", Flags: cliFlags("convert"), Action: func(ctx context.Context, c *cli.Command) error {
 		return p.reporting(ctx, c, func(*report) error { panic("a defect") })
 	}, ExitErrHandler: func(context.Context, *cli.Command, error) {}}
-	err := command.Run(context.Background(), []string{"convert", "--json"})
+	err := command.Run(context.Background(), []string{"convert", "--json", "x.idx"})
 	return stdout.Bytes(), err.(reported).code
 }
 

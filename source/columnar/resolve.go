@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"regexp"
+
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/idxport/idxport/schema"
@@ -120,10 +121,13 @@ func (r *resolver) omit(f *Field, kind, why string) {
 	r.note("passed over column %s: %s", f.Name, why)
 }
 
-// indexName is what pandas calls the columns of an index that has no name.
-var indexName = regexp.MustCompile(`^__index_level_\d+__$`)
-
-func isIndex(name string) bool { return indexName.MatchString(name) }
+// isIndex reports whether a name is one that pandas gives the columns of an index that has none.
+func isIndex(name string) bool {
+	level, ok := strings.CutPrefix(name, "__index_level_")
+	level, end := strings.CutSuffix(level, "__")
+	_, err := strconv.Atoi(level)
+	return ok && end && err == nil
+}
 
 // group adds what the fields of g are: a tensor of them all, scalars, or what the only one holds.
 func (r *resolver) group(g flat.Field) error {

@@ -65,7 +65,7 @@ var rooms = map[string]room{
 	"sink/formats":              {350, []string{"schema", "sink/...", "sink"}},
 	"pipeline":                  {330, []string{"schema", "sink", "source"}},
 	"object":                    {2520, []string{"shell"}}, // goal 1700
-	"display":                   {100, nil},
+	"display":                   {100, []string{"source/idx"}},
 	"convert":                   {4490, []string{"display", "object", "pipeline", "schema", "shell", "sink", "sink/...", "source", "source/..."}}, // goal 1600
 	"cmd/idxport":               {2800, []string{"convert", "display", "object", "pipeline", "schema", "shell", "sheet", "sink", "sink/...", "source", "source/..."}},
 }
