@@ -208,7 +208,7 @@ platforms: build
 ci:
 	.ci/run
 
-## nightly: everything that CI leaves out, in hours, into test/NIGHTLY.md
+## nightly: everything that CI leaves out, in hours, into test/NIGHTLY.md; STEPS="faults race" for some
 nightly: build data
 	test/nightly
 

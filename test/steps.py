@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Run commands, some of them at once, and say at the end how each went.
 
-usage: test/steps.py [-j N] [--alone COMMAND]... [--write FILE] COMMAND...
+usage: test/steps.py [-j N] [--alone COMMAND]... [--write FILE] [--only WORDS] COMMAND...
 
 Commands are lines for the shell. Those of --alone run first, one after another. The others start in
 the order given, at most N at once. All of them run, whatever fails. What they print goes into files
 of a new folder; of one that fails, the end is shown. --write puts the summary into a Markdown file.
-The exit code is 1 if a command failed.
+--only chooses those that have one of the words WORDS, of which the summary gets new lines; the other
+lines stay. The exit code is 1 if a command failed.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -38,18 +40,30 @@ def main() -> int:
     parser.add_argument("-j", type=int, default=1)
     parser.add_argument("--alone", action="append", default=[])
     parser.add_argument("--write", type=pathlib.Path)
+    parser.add_argument("--only", type=str.split)
     parser.add_argument("commands", nargs="+")
     asked = parser.parse_args()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="idxport-steps-"))
     print(f"what they print is in {folder}", flush=True)
     began = time.monotonic()
-    ended = [run(command, folder) for command in asked.alone]
+    all_commands = asked.alone + asked.commands
+    chosen = [c for c in all_commands if not asked.only or set(c.split()) & set(asked.only)]
+    ended: list[tuple[str, bool, float]] = []
+
+    def step(command: str) -> None:
+        ended.append(run(command, folder))
+        if asked.write:  # after each, as the others may take hours
+            with writing:
+                asked.write.write_text(summary(all_commands, ended, asked.write))
+
+    writing = threading.Lock()
+    for command in asked.alone:
+        if command in chosen:
+            step(command)
     with ThreadPoolExecutor(asked.j) as pool:
-        ended += pool.map(lambda command: run(command, folder), asked.commands)
+        list(pool.map(step, [c for c in asked.commands if c in chosen]))
     minutes = (time.monotonic() - began) / 60
     failed = [command for command, good, _ in ended if not good]
-    if asked.write:
-        asked.write.write_text(summary(ended, minutes))
     print(f"{len(ended)} steps in {minutes:.1f} minutes")
     for command in failed:
         print(f"failed: {command}")
@@ -57,11 +71,15 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def summary(ended: list[tuple[str, bool, float]], minutes: float) -> str:
-    """The page of --write."""
+def summary(commands: list[str], ended: list[tuple[str, bool, float]], page: pathlib.Path) -> str:
+    """The page of --write: the last run of each command."""
     commit = subprocess.run(["git", "log", "-1", "--format=%h of %cs"], capture_output=True, text=True, check=True).stdout.strip()
-    rows = "".join(f"| `{command}` | {'passed' if good else '**failed**'} | {took / 60:.1f} |\n" for command, good, took in ended)
-    return f"# Nightly\n\nThe last run of `make nightly`: commit {commit}, {minutes:.0f} minutes.\n\n| step | result | minutes |\n|---|---|---|\n{rows}"
+    lines = page.read_text().splitlines() if page.exists() else []
+    rows = {line.split("`")[1]: line for line in lines if line.startswith("| `")}
+    for command, good, took in ended:
+        rows[command] = f"| `{command}` | {'passed' if good else '**failed**'} | {took / 60:.1f} | {commit} |"
+    table = "".join(rows.get(command, f"| `{command}` | not run | | |") + "\n" for command in commands)
+    return f"# Nightly\n\nThe last run of each step of `make nightly`.\n\n| step | result | minutes | commit |\n|---|---|---|---|\n{table}"
 
 
 if __name__ == "__main__":
