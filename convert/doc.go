@@ -6,11 +6,23 @@
 //		Target: convert.Target{Outputs: []string{"out/"}, To: []string{"parquet", "csv"}},
 //	})
 //
-// A conversion goes through the files of this package from top to bottom, each stage handing the
-// next a plain value: options.go (what was asked, checked), inputs.go (paths to the splits of data
-// sets, and their tables), rows.go (the table that is written: transformed, a range of rows),
-// outputs.go and expand.go (each -o to the files of each split), destination.go (where an output
-// goes), run.go (sinks, package pipeline, verification, publication), report.go (what was done).
+// The files build on one another in this order, and none uses one after it:
+//
+//	options.go     what was asked, and its checks
+//	report.go      what was done
+//	files.go       local files and objects of object storage
+//	inputs.go      the arguments to splits of data sets
+//	tables.go      the files of a split to one table
+//	outputs.go     what -o and the flags about formats say
+//	conversion.go  all options together, checked
+//	rows.go        the table that is written: transformed, a range of rows
+//	output.go      one output: a file, a folder, an object or a stream
+//	expand.go      each -o to its outputs of each split
+//	write.go       the sinks of outputs
+//	compare.go     two tables, value by value
+//	run.go         a conversion from its inputs to its published outputs
+//
+// verify.go, inspect.go, open.go, plan.go and part.go are the other commands.
 //
 // The invariant: every output appears complete or not at all, and an error means that none did.
 package convert

@@ -3,85 +3,71 @@ package convert
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/idxport/idxport/shell"
+	"github.com/idxport/idxport/sink/card"
 	"github.com/idxport/idxport/sink/formats"
+	"github.com/idxport/idxport/sink/layout"
+	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/idx"
 )
 
-// An output is one file or folder that a run makes.
-type output struct {
-	format  formats.Format
-	path    string
-	options formats.Options
-	parents bool // the folders above path are made
-	to      destination
-	// sharding is nil for an output that is one file, or whose format is a folder by itself.
-	sharding *sharding
-	madeKey  string // with IfChanged: a hash over everything that decides on the output
-}
-
-// name is how messages call the output.
-func (o output) name() string {
-	if o.path == Stdio {
-		return "standard output"
-	}
-	return o.path
-}
-
-// expandOutputs fills in the outputs of all splits, and refuses two that would be one and splits that cannot share a folder.
-func expandOutputs(jobs []*job, o *conversion) error {
+// expandOutputs makes the outputs of all splits. It refuses two that would be one, and splits that
+// cannot share a folder.
+func (o *conversion) expandOutputs(jobs []*job) (outputs []*output, err error) {
 	taken := map[string]*job{}
 	for _, j := range jobs {
-		var named []output // of one column each, which their names tell
-		for _, arg := range o.outputs {
+		var all, named []*output // named: of one column each, which their names tell
+		for _, arg := range o.wanted {
 			for _, f := range arg.formats {
-				outs, err := arg.expand(j, f, o)
+				outs, err := o.expand(arg, j, f)
 				if err != nil {
-					return err
+					return nil, err
 				}
-				for i := range outs {
-					out := &outs[i]
+				for _, out := range outs {
 					out.to = newDestination(out.path, o)
 					if err := out.to.check(o, out); err != nil {
-						return err
+						return nil, err
 					}
 					key := out.key()
 					if other, ok := taken[key]; ok {
-						return collision(arg, *out, other, j, o)
+						return nil, collision(arg, out, other, j, o)
 					}
 					taken[key] = j
 				}
-				pass := j.passFor(f)
-				pass.outputs = append(pass.outputs, outs...)
+				all = append(all, outs...)
 				if f.OneColumn && !arg.container {
 					named = append(named, outs...)
 				}
 			}
 		}
-		if err := o.checkColumns(j, named); err != nil {
-			return err
+		if err := o.checkColumns(j, named, len(named) < len(all)); err != nil {
+			return nil, err
+		}
+		for _, p := range j.passes() {
+			outputs = append(outputs, slices.DeleteFunc(slices.Clone(all), func(out *output) bool { return out.pass != p })...)
 		}
 	}
-	if err := checkHubs(jobs); err != nil {
-		return err
+	if err := checkHubs(outputs); err != nil {
+		return nil, err
 	}
 	if o.IfChanged && o.anyObject() {
-		return usagef("--if-changed: inputs of object storage cannot be told to be the same").WithHint("leave out --if-changed")
+		return nil, usagef("--if-changed: inputs of object storage cannot be told to be the same").WithHint("leave out --if-changed")
 	}
-	return nil
+	return outputs, nil
 }
 
 // checkColumns refuses two outputs of j that would hold the same column in the same format, and notes
-// which columns no output holds. The outputs are those of one column each.
-func (o *conversion) checkColumns(j *job, outs []output) error {
+// which columns no output holds. The outputs are those of one column each; others hold all columns.
+func (o *conversion) checkColumns(j *job, outs []*output, others bool) error {
 	held := map[string]bool{}
 	for i, out := range outs {
-		columns := j.passFor(out.format).table.Columns()
+		columns := out.pass.table.Columns()
 		name := columns[out.options.Column].Name
 		held[name] = true
 		for _, other := range outs[:i] {
@@ -90,12 +76,9 @@ func (o *conversion) checkColumns(j *job, outs []output) error {
 			}
 		}
 	}
-	if len(outs) < len(allOutputs([]*job{j})) { // others hold all columns
-		return nil
-	}
 	for _, out := range outs {
-		left := slices.DeleteFunc(names(j.passFor(out.format).table.Columns()), func(name string) bool { return held[name] })
-		if len(left) > 0 {
+		left := slices.DeleteFunc(names(out.pass.table.Columns()), func(name string) bool { return held[name] })
+		if len(left) > 0 && !others {
 			o.report.Note("%s holds one column; no output holds %s", out.name(), strings.Join(left, ", "))
 		}
 	}
@@ -112,7 +95,7 @@ func columnHint(f formats.Format) string {
 }
 
 // collision is the error for two outputs with one name.
-func collision(arg outputArg, out output, a, b *job, o *conversion) error {
+func collision(arg outputArg, out *output, a, b *job, o *conversion) error {
 	if a == b {
 		return usagef("%s would be written twice", out.name())
 	}
@@ -145,11 +128,12 @@ func collision(arg outputArg, out output, a, b *job, o *conversion) error {
 	return e.WithHint("write -o %s for a file each, or -o %s for a folder; or %s", split, each("/"), a.choice())
 }
 
-// asColumns are the files of a and b, if these hold one column each, of which the one is a table's labels and the other its images.
+// asColumns are the files of a and b, if these hold one column each, of which the one is a table's
+// labels and the other its images.
 func (o *conversion) asColumns(a, b *job) (image, label string) {
 	x, y := a.logical.table, b.logical.table
 	for _, j := range []*job{a, b} {
-		if f := j.split.Files; len(f) != 1 || !o.others[f[0].Path].Format.OneColumn {
+		if f := j.split.Files; len(f) != 1 || !o.foreign[f[0].Path].Format.OneColumn {
 			return "", ""
 		}
 	}
@@ -170,13 +154,13 @@ func (j *job) choice() string {
 	return "convert one at a time, such as " + shell.Path(j.split.Files[0].Path)
 }
 
-// expand is the outputs of arg in format f for one split.
-func (arg outputArg) expand(j *job, f formats.Format, o *conversion) ([]output, error) {
+// expand returns the outputs of arg in format f for one split.
+func (o *conversion) expand(arg outputArg, j *job, f formats.Format) ([]*output, error) {
 	path, err := fill(arg.path, map[string]string{"split": j.base(), "dataset": j.datasetName(), "format": f.Name})
 	if err != nil {
 		return nil, err
 	}
-	out := output{format: f, path: path, options: o.formatOptions(f), parents: arg.container || path != arg.path}
+	out := &output{job: j, pass: j.passFor(f), format: f, path: path, options: o.formatOptions(f), parents: arg.container || path != arg.path}
 	codec := &out.options.Compression
 	if f.Wrapped && !arg.container {
 		if codec.Name != "" && codec.Name != arg.codec {
@@ -187,38 +171,37 @@ func (arg outputArg) expand(j *job, f formats.Format, o *conversion) ([]output, 
 	}
 	switch {
 	case f.OneColumn:
-		return j.columnOutputs(arg, out)
+		return out.columns(arg)
 	case arg.container:
 		out.path = source.Under(path, j.base()+f.FileExtension(codec.Name))
 	}
-	out, err = arg.shard(j, f, o, out)
-	return []output{out}, err
+	return []*output{out}, o.shard(arg, out)
 }
 
-// columnOutputs are the outputs of a format that holds one column: one for each column in a folder, else the column that is meant.
-func (j *job) columnOutputs(arg outputArg, out output) ([]output, error) {
-	columns := j.passFor(out.format).table.Columns()
+// columns are the outputs of a format that holds one column: in a folder one for each column, else
+// one for the column that is meant.
+func (out *output) columns(arg outputArg) (outs []*output, err error) {
+	columns := out.pass.table.Columns()
 	if !arg.container {
-		i, err := j.columnFor(out, columns)
-		out.options.Column = i
-		return []output{out}, err
+		out.options.Column, err = out.columnFor(columns)
+		return []*output{out}, err
 	}
-	var outs []output
 	for i, c := range columns {
-		one := out
+		one := *out
 		one.options.Column = i
 		ending := out.format.FileExtension(out.options.Compression.Name)
 		if out.format.Stored {
-			one.path = source.Under(out.path, j.publishedName(c)+strings.TrimPrefix(ending, out.format.Extension))
+			one.path = source.Under(out.path, out.job.publishedName(c)+strings.TrimPrefix(ending, out.format.Extension))
 		} else {
-			one.path = source.Under(out.path, j.columnName(c)+ending)
+			one.path = source.Under(out.path, out.job.columnName(c)+ending)
 		}
-		outs = append(outs, one)
+		outs = append(outs, &one)
 	}
 	return outs, nil
 }
 
-// columnName is what a file for column c is called: train-image, or plain train where the column has no name of its own.
+// columnName is the name of a file for column c: train-image, or plain train where the column has no
+// name of its own.
 func (j *job) columnName(c source.Column) string {
 	if c.Name == dataset.Data.String() {
 		return j.base()
@@ -226,8 +209,8 @@ func (j *job) columnName(c source.Column) string {
 	return j.base() + "-" + fileName(c.Name)
 }
 
-// fileName is the name of a column as a part of a file's name, which leads nowhere else and which all systems take. Names may come from an input's
-// contents.
+// fileName is the name of a column as a part of a file's name that leads nowhere else and that all
+// systems take: it may come from the contents of an input.
 func fileName(column string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || strings.ContainsRune(`/\:*?"<>|`, r) {
@@ -237,8 +220,9 @@ func fileName(column string) string {
 	}, column)
 }
 
-// columnFor is the column that a file called out.path is to hold: the only one, or the one whose role the name tells.
-func (j *job) columnFor(out output, columns []source.Column) (int, error) {
+// columnFor is the column that the file at out.path is to hold: the only one, or the one whose role
+// is in the name.
+func (out *output) columnFor(columns []source.Column) (int, error) {
 	name := out.path
 	if !out.format.Stored {
 		name, _ = formats.SplitName(name) // its ending is no word of the name: x.npy is not like X_train
@@ -259,13 +243,14 @@ func (j *job) columnFor(out output, columns []source.Column) (int, error) {
 	if !out.format.Stored {
 		what = "a " + out.format.Extension + " file"
 	}
-	return 0, usagef("%s holds one column, but %s has %s", what, j.label(), strings.Join(names(columns), ", ")).
+	return 0, usagef("%s holds one column, but %s has %s", what, out.job.label(), strings.Join(names(columns), ", ")).
 		WithHint("%s", columnHint(out.format))
 }
 
-// checkRole refuses to write the images to a file called after labels, or the labels to one called after images, where c is the only column.
-// IDX files are taken as they come: one that is repaired may have the wrong name.
-func (o output) checkRole(role dataset.Role, c source.Column) error {
+// checkRole refuses to write images to a file named after labels, or labels to one named after
+// images, where c is the only column. IDX files are taken as they come: one that is repaired may have
+// the wrong name.
+func (o *output) checkRole(role dataset.Role, c source.Column) error {
 	image, label := dataset.Image.String(), dataset.Label.String()
 	named := role.String()
 	if o.format.Stored || o.path == Stdio || named == c.Name || named != image && named != label || c.Name != image && c.Name != label {
@@ -294,19 +279,47 @@ func (j *job) publishedName(c source.Column) string {
 	return fmt.Sprintf("%s%s-%s", split, what, h.Name())
 }
 
-// formatOptions are the options for outputs of format f.
-func (o *conversion) formatOptions(f formats.Format) formats.Options {
-	options := formats.Options{Style: o.CSVStyle, Channels: o.Channels, ClassFolders: o.ClassFolders, MaxLabel: -1, MetadataCSV: o.MetadataCSV,
-		Version: Version}
-	if codec, ok := o.compression[f.Name]; ok {
-		options.Compression = codec
-	} else if f.Codecs != nil {
-		options.Compression = o.compression[""]
+// shard makes out a folder of many files where that was asked for, or a split of a folder as Hugging
+// Face's Hub has them, which is one output for all splits.
+func (o *conversion) shard(arg outputArg, out *output) error {
+	if !arg.container || out.format.Name != "parquet" || !o.isHub(out.format) {
+		if o.sharded() && out.format.Divisible {
+			out.sharding = &sharding{mark: publish.PartsMark, stem: "part", extension: out.format.FileExtension(out.options.Compression.Name)}
+		}
+		return nil
 	}
-	if name, ok := o.layouts[f.Name]; ok {
-		options.Layout = name
-	} else if f.Layouts != nil {
-		options.Layout = o.layouts[""]
+	if len(arg.formats) > 1 {
+		return usagef("a folder of the layout huggingface is a data set by itself, with a card and all splits; it cannot hold other formats").
+			WithHint("give it a folder of its own: -o parquet=%s", shell.Quote(strings.TrimRight(arg.path, "/")+"/huggingface/"))
 	}
-	return options
+	out.path = source.Above(out.path)
+	out.sharding = &sharding{mark: publish.CardMark, class: "data", stem: out.job.hubName(), extension: out.format.Extension}
+	return nil
 }
+
+// checkHubs refuses splits that one card cannot describe.
+func checkHubs(outputs []*output) error {
+	features := map[string][]layout.Feature{} // by folder
+	for _, out := range outputs {
+		if !out.shared() {
+			continue
+		}
+		all, err := card.Merge(features[out.path], out.pass.schema)
+		if err != nil {
+			return usagef("%s: %v", out.path, err).WithHint("take one split with --split, or give all the same class names with --classes")
+		}
+		features[out.path] = all
+	}
+	return nil
+}
+
+// hubName is the name of the split on the Hub, where a table that is no split is "train".
+func (j *job) hubName() string {
+	if j.split.Name == "" && j.alone {
+		return "train"
+	}
+	return hubName(j.base())
+}
+
+// hubName is the name of a split as datasets have it, which know none with dashes.
+func hubName(split string) string { return regexp.MustCompile(`\W`).ReplaceAllString(split, "_") }

@@ -88,8 +88,8 @@ func (o *inputs) inspect(ctx context.Context, found func(*File) error) error {
 		o.report.splitNotes(s)
 		for i, f := range s.Files {
 			look := o.inspectFile
-			if _, other := o.others[f.Path]; other {
-				look = o.inspectOther
+			if _, other := o.foreign[f.Path]; other {
+				look = o.inspectForeign
 			}
 			file, err := look(ctx, s, f, classes)
 			if err != nil {
@@ -204,13 +204,13 @@ func checkNames(s *schema.Schema, sums []summary.Column, path string) error {
 	return nil
 }
 
-// inspectOther reads a table of another format to its end.
-func (o *inputs) inspectOther(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (*File, error) {
-	report := &File{Path: f.Path, Split: s.Name, Role: f.Role.String(), Compression: "none", FileBytes: -1, Format: o.others[f.Path].Format.Name}
+// inspectForeign reads a table of another format to its end.
+func (o *inputs) inspectForeign(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (*File, error) {
+	report := &File{Path: f.Path, Split: s.Name, Role: f.Role.String(), Compression: "none", FileBytes: -1, Format: o.foreign[f.Path].Format.Name}
 	if info, err := o.files(ctx).Stat(f.Path); err == nil && info.Mode().IsRegular() {
 		report.FileBytes = info.Size()
 	}
-	t, err := o.openOther(ctx, s, f, classes)
+	t, err := o.openForeign(ctx, s, f, classes)
 	if err != nil {
 		return report, err
 	}

@@ -53,12 +53,11 @@ func (t *Table) Label() string { return t.job.label() }
 
 // Describe puts into the report what was decided about the table.
 func (t *Table) Describe() {
-	t.job.logical.outputs = []output{{}} // what was applied is told of tables that are written
-	t.of.report.describe(t.job)
+	t.of.describe(t.job, t.job.passes())
 }
 
 // Notes puts into the report what reading has shown.
-func (t *Table) Notes() { t.of.report.tableNotes(t.Table, t.of.others != nil) }
+func (t *Table) Notes() { t.of.tableNotes(t.Table) }
 
 // Note puts a note into the report.
 func (t *Table) Note(format string, args ...any) { t.of.report.Note(format, args...) }

@@ -1,20 +1,16 @@
 package convert
 
 import (
-	"bufio"
-	"cmp"
+	"fmt"
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/object"
-	"github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/dataset"
-	"github.com/idxport/idxport/source/formats"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -138,118 +134,73 @@ func CheckChoice(flag, value string, known []string) error {
 	return usagef("--%s %q, expected %s or %s", flag, value, strings.Join(known[:last], ", "), known[last])
 }
 
-// inputs is a Source that was checked, and what is known of the files that it names.
-type inputs struct {
-	Source
-	report       *Report
-	args         []dataset.Input
-	store        *object.Store // what the URLs among the options ask for
-	opened       *opened
-	others       map[string]formats.Table // inputs of other formats than IDX, by path; found by find
-	counted      bool                     // they must tell their number of rows
-	place        source.Files             // where the inputs of a part of a plan are; nil: it is none
-	stdin        *bufio.Reader
-	littleEndian bool
-	dtype        idx.DType // 0: not said
-	asTold       bool      // shapes are not guessed
-	described    bool      // DType and Shape are about the output that is verified
+// A rowRange is a half-open range of rows as the user wrote it: negative ends count from the end. Its zero value is all rows.
+type rowRange struct {
+	given       bool
+	first, last int64
+	open        bool // no last row was given
 }
 
-// newInputs checks a source.
-func newInputs(s Source, r *Report) (inputs, error) {
-	o := inputs{Source: s, report: r, store: new(object.Store), opened: new(opened), stdin: bufio.NewReader(s.Stdin), littleEndian: s.ByteOrder == "little"}
-	if len(s.Inputs) == 0 {
-		return o, usagef("no input").WithHint("give a folder, files, or - for standard input, such as ./mnist")
+// parseRows reads A:B, where either may be missing.
+func parseRows(s string) (r rowRange, err error) {
+	a, b, ok := strings.Cut(s, ":")
+	bad := usagef("--rows %q, expected A:B", s).WithHint("for example --rows 0:1000 for the first thousand, --rows -100: for the last hundred")
+	if !ok {
+		return r, bad
 	}
-	for _, arg := range s.Inputs {
-		if arg == "" {
-			return o, usagef("an input is empty").WithHint("perhaps a variable of the shell is not set")
+	r.given, r.open = true, b == ""
+	if a != "" {
+		if r.first, err = strconv.ParseInt(a, 10, 64); err != nil {
+			return r, bad
 		}
-		arg, err := parseURL(o.store, arg)
-		if err != nil {
-			return o, err
+	}
+	if b != "" {
+		if r.last, err = strconv.ParseInt(b, 10, 64); err != nil {
+			return r, bad
 		}
-		o.args = append(o.args, dataset.ParseInput(arg))
 	}
-	var err error
-	if o.Classes, err = parseURL(o.store, s.Classes); err != nil {
-		return o, err
-	}
-	if o.MaxRecordBytes == 0 {
-		o.MaxRecordBytes = DefaultMaxRecordBytes
-	}
-	if o.MaxRecordBytes < 1 || o.MaxRecordBytes > MaxRecordBytes {
-		return o, usagef("--max-record-bytes %d, expected 1 to %d", o.MaxRecordBytes, MaxRecordBytes)
-	}
-	if o.Workers < 0 || o.Workers > MaxWorkers {
-		return o, usagef("--workers %d, expected 0 to %d", o.Workers, MaxWorkers)
-	}
-	if err := cmp.Or(checkChoice("byte-order", s.ByteOrder), checkChoice("dtype", s.DType)); err != nil {
-		return o, err
-	}
-	if i := slices.Index(Choices("dtype"), s.DType); i >= 0 {
-		o.dtype = idx.DTypes()[i]
-	}
-	return o, nil
+	return r, nil
 }
 
-// A conversion is Options that were checked.
-type conversion struct {
-	inputs
-	View
-	Target
-	rows        rowRange
-	outputs     []outputArg
-	compression map[string]compressed.Codec // by format; "" for Parquet and Arrow
-	layouts     map[string]string           // likewise
-	classNames  []string                    // of Classes, once they are read
-	planning    bool                        // every output is to be a folder of parts
-	planID      string                      // of the plan that this is a part of, or empty
-	pending     *object.PendingUpload       // of the object that is written and not to be published; nil: it is
+// resolve turns r into rows of a table of total rows, −1 if that is unknown. As with slices in Python, what lies beyond the end is cut off.
+func (r rowRange) resolve(total int64) (first, last int64, err error) {
+	if total < 0 && (r.open || r.first < 0 || r.last < 0) {
+		return 0, 0, usagef("--rows %s: the number of rows is not known in advance", r).WithHint("give both ends, counted from 0")
+	}
+	first, last = r.first, r.last
+	if !r.open && first > last && (first < 0) == (last < 0) {
+		return 0, 0, usagef("--rows %s is empty: it ends before it begins", r)
+	}
+	if r.open {
+		last = total
+	}
+	if first < 0 {
+		first = max(0, first+total)
+	}
+	if last < 0 {
+		last = max(0, last+total)
+	}
+	if total >= 0 {
+		first, last = min(first, total), min(last, total)
+	}
+	if first > last {
+		return 0, 0, usagef("--rows %s is empty in a table of %d rows", r, total)
+	}
+	return first, last, nil
 }
 
-// newConversion checks options.
-func newConversion(o Options, planning bool, r *Report) (*conversion, error) {
-	in, err := newInputs(o.Source, r)
-	if err != nil {
-		return nil, err
+func (r rowRange) String() string {
+	if r.open {
+		return fmt.Sprintf("%d:", r.first)
 	}
-	c := &conversion{inputs: in, View: o.View, Target: o.Target, planning: planning}
-	c.Overwrite = c.Overwrite || c.IfChanged
-	if c.RowsPerFile < 0 || c.FileSize < 0 {
-		return nil, usagef("found --rows-per-file %d and --file-size %d, expected none below 0", c.RowsPerFile, c.FileSize)
-	}
-	if err := c.checkView(); err != nil {
-		return nil, err
-	}
-	paths := make([]string, len(o.Outputs))
-	for i, arg := range o.Outputs {
-		if paths[i], err = parseURL(c.store, arg); err != nil {
-			return nil, err
-		}
-	}
-	if c.outputs, err = parseOutputs(paths, c.To, c.sharded()); err != nil {
-		return nil, err
-	}
-	if c.compression, err = parseCompression(c.Compression); err != nil {
-		return nil, err
-	}
-	if c.layouts, err = parseLayouts(c.Layout); err != nil {
-		return nil, err
-	}
-	if !slices.Contains(Choices("csv-style"), c.CSVStyle) && c.CSVStyle != "" {
-		return nil, usagef("unknown CSV style %q, expected one of %s", c.CSVStyle, strings.Join(Choices("csv-style"), ", ")).
-			WithHint("%s", dataset.DidYouMean(c.CSVStyle, Choices("csv-style")))
-	}
-	return c, checkChoice("class-folders", c.ClassFolders)
+	return fmt.Sprintf("%d:%d", r.first, r.last)
 }
 
-// checkView checks what says which rows are taken and how they are seen.
-func (c *conversion) checkView() (err error) {
-	if c.View.Rows != "" {
-		if c.rows, err = parseRows(c.View.Rows); err != nil {
-			return err
-		}
-	}
-	return checkChoice("channels", c.Channels)
+// CheckRows returns an error if s is no range of rows.
+func CheckRows(s string) error {
+	_, err := parseRows(s)
+	return err
 }
+
+// Version of the program. It is written into outputs, so the same version writes the same bytes.
+const Version = "0.1.0"

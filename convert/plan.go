@@ -51,11 +51,11 @@ func WritePlan(ctx context.Context, options Options, rowsPerPart int64, to strin
 
 // plan divides the conversion.
 func (o *conversion) plan(ctx context.Context, options Options, rowsPerPart int64) (*plan.Plan, error) {
-	jobs, err := o.jobsWithOutputs(ctx)
+	r, err := o.prepare(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer closeAll(jobs)
+	defer closeAll(r.jobs)
 	of := options.ofParts()
 	of.Classes = o.Classes // without the parameters of a URL
 	text, err := json.Marshal(of)
@@ -66,9 +66,9 @@ func (o *conversion) plan(ctx context.Context, options Options, rowsPerPart int6
 		return nil, usagef("found an option that is not UTF-8, which a plan cannot hold").WithHint("write it in UTF-8")
 	}
 	work := &plan.Plan{Tool: Tool, Options: text, Objects: o.store, Parameters: o.store.Parameters()}
-	for _, j := range jobs {
-		o.report.describe(j)
-		if err := o.addTarget(ctx, work, j, rowsPerPart); err != nil {
+	for _, j := range r.jobs {
+		o.describe(j, r.passes(j))
+		if err := r.addTarget(ctx, work, j, rowsPerPart); err != nil {
 			return nil, err
 		}
 	}
@@ -98,11 +98,8 @@ func (o Options) ofParts() Options {
 }
 
 // addTarget adds the output of j to the plan.
-func (o *conversion) addTarget(ctx context.Context, made *plan.Plan, j *job, perPart int64) error {
-	var outs []output
-	for _, pass := range j.passes() {
-		outs = append(outs, pass.outputs...)
-	}
+func (o *run) addTarget(ctx context.Context, made *plan.Plan, j *job, perPart int64) error {
+	outs := slices.DeleteFunc(slices.Clone(o.outputs), func(out *output) bool { return out.job != j })
 	if len(outs) != 1 {
 		return usagef("found %d outputs of %s, expected one", len(outs), j.label()).WithHint("make a plan for each format")
 	}
@@ -114,7 +111,7 @@ func (o *conversion) addTarget(ctx context.Context, made *plan.Plan, j *job, per
 	if name := j.datasetName(); name != "" {
 		t.Dataset = name
 	}
-	in := &planInputs{options: o, split: j.split, rows: t.Rows}
+	in := &planInputs{options: o.conversion, split: j.split, rows: t.Rows}
 	defer in.close()
 	for _, f := range j.split.Files {
 		whole, err := in.add(ctx, f)
@@ -158,7 +155,7 @@ type planInputs struct {
 // add opens the file f. It is whole if rows from its middle cannot be read without those before.
 func (in *planInputs) add(ctx context.Context, f dataset.File) (whole bool, err error) {
 	o := in.options
-	if _, other := o.others[f.Path]; other || o.readOnce(f) {
+	if _, other := o.foreign[f.Path]; other || o.readOnce(f) {
 		return false, usagef("%s is no IDX file that can be read from its middle", shownPath(f.Path)).WithHint("convert it to IDX first: idxport convert … -o idx=DIR/")
 	}
 	input, err := o.planInput(ctx, f.Path)

@@ -2,12 +2,9 @@ package convert
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/dataset"
 )
 
 // A Report says what a run has read, decided and made. It is returned with an error, too: then it
@@ -107,85 +104,22 @@ func (r *Report) progress(label string, rows int64) (read func(int64), end func(
 	return r.events.Progress(display.Printable(label), rows)
 }
 
-// describe tells of a split that is about to be converted: its files, and what was decided for the user.
-func (r *Report) describe(j *job) {
-	s := j.split
-	r.reads(s, j.logical)
-	prefix := r.splitNotes(s)
-	if rows := j.logical.schema; rows.Rows == 0 && rows.Source > 0 {
-		r.warning("%s--rows takes none of its %s rows", prefix, display.Thousands(rows.Source))
-	}
-	if d := s.Dataset; d != nil && s.Evidence != dataset.ByOption {
-		r.Note("%srecognised as %s by %s", prefix, d.Title, s.Evidence)
-	}
-	for i, p := range j.passes() {
-		a := p.applied
-		if i > 0 && display.JSON(a) == display.JSON(j.logical.applied) {
-			continue
-		}
-		if d := s.Dataset; d != nil && len(a.Transpose) > 0 && d.Transposed {
-			r.Note("%s%s stores its images transposed; they are turned upright (--transpose=false leaves them)", prefix, d.Title)
-		}
-		if display.JSON(a) != "{}" {
-			r.Applied = append(r.Applied, Applied{Split: s.Name, applied: a})
-		}
-	}
+// applied is what was done to the data on the way; it is recorded in the outputs' metadata and in reports.
+type applied struct {
+	Rows      string   `json:"rows,omitempty"`
+	Reshape   []int    `json:"reshape,omitempty"`
+	Transpose []string `json:"transpose,omitempty"` // columns
+	Invert    []string `json:"invert,omitempty"`    // columns
+	ByteOrder string   `json:"byte_order,omitempty"`
+	Salvage   bool     `json:"salvage,omitempty"`
+	Label     string   `json:"label_column,omitempty"` // as it was said
 }
 
-// reads tells of the files of s, which the table of p is made of.
-func (r *Report) reads(s dataset.Split, p *pass) {
-	columns := p.table.Columns()
-	for _, f := range s.Files {
-		in := Input{Path: f.Path, Split: s.Name, Column: f.Name, Rows: p.table.Rows()}
-		in.ETag, in.Sequential = p.opened.of(f.Path)
-		if p.applied.Rows != "" {
-			in.SourceRows = &p.schema.Source
-		}
-		if s.Dataset != nil {
-			in.Dataset = s.Dataset.Name
-		}
-		of := slices.DeleteFunc(slices.Clone(columns), func(c source.Column) bool { return c.Name != f.Name })
-		if len(of) == 0 { // a table by itself, or a label of several numbers
-			of = slices.DeleteFunc(slices.Clone(columns), func(c source.Column) bool { return c.Origin != filepath.Base(f.Path) && len(s.Files) > 1 })
-		}
-		for _, c := range of {
-			in.Column, in.DType, in.Shape = c.Name, c.DType.String(), append([]int{}, c.Shape...)
-			r.Inputs = append(r.Inputs, in)
-		}
-	}
-}
-
-// splitNotes tells what was decided for the user about s. The result is what other notes about s begin with.
-func (r *Report) splitNotes(s dataset.Split) (prefix string) {
-	if s.Name != "" {
-		prefix = s.Name + ": "
-	}
-	for _, n := range s.Notes {
-		r.Note("%s%s", prefix, n)
-	}
-	if s.Doubt != "" {
-		r.warning("%s%s", prefix, s.Doubt)
-	}
-	return prefix
-}
-
-// tableNotes tells what t has to tell: of IDX files that are not as they should be, or of what others cannot tell.
-func (r *Report) tableNotes(t source.Table, others bool) {
-	say := r.warning
-	if others {
-		say = r.Note
-	}
-	for _, n := range source.Notes(t) {
-		say("%s", n)
-	}
-}
-
-// unchanged tells that nothing had to be done.
-func (r *Report) unchanged(jobs []*job) {
-	for _, out := range allOutputs(jobs) {
-		if !slices.Contains(r.Unchanged, out.path) { // once, where splits share a folder
-			r.Unchanged = append(r.Unchanged, out.path)
-			r.Note("%s: unchanged", out.path)
-		}
-	}
-}
+// Keys of the metadata of outputs.
+const (
+	keySources = "idx.sources" // JSON: the base names of the files, in the order of the columns
+	keyDataset = "idx.dataset"
+	keySplit   = "idx.split"
+	keyApplied = "idx.applied" // JSON: see applied
+	keyPlan    = "idx.plan"    // of a part of a plan: its ID
+)

@@ -2,21 +2,16 @@ package convert
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"hash"
-	"io"
 	"maps"
 	"os"
 	"slices"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/pipeline"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/formats"
-	"github.com/idxport/idxport/sink/parts"
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 )
@@ -33,44 +28,47 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return r, c.run(ctx)
 }
 
+// A run is what a conversion reads and writes: opened inputs, and the outputs of each.
+type run struct {
+	*conversion
+	jobs    []*job
+	outputs []*output // in the order of jobs and passes
+}
+
 func (o *conversion) run(ctx context.Context) error {
-	jobs, err := o.jobsWithOutputs(ctx)
+	r, err := o.prepare(ctx)
 	if err != nil {
 		return err
 	}
-	defer closeAll(jobs)
-	if err := o.checkVerify(jobs); err != nil {
+	defer closeAll(r.jobs)
+	if err := r.checkVerify(); err != nil {
 		return err
 	}
-	for _, j := range jobs {
-		o.report.describe(j)
+	for _, j := range r.jobs {
+		r.describe(j, r.passes(j))
 	}
-	if err := o.findLabels(ctx, jobs); err != nil {
+	if err := r.findLabels(ctx); err != nil {
 		return err
 	}
 	if o.IfChanged {
-		if unchanged, err := o.findUnchanged(jobs); err != nil {
+		if unchanged, err := r.findUnchanged(); unchanged || err != nil {
 			return err
-		} else if unchanged {
-			o.report.unchanged(jobs)
-			return nil
 		}
 	}
-	o.warnLacking(jobs)
-	if err := checkSpace(jobs); err != nil {
+	r.warnLacking()
+	if err := r.checkSpace(); err != nil {
 		return err
 	}
-	to, err := begin(ctx, allOutputs(jobs), o.inputPaths(jobs), o)
+	to, err := begin(ctx, r.outputs, r.inputPaths(r.jobs), o)
 	if err != nil {
 		return err
 	}
 	defer to.Discard() // no effect after Commit
-	w := &writers{conversion: o, to: to}
-	for _, j := range jobs {
-		for _, p := range j.passes() {
-			err := w.run(ctx, j, p)
-			if len(allOutputs(jobs)) > 1 && fault.KindOf(err) == fault.PipeClosed {
-				o.report.warning("who read standard output went away, so no output was made")
+	for _, j := range r.jobs {
+		for _, p := range r.passes(j) {
+			err := o.write(ctx, j, p, r.outputsOf(p))
+			if len(r.outputs) > 1 && fault.KindOf(err) == fault.PipeClosed {
+				r.report.warning("who read standard output went away, so no output was made")
 			}
 			if err != nil {
 				return err
@@ -80,25 +78,32 @@ func (o *conversion) run(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	w.writeCards()
-	if err := w.verifyOutputs(ctx); err != nil {
-		return err
+	writeCards(r.outputs)
+	if o.Verify {
+		if err := to.Complete(); err != nil {
+			return err
+		}
+		for _, out := range r.outputs {
+			if err := o.verifyOutput(ctx, out); err != nil {
+				return err
+			}
+		}
 	}
 	if err := to.Commit(); err != nil {
 		return err
 	}
-	w.reportOutputs()
+	for _, out := range r.outputs {
+		r.report.Outputs = append(r.report.Outputs, out.describe(o.Checksum))
+	}
 	return nil
 }
 
-// jobsWithOutputs opens the inputs and says which outputs are to be made of each split. Nothing is written yet.
-func (o *conversion) jobsWithOutputs(ctx context.Context) ([]*job, error) {
-	if err := checkUsed(o); err != nil {
+// prepare opens the inputs and says which outputs are made of each split. Nothing is written yet.
+func (o *conversion) prepare(ctx context.Context) (*run, error) {
+	if err := o.checkUsed(); err != nil {
 		return nil, err
 	}
-	o.counted = slices.ContainsFunc(o.outputs, func(a outputArg) bool { // in a header, or as digits of names
-		return slices.ContainsFunc(a.formats, func(f formats.Format) bool { return f.Folder || f.OneColumn || f.Images })
-	})
+	o.counted = o.makes(func(f formats.Format) bool { return f.Folder || f.OneColumn || f.Images }) // in a header, or as digits of names
 	splits, err := o.find(ctx, false)
 	if err == nil {
 		err = o.checkClasses()
@@ -106,18 +111,28 @@ func (o *conversion) jobsWithOutputs(ctx context.Context) ([]*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := o.openJobs(ctx, splits)
-	if err != nil {
+	r := &run{conversion: o}
+	if r.jobs, err = o.openJobs(ctx, splits); err != nil {
 		return nil, err
 	}
-	if err = o.checkRows(jobs); err == nil {
-		err = expandOutputs(jobs, o)
+	if err = o.checkRows(r.jobs); err == nil {
+		r.outputs, err = o.expandOutputs(r.jobs)
 	}
 	if err != nil {
-		closeAll(jobs)
+		closeAll(r.jobs)
 		return nil, err
 	}
-	return jobs, nil
+	return r, nil
+}
+
+// outputsOf are the outputs that are made in one pass.
+func (r *run) outputsOf(p *pass) []*output {
+	return slices.DeleteFunc(slices.Clone(r.outputs), func(out *output) bool { return out.pass != p })
+}
+
+// passes are the passes of a job that have outputs.
+func (r *run) passes(j *job) []*pass {
+	return slices.DeleteFunc(j.passes(), func(p *pass) bool { return len(r.outputsOf(p)) == 0 })
 }
 
 // checkRows refuses a range of rows that takes nothing of all jobs, although it asks for some.
@@ -129,46 +144,38 @@ func (o *conversion) checkRows(jobs []*job) error {
 	return usagef("--rows %s takes no row of any input", o.rows)
 }
 
-// warnLacking warns of outputs that are to be replaced although a file has gone from the folder of
-// the inputs: what is there now may have its column.
-func (o *conversion) warnLacking(jobs []*job) {
-	for _, j := range jobs {
-		for _, out := range allOutputs([]*job{j}) {
-			if _, err := os.Lstat(out.path); err == nil && o.Overwrite && j.split.Lacks != "" {
-				o.report.warning("%s is there already, and will be replaced by one without %s, as none were found", out.path, j.split.Lacks)
-			}
+// warnLacking warns of outputs that are replaced although a file has gone from the folder of the
+// inputs: what is there now may have its column.
+func (r *run) warnLacking() {
+	for _, out := range r.outputs {
+		if _, err := os.Lstat(out.path); err == nil && r.Overwrite && out.job.split.Lacks != "" {
+			r.report.warning("%s is there already, and will be replaced by one without %s, as none were found", out.path, out.job.split.Lacks)
 		}
 	}
 }
 
 // findLabels finds the largest label where the names of folders depend on it.
-func (o *conversion) findLabels(ctx context.Context, jobs []*job) error {
-	for _, j := range jobs {
-		for i := range j.logical.outputs {
-			out := &j.logical.outputs[i]
-			if !out.format.Folder {
-				continue
-			}
-			largest, err := o.maxLabel(ctx, j.split)
-			if err != nil {
-				return err
-			}
-			out.options.MaxLabel = largest
+func (r *run) findLabels(ctx context.Context) error {
+	for _, out := range r.outputs {
+		if !out.format.Folder {
+			continue
 		}
+		largest, err := r.maxLabel(ctx, out.job.split)
+		if err != nil {
+			return err
+		}
+		out.options.MaxLabel = largest
 	}
 	return nil
 }
 
-// checkSpace compares the sizes that are known in advance with the space that is free, for each folder that is written to.
-func checkSpace(jobs []*job) error {
+// checkSpace compares the sizes that are known in advance with the space that is free, for each
+// folder that is written to.
+func (r *run) checkSpace() error {
 	need := map[string]int64{}
-	for _, j := range jobs {
-		for _, p := range j.passes() {
-			for _, out := range p.outputs {
-				if dir, ok := out.to.space(); ok {
-					need[dir] += out.format.LeastSize(p.schema, out.options)
-				}
-			}
+	for _, out := range r.outputs {
+		if dir, ok := out.to.space(); ok {
+			need[dir] += out.format.LeastSize(out.pass.schema, out.options)
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(need)) {
@@ -195,117 +202,102 @@ func (o *conversion) inputPaths(jobs []*job) (paths []string) {
 	return paths
 }
 
-// writers makes the sinks of a run and remembers what they wrote.
-type writers struct {
-	*conversion
-	to      *destinations
-	written []*written
-}
-
-// written is what is known of an output that was written.
-type written struct {
-	output output
-	job    *job
-	pass   *pass
-	rows   int64
-	stream *counter        // where files and standard output go through
-	folder *publish.Folder // nil for files
-	parts  *parts.Sink     // nil unless the output is many files
-	hash   hash.Hash       // nil unless wanted
-	load   string          // a line that loads it
-}
-
-// run makes the outputs of one pass.
-func (w *writers) run(ctx context.Context, j *job, p *pass) error {
-	var sinks []sink.Sink
-	first := len(w.written)
-	for i := range p.outputs {
-		s, err := w.open(j, p, &p.outputs[i])
-		if err != nil {
-			return fmt.Errorf("%s: %w", p.outputs[i].name(), err)
-		}
-		sinks = append(sinks, s)
+// checkVerify refuses --verify where something cannot be read again.
+func (r *run) checkVerify() error {
+	if !r.Verify {
+		return nil
 	}
-	read, end := w.report.progress(j.label(), p.schema.Rows)
-	stats, err := pipeline.Run(ctx, p.table, p.schema, sinks, pipeline.Options{Workers: w.Workers, Progress: read})
-	end()
-	if err != nil {
-		return err
-	}
-	for _, made := range w.written[first:] {
-		made.rows = stats.Rows
-		if err := made.output.to.sent(); err != nil { // its buffers are free for the next pass
-			return err
-		}
-	}
-	w.report.tableNotes(p.table, w.others != nil)
-	for _, s := range sinks {
-		if n, ok := s.(interface{ Notes() []string }); ok {
-			for _, note := range n.Notes() {
-				w.report.Note("%s", note)
+	for _, j := range r.jobs {
+		for _, f := range j.split.Files {
+			if r.readOnce(f) {
+				return usagef("--verify: %s can be read only once", shownPath(f.Path)).WithHint("leave out --verify, or give a file")
 			}
+		}
+	}
+	for _, out := range r.outputs {
+		tensor := func(c source.Column) bool { return !c.Scalar() }
+		switch {
+		case out.options.Style == "matrix" && !slices.ContainsFunc(out.pass.schema.Columns, tensor):
+			return usagef("--verify: %s is one row of all labels, which cannot be read back as a column", out.path).WithHint("leave out --verify, or --csv-style matrix")
+		case out.format.Name == "tar":
+			return usagef("--verify: tar files cannot be read back yet").WithHint("leave out --verify for them")
 		}
 	}
 	return nil
 }
 
-// open makes the sink of one output.
-func (w *writers) open(j *job, p *pass, out *output) (_ sink.Sink, err error) {
-	made := &written{output: *out, job: j, pass: p, load: out.format.LoadLine(out.path, p.schema, out.options)}
-	w.written = append(w.written, made)
-	to, folder, err := out.to.open(out)
-	if err != nil {
-		return nil, err
-	}
-	made.folder = folder
-	switch {
-	case out.sharding != nil:
-		made.load = out.format.LoadPartsLine(out.path, p.schema, out.options)
-		made.parts, err = w.openParts(p, *out, made.folder)
-		return made.parts, err
-	case out.folder():
-		return out.format.Open(formats.Output{Folder: made.folder}, p.schema, out.options)
-	}
-	if w.Checksum {
-		made.hash = sha256.New()
-		to = io.MultiWriter(to, made.hash)
-	}
-	made.stream = &counter{w: to}
-	return out.format.Open(formats.Output{Writer: made.stream}, p.schema, out.options)
-}
+// formatVersion counts the changes of what is written for the same input and options: --if-changed
+// makes anew what an earlier version made.
+const formatVersion = 2
 
-// reportOutputs reports what was written, once it is published.
-func (w *writers) reportOutputs() {
-	for _, made := range w.written {
-		o := Output{Path: made.output.path, Format: made.output.format.Name, Split: made.job.split.Name, Rows: made.rows, Load: made.load}
-		switch {
-		case made.parts != nil:
-			o.addParts(made)
-		case made.folder != nil:
-			files, bytes := made.folder.Totals()
-			o.Files, o.Bytes = &files, bytes
-			if w.Checksum {
-				sum := sha256.Sum256(made.folder.Sealed())
-				o.SHA256 = hex.EncodeToString(sum[:])
-			}
-		default:
-			o.Bytes = made.stream.n
-			if made.hash != nil {
-				o.SHA256 = hex.EncodeToString(made.hash.Sum(nil))
-			}
+// findUnchanged gives each output its key, which is a hash over its inputs and over everything that
+// decides on its bytes, and reports whether all outputs are there and were made under these keys.
+func (r *run) findUnchanged() (unchanged bool, err error) {
+	common := fmt.Sprintf("%d %s %d %d", formatVersion, Version, r.RowsPerFile, r.FileSize)
+	if r.Classes != "" {
+		print, err := publish.Fingerprint(r.Classes)
+		if err != nil {
+			return false, fault.In(r.Classes, err)
 		}
-		w.report.Outputs = append(w.report.Outputs, o)
+		common += print
 	}
+	inputs := map[*job]string{}
+	for _, j := range r.jobs {
+		if inputs[j], err = r.inputsKey(j); err != nil {
+			return false, err
+		}
+	}
+	decides := map[*output]string{} // everything that decides on the bytes of an output
+	folders := map[string]string{}  // and on those of a folder of several splits, by its path
+	for _, out := range r.outputs {
+		decides[out] = fmt.Sprintf("%s %s %s %s %v %s", common, inputs[out.job], out.format.Name, display.JSON(out.pass.applied), out.options, display.JSON(out.pass.schema.Columns))
+		if out.shared() {
+			folders[out.path] += out.sharding.stem + decides[out]
+		}
+	}
+	unchanged = true
+	for _, out := range r.outputs {
+		key := decides[out]
+		if out.shared() {
+			key = folders[out.path]
+		}
+		out.madeKey = fmt.Sprintf("%016x", xxh3.HashString(key))
+		same, err := publish.UpToDate(out.path, out.madeKey)
+		if err != nil {
+			return false, err
+		}
+		unchanged = unchanged && same
+	}
+	for _, out := range r.outputs {
+		if unchanged && !slices.Contains(r.report.Unchanged, out.path) { // once, where splits share a folder
+			r.report.Unchanged = append(r.report.Unchanged, out.path)
+			r.report.Note("%s: unchanged", out.path)
+		}
+	}
+	return unchanged, nil
 }
 
-// A counter counts what is written through it.
-type counter struct {
-	w io.Writer
-	n int64
-}
-
-func (c *counter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.n += int64(n)
-	return n, err
+// inputsKey is a hash over the inputs of j: their base names and contents.
+func (o *conversion) inputsKey(j *job) (string, error) {
+	key := j.datasetName() + " " + j.split.Name
+	if o.Header != nil {
+		key += fmt.Sprintf(" header=%t", *o.Header)
+	}
+	for _, f := range j.split.Files {
+		paths := []string{f.Path}
+		if other, ok := o.foreign[f.Path]; ok {
+			paths = other.Paths
+		}
+		if o.readOnce(f) {
+			return "", usagef("--if-changed: %s can be read only once", shownPath(f.Path)).WithHint("leave out --if-changed, or give a file")
+		}
+		for _, path := range paths {
+			print, err := publish.Fingerprint(path)
+			if err != nil {
+				return "", fault.In(path, err)
+			}
+			key += fmt.Sprintf(" %s=%s %s", f.Name, path, print)
+		}
+	}
+	return key, nil
 }

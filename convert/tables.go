@@ -1,207 +1,103 @@
 package convert
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/object"
-	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/flat"
-	"github.com/idxport/idxport/source/formats"
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Inputs of other formats than IDX: files and folders that idxport or other programs wrote. Each is a table by itself, but for NumPy's arrays, which
-// are columns as IDX files are.
-
-// findOthers looks for tables of other formats among the inputs. There are none if all are IDX files.
-func (o *inputs) findOthers(ctx context.Context) ([]dataset.Split, error) {
-	var tables []formats.Table
-	for _, in := range o.args {
-		found, err := o.findTables(ctx, in.Path)
-		if err != nil {
-			return nil, adviseName(in, err)
+// open opens the files of a split as one table: as they are stored, or as the data set says they are meant (labels of several numbers as
+// columns with names).
+func (o *inputs) open(ctx context.Context, s dataset.Split, classes []string, stored bool) (source.Table, error) {
+	var tables []source.Table
+	fail := func(err error) (source.Table, error) {
+		for _, t := range tables {
+			err = errors.Join(err, t.Close())
 		}
-		if found == nil && tables != nil || found != nil && tables == nil && in.Path != o.args[0].Path {
-			return nil, usagef("%s is no IDX file, and cannot be joined with some", in.Path).WithHint("convert it by itself")
-		}
-		if in.Path == source.Stdin && len(found) > 0 && len(o.args) > 1 {
-			return nil, usagef("standard input is a table, expected no other inputs")
-		}
-		if in.Name != "" && len(found) > 0 && !found[0].Format.OneColumn {
-			return nil, usagef("%s=%s: %s is a table, which has names for its columns", in.Name, in.Path, shownPath(in.Path)).WithHint("leave out %s", shell.Quote(in.Name+"="))
-		}
-		if len(found) > 1 && len(o.args) > 1 {
-			return nil, usagef("%s holds %d tables, expected one: several inputs are the columns of one table", in.Path, len(found))
-		}
-		tables = append(tables, found...)
-	}
-	if o.Header != nil && !slices.ContainsFunc(tables, func(t formats.Table) bool { return t.Format.Text }) {
-		return nil, usagef("no input uses --header: it is for text, such as CSV")
-	}
-	if tables == nil {
-		if (o.dtype != 0 || o.Shape != nil) && !o.described {
-			return nil, usagef("no input uses --dtype or --shape: IDX files tell theirs").WithHint("--reshape gives them other dimensions")
-		}
-		return nil, nil
-	}
-	if err := o.checkIDXOnly(tables); err != nil {
 		return nil, err
 	}
-	return o.splitsOf(tables)
-}
-
-// adviseName is err, with a hint if the argument in is NAME=FILE of a name that is none.
-func adviseName(in dataset.Input, err error) error {
-	_, path, ok := strings.Cut(in.Path, "=")
-	if _, stat := os.Stat(path); !ok || in.Name != "" || stat != nil && !object.IsURL(path) || !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return fault.New(fault.NotFound, "no such file or directory").In(in.Path).Because(err).
-		WithHint("the NAME of NAME=FILE begins with a letter or _, and has letters, digits, _ and - alone: column=%s", shell.Quote(path))
-}
-
-// checkIDXOnly refuses flags about IDX files, where the inputs are others.
-func (o *inputs) checkIDXOnly(tables []formats.Table) error {
-	columns := len(tables) > 1 && tables[0].Format.OneColumn // of different lengths, perhaps
-	switch name := tables[0].Format.Name; {
-	case o.littleEndian:
-		return usagef("no input uses --byte-order: %s files tell theirs", name)
-	case o.Salvage && !columns:
-		return usagef("no input uses --salvage: it reads IDX files that are damaged, and not %s files", name)
-	}
-	return nil
-}
-
-// findTables looks for tables at path. Standard input may be a stream that tells what it is.
-func (o *inputs) findTables(ctx context.Context, path string) ([]formats.Table, error) {
-	if path != source.Stdin {
-		found, err := formats.Find(o.files(ctx), path)
-		if err == nil && len(found) > 0 && found[0].Format.Name == "png" && object.IsURL(path) {
-			return nil, usagef("%s: folders of images cannot be read from object storage", path).WithHint("copy the folder to this machine")
+	for _, f := range s.Files {
+		t, err := o.openColumn(ctx, s, f, classes)
+		if err != nil {
+			return fail(err)
 		}
-		return found, err
-	}
-	return Interruptible(ctx, func() ([]formats.Table, error) {
-		if t, ok, err := formats.Stdin(o.stdin); ok || err != nil {
-			return []formats.Table{t}, err
+		tables = append(tables, t)
+		if other, ok := o.foreign[f.Path]; !stored && (!ok || other.Format.OneColumn) {
+			if t, err = o.columnsOf(t, s, f); err != nil {
+				return fail(err)
+			}
+			tables[len(tables)-1] = t
 		}
-		return nil, nil
+	}
+	t, err := source.Join(o.Salvage, tables...)
+	if err != nil {
+		return fail(err)
+	}
+	if o.LabelColumn != "" && !stored {
+		chosen, err := o.chooseLabel(t, classes)
+		if err != nil {
+			tables = []source.Table{t}
+			return fail(err)
+		}
+		t = chosen
+	}
+	return source.CheckLabels(t), nil
+}
+
+// openColumn opens the file f of the split s, or the table that it is in another format.
+func (o *inputs) openColumn(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (source.Table, error) {
+	if _, ok := o.foreign[f.Path]; ok {
+		return o.openForeign(ctx, s, f, classes)
+	}
+	return o.openFile(ctx, s, f, classes)
+}
+
+// reshapeOf is the value of --reshape for the file f of the split s: it is about the images where labels are beside them.
+func (o *inputs) reshapeOf(s dataset.Split, f dataset.File) []int {
+	if isLabels(f) && slices.ContainsFunc(s.Files, func(other dataset.File) bool { return !isLabels(other) }) {
+		return nil
+	}
+	return o.Reshape
+}
+
+// openFile opens the file f of the split s, as it is stored.
+func (o *inputs) openFile(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (*source.IDX, error) {
+	options := o.sourceOptions()
+	options.Name, options.Files, options.Reshape = f.Name, o.files(ctx), o.reshapeOf(s, f)
+	if isLabels(f) {
+		if o.LabelColumn == "" {
+			options.Classes = classes // else they are those of the column that was chosen
+		}
+		if options.Classes == nil && s.Dataset != nil {
+			options.Classes = s.Dataset.Classes
+		}
+	}
+	t, err := Interruptible(ctx, func() (*source.IDX, error) {
+		if f.Path == source.Stdin {
+			return source.NewIDX(o.stdin, source.Stdin, options)
+		}
+		return source.OpenIDX(f.Path, options)
 	})
+	if err == nil {
+		o.opened.idx(f.Path, t, o.readOnce(f))
+	}
+	return t, err
 }
 
-// shownPath is what messages call an input.
-func shownPath(path string) string {
-	if path == source.Stdin {
-		return "standard input"
-	}
-	return path
-}
-
-// readOnce tells whether f cannot be opened again: standard input, or a pipe.
-func (o *inputs) readOnce(f dataset.File) bool {
-	other, ok := o.others[f.Path]
-	if !ok {
-		return len(f.Header.Dims) == 0
-	}
-	return slices.ContainsFunc(other.Paths, func(path string) bool {
-		info, err := os.Stat(path)
-		return path == source.Stdin || err == nil && !info.Mode().IsRegular() && !info.IsDir()
-	})
-}
-
-// splitsOf makes a split of each table, but one of NumPy's arrays that are columns of one table.
-func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
-	o.others = map[string]formats.Table{}
-	var splits []dataset.Split
-	for i, t := range tables {
-		name := dataset.ParseName(t.Name)
-		file := dataset.File{Path: t.Path(), Role: name.Role, Name: name.Role.String()}
-		if len(o.args) == len(tables) && o.args[i].Name != "" {
-			file.Name = o.args[i].Name
-		}
-		o.others[t.Path()] = t
-		split := dataset.Split{Name: splitName(t, name), Stem: t.Name, Files: []dataset.File{file}}
-		same := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == split.Name })
-		if named := len(o.args) == len(tables) && o.args[0].Name != "" && o.args[i].Name != ""; named && i > 0 && (splits[0].Name == "" || split.Name == "") {
-			same = 0 // columns of one table, as the user says, although the name of one file tells no split
-			splits[0].Name = cmp.Or(splits[0].Name, split.Name)
-		}
-		switch {
-		case same < 0:
-			splits = append(splits, split)
-		case t.Format.OneColumn:
-			splits[same].Files = append(splits[same].Files, file)
-		case len(o.args) > 1:
-			return nil, usagef("%s and %s are tables by themselves", splits[same].Files[0].Path, t.Path()).WithHint("convert them one at a time")
-		default:
-			splits = append(splits, split)
-		}
-	}
-	for i := range splits {
-		nameColumns(splits[i])
-		if len(o.args) == 1 { // else columns are in the order of the arguments
-			slices.SortStableFunc(splits[i].Files, func(a, b dataset.File) int { return int(a.Role) - int(b.Role) })
-		}
-	}
-	return o.chosenSplits(splits)
-}
-
-// nameColumns gives files of one table that would have one name those that are left of their own: train-weight.npy is weight.
-func nameColumns(s dataset.Split) {
-	if len(s.Files) < 2 {
-		return
-	}
-	for i, f := range s.Files {
-		stem := strings.TrimSuffix(filepath.Base(f.Path), ".npy")
-		if rest := strings.TrimPrefix(stem, s.Name+"-"); f.Name == dataset.Data.String() && rest != "" {
-			s.Files[i].Name = rest
-		}
-	}
-}
-
-// splitName is the split of t, by its name.
-func splitName(t formats.Table, n dataset.Name) string {
-	if n.Split != "" {
-		return n.Split
-	}
-	if lower := strings.ToLower(t.Name); lower == "train" || lower == "test" {
-		return lower
-	}
-	return ""
-}
-
-// chosenSplits are those of splits that --split names.
-func (o *inputs) chosenSplits(splits []dataset.Split) ([]dataset.Split, error) {
-	if len(o.Split) == 0 {
-		return splits, nil
-	}
-	var names []string
-	chosen := slices.DeleteFunc(slices.Clone(splits), func(s dataset.Split) bool {
-		names = append(names, s.Stem)
-		return !slices.Contains(o.Split, s.Name) && !slices.Contains(o.Split, s.Stem)
-	})
-	if len(chosen) == 0 {
-		return nil, usagef("--split %s: found %s", strings.Join(o.Split, ", "), strings.Join(names, ", "))
-	}
-	return chosen, nil
-}
-
-// openOther opens the file f, which is of another format, as it is.
-func (o *inputs) openOther(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (source.Table, error) {
-	table := o.others[f.Path]
+// openForeign opens the file f, which is of another format, as it is.
+func (o *inputs) openForeign(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (source.Table, error) {
+	table := o.foreign[f.Path]
 	read := source.ReadOptions{MaxRecordSize: o.MaxRecordBytes, DType: o.dtype, Shape: o.Shape, Header: o.Header, Classes: o.knownClasses(classes), Files: o.files(ctx)}
 	t, err := Interruptible(ctx, func() (source.Table, error) { return table.Open(read) })
 	if err != nil {
@@ -311,8 +207,149 @@ func (o *inputs) classesOf(t source.Table, c source.Column, given []string) []st
 	return c.Classes
 }
 
-// recorded is what was done to the data that t was made of, as far as its file keeps it.
-func recorded(t source.Table) (a applied) {
-	_ = json.Unmarshal([]byte(source.Meta(t)[keyApplied]), &a) // a file of somebody else's: nothing is known
-	return a
+// names are the names of columns.
+func names(columns []source.Column) (names []string) {
+	for _, c := range columns {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// maxNumbers is the most numbers of a label that --label-column K makes columns of.
+const maxNumbers = 4096
+
+// numberAt is the value of --label-column as the index of a number among those of a label.
+func (o *inputs) numberAt() (int, bool) {
+	k, err := strconv.ParseUint(o.LabelColumn, 10, 31)
+	return int(k), err == nil
+}
+
+// columnsOf is t, read from the file f, with a column for each number of a label where the data set of s has names for them, or where --label-column
+// says which is the label.
+func (o *inputs) columnsOf(t source.Table, s dataset.Split, f dataset.File) (source.Table, error) {
+	c := t.Columns()[0]
+	k, numbered := o.numberAt()
+	if named := unstacked(t, s, f); named != t || !numbered || !isLabels(f) || c.Scalar() {
+		return named, nil
+	}
+	n := c.Elements()
+	switch {
+	case len(c.Shape) > 1:
+		return nil, usagef("--label-column %d: the labels of %s are of the shape %s, expected some numbers each", k, c.Origin, display.Shape(c.Shape))
+	case !c.Integer():
+		return nil, usagef("--label-column %d: the labels of %s are %s, expected integers", k, c.Origin, c.DType)
+	case n > maxNumbers:
+		return nil, usagef("--label-column %d: the labels of %s have %d numbers each, expected at most %d", k, c.Origin, n, maxNumbers)
+	case k >= n:
+		return nil, usagef("--label-column %d: the labels of %s have %d numbers each, expected 0 to %d", k, c.Origin, n, n-1)
+	}
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("%s_%d", c.Name, i)
+	}
+	names[k] = c.Name
+	columns, err := source.Unstack(t, names, k)
+	if err != nil {
+		return nil, err
+	}
+	return source.ChooseLabel(columns, k, nil), nil
+}
+
+// chooseLabel is t with the column that --label-column names as its label; classes are those of --classes, or nil.
+func (o *inputs) chooseLabel(t source.Table, classes []string) (source.Table, error) {
+	columns := t.Columns()
+	i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Label }) // the number that it tells, see columnsOf
+	if i < 0 {
+		i = slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == o.LabelColumn })
+	}
+	if i < 0 {
+		var names []string
+		for _, c := range columns {
+			names = append(names, c.Name)
+		}
+		return nil, usagef("--label-column %s: no column is called so, the columns are %s", o.LabelColumn, strings.Join(names, ", "))
+	}
+	switch c := columns[i]; {
+	case !c.Scalar() && len(c.Shape) == 1 && c.Name == dataset.Label.String():
+		return nil, usagef("--label-column %s: its records are %d numbers each, expected one", c.Name, c.Elements()).
+			WithHint("say which of them is the label: --label-column 0")
+	case !c.Scalar():
+		return nil, usagef("--label-column %s: its records are of the shape %s, expected single integers", c.Name, display.Shape(c.Shape))
+	case !c.Integer():
+		return nil, usagef("--label-column %s: its values are %s, expected integers", c.Name, c.DType)
+	}
+	return source.ChooseLabel(t, i, classes), nil
+}
+
+// maxLabel is the largest label of a split, found by reading the file of the label column, or −1 if there is none or it can be read only once.
+func (o *inputs) maxLabel(ctx context.Context, s dataset.Split) (int64, error) {
+	for _, f := range s.Files {
+		if !isLabels(f) && f.Name != o.LabelColumn || len(f.Header.Dims) == 0 { // a pipe would be empty for who comes next
+			continue
+		}
+		most, found, err := o.maxLabelIn(ctx, s, f)
+		if err != nil || found {
+			return most, err
+		}
+	}
+	return -1, nil
+}
+
+// maxLabelIn is maxLabel of the file f, if it has the label column.
+func (o *inputs) maxLabelIn(ctx context.Context, s dataset.Split, f dataset.File) (most int64, found bool, err error) {
+	file, err := o.openFile(ctx, s, f, nil)
+	if err != nil {
+		return -1, false, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	t, err := o.columnsOf(file, s, f)
+	if err != nil {
+		return -1, false, err
+	}
+	i := 0
+	if o.LabelColumn != "" {
+		i = slices.IndexFunc(t.Columns(), func(c source.Column) bool { return c.Label || c.Name == o.LabelColumn })
+	}
+	if i < 0 {
+		return -1, false, nil
+	}
+	most, err = largest(ctx, t, i)
+	return most, true, err
+}
+
+// largest is the largest value of column i of t, −1 if that is not of single integers or has no rows.
+func largest(ctx context.Context, t source.Table, i int) (int64, error) {
+	c := t.Columns()[i]
+	most := int64(-1)
+	if !c.Scalar() || !c.Integer() {
+		return most, nil
+	}
+	b := &source.Raw{Cap: 1 << 16}
+	for {
+		err := t.Read(ctx, b)
+		if err == io.EOF {
+			return most, nil
+		}
+		if err == nil {
+			err = t.Decode(b)
+		}
+		if err != nil {
+			return -1, fmt.Errorf("reading the labels: %w", err)
+		}
+		for row := range b.Rows {
+			most = max(most, source.Int(c.DType, b.Columns[i], row))
+		}
+	}
+}
+
+// unstacked is t, read from the file f, with a column for each number of a label where the data set of s has names for them.
+func unstacked(t source.Table, s dataset.Split, f dataset.File) source.Table {
+	if s.Dataset == nil || !isLabels(f) || !slices.Equal(t.Columns()[0].Shape, []int{len(s.Dataset.LabelColumns)}) {
+		return t
+	}
+	columns, err := source.Unstack(t, s.Dataset.LabelColumns, 0)
+	if err != nil {
+		return t // not as many as there are names, which was seen to
+	}
+	return columns
 }

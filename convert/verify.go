@@ -3,18 +3,13 @@ package convert
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/pipeline"
-	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
-	"github.com/idxport/idxport/sink/compare"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/formats"
@@ -49,11 +44,6 @@ func Verify(ctx context.Context, output string, in Source, view View) (*Report, 
 	return r, o.run(ctx)
 }
 
-// differs is the error for the output at path that is not what its inputs make.
-func differs(path string, how ...string) error {
-	return fault.New(fault.Differs, "%s differs: %s", path, strings.Join(how, "; "))
-}
-
 func (o *verification) run(ctx context.Context) error {
 	if err := o.placeHeader(ctx); err != nil {
 		return err
@@ -62,7 +52,7 @@ func (o *verification) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.described = o.output.others != nil
+	o.described = o.output.foreign != nil
 	several := len(outputs) > 1
 	if several && len(o.Split) > 0 {
 		o.output.Split = o.Split
@@ -111,13 +101,13 @@ func (o *verification) verifySplit(ctx context.Context, split dataset.Split, sev
 	if of, err = o.splitFor(all, found, split, several); err != nil {
 		return of, all, err
 	}
-	_, other := o.output.others[split.Files[0].Path]
+	_, other := o.output.foreign[split.Files[0].Path]
 	expected, err := o.openExpected(ctx, of, !other)
 	if err != nil {
 		return of, all, err
 	}
 	defer func() { _ = expected.table.Close() }() // likewise
-	o.report.reads(of, expected)
+	o.describeInputs(of, expected)
 	path := split.Files[0].Path
 	if found, err = o.reread(ctx, found, path, expected.table.Columns()); err != nil {
 		return of, all, err
@@ -219,71 +209,37 @@ func splitNames(splits []dataset.Split) string {
 }
 
 // text tells whether the file at path writes its values as text.
-func (o *inputs) text(path string) bool { return o.others[path].Format.Text }
+func (o *inputs) text(path string) bool { return o.foreign[path].Format.Text }
 
 // partial tells whether an output at path may lack columns of its inputs: it is one column, or images with one label.
 func (o *inputs) partial(path string) bool {
-	t, ok := o.others[path]
+	t, ok := o.foreign[path]
 	return !ok || t.Format.OneColumn || t.Format.Name == "png"
 }
 
-// A comparison says how two tables are compared.
-type comparison struct {
-	path    string // of what is verified, for messages
-	text    bool   // values are text: all NaNs are equal
-	partial bool   // columns may be missing
-	ours    bool   // this run made it, so there is nothing to say of how it is read
-	label   string // of the progress
+// recorded is what was done to the data that t was made of, as far as its file keeps it.
+func recorded(t source.Table) (a applied) {
+	_ = json.Unmarshal([]byte(source.Meta(t)[keyApplied]), &a) // a file of somebody else's: nothing is known
+	return a
 }
 
-// compare compares found with expected.
-func (o *inputs) compare(ctx context.Context, expected, found source.Table, c comparison) (equal Verified, err error) {
-	from, to, missing, err := compare.Match(expected.Columns(), found.Columns(), c.partial)
+// openExpected opens what the inputs of the split s make, with the names of the classes that were given.
+func (o *verification) openExpected(ctx context.Context, s dataset.Split, stored bool) (*pass, error) {
+	classes, err := o.readClasses(ctx, []dataset.Split{s})
 	if err != nil {
-		return Verified{}, differs(c.path, err.Error())
+		return nil, err
 	}
-	both, err := compare.Pair(expected, found, from, to)
-	if err != nil {
-		return Verified{}, differs(c.path, err.Error())
-	}
-	s := schema.Of(both)
-	k := compare.New(s, c.text)
-	read, end := o.report.progress(c.label, s.Rows)
-	stats, err := pipeline.Run(ctx, both, s, []sink.Sink{k}, pipeline.Options{Workers: o.Workers, Progress: read})
-	end()
-	if err != nil && !errors.Is(err, fault.Differs) {
-		return Verified{}, err
-	}
-	for _, n := range source.Notes(both) {
-		if !c.ours {
-			o.report.Note("%s", n)
-		}
-	}
-	var how []string
-	values, rows, first := k.Differences()
-	if first != nil {
-		how = append(how, first.String())
-	}
-	if values > 1 {
-		how = append(how, fmt.Sprintf("%s values in %s rows differ", display.Thousands(values), display.Thousands(rows)))
-	}
-	if err != nil { // of the numbers of rows
-		how = append(how, err.Error())
-	}
-	if how != nil {
-		return Verified{}, differs(c.path, how...)
-	}
-	result := Verified{Rows: stats.Rows, Missing: missing}
-	for _, i := range from {
-		result.Columns = append(result.Columns, expected.Columns()[i].Name)
-	}
-	return result, nil
+	return o.openPass(ctx, s, classes, stored)
 }
 
-// names are the names of columns.
-func names(columns []source.Column) (names []string) {
-	for _, c := range columns {
-		names = append(names, c.Name)
+// reread is found, an output whose file does not tell types, shapes or labels, as one of the columns expected.
+func (o *verification) reread(ctx context.Context, found source.Table, path string, expected []source.Column) (source.Table, error) {
+	table, other := o.output.foreign[path]
+	if !other || !table.Format.Untyped {
+		return found, nil
 	}
-	return names
+	if err := found.Close(); err != nil {
+		return found, err
+	}
+	return table.Open(source.ReadOptions{MaxRecordSize: o.MaxRecordBytes, DType: o.output.dtype, Shape: o.output.Shape, Header: o.output.Header, Like: expected, Files: o.output.files(ctx)})
 }

@@ -5,17 +5,54 @@ import (
 	"errors"
 	"io/fs"
 	"runtime"
-	"slices"
 	"strings"
+	"sync"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
+	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/dataset"
 )
 
-// Objects of object storage stand beside files: inputs are read through source.Files, outputs are made seen beside those of the publisher. A URL is a name without
-// parameters everywhere behind take.
+// opened is what a run knows of its inputs from having opened them, by their paths as reports have them. Its zero value is ready for use, from many goroutines.
+type opened struct {
+	mu         sync.Mutex
+	etags      map[string]string // of objects
+	sequential map[string]bool   // of IDX files: they can be read only from their start
+}
+
+// object notes the version of an object. A run reads one version, however often it opens the object: another one is fault.Changed. Storage that has no
+// ETags says nothing.
+func (o *opened) object(url, etag string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if before, ok := o.etags[url]; ok && before != etag {
+		return fault.In(url, fault.Changed)
+	}
+	if o.etags == nil {
+		o.etags = map[string]string{}
+	}
+	o.etags[url] = etag
+	return nil
+}
+
+// idx notes how the IDX file at path can be read; once tells that it cannot be opened again.
+func (o *opened) idx(path string, t *source.IDX, once bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.sequential == nil {
+		o.sequential = map[string]bool{}
+	}
+	_, _, entered := t.Span(0, 0)
+	o.sequential[path] = once || !entered
+}
+
+// of is the ETag of the input at path, if it is an object, and whether it can be read only from its start.
+func (o *opened) of(path string) (etag string, sequential bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.etags[path], o.sequential[path]
+}
 
 // fileScheme begins URLs of files of this machine, which are paths from the command line on.
 const fileScheme = "file://"
@@ -45,32 +82,12 @@ func localPath(path, goos string) string {
 	return path
 }
 
-// anyObject tells whether an input is an object.
-func (o *inputs) anyObject() bool {
-	return object.IsURL(o.Classes) || slices.ContainsFunc(o.args, func(in dataset.Input) bool { return object.IsURL(in.Path) })
-}
-
-// files is where inputs are. The context ends requests.
-func (o *inputs) files(ctx context.Context) source.Files {
-	switch {
-	case o.place != nil:
-		return o.place
-	case !o.anyObject():
-		return source.Local{}
-	}
-	return o.everywhere(ctx, nil)
-}
-
 // everywhere is the files of this machine and the objects of a store.
 type everywhere struct {
 	ctx    context.Context
 	store  *object.Store
 	opened *opened
 	etags  map[string]string // of the versions of objects that are meant, by URL; of others it is the one that is there
-}
-
-func (o *inputs) everywhere(ctx context.Context, etags map[string]string) everywhere {
-	return everywhere{ctx, o.store, o.opened, etags}
 }
 
 func (e everywhere) Open(name string) (source.File, error) {
@@ -149,4 +166,26 @@ func withoutURL(err error) error {
 	bare := *e
 	bare.Path = ""
 	return &bare
+}
+
+// Interruptible is f, but it returns when ctx is done although f waits for a pipe that nobody writes to; f is left behind then, as the
+// program is about to end.
+func Interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		r.err = pipeline.Recovering(func() (err error) { r.value, err = f(); return err })
+		done <- r
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, context.Cause(ctx)
+	}
 }

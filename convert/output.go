@@ -3,6 +3,7 @@ package convert
 import (
 	"context"
 	"errors"
+	"hash"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,8 +16,73 @@ import (
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/shell"
+	"github.com/idxport/idxport/sink/formats"
+	"github.com/idxport/idxport/sink/parts"
 	"github.com/idxport/idxport/sink/publish"
 )
+
+// A sharding says how an output is spread over the files of a folder, which is the output's path.
+type sharding struct {
+	mark      publish.Mark
+	class     string // the folder in it that holds the files, or empty
+	stem      string // what their names begin with
+	extension string
+}
+
+// isFolder reports whether the output is a folder.
+func (o *output) isFolder() bool { return o.format.Folder || o.sharding != nil }
+
+// shared reports whether the output's folder holds several splits.
+func (o *output) shared() bool { return o.sharding != nil && o.sharding.mark == publish.CardMark }
+
+// key tells outputs apart.
+func (o *output) key() string {
+	if o.shared() {
+		return filepath.Join(o.path, o.sharding.class, o.sharding.stem)
+	}
+	return filepath.Clean(o.path)
+}
+
+// An output is one file or folder that a run makes.
+type output struct {
+	job     *job
+	pass    *pass
+	format  formats.Format
+	path    string
+	options formats.Options
+	parents bool // the folders above path are made
+	to      destination
+	// sharding is nil for an output that is one file, or whose format is a folder by itself.
+	sharding *sharding
+	madeKey  string // with IfChanged: a hash over everything that decides on the output
+
+	// What is known of it once it was written.
+	stream *counter        // of a file or of standard output
+	folder *publish.Folder // of a folder
+	parts  *parts.Sink     // of a folder that is sharded
+	rows   int64
+	hash   hash.Hash // of a stream; nil unless a checksum is wanted
+}
+
+// A counter counts what is written through it.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// name is how messages call the output.
+func (o *output) name() string {
+	if o.path == Stdio {
+		return "standard output"
+	}
+	return o.path
+}
 
 // A destination is where an output goes: a file or folder of this machine, an object, or standard
 // output. newDestination is the only place that asks which.
@@ -67,7 +133,7 @@ func (d *local) space() (string, bool) {
 }
 
 func (d *local) join(out *output, s *destinations) {
-	t := publish.Target{Path: out.path, Folder: out.folder(), MakeParents: out.parents, Key: out.madeKey}
+	t := publish.Target{Path: out.path, Folder: out.isFolder(), MakeParents: out.parents, Key: out.madeKey}
 	if out.sharding != nil {
 		t.Mark = out.sharding.mark
 	}
@@ -80,7 +146,7 @@ func (d *local) join(out *output, s *destinations) {
 }
 
 func (d *local) open(out *output) (io.Writer, *publish.Folder, error) {
-	if out.folder() {
+	if out.isFolder() {
 		return nil, d.among.Folder(d.index), nil
 	}
 	return d.among.File(d.index), nil, nil
@@ -99,10 +165,10 @@ type remote struct {
 
 func (d *remote) check(o *conversion, out *output) error {
 	switch {
-	case out.folder() && out.sharding == nil:
+	case out.isFolder() && out.sharding == nil:
 		return usagef("%s: %s outputs are folders of files, which cannot be published in object storage in one step", d.url, out.format.Name).
 			WithHint("write tar or Parquet, or a local folder")
-	case out.folder() && !(o.planning && out.sharding.mark == publish.PartsMark):
+	case out.isFolder() && !(o.planning && out.sharding.mark == publish.PartsMark):
 		return usagef("%s: outputs of several files cannot be published in object storage in one step", d.url).
 			WithHint("write one file for each split, a local folder, or the parts of a plan: idxport plan")
 	case o.IfChanged:
