@@ -87,11 +87,7 @@ func (o *inputs) inspect(ctx context.Context, found func(*File) error) error {
 	for _, s := range splits {
 		o.report.splitNotes(s)
 		for i, f := range s.Files {
-			look := o.inspectFile
-			if _, other := o.foreign[f.Path]; other {
-				look = o.inspectForeign
-			}
-			file, err := look(ctx, s, f, classes)
+			file, err := o.inspectFile(ctx, s, f, classes)
 			if err != nil {
 				if ctx.Err() != nil {
 					return err
@@ -131,53 +127,64 @@ func (o *inputs) findAnyway(ctx context.Context) (splits []dataset.Split, mismat
 	return splits, mismatch, nil // a file that is damaged tells so itself
 }
 
-// inspectFile reads one file to its end. The report is as complete as the file allows.
+// inspectFile reads one file to its end. The result is as complete as the file allows.
 func (o *inputs) inspectFile(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (*File, error) {
-	report := &File{Path: f.Path, Split: s.Name, Role: f.Role.String(), FileBytes: -1}
+	file := &File{Path: f.Path, Split: s.Name, Role: f.Role.String(), Format: o.foreign[f.Path].Format.Name, Compression: "none", FileBytes: -1}
 	if s.Dataset != nil {
-		report.Dataset, report.Evidence = s.Dataset.Name, s.Evidence
+		file.Dataset, file.Evidence = s.Dataset.Name, s.Evidence
 	}
 	if info, err := o.files(ctx).Stat(f.Path); err == nil && f.Path != source.Stdin && info.Mode().IsRegular() {
-		report.FileBytes = info.Size()
+		file.FileBytes = info.Size()
 	}
-	report.Compression = "none"
-	report.describe(f.Header)
-	file, err := o.openFile(ctx, s, f, classes)
+	file.setHeader(f.Header)
+	t, err := o.openColumn(ctx, s, f, classes)
 	if err != nil {
-		return report, err
+		return file, err
 	}
-	defer file.Close() // only read from
-	report.describe(file.Claim())
-	report.Compression = file.Compression().String()
-	report.ETag, report.Sequential = o.opened.of(f.Path)
-	report.Seekable = !report.Sequential && file.Compression() != compressed.Plain
-	t := unstacked(file, s, f)
+	defer t.Close() // only read from
+	file.ETag, file.Sequential = o.opened.of(f.Path)
+	stored, isIDX := t.(*source.IDX)
+	if isIDX {
+		file.setHeader(stored.Claim())
+		file.Compression = stored.Compression().String()
+		file.Seekable = !file.Sequential && stored.Compression() != compressed.Plain
+		t = unstacked(t, s, f)
+	}
 	sc := schema.Of(t)
 	sums := summary.New(sc)
 	read, end := o.report.progress(filepath.Base(f.Path), sc.Rows)
-	_, err = pipeline.Run(ctx, t, sc, []sink.Sink{sums}, pipeline.Options{Workers: o.Workers, Progress: read})
+	stats, err := pipeline.Run(ctx, t, sc, []sink.Sink{sums}, pipeline.Options{Workers: o.Workers, Progress: read})
 	end()
 	if err != nil {
-		return report, err
+		return file, err
 	}
-	report.Whole = !file.Damaged()
+	file.Whole = !isIDX || !stored.Damaged()
 	for i, c := range sc.Columns {
-		report.Columns = append(report.Columns, describeColumn(c, sums.Columns()[i]))
+		column := describeColumn(c, sums.Columns()[i])
+		if !isIDX {
+			file.PayloadBytes += stats.Rows * int64(c.RecordSize())
+			column.DType, column.Shape = c.DType.String(), []int64{stats.Rows}
+			for _, d := range c.Shape {
+				column.Shape = append(column.Shape, int64(d))
+			}
+		}
+		file.Columns = append(file.Columns, column)
 	}
-	for _, n := range source.Notes(t) {
-		o.report.warning("%s", n)
+	for _, left := range source.Omitted(t) {
+		file.Columns = append(file.Columns, Column{Name: left.Column, DType: left.Type, Shape: []int64{stats.Rows}, Omitted: left.Why})
 	}
-	return report, checkNames(sc, sums.Columns(), f.Path)
+	o.tableNotes(t)
+	return file, checkNames(sc, sums.Columns(), f.Path)
 }
 
-// describe fills in what the header h says, if it was read.
-func (f *File) describe(h idx.Header) {
+// setHeader fills in what the header h says, if it was read.
+func (f *File) setHeader(h idx.Header) {
 	if len(h.Dims) > 0 {
 		f.DType, f.Shape, f.PayloadBytes = h.DType.String(), h.Dims, h.PayloadSize()
 	}
 }
 
-// describeColumn is the report about one column.
+// describeColumn sums up one column.
 func describeColumn(c source.Column, s summary.Column) Column {
 	r := Column{Name: c.Name, Zeros: s.Zeros, NaNs: s.NaNs, Infs: s.Infs, Total: s.Elements}
 	if s.Finite() > 0 {
@@ -202,45 +209,6 @@ func checkNames(s *schema.Schema, sums []summary.Column, path string) error {
 		}
 	}
 	return nil
-}
-
-// inspectForeign reads a table of another format to its end.
-func (o *inputs) inspectForeign(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (*File, error) {
-	report := &File{Path: f.Path, Split: s.Name, Role: f.Role.String(), Compression: "none", FileBytes: -1, Format: o.foreign[f.Path].Format.Name}
-	if info, err := o.files(ctx).Stat(f.Path); err == nil && info.Mode().IsRegular() {
-		report.FileBytes = info.Size()
-	}
-	t, err := o.openForeign(ctx, s, f, classes)
-	if err != nil {
-		return report, err
-	}
-	defer t.Close() // only read from
-	report.ETag, _ = o.opened.of(f.Path)
-	sc := schema.Of(t)
-	sums := summary.New(sc)
-	read, end := o.report.progress(filepath.Base(f.Path), sc.Rows)
-	stats, err := pipeline.Run(ctx, t, sc, []sink.Sink{sums}, pipeline.Options{Workers: o.Workers, Progress: read})
-	end()
-	if err != nil {
-		return report, err
-	}
-	report.Whole = true
-	for i, c := range sc.Columns {
-		report.PayloadBytes += stats.Rows * int64(c.RecordSize())
-		column := describeColumn(c, sums.Columns()[i])
-		column.DType, column.Shape = c.DType.String(), []int64{stats.Rows}
-		for _, d := range c.Shape {
-			column.Shape = append(column.Shape, int64(d))
-		}
-		report.Columns = append(report.Columns, column)
-	}
-	for _, left := range source.Omitted(t) {
-		report.Columns = append(report.Columns, Column{Name: left.Column, DType: left.Type, Shape: []int64{stats.Rows}, Omitted: left.Why})
-	}
-	for _, n := range source.Notes(t) {
-		o.report.Note("%s", n)
-	}
-	return report, checkNames(sc, sums.Columns(), f.Path)
 }
 
 // finite is v, or nil if it is infinite or no number.
