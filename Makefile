@@ -34,7 +34,7 @@ test:
 ## race: the same under the race detector; RACE=./pipeline for one package
 RACE ?= ./...
 race:
-	$(GO) test -race $(RACE)
+	$(GO) test -race -timeout 1h $(RACE)
 
 ## lint: formatting, vet, staticcheck, the rules of the house
 lint:
@@ -58,7 +58,7 @@ hostile: build
 #: cover: statements that the tests run, by function; at least 90 % in total
 cover:
 	profile=$$(mktemp) && trap 'rm -f "$$profile"' EXIT && \
-	$(GO) test -coverpkg=./... -coverprofile="$$profile" $$($(GO) list ./... | grep -v /test/) && \
+	$(GO) test -timeout 1h -coverpkg=./... -coverprofile="$$profile" $$($(GO) list ./... | grep -v /test/) && \
 	$(GO) tool cover -func="$$profile" | awk '{print} /^total:/ {exit $$3+0 < 90}'
 
 #: mutants: small defects in the packages: do their tests notice? an hour
