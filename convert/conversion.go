@@ -139,8 +139,8 @@ func usesChannels(o *conversion, f formats.Format) bool {
 	return f.Images || f.Layouts != nil && err == nil && l.Images()
 }
 
-// checkClasses refuses --classes where neither outputs hold names nor folders of images have them for
-// their labels.
+// checkClasses refuses --classes where neither outputs hold names nor folders of images have them
+// for their labels.
 func (o *conversion) checkClasses() error {
 	read := slices.ContainsFunc(slices.Collect(maps.Values(o.foreign)), func(t tables.Table) bool { return t.Format.Name == "png" })
 	if o.Classes == "" || read || o.makes(func(f formats.Format) bool {
@@ -172,8 +172,8 @@ func (o *conversion) checkUsed() error {
 	return nil
 }
 
-// unused finds a format that the value of a flag is for and that no output has, and returns it as the
-// user wrote it: " csv=…". It returns nothing for a value that is for all formats of which bare
+// unused finds a format that the value of a flag is for and that no output has, and returns it as
+// the user wrote it: " csv=…". It returns nothing for a value that is for all formats of which bare
 // reports true, where no output has one of them.
 func (o *conversion) unused(names []string, bare func(formats.Format) bool) (text string, found bool) {
 	for _, name := range names {

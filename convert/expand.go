@@ -62,8 +62,9 @@ func (o *conversion) expandOutputs(jobs []*job) (outputs []*output, err error) {
 	return outputs, nil
 }
 
-// checkColumns refuses two outputs of j that would hold the same column in the same format, and notes
-// which columns no output holds. The outputs are those of one column each; others hold all columns.
+// checkColumns refuses two outputs of j that would hold the same column in the same format, and
+// notes which columns no output holds. The outputs are those of one column each; others hold all
+// columns.
 func (o *conversion) checkColumns(j *job, outs []*output, others bool) error {
 	held := map[string]bool{}
 	for i, out := range outs {
@@ -85,7 +86,8 @@ func (o *conversion) checkColumns(j *job, outs []*output, others bool) error {
 	return nil
 }
 
-// columnHint is advice on how to write the columns of a table in format f, whose files hold one each.
+// columnHint is advice on how to write the columns of a table in format f, whose files hold one
+// each.
 func columnHint(f formats.Format) string {
 	images, labels := "X_train.npy", "y_train.npy"
 	if f.Stored {
@@ -200,8 +202,8 @@ func (out *output) columns(arg outputArg) (outs []*output, err error) {
 	return outs, nil
 }
 
-// columnName is the name of a file for column c: train-image, or plain train where the column has no
-// name of its own.
+// columnName is the name of a file for column c: train-image, or plain train where the column has
+// no name of its own.
 func (j *job) columnName(c source.Column) string {
 	if c.Name == dataset.Data.String() {
 		return j.base()
@@ -248,8 +250,8 @@ func (out *output) columnFor(columns []source.Column) (int, error) {
 }
 
 // checkRole refuses to write images to a file named after labels, or labels to one named after
-// images, where c is the only column. IDX files are taken as they come: one that is repaired may have
-// the wrong name.
+// images, where c is the only column. IDX files are taken as they come: one that is repaired may
+// have the wrong name.
 func (o *output) checkRole(role dataset.Role, c source.Column) error {
 	image, label := dataset.Image.String(), dataset.Label.String()
 	named := role.String()
@@ -260,7 +262,8 @@ func (o *output) checkRole(role dataset.Role, c source.Column) error {
 		WithHint("give the file of the other column too, or another name to the output")
 }
 
-// publishedName is the name of a file for column c as data sets are published: train-images-idx3-ubyte.
+// publishedName is the name of a file for column c as data sets are published:
+// train-images-idx3-ubyte.
 func (j *job) publishedName(c source.Column) string {
 	split := j.base()
 	if split == "test" {
@@ -279,8 +282,8 @@ func (j *job) publishedName(c source.Column) string {
 	return fmt.Sprintf("%s%s-%s", split, what, h.Name())
 }
 
-// shard makes out a folder of many files where that was asked for, or a split of a folder as Hugging
-// Face's Hub has them, which is one output for all splits.
+// shard makes out a folder of many files where that was asked for, or a split of a folder as
+// Hugging Face's Hub has them, which is one output for all splits.
 func (o *conversion) shard(arg outputArg, out *output) error {
 	if !arg.container || out.format.Name != "parquet" || !o.isHub(out.format) {
 		if o.sharded() && out.format.Divisible {

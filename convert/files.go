@@ -14,15 +14,16 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// opened is what a run knows of its inputs from having opened them, by their paths as reports have them. Its zero value is ready for use, from many goroutines.
+// opened is what a run knows of its inputs from having opened them, by their paths as reports have
+// them. Its zero value is ready for use, from many goroutines.
 type opened struct {
 	mu         sync.Mutex
 	etags      map[string]string // of objects
 	sequential map[string]bool   // of IDX files: they can be read only from their start
 }
 
-// object notes the version of an object. A run reads one version, however often it opens the object: another one is fault.Changed. Storage that has no
-// ETags says nothing.
+// object notes the version of an object. A run reads one version, however often it opens the
+// object: another one is fault.Changed. Storage that has no ETags says nothing.
 func (o *opened) object(url, etag string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -36,7 +37,7 @@ func (o *opened) object(url, etag string) error {
 	return nil
 }
 
-// idx notes how the IDX file at path can be read; once tells that it cannot be opened again.
+// idx notes how the IDX file at path can be read; once reports that it cannot be opened again.
 func (o *opened) idx(path string, t *source.IDX, once bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -47,7 +48,8 @@ func (o *opened) idx(path string, t *source.IDX, once bool) {
 	o.sequential[path] = once || !entered
 }
 
-// of is the ETag of the input at path, if it is an object, and whether it can be read only from its start.
+// of is the ETag of the input at path, if it is an object, and whether it can be read only from its
+// start.
 func (o *opened) of(path string) (etag string, sequential bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -57,7 +59,8 @@ func (o *opened) of(path string) (etag string, sequential bool) {
 // fileScheme begins URLs of files of this machine, which are paths from the command line on.
 const fileScheme = "file://"
 
-// parseURL reads the URL in an argument, if there is one: its parameters go to the store, and a file becomes a path.
+// parseURL reads the URL in an argument, if there is one: its parameters go to the store, and a
+// file becomes a path.
 func parseURL(store *object.Store, arg string) (string, error) {
 	name, err := store.ParseArg(arg)
 	return LocalPath(name), err
@@ -73,7 +76,8 @@ func LocalPath(arg string) string {
 	return arg
 }
 
-// localPath returns the path in a file's URL. On Windows the slash before a drive is no part of it: file:///C:/x names C:/x.
+// localPath returns the path in a file's URL. On Windows the slash before a drive is no part of it:
+// file:///C:/x names C:/x.
 func localPath(path, goos string) string {
 	drive, slash := strings.CutPrefix(path, "/")
 	if goos == "windows" && slash && len(drive) > 2 && drive[1] == ':' && (drive[2] == '/' || drive[2] == '\\') {
@@ -133,7 +137,8 @@ func (e everywhere) ReadDir(name string, most int) ([]fs.DirEntry, error) {
 	return entries, pathError("open", name, err)
 }
 
-// An objectFile is an object whose errors are as those of files are, which callers put the name before.
+// An objectFile is an object whose errors are as those of files are, which callers put the name
+// before.
 type objectFile struct {
 	*object.Reader
 	name string
@@ -168,8 +173,8 @@ func withoutURL(err error) error {
 	return &bare
 }
 
-// Interruptible is f, but it returns when ctx is done although f waits for a pipe that nobody writes to; f is left behind then, as the
-// program is about to end.
+// Interruptible is f, but it returns when ctx is done although f waits for a pipe that nobody
+// writes to; f is left behind then, as the program is about to end.
 func Interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type result struct {
 		value T

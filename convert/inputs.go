@@ -32,7 +32,7 @@ type inputs struct {
 	store        *object.Store // what the URLs among the options ask for
 	opened       *opened
 	foreign      map[string]formats.Table // inputs of other formats than IDX, by path; found by find
-	counted      bool                     // they must tell their number of rows
+	counted      bool                     // an output needs their number of rows
 	place        source.Files             // where the inputs of a part of a plan are; nil: it is none
 	stdin        *bufio.Reader
 	littleEndian bool
@@ -124,7 +124,8 @@ func (o *inputs) sourceOptions() source.Options {
 	return source.Options{MaxRecordSize: o.MaxRecordBytes, LittleEndian: o.littleEndian, Salvage: o.Salvage, Reshape: o.Reshape}
 }
 
-// find looks for the splits of the inputs; damaged takes files too that cannot be read or do not fit together.
+// find looks for the splits of the inputs; damaged takes files too that cannot be read or do not
+// fit together.
 func (o *inputs) find(ctx context.Context, damaged bool) ([]dataset.Split, error) {
 	if others, err := o.findForeign(ctx); others != nil || err != nil {
 		return others, err
@@ -136,7 +137,7 @@ func (o *inputs) find(ctx context.Context, damaged bool) ([]dataset.Split, error
 		Reshaped: o.Reshape != nil, Damaged: damaged, Files: probe.Files, Table: formats.Named})
 }
 
-// anyObject tells whether an input is an object.
+// anyObject reports whether an input is an object.
 func (o *inputs) anyObject() bool {
 	return object.IsURL(o.Classes) || slices.ContainsFunc(o.args, func(in dataset.Input) bool { return object.IsURL(in.Path) })
 }
@@ -156,7 +157,8 @@ func (o *inputs) everywhere(ctx context.Context, etags map[string]string) everyw
 	return everywhere{ctx, o.store, o.opened, etags}
 }
 
-// findForeign looks for tables of other formats among the inputs. There are none if all are IDX files.
+// findForeign looks for tables of other formats among the inputs. There are none if all are IDX
+// files.
 func (o *inputs) findForeign(ctx context.Context) ([]dataset.Split, error) {
 	var tables []formats.Table
 	for _, in := range o.args {
@@ -215,7 +217,7 @@ func (o *inputs) checkIDXOnly(tables []formats.Table) error {
 	return nil
 }
 
-// findTables looks for tables at path. Standard input may be a stream that tells what it is.
+// findTables looks for tables at path. Standard input may be an Arrow stream.
 func (o *inputs) findTables(ctx context.Context, path string) ([]formats.Table, error) {
 	if path != source.Stdin {
 		found, err := formats.Find(o.files(ctx), path)
@@ -240,7 +242,7 @@ func shownPath(path string) string {
 	return path
 }
 
-// readOnce tells whether f cannot be opened again: standard input, or a pipe.
+// readOnce reports whether f cannot be opened again: it is standard input, or a pipe.
 func (o *inputs) readOnce(f dataset.File) bool {
 	other, ok := o.foreign[f.Path]
 	if !ok {
@@ -266,7 +268,7 @@ func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 		split := dataset.Split{Name: splitName(t, name), Stem: t.Name, Files: []dataset.File{file}}
 		same := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == split.Name })
 		if named := len(o.args) == len(tables) && o.args[0].Name != "" && o.args[i].Name != ""; named && i > 0 && (splits[0].Name == "" || split.Name == "") {
-			same = 0 // columns of one table, as the user says, although the name of one file tells no split
+			same = 0 // columns of one table, as the user says, although one file's name has no split
 			splits[0].Name = cmp.Or(splits[0].Name, split.Name)
 		}
 		switch {
@@ -341,7 +343,8 @@ func (o *inputs) readClasses(ctx context.Context, splits []dataset.Split) ([]str
 	return classes, err
 }
 
-// nameColumns gives files of one table that would have one name those that are left of their own: train-weight.npy is weight.
+// nameColumns gives files of one table that would have one name those that are left of their own:
+// train-weight.npy is weight.
 func nameColumns(s dataset.Split) {
 	if len(s.Files) < 2 {
 		return
@@ -354,5 +357,5 @@ func nameColumns(s dataset.Split) {
 	}
 }
 
-// isLabels tells whether a file holds labels.
+// isLabels reports whether a file holds labels.
 func isLabels(f dataset.File) bool { return f.Role == dataset.Label }

@@ -110,7 +110,8 @@ func (o *inputs) inspect(ctx context.Context, found func(*File) error) error {
 	return first
 }
 
-// findAnyway finds the splits also where files are damaged or do not fit together; the latter is the second result.
+// findAnyway finds the splits also where files are damaged or do not fit together; the latter is
+// the second result.
 func (o *inputs) findAnyway(ctx context.Context) (splits []dataset.Split, mismatch, err error) {
 	splits, found := o.find(ctx, false)
 	if found == nil {
@@ -124,7 +125,7 @@ func (o *inputs) findAnyway(ctx context.Context) (splits []dataset.Split, mismat
 	if errors.Is(found, dataset.ErrMismatch) {
 		mismatch = found
 	}
-	return splits, mismatch, nil // a file that is damaged tells so itself
+	return splits, mismatch, nil // inspectFile reports what is damaged
 }
 
 // inspectFile reads one file to its end. The result is as complete as the file allows.

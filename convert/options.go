@@ -134,7 +134,8 @@ func CheckChoice(flag, value string, known []string) error {
 	return usagef("--%s %q, expected %s or %s", flag, value, strings.Join(known[:last], ", "), known[last])
 }
 
-// A rowRange is a half-open range of rows as the user wrote it: negative ends count from the end. Its zero value is all rows.
+// A rowRange is a half-open range of rows as the user wrote it: negative ends count from the end.
+// Its zero value is all rows.
 type rowRange struct {
 	given       bool
 	first, last int64
@@ -162,7 +163,8 @@ func parseRows(s string) (r rowRange, err error) {
 	return r, nil
 }
 
-// resolve turns r into rows of a table of total rows, −1 if that is unknown. As with slices in Python, what lies beyond the end is cut off.
+// resolve turns r into rows of a table of total rows, −1 if that is unknown. As with slices in
+// Python, what lies beyond the end is cut off.
 func (r rowRange) resolve(total int64) (first, last int64, err error) {
 	if total < 0 && (r.open || r.first < 0 || r.last < 0) {
 		return 0, 0, usagef("--rows %s: the number of rows is not known in advance", r).WithHint("give both ends, counted from 0")

@@ -35,7 +35,7 @@ func (o *output) isFolder() bool { return o.format.Folder || o.sharding != nil }
 // shared reports whether the output's folder holds several splits.
 func (o *output) shared() bool { return o.sharding != nil && o.sharding.mark == publish.CardMark }
 
-// key tells outputs apart.
+// key is the same for two outputs that would be one.
 func (o *output) key() string {
 	if o.shared() {
 		return filepath.Join(o.path, o.sharding.class, o.sharding.stem)

@@ -28,7 +28,8 @@ type outputArg struct {
 	codec     string           // how whole files are compressed, by the name
 }
 
-// parseOutputs understands the -o arguments; to is the value of --to. Outputs that are divided are folders, whatever they are called.
+// parseOutputs understands the -o arguments; to is the value of --to. Outputs that are divided are
+// folders, whatever they are called.
 func parseOutputs(args, to []string, divided bool) ([]outputArg, error) {
 	if len(args) == 0 {
 		return nil, usagef("no output").WithHint("give a file such as -o mnist.parquet, a folder such as -o out/, or -o csv=- for standard output")
@@ -157,7 +158,7 @@ func formatOutput(arg string, f formats.Format, path string, divided bool) (outp
 	return o, nil
 }
 
-// IsFolder tells whether path means a folder: by the slash at its end, or because it is one.
+// IsFolder reports whether path means a folder: it ends with a slash, or is a folder.
 func IsFolder(path string) bool {
 	if endsAsFolder(path) {
 		return true
@@ -166,7 +167,7 @@ func IsFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// endsAsFolder tells whether path means a folder by the slash at its end.
+// endsAsFolder reports whether path ends with a slash, and so means a folder.
 func endsAsFolder(path string) bool {
 	return strings.HasSuffix(path, "/") || os.IsPathSeparator(path[len(path)-1])
 }

@@ -137,8 +137,9 @@ func partOptions(work *plan.Plan, t *plan.Target, part *plan.Part, attempt strin
 	return o, nil
 }
 
-// A watch is where the inputs of a part are. What is read of files is hashed as it is read: what the part is made of is what was compared, even if somebody
-// changes a file meanwhile. Objects are opened as the version that they were.
+// A watch is where the inputs of a part are. What is read of files is hashed as it is read: what
+// the part is made of is what was compared, even if somebody changes a file meanwhile. Objects are
+// opened as the version that they were.
 type watch struct {
 	source.Files
 	target *plan.Target
@@ -191,7 +192,8 @@ func (w *watch) check() error {
 	return nil
 }
 
-// A watched is a piece of a file that is hashed as it is read, which has to be in the order of its bytes.
+// A watched is a piece of a file that is hashed as it is read, which has to be in the order of its
+// bytes.
 type watched struct {
 	*plan.Piece
 	next int64 // the next byte to be hashed
@@ -209,7 +211,7 @@ func (w *watched) see(at int64, p []byte) {
 	}
 }
 
-// same tells whether the bytes, all of which were seen, are those of the plan.
+// same reports whether the bytes, all of which were seen, are those of the plan.
 func (w *watched) same() bool {
 	sum := w.hash.Sum128().Bytes()
 	return hex.EncodeToString(sum[:]) == w.XXH3
@@ -244,7 +246,7 @@ func (f *watchedFile) Seek(offset int64, whence int) (int64, error) {
 	return at, err
 }
 
-// compare tells the watch of pieces that were seen, and of the file once all were.
+// compare marks the file in the watch once a piece differs, or once all were seen.
 func (f *watchedFile) compare() {
 	done, same := 0, true
 	f.left = slices.DeleteFunc(f.left, func(w *watched) bool {

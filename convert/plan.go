@@ -24,9 +24,9 @@ const Tool = "idxport " + Version
 // usualPartBytes is about how much of the inputs becomes a part where the user does not say it.
 const usualPartBytes = 256 << 20
 
-// WritePlan divides a conversion into parts of rowsPerPart rows, or of a usual size if that is 0, and
-// writes the plan to a file or an object, whose path without parameters it returns. Every output
-// becomes a folder of parts. Overwrite is about the plan.
+// WritePlan divides a conversion into parts of rowsPerPart rows, or of a usual size if that is 0,
+// and writes the plan to a file or an object, whose path without parameters it returns. Every
+// output becomes a folder of parts. Overwrite is about the plan.
 func WritePlan(ctx context.Context, options Options, rowsPerPart int64, to string) (work *plan.Plan, path string, r *Report, err error) {
 	r = NewReport(options.Events)
 	o, err := newConversion(options, true, r)
@@ -89,7 +89,8 @@ func ReadPlan(ctx context.Context, arg string) (*plan.Plan, string, error) {
 	return work, path, err
 }
 
-// ofParts is what of o decides on the bytes of a part. What is read and written is in the targets of a plan.
+// ofParts is what of o decides on the bytes of a part. What is read and written is in the targets
+// of a plan.
 func (o Options) ofParts() Options {
 	o.Inputs, o.Split, o.Dataset, o.Outputs, o.To = nil, nil, "", nil, nil
 	o.Stdin, o.Stdout, o.Workers, o.Events = nil, nil, 0, Events{}
@@ -205,7 +206,7 @@ func (o *inputs) planInput(ctx context.Context, path string) (plan.Input, error)
 	return input, nil
 }
 
-// span tells which bytes of input i the rows first to last−1 are made of.
+// span is the range of bytes of input i that the rows first to last−1 are made of.
 func (in *planInputs) span(i int, first, last int64) (from, to int64) {
 	if t := in.files[i]; t != nil {
 		if from, to, ok := t.Span(first, last); ok {

@@ -79,10 +79,10 @@ type Applied struct {
 	applied
 }
 
-// Note tells something that the user may want to know.
+// Note adds something that the user may want to know.
 func (r *Report) Note(format string, args ...any) { r.say(false, &r.Notes, format, args...) }
 
-// warning tells something that the user should look at.
+// warning adds something that the user should look at.
 func (r *Report) warning(format string, args ...any) { r.say(true, &r.Warnings, format, args...) }
 
 func (r *Report) say(warning bool, list *[]string, format string, args ...any) {
@@ -104,7 +104,8 @@ func (r *Report) progress(label string, rows int64) (read func(int64), end func(
 	return r.events.Progress(display.Printable(label), rows)
 }
 
-// applied is what was done to the data on the way; it is recorded in the outputs' metadata and in reports.
+// applied is what was done to the data on the way; it is recorded in the outputs' metadata and in
+// reports.
 type applied struct {
 	Rows      string   `json:"rows,omitempty"`
 	Reshape   []int    `json:"reshape,omitempty"`

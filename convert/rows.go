@@ -331,8 +331,8 @@ func (o *inputs) tableNotes(t source.Table) {
 	}
 }
 
-// noteNumbers notes that the labels beside the images of j are several numbers each, where an output
-// has a place for one of them.
+// noteNumbers notes that the labels beside the images of j are several numbers each, where an
+// output has a place for one of them.
 func (o *conversion) noteNumbers(j *job) {
 	wants := len(o.wanted) == 0 || o.makes(func(f formats.Format) bool { return usesLabel(o, f) })
 	if !wants || j.logical.schema.Label() >= 0 || !slices.ContainsFunc(j.logical.schema.Columns, isImage) {
@@ -356,7 +356,7 @@ func nameClasses(s *schema.Schema) error {
 		return usagef("--class-column: the classes of column %q have no names", c.Name).
 			WithHint("give the names with --classes FILE or --dataset NAME")
 	}
-	for _, c := range s.Columns { // many readers do not tell capital letters
+	for _, c := range s.Columns { // many readers ignore case
 		if strings.EqualFold(c.Name, schema.ClassName) {
 			return usagef("--class-column: a column is called %q already", c.Name).
 				WithHint("give it another name: category=FILE")

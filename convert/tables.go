@@ -17,8 +17,8 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// open opens the files of a split as one table: as they are stored, or as the data set says they are meant (labels of several numbers as
-// columns with names).
+// open opens the files of a split as one table: as they are stored, or as the data set says they
+// are meant (labels of several numbers as columns with names).
 func (o *inputs) open(ctx context.Context, s dataset.Split, classes []string, stored bool) (source.Table, error) {
 	var tables []source.Table
 	fail := func(err error) (source.Table, error) {
@@ -63,7 +63,8 @@ func (o *inputs) openColumn(ctx context.Context, s dataset.Split, f dataset.File
 	return o.openFile(ctx, s, f, classes)
 }
 
-// reshapeOf is the value of --reshape for the file f of the split s: it is about the images where labels are beside them.
+// reshapeOf is the value of --reshape for the file f of the split s: it is about the images where
+// labels are beside them.
 func (o *inputs) reshapeOf(s dataset.Split, f dataset.File) []int {
 	if isLabels(f) && slices.ContainsFunc(s.Files, func(other dataset.File) bool { return !isLabels(other) }) {
 		return nil
@@ -134,8 +135,9 @@ func (o *inputs) openForeign(ctx context.Context, s dataset.Split, f dataset.Fil
 	return source.WithColumns(t, columns), nil
 }
 
-// shaped is t, the table at path, with the shapes that the user gave. A square number of unsigned bytes of which nobody tells the shape, as other tools
-// leave lists, is taken for a square, as in CSV.
+// shaped is t, the table at path, with the shapes that the user gave. A list of a square number of
+// unsigned bytes without a recorded shape, as other tools write it, is taken for a square, as in
+// CSV.
 func (o *inputs) shaped(t source.Table, reshape []int, path string) (source.Table, error) {
 	columns := slices.Clone(t.Columns())
 	var guesses []string
@@ -165,7 +167,8 @@ func (o *inputs) shaped(t source.Table, reshape []int, path string) (source.Tabl
 	return as, nil
 }
 
-// checkTyped refuses --dtype and --shape where the file at path tells other types and shapes of all its columns.
+// checkTyped refuses --dtype and --shape where the file at path records other types and shapes for
+// all its columns.
 func (o *inputs) checkTyped(path string, columns []source.Column) error {
 	var types, shapes []string
 	typed, shaped := o.dtype == 0, o.Shape == nil
@@ -183,7 +186,8 @@ func (o *inputs) checkTyped(path string, columns []source.Column) error {
 	return nil
 }
 
-// knownClasses are the names of classes that the user gave, or those of the data set that the user named; nil if neither.
+// knownClasses are the names of classes that the user gave, or those of the data set that the user
+// named; nil if neither.
 func (o *inputs) knownClasses(given []string) []string {
 	d, err := dataset.Lookup(o.Dataset)
 	if given == nil && err == nil && o.Dataset != "" {
@@ -192,7 +196,8 @@ func (o *inputs) knownClasses(given []string) []string {
 	return given
 }
 
-// classesOf are the names of the classes of the labels c of t: those that were given, those of the data set that t was made of, or its own.
+// classesOf are the names of the classes of the labels c of t: those that were given, those of the
+// data set that t was made of, or its own.
 func (o *inputs) classesOf(t source.Table, c source.Column, given []string) []string {
 	if given != nil {
 		return given
@@ -224,8 +229,8 @@ func (o *inputs) numberAt() (int, bool) {
 	return int(k), err == nil
 }
 
-// columnsOf is t, read from the file f, with a column for each number of a label where the data set of s has names for them, or where --label-column
-// says which is the label.
+// columnsOf is t, read from the file f, with a column for each number of a label where the data set
+// of s has names for them, or where --label-column says which is the label.
 func (o *inputs) columnsOf(t source.Table, s dataset.Split, f dataset.File) (source.Table, error) {
 	c := t.Columns()[0]
 	k, numbered := o.numberAt()
@@ -255,10 +260,11 @@ func (o *inputs) columnsOf(t source.Table, s dataset.Split, f dataset.File) (sou
 	return source.ChooseLabel(columns, k, nil), nil
 }
 
-// chooseLabel is t with the column that --label-column names as its label; classes are those of --classes, or nil.
+// chooseLabel is t with the column that --label-column names as its label; classes are those of
+// --classes, or nil.
 func (o *inputs) chooseLabel(t source.Table, classes []string) (source.Table, error) {
 	columns := t.Columns()
-	i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Label }) // the number that it tells, see columnsOf
+	i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Label }) // chosen by its number, see columnsOf
 	if i < 0 {
 		i = slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == o.LabelColumn })
 	}
@@ -281,7 +287,8 @@ func (o *inputs) chooseLabel(t source.Table, classes []string) (source.Table, er
 	return source.ChooseLabel(t, i, classes), nil
 }
 
-// maxLabel is the largest label of a split, found by reading the file of the label column, or −1 if there is none or it can be read only once.
+// maxLabel is the largest label of a split, found by reading the file of the label column, or −1 if
+// there is none or it can be read only once.
 func (o *inputs) maxLabel(ctx context.Context, s dataset.Split) (int64, error) {
 	for _, f := range s.Files {
 		if !isLabels(f) && f.Name != o.LabelColumn || len(f.Header.Dims) == 0 { // a pipe would be empty for who comes next
@@ -317,7 +324,8 @@ func (o *inputs) maxLabelIn(ctx context.Context, s dataset.Split, f dataset.File
 	return most, true, err
 }
 
-// largest is the largest value of column i of t, −1 if that is not of single integers or has no rows.
+// largest is the largest value of column i of t, −1 if that is not of single integers or has no
+// rows.
 func largest(ctx context.Context, t source.Table, i int) (int64, error) {
 	c := t.Columns()[i]
 	most := int64(-1)
@@ -342,7 +350,8 @@ func largest(ctx context.Context, t source.Table, i int) (int64, error) {
 	}
 }
 
-// unstacked is t, read from the file f, with a column for each number of a label where the data set of s has names for them.
+// unstacked is t, read from the file f, with a column for each number of a label where the data set
+// of s has names for them.
 func unstacked(t source.Table, s dataset.Split, f dataset.File) source.Table {
 	if s.Dataset == nil || !isLabels(f) || !slices.Equal(t.Columns()[0].Shape, []int{len(s.Dataset.LabelColumns)}) {
 		return t

@@ -84,7 +84,8 @@ func (o *verification) run(ctx context.Context) error {
 	return first
 }
 
-// verifySplit verifies one table of the output, which may have several, and returns the split of the inputs that it was compared with, and all of them.
+// verifySplit verifies one table of the output, which may have several, and returns the split of
+// the inputs that it was compared with, and all of them.
 func (o *verification) verifySplit(ctx context.Context, split dataset.Split, several bool) (of dataset.Split, all []dataset.Split, err error) {
 	found, err := o.output.open(ctx, split, nil, true)
 	if err != nil {
@@ -143,7 +144,8 @@ func (o *verification) placeHeader(ctx context.Context) error {
 	return nil
 }
 
-// takeRecorded takes what was done to the data when found was made for what is to be done to the inputs, unless flags say otherwise.
+// takeRecorded takes what was done to the data when found was made for what is to be done to the
+// inputs, unless flags say otherwise.
 func (o *verification) takeRecorded(found source.Table) error {
 	meta := source.Meta(found)
 	if _, ours := meta[keySources]; !ours {
@@ -173,8 +175,8 @@ func (o *verification) takeRecorded(found source.Table) error {
 	return err
 }
 
-// splitFor is the one of splits that found, the table of the split of, was made of: by its metadata or by its name, and by its name first where the output has
-// several.
+// splitFor is the one of splits that found, the table of the split of, was made of: by its metadata
+// or by its name, and by its name first where the output has several.
 func (o *verification) splitFor(splits []dataset.Split, found source.Table, of dataset.Split, several bool) (dataset.Split, error) {
 	if len(splits) == 1 && !several {
 		return splits[0], nil
@@ -208,10 +210,11 @@ func splitNames(splits []dataset.Split) string {
 	return strings.Join(names, ", ")
 }
 
-// text tells whether the file at path writes its values as text.
+// text reports whether the file at path holds its values as text.
 func (o *inputs) text(path string) bool { return o.foreign[path].Format.Text }
 
-// partial tells whether an output at path may lack columns of its inputs: it is one column, or images with one label.
+// partial reports whether an output at path may lack columns of its inputs: it is one column, or
+// images with one label.
 func (o *inputs) partial(path string) bool {
 	t, ok := o.foreign[path]
 	return !ok || t.Format.OneColumn || t.Format.Name == "png"
@@ -223,7 +226,8 @@ func recorded(t source.Table) (a applied) {
 	return a
 }
 
-// openExpected opens what the inputs of the split s make, with the names of the classes that were given.
+// openExpected opens what the inputs of the split s make, with the names of the classes that were
+// given.
 func (o *verification) openExpected(ctx context.Context, s dataset.Split, stored bool) (*pass, error) {
 	classes, err := o.readClasses(ctx, []dataset.Split{s})
 	if err != nil {
@@ -232,7 +236,8 @@ func (o *verification) openExpected(ctx context.Context, s dataset.Split, stored
 	return o.openPass(ctx, s, classes, stored)
 }
 
-// reread is found, an output whose file does not tell types, shapes or labels, as one of the columns expected.
+// reread opens found, an output whose file does not record types, shapes or labels, as one of the
+// columns expected.
 func (o *verification) reread(ctx context.Context, found source.Table, path string, expected []source.Column) (source.Table, error) {
 	table, other := o.output.foreign[path]
 	if !other || !table.Format.Untyped {

@@ -15,8 +15,9 @@ import (
 
 const barEvery = 100 * time.Millisecond
 
-// A bar is a line on a terminal that is drawn again and again. (The usual library for it brings an HTTP server's code along, which
-// is an eighth of the binary and of the time that it takes to start.)
+// A bar is a line on a terminal that is drawn again and again. (The usual library for it brings an
+// HTTP server's code along, which is an eighth of the binary and of the time that it takes to
+// start.)
 type bar struct {
 	w     io.Writer
 	label string
@@ -104,4 +105,10 @@ func width(text string) (columns int) {
 		}
 	}
 	return columns
+}
+
+// terminal reports whether w is a terminal.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }

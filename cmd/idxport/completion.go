@@ -80,12 +80,12 @@ type candidate struct{ value, about string }
 
 // complete answers a completion script. It never fails: an error would be printed into the command
 // line that the user is typing.
-func (p *program) complete(args []string) int {
+func (p *program) complete(root *cli.Command, args []string) int {
 	if len(args) == 0 {
 		return exitOK
 	}
 	word := strings.TrimPrefix(args[0], "word=")
-	found, paths := completions(p.root(), args[1:], word)
+	found, paths := completions(root, args[1:], word)
 	var out strings.Builder
 	for _, c := range found {
 		if strings.HasPrefix(c.value, word) {

@@ -23,6 +23,7 @@ The exit code is 0 if all is done, 64 for a command line that cannot be carried 
 exists; the README lists them all.`
 
 const convertExamples = `Examples:
+
    idxport convert ./fashion-mnist -o out --to parquet,arrow,csv,png
    idxport convert ./mnist -o 'mnist-{split}.parquet'
    idxport convert train-images-idx3-ubyte.gz train-labels-idx1-ubyte.gz -o train.parquet -o train.csv.gz
@@ -45,13 +46,4 @@ func (p *program) convertCommand() *cli.Command {
 		r.wroteAll()
 		return err
 	})
-}
-
-// command completes c, a command that reports what do has done.
-func (p *program) command(c *cli.Command, do func(context.Context, *cli.Command, *settings, *report) error) *cli.Command {
-	c.Flags, c.HideHelpCommand, c.OnUsageError = cliFlags(c.Name), true, onUsageError
-	c.Action = func(ctx context.Context, c *cli.Command) error {
-		return p.reporting(ctx, c, func(r *report) error { return do(ctx, c, r.asked, r) })
-	}
-	return c
 }

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"syscall"
 
 	"github.com/idxport/idxport/display"
@@ -76,4 +78,44 @@ func printError(w io.Writer, err error) {
 	if h := fault.HintOf(err); h != "" {
 		fmt.Fprintf(w, "hint: %s\n", display.Printable(h))
 	}
+}
+
+// A signalError is the cause of a context that a signal cancelled.
+type signalError struct{ signal syscall.Signal }
+
+func (e signalError) Error() string { return fmt.Sprintf("interrupted (%v)", e.signal) }
+
+// codeNames are the kinds of errors in the JSON report, by exit code.
+var codeNames = map[int]string{
+	exitDiffers: "differs", exitUsage: "usage", exitData: "bad_data", exitNoInput: "no_input", exitInternal: "internal", exitCannotMake: "cannot_create",
+	exitIO: "io", exitLocked: "locked", exitPermission: "permission",
+}
+
+// describeError is err as the JSON report has it.
+func describeError(err error) *errorReport {
+	code := exitCode(err)
+	e := &errorReport{Message: display.Printable(err.Error()), Hint: display.Printable(fault.HintOf(err)), Exit: code, Code: codeNames[code]}
+	if e.Code == "" {
+		e.Code = "interrupted"
+	}
+	for f := range fault.All(err) {
+		e.Path = cmp.Or(e.Path, f.Path)
+		if e.Offset == nil && f.Offset >= 0 {
+			e.Offset = &f.Offset
+		}
+	}
+	if path := (*fs.PathError)(nil); e.Path == "" && errors.As(err, &path) {
+		e.Path = path.Path
+	}
+	return e
+}
+
+// errorReport is the error that ended a run.
+type errorReport struct {
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	Exit    int    `json:"exit"`
+	Code    string `json:"code"` // the kind of error: see codeNames
+	Path    string `json:"path,omitempty"`
+	Offset  *int64 `json:"offset,omitempty"` // in the decompressed data, bytes
 }

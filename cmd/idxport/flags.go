@@ -37,7 +37,8 @@ const (
 	onPlans = "commit status abort "
 )
 
-// A flagSpec is a row of the table of all flags: parsing, checks, help and completion are made of it.
+// A flagSpec is a row of the table of all flags: parsing, checks, help and completion are made of
+// it.
 type flagSpec struct {
 	name     string
 	commands string // that have it
@@ -198,7 +199,7 @@ func (f flagSpec) of(command string) bool {
 // long is the name of the flag without its short one.
 func (f flagSpec) long() string { return strings.Fields(f.name)[0] }
 
-// isSwitch tells whether the flag takes no value.
+// isSwitch reports whether the flag takes no value.
 func (f flagSpec) isSwitch() bool {
 	if f.to == nil {
 		return false
@@ -235,7 +236,7 @@ func cliFlags(command string) (all []cli.Flag) {
 
 // parse reads the flags and arguments of a command: all flags, also after an error, as some say how
 // errors are shown.
-func (p *program) parse(c *cli.Command, s *settings) (err error) {
+func parse(c *cli.Command, s *settings) (err error) {
 	for _, f := range flagsOf(c.Name) {
 		if bad := f.read(c, s); err == nil {
 			err = bad
@@ -244,7 +245,7 @@ func (p *program) parse(c *cli.Command, s *settings) (err error) {
 	if err != nil {
 		return err
 	}
-	s.Inputs, s.Stdin, s.Stdout = c.Args().Slice(), p.stdin, p.stdout
+	s.Inputs = c.Args().Slice()
 	if part := c.Name == "convert" && (s.plan != "" || c.IsSet("part")); len(s.Inputs) == 0 && !part && slices.Contains([]string{"convert", "plan", "inspect", "preview"}, c.Name) {
 		return usagef("no input").WithHint("give a folder, files, or - for standard input: idxport %s ./mnist", c.Name)
 	}
@@ -298,9 +299,11 @@ func (f flagSpec) checkRange(n int64) error {
 
 // units are the units of --file-size.
 var units = map[string]int64{"B": 1, "K": 1e3, "KB": 1e3, "M": 1e6, "MB": 1e6, "G": 1e9, "GB": 1e9, "T": 1e12, "TB": 1e12,
+
 	"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
 
-// parseSize reads a number of bytes such as 128MB. It must have a unit: 128 means megabytes to people.
+// parseSize reads a number of bytes such as 128MB. It must have a unit: 128 means megabytes to
+// people.
 func parseSize(flag, text string) (int64, error) {
 	digits := strings.TrimRight(text, "BKMGTIbkmgti ")
 	unit, known := units[strings.ToUpper(strings.TrimSpace(text[len(digits):]))]
@@ -341,3 +344,9 @@ func parseShape(flag, s string) ([]int, error) {
 	}
 	return dims, nil
 }
+
+// Bounds of what is shown.
+const (
+	maxImages = 10_000
+	maxScale  = 64
+)

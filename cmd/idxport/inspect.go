@@ -41,12 +41,6 @@ func (p *program) inspectCommand() *cli.Command {
 	})
 }
 
-// A fileReport is what inspect found in one file.
-type fileReport struct {
-	*convert.File
-	Problem *errorReport `json:"problem,omitempty"`
-}
-
 // maxBars is how many different labels are shown; a column with more is summed up like any other.
 const maxBars = 100
 

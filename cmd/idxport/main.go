@@ -1,4 +1,5 @@
-// Command idxport converts IDX files, the format of MNIST and its relatives, to Arrow IPC, Parquet, CSV, PNG folders, WebDataset and NumPy, and back to IDX.
+// Command idxport converts IDX files, the format of MNIST and its relatives, to Arrow IPC, Parquet,
+// CSV, PNG folders, WebDataset and NumPy, and back to IDX.
 package main
 
 import "os"

@@ -39,16 +39,6 @@ func (p *program) planCommand() *cli.Command {
 	}, p.plan)
 }
 
-// planReport tells of a plan.
-type planReport struct {
-	ID      string `json:"plan_id"`
-	Path    string `json:"path"`
-	Parts   int    `json:"parts"`
-	Part    *int   `json:"part,omitempty"` // the one that was made
-	Missing *int   `json:"missing,omitempty"`
-	Array   string `json:"array,omitempty"` // those that are missing: 3,7-9
-}
-
 // plan does the work of `idxport plan`.
 func (p *program) plan(ctx context.Context, _ *cli.Command, s *settings, r *report) error {
 	if s.plan == "" {
@@ -67,7 +57,7 @@ func (p *program) plan(ctx context.Context, _ *cli.Command, s *settings, r *repo
 	return nil
 }
 
-// arrayVariables are where schedulers tell a job its index in its array, from 0.
+// arrayVariables are where schedulers put the index of a job in its array, from 0.
 var arrayVariables = []string{"JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX", "SLURM_ARRAY_TASK_ID"}
 
 // convertPart does the work of `idxport convert --plan`.

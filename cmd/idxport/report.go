@@ -1,27 +1,26 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/urfave/cli/v3"
+	"unicode/utf8"
 
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/pipeline"
 )
 
-// reportVersion is the version of the object that --json prints. Fields may be added to it without a new version.
+// reportVersion is the version of the object that --json prints. Fields may be added to it without
+// a new version.
 const reportVersion = 1
 
-// A report gathers what a run has to tell and shows it: lines on standard error while it runs, one JSON object at the end if that was asked for.
+// A report gathers the results of a run and shows them: as lines on standard error while it runs,
+// and as one JSON object at the end with --json.
 type report struct {
 	SchemaVersion int    `json:"schema_version"`
 	Status        string `json:"status"` // "ok", "unchanged" or "error"
@@ -38,38 +37,12 @@ type report struct {
 	dataOnStdout bool // although no -o says so
 }
 
-// errorReport is the error that ended a run.
-type errorReport struct {
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
-	Exit    int    `json:"exit"`
-	Code    string `json:"code"` // the kind of error: see codeNames
-	Path    string `json:"path,omitempty"`
-	Offset  *int64 `json:"offset,omitempty"` // in the decompressed data, bytes
-}
-
 func (p *program) newReport(command string) *report {
 	return &report{SchemaVersion: reportVersion, Command: command, Report: convert.NewReport(convert.Events{}), program: p, asked: new(settings), start: time.Now()}
 }
 
-// reporting runs f with a report of what c asks for, and shows its end: the JSON object, or the error.
-func (p *program) reporting(ctx context.Context, c *cli.Command, f func(*report) error) error {
-	r := p.newReport(c.Name)
-	err := pipeline.Recovering(func() error {
-		if err := p.parse(c, r.asked); err != nil {
-			return err
-		}
-		r.asked.Events = r.events()
-		r.Report = convert.NewReport(r.asked.Events)
-		return f(r)
-	})
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil { // what was interrupted may not know why
-		err = context.Cause(ctx)
-	}
-	return r.end(err)
-}
-
-// end shows the end of a run: the JSON object, if that was asked for, and the error, if there is one.
+// end shows the end of a run: the JSON object, if that was asked for, and the error, if there is
+// one.
 func (r *report) end(err error) error {
 	if r.asked.json {
 		r.Seconds, r.Status = time.Since(r.start).Seconds(), "ok"
@@ -135,7 +108,7 @@ func (r *report) logJSON(level, message, hint string) {
 	}{time.Now().UTC().Format(time.RFC3339), level, message, hint}))
 }
 
-// tell writes a line about what was done; level is what a log calls it.
+// tell writes a line about what was done; level is its level in a JSON log.
 func (r *report) tell(level, line string) {
 	switch {
 	case r.asked.quiet:
@@ -146,7 +119,8 @@ func (r *report) tell(level, line string) {
 	}
 }
 
-// wrote tells of an output that was published, and of its parts if it has their checksums. On a terminal, the first of each format comes with a line that loads it.
+// wrote shows an output that was published, and its parts if it has their checksums. On a terminal,
+// the first of each format comes with a line that loads it.
 func (r *report) wrote(o convert.Output, first bool) {
 	name := filepath.ToSlash(o.Path)
 	if o.Path == convert.Stdio {
@@ -178,9 +152,95 @@ func (r *report) wrote(o convert.Output, first bool) {
 	}
 }
 
-// wroteAll tells of all outputs.
+// wroteAll shows all outputs.
 func (r *report) wroteAll() {
 	for i, o := range r.Outputs {
 		r.wrote(o, !slices.ContainsFunc(r.Outputs[:i], func(other convert.Output) bool { return other.Format == o.Format }))
+	}
+}
+
+// makeLegible makes all text in v legible, and reports whether some was not.
+func makeLegible(v reflect.Value) (changed bool) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		return !v.IsNil() && makeLegible(v.Elem())
+	case reflect.Slice:
+		for i := range v.Len() {
+			changed = makeLegible(v.Index(i)) || changed
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() || v.Type().Field(i).Anonymous {
+				changed = makeLegible(v.Field(i)) || changed
+			}
+		}
+	case reflect.String:
+		if changed = !utf8.ValidString(v.String()); changed {
+			v.SetString(display.Legible(v.String()))
+		}
+	}
+	return changed
+}
+
+// A planReport describes a plan.
+type planReport struct {
+	ID      string `json:"plan_id"`
+	Path    string `json:"path"`
+	Parts   int    `json:"parts"`
+	Part    *int   `json:"part,omitempty"` // the one that was made
+	Missing *int   `json:"missing,omitempty"`
+	Array   string `json:"array,omitempty"` // those that are missing: 3,7-9
+}
+
+// A fileReport is what inspect found in one file.
+type fileReport struct {
+	*convert.File
+	Problem *errorReport `json:"problem,omitempty"`
+}
+
+// A program is what the commands share: the standard streams. Tests give others.
+type program struct {
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+}
+
+// linesEvery is how often progress is told where there is no terminal to draw on.
+const linesEvery = 5 * time.Second
+
+// progress is the display for a pass of total rows, −1 if unknown; label says what is read.
+func (r *report) progress(label string, total int64) (read func(int64), end func()) {
+	switch {
+	case r.draws():
+		b := &bar{w: r.program.stderr, label: label, total: total, start: time.Now()}
+		return b.rows, b.done
+	case r.asked.show == "always" && !r.asked.quiet && !terminal(r.program.stderr):
+		return r.lines(label, total), func() {}
+	}
+	return nil, func() {}
+}
+
+// draws reports whether progress is drawn on a terminal.
+func (r *report) draws() bool {
+	return !r.asked.quiet && !r.logsJSON() && r.asked.show != "never" && terminal(r.program.stderr)
+}
+
+// lines shows the progress now and then, as a line each.
+func (r *report) lines(label string, total int64) func(int64) {
+	last := time.Now()
+	return func(n int64) {
+		if time.Since(last) < linesEvery && n != total {
+			return
+		}
+		last = time.Now()
+		text := fmt.Sprintf("%s: %s rows", label, display.Thousands(n))
+		if total > 0 {
+			text += fmt.Sprintf(" of %s (%d%%)", display.Thousands(total), 100*n/total)
+		}
+		if r.logsJSON() {
+			r.logJSON("progress", text, "")
+			return
+		}
+		fmt.Fprintln(r.program.stderr, text)
 	}
 }

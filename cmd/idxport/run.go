@@ -8,10 +8,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"unicode"
 
@@ -21,23 +19,16 @@ import (
 	"github.com/idxport/idxport/source/dataset"
 )
 
-// A program is what the commands share: the standard streams. Tests give others.
-type program struct {
-	stdin  io.Reader
-	stdout io.Writer
-	stderr io.Writer
-}
-
 // run is the whole program: it returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := withSignals(context.Background())
 	defer stop()
 	p := &program{stdin: stdin, stdout: stdout, stderr: stderr}
 	if len(args) > 1 && args[1] == completeCommand { // before anything looks into the words that are to be completed
-		return p.complete(args[2:])
+		return p.complete(p.root(), args[2:])
 	}
 	root := p.root()
-	help := bufio.NewWriter(stdout) // the library takes no notice of errors: Flush tells of the first
+	help := bufio.NewWriter(stdout) // the library ignores errors: Flush returns the first
 	root.Writer = help
 	line := usual(args)
 	err := checkValues(line)
@@ -66,8 +57,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return done.code
 }
 
-// usual rewrites what users of other programs type into commands of ours: help, help COMMAND, --version; and it leaves only the command where
-// help is asked for, as the library takes a word beside --help for the name of a topic.
+// usual rewrites what users of other programs type into commands of ours: help, help COMMAND,
+// --version; and it leaves only the command where help is asked for, as the library takes a word
+// beside --help for the name of a topic.
 func usual(args []string) []string {
 	options := args
 	if i := slices.Index(args, "--"); i >= 0 {
@@ -88,8 +80,8 @@ func usual(args []string) []string {
 	return args
 }
 
-// checkValues refuses a flag as the value of another, as in -o --overwrite: the value was forgotten.
-// Numbers such as -100: are none.
+// checkValues refuses a flag as the value of another, as in -o --overwrite: the value was
+// forgotten. Numbers such as -100: are none.
 func checkValues(args []string) error {
 	taking := map[string]bool{}
 	for _, f := range flagsOf(commandOf(args)) {
@@ -166,71 +158,9 @@ func unknownCommand(root *cli.Command, name string) error {
 	return usagef("unknown command %q", name).WithHint("%s", strings.TrimSpace(advice))
 }
 
-// badValue matches the library's error for a flag's value that cannot be read.
-var badValue = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?s)^invalid value (".*") for flag -+([a-z-]+): (?:strconv\.)?(\w+)`)
-})
-
-// onUsageError puts the library's errors into our words.
-func onUsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
-	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
-		return unknownFlag(c, name)
-	}
-	text := strings.Replace(err.Error(), "flag needs an argument: ", "missing value after ", 1)
-	if m := badValue().FindStringSubmatch(text); m != nil {
-		if m[3] == "can" { // "can't duplicate this flag"
-			return usagef("--%s is given twice", m[2]).WithHint("give it once%s", map[bool]string{true: ", with commas: --to csv,parquet"}[m[2] == "to"])
-		}
-		expected := "true or false"
-		if m[3] == "ParseInt" {
-			expected = "a whole number"
-		}
-		text = fmt.Sprintf("--%s %s, expected %s", m[2], m[1], expected)
-	}
-	return usagef("%s", text).WithHint("see %s --help", c.FullName())
-}
-
-// otherWords are flags of other programs, and ours for the same.
-var otherWords = map[string]string{"format": "--to", "force": "--overwrite", "replace": "--overwrite", "limit": "--rows", "range": "--rows",
-	"output-dir": "--output", "outdir": "--output", "compress": "--compression", "threads": "--workers", "jobs": "--workers", "silent": "--quiet"}
-
-// unknownFlag is the error for a name that no flag of c has.
-func unknownFlag(c *cli.Command, name string) error {
-	var names, words, short []string
-	for _, f := range c.Flags {
-		names = append(names, "--"+f.Names()[0])
-		for _, s := range f.Names()[1:] {
-			short = append(short, "-"+s)
-		}
-	}
-	if len(name) == 1 && c.Root() != c && short != nil {
-		return usagef("unknown flag -%s", name).WithHint("the short flags are %s; see %s --help", strings.Join(short, ", "), c.FullName())
-	}
-	if len(name) == 1 || c.Root() == c {
-		return usagef("unknown flag %s%s", strings.Repeat("-", min(2, len(name))), name).WithHint("flags stand behind the command; see %s --help", c.FullName())
-	}
-	for word, ours := range otherWords {
-		if slices.Contains(names, ours) {
-			words = append(words, word)
-		}
-	}
-	slices.Sort(words)
-	advice := dataset.DidYouMean(name, names)
-	if plain, ok := strings.CutPrefix(name, "no-"); ok && slices.Contains(names, "--"+plain) {
-		advice = "leave out --" + plain + ";"
-	} else if word := dataset.Nearest(name, words); word != "" && (advice == "" || word == name) {
-		advice = "did you mean " + otherWords[word] + "?"
-	}
-	return usagef("unknown flag --%s", name).WithHint("%s", strings.TrimSpace(advice+" see "+c.FullName()+" --help"))
-}
-
-// A signalError is the cause of a context that a signal cancelled.
-type signalError struct{ signal syscall.Signal }
-
-func (e signalError) Error() string { return fmt.Sprintf("interrupted (%v)", e.signal) }
-
-// withSignals cancels the context at the first SIGINT, SIGTERM or SIGHUP; a second one ends the program at once, as if it was not caught. A closed pipe
-// becomes an ordinary write error, so that outputs beside it are discarded.
+// withSignals cancels the context at the first SIGINT, SIGTERM or SIGHUP; a second one ends the
+// program at once, as if it was not caught. A closed pipe becomes an ordinary write error, so that
+// outputs beside it are discarded.
 func withSignals(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	caught := make(chan os.Signal, 1)

@@ -88,6 +88,7 @@ func product(t *testing.T) []file {
 	t.Helper()
 	root := filepath.Join("..", "..")
 	var files []file
+	set := token.NewFileSet()
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -107,7 +108,6 @@ func product(t *testing.T) []file {
 		if err != nil {
 			return err
 		}
-		set := token.NewFileSet()
 		tree, err := parser.ParseFile(set, path, text, parser.ParseComments)
 		if err != nil {
 			return err

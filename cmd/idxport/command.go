@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/idxport/idxport/convert"
+	"github.com/idxport/idxport/pipeline"
+	"github.com/idxport/idxport/source/dataset"
+)
+
+// reporting runs f with a report of what c asks for, and shows its end: the JSON object, or the
+// error.
+func (p *program) reporting(ctx context.Context, c *cli.Command, f func(*report) error) error {
+	r := p.newReport(c.Name)
+	err := pipeline.Recovering(func() error {
+		if err := parse(c, r.asked); err != nil {
+			return err
+		}
+		r.asked.Stdin, r.asked.Stdout, r.asked.Events = p.stdin, p.stdout, r.events()
+		r.Report = convert.NewReport(r.asked.Events)
+		return f(r)
+	})
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil { // what was interrupted may not know why
+		err = context.Cause(ctx)
+	}
+	return r.end(err)
+}
+
+// command completes c, a command that reports what do has done.
+func (p *program) command(c *cli.Command, do func(context.Context, *cli.Command, *settings, *report) error) *cli.Command {
+	c.Flags, c.HideHelpCommand, c.OnUsageError = cliFlags(c.Name), true, onUsageError
+	c.Action = func(ctx context.Context, c *cli.Command) error {
+		return p.reporting(ctx, c, func(r *report) error { return do(ctx, c, r.asked, r) })
+	}
+	return c
+}
+
+// badValue matches the library's error for a flag's value that cannot be read.
+var badValue = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)^invalid value (".*") for flag -+([a-z-]+): (?:strconv\.)?(\w+)`)
+})
+
+// onUsageError puts the library's errors into our words.
+func onUsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
+	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
+		return unknownFlag(c, name)
+	}
+	text := strings.Replace(err.Error(), "flag needs an argument: ", "missing value after ", 1)
+	if m := badValue().FindStringSubmatch(text); m != nil {
+		if m[3] == "can" { // "can't duplicate this flag"
+			return usagef("--%s is given twice", m[2]).WithHint("give it once%s", map[bool]string{true: ", with commas: --to csv,parquet"}[m[2] == "to"])
+		}
+		expected := "true or false"
+		if m[3] == "ParseInt" {
+			expected = "a whole number"
+		}
+		text = fmt.Sprintf("--%s %s, expected %s", m[2], m[1], expected)
+	}
+	return usagef("%s", text).WithHint("see %s --help", c.FullName())
+}
+
+// otherWords are flags of other programs, and ours for the same.
+var otherWords = map[string]string{"format": "--to", "force": "--overwrite", "replace": "--overwrite", "limit": "--rows", "range": "--rows",
+	"output-dir": "--output", "outdir": "--output", "compress": "--compression", "threads": "--workers", "jobs": "--workers", "silent": "--quiet"}
+
+// unknownFlag is the error for a name that no flag of c has.
+func unknownFlag(c *cli.Command, name string) error {
+	var names, words, short []string
+	for _, f := range c.Flags {
+		names = append(names, "--"+f.Names()[0])
+		for _, s := range f.Names()[1:] {
+			short = append(short, "-"+s)
+		}
+	}
+	if len(name) == 1 && c.Root() != c && short != nil {
+		return usagef("unknown flag -%s", name).WithHint("the short flags are %s; see %s --help", strings.Join(short, ", "), c.FullName())
+	}
+	if len(name) == 1 || c.Root() == c {
+		return usagef("unknown flag %s%s", strings.Repeat("-", min(2, len(name))), name).WithHint("flags stand behind the command; see %s --help", c.FullName())
+	}
+	for word, ours := range otherWords {
+		if slices.Contains(names, ours) {
+			words = append(words, word)
+		}
+	}
+	slices.Sort(words)
+	advice := dataset.DidYouMean(name, names)
+	if plain, ok := strings.CutPrefix(name, "no-"); ok && slices.Contains(names, "--"+plain) {
+		advice = "leave out --" + plain + ";"
+	} else if word := dataset.Nearest(name, words); word != "" && (advice == "" || word == name) {
+		advice = "did you mean " + otherWords[word] + "?"
+	}
+	return usagef("unknown flag --%s", name).WithHint("%s", strings.TrimSpace(advice+" see "+c.FullName()+" --help"))
+}
+
+// noArguments refuses arguments of commands that take none.
+func noArguments(c *cli.Command) error {
+	if c.Args().Present() {
+		return usagef("unexpected argument %q", c.Args().First()).WithHint("%s takes none", c.FullName())
+	}
+	return nil
+}
+
+// dash is s, or a dash if it is empty.
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

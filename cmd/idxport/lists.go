@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/idxport/idxport/convert"
+	"github.com/idxport/idxport/display"
+	"github.com/idxport/idxport/sink/csv"
+	"github.com/idxport/idxport/sink/formats"
+	"github.com/idxport/idxport/sink/layout"
+	"github.com/idxport/idxport/source/dataset"
+)
+
+// formatsCommand is `idxport formats`.
+func (p *program) formatsCommand() *cli.Command {
+	return &cli.Command{
+		Name:            "formats",
+		Usage:           "list the output formats, their layouts and CSV styles",
+		UsageText:       "idxport formats",
+		HideHelpCommand: true,
+		OnUsageError:    onUsageError,
+		Action: func(_ context.Context, c *cli.Command) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			return p.printFormats()
+		},
+	}
+}
+
+func (p *program) printFormats() error {
+	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "FORMAT\tENDS IN\tCOMPRESSION\tLAYOUTS\tWHAT")
+	for _, f := range formats.All() {
+		ends := strings.Join(append([]string{f.Extension}, f.Also...), " ")
+		codecs := strings.Join(f.Codecs, " ")
+		if f.Wrapped {
+			ends, codecs = ends+" (+ .gz .zst)", "by ending"
+		}
+		if f.Folder {
+			ends = "(-o " + f.Name + "=DIR)"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", f.Name, ends, dash(codecs), dash(strings.Join(f.Layouts, " ")), f.Title)
+	}
+	fmt.Fprintln(w, "\nLAYOUT\tA TENSOR BECOMES\tFOR")
+	for _, name := range layout.Names() {
+		l, err := layout.Get(name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", l.Name, l.Title, l.Readers)
+	}
+	fmt.Fprintln(w, "\nCSV STYLE\tLINES")
+	for _, s := range csv.Styles() {
+		fmt.Fprintf(w, "%s\t%s\n", s.Name, s.Description)
+	}
+	return w.Flush()
+}
+
+// datasetsCommand is `idxport datasets`.
+func (p *program) datasetsCommand() *cli.Command {
+	return &cli.Command{
+		Name:            "datasets",
+		Usage:           "list the published data sets that are known, or the class names of one",
+		UsageText:       "idxport datasets [NAME]",
+		HideHelpCommand: true,
+		OnUsageError:    onUsageError,
+		Action: func(_ context.Context, c *cli.Command) error {
+			switch c.Args().Len() {
+			case 0:
+				return p.printDatasets()
+			case 1:
+				return p.printDataset(c.Args().First())
+			}
+			return usagef("%d data sets, expected one name", c.Args().Len())
+		},
+	}
+}
+
+func (p *program) printDatasets() error {
+	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "DATASET\tSPLITS\tIMAGE\tCLASSES\tTITLE")
+	for _, d := range dataset.Known() {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", d.Name, splitsText(d), display.Shape(d.ImageShape), len(d.Classes)-d.FirstLabel, d.Title)
+	}
+	fmt.Fprintln(w, "\nThe data set is told from unmistakable file names or the sha256 of the labels; --dataset NAME says it, --dataset none turns it off.")
+	return w.Flush()
+}
+
+// printDataset shows all that is known of one data set.
+func (p *program) printDataset(name string) error {
+	d, err := dataset.Lookup(name)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "dataset\t%s\ntitle\t%s\nsplits\t%s\nimage\t%s\n", d.Name, d.Title, splitsText(d), display.Shape(d.ImageShape))
+	if d.Transposed {
+		fmt.Fprintln(w, "stored\ttransposed; idxport turns the images upright")
+	}
+	if d.LabelColumns != nil {
+		fmt.Fprintf(w, "label columns\t%s\n", strings.Join(d.LabelColumns, ", "))
+	}
+	fmt.Fprintf(w, "license\t%s\nhomepage\t%s\n", dash(d.License), d.Homepage)
+	for label, class := range d.Classes {
+		if class != "" {
+			fmt.Fprintf(w, "class %d\t%s\n", label, class)
+		}
+	}
+	return w.Flush()
+}
+
+func splitsText(d dataset.Info) string {
+	var parts []string
+	for _, s := range d.Splits {
+		parts = append(parts, fmt.Sprintf("%s %d", s.Name, s.Records))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// commit is the commit that the program was built at, as the build recorded it: " (commit
+// 0123456789ab)", or with "+changes" where files differed from it; empty if it was built outside a
+// checkout.
+func commit() string {
+	info, _ := debug.ReadBuildInfo() // nil: built without modules
+	settings := map[string]string{}
+	if info != nil {
+		for _, s := range info.Settings {
+			settings[s.Key] = s.Value
+		}
+	}
+	revision := settings["vcs.revision"]
+	if len(revision) < 12 {
+		return ""
+	}
+	if settings["vcs.modified"] == "true" {
+		return fmt.Sprintf(" (commit %s+changes)", revision[:12])
+	}
+	return fmt.Sprintf(" (commit %s)", revision[:12])
+}
+
+// versionCommand is `idxport version`.
+func (p *program) versionCommand() *cli.Command {
+	return &cli.Command{
+		Name:            "version",
+		Usage:           "print the version, and the commit that it was built at",
+		UsageText:       "idxport version",
+		HideHelpCommand: true,
+		OnUsageError:    onUsageError,
+		Action: func(_ context.Context, c *cli.Command) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(p.stdout, "idxport %s %s/%s %s%s\n", convert.Version, runtime.GOOS, runtime.GOARCH, runtime.Version(), commit())
+			return err
+		},
+	}
+}
