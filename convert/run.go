@@ -64,9 +64,23 @@ func (o *conversion) run(ctx context.Context) error {
 		return err
 	}
 	defer to.Discard() // no effect after Commit
+	if err := r.make(ctx, to); err != nil {
+		return err
+	}
+	if err := to.Commit(); err != nil {
+		return err
+	}
+	for _, out := range r.outputs {
+		r.report.Outputs = append(r.report.Outputs, out.describe(o.Checksum))
+	}
+	return nil
+}
+
+// make writes all outputs, and verifies them if that is wanted. None of them is visible yet.
+func (r *run) make(ctx context.Context, to *destinations) error {
 	for _, j := range r.jobs {
 		for _, p := range r.passes(j) {
-			err := o.write(ctx, j, p, r.outputsOf(p))
+			err := r.write(ctx, j, p, r.outputsOf(p))
 			if len(r.outputs) > 1 && fault.KindOf(err) == fault.PipeClosed {
 				r.report.warning("who read standard output went away, so no output was made")
 			}
@@ -79,21 +93,16 @@ func (o *conversion) run(ctx context.Context) error {
 		return err
 	}
 	writeCards(r.outputs)
-	if o.Verify {
-		if err := to.Complete(); err != nil {
-			return err
-		}
-		for _, out := range r.outputs {
-			if err := o.verifyOutput(ctx, out); err != nil {
-				return err
-			}
-		}
+	if !r.Verify {
+		return nil
 	}
-	if err := to.Commit(); err != nil {
+	if err := to.Complete(); err != nil {
 		return err
 	}
 	for _, out := range r.outputs {
-		r.report.Outputs = append(r.report.Outputs, out.describe(o.Checksum))
+		if err := r.verifyOutput(ctx, out); err != nil {
+			return err
+		}
 	}
 	return nil
 }
