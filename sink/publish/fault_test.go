@@ -133,7 +133,7 @@ func stream(d *Folder, class, name, content string) error {
 // mustMake is makeOutputs on a disk without faults.
 func mustMake(t *testing.T, dir, version string, o Options) tree {
 	t.Helper()
-	if err := makeOutputs(&faultyDisk{}, dir, version, o); err != nil {
+	if err := makeOutputs((&faultyDisk{}).disk(), dir, version, o); err != nil {
 		t.Fatal(err)
 	}
 	return readTree(t, dir)
@@ -206,7 +206,7 @@ type outputsOf struct {
 // must makes the outputs on a disk without faults.
 func (made outputsOf) must(t *testing.T, dir, version string) tree {
 	t.Helper()
-	if err := made.make(&faultyDisk{}, dir, version, Options{}); err != nil {
+	if err := made.make((&faultyDisk{}).disk(), dir, version, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return readTree(t, dir)
@@ -226,7 +226,7 @@ func halfPublished(t *testing.T, dir string) {
 func (made outputsOf) withFault(t *testing.T, d *faultyDisk, dir string, want tree, o Options) {
 	t.Helper()
 	old := readTree(t, dir)
-	err := made.make(d, dir, "new", o)
+	err := made.make(d.disk(), dir, "new", o)
 	what := fmt.Sprintf("operation %d (%s)", d.at, d.failed)
 	got := readTree(t, dir)
 	allNew := true
@@ -263,7 +263,7 @@ func (made outputsOf) withFault(t *testing.T, d *faultyDisk, dir string, want tr
 
 func (made outputsOf) rerun(t *testing.T, what, dir string, want tree, o Options) {
 	t.Helper()
-	err := made.make(&faultyDisk{}, dir, "new", o)
+	err := made.make((&faultyDisk{}).disk(), dir, "new", o)
 	if got := readTree(t, dir); errors.Is(err, fault.Exists) { // complete already; sweeping is left to a run that goes on
 		for _, name := range got.hidden() {
 			delete(got, name)
@@ -313,8 +313,15 @@ func TestLateStranger(t *testing.T) {
 				}
 				dir := t.TempDir()
 				old := made.must(t, dir, "old").under(folder)
-				d := &meddler{faultyDisk: faultyDisk{lacks: lacks}, folder: filepath.Join(dir, folder)}
-				if err := made.make(d, dir, "new", Options{Overwrite: true}); !errors.Is(err, fault.Refused) {
+				d := &faultyDisk{lacks: lacks}
+				d.fails = func(operation, path string) error {
+					if (operation == "exchange" || operation == "rename") && path == filepath.Join(dir, folder) {
+						d.fails = nil
+						return os.WriteFile(filepath.Join(path, "mine.txt"), []byte("mine"), 0o666)
+					}
+					return nil
+				}
+				if err := made.make(d.disk(), dir, "new", Options{Overwrite: true}); !errors.Is(err, fault.Refused) {
 					t.Errorf("got %v, want a refusal", err)
 				}
 				old[folder+"/mine.txt"] = "mine"
@@ -328,29 +335,4 @@ func TestLateStranger(t *testing.T) {
 			})
 		}
 	}
-}
-
-// A meddler puts a file into a folder at the last moment before that leaves its place.
-type meddler struct {
-	faultyDisk
-	folder string
-}
-
-func (m *meddler) leaves(path string) {
-	if path == m.folder {
-		_ = os.WriteFile(filepath.Join(path, "mine.txt"), []byte("mine"), 0o666) // the test looks whether it is there
-		m.folder = ""
-	}
-}
-
-func (m *meddler) exchange(a, b string) error {
-	if m.lacks == nil {
-		m.leaves(b)
-	}
-	return m.faultyDisk.exchange(a, b)
-}
-
-func (m *meddler) rename(from, to string) error {
-	m.leaves(from)
-	return m.faultyDisk.rename(from, to)
 }

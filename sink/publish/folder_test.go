@@ -20,7 +20,7 @@ import (
 
 // commitFolder publishes a folder of files, given as class/name or name, in the order of a map.
 func commitFolder(path string, files tree, o Options) error {
-	s, err := prepare(&faultyDisk{}, []Target{{Path: path, Folder: true}}, o)
+	s, err := prepare((&faultyDisk{}).disk(), []Target{{Path: path, Folder: true}}, o)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func TestManifestOrder(t *testing.T) {
 	var texts [2][]byte
 	for run := range texts {
 		dir := t.TempDir() + "/train"
-		s, err := prepare(&faultyDisk{}, []Target{{Path: dir, Folder: true}}, Options{})
+		s, err := prepare((&faultyDisk{}).disk(), []Target{{Path: dir, Folder: true}}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestStrangerDuringRun(t *testing.T) {
 	if err := commitFolder(dir, someFiles, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	s, err := prepare(&faultyDisk{}, []Target{{Path: dir, Folder: true}}, Options{Overwrite: true})
+	s, err := prepare((&faultyDisk{}).disk(), []Target{{Path: dir, Folder: true}}, Options{Overwrite: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,8 +284,14 @@ func TestListedWhileReplaced(t *testing.T) {
 	dir := t.TempDir()
 	mustMake(t, dir, "old", Options{})
 	for _, times := range []int{1, 1000} {
-		d := &vanishingDisk{folder: filepath.Join(dir, "train"), times: times}
-		s, err := prepare(d, []Target{{Path: filepath.Join(dir, "train"), Folder: true}}, Options{})
+		d := &faultyDisk{fails: func(operation, path string) error {
+			if operation != "readDir" || path != filepath.Join(dir, "train") || times == 0 {
+				return nil
+			}
+			times--
+			return &fs.PathError{Op: "readdirent", Path: path, Err: fs.ErrNotExist}
+		}}
+		s, err := prepare(d.disk(), []Target{{Path: filepath.Join(dir, "train"), Folder: true}}, Options{})
 		if !errors.Is(err, fault.Exists) {
 			t.Errorf("%d times: got %v, want that it exists", times, err)
 		}
@@ -293,19 +299,4 @@ func TestListedWhileReplaced(t *testing.T) {
 			s.Discard()
 		}
 	}
-}
-
-// A vanishingDisk fails to list a folder, so many times.
-type vanishingDisk struct {
-	osDisk
-	folder string
-	times  int
-}
-
-func (d *vanishingDisk) readDir(path string) ([]fs.DirEntry, error) {
-	if path == d.folder && d.times > 0 {
-		d.times--
-		return nil, &fs.PathError{Op: "readdirent", Path: path, Err: fs.ErrNotExist}
-	}
-	return d.osDisk.readDir(path)
 }

@@ -19,7 +19,7 @@ func FuzzManifest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := decodeManifest(made.encode())
+		again, err := ManifestMark.manifestIn(ManifestMark.text(made, nil))
 		if err != nil || !reflect.DeepEqual(again, made) {
 			t.Errorf("found %+v, then %+v, %v", made, again, err)
 		}

@@ -55,7 +55,7 @@ func contend(dir string) error {
 
 func takeTurns(dir string) error {
 	for turns := 0; turns < lockTurns; {
-		held, err := osDisk{}.lock(filepath.Join(dir, ".x.idxport-lock"))
+		held, err := takeLock(filepath.Join(dir, ".x.idxport-lock"))
 		if errors.Is(err, fault.Locked) {
 			time.Sleep(50 * time.Microsecond) // let the holder run
 			continue

@@ -27,7 +27,7 @@ func names(t *testing.T, dir string) []string {
 
 // commitStreams publishes a folder of streamed files, each with its name for content.
 func commitStreams(path string, mark Mark, o Options, files ...string) error {
-	s, err := prepare(&faultyDisk{}, []Target{{Path: path, Folder: true, Mark: mark}}, o)
+	s, err := prepare((&faultyDisk{}).disk(), []Target{{Path: path, Folder: true, Mark: mark}}, o)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func commitStreams(path string, mark Mark, o Options, files ...string) error {
 func TestNamesOfParts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir() + "/out.csv"
-	s, err := prepare(&faultyDisk{}, []Target{{Path: dir, Folder: true, Mark: PartsMark}}, Options{})
+	s, err := prepare((&faultyDisk{}).disk(), []Target{{Path: dir, Folder: true, Mark: PartsMark}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func remove(name string) func(string) error {
 // TestStreamMustBeClosed and made once.
 func TestStreamMustBeClosed(t *testing.T) {
 	t.Parallel()
-	s, err := prepare(&faultyDisk{}, []Target{{Path: t.TempDir() + "/out", Folder: true, Mark: PartsMark}}, Options{})
+	s, err := prepare((&faultyDisk{}).disk(), []Target{{Path: t.TempDir() + "/out", Folder: true, Mark: PartsMark}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

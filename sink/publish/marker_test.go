@@ -83,7 +83,7 @@ func TestUpToDateOfFolder(t *testing.T) {
 func mark(dir, base string) string {
 	entries, _ := os.ReadDir(dir) // none: the caller fails
 	for _, e := range entries {
-		if isMarker(e.Name(), base) {
+		if suffix, _ := parseHidden(e.Name(), base); suffix == markerSuffix {
 			return e.Name()
 		}
 	}

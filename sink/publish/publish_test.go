@@ -138,7 +138,7 @@ func TestSomeExist(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			write(t, dir+"/train.parquet", existing)
-			err := makeOutputs(&faultyDisk{}, dir, "new", Options{})
+			err := makeOutputs((&faultyDisk{}).disk(), dir, "new", Options{})
 			_, statErr := os.Stat(dir + "/train/0/00001.png")
 			if equal := existing == "new"; equal != (err == nil) || equal != (statErr == nil) || !equal && !errors.Is(err, fault.Exists) {
 				t.Errorf("Commit: %v, the other output: %v", err, statErr)
@@ -153,7 +153,7 @@ func TestSomeExist(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := readTree(t, dir)
-		if err := makeOutputs(&faultyDisk{}, dir, "new", Options{}); !errors.Is(err, fault.Exists) {
+		if err := makeOutputs((&faultyDisk{}).disk(), dir, "new", Options{}); !errors.Is(err, fault.Exists) {
 			t.Errorf("got %v, want fault.Exists", err)
 		}
 		if got := readTree(t, dir); !maps.Equal(got, want) {
@@ -253,7 +253,7 @@ func TestSweepTakesOnlyItsOwn(t *testing.T) {
 func TestErrorKeepsTheCause(t *testing.T) {
 	t.Parallel()
 	inner := &fs.PathError{Op: "write", Path: "/tmp/.x.csv.idxport-0.partial", Err: syscall.ENOSPC}
-	err := failure("x.csv", "writing", inner)
+	err := Failure("x.csv", "writing", inner)
 	if !errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "partial") || !strings.HasPrefix(err.Error(), "x.csv: writing: ") {
 		t.Errorf("got %v", err)
 	}

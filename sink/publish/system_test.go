@@ -5,45 +5,14 @@ package publish
 import (
 	"errors"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/idxport/idxport/fault"
 )
-
-// TestDirectTargetsThatFail opens what cannot be written directly, and writes to a socket that somebody listens at.
-func TestDirectTargetsThatFail(t *testing.T) {
-	t.Parallel()
-	dir, err := os.MkdirTemp("", "s") // a socket's path has at most 104 bytes
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	socket := filepath.Join(dir, "s")
-	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Skip(err)
-	}
-	if f, err := (osDisk{}).openDirect(socket); err != nil {
-		t.Errorf("a socket: found %v", err)
-	} else if err := f.Close(); err != nil {
-		t.Error(err)
-	}
-	listener.(*net.UnixListener).SetUnlinkOnClose(false)
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string]error{filepath.Join(dir, "missing"): fs.ErrNotExist, dir: syscall.EISDIR, socket: syscall.ECONNREFUSED} {
-		if f, err := (osDisk{}).openDirect(path); !errors.Is(err, want) || f != nil {
-			t.Errorf("%s: found %v and %v, expected %v", path, f, err, want)
-		}
-	}
-}
 
 // TestFolderOfADevice asks for a folder where a device is.
 func TestFolderOfADevice(t *testing.T) {
@@ -78,20 +47,20 @@ func TestClosedAndMissing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	missing := filepath.Join(dir, "missing")
-	if err := (osDisk{}).syncDir(missing); !errors.Is(err, fs.ErrNotExist) {
+	if err := syncDir(missing); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("syncDir: found %v, expected %v", err, fs.ErrNotExist)
 	}
-	if h, err := (osDisk{}).openFolder(missing, nil); !errors.Is(err, fs.ErrNotExist) || h != nil {
-		t.Errorf("openFolder: found %v and %v, expected %v", h, err, fs.ErrNotExist)
+	if f, err := openFolder(disk{}, Target{}, missing, nil); !errors.Is(err, fs.ErrNotExist) || f.close() != nil {
+		t.Errorf("openFolder: found %v, expected %v", err, fs.ErrNotExist)
 	}
-	folder, err := osDisk{}.openFolder(dir, nil)
+	folder, err := openFolder(disk{}, Target{}, dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := folder.makeDir("0"); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, "0"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := folder.makeDir("0"); !errors.Is(err, fs.ErrExist) {
+	if _, err := folder.Class("0"); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a class that is there: found %v, expected %v", err, fs.ErrExist)
 	}
 	for want, write := range map[error]string{nil: "file", fs.ErrExist: "0", fs.ErrNotExist: "1/file"} {
@@ -99,13 +68,10 @@ func TestClosedAndMissing(t *testing.T) {
 			t.Errorf("%s: found %v, expected %v", write, err, want)
 		}
 	}
-	if err := folder.Close(); err != nil {
+	if err := folder.close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := folder.sync(); err == nil {
-		t.Error("sync after Close: found no error")
-	}
-	if err := folder.Close(); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("Close after Close: found %v, expected %v", err, fs.ErrClosed)
+	if err := folder.finish(); err == nil {
+		t.Error("finish after close: found no error")
 	}
 }

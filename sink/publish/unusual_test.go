@@ -3,7 +3,6 @@ package publish
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"testing/iotest"
 	"unicode/utf8"
 
 	"github.com/idxport/idxport/fault"
@@ -81,12 +79,12 @@ func TestHintNamesAFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"x.csv", "none/x.csv", "none/nor/this/x.csv"} {
-		e := failure(filepath.Join(dir, path), "writing", fs.ErrPermission)
+		e := Failure(filepath.Join(dir, path), "writing", fs.ErrPermission)
 		if want := "check who may write in " + shell.Path(dir); fault.HintOf(e) != want {
 			t.Errorf("%s: found the hint %q, expected %q", path, fault.HintOf(e), want)
 		}
 	}
-	if e := failure("none/nor/this/x.csv", "writing", fs.ErrPermission); fault.HintOf(e) != "check who may write in ." {
+	if e := Failure("none/nor/this/x.csv", "writing", fs.ErrPermission); fault.HintOf(e) != "check who may write in ." {
 		t.Errorf("found the hint %q, expected the working folder", fault.HintOf(e))
 	}
 }
@@ -130,9 +128,9 @@ func TestManyLinks(t *testing.T) {
 func TestOneLockForTwo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	first := place{path: filepath.Join(dir, "a")}.lockPath()
+	first := place{path: filepath.Join(dir, "a")}.beside(lockSuffix)
 	write(t, first, "")
-	if err := os.Link(first, place{path: filepath.Join(dir, "b")}.lockPath()); err != nil {
+	if err := os.Link(first, place{path: filepath.Join(dir, "b")}.beside(lockSuffix)); err != nil {
 		t.Skip(err)
 	}
 	_, err := Prepare([]Target{{Path: filepath.Join(dir, "a")}, {Path: filepath.Join(dir, "b")}}, Options{})
@@ -147,7 +145,7 @@ func TestWithoutLocks(t *testing.T) {
 	dir := t.TempDir()
 	theirs := place{path: filepath.Join(dir, "train.parquet")}.hidden(partialSuffix)
 	write(t, theirs, "half")
-	if err := makeOutputs(&faultyDisk{lacks: []string{"lock"}}, dir, "new", Options{}); err != nil {
+	if err := makeOutputs((&faultyDisk{lacks: []string{"lock"}}).disk(), dir, "new", Options{}); err != nil {
 		t.Fatal(err)
 	}
 	found := readTree(t, dir)
@@ -161,7 +159,7 @@ func TestLockThatFails(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "train.parquet")
-	_, err := prepare(&faultyDisk{fails: []string{"lock"}}, []Target{{Path: path}}, Options{})
+	_, err := prepare(failing(errFault, "lock"), []Target{{Path: path}}, Options{})
 	if !errors.Is(err, errFault) || !strings.HasPrefix(err.Error(), path+": locking it") {
 		t.Errorf("found the error %v, expected that locking failed", err)
 	}
@@ -175,7 +173,7 @@ func TestEmptyFolderIsPutBack(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	emptyFolder(t, dir)
-	s, err := prepare(&faultyDisk{fails: []string{"rename", "renameNew"}}, []Target{{Path: filepath.Join(dir, "train"), Folder: true}}, Options{})
+	s, err := prepare(failing(errFault, "rename", "renameNew"), []Target{{Path: filepath.Join(dir, "train"), Folder: true}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,15 +220,7 @@ func TestEndedFolder(t *testing.T) {
 	}
 }
 
-// A brokenFile fails in ways of its own.
-type brokenFile struct{ write, sync, stat error }
-
-func (f brokenFile) Write(p []byte) (int, error) { return 0, f.write }
-func (f brokenFile) Sync() error                 { return f.sync }
-func (f brokenFile) Stat() (fs.FileInfo, error)  { return nil, f.stat }
-func (f brokenFile) Close() error                { return nil }
-
-// TestFirstErrorStays writes to a file after it has failed: finish repeats the first error, without the hidden name that os puts around it.
+// TestFirstErrorStays writes to a file after it has failed: Commit repeats the first error, without the hidden name that os puts around it.
 func TestFirstErrorStays(t *testing.T) {
 	t.Parallel()
 	for name, cause := range map[string]error{
@@ -238,61 +228,44 @@ func TestFirstErrorStays(t *testing.T) {
 		"link":        &os.LinkError{Op: "rename", Old: "/hidden", New: "/hidden", Err: syscall.ENOSPC},
 		"system call": &fs.PathError{Op: "write", Path: "/hidden", Err: os.NewSyscallError("write", syscall.ENOSPC)},
 	} {
-		f := &File{path: "out.csv", handle: brokenFile{write: cause}}
-		if _, err := f.Write([]byte("x")); !errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "hidden") || !strings.HasPrefix(err.Error(), "out.csv: writing: ") {
-			t.Errorf("%s: found %v", name, err)
+		path := filepath.Join(t.TempDir(), "out.csv")
+		d := &faultyDisk{}
+		s, err := prepare(d.disk(), []Target{{Path: path}}, Options{})
+		if err != nil {
+			t.Fatal(err)
 		}
-		f.handle = brokenFile{write: syscall.EIO}
-		if _, err := f.Write([]byte("x")); !errors.Is(err, syscall.EIO) {
-			t.Errorf("%s: second write: found %v", name, err)
+		defer s.Discard()
+		for _, c := range []error{cause, syscall.EIO} {
+			d.fails = func(string, string) error { return c }
+			_, err := s.File(0).Write([]byte("x"))
+			if !errors.Is(err, bare(c)) || strings.Contains(err.Error(), "hidden") || !strings.HasPrefix(err.Error(), path+": writing: ") {
+				t.Errorf("%s: found %v", name, err)
+			}
 		}
-		if _, err := f.finish(); !errors.Is(err, syscall.ENOSPC) {
+		d.fails = nil
+		if err := s.Commit(); !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("%s: found %v, expected the first error", name, err)
 		}
 	}
 }
 
-// TestSyncOfPipes finishes files that cannot be synced: pipes have no fsync, other files that fail to are lost.
-func TestSyncOfPipes(t *testing.T) {
+// TestSyncOfDevices: a device has no fsync, a file that fails to is lost.
+func TestSyncOfDevices(t *testing.T) {
 	t.Parallel()
-	lost := errors.New("stat was reached")
-	opened := func(err error) func() (fileHandle, error) {
-		return func() (fileHandle, error) { return brokenFile{sync: syscall.EINVAL, stat: lost}, err }
-	}
-	for name, c := range map[string]struct {
-		file *File
-		want error
+	file := filepath.Join(t.TempDir(), "x.csv")
+	for _, c := range []struct {
+		path      string
+		err, want error
 	}{
-		"pipe":           {&File{open: opened(nil)}, lost},
-		"file":           {&File{handle: brokenFile{sync: syscall.EINVAL, stat: lost}}, syscall.EINVAL},
-		"broken pipe":    {&File{open: opened(nil), handle: brokenFile{sync: syscall.EPIPE, stat: lost}}, syscall.EPIPE},
-		"gone":           {&File{open: opened(syscall.ENXIO)}, syscall.ENXIO},
-		"closed already": {&File{closed: true}, fs.ErrClosed},
+		{os.DevNull, syscall.EINVAL, nil}, {os.DevNull, syscall.EIO, syscall.EIO}, {file, syscall.EINVAL, syscall.EINVAL},
 	} {
-		if _, err := c.file.finish(); !errors.Is(err, c.want) {
-			t.Errorf("%s: found %v, expected %v", name, err, c.want)
+		s, err := prepare(failing(c.err, "sync"), []Target{{Path: c.path}}, Options{})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-}
-
-// TestEqualReaders compares what is longer than a chunk, and what cannot be read.
-func TestEqualReaders(t *testing.T) {
-	t.Parallel()
-	long, broken := strings.Repeat("x", 300<<10), errors.New("the disk is broken")
-	for name, c := range map[string]struct {
-		a, b io.Reader
-		same bool
-		err  error
-	}{
-		"equal":              {strings.NewReader(long), iotest.OneByteReader(strings.NewReader(long)), true, nil},
-		"longer":             {strings.NewReader(long), strings.NewReader(long + "x"), false, nil},
-		"longer by a chunk":  {strings.NewReader(long[:256<<10]), strings.NewReader(long), false, nil},
-		"other end":          {strings.NewReader(long + "x"), strings.NewReader(long + "y"), false, nil},
-		"unreadable, first":  {io.MultiReader(strings.NewReader(long), iotest.ErrReader(broken)), strings.NewReader(long), false, broken},
-		"unreadable, second": {strings.NewReader(long), io.MultiReader(strings.NewReader(long), iotest.ErrReader(broken)), false, broken},
-	} {
-		if same, err := equalReaders(c.a, c.b); same != c.same || err != c.err {
-			t.Errorf("%s: found %t and %v, expected %t and %v", name, same, err, c.same, c.err)
+		defer s.Discard()
+		if err := s.Commit(); !errors.Is(err, c.want) {
+			t.Errorf("%s: found %v, expected %v", c.path, err, c.want)
 		}
 	}
 }
@@ -304,14 +277,14 @@ func TestDamagedManifests(t *testing.T) {
 	manifest := func(version int, content string) string {
 		return fmt.Sprintf(`{"format":"idxport-folder","version":%d,"files":0,"bytes":0,"content":%q,"classes":{}}`, version, content)
 	}
-	if _, err := decodeManifest([]byte(manifest(2, sum))); err != nil {
+	if _, err := ManifestMark.manifestIn([]byte(manifest(2, sum))); err != nil {
 		t.Errorf("found %v, expected a manifest", err)
 	}
 	for name, text := range map[string]string{
 		"hash of 31 bytes": manifest(2, sum[2:]), "no hexadecimal hash": manifest(2, sum[1:]+"x"), "version 0": manifest(0, sum), "version 3": manifest(3, sum),
 		"other format": strings.Replace(manifest(2, sum), "idxport", "other", 1), "cut": manifest(2, sum)[:60], "empty": "",
 	} {
-		if _, err := decodeManifest([]byte(text)); err == nil {
+		if _, err := ManifestMark.manifestIn([]byte(text)); err == nil {
 			t.Errorf("%s: it was taken", name)
 		}
 		if _, err := CardMark.manifestIn([]byte("# x\n" + cardBegin + text + cardEnd)); err == nil {
@@ -338,7 +311,13 @@ func TestOpenElsewhere(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	old := mustMake(t, dir, "old", Options{})
-	err := makeOutputs(openElsewhere{}, dir, "new", Options{Overwrite: true})
+	d := &faultyDisk{lacks: []string{"exchange"}, fails: func(operation, path string) error {
+		if operation == "rename" {
+			return inUse()
+		}
+		return nil
+	}}
+	err := makeOutputs(d.disk(), dir, "new", Options{Overwrite: true})
 	if !errors.Is(err, fault.Locked) || fault.HintOf(err) != "close it there and try again" {
 		t.Errorf("found %v, expected fault.Locked with a hint", err)
 	}
@@ -346,9 +325,3 @@ func TestOpenElsewhere(t *testing.T) {
 		t.Errorf("found %v, expected %v", got, old)
 	}
 }
-
-// openElsewhere is a disk that replaces nothing.
-type openElsewhere struct{ osDisk }
-
-func (openElsewhere) rename(string, string) error   { return inUse() }
-func (openElsewhere) exchange(string, string) error { return errors.ErrUnsupported }
