@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"slices"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -122,17 +123,23 @@ func (p *Plan) FileName(t *Target, part *Part) string {
 	return fmt.Sprintf("%s%05d-%s%s", partPrefix, part.Index, p.short(), t.Extension)
 }
 
+// Reads reports whether path is an input of t.
+func (t *Target) Reads(path string) bool {
+	return slices.ContainsFunc(t.Inputs, func(in Input) bool { return in.Path == path })
+}
+
 // partPrefix is what the names of parts begin with.
 const partPrefix = "part-"
 
 // short is the beginning of the ID, which is enough beside each other.
 func (p *Plan) short() string { return p.ID[:8] }
 
-// most is how long a plan may be, in bytes: some millions of parts.
-const most = 1 << 30
+// maxPlan is how long a plan may be, in bytes: some millions of parts.
+const maxPlan = 1 << 30
 
-// Write writes the plan to path, which must not exist unless it holds the same plan. If overwrite is set, it may hold another plan of which no parts were made: what they have
-// left could not be removed any more.
+// Write writes the plan to path, which must not exist unless it holds the same plan. If overwrite is
+// set, it may hold another plan of which no parts were made: what they have left could not be removed
+// any more.
 func (p *Plan) Write(ctx context.Context, path string, overwrite bool) error {
 	if err := p.checkText(); err != nil {
 		return err
@@ -162,13 +169,14 @@ func (p *Plan) Write(ctx context.Context, path string, overwrite bool) error {
 
 // checkText refuses names that JSON cannot hold: the parts would look for others.
 func (p *Plan) checkText() error {
+	const found = "found a name that is not UTF-8, which a plan cannot hold"
 	for _, t := range p.Targets {
 		if !utf8.ValidString(t.Path) {
-			return fail(fault.Usage, "give the output another name", "found a name that is not UTF-8, which a plan cannot hold").In(t.Path)
+			return fail(fault.Usage, "give the output another name", found).In(t.Path)
 		}
 		for _, in := range t.Inputs {
 			if !utf8.ValidString(in.Path + in.Column) {
-				return fail(fault.Usage, "give it another name: ln -s "+shell.Path(in.Path)+" NAME.idx", "found a name that is not UTF-8, which a plan cannot hold").In(in.Path)
+				return fail(fault.Usage, "give it another name: ln -s "+shell.Path(in.Path)+" NAME.idx", found).In(in.Path)
 			}
 		}
 	}
@@ -182,18 +190,19 @@ func (p *Plan) unmade(ctx context.Context, path string) error {
 		return err
 	}
 	for i := range p.Targets {
-		begun, err := p.at(&p.Targets[i]).begun(ctx)
+		left, err := p.at(&p.Targets[i]).list(ctx, begun)
 		if err != nil {
 			return err
 		}
-		if begun {
+		if len(left) > 0 {
 			return fail(fault.Exists, "idxport abort with it first, or commit it", "parts of the plan that is there were made").In(path)
 		}
 	}
 	return nil
 }
 
-// Read reads a plan, which is a file or in objects, and checks that it is whole. The parameters of its buckets are given to objects, where those have none.
+// Read reads a plan, which is a file or in objects, and checks that it is whole. The parameters of its
+// buckets are given to objects, where those have none.
 func Read(ctx context.Context, objects *object.Store, path string) (*Plan, error) {
 	p, err := read(ctx, objects, path)
 	if err == nil {
@@ -212,49 +221,63 @@ func read(ctx context.Context, objects *object.Store, path string) (*Plan, error
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(p); err != nil {
-		return nil, fail(fault.Malformed, adviceAnew, "%v", err).In(path)
+		return nil, noPlan(path, "%v", err)
 	}
 	switch {
 	case p.Format != format:
-		return nil, fail(fault.Malformed, "make it with idxport plan", "found the format %q, expected %q", p.Format, format).In(path)
+		return nil, noPlan(path, "found the format %q, expected %q", p.Format, format).WithHint("make it with idxport plan")
 	case p.Version != version:
-		return nil, fail(fault.Malformed, "use the version of the program that made it", "found a plan of version %d, expected %d", p.Version, version).In(path)
+		return nil, noPlan(path, "found a plan of version %d, expected %d", p.Version, version).
+			WithHint("use the version of the program that made it")
 	case len(bytes.TrimSpace(text[d.InputOffset():])) > 0:
-		return nil, fail(fault.Malformed, adviceAnew, "found more behind the plan, at byte %d", d.InputOffset()).In(path)
+		return nil, noPlan(path, "found more behind the plan, at byte %d", d.InputOffset())
 	case len(p.ID) != 2*sha256.Size || p.ID != p.id():
-		return nil, fail(fault.Malformed, adviceAnew, "its contents are not those that its plan_id stands for").In(path)
+		return nil, noPlan(path, "its contents are not those that its plan_id stands for")
 	}
 	return p, p.check(path)
+}
+
+// noPlan is the error for what is in the place of a plan and was not written by the program.
+func noPlan(path, message string, values ...any) *fault.Error {
+	return fail(fault.Malformed, "make it anew with idxport plan", message, values...).In(path)
+}
+
+// fail is a fault with what the user can do.
+func fail(kind fault.Kind, advice, message string, values ...any) *fault.Error {
+	return fault.New(kind, message, values...).WithHint("%s", advice)
 }
 
 // readText reads the file or object at path, of which no more than a plan may have is taken.
 func readText(ctx context.Context, objects *object.Store, path string) ([]byte, error) {
 	if object.IsURL(path) {
-		return objects.Get(ctx, path, most)
+		return objects.Get(ctx, path, maxPlan)
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() // only read from
-	text, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && len(text) > most {
-		err = fail(fault.Malformed, "make it with idxport plan", "found more than %d bytes, expected a plan", int64(most)).In(path)
+	text, err := io.ReadAll(io.LimitReader(f, maxPlan+1))
+	if err == nil && len(text) > maxPlan {
+		err = noPlan(path, "found more than %d bytes, expected a plan", int64(maxPlan)).WithHint("make it with idxport plan")
 	}
 	return text, err
 }
 
-// check refuses plans whose parts do not make up their tables: a hash says that nobody changed it, not who made it.
+// check refuses plans whose parts do not make up their tables: a hash says that nobody changed it, not
+// who made it.
 func (p *Plan) check(path string) error {
 	if len(p.Targets) == 0 {
-		return fail(fault.Malformed, adviceAnew, "it has no targets").In(path)
+		return noPlan(path, "it has no targets")
 	}
 	index, paths := 0, map[string]bool{}
 	for i := range p.Targets {
 		t := &p.Targets[i]
-		if t.Path == "" || paths[t.Path] || len(t.Parts) == 0 || !extension().MatchString(t.Extension) || !plain().MatchString(t.Format) || !plain().MatchString(t.Dataset) {
-			return fail(fault.Malformed, adviceAnew, "target %d is %q with %d parts in format %q of the data set %q that end with %q, expected a path of its own, parts, names, and an ending such as .parquet",
-				i, t.Path, len(t.Parts), t.Format, t.Dataset, t.Extension).In(path)
+		named := extension().MatchString(t.Extension) && plain().MatchString(t.Format) && plain().MatchString(t.Dataset)
+		if t.Path == "" || paths[t.Path] || len(t.Parts) == 0 || !named {
+			return noPlan(path, "target %d is %q with %d parts in format %q of the data set %q that end with %q, "+
+				"expected a path of its own, parts, names, and an ending such as .parquet",
+				i, t.Path, len(t.Parts), t.Format, t.Dataset, t.Extension)
 		}
 		paths[t.Path] = true
 		if err := t.check(path, index); err != nil {
@@ -264,9 +287,6 @@ func (p *Plan) check(path string) error {
 	}
 	return nil
 }
-
-// adviceAnew is what helps where a plan is not one that was written by the program.
-const adviceAnew = "make it anew with idxport plan"
 
 // extension is what the extension of a part may be: no way out of its folder.
 var extension = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\.[A-Za-z0-9_]+)+$`) })
@@ -278,29 +298,29 @@ var plain = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[
 func (t *Target) check(path string, index int) error {
 	for _, in := range t.Inputs {
 		if (in.ETag != "") != object.IsURL(in.Path) {
-			return fail(fault.Malformed, adviceAnew, "found the ETag %q of %s, expected one of objects alone", in.ETag, in.Path).In(path)
+			return noPlan(path, "found the ETag %q of %s, expected one of objects alone", in.ETag, in.Path)
 		}
 		if in.Header != nil && !in.Header.in(&in) {
-			return fail(fault.Malformed, adviceAnew, "the header of %s is its bytes %d to %d of %d", in.Path, in.Header.From, in.Header.To, in.Bytes).In(path)
+			return noPlan(path, "the header of %s is its bytes %d to %d of %d", in.Path, in.Header.From, in.Header.To, in.Bytes)
 		}
 	}
 	next := int64(0)
 	for _, part := range t.Parts {
 		if part.Index != index || part.First != next || part.Last < part.First || len(part.Pieces) != len(t.Inputs) {
-			return fail(fault.Malformed, adviceAnew, "part %d is rows %d to %d, expected part %d from row %d on", part.Index, part.First, part.Last, index, next).In(path)
+			return noPlan(path, "part %d is rows %d to %d, expected part %d from row %d on", part.Index, part.First, part.Last, index, next)
 		}
 		for k := range part.Pieces {
-			if piece := &part.Pieces[k]; !piece.in(&t.Inputs[k]) {
-				return fail(fault.Malformed, adviceAnew, "part %d is made of the bytes %d to %d of %s, which has %d", index, piece.From, piece.To, t.Inputs[k].Path, t.Inputs[k].Bytes).In(path)
+			if piece, in := &part.Pieces[k], &t.Inputs[k]; !piece.in(in) {
+				return noPlan(path, "part %d is made of the bytes %d to %d of %s, which has %d", index, piece.From, piece.To, in.Path, in.Bytes)
 			}
 		}
 		index, next = index+1, part.Last
 	}
 	if next != t.Rows {
-		return fail(fault.Malformed, adviceAnew, "the parts of %s end at row %d of %d", t.Path, next, t.Rows).In(path)
+		return noPlan(path, "the parts of %s end at row %d of %d", t.Path, next, t.Rows)
 	}
 	return nil
 }
 
-// in tells whether a piece lies in the input.
+// in reports whether a piece lies in the input.
 func (p *Piece) in(in *Input) bool { return 0 <= p.From && p.From <= p.To && p.To <= in.Bytes }

@@ -87,8 +87,8 @@ func deliverAll(t *testing.T, p *Plan) {
 	}
 }
 
-// visible is what lies at the target: names and contents.
-func visible(t *testing.T, p *Plan) string {
+// shown is what lies at the target: names and contents.
+func shown(t *testing.T, p *Plan) string {
 	t.Helper()
 	var b strings.Builder
 	entries, err := os.ReadDir(p.Targets[0].Path)
@@ -125,17 +125,19 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestHash: the value of no bytes is that of the reference implementation, xxhsum -H128 of an empty file.
+// TestHash: the value of no bytes is that of the reference implementation, xxhsum -H128 of an empty
+// file.
 func TestHash(t *testing.T) {
 	t.Parallel()
-	empty := strings.NewReader("")
-	if got, err := hash(t.Context(), empty, Piece{}); err != nil || got != "99aa06d3014798d86001c324468d497f" {
-		t.Errorf("found %s and %v", got, err)
+	in, piece := Input{Path: filepath.Join(t.TempDir(), "x")}, Piece{}
+	write(t, in.Path, "")
+	if err := in.hash(t.Context(), &piece); err != nil || piece.XXH3 != "99aa06d3014798d86001c324468d497f" {
+		t.Errorf("found %s and %v", piece.XXH3, err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stopped := errors.New("stopped")
 	cancel(stopped)
-	if _, err := hash(ctx, empty, Piece{}); !errors.Is(err, stopped) {
+	if err := in.hash(ctx, &piece); !errors.Is(err, stopped) {
 		t.Errorf("cancelled: found %v", err)
 	}
 }
@@ -248,7 +250,7 @@ func TestCommit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := p.Commit(t.Context()); !errors.Is(err, fault.Refused) || visible(t, p) != "" {
+	if _, err := p.Commit(t.Context()); !errors.Is(err, fault.Refused) || shown(t, p) != "" {
 		t.Errorf("a part is missing: found %v", err)
 	}
 	deliverAll(t, p) // three of them for the second time
@@ -257,8 +259,8 @@ func TestCommit(t *testing.T) {
 	}
 	for again := range 2 {
 		told, err := p.Commit(t.Context())
-		if err != nil || visible(t, p) != whole || len(told) != 1 || len(told[0]) != 4*(1-again) {
-			t.Errorf("found %v, tasks %v and\n%s", err, told, visible(t, p))
+		if err != nil || shown(t, p) != whole || len(told) != 1 || len(told[0]) != 4*(1-again) {
+			t.Errorf("found %v, tasks %v and\n%s", err, told, shown(t, p))
 		}
 	}
 	if missing, err := p.Missing(t.Context()); err != nil || missing != nil {
@@ -268,8 +270,8 @@ func TestCommit(t *testing.T) {
 		t.Error(err)
 	}
 	p.Tidy(t.Context(), &p.Targets[0])
-	if told, err := p.Commit(t.Context()); err != nil || told[0] != nil || visible(t, p) != whole {
-		t.Errorf("again, after a late part: found %v and\n%s", err, visible(t, p))
+	if told, err := p.Commit(t.Context()); err != nil || told[0] != nil || shown(t, p) != whole {
+		t.Errorf("again, after a late part: found %v and\n%s", err, shown(t, p))
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".out*")); left != nil { // the pattern is well formed
 		t.Errorf("left %v", left)
@@ -279,23 +281,18 @@ func TestCommit(t *testing.T) {
 // TestCommitRefuses: what lies among the parts must be what their tasks told, and the target free.
 func TestCommitRefuses(t *testing.T) {
 	t.Parallel()
+	part := func(p *Plan) string {
+		return filepath.Join(p.staging(&p.Targets[0]), partsFolder, "part-00001-"+p.short()+".csv")
+	}
 	for name, test := range map[string]struct {
 		spoil func(t *testing.T, p *Plan)
 		want  error
 	}{
-		"a part has other bytes": {func(t *testing.T, p *Plan) {
-			write(t, filepath.Join(p.staging(&p.Targets[0]), partsFolder, "part-00001-"+p.short()+".csv"), "part X")
-		}, fault.Refused},
-		"a part is cut": {func(t *testing.T, p *Plan) {
-			write(t, filepath.Join(p.staging(&p.Targets[0]), partsFolder, "part-00001-"+p.short()+".csv"), "par")
-		}, fault.Refused},
-		"a part is gone": {func(t *testing.T, p *Plan) {
-			if err := os.Remove(filepath.Join(p.staging(&p.Targets[0]), partsFolder, "part-00001-"+p.short()+".csv")); err != nil {
-				t.Fatal(err)
-			}
-		}, fault.Refused},
-		"a stranger among them": {func(t *testing.T, p *Plan) {
-			write(t, filepath.Join(p.staging(&p.Targets[0]), partsFolder, "more.csv"), "")
+		"a part has other bytes": {func(t *testing.T, p *Plan) { write(t, part(p), "part X") }, fault.Refused},
+		"a part is cut":          {func(t *testing.T, p *Plan) { write(t, part(p), "par") }, fault.Refused},
+		"a part is gone":         {func(_ *testing.T, p *Plan) { os.Remove(part(p)) }, fault.Refused},
+		"another file": {func(t *testing.T, p *Plan) {
+			write(t, filepath.Join(filepath.Dir(part(p)), "more.csv"), "")
 		}, fault.Refused},
 		"a task is no JSON": {func(t *testing.T, p *Plan) { write(t, taskPath(p, 2), "{") }, fault.Refused},
 		"a task of another part": {func(t *testing.T, p *Plan) {
@@ -317,9 +314,9 @@ func TestCommitRefuses(t *testing.T) {
 			p, _ := work(t)
 			deliverAll(t, p)
 			test.spoil(t, p)
-			before := visible(t, p)
-			if _, err := p.Commit(t.Context()); !errors.Is(err, test.want) || visible(t, p) != before {
-				t.Errorf("found %v and\n%s", err, visible(t, p))
+			before := shown(t, p)
+			if _, err := p.Commit(t.Context()); !errors.Is(err, test.want) || shown(t, p) != before {
+				t.Errorf("found %v and\n%s", err, shown(t, p))
 			}
 		})
 	}
@@ -348,8 +345,8 @@ func TestAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if visible(t, p) != whole {
-		t.Errorf("found\n%s", visible(t, p))
+	if shown(t, p) != whole {
+		t.Errorf("found\n%s", shown(t, p))
 	}
 }
 
@@ -367,8 +364,8 @@ func TestAbort(t *testing.T) {
 	if _, err := p.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Abort(t.Context()); err != nil || visible(t, p) != whole {
-		t.Errorf("after commit: found %v and\n%s", err, visible(t, p))
+	if err := p.Abort(t.Context()); err != nil || shown(t, p) != whole {
+		t.Errorf("after commit: found %v and\n%s", err, shown(t, p))
 	}
 }
 
@@ -397,13 +394,9 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	entries, err := os.ReadDir(dir)
+	found, err := names(dir)
 	if err != nil {
 		t.Fatal(err)
-	}
-	var found []string
-	for _, e := range entries {
-		found = append(found, e.Name())
 	}
 	for _, name := range left {
 		if !slices.Contains(found, name) {
