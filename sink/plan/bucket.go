@@ -153,7 +153,7 @@ func (b *bucket) mark(ctx context.Context) error {
 	case err != nil:
 		return err
 	case now == nil: // another commit of the plan has ended, and removed the claim; or an abort
-		if done, err := b.plan.Committed(ctx, b.target); err != nil || done {
+		if done, err := b.plan.committedAt(ctx, b, b.target); err != nil || done {
 			return errors.Join(err, b.alone(ctx))
 		}
 	case now.Plan != b.plan.ID: // somebody has removed this plan's
@@ -234,7 +234,7 @@ func (b *bucket) abandon(ctx context.Context, mine func(context.Context) error) 
 func (b *bucket) endUploads(ctx context.Context, any bool) error {
 	if any {
 		err := each(ctx, requests, len(b.target.Parts), func(ctx context.Context, i int) error {
-			task, err := b.plan.Told(ctx, b.target, &b.target.Parts[i])
+			task, err := b.plan.toldAt(ctx, b, b.target, &b.target.Parts[i])
 			switch {
 			case errors.Is(err, errUnreadable): // what it told cannot be read: sweep ends its upload, or a rule of the bucket
 				return nil

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -45,13 +44,6 @@ func (f *folder) attempt(file string) (string, error) {
 	}
 	f.sweep(file)
 	return f.in(attemptsFolder, random()+"-"+file), nil
-}
-
-// random is what no other run has.
-func random() string {
-	var bytes [8]byte
-	_, _ = rand.Read(bytes[:]) // never fails, says its documentation
-	return hex.EncodeToString(bytes[:])
 }
 
 // settled is how old a lock is before sweep tries it: one that is being made is not held for a moment.

@@ -2,6 +2,7 @@ package publish
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
@@ -276,6 +277,33 @@ func (d *Folder) nameStreams() error {
 		f.class.count(f.name, f.File.count, f.sum)
 	}
 	return nil
+}
+
+// names is what all streams of a folder are called at last.
+func (m Mark) names(all []*Stream) []string {
+	// A name has a number and then its extensions: part-00000 and .csv.gz. The name of a split, before
+	// the number, may have points of its own. Shards of one split have what is before the number in common.
+	numberOf := func(f *Stream) int { return strings.LastIndexByte(f.name, '-') + 1 }
+	shards := map[string]int{}
+	for _, f := range all {
+		shards[f.class.prefix+f.name[:numberOf(f)]]++
+	}
+	names := make([]string, len(all))
+	for i, f := range all {
+		number, stem, ext := numberOf(f), f.name, ""
+		if point := strings.IndexByte(f.name[number:], '.'); point >= 0 {
+			stem, ext = f.name[:number+point], f.name[number+point:]
+		}
+		switch m {
+		case PartsMark:
+			names[i] = stem + "-" + hex.EncodeToString(f.sum) + ext
+		case CardMark:
+			names[i] = fmt.Sprintf("%s-of-%05d%s", stem, shards[f.class.prefix+f.name[:number]], ext)
+		default:
+			names[i] = f.name
+		}
+	}
+	return names
 }
 
 // close lets go of all descriptors, once; a WriteFile that is stuck meanwhile keeps its own alive

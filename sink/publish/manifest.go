@@ -14,7 +14,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 )
 
@@ -35,33 +34,6 @@ const (
 
 // file is the name of the file that is the mark.
 func (m Mark) file() string { return [...]string{"_manifest.json", "_SUCCESS", "README.md"}[m] }
-
-// names is what all streams of a folder are called at last.
-func (m Mark) names(all []*Stream) []string {
-	// A name has a number and then its extensions: part-00000 and .csv.gz. The name of a split, before
-	// the number, may have points of its own. Shards of one split have what is before the number in common.
-	numberOf := func(f *Stream) int { return strings.LastIndexByte(f.name, '-') + 1 }
-	shards := map[string]int{}
-	for _, f := range all {
-		shards[f.class.prefix+f.name[:numberOf(f)]]++
-	}
-	names := make([]string, len(all))
-	for i, f := range all {
-		number, stem, ext := numberOf(f), f.name, ""
-		if point := strings.IndexByte(f.name[number:], '.'); point >= 0 {
-			stem, ext = f.name[:number+point], f.name[number+point:]
-		}
-		switch m {
-		case PartsMark:
-			names[i] = stem + "-" + hex.EncodeToString(f.sum) + ext
-		case CardMark:
-			names[i] = fmt.Sprintf("%s-of-%05d%s", stem, shards[f.class.prefix+f.name[:number]], ext)
-		default:
-			names[i] = f.name
-		}
-	}
-	return names
-}
 
 // The manifest in a card lies between these.
 const (
@@ -314,27 +286,38 @@ func refuseForeignParts(d disk, shown, path string) error {
 	if err != nil {
 		return Failure(shown, "listing it", err)
 	}
+	foreign := func(name string) error {
+		return refusal(shown, fmt.Sprintf("it holds %s, which is no part of an output of idxport", name), foreignHint)
+	}
 	whole, parts, first, plan, ext := false, 0, 0, "", ""
 	for _, entry := range entries {
 		info, err := entry.Info()
 		if err != nil {
 			return Failure(shown, "listing it", err)
 		}
-		name, regular := entry.Name(), info.Mode().IsRegular()
-		if regular && name == PartsMark.file() && info.Size() == 0 {
+		name := entry.Name()
+		match := partName().FindStringSubmatch(name)
+		switch {
+		case !info.Mode().IsRegular():
+			return foreign(name)
+		case name == PartsMark.file() && info.Size() == 0:
 			whole = true
 			continue
+		case match == nil:
+			return foreign(name)
 		}
-		match := partName().FindStringSubmatch(name)
-		if parts == 0 && match != nil {
-			ext = match[3]
-			if len(match[2]) == planDigits {
-				plan = match[2]
-				first, _ = strconv.Atoi(match[1]) // else no number is the one that is expected
+		number, id := match[1], match[2]
+		if len(id) != planDigits { // but a hash of its own
+			id = ""
+		}
+		if parts == 0 {
+			plan, ext = id, match[3]
+			if plan != "" {
+				first, _ = strconv.Atoi(number) // else no number is the one that is expected
 			}
 		}
-		if !regular || match == nil || ext != match[3] || plan != "" && plan != match[2] || match[1] != fmt.Sprintf("%05d", first+parts) {
-			return refusal(shown, fmt.Sprintf("it holds %s, which is no part of an output of idxport", name), foreignHint)
+		if id != plan || match[3] != ext || number != fmt.Sprintf("%05d", first+parts) {
+			return foreign(name)
 		}
 		parts++
 	}
