@@ -14,7 +14,8 @@ import (
 )
 
 // A bucket is the place of a target in object storage. Parts are uploads that are whole and unseen,
-// under the keys that they shall have; commit makes them visible, one after another, and _SUCCESS last.
+// under the keys that they shall have; commit makes them visible, one after another, and _SUCCESS
+// last.
 type bucket struct {
 	store  *object.Store
 	plan   *Plan
@@ -120,8 +121,9 @@ func (b *bucket) alone(ctx context.Context) error {
 }
 
 // publish claims the target, so that no other plan's parts are visible beside these, and makes the
-// parts visible. Who aborts writes into the claim and then looks for _SUCCESS; here _SUCCESS is written
-// and then the claim is looked at: if both are at it, at least one sees the other, and commit gives way.
+// parts visible. Who aborts writes into the claim and then looks for _SUCCESS; here _SUCCESS is
+// written and then the claim is looked at: if both are at it, at least one sees the other, and
+// commit gives way.
 func (b *bucket) publish(ctx context.Context, tasks []Task) error {
 	fresh, err := b.claim(ctx, committing)
 	if err != nil {
@@ -194,9 +196,9 @@ func (b *bucket) tidy(ctx context.Context) error {
 	return errors.Join(err, b.release(ctx, committing))
 }
 
-// abandon ends the uploads of the plan, removes what is visible of it, and the tasks; before each of
-// these it asks mine, if it is not nil. Uploads end first: those that tasks tell of are known until
-// then, and no commit makes one visible after that.
+// abandon ends the uploads of the plan, removes what is visible of it, and the tasks; before each
+// of these it asks mine, if it is not nil. Uploads end first: those that tasks tell of are known
+// until then, and no commit makes one visible after that.
 func (b *bucket) abandon(ctx context.Context, mine func(context.Context) error) error {
 	names, err := b.list(ctx, told)
 	if err != nil {

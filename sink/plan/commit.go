@@ -37,7 +37,8 @@ func (p *Plan) Attempt(t *Target, part *Part) (string, error) {
 	return p.folderOf(t).attempt(file)
 }
 
-// Discard removes what was made at an attempt, which is not to be delivered; upload is nil for a file.
+// Discard removes what was made at an attempt, which is not to be delivered; upload is nil for a
+// file.
 func (p *Plan) Discard(ctx context.Context, attempt string, upload *object.PendingUpload) error {
 	if upload != nil {
 		return p.Objects.Abort(ctx, attempt, *upload)
@@ -53,8 +54,8 @@ func (p *Plan) Told(ctx context.Context, t *Target, part *Part) (*Task, error) {
 	return p.toldAt(ctx, p.at(t), t, part)
 }
 
-// Deliver puts the part at attempt, which is complete, in its place, and tells of it. If it is there
-// already, it must have the same bytes.
+// Deliver puts the part at attempt, which is complete, in its place, and tells of it. If it is
+// there already, it must have the same bytes.
 func (p *Plan) Deliver(ctx context.Context, t *Target, part *Part, attempt string, task Task) error {
 	task.PlanID, task.Tool, task.Part = p.ID, p.Tool, part.Index
 	task.Name, task.Rows = p.FileName(t, part), part.Last-part.First
@@ -124,9 +125,9 @@ func (p *Plan) There(ctx context.Context, t *Target) (bool, error) {
 }
 
 // Commit makes the targets visible, once all their parts are there with the sizes and hashes that
-// their tasks told: a folder in one step, objects one after another. What was committed before stays
-// as it is: to commit twice is to commit once. For each target it returns the tasks in the order of
-// the parts, or none where there was nothing to do.
+// their tasks told: a folder in one step, objects one after another. What was committed before
+// stays as it is: to commit twice is to commit once. For each target it returns the tasks in the
+// order of the parts, or none where there was nothing to do.
 func (p *Plan) Commit(ctx context.Context) (made [][]Task, err error) {
 	missing, err := p.Missing(ctx)
 	if err != nil {
@@ -166,8 +167,8 @@ func (p *Plan) Commit(ctx context.Context) (made [][]Task, err error) {
 // tasksAtOnce is how many tasks are read at once.
 const tasksAtOnce = 16
 
-// checkParts compares all parts of t with what their tasks told. There must be no others. There are no
-// tasks if t is committed.
+// checkParts compares all parts of t with what their tasks told. There must be no others. There are
+// no tasks if t is committed.
 func (p *Plan) checkParts(ctx context.Context, t *Target) ([]Task, error) {
 	done, err := p.Committed(ctx, t)
 	if done || err != nil {
@@ -196,8 +197,8 @@ func (p *Plan) checkParts(ctx context.Context, t *Target) ([]Task, error) {
 	return nil, err
 }
 
-// Tidy removes what is left beside a target that was committed: tasks, and attempts that nobody needs.
-// What remains is hidden and disturbs nobody.
+// Tidy removes what is left beside a target that was committed: tasks, and attempts that nobody
+// needs. What remains is hidden and disturbs nobody.
 func (p *Plan) Tidy(ctx context.Context, t *Target) { _ = p.at(t).remove(ctx, true) }
 
 // Abort removes what the parts of the plan have made, but nothing that was committed.

@@ -14,7 +14,8 @@ import (
 // block is how much of a file is read at a time.
 const block = 1 << 20
 
-// readInto reads r to its end into a hash, until ctx is done, and returns how many bytes there were.
+// readInto reads r to its end into a hash, until ctx is done, and returns how many bytes there
+// were.
 func readInto(ctx context.Context, h io.Writer, r io.Reader) (n int64, err error) {
 	size := int64(block)
 	if s, ok := r.(interface{ Size() int64 }); ok {
@@ -66,8 +67,8 @@ func (t *Target) Changed(i int, part *Part) error {
 }
 
 // CheckInputs compares the files that a part is made of with what they were when the plan was made:
-// the sizes of all, and the bytes of those that are no columns. The bytes of columns are compared as
-// they are read, and objects are opened as the version that they were.
+// the sizes of all, and the bytes of those that are no columns. The bytes of columns are compared
+// as they are read, and objects are opened as the version that they were.
 func (t *Target) CheckInputs(ctx context.Context, part *Part) error {
 	for i := range t.Inputs {
 		in := &t.Inputs[i]

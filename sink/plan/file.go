@@ -19,9 +19,9 @@ import (
 // maxPlan is how long a plan may be, in bytes: some millions of parts.
 const maxPlan = 1 << 30
 
-// Write writes the plan to path, which must not exist unless it holds the same plan. If overwrite is
-// set, it may hold another plan of which no parts were made: what they have left could not be removed
-// any more.
+// Write writes the plan to path, which must not exist unless it holds the same plan. If overwrite
+// is set, it may hold another plan of which no parts were made: what they have left could not be
+// removed any more.
 func (p *Plan) Write(ctx context.Context, path string, overwrite bool) error {
 	if err := p.checkText(); err != nil {
 		return err
@@ -83,8 +83,8 @@ func (p *Plan) unmade(ctx context.Context, path string) error {
 	return nil
 }
 
-// Read reads a plan, which is a file or in objects, and checks that it is whole. The parameters of its
-// buckets are given to objects, where those have none.
+// Read reads a plan, which is a file or in objects, and checks that it is whole. The parameters of
+// its buckets are given to objects, where those have none.
 func Read(ctx context.Context, objects *object.Store, path string) (*Plan, error) {
 	p, err := read(ctx, objects, path)
 	if err == nil {

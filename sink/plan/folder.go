@@ -46,11 +46,12 @@ func (f *folder) attempt(file string) (string, error) {
 	return f.in(attemptsFolder, random()+"-"+file), nil
 }
 
-// settled is how old a lock is before sweep tries it: one that is being made is not held for a moment.
+// settled is how old a lock is before sweep tries it: one that is being made is not held for a
+// moment.
 const settled = time.Minute
 
-// sweep removes what attempts of the part that were killed have left. The lock of one that goes on is
-// held.
+// sweep removes what attempts of the part that were killed have left. The lock of one that goes on
+// is held.
 func (f *folder) sweep(file string) {
 	entries, _ := os.ReadDir(f.in(attemptsFolder)) // what cannot be swept goes with the folder
 	for _, e := range entries {
@@ -201,8 +202,8 @@ func (f *folder) publish(context.Context, []Task) error {
 	return err
 }
 
-// remove moves the staging folder out of the way, so that from then on no commit finds it, and removes
-// it, and others that were left so. There is nothing of a target that was not committed.
+// remove moves the staging folder out of the way, so that from then on no commit finds it, and
+// removes it, and others that were left so. There is nothing of a target that was not committed.
 func (f *folder) remove(context.Context, bool) error {
 	if err := os.Rename(f.staging, f.staging+"-"+random()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

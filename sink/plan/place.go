@@ -37,9 +37,9 @@ type Task struct {
 
 // A place is where a target is, and what waits for it. Parts and tasks have names without folders.
 type place interface {
-	// put keeps a part that was made at an attempt, and then the text of its task under its name. If
-	// the part is there already, it must have the same bytes. fault.Exists says that there is another
-	// task of that name.
+	// put keeps a part that was made at an attempt, and then the text of its task under its name.
+	// If the part is there already, it must have the same bytes. fault.Exists says that there is
+	// another task of that name.
 	put(ctx context.Context, attempt, part, task string, text []byte) error
 	// read returns the text of a task. What is not there is fs.ErrNotExist.
 	read(ctx context.Context, task string) ([]byte, error)
@@ -148,8 +148,8 @@ func (p *Plan) committedAt(ctx context.Context, at place, t *Target) (bool, erro
 	return err == nil && has(found, p.files(t)), err
 }
 
-// errAborted is the cause where a commit met an abort, and adviceAbort what helps where parts are not
-// what they should be.
+// errAborted is the cause where a commit met an abort, and adviceAbort what helps where parts are
+// not what they should be.
 var errAborted = errors.New("aborted")
 
 const adviceAbort = "idxport abort, and begin again"

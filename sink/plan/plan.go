@@ -136,8 +136,8 @@ func fail(kind fault.Kind, advice, message string, values ...any) *fault.Error {
 	return fault.New(kind, message, values...).WithHint("%s", advice)
 }
 
-// check refuses plans whose parts do not make up their tables: a hash says that nobody changed it, not
-// who made it.
+// check refuses plans whose parts do not make up their tables: a hash says that nobody changed it,
+// not who made it.
 func (p *Plan) check(path string) error {
 	if len(p.Targets) == 0 {
 		return noPlan(path, "it has no targets")

@@ -32,7 +32,8 @@ func TestSpec(t *testing.T) {
 // threes are rows of three bytes behind a header of four.
 func threes(_ int, first, last int64) (from, to int64) { return 4 + 3*first, 4 + 3*last }
 
-// work is a plan for a table of ten rows of three bytes in four parts, and the folder that everything is in.
+// work is a plan for a table of ten rows of three bytes in four parts, and the folder that
+// everything is in.
 func work(t *testing.T) (*Plan, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -196,7 +197,8 @@ func TestWriteAndRead(t *testing.T) {
 	}
 }
 
-// TestReadRefuses: any change of a plan is noticed by its hash, and what no plan may say also with the right hash.
+// TestReadRefuses: any change of a plan is noticed by its hash, and what no plan may say also with
+// the right hash.
 func TestReadRefuses(t *testing.T) {
 	t.Parallel()
 	p, dir := work(t)
@@ -369,7 +371,8 @@ func TestAbort(t *testing.T) {
 	}
 }
 
-// TestSweep: an attempt that was killed leaves a partial and a lock that nobody holds; a later one of the same part removes them, but not what is new.
+// TestSweep: an attempt that was killed leaves a partial and a lock that nobody holds; a later one
+// of the same part removes them, but not what is new.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	p, _ := work(t)

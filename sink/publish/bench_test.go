@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BenchmarkWriteFile compares a whole published folder with openat, write and close alone: ten classes
-// of 60,000 files of 300 bytes, written by two goroutines. Set TMPDIR to a tmpfs.
+// BenchmarkWriteFile compares a whole published folder with openat, write and close alone: ten
+// classes of 60,000 files of 300 bytes, written by two goroutines. Set TMPDIR to a tmpfs.
 func BenchmarkWriteFile(b *testing.B) {
 	const files, classes, workers = 60_000, 10, 2
 	data := make([]byte, 300)

@@ -92,8 +92,8 @@ func (s *Set) same(out *output) (bool, error) {
 	return theirs == ours, err
 }
 
-// publishAll renames the outputs into place, syncs their folders and deletes what was replaced, also
-// after a failure: what was published stays.
+// publishAll renames the outputs into place, syncs their folders and deletes what was replaced,
+// also after a failure: what was published stays.
 func (s *Set) publishAll() error {
 	var first error
 	for _, out := range s.placed {
@@ -112,8 +112,8 @@ func (s *Set) publishAll() error {
 	return first
 }
 
-// syncParents makes the renames durable, in each folder in which names change. Until it has succeeded
-// a replaced folder must stay: after a power failure it may be the target again.
+// syncParents makes the renames durable, in each folder in which names change. Until it has
+// succeeded a replaced folder must stay: after a power failure it may be the target again.
 func (s *Set) syncParents() (first error) {
 	var dirs []string
 	for _, out := range s.placed {
@@ -148,9 +148,9 @@ func (s *Set) publish(out *output) error {
 // replaceFile is the plain rename, which replaces a file in one step everywhere.
 func (s *Set) replaceFile(out *output) error { return s.disk.rename(out.partial, out.path) }
 
-// moveNew moves the output to a name that must be free. Without such a rename a hard link serves for
-// files: it too fails if the name is taken. A folder cannot overwrite anything but an empty folder.
-// Where there are no links either, a look comes before the rename.
+// moveNew moves the output to a name that must be free. Without such a rename a hard link serves
+// for files: it too fails if the name is taken. A folder cannot overwrite anything but an empty
+// folder. Where there are no links either, a look comes before the rename.
 func (s *Set) moveNew(out *output) error {
 	err := s.disk.renameNew(out.partial, out.path)
 	if !errors.Is(err, errors.ErrUnsupported) {
@@ -197,9 +197,9 @@ func (s *Set) fillEmpty(out *output) error {
 }
 
 // replaceFolder puts the output in the place of an old folder, in one step where the system can.
-// Elsewhere the old folder is renamed, then the new one. Only once the old folder has left its place
-// can nobody put anything into it any more: if there is something in it by then that is not ours to
-// delete, it goes back.
+// Elsewhere the old folder is renamed, then the new one. Only once the old folder has left its
+// place can nobody put anything into it any more: if there is something in it by then that is not
+// ours to delete, it goes back.
 func (s *Set) replaceFolder(out *output) error {
 	old, undo, hint := out.partial, s.disk.exchange, "move it away: the next run with this output deletes it"
 	err := s.disk.exchange(out.partial, out.path)
@@ -233,9 +233,9 @@ func (s *Set) replaceFolder(out *output) error {
 	return err
 }
 
-// Take moves a complete file or folder from one name to another, which must be free, in one step, and
-// makes that durable. It fails with fault.Exists if the name is taken, an empty folder for a folder
-// included.
+// Take moves a complete file or folder from one name to another, which must be free, in one step,
+// and makes that durable. It fails with fault.Exists if the name is taken, an empty folder for a
+// folder included.
 func Take(from, to string) error {
 	s := &Set{}
 	at, err := locate(to)

@@ -12,7 +12,8 @@ import (
 // own. Paths are absolute and free of symbolic links. An operation that a file system lacks fails
 // with errors.ErrUnsupported.
 type disk struct {
-	// fault, which only tests set, carries an operation on a path out by calling effect, or fails it.
+	// fault, which only tests set, carries an operation on a path out by calling effect, or fails
+	// it.
 	fault func(operation, path string, effect func() error) error
 }
 
@@ -161,7 +162,8 @@ func syncEach(root *os.Root, flags int, folders bool, sync func(*os.File) error)
 }
 
 // FreeSpace returns how many bytes this user may still write to the file system that holds path, or
-// would hold it once it is made. It fails with errors.ErrUnsupported where the system does not tell.
+// would hold it once it is made. It fails with errors.ErrUnsupported where the system does not
+// tell.
 func FreeSpace(path string) (uint64, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -20,8 +20,8 @@ func rename2(from, to string, flags uint) error {
 	return err
 }
 
-// syncTree stores everything on the folder's file system: for tens of thousands of files far cheaper
-// than an fsync for each.
+// syncTree stores everything on the folder's file system: for tens of thousands of files far
+// cheaper than an fsync for each.
 func syncTree(self *os.File, _ *os.Root) error { return withDescriptor(self, unix.Syncfs) }
 
 // startWriteback asks the kernel to begin storing a range. It promises nothing, so errors are of no

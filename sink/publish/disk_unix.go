@@ -72,9 +72,9 @@ func freeSpace(path string) (uint64, error) {
 }
 
 // writeFile makes a file in a folder by openat on the folder's descriptor, which a Close meanwhile
-// cannot make that of another file. This is the hot path of image folders: tens of thousands of files
-// of a few hundred bytes, where os.OpenFile's poller registration and allocations would show. A
-// descriptor for each class, which saves the kernel one name of the path, is no faster. See
+// cannot make that of another file. This is the hot path of image folders: tens of thousands of
+// files of a few hundred bytes, where os.OpenFile's poller registration and allocations would show.
+// A descriptor for each class, which saves the kernel one name of the path, is no faster. See
 // BenchmarkWriteFile.
 func writeFile(self *os.File, _ *os.Root, path string, data []byte) (err error) {
 	closed := withDescriptor(self, func(dir int) error {
@@ -88,8 +88,8 @@ func writeFile(self *os.File, _ *os.Root, path string, data []byte) (err error) 
 }
 
 // writeFileAt is openat, write, lseek, close. The size is compared with what was written, as for
-// every output. Beside openat, write and close alone lseek takes 1.04 to 1.05 times the CPU time on a
-// tmpfs, and fstat 1.07 (31 pairs of 10,000 files of 500 bytes).
+// every output. Beside openat, write and close alone lseek takes 1.04 to 1.05 times the CPU time on
+// a tmpfs, and fstat 1.07 (31 pairs of 10,000 files of 500 bytes).
 func writeFileAt(dir int, name string, data []byte) error {
 	const flags = unix.O_CREAT | unix.O_EXCL | unix.O_WRONLY | unix.O_CLOEXEC
 	fd, err := unix.Openat(dir, name, flags, 0o666)
@@ -157,9 +157,9 @@ func takeLock(path string) (*fileLock, error) {
 	return nil, fault.Locked
 }
 
-// openLock opens the lock file for writing, as NFS demands for exclusive locks; the file that another
-// user's killed run left may only be readable. An error may come after the effect, as on NFS: a file
-// that is there is opened, or it would stay behind.
+// openLock opens the lock file for writing, as NFS demands for exclusive locks; the file that
+// another user's killed run left may only be readable. An error may come after the effect, as on
+// NFS: a file that is there is opened, or it would stay behind.
 func openLock(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o666)
 	for _, mode := range []int{os.O_RDWR, os.O_RDONLY} {

@@ -14,8 +14,9 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// Windows does not rename, or rename over, what anybody has open, be it for a moment: another run that
-// looks whether it is there, a virus scanner, an indexer. Two seconds are what cmd/go gives them.
+// Windows does not rename, or rename over, what anybody has open, be it for a moment: another run
+// that looks whether it is there, a virus scanner, an indexer. Two seconds are what cmd/go gives
+// them.
 const (
 	renameTries = 100
 	renamePause = 20 * time.Millisecond
@@ -29,8 +30,8 @@ func rename(from, to string) error {
 }
 
 // persist repeats a rename while it fails as it does for files that are open. Access denied is also
-// the answer for what the user may not replace: whether the files can be opened without sharing tells
-// the two apart.
+// the answer for what the user may not replace: whether the files can be opened without sharing
+// tells the two apart.
 func persist(rename func() error, paths ...string) error {
 	err := rename()
 	denied := func() bool {
@@ -46,8 +47,8 @@ func persist(rename func() error, paths ...string) error {
 	return err
 }
 
-// isOpen reports whether somebody has the file at path open, or anything in the folder there: then it
-// cannot be opened without sharing.
+// isOpen reports whether somebody has the file at path open, or anything in the folder there: then
+// it cannot be opened without sharing.
 func isOpen(path string) bool {
 	open := false
 	_ = filepath.WalkDir(path, func(path string, _ fs.DirEntry, _ error) error {
@@ -68,8 +69,8 @@ func isOpen(path string) bool {
 	return open
 }
 
-// renameNew is MoveFileEx without MOVEFILE_REPLACE_EXISTING. Write-through makes it wait until the move
-// is stored.
+// renameNew is MoveFileEx without MOVEFILE_REPLACE_EXISTING. Write-through makes it wait until the
+// move is stored.
 func renameNew(from, to string) error {
 	fromName, err := windows.UTF16PtrFromString(from)
 	if err != nil {
@@ -89,8 +90,8 @@ func exchange(_, _ string) error { return errors.ErrUnsupported }
 // syncDir does nothing: Windows has no fsync for folders.
 func syncDir(string) error { return nil }
 
-// cannotSync is asked of NUL, the console, a port or a pipe: FlushFileBuffers is for files, and fails
-// on most devices.
+// cannotSync is asked of NUL, the console, a port or a pipe: FlushFileBuffers is for files, and
+// fails on most devices.
 func cannotSync(error) bool { return true }
 
 // syncTree flushes every file, which asks for write access; flushing a whole volume takes an
@@ -101,8 +102,8 @@ func syncTree(_ *os.File, root *os.Root) error {
 
 func startWriteback(*os.File, int64, int64) {}
 
-// isMountPoint: a folder with a volume mounted on it is a reparse point, and the resolved path has left
-// it already. Roots of drives are recognised by their names.
+// isMountPoint: a folder with a volume mounted on it is a reparse point, and the resolved path has
+// left it already. Roots of drives are recognised by their names.
 func isMountPoint(string) (bool, error) { return false, nil }
 
 // freeSpace is what the user's quota leaves.
@@ -137,11 +138,12 @@ const (
 	lockPause = 5 * time.Millisecond
 )
 
-// A fileLock is a file opened without sharing, so that nobody else can open it, which the last close
-// deletes, also when the process is killed.
+// A fileLock is a file opened without sharing, so that nobody else can open it, which the last
+// close deletes, also when the process is killed.
 type fileLock struct{ handle windows.Handle }
 
-// takeLock opens the file at path for this process alone. It fails with fault.Locked if another run has it open.
+// takeLock opens the file at path for this process alone. It fails with fault.Locked if another run
+// has it open.
 func takeLock(path string) (*fileLock, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {

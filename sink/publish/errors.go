@@ -35,8 +35,8 @@ func exists(path, reason string) error {
 	return fault.New(fault.Exists, "already exists%s", reason).In(path).WithHint("--overwrite replaces it")
 }
 
-// inUse is the error for a target that another program has open, where the system, Windows, does not
-// let it be replaced meanwhile.
+// inUse is the error for a target that another program has open, where the system, Windows, does
+// not let it be replaced meanwhile.
 func inUse() error {
 	return fault.New(fault.Locked, "is open in another program").WithHint("close it there and try again")
 }
@@ -47,9 +47,9 @@ func incomplete(written, size int64) error {
 }
 
 // Failure is err, which doing something for the output at path ended with, as a fault with what the
-// user can do; nil if err is nil, and err itself if it has a path. The hidden names inside os errors
-// would mean nothing to the user: only the cause stays. What is missing under an output is no missing
-// input, and a name that cannot be is refused.
+// user can do; nil if err is nil, and err itself if it has a path. The hidden names inside os
+// errors would mean nothing to the user: only the cause stays. What is missing under an output is
+// no missing input, and a name that cannot be is refused.
 func Failure(path, doing string, err error) error {
 	var known *fault.Error
 	if err == nil || errors.As(err, &known) && known.Path != "" {
@@ -73,8 +73,8 @@ func Failure(path, doing string, err error) error {
 	return e
 }
 
-// leftAside is the error for a folder that is replaced when why came between, and which could not be
-// moved back from old.
+// leftAside is the error for a folder that is replaced when why came between, and which could not
+// be moved back from old.
 func leftAside(out *output, why error, old, hint string) error {
 	why = Failure(out.Path, "publishing it", why)
 	var e *fault.Error

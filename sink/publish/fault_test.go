@@ -13,9 +13,9 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// TestEveryFault fails each operation of a run in turn. Whatever happens, each output is wholly old or
-// wholly new, success is reported only if all are new, and the same run without faults then makes all
-// new and sweeps everything hidden.
+// TestEveryFault fails each operation of a run in turn. Whatever happens, each output is wholly old
+// or wholly new, success is reported only if all are new, and the same run without faults then
+// makes all new and sweeps everything hidden.
 func TestEveryFault(t *testing.T) {
 	t.Parallel()
 	modes := map[faultMode]string{faultBefore: "before", faultAfter: "after", faultCrash: "crash"}
@@ -142,8 +142,8 @@ func TestKilledBetweenRenames(t *testing.T) {
 	}
 }
 
-// TestLateStranger pins that a file which somebody puts into the old folder after the last look at it,
-// and before it is replaced, is not deleted with it.
+// TestLateStranger pins that a file which somebody puts into the old folder after the last look at
+// it, and before it is replaced, is not deleted with it.
 func TestLateStranger(t *testing.T) {
 	t.Parallel()
 	for folder, made := range map[string]func(dir, version string) []outputOf{"train": usual, "parts": marked, "hub": marked} {
@@ -170,8 +170,9 @@ func TestLateStranger(t *testing.T) {
 	}
 }
 
-// TestListedWhileReplaced pins that a run which meets another one that replaces the folder does not take
-// the folder for missing: to list a folder that was deleted after it had been opened fails with ENOENT.
+// TestListedWhileReplaced pins that a run which meets another one that replaces the folder does not
+// take the folder for missing: to list a folder that was deleted after it had been opened fails
+// with ENOENT.
 func TestListedWhileReplaced(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -188,7 +189,8 @@ func TestListedWhileReplaced(t *testing.T) {
 	}
 }
 
-// TestFailingDisks has disks that fail in ways of their own: what is there stays, and the error tells.
+// TestFailingDisks has disks that fail in ways of their own: what is there stays, and the error
+// tells.
 func TestFailingDisks(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -222,8 +224,8 @@ func TestFailingDisks(t *testing.T) {
 	}
 }
 
-// TestWithoutLocks makes outputs where the file system has no locks: what another run may be writing is
-// left alone.
+// TestWithoutLocks makes outputs where the file system has no locks: what another run may be
+// writing is left alone.
 func TestWithoutLocks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -238,8 +240,8 @@ func TestWithoutLocks(t *testing.T) {
 	}
 }
 
-// TestFirstErrorStays writes to a file after it has failed: Commit repeats the first error, without the
-// hidden name that os puts around it.
+// TestFirstErrorStays writes to a file after it has failed: Commit repeats the first error, without
+// the hidden name that os puts around it.
 func TestFirstErrorStays(t *testing.T) {
 	t.Parallel()
 	for name, cause := range map[string]error{

@@ -103,8 +103,8 @@ func (m Mark) checkName(name string, top bool) error {
 // SetCard gives the text of the folder's README.md, which ends with an end of line.
 func (d *Folder) SetCard(text []byte) { d.card = text }
 
-// Totals returns how many files were written to the folder, in all its classes, and their bytes; the
-// mark does not count, nor a stream that is not closed.
+// Totals returns how many files were written to the folder, in all its classes, and their bytes;
+// the mark does not count, nor a stream that is not closed.
 func (d *Folder) Totals() (files, bytes int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -281,8 +281,9 @@ func (d *Folder) nameStreams() error {
 
 // names is what all streams of a folder are called at last.
 func (m Mark) names(all []*Stream) []string {
-	// A name has a number and then its extensions: part-00000 and .csv.gz. The name of a split, before
-	// the number, may have points of its own. Shards of one split have what is before the number in common.
+	// A name has a number and then its extensions: part-00000 and .csv.gz. The name of a split,
+	// before the number, may have points of its own. Shards of one split have what is before the
+	// number in common.
 	numberOf := func(f *Stream) int { return strings.LastIndexByte(f.name, '-') + 1 }
 	shards := map[string]int{}
 	for _, f := range all {

@@ -28,8 +28,8 @@ func commitFolder(path string, mark Mark, files tree, o Options) error {
 
 var someFiles = tree{"0/00001.png": "one", "0/00003.png": "three", "1/00002.png": "", "readme.txt": "hello"}
 
-// TestManifestHashes compares the manifest with its definition in the package comment, computed by big
-// integers.
+// TestManifestHashes compares the manifest with its definition in the package comment, computed by
+// big integers.
 func TestManifestHashes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir() + "/train"
@@ -231,8 +231,8 @@ func TestOnlyOursIsReplaced(t *testing.T) {
 	}
 }
 
-// TestNames: what is no plain name on some system is refused, and so is the mark's; a folder in which a
-// write failed cannot be committed, even if the caller looks away.
+// TestNames: what is no plain name on some system is refused, and so is the mark's; a folder in
+// which a write failed cannot be committed, even if the caller looks away.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	s, err := Prepare([]Target{{Path: t.TempDir() + "/train", Folder: true}}, Options{})
@@ -318,7 +318,8 @@ func TestNamesOfStreams(t *testing.T) {
 	}
 }
 
-// TestManyShards has as many streams as there may be, which take minutes if each is compared with all.
+// TestManyShards has as many streams as there may be, which take minutes if each is compared with
+// all.
 func TestManyShards(t *testing.T) {
 	t.Parallel()
 	c := &Class{name: "data"}
@@ -361,8 +362,8 @@ func TestManyClasses(t *testing.T) {
 
 const zeros = "0000000000000000000000000000000000000000000000000000000000000000"
 
-// TestDamagedManifests refuses manifests that were not written by idxport, or are damaged: a folder is
-// replaced only on the word of a whole one.
+// TestDamagedManifests refuses manifests that were not written by idxport, or are damaged: a folder
+// is replaced only on the word of a whole one.
 func TestDamagedManifests(t *testing.T) {
 	t.Parallel()
 	manifest := func(version int, content string) string {
@@ -387,8 +388,8 @@ func TestDamagedManifests(t *testing.T) {
 	}
 }
 
-// FuzzManifest reads manifests that anybody may have put into a folder. What is taken for one of ours
-// says the same when it is written again.
+// FuzzManifest reads manifests that anybody may have put into a folder. What is taken for one of
+// ours says the same when it is written again.
 func FuzzManifest(f *testing.F) {
 	whole := `{"format":"idxport-folder","version":2,"files":1,"bytes":3,"content":"` + zeros + `","classes":{".":{"files":1,"names":"` + zeros + `"}}}`
 	f.Add([]byte(whole))

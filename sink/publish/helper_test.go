@@ -91,8 +91,8 @@ func (d *faultyDisk) do(operation, path string, effect func() error) error {
 	return effect()
 }
 
-// tree is what a folder holds: contents by relative path; a folder's path ends with a slash, and the
-// content of a symbolic link is "-> " and where it leads.
+// tree is what a folder holds: contents by relative path; a folder's path ends with a slash, and
+// the content of a symbolic link is "-> " and where it leads.
 type tree map[string]string
 
 func readTree(t *testing.T, dir string) tree {
@@ -169,8 +169,8 @@ func (t tree) hidden() []string {
 	return names
 }
 
-// An outputOf is a target and what is written to it: to a file what "" leads to, to a folder files by
-// class/name. A .png is written at once, everything else as a stream in two pieces.
+// An outputOf is a target and what is written to it: to a file what "" leads to, to a folder files
+// by class/name. A .png is written at once, everything else as a stream in two pieces.
 type outputOf struct {
 	Target
 	files tree

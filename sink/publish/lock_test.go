@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// contend takes the lock in dir lockTurns times in each of a few goroutines. While one holds it, it makes a folder that must not
-// exist: if two hold the lock, one of them fails.
+// contend takes the lock in dir lockTurns times in each of a few goroutines. While one holds it, it
+// makes a folder that must not exist: if two hold the lock, one of them fails.
 func contend(dir string) error {
 	var all sync.WaitGroup
 	errs := make(chan error, lockGoroutines)
@@ -80,7 +80,8 @@ func takeTurns(dir string) error {
 	return nil
 }
 
-// TestLockExcludes has many goroutines of several processes take a lock whose file each holder unlinks.
+// TestLockExcludes has many goroutines of several processes take a lock whose file each holder
+// unlinks.
 func TestLockExcludes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -130,8 +131,8 @@ func TestSecondRunIsLockedOut(t *testing.T) {
 	}
 }
 
-// TestOneLockForTwo has two targets whose lock files are one, as names are that differ in case alone
-// where case is ignored.
+// TestOneLockForTwo has two targets whose lock files are one, as names are that differ in case
+// alone where case is ignored.
 func TestOneLockForTwo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

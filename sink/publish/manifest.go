@@ -23,12 +23,12 @@ type Mark int
 const (
 	// ManifestMark is the file _manifest.json.
 	ManifestMark Mark = iota
-	// PartsMark is the empty file _SUCCESS beside parts whose names end with a hash. A stream called
-	// part-00000.parquet becomes part-00000-0123456789abcdef.parquet.
+	// PartsMark is the empty file _SUCCESS beside parts whose names end with a hash. A stream
+	// called part-00000.parquet becomes part-00000-0123456789abcdef.parquet.
 	PartsMark
 	// CardMark is README.md, with the text that [Folder.SetCard] gave. Streams are shards:
-	// train-00000.parquet becomes train-00000-of-00002.parquet if train-00001.parquet is in the same
-	// class.
+	// train-00000.parquet becomes train-00000-of-00002.parquet if train-00001.parquet is in the
+	// same class.
 	CardMark
 )
 
@@ -41,7 +41,8 @@ const (
 	cardEnd   = " -->\n"
 )
 
-// text is what the file that is the mark holds. The manifest has no value that could fail to encode.
+// text is what the file that is the mark holds. The manifest has no value that could fail to
+// encode.
 func (m Mark) text(made *manifest, card []byte) []byte {
 	switch m {
 	case PartsMark:
@@ -105,7 +106,8 @@ type classRecord struct {
 	Names sum   `json:"names"`
 }
 
-// A sum is an integer modulo 2^256, big-endian: sums of digests do not depend on the order of files.
+// A sum is an integer modulo 2^256, big-endian: sums of digests do not depend on the order of
+// files.
 type sum [sha256.Size]byte
 
 func (s *sum) add(t sum) {
@@ -172,8 +174,8 @@ const maxManifest = 64 << 20
 
 const foreignHint = "remove the folder yourself, or name a new one"
 
-// refuseForeign fails with fault.Refused, and says why, unless the folder at path, which is or was the
-// target shown, is an earlier output and holds nothing else. Contents are not read.
+// refuseForeign fails with fault.Refused, and says why, unless the folder at path, which is or was
+// the target shown, is an earlier output and holds nothing else. Contents are not read.
 func (m Mark) refuseForeign(d disk, shown, path string) error {
 	if m == PartsMark {
 		return refuseForeignParts(d, shown, path)

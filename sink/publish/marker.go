@@ -41,8 +41,8 @@ func UpToDate(path, key string) (bool, error) {
 	return false, nil
 }
 
-// markUpToDate leaves the up-to-date marker of a published output, if it has a key, and removes those
-// of what was there before. What fails costs no more than a run that need not have been.
+// markUpToDate leaves the up-to-date marker of a published output, if it has a key, and removes
+// those of what was there before. What fails costs no more than a run that need not have been.
 func markUpToDate(d disk, out *output) {
 	dir, base := filepath.Split(out.path)
 	entries, err := d.readDir(dir)
@@ -68,8 +68,8 @@ func markUpToDate(d disk, out *output) {
 	}
 }
 
-// Fingerprint is a hash, of 16 hexadecimal digits, over the content of the file at path, or over the
-// names and contents of all files in a folder.
+// Fingerprint is a hash, of 16 hexadecimal digits, over the content of the file at path, or over
+// the names and contents of all files in a folder.
 func Fingerprint(path string) (string, error) {
 	h := xxh3.New()
 	err := filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {

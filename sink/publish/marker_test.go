@@ -17,8 +17,8 @@ const (
 	otherKey = "fedcba9876543210"
 )
 
-// TestUpToDate: an output is up to date as long as it and its marker are as they were. The marker of an
-// output is one at most, and empty; without a key there is none.
+// TestUpToDate: an output is up to date as long as it and its marker are as they were. The marker
+// of an output is one at most, and empty; without a key there is none.
 func TestUpToDate(t *testing.T) {
 	t.Parallel()
 	keyed := func(dir, key, content string) error {
@@ -63,7 +63,8 @@ func TestUpToDate(t *testing.T) {
 	}
 }
 
-// TestFingerprintFails takes the fingerprint of what is not there, and of a folder with a link to nothing.
+// TestFingerprintFails takes the fingerprint of what is not there, and of a folder with a link to
+// nothing.
 func TestFingerprintFails(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

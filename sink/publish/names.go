@@ -52,7 +52,8 @@ func (p place) beside(tail string) string {
 	return dir + Hidden(base, tail)
 }
 
-// hidden returns a new path beside the place. 64 random bits keep runs apart where there are no locks.
+// hidden returns a new path beside the place. 64 random bits keep runs apart where there are no
+// locks.
 func (p place) hidden(suffix string) string {
 	var random [hiddenDigits / 2]byte
 	_, _ = rand.Read(random[:]) // never fails, says its documentation
@@ -81,8 +82,8 @@ func parseHidden(name, base string) (suffix, digits string) {
 }
 
 // refuseNames refuses a path with names that Windows cannot keep, or would change without a word:
-// con.parquet is the console, "x.csv." becomes x.csv, and a:b writes to a hidden stream of the file a.
-// See https://learn.microsoft.com/windows/win32/fileio/naming-a-file
+// con.parquet is the console, "x.csv." becomes x.csv, and a:b writes to a hidden stream of the file
+// a. See https://learn.microsoft.com/windows/win32/fileio/naming-a-file
 func refuseNames(path string) error {
 	names := strings.FieldsFunc(path[len(filepath.VolumeName(path)):], func(r rune) bool {
 		return r < utf8.RuneSelf && os.IsPathSeparator(byte(r))

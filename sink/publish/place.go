@@ -71,8 +71,9 @@ func locate(path string) (at place, err error) {
 	}
 }
 
-// absolute joins path to the working folder and, unlike filepath.Abs, keeps its "..": after a symbolic
-// link they lead elsewhere than the spelling suggests. Windows itself goes by the spelling.
+// absolute joins path to the working folder and, unlike filepath.Abs, keeps its "..": after a
+// symbolic link they lead elsewhere than the spelling suggests. Windows itself goes by the
+// spelling.
 func absolute(path string) (string, error) {
 	if path == "" {
 		return "", fs.ErrNotExist
@@ -114,9 +115,9 @@ func follow(path string, links int) (string, error) {
 // occupiedTries bounds the race with runs that replace the folder again and again.
 const occupiedTries = 10
 
-// occupied reports whether something stands at the target that counts: an empty folder does not stand
-// in a folder's way. It is also asked before the lock is taken, when another run may be replacing the
-// folder: to list one that was deleted fails as if there were none.
+// occupied reports whether something stands at the target that counts: an empty folder does not
+// stand in a folder's way. It is also asked before the lock is taken, when another run may be
+// replacing the folder: to list one that was deleted fails as if there were none.
 func (out *output) occupied(d disk) (bool, error) {
 	if out.info == nil || !out.Target.Folder || !out.info.IsDir() {
 		return out.info != nil, nil
@@ -145,8 +146,8 @@ func (out *output) keeps() fs.FileInfo {
 	return out.info
 }
 
-// holds reports whether path is, or lies below, the file or folder that info describes, whatever the
-// spellings: it compares identities on the way up.
+// holds reports whether path is, or lies below, the file or folder that info describes, whatever
+// the spellings: it compares identities on the way up.
 func holds(info fs.FileInfo, path string) bool {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -163,8 +164,8 @@ func holds(info fs.FileInfo, path string) bool {
 	return false
 }
 
-// holdsParts reports whether the folder at path is an output under PartsMark, perhaps with other files
-// in it.
+// holdsParts reports whether the folder at path is an output under PartsMark, perhaps with other
+// files in it.
 func holdsParts(path string) bool {
 	info, err := os.Lstat(filepath.Join(path, PartsMark.file()))
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 0 {

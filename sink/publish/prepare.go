@@ -93,16 +93,7 @@ func (out *output) checkParent() error {
 		}
 		return noParent(out.Path, "", shell.MakeFolder(named))
 	}
-	if len(out.missing) > 0 {
-		parent = filepath.Dir(out.missing[0])
-	}
-	info, err := os.Stat(parent)
-	switch {
-	case err != nil:
-		return Failure(out.Path, "looking at its folder", err)
-	case !info.IsDir():
-		return refusal(out.Path, parent+" is not a folder", "name another folder")
-	case len(out.missing) == 0 && holdsParts(parent):
+	if len(out.missing) == 0 && holdsParts(parent) {
 		reason := " is a folder of parts, whose readers would take it for one more"
 		return refusal(out.Path, filepath.Dir(out.Path)+reason, "name another folder")
 	}
@@ -135,9 +126,9 @@ func sameOutput(out, other *output) error {
 	return refusal(out.Path, "is the same output as "+other.Path, "give every output a name of its own")
 }
 
-// refuseExisting ends a run that could only fail: every target exists and none may be replaced, or a
-// folder to be replaced is not an earlier output. The latter is looked at only once nobody else may be
-// replacing it, and again by Commit.
+// refuseExisting ends a run that could only fail: every target exists and none may be replaced, or
+// a folder to be replaced is not an earlier output. The latter is looked at only once nobody else
+// may be replacing it, and again by Commit.
 func (s *Set) refuseExisting() error {
 	existing := 0
 	for _, out := range s.placed {
@@ -176,8 +167,8 @@ func (s *Set) makeParents() error {
 	return nil
 }
 
-// lock takes every target's lock, in the order of their paths: of two runs with the same targets one
-// gets them all.
+// lock takes every target's lock, in the order of their paths: of two runs with the same targets
+// one gets them all.
 func (s *Set) lock() error {
 	ordered := slices.Clone(s.placed)
 	slices.SortFunc(ordered, func(a, b *output) int { return strings.Compare(a.path, b.path) })
@@ -254,8 +245,8 @@ func (s *Set) sweepEntry(out *output, path, base string) error {
 	return s.disk.removeAll(path)
 }
 
-// lookAgain finds out what stands at the targets now: another run may have published, or a sweep moved
-// something back, since the first look.
+// lookAgain finds out what stands at the targets now: another run may have published, or a sweep
+// moved something back, since the first look.
 func (s *Set) lookAgain() (err error) {
 	for _, out := range s.placed {
 		if out.info, err = s.disk.lstat(out.path); err != nil {
@@ -265,10 +256,23 @@ func (s *Set) lookAgain() (err error) {
 	return nil
 }
 
-// create makes the partials, so that a lack of permission shows before any work.
+// create makes the partials, so that a lack of permission shows before any work. A direct target has
+// none.
 func (s *Set) create() error {
 	for _, out := range s.outputs {
-		err := s.createPartial(out)
+		if !out.Target.Folder {
+			out.file = &File{disk: s.disk, path: out.Path, direct: out.direct}
+		}
+		if out.direct {
+			continue
+		}
+		var err error
+		out.partial = out.hidden(partialSuffix) // before: a failed attempt may have had its effect
+		if !out.Target.Folder {
+			out.file.handle, err = s.disk.createFile(out.partial, out.keeps())
+		} else if err = s.disk.makeDir(out.partial, out.keeps()); err == nil {
+			out.folder, err = openFolder(s.disk, out.Target, out.partial, out.keeps())
+		}
 		if errors.Is(err, fs.ErrExist) {
 			out.partial = "" // another run's: not ours to remove
 		}
@@ -277,23 +281,4 @@ func (s *Set) create() error {
 		}
 	}
 	return nil
-}
-
-// createPartial makes one partial. A direct target has none.
-func (s *Set) createPartial(out *output) (err error) {
-	if !out.Target.Folder {
-		out.file = &File{disk: s.disk, path: out.Path, direct: out.direct}
-	}
-	if out.direct {
-		return nil
-	}
-	out.partial = out.hidden(partialSuffix) // before: a failed attempt may have had its effect
-	if !out.Target.Folder {
-		out.file.handle, err = s.disk.createFile(out.partial, out.keeps())
-		return err
-	}
-	if err = s.disk.makeDir(out.partial, out.keeps()); err == nil {
-		out.folder, err = openFolder(s.disk, out.Target, out.partial, out.keeps())
-	}
-	return err
 }

@@ -12,18 +12,19 @@ type Target struct {
 	Path   string
 	Folder bool // a folder of files, published as one; otherwise a file
 	Mark   Mark // of a folder
-	// Key, 16 hexadecimal digits, stands for what the output is made of: see [UpToDate]. It may be empty.
+	// Key, 16 hexadecimal digits, stands for what the output is made of: see [UpToDate]. It may be
+	// empty.
 	Key string
-	// MakeParents makes the folders above the target if they are missing. Discard removes them again
-	// if they are still empty.
+	// MakeParents makes the folders above the target if they are missing. Discard removes them
+	// again if they are still empty.
 	MakeParents bool
 }
 
 // Options are for all targets of a run.
 type Options struct {
 	Overwrite bool // replace what exists
-	// Inputs are paths that must be neither replaced nor inside a replaced folder. Those that do not
-	// exist are ignored.
+	// Inputs are paths that must be neither replaced nor inside a replaced folder. Those that do
+	// not exist are ignored.
 	Inputs []string
 }
 
@@ -73,7 +74,8 @@ func prepare(d disk, targets []Target, o Options) (*Set, error) {
 			s.placed = append(s.placed, out)
 		}
 	}
-	// Everything up to makeParents only looks, so that most mistakes leave no trace even for a moment.
+	// Everything up to makeParents only looks, so that most mistakes leave no trace even for a
+	// moment.
 	for _, step := range []func() error{
 		func() error { return s.refuseDangerous(o.Inputs) },
 		s.refuseExisting,
@@ -113,7 +115,8 @@ func (s *Set) Complete() error {
 }
 
 // Commit completes every output and only then publishes them, back to back. After an error Discard
-// removes what was not published; outputs that were stay, each whole. All writes must have returned.
+// removes what was not published; outputs that were stay, each whole. All writes must have
+// returned.
 func (s *Set) Commit() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,14 +138,14 @@ func (s *Set) Commit() error {
 	return nil
 }
 
-// removeTries is how often a partial folder is deleted while a write that is still running may put a
-// file into it.
+// removeTries is how often a partial folder is deleted while a write that is still running may put
+// a file into it.
 const removeTries = 3
 
 // Discard removes every partial, lets the locks go and removes the folders that were made for the
 // targets, if they are empty. It has no effect after a Commit that succeeded, nor a second time. It
-// does not wait for writes that are stuck elsewhere; such a write fails with fs.ErrClosed, or the next
-// run sweeps what it made.
+// does not wait for writes that are stuck elsewhere; such a write fails with fs.ErrClosed, or the
+// next run sweeps what it made.
 func (s *Set) Discard() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -35,8 +35,8 @@ func TestModesFollowTheUmask(t *testing.T) {
 	}
 }
 
-// TestReplacedModes: an output has the permissions of what it replaces, and its partial never more than
-// these.
+// TestReplacedModes: an output has the permissions of what it replaces, and its partial never more
+// than these.
 func TestReplacedModes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -144,8 +144,8 @@ func TestDirectTargets(t *testing.T) {
 	}
 }
 
-// TestDiscardDoesNotWait: a FIFO without a reader blocks Write for ever, but not Discard, which removes
-// the other output.
+// TestDiscardDoesNotWait: a FIFO without a reader blocks Write for ever, but not Discard, which
+// removes the other output.
 func TestDiscardDoesNotWait(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -214,8 +214,8 @@ func TestMountPoints(t *testing.T) {
 	}
 }
 
-// TestClosedAndMissing asks the system for what is closed or not there: the error is told, not taken
-// for success.
+// TestClosedAndMissing asks the system for what is closed or not there: the error is told, not
+// taken for success.
 func TestClosedAndMissing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
