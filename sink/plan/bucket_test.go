@@ -302,3 +302,31 @@ func TestOthersBeside(t *testing.T) {
 		t.Errorf("found the uploads %v, expected %v", left, others)
 	}
 }
+
+// TestAbortOfWhatWasCommitted: a commit that was killed before it removed the tasks has succeeded.
+func TestAbortOfWhatWasCommitted(t *testing.T) {
+	t.Parallel()
+	server := fake.New()
+	direct, _ := reach(t, server, nil)
+	p := table(t, direct, 4)
+	tasks := map[string][]byte{}
+	for _, key := range server.Keys() {
+		text, err := direct.Get(t.Context(), "s3://bkt/"+key, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tasks[key] = text
+	}
+	if _, err := p.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for key, text := range tasks {
+		server.Put(key, text)
+	}
+	if err := p.Abort(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if parts, whole := seenOf(t, server, p); parts != 3 || !whole || len(server.Keys()) != 4 {
+		t.Errorf("found %d parts, _SUCCESS: %v, and %v", parts, whole, server.Keys())
+	}
+}

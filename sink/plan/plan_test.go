@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -76,6 +77,16 @@ func deliver(p *Plan, i int, text string) error {
 func taskPath(p *Plan, i int) string {
 	t := &p.Targets[0]
 	return filepath.Join(p.staging(t), tasksFolder, p.taskName(t, &t.Parts[i]))
+}
+
+// taskText is what tells of part i.
+func taskText(t *testing.T, p *Plan, i int) string {
+	t.Helper()
+	text, err := os.ReadFile(taskPath(p, i))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // deliverAll makes all parts.
@@ -289,27 +300,27 @@ func TestCommitRefuses(t *testing.T) {
 	for name, test := range map[string]struct {
 		spoil func(t *testing.T, p *Plan)
 		want  error
+		says  string
 	}{
-		"a part has other bytes": {func(t *testing.T, p *Plan) { write(t, part(p), "part X") }, fault.Refused},
-		"a part is cut":          {func(t *testing.T, p *Plan) { write(t, part(p), "par") }, fault.Refused},
-		"a part is gone":         {func(_ *testing.T, p *Plan) { os.Remove(part(p)) }, fault.Refused},
+		"a part has other bytes": {func(t *testing.T, p *Plan) { write(t, part(p), "part X") }, fault.Refused, "found 6 bytes"},
+		"a part is cut":          {func(t *testing.T, p *Plan) { write(t, part(p), "par") }, fault.Refused, "found 3 bytes"},
+		"a part is gone":         {func(_ *testing.T, p *Plan) { os.Remove(part(p)) }, fault.Refused, "is not there any more"},
 		"another file": {func(t *testing.T, p *Plan) {
 			write(t, filepath.Join(filepath.Dir(part(p)), "more.csv"), "")
-		}, fault.Refused},
-		"a task is no JSON": {func(t *testing.T, p *Plan) { write(t, taskPath(p, 2), "{") }, fault.Refused},
+		}, fault.Refused, "more.csv is no part"},
+		"a task is no JSON": {func(t *testing.T, p *Plan) { write(t, taskPath(p, 2), "{") }, fault.Refused, "task part-"},
 		"a task of another part": {func(t *testing.T, p *Plan) {
-			data, err := os.ReadFile(taskPath(p, 1))
-			if err != nil {
-				t.Fatal(err)
-			}
-			write(t, taskPath(p, 2), string(data))
-		}, fault.Refused},
+			write(t, taskPath(p, 2), taskText(t, p, 1))
+		}, fault.Refused, "tells of another part"},
+		"a task of another name": {func(t *testing.T, p *Plan) {
+			write(t, taskPath(p, 2), strings.Replace(taskText(t, p, 2), "part-00002", "part-00001", 1))
+		}, fault.Refused, "tells of another part"},
 		"something stands there": {func(t *testing.T, p *Plan) {
 			if err := os.Mkdir(p.Targets[0].Path, 0o777); err != nil {
 				t.Fatal(err)
 			}
 			write(t, filepath.Join(p.Targets[0].Path, "mine"), "keep")
-		}, fault.Exists},
+		}, fault.Exists, "is there already"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -317,8 +328,9 @@ func TestCommitRefuses(t *testing.T) {
 			deliverAll(t, p)
 			test.spoil(t, p)
 			before := shown(t, p)
-			if _, err := p.Commit(t.Context()); !errors.Is(err, test.want) || shown(t, p) != before {
-				t.Errorf("found %v and\n%s", err, shown(t, p))
+			_, err := p.Commit(t.Context())
+			if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.says) || shown(t, p) != before {
+				t.Errorf("found %v and\n%s, expected %q", err, shown(t, p), test.says)
 			}
 		})
 	}
@@ -339,16 +351,20 @@ func TestAtOnce(t *testing.T) {
 		}
 	}
 	all.Wait()
+	var made atomic.Int32
 	for range 8 {
 		all.Go(func() {
-			if _, err := p.Commit(t.Context()); err != nil {
+			told, err := p.Commit(t.Context())
+			if err != nil {
 				t.Error(err)
+			} else if told[0] != nil {
+				made.Add(1)
 			}
 		})
 	}
 	all.Wait()
-	if shown(t, p) != whole {
-		t.Errorf("found\n%s", shown(t, p))
+	if shown(t, p) != whole || made.Load() != 1 {
+		t.Errorf("%d commits say that they made\n%s", made.Load(), shown(t, p))
 	}
 }
 
