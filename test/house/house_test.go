@@ -35,7 +35,7 @@ var rooms = map[string]room{
 	"sink/compressed":           {530, nil},
 	"shell":                     {90, nil},
 	"sink/publish":              {2770, []string{"shell"}},                                     // goal 2000
-	"sink/plan":                 {1530, []string{"object", "shell", "sink/publish", "source"}}, // goal 1200
+	"sink/plan":                 {1510, []string{"object", "shell", "sink/publish", "source"}}, // goal 1200
 	"source":                    {1790, []string{"source/idx", "source/compressed"}},           // goal 1100
 	"source/dataset":            {1560, []string{"shell", "source", "source/idx"}},             // goal 1200
 	"schema":                    {350, []string{"source", "source/idx"}},                       // goal 250
