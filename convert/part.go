@@ -87,7 +87,7 @@ func makePart(ctx context.Context, work *plan.Plan, t *plan.Target, part *plan.P
 		return err
 	}
 	if err := seen.check(); err != nil {
-		return errors.Join(err, work.Discard(ctx, t, attempt, o.pending))
+		return errors.Join(err, work.Discard(ctx, attempt, o.pending))
 	}
 	r.Inputs, r.Applied, r.Verified = inner.Inputs, inner.Applied, inner.Verified
 	for _, n := range inner.Notes {

@@ -22,7 +22,8 @@ import (
 	"github.com/idxport/idxport/test/object/fake"
 )
 
-// A gate lets requests through to a server, but for the first that it is to stop: that waits until it is opened.
+// A gate lets requests through to a server, but for the first that it is to stop: that waits until
+// it is opened.
 type gate struct {
 	server  *fake.Server
 	stops   func(r *http.Request) bool
@@ -122,7 +123,8 @@ func puts(ending string) func(r *http.Request) bool {
 	}
 }
 
-// TestTwoPlansOfOneTarget: wherever the commit of one plan stops while that of another runs, the parts of one of them are seen, and one of them fails.
+// TestTwoPlansOfOneTarget: wherever the commit of one plan stops while that of another runs, the
+// parts of one of them are seen, and one of them fails.
 func TestTwoPlansOfOneTarget(t *testing.T) {
 	t.Parallel()
 	for name, stops := range map[string]func(r *http.Request) bool{
@@ -160,7 +162,8 @@ func TestTwoPlansOfOneTarget(t *testing.T) {
 	}
 }
 
-// TestAbortBesideCommit: a commit that has succeeded has its table seen, wherever it stopped while somebody aborted it.
+// TestAbortBesideCommit: a commit that has succeeded has its table seen, wherever it stopped while
+// somebody aborted it.
 func TestAbortBesideCommit(t *testing.T) {
 	t.Parallel()
 	for name, stops := range map[string]func(r *http.Request) bool{
@@ -199,7 +202,8 @@ func TestAbortBesideCommit(t *testing.T) {
 	}
 }
 
-// TestAbortAndCommitInTurns: the commit stands before its _SUCCESS, the abort before the first part that it removes; whichever goes on first, the commit does not say that all is well.
+// TestAbortAndCommitInTurns: the commit stands before its _SUCCESS, the abort before the first part
+// that it removes; whichever goes on first, the commit does not say that all is well.
 func TestAbortAndCommitInTurns(t *testing.T) {
 	t.Parallel()
 	for _, commitFirst := range []bool{true, false} {
@@ -258,7 +262,8 @@ func TestStrangeClaims(t *testing.T) {
 	}
 }
 
-// TestOthersBeside: what is not the plan's is neither ended nor removed, and what was committed stays although its mark is gone.
+// TestOthersBeside: what is not the plan's is neither ended nor removed, and what was committed
+// stays although its mark is gone.
 func TestOthersBeside(t *testing.T) {
 	t.Parallel()
 	server := fake.New()
@@ -295,5 +300,33 @@ func TestOthersBeside(t *testing.T) {
 	slices.Sort(others)
 	if !slices.Equal(left, others) {
 		t.Errorf("found the uploads %v, expected %v", left, others)
+	}
+}
+
+// TestAbortOfWhatWasCommitted: a commit that was killed before it removed the tasks has succeeded.
+func TestAbortOfWhatWasCommitted(t *testing.T) {
+	t.Parallel()
+	server := fake.New()
+	direct, _ := reach(t, server, nil)
+	p := table(t, direct, 4)
+	tasks := map[string][]byte{}
+	for _, key := range server.Keys() {
+		text, err := direct.Get(t.Context(), "s3://bkt/"+key, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tasks[key] = text
+	}
+	if _, err := p.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for key, text := range tasks {
+		server.Put(key, text)
+	}
+	if err := p.Abort(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if parts, whole := seenOf(t, server, p); parts != 3 || !whole || len(server.Keys()) != 4 {
+		t.Errorf("found %d parts, _SUCCESS: %v, and %v", parts, whole, server.Keys())
 	}
 }

@@ -2,11 +2,9 @@ package plan
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,8 +14,6 @@ import (
 	"time"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/object"
-	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/publish"
 )
 
@@ -30,55 +26,65 @@ const (
 
 // A folder is the place of a target on a file system.
 type folder struct {
-	target  string
+	plan    *Plan
+	target  *Target
 	staging string
+}
+
+// in is the path of what is in a folder of the staging folder.
+func (f *folder) in(name ...string) string {
+	return filepath.Join(append([]string{f.staging}, name...)...)
 }
 
 func (f *folder) attempt(file string) (string, error) {
 	for _, name := range []string{attemptsFolder, partsFolder, tasksFolder} {
-		if err := os.MkdirAll(filepath.Join(f.staging, name), 0o777); err != nil {
-			return "", publish.Failure(f.target, "making the folder where its parts wait", err)
+		if err := os.MkdirAll(f.in(name), 0o777); err != nil {
+			return "", publish.Failure(f.target.Path, "making the folder where its parts wait", err)
 		}
 	}
 	f.sweep(file)
-	return filepath.Join(f.staging, attemptsFolder, random()+"-"+file), nil
+	return f.in(attemptsFolder, random()+"-"+file), nil
 }
 
-// random is what no other run has.
-func random() string {
-	var bytes [8]byte
-	_, _ = rand.Read(bytes[:]) // never fails, says its documentation
-	return hex.EncodeToString(bytes[:])
-}
-
-// settled is how old a lock is before sweep tries it: one that is being made is not held for a moment.
+// settled is how old a lock is before sweep tries it: one that is being made is not held for a
+// moment.
 const settled = time.Minute
 
-// sweep removes what attempts of the part that were killed have left. The lock of one that goes on is held.
+// sweep removes what attempts of the part that were killed have left. The lock of one that goes on
+// is held.
 func (f *folder) sweep(file string) {
-	const lock = ".idxport-lock"
-	dir := filepath.Join(f.staging, attemptsFolder)
-	entries, _ := os.ReadDir(dir) // what cannot be swept goes with the folder
+	entries, _ := os.ReadDir(f.in(attemptsFolder)) // what cannot be swept goes with the folder
 	for _, e := range entries {
-		base, ok := strings.CutSuffix(strings.TrimPrefix(e.Name(), "."), lock)
+		base, ok := strings.CutSuffix(strings.TrimPrefix(e.Name(), "."), ".idxport-lock")
 		if !ok || !strings.Contains(base, file) {
 			continue
 		}
 		if info, err := e.Info(); err != nil || time.Since(info.ModTime()) < settled {
 			continue
 		}
-		if set, err := publish.Prepare([]publish.Target{{Path: filepath.Join(dir, base)}}, publish.Options{}); err == nil {
+		target := publish.Target{Path: f.in(attemptsFolder, base)}
+		if set, err := publish.Prepare([]publish.Target{target}, publish.Options{}); err == nil {
 			set.Discard()
 		}
 	}
 }
 
-func (f *folder) put(attempt, file string) error {
-	there := filepath.Join(f.staging, partsFolder, file)
+func (f *folder) put(_ context.Context, attempt, part, task string, text []byte) error {
+	there := f.in(partsFolder, part)
 	err := publish.Take(attempt, there)
 	if errors.Is(err, fault.Exists) {
 		err = same(there, attempt)
 		_ = os.Remove(attempt) // what remains goes with the staging folder
+	}
+	if err != nil {
+		return err
+	}
+	told := attempt + ".json"
+	if err := writeFile(told, text, false); err != nil {
+		return err
+	}
+	if err = publish.Take(told, f.in(tasksFolder, task)); err != nil {
+		_ = os.Remove(told) // likewise
 	}
 	return err
 }
@@ -96,51 +102,26 @@ func same(a, b string) error {
 	return publish.Failure(b, "reading it", err)
 }
 
-func (f *folder) tell(_ context.Context, attempt, file string, text []byte) error {
-	attempt += ".json"
-	if err := writeFile(attempt, text, false); err != nil {
-		return err
+func (f *folder) read(_ context.Context, task string) ([]byte, error) {
+	return os.ReadFile(f.in(tasksFolder, task))
+}
+
+func (f *folder) list(_ context.Context, what listed) ([]string, error) {
+	switch what {
+	case begun:
+		return names(f.staging)
+	case told:
+		return names(f.in(tasksFolder))
 	}
-	err := publish.Take(attempt, filepath.Join(f.staging, tasksFolder, file))
-	if err != nil {
-		_ = os.Remove(attempt) // what remains goes with the staging folder
+	found, err := names(f.target.Path)
+	if _, fileErr := os.Lstat(f.target.Path); fileErr == nil && errors.Is(err, syscall.ENOTDIR) {
+		return nil, taken(f.target.Path)
 	}
-	return err
+	return found, publish.Failure(f.target.Path, "listing it", err)
 }
 
-func (f *folder) discard(_ context.Context, attempt string, _ *object.PendingUpload) error {
-	if err := os.Remove(attempt); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-func (f *folder) read(_ context.Context, file string) ([]byte, error) {
-	return os.ReadFile(filepath.Join(f.staging, tasksFolder, file))
-}
-
-func (f *folder) tasks(context.Context) ([]string, error) {
-	return list(filepath.Join(f.staging, tasksFolder))
-}
-
-func (f *folder) begun(context.Context) (bool, error) {
-	_, err := os.Lstat(f.staging)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-func (f *folder) visible(context.Context) ([]string, error) {
-	names, err := list(f.target)
-	if _, fileErr := os.Lstat(f.target); fileErr == nil && errors.Is(err, syscall.ENOTDIR) {
-		return nil, taken(f.target)
-	}
-	return names, publish.Failure(f.target, "listing it", err)
-}
-
-// list are the names in a folder; none if it is not there.
-func list(dir string) (all []string, err error) {
+// names are those in a folder; none if it is not there.
+func names(dir string) (all []string, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
 		all = append(all, e.Name())
@@ -151,13 +132,34 @@ func list(dir string) (all []string, err error) {
 	return all, err
 }
 
-// parallel is for the hashes.
-func (f *folder) parallel() int { return runtime.GOMAXPROCS(0) }
+func (f *folder) check(ctx context.Context, tasks []Task) error {
+	err := each(ctx, runtime.GOMAXPROCS(0), len(tasks), func(ctx context.Context, i int) error {
+		return f.checkPart(ctx, &tasks[i])
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(f.target.Path); err == nil {
+		return taken(f.target.Path)
+	}
+	found, err := names(f.in(partsFolder))
+	if err != nil {
+		return err
+	}
+	expected := f.plan.files(f.target)
+	for _, name := range found {
+		if !expected[name] {
+			return fail(fault.Refused, "remove it, or idxport abort and begin again", "%s is no part of the plan", f.in(partsFolder, name))
+		}
+	}
+	return nil
+}
 
-func (f *folder) check(ctx context.Context, task *Task) error {
-	file, err := os.Open(filepath.Join(f.staging, partsFolder, task.Name))
+// checkPart compares a part with what its task told.
+func (f *folder) checkPart(ctx context.Context, task *Task) error {
+	file, err := os.Open(f.in(partsFolder, task.Name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return notThere(task, filepath.Join(f.staging, tasksFolder))
+		return notThere(task, f.in(tasksFolder))
 	}
 	if err != nil {
 		return err
@@ -165,86 +167,49 @@ func (f *folder) check(ctx context.Context, task *Task) error {
 	defer file.Close() // only read from
 	h := sha256.New()
 	n, err := readInto(ctx, h, file)
+	if sum := hex.EncodeToString(h.Sum(nil)); err == nil && (n != task.Bytes || sum != task.SHA256) {
+		return fail(fault.Refused, adviceAbort, "part %d: found %d bytes with the sha256 %s, expected %d with %s",
+			task.Part, n, sum, task.Bytes, task.SHA256)
+	}
+	return err
+}
+
+func (f *folder) publish(context.Context, []Task) error {
+	dir := f.in(partsFolder)
+	there, err := names(dir)
 	if err != nil {
 		return err
 	}
-	if sum := hex.EncodeToString(h.Sum(nil)); n != task.Bytes || sum != task.SHA256 {
-		return fail(fault.Refused, "idxport abort, and begin again", "part %d: found %d bytes with the sha256 %s, expected %d with %s", task.Part, n, sum, task.Bytes, task.SHA256)
-	}
-	return nil
-}
-
-// notThere is the error for a part of which only the task is left, in the folder or object told.
-func notThere(task *Task, told string) error {
-	return fail(fault.Refused, fmt.Sprintf("begin again after idxport abort; or remove what tells of it, %s, and run --part %d", shell.Path(told), task.Part),
-		"part %d was made, but is not there any more", task.Part)
-}
-
-// stays is true: who removes a folder moves it away first.
-func (f *folder) stays(context.Context) (bool, error) { return true, nil }
-
-func (f *folder) alone(_ context.Context, expected map[string]bool) error {
-	if _, err := os.Lstat(f.target); err == nil {
-		return taken(f.target)
-	}
-	dir := filepath.Join(f.staging, partsFolder)
-	found, err := list(dir)
-	if err != nil {
-		return err
-	}
-	for _, name := range found {
-		if !expected[name] {
-			return fail(fault.Refused, "remove it, or idxport abort and begin again", "%s is no part of the plan", filepath.Join(dir, name))
-		}
-	}
-	return nil
-}
-
-func (f *folder) appear(_ context.Context, tasks []Task) error {
-	dir := filepath.Join(f.staging, partsFolder)
-	there, err := list(dir)
-	if err != nil {
-		return err
-	}
-	expected := make(map[string]bool, len(tasks))
-	for _, task := range tasks {
-		expected[task.Name] = true
-	}
+	gone := fail(fault.Refused, "run its parts again", "%s was aborted meanwhile", f.target.Path)
+	expected := f.plan.files(f.target)
+	delete(expected, success)
 	if !has(there, expected) { // an abort may have come, and attempts that make parts anew
-		return fail(fault.Refused, "run its parts again", "%s was aborted meanwhile", f.target)
+		return gone
 	}
 	mark, err := os.OpenFile(filepath.Join(dir, success), os.O_WRONLY|os.O_CREATE, 0o666)
 	if err == nil {
 		err = errors.Join(mark.Sync(), mark.Close(), publish.SyncDir(dir))
 	}
 	if err == nil {
-		err = publish.Take(dir, f.target)
+		err = publish.Take(dir, f.target.Path)
 	}
 	switch {
 	case errors.Is(err, fault.Exists):
-		return taken(f.target)
+		return taken(f.target.Path)
 	case errors.Is(err, fs.ErrNotExist):
-		return fail(fault.Refused, "run its parts again", "%s was aborted meanwhile", f.target)
+		return gone
 	}
 	return err
 }
 
-// taken is the error for a target whose name something else has.
-func taken(target string) error {
-	return fail(fault.Exists, "move it away, then commit again", "%s is there already, and is not what this plan makes", target)
-}
-
-func (f *folder) tidy(context.Context) error { return f.clear() }
-
-func (f *folder) abort(context.Context) error { return f.clear() }
-
-// clear moves the staging folder out of the way, so that from then on no commit finds it, and removes it, and others that were left so.
-func (f *folder) clear() error {
+// remove moves the staging folder out of the way, so that from then on no commit finds it, and
+// removes it, and others that were left so. There is nothing of a target that was not committed.
+func (f *folder) remove(context.Context, bool) error {
 	if err := os.Rename(f.staging, f.staging+"-"+random()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	parent, base := filepath.Split(f.staging)
-	found, err := list(filepath.Clean(parent))
+	found, err := names(filepath.Clean(parent))
 	for _, name := range found {
 		if strings.HasPrefix(name, base+"-") {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(parent, name)))

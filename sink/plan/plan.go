@@ -1,24 +1,17 @@
 package plan
 
 import (
-	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"regexp"
+	"slices"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
-	"github.com/idxport/idxport/shell"
 )
 
 // What plans say of themselves.
@@ -122,139 +115,41 @@ func (p *Plan) FileName(t *Target, part *Part) string {
 	return fmt.Sprintf("%s%05d-%s%s", partPrefix, part.Index, p.short(), t.Extension)
 }
 
+// Reads reports whether path is an input of t.
+func (t *Target) Reads(path string) bool {
+	return slices.ContainsFunc(t.Inputs, func(in Input) bool { return in.Path == path })
+}
+
 // partPrefix is what the names of parts begin with.
 const partPrefix = "part-"
 
 // short is the beginning of the ID, which is enough beside each other.
 func (p *Plan) short() string { return p.ID[:8] }
 
-// most is how long a plan may be, in bytes: some millions of parts.
-const most = 1 << 30
-
-// Write writes the plan to path, which must not exist unless it holds the same plan. If overwrite is set, it may hold another plan of which no parts were made: what they have
-// left could not be removed any more.
-func (p *Plan) Write(ctx context.Context, path string, overwrite bool) error {
-	if err := p.checkText(); err != nil {
-		return err
-	}
-	text, err := json.MarshalIndent(p, "", " ")
-	if err != nil {
-		return err
-	}
-	text = append(text, '\n')
-	switch old, err := read(ctx, p.Objects, path); {
-	case errors.Is(err, fs.ErrNotExist):
-	case err == nil && old.ID == p.ID:
-		return nil // the same but for the time: runs that have begun go on
-	case !overwrite: // refused below, by whoever knows whether it is there
-	case err != nil:
-		return fail(fault.Refused, "name another file, or remove it", "%s is no plan, and is not replaced: %v", path, err)
-	default:
-		if err := old.unmade(ctx, path); err != nil {
-			return err
-		}
-	}
-	if object.IsURL(path) {
-		return p.Objects.Put(ctx, path, text, overwrite)
-	}
-	return writeFile(path, text, overwrite)
+// noPlan is the error for what is in the place of a plan and was not written by the program.
+func noPlan(path, message string, values ...any) *fault.Error {
+	return fail(fault.Malformed, "make it anew with idxport plan", message, values...).In(path)
 }
 
-// checkText refuses names that JSON cannot hold: the parts would look for others.
-func (p *Plan) checkText() error {
-	for _, t := range p.Targets {
-		if !utf8.ValidString(t.Path) {
-			return fail(fault.Usage, "give the output another name", "found a name that is not UTF-8, which a plan cannot hold").In(t.Path)
-		}
-		for _, in := range t.Inputs {
-			if !utf8.ValidString(in.Path + in.Column) {
-				return fail(fault.Usage, "give it another name: ln -s "+shell.Path(in.Path)+" NAME.idx", "found a name that is not UTF-8, which a plan cannot hold").In(in.Path)
-			}
-		}
-	}
-	return nil
+// fail is a fault with what the user can do.
+func fail(kind fault.Kind, advice, message string, values ...any) *fault.Error {
+	return fault.New(kind, message, values...).WithHint("%s", advice)
 }
 
-// unmade is nil if no part of the plan, which is at path, was made.
-func (p *Plan) unmade(ctx context.Context, path string) error {
-	p.Objects = new(object.Store) // not that of the new one, which may have other parameters
-	if err := p.Objects.Suppose(p.Parameters); err != nil {
-		return err
-	}
-	for i := range p.Targets {
-		begun, err := p.at(&p.Targets[i]).begun(ctx)
-		if err != nil {
-			return err
-		}
-		if begun {
-			return fail(fault.Exists, "idxport abort with it first, or commit it", "parts of the plan that is there were made").In(path)
-		}
-	}
-	return nil
-}
-
-// Read reads a plan, which is a file or in objects, and checks that it is whole. The parameters of its buckets are given to objects, where those have none.
-func Read(ctx context.Context, objects *object.Store, path string) (*Plan, error) {
-	p, err := read(ctx, objects, path)
-	if err == nil {
-		p.path = path
-		err = objects.Suppose(p.Parameters)
-	}
-	return p, err
-}
-
-func read(ctx context.Context, objects *object.Store, path string) (*Plan, error) {
-	text, err := readText(ctx, objects, path)
-	if err != nil {
-		return nil, err
-	}
-	p := &Plan{Objects: objects}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(p); err != nil {
-		return nil, fail(fault.Malformed, adviceAnew, "%v", err).In(path)
-	}
-	switch {
-	case p.Format != format:
-		return nil, fail(fault.Malformed, "make it with idxport plan", "found the format %q, expected %q", p.Format, format).In(path)
-	case p.Version != version:
-		return nil, fail(fault.Malformed, "use the version of the program that made it", "found a plan of version %d, expected %d", p.Version, version).In(path)
-	case len(bytes.TrimSpace(text[d.InputOffset():])) > 0:
-		return nil, fail(fault.Malformed, adviceAnew, "found more behind the plan, at byte %d", d.InputOffset()).In(path)
-	case len(p.ID) != 2*sha256.Size || p.ID != p.id():
-		return nil, fail(fault.Malformed, adviceAnew, "its contents are not those that its plan_id stands for").In(path)
-	}
-	return p, p.check(path)
-}
-
-// readText reads the file or object at path, of which no more than a plan may have is taken.
-func readText(ctx context.Context, objects *object.Store, path string) ([]byte, error) {
-	if object.IsURL(path) {
-		return objects.Get(ctx, path, most)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() // only read from
-	text, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && len(text) > most {
-		err = fail(fault.Malformed, "make it with idxport plan", "found more than %d bytes, expected a plan", int64(most)).In(path)
-	}
-	return text, err
-}
-
-// check refuses plans whose parts do not make up their tables: a hash says that nobody changed it, not who made it.
+// check refuses plans whose parts do not make up their tables: a hash says that nobody changed it,
+// not who made it.
 func (p *Plan) check(path string) error {
 	if len(p.Targets) == 0 {
-		return fail(fault.Malformed, adviceAnew, "it has no targets").In(path)
+		return noPlan(path, "it has no targets")
 	}
 	index, paths := 0, map[string]bool{}
 	for i := range p.Targets {
 		t := &p.Targets[i]
-		if t.Path == "" || paths[t.Path] || len(t.Parts) == 0 || !extension().MatchString(t.Extension) || !plain().MatchString(t.Format) || !plain().MatchString(t.Dataset) {
-			return fail(fault.Malformed, adviceAnew, "target %d is %q with %d parts in format %q of the data set %q that end with %q, expected a path of its own, parts, names, and an ending such as .parquet",
-				i, t.Path, len(t.Parts), t.Format, t.Dataset, t.Extension).In(path)
+		named := extension().MatchString(t.Extension) && plain().MatchString(t.Format) && plain().MatchString(t.Dataset)
+		if t.Path == "" || paths[t.Path] || len(t.Parts) == 0 || !named {
+			return noPlan(path, "target %d is %q with %d parts in format %q of the data set %q that end with %q, "+
+				"expected a path of its own, parts, names, and an ending such as .parquet",
+				i, t.Path, len(t.Parts), t.Format, t.Dataset, t.Extension)
 		}
 		paths[t.Path] = true
 		if err := t.check(path, index); err != nil {
@@ -264,9 +159,6 @@ func (p *Plan) check(path string) error {
 	}
 	return nil
 }
-
-// adviceAnew is what helps where a plan is not one that was written by the program.
-const adviceAnew = "make it anew with idxport plan"
 
 // extension is what the extension of a part may be: no way out of its folder.
 var extension = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\.[A-Za-z0-9_]+)+$`) })
@@ -278,29 +170,29 @@ var plain = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[
 func (t *Target) check(path string, index int) error {
 	for _, in := range t.Inputs {
 		if (in.ETag != "") != object.IsURL(in.Path) {
-			return fail(fault.Malformed, adviceAnew, "found the ETag %q of %s, expected one of objects alone", in.ETag, in.Path).In(path)
+			return noPlan(path, "found the ETag %q of %s, expected one of objects alone", in.ETag, in.Path)
 		}
 		if in.Header != nil && !in.Header.in(&in) {
-			return fail(fault.Malformed, adviceAnew, "the header of %s is its bytes %d to %d of %d", in.Path, in.Header.From, in.Header.To, in.Bytes).In(path)
+			return noPlan(path, "the header of %s is its bytes %d to %d of %d", in.Path, in.Header.From, in.Header.To, in.Bytes)
 		}
 	}
 	next := int64(0)
 	for _, part := range t.Parts {
 		if part.Index != index || part.First != next || part.Last < part.First || len(part.Pieces) != len(t.Inputs) {
-			return fail(fault.Malformed, adviceAnew, "part %d is rows %d to %d, expected part %d from row %d on", part.Index, part.First, part.Last, index, next).In(path)
+			return noPlan(path, "part %d is rows %d to %d, expected part %d from row %d on", part.Index, part.First, part.Last, index, next)
 		}
 		for k := range part.Pieces {
-			if piece := &part.Pieces[k]; !piece.in(&t.Inputs[k]) {
-				return fail(fault.Malformed, adviceAnew, "part %d is made of the bytes %d to %d of %s, which has %d", index, piece.From, piece.To, t.Inputs[k].Path, t.Inputs[k].Bytes).In(path)
+			if piece, in := &part.Pieces[k], &t.Inputs[k]; !piece.in(in) {
+				return noPlan(path, "part %d is made of the bytes %d to %d of %s, which has %d", index, piece.From, piece.To, in.Path, in.Bytes)
 			}
 		}
 		index, next = index+1, part.Last
 	}
 	if next != t.Rows {
-		return fail(fault.Malformed, adviceAnew, "the parts of %s end at row %d of %d", t.Path, next, t.Rows).In(path)
+		return noPlan(path, "the parts of %s end at row %d of %d", t.Path, next, t.Rows)
 	}
 	return nil
 }
 
-// in tells whether a piece lies in the input.
+// in reports whether a piece lies in the input.
 func (p *Piece) in(in *Input) bool { return 0 <= p.From && p.From <= p.To && p.To <= in.Bytes }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,7 +33,8 @@ func TestSpec(t *testing.T) {
 // threes are rows of three bytes behind a header of four.
 func threes(_ int, first, last int64) (from, to int64) { return 4 + 3*first, 4 + 3*last }
 
-// work is a plan for a table of ten rows of three bytes in four parts, and the folder that everything is in.
+// work is a plan for a table of ten rows of three bytes in four parts, and the folder that
+// everything is in.
 func work(t *testing.T) (*Plan, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -77,6 +79,16 @@ func taskPath(p *Plan, i int) string {
 	return filepath.Join(p.staging(t), tasksFolder, p.taskName(t, &t.Parts[i]))
 }
 
+// taskText is what tells of part i.
+func taskText(t *testing.T, p *Plan, i int) string {
+	t.Helper()
+	text, err := os.ReadFile(taskPath(p, i))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // deliverAll makes all parts.
 func deliverAll(t *testing.T, p *Plan) {
 	t.Helper()
@@ -87,8 +99,8 @@ func deliverAll(t *testing.T, p *Plan) {
 	}
 }
 
-// visible is what lies at the target: names and contents.
-func visible(t *testing.T, p *Plan) string {
+// shown is what lies at the target: names and contents.
+func shown(t *testing.T, p *Plan) string {
 	t.Helper()
 	var b strings.Builder
 	entries, err := os.ReadDir(p.Targets[0].Path)
@@ -125,17 +137,19 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestHash: the value of no bytes is that of the reference implementation, xxhsum -H128 of an empty file.
+// TestHash: the value of no bytes is that of the reference implementation, xxhsum -H128 of an empty
+// file.
 func TestHash(t *testing.T) {
 	t.Parallel()
-	empty := strings.NewReader("")
-	if got, err := hash(t.Context(), empty, Piece{}); err != nil || got != "99aa06d3014798d86001c324468d497f" {
-		t.Errorf("found %s and %v", got, err)
+	in, piece := Input{Path: filepath.Join(t.TempDir(), "x")}, Piece{}
+	write(t, in.Path, "")
+	if err := in.hash(t.Context(), &piece); err != nil || piece.XXH3 != "99aa06d3014798d86001c324468d497f" {
+		t.Errorf("found %s and %v", piece.XXH3, err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stopped := errors.New("stopped")
 	cancel(stopped)
-	if _, err := hash(ctx, empty, Piece{}); !errors.Is(err, stopped) {
+	if err := in.hash(ctx, &piece); !errors.Is(err, stopped) {
 		t.Errorf("cancelled: found %v", err)
 	}
 }
@@ -194,7 +208,8 @@ func TestWriteAndRead(t *testing.T) {
 	}
 }
 
-// TestReadRefuses: any change of a plan is noticed by its hash, and what no plan may say also with the right hash.
+// TestReadRefuses: any change of a plan is noticed by its hash, and what no plan may say also with
+// the right hash.
 func TestReadRefuses(t *testing.T) {
 	t.Parallel()
 	p, dir := work(t)
@@ -248,7 +263,7 @@ func TestCommit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := p.Commit(t.Context()); !errors.Is(err, fault.Refused) || visible(t, p) != "" {
+	if _, err := p.Commit(t.Context()); !errors.Is(err, fault.Refused) || shown(t, p) != "" {
 		t.Errorf("a part is missing: found %v", err)
 	}
 	deliverAll(t, p) // three of them for the second time
@@ -257,8 +272,8 @@ func TestCommit(t *testing.T) {
 	}
 	for again := range 2 {
 		told, err := p.Commit(t.Context())
-		if err != nil || visible(t, p) != whole || len(told) != 1 || len(told[0]) != 4*(1-again) {
-			t.Errorf("found %v, tasks %v and\n%s", err, told, visible(t, p))
+		if err != nil || shown(t, p) != whole || len(told) != 1 || len(told[0]) != 4*(1-again) {
+			t.Errorf("found %v, tasks %v and\n%s", err, told, shown(t, p))
 		}
 	}
 	if missing, err := p.Missing(t.Context()); err != nil || missing != nil {
@@ -268,8 +283,8 @@ func TestCommit(t *testing.T) {
 		t.Error(err)
 	}
 	p.Tidy(t.Context(), &p.Targets[0])
-	if told, err := p.Commit(t.Context()); err != nil || told[0] != nil || visible(t, p) != whole {
-		t.Errorf("again, after a late part: found %v and\n%s", err, visible(t, p))
+	if told, err := p.Commit(t.Context()); err != nil || told[0] != nil || shown(t, p) != whole {
+		t.Errorf("again, after a late part: found %v and\n%s", err, shown(t, p))
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".out*")); left != nil { // the pattern is well formed
 		t.Errorf("left %v", left)
@@ -279,47 +294,43 @@ func TestCommit(t *testing.T) {
 // TestCommitRefuses: what lies among the parts must be what their tasks told, and the target free.
 func TestCommitRefuses(t *testing.T) {
 	t.Parallel()
+	part := func(p *Plan) string {
+		return filepath.Join(p.staging(&p.Targets[0]), partsFolder, "part-00001-"+p.short()+".csv")
+	}
 	for name, test := range map[string]struct {
 		spoil func(t *testing.T, p *Plan)
 		want  error
+		says  string
 	}{
-		"a part has other bytes": {func(t *testing.T, p *Plan) {
-			write(t, filepath.Join(p.staging(&p.Targets[0]), partsFolder, "part-00001-"+p.short()+".csv"), "part X")
-		}, fault.Refused},
-		"a part is cut": {func(t *testing.T, p *Plan) {
-			write(t, filepath.Join(p.staging(&p.Targets[0]), partsFolder, "part-00001-"+p.short()+".csv"), "par")
-		}, fault.Refused},
-		"a part is gone": {func(t *testing.T, p *Plan) {
-			if err := os.Remove(filepath.Join(p.staging(&p.Targets[0]), partsFolder, "part-00001-"+p.short()+".csv")); err != nil {
-				t.Fatal(err)
-			}
-		}, fault.Refused},
-		"a stranger among them": {func(t *testing.T, p *Plan) {
-			write(t, filepath.Join(p.staging(&p.Targets[0]), partsFolder, "more.csv"), "")
-		}, fault.Refused},
-		"a task is no JSON": {func(t *testing.T, p *Plan) { write(t, taskPath(p, 2), "{") }, fault.Refused},
+		"a part has other bytes": {func(t *testing.T, p *Plan) { write(t, part(p), "part X") }, fault.Refused, "found 6 bytes"},
+		"a part is cut":          {func(t *testing.T, p *Plan) { write(t, part(p), "par") }, fault.Refused, "found 3 bytes"},
+		"a part is gone":         {func(_ *testing.T, p *Plan) { os.Remove(part(p)) }, fault.Refused, "is not there any more"},
+		"another file": {func(t *testing.T, p *Plan) {
+			write(t, filepath.Join(filepath.Dir(part(p)), "more.csv"), "")
+		}, fault.Refused, "more.csv is no part"},
+		"a task is no JSON": {func(t *testing.T, p *Plan) { write(t, taskPath(p, 2), "{") }, fault.Refused, "task part-"},
 		"a task of another part": {func(t *testing.T, p *Plan) {
-			data, err := os.ReadFile(taskPath(p, 1))
-			if err != nil {
-				t.Fatal(err)
-			}
-			write(t, taskPath(p, 2), string(data))
-		}, fault.Refused},
+			write(t, taskPath(p, 2), taskText(t, p, 1))
+		}, fault.Refused, "tells of another part"},
+		"a task of another name": {func(t *testing.T, p *Plan) {
+			write(t, taskPath(p, 2), strings.Replace(taskText(t, p, 2), "part-00002", "part-00001", 1))
+		}, fault.Refused, "tells of another part"},
 		"something stands there": {func(t *testing.T, p *Plan) {
 			if err := os.Mkdir(p.Targets[0].Path, 0o777); err != nil {
 				t.Fatal(err)
 			}
 			write(t, filepath.Join(p.Targets[0].Path, "mine"), "keep")
-		}, fault.Exists},
+		}, fault.Exists, "is there already"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, _ := work(t)
 			deliverAll(t, p)
 			test.spoil(t, p)
-			before := visible(t, p)
-			if _, err := p.Commit(t.Context()); !errors.Is(err, test.want) || visible(t, p) != before {
-				t.Errorf("found %v and\n%s", err, visible(t, p))
+			before := shown(t, p)
+			_, err := p.Commit(t.Context())
+			if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.says) || shown(t, p) != before {
+				t.Errorf("found %v and\n%s, expected %q", err, shown(t, p), test.says)
 			}
 		})
 	}
@@ -340,16 +351,20 @@ func TestAtOnce(t *testing.T) {
 		}
 	}
 	all.Wait()
+	var made atomic.Int32
 	for range 8 {
 		all.Go(func() {
-			if _, err := p.Commit(t.Context()); err != nil {
+			told, err := p.Commit(t.Context())
+			if err != nil {
 				t.Error(err)
+			} else if told[0] != nil {
+				made.Add(1)
 			}
 		})
 	}
 	all.Wait()
-	if visible(t, p) != whole {
-		t.Errorf("found\n%s", visible(t, p))
+	if shown(t, p) != whole || made.Load() == 0 { // two may say so: one whose rename the other has made
+		t.Errorf("%d commits say that they made\n%s", made.Load(), shown(t, p))
 	}
 }
 
@@ -367,12 +382,13 @@ func TestAbort(t *testing.T) {
 	if _, err := p.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Abort(t.Context()); err != nil || visible(t, p) != whole {
-		t.Errorf("after commit: found %v and\n%s", err, visible(t, p))
+	if err := p.Abort(t.Context()); err != nil || shown(t, p) != whole {
+		t.Errorf("after commit: found %v and\n%s", err, shown(t, p))
 	}
 }
 
-// TestSweep: an attempt that was killed leaves a partial and a lock that nobody holds; a later one of the same part removes them, but not what is new.
+// TestSweep: an attempt that was killed leaves a partial and a lock that nobody holds; a later one
+// of the same part removes them, but not what is new.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	p, _ := work(t)
@@ -397,13 +413,9 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	entries, err := os.ReadDir(dir)
+	found, err := names(dir)
 	if err != nil {
 		t.Fatal(err)
-	}
-	var found []string
-	for _, e := range entries {
-		found = append(found, e.Name())
 	}
 	for _, name := range left {
 		if !slices.Contains(found, name) {

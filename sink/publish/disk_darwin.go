@@ -2,21 +2,17 @@ package publish
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
 
-func (osDisk) renameNew(from, to string) error {
-	return renamex(from, to, unix.RENAME_EXCL)
-}
+func renameNew(from, to string) error { return renamex(from, to, unix.RENAME_EXCL) }
 
-func (osDisk) exchange(a, b string) error {
-	return renamex(a, b, unix.RENAME_SWAP)
-}
+func exchange(a, b string) error { return renamex(a, b, unix.RENAME_SWAP) }
 
-// renamex is renamex_np. A volume without a flag answers ENOTSUP, and one that does not know it EINVAL (rename(2)).
+// renamex is renamex_np. A volume without a flag answers ENOTSUP, and one that does not know it
+// EINVAL (rename(2)).
 func renamex(from, to string, flags uint32) error {
 	err := unix.RenamexNp(from, to, flags)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
@@ -25,21 +21,11 @@ func renamex(from, to string, flags uint32) error {
 	return err
 }
 
-// syncTree hands every file to the drive by fsync(2), which leaves them in its cache, and then empties that cache once: os's Sync
-// is F_FULLFSYNC, milliseconds for each file.
+// syncTree hands every file to the drive by fsync(2), which leaves them in its cache, and then
+// empties that cache once: os's Sync is F_FULLFSYNC, milliseconds for each file.
 func syncTree(self *os.File, root *os.Root) error {
-	err := fs.WalkDir(root.FS(), ".", func(path string, _ fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		f, err := root.Open(path)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		return withDescriptor(f, unix.Fsync)
-	})
-	if err != nil {
+	flush := func(f *os.File) error { return withDescriptor(f, unix.Fsync) }
+	if err := syncEach(root, os.O_RDONLY, true, flush); err != nil {
 		return err
 	}
 	return self.Sync()

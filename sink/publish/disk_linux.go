@@ -7,34 +7,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func (osDisk) renameNew(from, to string) error {
-	return rename2(from, to, unix.RENAME_NOREPLACE)
-}
+func renameNew(from, to string) error { return rename2(from, to, unix.RENAME_NOREPLACE) }
 
-func (osDisk) exchange(a, b string) error {
-	return rename2(a, b, unix.RENAME_EXCHANGE)
-}
+func exchange(a, b string) error { return rename2(a, b, unix.RENAME_EXCHANGE) }
 
-// rename2 is renameat2 on absolute paths. A file system that does not know a flag answers EINVAL (renameat2(2)).
+// rename2 is renameat2. A file system that does not know a flag answers EINVAL (renameat2(2)).
 func rename2(from, to string, flags uint) error {
-	for {
-		err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, flags)
-		switch {
-		case err == unix.EINTR:
-			continue
-		case errors.Is(err, unix.EINVAL), errors.Is(err, errors.ErrUnsupported):
-			return errors.ErrUnsupported
-		}
-		return err
+	err := again(func() error { return unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, flags) })
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		return errors.ErrUnsupported
 	}
+	return err
 }
 
-// syncTree stores everything on the folder's file system: for tens of thousands of files far cheaper than an fsync for each.
-func syncTree(self *os.File, _ *os.Root) error {
-	return withDescriptor(self, unix.Syncfs)
-}
+// syncTree stores everything on the folder's file system: for tens of thousands of files far
+// cheaper than an fsync for each.
+func syncTree(self *os.File, _ *os.Root) error { return withDescriptor(self, unix.Syncfs) }
 
-// startWriteback asks the kernel to begin storing a range. It promises nothing, so errors are of no interest: fsync reports them.
+// startWriteback asks the kernel to begin storing a range. It promises nothing, so errors are of no
+// interest: fsync reports them.
 func startWriteback(f *os.File, offset, n int64) {
 	_ = withDescriptor(f, func(fd int) error {
 		return unix.SyncFileRange(fd, offset, n, unix.SYNC_FILE_RANGE_WRITE)

@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -13,22 +14,24 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// Windows does not rename, or rename over, what anybody has open, be it for a moment: another run that looks whether it is there, a virus
-// scanner, an indexer. Two seconds are what cmd/go gives them.
+// Windows does not rename, or rename over, what anybody has open, be it for a moment: another run
+// that looks whether it is there, a virus scanner, an indexer. Two seconds are what cmd/go gives
+// them.
 const (
 	renameTries = 100
 	renamePause = 20 * time.Millisecond
 )
 
-func (osDisk) rename(from, to string) error {
+func rename(from, to string) error {
 	if info, err := os.Lstat(to); err == nil && info.IsDir() { // which Windows never renames over
 		return os.Rename(from, to)
 	}
 	return persist(func() error { return os.Rename(from, to) }, from, to)
 }
 
-// persist repeats a rename while it fails as it does for files that are open. Access denied is also the answer for what the user may not
-// replace: whether the files can be opened without sharing tells the two apart.
+// persist repeats a rename while it fails as it does for files that are open. Access denied is also
+// the answer for what the user may not replace: whether the files can be opened without sharing
+// tells the two apart.
 func persist(rename func() error, paths ...string) error {
 	err := rename()
 	denied := func() bool {
@@ -44,7 +47,8 @@ func persist(rename func() error, paths ...string) error {
 	return err
 }
 
-// isOpen reports whether somebody has the file at path open, or anything in the folder there: then it cannot be opened without sharing.
+// isOpen reports whether somebody has the file at path open, or anything in the folder there: then
+// it cannot be opened without sharing.
 func isOpen(path string) bool {
 	open := false
 	_ = filepath.WalkDir(path, func(path string, _ fs.DirEntry, _ error) error {
@@ -65,8 +69,9 @@ func isOpen(path string) bool {
 	return open
 }
 
-// renameNew is MoveFileEx without MOVEFILE_REPLACE_EXISTING. Write-through makes it wait until the move is stored.
-func (osDisk) renameNew(from, to string) error {
+// renameNew is MoveFileEx without MOVEFILE_REPLACE_EXISTING. Write-through makes it wait until the
+// move is stored.
+func renameNew(from, to string) error {
 	fromName, err := windows.UTF16PtrFromString(from)
 	if err != nil {
 		return err
@@ -75,47 +80,30 @@ func (osDisk) renameNew(from, to string) error {
 	if err != nil {
 		return err
 	}
-	return persist(func() error { return windows.MoveFileEx(fromName, toName, windows.MOVEFILE_WRITE_THROUGH) }, from)
+	return persist(func() error {
+		return windows.MoveFileEx(fromName, toName, windows.MOVEFILE_WRITE_THROUGH)
+	}, from)
 }
 
-func (osDisk) exchange(_, _ string) error { return errors.ErrUnsupported }
+func exchange(_, _ string) error { return errors.ErrUnsupported }
 
 // syncDir does nothing: Windows has no fsync for folders.
-func (osDisk) syncDir(string) error { return nil }
+func syncDir(string) error { return nil }
 
-func (osDisk) openDirect(path string) (fileHandle, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	return device{f}, nil
-}
+// cannotSync is asked of NUL, the console, a port or a pipe: FlushFileBuffers is for files, and
+// fails on most devices.
+func cannotSync(error) bool { return true }
 
-// A device is NUL, the console, a port or a pipe.
-type device struct{ *os.File }
-
-// Sync does nothing: FlushFileBuffers is for files, and fails on most devices.
-func (device) Sync() error { return nil }
-
-// syncTree flushes every file; flushing a whole volume takes an administrator.
+// syncTree flushes every file, which asks for write access; flushing a whole volume takes an
+// administrator.
 func syncTree(_ *os.File, root *os.Root) error {
-	return fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		f, err := root.OpenFile(path, os.O_WRONLY, 0) // FlushFileBuffers asks for write access
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		return f.Sync()
-	})
+	return syncEach(root, os.O_WRONLY, false, (*os.File).Sync)
 }
 
 func startWriteback(*os.File, int64, int64) {}
 
-// isMountPoint: a folder with a volume mounted on it is a reparse point, and the resolved path has left it already. Roots of drives
-// are recognised by their names.
+// isMountPoint: a folder with a volume mounted on it is a reparse point, and the resolved path has
+// left it already. Roots of drives are recognised by their names.
 func isMountPoint(string) (bool, error) { return false, nil }
 
 // freeSpace is what the user's quota leaves.
@@ -125,34 +113,23 @@ func freeSpace(path string) (uint64, error) {
 		return 0, err
 	}
 	var free uint64
-	if err := windows.GetDiskFreeSpaceEx(name, &free, nil, nil); err != nil {
-		return 0, err
-	}
-	return free, nil
+	err = windows.GetDiskFreeSpaceEx(name, &free, nil, nil)
+	return free, err
 }
 
-func (f *osFolder) writeFile(path string, data []byte) error {
-	file, err := f.root.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+func writeFile(_ *os.File, root *os.Root, path string, data []byte) error {
+	file, err := root.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
 	_, err = file.Write(data)
 	if err == nil {
-		err = sizeIs(file, int64(len(data)))
+		var info fs.FileInfo
+		if info, err = file.Stat(); err == nil && info.Size() != int64(len(data)) {
+			err = incomplete(int64(len(data)), info.Size())
+		}
 	}
-	if closeErr := file.Close(); err == nil {
-		err = closeErr
-	}
-	return err
-}
-
-// sizeIs compares the size of f with what was written.
-func sizeIs(f *os.File, written int64) error {
-	info, err := f.Stat()
-	if err == nil && info.Size() != written {
-		err = incomplete(written, info.Size())
-	}
-	return err
+	return cmp.Or(err, file.Close())
 }
 
 // A lock file that is just being deleted cannot be opened for a moment.
@@ -161,11 +138,12 @@ const (
 	lockPause = 5 * time.Millisecond
 )
 
-// fileLock is a file opened without sharing, so that nobody else can open it, which the last close deletes, also when the process
-// is killed.
+// A fileLock is a file opened without sharing, so that nobody else can open it, which the last
+// close deletes, also when the process is killed.
 type fileLock struct{ handle windows.Handle }
 
-// takeLock opens the file at path for this process alone. It fails with fault.Locked if another run has it open.
+// takeLock opens the file at path for this process alone. It fails with fault.Locked if another run
+// has it open.
 func takeLock(path string) (*fileLock, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {

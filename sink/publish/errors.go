@@ -18,7 +18,8 @@ func refusal(path, reason, hint string) error {
 	return fault.New(fault.Refused, "refused: %s", reason).In(path).WithHint("%s", hint)
 }
 
-// noParent is the error for a target whose folder does not exist, or is no folder, with its reason, which may be empty.
+// noParent is the error for a target whose folder does not exist, or is no folder, with its reason,
+// which may be empty.
 func noParent(path, reason, hint string) error {
 	if reason != "" {
 		reason = ": " + reason
@@ -34,7 +35,8 @@ func exists(path, reason string) error {
 	return fault.New(fault.Exists, "already exists%s", reason).In(path).WithHint("--overwrite replaces it")
 }
 
-// inUse is the error for a target that another program has open, where the system, Windows, does not let it be replaced meanwhile.
+// inUse is the error for a target that another program has open, where the system, Windows, does
+// not let it be replaced meanwhile.
 func inUse() error {
 	return fault.New(fault.Locked, "is open in another program").WithHint("close it there and try again")
 }
@@ -44,12 +46,11 @@ func incomplete(written, size int64) error {
 	return fault.New(fault.IO, "incomplete: %d bytes written, %d in the file", written, size)
 }
 
-// Failure is err, which doing something for the output at path ended with, as a fault; nil if err is nil, and err itself if it has a path.
-func Failure(path, doing string, err error) error { return failure(path, doing, err) }
-
-// failure is err, which doing something for the output at path ended with, as a fault, with what the user can do. The hidden names inside os errors would
-// mean nothing to the user: only the cause stays. What is missing under an output is no missing input, and a name that cannot be is refused.
-func failure(path, doing string, err error) error {
+// Failure is err, which doing something for the output at path ended with, as a fault with what the
+// user can do; nil if err is nil, and err itself if it has a path. The hidden names inside os
+// errors would mean nothing to the user: only the cause stays. What is missing under an output is
+// no missing input, and a name that cannot be is refused.
+func Failure(path, doing string, err error) error {
 	var known *fault.Error
 	if err == nil || errors.As(err, &known) && known.Path != "" {
 		return err
@@ -72,9 +73,10 @@ func failure(path, doing string, err error) error {
 	return e
 }
 
-// leftAside is the error for a folder that is replaced when why came between, and which could not be moved back from old.
+// leftAside is the error for a folder that is replaced when why came between, and which could not
+// be moved back from old.
 func leftAside(out *output, why error, old, hint string) error {
-	why = failure(out.Path, "publishing it", why)
+	why = Failure(out.Path, "publishing it", why)
 	var e *fault.Error
 	errors.As(why, &e) // which failure returns
 	return fault.New(fault.KindOf(why), "%s: the old folder is now %s", e.Msg, old).In(out.Path).Because(why).WithHint("%s", hint)

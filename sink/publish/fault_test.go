@@ -3,180 +3,66 @@ package publish
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/idxport/idxport/fault"
 )
 
-// tree is what a folder holds: contents by relative path; a folder's path ends with a slash.
-type tree map[string]string
-
-func readTree(t *testing.T, dir string) tree {
-	t.Helper()
-	found := tree{}
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || path == dir {
-			return err
-		}
-		name, _ := filepath.Rel(dir, path)
-		if entry.IsDir() {
-			found[filepath.ToSlash(name)+"/"] = ""
-			return nil
-		}
-		if entry.Type()&fs.ModeSymlink != 0 {
-			found[filepath.ToSlash(name)], err = os.Readlink(path)
-			return err
-		}
-		content, err := os.ReadFile(path)
-		found[filepath.ToSlash(name)] = string(content)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
-}
-
-// under returns what t holds at name or below it.
-func (t tree) under(name string) tree {
-	part := tree{}
-	for path, content := range t {
-		if path == name || strings.HasPrefix(path, name+"/") {
-			part[path] = content
-		}
-	}
-	return part
-}
-
-// hidden returns the names that start with a dot.
-func (t tree) hidden() []string {
-	var names []string
-	for path := range t {
-		if strings.HasPrefix(path, ".") {
-			names = append(names, path)
-		}
-	}
-	return names
-}
-
-// makeOutputs writes version into a file and a folder below dir and commits them.
-func makeOutputs(d disk, dir, version string, o Options) error {
-	s, err := prepare(d, []Target{
-		{Path: filepath.Join(dir, "train.parquet")},
-		{Path: filepath.Join(dir, "train"), Folder: true},
-	}, o)
-	if err != nil {
-		return err
-	}
-	defer s.Discard()
-	if _, err := s.File(0).Write([]byte(version)); err != nil {
-		return err
-	}
-	for _, class := range []string{"0", "1"} {
-		c, err := s.Folder(1).Class(class)
-		if err != nil {
-			return err
-		}
-		if err := c.WriteFile("00001.png", []byte(version+class)); err != nil {
-			return err
-		}
-	}
-	if err := stream(s.Folder(1), "", "metadata.csv", version); err != nil {
-		return err
-	}
-	return s.Commit()
-}
-
-// makeMarked writes version into folders of the other marks.
-func makeMarked(d disk, dir, version string, o Options) error {
-	s, err := prepare(d, []Target{
-		{Path: filepath.Join(dir, "parts"), Folder: true, Mark: PartsMark},
-		{Path: filepath.Join(dir, "hub"), Folder: true, Mark: CardMark},
-	}, o)
-	if err != nil {
-		return err
-	}
-	defer s.Discard()
-	for i, prefix := range []string{"part", "part", "train"} {
-		name := fmt.Sprintf("%s-%05d.parquet", prefix, i%2)
-		if err := stream(s.Folder(i/2), []string{"", "data"}[i/2], name, version+name); err != nil {
-			return err
-		}
-	}
-	s.Folder(1).SetCard([]byte("# " + version + "\n"))
-	return s.Commit()
-}
-
-// stream writes content into the file name of a class, in two pieces.
-func stream(d *Folder, class, name, content string) error {
-	c, err := d.Class(class)
-	if err != nil {
-		return err
-	}
-	f, err := c.Create(name)
-	if err != nil {
-		return err
-	}
-	for _, piece := range []string{content[:1], content[1:]} {
-		if _, err := f.Write([]byte(piece)); err != nil {
-			return err
-		}
-	}
-	return f.Close()
-}
-
-// mustMake is makeOutputs on a disk without faults.
-func mustMake(t *testing.T, dir, version string, o Options) tree {
-	t.Helper()
-	if err := makeOutputs(&faultyDisk{}, dir, version, o); err != nil {
-		t.Fatal(err)
-	}
-	return readTree(t, dir)
-}
-
-// TestEveryFault fails each operation of a run in turn. Whatever happens, each output is wholly old or wholly new, success is
-// reported only if all are new, and the same run without faults then makes all new and sweeps everything hidden.
+// TestEveryFault fails each operation of a run in turn. Whatever happens, each output is wholly old
+// or wholly new, success is reported only if all are new, and the same run without faults then
+// makes all new and sweeps everything hidden.
 func TestEveryFault(t *testing.T) {
 	t.Parallel()
+	modes := map[faultMode]string{faultBefore: "before", faultAfter: "after", faultCrash: "crash"}
 	noExchange := []string{"exchange", "renameNew", "link"}
-	cases := []struct {
+	nothing := func(*testing.T, string) {}
+	oldUsual := func(t *testing.T, dir string) { must(t, dir, usual(dir, "old")) }
+	oldMarked := func(t *testing.T, dir string) { must(t, dir, marked(dir, "old")) }
+	for _, c := range []struct {
 		name      string
+		made      func(dir, version string) []outputOf
 		old       func(t *testing.T, dir string)
 		overwrite bool
 		lacks     []string
-		marked    bool // the outputs of makeMarked
 	}{
-		{name: "new", old: nothing},
-		{name: "new without rename flags", old: nothing, lacks: []string{"renameNew"}},
-		{name: "new without rename flags and links", old: nothing, lacks: noExchange},
-		{name: "new over nothing with overwrite", old: nothing, overwrite: true},
-		{name: "empty folder", old: emptyFolder},
-		{name: "overwrite", old: oldOutputs, overwrite: true},
-		{name: "overwrite without exchange", old: oldOutputs, overwrite: true, lacks: noExchange},
-		{name: "completing a killed run", old: halfPublished},
-		{name: "new parts", old: nothing, marked: true},
-		{name: "overwrite parts", old: oldMarked, overwrite: true, marked: true},
-		{name: "overwrite parts without exchange", old: oldMarked, overwrite: true, lacks: noExchange, marked: true},
-	}
-	for _, c := range cases {
-		for mode, modeName := range faultModes {
+		{name: "new", made: usual, old: nothing},
+		{name: "new without rename flags", made: usual, old: nothing, lacks: []string{"renameNew"}},
+		{name: "new without rename flags and links", made: usual, old: nothing, lacks: noExchange},
+		{name: "new over nothing with overwrite", made: usual, old: nothing, overwrite: true},
+		{name: "empty folder", made: usual, old: func(t *testing.T, dir string) { plant(t, dir, tree{"train/": ""}) }},
+		{name: "overwrite", made: usual, old: oldUsual, overwrite: true},
+		{name: "overwrite without exchange", made: usual, old: oldUsual, overwrite: true, lacks: noExchange},
+		{name: "completing a killed run", made: usual, old: func(t *testing.T, dir string) {
+			must(t, dir, usual(dir, "new"))
+			if err := os.RemoveAll(filepath.Join(dir, "train")); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{name: "completing a killed run, a folder", made: usual, old: func(t *testing.T, dir string) {
+			must(t, dir, usual(dir, "new"))
+			if err := os.Remove(filepath.Join(dir, "train.parquet")); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{name: "new parts", made: marked, old: nothing},
+		{name: "overwrite parts", made: marked, old: oldMarked, overwrite: true},
+		{name: "overwrite parts without exchange", made: marked, old: oldMarked, overwrite: true, lacks: noExchange},
+	} {
+		for mode, modeName := range modes {
 			t.Run(c.name+"/"+modeName, func(t *testing.T) {
 				t.Parallel()
-				made := outputsOf{makeOutputs, []string{"train.parquet", "train"}}
-				if c.marked {
-					made = outputsOf{makeMarked, []string{"parts", "hub"}}
-				}
-				want := made.must(t, t.TempDir(), "new")
+				clean := t.TempDir()
+				want := must(t, clean, c.made(clean, "new"))
 				for at := 1; ; at++ {
 					dir := t.TempDir()
 					c.old(t, dir)
 					d := &faultyDisk{at: at, mode: mode, lacks: c.lacks}
-					made.withFault(t, d, dir, want, Options{Overwrite: c.overwrite})
+					withFault(t, d, dir, c.made(dir, "new"), want, Options{Overwrite: c.overwrite})
 					if d.failed == "" {
 						if at < 10 {
 							t.Fatalf("only %d operations", at)
@@ -189,48 +75,15 @@ func TestEveryFault(t *testing.T) {
 	}
 }
 
-func nothing(*testing.T, string) {}
-
-func emptyFolder(t *testing.T, dir string) {
-	if err := os.Mkdir(filepath.Join(dir, "train"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// outputsOf is a run of this test: what makes its outputs, and their names.
-type outputsOf struct {
-	make  func(d disk, dir, version string, o Options) error
-	names []string
-}
-
-// must makes the outputs on a disk without faults.
-func (made outputsOf) must(t *testing.T, dir, version string) tree {
-	t.Helper()
-	if err := made.make(&faultyDisk{}, dir, version, Options{}); err != nil {
-		t.Fatal(err)
-	}
-	return readTree(t, dir)
-}
-
-func oldMarked(t *testing.T, dir string) { outputsOf{make: makeMarked}.must(t, dir, "old") }
-
-func oldOutputs(t *testing.T, dir string) { mustMake(t, dir, "old", Options{}) }
-
-func halfPublished(t *testing.T, dir string) {
-	mustMake(t, dir, "new", Options{})
-	if err := os.RemoveAll(filepath.Join(dir, "train")); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (made outputsOf) withFault(t *testing.T, d *faultyDisk, dir string, want tree, o Options) {
+func withFault(t *testing.T, d *faultyDisk, dir string, made []outputOf, want tree, o Options) {
 	t.Helper()
 	old := readTree(t, dir)
-	err := made.make(d, dir, "new", o)
+	err := run(d.disk(), o, made...)
 	what := fmt.Sprintf("operation %d (%s)", d.at, d.failed)
 	got := readTree(t, dir)
 	allNew := true
-	for _, name := range made.names {
+	for _, out := range made {
+		name := filepath.Base(out.Path)
 		switch is := got.under(name); {
 		case maps.Equal(is, want.under(name)):
 		case maps.Equal(is, old.under(name)):
@@ -258,33 +111,23 @@ func (made outputsOf) withFault(t *testing.T, d *faultyDisk, dir string, want tr
 			t.Errorf("%s: left %v", what, left)
 		}
 	}
-	made.rerun(t, what, dir, want, o)
-}
-
-func (made outputsOf) rerun(t *testing.T, what, dir string, want tree, o Options) {
-	t.Helper()
-	err := made.make(&faultyDisk{}, dir, "new", o)
-	if got := readTree(t, dir); errors.Is(err, fault.Exists) { // complete already; sweeping is left to a run that goes on
-		for _, name := range got.hidden() {
-			delete(got, name)
-			for path := range got.under(strings.TrimSuffix(name, "/")) {
-				delete(got, path)
-			}
-		}
-		if !maps.Equal(got, want) {
-			t.Errorf("%s: rerun says it exists, but it is %v", what, got)
-		}
-	} else if err != nil || !maps.Equal(got, want) {
+	err = run(quick(), o, made...)
+	got = readTree(t, dir)
+	if errors.Is(err, fault.Exists) { // complete already; sweeping is left to a run that goes on
+		err = nil
+		maps.DeleteFunc(got, func(path, _ string) bool { return strings.HasPrefix(path, ".") })
+	}
+	if err != nil || !maps.Equal(got, want) {
 		t.Errorf("%s: rerun: %v, %v", what, err, got)
 	}
 }
 
-// TestKilledBetweenRenames pins that a run without exchange that dies between its two renames loses nothing: the next run, even one
-// that fails, moves the old folder back.
+// TestKilledBetweenRenames pins that a run without exchange that dies between its two renames loses
+// nothing: the next run, even one that fails, moves the old folder back.
 func TestKilledBetweenRenames(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	old := mustMake(t, dir, "old", Options{})
+	old := must(t, dir, usual(dir, "old"))
 	aside := filepath.Join(dir, ".train.idxport-0123456789abcdef.old")
 	if err := os.Rename(filepath.Join(dir, "train"), aside); err != nil {
 		t.Fatal(err)
@@ -295,62 +138,150 @@ func TestKilledBetweenRenames(t *testing.T) {
 	}
 	s.Discard()
 	if got := readTree(t, dir); !maps.Equal(got, old) {
-		t.Errorf("got %v, want %v", got, old)
+		t.Errorf("found %v, expected %v", got, old)
 	}
 }
 
-// TestLateStranger pins that a file which somebody puts into the old folder after the last look at it, and before it is replaced, is not
-// deleted with it.
+// TestLateStranger pins that a file which somebody puts into the old folder after the last look at
+// it, and before it is replaced, is not deleted with it.
 func TestLateStranger(t *testing.T) {
 	t.Parallel()
-	for _, folder := range []string{"train", "parts", "hub"} {
+	for folder, made := range map[string]func(dir, version string) []outputOf{"train": usual, "parts": marked, "hub": marked} {
 		for name, lacks := range map[string][]string{"exchange": nil, "two renames": {"exchange"}} {
 			t.Run(folder+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				made := outputsOf{makeMarked, nil}
-				if folder == "train" {
-					made.make = makeOutputs
-				}
 				dir := t.TempDir()
-				old := made.must(t, dir, "old").under(folder)
-				d := &meddler{faultyDisk: faultyDisk{lacks: lacks}, folder: filepath.Join(dir, folder)}
-				if err := made.make(d, dir, "new", Options{Overwrite: true}); !errors.Is(err, fault.Refused) {
-					t.Errorf("got %v, want a refusal", err)
+				old := must(t, dir, made(dir, "old")).under(folder)
+				d := &faultyDisk{lacks: lacks}
+				d.fails = func(operation, path string) error {
+					if (operation == "exchange" || operation == "rename") && path == filepath.Join(dir, folder) {
+						d.fails = nil
+						return os.WriteFile(filepath.Join(path, "mine.txt"), []byte("mine"), 0o666)
+					}
+					return nil
 				}
+				refuses(t, run(d.disk(), Options{Overwrite: true}, made(dir, "new")...), fault.Refused, "")
 				old[folder+"/mine.txt"] = "mine"
-				got := readTree(t, dir)
-				if !maps.Equal(got.under(folder), old) {
-					t.Errorf("got %v, want %v", got.under(folder), old)
-				}
-				if left := got.hidden(); len(left) > 0 {
-					t.Errorf("left %v", left)
+				if got := readTree(t, dir); !maps.Equal(got.under(folder), old) || len(got.hidden()) > 0 {
+					t.Errorf("found %v, expected %v", got, old)
 				}
 			})
 		}
 	}
 }
 
-// A meddler puts a file into a folder at the last moment before that leaves its place.
-type meddler struct {
-	faultyDisk
-	folder string
-}
-
-func (m *meddler) leaves(path string) {
-	if path == m.folder {
-		_ = os.WriteFile(filepath.Join(path, "mine.txt"), []byte("mine"), 0o666) // the test looks whether it is there
-		m.folder = ""
+// TestListedWhileReplaced pins that a run which meets another one that replaces the folder does not
+// take the folder for missing: to list a folder that was deleted after it had been opened fails
+// with ENOENT.
+func TestListedWhileReplaced(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must(t, dir, usual(dir, "old"))
+	for _, times := range []int{1, 1000} {
+		d := &faultyDisk{fails: func(operation, path string) error {
+			if operation != "readDir" || path != filepath.Join(dir, "train") || times == 0 {
+				return nil
+			}
+			times--
+			return &os.PathError{Op: "readdirent", Path: path, Err: syscall.ENOENT}
+		}}
+		refuses(t, run(d.disk(), Options{}, usual(dir, "new")[1]), fault.Exists, "already exists")
 	}
 }
 
-func (m *meddler) exchange(a, b string) error {
-	if m.lacks == nil {
-		m.leaves(b)
+// TestFailingDisks has disks that fail in ways of their own: what is there stays, and the error
+// tells.
+func TestFailingDisks(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		has  tree
+		disk disk
+		want error
+		says string
+		hint string
+	}{
+		"a run that cannot know whether it is alone does not begin": {
+			tree{}, failing(errFault, "lock"), errFault, "train: locking it", ""},
+		"an empty folder that must be removed first, as on Windows, is put back": {
+			tree{"train/": ""}, failing(errFault, "rename", "renameNew"), errFault, "train: publishing it", ""},
+		"what another program has open, as Windows' rename says": {
+			nil, failing(inUse(), "rename", "exchange"), fault.Locked, "open in another program", "close it there and try again"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			plant(t, dir, c.has)
+			if c.has == nil {
+				must(t, dir, usual(dir, "old"))
+			}
+			before := readTree(t, dir)
+			err := run(c.disk, Options{Overwrite: c.has == nil}, usual(dir, "new")[1])
+			refuses(t, err, c.want, c.says)
+			if after := readTree(t, dir); !maps.Equal(before, after) || c.hint != "" && fault.HintOf(err) != c.hint {
+				t.Errorf("found %v and the hint %q, expected %v and %q", after, fault.HintOf(err), before, c.hint)
+			}
+		})
 	}
-	return m.faultyDisk.exchange(a, b)
 }
 
-func (m *meddler) rename(from, to string) error {
-	m.leaves(from)
-	return m.faultyDisk.rename(from, to)
+// TestWithoutLocks makes outputs where the file system has no locks: what another run may be
+// writing is left alone.
+func TestWithoutLocks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	theirs := place{path: filepath.Join(dir, "train.parquet")}.hidden(partialSuffix)
+	plant(t, dir, tree{filepath.Base(theirs): "half"})
+	d := &faultyDisk{lacks: []string{"lock"}}
+	if err := run(d.disk(), Options{}, usual(dir, "new")...); err != nil {
+		t.Fatal(err)
+	}
+	if found := readTree(t, dir); found["train.parquet"] != "new" || found[filepath.Base(theirs)] != "half" {
+		t.Errorf("found %v, expected the new file and the other run's", found)
+	}
+}
+
+// TestFirstErrorStays writes to a file after it has failed: Commit repeats the first error, without
+// the hidden name that os puts around it.
+func TestFirstErrorStays(t *testing.T) {
+	t.Parallel()
+	for name, cause := range map[string]error{
+		"path":        &os.PathError{Op: "write", Path: "/hidden", Err: syscall.ENOSPC},
+		"link":        &os.LinkError{Op: "rename", Old: "/hidden", New: "/hidden", Err: syscall.ENOSPC},
+		"system call": &os.PathError{Op: "write", Path: "/hidden", Err: os.NewSyscallError("write", syscall.ENOSPC)},
+	} {
+		path := filepath.Join(t.TempDir(), "out.csv")
+		d := &faultyDisk{}
+		s, err := prepare(d.disk(), []Target{{Path: path}}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Discard()
+		for _, c := range []error{cause, syscall.EIO} {
+			d.fails = func(string, string) error { return c }
+			_, err := s.File(0).Write([]byte("x"))
+			if !errors.Is(err, bare(c)) || strings.Contains(err.Error(), "hidden") || !strings.HasPrefix(err.Error(), path+": writing: ") {
+				t.Errorf("%s: found %v", name, err)
+			}
+		}
+		d.fails = nil
+		if err := s.Commit(); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("%s: found %v, expected the first error", name, err)
+		}
+	}
+}
+
+// TestSyncOfDevices: a device has no fsync, a file that fails to is lost.
+func TestSyncOfDevices(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "x.csv")
+	for _, c := range []struct {
+		path      string
+		err, want error
+	}{
+		{os.DevNull, syscall.EINVAL, nil}, {os.DevNull, syscall.EIO, syscall.EIO}, {file, syscall.EINVAL, syscall.EINVAL},
+	} {
+		if err := run(failing(c.err, "sync"), Options{}, outputOf{Target{Path: c.path}, tree{"": "x"}}); !errors.Is(err, c.want) {
+			t.Errorf("%s: found %v, expected %v", c.path, err, c.want)
+		}
+	}
 }

@@ -3,31 +3,47 @@ package publish
 import (
 	"fmt"
 	"io/fs"
+	"os"
 	"sync"
+	"syscall"
 )
 
 // A File is one output file while it is written, from start to end and by one goroutine at a time.
 type File struct {
-	path  string                     // for messages
-	open  func() (fileHandle, error) // a direct target's, which is opened at the first byte; nil for partials
-	count int64                      // bytes written
-	err   error                      // the first failure: Commit repeats it
+	disk    disk
+	path    string // for messages
+	direct  bool   // path is a device or FIFO, which is opened at the first byte: a FIFO waits for its reader
+	count   int64  // bytes written
+	started int64  // of these, the bytes that the disk was asked to begin storing
+	err     error  // the first failure: Commit repeats it
 
 	mu     sync.Mutex // of what follows, never held during a system call: Discard must not wait for a stuck one
-	handle fileHandle // nil before open and after close
+	handle *os.File   // nil before a direct file is opened, and after close
 	closed bool
 }
 
-// Write appends p. After an error the file cannot be committed. It fails with fs.ErrClosed after Discard.
-func (f *File) Write(p []byte) (int, error) {
+// writebackStep is how many bytes are written before the disk is asked to begin storing them: fsync
+// then finds most of the work done.
+const writebackStep = 8 << 20
+
+// Write appends p. After an error the file cannot be committed. It fails with fs.ErrClosed after
+// Discard.
+func (f *File) Write(p []byte) (n int, err error) {
 	handle, err := f.opened()
-	if err != nil {
-		return 0, f.fail(err)
+	if err == nil {
+		err = f.disk.do("write", f.path, func() (err error) { n, err = handle.Write(p); return err })
 	}
-	n, err := handle.Write(p)
 	f.count += int64(n)
 	if err != nil {
-		return n, f.fail(err)
+		err = Failure(f.path, "writing", err)
+		if f.err == nil {
+			f.err = err
+		}
+		return n, err
+	}
+	if f.count-f.started >= writebackStep && !f.direct {
+		startWriteback(handle, f.started, f.count-f.started)
+		f.started = f.count
 	}
 	return n, nil
 }
@@ -35,24 +51,18 @@ func (f *File) Write(p []byte) (int, error) {
 // Count returns how many bytes were written; no Write may be running.
 func (f *File) Count() int64 { return f.count }
 
-func (f *File) fail(err error) error {
-	err = failure(f.path, "writing", err)
-	if f.err == nil {
-		f.err = err
-	}
-	return err
-}
-
-// opened returns the handle, opening a direct target: a FIFO without a reader blocks here.
-func (f *File) opened() (fileHandle, error) {
-	handle, closed := f.current()
+// opened returns the handle, opening a direct target.
+func (f *File) opened() (*os.File, error) {
+	f.mu.Lock()
+	handle, closed := f.handle, f.closed
+	f.mu.Unlock()
 	if closed {
 		return nil, fs.ErrClosed
 	}
 	if handle != nil {
 		return handle, nil
 	}
-	handle, err := f.open()
+	handle, err := os.OpenFile(f.path, os.O_WRONLY|syscall.O_NOCTTY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -66,13 +76,8 @@ func (f *File) opened() (fileHandle, error) {
 	return handle, nil
 }
 
-func (f *File) current() (fileHandle, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.handle, f.closed
-}
-
-// finish makes the bytes durable, checks that all are there and closes the file. It returns the partial's identity.
+// finish makes the bytes durable, checks that all are there and closes the file. It returns the
+// partial's identity.
 func (f *File) finish() (fs.FileInfo, error) {
 	if f.err != nil {
 		return nil, f.err
@@ -81,26 +86,26 @@ func (f *File) finish() (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	direct := f.open != nil
-	if err := handle.Sync(); err != nil && !(direct && cannotSync(err)) {
+	if err := f.disk.do("sync", f.path, handle.Sync); err != nil && !(f.direct && cannotSync(err)) {
 		return nil, fmt.Errorf("sync: %w", bare(err))
 	}
 	return f.complete(handle)
 }
 
 // complete is what finish does once the bytes are durable.
-func (f *File) complete(handle fileHandle) (fs.FileInfo, error) {
-	info, err := handle.Stat()
+func (f *File) complete(handle *os.File) (fs.FileInfo, error) {
+	info, err := get(f.disk, "stat", f.path, handle.Stat)
 	if err != nil {
 		return nil, err
 	}
-	if f.open == nil && info.Size() != f.count {
+	if !f.direct && info.Size() != f.count {
 		return nil, incomplete(f.count, info.Size())
 	}
 	return info, f.close()
 }
 
-// close closes the file once; a Write that is stuck meanwhile keeps the descriptor alive until it returns.
+// close closes the file once; a Write that is stuck meanwhile keeps the descriptor alive until it
+// returns.
 func (f *File) close() error {
 	f.mu.Lock()
 	handle := f.handle
@@ -109,5 +114,5 @@ func (f *File) close() error {
 	if handle == nil {
 		return nil
 	}
-	return handle.Close()
+	return f.disk.do("close", f.path, handle.Close)
 }

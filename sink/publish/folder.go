@@ -2,10 +2,12 @@ package publish
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,11 +17,14 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// A Folder is one output folder while it is filled: files, and class folders of files, from many goroutines at once.
+// A Folder is one output folder while it is filled: files, and class folders of files, from many
+// goroutines at once.
 type Folder struct {
-	path   string // for messages
+	disk   disk
+	path   string   // for messages
+	root   *os.Root // no class name can lead out of it
+	self   *os.File // opened before anything is written: syncfs reports the errors since then
 	mark   Mark
-	handle folderHandle
 	sealed []byte // the mark, set by Commit
 	card   []byte // of CardMark: the text for people
 
@@ -32,7 +37,6 @@ type Folder struct {
 // A Class is a subfolder of a Folder, or the Folder itself.
 type Class struct {
 	folder *Folder
-	path   string // the folder's, for messages
 	name   string // "." for the folder itself
 	prefix string // of names in it: "" or "class/"
 
@@ -41,16 +45,28 @@ type Class struct {
 	err   error // the first failure: Commit repeats it
 }
 
-func newFolder(t Target, handle folderHandle) *Folder {
-	return &Folder{path: t.Path, mark: t.Mark, handle: handle, classes: map[string]*Class{}}
+// openFolder opens the folder at partial, which was made for a target and gets the permissions of
+// what is replaced. The folder is to be closed after an error, too.
+func openFolder(d disk, t Target, partial string, replaced fs.FileInfo) (*Folder, error) {
+	f := &Folder{disk: d, path: t.Path, mark: t.Mark, classes: map[string]*Class{}}
+	return f, d.do("openFolder", partial, func() (err error) {
+		if f.root, err = os.OpenRoot(partial); err != nil {
+			return err
+		}
+		f.self, err = f.root.Open(".")
+		if err == nil && replaced != nil {
+			err = setMode(f.self, folderMode(replaced))
+		}
+		return err
+	})
 }
 
-// Class returns the subfolder name, which is made when it is first asked for; "" is the folder itself. A name must be one that every
-// system takes as a plain name.
+// Class returns the subfolder name, which is made when it is first asked for; "" is the folder
+// itself. A name must be one that every system takes as a plain name.
 func (d *Folder) Class(name string) (*Class, error) {
 	if name != "" {
-		if err := checkName(name); err != nil {
-			return nil, failure(d.path, "naming a folder in it", err)
+		if err := d.mark.checkName(name, true); err != nil {
+			return nil, Failure(d.path, "naming a folder in it", err)
 		}
 	}
 	d.mu.Lock()
@@ -61,25 +77,34 @@ func (d *Folder) Class(name string) (*Class, error) {
 	if d.closed {
 		return nil, fs.ErrClosed
 	}
-	if name == d.mark.file() {
-		return nil, failure(d.path, "naming a folder in it", d.mark.reserved())
-	}
-	c := &Class{folder: d, path: d.path, name: "."}
+	c := &Class{folder: d, name: "."}
 	if name != "" {
 		c.name, c.prefix = name, name+"/"
-		if err := d.handle.makeDir(name); err != nil {
-			return nil, failure(d.path, "making folder "+name, err)
+		if err := d.disk.do("makeClass", name, func() error { return d.root.Mkdir(name, 0o777) }); err != nil {
+			return nil, Failure(d.path, "making folder "+name, err)
 		}
 	}
 	d.classes[name] = c
 	return c, nil
 }
 
+// checkName refuses what is no plain base name on some system, and the name of the mark for what is
+// at the top of a folder.
+func (m Mark) checkName(name string, top bool) error {
+	switch {
+	case name == "." || !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`+"\x00") || !utf8.ValidString(name):
+		return fmt.Errorf("%w: %q is not a plain file name", fs.ErrInvalid, name)
+	case top && name == m.file():
+		return fmt.Errorf("%w: %s is the folder's mark", fs.ErrInvalid, name)
+	}
+	return nil
+}
+
 // SetCard gives the text of the folder's README.md, which ends with an end of line.
 func (d *Folder) SetCard(text []byte) { d.card = text }
 
-// Totals returns how many files were written to the folder, in all its classes, and their bytes; the mark does not count, nor a
-// stream that is not closed.
+// Totals returns how many files were written to the folder, in all its classes, and their bytes;
+// the mark does not count, nor a stream that is not closed.
 func (d *Folder) Totals() (files, bytes int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -91,39 +116,27 @@ func (d *Folder) Totals() (files, bytes int64) {
 	return files, bytes
 }
 
-// Sealed returns the folder's mark as Commit wrote it, the names of the parts for PartsMark; nil before that.
+// Sealed returns the folder's mark as Commit wrote it, the names and sizes of the parts for
+// PartsMark; nil before that.
 func (d *Folder) Sealed() []byte { return d.sealed }
 
-// checkName refuses what is no plain base name on some system.
-func checkName(name string) error {
-	plain := name != "." && filepath.IsLocal(name) && !strings.ContainsAny(name, `/\`+"\x00") && utf8.ValidString(name)
-	if !plain {
-		return fmt.Errorf("%w: %q is not a plain file name", fs.ErrInvalid, name)
-	}
-	return nil
-}
-
-// WriteFile makes the file name, which must be new and a plain base name, with data in it. It is called by many goroutines at once. After
-// an error the folder cannot be committed.
+// WriteFile makes the file name, which must be new and a plain base name, with data in it. It is
+// called by many goroutines at once. After an error the folder cannot be committed.
 func (c *Class) WriteFile(name string, data []byte) error {
-	err := c.checkFile(name)
+	err := c.folder.mark.checkName(name, c.name == ".")
 	if err == nil {
-		err = c.folder.handle.writeFile(c.prefix+name, data)
+		err = c.folder.writeFile(c.prefix+name, data)
 	}
 	if err != nil {
-		return c.fail(failure(c.path, "writing "+c.name+"/"+name, err))
+		return c.fail("writing "+c.name+"/"+name, err)
 	}
 	digest := sha256.Sum256(data)
 	c.count(name, int64(len(data)), digest[:])
 	return nil
 }
 
-// checkFile refuses names that a file in c cannot have.
-func (c *Class) checkFile(name string) error {
-	if mark := c.folder.mark; c.name == "." && name == mark.file() {
-		return mark.reserved()
-	}
-	return checkName(name)
+func (d *Folder) writeFile(path string, data []byte) error {
+	return d.disk.do("writeFile", path, func() error { return writeFile(d.self, d.root, path, data) })
 }
 
 // count adds a complete file, of size bytes, to the tally.
@@ -134,13 +147,78 @@ func (c *Class) count(name string, size int64, digest []byte) {
 	c.mu.Unlock()
 }
 
-func (c *Class) fail(err error) error {
+func (c *Class) fail(doing string, err error) error {
+	err = Failure(c.folder.path, doing, err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err == nil {
 		c.err = err
 	}
 	return err
+}
+
+// A Stream is a file of a Folder that is written piece by piece, by one goroutine at a time.
+type Stream struct {
+	File
+	class  *Class
+	name   string
+	digest hash.Hash // nil once it is closed: there may be 100,000 streams, and some hashes take more than a kilobyte
+	sum    []byte    // of digest, set by Close
+}
+
+// Create begins the file name in c, which must be new and a plain base name. Under PartsMark and
+// CardMark it is a name to be completed: see [Mark]. After an error the folder cannot be committed.
+func (c *Class) Create(name string) (*Stream, error) {
+	d, path := c.folder, c.prefix+name
+	err := d.mark.checkName(name, c.name == ".")
+	f := &Stream{File: File{disk: d.disk, path: d.path}, class: c, name: name, digest: sha256.New()}
+	if err == nil {
+		f.handle, err = get(d.disk, "createStream", path, func() (*os.File, error) {
+			return d.root.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		})
+	}
+	if err != nil {
+		return nil, c.fail("creating "+c.name+"/"+name, err)
+	}
+	if d.mark == PartsMark {
+		f.digest = xxh3.New()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.streams = append(d.streams, f)
+	if d.closed { // by Discard, meanwhile
+		_ = f.File.close()
+	}
+	return f, nil
+}
+
+// Write appends p.
+func (f *Stream) Write(p []byte) (int, error) {
+	n, err := f.File.Write(p)
+	if n > 0 { // so it is not closed
+		f.digest.Write(p[:n])
+	}
+	if err != nil {
+		err = f.class.fail("", err)
+	}
+	return n, err
+}
+
+// Name is what the file is called in its class: the name it was created with or, once Commit has
+// returned, the name that the mark wants.
+func (f *Stream) Name() string { return f.name }
+
+// Close completes the file. It becomes durable with its folder.
+func (f *Stream) Close() error {
+	handle, err := f.opened()
+	if err == nil {
+		_, err = f.complete(handle)
+	}
+	if err != nil {
+		return f.class.fail("completing "+f.name, err)
+	}
+	f.sum, f.digest = f.digest.Sum(nil), nil
+	return nil
 }
 
 // finish names the streamed files, writes the mark, makes everything durable and closes the folder.
@@ -160,24 +238,77 @@ func (d *Folder) finish() error {
 		}
 		tallies[c.name] = c.tally
 	}
-	text := d.mark.text(newManifest(tallies), d.card)
-	if err := d.handle.writeFile(d.mark.file(), text); err != nil {
+	d.sealed = d.mark.text(newManifest(tallies), d.card)
+	if err := d.writeFile(d.mark.file(), d.sealed); err != nil {
 		return fmt.Errorf("%s: %w", d.mark.file(), bare(err))
 	}
-	if d.sealed = text; d.mark == PartsMark {
-		var lines []string
+	if d.mark == PartsMark { // the hashes are in the names
+		var parts []string
 		for _, f := range d.streams {
-			lines = append(lines, partLine(f.name, f.file.count))
+			parts = append(parts, fmt.Sprintf("%s %d\n", f.name, f.count))
 		}
-		d.sealed = sealParts(lines)
+		slices.Sort(parts)
+		d.sealed = []byte(strings.Join(parts, ""))
 	}
-	if err := d.handle.sync(); err != nil {
+	sync := func() error { return syncTree(d.self, d.root) }
+	if err := d.disk.do("syncTree", d.path, sync); err != nil {
 		return fmt.Errorf("sync: %w", bare(err))
 	}
 	return d.closeLocked()
 }
 
-// close lets go of all descriptors, once; a WriteFile that is stuck meanwhile keeps its own alive until it returns.
+var errOpenStream = errors.New("a file in it is not complete")
+
+// nameStreams gives the streams the names that the mark wants, and counts them. A rename is tried
+// again after a signal, which [os.Root.Rename] does not do; network file systems end so.
+func (d *Folder) nameStreams() error {
+	if slices.ContainsFunc(d.streams, func(f *Stream) bool { return f.sum == nil }) {
+		return errOpenStream
+	}
+	for i, name := range d.mark.names(d.streams) {
+		f := d.streams[i]
+		if from, to := f.class.prefix+f.name, f.class.prefix+name; from != to {
+			rename := func() error { return again(func() error { return d.root.Rename(from, to) }) }
+			if err := d.disk.do("renameStream", from, rename); err != nil {
+				return err
+			}
+			f.name = name
+		}
+		f.class.count(f.name, f.File.count, f.sum)
+	}
+	return nil
+}
+
+// names is what all streams of a folder are called at last.
+func (m Mark) names(all []*Stream) []string {
+	// A name has a number and then its extensions: part-00000 and .csv.gz. The name of a split,
+	// before the number, may have points of its own. Shards of one split have what is before the
+	// number in common.
+	numberOf := func(f *Stream) int { return strings.LastIndexByte(f.name, '-') + 1 }
+	shards := map[string]int{}
+	for _, f := range all {
+		shards[f.class.prefix+f.name[:numberOf(f)]]++
+	}
+	names := make([]string, len(all))
+	for i, f := range all {
+		number, stem, ext := numberOf(f), f.name, ""
+		if point := strings.IndexByte(f.name[number:], '.'); point >= 0 {
+			stem, ext = f.name[:number+point], f.name[number+point:]
+		}
+		switch m {
+		case PartsMark:
+			names[i] = stem + "-" + hex.EncodeToString(f.sum) + ext
+		case CardMark:
+			names[i] = fmt.Sprintf("%s-of-%05d%s", stem, shards[f.class.prefix+f.name[:number]], ext)
+		default:
+			names[i] = f.name
+		}
+	}
+	return names
+}
+
+// close lets go of all descriptors, once; a WriteFile that is stuck meanwhile keeps its own alive
+// until it returns.
 func (d *Folder) close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -185,98 +316,16 @@ func (d *Folder) close() error {
 }
 
 func (d *Folder) closeLocked() error {
-	if d.closed {
+	if d.closed || d.root == nil {
 		return nil
 	}
 	d.closed = true
 	var errs []error
 	for _, f := range d.streams {
-		errs = append(errs, f.file.close())
+		errs = append(errs, f.close())
 	}
-	errs = append(errs, d.handle.Close())
+	errs = append(errs, d.disk.do("closeFolder", d.path, func() error {
+		return errors.Join(d.self.Close(), d.root.Close())
+	}))
 	return errors.Join(errs...)
-}
-
-// A Stream is a file of a Folder that is written piece by piece, by one goroutine at a time.
-type Stream struct {
-	class  *Class
-	name   string
-	file   *File
-	digest hash.Hash // nil once it is closed: there may be 100,000 streams, and some hashes take more than a kilobyte
-	sum    []byte    // of digest, set by Close
-}
-
-// Create begins the file name in c, which must be new and a plain base name. Under PartsMark and CardMark it is a name to be completed: see [Mark].
-// After an error the folder cannot be committed.
-func (c *Class) Create(name string) (*Stream, error) {
-	err := c.checkFile(name)
-	var handle fileHandle
-	if err == nil {
-		handle, err = c.folder.handle.createFile(c.prefix + name)
-	}
-	if err != nil {
-		return nil, c.fail(failure(c.path, "creating "+c.name+"/"+name, err))
-	}
-	f := &Stream{class: c, name: name, file: &File{path: c.path, handle: handle}, digest: sha256.New()}
-	if c.folder.mark == PartsMark {
-		f.digest = xxh3.New()
-	}
-	c.folder.mu.Lock()
-	defer c.folder.mu.Unlock()
-	c.folder.streams = append(c.folder.streams, f)
-	if c.folder.closed { // by Discard, meanwhile
-		_ = f.file.close()
-	}
-	return f, nil
-}
-
-// Write appends p.
-func (f *Stream) Write(p []byte) (int, error) {
-	n, err := f.file.Write(p)
-	if n > 0 { // so it is not closed
-		f.digest.Write(p[:n])
-	}
-	if err != nil {
-		return n, f.class.fail(err)
-	}
-	return n, nil
-}
-
-// Name is what the file is called in its class: the name it was created with or, once Commit has returned, the name that the mark wants.
-func (f *Stream) Name() string { return f.name }
-
-// Count returns how many bytes were written; no Write may be running.
-func (f *Stream) Count() int64 { return f.file.Count() }
-
-// Close completes the file. It becomes durable with its folder.
-func (f *Stream) Close() error {
-	handle, err := f.file.opened()
-	if err == nil {
-		_, err = f.file.complete(handle)
-	}
-	if err != nil {
-		return f.class.fail(failure(f.class.path, "completing "+f.name, err))
-	}
-	f.sum, f.digest = f.digest.Sum(nil), nil
-	return nil
-}
-
-var errOpenStream = errors.New("a file in it is not complete")
-
-// nameStreams gives the streams the names that the mark wants, and counts them.
-func (d *Folder) nameStreams() error {
-	if slices.ContainsFunc(d.streams, func(f *Stream) bool { return f.sum == nil }) {
-		return errOpenStream
-	}
-	names := d.mark.names(d.streams)
-	for i, f := range d.streams {
-		if names[i] != f.name {
-			if err := d.handle.rename(f.class.prefix+f.name, f.class.prefix+names[i]); err != nil {
-				return err
-			}
-			f.name = names[i]
-		}
-		f.class.count(f.name, f.file.count, f.sum)
-	}
-	return nil
 }

@@ -11,40 +11,29 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/idxport/idxport/fault"
 )
 
-// commitFolder publishes a folder of files, given as class/name or name, in the order of a map.
-func commitFolder(path string, files tree, o Options) error {
-	s, err := prepare(&faultyDisk{}, []Target{{Path: path, Folder: true}}, o)
-	if err != nil {
-		return err
-	}
-	defer s.Discard()
-	for name, content := range files {
-		class, base := filepath.Split(name)
-		c, err := s.Folder(0).Class(strings.TrimSuffix(class, "/"))
-		if err != nil {
-			return err
-		}
-		if err := c.WriteFile(base, []byte(content)); err != nil {
-			return err
-		}
-	}
-	return s.Commit()
+// commitFolder publishes a folder of files.
+func commitFolder(path string, mark Mark, files tree, o Options) error {
+	return run(quick(), o, outputOf{Target{Path: path, Folder: true, Mark: mark}, files})
 }
 
 var someFiles = tree{"0/00001.png": "one", "0/00003.png": "three", "1/00002.png": "", "readme.txt": "hello"}
 
-// TestManifestHashes compares the manifest with its definition in the package comment, computed by big integers.
+// TestManifestHashes compares the manifest with its definition in the package comment, computed by
+// big integers.
 func TestManifestHashes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir() + "/train"
-	if err := commitFolder(dir, someFiles, Options{}); err != nil {
+	if err := commitFolder(dir, ManifestMark, someFiles, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(dir + "/_manifest.json")
@@ -66,6 +55,13 @@ func TestManifestHashes(t *testing.T) {
 	}
 	content := new(big.Int)
 	names := map[string]*big.Int{".": new(big.Int), "0": new(big.Int), "1": new(big.Int)}
+	addDigest := func(to *big.Int, data []byte) {
+		digest := sha256.Sum256(data)
+		to.Add(to, new(big.Int).SetBytes(digest[:]))
+	}
+	digits := func(n *big.Int) string {
+		return fmt.Sprintf("%064x", new(big.Int).Mod(n, new(big.Int).Lsh(big.NewInt(1), 256)))
+	}
 	for name, data := range someFiles {
 		class, base, ok := strings.Cut(name, "/")
 		if !ok {
@@ -88,23 +84,13 @@ func TestManifestHashes(t *testing.T) {
 	}
 }
 
-func addDigest(to *big.Int, data []byte) {
-	digest := sha256.Sum256(data)
-	to.Add(to, new(big.Int).SetBytes(digest[:]))
-}
-
-func digits(n *big.Int) string {
-	modulus := new(big.Int).Lsh(big.NewInt(1), 256)
-	return fmt.Sprintf("%064x", new(big.Int).Mod(n, modulus))
-}
-
 // TestManifestOrder: the same files make the same manifest, whichever goroutine comes first.
 func TestManifestOrder(t *testing.T) {
 	t.Parallel()
 	var texts [2][]byte
 	for run := range texts {
 		dir := t.TempDir() + "/train"
-		s, err := prepare(&faultyDisk{}, []Target{{Path: dir, Folder: true}}, Options{})
+		s, err := prepare(quick(), []Target{{Path: dir, Folder: true}}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,24 +98,23 @@ func TestManifestOrder(t *testing.T) {
 		for worker := range 4 {
 			all.Go(func() {
 				for i := worker; i < 1000; i += 4 {
-					c, err := s.Folder(0).Class(fmt.Sprint(i % 10))
-					if err == nil {
-						err = c.WriteFile(fmt.Sprintf("%05d.png", i), bytes.Repeat([]byte{byte(i)}, i))
-					}
-					if err != nil {
+					if err := put(s.Folder(0), fmt.Sprintf("%d/%05d.png", i%10, i), strings.Repeat(string(rune(i)), i)); err != nil {
 						t.Error(err)
 					}
 				}
 			})
 		}
 		all.Wait()
+		if files, size := s.Folder(0).Totals(); files != 1000 || size < 499_500 {
+			t.Errorf("found %d files of %d bytes", files, size)
+		}
 		if err := s.Commit(); err != nil {
 			t.Fatal(err)
 		}
 		if texts[run], err = os.ReadFile(dir + "/_manifest.json"); err != nil {
 			t.Fatal(err)
 		}
-		if files := readTree(t, dir); len(files) != 1000+10+1 || files["7/00317.png"] != strings.Repeat("\x3d", 317) {
+		if files := readTree(t, dir); len(files) != 1000+10+1 || files["7/00317.png"] != strings.Repeat("\u013d", 317) {
 			t.Errorf("%d files and folders", len(files))
 		}
 	}
@@ -138,78 +123,116 @@ func TestManifestOrder(t *testing.T) {
 	}
 }
 
-// TestOnlyOursIsReplaced: whatever else an old folder holds makes overwriting fail, by name, and is still there afterwards.
+// TestOnlyOursIsReplaced: whatever else an old folder holds makes overwriting fail, by name, and is
+// still there afterwards. So it does where it appears while the new one is made.
 func TestOnlyOursIsReplaced(t *testing.T) {
 	t.Parallel()
-	cases := []struct {
+	with := func(has tree) func(*testing.T, string) { return func(t *testing.T, dir string) { plant(t, dir, has) } }
+	without := func(names ...string) func(*testing.T, string) {
+		return func(_ *testing.T, dir string) {
+			for _, name := range names {
+				os.RemoveAll(filepath.Join(dir, name))
+			}
+		}
+	}
+	made := map[Mark]tree{
+		ManifestMark: someFiles, PartsMark: {"part-00000.parquet": "one"}, CardMark: {"data/train-00000.parquet": "one"},
+	}
+	for _, c := range []struct {
 		name   string
+		mark   Mark
 		change func(t *testing.T, dir string)
 		says   string // "" if it may be replaced
 	}{
-		{"untouched", func(*testing.T, string) {}, ""},
-		{"a file beside the classes", func(t *testing.T, dir string) { write(t, dir+"/notes.txt", "") }, "notes.txt"},
-		{"a file in a class", func(t *testing.T, dir string) { write(t, dir+"/0/thesis.doc", "") }, "thesis.doc"},
-		{"two files in a class", func(t *testing.T, dir string) { write(t, dir+"/0/a.doc", ""); write(t, dir+"/0/00009.png", "") }, "4 files"},
-		{"a file in another's place", func(t *testing.T, dir string) {
-			write(t, dir+"/0/mine.png", "")
-			os.Remove(dir + "/0/00001.png")
+		{"untouched", ManifestMark, with(nil), ""},
+		{"a file beside the classes", ManifestMark, with(tree{"notes.txt": ""}), "notes.txt"},
+		{"a file in a class", ManifestMark, with(tree{"0/thesis.doc": ""}), "thesis.doc"},
+		{"two files in a class", ManifestMark, with(tree{"0/a.doc": "", "0/00009.png": ""}), "4 files"},
+		{"a file in another's place", ManifestMark, func(t *testing.T, dir string) {
+			os.Rename(dir+"/0/00001.png", dir+"/0/mine.png")
 		}, "folder 0"},
-		{"swapped between classes", func(t *testing.T, dir string) { os.Rename(dir+"/0/00001.png", dir+"/1/00001.png") }, "folder 0"},
-		{"a folder", func(t *testing.T, dir string) { write(t, dir+"/mine/f", "") }, "mine"},
-		{"a folder in a class", func(t *testing.T, dir string) { write(t, dir+"/1/deep/f", "") }, "deep"},
-		{"a link", func(t *testing.T, dir string) { symlink(t, "0", dir+"/link") }, "link"},
-		{"a class gone", func(t *testing.T, dir string) { os.RemoveAll(dir + "/1") }, "1 of the 2 class folders"},
-		{"a file gone", func(t *testing.T, dir string) { os.Remove(dir + "/0/00001.png") }, "folder 0 holds 1 files"},
-		{"another manifest", func(t *testing.T, dir string) { write(t, dir+"/_manifest.json", `{"format":"other"}`) }, "not a manifest of ours"},
-		{"a later version", func(t *testing.T, dir string) {
-			write(t, dir+"/_manifest.json", `{"format":"idxport-folder","version":3}`)
-		}, "version 3, want 1"},
-		{"no manifest", func(t *testing.T, dir string) { os.Remove(dir + "/_manifest.json") }, "no _manifest.json"},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir() + "/train"
-			if err := commitFolder(dir, someFiles, Options{}); err != nil {
+		{"swapped between classes", ManifestMark, func(t *testing.T, dir string) {
+			os.Rename(dir+"/0/00001.png", dir+"/1/00001.png")
+		}, "folder 0"},
+		{"a folder", ManifestMark, with(tree{"mine/f": ""}), "mine"},
+		{"a folder in a class", ManifestMark, with(tree{"1/deep/f": ""}), "deep"},
+		{"a link", ManifestMark, with(tree{"link": "-> 0"}), "link"},
+		{"a class gone", ManifestMark, without("1"), "1 of the 2 class folders"},
+		{"a file gone", ManifestMark, without("0/00001.png"), "folder 0 holds 1 files"},
+		{"another manifest", ManifestMark, with(tree{"_manifest.json": `{"format":"other"}`}), "not a manifest of ours"},
+		{"a later version", ManifestMark, with(tree{"_manifest.json": `{"format":"idxport-folder","version":3}`}), "version 3, want 1"},
+		{"no manifest", ManifestMark, without("_manifest.json"), "no _manifest.json"},
+		{"a manifest that is a link", ManifestMark, func(t *testing.T, dir string) {
+			os.Rename(dir+"/_manifest.json", dir+"/../mine.json")
+			plant(t, dir, tree{"_manifest.json": "-> ../mine.json"})
+		}, "_manifest.json"},
+		{"parts", PartsMark, with(nil), ""},
+		{"parts without mark", PartsMark, without("_SUCCESS"), "no _SUCCESS"},
+		{"parts and a file", PartsMark, with(tree{"mine.parquet": ""}), "mine.parquet"},
+		{"parts and a hidden file", PartsMark, with(tree{".part-00000.parquet.crc": ""}), ".crc"},
+		{"parts and Spark's", PartsMark, with(tree{"part-00001-2a7f0000-0000-4000-8000-000000000000-c000.snappy.parquet": ""}), "snappy"},
+		{"parts of another kind", PartsMark, with(tree{"part-00001-0123456789abcdef.csv": ""}), "csv"},
+		{"parts with a gap", PartsMark, with(tree{"part-00002-0123456789abcdef.parquet": ""}), "part-00002"},
+		{"parts of a plan beside ours", PartsMark, with(tree{"part-00001-01234567.parquet": ""}), "part-00001"},
+		{"parts of a plan", PartsMark, func(t *testing.T, dir string) {
+			os.RemoveAll(dir)
+			plant(t, dir, tree{"_SUCCESS": "", "part-00017-01234567.csv": "", "part-00018-01234567.csv": ""})
+		}, ""},
+		{"parts of two plans", PartsMark, func(t *testing.T, dir string) {
+			os.RemoveAll(dir)
+			plant(t, dir, tree{"_SUCCESS": "", "part-00017-01234567.csv": "", "part-00018-0123456f.csv": ""})
+		}, "part-00018"},
+		{"a mark that is not empty", PartsMark, with(tree{"_SUCCESS": "x"}), "_SUCCESS"},
+		{"card", CardMark, with(nil), ""},
+		{"edited card", CardMark, func(t *testing.T, dir string) {
+			text, err := os.ReadFile(dir + "/README.md")
+			if err != nil {
 				t.Fatal(err)
 			}
-			c.change(t, dir)
-			before := readTree(t, filepath.Dir(dir))
-			err := commitFolder(dir, tree{"5/1.png": "new"}, Options{Overwrite: true})
-			if c.says == "" {
-				if got, _ := os.ReadFile(dir + "/5/1.png"); err != nil || string(got) != "new" {
-					t.Errorf("got %q, %v", got, err)
+			plant(t, dir, tree{"README.md": "mine\n" + string(text)})
+		}, "edited"},
+		{"another card", CardMark, with(tree{"README.md": "mine\n"}), "not a card"},
+		{"no card", CardMark, without("README.md"), "no README.md"},
+		{"card and a file", CardMark, with(tree{"mine.txt": ""}), "mine.txt"},
+		{"card and data", CardMark, with(tree{"data/mine.parquet": ""}), "mine.parquet"},
+	} {
+		for _, late := range []bool{false, true} {
+			t.Run(fmt.Sprint(c.name, " late ", late), func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir() + "/train"
+				if err := commitFolder(dir, c.mark, made[c.mark], Options{}); err != nil {
+					t.Fatal(err)
 				}
-				return
-			}
-			if !errors.Is(err, fault.Refused) || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("got %v, want a refusal that says %q", err, c.says)
-			}
-			if after := readTree(t, filepath.Dir(dir)); !maps.Equal(before, after) {
-				t.Errorf("it changed: %v", after)
-			}
-		})
+				if !late {
+					c.change(t, dir)
+				}
+				s, err := prepare(quick(), []Target{{Path: dir, Folder: true, Mark: c.mark}}, Options{Overwrite: true})
+				if late && err == nil {
+					c.change(t, dir)
+				}
+				before := readTree(t, dir)
+				if err == nil {
+					defer s.Discard()
+					err = errors.Join(put(s.Folder(0), "part-00000.csv", "new"), s.Commit())
+				}
+				after := readTree(t, dir)
+				if c.says == "" {
+					if err != nil || maps.Equal(before, after) {
+						t.Errorf("found %v, expected it to be replaced", err)
+					}
+					return
+				}
+				refuses(t, err, fault.Refused, c.says)
+				if !maps.Equal(before, after) {
+					t.Errorf("it changed: %v", after)
+				}
+			})
+		}
 	}
 }
 
-// TestStrangerDuringRun: what appears in the old folder while the new one is made is found before the exchange.
-func TestStrangerDuringRun(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir() + "/train"
-	if err := commitFolder(dir, someFiles, Options{}); err != nil {
-		t.Fatal(err)
-	}
-	s, err := prepare(&faultyDisk{}, []Target{{Path: dir, Folder: true}}, Options{Overwrite: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Discard()
-	write(t, dir+"/1/mine.txt", "")
-	if err := s.Commit(); !errors.Is(err, fault.Refused) || !strings.Contains(err.Error(), "mine.txt") {
-		t.Errorf("got %v", err)
-	}
-}
-
+// TestNames: what is no plain name on some system is refused, and so is the mark's; a folder in
+// which a write failed cannot be committed, even if the caller looks away.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	s, err := Prepare([]Target{{Path: t.TempDir() + "/train", Folder: true}}, Options{})
@@ -217,41 +240,102 @@ func TestNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Discard()
+	c, err := s.Folder(0).Class("")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range []string{"", ".", "..", "a/b", "/a", `a\b`, "a\x00b", "a/", "\xff", "_manifest.json"} {
-		if name != "" {
-			if _, err := s.Folder(0).Class(name); !errors.Is(err, fs.ErrInvalid) {
-				t.Errorf("folder %q: %v", name, err)
+		_, classErr := s.Folder(0).Class(name)
+		_, streamErr := c.Create(name)
+		for what, err := range map[string]error{"folder": classErr, "stream": streamErr, "file": c.WriteFile(name, nil)} {
+			if !errors.Is(err, fs.ErrInvalid) && (name != "" || what != "folder") {
+				t.Errorf("%s %q: %v", what, name, err)
 			}
 		}
-		c, err := s.Folder(0).Class("")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.WriteFile(name, nil); !errors.Is(err, fs.ErrInvalid) {
-			t.Errorf("file %q: %v", name, err)
-		}
+	}
+	if err := s.Commit(); !errors.Is(err, fs.ErrInvalid) {
+		t.Errorf("Commit: %v", err)
 	}
 }
 
-// TestFailedWriteIsNotForgotten: a folder in which a write failed cannot be committed, even if the caller looks away.
-func TestFailedWriteIsNotForgotten(t *testing.T) {
+// TestStreamMustBeClosed, and a name be written once.
+func TestStreamMustBeClosed(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	s, err := Prepare([]Target{{Path: dir + "/train", Folder: true}}, Options{})
+	s, err := prepare(quick(), []Target{{Path: t.TempDir() + "/out", Folder: true, Mark: PartsMark}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Discard()
-	c, err := s.Folder(0).Class("0")
+	c, err := s.Folder(0).Class("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, second := c.WriteFile("1.png", nil), c.WriteFile("1.png", nil)
-	if first != nil || !errors.Is(second, fs.ErrExist) {
-		t.Errorf("writing one name twice: %v, %v", first, second)
+	f, err := c.Create("part-00000.parquet")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := s.Commit(); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("Commit: %v", err)
+	if err := s.Commit(); !errors.Is(err, errOpenStream) {
+		t.Errorf("found %v, expected %v", err, errOpenStream)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, second := c.Create("part-00000.parquet")
+	for what, err := range map[string]error{"Create": second, "WriteFile": c.WriteFile("part-00000.parquet", nil), "Commit": s.Commit()} {
+		if !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s: found %v, expected %v", what, err, fs.ErrExist)
+		}
+	}
+}
+
+// TestNamesOfStreams has the hash of nothing, 2d06800538d394c2, from the definition of XXH3.
+func TestNamesOfStreams(t *testing.T) {
+	t.Parallel()
+	shards := tree{}
+	for _, name := range []string{"train-00000.parquet", "train-00001.parquet", "train-b-00000.parquet", "test-1.5-00000.parquet"} {
+		shards["data/"+name] = "x"
+	}
+	for mark, c := range map[Mark]struct {
+		files tree
+		want  []string
+	}{
+		PartsMark: {tree{"part-00000.csv.gz": "", "part-00001.csv.gz": ""},
+			[]string{"_SUCCESS", "part-00000-2d06800538d394c2.csv.gz", "part-00001-2d06800538d394c2.csv.gz"}},
+		CardMark: {shards, []string{"README.md", "data/", "data/test-1.5-00000-of-00001.parquet", "data/train-00000-of-00002.parquet",
+			"data/train-00001-of-00002.parquet", "data/train-b-00000-of-00001.parquet"}},
+	} {
+		dir := t.TempDir() + "/out"
+		if err := commitFolder(dir, mark, c.files, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		found := readTree(t, dir)
+		if got := slices.Sorted(maps.Keys(found)); !slices.Equal(got, c.want) {
+			t.Errorf("found %v, expected %v", got, c.want)
+		}
+		if mark == PartsMark && found["_SUCCESS"] != "" || mark == CardMark && !strings.HasPrefix(found["README.md"], "# card\n<!-- {\"format\":\"idxport-folder\"") {
+			t.Errorf("found the marks %q and %q", found["_SUCCESS"], found["README.md"])
+		}
+	}
+}
+
+// TestManyShards has as many streams as there may be, which take minutes if each is compared with
+// all.
+func TestManyShards(t *testing.T) {
+	t.Parallel()
+	c := &Class{name: "data"}
+	all := make([]*Stream, 100_000)
+	for i := range all {
+		all[i] = &Stream{class: c, name: fmt.Sprintf("train-%05d.parquet", i)}
+	}
+	done := make(chan []string, 1)
+	go func() { done <- CardMark.names(all) }()
+	select {
+	case names := <-done:
+		if last := names[len(names)-1]; last != "train-99999-of-100000.parquet" {
+			t.Errorf("found %s, expected train-99999-of-100000.parquet", last)
+		}
+	case <-time.After(time.Minute):
+		t.Error("not done in a minute")
 	}
 }
 
@@ -263,8 +347,10 @@ func TestManyClasses(t *testing.T) {
 	for i := range 1100 {
 		files[fmt.Sprintf("%03d/1.png", i)] = fmt.Sprint(i)
 	}
-	if err := commitFolder(dir, files, Options{}); err != nil {
-		t.Fatal(err)
+	for _, o := range []Options{{}, {Overwrite: true}} {
+		if err := commitFolder(dir, ManifestMark, files, o); err != nil {
+			t.Fatal(err)
+		}
 	}
 	got := readTree(t, dir)
 	for name, content := range files {
@@ -272,40 +358,54 @@ func TestManyClasses(t *testing.T) {
 			t.Errorf("%s holds %q, want %q", name, got[name], content)
 		}
 	}
-	if err := commitFolder(dir, files, Options{Overwrite: true}); err != nil {
-		t.Errorf("replacing it: %v", err)
-	}
 }
 
-// TestListedWhileReplaced pins that a run which meets another one that replaces the folder does not take the folder for missing: to list a
-// folder that was deleted after it had been opened fails with ENOENT.
-func TestListedWhileReplaced(t *testing.T) {
+const zeros = "0000000000000000000000000000000000000000000000000000000000000000"
+
+// TestDamagedManifests refuses manifests that were not written by idxport, or are damaged: a folder
+// is replaced only on the word of a whole one.
+func TestDamagedManifests(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	mustMake(t, dir, "old", Options{})
-	for _, times := range []int{1, 1000} {
-		d := &vanishingDisk{folder: filepath.Join(dir, "train"), times: times}
-		s, err := prepare(d, []Target{{Path: filepath.Join(dir, "train"), Folder: true}}, Options{})
-		if !errors.Is(err, fault.Exists) {
-			t.Errorf("%d times: got %v, want that it exists", times, err)
+	manifest := func(version int, content string) string {
+		return fmt.Sprintf(`{"format":"idxport-folder","version":%d,"files":0,"bytes":0,"content":%q,"classes":{}}`, version, content)
+	}
+	for _, version := range []int{1, 2} {
+		if _, err := ManifestMark.manifestIn([]byte(manifest(version, zeros))); err != nil {
+			t.Errorf("found %v, expected a manifest", err)
 		}
-		if err == nil {
-			s.Discard()
+	}
+	for name, text := range map[string]string{
+		"hash of 31 bytes": manifest(2, zeros[2:]), "no hexadecimal hash": manifest(2, zeros[1:]+"x"), "version 0": manifest(0, zeros),
+		"version 3": manifest(3, zeros), "other format": strings.Replace(manifest(2, zeros), "idxport", "other", 1),
+		"cut": manifest(2, zeros)[:60], "empty": "",
+	} {
+		if _, err := ManifestMark.manifestIn([]byte(text)); err == nil {
+			t.Errorf("%s: it was taken", name)
+		}
+		if _, err := CardMark.manifestIn([]byte("# x\n" + cardBegin + text + cardEnd)); err == nil {
+			t.Errorf("%s: it was taken of a card", name)
 		}
 	}
 }
 
-// A vanishingDisk fails to list a folder, so many times.
-type vanishingDisk struct {
-	osDisk
-	folder string
-	times  int
-}
-
-func (d *vanishingDisk) readDir(path string) ([]fs.DirEntry, error) {
-	if path == d.folder && d.times > 0 {
-		d.times--
-		return nil, &fs.PathError{Op: "readdirent", Path: path, Err: fs.ErrNotExist}
-	}
-	return d.osDisk.readDir(path)
+// FuzzManifest reads manifests that anybody may have put into a folder. What is taken for one of
+// ours says the same when it is written again.
+func FuzzManifest(f *testing.F) {
+	whole := `{"format":"idxport-folder","version":2,"files":1,"bytes":3,"content":"` + zeros + `","classes":{".":{"files":1,"names":"` + zeros + `"}}}`
+	f.Add([]byte(whole))
+	f.Add([]byte("# card\n" + cardBegin + whole + cardEnd))
+	f.Add([]byte(cardBegin + cardEnd[1:]))
+	f.Add([]byte(`{"format":"idxport-folder","version":2,"files":-1,"classes":{"../x":{}}}`))
+	f.Add([]byte(`[[[[`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		_, _ = CardMark.manifestIn(text) // it must not panic
+		made, err := ManifestMark.manifestIn(text)
+		if err != nil {
+			return
+		}
+		again, err := ManifestMark.manifestIn(ManifestMark.text(made, nil))
+		if err != nil || !reflect.DeepEqual(again, made) {
+			t.Errorf("found %+v, then %+v, %v", made, again, err)
+		}
+	})
 }

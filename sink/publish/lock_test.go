@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// contend takes the lock in dir lockTurns times in each of a few goroutines. While one holds it, it makes a folder that must not
-// exist: if two hold the lock, one of them fails.
+// contend takes the lock in dir lockTurns times in each of a few goroutines. While one holds it, it
+// makes a folder that must not exist: if two hold the lock, one of them fails.
 func contend(dir string) error {
 	var all sync.WaitGroup
 	errs := make(chan error, lockGoroutines)
@@ -55,7 +55,7 @@ func contend(dir string) error {
 
 func takeTurns(dir string) error {
 	for turns := 0; turns < lockTurns; {
-		held, err := osDisk{}.lock(filepath.Join(dir, ".x.idxport-lock"))
+		held, err := takeLock(filepath.Join(dir, ".x.idxport-lock"))
 		if errors.Is(err, fault.Locked) {
 			time.Sleep(50 * time.Microsecond) // let the holder run
 			continue
@@ -80,7 +80,8 @@ func takeTurns(dir string) error {
 	return nil
 }
 
-// TestLockExcludes has many goroutines of several processes take a lock whose file each holder unlinks.
+// TestLockExcludes has many goroutines of several processes take a lock whose file each holder
+// unlinks.
 func TestLockExcludes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -130,15 +131,15 @@ func TestSecondRunIsLockedOut(t *testing.T) {
 	}
 }
 
-// TestLeftLockServesTheNext: the file that a killed run left is no lock.
-func TestLeftLockServesTheNext(t *testing.T) {
+// TestOneLockForTwo has two targets whose lock files are one, as names are that differ in case
+// alone where case is ignored.
+func TestOneLockForTwo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir+"/.x.csv.idxport-lock", "")
-	if err := commitFile(dir+"/x.csv", "new", Options{}); err != nil {
-		t.Fatal(err)
+	plant(t, dir, tree{".a.idxport-lock": ""})
+	if err := os.Link(dir+"/.a.idxport-lock", dir+"/.b.idxport-lock"); err != nil {
+		t.Skip(err)
 	}
-	if got := readTree(t, dir); len(got) != 1 {
-		t.Errorf("left %v", got)
-	}
+	_, err := Prepare([]Target{{Path: filepath.Join(dir, "a")}, {Path: filepath.Join(dir, "b")}}, Options{})
+	refuses(t, err, fault.Refused, "is the same output as "+filepath.Join(dir, "a"))
 }

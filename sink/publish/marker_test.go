@@ -1,8 +1,13 @@
 package publish
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -12,102 +17,77 @@ const (
 	otherKey = "fedcba9876543210"
 )
 
-// commitKeyed publishes a file and a folder under key.
-func commitKeyed(t *testing.T, dir, key, content string) {
-	t.Helper()
-	s, err := Prepare([]Target{{Path: filepath.Join(dir, "x.csv"), Key: key}, {Path: filepath.Join(dir, "x"), Folder: true, Key: key}}, Options{Overwrite: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Discard()
-	if _, err := s.File(0).Write([]byte(content)); err != nil {
-		t.Fatal(err)
-	}
-	c, err := s.Folder(1).Class("7")
-	if err == nil {
-		err = c.WriteFile("0.png", []byte(content))
-	}
-	if err == nil {
-		err = s.Commit()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
+// TestUpToDate: an output is up to date as long as it and its marker are as they were. The marker
+// of an output is one at most, and empty; without a key there is none.
 func TestUpToDate(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
-		change func(dir string) error
-		want   bool
+	keyed := func(dir, key, content string) error {
+		return run(quick(), Options{Overwrite: true},
+			outputOf{Target{Path: filepath.Join(dir, "x.csv"), Key: key}, tree{"": content}},
+			outputOf{Target{Path: filepath.Join(dir, "x"), Folder: true, Key: key}, tree{"7/0.png": content}})
+	}
+	for name, c := range map[string]struct {
+		change       func(dir string) error
+		file, folder bool
+		markers      int
 	}{
-		"untouched":         {func(string) error { return nil }, true},
-		"other content":     {func(dir string) error { return os.WriteFile(dir+"/x.csv", []byte("bla"), 0o666) }, false},
-		"other mark":        {func(dir string) error { return os.Rename(dir+"/"+mark(dir, "x.csv"), dir+"/.x.csv.idxport-a-b.made") }, false},
-		"no output":         {func(dir string) error { return os.Remove(dir + "/x.csv") }, false},
-		"copied beside one": {func(dir string) error { return os.WriteFile(dir+"/x.csv.bak", []byte("new"), 0o666) }, true},
+		"untouched":         {func(string) error { return nil }, true, true, 2},
+		"other content":     {func(dir string) error { return os.WriteFile(dir+"/x.csv", []byte("bla"), 0o666) }, false, true, 2},
+		"other image":       {func(dir string) error { return os.WriteFile(dir+"/x/7/0.png", []byte("bla"), 0o666) }, true, false, 2},
+		"another file":      {func(dir string) error { return os.WriteFile(dir+"/x/7/1.png", nil, 0o666) }, true, false, 2},
+		"no output":         {func(dir string) error { return os.Remove(dir + "/x.csv") }, false, true, 2},
+		"copied beside one": {func(dir string) error { return os.WriteFile(dir+"/x.csv.bak", []byte("new"), 0o666) }, true, true, 2},
+		"made again":        {func(dir string) error { return keyed(dir, oneKey, "newer") }, true, true, 2},
+		"of another":        {func(dir string) error { return keyed(dir, otherKey, "new") }, false, false, 2},
+		"of nothing known":  {func(dir string) error { return keyed(dir, "", "new") }, false, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			commitKeyed(t, dir, oneKey, "new")
-			if err := test.change(dir); err != nil {
+			if err := errors.Join(keyed(dir, oneKey, "new"), c.change(dir)); err != nil {
 				t.Fatal(err)
 			}
-			if same, err := UpToDate(dir+"/x.csv", oneKey); same != test.want || err != nil {
-				t.Errorf("found %v, %v, expected %v", same, err, test.want)
+			for path, want := range map[string]bool{"x.csv": c.file, "x": c.folder} {
+				if same, err := UpToDate(filepath.Join(dir, path), oneKey); same != want || err != nil {
+					t.Errorf("%s: found %v, %v, expected %v", path, same, err, want)
+				}
 			}
-			if same, err := UpToDate(dir+"/x.csv", otherKey); same || err != nil {
-				t.Errorf("another key: found %v, %v", same, err)
+			found := readTree(t, dir)
+			markers := slices.DeleteFunc(slices.Collect(maps.Keys(found)), func(name string) bool {
+				return !strings.HasSuffix(name, markerSuffix) || found[name] != ""
+			})
+			if len(markers) != c.markers {
+				t.Errorf("found the markers %v, expected %d", markers, c.markers)
 			}
 		})
 	}
 }
 
-func TestUpToDateOfFolder(t *testing.T) {
+// TestFingerprintFails takes the fingerprint of what is not there, and of a folder with a link to
+// nothing.
+func TestFingerprintFails(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	commitKeyed(t, dir, oneKey, "new")
-	if same, err := UpToDate(dir+"/x", oneKey); !same || err != nil {
-		t.Errorf("found %v, %v, expected it to be the same", same, err)
-	}
-	if err := os.WriteFile(dir+"/x/7/0.png", []byte("bla"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if same, err := UpToDate(dir+"/x", oneKey); same || err != nil {
-		t.Errorf("found %v, %v, expected a difference", same, err)
+	plant(t, dir, tree{"link": "-> nothing"})
+	for _, path := range []string{filepath.Join(dir, "missing"), dir} {
+		if _, err := Fingerprint(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: found %v, expected %v", path, err, fs.ErrNotExist)
+		}
 	}
 }
 
-// mark is the name of the file that tells what the output base was made of.
-func mark(dir, base string) string {
-	entries, _ := os.ReadDir(dir) // none: the caller fails
-	for _, e := range entries {
-		if isMarker(e.Name(), base) {
-			return e.Name()
-		}
-	}
-	return ""
-}
-
-// TestOneMark: of an output there is one mark at most, and it is empty; without a key there is none.
-func TestOneMark(t *testing.T) {
+// TestFingerprintTells contents and names apart, whichever ends where.
+func TestFingerprintTells(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	for i, key := range []string{oneKey, otherKey, ""} {
-		commitKeyed(t, dir, key, strings.Repeat("x", i+1))
-		found := readTree(t, dir)
-		count := 0
-		for name, content := range found {
-			if strings.HasSuffix(name, markerSuffix) {
-				count++
-				if content != "" || !strings.Contains(name, key) {
-					t.Errorf("found %s with %q", name, content)
-				}
-			}
+	seen := map[string]string{}
+	for i, has := range []tree{{"a": "bc"}, {"ab": "c"}, {"a": "b", "c": ""}, {"a": "", "bc": ""}, {"a/b": "c"}, {}} {
+		dir := filepath.Join(t.TempDir(), fmt.Sprint(i))
+		plant(t, dir, tree{"./": ""})
+		plant(t, dir, has)
+		print, err := Fingerprint(dir)
+		if err != nil || seen[print] != "" {
+			t.Errorf("%v: found %s and %v, as %s has", has, print, err, seen[print])
 		}
-		if want := map[bool]int{true: 0, false: 2}[key == ""]; count != want {
-			t.Errorf("key %q: found %d marks, expected %d", key, count, want)
-		}
+		seen[print] = fmt.Sprint(has)
 	}
 }

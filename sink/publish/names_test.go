@@ -1,8 +1,12 @@
 package publish
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"github.com/idxport/idxport/fault"
 )
 
 func TestWindowsName(t *testing.T) {
@@ -42,6 +46,58 @@ func TestWindowsName(t *testing.T) {
 		}
 		if better, reason := windowsName(c.better); better != c.better || reason != "" {
 			t.Errorf("%q, in place of %q: found %q, %q", c.better, c.name, better, reason)
+		}
+	}
+}
+
+// TestHidden: what is short has the names that it always had, and what is long is told apart.
+func TestHidden(t *testing.T) {
+	t.Parallel()
+	const tail = ".idxport-0123456789abcdef-0123456789abcdef.made"
+	short := strings.Repeat("x", maxName-1-len(tail))
+	if found := Hidden(short, tail); found != "."+short+tail {
+		t.Errorf("found %q", found)
+	}
+	seen := map[string]bool{}
+	for _, base := range []string{short + "a", short + "b", short + "ü", strings.Repeat("x", 63) + strings.Repeat("ü", 96), strings.Repeat("\x80", maxName)} {
+		name := Hidden(base, tail)
+		if seen[name] || len(name) > maxName || utf8.ValidString(base) && !utf8.ValidString(name) || !strings.HasSuffix(name, tail) {
+			t.Errorf("%q: found %q, of %d bytes", base, name, len(name))
+		}
+		seen[name] = true
+	}
+}
+
+// TestLongNames makes outputs with the longest names that a file system takes.
+func TestLongNames(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", maxName)
+	err := commitFile(filepath.Join(t.TempDir(), long+"x"), "new", Options{})
+	if want := "shorten the name of 256 bytes to 255, as many as file systems take"; fault.HintOf(err) != want {
+		t.Errorf("found %v with the hint %q, expected %q", err, fault.HintOf(err), want)
+	}
+	for _, name := range []string{long[:207], long[:208], long[:221], long[:222], long, "x" + strings.Repeat("ü", 127), strings.Repeat("\xff", maxName)} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, name)
+		const partial = hiddenInfix + "0123456789abcdef" + partialSuffix
+		plant(t, dir, tree{Hidden(name, partial): "", Hidden(long[:maxName-1], partial): ""})
+		s, err := Prepare([]Target{{Path: path, Key: oneKey}}, Options{})
+		if err != nil {
+			t.Errorf("%d bytes: %v", len(name), err)
+			continue
+		}
+		_, err = Prepare([]Target{{Path: path}}, Options{})
+		refuses(t, err, fault.Locked, "another run")
+		if err := s.Commit(); err != nil {
+			t.Errorf("%d bytes: %v", len(name), err)
+		}
+		for key, want := range map[string]bool{oneKey: true, otherKey: false} {
+			if same, err := UpToDate(path, key); same != want || err != nil {
+				t.Errorf("%d bytes: found %v, %v, expected %v", len(name), same, err, want)
+			}
+		}
+		if found := readTree(t, dir); len(found) != 3 { // the output, its marker, and what the run with another name left
+			t.Errorf("%d bytes: found %v", len(name), found)
 		}
 	}
 }

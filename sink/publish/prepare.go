@@ -14,25 +14,16 @@ import (
 	"github.com/idxport/idxport/shell"
 )
 
-// refuseDangerous refuses targets whose replacement would destroy what is no output, whatever the options.
+// refuseDangerous refuses targets whose replacement would destroy what is no output, whatever the
+// options.
 func (s *Set) refuseDangerous(inputs []string) error {
 	for _, out := range s.outputs {
-		var err error
-		switch {
-		case out.direct && out.Target.Folder:
-			err = refusal(out.Path, "is a device, FIFO or socket, not a folder", "name a new folder")
-		case out.direct:
-			continue
-		case out.Target.Folder:
-			err = refuseFolder(out)
-		default:
-			err = refuseFile(out)
+		err := out.refuseKind()
+		if err == nil && !out.direct {
+			err = out.refuseInputs(inputs)
 		}
-		if err == nil {
-			err = refuseInputs(out, inputs)
-		}
-		if err == nil {
-			err = checkParent(out)
+		if err == nil && !out.direct {
+			err = out.checkParent()
 		}
 		if err != nil {
 			return err
@@ -41,32 +32,34 @@ func (s *Set) refuseDangerous(inputs []string) error {
 	return s.refuseOverlap()
 }
 
-func refuseFile(out *output) error {
+// refuseKind refuses what is no file, or no folder, and folders that no run may replace.
+func (out *output) refuseKind() error {
+	const inside = "name a new folder inside it"
+	separator := string(filepath.Separator)
+	there, folder := out.info != nil, out.info != nil && out.info.IsDir()
 	switch {
-	case out.info != nil && out.info.IsDir() && holdsParts(out.path):
-		return refusal(out.Path, "is a folder of parts", "name a new file, or make parts again to replace it")
-	case out.info != nil && out.info.IsDir():
-		return refusal(out.Path, "is a folder", "name a file in it")
-	case os.IsPathSeparator(out.Path[len(out.Path)-1]):
-		return refusal(out.Path, "names a folder, not a file", "leave out the last "+string(filepath.Separator))
-	}
-	return nil
-}
-
-func refuseFolder(out *output) error {
-	if out.info == nil {
+	case out.direct && out.Target.Folder:
+		return refusal(out.Path, "is a device, FIFO or socket, not a folder", "name a new folder")
+	case out.direct && out.info.Mode()&fs.ModeSocket != 0:
+		return refusal(out.Path, "is a socket, not a file", "name a new file")
+	case out.direct:
 		return nil
-	}
-	inside := "name a new folder inside it"
-	if !out.info.IsDir() {
+	case !out.Target.Folder && folder && holdsParts(out.path):
+		return refusal(out.Path, "is a folder of parts", "name a new file, or make parts again to replace it")
+	case !out.Target.Folder && folder:
+		return refusal(out.Path, "is a folder", "name a file in it")
+	case !out.Target.Folder && os.IsPathSeparator(out.Path[len(out.Path)-1]):
+		return refusal(out.Path, "names a folder, not a file", "leave out the last "+separator)
+	case !out.Target.Folder || !there:
+		return nil
+	case !folder:
 		return refusal(out.Path, "is a file, not a folder", "name a new folder")
-	}
-	if filepath.Dir(out.path) == out.path {
+	case filepath.Dir(out.path) == out.path:
 		return refusal(out.Path, "is the root of a file system", inside)
 	}
 	work, err := os.Getwd()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // one that was removed is in no folder
-		return failure(out.Path, "asking for the working folder", err)
+		return Failure(out.Path, "asking for the working folder", err)
 	}
 	if err == nil && holds(out.info, work) {
 		return refusal(out.Path, "is the working folder or holds it", inside)
@@ -75,10 +68,10 @@ func refuseFolder(out *output) error {
 	if mounted {
 		return refusal(out.Path, "is a mount point", inside)
 	}
-	return failure(out.Path, "looking for a mount point", err)
+	return Failure(out.Path, "looking for a mount point", err)
 }
 
-func refuseInputs(out *output, inputs []string) error {
+func (out *output) refuseInputs(inputs []string) error {
 	for _, input := range inputs {
 		switch {
 		case out.info == nil || !holds(out.info, input):
@@ -91,7 +84,7 @@ func refuseInputs(out *output, inputs []string) error {
 	return nil
 }
 
-func checkParent(out *output) error {
+func (out *output) checkParent() error {
 	parent := filepath.Dir(out.path)
 	if len(out.missing) > 0 && !out.MakeParents {
 		named := filepath.Dir(out.Path)
@@ -100,34 +93,29 @@ func checkParent(out *output) error {
 		}
 		return noParent(out.Path, "", shell.MakeFolder(named))
 	}
-	if len(out.missing) > 0 {
-		parent = filepath.Dir(out.missing[0])
-	}
-	info, err := os.Stat(parent)
-	if err != nil {
-		return failure(out.Path, "looking at its folder", err)
-	}
-	if !info.IsDir() {
-		return refusal(out.Path, parent+" is not a folder", "name another folder")
-	}
 	if len(out.missing) == 0 && holdsParts(parent) {
-		return refusal(out.Path, filepath.Dir(out.Path)+" is a folder of parts, whose readers would take it for one more", "name another folder")
+		reason := " is a folder of parts, whose readers would take it for one more"
+		return refusal(out.Path, filepath.Dir(out.Path)+reason, "name another folder")
 	}
 	return nil
 }
 
 // refuseOverlap refuses two targets that are one, and a target inside a target folder.
 func (s *Set) refuseOverlap() error {
-	within := func(path, dir string) bool { return strings.HasPrefix(path, dir+string(filepath.Separator)) }
+	within := func(inner, outer *output) bool {
+		return outer.Target.Folder && strings.HasPrefix(inner.path, outer.path+string(filepath.Separator))
+	}
 	for i, a := range s.placed {
 		for _, b := range s.placed[i+1:] {
+			inner, outer := b, a
+			if within(a, b) {
+				inner, outer = a, b
+			}
 			switch {
 			case a.path == b.path, a.info != nil && b.info != nil && os.SameFile(a.info, b.info):
 				return sameOutput(b, a)
-			case a.Target.Folder && within(b.path, a.path):
-				return refusal(b.Path, "lies inside the output "+a.Path, "put it beside that folder")
-			case b.Target.Folder && within(a.path, b.path):
-				return refusal(a.Path, "lies inside the output "+b.Path, "put it beside that folder")
+			case within(inner, outer):
+				return refusal(inner.Path, "lies inside the output "+outer.Path, "put it beside that folder")
 			}
 		}
 	}
@@ -138,11 +126,16 @@ func sameOutput(out, other *output) error {
 	return refusal(out.Path, "is the same output as "+other.Path, "give every output a name of its own")
 }
 
-// refuseExisting ends a run that could only fail: every target exists and none may be replaced.
+// refuseExisting ends a run that could only fail: every target exists and none may be replaced, or
+// a folder to be replaced is not an earlier output. The latter is looked at only once nobody else
+// may be replacing it, and again by Commit.
 func (s *Set) refuseExisting() error {
 	existing := 0
 	for _, out := range s.placed {
 		full, err := out.occupied(s.disk)
+		if err == nil && full && s.overwrite && s.owned && out.Target.Folder {
+			err = out.Mark.refuseForeign(s.disk, out.Path, out.path)
+		}
 		if err != nil {
 			return err
 		}
@@ -150,39 +143,8 @@ func (s *Set) refuseExisting() error {
 			existing++
 		}
 	}
-	if s.overwrite || existing == 0 || existing < len(s.placed) {
-		return nil
-	}
-	return exists(s.placed[0].Path, "")
-}
-
-// refuseForeign ends a run that would replace a folder which is not an earlier output. Commit looks again.
-func (s *Set) refuseForeign() error {
-	for _, out := range s.placed {
-		if !s.overwrite || !out.Target.Folder {
-			continue
-		}
-		full, err := out.occupied(s.disk)
-		if err == nil && full {
-			_, err = out.Mark.sealOf(s.disk, out.Path, out.path)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// look finds out anew what stands at the targets.
-func (s *Set) look() error {
-	for _, out := range s.placed {
-		info, err := s.disk.lstat(out.path)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return failure(out.Path, "looking at it", err)
-		}
-		if out.info = info; err != nil {
-			out.info = nil
-		}
+	if !s.overwrite && existing > 0 && existing == len(s.placed) {
+		return exists(s.placed[0].Path, "")
 	}
 	return nil
 }
@@ -198,69 +160,68 @@ func (s *Set) makeParents() error {
 				continue
 			}
 			if err != nil {
-				return failure(out.Path, "making its folder "+dir, err)
+				return Failure(out.Path, "making its folder "+dir, err)
 			}
 		}
 	}
 	return nil
 }
 
-// lock takes every target's lock, in the order of their paths: of two runs with the same targets one gets them all.
+// lock takes every target's lock, in the order of their paths: of two runs with the same targets
+// one gets them all.
 func (s *Set) lock() error {
 	ordered := slices.Clone(s.placed)
 	slices.SortFunc(ordered, func(a, b *output) int { return strings.Compare(a.path, b.path) })
-	var mine []*output
-	for _, out := range ordered {
-		held, err := s.disk.lock(out.lockPath())
+	for i, out := range ordered {
+		path := out.beside(lockSuffix)
+		held, err := get(s.disk, "lock", path, func() (*fileLock, error) { return takeLock(path) })
+		if held != nil {
+			s.locked = append(s.locked, held)
+		}
 		switch {
 		case errors.Is(err, errors.ErrUnsupported): // no locks here: do not sweep
 			continue
 		case errors.Is(err, fault.Locked):
-			return lockedError(out, mine)
+			return lockedError(out, ordered[:i])
 		case errors.Is(err, syscall.ELOOP): // it is not followed: whoever made it may not choose what is locked
-			return refusal(out.Path, "cannot be locked, as "+out.lockPath()+" is a link", "delete the link")
+			return refusal(out.Path, "cannot be locked, as "+path+" is a link", "delete the link")
 		case err != nil:
-			return failure(out.Path, "locking it", err)
+			return Failure(out.Path, "locking it", err)
 		}
-		s.locked = append(s.locked, held)
 		out.exclusive = true
-		mine = append(mine, out)
 	}
+	s.owned = true
 	return nil
 }
 
-// lockedError tells another run's lock from this run's own, which two spellings of one name meet on file systems that ignore case.
-func lockedError(out *output, mine []*output) error {
-	theirs, err := os.Lstat(out.lockPath())
-	for _, other := range mine {
-		held, heldErr := os.Lstat(other.lockPath())
-		if err == nil && heldErr == nil && os.SameFile(theirs, held) {
+// lockedError tells another run's lock from this run's own, which two spellings of one name meet on
+// file systems that ignore case.
+func lockedError(out *output, before []*output) error {
+	theirs, err := os.Lstat(out.beside(lockSuffix))
+	for _, other := range before {
+		held, heldErr := os.Lstat(other.beside(lockSuffix))
+		if other.exclusive && err == nil && heldErr == nil && os.SameFile(theirs, held) {
 			return sameOutput(out, other)
 		}
 	}
 	return fault.New(fault.Locked, "is being written by another run").In(out.Path).WithHint("wait for the other run to end")
 }
 
-// sweep removes what killed runs left beside the targets whose locks are held. An old folder whose target is missing belonged to
-// a run that was killed between its two renames: it goes back first.
+// sweep removes what killed runs left beside the targets whose locks are held. An old folder whose
+// target is missing belonged to a run that was killed between its two renames: it goes back first.
 func (s *Set) sweep() error {
-	listings := map[string][]os.DirEntry{} // a container holds many targets
 	for _, out := range s.placed {
 		if !out.exclusive {
 			continue
 		}
 		dir, base := filepath.Split(out.path)
-		entries, listed := listings[dir]
-		if !listed {
-			var err error
-			if entries, err = s.disk.readDir(dir); err != nil {
-				return failure(out.Path, "listing its folder", err)
-			}
-			listings[dir] = entries
+		entries, err := s.disk.readDir(dir)
+		if err != nil {
+			return Failure(out.Path, "listing its folder", err)
 		}
 		for _, entry := range entries {
 			if err := s.sweepEntry(out, dir+entry.Name(), base); err != nil {
-				return failure(out.Path, "removing what an interrupted run left", err)
+				return Failure(out.Path, "removing what an interrupted run left", err)
 			}
 		}
 	}
@@ -268,56 +229,56 @@ func (s *Set) sweep() error {
 }
 
 func (s *Set) sweepEntry(out *output, path, base string) error {
-	name := filepath.Base(path)
-	switch {
-	case isHidden(name, base, partialSuffix):
-		return s.disk.removeAll(path)
-	case !isHidden(name, base, oldSuffix):
+	suffix, _ := parseHidden(filepath.Base(path), base)
+	if suffix != partialSuffix && suffix != oldSuffix {
 		return nil
 	}
-	_, err := s.disk.lstat(out.path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return s.disk.rename(path, out.path)
-	case err != nil: // the old folder may be all there is
-		return err
+	if suffix == oldSuffix {
+		there, err := s.disk.lstat(out.path)
+		switch {
+		case err != nil: // the old folder may be all there is
+			return err
+		case there == nil:
+			return s.disk.rename(path, out.path)
+		}
 	}
 	return s.disk.removeAll(path)
 }
 
-// create makes the partials, so that a lack of permission shows before any work.
-func (s *Set) create() error {
-	for _, out := range s.outputs {
-		err := s.createPartial(out)
-		if errors.Is(err, fs.ErrExist) {
-			out.partial = "" // another run's: not ours to remove
-		}
-		if err != nil {
-			return failure(out.Path, "creating it", err)
+// lookAgain finds out what stands at the targets now: another run may have published, or a sweep
+// moved something back, since the first look.
+func (s *Set) lookAgain() (err error) {
+	for _, out := range s.placed {
+		if out.info, err = s.disk.lstat(out.path); err != nil {
+			return Failure(out.Path, "looking at it", err)
 		}
 	}
 	return nil
 }
 
-// createPartial makes one partial. A direct target has none, and is opened only when there is something to write: opening a FIFO
-// waits for its reader.
-func (s *Set) createPartial(out *output) error {
-	if out.direct {
-		out.file = &File{path: out.Path, open: func() (fileHandle, error) { return s.disk.openDirect(out.path) }}
-		return nil
+// create makes the partials, so that a lack of permission shows before any work. A direct target has
+// none.
+func (s *Set) create() error {
+	for _, out := range s.outputs {
+		if !out.Target.Folder {
+			out.file = &File{disk: s.disk, path: out.Path, direct: out.direct}
+		}
+		if out.direct {
+			continue
+		}
+		var err error
+		out.partial = out.hidden(partialSuffix) // before: a failed attempt may have had its effect
+		if !out.Target.Folder {
+			out.file.handle, err = s.disk.createFile(out.partial, out.keeps())
+		} else if err = s.disk.makeDir(out.partial, out.keeps()); err == nil {
+			out.folder, err = openFolder(s.disk, out.Target, out.partial, out.keeps())
+		}
+		if errors.Is(err, fs.ErrExist) {
+			out.partial = "" // another run's: not ours to remove
+		}
+		if err != nil {
+			return Failure(out.Path, "creating it", err)
+		}
 	}
-	out.partial = out.hidden(partialSuffix) // before: a failed attempt may have had its effect
-	if !out.Target.Folder {
-		handle, err := s.disk.createFile(out.partial, out.keeps())
-		out.file = &File{path: out.Path, handle: handle}
-		return err
-	}
-	if err := s.disk.makeDir(out.partial, out.keeps()); err != nil {
-		return err
-	}
-	handle, err := s.disk.openFolder(out.partial, out.keeps())
-	if err == nil {
-		out.folder = newFolder(out.Target, handle)
-	}
-	return err
+	return nil
 }

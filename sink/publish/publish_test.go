@@ -2,6 +2,7 @@ package publish
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -11,39 +12,8 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/shell"
 )
-
-// write makes the file path, and the folders above it.
-func write(t *testing.T, path, content string) string {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-func symlink(t *testing.T, to, path string) {
-	t.Helper()
-	if err := os.Symlink(to, path); err != nil {
-		t.Skip(err) // Windows without the privilege
-	}
-}
-
-// commitFile publishes one file.
-func commitFile(path, content string, o Options) error {
-	s, err := Prepare([]Target{{Path: path}}, o)
-	if err != nil {
-		return err
-	}
-	defer s.Discard()
-	if _, err := s.File(0).Write([]byte(content)); err != nil {
-		return err
-	}
-	return s.Commit()
-}
 
 func TestPrepareRefuses(t *testing.T) {
 	t.Parallel()
@@ -51,44 +21,48 @@ func TestPrepareRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cases := []struct {
+	over := Options{Overwrite: true}
+	inputs := func(path string) Options { return Options{Overwrite: true, Inputs: []string{path}} }
+	file, folder := []Target{{Path: "x"}}, []Target{{Path: "x", Folder: true}}
+	for _, c := range []struct {
 		name    string
+		has     tree
 		targets []Target // below the test's folder unless absolute
 		o       Options
-		setUp   func(t *testing.T, dir string)
 		want    error
 		says    string
 	}{
-		{"a file that is a folder", []Target{{Path: "d"}}, Options{Overwrite: true}, func(t *testing.T, dir string) { write(t, dir+"/d/f", "") }, fault.Refused, "is a folder"},
-		{"a file named as a folder", []Target{{Path: "x.csv/"}}, Options{}, nil, fault.Refused, "not a file"},
-		{"a folder that is a file", []Target{{Path: "f", Folder: true}}, Options{Overwrite: true}, func(t *testing.T, dir string) { write(t, dir+"/f", "") }, fault.Refused, "is a file"},
-		{"the root", []Target{{Path: "/", Folder: true}}, Options{Overwrite: true}, nil, fault.Refused, "root"},
-		{"the working folder", []Target{{Path: ".", Folder: true}}, Options{Overwrite: true}, nil, fault.Refused, "working folder"},
-		{"above the working folder", []Target{{Path: filepath.Dir(filepath.Dir(work)), Folder: true}}, Options{}, nil, fault.Refused, "working folder"},
-		{"a missing parent", []Target{{Path: "no/such/x.csv"}}, Options{}, nil, fault.Refused, "no folder to hold it"},
-		{"a parent that is a file", []Target{{Path: "f/x.csv"}}, Options{}, func(t *testing.T, dir string) { write(t, dir+"/f", "") }, fault.Refused, "is a file"},
-		{"below a link to itself", []Target{{Path: "d/x.csv", MakeParents: true}}, Options{}, func(t *testing.T, dir string) { symlink(t, "d", dir+"/d") }, fault.Refused, "in a circle"},
-		{"an input", []Target{{Path: "in"}}, Options{Overwrite: true, Inputs: []string{"in"}}, func(t *testing.T, dir string) { write(t, dir+"/in", "") }, fault.Refused, "is an input"},
-		{"an input through a link", []Target{{Path: "in"}}, Options{Overwrite: true, Inputs: []string{"link"}},
-			func(t *testing.T, dir string) { write(t, dir+"/in", ""); symlink(t, "in", dir+"/link") }, fault.Refused, "is an input"},
-		{"a folder that holds an input", []Target{{Path: "d", Folder: true}}, Options{Overwrite: true, Inputs: []string{"d/a/in"}},
-			func(t *testing.T, dir string) { write(t, dir+"/d/a/in", "") }, fault.Refused, "holds the input"},
-		{"a folder of somebody else", []Target{{Path: "d", Folder: true}}, Options{Overwrite: true}, func(t *testing.T, dir string) { write(t, dir+"/d/f", "") }, fault.Refused, "no _manifest.json"},
-		{"one name twice", []Target{{Path: "x.csv"}, {Path: "x.csv"}}, Options{}, nil, fault.Refused, "same output"},
-		{"two spellings", []Target{{Path: "x.csv"}, {Path: "d/../x.csv"}}, Options{}, func(t *testing.T, dir string) { write(t, dir+"/d/f", "") }, fault.Refused, "same output"},
-		{"two names of one file", []Target{{Path: "x.csv"}, {Path: "link.csv"}}, Options{}, func(t *testing.T, dir string) { symlink(t, "x.csv", dir+"/link.csv") }, fault.Refused, "same output"},
-		{"a file in a folder", []Target{{Path: "d", Folder: true}, {Path: "d/x.csv", MakeParents: true}}, Options{}, nil, fault.Refused, "lies inside"},
-		{"all exist", []Target{{Path: "x.csv"}, {Path: "y.csv"}}, Options{}, func(t *testing.T, dir string) { write(t, dir+"/x.csv", ""); write(t, dir+"/y.csv", "") }, fault.Exists, "already exists"},
-		{"no name", []Target{{Path: ""}}, Options{}, nil, fs.ErrNotExist, ""},
-		{"links in a circle", []Target{{Path: "a"}}, Options{}, func(t *testing.T, dir string) { symlink(t, "b", dir+"/a"); symlink(t, "a", dir+"/b") }, fault.Refused, "in a circle"},
-	}
-	for _, c := range cases {
+		{"a file that is a folder", tree{"x/f": ""}, file, over, fault.Refused, "is a folder"},
+		{"a file that is a folder of parts", tree{"x/_SUCCESS": "", "x/part-00000-0123456789abcdef.csv": ""}, file, over, fault.Refused, "is a folder of parts"},
+		{"a file in a folder of parts", tree{"d/_SUCCESS": "", "d/part-00000-01234567.csv": ""}, []Target{{Path: "d/x"}}, over, fault.Refused, "is a folder of parts"},
+		{"a file named as a folder", nil, []Target{{Path: "x.csv/"}}, Options{}, fault.Refused, "not a file"},
+		{"a folder that is a file", tree{"x": ""}, folder, over, fault.Refused, "is a file"},
+		{"a folder that is a device", nil, []Target{{Path: os.DevNull, Folder: true}}, over, fault.Refused, "is a device"},
+		{"the root", nil, []Target{{Path: "/", Folder: true}}, over, fault.Refused, "root"},
+		{"the working folder", nil, []Target{{Path: ".", Folder: true}}, over, fault.Refused, "working folder"},
+		{"above the working folder", nil, []Target{{Path: filepath.Dir(filepath.Dir(work)), Folder: true}}, Options{}, fault.Refused, "working folder"},
+		{"a missing parent", nil, []Target{{Path: "no/such/x.csv"}}, Options{}, fault.Refused, "no folder to hold it"},
+		{"a parent that is a file", tree{"f": ""}, []Target{{Path: "f/x.csv"}}, Options{}, fault.Refused, "is a file"},
+		{"below a link to itself", tree{"d": "-> d"}, []Target{{Path: "d/x.csv", MakeParents: true}}, Options{}, fault.Refused, "in a circle"},
+		{"an input", tree{"x": ""}, file, inputs("x"), fault.Refused, "is an input"},
+		{"an input through a link", tree{"x": "", "link": "-> x"}, file, inputs("link"), fault.Refused, "is an input"},
+		{"a folder that holds an input", tree{"x/a/in": ""}, folder, inputs("x/a/in"), fault.Refused, "holds the input"},
+		{"a folder of somebody else", tree{"x/f": ""}, folder, over, fault.Refused, "no _manifest.json"},
+		{"one name twice", nil, []Target{{Path: "x.csv"}, {Path: "x.csv"}}, Options{}, fault.Refused, "same output"},
+		{"two spellings", tree{"d/": ""}, []Target{{Path: "x.csv"}, {Path: "d/../x.csv"}}, Options{}, fault.Refused, "same output"},
+		{"two names of one file", tree{"link.csv": "-> x.csv"}, []Target{{Path: "x.csv"}, {Path: "link.csv"}}, Options{}, fault.Refused, "same output"},
+		{"a file in a folder", nil, []Target{{Path: "d", Folder: true}, {Path: "d/x.csv", MakeParents: true}}, Options{}, fault.Refused, "lies inside"},
+		{"a folder around a file", nil, []Target{{Path: "d/x.csv", MakeParents: true}, {Path: "d", Folder: true}}, Options{}, fault.Refused, "lies inside"},
+		{"all exist", tree{"x": "", "y": ""}, []Target{{Path: "x"}, {Path: "y"}}, Options{}, fault.Exists, "already exists"},
+		{"no name", nil, []Target{{Path: ""}}, Options{}, fs.ErrNotExist, ""},
+		{"links in a circle", tree{"x": "-> b", "b": "-> x"}, file, Options{}, fault.Refused, "in a circle"},
+		{"256 bytes", nil, []Target{{Path: strings.Repeat("x", maxName+1)}}, Options{}, syscall.ENAMETOOLONG, "file name too long"},
+		{"a lock that is a link", tree{".x.idxport-lock": "-> f"}, file, Options{}, fault.Refused, "is a link"},
+	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			if c.setUp != nil {
-				c.setUp(t, dir)
-			}
+			plant(t, dir, c.has)
 			before := readTree(t, dir)
 			targets := append([]Target(nil), c.targets...)
 			for i := range targets {
@@ -102,9 +76,7 @@ func TestPrepareRefuses(t *testing.T) {
 				o.Inputs = append(o.Inputs, filepath.Join(dir, input))
 			}
 			_, err := Prepare(targets, o)
-			if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("got %v, want %v that says %q", err, c.want, c.says)
-			}
+			refuses(t, err, c.want, c.says)
 			if after := readTree(t, dir); !maps.Equal(before, after) {
 				t.Errorf("left %v, there was %v", after, before)
 			}
@@ -112,56 +84,91 @@ func TestPrepareRefuses(t *testing.T) {
 	}
 }
 
-func TestExistingOutputs(t *testing.T) {
+// TestOneFile publishes the file x with "new" in it beside what is there.
+func TestOneFile(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "x.csv")
-	if err := commitFile(path, "one", Options{}); err != nil {
-		t.Fatal(err)
+	over := Options{Overwrite: true}
+	chain := tree{}
+	for i := range 45 {
+		chain[fmt.Sprint(i+1)] = "-> " + fmt.Sprint(i)
 	}
-	if err := commitFile(path, "two", Options{}); !errors.Is(err, fault.Exists) {
-		t.Errorf("got %v, want fault.Exists", err)
-	}
-	if err := commitFile(path, "two", Options{Overwrite: true}); err != nil {
-		t.Errorf("overwriting: %v", err)
-	}
-	if got, want := readTree(t, dir), (tree{"x.csv": "two"}); !maps.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-}
-
-// TestSomeExist: one of two outputs exists. It is accepted if it is equal, and otherwise nothing is published.
-func TestSomeExist(t *testing.T) {
-	t.Parallel()
-	for _, existing := range []string{"new", "old", "newer"} {
-		t.Run(existing, func(t *testing.T) {
+	for name, c := range map[string]struct {
+		has     tree
+		path    string
+		o       Options
+		want    error
+		says    string
+		changed tree // of what was there
+	}{
+		"nothing":                   {nil, "x", Options{}, nil, "", tree{"x": "new"}},
+		"it exists":                 {tree{"x": "old"}, "x", Options{}, fault.Exists, "already exists", nil},
+		"overwrite":                 {tree{"x": "old"}, "x", over, nil, "", tree{"x": "new"}},
+		"missing inputs":            {nil, "x", Options{Inputs: []string{"gone/in", "-"}}, nil, "", tree{"x": "new"}},
+		"a link to a file":          {tree{"real/y": "old", "x": "-> real/y"}, "x", over, nil, "", tree{"real/y": "new"}},
+		"a link to a file to be":    {tree{"real/": "", "x": "-> real/y"}, "x", over, nil, "", tree{"real/y": "new"}},
+		"20 links":                  {chain, "20", Options{}, nil, "", tree{"0": "new"}},
+		"45 links, more than Linux": {chain, "45", Options{}, fault.Refused, "links", nil},
+		"the lock of a killed run":  {tree{".x.idxport-lock": "", "y": ""}, "x", Options{}, nil, "", tree{"x": "new", ".x.idxport-lock": "gone"}},
+		"partials, of which two are ours": {tree{
+			".x.idxport-0123456789abcdef.partial": "", ".x.idxport-fedcba9876543210.partial/1/1.png": "",
+			".y.idxport-0123456789abcdef.partial":                  "", // another target's
+			".x.idxport-0123456789abcde.partial":                   "", // a digit short
+			".x.idxport-0123456789abcdef-0123456789abcdef.partial": "",
+			".x.idxport-0123456789abcdeg.partial":                  "",
+			".x.idxport-0123456789ABCDEF.partial":                  "",
+			"x.idxport-0123456789abcdef.partial":                   "",
+		}, "x", Options{}, nil, "", tree{
+			"x": "new", ".x.idxport-0123456789abcdef.partial": "gone", ".x.idxport-fedcba9876543210.partial/": "gone",
+			".x.idxport-fedcba9876543210.partial/1/": "gone", ".x.idxport-fedcba9876543210.partial/1/1.png": "gone",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			write(t, dir+"/train.parquet", existing)
-			err := makeOutputs(&faultyDisk{}, dir, "new", Options{})
-			_, statErr := os.Stat(dir + "/train/0/00001.png")
-			if equal := existing == "new"; equal != (err == nil) || equal != (statErr == nil) || !equal && !errors.Is(err, fault.Exists) {
-				t.Errorf("Commit: %v, the other output: %v", err, statErr)
+			plant(t, dir, c.has)
+			want := readTree(t, dir)
+			maps.Copy(want, c.changed)
+			maps.DeleteFunc(want, func(_, content string) bool { return content == "gone" })
+			refuses(t, commitFile(filepath.Join(dir, c.path), "new", c.o), c.want, c.says)
+			if got := readTree(t, dir); !maps.Equal(got, want) {
+				t.Errorf("found %v, expected %v", got, want)
 			}
 		})
 	}
-	t.Run("folder", func(t *testing.T) {
-		t.Parallel()
-		dir := t.TempDir()
-		mustMake(t, dir, "old", Options{})
-		if err := os.Remove(dir + "/train.parquet"); err != nil {
-			t.Fatal(err)
-		}
-		want := readTree(t, dir)
-		if err := makeOutputs(&faultyDisk{}, dir, "new", Options{}); !errors.Is(err, fault.Exists) {
-			t.Errorf("got %v, want fault.Exists", err)
-		}
-		if got := readTree(t, dir); !maps.Equal(got, want) {
-			t.Errorf("got %v, want %v", got, want)
-		}
-	})
 }
 
+// TestSomeExist: one of two outputs exists. It is accepted if it is equal, and otherwise nothing is
+// published.
+func TestSomeExist(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ has, gone, version string }{
+		{"train.parquet", "train", "new"}, {"train.parquet", "train", "old"}, {"train.parquet", "train", "newer"},
+		{"train", "train.parquet", "new"}, {"train", "train.parquet", "old"},
+	} {
+		t.Run(c.has+" "+c.version, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			must(t, dir, usual(dir, c.version))
+			if err := os.RemoveAll(filepath.Join(dir, c.gone)); err != nil {
+				t.Fatal(err)
+			}
+			before := readTree(t, dir)
+			err := run(quick(), Options{}, usual(dir, "new")...)
+			if c.version == "new" {
+				if _, statErr := os.Stat(filepath.Join(dir, c.gone)); err != nil || statErr != nil {
+					t.Errorf("found %v and %v, expected both outputs", err, statErr)
+				}
+				return
+			}
+			refuses(t, err, fault.Exists, "it differs from what this run made")
+			if got := readTree(t, dir); !maps.Equal(got, before) {
+				t.Errorf("found %v, expected %v", got, before)
+			}
+		})
+	}
+}
+
+// TestDiscardLeavesNothing, and afterwards nothing more can be written.
 func TestDiscardLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -172,11 +179,7 @@ func TestDiscardLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := s.Folder(1).Class("7")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.WriteFile("1.png", []byte("x")); err != nil {
+	if err := put(s.Folder(1), "7/1.png", "x"); err != nil {
 		t.Fatal(err)
 	}
 	for name := range readTree(t, dir+"/a") {
@@ -189,76 +192,21 @@ func TestDiscardLeavesNothing(t *testing.T) {
 	if got := readTree(t, dir); len(got) > 0 {
 		t.Errorf("left %v", got)
 	}
-	if _, err := s.File(0).Write([]byte("x")); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("Write after Discard: %v", err)
+	_, err = s.File(0).Write([]byte("x"))
+	for what, err := range map[string]error{
+		"Write": err, "WriteFile": put(s.Folder(1), "7/2.png", ""), "Class": put(s.Folder(1), "8/1.png", ""),
+	} {
+		if !errors.Is(err, fs.ErrClosed) {
+			t.Errorf("%s after Discard: %v", what, err)
+		}
 	}
-	if err := c.WriteFile("2.png", nil); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("WriteFile after Discard: %v", err)
+	if err := put(s.Folder(1), "7/x.csv", "xx"); err == nil {
+		t.Error("Create after Discard succeeded")
 	}
-	if err := s.Commit(); err == nil {
-		t.Error("Commit after Discard succeeded")
-	}
-}
-
-func TestSymlinksAreResolved(t *testing.T) {
-	t.Parallel()
-	cases := []struct{ name, link, to string }{
-		{"to a file", "link.csv", "real/x.csv"},
-		{"to a file not yet made", "link.csv", "real/new.csv"},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			write(t, dir+"/real/x.csv", "old")
-			symlink(t, c.to, dir+"/"+c.link)
-			if err := commitFile(dir+"/"+c.link, "new", Options{Overwrite: true}); err != nil {
-				t.Fatal(err)
-			}
-			if info, err := os.Lstat(dir + "/" + c.link); err != nil || info.Mode()&fs.ModeSymlink == 0 {
-				t.Errorf("the link was replaced: %v, %v", info, err)
-			}
-			if got, _ := os.ReadFile(dir + "/" + c.to); string(got) != "new" {
-				t.Errorf("%s holds %q", c.to, got)
-			}
-		})
-	}
-}
-
-func TestSweepTakesOnlyItsOwn(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	write(t, dir+"/.x.csv.idxport-0123456789abcdef.partial", "")
-	write(t, dir+"/.x.csv.idxport-fedcba9876543210.partial/1/1.png", "")
-	kept := []string{
-		".y.csv.idxport-0123456789abcdef.partial", // another target's
-		".x.csv.idxport-0123456789abcde.partial",  // a digit short
-		".x.csv.idxport-0123456789abcdeg.partial",
-		".x.csv.idxport-0123456789ABCDEF.partial",
-		"x.csv.idxport-0123456789abcdef.partial",
-	}
-	want := tree{"x.csv": "new"}
-	for _, name := range kept {
-		write(t, dir+"/"+name, "")
-		want[name] = ""
-	}
-	if err := commitFile(dir+"/x.csv", "new", Options{}); err != nil {
-		t.Fatal(err)
-	}
-	if got := readTree(t, dir); !maps.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-}
-
-func TestErrorKeepsTheCause(t *testing.T) {
-	t.Parallel()
-	inner := &fs.PathError{Op: "write", Path: "/tmp/.x.csv.idxport-0.partial", Err: syscall.ENOSPC}
-	err := failure("x.csv", "writing", inner)
-	if !errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "partial") || !strings.HasPrefix(err.Error(), "x.csv: writing: ") {
-		t.Errorf("got %v", err)
-	}
-	if err := refusal("d", "is a mount point", "name a folder in it"); fault.HintOf(err) == "" {
-		t.Errorf("%v has no hint", err)
+	for what, err := range map[string]error{"Complete": s.Complete(), "Commit": s.Commit()} {
+		if !errors.Is(err, errEnded) {
+			t.Errorf("%s after Discard: %v", what, err)
+		}
 	}
 }
 
@@ -274,25 +222,58 @@ func TestShortFile(t *testing.T) {
 	if _, err := s.File(0).Write([]byte("hello")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(s.outputs[0].partial, 3); err != nil {
+	if err := os.Truncate(s.Partial(0), 3); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Commit(); !errors.Is(err, fault.IO) {
-		t.Errorf("got %v, want fault.IO", err)
-	}
+	refuses(t, s.Commit(), fault.IO, "incomplete: 5 bytes written, 3 in the file")
 	if _, err := os.Stat(dir + "/x.csv"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it was published: %v", err)
+	}
+}
+
+// TestHintNamesAFolder: the nearest one that is there, as a word of a shell.
+func TestHintNamesAFolder(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "a b")
+	plant(t, dir, tree{"d/": ""})
+	for path, folder := range map[string]string{
+		dir + "/x.csv": dir, dir + "/none/x.csv": dir, dir + "/d/nor/this/x.csv": dir + "/d", "none/nor/this/x.csv": ".",
+	} {
+		e := Failure(path, "writing", fs.ErrPermission)
+		if want := "check who may write in " + shell.Path(filepath.FromSlash(folder)); fault.HintOf(e) != want {
+			t.Errorf("%s: found the hint %q, expected %q", path, fault.HintOf(e), want)
+		}
 	}
 }
 
 func TestFreeSpace(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	here, err := FreeSpace(dir)
-	if err != nil || here == 0 {
-		t.Fatalf("got %d, %v", here, err)
+	for _, path := range []string{dir, filepath.Join(dir, "not", "yet")} {
+		if free, err := FreeSpace(path); err != nil || free == 0 {
+			t.Errorf("%s: found %d, %v", path, free, err)
+		}
 	}
-	if _, err := FreeSpace(filepath.Join(dir, "not", "yet")); err != nil {
-		t.Errorf("below a folder that exists: %v", err)
+}
+
+// TestTake moves what is complete to a name that is free, and to none that is taken.
+func TestTake(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	plant(t, dir, tree{"file": "new", "folder/f": "", "full/f": "", "empty/": "", "old": "old"})
+	for _, c := range []struct {
+		from, to string
+		want     error
+	}{
+		{"file", "old", fault.Exists}, {"folder", "empty", fault.Exists}, {"folder", "full", fault.Exists},
+		{"gone", "x", fs.ErrNotExist}, {"file", "none/x", fault.IO}, {"file", "x", nil}, {"folder", "y", nil},
+	} {
+		if err := Take(filepath.Join(dir, c.from), filepath.Join(dir, c.to)); !errors.Is(err, c.want) {
+			t.Errorf("%s to %s: found %v, expected %v", c.from, c.to, err, c.want)
+		}
+	}
+	want := tree{"x": "new", "y/": "", "y/f": "", "full/": "", "full/f": "", "empty/": "", "old": "old"}
+	if got := readTree(t, dir); !maps.Equal(got, want) {
+		t.Errorf("found %v, expected %v", got, want)
 	}
 }

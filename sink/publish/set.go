@@ -12,16 +12,20 @@ type Target struct {
 	Path   string
 	Folder bool // a folder of files, published as one; otherwise a file
 	Mark   Mark // of a folder
-	// Key, 16 hexadecimal digits, stands for what the output is made of: UpToDate tells by it that nothing has changed. It may be empty.
+	// Key, 16 hexadecimal digits, stands for what the output is made of: see [UpToDate]. It may be
+	// empty.
 	Key string
-	// MakeParents makes the folders above the target if they are missing. Discard removes them again if they are still empty.
+	// MakeParents makes the folders above the target if they are missing. Discard removes them
+	// again if they are still empty.
 	MakeParents bool
 }
 
 // Options are for all targets of a run.
 type Options struct {
-	Overwrite bool     // replace what exists
-	Inputs    []string // paths that must be neither replaced nor inside a replaced folder; those that do not exist are ignored
+	Overwrite bool // replace what exists
+	// Inputs are paths that must be neither replaced nor inside a replaced folder. Those that do
+	// not exist are ignored.
+	Inputs []string
 }
 
 // A Set is the outputs of one run, written side by side and published together.
@@ -35,10 +39,11 @@ type Set struct {
 	whole  bool       // all outputs are complete under their hidden names
 	ended  bool
 	made   []string // folders made for the targets, outermost first
-	locked []heldLock
+	locked []*fileLock
+	owned  bool // every lock was taken that the file systems have
 }
 
-// output is one target on its way.
+// An output is one target on its way.
 type output struct {
 	Target
 	place
@@ -52,16 +57,16 @@ type output struct {
 	replaced  string              // the old folder, under the name from which it will be deleted
 }
 
-// Prepare checks every target before any work, takes the locks, sweeps what killed runs left and makes the partials. It fails
-// with a fault; nothing remains on disk then.
-func Prepare(targets []Target, o Options) (*Set, error) { return prepare(osDisk{}, targets, o) }
+// Prepare checks every target before any work, takes the locks, sweeps what killed runs left and
+// makes the partials. It fails with a fault; nothing remains on disk then.
+func Prepare(targets []Target, o Options) (*Set, error) { return prepare(disk{}, targets, o) }
 
 func prepare(d disk, targets []Target, o Options) (*Set, error) {
 	s := &Set{disk: d, overwrite: o.Overwrite}
 	for _, t := range targets {
 		at, err := locate(t.Path)
 		if err != nil {
-			return nil, failure(t.Path, "resolving it", err)
+			return nil, Failure(t.Path, "resolving it", err)
 		}
 		out := &output{Target: t, place: at}
 		s.outputs = append(s.outputs, out)
@@ -69,16 +74,16 @@ func prepare(d disk, targets []Target, o Options) (*Set, error) {
 			s.placed = append(s.placed, out)
 		}
 	}
-	// Everything up to makeParents only looks, so that most mistakes leave no trace even for a moment.
+	// Everything up to makeParents only looks, so that most mistakes leave no trace even for a
+	// moment.
 	for _, step := range []func() error{
 		func() error { return s.refuseDangerous(o.Inputs) },
 		s.refuseExisting,
 		s.makeParents,
 		s.lock,
 		s.sweep,
-		s.look, // another run may have published, or a sweep moved something back, since the first look
+		s.lookAgain,
 		s.refuseExisting,
-		s.refuseForeign,
 		s.create,
 	} {
 		if err := step(); err != nil {
@@ -95,30 +100,26 @@ func (s *Set) File(i int) *File { return s.outputs[i].file }
 // Folder returns the i-th target's folder; nil if it is a file.
 func (s *Set) Folder(i int) *Folder { return s.outputs[i].folder }
 
-// Partial is where the i-th output lies until Commit, or empty for one that is written directly, as devices are.
+// Partial is where the i-th output lies until Commit, or empty for one that is written directly, as
+// devices are.
 func (s *Set) Partial(i int) string { return s.outputs[i].partial }
 
 var errEnded = errors.New("committed or discarded already")
 
-// Complete completes every output under its hidden name: nothing more can be written, and what Partial tells can be read. Commit does it if it was not
-// done before.
+// Complete completes every output under its hidden name: nothing more can be written, and what
+// Partial tells can be read. Commit does it if it was not done before.
 func (s *Set) Complete() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended {
-		return errEnded
-	}
 	return s.complete()
 }
 
-// Commit completes every output and only then publishes them, back to back. After an error Discard removes what was not published;
-// outputs that were stay, each whole. All writes must have returned.
+// Commit completes every output and only then publishes them, back to back. After an error Discard
+// removes what was not published; outputs that were stay, each whole. All writes must have
+// returned.
 func (s *Set) Commit() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended {
-		return errEnded
-	}
 	if err := s.complete(); err != nil {
 		return err
 	}
@@ -137,12 +138,14 @@ func (s *Set) Commit() error {
 	return nil
 }
 
-// removeTries is how often a partial folder is deleted while a write that is still running may put a file into it.
+// removeTries is how often a partial folder is deleted while a write that is still running may put
+// a file into it.
 const removeTries = 3
 
-// Discard removes every partial, lets the locks go and removes the folders that were made for the targets, if they are empty. It has no
-// effect after a Commit that succeeded, nor a second time. It does not wait for writes that are stuck elsewhere; such a write fails
-// with fs.ErrClosed, or the next run sweeps what it made.
+// Discard removes every partial, lets the locks go and removes the folders that were made for the
+// targets, if they are empty. It has no effect after a Commit that succeeded, nor a second time. It
+// does not wait for writes that are stuck elsewhere; such a write fails with fs.ErrClosed, or the
+// next run sweeps what it made.
 func (s *Set) Discard() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,7 +175,7 @@ func (s *Set) end() {
 		}
 	}
 	for _, held := range s.locked {
-		_ = held.unlink() // what remains is empty and serves the next run
+		_ = s.disk.do("unlink", "", held.unlink) // what remains is empty and serves the next run
 		_ = held.Close()
 	}
 	s.locked = nil

@@ -4,27 +4,26 @@ package publish
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/idxport/idxport/fault"
 )
 
 func TestModesFollowTheUmask(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	plain, err := os.OpenFile(dir+"/plain", os.O_CREATE|os.O_WRONLY, 0o666) // what any other program would make
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain.Close()
-	mustMake(t, dir, "new", Options{})
+	plant(t, dir, tree{"plain": ""}) // what any other program would make
+	must(t, dir, usual(dir, "new"))
 	want, err := os.Stat(dir + "/plain")
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +35,8 @@ func TestModesFollowTheUmask(t *testing.T) {
 	}
 }
 
-// TestReplacedModes: an output has the permissions of what it replaces, and its partial never more than these.
+// TestReplacedModes: an output has the permissions of what it replaces, and its partial never more
+// than these.
 func TestReplacedModes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -58,34 +58,24 @@ func TestReplacedModes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			target := Target{Path: t.TempDir() + "/x", Folder: c.folder, Mark: PartsMark}
-			run := func(o Options) fs.FileMode {
-				s, err := Prepare([]Target{target}, o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer s.Discard()
-				partial, err := os.Stat(s.Partial(0))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !c.folder {
-					_, err = s.File(0).Write([]byte("x"))
-				}
-				if err = errors.Join(err, s.Commit()); err != nil {
-					t.Fatal(err)
-				}
-				return partial.Mode() &^ fs.ModeType
-			}
 			if c.o.Overwrite {
-				run(Options{})
-			} else if err := os.Mkdir(target.Path, 0o777); err != nil {
-				t.Fatal(err)
+				must(t, filepath.Dir(target.Path), []outputOf{{Target: target}})
+			} else {
+				plant(t, target.Path, tree{"./": ""})
 			}
 			if err := os.Chmod(target.Path, c.old); err != nil {
 				t.Fatal(err)
 			}
-			if got := run(c.o); got != c.want {
-				t.Errorf("the partial has %v, expected %v", got, c.want)
+			s, err := Prepare([]Target{target}, c.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Discard()
+			if got, err := os.Stat(s.Partial(0)); err != nil || got.Mode()&^fs.ModeType != c.want {
+				t.Errorf("the partial has %v, %v, expected %v", got.Mode(), err, c.want)
+			}
+			if err := s.Commit(); err != nil {
+				t.Fatal(err)
 			}
 			if got, err := os.Stat(target.Path); err != nil || got.Mode()&^fs.ModeType != c.want {
 				t.Errorf("found %v, %v, expected %v", got.Mode(), err, c.want)
@@ -102,19 +92,31 @@ func TestDirectTargets(t *testing.T) {
 		if err := unix.Mkfifo(path, 0o666); err != nil {
 			t.Skip(err)
 		}
+		before, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
 		read := make(chan string)
 		go func() {
-			content, err := os.ReadFile(path)
-			if err != nil {
-				t.Error(err)
-			}
+			content, _ := os.ReadFile(path) // an error is no "hello"
 			read <- string(content)
 		}()
-		checkDirect(t, path, read)
+		if err := commitFile(path, "hello", Options{}); err != nil {
+			t.Error(err)
+		}
+		if got := <-read; got != "hello" {
+			t.Errorf("the reader got %q", got)
+		}
+		if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) {
+			t.Errorf("it was replaced: %v", err)
+		}
+		if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+			t.Errorf("left %v", entries)
+		}
 	})
 	t.Run("socket", func(t *testing.T) {
 		t.Parallel()
-		dir, err := os.MkdirTemp("", "s") // a socket's name is at most 107 bytes
+		dir, err := os.MkdirTemp("", "s") // a socket's name is at most 104 bytes
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,63 +126,26 @@ func TestDirectTargets(t *testing.T) {
 			t.Skip(err)
 		}
 		t.Cleanup(func() { listener.Close() })
-		read := make(chan string)
-		go func() {
-			conn, err := listener.Accept()
-			if err != nil {
-				t.Error(err)
-				read <- ""
-				return
-			}
-			content, _ := io.ReadAll(conn)
-			conn.Close()
-			read <- string(content)
-		}()
-		checkDirect(t, dir+"/socket", read)
-	})
-	t.Run("device", func(t *testing.T) {
-		t.Parallel()
-		if err := commitFile("/dev/null", "gone", Options{}); err != nil {
-			t.Error(err)
-		}
-		if info, err := os.Stat("/dev/null"); err != nil || info.Mode()&fs.ModeCharDevice == 0 {
-			t.Errorf("/dev/null is now %v, %v", info, err)
+		refuses(t, commitFile(dir+"/socket", "x", Options{Overwrite: true}), fault.Refused, "is a socket")
+		if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+			t.Errorf("found %v, %v, expected the socket alone", left, err)
 		}
 	})
-	t.Run("full device", func(t *testing.T) {
-		t.Parallel()
-		if _, err := os.Stat("/dev/full"); err != nil {
-			t.Skip(err)
+	for path, want := range map[string]error{"/dev/null": nil, "/dev/full": syscall.ENOSPC} {
+		if _, err := os.Stat(path); err != nil {
+			continue
 		}
-		if err := commitFile("/dev/full", "x", Options{}); !errors.Is(err, syscall.ENOSPC) {
-			t.Errorf("got %v, want ENOSPC", err)
+		if err := commitFile(path, "x", Options{}); !errors.Is(err, want) {
+			t.Errorf("%s: found %v, expected %v", path, err, want)
 		}
-	})
-}
-
-// checkDirect writes to path and looks that the reader got it, that path is what it was and nothing lies beside it.
-func checkDirect(t *testing.T, path string, read <-chan string) {
-	t.Helper()
-	before, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := commitFile(path, "hello", Options{}); err != nil {
-		t.Error(err)
-	}
-	if got := <-read; got != "hello" {
-		t.Errorf("the reader got %q", got)
-	}
-	after, err := os.Stat(path)
-	if err != nil || !os.SameFile(before, after) {
-		t.Errorf("it was replaced: %v", err)
-	}
-	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
-		t.Errorf("left %v", entries)
+		if info, err := os.Stat(path); err != nil || info.Mode()&fs.ModeCharDevice == 0 {
+			t.Errorf("%s is now %v, %v", path, info, err)
+		}
 	}
 }
 
-// TestDiscardDoesNotWait: a FIFO without a reader blocks Write for ever, but not Discard, which removes the other output.
+// TestDiscardDoesNotWait: a FIFO without a reader blocks Write for ever, but not Discard, which
+// removes the other output.
 func TestDiscardDoesNotWait(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -225,7 +190,59 @@ func TestReadOnlyFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.Chmod(dir, 0o777) })
-	if err := commitFile(dir+"/x.csv", "x", Options{}); !errors.Is(err, fs.ErrPermission) {
-		t.Errorf("got %v, want a lack of permission", err)
+	refuses(t, commitFile(dir+"/x.csv", "x", Options{}), fs.ErrPermission, "permission denied")
+}
+
+// TestMountPoints knows the root of a file system by its device where the kernel does not tell.
+func TestMountPoints(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	plant(t, dir, tree{"inside/": ""})
+	for _, asked := range []func(string) (bool, error){isMountPoint, onOtherDevice} {
+		if other, err := asked(dir + "/inside"); other || err != nil {
+			t.Errorf("a new folder: found %t and %v", other, err)
+		}
+		if _, err := asked(dir + "/missing"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("found %v, expected %v", err, fs.ErrNotExist)
+		}
+		if other, err := asked("/proc"); runtime.GOOS == "linux" && (!other || err != nil) {
+			t.Errorf("/proc: found %t and %v", other, err)
+		}
+	}
+	if _, err := Prepare([]Target{{Path: "/proc", Folder: true}}, Options{}); runtime.GOOS == "linux" {
+		refuses(t, err, fault.Refused, "is a mount point")
+	}
+}
+
+// TestClosedAndMissing asks the system for what is closed or not there: the error is told, not
+// taken for success.
+func TestClosedAndMissing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	missing := filepath.Join(dir, "missing")
+	if err := syncDir(missing); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("syncDir: found %v, expected %v", err, fs.ErrNotExist)
+	}
+	if f, err := openFolder(disk{}, Target{}, missing, nil); !errors.Is(err, fs.ErrNotExist) || f.close() != nil {
+		t.Errorf("openFolder: found %v, expected %v", err, fs.ErrNotExist)
+	}
+	folder, err := openFolder(disk{}, Target{}, dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plant(t, dir, tree{"0/": ""})
+	if _, err := folder.Class("0"); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a class that is there: found %v, expected %v", err, fs.ErrExist)
+	}
+	for want, write := range map[error]string{nil: "file", fs.ErrExist: "0", fs.ErrNotExist: strings.Repeat("1/", 2) + "file"} {
+		if err := folder.writeFile(write, []byte("x")); !errors.Is(err, want) {
+			t.Errorf("%s: found %v, expected %v", write, err, want)
+		}
+	}
+	if err := folder.close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := folder.finish(); err == nil {
+		t.Error("finish after close: found no error")
 	}
 }

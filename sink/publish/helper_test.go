@@ -1,0 +1,269 @@
+package publish
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/idxport/idxport/fault"
+)
+
+var errFault = errors.New("injected fault")
+
+// When the n-th operation fails.
+type faultMode int
+
+const (
+	faultBefore faultMode = iota // it has no effect
+	faultAfter                   // it has its effect, and says it failed
+	faultCrash                   // it and all that follow have no effect, as if the process had been killed
+)
+
+// A faultyDisk is a disk whose at-th operation fails, counting from 1; 0 is none. It may also lack
+// operations, or fail them in a way of its own.
+type faultyDisk struct {
+	at    int
+	mode  faultMode
+	lacks []string
+	fails func(operation, path string) error // before its effect, unless it returns nil
+
+	mu     sync.Mutex
+	count  int
+	failed string // the operation that failed
+}
+
+// quick is a disk without faults, which syncs nothing.
+func quick() disk { return (&faultyDisk{}).disk() }
+
+// failing is a disk that fails operations with err.
+func failing(err error, operations ...string) disk {
+	d := &faultyDisk{fails: func(operation, _ string) error {
+		if slices.Contains(operations, operation) {
+			return err
+		}
+		return nil
+	}}
+	return d.disk()
+}
+
+func (d *faultyDisk) disk() disk { return disk{fault: d.do} }
+
+// do runs an operation, or fails it.
+func (d *faultyDisk) do(operation, path string, effect func() error) error {
+	switch operation {
+	case "sync", "syncTree", "syncDir": // no test cuts the power, and real disks are slow
+		effect = func() error { return nil }
+	case "close", "closeFolder": // frees the descriptor whatever it reports
+		err := effect()
+		effect = func() error { return err }
+	}
+	if slices.Contains(d.lacks, operation) {
+		return errors.ErrUnsupported
+	}
+	if d.fails != nil {
+		if err := d.fails(operation, path); err != nil {
+			return err
+		}
+	}
+	d.mu.Lock()
+	d.count++
+	hit := d.count == d.at
+	if hit {
+		d.failed = operation
+	}
+	crashed := d.mode == faultCrash && d.at > 0 && d.count >= d.at
+	d.mu.Unlock()
+	switch {
+	case crashed, hit && d.mode == faultBefore:
+		return errFault
+	case hit:
+		if err := effect(); err != nil {
+			return err
+		}
+		return errFault
+	}
+	return effect()
+}
+
+// tree is what a folder holds: contents by relative path; a folder's path ends with a slash, and
+// the content of a symbolic link is "-> " and where it leads.
+type tree map[string]string
+
+func readTree(t *testing.T, dir string) tree {
+	t.Helper()
+	found := tree{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path)
+		name = filepath.ToSlash(name)
+		if entry.IsDir() {
+			found[name+"/"] = ""
+			return nil
+		}
+		if entry.Type()&fs.ModeSymlink != 0 {
+			to, err := os.Readlink(path)
+			found[name] = "-> " + to
+			return err
+		}
+		content, err := os.ReadFile(path)
+		found[name] = string(content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// plant makes what has holds, and the folders above it.
+func plant(t *testing.T, dir string, has tree) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(has)) {
+		path := filepath.Join(dir, name)
+		to, link := strings.CutPrefix(has[name], "-> ")
+		err := os.MkdirAll(filepath.Dir(path), 0o777)
+		switch {
+		case err != nil:
+		case strings.HasSuffix(name, "/"):
+			err = os.MkdirAll(path, 0o777)
+		case link:
+			if err := os.Symlink(to, path); err != nil {
+				t.Skip(err) // Windows without the privilege
+			}
+		default:
+			err = os.WriteFile(path, []byte(has[name]), 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// under returns what t holds at name or below it.
+func (t tree) under(name string) tree {
+	part := tree{}
+	for path, content := range t {
+		if path == name || strings.HasPrefix(path, name+"/") {
+			part[path] = content
+		}
+	}
+	return part
+}
+
+// hidden returns the names that start with a dot.
+func (t tree) hidden() []string {
+	var names []string
+	for path := range t {
+		if strings.HasPrefix(path, ".") {
+			names = append(names, path)
+		}
+	}
+	return names
+}
+
+// An outputOf is a target and what is written to it: to a file what "" leads to, to a folder files
+// by class/name. A .png is written at once, everything else as a stream in two pieces.
+type outputOf struct {
+	Target
+	files tree
+}
+
+// run makes outputs and commits them.
+func run(d disk, o Options, outputs ...outputOf) error {
+	var targets []Target
+	for _, out := range outputs {
+		targets = append(targets, out.Target)
+	}
+	s, err := prepare(d, targets, o)
+	if err != nil {
+		return err
+	}
+	defer s.Discard()
+	for i, out := range outputs {
+		for _, name := range slices.Sorted(maps.Keys(out.files)) {
+			if out.Target.Folder {
+				s.Folder(i).SetCard([]byte("# card\n"))
+				err = put(s.Folder(i), name, out.files[name])
+			} else {
+				_, err = s.File(i).Write([]byte(out.files[name]))
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return s.Commit()
+}
+
+func put(d *Folder, name, content string) error {
+	class, base := filepath.Split(name)
+	c, err := d.Class(strings.TrimSuffix(class, "/"))
+	if err != nil {
+		return err
+	}
+	if strings.HasSuffix(base, ".png") {
+		return c.WriteFile(base, []byte(content))
+	}
+	f, err := c.Create(base)
+	if err != nil {
+		return err
+	}
+	half := len(content) / 2
+	for _, piece := range []string{content[:half], content[half:]} {
+		if _, err := f.Write([]byte(piece)); err != nil {
+			return err
+		}
+	}
+	return f.Close()
+}
+
+// commitFile publishes one file.
+func commitFile(path, content string, o Options) error {
+	return run(disk{}, o, outputOf{Target{Path: path}, tree{"": content}})
+}
+
+// usual are a file and a folder below dir with version in them.
+func usual(dir, version string) []outputOf {
+	return []outputOf{
+		{Target{Path: filepath.Join(dir, "train.parquet")}, tree{"": version}},
+		{Target{Path: filepath.Join(dir, "train"), Folder: true},
+			tree{"0/00001.png": version + "0", "1/00001.png": version + "1", "metadata.csv": version}},
+	}
+}
+
+// marked are folders of the other marks.
+func marked(dir, version string) []outputOf {
+	return []outputOf{
+		{Target{Path: filepath.Join(dir, "parts"), Folder: true, Mark: PartsMark},
+			tree{"part-00000.parquet": version + "0", "part-00001.parquet": version + "1"}},
+		{Target{Path: filepath.Join(dir, "hub"), Folder: true, Mark: CardMark}, tree{"data/train-00000.parquet": version}},
+	}
+}
+
+// must makes outputs on a disk without faults and returns what dir holds then.
+func must(t *testing.T, dir string, outputs []outputOf) tree {
+	t.Helper()
+	if err := run(quick(), Options{}, outputs...); err != nil {
+		t.Fatal(err)
+	}
+	return readTree(t, dir)
+}
+
+// refuses reports an error that is not of the kind, or does not say what it should; "" is no error.
+func refuses(t *testing.T, err error, kind error, says string) {
+	t.Helper()
+	if kind == nil && err != nil || kind != nil && (!errors.Is(err, kind) || !strings.Contains(err.Error(), says)) {
+		t.Errorf("found the error %v, expected %v that says %q", err, kind, says)
+	}
+	if errors.Is(err, fault.Refused) && fault.HintOf(err) == "" {
+		t.Errorf("%v has no hint", err)
+	}
+}
