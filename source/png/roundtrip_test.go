@@ -153,7 +153,7 @@ func BenchmarkFolder(b *testing.B) {
 	b.ResetTimer()
 	b.Run("list", func(b *testing.B) {
 		for b.Loop() {
-			table, err := openFolder(dir, source.ReadOptions{})
+			table, err := Open(dir, source.ReadOptions{})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -162,7 +162,7 @@ func BenchmarkFolder(b *testing.B) {
 	})
 	b.Run("all", func(b *testing.B) {
 		for b.Loop() {
-			table, err := openFolder(dir, source.ReadOptions{})
+			table, err := Open(dir, source.ReadOptions{})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -173,11 +173,12 @@ func BenchmarkFolder(b *testing.B) {
 		}
 	})
 	b.Run("decode", func(b *testing.B) {
-		table, err := openFolder(dir, source.ReadOptions{})
+		opened, err := Open(dir, source.ReadOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}
-		defer table.Close()
+		defer opened.Close()
+		table := opened.(*Table)
 		file, _ := table.readFile(nil, table.list.files[0])
 		for b.Loop() {
 			if _, err := table.format.Append(nil, file); err != nil {

@@ -43,7 +43,7 @@ func readAll(t source.Table, rows int) ([][]byte, error) {
 // open opens a folder that is as it should be.
 func open(t *testing.T, path string, o source.ReadOptions) *Table {
 	t.Helper()
-	table, err := openFolder(path, o)
+	table, err := Open(path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func open(t *testing.T, path string, o source.ReadOptions) *Table {
 			t.Error(err)
 		}
 	})
-	return table
+	return table.(*Table)
 }
 
 func TestFoldersThatPillowMade(t *testing.T) {
