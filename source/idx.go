@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"sync/atomic"
 
@@ -51,31 +50,20 @@ type IDX struct {
 
 // OpenIDX opens the IDX file at path. A plain file's size is compared with its header before anything else is read.
 func OpenIDX(path string, o Options) (*IDX, error) {
-	f, err := In(o.Files).Open(path)
+	f, info, err := OpenFile(o.Files, path, "an IDX file")
 	if err != nil {
 		return nil, err
 	}
-	t, err := openFile(f, path, o)
+	t, err := openFile(f, info, path, o)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	t.file = f
-	t.opened, err = f.Stat()
-	if err != nil {
-		return nil, errors.Join(err, t.Close())
-	}
+	t.file, t.opened = f, info
 	return t, nil
 }
 
 // openFile reads f, which is at its start, directly if it is plain, else through a decompressor.
-func openFile(f File, path string, o Options) (*IDX, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.IsDir() {
-		return nil, &os.PathError{Op: "read", Path: path, Err: errors.New("is a directory, expected an IDX file")}
-	}
+func openFile(f File, info fs.FileInfo, path string, o Options) (*IDX, error) {
 	if !info.Mode().IsRegular() {
 		return NewIDX(f, path, o)
 	}
@@ -137,9 +125,6 @@ func newIDX(r io.Reader, path string, inner idx.Options, o Options) (*IDX, error
 	h := reader.Header()
 	t := &IDX{path: path, reader: reader, rows: reader.Records(), last: reader.Records(),
 		column: Column{Name: o.Name, DType: h.DType, Shape: h.RecordShape(), Origin: filepath.Base(path), Classes: o.Classes}}
-	if path == Stdin {
-		t.column.Origin = Stdin
-	}
 	if !o.LittleEndian {
 		t.swap = h.DType.Size()
 	}

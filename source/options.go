@@ -1,6 +1,7 @@
 package source
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -72,6 +73,23 @@ func In(f Files) Files {
 		return Local{}
 	}
 	return f
+}
+
+// OpenFile opens the file called name in files, which may be nil, and tells what it is. A folder is
+// an error, which says that kind was expected, such as "a CSV file".
+func OpenFile(files Files, name, kind string) (File, fs.FileInfo, error) {
+	f, err := In(files).Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = &fs.PathError{Op: "read", Path: name, Err: errors.New("is a directory, expected " + kind)}
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, info, nil
 }
 
 // url matches a name that is no path: Clean, which Join and Dir of package filepath call, would take a slash of its two away.

@@ -181,7 +181,7 @@ func TestColumnsThatCountRows(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	table, err := openFile(path, source.ReadOptions{})
+	table, err := Open(path, source.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestColumnsThatCountRows(t *testing.T) {
 	if _, err := readAll(table, 1000); err != nil {
 		t.Fatal(err)
 	}
-	if got := described(table); got != "label:uint8[] writer:int32[]" {
+	if got := described(table.(*Table)); got != "label:uint8[] writer:int32[]" {
 		t.Errorf("found %s", got)
 	}
 }

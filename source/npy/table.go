@@ -1,13 +1,13 @@
 package npy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -32,11 +32,11 @@ type Table struct {
 
 // Open opens the .npy file at path. A plain file's size is compared with its header before anything else is read.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
-	f, err := source.In(o.Files).Open(path)
+	f, info, err := source.OpenFile(o.Files, path, "a .npy file")
 	if err != nil {
 		return nil, err
 	}
-	t, err := openFile(f, path, o)
+	t, err := openFile(f, info, path, o)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -44,14 +44,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 	return t, nil
 }
 
-func openFile(f source.File, path string, o source.ReadOptions) (*Table, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.IsDir() {
-		return nil, &os.PathError{Op: "read", Path: path, Err: errors.New("is a directory, expected a .npy file")}
-	}
+func openFile(f source.File, info fs.FileInfo, path string, o source.ReadOptions) (*Table, error) {
 	t, err := newTable(f, path, o)
 	if err != nil || !info.Mode().IsRegular() {
 		return t, err
@@ -74,13 +67,8 @@ func newTable(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 	if err != nil {
 		return nil, fault.In(path, err)
 	}
-	t := &Table{path: path, header: h, r: r, column: source.Column{Name: o.Name, DType: h.number.DType(), Shape: h.recordShape(), Origin: filepath.Base(path)}}
-	if t.column.Name == "" {
-		t.column.Name = "data"
-	}
-	if path == source.Stdin {
-		t.column.Origin = source.Stdin
-	}
+	t := &Table{path: path, header: h, r: r, column: source.Column{
+		Name: cmp.Or(o.Name, "data"), DType: h.number.DType(), Shape: h.recordShape(), Origin: filepath.Base(path)}}
 	if !h.number.Is(t.column.DType) && h.number.Integer() {
 		if d := o.DType; d.Valid() && !d.Float() {
 			t.column.DType = d
@@ -234,9 +222,3 @@ func (t *Table) Close() error {
 	t.file = nil
 	return f.Close()
 }
-
-var _ interface {
-	source.Table
-	source.Seeker
-	source.Noter
-} = (*Table)(nil)
