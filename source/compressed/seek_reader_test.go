@@ -149,10 +149,7 @@ func TestTablesThatContradictTheFrames(t *testing.T) {
 func TestFilesThatChangeBehindTheFrames(t *testing.T) {
 	t.Parallel()
 	raw := testFile(t, "small-seekable.zst")
-	table, err := FindSeekTable(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(FindSeekTable(bytes.NewReader(raw), int64(len(raw))))(t)
 	changed := bytes.Clone(raw)
 	changed[table.ends.packed+20]++
 	for name, test := range map[string]struct {
@@ -202,10 +199,7 @@ func TestFinish(t *testing.T) {
 func TestErrorsOfASeekableFileKeepTheirIdentity(t *testing.T) {
 	t.Parallel()
 	raw := testFile(t, "small-seekable.zst")
-	table, err := FindSeekTable(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(FindSeekTable(bytes.NewReader(raw), int64(len(raw))))(t)
 	broken := errors.New("disk on fire")
 	for at := range len(raw) {
 		in := struct {
@@ -250,10 +244,7 @@ func TestCloseOfASeekReader(t *testing.T) {
 		}
 		r.Close() // a second time
 	}
-	table, err := FindSeekTable(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(FindSeekTable(bytes.NewReader(raw), int64(len(raw))))(t)
 	in, out := io.Pipe()
 	go out.Write(raw[:20])
 	r := NewSeekReader(struct {
@@ -296,10 +287,7 @@ func (c *closingFile) Seek(offset int64, whence int) (int64, error) {
 func TestCloseWhileTheFileSeeks(t *testing.T) {
 	t.Parallel()
 	raw := testFile(t, "small-seekable.zst")
-	table, err := FindSeekTable(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(FindSeekTable(bytes.NewReader(raw), int64(len(raw))))(t)
 	for n := 1; n <= 3; n++ {
 		file := &closingFile{Reader: bytes.NewReader(raw), n: n}
 		r := NewSeekReader(file, table)

@@ -21,9 +21,9 @@ func TestFiles(t *testing.T) {
 		want    string
 		notes   []string
 	}{
-		"a pair":    {"train-images-idx3-ubyte train-labels-idx1-ubyte", Options{}, "train/train-images/?: image=train-images-idx3-ubyte label=train-labels-idx1-ubyte", nil},
-		"its order": {"train-labels-idx1-ubyte train-images-idx3-ubyte", Options{}, "train/train-labels/?: label=train-labels-idx1-ubyte image=train-images-idx3-ubyte", nil},
-		"lone images": {"t10k-images-idx3-ubyte", Options{}, "test/t10k-images/?: image=t10k-images-idx3-ubyte", nil},
+		"a pair":                   {"train-images-idx3-ubyte train-labels-idx1-ubyte", Options{}, "train/train-images/?: image=train-images-idx3-ubyte label=train-labels-idx1-ubyte", nil},
+		"its order":                {"train-labels-idx1-ubyte train-images-idx3-ubyte", Options{}, "train/train-labels/?: label=train-labels-idx1-ubyte image=train-images-idx3-ubyte", nil},
+		"lone images":              {"t10k-images-idx3-ubyte", Options{}, "test/t10k-images/?: image=t10k-images-idx3-ubyte", nil},
 		"lone images, none beside": {"lonely-images.idx", Options{}, "/lonely-images/?: image=lonely-images.idx", nil},
 		"lone labels":              {"t10k-labels-idx1-ubyte", Options{}, "test/t10k-labels/?: label=t10k-labels-idx1-ubyte", nil},
 		"named":                    {"a=left.idx b=right.idx", Options{}, "/left/?: a=left.idx b=right.idx", nil},
@@ -44,10 +44,7 @@ func TestFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			splits, err := Find(inputsIn(dir, test.args), &testProber{}, test.options)
-			if err != nil {
-				t.Fatal(err)
-			}
+			splits := must(Find(inputsIn(dir, test.args), &testProber{}, test.options))(t)
 			if got := summaries(splits); !slices.Equal(got, []string{test.want}) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
@@ -127,10 +124,7 @@ func TestFilesDoesNotProbeStreams(t *testing.T) {
 		inputs = append(inputs, Input{Path: pipe})
 	}
 	p := &testProber{}
-	splits, err := Find(inputs, p, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	splits := must(Find(inputs, p, Options{}))(t)
 	if len(p.probed) > 0 {
 		t.Errorf("probed %q", p.probed)
 	}
@@ -145,10 +139,7 @@ func TestFilesByLabels(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, "l-train-labels.idx 60000", "p.idx 60000 28 28")
 	p := &testProber{hashes: map[string]string{"l-train-labels.idx": published(t, "mnist", "train")}}
-	splits, err := Find(inputsIn(dir, "image=p.idx l-train-labels.idx"), p, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	splits := must(Find(inputsIn(dir, "image=p.idx l-train-labels.idx"), p, Options{}))(t)
 	if want := "train/p/mnist: image=p.idx label=l-train-labels.idx"; summary(splits[0]) != want || splits[0].Evidence != "the sha256 of the labels" {
 		t.Errorf("got %q by %q, want %q", summary(splits[0]), splits[0].Evidence, want)
 	}

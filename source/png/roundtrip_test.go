@@ -27,16 +27,10 @@ func joined(t testing.TB, image, label string, classes []string) source.Table {
 		if f.path == "" {
 			continue
 		}
-		part, err := source.OpenIDX("../../"+f.path, f.o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		part := must(source.OpenIDX("../../"+f.path, f.o))(t)
 		parts = append(parts, part)
 	}
-	all, err := source.Join(false, parts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must(source.Join(false, parts...))(t)
 	t.Cleanup(func() { all.Close() })
 	return all
 }
@@ -45,16 +39,10 @@ func joined(t testing.TB, image, label string, classes []string) source.Table {
 func written(t testing.TB, table source.Table, o sinkpng.Options) string {
 	t.Helper()
 	target := filepath.Join(t.TempDir(), "test")
-	set, err := publish.Prepare([]publish.Target{{Path: target, Folder: true}}, publish.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must(publish.Prepare([]publish.Target{{Path: target, Folder: true}}, publish.Options{}))(t)
 	defer set.Discard()
 	s := schema.Of(table)
-	k, err := sinkpng.New(set.Folder(0), s, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must(sinkpng.New(set.Folder(0), s, o))(t)
 	if _, err := pipeline.Run(context.Background(), table, s, []sink.Sink{k}, pipeline.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -97,14 +85,8 @@ func TestWhatTheSinkWritesComesBack(t *testing.T) {
 // expectSame compares table with the IDX files that it was made of.
 func expectSame(t *testing.T, table *Table, original source.Table) {
 	t.Helper()
-	got, err := readAll(table, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := readAll(original, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must(readAll(table, 1000))(t)
+	want := must(readAll(original, 1000))(t)
 	if len(got) != len(want) || table.Rows() != original.Rows() {
 		t.Fatalf("found %d columns of %d rows, expected %d of %d", len(got), table.Rows(), len(want), original.Rows())
 	}
@@ -153,19 +135,13 @@ func BenchmarkFolder(b *testing.B) {
 	b.ResetTimer()
 	b.Run("list", func(b *testing.B) {
 		for b.Loop() {
-			table, err := Open(dir, source.ReadOptions{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			table := must(Open(dir, source.ReadOptions{}))(b)
 			table.Close()
 		}
 	})
 	b.Run("all", func(b *testing.B) {
 		for b.Loop() {
-			table, err := Open(dir, source.ReadOptions{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			table := must(Open(dir, source.ReadOptions{}))(b)
 			if _, err := readAll(table, 1328); err != nil {
 				b.Fatal(err)
 			}
@@ -173,10 +149,7 @@ func BenchmarkFolder(b *testing.B) {
 		}
 	})
 	b.Run("decode", func(b *testing.B) {
-		opened, err := Open(dir, source.ReadOptions{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		opened := must(Open(dir, source.ReadOptions{}))(b)
 		defer opened.Close()
 		table := opened.(*Table)
 		file, _ := table.readFile(nil, table.list.files[0])
