@@ -8,10 +8,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/idxport/idxport/source/idx"
 )
@@ -92,12 +90,16 @@ func OpenFile(files Files, name, kind string) (File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// url matches a name that is no path: Clean, which Join and Dir of package filepath call, would take a slash of its two away.
-var url = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]{2,}://`) })
+// isURL reports whether name is no path: Clean, which Join and Dir of package filepath call, would
+// take a slash of its two away.
+func isURL(name string) bool {
+	scheme, _, found := strings.Cut(name, "://")
+	return found && len(scheme) >= 2 && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789") == ""
+}
 
 // Under is the entry called name of the folder dir, which may be a URL.
 func Under(dir, name string) string {
-	if url().MatchString(dir) {
+	if isURL(dir) {
 		return strings.TrimSuffix(dir, "/") + "/" + name
 	}
 	return filepath.Join(dir, name)
@@ -105,7 +107,7 @@ func Under(dir, name string) string {
 
 // Above is the folder that holds the file called name, which may be a URL.
 func Above(name string) string {
-	if url().MatchString(name) {
+	if isURL(name) {
 		return name[:strings.LastIndexByte(name, '/')+1]
 	}
 	return filepath.Dir(name)
@@ -113,7 +115,7 @@ func Above(name string) string {
 
 // Base is the last element of name, which may be a URL.
 func Base(name string) string {
-	if url().MatchString(name) {
+	if isURL(name) {
 		return name[strings.LastIndexByte(name, '/')+1:]
 	}
 	return filepath.Base(name)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"sync"
 	"sync/atomic"
 
 	"github.com/idxport/idxport/fault"
@@ -82,7 +81,7 @@ func (d *decoding) sort(err error) error {
 
 // panicked makes an error of a recovered panic: bad data, unless it was the input that panicked.
 func (d *decoding) panicked(v any) error {
-	if d.in.isReading() {
+	if d.in.reading.Load() {
 		return fmt.Errorf("reading %s input: panic: %v", d.name, v)
 	}
 	return d.errorAt(corrupt("panic in the decoder: %v", v))
@@ -150,9 +149,8 @@ type input struct {
 	pending   error // came along with data: for the next Read
 	delivered error // the error that Read returned, after which r is not used again
 
-	mu      sync.Mutex
-	reading bool // a Read of r is under way
-	closed  bool // no other may begin
+	reading atomic.Bool // a Read of r is under way
+	closed  atomic.Bool // no other may begin
 }
 
 // peek reads the first n bytes into prefix, or all if there are fewer.
@@ -176,7 +174,7 @@ func (in *input) peek(n int) error {
 
 // Read reads into p, which must not be empty. It returns data or an error, never both, and the same error for ever.
 func (in *input) Read(p []byte) (int, error) {
-	if len(in.prefix) > 0 && !in.isClosed() {
+	if len(in.prefix) > 0 && !in.closed.Load() {
 		n := copy(p, in.prefix)
 		in.prefix = in.prefix[n:]
 		return n, nil
@@ -199,42 +197,21 @@ func (in *input) Read(p []byte) (int, error) {
 	return 0, in.delivered
 }
 
-// readOnce reads from r, unless the input is closed.
-func (in *input) readOnce(p []byte) (int, error) {
-	in.mu.Lock()
-	if in.closed {
-		in.mu.Unlock()
-		return 0, fs.ErrClosed
+// readOnce reads from r, unless the input is closed. Either it sees that, or close sees it reading.
+func (in *input) readOnce(p []byte) (n int, err error) {
+	if in.reading.Store(true); in.closed.Load() {
+		err = fs.ErrClosed
+	} else {
+		n, err = in.r.Read(p) // if it panics, it is reading still
 	}
-	in.reading = true
-	in.mu.Unlock()
-
-	n, err := in.r.Read(p)
-
-	in.mu.Lock()
-	in.reading = false
-	in.mu.Unlock()
+	in.reading.Store(false)
 	return n, err
 }
 
 // close forbids further reads of r, and reports whether one is under way.
 func (in *input) close() (reading bool) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	in.closed = true
-	return in.reading
-}
-
-func (in *input) isReading() bool {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return in.reading
-}
-
-func (in *input) isClosed() bool {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return in.closed
+	in.closed.Store(true)
+	return in.reading.Load()
 }
 
 // exhausted reports whether a byte was asked for after the last one.

@@ -225,7 +225,7 @@ func TestCloseDoesNotWaitForABlockedPipe(t *testing.T) {
 	in, out := io.Pipe()
 	go out.Write(testFile(t, "long.gz")[:1000])
 	r := must(NewReader(in))(t)
-	for r.in.taken.Load() < 1000 || !r.in.isReading() {
+	for r.in.taken.Load() < 1000 || !r.in.reading.Load() {
 		time.Sleep(time.Millisecond)
 	}
 	read := make(chan error, 1)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"strings"
+
+	"github.com/idxport/idxport/source/compressed"
 )
 
 // errLong is what next returns for a line beyond its limit.
@@ -15,7 +17,7 @@ const sampleSize = 1 << 20
 
 // Lines reads text line by line. A line feed in quotes does not end a line.
 type lines struct {
-	r       io.Reader
+	r       *compressed.Reader // which never returns nothing without an error
 	buf     []byte
 	at, end int   // what of buf is still to be read
 	keep    int   // bytes before at that must stay, as they may be read again
@@ -25,7 +27,7 @@ type lines struct {
 // firstBuffer is what a small file needs. It grows to a sample, and with the longest line.
 const firstBuffer = 16 << 10
 
-func newLines(r io.Reader) *lines { return &lines{r: r, buf: make([]byte, firstBuffer)} }
+func newLines(r *compressed.Reader) *lines { return &lines{r: r, buf: make([]byte, firstBuffer)} }
 
 // fill reads more behind what there is, at least a byte or the error. It makes room first, if there is none.
 func (l *lines) fill() {
@@ -36,15 +38,8 @@ func (l *lines) fill() {
 	if l.end == len(l.buf) {
 		l.buf = append(l.buf, make([]byte, len(l.buf))...)
 	}
-	for range 100 {
-		n, err := l.r.Read(l.buf[l.end:])
-		l.end += n
-		l.err = err
-		if n > 0 || err != nil {
-			return
-		}
-	}
-	l.err = io.ErrNoProgress
+	n, err := l.r.Read(l.buf[l.end:])
+	l.end, l.err = l.end+n, err
 }
 
 // sample is the text to come, without reading over it: about a megabyte. whole tells that it is all there is.

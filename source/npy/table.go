@@ -27,7 +27,6 @@ type Table struct {
 	seeker io.Seeker   // r, if its size was checked
 	file   source.File //  to be closed; nil for a reader that the caller owns
 	next   int64       // row
-	closed bool
 }
 
 // Open opens the .npy file at path. A plain file's size is compared with its header before anything else is read.
@@ -125,9 +124,6 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if t.closed {
-		return fs.ErrClosed
-	}
 	b.First = t.next
 	rows := min(int64(b.Cap), t.Rows()-t.next)
 	if rows == 0 {
@@ -214,7 +210,6 @@ func (t *Table) Skip(n int64) error {
 
 // Close closes the file that Open opened.
 func (t *Table) Close() error {
-	t.closed = true
 	if t.file == nil {
 		return nil
 	}
