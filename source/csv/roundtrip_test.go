@@ -129,18 +129,6 @@ func TestManyGoroutines(t *testing.T) {
 	}
 }
 
-func TestMNIST(t *testing.T) {
-	t.Parallel()
-	const images, labels = "data/mnist/t10k-images-idx3-ubyte", "data/mnist/t10k-labels-idx1-ubyte"
-	if _, err := os.Stat("../../" + images); err != nil {
-		t.Skip("needs make data")
-	}
-	text := written(t, openIDX(t, "label="+labels, "image="+images), sinkcsv.Options{})
-	got := must(newTable(strings.NewReader(text), "t10k.csv", nil, source.ReadOptions{}))(t)
-	data := must(readAll(got, 1000))(t)
-	expectSame(t, got, data, "label="+labels, "image="+images)
-}
-
 // BenchmarkDecode is in bytes of text, on one core.
 func BenchmarkDecode(b *testing.B) {
 	for _, bench := range []struct {

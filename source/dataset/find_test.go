@@ -206,11 +206,3 @@ func TestFindPaths(t *testing.T) {
 		})
 	}
 }
-
-func TestFindRefusesUnknownDataset(t *testing.T) {
-	t.Parallel()
-	_, err := Find([]Input{{Path: folder(t, fourFiles...)}}, &testProber{}, Options{Dataset: "minst"})
-	if !errors.Is(err, fault.Usage) || fault.HintOf(err) != "did you mean mnist?" {
-		t.Errorf("got %v, hint %q", err, fault.HintOf(err))
-	}
-}

@@ -36,6 +36,8 @@ func TestFolder(t *testing.T) {
 			"test/FOLDER/kmnist: image=t10k-images-idx3-ubyte label=t10k-labels-idx1-ubyte"}, nil},
 		"dots": {[]string{"train-images.idx3-ubyte 2 3 3", "train-labels.idx1-ubyte 2"}, Options{}, []string{
 			"train/FOLDER/?: image=train-images.idx3-ubyte label=train-labels.idx1-ubyte"}, nil},
+		".idx behind the published names": {[]string{"train-images-idx3-ubyte.idx.zst 5 2 2", "train-labels-idx1-ubyte.idx 5"}, Options{}, []string{
+			"train/FOLDER/?: image=train-images-idx3-ubyte.idx.zst label=train-labels-idx1-ubyte.idx"}, nil},
 		"emnist": {emnist, Options{}, []string{
 			"train/emnist-letters/emnist-letters: image=emnist-letters-train-images-idx3-ubyte.gz label=emnist-letters-train-labels-idx1-ubyte.gz",
 			"test/emnist-letters/emnist-letters: image=emnist-letters-test-images-idx3-ubyte.gz label=emnist-letters-test-labels-idx1-ubyte.gz"}, nil},

@@ -43,12 +43,11 @@ func Find(files source.Files, path string) ([]Table, error) {
 // As is the table of format name ("parquet", …) that lies at path, whatever that is called; prefix is what the files of a folder begin with that holds several
 // tables. Messages call it label. ok is false for a format that cannot be read.
 func As(name, path, prefix, label string) (t Table, ok bool, err error) {
-	all := append(formats(), pngFormat())
-	i := slices.IndexFunc(all, func(f Format) bool { return f.Name == alias(name) })
-	if i < 0 {
+	f, ok := called(name)
+	if !ok {
 		return Table{}, false, nil
 	}
-	t = Table{Format: all[i], Name: stem(label), Paths: []string{path}, path: label}
+	t = Table{Format: f, Name: stem(label), Paths: []string{path}, path: label}
 	info, err := os.Stat(path)
 	if err != nil {
 		return t, true, fault.In(label, err)
@@ -65,17 +64,6 @@ func As(name, path, prefix, label string) (t Table, ok bool, err error) {
 	}
 	slices.SortStableFunc(t.Paths, byNumbers)
 	return t, true, err
-}
-
-// alias is the format that reads what the output format name writes.
-func alias(name string) string {
-	switch name {
-	case "arrows":
-		return "arrow"
-	case "tsv":
-		return "csv"
-	}
-	return name
 }
 
 // metadataName is the table beside class folders, which package png reads.
@@ -148,7 +136,8 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	if found, err := findPartitions(files, dir, l); found != nil || err != nil {
 		return found, err
 	}
-	images := []Table{{Format: pngFormat(), Name: filepath.Base(dir), Paths: []string{dir}, path: dir}}
+	png, _ := called("png")
+	images := []Table{{Format: png, Name: filepath.Base(dir), Paths: []string{dir}, path: dir}}
 	tables, err := inFiles(dir, l.files)
 	beside := len(tables) == 1 && filepath.Base(tables[0].path) == metadataName // images, or class folders, if there are some
 	switch {

@@ -29,6 +29,7 @@ type Format struct {
 	// OneColumn tells that a file is one column.
 	OneColumn bool
 
+	also       string   // what an output of the same format is called
 	magic      []string // how files begin, if that is unmistakable
 	extensions []string // how their names end
 	open       func(path string, o source.ReadOptions) (source.Table, error)
@@ -39,11 +40,22 @@ type Format struct {
 func formats() []Format {
 	return []Format{
 		{Name: "parquet", magic: []string{"PAR1"}, extensions: []string{".parquet", ".pq"}, open: parquet.Open, openAll: parquet.OpenFiles},
-		{Name: "arrow", magic: []string{"ARROW1\x00\x00"}, extensions: []string{".arrow", ".feather", ".ipc", ".arrows"}, open: arrow.Open, openAll: arrow.OpenFiles},
+		{Name: "arrow", also: "arrows", magic: []string{"ARROW1\x00\x00"}, extensions: []string{".arrow", ".feather", ".ipc", ".arrows"}, open: arrow.Open, openAll: arrow.OpenFiles},
 		{Name: "npy", magic: []string{"\x93NUMPY"}, extensions: []string{".npy"}, OneColumn: true, open: npy.Open},
-		{Name: "csv", Text: true, Untyped: true, open: csv.Open,
+		{Name: "csv", also: "tsv", Text: true, Untyped: true, open: csv.Open,
 			extensions: []string{".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst", ".csv.xz", ".tsv.xz", ".csv.bz2", ".tsv.bz2"}},
+		{Name: "png", Untyped: true, open: png.Open}, // folders of images, which are found by package png's rules
 	}
+}
+
+// called is the format that reads what the output format name writes.
+func called(name string) (Format, bool) {
+	all := formats()
+	i := slices.IndexFunc(all, func(f Format) bool { return f.Name == name || f.also == name })
+	if i < 0 {
+		return Format{}, false
+	}
+	return all[i], true
 }
 
 // arrowStream is how an Arrow stream begins: with the mark of a message that goes on (Columnar.rst, "Encapsulated message format").
@@ -55,12 +67,9 @@ func Stdin(r *bufio.Reader) (t Table, ok bool, err error) {
 	if err != nil && err != io.EOF {
 		return t, false, fault.In(source.Stdin, err)
 	}
-	i := slices.IndexFunc(formats(), func(f Format) bool { return f.Name == "arrow" })
-	return Table{Format: formats()[i], Name: "stdin", Paths: []string{source.Stdin}, path: source.Stdin, stream: r}, string(begin) == arrowStream, nil
+	f, _ := called("arrow")
+	return Table{Format: f, Name: "stdin", Paths: []string{source.Stdin}, path: source.Stdin, stream: r}, string(begin) == arrowStream, nil
 }
-
-// png is the format of folders of images.
-func pngFormat() Format { return Format{Name: "png", Untyped: true, open: png.Open} }
 
 // A Table is one table that was found.
 type Table struct {

@@ -17,7 +17,7 @@ import (
 )
 
 // joined is IDX files of the repository: image, and label unless that is empty.
-func joined(t testing.TB, image, label string, classes []string) source.Table {
+func joined(t *testing.T, image, label string, classes []string) source.Table {
 	t.Helper()
 	var parts []source.Table
 	for _, f := range []struct {
@@ -36,7 +36,7 @@ func joined(t testing.TB, image, label string, classes []string) source.Table {
 }
 
 // written is the folder that sink/png makes of table.
-func written(t testing.TB, table source.Table, o sinkpng.Options) string {
+func written(t *testing.T, table source.Table, o sinkpng.Options) string {
 	t.Helper()
 	target := filepath.Join(t.TempDir(), "test")
 	set := must(publish.Prepare([]publish.Target{{Path: target, Folder: true}}, publish.Options{}))(t)
@@ -114,49 +114,4 @@ func TestManyGoroutines(t *testing.T) {
 	if got, err := os.ReadFile(filepath.Join(again, "_manifest.json")); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("found %s\nexpected %s\nerror %v", got, want, err)
 	}
-}
-
-func TestMNIST(t *testing.T) {
-	t.Parallel()
-	const images, labels = "data/mnist/t10k-images-idx3-ubyte", "data/mnist/t10k-labels-idx1-ubyte"
-	if _, err := os.Stat("../../" + images); err != nil {
-		t.Skip("needs make data")
-	}
-	table := open(t, written(t, joined(t, images, labels, nil), sinkpng.Options{}), source.ReadOptions{})
-	expectSame(t, table, joined(t, images, labels, nil))
-}
-
-func BenchmarkFolder(b *testing.B) {
-	const images, labels = "data/mnist/t10k-images-idx3-ubyte", "data/mnist/t10k-labels-idx1-ubyte"
-	if _, err := os.Stat("../../" + images); err != nil {
-		b.Skip("needs make data")
-	}
-	dir := written(b, joined(b, images, labels, nil), sinkpng.Options{})
-	b.ResetTimer()
-	b.Run("list", func(b *testing.B) {
-		for b.Loop() {
-			table := must(Open(dir, source.ReadOptions{}))(b)
-			table.Close()
-		}
-	})
-	b.Run("all", func(b *testing.B) {
-		for b.Loop() {
-			table := must(Open(dir, source.ReadOptions{}))(b)
-			if _, err := readAll(table, 1328); err != nil {
-				b.Fatal(err)
-			}
-			table.Close()
-		}
-	})
-	b.Run("decode", func(b *testing.B) {
-		opened := must(Open(dir, source.ReadOptions{}))(b)
-		defer opened.Close()
-		table := opened.(*Table)
-		file, _ := table.readFile(nil, table.list.files[0])
-		for b.Loop() {
-			if _, err := table.format.Append(nil, file); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }
