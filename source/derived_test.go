@@ -265,6 +265,33 @@ func TestWrappersForwardEverything(t *testing.T) {
 	}
 }
 
+// TestViewsOfUnknownRows: a number that was found out stands where none is known, and there alone.
+func TestViewsOfUnknownRows(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{0, 3} {
+		known, unknown := scalars(t, "x", n), plain{scalars(t, "x", n), true}
+		for table, want := range map[Table]int64{
+			WithColumns(known, known.Columns()): int64(n), WithRows(known, 9): int64(n), WithColumns(unknown, known.Columns()): -1, WithRows(unknown, 9): 9,
+		} {
+			if table.Rows() != want || SourceRows(table) != want {
+				t.Errorf("of %d: found %d rows, a source of %d, expected %d", n, table.Rows(), SourceRows(table), want)
+			}
+		}
+	}
+}
+
+// TestPartitionCompares: a column that the file has too must have the folder's value in every row.
+func TestPartitionCompares(t *testing.T) {
+	t.Parallel()
+	key := []Column{{Name: "x", DType: idx.Uint8}}
+	table := must(WithPartition(scalars(t, "x", 1), "x=0/x", key, []int64{0}))(t)
+	check(t, table, 2, 0, []byte{0})
+	table = must(WithPartition(scalars(t, "x", 2), "x=0/x", key, []int64{0}))(t)
+	if _, err := readAll(table, 2); !errors.Is(err, fault.Malformed) || !strings.HasPrefix(err.Error(), "x=0/x: column x, row 1: found 1, expected 0") {
+		t.Errorf("found %v, expected that row 1 has another value", err)
+	}
+}
+
 // TestJoinSkipsAndTells: a table of several has no metadata of its own, but all else.
 func TestJoinSkipsAndTells(t *testing.T) {
 	t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -168,6 +169,8 @@ func spanProblem(table *IDX, file *recording, first, last int64) string {
 		}
 	}
 	switch {
+	case last == table.Rows() && table.frames != nil && file.limit != math.MaxInt64:
+		return fmt.Sprintf("the file's limit is %d, expected none, as the seek table follows", file.limit)
 	case next < to:
 		return fmt.Sprintf("read to %d, expected %d", next, to)
 	case last < table.Rows() && next > to:

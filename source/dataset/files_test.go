@@ -72,7 +72,7 @@ func inputsIn(dir, args string) []Input {
 func TestFilesErrors(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, append([]string{"left.idx 3 2", "right.idx 3 2", "emnist-letters-train-labels-idx1-ubyte 3", "bad.idx=\x00\x00\x08\x03\x00",
-		"swapped-images.idx 3", "swapped-labels.idx 3 28 28"}, fourFiles...)...)
+		"swapped-images.idx 3", "swapped-labels.idx 3 28 28", "a.idx 3", "b.idx 3"}, fourFiles...)...)
 	for name, test := range map[string]struct {
 		args    string
 		options Options
@@ -81,6 +81,7 @@ func TestFilesErrors(t *testing.T) {
 		hint    string
 	}{
 		"one name twice":     {"left.idx right.idx", Options{}, fault.Usage, `two columns would be called "data"`, "name them: left="},
+		"two lists":          {"a.idx b.idx", Options{}, fault.Usage, `two columns would be called "data"`, "name them: left="},
 		"two splits":         {"train-labels-idx1-ubyte t10k-labels-idx1-ubyte", Options{}, fault.Usage, `two columns would be called "label"`, "one split at a time"},
 		"a given name twice": {"label=left.idx train-labels-idx1-ubyte", Options{}, fault.Usage, `two columns would be called "label"`, "name them: image="},
 		"counts":             {"train-images-idx3-ubyte t10k-labels-idx1-ubyte", Options{}, ErrMismatch, "train-images-idx3-ubyte: the columns differ in length: found 60000 records, and 10000 in t10k-labels-idx1-ubyte", ""},

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The published names and what they mean, from the pages named in published.go.
+// The published names and what they mean, from the pages named in known.go.
 func TestParsePublishedNames(t *testing.T) {
 	t.Parallel()
 	type want struct {

@@ -411,6 +411,21 @@ func TestFoldersWithoutImages(t *testing.T) {
 	}
 }
 
+// Names of up to 18 digits are numbers, longer ones are names.
+func TestNamesOfManyDigits(t *testing.T) {
+	t.Parallel()
+	good := pixels(t, 3, 2, grey)
+	for long, note := range map[string]string{
+		"999999999999999999":  "rows are in the order of the numbers in the files' names, 7 to 999999999999999999",
+		"1000000000000000000": "rows are in the order of the files' names, which are not all different numbers",
+	} {
+		table := open(t, makeFolder(t, map[string][]byte{"7.png": good, long + ".png": good}), source.ReadOptions{})
+		if notes := strings.Join(table.Notes(), "\n"); !strings.Contains(notes, note) {
+			t.Errorf("%s: found %q, expected %q", long, notes, note)
+		}
+	}
+}
+
 // A class with two names has none, and neither has any other; names of labels that could not be told apart from numbers of rows are none.
 func TestNamesInMetadata(t *testing.T) {
 	t.Parallel()
