@@ -39,7 +39,7 @@ type IDX struct {
 	next   int64 // index of the next row
 	last   int64 // rows from here on will not be read
 	stream *compressed.Reader
-	frames *compressed.SeekReader // instead of stream, of zstd with a seek table; both are nil for a plain file
+	frames *compressed.SeekReader // instead of stream, of zstd with a seek table; else nil
 	table  *compressed.SeekTable  // of frames
 	damage *forgiving             // what a salvage forgave, or nil
 	file   File                   // to be closed; nil for a reader that the caller owns

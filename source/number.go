@@ -65,7 +65,8 @@ func (s Number) Is(d idx.DType) bool { return s <= NumberFloat64 && numbers[s].d
 func (s Number) String() string { return numbers[s].name }
 
 // Convert makes n elements of d, in dst, of the numbers in src, from bit first on if they are bits. It returns the index of the first value that d cannot
-// hold, and the value, or −1; the elements before it are made. d is Float32 for NumberFloat16; of integers, a float type must hold every value of s.
+// hold, and the value, or −1; the elements before it are made. d is Float32 for NumberFloat16; if it
+// is a float type for integers, it must hold every value of s.
 func (s Number) Convert(dst []byte, d idx.DType, src []byte, first, n int) (bad int, value int64) {
 	switch s {
 	case NumberFloat16:

@@ -93,8 +93,9 @@ func OpenFile(files Files, name, kind string) (File, fs.FileInfo, error) {
 // isURL reports whether name is no path: Clean, which Join and Dir of package filepath call, would
 // take a slash of its two away.
 func isURL(name string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
 	scheme, _, found := strings.Cut(name, "://")
-	return found && len(scheme) >= 2 && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789") == ""
+	return found && len(scheme) >= 2 && strings.Trim(scheme, letters) == ""
 }
 
 // Under is the entry called name of the folder dir, which may be a URL.

@@ -451,10 +451,7 @@ func TestManyEmptyFramesInASeekTable(t *testing.T) {
 	}
 	entries = append(entries, uint32(len(abc)), 3, uint32(len(abc)), 3)
 	raw := []byte(strings.Repeat(skippable, many) + abc + abc + seekTable(many+2, 0, entries...))
-	table, err := FindSeekTable(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil || table == nil {
-		t.Fatal(table, err)
-	}
+	table := tableOf(t, raw)
 	file := &countingFile{Reader: bytes.NewReader(raw)}
 	r := NewSeekReader(file, table)
 	defer r.Close()

@@ -143,7 +143,8 @@ func (t *Table) arrange(shape []int) error {
 	case n == 1:
 	case isImage:
 		label, shape = 1, image
-		guess = fmt.Sprintf("%d fields taken for a label, the first, and an image of %d×%d", n, shape[0], shape[1])
+		guess = fmt.Sprintf("%d fields taken for a label, the first, and an image of %d×%d",
+			n, shape[0], shape[1])
 	default:
 		if image, isImage = square(n); isImage {
 			shape = image

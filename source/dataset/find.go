@@ -221,7 +221,8 @@ func (f finder) files(inputs []Input) (Split, error) {
 		}
 	}
 	if s.Name == "" && slices.ContainsFunc(names, func(n Name) bool { return n.Split != "" }) {
-		s.Notes = append(s.Notes, "the files are of different splits, but are joined row by row as the columns of one table")
+		s.Notes = append(s.Notes, "the files are of different splits, but are joined row by row "+
+			"as the columns of one table")
 	}
 	if err := f.check(&s); err != nil {
 		return Split{}, err

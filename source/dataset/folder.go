@@ -285,7 +285,8 @@ func (f finder) choose(files []candidate) (File, []string, error) {
 	files, notes := preferExtended(files)
 	for _, c := range files[1:] {
 		if c.twin() != files[0].twin() {
-			return File{}, nil, fault.New(fault.Usage, "found %d files for the column %q, expected one: this and %s",
+			return File{}, nil, fault.New(fault.Usage,
+				"found %d files for the column %q, expected one: this and %s",
 				len(files), c.name.Role, baseNames(files[1:])).In(files[0].path).
 				WithHint("give the files to use one by one, or move the others away")
 		}
@@ -306,7 +307,8 @@ func preferExtended(files []candidate) ([]candidate, []string) {
 	if len(left) == 0 {
 		return files, nil
 	}
-	return kept, []string{fmt.Sprintf("%s not used: %s has the same labels and more", baseNames(left), kept[0].base())}
+	return kept, []string{fmt.Sprintf("%s not used: %s has the same labels and more",
+		baseNames(left), kept[0].base())}
 }
 
 // chooseTwin takes one of the files whose names differ in compression alone: the plain one, as torchvision leaves both. A twin that is no

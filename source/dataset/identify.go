@@ -53,7 +53,8 @@ func contradiction(asked string, found []string, where string) error {
 func apply(splits []*Split, name, evidence string) {
 	for _, s := range splits {
 		known := Known()
-		s.Dataset, s.Evidence = &known[slices.IndexFunc(known, func(d Info) bool { return d.Name == name })], evidence
+		i := slices.IndexFunc(known, func(d Info) bool { return d.Name == name })
+		s.Dataset, s.Evidence = &known[i], evidence
 	}
 }
 

@@ -33,7 +33,7 @@ type Format struct {
 	magic      []string // how files begin, if that is unmistakable
 	extensions []string // how their names end
 	open       func(path string, o source.ReadOptions) (source.Table, error)
-	openAll    func(paths []string, name string, o source.ReadOptions) (source.Table, error) // nil: a chain of what open opens
+	openAll    func(paths []string, name string, o source.ReadOptions) (source.Table, error) // nil: a chain
 }
 
 // formats is the table.
@@ -44,7 +44,7 @@ func formats() []Format {
 		{Name: "npy", magic: []string{"\x93NUMPY"}, extensions: []string{".npy"}, OneColumn: true, open: npy.Open},
 		{Name: "csv", also: "tsv", Text: true, Untyped: true, open: csv.Open,
 			extensions: []string{".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst", ".csv.xz", ".tsv.xz", ".csv.bz2", ".tsv.bz2"}},
-		{Name: "png", Untyped: true, open: png.Open}, // folders of images, which are found by package png's rules
+		{Name: "png", Untyped: true, open: png.Open}, // folders, which no ending tells
 	}
 }
 
@@ -68,7 +68,8 @@ func Stdin(r *bufio.Reader) (t Table, ok bool, err error) {
 		return t, false, fault.In(source.Stdin, err)
 	}
 	f, _ := called("arrow")
-	return Table{Format: f, Name: "stdin", Paths: []string{source.Stdin}, path: source.Stdin, stream: r}, string(begin) == arrowStream, nil
+	t = Table{Format: f, Name: "stdin", Paths: []string{source.Stdin}, path: source.Stdin, stream: r}
+	return t, string(begin) == arrowStream, nil
 }
 
 // A Table is one table that was found.

@@ -67,7 +67,8 @@ func newTable(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 		return nil, fault.In(path, err)
 	}
 	t := &Table{path: path, header: h, r: r, column: source.Column{
-		Name: cmp.Or(o.Name, "data"), DType: h.number.DType(), Shape: h.recordShape(), Origin: filepath.Base(path)}}
+		Name: cmp.Or(o.Name, "data"), DType: h.number.DType(), Shape: h.recordShape(),
+		Origin: filepath.Base(path)}}
 	if !h.number.Is(t.column.DType) && h.number.Integer() {
 		if d := o.DType; d.Valid() && !d.Float() {
 			t.column.DType = d

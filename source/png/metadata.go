@@ -121,14 +121,17 @@ func (m *metadata) byFile(l *list) ([]int32, error) {
 	all := make([]int32, len(l.files))
 	for i, f := range l.files {
 		name := l.path(f)
-		k, ok := slices.BinarySearchFunc(m.lines, name, func(l line, name string) int { return strings.Compare(l.file, name) })
+		k, ok := slices.BinarySearchFunc(m.lines, name, func(l line, name string) int {
+			return strings.Compare(l.file, name)
+		})
 		if !ok {
 			return nil, fault.New(fault.Malformed, "%s has no line for %s", metadataName, name).
 				WithHint("give each file a line there, or remove the one or the other")
 		}
 		label := m.lines[k].label
 		if k+1 < len(m.lines) && m.lines[k+1].file == name && m.lines[k+1].label != label {
-			return nil, fault.New(fault.Malformed, "%s gives %s the labels %d and %d", metadataName, name, label, m.lines[k+1].label)
+			return nil, fault.New(fault.Malformed, "%s gives %s the labels %d and %d",
+				metadataName, name, label, m.lines[k+1].label)
 		}
 		all[i] = label
 	}
@@ -145,7 +148,8 @@ func (m *metadata) byFolder(l *list) ([]int32, error) {
 		}
 		if met[k] && all[k] != line.label {
 			return nil, fault.New(fault.Malformed, "%s gives the files of class folder %s the labels %d and %d",
-				metadataName, l.folders[k], all[k], line.label).WithHint("name the class folders after labels, or leave one label in each")
+				metadataName, l.folders[k], all[k], line.label).
+				WithHint("name the class folders after labels, or leave one label in each")
 		}
 		all[k], met[k] = line.label, true
 	}

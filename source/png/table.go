@@ -83,7 +83,8 @@ func (t *Table) begin(o source.ReadOptions) error {
 			"the image is %v, a record of %d bytes, expected at most %d", t.format, size, o.MaxRecord()).
 			WithHint("allow that with --max-record-bytes"))
 	}
-	image := source.Column{Name: "image", DType: wanted, Shape: t.format.Shape(), Origin: filepath.Base(t.path)}
+	image := source.Column{Name: "image", DType: wanted, Shape: t.format.Shape(),
+		Origin: filepath.Base(t.path)}
 	t.limit = 2*t.format.Size() + maxExtra
 	t.columns = []source.Column{image}
 	if t.labels.given {
