@@ -224,6 +224,7 @@ func (f finder) files(inputs []Input) (Split, error) {
 		s.Notes = append(s.Notes, "the files are of different splits, but are joined row by row "+
 			"as the columns of one table")
 	}
+	s.Notes = append(s.Notes, f.labelsBeside(s.Files, names)...)
 	if err := f.check(&s); err != nil {
 		return Split{}, err
 	}
@@ -287,6 +288,24 @@ func common(names []Name, get func(Name) string) string {
 		}
 	}
 	return value
+}
+
+// labelsBeside notes labels in the folder of a lone image file that would pair with it.
+func (f finder) labelsBeside(files []File, names []Name) []string {
+	image := slices.IndexFunc(files, func(f File) bool { return f.Role == Image && f.Path != source.Stdin })
+	isLabel := func(f File) bool { return f.Role == Label || f.Name == Label.String() }
+	if image < 0 || slices.ContainsFunc(files, isLabel) {
+		return nil
+	}
+	// A folder that cannot be read has nothing to note: the file itself can be read, perhaps.
+	entries, _ := f.options.Files.ReadDir(source.Above(files[image].Path), 0)
+	for _, e := range entries {
+		n, lone := ParseName(e.Name()), names[image]
+		if n.Role == Label && n.Prefix == lone.Prefix && n.Split == lone.Split && n.Format != "" && !e.IsDir() {
+			return []string{fmt.Sprintf("labels found beside, not used: %s; give the folder or both files", e.Name())}
+		}
+	}
+	return nil
 }
 
 // baseNames are the base names of files, for a message.

@@ -3,11 +3,13 @@ package dataset
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/source"
 )
 
 // ByOption is what Split.Evidence says where the user named the data set.
@@ -39,6 +41,10 @@ func (f finder) identify(splits []*Split, named string) error {
 		apply(splits, named, byName)
 	default:
 		f.identifyByLabels(splits)
+		unknown := func(s *Split) bool { return s.Dataset == nil && labels(s.Files) >= 0 }
+		if i := slices.IndexFunc(splits, unknown); i >= 0 {
+			splits[i].Notes = append(splits[i].Notes, suggestions(splits[i].Files[0].Path)...)
+		}
 	}
 	return nil
 }
@@ -100,6 +106,24 @@ func (f finder) byLabels(s *Split) *Info {
 // labels is the index of the column of labels, −1 if there is none.
 func labels(files []File) int {
 	return slices.IndexFunc(files, func(f File) bool { return f.Name == Label.String() })
+}
+
+// suggestions notes that the folder of the file at path is called like a data set whose files cannot
+// be told by name. torchvision keeps files in KMNIST/raw.
+func suggestions(path string) []string {
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil || path == source.Stdin {
+		return nil
+	}
+	if lowerASCII(filepath.Base(dir)) == "raw" {
+		dir = filepath.Dir(dir)
+	}
+	d, err := Lookup(filepath.Base(dir))
+	if err != nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("the folder is called %s, but the files are not known to be %s; "+
+		"--dataset %s adds its class names", filepath.Base(dir), d.Title, d.Name)}
 }
 
 // selectSet keeps the candidates of one data set, the one that is asked for, or all if there is no more than one. Files of no known data set

@@ -37,7 +37,7 @@ var rooms = map[string]room{
 	"sink/publish":              {3050, []string{"shell"}},                                     // goal 2000
 	"sink/plan":                 {1510, []string{"object", "shell", "sink/publish", "source"}}, // goal 1200
 	"source":                    {1740, []string{"source/idx", "source/compressed"}},           // goal 1100
-	"source/dataset":            {1540, []string{"shell", "source", "source/idx"}},             // goal 1200
+	"source/dataset":            {1560, []string{"shell", "source", "source/idx"}},             // goal 1200
 	"schema":                    {350, []string{"source", "source/idx"}},                       // goal 250
 	"source/flat":               {480, []string{"source/idx"}},
 	"source/picture":            {470, []string{"source/idx"}},
