@@ -155,10 +155,81 @@ func (j *joined) Skip(n int64) error {
 	return nil
 }
 
+func (j *joined) Limit(n int64) {
+	for _, t := range j.tables {
+		Limit(t, n)
+	}
+}
+
 func (j *joined) Close() error {
 	var err error
 	for _, t := range j.tables {
 		err = errors.Join(err, t.Close())
 	}
 	return err
+}
+
+// ReadChained reads a batch, whose first row is first, for a table that is several others one after
+// another. current is the one that is read, io.EOF after the last; ended is called when it has no
+// more rows. The batch's state is the tables that it is of, each of whose rows are in the part of the
+// same index; they may be closed by then, as to decode takes no more than what was read.
+func ReadChained(ctx context.Context, b *Raw, first int64, current func() (Table, error), ended func() error) error {
+	tables, _ := b.State.([]Table)
+	tables = tables[:0]
+	b.First, b.Rows = first, 0
+	for want := max(b.Cap, 1); want > 0; {
+		t, err := current()
+		if err == io.EOF && b.Rows > 0 {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		part := b.Part(len(tables))
+		part.Cap = want
+		err = t.Read(ctx, part)
+		if err == io.EOF {
+			if err := ended(); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		tables = append(tables, t)
+		b.Rows += part.Rows
+		want -= part.Rows
+	}
+	b.State = tables
+	return nil
+}
+
+// DecodeChained decodes a batch that ReadChained read, of the columns that all tables have: the rows
+// of each, joined.
+func DecodeChained(b *Raw, columns []Column) error {
+	tables, ok := b.State.([]Table)
+	if !ok {
+		return errors.New("a batch that this table did not read")
+	}
+	for i, t := range tables {
+		if err := t.Decode(b.Part(i)); err != nil {
+			return err
+		}
+	}
+	if len(b.Columns) != len(columns) {
+		b.Columns = make([][]byte, len(columns))
+	}
+	if len(tables) == 1 {
+		copy(b.Columns, b.Part(0).Columns)
+		return nil
+	}
+	for k, column := range columns {
+		joined := make([]byte, 0, b.Rows*column.RecordSize())
+		for i := range tables {
+			joined = append(joined, b.Part(i).Columns[k]...)
+		}
+		b.Columns[k] = joined
+	}
+	return nil
 }

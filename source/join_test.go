@@ -32,10 +32,7 @@ func TestJoin(t *testing.T) {
 				t.Run(fmt.Sprintf("shortest %v, count unknown %v, %d at a time", shortest, unknown, batch), func(t *testing.T) {
 					t.Parallel()
 					images, want := pairs(t, "image", 5)
-					table, err := Join(shortest, plain{images, unknown}, scalars(t, "label", 5), scalars(t, "other", 5))
-					if err != nil {
-						t.Fatal(err)
-					}
+					table := must(Join(shortest, plain{images, unknown}, scalars(t, "label", 5), scalars(t, "other", 5)))(t)
 					rows := int64(5)
 					if unknown {
 						rows = -1
@@ -87,10 +84,7 @@ func TestJoinOfDifferentLengths(t *testing.T) {
 
 func TestJoinShortestNotes(t *testing.T) {
 	t.Parallel()
-	table, err := Join(true, scalars(t, "image", 5), scalars(t, "label", 3))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(Join(true, scalars(t, "image", 5), scalars(t, "label", 3)))(t)
 	if table.Rows() != 3 {
 		t.Errorf("found %d rows, expected 3", table.Rows())
 	}

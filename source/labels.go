@@ -1,12 +1,11 @@
 package source
 
 import (
-	"encoding/binary"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // HubKey is the key of an Arrow or Parquet file's metadata in which Hugging Face's datasets keep the features of a table.
@@ -56,50 +55,27 @@ func Unnamed(c Column, row, label int64) error {
 		WithHint("give the right names with --classes FILE, the right data set with --dataset NAME, or none with --dataset none")
 }
 
-// labelled demands that every label of its columns with classes has a name.
-type labelled struct{ wrapped }
-
-// CheckLabels is t, but decoding fails at a label that its column has no name for. Columns without classes, with
-// floats or with more than one element are not looked at.
+// CheckLabels is t, but decoding fails at a label that its column has no name for. Columns without
+// classes, with floats or with more than one element are not looked at.
 func CheckLabels(t Table) Table {
-	for _, c := range t.Columns() {
-		if checked(c) {
-			return labelled{wrapped{t}}
-		}
+	checked := func(c Column) bool { return c.Classes != nil && c.Scalar() && c.Integer() }
+	columns := t.Columns()
+	if !slices.ContainsFunc(columns, checked) {
+		return t
 	}
-	return t
-}
-
-func checked(c Column) bool { return c.Classes != nil && c.Scalar() && c.Integer() }
-
-func (l labelled) Decode(b *Raw) error {
-	if err := l.Table.Decode(b); err != nil {
-		return err
-	}
-	for i, c := range l.Columns() {
-		if !checked(c) {
-			continue
-		}
-		for row := range b.Rows {
-			v := Int(c.DType, b.Columns[i], row)
-			if c.ClassName(v) == "" {
-				return Unnamed(c, b.First+int64(row), v)
+	v := newView(t, columns)
+	v.decoded = func(b *Raw) error {
+		for i, c := range columns {
+			if !checked(c) {
+				continue
+			}
+			for row := range b.Rows {
+				if label := Int(c.DType, b.Columns[i], row); c.ClassName(label) == "" {
+					return Unnamed(c, b.First+int64(row), label)
+				}
 			}
 		}
+		return nil
 	}
-	return nil
-}
-
-// Int is element i of data, little-endian elements of the integer type d.
-func Int(d idx.DType, data []byte, i int) int64 {
-	switch d {
-	case idx.Uint8:
-		return int64(data[i])
-	case idx.Int8:
-		return int64(int8(data[i]))
-	case idx.Int16:
-		return int64(int16(binary.LittleEndian.Uint16(data[2*i:])))
-	default:
-		return int64(int32(binary.LittleEndian.Uint32(data[4*i:])))
-	}
+	return v
 }

@@ -65,7 +65,8 @@ func (s Number) Is(d idx.DType) bool { return s <= NumberFloat64 && numbers[s].d
 func (s Number) String() string { return numbers[s].name }
 
 // Convert makes n elements of d, in dst, of the numbers in src, from bit first on if they are bits. It returns the index of the first value that d cannot
-// hold, and the value, or −1; the elements before it are made. d is an integer type for integers, and Float32 for NumberFloat16.
+// hold, and the value, or −1; the elements before it are made. d is Float32 for NumberFloat16; if it
+// is a float type for integers, it must hold every value of s.
 func (s Number) Convert(dst []byte, d idx.DType, src []byte, first, n int) (bad int, value int64) {
 	switch s {
 	case NumberFloat16:
@@ -161,20 +162,31 @@ func (s Number) load(values []int64, src []byte) {
 	}
 }
 
+// PutInt makes v, which d can hold, the element that dst begins with. Int reads it back.
+func PutInt(dst []byte, d idx.DType, v int64) { store(dst, d, []int64{v}) }
+
 // store makes values, which d can hold, the elements that dst begins with.
 func store(dst []byte, d idx.DType, values []int64) {
-	switch dst = dst[:len(values)*d.Size()]; d.Size() {
-	case 1:
+	switch dst = dst[:len(values)*d.Size()]; d {
+	case idx.Uint8, idx.Int8:
 		for i, v := range values {
 			dst[i] = byte(v)
 		}
-	case 2:
+	case idx.Int16:
 		for i, v := range values {
 			binary.LittleEndian.PutUint16(dst[2*i:], uint16(v))
 		}
-	default:
+	case idx.Int32:
 		for i, v := range values {
 			binary.LittleEndian.PutUint32(dst[4*i:], uint32(v))
+		}
+	case idx.Float32:
+		for i, v := range values {
+			binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(float32(v)))
+		}
+	case idx.Float64:
+		for i, v := range values {
+			binary.LittleEndian.PutUint64(dst[8*i:], math.Float64bits(float64(v)))
 		}
 	}
 }
@@ -189,4 +201,18 @@ func float32Bits(h uint16) uint32 {
 		return sign | (exponent+127-15)<<23 | fraction<<13
 	}
 	return sign | math.Float32bits(float32(fraction)/(1<<24)) // zero, or subnormal: a multiple of 2⁻²⁴
+}
+
+// Int is element i of data, little-endian elements of the integer type d.
+func Int(d idx.DType, data []byte, i int) int64 {
+	switch d {
+	case idx.Uint8:
+		return int64(data[i])
+	case idx.Int8:
+		return int64(int8(data[i]))
+	case idx.Int16:
+		return int64(int16(binary.LittleEndian.Uint16(data[2*i:])))
+	default:
+		return int64(int32(binary.LittleEndian.Uint32(data[4*i:])))
+	}
 }

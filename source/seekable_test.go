@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,10 +24,7 @@ import (
 // seekable format says. Size 0 is a skippable frame.
 func seekable(t testing.TB, data []byte, sizes ...int) []byte {
 	t.Helper()
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoder := must(zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)))(t)
 	var out, entries []byte
 	count := uint32(0)
 	for len(data) > 0 {
@@ -134,10 +133,7 @@ func TestSpan(t *testing.T) {
 			for first := range int64(spanRows + 1) {
 				for last := first; last <= spanRows; last++ {
 					table, file := record(t, raw, Options{})
-					part, err := Slice(table, first, last)
-					if err != nil {
-						t.Fatal(err)
-					}
+					part := must(Slice(table, first, last))(t)
 					check(t, part, int(1+(first+last)%9), first, want[first*spanRecord:last*spanRecord])
 					if problem := spanProblem(table, file, first, last); problem != "" {
 						t.Fatalf("rows %d to %d: %s; read %v", first, last, problem, file.reads)
@@ -173,6 +169,8 @@ func spanProblem(table *IDX, file *recording, first, last int64) string {
 		}
 	}
 	switch {
+	case last == table.Rows() && table.frames != nil && file.limit != math.MaxInt64:
+		return fmt.Sprintf("the file's limit is %d, expected none, as the seek table follows", file.limit)
 	case next < to:
 		return fmt.Sprintf("read to %d, expected %d", next, to)
 	case last < table.Rows() && next > to:
@@ -236,60 +234,27 @@ func TestHeaderEnd(t *testing.T) {
 	}
 }
 
-// A header is used only if the checksum of its frame is right, also where reading goes on in another frame, long before the end of the first, which is
-// larger than what is decoded ahead.
-func TestHeaderOfADamagedFrame(t *testing.T) {
-	t.Parallel()
-	const rows, size, frame = 400, 10_000, 1_500_000
-	raw := seekable(t, file(t, idx.Uint8, []int{rows, size}, noise(rows*size)), frame)
-	end := int(binary.LittleEndian.Uint32(raw[len(raw)-9-3*8:])) // of the first frame
-	for _, first := range []int64{10, 149, 200, 399} {
-		table, read := record(t, raw, Options{})
-		part, err := Slice(table, first, first+1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		check(t, part, 1, first, noise(rows * size)[first*size:(first+1)*size])
-		if problem := spanProblem(table, read, first, first+1); problem != "" {
-			t.Errorf("row %d: %s; read %v", first, problem, read.reads)
-		}
-		damaged := bytes.Clone(raw)
-		damaged[end-1] ^= 1
-		part, err = Slice(open(t, write(t, "x", damaged), Options{}), first, first+1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := readAll(part, 1); !errors.Is(err, fault.Malformed) {
-			t.Errorf("row %d: found %v, expected %v", first, err, fault.Malformed)
-		}
-	}
-}
-
-// Of frames larger than what is decoded ahead, the last one is read to its end all the same, and its checksum verified.
+// Of frames larger than what is decoded ahead, the last one of a span is read to its end all the same,
+// and so is that of the header, also where reading goes on in another frame: their checksums are
+// verified.
 func TestSpanOfLargeFrames(t *testing.T) {
 	t.Parallel()
 	const rows, size, frame = 400, 10_000, 1_500_000
 	want := noise(rows * size)
 	raw := seekable(t, file(t, idx.Uint8, []int{rows, size}, want), frame)
-	for _, span := range [][2]int64{{0, 1}, {3, 10}, {148, 151}, {160, 161}, {200, 400}} {
+	end := int(binary.LittleEndian.Uint32(raw[len(raw)-9-3*8:])) // of the first frame, which has the header
+	damaged := write(t, "x", slices.Concat(raw[:end-1], []byte{raw[end-1] ^ 1}, raw[end:]))
+	for _, span := range [][2]int64{{0, 1}, {3, 10}, {10, 11}, {148, 151}, {149, 150}, {160, 161}, {200, 201}, {200, 400}, {399, 400}} {
 		table, file := record(t, raw, Options{})
-		part, err := Slice(table, span[0], span[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		part := must(Slice(table, span[0], span[1]))(t)
 		check(t, part, 1, span[0], want[span[0]*size:span[1]*size])
 		if problem := spanProblem(table, file, span[0], span[1]); problem != "" {
 			t.Errorf("rows %v: %s; read %v", span, problem, file.reads)
 		}
-	}
-	end := int(binary.LittleEndian.Uint32(raw[len(raw)-9-3*8:])) // of the first frame
-	raw[end-1] ^= 1
-	part, err := Slice(open(t, write(t, "x", raw), Options{}), 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := readAll(part, 1); !errors.Is(err, fault.Malformed) {
-		t.Errorf("a wrong checksum: found %v, expected %v", err, fault.Malformed)
+		part = must(Slice(open(t, damaged, Options{}), span[0], span[1]))(t)
+		if _, err := readAll(part, 1); !errors.Is(err, fault.Malformed) {
+			t.Errorf("rows %v of a damaged file: found %v, expected %v", span, err, fault.Malformed)
+		}
 	}
 }
 
@@ -398,10 +363,7 @@ func TestSeekableFilesThatAreDamaged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			part, err := Slice(open(t, write(t, "x", test.packed), Options{}), test.first, test.last)
-			if err != nil {
-				t.Fatal(err)
-			}
+			part := must(Slice(open(t, write(t, "x", test.packed), Options{}), test.first, test.last))(t)
 			if _, err := readAll(part, 5); !errors.Is(err, test.want) {
 				t.Errorf("found %v, expected %v", err, test.want)
 			}
@@ -465,10 +427,7 @@ func TestManyFramesOfLessThanTheHeaderSays(t *testing.T) {
 	const there, missing = 20_000, 5
 	raw := file(t, idx.Uint8, []int{there + missing}, noise(there+missing))
 	table, read := record(t, seekable(t, raw[:len(raw)-missing], 1), Options{})
-	part, err := Slice(table, there-missing, there+missing)
-	if err != nil {
-		t.Fatal(err)
-	}
+	part := must(Slice(table, there-missing, there+missing))(t)
 	if _, err := readAll(part, 5); !errors.Is(err, fault.Truncated) {
 		t.Errorf("found %v, expected %v", err, fault.Truncated)
 	}

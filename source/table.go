@@ -70,12 +70,30 @@ type Table interface {
 	Close() error
 }
 
-// A Seeker is a table that can start later. Skip passes over the next n rows; it is called before the first Read, n ≤ Rows() if that is known.
+// A Seeker is a table that can start later. Skip passes over the next n rows; it is called before
+// the first Read, n ≤ Rows() if that is known. The function Skip is for any table.
 type Seeker interface {
 	Skip(n int64) error
 }
 
-// A Noter is a table that has something to tell the user once it was read, such as what a salvage took.
+// Limit tells t, if it has such a method, that its rows from n on will not be read: files that are
+// fetched in advance are fetched no further.
+func Limit(t Table, n int64) {
+	if l, ok := t.(interface{ Limit(n int64) }); ok {
+		l.Limit(n)
+	}
+}
+
+// SourceRows is the number of rows of the table that t is a part of, or its own if it is whole.
+func SourceRows(t Table) int64 {
+	if part, ok := t.(interface{ SourceRows() int64 }); ok {
+		return part.SourceRows()
+	}
+	return t.Rows()
+}
+
+// A Noter is a table that has something to tell the user once it was read, such as what a salvage
+// took.
 type Noter interface {
 	Notes() []string
 }
@@ -84,6 +102,35 @@ type Noter interface {
 func Notes(t Table) []string {
 	if n, ok := t.(Noter); ok {
 		return n.Notes()
+	}
+	return nil
+}
+
+// An Omission is a column of a file that is none of the table.
+type Omission struct {
+	Column string
+	Type   string // "text", or "index" for the row numbers of a data frame
+	Why    string
+}
+
+// Omitted are the columns of t's file that are none of t, if it has a method that tells them.
+func Omitted(t Table) []Omission {
+	if o, ok := t.(interface{ Omitted() []Omission }); ok {
+		return o.Omitted()
+	}
+	return nil
+}
+
+// A Described table has what its file keeps about where it comes from: see package schema for the
+// keys.
+type Described interface {
+	Meta() map[string]string
+}
+
+// Meta is what t tells of where it comes from, if it is Described.
+func Meta(t Table) map[string]string {
+	if d, ok := t.(Described); ok {
+		return d.Meta()
 	}
 	return nil
 }

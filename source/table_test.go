@@ -15,6 +15,17 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
+// must is v, or the end of the test at an error that it does not expect.
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
 // file makes an IDX file with encoding/binary alone; values is a slice of the Go type of d.
 func file(t testing.TB, d idx.DType, dims []int, values any) []byte {
 	t.Helper()
@@ -63,10 +74,7 @@ func write(t testing.TB, name string, data []byte) string {
 // open opens the IDX file at path, and closes it when the test is over.
 func open(t testing.TB, path string, o Options) *IDX {
 	t.Helper()
-	table, err := OpenIDX(path, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(OpenIDX(path, o))(t)
 	t.Cleanup(func() {
 		if err := table.Close(); err != nil {
 			t.Error(err)
@@ -78,10 +86,7 @@ func open(t testing.TB, path string, o Options) *IDX {
 // fromBytes is a table over an IDX file in memory.
 func fromBytes(t testing.TB, name string, data []byte, o Options) *IDX {
 	t.Helper()
-	table, err := NewIDX(bytes.NewReader(data), name, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(NewIDX(bytes.NewReader(data), name, o))(t)
 	t.Cleanup(func() { table.Close() })
 	return table
 }

@@ -3,7 +3,11 @@ package compressed
 import (
 	"bufio"
 	"bytes"
+	"compress/bzip2"
+	"encoding/binary"
 	"io"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // A Format is a way of compressing a stream.
@@ -75,3 +79,47 @@ func decoderFor(prefix []byte) (decoder, bool) {
 func startsWith(magic string) func([]byte) bool {
 	return func(prefix []byte) bool { return bytes.HasPrefix(prefix, []byte(magic)) }
 }
+
+const (
+	zstdMagic = "\x28\xb5\x2f\xfd"
+
+	// maxZstdWindow is what the zstd program accepts without being told otherwise.
+	maxZstdWindow = 128 << 20
+)
+
+// isZstd accepts a frame or a skippable frame, 0x184D2A50 to 0x184D2A5F (RFC 8878, 3.1.2).
+func isZstd(prefix []byte) bool {
+	if bytes.HasPrefix(prefix, []byte(zstdMagic)) {
+		return true
+	}
+	return len(prefix) >= 4 && binary.LittleEndian.Uint32(prefix)&^0xf == 0x184D2A50
+}
+
+func openZstd(in *bufio.Reader, _ func() bool) (io.Reader, error) {
+	d, err := newZstdDecoder(in)
+	if err != nil {
+		return nil, err
+	}
+	return d.IOReadCloser(), nil
+}
+
+// newZstdDecoder returns the library's decoder of in, which may be nil until it is reset.
+func newZstdDecoder(in io.Reader) (*zstd.Decoder, error) {
+	return zstd.NewReader(in,
+		zstd.WithDecoderConcurrency(1), // no goroutines: this package has one already
+		zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxZstdWindow))
+}
+
+// isBzip2 accepts "BZh", a level and the start of a block's or of the end's magic number (0x314159265359, 0x177245385090):
+// three letters alone would also match text.
+func isBzip2(prefix []byte) bool {
+	if len(prefix) < magicLen || !bytes.HasPrefix(prefix, []byte("BZh")) {
+		return false
+	}
+	level, next := prefix[3], string(prefix[4:magicLen])
+	return '1' <= level && level <= '9' && (next == "\x31\x41" || next == "\x17\x72")
+}
+
+// openBzip2 uses the standard library's decoder, which reads joined streams and checks all sums.
+func openBzip2(in *bufio.Reader, _ func() bool) (io.Reader, error) { return bzip2.NewReader(in), nil }

@@ -20,10 +20,7 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		const enough = 4 << 20
-		r, err := NewReader(bytes.NewReader(raw))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(NewReader(bytes.NewReader(raw)))(t)
 		defer r.Close()
 		data, err := io.ReadAll(io.LimitReader(r, enough))
 		if err != nil && !tellsDamage(err, r.Format(), len(raw)) {

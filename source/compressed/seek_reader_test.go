@@ -24,14 +24,20 @@ var seekableFiles = []struct {
 	{"empty-seekable.zst", 1},
 }
 
-// openSeekable opens raw, which must have a seek table.
-func openSeekable(t testing.TB, raw []byte) *SeekReader {
+// tableOf is the seek table of raw, which must have one.
+func tableOf(t testing.TB, raw []byte) *SeekTable {
 	t.Helper()
 	table, err := FindSeekTable(bytes.NewReader(raw), int64(len(raw)))
 	if err != nil || table == nil {
 		t.Fatalf("found the table %v and %v", table, err)
 	}
-	r := NewSeekReader(bytes.NewReader(raw), table)
+	return table
+}
+
+// openSeekable opens raw, which must have a seek table.
+func openSeekable(t testing.TB, raw []byte) *SeekReader {
+	t.Helper()
+	r := NewSeekReader(bytes.NewReader(raw), tableOf(t, raw))
 	t.Cleanup(func() { r.Close() })
 	return r
 }
@@ -149,10 +155,7 @@ func TestTablesThatContradictTheFrames(t *testing.T) {
 func TestFilesThatChangeBehindTheFrames(t *testing.T) {
 	t.Parallel()
 	raw := testFile(t, "small-seekable.zst")
-	table, err := FindSeekTable(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := tableOf(t, raw)
 	changed := bytes.Clone(raw)
 	changed[table.ends.packed+20]++
 	for name, test := range map[string]struct {
@@ -202,10 +205,7 @@ func TestFinish(t *testing.T) {
 func TestErrorsOfASeekableFileKeepTheirIdentity(t *testing.T) {
 	t.Parallel()
 	raw := testFile(t, "small-seekable.zst")
-	table, err := FindSeekTable(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := tableOf(t, raw)
 	broken := errors.New("disk on fire")
 	for at := range len(raw) {
 		in := struct {
@@ -250,10 +250,7 @@ func TestCloseOfASeekReader(t *testing.T) {
 		}
 		r.Close() // a second time
 	}
-	table, err := FindSeekTable(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := tableOf(t, raw)
 	in, out := io.Pipe()
 	go out.Write(raw[:20])
 	r := NewSeekReader(struct {
@@ -296,10 +293,7 @@ func (c *closingFile) Seek(offset int64, whence int) (int64, error) {
 func TestCloseWhileTheFileSeeks(t *testing.T) {
 	t.Parallel()
 	raw := testFile(t, "small-seekable.zst")
-	table, err := FindSeekTable(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := tableOf(t, raw)
 	for n := 1; n <= 3; n++ {
 		file := &closingFile{Reader: bytes.NewReader(raw), n: n}
 		r := NewSeekReader(file, table)

@@ -90,10 +90,7 @@ func TestSeekTables(t *testing.T) {
 func TestSpan(t *testing.T) {
 	t.Parallel()
 	raw := strings.Repeat("x", 51) + seekTable(5, 0, 12, 3, 10, 0, 10, 1, 9, 0, 10, 0)
-	table, err := FindSeekTable(strings.NewReader(raw), int64(len(raw)))
-	if err != nil || table == nil {
-		t.Fatal(table, err)
-	}
+	table := tableOf(t, []byte(raw))
 	for span, want := range map[[2]int64][2]int64{
 		{0, 1}: {0, 12}, {0, 3}: {0, 12}, {2, 3}: {0, 12}, {1, 4}: {0, 32}, {3, 4}: {22, 32},
 		{0, 0}: {0, 0}, {3, 3}: {22, 22}, {4, 4}: {51, 51},

@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"hash/crc64"
 	"io"
+	"slices"
 
 	"github.com/ulikunitz/xz/lzma"
 )
@@ -20,7 +21,8 @@ const maxXZDictionary = 64 << 20
 type xzBlock struct {
 	in         *bufio.Reader
 	header     xzBlockHeader
-	check      hash.Hash
+	check      hash.Hash // nil: there is none
+	checkSize  int       // bytes, known at the end
 	compressed counter
 	data       *lzma.Reader2 // over compressed
 	size       int64         // uncompressed bytes so far
@@ -44,7 +46,9 @@ func newXZBlock(in *bufio.Reader, size, checkType byte) (*xzBlock, error) {
 func (b *xzBlock) Read(p []byte) (int, error) {
 	n, err := b.data.Read(p)
 	b.size += int64(n)
-	b.check.Write(p[:n])
+	if b.check != nil {
+		b.check.Write(p[:n])
+	}
 	switch {
 	case err == io.EOF && !b.data.EOS(): // a chunk too short for its own header
 		err = io.ErrUnexpectedEOF
@@ -67,48 +71,43 @@ func (b *xzBlock) end() error {
 	if err := readZeros(b.in, padding4(b.compressed.n)); err != nil {
 		return err
 	}
-	sum := make([]byte, b.check.Size())
+	var want []byte
+	if b.check != nil {
+		want = b.check.Sum(nil)
+	}
+	if len(want) < sha256.Size { // a CRC, which the library has big-endian, and .xz little-endian
+		slices.Reverse(want)
+	}
+	sum := make([]byte, len(want))
 	if _, err := io.ReadFull(b.in, sum); err != nil {
 		return noEOF(err)
 	}
-	if !bytes.Equal(sum, b.check.Sum(nil)) {
+	if !bytes.Equal(sum, want) {
 		return corrupt("wrong checksum of a block")
 	}
+	b.checkSize = len(sum)
 	return nil
 }
 
 // unpaddedSize is the number of the block's bytes without the padding, as the index has it (4.3).
 func (b *xzBlock) unpaddedSize() int64 {
-	return int64(b.header.size) + b.compressed.n + int64(b.check.Size())
+	return int64(b.header.size) + b.compressed.n + int64(b.checkSize)
 }
 
-// newXZCheck returns the hash for a check type (2.1.1.2).
+// newXZCheck returns the hash for a check type, nil for none (2.1.1.2).
 func newXZCheck(kind byte) (hash.Hash, error) {
 	switch kind {
 	case 0:
-		return noCheck{crc32.NewIEEE()}, nil
+		return nil, nil
 	case 1:
-		return littleEndian32{crc32.NewIEEE()}, nil
+		return crc32.NewIEEE(), nil
 	case 4:
-		return littleEndian64{crc64.New(crc64.MakeTable(crc64.ECMA))}, nil
+		return crc64.New(crc64.MakeTable(crc64.ECMA)), nil
 	case 10:
 		return sha256.New(), nil
 	}
 	return nil, unsupported("xz check type %d", kind)
 }
-
-// The standard library's sums are big-endian, those of .xz little-endian.
-type (
-	noCheck        struct{ hash.Hash32 }
-	littleEndian32 struct{ hash.Hash32 }
-	littleEndian64 struct{ hash.Hash64 }
-)
-
-func (noCheck) Size() int                    { return 0 }
-func (noCheck) Write(p []byte) (int, error)  { return len(p), nil }
-func (noCheck) Sum(b []byte) []byte          { return b }
-func (h littleEndian32) Sum(b []byte) []byte { return binary.LittleEndian.AppendUint32(b, h.Sum32()) }
-func (h littleEndian64) Sum(b []byte) []byte { return binary.LittleEndian.AppendUint64(b, h.Sum64()) }
 
 // A counter counts the bytes read from r.
 type counter struct {
@@ -135,4 +134,104 @@ func readZeros(in io.Reader, n int) error {
 		return corrupt("padding that is not zero")
 	}
 	return nil
+}
+
+// An xzBlockHeader is what a block says of itself.
+type xzBlockHeader struct {
+	size         int   // of the header itself, bytes
+	compressed   int64 // bytes, −1 if not said
+	uncompressed int64 // bytes, −1 if not said
+	dictionary   int   // bytes to allocate
+}
+
+// readXZBlockHeader reads the rest of a block header, whose length its first byte tells (3.1).
+func readXZBlockHeader(in io.Reader, first byte) (xzBlockHeader, error) {
+	h := xzBlockHeader{size: (int(first) + 1) * 4, compressed: -1, uncompressed: -1}
+	raw := make([]byte, h.size)
+	raw[0] = first
+	if _, err := io.ReadFull(in, raw[1:]); err != nil {
+		return h, noEOF(err)
+	}
+	body, sum := raw[:h.size-4], raw[h.size-4:]
+	if crc32.ChecksumIEEE(body) != binary.LittleEndian.Uint32(sum) {
+		return h, corrupt("wrong checksum of a block header")
+	}
+	return h, h.parse(body[1], bytes.NewReader(body[2:]))
+}
+
+// parse reads the fields after the flags (3.1.2 to 3.1.6).
+func (h *xzBlockHeader) parse(flags byte, fields *bytes.Reader) (err error) {
+	if flags&0x3f != 0 { // more than one filter, or reserved bits
+		return unsupported("xz filters other than a single LZMA2")
+	}
+	if flags&0x40 != 0 {
+		if h.compressed, err = readXZSize(fields); err != nil {
+			return err
+		}
+	}
+	if flags&0x80 != 0 {
+		if h.uncompressed, err = readXZSize(fields); err != nil {
+			return err
+		}
+	}
+	if err := h.parseFilter(fields); err != nil {
+		return err
+	}
+	for fields.Len() > 0 {
+		if b, _ := fields.ReadByte(); b != 0 {
+			return unsupported("unknown fields in a block header")
+		}
+	}
+	return nil
+}
+
+// parseFilter reads the LZMA2 filter, number 0x21 with one byte of properties: the dictionary's size (5.3.1). A block
+// smaller than that needs no more than its own size.
+func (h *xzBlockHeader) parseFilter(fields *bytes.Reader) error {
+	id, err := readXZSize(fields)
+	if err != nil {
+		return err
+	}
+	if id != 0x21 {
+		return unsupported("xz filter %#x", id)
+	}
+	length, err := readXZSize(fields)
+	if err != nil {
+		return err
+	}
+	property, err := fields.ReadByte()
+	if err != nil || length != 1 || property > 40 {
+		return corrupt("bad properties of the LZMA2 filter")
+	}
+	size, err := lzma.DecodeDictCap(property)
+	if err != nil {
+		return err
+	}
+	if h.uncompressed >= 0 {
+		size = min(size, h.uncompressed)
+	}
+	if size > maxXZDictionary {
+		return unsupported("a dictionary of %d MiB (the limit is %d MiB)", size>>20, maxXZDictionary>>20)
+	}
+	h.dictionary = int(max(size, lzma.MinDictCap))
+	return nil
+}
+
+// readXZSize reads a multibyte integer: seven bits to a byte, the lowest first, at most nine bytes (1.2).
+func readXZSize(in io.ByteReader) (int64, error) {
+	var v int64
+	for i := range 9 {
+		b, err := in.ReadByte()
+		if err != nil {
+			return 0, noEOF(err)
+		}
+		v |= int64(b&0x7f) << (7 * i)
+		if b < 0x80 {
+			if b == 0 && i > 0 {
+				break // not the shortest form
+			}
+			return v, nil
+		}
+	}
+	return 0, corrupt("bad multibyte integer")
 }

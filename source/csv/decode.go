@@ -144,26 +144,16 @@ func putInteger(d idx.DType, dst []byte, i int, v int64) bool {
 		if v == 0 || int64(float32(v)) != v {
 			return false
 		}
-		binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(float32(v)))
-		return true
 	case idx.Float64:
 		if v == 0 {
 			return false
 		}
-		binary.LittleEndian.PutUint64(dst[8*i:], math.Float64bits(float64(v)))
-		return true
-	}
-	if least, most := d.Limits(); v < least || v > most {
-		return false
-	}
-	switch d.Size() {
-	case 1:
-		dst[i] = byte(v)
-	case 2:
-		binary.LittleEndian.PutUint16(dst[2*i:], uint16(v))
 	default:
-		binary.LittleEndian.PutUint32(dst[4*i:], uint32(v))
+		if least, most := d.Limits(); v < least || v > most {
+			return false
+		}
 	}
+	source.PutInt(dst[d.Size()*i:], d, v)
 	return true
 }
 

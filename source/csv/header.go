@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/idxport/idxport/fault"
 )
@@ -28,7 +29,7 @@ func (t *Table) hasHeader(line []byte, behind bool, said *bool) (bool, error) {
 		t.note("the first line counts the fields behind an empty one, as pandas does where they have no names, and is taken for a header")
 		return true, nil
 	}
-	if !isSorted(t.counted) && t.count <= fewFields {
+	if !slices.IsSorted(t.counted) && t.count <= fewFields {
 		return false, nil
 	}
 	return t.weigh(line)
@@ -92,16 +93,6 @@ func countOrder(line []byte, comma byte, count int) (order []int, behind bool) {
 		return nil, false
 	}
 	return order, shift > 0
-}
-
-// isSorted reports whether order is 0, 1, 2, ….
-func isSorted(order []int) bool {
-	for i, k := range order {
-		if i != k {
-			return false
-		}
-	}
-	return true
 }
 
 // decisive is how many fields of a line that counts must be out of all proportion to their columns.

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -61,19 +61,11 @@ const byteOrderMark = "\xef\xbb\xbf"
 // Open opens the file at path. See the package comment for what is assumed about it; errors name
 // the file.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
-	t, err := openFile(path, o)
+	f, info, err := source.OpenFile(o.Files, path, "a CSV file")
 	if err != nil {
 		return nil, err
 	}
-	return t, nil
-}
-
-func openFile(path string, o source.ReadOptions) (*Table, error) {
-	f, err := source.In(o.Files).Open(path)
-	if err != nil {
-		return nil, err
-	}
-	t, err := open(f, path, o)
+	t, err := openFile(f, info, path, o)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -81,14 +73,7 @@ func openFile(path string, o source.ReadOptions) (*Table, error) {
 	return t, nil
 }
 
-func open(f source.File, path string, o source.ReadOptions) (*Table, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.IsDir() {
-		return nil, fault.In(path, &os.PathError{Op: "read", Path: path, Err: errors.New("is a directory, expected a CSV file")})
-	}
+func openFile(f source.File, info fs.FileInfo, path string, o source.ReadOptions) (*Table, error) {
 	var tail []byte
 	if info.Mode().IsRegular() && info.Size() > sampleSize {
 		tail = make([]byte, tailSize)
@@ -108,9 +93,6 @@ func newTable(r io.Reader, path string, tail []byte, o source.ReadOptions) (*Tab
 		return nil, fault.In(path, err)
 	}
 	t := &Table{path: path, origin: filepath.Base(path), in: newLines(stream), stream: stream}
-	if path == source.Stdin {
-		t.origin = source.Stdin
-	}
 	if stream.Format() != compressed.Plain {
 		tail = nil
 	}
@@ -166,7 +148,7 @@ func (t *Table) first(line []byte, limit int, o source.ReadOptions) error {
 	if t.comma != ',' && !strings.Contains(strings.ToLower(t.origin), ".tsv") {
 		t.note("fields are separated by %q", t.comma)
 	}
-	t.count = countFields(line, t.comma)
+	t.count = eachField(line, t.comma, func(int, []byte) bool { return true })
 	t.limit, t.told = int(min(int64(limit), lineText+fieldText*int64(t.count))), o.Header != nil
 	tooMany := fault.New(fault.Unsupported, "the first line has %d fields, which is too many", t.count).
 		WithHint("allow more with --max-record-bytes, or use Parquet or Arrow")
@@ -187,12 +169,12 @@ func (t *Table) first(line []byte, limit int, o source.ReadOptions) error {
 	if !header {
 		return t.arrangeLike(o)
 	}
-	t.names = names(line, t.comma)
+	t.names = names(line, t.comma, t.count)
 	t.count = len(t.names)
 	if t.counted == nil {
 		return t.group(o.Shape, o.Like)
 	}
-	if err := t.arrange(o.Shape); err != nil || isSorted(t.counted) {
+	if err := t.arrange(o.Shape); err != nil || slices.IsSorted(t.counted) {
 		return err
 	}
 	return t.reorder()

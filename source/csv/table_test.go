@@ -1,7 +1,11 @@
 package csv
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -9,6 +13,10 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/pipeline"
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	sinkcsv "github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -181,25 +189,19 @@ func TestColumnsThatCountRows(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	table, err := openFile(path, source.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(Open(path, source.ReadOptions{}))(t)
 	defer table.Close()
 	if _, err := readAll(table, 1000); err != nil {
 		t.Fatal(err)
 	}
-	if got := described(table); got != "label:uint8[] writer:int32[]" {
+	if got := described(table.(*Table)); got != "label:uint8[] writer:int32[]" {
 		t.Errorf("found %s", got)
 	}
 }
 
 func TestSkip(t *testing.T) {
 	t.Parallel()
-	table, err := newTable(strings.NewReader("a\n1\n2\n3\n4\n"), "-", nil, source.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(newTable(strings.NewReader("a\n1\n2\n3\n4\n"), "-", nil, source.ReadOptions{}))(t)
 	if err := table.Skip(2); err != nil {
 		t.Fatal(err)
 	}
@@ -246,18 +248,147 @@ func FuzzTable(f *testing.F) {
 				rows = n
 			}
 		}
-		again, err := newTable(strings.NewReader(text), "again", nil, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		whole, err := readAll(again, 1<<10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must(newTable(strings.NewReader(text), "again", nil, o))(t)
+		whole := must(readAll(again, 1<<10))(t)
 		for i := range whole {
 			if string(whole[i]) != string(data[i]) {
 				t.Fatalf("column %d differs with the size of batches", i)
 			}
 		}
 	})
+}
+
+// must is v, or the end of the test at an error that it does not expect.
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// readAll reads t to its end in batches of rows, and returns the data of all columns.
+func readAll(t source.Table, rows int) ([][]byte, error) {
+	data := make([][]byte, len(t.Columns()))
+	b := &source.Raw{Cap: rows}
+	for next := int64(0); ; {
+		err := t.Read(context.Background(), b)
+		if err == io.EOF {
+			return data, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if b.First != next || b.Rows < 1 || b.Rows > rows {
+			panic("a batch is out of place")
+		}
+		if err := t.Decode(b); err != nil {
+			return nil, err
+		}
+		for i := range data {
+			data[i] = append(data[i], b.Columns[i]...)
+		}
+		next += int64(b.Rows)
+	}
+}
+
+// parse reads a whole file from text.
+func parse(text string, o source.ReadOptions) (*Table, [][]byte, error) {
+	t, err := newTable(strings.NewReader(text), "test.csv", nil, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	data, err := readAll(t, 3)
+	return t, data, err
+}
+
+// openIDX is the IDX files of testdata joined: name=path below testdata.
+func openIDX(t testing.TB, files ...string) source.Table {
+	t.Helper()
+	var parts []source.Table
+	for _, f := range files {
+		name, path, _ := strings.Cut(f, "=")
+		part := must(source.OpenIDX("../../"+path, source.Options{Name: name}))(t)
+		parts = append(parts, part)
+	}
+	all := must(source.Join(false, parts...))(t)
+	t.Cleanup(func() { all.Close() })
+	return all
+}
+
+// written is what sink/csv makes of table.
+func written(t testing.TB, table source.Table, o sinkcsv.Options) string {
+	t.Helper()
+	var out bytes.Buffer
+	s := schema.Of(table)
+	k := must(sinkcsv.New(&out, s, o))(t)
+	if _, err := pipeline.Run(context.Background(), table, s, []sink.Sink{k}, pipeline.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// The first line is held as a whole, so how long it may be has a bound that only asking for larger records moves.
+func TestLongFirstLines(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x.csv")
+	const fields = 5_000_000
+	if err := os.WriteFile(path, []byte(strings.Repeat("1,", fields-1)+"1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path, source.ReadOptions{}); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "the first line has more than 8388608 bytes") {
+		t.Errorf("found %v", err)
+	}
+	table := must(Open(path, source.ReadOptions{MaxRecordSize: idx.DefaultMaxRecordSize + 1}))(t)
+	defer table.Close()
+	if n := table.Columns()[0].RecordSize(); n != fields {
+		t.Errorf("found a record of %d bytes, expected %d", n, fields)
+	}
+}
+
+// Names of which each begins a column are counted before they take memory; what is numbered is one column, however its numbers are written.
+func TestManyNames(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		name  func(i int) string
+		count int
+		ok    bool
+	}{
+		"one column":       {func(i int) string { return fmt.Sprint("p", i) }, 1_000_000, true},
+		"rows by columns":  {func(i int) string { return fmt.Sprintf("%dx%d", i/1000+1, i%1000+1) }, 1_000_000, true},
+		"backwards":        {func(i int) string { return fmt.Sprint("p", 1_000_000-i) }, 1_000_000, false},
+		"column by column": {func(i int) string { return fmt.Sprintf("%dx%d", i%500+1, i/500+1) }, 250_000, true},
+		"different names":  {func(i int) string { return fmt.Sprintf("%dp", i) }, maxColumns + 1, false},
+		"different stems":  {func(i int) string { return fmt.Sprintf("a%dx1", i) }, maxColumns + 1, false},
+		"numbers apart":    {func(i int) string { return fmt.Sprint("p", 5*i+2) }, maxColumns + 1, false},
+		"too many numbers": {func(i int) string { return fmt.Sprint("p", i) }, maxNamed + 1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var header strings.Builder
+			for i := range c.count {
+				header.WriteString(c.name(i) + ",")
+			}
+			path := filepath.Join(t.TempDir(), "x.csv")
+			if err := os.WriteFile(path, []byte(strings.TrimSuffix(header.String(), ",")+"\n"), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			table, err := Open(path, source.ReadOptions{MaxRecordSize: 1 << 26})
+			if !c.ok {
+				if !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "expected at most") && !strings.Contains(err.Error(), "too many") {
+					t.Errorf("found %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer table.Close()
+			if columns := table.Columns(); len(columns) != 1 {
+				t.Errorf("found %d columns, expected one", len(columns))
+			}
+		})
+	}
 }

@@ -14,7 +14,8 @@ import (
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, append([]string{"left.idx 3 2", "right.idx 3 2", "emnist-letters-train-images-idx3-ubyte.gz 60000 28 28", "notes.txt=x",
-		"lonely-images.idx 3 2 2", "blob 3", ".idx 3", "...idx 3", "qmnist-test-labels-idx1-ubyte 60000"}, fourFiles...)...)
+		"lonely-images.idx 3 2 2", "blob 3", ".idx 3", "...idx 3", "qmnist-test-labels-idx1-ubyte 60000",
+		"images.idx 2352", "labels.idx 3 1"}, fourFiles...)...)
 	for name, test := range map[string]struct {
 		args    string // ParseInput after FOLDER/ was put before paths
 		options Options
@@ -40,15 +41,14 @@ func TestFiles(t *testing.T) {
 		"by name":          {"emnist-letters-train-images-idx3-ubyte.gz", Options{}, "train/emnist-letters-train-images/emnist-letters: image=emnist-letters-train-images-idx3-ubyte.gz", nil},
 		"--dataset":        {"blob", Options{Dataset: "mnist"}, "/blob/mnist: data=blob", nil},
 		"--dataset none":   {"emnist-letters-train-images-idx3-ubyte.gz", Options{Dataset: "none"}, "train/emnist-letters-train-images/?: image=emnist-letters-train-images-idx3-ubyte.gz", nil},
+		// Reshaping changes counts and ranks, so that headers prove nothing.
+		"reshaped": {"images.idx labels.idx", Options{Reshaped: true}, "/images/?: image=images.idx label=labels.idx", nil},
 		"--split": {"t10k-labels-idx1-ubyte", Options{Split: []string{"t10k", "test"}}, "test/t10k-labels/?: label=t10k-labels-idx1-ubyte",
 			nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			splits, err := Find(inputsIn(dir, test.args), &testProber{}, test.options)
-			if err != nil {
-				t.Fatal(err)
-			}
+			splits := must(Find(inputsIn(dir, test.args), &testProber{}, test.options))(t)
 			if got := summaries(splits); !slices.Equal(got, []string{test.want}) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
@@ -73,7 +73,7 @@ func inputsIn(dir, args string) []Input {
 func TestFilesErrors(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, append([]string{"left.idx 3 2", "right.idx 3 2", "emnist-letters-train-labels-idx1-ubyte 3", "bad.idx=\x00\x00\x08\x03\x00",
-		"swapped-images.idx 3", "swapped-labels.idx 3 28 28"}, fourFiles...)...)
+		"swapped-images.idx 3", "swapped-labels.idx 3 28 28", "a.idx 3", "b.idx 3"}, fourFiles...)...)
 	for name, test := range map[string]struct {
 		args    string
 		options Options
@@ -82,6 +82,7 @@ func TestFilesErrors(t *testing.T) {
 		hint    string
 	}{
 		"one name twice":     {"left.idx right.idx", Options{}, fault.Usage, `two columns would be called "data"`, "name them: left="},
+		"two lists":          {"a.idx b.idx", Options{}, fault.Usage, `two columns would be called "data"`, "name them: left="},
 		"two splits":         {"train-labels-idx1-ubyte t10k-labels-idx1-ubyte", Options{}, fault.Usage, `two columns would be called "label"`, "one split at a time"},
 		"a given name twice": {"label=left.idx train-labels-idx1-ubyte", Options{}, fault.Usage, `two columns would be called "label"`, "name them: image="},
 		"counts":             {"train-images-idx3-ubyte t10k-labels-idx1-ubyte", Options{}, ErrMismatch, "train-images-idx3-ubyte: the columns differ in length: found 60000 records, and 10000 in t10k-labels-idx1-ubyte", ""},
@@ -106,19 +107,6 @@ func TestFilesErrors(t *testing.T) {
 	}
 }
 
-// Salvaging and reshaping change counts and ranks, so that headers prove nothing.
-func TestFilesUnchecked(t *testing.T) {
-	t.Parallel()
-	dir := folder(t, "images.idx 2352", "labels.idx 3 1")
-	splits, err := Find(inputsIn(dir, "images.idx labels.idx"), &testProber{}, Options{Reshaped: true})
-	if err != nil || len(splits) != 1 {
-		t.Fatalf("got %v, %v", splits, err)
-	}
-	if h := splits[0].Files[0].Header; h.String() != "uint8 2352" {
-		t.Errorf("header %s, want uint8 2352", h)
-	}
-}
-
 // Standard input, and pipes of the shell, can be read only once.
 func TestFilesDoesNotProbeStreams(t *testing.T) {
 	t.Parallel()
@@ -128,10 +116,7 @@ func TestFilesDoesNotProbeStreams(t *testing.T) {
 		inputs = append(inputs, Input{Path: pipe})
 	}
 	p := &testProber{}
-	splits, err := Find(inputs, p, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	splits := must(Find(inputs, p, Options{}))(t)
 	if len(p.probed) > 0 {
 		t.Errorf("probed %q", p.probed)
 	}
@@ -146,10 +131,7 @@ func TestFilesByLabels(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, "l-train-labels.idx 60000", "p.idx 60000 28 28")
 	p := &testProber{hashes: map[string]string{"l-train-labels.idx": published(t, "mnist", "train")}}
-	splits, err := Find(inputsIn(dir, "image=p.idx l-train-labels.idx"), p, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	splits := must(Find(inputsIn(dir, "image=p.idx l-train-labels.idx"), p, Options{}))(t)
 	if want := "train/p/mnist: image=p.idx label=l-train-labels.idx"; summary(splits[0]) != want || splits[0].Evidence != "the sha256 of the labels" {
 		t.Errorf("got %q by %q, want %q", summary(splits[0]), splits[0].Evidence, want)
 	}

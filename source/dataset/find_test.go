@@ -18,6 +18,17 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
+// must is v, or the end of the test at an error that it does not expect.
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
 // testProber reads plain and gzip files. hashes are given by base name, as no test writes a published payload.
 type testProber struct {
 	hashes map[string]string
@@ -93,10 +104,7 @@ func headerFile(t *testing.T, file string) (name string, data []byte) {
 		}
 		h.Dims = append(h.Dims, n)
 	}
-	data, err := h.AppendBinary(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data = must(h.AppendBinary(nil))(t)
 	if strings.HasSuffix(fields[0], ".gz") {
 		var packed bytes.Buffer
 		z := gzip.NewWriter(&packed)
@@ -139,10 +147,7 @@ func notes(splits []Split) string {
 // published is the hash of a published label file.
 func published(t *testing.T, dataset, split string) string {
 	t.Helper()
-	d, err := Lookup(dataset)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(Lookup(dataset))(t)
 	i := slices.IndexFunc(d.Splits, func(s SplitInfo) bool { return s.Name == split })
 	return d.Splits[i].Labels[0].SHA256
 }
@@ -199,13 +204,5 @@ func TestFindPaths(t *testing.T) {
 				t.Errorf("%v: the path stands there %d times, want once", err, n)
 			}
 		})
-	}
-}
-
-func TestFindRefusesUnknownDataset(t *testing.T) {
-	t.Parallel()
-	_, err := Find([]Input{{Path: folder(t, fourFiles...)}}, &testProber{}, Options{Dataset: "minst"})
-	if !errors.Is(err, fault.Usage) || fault.HintOf(err) != "did you mean mnist?" {
-		t.Errorf("got %v, hint %q", err, fault.HintOf(err))
 	}
 }

@@ -36,6 +36,8 @@ func TestFolder(t *testing.T) {
 			"test/FOLDER/kmnist: image=t10k-images-idx3-ubyte label=t10k-labels-idx1-ubyte"}, nil},
 		"dots": {[]string{"train-images.idx3-ubyte 2 3 3", "train-labels.idx1-ubyte 2"}, Options{}, []string{
 			"train/FOLDER/?: image=train-images.idx3-ubyte label=train-labels.idx1-ubyte"}, nil},
+		".idx behind the published names": {[]string{"train-images-idx3-ubyte.idx.zst 5 2 2", "train-labels-idx1-ubyte.idx 5"}, Options{}, []string{
+			"train/FOLDER/?: image=train-images-idx3-ubyte.idx.zst label=train-labels-idx1-ubyte.idx"}, nil},
 		"emnist": {emnist, Options{}, []string{
 			"train/emnist-letters/emnist-letters: image=emnist-letters-train-images-idx3-ubyte.gz label=emnist-letters-train-labels-idx1-ubyte.gz",
 			"test/emnist-letters/emnist-letters: image=emnist-letters-test-images-idx3-ubyte.gz label=emnist-letters-test-labels-idx1-ubyte.gz"}, nil},
@@ -80,10 +82,7 @@ func TestFolder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := folder(t, test.files...)
-			splits, err := Find([]Input{{Path: dir}}, &testProber{}, test.options)
-			if err != nil {
-				t.Fatal(err)
-			}
+			splits := must(Find([]Input{{Path: dir}}, &testProber{}, test.options))(t)
 			for i := range test.want {
 				test.want[i] = strings.ReplaceAll(test.want[i], "FOLDER", filepath.Base(dir))
 			}
@@ -164,10 +163,7 @@ func TestFolderDoubt(t *testing.T) {
 	t.Parallel()
 	for asked, doubted := range map[string]bool{"fashion-mnist": true, "mnist": false, "qmnist": false, "none": false} {
 		probe := &testProber{hashes: map[string]string{"train-labels-idx1-ubyte": published(t, "mnist", "train")}}
-		splits, err := Find([]Input{{Path: folder(t, fourFiles...)}}, probe, Options{Dataset: asked})
-		if err != nil {
-			t.Fatal(err)
-		}
+		splits := must(Find([]Input{{Path: folder(t, fourFiles...)}}, probe, Options{Dataset: asked}))(t)
 		if got := splits[0].Doubt; (got != "") != doubted || doubted && got != "--dataset fashion-mnist, but the sha256 of the labels is that of MNIST" || splits[1].Doubt != "" {
 			t.Errorf("%s: %q, %q", asked, got, splits[1].Doubt)
 		}
@@ -198,10 +194,7 @@ func TestFolderByLabels(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			splits, err := Find([]Input{{Path: folder(t, test.files...)}}, &testProber{hashes: test.hashes}, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			splits := must(Find([]Input{{Path: folder(t, test.files...)}}, &testProber{hashes: test.hashes}, Options{}))(t)
 			for i, s := range splits {
 				got := ""
 				if s.Dataset != nil {
@@ -231,10 +224,7 @@ func TestFolderSuggestsDataset(t *testing.T) {
 	for _, sub := range []string{"kmnist", filepath.Join("KMNIST", "raw")} {
 		dir := filepath.Join(folder(t, sub+"/t10k-labels-idx1-ubyte 10000", sub+"/t10k-images-idx3-ubyte 10000 28 28"), sub)
 		for _, inputs := range [][]Input{{{Path: dir}}, {{Path: filepath.Join(dir, "t10k-labels-idx1-ubyte")}}} {
-			splits, err := Find(inputs, &testProber{}, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			splits := must(Find(inputs, &testProber{}, Options{}))(t)
 			if all := notes(splits); splits[0].Dataset != nil || !strings.Contains(all, "--dataset kmnist adds") {
 				t.Errorf("%s: data set %v, notes %q", sub, splits[0].Dataset, all)
 			}
@@ -254,11 +244,45 @@ func TestFolderFollowsLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	splits, err := Find([]Input{{Path: filepath.Join(dir, "link")}}, &testProber{}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	splits := must(Find([]Input{{Path: filepath.Join(dir, "link")}}, &testProber{}, Options{}))(t)
 	if want := []string{"train/train-images/?: image=train-images-idx3-ubyte"}; !slices.Equal(summaries(splits), want) {
 		t.Errorf("got %q, want %q", summaries(splits), want)
 	}
+}
+
+// FuzzPair sorts any names of files into tables: each file into one, together with those of its data set and split alone, and in an order that does not
+// depend on theirs beyond ties.
+func FuzzPair(f *testing.F) {
+	f.Add("train-images-idx3-ubyte.gz\ntrain-labels-idx1-ubyte.gz\nt10k-images-idx3-ubyte\nt10k-labels-idx1-ubyte")
+	f.Add("emnist-letters-train-images-idx3-ubyte\nemnist-digits-train-images-idx3-ubyte\nX_train.idx\ny_train.idx")
+	f.Add("qmnist-train-labels-idx2-int.gz\nqmnist-train-labels-idx1-ubyte\nnist\n-images\n\xff-labels.IDX\n.idx")
+	f.Fuzz(func(t *testing.T, names string) {
+		var all []candidate
+		for name := range strings.SplitSeq(names, "\n") {
+			all = append(all, candidate{filepath.Join("d", name), ParseName(name)})
+		}
+		pairings := pair(all)
+		count := 0
+		for i, p := range pairings {
+			if len(p.files) == 0 {
+				t.Error("a table without files")
+			}
+			for _, c := range p.files {
+				if c.name.set() != p.set || c.name.Split != p.split {
+					t.Errorf("%q is in the table of %q, split %q", c.path, p.set, p.split)
+				}
+			}
+			count += len(p.files)
+			if i > 0 && splitRank(p.split) < splitRank(pairings[i-1].split) {
+				t.Errorf("split %q stands behind %q", p.split, pairings[i-1].split)
+			}
+			if slices.ContainsFunc(pairings[:i], func(q pairing) bool { return q.set == p.set && q.split == p.split }) {
+				t.Errorf("two tables of %q, split %q", p.set, p.split)
+			}
+			_ = tableStem("d", p) // it must not panic
+		}
+		if count != len(all) {
+			t.Errorf("found %d files in tables, expected %d", count, len(all))
+		}
+	})
 }

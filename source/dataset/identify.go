@@ -29,25 +29,22 @@ func (f finder) identify(splits []*Split, named string) error {
 	case asked == DatasetNone:
 		return nil
 	case asked != "" && named != "" && named != asked:
-		return contradiction(asked, []string{named}, baseNames(paths(splits[0].Files)))
+		return contradiction(asked, []string{named}, baseNames(splits[0].Files))
 	case asked != "":
-		if err := apply(splits, asked, ByOption); err != nil {
-			return err
-		}
+		apply(splits, asked, ByOption)
 		for _, s := range splits { // QMNIST has labels and classes of MNIST
 			if known := f.byLabels(s); known != nil && !slices.Equal(known.Classes, s.Dataset.Classes) {
 				s.Doubt = fmt.Sprintf("--dataset %s, but the sha256 of the labels is that of %s", asked, known.Title)
 			}
 		}
-		return nil
 	case named != "":
-		return apply(splits, named, byName)
-	}
-	f.identifyByLabels(splits)
-	unknown := slices.IndexFunc(splits, func(s *Split) bool { return s.Dataset == nil && labels(s.Files) >= 0 })
-	if unknown >= 0 {
-		s := splits[unknown]
-		s.Notes = append(s.Notes, suggestions(s.Files[0].Path)...)
+		apply(splits, named, byName)
+	default:
+		f.identifyByLabels(splits)
+		unknown := func(s *Split) bool { return s.Dataset == nil && labels(s.Files) >= 0 }
+		if i := slices.IndexFunc(splits, unknown); i >= 0 {
+			splits[i].Notes = append(splits[i].Notes, suggestions(splits[i].Files[0].Path)...)
+		}
 	}
 	return nil
 }
@@ -58,16 +55,13 @@ func contradiction(asked string, found []string, where string) error {
 		WithHint("say --dataset %s to take the files as they are, or rename them", DatasetNone)
 }
 
-// apply says that all splits are of the data set called name.
-func apply(splits []*Split, name, evidence string) error {
+// apply says that all splits are of the data set called name, one of Known.
+func apply(splits []*Split, name, evidence string) {
 	for _, s := range splits {
-		d, err := Lookup(name)
-		if err != nil {
-			return err
-		}
-		s.Dataset, s.Evidence = &d, evidence
+		known := Known()
+		i := slices.IndexFunc(known, func(d Info) bool { return d.Name == name })
+		s.Dataset, s.Evidence = &known[i], evidence
 	}
-	return nil
 }
 
 // identifyByLabels compares label files with the published ones. Splits without labels go with the others, if those agree.
@@ -88,7 +82,7 @@ func (f finder) identifyByLabels(splits []*Split) {
 	switch found = slices.Compact(found); len(found) {
 	case 0:
 	case 1:
-		_ = apply(unlabelled, found[0], byHash+" of "+strings.Join(labelled, " and ")) // a name out of Known
+		apply(unlabelled, found[0], byHash+" of "+strings.Join(labelled, " and "))
 	default:
 		splits[0].Notes = append(splits[0].Notes, "by their labels, the splits are of different data sets: "+strings.Join(found, ", "))
 	}
@@ -114,14 +108,11 @@ func labels(files []File) int {
 	return slices.IndexFunc(files, func(f File) bool { return f.Name == Label.String() })
 }
 
-// suggestions notes that the folder of the file at path is called like a data set whose files cannot be told by name. torchvision keeps
-// files in KMNIST/raw.
+// suggestions notes that the folder of the file at path is called like a data set whose files cannot
+// be told by name. torchvision keeps files in KMNIST/raw.
 func suggestions(path string) []string {
-	if path == source.Stdin {
-		return nil
-	}
 	dir, err := filepath.Abs(filepath.Dir(path))
-	if err != nil {
+	if err != nil || path == source.Stdin {
 		return nil
 	}
 	if lowerASCII(filepath.Base(dir)) == "raw" {
@@ -131,8 +122,8 @@ func suggestions(path string) []string {
 	if err != nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("the folder is called %s, but the files are not known to be %s; --dataset %s adds its class names",
-		filepath.Base(dir), d.Title, d.Name)}
+	return []string{fmt.Sprintf("the folder is called %s, but the files are not known to be %s; "+
+		"--dataset %s adds its class names", filepath.Base(dir), d.Title, d.Name)}
 }
 
 // selectSet keeps the candidates of one data set, the one that is asked for, or all if there is no more than one. Files of no known data set
@@ -190,7 +181,7 @@ func severalSets(all []candidate, found []string) error {
 			list = append(list, set)
 			continue
 		}
-		list = append(list, fmt.Sprintf("files like %s", filepath.Base(first.path)))
+		list = append(list, fmt.Sprintf("files like %s", first.base()))
 	}
 	advice := "give the files to use one by one, or a folder with one data set"
 	if len(known) > 0 {

@@ -64,10 +64,7 @@ func TestClassNames(t *testing.T) {
 		{"emnist-letters", 1, "\x41"}, {"emnist-letters", 26, "\x5a"},
 		{"fashion-mnist", 0, "T-shirt/top"}, {"fashion-mnist", 9, "Ankle boot"}, {"kmnist", 3, "tsu"},
 	} {
-		d, err := Lookup(test.dataset)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must(Lookup(test.dataset))(t)
 		if got := d.Classes[test.label]; got != test.want {
 			t.Errorf("%s: label %d is %q, want %q", test.dataset, test.label, got, test.want)
 		}

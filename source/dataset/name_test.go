@@ -1,14 +1,13 @@
 package dataset
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// The published names and what they mean, from the pages named in published.go.
+// The published names and what they mean, from the pages named in known.go.
 func TestParsePublishedNames(t *testing.T) {
 	t.Parallel()
 	type want struct {
@@ -87,23 +86,6 @@ func TestParseName(t *testing.T) {
 	} {
 		if got := ParseName(path); got != want {
 			t.Errorf("%s: got %+v, want %+v", path, got, want)
-		}
-	}
-}
-
-// Images and labels of one table are told also where .idx follows the published names.
-func TestPublishedNamesBeforeIDX(t *testing.T) {
-	t.Parallel()
-	for _, ending := range []string{".idx", ".idx.zst", ".idx.gz"} {
-		dir := folder(t, "train-images-idx3-ubyte"+ending+" 5 2 2", "train-labels-idx1-ubyte"+ending+" 5")
-		splits, err := Find([]Input{{Path: dir}}, &testProber{}, Options{})
-		if err != nil {
-			t.Errorf("%s: found %v", ending, err)
-			continue
-		}
-		want := fmt.Sprintf("train/%s/?: image=train-images-idx3-ubyte%s label=train-labels-idx1-ubyte%[2]s", filepath.Base(dir), ending)
-		if got := summaries(splits); !slices.Equal(got, []string{want}) {
-			t.Errorf("%s: found %q, expected %q", ending, got, want)
 		}
 	}
 }

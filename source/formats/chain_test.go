@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/csv"
 )
 
 // writeParts makes a folder of CSV files.
@@ -127,6 +129,35 @@ func TestChainDiffers(t *testing.T) {
 		_, err := readAll(openParts(t, writeParts(t, "label,pixel0,pixel1\n1,10,11\n", test.second)), 0, 10)
 		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "part-1.csv") {
 			t.Errorf("%s: found the error %v, expected part-1.csv and %q", name, err, test.want)
+		}
+	}
+}
+
+// TestFilesThatAreGone finds and opens what is not there, or is removed before its turn: the error is that, and not the end of the table.
+func TestFilesThatAreGone(t *testing.T) {
+	t.Parallel()
+	missing := filepath.Join(t.TempDir(), "missing")
+	if _, err := Find(source.Local{}, missing); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Find: found %v, expected %v", err, fs.ErrNotExist)
+	}
+	if _, ok, err := As("csv", missing, "", "missing"); !ok || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("As: found %t and %v, expected %v", ok, err, fs.ErrNotExist)
+	}
+	if _, err := openChain(csv.Open, []string{missing, missing}, "missing", source.ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("openChain: found %v, expected %v", err, fs.ErrNotExist)
+	}
+	for _, skip := range []int64{0, 2} {
+		dir := writeParts(t, "a,b\n1,2\n", "a,b\n3,4\n5,6\n", "a,b\n7,8\n")
+		table := openParts(t, dir)
+		if err := os.Remove(filepath.Join(dir, "part-1.csv")); err != nil {
+			t.Fatal(err)
+		}
+		err := source.Skip(table, skip)
+		for b := (&source.Raw{Cap: 1}); err == nil; {
+			err = table.Read(t.Context(), b)
+		}
+		if !errors.Is(err, fs.ErrNotExist) || err == io.EOF {
+			t.Errorf("from row %d on: found %v, expected %v", skip, err, fs.ErrNotExist)
 		}
 	}
 }

@@ -43,12 +43,11 @@ func Find(files source.Files, path string) ([]Table, error) {
 // As is the table of format name ("parquet", …) that lies at path, whatever that is called; prefix is what the files of a folder begin with that holds several
 // tables. Messages call it label. ok is false for a format that cannot be read.
 func As(name, path, prefix, label string) (t Table, ok bool, err error) {
-	all := append(formats(), pngFormat())
-	i := slices.IndexFunc(all, func(f Format) bool { return f.Name == alias(name) })
-	if i < 0 {
+	f, ok := called(name)
+	if !ok {
 		return Table{}, false, nil
 	}
-	t = Table{Format: all[i], Name: stem(label), Paths: []string{path}, path: label}
+	t = Table{Format: f, Name: stem(label), Paths: []string{path}, path: label}
 	info, err := os.Stat(path)
 	if err != nil {
 		return t, true, fault.In(label, err)
@@ -65,17 +64,6 @@ func As(name, path, prefix, label string) (t Table, ok bool, err error) {
 	}
 	slices.SortStableFunc(t.Paths, byNumbers)
 	return t, true, err
-}
-
-// alias is the format that reads what the output format name writes.
-func alias(name string) string {
-	switch name {
-	case "arrows":
-		return "arrow"
-	case "tsv":
-		return "csv"
-	}
-	return name
 }
 
 // metadataName is the table beside class folders, which package png reads.
@@ -148,7 +136,8 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	if found, err := findPartitions(files, dir, l); found != nil || err != nil {
 		return found, err
 	}
-	images := []Table{{Format: pngFormat(), Name: filepath.Base(dir), Paths: []string{dir}, path: dir}}
+	png, _ := called("png")
+	images := []Table{{Format: png, Name: filepath.Base(dir), Paths: []string{dir}, path: dir}}
 	tables, err := inFiles(dir, l.files)
 	beside := len(tables) == 1 && filepath.Base(tables[0].path) == metadataName // images, or class folders, if there are some
 	switch {
@@ -340,4 +329,62 @@ func byNumbers(a, b string) int {
 // digits is how many digits s begins with.
 func digits(s string) int {
 	return len(s) - len(strings.TrimLeft(s, "0123456789"))
+}
+
+// numberTogether makes one data set of the class folders of tables, which are splits: a class has one number in all of them.
+func numberTogether(files source.Files, tables []Table) error {
+	classes := map[string]bool{}
+	for i, t := range tables {
+		if t.Format.Name != "png" {
+			continue
+		}
+		tables[i].folders = classes
+		entries, err := files.ReadDir(t.path, 0)
+		if err != nil {
+			return fault.In(t.path, err)
+		}
+		for _, entry := range entries {
+			if name := entry.Name(); name[0] != '.' && name != "__MACOSX" && isFolder(t.path, entry) { // as package png does
+				inner, err := list(files, source.Under(t.path, name), glance)
+				if err != nil {
+					return err
+				}
+				classes[name] = classes[name] || inner.image != ""
+			}
+		}
+	}
+	return nil
+}
+
+// splitNames are folders that hold a split, as Hugging Face tells them.
+var splitNames = []string{"train", "test", "val", "valid", "validation"}
+
+// glance is how many entries of a folder are looked at to see whether it holds images: there may be a million.
+const glance = 1 << 10
+
+// hasClassFolders tells whether there are PNG files in folders of dir, unless all of these are called as splits: then each is a table. photos tells that
+// there are images of other formats.
+func hasClassFolders(files source.Files, dir string, folders []string) (images, photos bool, err error) {
+	image, table := "", ""
+	for _, name := range folders {
+		inner, err := list(files, source.Under(dir, name), glance)
+		if err != nil {
+			return false, false, err
+		}
+		photos = photos || inner.photo != ""
+		if inner.image != "" {
+			image = filepath.Join(name, inner.image)
+			images = images || !slices.Contains(splitNames, strings.ToLower(name))
+			continue
+		}
+		for _, file := range inner.files {
+			if _, ok := named(file); ok && file != metadataName {
+				table = filepath.Join(name, file)
+			}
+		}
+	}
+	if images && table != "" {
+		return false, false, mixed(dir, image, table)
+	}
+	return images, photos, nil
 }

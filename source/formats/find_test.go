@@ -178,6 +178,7 @@ func TestFindNumbers(t *testing.T) {
 		{"part-0.parquet", "part-1.parquet", "part-2.parquet", "part-10.parquet", "part-11.parquet"},
 		{"part.8.parquet", "part.9.parquet", "part.10.parquet"},
 		{"part-00009-b.csv", "part-00010-a.csv", "part-99999-a.csv", "part-100000-0.csv"},
+		{"part-9.csv", "part-10.csv", "part-99999999999999999999.csv", "part-100000000000000000000.csv"}, // more than 64 bits
 		{"part-00000-c-c000.parquet", "part-00000-c-c001.parquet", "part-00001-c-c000.parquet"},
 	} {
 		tables, err := Find(source.Local{}, touch(t, test...))

@@ -29,21 +29,33 @@ type Format struct {
 	// OneColumn tells that a file is one column.
 	OneColumn bool
 
+	also       string   // what an output of the same format is called
 	magic      []string // how files begin, if that is unmistakable
 	extensions []string // how their names end
 	open       func(path string, o source.ReadOptions) (source.Table, error)
-	openAll    func(paths []string, name string, o source.ReadOptions) (source.Table, error) // nil if files cannot be chained
+	openAll    func(paths []string, name string, o source.ReadOptions) (source.Table, error) // nil: a chain
 }
 
 // formats is the table.
 func formats() []Format {
 	return []Format{
 		{Name: "parquet", magic: []string{"PAR1"}, extensions: []string{".parquet", ".pq"}, open: parquet.Open, openAll: parquet.OpenFiles},
-		{Name: "arrow", magic: []string{"ARROW1\x00\x00"}, extensions: []string{".arrow", ".feather", ".ipc", ".arrows"}, open: arrow.Open, openAll: arrow.OpenFiles},
+		{Name: "arrow", also: "arrows", magic: []string{"ARROW1\x00\x00"}, extensions: []string{".arrow", ".feather", ".ipc", ".arrows"}, open: arrow.Open, openAll: arrow.OpenFiles},
 		{Name: "npy", magic: []string{"\x93NUMPY"}, extensions: []string{".npy"}, OneColumn: true, open: npy.Open},
-		{Name: "csv", Text: true, Untyped: true, open: csv.Open, openAll: openCSVs,
+		{Name: "csv", also: "tsv", Text: true, Untyped: true, open: csv.Open,
 			extensions: []string{".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst", ".csv.xz", ".tsv.xz", ".csv.bz2", ".tsv.bz2"}},
+		{Name: "png", Untyped: true, open: png.Open}, // folders, which no ending tells
 	}
+}
+
+// called is the format that reads what the output format name writes.
+func called(name string) (Format, bool) {
+	all := formats()
+	i := slices.IndexFunc(all, func(f Format) bool { return f.Name == name || f.also == name })
+	if i < 0 {
+		return Format{}, false
+	}
+	return all[i], true
 }
 
 // arrowStream is how an Arrow stream begins: with the mark of a message that goes on (Columnar.rst, "Encapsulated message format").
@@ -55,12 +67,10 @@ func Stdin(r *bufio.Reader) (t Table, ok bool, err error) {
 	if err != nil && err != io.EOF {
 		return t, false, fault.In(source.Stdin, err)
 	}
-	i := slices.IndexFunc(formats(), func(f Format) bool { return f.Name == "arrow" })
-	return Table{Format: formats()[i], Name: "stdin", Paths: []string{source.Stdin}, path: source.Stdin, stream: r}, string(begin) == arrowStream, nil
+	f, _ := called("arrow")
+	t = Table{Format: f, Name: "stdin", Paths: []string{source.Stdin}, path: source.Stdin, stream: r}
+	return t, string(begin) == arrowStream, nil
 }
-
-// png is the format of folders of images.
-func pngFormat() Format { return Format{Name: "png", Untyped: true, open: png.Open} }
 
 // A Table is one table that was found.
 type Table struct {
@@ -104,14 +114,20 @@ func (t Table) open(o source.ReadOptions) (source.Table, error) {
 	if t.keys != nil {
 		return openPartitions(t, o)
 	}
-	if len(t.Paths) == 1 {
+	switch {
+	case len(t.Paths) == 1:
 		return t.Format.open(t.Paths[0], o)
-	}
-	if t.Format.openAll == nil {
+	case t.Format.OneColumn:
 		return nil, fault.New(fault.Usage, "%s of several files cannot be read as one table", t.Format.Name).In(t.path).
 			WithHint("give one of the files")
+	case t.Format.openAll != nil:
+		return t.Format.openAll(t.Paths, t.path, o)
 	}
-	return t.Format.openAll(t.Paths, t.path, o)
+	c, err := openChain(t.Format.open, t.Paths, t.path, o)
+	if err != nil {
+		return nil, err // not a nil *chain, which is no nil Table
+	}
+	return c, nil
 }
 
 // Named reports whether the ending of the name of a file is that of a table.
@@ -143,32 +159,29 @@ func file(files source.Files, path string) (f Format, ok bool, err error) {
 	return f, ok, nil
 }
 
-// named tells the format by the ending of the name of path.
+// named tells the format by the ending of the name of path, the longest that fits.
 func named(path string) (Format, bool) {
-	name := strings.ToLower(filepath.Base(path))
-	for _, f := range formats() {
-		for _, ending := range f.extensions {
-			if strings.HasSuffix(name, ending) && name != ending {
-				return f, true
-			}
-		}
-	}
-	return Format{}, false
+	f, _, ok := cutEnding(path)
+	return f, ok
 }
 
-// stem is the name of path without the endings of its format.
+// stem is the name of path without the ending of its format.
 func stem(path string) string {
-	base := filepath.Base(path)
-	lower := strings.ToLower(base)
-	longest := ""
-	for _, f := range formats() {
-		for _, ending := range f.extensions {
-			if strings.HasSuffix(lower, ending) && len(ending) > len(longest) && lower != ending {
-				longest = ending
+	_, stem, _ := cutEnding(path)
+	return stem
+}
+
+func cutEnding(path string) (f Format, stem string, ok bool) {
+	stem = filepath.Base(path)
+	base, lower := stem, strings.ToLower(stem)
+	for _, known := range formats() {
+		for _, ending := range known.extensions {
+			if n := len(base) - len(ending); strings.HasSuffix(lower, ending) && n > 0 && n < len(stem) {
+				f, stem, ok = known, base[:n], true
 			}
 		}
 	}
-	return base[:len(base)-len(longest)]
+	return f, stem, ok
 }
 
 // prefix is how the file at path begins.
@@ -184,13 +197,4 @@ func prefix(files source.Files, path string) ([]byte, error) {
 		err = nil
 	}
 	return begin[:n], err
-}
-
-// openCSVs opens several files as one table.
-func openCSVs(paths []string, name string, o source.ReadOptions) (source.Table, error) {
-	c, err := openChain(csv.Open, paths, name, o)
-	if err != nil {
-		return nil, err // not a nil *chain, which is no nil Table
-	}
-	return c, nil
 }

@@ -1,13 +1,13 @@
 package npy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -27,16 +27,15 @@ type Table struct {
 	seeker io.Seeker   // r, if its size was checked
 	file   source.File //  to be closed; nil for a reader that the caller owns
 	next   int64       // row
-	closed bool
 }
 
 // Open opens the .npy file at path. A plain file's size is compared with its header before anything else is read.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
-	f, err := source.In(o.Files).Open(path)
+	f, info, err := source.OpenFile(o.Files, path, "a .npy file")
 	if err != nil {
 		return nil, err
 	}
-	t, err := openFile(f, path, o)
+	t, err := openFile(f, info, path, o)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -44,14 +43,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 	return t, nil
 }
 
-func openFile(f source.File, path string, o source.ReadOptions) (*Table, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.IsDir() {
-		return nil, &os.PathError{Op: "read", Path: path, Err: errors.New("is a directory, expected a .npy file")}
-	}
+func openFile(f source.File, info fs.FileInfo, path string, o source.ReadOptions) (*Table, error) {
 	t, err := newTable(f, path, o)
 	if err != nil || !info.Mode().IsRegular() {
 		return t, err
@@ -74,13 +66,9 @@ func newTable(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 	if err != nil {
 		return nil, fault.In(path, err)
 	}
-	t := &Table{path: path, header: h, r: r, column: source.Column{Name: o.Name, DType: h.number.DType(), Shape: h.recordShape(), Origin: filepath.Base(path)}}
-	if t.column.Name == "" {
-		t.column.Name = "data"
-	}
-	if path == source.Stdin {
-		t.column.Origin = source.Stdin
-	}
+	t := &Table{path: path, header: h, r: r, column: source.Column{
+		Name: cmp.Or(o.Name, "data"), DType: h.number.DType(), Shape: h.recordShape(),
+		Origin: filepath.Base(path)}}
 	if !h.number.Is(t.column.DType) && h.number.Integer() {
 		if d := o.DType; d.Valid() && !d.Float() {
 			t.column.DType = d
@@ -136,9 +124,6 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	b.Rows = 0
 	if err := ctx.Err(); err != nil {
 		return err
-	}
-	if t.closed {
-		return fs.ErrClosed
 	}
 	b.First = t.next
 	rows := min(int64(b.Cap), t.Rows()-t.next)
@@ -226,7 +211,6 @@ func (t *Table) Skip(n int64) error {
 
 // Close closes the file that Open opened.
 func (t *Table) Close() error {
-	t.closed = true
 	if t.file == nil {
 		return nil
 	}
@@ -234,9 +218,3 @@ func (t *Table) Close() error {
 	t.file = nil
 	return f.Close()
 }
-
-var _ interface {
-	source.Table
-	source.Seeker
-	source.Noter
-} = (*Table)(nil)

@@ -17,6 +17,7 @@ type plainDecoder struct {
 	data  bytes.Reader
 	in    io.ReadCloser // a zlib reader, which can be reset
 	lines []byte        // filtered: a byte for the filter before each
+	zeros []byte        // at least as many as a line has: what is above the first one
 }
 
 // plainDecoders are those that are not at work.
@@ -44,7 +45,10 @@ func (f Format) appendPlain(dst, file []byte) (record []byte, ok bool) {
 	line := f.Width * f.Channels
 	start := len(dst)
 	dst = slices.Grow(dst, line*f.Height)
-	var above []byte
+	if len(d.zeros) < line {
+		d.zeros = make([]byte, line)
+	}
+	above := d.zeros[:line]
 	for y := range f.Height {
 		filtered := d.lines[y*(line+1) : (y+1)*(line+1)]
 		dst = append(dst, filtered[1:]...)
@@ -96,31 +100,27 @@ func (d *plainDecoder) inflate(data []byte, f Format) bool {
 	return n == 0 && err == io.EOF
 }
 
-// unfilter undoes the filter of section 9.2 of the PNG specification. above is the line before, empty for the first; size is the bytes of a pixel.
+// unfilter undoes the filter of section 9.2 of the PNG specification. above is the line before, of
+// zeros for the first; size is the bytes of a pixel.
 func unfilter(filter byte, line, above []byte, size int) bool {
-	first := len(above) == 0
-	switch {
-	case filter == 0 || filter == 2 && first:
-	case filter == 1 || filter == 4 && first: // Paeth's predictor is the pixel to the left where there is no line above
+	switch filter {
+	case 0:
+	case 1:
 		for i := size; i < len(line); i++ {
 			line[i] += line[i-size]
 		}
-	case filter == 2:
+	case 2:
 		for i := range line {
 			line[i] += above[i]
 		}
-	case filter == 3 && first:
-		for i := size; i < len(line); i++ {
-			line[i] += line[i-size] / 2
-		}
-	case filter == 3:
+	case 3:
 		for i := range min(size, len(line)) {
 			line[i] += above[i] / 2
 		}
 		for i := size; i < len(line); i++ {
 			line[i] += byte((int(line[i-size]) + int(above[i])) / 2)
 		}
-	case filter == 4:
+	case 4:
 		for i := range min(size, len(line)) {
 			line[i] += above[i]
 		}

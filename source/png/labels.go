@@ -44,7 +44,7 @@ func (t *Table) findLabels(o source.ReadOptions) error {
 	case flat && meta.texts:
 		t.note("images without labels, as those of %s are not all integers", metadataName)
 		return nil
-	case flat && meta.labels == nil:
+	case flat && meta.lines == nil:
 		t.note("images without labels, as there are no class folders")
 		return nil
 	case flat:
@@ -54,7 +54,7 @@ func (t *Table) findLabels(o source.ReadOptions) error {
 		t.note("labels are those of %s", metadataName)
 	case t.labelsAreNames(folders):
 		t.note("labels are the names of the class folders")
-	case meta.labels != nil:
+	case meta.lines != nil:
 		if t.labels.byFolder, err = meta.byFolder(l); err != nil {
 			return err
 		}

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"path"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -24,10 +23,15 @@ const byteOrderMark = "\xef\xbb\xbf"
 
 // Metadata is what metadata.csv says of labels.
 type metadata struct {
-	files   []string         // with slashes
-	labels  []int32          // of the files; nil if there is no file or no column of labels
+	lines   []line           // nil if there is no file or no column of labels
 	texts   bool             // there are labels that are no integers, and so none
 	classes map[int32]string // names by label; nil if there is no such column, or a label has two names
+}
+
+// A line is the label of one file.
+type line struct {
+	file  string // with slashes
+	label int32
 }
 
 // readMetadata reads metadata.csv, if there is one.
@@ -84,8 +88,7 @@ func (m *metadata) read(r *csv.Reader, name, label, class int) error {
 			*m = metadata{texts: true}
 			return nil
 		}
-		m.files = append(m.files, strings.Clone(fields[name]))
-		m.labels = append(m.labels, int32(v))
+		m.lines = append(m.lines, line{strings.Clone(fields[name]), int32(v)})
 		if m.classes == nil || fields[class] == "" {
 			continue
 		}
@@ -114,19 +117,23 @@ func (m *metadata) names() []string {
 
 // byFile is the label of every file of l, whose order is that of the rows.
 func (m *metadata) byFile(l *list) ([]int32, error) {
-	sort.Sort(byName{m})
+	slices.SortFunc(m.lines, func(a, b line) int { return strings.Compare(a.file, b.file) })
 	all := make([]int32, len(l.files))
 	for i, f := range l.files {
 		name := l.path(f)
-		k, ok := slices.BinarySearch(m.files, name)
+		k, ok := slices.BinarySearchFunc(m.lines, name, func(l line, name string) int {
+			return strings.Compare(l.file, name)
+		})
 		if !ok {
 			return nil, fault.New(fault.Malformed, "%s has no line for %s", metadataName, name).
 				WithHint("give each file a line there, or remove the one or the other")
 		}
-		if k+1 < len(m.files) && m.files[k+1] == name && m.labels[k+1] != m.labels[k] {
-			return nil, fault.New(fault.Malformed, "%s gives %s the labels %d and %d", metadataName, name, m.labels[k], m.labels[k+1])
+		label := m.lines[k].label
+		if k+1 < len(m.lines) && m.lines[k+1].file == name && m.lines[k+1].label != label {
+			return nil, fault.New(fault.Malformed, "%s gives %s the labels %d and %d",
+				metadataName, name, label, m.lines[k+1].label)
 		}
-		all[i] = m.labels[k]
+		all[i] = label
 	}
 	return all, nil
 }
@@ -134,30 +141,21 @@ func (m *metadata) byFile(l *list) ([]int32, error) {
 // byFolder is the label of every folder of l.
 func (m *metadata) byFolder(l *list) ([]int32, error) {
 	all, met := make([]int32, len(l.folders)), make([]bool, len(l.folders))
-	for i, name := range m.files {
-		k, ok := slices.BinarySearch(l.folders, path.Dir(name))
+	for _, line := range m.lines {
+		k, ok := slices.BinarySearch(l.folders, path.Dir(line.file))
 		if !ok {
 			continue // a file that is not here
 		}
-		if met[k] && all[k] != m.labels[i] {
+		if met[k] && all[k] != line.label {
 			return nil, fault.New(fault.Malformed, "%s gives the files of class folder %s the labels %d and %d",
-				metadataName, l.folders[k], all[k], m.labels[i]).WithHint("name the class folders after labels, or leave one label in each")
+				metadataName, l.folders[k], all[k], line.label).
+				WithHint("name the class folders after labels, or leave one label in each")
 		}
-		all[k], met[k] = m.labels[i], true
+		all[k], met[k] = line.label, true
 	}
 	if k := slices.Index(met, false); k >= 0 {
 		return nil, fault.New(fault.Malformed, "%s has no label for the class folder %s", metadataName, l.folders[k]).
 			WithHint("give its files lines there, or remove it")
 	}
 	return all, nil
-}
-
-// byName sorts files with their labels.
-type byName struct{ *metadata }
-
-func (m byName) Len() int           { return len(m.files) }
-func (m byName) Less(i, j int) bool { return m.files[i] < m.files[j] }
-func (m byName) Swap(i, j int) {
-	m.files[i], m.files[j] = m.files[j], m.files[i]
-	m.labels[i], m.labels[j] = m.labels[j], m.labels[i]
 }

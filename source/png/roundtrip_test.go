@@ -17,7 +17,7 @@ import (
 )
 
 // joined is IDX files of the repository: image, and label unless that is empty.
-func joined(t testing.TB, image, label string, classes []string) source.Table {
+func joined(t *testing.T, image, label string, classes []string) source.Table {
 	t.Helper()
 	var parts []source.Table
 	for _, f := range []struct {
@@ -27,34 +27,22 @@ func joined(t testing.TB, image, label string, classes []string) source.Table {
 		if f.path == "" {
 			continue
 		}
-		part, err := source.OpenIDX("../../"+f.path, f.o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		part := must(source.OpenIDX("../../"+f.path, f.o))(t)
 		parts = append(parts, part)
 	}
-	all, err := source.Join(false, parts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must(source.Join(false, parts...))(t)
 	t.Cleanup(func() { all.Close() })
 	return all
 }
 
 // written is the folder that sink/png makes of table.
-func written(t testing.TB, table source.Table, o sinkpng.Options) string {
+func written(t *testing.T, table source.Table, o sinkpng.Options) string {
 	t.Helper()
 	target := filepath.Join(t.TempDir(), "test")
-	set, err := publish.Prepare([]publish.Target{{Path: target, Folder: true}}, publish.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must(publish.Prepare([]publish.Target{{Path: target, Folder: true}}, publish.Options{}))(t)
 	defer set.Discard()
 	s := schema.Of(table)
-	k, err := sinkpng.New(set.Folder(0), s, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must(sinkpng.New(set.Folder(0), s, o))(t)
 	if _, err := pipeline.Run(context.Background(), table, s, []sink.Sink{k}, pipeline.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -97,14 +85,8 @@ func TestWhatTheSinkWritesComesBack(t *testing.T) {
 // expectSame compares table with the IDX files that it was made of.
 func expectSame(t *testing.T, table *Table, original source.Table) {
 	t.Helper()
-	got, err := readAll(table, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := readAll(original, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must(readAll(table, 1000))(t)
+	want := must(readAll(original, 1000))(t)
 	if len(got) != len(want) || table.Rows() != original.Rows() {
 		t.Fatalf("found %d columns of %d rows, expected %d of %d", len(got), table.Rows(), len(want), original.Rows())
 	}
@@ -132,57 +114,4 @@ func TestManyGoroutines(t *testing.T) {
 	if got, err := os.ReadFile(filepath.Join(again, "_manifest.json")); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("found %s\nexpected %s\nerror %v", got, want, err)
 	}
-}
-
-func TestMNIST(t *testing.T) {
-	t.Parallel()
-	const images, labels = "data/mnist/t10k-images-idx3-ubyte", "data/mnist/t10k-labels-idx1-ubyte"
-	if _, err := os.Stat("../../" + images); err != nil {
-		t.Skip("needs make data")
-	}
-	table := open(t, written(t, joined(t, images, labels, nil), sinkpng.Options{}), source.ReadOptions{})
-	expectSame(t, table, joined(t, images, labels, nil))
-}
-
-func BenchmarkFolder(b *testing.B) {
-	const images, labels = "data/mnist/t10k-images-idx3-ubyte", "data/mnist/t10k-labels-idx1-ubyte"
-	if _, err := os.Stat("../../" + images); err != nil {
-		b.Skip("needs make data")
-	}
-	dir := written(b, joined(b, images, labels, nil), sinkpng.Options{})
-	b.ResetTimer()
-	b.Run("list", func(b *testing.B) {
-		for b.Loop() {
-			table, err := openFolder(dir, source.ReadOptions{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			table.Close()
-		}
-	})
-	b.Run("all", func(b *testing.B) {
-		for b.Loop() {
-			table, err := openFolder(dir, source.ReadOptions{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			if _, err := readAll(table, 1328); err != nil {
-				b.Fatal(err)
-			}
-			table.Close()
-		}
-	})
-	b.Run("decode", func(b *testing.B) {
-		table, err := openFolder(dir, source.ReadOptions{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer table.Close()
-		file, _ := table.readFile(nil, table.list.files[0])
-		for b.Loop() {
-			if _, err := table.format.Append(nil, file); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }

@@ -1,16 +1,18 @@
 package png
 
 import (
+	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/source/picture"
 )
 
@@ -23,7 +25,6 @@ type Table struct {
 	labels  labels
 	format  picture.Format
 	limit   int64 // bytes of a file
-	convert conversion
 	columns []source.Column
 	notes   []string
 	next    int64
@@ -39,14 +40,6 @@ const (
 // Open opens the folder at path. It lists all files and reads the first. See the package comment
 // for what is assumed about it; errors name the folder or the file in it.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
-	t, err := openFolder(path, o)
-	if err != nil {
-		return nil, err
-	}
-	return t, nil
-}
-
-func openFolder(path string, o source.ReadOptions) (*Table, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, err
@@ -79,14 +72,19 @@ func (t *Table) begin(o source.ReadOptions) error {
 	if t.format, err = picture.Describe(data); err != nil {
 		return t.inFile(t.list.path(first), err)
 	}
-	if t.convert, err = newConversion(t.format.DType(), o.DType); err != nil {
-		return err
+	own := t.format.DType()
+	wanted := cmp.Or(o.DType, own)
+	if wanted == idx.Int8 || wanted == idx.Uint8 && own != idx.Uint8 {
+		return fault.New(fault.Unsupported, "the samples are %s, which %s does not hold", own, wanted).
+			WithHint("leave out --dtype, or choose a wider type")
 	}
-	image := source.Column{Name: "image", DType: t.convert.to, Shape: t.format.Shape(), Origin: filepath.Base(t.path)}
-	if size := t.format.Size() / int64(t.convert.from.Size()) * int64(t.convert.to.Size()); size > o.MaxRecord() {
-		return t.inFile(t.list.path(first), fault.New(fault.Unsupported, "the image is %v, a record of %d bytes, expected at most %d",
-			t.format, size, o.MaxRecord()).WithHint("allow that with --max-record-bytes"))
+	if size := t.format.Size() / int64(own.Size()) * int64(wanted.Size()); size > o.MaxRecord() {
+		return t.inFile(t.list.path(first), fault.New(fault.Unsupported,
+			"the image is %v, a record of %d bytes, expected at most %d", t.format, size, o.MaxRecord()).
+			WithHint("allow that with --max-record-bytes"))
 	}
+	image := source.Column{Name: "image", DType: wanted, Shape: t.format.Shape(),
+		Origin: filepath.Base(t.path)}
 	t.limit = 2*t.format.Size() + maxExtra
 	t.columns = []source.Column{image}
 	if t.labels.given {
@@ -212,7 +210,7 @@ func (t *Table) Decode(b *source.Raw) error {
 		f := t.list.files[row]
 		var err error
 		if b.Scratch, err = t.readFile(b.Scratch, f); err == nil {
-			images, err = t.convert.append(images, t.format, b.Scratch)
+			images, err = t.append(images, b.Scratch)
 		}
 		if err != nil {
 			return t.inFile(t.list.path(f), fault.Wrap(0, err).InRow(row))
@@ -220,14 +218,30 @@ func (t *Table) Decode(b *source.Raw) error {
 		if !t.labels.given {
 			continue
 		}
-		label := t.labels.of(row, f)
-		if t.labels.dtype.Size() == 1 {
-			b.Columns[1][i] = byte(label)
-		} else {
-			binary.LittleEndian.PutUint32(b.Columns[1][4*i:], uint32(label))
-		}
+		d := t.labels.dtype
+		source.PutInt(b.Columns[1][i*d.Size():], d, int64(t.labels.of(row, f)))
 	}
 	return nil
+}
+
+// append appends the record of a file to dst, its samples converted to the type of the column.
+func (t *Table) append(dst, file []byte) ([]byte, error) {
+	own, image := t.format.DType(), t.columns[0]
+	if own == image.DType {
+		return t.format.Append(dst, file)
+	}
+	samples, err := t.format.Append(nil, file)
+	if err != nil {
+		return dst, err
+	}
+	number := source.NumberUint8
+	if own == idx.Int16 {
+		number = source.NumberInt16
+	}
+	start := len(dst)
+	dst = slices.Grow(dst, image.RecordSize())[:start+image.RecordSize()]
+	number.Convert(dst[start:], image.DType, samples, 0, image.Elements()) // which holds all samples
+	return dst, nil
 }
 
 // Close closes the folders.

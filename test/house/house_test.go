@@ -30,13 +30,13 @@ var rooms = map[string]room{
 	"png":                       {600, nil},
 	"sheet":                     {520, []string{"png"}},
 	"source/idx":                {930, nil},
-	"source/compressed":         {2010, []string{"source/compressed/inflate"}}, // goal 1700
+	"source/compressed":         {1930, []string{"source/compressed/inflate"}}, // goal 1700
 	"source/compressed/inflate": {1500, nil},
 	"sink/compressed":           {530, nil},
 	"shell":                     {90, nil},
 	"sink/publish":              {2770, []string{"shell"}},                                     // goal 2000
 	"sink/plan":                 {1510, []string{"object", "shell", "sink/publish", "source"}}, // goal 1200
-	"source":                    {1790, []string{"source/idx", "source/compressed"}},           // goal 1100
+	"source":                    {1740, []string{"source/idx", "source/compressed"}},           // goal 1100
 	"source/dataset":            {1560, []string{"shell", "source", "source/idx"}},             // goal 1200
 	"schema":                    {350, []string{"source", "source/idx"}},                       // goal 250
 	"source/flat":               {480, []string{"source/idx"}},
@@ -44,9 +44,9 @@ var rooms = map[string]room{
 	"source/columnar":           {680, []string{"schema", "source", "source/flat", "source/idx", "source/picture"}}, // goal 1300
 	"source/arrow":              {2680, []string{"source", "source/columnar", "source/idx"}},                        // goal 600
 	"source/parquet":            {3440, []string{"schema", "source", "source/columnar", "source/idx"}},              // goal 1900
-	"source/csv":                {1710, []string{"schema", "source", "source/compressed", "source/flat", "source/idx"}},
-	"source/png":                {960, []string{"schema", "source", "source/idx", "source/picture"}},
-	"source/npy":                {610, []string{"schema", "source", "source/idx"}},
+	"source/csv":                {1650, []string{"schema", "source", "source/compressed", "source/flat", "source/idx"}},
+	"source/png":                {900, []string{"schema", "source", "source/idx", "source/picture"}},
+	"source/npy":                {580, []string{"schema", "source", "source/idx"}},
 	"source/formats":            {1020, []string{"shell", "source", "source/..."}},
 	"sink":                      {50, []string{"schema"}},
 	"sink/layout":               {1340, []string{"schema", "sink", "sink/images", "source", "source/idx"}},

@@ -10,16 +10,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/klauspost/compress/zstd"
-	"github.com/ulikunitz/xz"
-
 	"github.com/idxport/idxport/source/compressed"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
 )
 
 // compress passes data through a writer of w's kind.
@@ -81,10 +82,7 @@ func TestOpenIDX(t *testing.T) {
 // The files that the real programs packed hold 8 images of 5×5 and one line of text after them (compressed/testdata/make.sh).
 func TestOpenIDXPackedByTheRealPrograms(t *testing.T) {
 	t.Parallel()
-	want, err := os.ReadFile(filepath.Join("compressed", "testdata", "small.plain"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must(os.ReadFile(filepath.Join("compressed", "testdata", "small.plain")))(t)
 	for _, name := range []string{"small.plain", "small.bz2", "small-streams.bz2", "small.xz", "small.zst", "small-members.gz"} {
 		path := filepath.Join("compressed", "testdata", name)
 		table, err := OpenIDX(path, Options{})
@@ -231,4 +229,210 @@ func TestNotesOfSwappedPayload(t *testing.T) {
 			t.Errorf("%s: found notes %q, expected %d", name, notes, test.notes)
 		}
 	}
+}
+
+func TestFileThatChangesWhileItIsRead(t *testing.T) {
+	t.Parallel()
+	raw := file(t, idx.Uint8, []int{4, 3}, bytesUpTo(12))
+	tests := map[string]struct {
+		size int64
+		want error
+	}{
+		"grows":   {int64(len(raw)) + 1, fault.Malformed},
+		"shrinks": {int64(len(raw)) - 1, fault.Truncated},
+		"emptied": {0, fault.Truncated},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := write(t, "images", raw)
+			table := open(t, path, Options{})
+			if err := os.Truncate(path, test.size); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := readAll(table, 3); !errors.Is(err, test.want) {
+				t.Errorf("found %v, expected %v", err, test.want)
+			}
+		})
+	}
+}
+
+// TestFileThatIsRewritten: of the same size, so that only its time tells.
+func TestFileThatIsRewritten(t *testing.T) {
+	t.Parallel()
+	raw := file(t, idx.Uint8, []int{4, 3}, bytesUpTo(12))
+	path := write(t, "images", raw)
+	table := open(t, path, Options{})
+	if err := os.WriteFile(path, raw, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readAll(table, 3); !errors.Is(err, fault.Changed) {
+		t.Errorf("found %v, expected %v", err, fault.Changed)
+	}
+}
+
+func TestSalvageOfCompressedFiles(t *testing.T) {
+	t.Parallel()
+	const rows, record = 40, 1000
+	data := make([]byte, rows*record)
+	for i, x := 0, uint32(1); i < len(data); i++ {
+		x = x*1664525 + 1013904223 // does not compress, so that a cut takes rows away
+		data[i] = byte(x >> 24)
+	}
+	whole := gzipped(t, file(t, idx.Uint8, []int{rows, record}, data))
+	wrong := bytes.Clone(whole)
+	wrong[len(wrong)-6] ^= 1 // inside the checksum
+	tests := map[string]struct {
+		packed []byte
+		note   string // "" for none
+		rows   int64  // −1: fewer than all
+	}{
+		"whole":           {whole, "", rows},
+		"cut in the data": {whole[:len(whole)/2], "read up to the damage", -1},
+		"count is 0":      {gzipped(t, file(t, idx.Uint8, []int{0, record}, data)), "never filled in", rows},
+		"counts bytes":    {gzipped(t, file(t, idx.Uint8, []int{rows * record, record}, data)), "counts bytes", rows},
+		"too few inside":  {gzipped(t, file(t, idx.Uint8, []int{rows + 1, record}, data)), "truncated", rows},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := write(t, "images.gz", test.packed)
+			table := open(t, path, Options{Salvage: true})
+			want := table.Rows()
+			if test.rows >= 0 && want != test.rows || want < 1 || test.rows < 0 && want >= rows {
+				t.Fatalf("found %d rows, expected %d", want, test.rows)
+			}
+			check(t, table, 7, 0, data[:want*record])
+			notes := strings.Join(table.Notes(), "\n")
+			if !strings.Contains(notes, test.note) || (test.note == "") != (notes == "") || notes != "" && !strings.Contains(notes, path) {
+				t.Errorf("found notes %q, expected %q", notes, test.note)
+			}
+		})
+	}
+	if _, err := readAll(open(t, write(t, "crc.gz", wrong), Options{}), 7); !errors.Is(err, fault.Malformed) {
+		t.Errorf("a wrong checksum: found %v, expected malformed data", err)
+	}
+}
+
+// From a pipe the rows of a damaged file cannot be counted first.
+func TestSalvageOfAStream(t *testing.T) {
+	t.Parallel()
+	raw := file(t, idx.Uint8, []int{9, 3}, bytesUpTo(14))
+	for name, in := range map[string][]byte{"plain": raw, "gzip": gzipped(t, raw)} {
+		table := fromBytes(t, Stdin, in, Options{Salvage: true})
+		if table.Rows() != -1 {
+			t.Errorf("%s: found %d rows, expected −1", name, table.Rows())
+		}
+		check(t, table, 3, 0, bytesUpTo(12))
+		if notes := table.Notes(); len(notes) != 1 || !strings.HasPrefix(notes[0], "-: salvaged 4 whole records") {
+			t.Errorf("%s: found notes %q", name, notes)
+		}
+	}
+}
+
+// Close in the middle ends what decompression has started. Not parallel: it counts the goroutines of the whole process.
+func TestCloseLeavesNoGoroutine(t *testing.T) {
+	before := runtime.NumGoroutine()
+	raw := file(t, idx.Uint8, []int{4 << 20}, make([]byte, 4<<20))
+	for name, packed := range map[string][]byte{"plain": raw, "gzip": gzipped(t, raw), "zstd": zstandard(t, raw)} {
+		path := write(t, "big", packed)
+		for _, rows := range []int{0, 1, 1 << 20} {
+			table := must(OpenIDX(path, Options{Salvage: rows == 1}))(t)
+			if rows > 0 {
+				if err := table.Read(t.Context(), &Raw{Cap: rows}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := table.Close(); err != nil {
+				t.Error(err)
+			}
+			if err := table.Read(t.Context(), &Raw{Cap: 1}); !errors.Is(err, fs.ErrClosed) {
+				t.Errorf("%s: read after Close: found %v, expected fs.ErrClosed", name, err)
+			}
+		}
+		if _, err := OpenIDX(path, Options{Reshape: []int{3}}); !errors.Is(err, fault.Usage) {
+			t.Errorf("%s: found %v, expected wrong usage", name, err)
+		}
+	}
+	settled := false
+	for range 100 {
+		if settled = runtime.NumGoroutine() <= before; settled {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if !settled {
+		t.Errorf("found %d goroutines, %d before", runtime.NumGoroutine(), before)
+	}
+}
+
+// The end may be read into a batch that was never used before.
+func TestEndInAFreshBatch(t *testing.T) {
+	t.Parallel()
+	raw := file(t, idx.Uint8, []int{9, 3}, bytesUpTo(12)) // four of nine rows
+	table := open(t, write(t, "images.gz", gzipped(t, raw)), Options{Salvage: true})
+	if err := table.Read(context.Background(), &Raw{Cap: 10}); err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Read(context.Background(), &Raw{Cap: 10}); err != io.EOF {
+		t.Errorf("found %v, expected the end", err)
+	}
+	if len(table.Notes()) != 1 {
+		t.Errorf("found notes %q", table.Notes())
+	}
+}
+
+func TestShortestKeepsTheNotesOfItsParts(t *testing.T) {
+	t.Parallel()
+	raw := file(t, idx.Uint8, []int{9, 3}, bytesUpTo(12))
+	images := open(t, write(t, "images.gz", gzipped(t, raw)), Options{Name: "image", Salvage: true})
+	table := must(Join(true, images, scalars(t, "label", 9)))(t)
+	check(t, table, 10, 0, bytesUpTo(12), bytesUpTo(4))
+	if notes := strings.Join(Notes(table), "\n"); !strings.Contains(notes, "truncated: 12 of 27 bytes") {
+		t.Errorf("found notes %q, expected what the salvage of the images found", notes)
+	}
+}
+
+// The rows that are known are known in the error too, and an end does not set First.
+func TestCountsOfTheError(t *testing.T) {
+	t.Parallel()
+	part := must(Slice(scalars(t, "part", 10), 0, 4))(t)
+	table, err := Join(false, scalars(t, "image", 9), plain{part, true})
+	if err == nil {
+		_, err = readAll(table, 2)
+	}
+	if !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "image (image.idx) has 9, part (part.idx) has 4") {
+		t.Errorf("found %v, expected 9 and 4 rows", err)
+	}
+}
+
+func TestSliceBeyondAnUnknownEnd(t *testing.T) {
+	t.Parallel()
+	for _, first := range []int64{9, 10, 11, 100} {
+		table := must(Slice(plain{scalars(t, "label", 10), true}, first, 120))(t)
+		if c, err := readAll(table, 3); !errors.Is(err, fault.Usage) || c.rows > 1 {
+			t.Errorf("from row %d of 10: found %d rows, %v, expected fault.Usage", first, c.rows, err)
+		}
+	}
+}
+
+// A second frame that is refused, after more data than is read ahead. Not parallel: it counts goroutines.
+func TestFailedCountLeavesNoGoroutine(t *testing.T) {
+	before := runtime.NumGoroutine()
+	frames := zstandard(t, file(t, idx.Uint8, []int{8 << 20}, make([]byte, 4<<20)))
+	refused := bytes.Clone([]byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa0, 0, 0, 0, 0, 0}) // a window of 1 GiB
+	table, err := OpenIDX(write(t, "big.zst", append(frames, refused...)), Options{Salvage: true})
+	if table != nil || !errors.Is(err, fault.Unsupported) {
+		t.Fatalf("found %v, expected ErrUnsupported", err)
+	}
+	for range 50 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("found %d goroutines, %d before", runtime.NumGoroutine(), before)
 }

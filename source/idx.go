@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
+	"math"
 	"path/filepath"
 	"sync/atomic"
 
@@ -39,41 +39,31 @@ type IDX struct {
 	next   int64 // index of the next row
 	last   int64 // rows from here on will not be read
 	stream *compressed.Reader
-	frames *frames     // instead of stream, of zstd with a seek table; both are nil for a plain file
-	damage *forgiving  // what a salvage forgave, or nil
-	file   File        // to be closed; nil for a reader that the caller owns
-	opened fs.FileInfo // of file, when it was opened
+	frames *compressed.SeekReader // instead of stream, of zstd with a seek table; else nil
+	table  *compressed.SeekTable  // of frames
+	damage *forgiving             // what a salvage forgave, or nil
+	file   File                   // to be closed; nil for a reader that the caller owns
+	opened fs.FileInfo            // of file, when it was opened
 
 	swapped atomic.Bool // the payload looks little-endian: set while the first batch is decoded
 }
 
 // OpenIDX opens the IDX file at path. A plain file's size is compared with its header before anything else is read.
 func OpenIDX(path string, o Options) (*IDX, error) {
-	f, err := In(o.Files).Open(path)
+	f, info, err := OpenFile(o.Files, path, "an IDX file")
 	if err != nil {
 		return nil, err
 	}
-	t, err := openFile(f, path, o)
+	t, err := openFile(f, info, path, o)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	t.file = f
-	t.opened, err = f.Stat()
-	if err != nil {
-		return nil, errors.Join(err, t.Close())
-	}
+	t.file, t.opened = f, info
 	return t, nil
 }
 
 // openFile reads f, which is at its start, directly if it is plain, else through a decompressor.
-func openFile(f File, path string, o Options) (*IDX, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.IsDir() {
-		return nil, &os.PathError{Op: "read", Path: path, Err: errors.New("is a directory, expected an IDX file")}
-	}
+func openFile(f File, info fs.FileInfo, path string, o Options) (*IDX, error) {
 	if !info.Mode().IsRegular() {
 		return NewIDX(f, path, o)
 	}
@@ -135,9 +125,6 @@ func newIDX(r io.Reader, path string, inner idx.Options, o Options) (*IDX, error
 	h := reader.Header()
 	t := &IDX{path: path, reader: reader, rows: reader.Records(), last: reader.Records(),
 		column: Column{Name: o.Name, DType: h.DType, Shape: h.RecordShape(), Origin: filepath.Base(path), Classes: o.Classes}}
-	if path == Stdin {
-		t.column.Origin = Stdin
-	}
 	if !o.LittleEndian {
 		t.swap = h.DType.Size()
 	}
@@ -156,19 +143,9 @@ func (t *IDX) count(path string, o Options) error {
 		return err
 	}
 	defer scan.Close() // only read from
-	b := &Raw{Cap: max(1, int(salvageBlock/max(1, t.column.RecordSize())))}
-	for err == nil {
-		err = scan.Read(context.Background(), b)
-	}
-	if err != io.EOF {
-		return err
-	}
-	t.rows = scan.reader.Records()
-	return nil
+	t.rows, err = Count(context.Background(), scan)
+	return err
 }
-
-// salvageBlock is how many bytes count reads at a time.
-const salvageBlock = 1 << 20
 
 // Columns is the one column.
 func (t *IDX) Columns() []Column { return []Column{t.column} }
@@ -311,4 +288,81 @@ func (f *forgiving) Read(p []byte) (int, error) {
 		f.err, err = err, io.EOF
 	}
 	return n, err
+}
+
+// newSeekable reads the header from f, which is at its start and in which table was found. If the
+// data has another size than the header asks for, one of the two is damaged: then nothing is passed
+// over, so that reading will tell which.
+func newSeekable(f File, path string, table *compressed.SeekTable, o Options) (*IDX, error) {
+	in := compressed.NewSeekReader(f, table)
+	t, err := newIDX(in, path, idx.Options{ClaimedSize: table.Size()}, o)
+	if err != nil {
+		in.Close() // its error is always nil
+		return nil, err
+	}
+	if t.frames, t.table = in, table; !t.spans() {
+		in.ReadAhead(table.Size())
+	}
+	return t, nil
+}
+
+// offset is where the record n begins in the decompressed file.
+func (t *IDX) offset(n int64) int64 {
+	return t.reader.Claim().Size() + n*int64(t.column.RecordSize())
+}
+
+// span is where in the file the bytes first to last−1 of the decompressed file are.
+func (t *IDX) span(first, last int64) (from, to int64) {
+	if t.frames == nil {
+		return first, last
+	}
+	return t.table.Span(first, last)
+}
+
+// Limit tells the file, if it can use that, where the record n would begin, or the frame after the
+// one that holds the record before. At the end of the data, that is behind the seek table.
+func (t *IDX) Limit(n int64) {
+	t.last = n
+	end := t.offset(n)
+	if _, to := t.span(0, end); t.frames == nil || end < t.table.Size() {
+		end = to
+	} else {
+		end = math.MaxInt64
+	}
+	if f, ok := t.file.(interface{ Limit(end int64) }); ok && t.stream == nil {
+		f.Limit(end)
+	}
+}
+
+// Span tells which bytes of the file, from from to to−1, hold the rows first to last−1: header and rows of a plain file lie one after another; of zstd with
+// a seek table, it is the frames that hold any byte of those rows. ok is false for all other files, and for rows that are not there.
+//
+// Who opens the table, calls Limit(last) and Skip(first), or takes a Slice, which does both, and reads the rows, reads the file in this way: its Read
+// delivers all bytes from from to to−1, in order and, once it has begun at from, without a gap or a jump. The beginning, for the header, was read before
+// that, see HeaderEnd; if from lies in it, reading goes on from there. After the last row the rest of its frame was read too, so that its
+// checksum is verified. ReadAt is for the beginning and the seek table alone.
+func (t *IDX) Span(first, last int64) (from, to int64, ok bool) {
+	if first < 0 || first > last || last > t.rows || !t.spans() {
+		return 0, 0, false
+	}
+	from, to = t.span(t.offset(first), t.offset(last))
+	return from, to, true
+}
+
+// HeaderEnd tells that the header stands in the bytes of the file before to: of a plain file it is all of them, of zstd with a seek table they are whole
+// frames, from the first to the one that holds the header's last byte. ok is false for all other files.
+//
+// Who opens the table and reads a row, passing over any number before it, reads the file in this way: its Read delivers the bytes from 0 to to−1 before all
+// others, in order, so that the checksums of those frames are verified before a row of another frame is delivered.
+func (t *IDX) HeaderEnd() (to int64, ok bool) {
+	if !t.spans() {
+		return 0, false
+	}
+	_, to = t.span(0, t.offset(0))
+	return to, true
+}
+
+// spans tells whether it is known where in the file the rows are.
+func (t *IDX) spans() bool {
+	return t.stream == nil && (t.frames == nil || t.table.Size() == t.offset(t.rows))
 }

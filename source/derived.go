@@ -1,0 +1,248 @@
+package source
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// wrapped is a table made of another one. It forwards every method of a table, the optional ones
+// too, so that a wrapper embeds it and overrides only what it changes. An optional interface of
+// tables that is added later is forwarded here, once.
+type wrapped struct{ Table }
+
+func (w wrapped) Skip(n int64) error      { return Skip(w.Table, n) }
+func (w wrapped) Limit(n int64)           { Limit(w.Table, n) }
+func (w wrapped) Notes() []string         { return Notes(w.Table) }
+func (w wrapped) Meta() map[string]string { return Meta(w.Table) }
+func (w wrapped) Omitted() []Omission     { return Omitted(w.Table) }
+func (w wrapped) SourceRows() int64       { return SourceRows(w.Table) }
+
+// A view is a table with other descriptions of its columns, whose elements may be checked or
+// changed in place once they are decoded.
+type view struct {
+	wrapped
+	columns []Column
+	rows    int64 // for a table that does not know its own; −1: unknown
+	notes   []string
+	decoded func(b *Raw) error // nil: nothing is done
+}
+
+func newView(t Table, columns []Column) *view {
+	return &view{wrapped: wrapped{t}, columns: columns, rows: -1}
+}
+
+func (v *view) Columns() []Column { return v.columns }
+func (v *view) Rows() int64       { return v.known(v.Table.Rows()) }
+func (v *view) SourceRows() int64 { return v.known(SourceRows(v.Table)) }
+func (v *view) Notes() []string   { return slices.Concat(Notes(v.Table), v.notes) }
+
+// known is rows if the table tells them.
+func (v *view) known(rows int64) int64 {
+	if rows >= 0 {
+		return rows
+	}
+	return v.rows
+}
+
+func (v *view) Decode(b *Raw) error {
+	if err := v.Table.Decode(b); err != nil || v.decoded == nil {
+		return err
+	}
+	return v.decoded(b)
+}
+
+// WithColumns is t with other descriptions of the same columns: other names, classes or shapes of
+// as many elements. Notes tell why.
+func WithColumns(t Table, columns []Column, notes ...string) Table {
+	v := newView(t, columns)
+	v.notes = notes
+	return v
+}
+
+// WithRows is t, which does not know its number of rows, where that was found out by other means:
+// see Count.
+func WithRows(t Table, rows int64) Table {
+	v := newView(t, t.Columns())
+	v.rows = rows
+	return v
+}
+
+// ChooseLabel is t with its column i marked as the label, and with the names of its classes, if any
+// are given.
+func ChooseLabel(t Table, i int, classes []string) Table {
+	columns := slices.Clone(t.Columns())
+	columns[i].Label = true
+	if classes != nil {
+		columns[i].Classes = classes
+	}
+	return newView(t, columns)
+}
+
+// Transpose is t with the first two axes of column's records swapped: rows of an image become its
+// columns.
+func Transpose(t Table, column int) (Table, error) {
+	columns := slices.Clone(t.Columns())
+	c := &columns[column]
+	if len(c.Shape) < 2 {
+		return nil, fault.New(fault.Usage,
+			"transpose: not possible: column %s has records of %d dimensions, expected at least 2",
+			c.Name, len(c.Shape))
+	}
+	n1, n2 := c.Shape[0], c.Shape[1]
+	c.Shape = slices.Concat([]int{n2, n1}, c.Shape[2:])
+	v, record := newView(t, columns), c.RecordSize()
+	if record == 0 {
+		return v, nil
+	}
+	v.decoded = func(b *Raw) error {
+		data := b.Columns[column]
+		b.Scratch = Grow(b.Scratch, record)
+		for at := 0; at+record <= len(data); at += record {
+			transposeRecord(b.Scratch, data[at:at+record], n1, n2, record/(n1*n2))
+			copy(data[at:at+record], b.Scratch)
+		}
+		return nil
+	}
+	return v, nil
+}
+
+// transposeRecord writes to dst the n1×n2 matrix src, of cells of some bytes, with its axes swapped.
+func transposeRecord(dst, src []byte, n1, n2, cell int) {
+	if cell == 1 {
+		for i := range n1 {
+			for j, v := range src[i*n2 : (i+1)*n2] {
+				dst[j*n1+i] = v
+			}
+		}
+		return
+	}
+	for i := range n1 {
+		for j := range n2 {
+			copy(dst[(j*n1+i)*cell:][:cell], src[(i*n2+j)*cell:])
+		}
+	}
+}
+
+// Invert is t with 255−x for every element x of column, which must be of unsigned bytes: black on
+// white becomes white on black.
+func Invert(t Table, column int) (Table, error) {
+	columns := t.Columns()
+	if c := columns[column]; c.DType != idx.Uint8 {
+		return nil, fault.New(fault.Usage, "invert: not possible: column %s is %s, expected uint8",
+			c.Name, c.DType)
+	}
+	v := newView(t, columns)
+	v.decoded = func(b *Raw) error {
+		for i, x := range b.Columns[column] {
+			b.Columns[column][i] = ^x // 255−x
+		}
+		return nil
+	}
+	return v, nil
+}
+
+// A derived table makes its columns out of those of another table, whose batch is its first part.
+type derived struct {
+	wrapped
+	columns []Column
+	derive  func(b, inner *Raw) error // makes the columns of b, which has room for as many
+}
+
+func (d *derived) Columns() []Column { return d.columns }
+
+func (d *derived) Read(ctx context.Context, b *Raw) error {
+	inner := b.Part(0)
+	err := d.Table.Read(ctx, inner)
+	b.First, b.Rows = inner.First, inner.Rows
+	return err
+}
+
+func (d *derived) Decode(b *Raw) error {
+	inner := b.Part(0)
+	if err := d.Table.Decode(inner); err != nil {
+		return err
+	}
+	if len(b.Columns) != len(d.columns) {
+		b.Columns = make([][]byte, len(d.columns))
+	}
+	return d.derive(b, inner)
+}
+
+// Unstack makes a scalar column of each element of t's only column, whose records must have as many
+// elements as there are names. The one of index label gets the classes. QMNIST's labels are such:
+// eight numbers for each image, the first of which is the class.
+func Unstack(t Table, names []string, label int) (Table, error) {
+	inner := t.Columns()[0]
+	if len(t.Columns()) != 1 || inner.Elements() != len(names) {
+		return nil, fmt.Errorf("%s: records of %d elements, expected %d: %v",
+			inner.Origin, inner.Elements(), len(names), names)
+	}
+	size, record := inner.DType.Size(), inner.RecordSize()
+	columns := make([]Column, len(names))
+	for i, name := range names {
+		columns[i] = Column{Name: name, DType: inner.DType, Origin: inner.Origin}
+	}
+	columns[label].Classes = inner.Classes
+	return &derived{wrapped{t}, columns, func(b, inner *Raw) error {
+		for i := range columns {
+			column := Grow(b.Columns[i], b.Rows*size)
+			for row := range b.Rows {
+				copy(column[row*size:(row+1)*size], inner.Columns[0][row*record+i*size:])
+			}
+			b.Columns[i] = column
+		}
+		return nil
+	}}, nil
+}
+
+// WithPartition is t, a file at path, whose folders tell the values of columns: of integers, keys,
+// with values. Those that t does not have are behind its own; those that it has must have these
+// values in all rows.
+func WithPartition(t Table, path string, keys []Column, values []int64) (Table, error) {
+	own := t.Columns()
+	columns := slices.Clone(own)
+	var added, compared []int // indices of keys: whether t has the column itself
+	at := make([]int, len(keys))
+	for i, key := range keys {
+		at[i] = slices.IndexFunc(own, func(c Column) bool { return c.Name == key.Name })
+		if at[i] < 0 {
+			added, columns = append(added, i), append(columns, key)
+			continue
+		}
+		compared = append(compared, i)
+		if c := own[at[i]]; !c.Scalar() || !c.Integer() {
+			return nil, fault.New(fault.Malformed,
+				"found %s and shape %v, expected integers as in the name of the folder", c.DType, c.Shape).
+				In(path).InColumn(c.Name).
+				WithHint("write the table again without the column, or name it differently")
+		}
+	}
+	return &derived{wrapped{t}, columns, func(b, inner *Raw) error {
+		copy(b.Columns, inner.Columns[:len(own)])
+		for _, i := range compared {
+			for row := range b.Rows {
+				if v := Int(own[at[i]].DType, inner.Columns[at[i]], row); v != values[i] {
+					return fault.New(fault.Malformed,
+						"found %d, expected %d as in the name of the folder", v, values[i]).
+						In(path).InColumn(keys[i].Name).InRow(b.First + int64(row)).
+						WithHint("the file was moved, or its folder renamed: partition the table again")
+				}
+			}
+		}
+		for k, i := range added {
+			var element [8]byte
+			binary.LittleEndian.PutUint64(element[:], uint64(values[i]))
+			column := b.Columns[len(own)+k][:0]
+			for range b.Rows {
+				column = append(column, element[:keys[i].DType.Size()]...)
+			}
+			b.Columns[len(own)+k] = column
+		}
+		return nil
+	}}, nil
+}

@@ -1,0 +1,343 @@
+package source
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// transposed is the plain reference: out[r][j][i][k] = in[r][i][j][k], one element of size bytes at a time.
+func transposed(in []byte, records, n1, n2, rest, size int) []byte {
+	out := make([]byte, 0, len(in))
+	for r := range records {
+		for j := range n2 {
+			for i := range n1 {
+				for k := range rest {
+					at := (((r*n1+i)*n2+j)*rest + k) * size
+					out = append(out, in[at:at+size]...)
+				}
+			}
+		}
+	}
+	return out
+}
+
+func TestTranspose(t *testing.T) {
+	t.Parallel()
+	shapes := [][]int{{3, 3}, {2, 5}, {5, 2}, {1, 4}, {4, 1}, {1, 1}, {2, 3, 4}, {3, 3, 3}, {2, 3, 2, 2}, {0, 3}, {3, 0}, {2, 3, 0}}
+	for _, d := range idx.DTypes() {
+		for _, shape := range shapes {
+			t.Run(fmt.Sprintf("%v %v", d, shape), func(t *testing.T) {
+				t.Parallel()
+				const records = 5
+				c := Column{DType: d, Shape: shape}
+				raw := file(t, d, append([]int{records}, shape...), bytesUpTo(records*c.RecordSize()))
+				plain := must(readAll(fromBytes(t, "image", raw, Options{Name: "image"}), records))(t)
+				rest := Column{Shape: shape[2:]}.Elements()
+				want := transposed(plain.columns[0], records, shape[0], shape[1], rest, d.Size())
+				for _, batch := range []int{1, 2, 100} {
+					out := must(Transpose(fromBytes(t, "image", raw, Options{Name: "image"}), 0))(t)
+					if turned := slices.Concat([]int{shape[1], shape[0]}, shape[2:]); !slices.Equal(out.Columns()[0].Shape, turned) {
+						t.Errorf("found shape %v, expected %v", out.Columns()[0].Shape, turned)
+					}
+					c, err := readAll(out, batch)
+					if err != nil || c.rows != records || !bytes.Equal(c.columns[0], want) {
+						t.Errorf("%d at a time: found %d rows, % x, %v, expected % x", batch, c.rows, c.columns[0], err, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestInvert(t *testing.T) {
+	t.Parallel()
+	data, want := make([]byte, 256), make([]byte, 256)
+	for i := range data {
+		data[i], want[i] = byte(i), byte(255-i)
+	}
+	for _, batch := range []int{1, 3, 100} {
+		out := must(Invert(fromBytes(t, "image", file(t, idx.Uint8, []int{16, 4, 4}, data), Options{Name: "image"}), 0))(t)
+		c, err := readAll(out, batch)
+		if err != nil || c.rows != 16 || !bytes.Equal(c.columns[0], want) {
+			t.Errorf("%d at a time: found %d rows, % x, %v", batch, c.rows, c.columns[0], err)
+		}
+	}
+}
+
+func TestTransformsRefuse(t *testing.T) {
+	t.Parallel()
+	for _, d := range idx.DTypes() {
+		in := fromBytes(t, "label", file(t, d, []int{2, 3}, bytesUpTo(6*d.Size())), Options{Name: "label"})
+		if _, err := Transpose(in, 0); !errors.Is(err, fault.Usage) || !strings.Contains(err.Error(), "column label has records of 1 dimensions") {
+			t.Errorf("transpose of %v vectors: found %v", d, err)
+		}
+		if _, err := Invert(in, 0); (d != idx.Uint8) != errors.Is(err, fault.Usage) {
+			t.Errorf("invert of %v: found %v", d, err)
+		}
+	}
+	scalars := fromBytes(t, "label", file(t, idx.Uint8, []int{2}, []uint8{1, 2}), Options{Name: "label"})
+	if _, err := Transpose(scalars, 0); !errors.Is(err, fault.Usage) {
+		t.Errorf("transpose of scalars: found %v", err)
+	}
+}
+
+// Only the column that was asked for changes, and what is joined stays aligned.
+func TestTransformsLeaveOtherColumnsAlone(t *testing.T) {
+	t.Parallel()
+	pixels := []uint8{0, 1, 2, 3, 4, 5, 250, 251, 252, 253, 254, 255}
+	joined, err := Join(false,
+		fromBytes(t, "label", file(t, idx.Uint8, []int{2}, []uint8{7, 9}), Options{Name: "label"}),
+		fromBytes(t, "image", file(t, idx.Uint8, []int{2, 2, 3}, pixels), Options{Name: "image"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	turned := must(Transpose(joined, 1))(t)
+	out := must(Invert(turned, 1))(t)
+	c, err := readAll(out, 1)
+	want := []byte{255, 252, 254, 251, 253, 250, 5, 2, 4, 1, 3, 0}
+	if err != nil || !bytes.Equal(c.columns[0], []byte{7, 9}) || !bytes.Equal(c.columns[1], want) {
+		t.Errorf("found % d, %v, expected labels 7, 9 and % d", c.columns, err, want)
+	}
+	if before, after := joined.Columns()[1].Shape, out.Columns()[1].Shape; !slices.Equal(before, []int{2, 3}) || !slices.Equal(after, []int{3, 2}) {
+		t.Errorf("found shapes %v before and %v after", before, after)
+	}
+}
+
+func TestUnstack(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		dtype idx.DType
+		dims  []int
+		all   any
+		want  []any
+	}{
+		"QMNIST's ints": {idx.Int32, []int{3, 2}, []int32{5, 1 << 20, 0, -1, 9, 70000}, []any{[]int32{5, 0, 9}, []int32{1 << 20, -1, 70000}}},
+		"bytes":         {idx.Uint8, []int{2, 3}, []uint8{1, 2, 3, 4, 5, 6}, []any{[]uint8{1, 4}, []uint8{2, 5}, []uint8{3, 6}}},
+		"doubles":       {idx.Float64, []int{2, 2}, []float64{0.5, -1, 1e300, 0}, []any{[]float64{0.5, 1e300}, []float64{-1, 0}}},
+		"matrices":      {idx.Int16, []int{1, 2, 2}, []int16{1, 2, 3, 4}, []any{[]int16{1}, []int16{2}, []int16{3}, []int16{4}}},
+		"one element":   {idx.Uint8, []int{3, 1}, []uint8{1, 2, 3}, []any{[]uint8{1, 2, 3}}},
+		"scalars":       {idx.Uint8, []int{3}, []uint8{1, 2, 3}, []any{[]uint8{1, 2, 3}}},
+		"no records":    {idx.Int32, []int{0, 2}, []int32{}, []any{[]int32{}, []int32{}}},
+	}
+	for name, test := range tests {
+		for _, batch := range []int{1, 2, 100} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				names := []string{"label", "source", "writer", "page"}[:len(test.want)]
+				inner := fromBytes(t, "labels", file(t, test.dtype, test.dims, test.all), Options{Name: "label", Classes: []string{"a", "b"}})
+				table := must(Unstack(inner, names, len(names)-1))(t)
+				want := make([][]byte, len(test.want))
+				for i, column := range table.Columns() {
+					if column.Name != names[i] || column.DType != test.dtype || !column.Scalar() || column.Origin != "labels" || (column.Classes != nil) != (i == len(names)-1) {
+						t.Errorf("found column %+v", column)
+					}
+					want[i] = little(t, test.want[i])
+				}
+				if table.Rows() != int64(test.dims[0]) || len(table.Columns()) != len(names) {
+					t.Errorf("found %d rows, %d columns", table.Rows(), len(table.Columns()))
+				}
+				check(t, table, batch, 0, want...)
+				if err := table.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+func TestUnstackRefuses(t *testing.T) {
+	t.Parallel()
+	two, _ := pairs(t, "pair", 3)
+	both := must(Join(false, scalars(t, "a", 3), scalars(t, "b", 3)))(t)
+	for name, test := range map[string]struct {
+		table Table
+		names int
+	}{
+		"too few names": {two, 1}, "too many names": {two, 3}, "no names": {two, 0}, "two columns": {both, 1},
+	} {
+		table, err := Unstack(test.table, slices.Repeat([]string{"x"}, test.names), 0)
+		if err == nil || !strings.Contains(err.Error(), test.table.Columns()[0].Origin) {
+			t.Errorf("%s: found %v, %v, expected an error that names the file", name, table, err)
+		}
+	}
+}
+
+// A full table implements every optional interface of tables, and remembers Limit.
+type full struct {
+	Table
+	limit int64
+}
+
+func (f *full) Skip(n int64) error      { return Skip(f.Table, n) }
+func (f *full) Limit(n int64)           { f.limit = n }
+func (f *full) Notes() []string         { return []string{"a note"} }
+func (f *full) Meta() map[string]string { return map[string]string{"key": "value"} }
+func (f *full) Omitted() []Omission     { return []Omission{{Column: "class"}} }
+func (f *full) SourceRows() int64       { return 100 }
+
+// optional are the methods of full that a Table need not have.
+func optional() (names []string) {
+	whole, table := reflect.TypeFor[*full](), reflect.TypeFor[Table]()
+	for i := range whole.NumMethod() {
+		if _, required := table.MethodByName(whole.Method(i).Name); !required {
+			names = append(names, whole.Method(i).Name)
+		}
+	}
+	return names
+}
+
+// TestWrappersForwardEverything makes every table that wraps one other, and calls every optional method through it.
+func TestWrappersForwardEverything(t *testing.T) {
+	t.Parallel()
+	values := []uint8{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19} // five images of 2×2
+	wrappers := map[string]func(Table) (Table, error){
+		"Slice":       func(in Table) (Table, error) { return Slice(in, 0, 5) },
+		"Unstack":     func(in Table) (Table, error) { return Unstack(in, []string{"a", "b", "c", "d"}, 0) },
+		"ChooseLabel": func(in Table) (Table, error) { return ChooseLabel(in, 0, nil), nil },
+		"WithColumns": func(in Table) (Table, error) { return WithColumns(in, in.Columns()), nil },
+		"WithRows":    func(in Table) (Table, error) { return WithRows(in, 5), nil },
+		"Reshape":     func(in Table) (Table, error) { return Reshape(in, []int{-1, 4}, 1<<20) },
+		"Transpose":   func(in Table) (Table, error) { return Transpose(in, 0) },
+		"WithPartition": func(in Table) (Table, error) {
+			return WithPartition(in, "a=1/x", []Column{{Name: "a", DType: idx.Uint8}}, []int64{1})
+		},
+		"Invert": func(in Table) (Table, error) { return Invert(in, 0) },
+		"labels": func(in Table) (Table, error) {
+			u, err := Unstack(in, []string{"a", "b", "c", "d"}, 0)
+			if err != nil {
+				return nil, err
+			}
+			columns := slices.Clone(u.Columns())
+			columns[0].Classes = slices.Repeat([]string{"x"}, 20)
+			return CheckLabels(WithColumns(u, columns)), nil
+		},
+	}
+	for name, wrap := range wrappers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			raw := file(t, idx.Uint8, []int{5, 2, 2}, values)
+			inner := &full{Table: fromBytes(t, "image", raw, Options{Name: "image"})}
+			table := must(wrap(inner))(t)
+			if table == Table(inner) {
+				t.Fatal("found the table itself, expected one around it")
+			}
+			for _, method := range optional() {
+				if _, ok := reflect.TypeOf(table).MethodByName(method); !ok {
+					t.Errorf("%s is not forwarded", method)
+				}
+			}
+			Limit(table, 4)
+			if inner.limit != 4 {
+				t.Errorf("Limit: found %d, expected 4", inner.limit)
+			}
+			if notes := Notes(table); !slices.Contains(notes, "a note") {
+				t.Errorf("Notes: found %q", notes)
+			}
+			if meta := Meta(table); meta["key"] != "value" {
+				t.Errorf("Meta: found %q", meta)
+			}
+			if omitted := Omitted(table); len(omitted) != 1 || omitted[0].Column != "class" {
+				t.Errorf("Omitted: found %v", omitted)
+			}
+			if rows := SourceRows(table); rows != 100 {
+				t.Errorf("SourceRows: found %d, expected 100", rows)
+			}
+			if err := Skip(table, 3); err != nil {
+				t.Fatal(err)
+			}
+			c, err := readAll(table, 10)
+			if err != nil || c.rows != 2 || c.first != 3 {
+				t.Errorf("found %d rows from %d, %v, expected rows 3 and 4", c.rows, c.first, err)
+			}
+		})
+	}
+}
+
+// TestViewsOfUnknownRows: a number that was found out stands where none is known, and there alone.
+func TestViewsOfUnknownRows(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{0, 3} {
+		known, unknown := scalars(t, "x", n), plain{scalars(t, "x", n), true}
+		for table, want := range map[Table]int64{
+			WithColumns(known, known.Columns()): int64(n), WithRows(known, 9): int64(n), WithColumns(unknown, known.Columns()): -1, WithRows(unknown, 9): 9,
+		} {
+			if table.Rows() != want || SourceRows(table) != want {
+				t.Errorf("of %d: found %d rows, a source of %d, expected %d", n, table.Rows(), SourceRows(table), want)
+			}
+		}
+	}
+}
+
+// TestPartitionCompares: a column that the file has too must have the folder's value in every row.
+func TestPartitionCompares(t *testing.T) {
+	t.Parallel()
+	key := []Column{{Name: "x", DType: idx.Uint8}}
+	table := must(WithPartition(scalars(t, "x", 1), "x=0/x", key, []int64{0}))(t)
+	check(t, table, 2, 0, []byte{0})
+	table = must(WithPartition(scalars(t, "x", 2), "x=0/x", key, []int64{0}))(t)
+	if _, err := readAll(table, 2); !errors.Is(err, fault.Malformed) || !strings.HasPrefix(err.Error(), "x=0/x: column x, row 1: found 1, expected 0") {
+		t.Errorf("found %v, expected that row 1 has another value", err)
+	}
+}
+
+// TestJoinSkipsAndTells: a table of several has no metadata of its own, but all else.
+func TestJoinSkipsAndTells(t *testing.T) {
+	t.Parallel()
+	one := &full{Table: fromBytes(t, "image", file(t, idx.Uint8, []int{5}, bytesUpTo(5)), Options{Name: "image"})}
+	table := must(Join(false, one, second(t)))(t)
+	Limit(table, 4)
+	if notes := Notes(table); one.limit != 4 || !slices.Equal(notes, []string{"a note"}) {
+		t.Errorf("found the limit %d and notes %q", one.limit, notes)
+	}
+	if err := Skip(table, 3); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := readAll(table, 10); err != nil || c.first != 3 || !bytes.Equal(c.columns[1], []byte{3, 4}) {
+		t.Errorf("found rows from %d: % x, %v, expected rows 3 and 4", c.first, c.columns, err)
+	}
+}
+
+// TestOnlyWrappedEmbedsATable: a type that embeds a Table hides its optional methods, so wrapped, which forwards them, is the only one.
+func TestOnlyWrappedEmbedsATable(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	var found []string
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file := must(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t)
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok {
+				return true
+			}
+			if s, ok := spec.Type.(*ast.StructType); ok {
+				for _, f := range s.Fields.List {
+					if embedded, ok := f.Type.(*ast.Ident); ok && len(f.Names) == 0 && embedded.Name == "Table" {
+						found = append(found, spec.Name.Name)
+					}
+				}
+			}
+			return true
+		})
+	}
+	if !slices.Equal(found, []string{"wrapped"}) {
+		t.Errorf("found %q, expected wrapped alone", found)
+	}
+}
