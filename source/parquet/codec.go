@@ -43,9 +43,11 @@ func newCodecs() *codecs {
 	})}
 }
 
-// knownCodec tells whether codec is one that decode knows. Brotli is not: Go's package for it brings a web server's code, a quarter of the program.
+// knownCodec reports whether decode knows codec.
 func knownCodec(codec format.CompressionCodec) bool {
 	switch codec {
+	case format.Brotli:
+		return readsBrotli
 	case format.Uncompressed, format.Snappy, format.Gzip, format.Lz4, format.Zstd, format.Lz4Raw:
 		return true
 	}
@@ -97,6 +99,8 @@ func (c *codecs) decompress(codec format.CompressionCodec, dst, src []byte) (int
 			return 0, err
 		}
 		return readExactly(r, dst)
+	case format.Brotli:
+		return readExactly(newBrotliReader(bytes.NewReader(src)), dst)
 	case format.Lz4Raw:
 		return lz4.UncompressBlock(src, dst)
 	default:

@@ -114,7 +114,7 @@ func foreigns() []foreign {
 		{files: "datasets-image", image: idx.Uint8, shape: square, label: idx.Int32},
 		{files: "datasets-array2d", image: idx.Uint8, shape: square, label: idx.Int32},
 	}
-	for _, codec := range []string{"none", "snappy", "gzip", "zstd", "lz4"} {
+	for _, codec := range []string{"none", "snappy", "gzip", "zstd", "lz4", "brotli"} {
 		all = append(all, foreign{files: "pyarrow-" + codec + "-v*", image: idx.Uint8, shape: flat, label: idx.Int32})
 	}
 	return all
@@ -209,7 +209,6 @@ func TestRefused(t *testing.T) {
 		{"bad-many-empty-lists", "column image: found 1048577 records without elements", fault.Malformed},
 		{"bad-columns-gap", "found 11 columns pixel0…pixel11 without pixel5, expected all elements of a record", fault.Unsupported},
 		{"bad-encrypted-column", "columns of the file are encrypted", fault.Unsupported},
-		{"bad-brotli", "found the compression BROTLI, which is not read", fault.Unsupported},
 		{"pyarrow-binary", "column image: found values of 12 bytes and nothing that tells what they are, expected idx.dtype", fault.Unsupported},
 		{"pyarrow-fixed-binary", "column image: found values of 12 bytes and nothing that tells what they are, expected idx.dtype", fault.Unsupported},
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/format"
@@ -39,8 +40,14 @@ func compressed(t *testing.T, data []byte) map[format.CompressionCodec][]byte {
 		t.Fatal(n, err)
 	}
 	frame := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, uint32(len(data))), uint32(n)) // Hadoop's
+	var stream bytes.Buffer
+	b := brotli.NewWriter(&stream)
+	_, err = b.Write(data)
+	if err := errors.Join(err, b.Close()); err != nil {
+		t.Fatal(err)
+	}
 	return map[format.CompressionCodec][]byte{
-		format.Uncompressed: data, format.Gzip: member.Bytes(), format.Zstd: z.EncodeAll(data, nil), format.Snappy: snappy.Encode(nil, data),
+		format.Brotli: stream.Bytes(), format.Uncompressed: data, format.Gzip: member.Bytes(), format.Zstd: z.EncodeAll(data, nil), format.Snappy: snappy.Encode(nil, data),
 		format.Lz4Raw: block[:n], format.Lz4: append(frame, block[:n]...),
 	}
 }
@@ -65,6 +72,9 @@ func TestCutPages(t *testing.T) {
 				if _, err := c.decode(codec, nil, page, size); !errors.Is(err, fault.Malformed) {
 					t.Errorf("%d bytes instead of %d: found %v, expected %v", size, len(data), err, fault.Malformed)
 				}
+			}
+			if found, err := c.decode(codec, nil, append(bytes.Clone(page), 1), len(data)); !errors.Is(err, fault.Malformed) {
+				t.Errorf("a byte after the end: found %q and %v, expected %v", found, err, fault.Malformed)
 			}
 			if codec == format.Uncompressed {
 				return
