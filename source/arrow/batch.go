@@ -50,6 +50,9 @@ type batch struct {
 
 	codecs *codecs
 
+	dictionaries map[int64]*dictionary  // of the feed, as long as this is its current batch
+	found        map[*field]*dictionary // those that columns use
+
 	at    io.ReaderAt // if not nil, the body is there, from start on
 	start int64
 	body  []byte // or here, once it is loaded

@@ -2,6 +2,7 @@ package arrow
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -43,7 +44,7 @@ func try(tb testing.TB, file []byte, path string) (data [][]byte, err error) {
 // TestTruncated cuts files everywhere. A stream may end between messages, which is noted.
 func TestTruncated(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"fixed-None-file", "list-zstd-stream", "polars-lz4", "binary-view-long"} {
+	for _, name := range []string{"fixed-None-file", "list-zstd-stream", "polars-lz4", "binary-view-long", "dictionary-numbers-lz4", "polars-stream-categorical"} {
 		file, err := os.ReadFile(filepath.Join("testdata", name+".arrow"))
 		if err != nil {
 			t.Fatal(err)
@@ -130,6 +131,33 @@ func TestClaims(t *testing.T) {
 		copy(changed[at:], claim)
 		if _, err := try(t, changed, ""); !errors.Is(err, fault.Malformed) {
 			t.Errorf("% x: found %v, expected fault.Malformed", claim, err)
+		}
+	}
+}
+
+// TestDictionariesAreBounded claims dictionaries of more values, or more bytes, than there is memory for.
+func TestDictionariesAreBounded(t *testing.T) {
+	t.Parallel()
+	number := &field{kind: typeInt, width: 64, signed: true, node: 0}
+	text := &field{kind: typeBinaryView}
+	for name, test := range map[string]struct {
+		of   *field
+		rows int64
+		size int64
+		held int64
+	}{
+		"rows":          {number, 1 << 40, 8, 0},
+		"text":          {text, maxNames + 1, 8, 0},
+		"body":          {number, 1, maxDictionaries + 1, 0},
+		"with others":   {number, 1000, 8000, maxDictionaries - 4000},
+		"length of one": {text, 1, 16, 0},
+	} {
+		view := append(binary.LittleEndian.AppendUint32(nil, maxValue), make([]byte, 12)...)
+		b := &batch{rows: test.rows, size: test.size, codec: codecNone, at: bytes.NewReader(view), nodes: []span{{test.rows, 0}},
+			buffers: []span{{0, 0}, {0, 16}}, views: []int{0, 0}}
+		d := &dictionary{batch: b, held: &test.held}
+		if err := d.decode(test.of); !errors.Is(err, fault.Unsupported) {
+			t.Errorf("%s: found %v, expected that the dictionary is too large", name, err)
 		}
 	}
 }

@@ -32,6 +32,7 @@ func TestForeign(t *testing.T) {
 		Columns []struct {
 			Name, DType string
 			Shape       []int
+			Classes     []string
 			SHA256      string
 		}
 	}
@@ -52,7 +53,7 @@ func TestForeign(t *testing.T) {
 						o.DType = idx.Uint8
 					}
 					table, err := open(o)
-					if onlyFile := strings.HasPrefix(name, "polars-") && name != "polars-stream"; way == "pipe" && onlyFile {
+					if onlyFile := strings.HasPrefix(name, "polars-") && !strings.HasPrefix(name, "polars-stream"); way == "pipe" && onlyFile {
 						if !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "footer") {
 							t.Errorf("found %v, expected that polars' files cannot be read from a pipe", err)
 						}
@@ -70,8 +71,8 @@ func TestForeign(t *testing.T) {
 					}
 					for i, data := range drain(t, table, most) {
 						c, w := columns[i], want.Columns[i]
-						if c.Name != w.Name || c.DType.String() != w.DType || !slices.Equal(c.Shape, w.Shape) {
-							t.Errorf("%s: found %s %v %v, expected %s %s %v", way, c.Name, c.DType, c.Shape, w.Name, w.DType, w.Shape)
+						if c.Name != w.Name || c.DType.String() != w.DType || !slices.Equal(c.Shape, w.Shape) || !slices.Equal(c.Classes, w.Classes) {
+							t.Errorf("%s: found %s %v %v %q, expected %s %s %v %q", way, c.Name, c.DType, c.Shape, c.Classes, w.Name, w.DType, w.Shape, w.Classes)
 						}
 						if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != w.SHA256 {
 							t.Errorf("%s, %d rows at once, column %s: found other values than were written: % x", way, most, c.Name, data)
@@ -108,7 +109,13 @@ func TestRefused(t *testing.T) {
 		"pixels-gap":   {fault.Unsupported, "found 3 columns pixel0…pixel3 without pixel2, expected all elements of a record"},
 		"same-names":   {fault.Unsupported, "column label: found two columns of this name"},
 
-		"dictionary-numbers": {fault.Unsupported, "column label: found the type dictionary<uint8>"},
+		"two-categories":         {fault.Unsupported, "column a: found the type dictionary<utf8>"},
+		"dictionary-bool":        {fault.Unsupported, "column label: found the type dictionary<bool>"},
+		"dictionary-null":        {fault.Malformed, "found a dictionary of 2 values, 1 of which are nulls"},
+		"dictionary-null-index":  {fault.Malformed, "column label, row 1: found a null"},
+		"dictionary-large-value": {fault.Malformed, "column label, row 1: found 1099511627776"},
+		"dictionary-changes":     {fault.Unsupported, `found a dictionary of the 3 texts ["ibis" "dodo" "gnu"], expected the 2 of the one before it`},
+		"dictionary-goes-on":     {fault.Unsupported, "found a dictionary that goes on"},
 	}
 	for name, test := range tests {
 		file, err := os.ReadFile(filepath.Join("testdata", "refused-"+name+".arrow"))
@@ -148,6 +155,8 @@ func TestOptionsAndNotes(t *testing.T) {
 		{"binary-untold", source.ReadOptions{Shape: []int{3, 4}}, 0, idx.Uint8, []int{3, 4}, "taken for uint8 of shape [3 4]"},
 		{"binary-untold", source.ReadOptions{DType: idx.Int16, Shape: []int{3, 2}}, 0, idx.Int16, []int{3, 2}, ""},
 		{"dictionary", source.ReadOptions{}, 0, idx.Uint8, nil, "passed over column class"},
+		{"category-pandas", source.ReadOptions{}, 1, idx.Uint8, nil, "column species: its texts become the labels 0 to 2, in the order of its dictionary"},
+		{"category-pandas", source.ReadOptions{DType: idx.Int16}, 1, idx.Int16, nil, "column species: its texts become"},
 		{"pandas", source.ReadOptions{DType: idx.Uint8}, 0, idx.Uint8, nil, "passed over column __index_level_0__"},
 		{"list-None-file", source.ReadOptions{Shape: []int{2, 6}}, 0, idx.Uint8, []int{2, 6}, ""},
 	}

@@ -270,7 +270,11 @@ func (t *Table) checkBatch() error {
 		if c.RecordSize() == 0 && t.next+t.batch.rows > idx.MaxEmptyRecords {
 			return fault.In(t.feed.path, damaged(t.batch.offset, "found more than %d records without elements", idx.MaxEmptyRecords).InColumn(c.Name))
 		}
-		if err := c.check(t.batch); err != nil {
+		err := c.check(t.batch)
+		if r, ok := c.reader.(*encoded); ok && err == nil {
+			err = r.check(t.batch)
+		}
+		if err != nil {
 			return fault.In(t.feed.path, err)
 		}
 	}

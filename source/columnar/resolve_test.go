@@ -21,9 +21,12 @@ import (
 
 // A sample is a first row: lengths, and values by the names of their members.
 type sample struct {
+	names   []string
 	lengths []int
 	values  map[string][]byte
 }
+
+func (s sample) Names(int) ([]string, error) { return s.names, nil }
 
 func (s sample) Lengths(int) ([]int, error) { return s.lengths, nil }
 

@@ -25,5 +25,5 @@
 // never expanded beyond the batch: a page of a few bytes may stand for billions of values. So memory is a page for each Parquet column, as it is
 // before decoding, and the batch.
 //
-// Checksums of pages are compared where they are present.
+// Checksums of pages are compared where they are present. All codecs are read but LZO; Brotli not by lean builds.
 package parquet

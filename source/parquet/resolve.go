@@ -185,6 +185,9 @@ type firstRows struct {
 	most  int64         // bytes of a record
 }
 
+// Names are not asked for: what dictionaries pages have is not said in the schema.
+func (*firstRows) Names(int) ([]string, error) { return nil, nil }
+
 // Lengths are those of the lists in the first row.
 func (r *firstRows) Lengths(i int) ([]int, error) {
 	l := r.file.newLeaf(r.file.root.children[i].value())
