@@ -120,7 +120,7 @@ func TestFilesThatChange(t *testing.T) {
 		}, fault.Malformed},
 		"has other columns": {func(path string) error {
 			return os.WriteFile(path, encode(t, layouttest.Random(20, source.Column{Name: "y", DType: idx.Uint8}), sinkarrow.Options{}, 8), 0o666)
-		}, fault.Unsupported},
+		}, fault.Malformed},
 	} {
 		for _, skip := range []int64{0, 21} {
 			t.Run(fmt.Sprintf("%s, from row %d on", name, skip), func(t *testing.T) {

@@ -2,7 +2,6 @@ package arrow
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/idxport/idxport/source"
 )
@@ -91,13 +90,6 @@ func (f *field) coded() bool {
 	return f.encoded && f.indices != source.NoNumber && (f.text() || storeOf(f.values()).Size() > 0)
 }
 
-// equal tells whether record batches hold both in the same way, under the same names.
-func (f *field) equal(g *field) bool {
-	return f.name == g.name && f.kind == g.kind && f.width == g.width && f.signed == g.signed &&
-		f.encoded == g.encoded && f.dictionary == g.dictionary && f.indices == g.indices &&
-		slices.EqualFunc(f.children, g.children, func(a, b field) bool { return a.equal(&b) })
-}
-
 // A fileSchema is what a file says of all of its record batches.
 type fileSchema struct {
 	fields   []field
@@ -139,6 +131,35 @@ func parseSchema(t flatTable, offset int64) (*fileSchema, error) {
 		p.err = damaged(offset, "the schema points outside of its message, or to the same part of it too often")
 	}
 	return s, p.err
+}
+
+// A FieldInfo is what a schema says of a column that is not in a record batch of this package.
+type FieldInfo struct {
+	Type     string // as the Arrow project calls it
+	Wide     bool   // it is of integers of more than 64 bits
+	Metadata map[string]string
+}
+
+// Fields are the columns of the schema in message, as other formats keep it in their metadata, by
+// their names. Like record batches, it is not trusted.
+func Fields(message []byte) (map[string]FieldInfo, error) {
+	_, start, err := messageLength(message[:min(8, len(message))], 0)
+	if err != nil {
+		return nil, err
+	}
+	m, err := parseMessage(message[start:], 0)
+	if err != nil {
+		return nil, err
+	}
+	s, err := parseSchema(m.data, 0)
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string]FieldInfo, len(s.fields))
+	for _, f := range s.fields {
+		all[f.name] = FieldInfo{f.String(), f.kind == typeInt && f.width > 64, f.metadata}
+	}
+	return all, nil
 }
 
 // keyValues are the pairs of field i.

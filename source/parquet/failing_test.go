@@ -149,8 +149,8 @@ func TestOpenFails(t *testing.T) {
 	if _, err := OpenFiles([]string{"testdata/pyarrow-list.parquet", missing}, "both", source.ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("second of two files: found %v, expected %v", err, fs.ErrNotExist)
 	}
-	if _, err := OpenFiles(nil, "none", source.ReadOptions{}); !errors.Is(err, fault.Unsupported) || !strings.HasPrefix(err.Error(), "none: ") {
-		t.Errorf("no files: found %v, expected an %v with the name", err, fault.Unsupported)
+	if _, err := OpenFiles(nil, "none", source.ReadOptions{}); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "none: ") {
+		t.Errorf("no files: found %v, expected %v with the name", err, fs.ErrNotExist)
 	}
 	if _, err := OpenFiles([]string{t.TempDir()}, "folder", source.ReadOptions{}); !errors.Is(err, fault.Unsupported) {
 		t.Errorf("a folder among files: found %v, expected %v", err, fault.Unsupported)

@@ -1,12 +1,14 @@
 package parquet
 
 import (
+	"encoding/base64"
 	"fmt"
 
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/arrow"
 	"github.com/idxport/idxport/source/columnar"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -20,11 +22,24 @@ type column struct {
 	decode func(d *decoding) error
 }
 
-// describeField is n, a top-level column whose metadata in the Arrow schema is given, as package
-// columnar knows it.
-func (n *node) describeField(metadata map[string]string) columnar.Field {
+// arrowSchemaKey is the key of a file's metadata for the Arrow schema, as Arrow's writers and this program leave it.
+const arrowSchemaKey = "ARROW:schema"
+
+// arrowFields are the fields of an Arrow schema, an encapsulated message in base64. What is damaged
+// tells nothing: the schema is a help, which a reader may do without.
+func arrowFields(encoded string) map[string]arrow.FieldInfo {
+	message, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return nil
+	}
+	fields, _ := arrow.Fields(message)
+	return fields
+}
+
+// describeField is n, a top-level column that the Arrow schema describes so, as package columnar knows it.
+func (n *node) describeField(info arrow.FieldInfo) columnar.Field {
 	value := n.value()
-	f := columnar.Field{Name: n.Name, Metadata: metadata, Number: value.number(), Size: int(n.TypeLength.V)}
+	f := columnar.Field{Name: n.Name, Metadata: info.Metadata, Number: value.number(), Size: int(n.TypeLength.V)}
 	if f.Type = value.describe(); value.leaf >= 0 {
 		f.Type = "values of the type " + f.Type
 	}
@@ -36,7 +51,7 @@ func (n *node) describeField(metadata map[string]string) columnar.Field {
 		for _, child := range n.children {
 			member := columnar.Field{Name: child.Name}
 			if child.leaf >= 0 {
-				member = child.describeField(nil)
+				member = child.describeField(arrow.FieldInfo{})
 			}
 			f.Members = append(f.Members, member)
 		}
@@ -49,8 +64,8 @@ func (n *node) describeField(metadata map[string]string) columnar.Field {
 		f.Kind = columnar.Number
 	case n.isBytes() && !n.repeated():
 		f.Kind = columnar.Bytes
-	case metadata[wideInteger] != "": // which are bytes in Parquet
-		f.Type, f.Hint = "values of the type "+metadata[wideInteger]+", wider than 64 bits", source.AdviceCast("parquet", n.Name, "Int32")
+	case info.Wide: // which are bytes in Parquet
+		f.Type, f.Hint = "values of the type "+info.Type+", wider than 64 bits", source.AdviceCast("parquet", n.Name, "Int32")
 	case n.isFixedBytes() && !n.repeated() && f.Size > 0:
 		f.Kind = columnar.FixedBytes
 	case value.isDecimal():
@@ -152,9 +167,9 @@ func (n *node) integer() source.Number {
 // resolve finds the columns of f.
 func resolve(f *file, origin string, o source.ReadOptions) ([]*column, *columnar.Table, error) {
 	in := columnar.File{Origin: origin, Meta: f.meta, Options: o}
-	metadata := arrowFields(f.meta[arrowSchemaKey])
+	info := arrowFields(f.meta[arrowSchemaKey])
 	for _, n := range f.root.children {
-		in.Fields = append(in.Fields, n.describeField(metadata[n.Name]))
+		in.Fields = append(in.Fields, n.describeField(info[n.Name]))
 	}
 	row := &firstRows{file: f, lists: map[int]*leaf{}, most: o.MaxRecord()}
 	if f.rows > 0 {

@@ -4,23 +4,21 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"path/filepath"
-	"slices"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/columnar"
 )
 
 // A table is a Parquet file.
 type table struct {
+	columnar.Base
 	path    string
 	file    *file
 	columns []*column
 	streams []*stream // of the leaves of all columns, one after another
 	next    int64     // row
-	notes   []string
-	omitted []source.Omission
 	closer  io.Closer // nil if the caller owns the file
 }
 
@@ -31,6 +29,11 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 		return nil, err // not a nil *table, which is no nil Table
 	}
 	return t, nil
+}
+
+// OpenFiles opens the files at paths, whose columns must be the same, as one table called name.
+func OpenFiles(paths []string, name string, o source.ReadOptions) (source.Table, error) {
+	return columnar.OpenFiles(Open, paths, name, o)
 }
 
 // open opens the file at path.
@@ -68,10 +71,8 @@ func newTable(r io.ReaderAt, size int64, name string, o source.ReadOptions) (t *
 	if err != nil {
 		return nil, err
 	}
-	t = &table{path: name, file: f, columns: columns, omitted: found.Omitted}
-	for _, note := range found.Notes {
-		t.notes = append(t.notes, name+": "+note)
-	}
+	delete(f.meta, arrowSchemaKey) // is no metadata of the user
+	t = &table{Base: columnar.NewBase(name, found, f.meta), path: name, file: f, columns: columns}
 	for _, c := range t.columns {
 		for _, l := range c.leaves {
 			t.streams = append(t.streams, newStream(l))
@@ -80,30 +81,8 @@ func newTable(r io.ReaderAt, size int64, name string, o source.ReadOptions) (t *
 	return t, nil
 }
 
-// Columns are those of the file that can be columns of IDX.
-func (t *table) Columns() []source.Column {
-	all := make([]source.Column, len(t.columns))
-	for i, c := range t.columns {
-		all[i] = c.Column.Column
-	}
-	return all
-}
-
 // Rows is the number of rows of the footer.
 func (t *table) Rows() int64 { return t.file.rows }
-
-// Notes tell what was assumed.
-func (t *table) Notes() []string { return slices.Clone(t.notes) }
-
-// Omitted are the columns of the file that cannot be columns of IDX.
-func (t *table) Omitted() []source.Omission { return t.omitted }
-
-// Meta is the key-value metadata of the footer, without the Arrow schema.
-func (t *table) Meta() map[string]string {
-	meta := maps.Clone(t.file.meta)
-	delete(meta, arrowSchemaKey)
-	return meta
-}
 
 // A batch is what Read tells Decode.
 type batch struct {
