@@ -54,7 +54,7 @@ var encodings = map[string]encoded{
 
 // decode reads the values of a page by the readers that pages get, as many as e counts.
 func (e encoded) decode() ([]byte, error) {
-	l := &leaf{kind: e.kind, node: &node{}}
+	l := &leaf{node: kindNode(e.kind)}
 	switch e.kind {
 	case format.Boolean:
 		l.element = numberElement(source.NumberBool8, idx.Uint8)

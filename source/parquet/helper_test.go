@@ -8,6 +8,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	sinkparquet "github.com/idxport/idxport/sink/parquet"
@@ -93,4 +96,9 @@ func expect(tb testing.TB, t source.Table, rows int, columns []source.Column, da
 			tb.Errorf("column %s: found other values, %d bytes, expected %d", c.Name, len(found[i]), len(data[i]))
 		}
 	}
+}
+
+// kindNode is a leaf of the schema, of the physical type.
+func kindNode(kind format.Type) *node {
+	return &node{SchemaElement: &format.SchemaElement{Type: thrift.New(kind)}}
 }

@@ -12,13 +12,8 @@ import (
 
 // A leaf is a Parquet column and what its rows look like. It does not change while rows are read.
 type leaf struct {
-	file  *file
-	index int // among the leaves of the schema
-	path  string
-	kind  format.Type
-	node  *node
-
-	maxRepetition, maxDefinition int
+	*node
+	file *file
 	// empty tells, for each definition level less than the most, that an entry of it ends in an empty list; it is missing else.
 	empty []bool
 
@@ -42,7 +37,7 @@ func (l *leaf) values(n int) int {
 }
 
 // raw tells whether values are bytes of any size.
-func (l *leaf) raw() bool { return l.kind == format.ByteArray }
+func (l *leaf) raw() bool { return l.kind() == format.ByteArray }
 
 // expect sets what a row looks like: the repetition levels of one.
 func (l *leaf) expect(row []byte, defined int) {
@@ -84,7 +79,7 @@ func (l *leaf) open(p *page, body, buf []byte) (c *cursor, memory []byte, err er
 	if l.raw() {
 		c.bytes, err = newBytes(p, c.values)
 	} else {
-		c.fixed, err = newFixed(&l.element, l.kind, p, c.values)
+		c.fixed, err = newFixed(&l.element, l.kind(), p, c.values)
 	}
 	return c, memory, err
 }
@@ -163,7 +158,7 @@ func (l *leaf) check(c *cursor, at, n int, row int64) error {
 		}
 	}
 	if l.maxDefinition > 0 {
-		present, other, err := c.definition.constant(byte(l.defined), min(n, same+1))
+		present, other, err := c.definition.match([]byte{byte(l.defined)}, 0, min(n, same+1))
 		if err != nil {
 			return err
 		}

@@ -89,7 +89,8 @@ func TestCutPages(t *testing.T) {
 // TestLevelsOfVersion2 takes the levels of a page of version 2 apart, whose header says how many bytes they have.
 func TestLevelsOfVersion2(t *testing.T) {
 	t.Parallel()
-	l := &leaf{file: &file{codecs: newCodecs()}, node: &node{}, maxRepetition: 1, maxDefinition: 1, defined: 1}
+	l := &leaf{file: &file{codecs: newCodecs()}, node: kindNode(format.Int32), defined: 1}
+	l.maxRepetition, l.maxDefinition = 1, 1
 	body := []byte("rrddd")
 	for name, c := range map[string]struct {
 		repetition, definition, uncompressed int

@@ -47,7 +47,7 @@ func TestMatch(t *testing.T) {
 	t.Parallel()
 	for _, shape := range [][]int{{1}, {3}, {12}, {784}, {28, 28}, {3, 2, 2}, {1, 1, 5}} {
 		row := repetitions(shape)
-		l := &leaf{maxRepetition: len(shape)}
+		l := &leaf{node: &node{maxRepetition: len(shape)}}
 		l.expect(row, 0)
 		width := 2
 		levels := bytes.Repeat(row, 7)

@@ -18,8 +18,6 @@ type column struct {
 	columnar.Column
 	leaves []*leaf
 	first  int // index of the first of them among all that are read
-	// decode makes the records, of what was read of the leaves.
-	decode func(d *decoding) error
 }
 
 // arrowSchemaKey is the key of a file's metadata for the Arrow schema, as Arrow's writers and this program leave it.
@@ -40,17 +38,17 @@ func arrowFields(encoded string) map[string]arrow.FieldInfo {
 func (n *node) describeField(info arrow.FieldInfo) columnar.Field {
 	value := n.value()
 	f := columnar.Field{Name: n.Name, Metadata: info.Metadata, Number: value.number(), Size: int(n.TypeLength.V)}
-	if f.Type = value.describe(); value.leaf >= 0 {
+	if f.Type = value.describe(); value.index >= 0 {
 		f.Type = "values of the type " + f.Type
 	}
 	switch {
 	case n.isText():
 		f.Kind, f.Type = columnar.Text, "text"
-	case n.leaf < 0 && value.maxRepetition == 0:
+	case n.index < 0 && value.maxRepetition == 0:
 		f.Kind = columnar.Struct
 		for _, child := range n.children {
 			member := columnar.Field{Name: child.Name}
-			if child.leaf >= 0 {
+			if child.index >= 0 {
 				member = child.describeField(arrow.FieldInfo{})
 			}
 			f.Members = append(f.Members, member)
@@ -76,7 +74,7 @@ func (n *node) describeField(info arrow.FieldInfo) columnar.Field {
 
 // value is what the lists in lists that n is hold, or n.
 func (n *node) value() *node {
-	for n.leaf < 0 && len(n.children) == 1 {
+	for n.index < 0 && len(n.children) == 1 {
 		n = n.children[0]
 	}
 	return n
@@ -84,26 +82,26 @@ func (n *node) value() *node {
 
 // isText tells whether n is text, or documents.
 func (n *node) isText() bool {
-	if n.leaf < 0 || n.kind() != format.ByteArray {
+	if n.index < 0 || n.kind() != format.ByteArray {
 		return false
 	}
 	return n.LogicalType.Value != nil || n.ConvertedType.Valid
 }
 
-func (n *node) isBytes() bool { return n.leaf >= 0 && n.kind() == format.ByteArray && !n.isText() }
+func (n *node) isBytes() bool { return n.index >= 0 && n.kind() == format.ByteArray && !n.isText() }
 
 func (n *node) isFixedBytes() bool {
-	return n.leaf >= 0 && n.kind() == format.FixedLenByteArray && n.LogicalType.Value == nil && !n.ConvertedType.Valid
+	return n.index >= 0 && n.kind() == format.FixedLenByteArray && n.LogicalType.Value == nil && !n.ConvertedType.Valid
 }
 
 func (n *node) isDecimal() bool {
 	_, decimal := n.LogicalType.Value.(*format.DecimalType)
-	return n.leaf >= 0 && (decimal || n.ConvertedType.Valid && n.ConvertedType.V == deprecated.Decimal)
+	return n.index >= 0 && (decimal || n.ConvertedType.Valid && n.ConvertedType.V == deprecated.Decimal)
 }
 
 // number is the kind of the numbers of n, or source.NoNumber.
 func (n *node) number() source.Number {
-	if n.leaf < 0 {
+	if n.index < 0 {
 		return source.NoNumber
 	}
 	switch n.kind() {
@@ -206,7 +204,7 @@ func (*firstRows) Names(int) ([]string, error) { return nil, nil }
 // Lengths are those of the lists in the first row.
 func (r *firstRows) Lengths(i int) ([]int, error) {
 	l := r.file.newLeaf(r.file.root.children[i].value())
-	l.element = numberElement(l.node.stored(), l.node.number().DType())
+	l.element = numberElement(l.stored(), l.number().DType())
 	first, err := firstRow(l, max(1, r.most/int64(l.element.size)))
 	if err != nil {
 		return nil, err
@@ -225,7 +223,7 @@ func (r *firstRows) Value(i int, member string) ([]byte, error) {
 // leaf is the leaf of a column that holds no lists, or of the member of a struct.
 func (r *firstRows) leaf(i int, member string) *leaf {
 	n := r.file.root.children[i]
-	if member != "" && n.leaf < 0 {
+	if member != "" && n.index < 0 {
 		n = n.child(member)
 	}
 	l := r.file.newLeaf(n)
@@ -237,7 +235,7 @@ func (r *firstRows) leaf(i int, member string) *leaf {
 
 // column is c with its leaves.
 func (r *firstRows) column(c columnar.Column) *column {
-	made := &column{Column: c, decode: decodeNumbers}
+	made := &column{Column: c}
 	add := func(member string) *leaf {
 		l := r.leaf(c.Fields[0], member)
 		made.leaves = append(made.leaves, l)
@@ -245,18 +243,15 @@ func (r *firstRows) column(c columnar.Column) *column {
 	}
 	switch c.Form {
 	case columnar.Records:
-		if l := add(""); l.raw() {
-			made.decode, l.largest = decodeBytes, c.RecordSize()
-		} else {
-			l.element = bytesElement(c.RecordSize())
-		}
+		l := add("")
+		l.largest, l.element = c.RecordSize(), bytesElement(c.RecordSize())
 	case columnar.Images:
-		made.decode, add(columnar.HubBytes).largest = decodeImages, c.MaxFile()
+		add(columnar.HubBytes).largest = c.MaxFile()
 	case columnar.SparkImages:
 		for _, name := range columnar.SparkSizes {
 			add(name)
 		}
-		made.decode, add(columnar.SparkData).largest = decodeSpark, c.RecordSize()
+		add(columnar.SparkData).largest = c.RecordSize()
 	default:
 		for _, i := range c.Fields {
 			l := r.lists[i]
@@ -266,19 +261,16 @@ func (r *firstRows) column(c columnar.Column) *column {
 			l.become(c.DType)
 			made.leaves = append(made.leaves, l)
 		}
-		if len(made.leaves) > 1 {
-			made.decode = decodeFlat
-		}
 	}
 	return made
 }
 
 // become makes elements of d of the numbers of l.
 func (l *leaf) become(d idx.DType) {
-	number := l.node.number()
-	l.node.expected = fmt.Sprintf("the column is taken for, %s", d)
+	number := l.number()
+	l.expected = fmt.Sprintf("the column is taken for, %s", d)
 	if d == idx.Int32 && !number.Is(number.DType()) {
-		l.node.advice = "IDX files have no type for it: write the column as float64"
+		l.advice = "IDX files have no type for it: write the column as float64"
 	}
-	l.element = numberElement(l.node.stored(), d)
+	l.element = numberElement(l.stored(), d)
 }

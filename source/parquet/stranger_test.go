@@ -80,8 +80,8 @@ func TestDictionariesOfAnything(t *testing.T) {
 		leaf *leaf
 		src  []byte
 	}{
-		"integers that do not fit": {&leaf{kind: format.Int64, element: numberElement(source.NumberInt64, idx.Int32)}, large},
-		"bytes of length 0":        {&leaf{kind: format.ByteArray}, make([]byte, 4*n)},
+		"integers that do not fit": {&leaf{node: kindNode(format.Int64), element: numberElement(source.NumberInt64, idx.Int32)}, large},
+		"bytes of length 0":        {&leaf{node: kindNode(format.ByteArray)}, make([]byte, 4*n)},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -110,7 +110,7 @@ func TestMisfitsOfADictionary(t *testing.T) {
 		}
 		src = binary.LittleEndian.AppendUint64(src, uint64(values[i]))
 	}
-	d, err := newDictionary(&leaf{kind: format.Int64, element: numberElement(source.NumberInt64, idx.Int32)}, src, len(values))
+	d, err := newDictionary(&leaf{node: kindNode(format.Int64), element: numberElement(source.NumberInt64, idx.Int32)}, src, len(values))
 	if err != nil {
 		t.Fatal(err)
 	}

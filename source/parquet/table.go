@@ -140,22 +140,19 @@ func (t *table) end() error {
 
 // Decode decompresses and decodes the pages that Read has left, and images.
 func (t *table) Decode(b *source.Raw) (err error) {
+	defer func() { err = fault.In(t.path, err) }()
+	defer recovered(&err)
 	state, ok := b.State.(*batch)
 	if !ok || b.Rows == 0 {
 		return nil
 	}
 	for i, c := range t.columns {
 		d := &decoding{column: c, parts: state.parts[c.first : c.first+len(c.leaves)], first: b.First, rows: b.Rows, dst: b.Columns[i], scratch: &state.page}
-		if err := decodeSafely(d); err != nil {
-			return fault.In(t.path, err)
+		if err := d.decode(); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-func decodeSafely(d *decoding) (err error) {
-	defer recovered(&err)
-	return d.decode(d)
 }
 
 // Skip passes over n rows, by whole row groups and pages where it can.
