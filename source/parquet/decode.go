@@ -133,33 +133,15 @@ func (d *decoding) decode() error {
 
 // flat is for columns that have a leaf for each element.
 func (d *decoding) flat() error {
-	size, n := d.DType.Size(), len(d.leaves)
+	columns := make([][]byte, len(d.leaves))
 	for i := range d.leaves {
 		if err := d.numbers(i); err != nil {
 			return err
 		}
+		columns[i] = d.parts[i].dst
 	}
-	const tile = 256 // rows whose records stay in the cache while the leaves are gone through
-	for from := 0; from < d.rows; from += tile {
-		to := min(from+tile, d.rows)
-		for i := range d.parts {
-			scatter(d.dst[(from*n+i)*size:], d.parts[i].dst[from*size:to*size], n*size, size)
-		}
-	}
+	columnar.Interleave(d.dst, columns, d.rows, d.DType.Size())
 	return nil
-}
-
-// scatter writes the elements of src, of size bytes, to dst, stride bytes apart.
-func scatter(dst, src []byte, stride, size int) {
-	if size == 1 {
-		for i, v := range src {
-			dst[i*stride] = v
-		}
-		return
-	}
-	for i := 0; i*size < len(src); i++ {
-		copy(dst[i*stride:][:size], src[i*size:(i+1)*size])
-	}
 }
 
 // bytes is for columns whose records are bytes after their length.

@@ -125,10 +125,7 @@ func (v *indexedValues) read(dst []byte) error {
 			err = v.gather(dst[:n*d.size], n)
 		}
 		if err != nil {
-			if m, ok := err.(*misfit); ok {
-				m.at += done
-			}
-			return err
+			return shifted(err, done)
 		}
 		dst, done = dst[n*d.size:], done+n
 	}

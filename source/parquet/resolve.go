@@ -3,6 +3,7 @@ package parquet
 import (
 	"encoding/base64"
 	"fmt"
+	"slices"
 
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
@@ -42,7 +43,7 @@ func (n *node) describeField(info arrow.FieldInfo) columnar.Field {
 		f.Type = "values of the type " + f.Type
 	}
 	switch {
-	case n.isText():
+	case n.kind() == format.ByteArray && !n.plain():
 		f.Kind, f.Type = columnar.Text, "text"
 	case n.index < 0 && value.maxRepetition == 0:
 		f.Kind = columnar.Struct
@@ -60,11 +61,11 @@ func (n *node) describeField(info arrow.FieldInfo) columnar.Field {
 		}
 	case f.Number != source.NoNumber:
 		f.Kind = columnar.Number
-	case n.isBytes() && !n.repeated():
+	case n.kind() == format.ByteArray && !n.repeated():
 		f.Kind = columnar.Bytes
 	case info.Wide: // which are bytes in Parquet
 		f.Type, f.Hint = "values of the type "+info.Type+", wider than 64 bits", source.AdviceCast("parquet", n.Name, "Int32")
-	case n.isFixedBytes() && !n.repeated() && f.Size > 0:
+	case n.kind() == format.FixedLenByteArray && n.plain() && !n.repeated() && f.Size > 0:
 		f.Kind = columnar.FixedBytes
 	case value.isDecimal():
 		f.Hint = source.AdviceCast("parquet", n.Name, "Float64")
@@ -80,19 +81,9 @@ func (n *node) value() *node {
 	return n
 }
 
-// isText tells whether n is text, or documents.
-func (n *node) isText() bool {
-	if n.index < 0 || n.kind() != format.ByteArray {
-		return false
-	}
-	return n.LogicalType.Value != nil || n.ConvertedType.Valid
-}
-
-func (n *node) isBytes() bool { return n.index >= 0 && n.kind() == format.ByteArray && !n.isText() }
-
-func (n *node) isFixedBytes() bool {
-	return n.index >= 0 && n.kind() == format.FixedLenByteArray && n.LogicalType.Value == nil && !n.ConvertedType.Valid
-}
+// plain reports whether nothing is said of the values of n but their physical type; else those of
+// BYTE_ARRAY are text, or documents.
+func (n *node) plain() bool { return n.LogicalType.Value == nil && !n.ConvertedType.Valid }
 
 func (n *node) isDecimal() bool {
 	_, decimal := n.LogicalType.Value.(*format.DecimalType)
@@ -138,28 +129,24 @@ func (n *node) stored() source.Number {
 
 // integer is the kind of the integers of n, or source.NoNumber if they are dates or the like.
 func (n *node) integer() source.Number {
-	own := source.NumberInt32
-	if n.kind() == format.Int64 {
-		own = source.NumberInt64
-	}
-	if t, is := n.LogicalType.Value.(*format.IntType); is {
-		signed := map[int8]source.Number{8: source.NumberInt8, 16: source.NumberInt16, 32: source.NumberInt32, 64: source.NumberInt64}
-		unsigned := map[int8]source.Number{8: source.NumberUint8, 16: source.NumberUint16, 32: source.NumberUint32, 64: source.NumberUint64}
-		if t.IsSigned {
-			return signed[t.BitWidth]
+	kinds := [...]source.Number{source.NumberUint8, source.NumberUint16, source.NumberUint32, source.NumberUint64,
+		source.NumberInt8, source.NumberInt16, source.NumberInt32, source.NumberInt64} // as the converted types follow each other
+	at := -1
+	switch t := n.LogicalType.Value.(type) {
+	case *format.IntType:
+		if at = slices.Index([]int8{8, 16, 32, 64}, t.BitWidth); at >= 0 && t.IsSigned {
+			at += 4
 		}
-		return unsigned[t.BitWidth]
+	case nil:
+		at = int(n.ConvertedType.V - deprecated.Uint8)
+		if n.plain() {
+			at = 6 + int(n.kind()-format.Int32)
+		}
 	}
-	switch {
-	case n.LogicalType.Value != nil:
+	if at < 0 || at >= len(kinds) {
 		return source.NoNumber
-	case !n.ConvertedType.Valid:
-		return own
 	}
-	return map[deprecated.ConvertedType]source.Number{
-		deprecated.Uint8: source.NumberUint8, deprecated.Uint16: source.NumberUint16, deprecated.Uint32: source.NumberUint32, deprecated.Uint64: source.NumberUint64,
-		deprecated.Int8: source.NumberInt8, deprecated.Int16: source.NumberInt16, deprecated.Int32: source.NumberInt32, deprecated.Int64: source.NumberInt64,
-	}[n.ConvertedType.V]
+	return kinds[at]
 }
 
 // resolve finds the columns of f.

@@ -164,9 +164,7 @@ func (s *stream) keep(p *part, done, n int) (int, error) {
 	}
 	p.jobs = append(p.jobs, job{*h, done, from, to})
 	s.page = page{}
-	s.row += int64(rows)
-	s.rowsLeft -= int64(rows)
-	return rows, nil
+	return s.pass(rows * s.entries), nil
 }
 
 // begin opens the current page.

@@ -100,10 +100,7 @@ func (v *decodedValues) read(dst []byte) error {
 			return err
 		}
 		if err := e.into(dst[:n*e.size], raw); err != nil {
-			if m, ok := err.(*misfit); ok {
-				m.at += done
-			}
-			return err
+			return shifted(err, done)
 		}
 		dst, done = dst[n*e.size:], done+n
 	}
