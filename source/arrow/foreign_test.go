@@ -18,6 +18,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/columnar"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/sourcetest"
 )
 
 // TestForeign reads what pyarrow, polars and pandas wrote: see testdata/make.py.
@@ -69,7 +70,11 @@ func TestForeign(t *testing.T) {
 					if len(columns) != len(want.Columns) {
 						t.Fatalf("found %+v, expected %+v", columns, want.Columns)
 					}
-					for i, data := range drain(t, table, most) {
+					found, err := sourcetest.ReadAll(table, most)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for i, data := range found {
 						c, w := columns[i], want.Columns[i]
 						if c.Name != w.Name || c.DType.String() != w.DType || !slices.Equal(c.Shape, w.Shape) || !slices.Equal(c.Classes, w.Classes) {
 							t.Errorf("%s: found %s %v %v %q, expected %s %s %v %q", way, c.Name, c.DType, c.Shape, c.Classes, w.Name, w.DType, w.Shape, w.Classes)
@@ -125,7 +130,7 @@ func TestRefused(t *testing.T) {
 		for way, open := range ways(t, file) {
 			table, err := open(source.ReadOptions{})
 			if err == nil {
-				_, err = readAll(table, 10)
+				_, err = sourcetest.ReadAll(table, 10)
 			}
 			var hint interface{ Hint() string } // of package picture
 			if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.text) || fault.HintOf(err) == "" && !errors.As(err, &hint) {
@@ -170,7 +175,7 @@ func TestOptionsAndNotes(t *testing.T) {
 		if c.DType != test.dtype || !slices.Equal(c.Shape, test.shape) || !strings.Contains(notes, test.note) || (test.note == "") != (notes == "") {
 			t.Errorf("%s: found %v %v and the notes %q, expected %v %v and %q", test.file, c.DType, c.Shape, notes, test.dtype, test.shape, test.note)
 		}
-		if _, err := readAll(table, 10); err != nil {
+		if _, err := sourcetest.ReadAll(table, 10); err != nil {
 			t.Errorf("%s: %v", test.file, err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/columnar"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/sourcetest"
 )
 
 // foreignRows is how many rows the files of testdata have.
@@ -167,7 +168,7 @@ func checkForeign(t *testing.T, path string, f foreign) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		expect(t, got, rows, columns, data)
+		sourcetest.Expect(t, got, rows, columns, data)
 		if notes := strings.Join(source.Notes(got), "\n"); f.note != "" && !strings.Contains(notes, f.note) {
 			t.Errorf("found the notes %q, expected one with %q", notes, f.note)
 		}
@@ -223,7 +224,7 @@ func TestRefused(t *testing.T) {
 			for _, rows := range []int{1, 10, 64, 1000} {
 				got, err := Open(path, o)
 				if err == nil {
-					_, err = readAll(got, rows)
+					_, err = sourcetest.ReadAll(got, rows)
 					got.Close()
 				}
 				if err == nil {
