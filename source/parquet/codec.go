@@ -54,8 +54,8 @@ func knownCodec(codec format.CompressionCodec) bool {
 	return false
 }
 
-// decode decompresses src, which must give size bytes, into buf if that is large enough. Uncompressed data is returned itself.
-func (c *codecs) decode(codec format.CompressionCodec, buf, src []byte, size int) ([]byte, error) {
+// decode decompresses src, which must give size bytes, into buf, which grows for it. Uncompressed data is returned itself.
+func (c *codecs) decode(codec format.CompressionCodec, buf *[]byte, src []byte, size int) ([]byte, error) {
 	if codec == format.Uncompressed {
 		if len(src) != size {
 			return nil, damaged("found a page of %d bytes, expected the %d of its header", len(src), size)
@@ -63,9 +63,10 @@ func (c *codecs) decode(codec format.CompressionCodec, buf, src []byte, size int
 		return src, nil
 	}
 	if size == 0 {
-		return buf[:0], nil
+		return nil, nil
 	}
-	dst := source.Grow(buf, size)
+	*buf = source.Grow(*buf, size)
+	dst := *buf
 	n, err := c.decompress(codec, dst, src)
 	if err != nil {
 		return nil, damaged("a page cannot be decompressed (%s): %v", codec, err)

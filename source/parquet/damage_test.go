@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/fault"
@@ -98,7 +99,7 @@ func TestClaims(t *testing.T) {
 	}
 	lists := append([]byte{0x29, 0xfc}, binary.AppendUvarint(nil, 1<<31)...) // a schema of 2³¹ elements
 	c := compact{data: lists}
-	if err := c.skip(compactStruct, 0, false); err == nil {
+	if err := c.skip(thrift.STRUCT, 0, false); err == nil {
 		t.Error("found no error for a list that is longer than its bytes")
 	}
 }
@@ -308,7 +309,7 @@ func TestManyParts(t *testing.T) {
 		list := binary.AppendUvarint([]byte{0x19, 0xfc}, uint64(n)) // field 1: a list of structs
 		list = append(list, bytes.Repeat([]byte{0x26, 0, 0}, n)...) // field 2: 0
 		c := compact{data: append(list, 0)}
-		if err := c.skip(compactStruct, 0, false); !errors.Is(err, want) {
+		if err := c.skip(thrift.STRUCT, 0, false); !errors.Is(err, want) {
 			t.Errorf("%d parts: found %v, expected %v", n, err, want)
 		}
 	}

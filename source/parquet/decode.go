@@ -1,8 +1,6 @@
 package parquet
 
 import (
-	"github.com/parquet-go/parquet-go/format"
-
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/columnar"
 )
@@ -63,10 +61,7 @@ func (l *leaf) job(j *job, p *part, first int64, scratch *[]byte, each func(row 
 	row := first + int64(j.row)
 	defer func() { err = located(err, l.path, row, j.page.offset) }()
 	defer recovered(&err)
-	c, memory, err := l.open(&j.page, p.kept[j.from:j.to], *scratch)
-	if l.codec(&j.page) != format.Uncompressed {
-		*scratch = memory
-	}
+	c, err := l.open(&j.page, p.kept[j.from:j.to], scratch)
 	if err != nil {
 		return err
 	}

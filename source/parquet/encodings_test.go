@@ -280,7 +280,7 @@ func TestHadoopLZ4(t *testing.T) {
 		frames = append(frames, b...)
 	}
 	for name, src := range map[string][]byte{"frames": frames, "block": block(data)} {
-		if found, err := newCodecs().decode(format.Lz4, nil, src, len(data)); err != nil || !bytes.Equal(found, data) {
+		if found, err := newCodecs().decode(format.Lz4, new([]byte), src, len(data)); err != nil || !bytes.Equal(found, data) {
 			t.Errorf("%s: found %d bytes and %v, expected %d", name, len(found), err, len(data))
 		}
 	}

@@ -119,7 +119,7 @@ func (f *file) footer() (data []byte, at int64, err error) {
 		return nil, 0, truncated(err, "the file became shorter")
 	}
 	walk, encrypted := compact{data: data}, false
-	err = walk.fields(0, func(id int64, _ byte) (bool, error) {
+	err = walk.fields(0, func(id int64, _ thrift.Type) (bool, error) {
 		const encryption = 8 // FileMetaData.encryption_algorithm: what follows is the footer's signature
 		encrypted = encrypted || id == encryption
 		return false, nil

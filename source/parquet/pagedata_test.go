@@ -60,26 +60,26 @@ func TestCutPages(t *testing.T) {
 	for codec, page := range compressed(t, data) {
 		t.Run(codec.String(), func(t *testing.T) {
 			t.Parallel()
-			if found, err := c.decode(codec, nil, page, len(data)); err != nil || !bytes.Equal(found, data) {
+			if found, err := c.decode(codec, new([]byte), page, len(data)); err != nil || !bytes.Equal(found, data) {
 				t.Errorf("found %q and %v", found, err)
 			}
 			for n := range page {
-				if found, err := c.decode(codec, nil, page[:n], len(data)); !errors.Is(err, fault.Malformed) {
+				if found, err := c.decode(codec, new([]byte), page[:n], len(data)); !errors.Is(err, fault.Malformed) {
 					t.Errorf("cut at byte %d of %d: found %q and %v, expected %v", n, len(page), found, err, fault.Malformed)
 				}
 			}
 			for _, size := range []int{len(data) - 1, len(data) + 1} {
-				if _, err := c.decode(codec, nil, page, size); !errors.Is(err, fault.Malformed) {
+				if _, err := c.decode(codec, new([]byte), page, size); !errors.Is(err, fault.Malformed) {
 					t.Errorf("%d bytes instead of %d: found %v, expected %v", size, len(data), err, fault.Malformed)
 				}
 			}
-			if found, err := c.decode(codec, nil, append(bytes.Clone(page), 1), len(data)); !errors.Is(err, fault.Malformed) {
+			if found, err := c.decode(codec, new([]byte), append(bytes.Clone(page), 1), len(data)); !errors.Is(err, fault.Malformed) {
 				t.Errorf("a byte after the end: found %q and %v, expected %v", found, err, fault.Malformed)
 			}
 			if codec == format.Uncompressed {
 				return
 			}
-			if found, err := c.decode(codec, nil, nil, 0); err != nil || len(found) > 0 {
+			if found, err := c.decode(codec, new([]byte), nil, 0); err != nil || len(found) > 0 {
 				t.Errorf("a page of no bytes: found %q and %v", found, err)
 			}
 		})
@@ -111,7 +111,7 @@ func TestLevelsOfVersion2(t *testing.T) {
 	} {
 		p := &page{pageHeader: pageHeader{version2: true, repetition: c.repetition, definition: c.definition, uncompressed: c.uncompressed, codec: c.codec,
 			repetitionEncoding: format.RLE, definitionEncoding: format.RLE}}
-		found, _, err := l.levels(p, []byte(c.body), nil)
+		found, err := l.levels(p, []byte(c.body), new([]byte))
 		if c.fails != errors.Is(err, fault.Malformed) {
 			t.Errorf("%s: found %v, expected damage: %t", name, err, c.fails)
 		}
@@ -120,7 +120,7 @@ func TestLevelsOfVersion2(t *testing.T) {
 		}
 	}
 	old := &page{pageHeader: pageHeader{repetitionEncoding: format.BitPacked, definitionEncoding: format.RLE}} // deprecated since 2013
-	if _, _, err := l.levels(old, body, nil); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "BIT_PACKED") {
+	if _, err := l.levels(old, body, new([]byte)); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "BIT_PACKED") {
 		t.Errorf("found %v, expected %v", err, fault.Unsupported)
 	}
 }

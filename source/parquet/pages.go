@@ -97,7 +97,7 @@ func (s *stream) readDictionary(h pageHeader) (err error) {
 	if h.entries < 0 || h.encoding != format.Plain && h.encoding != plainDictionary {
 		return damaged("found a dictionary of %d values of the encoding %s", h.entries, h.encoding)
 	}
-	data, err := s.file.codecs.decode(h.codec, nil, body, h.uncompressed)
+	data, err := s.file.codecs.decode(h.codec, new([]byte), body, h.uncompressed)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (s *stream) probe(r *row, most int64) (done bool, err error) {
 	if err := s.readBody(body); err != nil {
 		return false, err
 	}
-	c, _, err := s.levels(&h, body, nil)
+	c, err := s.levels(&h, body, new([]byte))
 	if err != nil {
 		return false, err
 	}

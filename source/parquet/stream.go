@@ -168,25 +168,19 @@ func (s *stream) keep(p *part, done, n int) (int, error) {
 }
 
 // begin opens the current page.
-func (s *stream) begin() error {
+func (s *stream) begin() (err error) {
 	h := s.page
 	s.body = source.Grow(s.body, h.size)
 	if err := s.readBody(s.body); err != nil {
 		return err
 	}
 	s.page.entries = 0
-	packed, buf := s.codec(&h) != format.Uncompressed, s.body // of which the page is a part, if not packed
-	if packed {
-		buf = s.memory
+	if s.codec(&h) != format.Uncompressed { // of s.body else
+		if err := s.file.hold(int64(max(0, h.uncompressed-cap(s.memory)))); err != nil {
+			return err
+		}
 	}
-	if err := s.file.hold(int64(max(0, h.uncompressed-cap(buf)))); err != nil {
-		return err
-	}
-	c, memory, err := s.open(&h, s.body, buf)
-	if packed {
-		s.memory = memory
-	}
-	s.cursor = c
+	s.cursor, err = s.open(&h, s.body, &s.memory)
 	return err
 }
 
