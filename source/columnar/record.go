@@ -186,7 +186,7 @@ func (c *Column) SparkImage(record, pixels []byte) {
 
 // tileRows is how many rows Interleave fills at a time, so that the lines of the cache that it writes
 // to stay near.
-const tileRows = 32
+const tileRows = 256
 
 // Interleave makes rows, in dst, of columns of elements of size bytes.
 func Interleave(dst []byte, columns [][]byte, rows, size int) {
@@ -197,8 +197,9 @@ func Interleave(dst []byte, columns [][]byte, rows, size int) {
 			to := dst[c*size:]
 			switch size {
 			case 1:
-				for r := first; r < last; r++ {
-					to[r*stride] = from[r]
+				to = to[first*stride:]
+				for r, v := range from[first:last] {
+					to[r*stride] = v
 				}
 			case 2:
 				for r := first; r < last; r++ {
