@@ -139,6 +139,26 @@ func TestClaims(t *testing.T) {
 	}
 }
 
+// TestIndicesOutsideOfTheirDictionary are of the last value, and of others.
+func TestIndicesOutsideOfTheirDictionary(t *testing.T) {
+	t.Parallel()
+	file, err := os.ReadFile("testdata/category-many.arrow")
+	last := []byte{299 - 256, 1, 0, 0, 0, 0, 0, 0}
+	if err != nil || bytes.Count(file, last) != 1 {
+		t.Fatal(err, "there is no index to change")
+	}
+	for found, index := range map[string][]byte{"299": last, "300": {300 - 256, 1, 0, 0, 0, 0, 0, 0}, "-1": bytes.Repeat([]byte{255}, 8)} {
+		changed := bytes.Replace(file, last, index, 1)
+		table, err := New(bytes.NewReader(changed), "-", source.ReadOptions{})
+		if err == nil {
+			_, err = sourcetest.ReadAll(table, 5)
+		}
+		if (err == nil) != (found == "299") || err != nil && !strings.Contains(err.Error(), "column kind, row 0: found index "+found+", expected one of the dictionary's 300 values") {
+			t.Errorf("index %s: found %v", found, err)
+		}
+	}
+}
+
 // TestDictionariesAreBounded claims dictionaries of more values, or more bytes, than there is memory for.
 func TestDictionariesAreBounded(t *testing.T) {
 	t.Parallel()
