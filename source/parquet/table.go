@@ -22,7 +22,8 @@ type table struct {
 	closer  io.Closer // nil if the caller owns the file
 }
 
-// Open opens the Parquet file at path. Options.DType is for bytes, and for integers whose type IDX does not have; Options.Shape is for bytes.
+// Open opens the Parquet file at path. Options.DType is for bytes, and for integers whose type IDX
+// does not have; Options.Shape is for bytes.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
 	t, err := open(path, o)
 	if err != nil {
