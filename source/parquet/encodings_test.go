@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"math"
 	"math/rand/v2"
@@ -295,7 +296,7 @@ func TestSplitRows(t *testing.T) {
 		pixels = append(pixels, byte(i*37))
 	}
 	for size := 1; size <= 9; size++ {
-		file := splitFile(t, pixels, size)
+		file := splitFile(t, pixels, size, -1)
 		for _, n := range []int{1, 3, 1000} {
 			got, err := fromBytes(file, source.ReadOptions{})
 			if err != nil {
@@ -314,14 +315,21 @@ func TestSplitRows(t *testing.T) {
 			sourcetest.Expect(t, got, 5, got.Columns(), [][]byte{pixels[4*skip:]})
 		}
 	}
-	file := splitFile(t, pixels[:len(pixels)-1], 5)
+	for size := 1; size <= 9; size++ {
+		for _, bad := range []int{0, 3, 7, 44} {
+			if _, err := read(t, splitFile(t, pixels, size, bad), 5); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("row %d, ", bad/4)) {
+				t.Errorf("pages of %d: found %v, expected one about row %d", size, err, bad/4)
+			}
+		}
+	}
+	file := splitFile(t, pixels[:len(pixels)-1], 5, -1)
 	if _, err := read(t, file, 5); err == nil || !strings.Contains(err.Error(), "row 22") {
 		t.Errorf("found the error %v, expected one about row 22, which is short", err)
 	}
 }
 
-// splitFile is a Parquet file of lists of 4 pixels, in pages of size elements each.
-func splitFile(t *testing.T, pixels []byte, size int) []byte {
+// splitFile is a Parquet file of lists of 4 pixels, in pages of size elements each, of which number bad does not fit.
+func splitFile(t *testing.T, pixels []byte, size, bad int) []byte {
 	t.Helper()
 	marshal := func(v any) []byte {
 		p, err := thrift.Marshal(new(thrift.CompactProtocol), v)
@@ -339,8 +347,12 @@ func splitFile(t *testing.T, pixels []byte, size int) []byte {
 		}
 		body = append(binary.LittleEndian.AppendUint32(nil, uint32(len(levels))), levels...)
 		body = append(binary.LittleEndian.AppendUint32(body, 2), byte(2*(to-from)), 1)
-		for _, v := range pixels[from:to] {
-			body = binary.LittleEndian.AppendUint32(body, uint32(v))
+		for i, v := range pixels[from:to] {
+			value := uint32(v)
+			if from+i == bad {
+				value += 256
+			}
+			body = binary.LittleEndian.AppendUint32(body, value)
 		}
 		file = append(file, marshal(&format.PageHeader{Type: format.DataPage, UncompressedPageSize: int32(len(body)), CompressedPageSize: int32(len(body)),
 			CRC:            int32(crc32.ChecksumIEEE(body)),
