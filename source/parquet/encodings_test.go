@@ -207,8 +207,8 @@ func TestMatch(t *testing.T) {
 		l := &leaf{node: &node{maxRepetition: len(shape)}}
 		l.expect(row, 0)
 		width := 2
-		levels := bytes.Repeat(row, 7)
-		for at := -1; at < len(levels); at += 1 + len(levels)/500 {
+		levels := bytes.Repeat(row, 7+2*len(l.pattern)/len(row)) // the pattern is gone through more than twice
+		for at := -1; at < len(levels); at += 1 + len(levels)/200 {
 			wrong := bytes.Clone(levels)
 			if at >= 0 {
 				wrong[at] ^= 1
