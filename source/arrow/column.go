@@ -1,6 +1,7 @@
 package arrow
 
 import (
+	"encoding/binary"
 	"math/bits"
 
 	"github.com/idxport/idxport/source"
@@ -163,4 +164,144 @@ func (c *column) ragged(b *batch, l list, start, at, row int64, w *work) error {
 	}
 	return wrong(b, c.Name, row, "found a list of %d values, expected %d as in the first row", to-from, l.length).
 		WithHint("records of IDX are all of one shape; pad the lists, or write them by length")
+}
+
+// offsetSize is the number of bytes of an offset, or of the size of a view.
+func (f *field) offsetSize() int64 {
+	switch f.kind {
+	case typeLargeList, typeLargeListView, typeLargeBinary, typeLargeText:
+		return 8
+	}
+	return 4
+}
+
+// offset is number i of those in data.
+func offset(data []byte, size int64, i int) int64 {
+	if size == 8 {
+		return int64(binary.LittleEndian.Uint64(data[8*i:]))
+	}
+	return int64(int32(binary.LittleEndian.Uint32(data[4*i:])))
+}
+
+// view tells whether lists have an offset and a size each, rather than the next one's offset for their end.
+func (f *field) view() bool { return f.kind == typeListView || f.kind == typeLargeListView }
+
+// limits are where list i begins and ends.
+func (f *field) limits(b *batch, i int64, w *work) (from, to int64, err error) {
+	size := f.offsetSize()
+	n := int64(2)
+	if f.view() {
+		n = 1
+	}
+	if w.offsets, err = b.bytes(w.offsets, f, 1, i*size, n*size); err != nil {
+		return 0, 0, err
+	}
+	from = offset(w.offsets, size, 0)
+	if f.view() {
+		if w.extra, err = b.bytes(w.extra, f, 2, i*size, size); err != nil {
+			return 0, 0, err
+		}
+		to = from + offset(w.extra, size, 0)
+	} else {
+		to = offset(w.offsets, size, 1)
+	}
+	if from < 0 || to < from {
+		return 0, 0, damaged(b.offset, "a list begins at %d and ends at %d", from, to).InColumn(f.name)
+	}
+	return from, to, nil
+}
+
+// first is where the values of the lists from start on begin, count of them, all of l's length and one behind another. If one is not, at is its index among them,
+// else −1.
+func (l list) first(b *batch, start, count int64, w *work) (first, at int64, err error) {
+	size := l.offsetSize()
+	n := count
+	if l.view() {
+		w.extra, err = b.bytes(w.extra, l.field, 2, start*size, count*size)
+	} else {
+		n++ // the end of the last
+	}
+	if err == nil {
+		w.offsets, err = b.bytes(w.offsets, l.field, 1, start*size, n*size)
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	first = offset(w.offsets, size, 0)
+	if first < 0 {
+		return 0, 0, damaged(b.offset, "a list begins at %d", first).InColumn(l.name)
+	}
+	expected := first
+	for i := range int(count) {
+		if l.view() && (l.length > 0 && offset(w.offsets, size, i) != expected || offset(w.extra, size, i) != l.length) {
+			return first, int64(i), nil
+		}
+		expected += l.length
+		if !l.view() && offset(w.offsets, size, i+1) != expected {
+			return first, int64(i), nil
+		}
+	}
+	return first, -1, nil
+}
+
+// A group reads a tensor of which each element is a column of its own, all of the same type or converted to it.
+type group struct {
+	column *column
+	leaves []*field
+	stores []source.Number
+}
+
+func (g *group) fetch(b *batch, from, n int64, w *work, _ []byte) error {
+	size := 0
+	for _, s := range g.stores {
+		size += g.size(s, n)
+	}
+	w.raw = grow(w.raw, size)
+	w.bit = int(from % 8)
+	at := 0
+	for i, leaf := range g.leaves {
+		s := g.stores[i]
+		start := from * int64(s.Size())
+		if s == source.NumberBool {
+			start = from / 8
+		}
+		part := w.raw[at : at+g.size(s, n)]
+		if s == source.NumberBool { // no more bytes than there are
+			part = part[:(int64(w.bit)+n+7)/8]
+		}
+		if err := b.read(part, leaf, 1, start); err != nil {
+			return err
+		}
+		at += g.size(s, n)
+	}
+	return nil
+}
+
+// size is the room for n elements of s.
+func (g *group) size(s source.Number, n int64) int {
+	if s == source.NumberBool {
+		return int(n/8) + 2
+	}
+	return int(n) * s.Size()
+}
+
+func (g *group) finish(b *batch, from, n int64, w *work, dst []byte) error {
+	d := g.column.DType
+	size := int(n) * d.Size()
+	columns, at := make([][]byte, len(g.leaves)), 0
+	for i, s := range g.stores {
+		columns[i] = w.raw[at : at+g.size(s, n)]
+		at += len(columns[i])
+		if s.Is(d) {
+			continue
+		}
+		w.extra = grow(w.extra, len(dst))
+		to := w.extra[i*size : (i+1)*size]
+		if bad, value := s.Convert(to, d, columns[i], w.bit, int(n)); bad >= 0 {
+			return g.column.outside(b, from+int64(bad), value)
+		}
+		columns[i] = to
+	}
+	columnar.Interleave(dst, columns, int(n), d.Size())
+	return nil
 }

@@ -4,6 +4,8 @@
 // described in package sink/arrow. Columns become records so:
 //
 //	int8 … float64                             scalars
+//	dictionaries of numbers                    scalars of the type of the values
+//	the only dictionary of text                labels of uint8 or int32 with class names, where no other column is scalar integers
 //	bool, float16, other integers              scalars of uint8, float32, and int32 if every value fits
 //	fixed_size_list, list, large_list, views   tensors of one dimension for each list in a list, whose lengths are those of the first row
 //	  … of the type fixed_shape_tensor         tensors of the shape that it tells

@@ -39,8 +39,12 @@ type feed struct {
 
 	// Of a plain file: where its record batches are.
 	file   source.File
-	blocks []place
-	size   int64
+	blocks []place // and those of dictionaries, in their order
+
+	dictionaries map[int64]*dictionary // the current ones, by their numbers
+	held         int64                 // bytes of them
+
+	size int64
 
 	// Of a stream: what comes next.
 	r      io.Reader
@@ -57,6 +61,8 @@ type place struct {
 	metadata int // bytes, with what stands before it
 	body     int64
 	rows     int64
+
+	dictionary bool // it is no record batch
 }
 
 // A message is the metadata of one.
@@ -85,7 +91,7 @@ func parseMessage(metadata []byte, offset int64) (message, error) {
 
 // openFeed reads the schema of f, a plain file of size bytes, and where its record batches are.
 func openFeed(f source.File, path string, size int64, c *codecs) (*feed, error) {
-	d := &feed{path: path, file: f, size: size, codecs: c, rows: unknown}
+	d := &feed{path: path, file: f, size: size, codecs: c, rows: unknown, dictionaries: map[int64]*dictionary{}}
 	var prefix [len(magic)]byte
 	if n, err := f.ReadAt(prefix[:], 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
@@ -171,29 +177,38 @@ func messageLength(prefix []byte, offset int64) (length, start int, err error) {
 
 // batchAt reads the metadata of the record batch at p.
 func (d *feed) batchAt(p *place) (*batch, error) {
-	metadata, err := d.messageAt(p)
+	m, err := d.expect(p, headerRecordBatch, "a record batch")
 	if err != nil {
 		return nil, err
-	}
-	if metadata == nil {
-		return nil, damaged(p.offset, "found the end of the stream, expected a record batch")
-	}
-	m, err := parseMessage(metadata, p.offset)
-	if err != nil {
-		return nil, err
-	}
-	if m.kind != headerRecordBatch {
-		return nil, damaged(p.offset, "found a message of kind %d, expected a record batch", m.kind)
 	}
 	b, err := parseBatch(m.data, p.offset, m.body)
 	if err != nil {
 		return nil, err
 	}
-	b.path, b.codecs, b.at, b.start = d.path, d.codecs, d.file, p.offset+int64(p.metadata)
-	if b.start > d.size-b.size {
-		return nil, truncated(d.size, "the file ends inside of a record batch at byte %d: found %d bytes, expected %d", p.offset, d.size-b.start, b.size)
-	}
+	b.path, b.codecs, b.at, b.start, b.dictionaries = d.path, d.codecs, d.file, p.offset+int64(p.metadata), d.dictionaries
 	return b, nil
+}
+
+// expect reads the metadata of the message at p, of a kind that messages call what.
+func (d *feed) expect(p *place, kind byte, what string) (message, error) {
+	metadata, err := d.messageAt(p)
+	if err != nil {
+		return message{}, err
+	}
+	if metadata == nil {
+		return message{}, damaged(p.offset, "found the end of the stream, expected %s", what)
+	}
+	m, err := parseMessage(metadata, p.offset)
+	if err != nil {
+		return message{}, err
+	}
+	if m.kind != kind {
+		return message{}, damaged(p.offset, "found a message of kind %d, expected %s", m.kind, what)
+	}
+	if left := d.size - p.offset - int64(p.metadata); left < m.body {
+		return message{}, truncated(d.size, "the file ends inside of %s at byte %d: found %d bytes, expected %d", what, p.offset, left, m.body)
+	}
+	return m, nil
 }
 
 // scan goes through a stream in a plain file from message to message.
@@ -246,6 +261,7 @@ func (d *feed) take(m message, p place) (err error) {
 		}
 		d.blocks = append(d.blocks, p)
 	case d.schema != nil && m.kind == headerDictionaryBatch:
+		d.addDictionary(p)
 	default:
 		return damaged(p.offset, "found a message of kind %d, expected %s", m.kind, d.expected())
 	}

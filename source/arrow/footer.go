@@ -7,8 +7,8 @@ func (d *feed) readFooter() error {
 	const (
 		tail               = 4 + len(magic)
 		fieldSchema        = 1
+		fieldDictionaries  = 2
 		fieldRecordBatches = 3
-		blockSize          = 24 // struct Block {offset: long; metaDataLength: int; bodyLength: long}
 	)
 	var end [tail]byte
 	if d.size < int64(8+tail) {
@@ -38,29 +38,52 @@ func (d *feed) readFooter() error {
 	if d.schema, err = parseSchema(schema, start); err != nil {
 		return err
 	}
-	pos, n := t.vector(fieldRecordBatches, blockSize)
-	left := start // bytes: no two record batches share any
+	if len(d.schema.dictionaries) > 0 {
+		all, err := blocks(t, fieldDictionaries, start, "dictionary", "dictionaries")
+		if err != nil {
+			return err
+		}
+		for _, p := range all {
+			d.addDictionary(p)
+		}
+	}
+	batches, err := blocks(t, fieldRecordBatches, start, "record batch", "record batches")
+	d.blocks = append(d.blocks, batches...)
+	if err != nil {
+		return err
+	}
+	return d.countRows()
+}
+
+// blocks are the places in the field of the footer, which is at start.
+func blocks(t flatTable, field int, start int64, one, many string) (all []place, err error) {
+	const blockSize = 24 // struct Block {offset: long; metaDataLength: int; bodyLength: long}
+	pos, n := t.vector(field, blockSize)
+	left := start // bytes: no two blocks share any
 	for i := range n {
 		at := pos + i*blockSize
 		p := place{offset: t.int64(at), metadata: t.int32(at + 8), body: t.int64(at + 16)}
 		if p.offset < 8 || p.metadata <= 8 || p.body < 0 || p.offset > start || int64(p.metadata) > start-p.offset || p.body > start-p.offset-int64(p.metadata) {
-			return damaged(start, "the footer says that record batch %d is %d+%d bytes at %d, expected it before the footer", i, p.metadata, p.body, p.offset)
+			return nil, damaged(start, "the footer says that %s %d is %d+%d bytes at %d, expected it before the footer", one, i, p.metadata, p.body, p.offset)
 		}
 		if left -= int64(p.metadata) + p.body; left < 0 {
-			return damaged(start, "the footer tells of record batches of more bytes than the %d before it", start)
+			return nil, damaged(start, "the footer tells of %s of more bytes than the %d before it", many, start)
 		}
-		d.blocks = append(d.blocks, p)
+		all = append(all, p)
 	}
 	if t.bad {
-		return damaged(start, "the footer points outside of itself")
+		return nil, damaged(start, "the footer points outside of itself")
 	}
-	return d.countRows()
+	return all, nil
 }
 
 // countRows looks at all record batches that the footer tells of.
 func (d *feed) countRows() error {
 	d.rows = 0
 	for i := range d.blocks {
+		if d.blocks[i].dictionary {
+			continue
+		}
 		b, err := d.batchAt(&d.blocks[i])
 		if err != nil {
 			return err

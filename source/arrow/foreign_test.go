@@ -18,6 +18,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/columnar"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/sourcetest"
 )
 
 // TestForeign reads what pyarrow, polars and pandas wrote: see testdata/make.py.
@@ -32,6 +33,7 @@ func TestForeign(t *testing.T) {
 		Columns []struct {
 			Name, DType string
 			Shape       []int
+			Classes     []string
 			SHA256      string
 		}
 	}
@@ -52,7 +54,7 @@ func TestForeign(t *testing.T) {
 						o.DType = idx.Uint8
 					}
 					table, err := open(o)
-					if onlyFile := strings.HasPrefix(name, "polars-") && name != "polars-stream"; way == "pipe" && onlyFile {
+					if onlyFile := strings.HasPrefix(name, "polars-") && !strings.HasPrefix(name, "polars-stream"); way == "pipe" && onlyFile {
 						if !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "footer") {
 							t.Errorf("found %v, expected that polars' files cannot be read from a pipe", err)
 						}
@@ -68,10 +70,14 @@ func TestForeign(t *testing.T) {
 					if len(columns) != len(want.Columns) {
 						t.Fatalf("found %+v, expected %+v", columns, want.Columns)
 					}
-					for i, data := range drain(t, table, most) {
+					found, err := sourcetest.ReadAll(table, most)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for i, data := range found {
 						c, w := columns[i], want.Columns[i]
-						if c.Name != w.Name || c.DType.String() != w.DType || !slices.Equal(c.Shape, w.Shape) {
-							t.Errorf("%s: found %s %v %v, expected %s %s %v", way, c.Name, c.DType, c.Shape, w.Name, w.DType, w.Shape)
+						if c.Name != w.Name || c.DType.String() != w.DType || !slices.Equal(c.Shape, w.Shape) || !slices.Equal(c.Classes, w.Classes) {
+							t.Errorf("%s: found %s %v %v %q, expected %s %s %v %q", way, c.Name, c.DType, c.Shape, c.Classes, w.Name, w.DType, w.Shape, w.Classes)
 						}
 						if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != w.SHA256 {
 							t.Errorf("%s, %d rows at once, column %s: found other values than were written: % x", way, most, c.Name, data)
@@ -108,7 +114,13 @@ func TestRefused(t *testing.T) {
 		"pixels-gap":   {fault.Unsupported, "found 3 columns pixel0…pixel3 without pixel2, expected all elements of a record"},
 		"same-names":   {fault.Unsupported, "column label: found two columns of this name"},
 
-		"dictionary-numbers": {fault.Unsupported, "column label: found the type dictionary<uint8>"},
+		"two-categories":         {fault.Unsupported, "column a: found the type dictionary<utf8>"},
+		"dictionary-bool":        {fault.Unsupported, "column label: found the type dictionary<bool>"},
+		"dictionary-null":        {fault.Malformed, "found a dictionary of 2 values, 1 of which are nulls"},
+		"dictionary-null-index":  {fault.Malformed, "column label, row 1: found a null"},
+		"dictionary-large-value": {fault.Malformed, "column label, row 1: found 1099511627776"},
+		"dictionary-changes":     {fault.Unsupported, `found a dictionary of the 3 texts ["ibis" "dodo" "gnu"], expected the 2 of the one before it`},
+		"dictionary-goes-on":     {fault.Unsupported, "found a dictionary that goes on"},
 	}
 	for name, test := range tests {
 		file, err := os.ReadFile(filepath.Join("testdata", "refused-"+name+".arrow"))
@@ -118,7 +130,7 @@ func TestRefused(t *testing.T) {
 		for way, open := range ways(t, file) {
 			table, err := open(source.ReadOptions{})
 			if err == nil {
-				_, err = readAll(table, 10)
+				_, err = sourcetest.ReadAll(table, 10)
 			}
 			var hint interface{ Hint() string } // of package picture
 			if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.text) || fault.HintOf(err) == "" && !errors.As(err, &hint) {
@@ -148,6 +160,8 @@ func TestOptionsAndNotes(t *testing.T) {
 		{"binary-untold", source.ReadOptions{Shape: []int{3, 4}}, 0, idx.Uint8, []int{3, 4}, "taken for uint8 of shape [3 4]"},
 		{"binary-untold", source.ReadOptions{DType: idx.Int16, Shape: []int{3, 2}}, 0, idx.Int16, []int{3, 2}, ""},
 		{"dictionary", source.ReadOptions{}, 0, idx.Uint8, nil, "passed over column class"},
+		{"category-pandas", source.ReadOptions{}, 1, idx.Uint8, nil, "column species: its texts become the labels 0 to 2, in the order of its dictionary"},
+		{"category-pandas", source.ReadOptions{DType: idx.Int16}, 1, idx.Int16, nil, "column species: its texts become"},
 		{"pandas", source.ReadOptions{DType: idx.Uint8}, 0, idx.Uint8, nil, "passed over column __index_level_0__"},
 		{"list-None-file", source.ReadOptions{Shape: []int{2, 6}}, 0, idx.Uint8, []int{2, 6}, ""},
 	}
@@ -161,7 +175,7 @@ func TestOptionsAndNotes(t *testing.T) {
 		if c.DType != test.dtype || !slices.Equal(c.Shape, test.shape) || !strings.Contains(notes, test.note) || (test.note == "") != (notes == "") {
 			t.Errorf("%s: found %v %v and the notes %q, expected %v %v and %q", test.file, c.DType, c.Shape, notes, test.dtype, test.shape, test.note)
 		}
-		if _, err := readAll(table, 10); err != nil {
+		if _, err := sourcetest.ReadAll(table, 10); err != nil {
 			t.Errorf("%s: %v", test.file, err)
 		}
 	}

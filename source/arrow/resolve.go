@@ -11,10 +11,12 @@ func describeField(f *field) (columnar.Field, error) {
 	switch {
 	case d.Number != source.NoNumber:
 		d.Kind = columnar.Number
+	case f.coded():
+		d.Kind, d.Number = columnar.Dictionary, storeOf(f.values())
 	case f.text():
 		d.Kind = columnar.Text
 	case f.encoded:
-		d.Hint = "write its values without a dictionary: in pandas no category, in pyarrow with dictionary_decode()"
+		d.Hint = hintDictionary
 	case f.list():
 		d.Hint = "convert it to lists of numbers"
 		levels, leaf := f.levels()
@@ -148,6 +150,15 @@ func (r *firstRow) Lengths(i int) ([]int, error) {
 	return lengths, nil
 }
 
+// Names are the values of a dictionary.
+func (r *firstRow) Names(i int) ([]string, error) {
+	d, err := r.batch.dictionary(&r.fields[i])
+	if err != nil {
+		return nil, err
+	}
+	return d.names, nil
+}
+
 // filesExtra is the most bytes that the files of rows may have together, beside twice their
 // records: so much of other things may be in a file.
 const filesExtra = 16 << 20
@@ -211,6 +222,8 @@ func newColumn(found columnar.Column, r *firstRow) *column {
 			s.sizes[k] = fill(name)
 		}
 		c.reader = s
+	case f.encoded:
+		c.reader = &encoded{c, f}
 	case f.list():
 		c.filled = nil
 		c.lists(f, r.lengths[found.Fields[0]])

@@ -18,56 +18,8 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
+	"github.com/idxport/idxport/test/sourcetest"
 )
-
-// drain reads t to its end, in batches of most rows, with two of them on their way at once, and returns the bytes of each column.
-func drain(tb testing.TB, t source.Table, most int) [][]byte {
-	tb.Helper()
-	found, err := readAll(t, most)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return found
-}
-
-func readAll(t source.Table, most int) ([][]byte, error) {
-	found := make([][]byte, len(t.Columns()))
-	slots := []*source.Raw{{Cap: most}, {Cap: most}}
-	rows := int64(0)
-	for end := false; !end; {
-		var filled []*source.Raw
-		for _, b := range slots { // Decode may run after the next Read
-			err := t.Read(context.Background(), b)
-			if end = err == io.EOF; end {
-				break
-			}
-			if err != nil {
-				return nil, err
-			}
-			if b.First != rows || b.Rows < 1 || b.Rows > most {
-				panic("a batch of other rows than the next")
-			}
-			rows += int64(b.Rows)
-			filled = append(filled, b)
-		}
-		for _, b := range filled {
-			if err := t.Decode(b); err != nil {
-				return nil, err
-			}
-			for i, c := range t.Columns() {
-				if len(b.Columns[i]) != b.Rows*c.RecordSize() {
-					panic("a batch of other size than its rows")
-				}
-				found[i] = append(found[i], b.Columns[i]...)
-				clear(b.Columns[i]) // others may write there
-			}
-		}
-	}
-	if t.Rows() >= 0 && t.Rows() != rows {
-		panic("other rows than promised")
-	}
-	return found, nil
-}
 
 // save puts file where Open finds it.
 func save(tb testing.TB, file []byte) string {
@@ -95,20 +47,7 @@ func compare(tb testing.TB, t source.Table, want layouttest.Table, most int) {
 	if t.Rows() >= 0 && t.Rows() != int64(want.Rows) {
 		tb.Errorf("found %d rows, expected %d", t.Rows(), want.Rows)
 	}
-	columns := t.Columns()
-	if len(columns) != len(want.Columns) {
-		tb.Fatalf("found the columns %v, expected %v", columns, want.Columns)
-	}
-	for i, c := range want.Columns {
-		if f := columns[i]; f.Name != c.Name || f.DType != c.DType || !slices.Equal(f.Shape, c.Shape) {
-			tb.Errorf("column %d: found %s %v %v, expected %s %v %v", i, f.Name, f.DType, f.Shape, c.Name, c.DType, c.Shape)
-		}
-	}
-	for i, data := range drain(tb, t, most) {
-		if !bytes.Equal(data, want.Data[i]) {
-			tb.Errorf("column %s: found %d bytes, expected the %d bytes that were written", want.Columns[i].Name, len(data), len(want.Data[i]))
-		}
-	}
+	sourcetest.Expect(tb, t, most, want.Columns, want.Data)
 }
 
 func encode(tb testing.TB, t layouttest.Table, o sinkarrow.Options, batch int) []byte {
@@ -238,33 +177,31 @@ func TestSkip(t *testing.T) {
 	}
 }
 
-// Files of one table are read one after another, also within a batch.
+// TestFiles reads several files as one table, whose rows columnar's chain joins: what is noted at the
+// end of each is noted, and dictionaries of other texts are refused.
 func TestFiles(t *testing.T) {
 	t.Parallel()
-	written := layouttest.Random(100, source.Column{Name: "x", DType: idx.Int16, Shape: []int{3}}, source.Column{Name: "label", DType: idx.Uint8})
-	for _, codec := range sinkarrow.Codecs() {
-		var paths []string
-		for first := 0; first < 100; first += 30 {
-			rows := min(30, 100-first)
-			part := layouttest.Table{Columns: written.Columns, Rows: rows}
-			for i, c := range written.Columns {
-				part.Data = append(part.Data, written.Data[i][first*c.RecordSize():(first+rows)*c.RecordSize()])
-			}
-			paths = append(paths, save(t, encode(t, part, sinkarrow.Options{Compression: codec}, 7)))
-		}
-		for _, most := range []int{1, 7, 11, 64, 1000} {
-			table, err := OpenFiles(paths, "train", source.ReadOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if origin := table.Columns()[0].Origin; origin != "train" {
-				t.Errorf("found the origin %q", origin)
-			}
-			compare(t, table, written, most)
-		}
-		other := save(t, encode(t, layouttest.Random(3, source.Column{Name: "x", DType: idx.Int16, Shape: []int{4}}), sinkarrow.Options{}, 7))
-		if _, err := OpenFiles(append(paths, other), "train", source.ReadOptions{}); err == nil || !strings.Contains(err.Error(), other) {
-			t.Errorf("found %v, expected an error about %s", err, other)
+	written := layouttest.Random(20, source.Column{Name: "x", DType: idx.Int16, Shape: []int{3}})
+	stream := encode(t, written, sinkarrow.Options{Stream: true}, 8)
+	paths := []string{save(t, stream), save(t, stream[:len(stream)-8]), save(t, stream)} // without an end mark
+	table, err := OpenFiles(paths, "train", source.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if origin := table.Columns()[0].Origin; origin != "train" || table.Rows() != 60 {
+		t.Errorf("found %d rows and the origin %q", table.Rows(), origin)
+	}
+	sourcetest.Expect(t, table, 7, written.Columns, [][]byte{bytes.Repeat(written.Data[0], 3)})
+	if notes := source.Notes(table); len(notes) != 1 || !strings.Contains(notes[0], "without an end mark") {
+		t.Errorf("found the notes %q, expected one about the end mark", notes)
+	}
+	if err := table.Close(); err != nil {
+		t.Error(err)
+	}
+	for others, want := range map[string]string{"polars-enum": "", "polars-stream-categorical": `found a dictionary of the 3 texts ["gnu" "ibis" "dodo"], expected the 4`} {
+		_, err := OpenFiles([]string{"testdata/polars-enum.arrow", "testdata/" + others + ".arrow"}, "train", source.ReadOptions{})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: found %v, expected %q", others, err, want)
 		}
 	}
 }

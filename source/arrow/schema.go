@@ -2,7 +2,8 @@ package arrow
 
 import (
 	"fmt"
-	"slices"
+
+	"github.com/idxport/idxport/source"
 )
 
 // Numbers of the union Type in Schema.fbs.
@@ -40,11 +41,15 @@ const (
 
 // A field is a column, or a part of one.
 type field struct {
-	name     string
-	kind     byte
-	width    int  // bits of an int or a float, bytes of a fixed_size_binary, length of a fixed_size_list
-	signed   bool // of an int
-	encoded  bool // by a dictionary: kind is that of the dictionary's values, a batch has indices
+	name    string
+	kind    byte
+	width   int  // bits of an int or a float, bytes of a fixed_size_binary, length of a fixed_size_list
+	signed  bool // of an int
+	encoded bool // by a dictionary: kind is that of the dictionary's values, a batch has indices
+
+	dictionary int64         // of an encoded field: its number,
+	indices    source.Number // and how batches have the indices
+
 	children []field
 	metadata map[string]string
 
@@ -80,16 +85,17 @@ func (f *field) text() bool {
 	return f.kind == typeText || f.kind == typeLargeText || f.kind == typeTextView
 }
 
-// equal tells whether record batches hold both in the same way, under the same names.
-func (f *field) equal(g *field) bool {
-	return f.name == g.name && f.kind == g.kind && f.width == g.width && f.signed == g.signed && f.encoded == g.encoded &&
-		slices.EqualFunc(f.children, g.children, func(a, b field) bool { return a.equal(&b) })
+// coded reports whether f is numbers or text in a dictionary, which are read.
+func (f *field) coded() bool {
+	return f.encoded && f.indices != source.NoNumber && (f.text() || storeOf(f.values()).Size() > 0)
 }
 
 // A fileSchema is what a file says of all of its record batches.
 type fileSchema struct {
 	fields   []field
 	metadata map[string]string
+
+	dictionaries map[int64]bool // those of the columns that are encoded numbers or text
 }
 
 // A schemaParser counts nodes and buffers as a record batch has them, depth first.
@@ -111,16 +117,49 @@ func parseSchema(t flatTable, offset int64) (*fileSchema, error) {
 		return nil, unsupported("", "write the file on a little-endian machine", "the file is big-endian, expected little-endian").At(offset)
 	}
 	p := schemaParser{offset: offset}
-	s := &fileSchema{metadata: keyValues(t, fieldMetadata)}
+	s := &fileSchema{metadata: keyValues(t, fieldMetadata), dictionaries: map[int64]bool{}}
 	t.tables(fieldFields, func(f flatTable) {
 		if p.err == nil {
-			s.fields = append(s.fields, p.parse(f, 1))
+			column := p.parse(f, 1)
+			s.fields = append(s.fields, column)
+			if column.coded() {
+				s.dictionaries[column.dictionary] = true
+			}
 		}
 	})
 	if p.err == nil && t.bad {
 		p.err = damaged(offset, "the schema points outside of its message, or to the same part of it too often")
 	}
 	return s, p.err
+}
+
+// A FieldInfo is what a schema says of a column that is not in a record batch of this package.
+type FieldInfo struct {
+	Type     string // as the Arrow project calls it
+	Wide     bool   // it is of integers of more than 64 bits
+	Metadata map[string]string
+}
+
+// Fields are the columns of the schema in message, as other formats keep it in their metadata, by
+// their names. Like record batches, it is not trusted.
+func Fields(message []byte) (map[string]FieldInfo, error) {
+	_, start, err := messageLength(message[:min(8, len(message))], 0)
+	if err != nil {
+		return nil, err
+	}
+	m, err := parseMessage(message[start:], 0)
+	if err != nil {
+		return nil, err
+	}
+	s, err := parseSchema(m.data, 0)
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string]FieldInfo, len(s.fields))
+	for _, f := range s.fields {
+		all[f.name] = FieldInfo{f.String(), f.kind == typeInt && f.width > 64, f.metadata}
+	}
+	return all, nil
 }
 
 // keyValues are the pairs of field i.
@@ -150,7 +189,12 @@ func (p *schemaParser) parse(t flatTable, depth int) field {
 	if kind, ok := t.table(fieldType); ok {
 		f.describe(kind)
 	}
-	_, f.encoded = t.table(fieldDictionary)
+	if encoding, ok := t.table(fieldDictionary); ok {
+		f.encoded, f.dictionary, f.indices = true, encoding.long(0), source.NumberInt32
+		if kind, ok := encoding.table(1); ok { // an Int
+			f.indices = storeOf(&field{kind: typeInt, width: kind.integer(0), signed: kind.byte(1) != 0})
+		}
+	}
 	p.node++
 	p.buffer += f.buffers()
 	if !f.encoded && (f.kind == typeBinaryView || f.kind == typeTextView) {

@@ -11,7 +11,7 @@ import (
 
 // newStream reads the schema from r: a stream, or a file as a stream, whose footer is passed over.
 func newStream(r io.Reader, path string, c *codecs) (*feed, error) {
-	d := &feed{path: path, r: r, codecs: c, rows: unknown}
+	d := &feed{path: path, r: r, codecs: c, rows: unknown, dictionaries: map[int64]*dictionary{}}
 	var prefix [8]byte
 	n, err := io.ReadFull(r, prefix[:len(magic)])
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
@@ -178,12 +178,22 @@ func (d *feed) nextBatch() (*batch, error) {
 }
 
 func (d *feed) find() (*batch, error) {
-	if d.r == nil {
+	for d.r == nil {
 		if len(d.blocks) == 0 {
 			return nil, io.EOF
 		}
 		p := d.blocks[0]
 		d.blocks = d.blocks[1:]
+		if p.dictionary {
+			m, err := d.expect(&p, headerDictionaryBatch, "a dictionary")
+			if err == nil {
+				err = d.takeDictionary(m, p)
+			}
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
 		b, err := d.batchAt(&p)
 		if err == nil && b.rows != p.rows {
 			return nil, damaged(p.offset, "the record batch has %d rows now, and had %d: the file changed while it was read", b.rows, p.rows)
@@ -198,6 +208,9 @@ func (d *feed) find() (*batch, error) {
 		start := d.offset
 		switch m.kind {
 		case headerDictionaryBatch:
+			if err := d.takeDictionary(m, place{offset: start}); err != nil {
+				return nil, err
+			}
 			continue
 		case headerRecordBatch:
 		default:
@@ -207,7 +220,7 @@ func (d *feed) find() (*batch, error) {
 		if err != nil {
 			return nil, err
 		}
-		b.path, b.codecs, b.start = d.path, d.codecs, start
+		b.path, b.codecs, b.start, b.dictionaries = d.path, d.codecs, start, d.dictionaries
 		return b, nil
 	}
 }

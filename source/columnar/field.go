@@ -25,15 +25,16 @@ const (
 	FixedBytes             // as many bytes each
 	Text
 	Struct
+	Dictionary // a number or a text each, of a few
 )
 
 // A Field is a column of a file as its schema describes it, or a member of a struct.
 type Field struct {
 	Name     string
 	Kind     Kind
-	Type     string            // of the kinds Other and Text, as messages call it: "the type utf8"
+	Type     string            // of the kinds Other, Text and Dictionary, as messages call it: "the type utf8"
 	Hint     string            // what to do about a field of the kind Other; empty: leave it out
-	Number   source.Number     // of the kinds Number and List
+	Number   source.Number     // of the kinds Number, List and Dictionary, of which it is NoNumber for text
 	Size     int               // bytes of each value, of the kind FixedBytes
 	Lengths  []int             // of the lists of a List, the outermost first; −1: the first row tells it
 	Members  []Field           // of a Struct
@@ -54,6 +55,11 @@ func (f *Field) member(name string) *Field {
 		return &f.Members[i]
 	}
 	return nil
+}
+
+// text reports whether the values are text.
+func (f *Field) text() bool {
+	return f.Kind == Text || f.Kind == Dictionary && f.Number == source.NoNumber
 }
 
 // dtype is the type of IDX that the metadata tells, or 0.
@@ -109,6 +115,8 @@ func product(shape []int) (n int64, ok bool) {
 
 // A Sample is the first row of a file.
 type Sample interface {
+	// Names are the values of field i, a Dictionary of text, in the order of its indices.
+	Names(i int) ([]string, error)
 	// Lengths are the lengths of the lists in field i, a List, the outermost first.
 	Lengths(i int) ([]int, error)
 	// Value is the value in field i, or in the member of that field if member is not empty: bytes,

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/flat"
@@ -62,6 +62,7 @@ type resolver struct {
 	Table
 	classes map[string][]string
 	names   map[string]bool // of the columns
+	label   int             // index of the field of text that becomes the labels, or −1
 }
 
 // Resolve finds the columns of f. Options.DType is for bytes, and for integers whose type IDX does
@@ -79,6 +80,7 @@ func Resolve(f File) (*Table, error) {
 	if bad != nil {
 		return nil, unsupported("", bad.Hint, "found %s", bad.Msg)
 	}
+	r.label = r.textLabel(groups)
 	for _, g := range groups {
 		if err := r.group(g); err != nil {
 			return nil, err
@@ -138,7 +140,7 @@ func (r *resolver) group(g flat.Field) error {
 	case isIndex(first.Name):
 		r.omit(first, "index", "the row numbers of a pandas frame")
 		return nil
-	case first.Name == schema.ClassName && first.Kind == Text && len(r.Fields) > 1:
+	case first.Name == schema.ClassName && first.text() && g.Columns[0] != r.label && len(r.Fields) > 1:
 		r.omit(first, "text", "names of classes")
 		return nil
 	case first.Kind != Number:
@@ -166,6 +168,56 @@ func (r *resolver) group(g flat.Field) error {
 	}
 	return r.elements(g)
 }
+
+// textLabel is the field that becomes labels: the only dictionary of text, in a file without a column
+// of integers; −1 if there is none.
+func (r *resolver) textLabel(groups []flat.Field) int {
+	found := -1
+	for _, g := range groups {
+		f := &r.Fields[g.Columns[0]]
+		switch {
+		case f.text() && f.Kind == Dictionary && found < 0:
+			found = g.Columns[0]
+		case f.text() && f.Kind == Dictionary, !isIndex(f.Name) && g.Shape == nil && (f.Kind == Number || f.Kind == Dictionary) && f.Number.Integer():
+			return -1
+		}
+	}
+	return found
+}
+
+// categories makes c the labels whose class names are a dictionary of text.
+func (r *resolver) categories(c *Column) (err error) {
+	if r.First != nil {
+		if c.Classes, err = r.First.Names(c.Fields[0]); err != nil {
+			return err
+		}
+	}
+	for _, other := range r.Options.Like {
+		if other.Name == c.Name && other.Classes != nil && r.First != nil && !slices.Equal(c.Classes, other.Classes) {
+			return OtherClasses(c.Name, c.Classes, other.Classes)
+		}
+	}
+	c.DType = idx.Uint8
+	if len(c.Classes) > 1<<8 {
+		c.DType = idx.Int32
+	}
+	if d := r.Options.DType; d.Valid() && !d.Float() {
+		c.DType = d
+	}
+	if n := len(c.Classes); n > 0 {
+		r.note("column %s: its texts become the labels 0 to %d, in the order of its dictionary", c.Name, n-1)
+	}
+	return nil
+}
+
+// OtherClasses is the error for a dictionary of other class names than those that were found before.
+func OtherClasses(column string, found, expected []string) *fault.Error {
+	return unsupported(column, "write all with the same categories: as polars' Enum, or after set_categories in pandas",
+		"found a dictionary of the %d texts %.80q, expected the %d of the one before it, %.80q", len(found), first(found), len(expected), first(expected))
+}
+
+// first are the first few names.
+func first(names []string) []string { return names[:min(len(names), 8)] }
 
 // alike reports whether the fields of g, each an element of a tensor, can be of one type: all
 // integers can, as long as every value fits.
@@ -249,7 +301,16 @@ func (r *resolver) single(c *Column, f *Field) error {
 		return r.bytes(c, f)
 	case Struct:
 		return r.images(c, f)
-	case Text:
+	case Dictionary:
+		if f.Number != source.NoNumber {
+			c.DType, c.was = r.dtype(f)
+			return nil
+		}
+		if c.Fields[0] == r.label {
+			return r.categories(c)
+		}
+	}
+	if f.text() {
 		return unsupported(f.Name, "IDX has no text; leave the column out, or encode it as numbers", "found %s, expected numbers or images", f.Type)
 	}
 	return unsupported(f.Name, cmp.Or(f.Hint, hintColumn), "found %s, expected numbers, lists of numbers, bytes, or images", f.Type)

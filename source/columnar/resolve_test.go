@@ -21,9 +21,12 @@ import (
 
 // A sample is a first row: lengths, and values by the names of their members.
 type sample struct {
+	names   []string
 	lengths []int
 	values  map[string][]byte
 }
+
+func (s sample) Names(int) ([]string, error) { return s.names, nil }
 
 func (s sample) Lengths(int) ([]int, error) { return s.lengths, nil }
 
@@ -89,6 +92,9 @@ func TestResolve(t *testing.T) {
 		return fields
 	}
 	with := func(f Field, metadata map[string]string) []Field { f.Metadata = metadata; return []Field{f} }
+	category := func(name string) Field { return Field{Name: name, Kind: Dictionary, Type: "a dictionary"} }
+	names := func(n int) sample { return sample{names: make([]string, n)} }
+	class := category(schema.ClassName)
 	const u8, i16, i64, f16, f32 = source.NumberUint8, source.NumberInt16, source.NumberInt64, source.NumberFloat16, source.NumberFloat32
 	tests := map[string]struct {
 		fields  []Field
@@ -129,6 +135,14 @@ func TestResolve(t *testing.T) {
 		"images of Spark":                 {fields: []Field{{Name: "x", Kind: Struct, Members: sparkFields()}}, first: sparkSample(2, 5, 4, 24), want: "x uint8 [2 5 4]"},
 		"grey images of Spark":            {fields: []Field{{Name: "x", Kind: Struct, Members: sparkFields()}}, first: sparkSample(2, 5, 1, 0), want: "x uint8 [2 5]"},
 		"names of classes":                {fields: []Field{number("x", u8), {Name: schema.ClassName, Kind: Text}}, want: "x uint8 []", note: "passed over column " + schema.ClassName},
+		"256 texts of a dictionary":       {fields: []Field{category("x")}, first: names(256), want: "x uint8 []", note: "column x: its texts become the labels 0 to 255"},
+		"257 texts of a dictionary":       {fields: []Field{number("f", f32), category("x")}, first: names(257), want: "f float32 [], x int32 []", note: "0 to 256"},
+		"texts of an asked type":          {fields: []Field{category("x")}, first: names(3), options: source.ReadOptions{DType: idx.Int16}, want: "x int16 []", note: "0 to 2"},
+		"texts without rows":              {fields: []Field{category("x")}, want: "x uint8 []"},
+		"texts beside elements":           {fields: append(numbered(u8, u8), class), first: names(3), options: source.ReadOptions{Shape: []int{2}}, want: "x uint8 [2], class uint8 []", note: "0 to 2"},
+		"texts beside a label":            {fields: []Field{class, number("x", u8)}, want: "x uint8 []", note: "passed over column " + schema.ClassName},
+		"numbers of a dictionary":         {fields: []Field{{Name: "x", Kind: Dictionary, Number: i64}}, want: "x int32 []", note: "column x: int64 becomes int32"},
+		"texts beside such":               {fields: []Field{{Name: "x", Kind: Dictionary, Number: u8}, class}, want: "x uint8 []", note: "passed over column " + schema.ClassName},
 		"an index of pandas":              {fields: []Field{number("x", u8), number("__index_level_0__", i64)}, want: "x uint8 []", note: "passed over column __index_level_0__"},
 		"what looks like one":             {fields: []Field{number("__index_level_x", u8)}, want: "__index_level_x uint8 []"},
 		"a tensor in C order, in so many": {fields: with(list, tensor(`{"shape":[4,3],"permutation":[0,1]}`)), first: sample{lengths: []int{12, 1}}, want: "x uint8 [4 3]"},
@@ -190,6 +204,7 @@ func TestRefused(t *testing.T) {
 	}
 	for text, fields := range map[string][]Field{
 		"found two columns of this name": {number, number},
+		"found dictionary":               {{Name: "x", Kind: Dictionary, Type: "dictionary"}, {Name: "y", Kind: Dictionary}},
 		"found no column":                {{Name: "__index_level_0__", Kind: Number, Number: source.NumberInt64}},
 		"without x2, expected all":       {{Name: "x0", Kind: Number, Number: source.NumberUint8}, {Name: "x1", Kind: Number, Number: source.NumberUint8}, {Name: "x3", Kind: Number, Number: source.NumberUint8}},
 	} {
@@ -269,5 +284,36 @@ func demandShape(t *testing.T, shape []int, n int64) {
 	}
 	if n >= 0 && math.Abs(elements-float64(n)) > 1e-9*elements {
 		t.Errorf("found the shape %v for %d elements", shape, n)
+	}
+}
+
+// TestOtherClasses demands the class names of the file before.
+func TestOtherClasses(t *testing.T) {
+	t.Parallel()
+	f := File{Fields: []Field{{Name: "x", Kind: Dictionary}}, First: sample{names: []string{"a", "b"}}}
+	for name, want := range map[string]bool{"b": true, "c": false} {
+		f.Options.Like = []source.Column{{Name: "y", Classes: []string{"z"}}, {Name: "x", Classes: []string{"a", name}}}
+		if found, err := Resolve(f); want != (err == nil) || want && !slices.Equal(found.Columns[0].Classes, []string{"a", "b"}) {
+			t.Errorf("after a and %s: found %v", name, err)
+		}
+	}
+}
+
+// TestInterleave makes rows of columns of all sizes, of fewer rows than a tile and of more.
+func TestInterleave(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{1, 2, 4, 8} {
+		for _, rows := range []int{0, 1, tileRows, 2*tileRows + 1} {
+			columns, want := make([][]byte, 3), []byte{}
+			for i := range rows * len(columns) * size {
+				want = append(want, byte(i*7+i/256))
+				c := i / size % len(columns)
+				columns[c] = append(columns[c], want[i])
+			}
+			dst := make([]byte, len(want))
+			if Interleave(dst, columns, rows, size); !bytes.Equal(dst, want) {
+				t.Errorf("%d rows of elements of %d bytes: found other bytes", rows, size)
+			}
+		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // A chain is several files of the same columns as one table, one after another. Only the one that is being read is open. It is for partitioned folders, and
-// for formats whose files do not tell how many rows they have; source/parquet and source/arrow have chains of their own, which do.
+// for formats whose files do not tell how many rows they have; those of Arrow and Parquet, which do, have the one of source/columnar.
 type chain struct {
 	open    func(path string, o source.ReadOptions) (source.Table, error)
 	options source.ReadOptions

@@ -43,17 +43,19 @@ func newCodecs() *codecs {
 	})}
 }
 
-// knownCodec tells whether codec is one that decode knows. Brotli is not: Go's package for it brings a web server's code, a quarter of the program.
+// knownCodec reports whether decode knows codec.
 func knownCodec(codec format.CompressionCodec) bool {
 	switch codec {
+	case format.Brotli:
+		return readsBrotli
 	case format.Uncompressed, format.Snappy, format.Gzip, format.Lz4, format.Zstd, format.Lz4Raw:
 		return true
 	}
 	return false
 }
 
-// decode decompresses src, which must give size bytes, into buf if that is large enough. Uncompressed data is returned itself.
-func (c *codecs) decode(codec format.CompressionCodec, buf, src []byte, size int) ([]byte, error) {
+// decode decompresses src, which must give size bytes, into buf, which grows for it. Uncompressed data is returned itself.
+func (c *codecs) decode(codec format.CompressionCodec, buf *[]byte, src []byte, size int) ([]byte, error) {
 	if codec == format.Uncompressed {
 		if len(src) != size {
 			return nil, damaged("found a page of %d bytes, expected the %d of its header", len(src), size)
@@ -61,9 +63,10 @@ func (c *codecs) decode(codec format.CompressionCodec, buf, src []byte, size int
 		return src, nil
 	}
 	if size == 0 {
-		return buf[:0], nil
+		return nil, nil
 	}
-	dst := source.Grow(buf, size)
+	*buf = source.Grow(*buf, size)
+	dst := *buf
 	n, err := c.decompress(codec, dst, src)
 	if err != nil {
 		return nil, damaged("a page cannot be decompressed (%s): %v", codec, err)
@@ -97,6 +100,8 @@ func (c *codecs) decompress(codec format.CompressionCodec, dst, src []byte) (int
 			return 0, err
 		}
 		return readExactly(r, dst)
+	case format.Brotli:
+		return readExactly(newBrotliReader(bytes.NewReader(src)), dst)
 	case format.Lz4Raw:
 		return lz4.UncompressBlock(src, dst)
 	default:

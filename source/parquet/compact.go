@@ -4,25 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
-)
-
-// Types of Thrift's compact protocol: see thrift-compact-protocol.md in the Thrift repository.
-const (
-	compactStop   = 0
-	compactTrue   = 1
-	compactFalse  = 2
-	compactByte   = 3
-	compactI16    = 4
-	compactI32    = 5
-	compactI64    = 6
-	compactDouble = 7
-	compactBinary = 8
-	compactList   = 9
-	compactSet    = 10
-	compactMap    = 11
-	compactStruct = 12
-	compactUUID   = 13
 )
 
 // maxCompactDepth is the most structs and lists inside of each other; Parquet's own metadata has about 8.
@@ -91,7 +74,7 @@ func (c *compact) pass(n uint64) error {
 }
 
 // fields calls visit with the number and the type of each field of a struct. visit reads the value, or returns false to have it skipped.
-func (c *compact) fields(depth int, visit func(id int64, kind byte) (bool, error)) error {
+func (c *compact) fields(depth int, visit func(id int64, kind thrift.Type) (bool, error)) error {
 	if depth > maxCompactDepth {
 		return errCompact
 	}
@@ -100,7 +83,7 @@ func (c *compact) fields(depth int, visit func(id int64, kind byte) (bool, error
 		if err != nil {
 			return err
 		}
-		if head == compactStop {
+		if head == byte(thrift.STOP) {
 			return nil
 		}
 		if delta := head >> 4; delta > 0 {
@@ -108,7 +91,7 @@ func (c *compact) fields(depth int, visit func(id int64, kind byte) (bool, error
 		} else if id, err = c.integer(); err != nil {
 			return err
 		}
-		kind, read := head&0xf, false
+		kind, read := thrift.Type(head&0xf), false
 		if visit != nil {
 			if read, err = visit(id, kind); err != nil {
 				return err
@@ -123,34 +106,34 @@ func (c *compact) fields(depth int, visit func(id int64, kind byte) (bool, error
 }
 
 // skip passes over a value. Within lists truth values have a byte of their own.
-func (c *compact) skip(kind byte, depth int, inList bool) error {
+func (c *compact) skip(kind thrift.Type, depth int, inList bool) error {
 	if depth > maxCompactDepth {
 		return errCompact
 	}
 	switch kind {
-	case compactTrue, compactFalse:
+	case thrift.TRUE, thrift.FALSE:
 		if inList {
 			return c.pass(1)
 		}
 		return nil
-	case compactByte:
+	case thrift.I8:
 		return c.pass(1)
-	case compactI16, compactI32, compactI64:
+	case thrift.I16, thrift.I32, thrift.I64:
 		_, err := c.uvarint()
 		return err
-	case compactDouble:
+	case thrift.DOUBLE:
 		return c.pass(8)
-	case compactUUID:
+	case thrift.UUID:
 		return c.pass(16)
-	case compactBinary:
+	case thrift.BINARY:
 		n, err := c.uvarint()
 		if err != nil {
 			return err
 		}
 		return c.pass(n)
-	case compactList, compactSet:
+	case thrift.LIST, thrift.SET:
 		return c.list(depth)
-	case compactStruct:
+	case thrift.STRUCT:
 		return c.fields(depth+1, nil)
 	default: // maps: Parquet has none
 		return errCompact
@@ -163,7 +146,7 @@ func (c *compact) list(depth int) error {
 	if err != nil {
 		return err
 	}
-	n, kind := uint64(head>>4), head&0xf
+	n, kind := uint64(head>>4), thrift.Type(head&0xf)
 	if n == 15 {
 		if n, err = c.uvarint(); err != nil {
 			return err
@@ -172,7 +155,7 @@ func (c *compact) list(depth int) error {
 	if n > uint64(len(c.data)-c.at) { // no value is shorter than a byte
 		return errCompactEnd
 	}
-	if kind == compactStruct {
+	if kind == thrift.STRUCT {
 		if c.parts += n; c.parts > maxParts {
 			return errCompactMany
 		}
@@ -182,7 +165,7 @@ func (c *compact) list(depth int) error {
 		if err := c.skip(kind, depth+1, true); err != nil {
 			return err
 		}
-		if kind == compactStruct && c.at-from < 2 {
+		if kind == thrift.STRUCT && c.at-from < 2 {
 			return errCompact
 		}
 	}
@@ -207,9 +190,9 @@ type pageHeader struct {
 func parsePageHeader(data []byte) (pageHeader, int, error) {
 	c := compact{data: data}
 	h := pageHeader{kind: -1, size: -1, uncompressed: -1, entries: -1, repetitionEncoding: format.RLE, definitionEncoding: format.RLE}
-	err := c.fields(0, func(id int64, kind byte) (bool, error) {
+	err := c.fields(0, func(id int64, kind thrift.Type) (bool, error) {
 		switch {
-		case kind == compactI32 && id >= 1 && id <= 4:
+		case kind == thrift.I32 && id >= 1 && id <= 4:
 			v, err := c.integer32()
 			switch id {
 			case 1:
@@ -222,7 +205,7 @@ func parsePageHeader(data []byte) (pageHeader, int, error) {
 				h.crc, h.checked = uint32(v), true
 			}
 			return true, err
-		case kind == compactStruct && (id == 5 || id == 7 || id == 8):
+		case kind == thrift.STRUCT && (id == 5 || id == 7 || id == 8):
 			return true, h.describe(&c, id)
 		}
 		return false, nil
@@ -233,12 +216,12 @@ func parsePageHeader(data []byte) (pageHeader, int, error) {
 // describe reads the struct of field id: of a data page, a dictionary page, or a data page of version 2.
 func (h *pageHeader) describe(c *compact, id int64) error {
 	h.version2 = id == 8
-	return c.fields(1, func(field int64, kind byte) (bool, error) {
+	return c.fields(1, func(field int64, kind thrift.Type) (bool, error) {
 		if h.version2 && field == 7 {
-			h.notCompressed = kind == compactFalse
+			h.notCompressed = kind == thrift.FALSE
 			return false, nil
 		}
-		if kind != compactI32 {
+		if kind != thrift.I32 {
 			return false, nil
 		}
 		v, err := c.integer32()

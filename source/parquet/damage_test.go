@@ -2,10 +2,16 @@ package parquet
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/binary"
 	"errors"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/sink/layout"
@@ -13,6 +19,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
+	"github.com/idxport/idxport/test/sourcetest"
 )
 
 // footerStart is where the footer of file begins.
@@ -26,7 +33,7 @@ func read(tb testing.TB, file []byte, rows int) ([][]byte, error) {
 	t, err := fromBytes(file, source.ReadOptions{MaxRecordSize: 1 << 20, DType: idx.Uint8})
 	var data [][]byte
 	if err == nil {
-		data, err = readAll(t, rows)
+		data, err = sourcetest.ReadAll(t, rows)
 	}
 	if err != nil && (fault.KindOf(err) == fault.Internal || !strings.HasPrefix(err.Error(), "test.parquet: ")) {
 		tb.Fatalf("found the error %q, expected one of a kind with the file's name", err)
@@ -92,7 +99,7 @@ func TestClaims(t *testing.T) {
 	}
 	lists := append([]byte{0x29, 0xfc}, binary.AppendUvarint(nil, 1<<31)...) // a schema of 2³¹ elements
 	c := compact{data: lists}
-	if err := c.skip(compactStruct, 0, false); err == nil {
+	if err := c.skip(thrift.STRUCT, 0, false); err == nil {
 		t.Error("found no error for a list that is longer than its bytes")
 	}
 }
@@ -129,4 +136,243 @@ func FuzzRead(f *testing.F) {
 			_ = s.Skip(500) // damage is an error, which may come here
 		}
 	})
+}
+
+// FuzzMetadata reads what others may have written into a file's metadata: an Arrow schema with offsets that lead anywhere.
+func FuzzMetadata(f *testing.F) {
+	f.Add([]byte("\xff\xff\xff\xff\x10\x00\x00\x00\x10\x00\x00\x00\x00\x00\x0a\x00\x0c\x00\x06\x00"))
+	f.Add([]byte("\x00\x00\x00\x00\x04\x00\x00\x00\x04\x00\x00\x00"))
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, arrow []byte) {
+		size := 0
+		for column, info := range arrowFields(base64.StdEncoding.EncodeToString(arrow)) {
+			for key, value := range info.Metadata {
+				size += len(key) + len(value)
+			}
+			if size += len(column); size > 4*len(arrow)+1<<20 {
+				t.Errorf("found %d bytes in %d", size, len(arrow))
+			}
+		}
+	})
+}
+
+// Claims whose products an int of 32 bits cannot hold must not become small ones.
+func TestClaimsThatOverflow(t *testing.T) {
+	t.Parallel()
+	packed := func(groups uint64) []byte { return binary.AppendUvarint(nil, groups<<1|1) }
+	for name, test := range map[string]struct {
+		runs runs
+		left int // values of the run; 0: an error
+	}{
+		"size of 2^32":             {runs{src: packed(1 << 27), width: 32}, 0},
+		"size of 2^32, cut short":  {runs{src: append(packed(1<<27), make([]byte, 40)...), width: 32}, 10},
+		"2^31 values of no bits":   {runs{src: packed(1 << 28)}, 1<<31 - 1},
+		"2^34-8 values, cut short": {runs{src: append(packed(1<<31-1), 0xAA), width: 1}, 8},
+	} {
+		err := test.runs.next()
+		if (err != nil) != (test.left == 0) || test.runs.left != test.left {
+			t.Errorf("%s: found %d values, %v, expected %d", name, test.runs.left, err, test.left)
+		}
+	}
+
+	d, err := newDelta(slices.Concat(binary.AppendUvarint(nil, 1<<30), []byte{1, 3, 0, 0, 64}, make([]byte, 100)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = d.next()
+	if v, err := d.next(); !errors.Is(err, fault.Malformed) {
+		t.Errorf("a miniblock of 2^30 values of 64 bits in 100 bytes: found %d, %v, expected damage", v, err)
+	}
+
+	header := slices.Concat([]byte{0x15, 0, 0x15, 0, 0x15}, binary.AppendUvarint(nil, 2*(1<<32+7)), []byte{0}) // the size is field 3
+	if h, _, err := parsePageHeader(header); err == nil {
+		t.Errorf("a page of 2^32+7 bytes: found %d, expected an error", h.size)
+	}
+}
+
+// TestOneNoteForManyColumns reads a column for each pixel, all of a type that IDX does not have: what is said of one of them is not said of all.
+func TestOneNoteForManyColumns(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"pyarrow-columns-int64", "pyarrow-columns-mixed"} {
+		table, err := Open("testdata/"+name+".parquet", source.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if notes := source.Notes(table); len(notes) != 3 { // of the label, and of the image's type and shape
+			t.Errorf("%s: found the notes %q, expected 3", name, notes)
+		}
+		if err := table.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestValuesThatAreNoRecords reads a page that reaches beyond the batch, whose indices name a value of 64 KiB again and again, where records have 12 bytes:
+// Read refuses it, rather than to copy the value for every row.
+func TestValuesThatAreNoRecords(t *testing.T) {
+	t.Parallel()
+	table, err := Open("testdata/bad-blob.parquet", source.ReadOptions{Shape: []int{12}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	b := &source.Raw{Cap: 64}
+	if err := table.Read(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	const want = "found a value of 65536 bytes, expected at most 12"
+	if err := table.Read(t.Context(), b); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "column image, row 70, at byte ") || !strings.Contains(err.Error(), want) {
+		t.Errorf("found %v, expected %q in row 70", err, want)
+	}
+}
+
+// TestDictionariesAreHeld reads a column with a dictionary where as much memory is held as may be.
+func TestDictionariesAreHeld(t *testing.T) {
+	t.Parallel()
+	opened, err := open("testdata/pyarrow-png-dictionary.parquet", source.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	if opened.file.held != 0 {
+		t.Errorf("found %d bytes that are held before the first row is read, expected none", opened.file.held)
+	}
+	opened.file.held = maxHeld - 16
+	if err := opened.Read(t.Context(), &source.Raw{Cap: 1000}); !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "side by side") {
+		t.Errorf("found %v, expected too much memory", err)
+	}
+}
+
+// TestDictionariesOfAnything makes dictionaries, of values that do not fit and of none: they take no more than twice what they are made of. Not parallel: it
+// measures the memory of the whole process.
+func TestDictionariesOfAnything(t *testing.T) {
+	const n = 1 << 20
+	large := make([]byte, 8*n)
+	for i := range n {
+		binary.LittleEndian.PutUint64(large[8*i:], 1<<40)
+	}
+	for name, test := range map[string]struct {
+		leaf *leaf
+		src  []byte
+	}{
+		"integers that do not fit": {&leaf{node: kindNode(format.Int64), element: numberElement(source.NumberInt64, idx.Int32)}, large},
+		"bytes of length 0":        {&leaf{node: kindNode(format.ByteArray)}, make([]byte, 4*n)},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		d, err := newDictionary(test.leaf, test.src, n)
+		runtime.ReadMemStats(&after)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if taken := after.TotalAlloc - before.TotalAlloc; taken > uint64(len(test.src)+1<<16) {
+			t.Errorf("%s: found %d bytes of memory for %d, expected hardly more", name, taken, len(test.src))
+		}
+		if d.memory() < int64(len(test.src)) {
+			t.Errorf("%s: found %d bytes of %d counted", name, d.memory(), len(test.src))
+		}
+	}
+}
+
+// TestMisfitsOfADictionary has values that do not fit among others: only those that are used are damage.
+func TestMisfitsOfADictionary(t *testing.T) {
+	t.Parallel()
+	var src []byte
+	values := make([]int64, 130)
+	for i := range values {
+		if values[i] = int64(i); i%64 == 63 || i == 0 {
+			values[i] = -1 << 33
+		}
+		src = binary.LittleEndian.AppendUint64(src, uint64(values[i]))
+	}
+	d, err := newDictionary(&leaf{node: kindNode(format.Int64), element: numberElement(source.NumberInt64, idx.Int32)}, src, len(values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range values {
+		at, err := d.at(uint32(i))
+		if v < 0 {
+			var m *misfit
+			if !errors.As(err, &m) || m.message != "-8589934592" {
+				t.Errorf("entry %d: found %v, expected that −2³³ does not fit", i, err)
+			}
+		} else if err != nil || int64(binary.LittleEndian.Uint32(d.table[at:])) != v {
+			t.Errorf("entry %d: found other than %d: %v", i, v, err)
+		}
+	}
+}
+
+// TestManyParts is a footer that lists more structs, of 3 bytes each, than there is memory for what a decoder makes of them.
+func TestManyParts(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]error{maxParts: nil, maxParts + 1: errCompactMany} {
+		list := binary.AppendUvarint([]byte{0x19, 0xfc}, uint64(n)) // field 1: a list of structs
+		list = append(list, bytes.Repeat([]byte{0x26, 0, 0}, n)...) // field 2: 0
+		c := compact{data: append(list, 0)}
+		if err := c.skip(thrift.STRUCT, 0, false); !errors.Is(err, want) {
+			t.Errorf("%d parts: found %v, expected %v", n, err, want)
+		}
+	}
+}
+
+// unknownFields is a field of each type of Thrift's compact protocol, worked out by hand after thrift-compact-protocol.md, whose numbers Parquet does not have.
+// A field's first byte is what its number is more than the last one, and its type.
+const unknownFields = "\x03\x2a" + // 16 + …: a byte
+	"\x14\x02" + "\x15\x80\x01" + "\x16\x03" + // i16, i32, i64
+	"\x17\x00\x00\x00\x00\x00\x00\xf0\x3f" + // double
+	"\x18\x03abc" + // binary
+	"\x11" + "\x12" + // true, false
+	"\x19\x22\x01\x02" + // a list of 2 truth values
+	"\x19\xf5\x10" + "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10" + // a list of 16 i32: more than fit into its first byte
+	"\x1a\x18\x01x" + // a set of 1 binary
+	"\x1c\x15\x02\x00" + // a struct
+	"\x1d\x00\x11\x22\x33\x44\x55\x66\x77\x88\x99\xaa\xbb\xcc\xdd\xee\xff" // uuid
+
+// longField stands before unknownFields: a byte whose field is 20, which is written out as a number of its own.
+const longField = "\x03\x28"
+
+// pageFields is the header of a data page: type 0, 64 bytes, 32 compressed, CRC 1; 10 values, PLAIN, levels RLE and RLE.
+const pageFields = "\x15\x00" + "\x15\x80\x01" + "\x15\x40" + "\x15\x02" + "\x1c" + "\x15\x14" + "\x15\x00" + "\x15\x06" + "\x15\x06" + "\x00"
+
+// TestUnknownFields reads a page's header that has fields of every type which Parquet may get, and refuses it cut at any byte.
+func TestUnknownFields(t *testing.T) {
+	t.Parallel()
+	header := pageFields + longField + unknownFields + "\x00"
+	h, n, err := parsePageHeader([]byte(header + "rest"))
+	want := pageHeader{kind: format.DataPage, uncompressed: 64, size: 32, crc: 1, checked: true, entries: 10, encoding: format.Plain,
+		definitionEncoding: format.RLE, repetitionEncoding: format.RLE}
+	if err != nil || n != len(header) || h != want {
+		t.Errorf("found %+v of %d bytes and %v, expected %+v of %d", h, n, err, want, len(header))
+	}
+	for n := range header {
+		if _, _, err := parsePageHeader([]byte(header[:n])); !errors.Is(err, errCompactEnd) {
+			t.Errorf("cut at byte %d: found %v, expected %v", n, err, errCompactEnd)
+		}
+	}
+}
+
+// TestNoThrift refuses what is not the compact protocol, or would take more than the bytes that are there.
+func TestNoThrift(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		data string
+		err  error
+	}{
+		"number of 11 bytes":         {"\x15" + strings.Repeat("\xff", 11), errCompact},
+		"field number of 11 bytes":   {"\x05" + strings.Repeat("\xff", 11), errCompact},
+		"map":                        {"\x9b\x01\x55\x00\x00\x00", errCompact},
+		"unknown type":               {"\x9e\x00", errCompact},
+		"33 structs":                 {strings.Repeat("\x9c", 40), errCompact},
+		"33 lists":                   {"\x99" + strings.Repeat("\x19", 40), errCompact},
+		"list of empty structs":      {"\x99\x2c\x00\x00\x00", errCompact},
+		"list longer than the bytes": {"\x99\xf3\xff\x7f\x00", errCompactEnd},
+		"text longer than the bytes": {"\x98\xff\x7f\x00", errCompactEnd},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, _, err := parsePageHeader([]byte(c.data)); !errors.Is(err, c.err) {
+				t.Errorf("found %v, expected %v", err, c.err)
+			}
+		})
+	}
 }

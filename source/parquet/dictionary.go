@@ -32,7 +32,7 @@ func (d *dictionary) memory() int64 {
 // newDictionary makes a dictionary of n PLAIN values.
 func newDictionary(l *leaf, src []byte, n int) (*dictionary, error) {
 	d := &dictionary{n: n}
-	if l.kind == format.ByteArray {
+	if l.raw() {
 		plain := &plainBytes{src}
 		d.plain, d.starts = src, make([]uint32, 0, min(n, len(src)/4)) // a length has 4 bytes
 		for range n {
@@ -44,7 +44,7 @@ func newDictionary(l *leaf, src []byte, n int) (*dictionary, error) {
 		return d, nil
 	}
 	e := &l.element
-	if l.kind == format.Boolean || e.width == 0 || n > len(src)/e.width {
+	if l.kind() == format.Boolean || e.width == 0 || n > len(src)/e.width {
 		return nil, damaged("found a dictionary of %d values in %d bytes", n, len(src))
 	}
 	d.size = e.size
@@ -125,10 +125,7 @@ func (v *indexedValues) read(dst []byte) error {
 			err = v.gather(dst[:n*d.size], n)
 		}
 		if err != nil {
-			if m, ok := err.(*misfit); ok {
-				m.at += done
-			}
-			return err
+			return shifted(err, done)
 		}
 		dst, done = dst[n*d.size:], done+n
 	}

@@ -119,7 +119,7 @@ func (f *file) footer() (data []byte, at int64, err error) {
 		return nil, 0, truncated(err, "the file became shorter")
 	}
 	walk, encrypted := compact{data: data}, false
-	err = walk.fields(0, func(id int64, _ byte) (bool, error) {
+	err = walk.fields(0, func(id int64, _ thrift.Type) (bool, error) {
 		const encryption = 8 // FileMetaData.encryption_algorithm: what follows is the footer's signature
 		encrypted = encrypted || id == encryption
 		return false, nil
@@ -191,7 +191,7 @@ type node struct {
 	path     string // names from the top, with dots
 	parent   *node
 	children []*node
-	leaf     int // its index among the leaves, −1 for a group
+	index    int // its index among the leaves, −1 for a group
 
 	maxRepetition, maxDefinition int
 
@@ -227,14 +227,14 @@ func newTree(elements []format.SchemaElement) (root *node, leaves []*node, err e
 		return nil, nil, damaged("the schema is empty")
 	}
 	rest := elements[1:]
-	root = &node{SchemaElement: &elements[0], leaf: -1}
+	root = &node{SchemaElement: &elements[0], index: -1}
 	var add func(parent *node, depth int) error
 	add = func(parent *node, depth int) error {
 		for range parent.NumChildren.V {
 			if len(rest) == 0 || depth > maxDepth {
 				return damaged("the schema has %d elements, expected more, or is deeper than %d", len(elements), maxDepth)
 			}
-			n := &node{SchemaElement: &rest[0], parent: parent, path: rest[0].Name, leaf: -1,
+			n := &node{SchemaElement: &rest[0], parent: parent, path: rest[0].Name, index: -1,
 				maxRepetition: parent.maxRepetition, maxDefinition: parent.maxDefinition}
 			rest = rest[1:]
 			if parent != root {
@@ -253,7 +253,7 @@ func newTree(elements []format.SchemaElement) (root *node, leaves []*node, err e
 				}
 				continue
 			}
-			n.leaf = len(leaves)
+			n.index = len(leaves)
 			leaves = append(leaves, n)
 		}
 		return nil
@@ -269,8 +269,7 @@ func newTree(elements []format.SchemaElement) (root *node, leaves []*node, err e
 
 // newLeaf is the leaf at n, whose rows look like nothing yet.
 func (f *file) newLeaf(n *node) *leaf {
-	l := &leaf{file: f, index: n.leaf, path: n.path, kind: n.kind(), node: n, maxRepetition: n.maxRepetition, maxDefinition: n.maxDefinition,
-		empty: make([]bool, n.maxDefinition), shape: "one value", largest: maxPage}
+	l := &leaf{node: n, file: f, empty: make([]bool, n.maxDefinition), shape: "one value", largest: maxPage}
 	for m := n; m.parent != nil; m = m.parent {
 		if m.repeated() {
 			l.empty[m.maxDefinition-1] = true
@@ -282,7 +281,7 @@ func (f *file) newLeaf(n *node) *leaf {
 
 // describe is the type of n for errors.
 func (n *node) describe() string {
-	if n.leaf < 0 {
+	if n.index < 0 {
 		var names []string
 		for _, c := range n.children {
 			names = append(names, c.Name)

@@ -13,6 +13,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/columnar"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/sourcetest"
 )
 
 // foreignRows is how many rows the files of testdata have.
@@ -114,7 +115,7 @@ func foreigns() []foreign {
 		{files: "datasets-image", image: idx.Uint8, shape: square, label: idx.Int32},
 		{files: "datasets-array2d", image: idx.Uint8, shape: square, label: idx.Int32},
 	}
-	for _, codec := range []string{"none", "snappy", "gzip", "zstd", "lz4"} {
+	for _, codec := range []string{"none", "snappy", "gzip", "zstd", "lz4", "brotli"} {
 		all = append(all, foreign{files: "pyarrow-" + codec + "-v*", image: idx.Uint8, shape: flat, label: idx.Int32})
 	}
 	return all
@@ -167,7 +168,7 @@ func checkForeign(t *testing.T, path string, f foreign) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		expect(t, got, rows, columns, data)
+		sourcetest.Expect(t, got, rows, columns, data)
 		if notes := strings.Join(source.Notes(got), "\n"); f.note != "" && !strings.Contains(notes, f.note) {
 			t.Errorf("found the notes %q, expected one with %q", notes, f.note)
 		}
@@ -209,7 +210,6 @@ func TestRefused(t *testing.T) {
 		{"bad-many-empty-lists", "column image: found 1048577 records without elements", fault.Malformed},
 		{"bad-columns-gap", "found 11 columns pixel0…pixel11 without pixel5, expected all elements of a record", fault.Unsupported},
 		{"bad-encrypted-column", "columns of the file are encrypted", fault.Unsupported},
-		{"bad-brotli", "found the compression BROTLI, which is not read", fault.Unsupported},
 		{"pyarrow-binary", "column image: found values of 12 bytes and nothing that tells what they are, expected idx.dtype", fault.Unsupported},
 		{"pyarrow-fixed-binary", "column image: found values of 12 bytes and nothing that tells what they are, expected idx.dtype", fault.Unsupported},
 	}
@@ -224,7 +224,7 @@ func TestRefused(t *testing.T) {
 			for _, rows := range []int{1, 10, 64, 1000} {
 				got, err := Open(path, o)
 				if err == nil {
-					_, err = readAll(got, rows)
+					_, err = sourcetest.ReadAll(got, rows)
 					got.Close()
 				}
 				if err == nil {

@@ -12,13 +12,8 @@ import (
 
 // A leaf is a Parquet column and what its rows look like. It does not change while rows are read.
 type leaf struct {
-	file  *file
-	index int // among the leaves of the schema
-	path  string
-	kind  format.Type
-	node  *node
-
-	maxRepetition, maxDefinition int
+	*node
+	file *file
 	// empty tells, for each definition level less than the most, that an entry of it ends in an empty list; it is missing else.
 	empty []bool
 
@@ -42,7 +37,7 @@ func (l *leaf) values(n int) int {
 }
 
 // raw tells whether values are bytes of any size.
-func (l *leaf) raw() bool { return l.kind == format.ByteArray }
+func (l *leaf) raw() bool { return l.kind() == format.ByteArray }
 
 // expect sets what a row looks like: the repetition levels of one.
 func (l *leaf) expect(row []byte, defined int) {
@@ -72,49 +67,60 @@ type cursor struct {
 	left                   int // entries
 }
 
-// open makes a cursor for the page p of l whose body is body. It uses buf if that is large enough, and returns what the cursor's memory is.
-func (l *leaf) open(p *page, body, buf []byte) (c *cursor, memory []byte, err error) {
+// open makes a cursor for the page p of l whose body is body. What is decompressed is in buf, which
+// grows for it.
+func (l *leaf) open(p *page, body []byte, buf *[]byte) (c *cursor, err error) {
 	if p.checked && crc32.ChecksumIEEE(body) != p.crc {
-		return nil, buf, damaged("the checksum of a page is wrong: found %08x, expected %08x", crc32.ChecksumIEEE(body), p.crc)
+		return nil, damaged("the checksum of a page is wrong: found %08x, expected %08x", crc32.ChecksumIEEE(body), p.crc)
 	}
-	c, memory, err = l.levels(p, body, buf)
+	c, err = l.levels(p, body, buf)
 	if err != nil || l.values(p.entries) == 0 {
-		return c, memory, err
+		return c, err
 	}
 	if l.raw() {
 		c.bytes, err = newBytes(p, c.values)
 	} else {
-		c.fixed, err = newFixed(&l.element, l.kind, p, c.values)
+		c.fixed, err = newFixed(&l.element, l.kind(), p, c.values)
 	}
-	return c, memory, err
+	return c, err
 }
 
 // levels decompresses body and finds its parts.
-func (l *leaf) levels(p *page, body, buf []byte) (c *cursor, memory []byte, err error) {
+func (l *leaf) levels(p *page, body []byte, buf *[]byte) (c *cursor, err error) {
 	c = &cursor{left: p.entries}
 	c.repetition.width, c.definition.width = bits.Len(uint(l.maxRepetition)), bits.Len(uint(l.maxDefinition))
 	if l.maxRepetition > 0 && p.repetitionEncoding != format.RLE || l.maxDefinition > 0 && p.definitionEncoding != format.RLE { // those that are not there may have any
-		return nil, buf, unsupported("", "write the file with a newer program", "found levels of the encodings %s and %s, expected RLE", p.repetitionEncoding, p.definitionEncoding)
+		return nil, unsupported("", "write the file with a newer program", "found levels of the encodings %s and %s, expected RLE", p.repetitionEncoding, p.definitionEncoding)
 	}
-	if p.version2 {
-		return l.levels2(c, p, body, buf)
-	}
-	data, err := l.file.codecs.decode(l.codec(p), buf, body, p.uncompressed)
-	if err != nil {
-		return nil, buf, err
-	}
-	c.values = data
-	if l.maxRepetition > 0 {
-		if c.repetition.src, c.values, err = cutLevels(c.values); err != nil {
-			return nil, data, err
+	size := p.uncompressed
+	if p.version2 { // the levels are not compressed, and the header has their lengths
+		r, d := p.repetition, p.definition
+		if r < 0 || d < 0 || r > len(body) || d > len(body)-r || r+d > size {
+			return nil, damaged("found levels of %d and %d bytes in a page of %d", r, d, len(body))
+		}
+		c.repetition.src, c.definition.src = body[:r], body[r:r+d]
+		body, size = body[r+d:], size-r-d
+		if len(body) == 0 { // nothing is compressed to nothing by some writers
+			return c, nil
 		}
 	}
-	if l.maxDefinition > 0 {
-		if c.definition.src, c.values, err = cutLevels(c.values); err != nil {
-			return nil, data, err
-		}
+	if c.values, err = l.file.codecs.decode(l.codec(p), buf, body, size); err != nil || p.version2 {
+		return c, err
 	}
-	return c, data, nil
+	for _, levels := range []struct {
+		*runs
+		max int
+	}{{&c.repetition, l.maxRepetition}, {&c.definition, l.maxDefinition}} {
+		if levels.max == 0 {
+			continue
+		}
+		if len(c.values) < 4 || int64(binary.LittleEndian.Uint32(c.values)) > int64(len(c.values)-4) {
+			return nil, damaged("the levels of a page are longer than the page")
+		}
+		end := 4 + int(binary.LittleEndian.Uint32(c.values))
+		levels.src, c.values = c.values[4:end], c.values[end:]
+	}
+	return c, nil
 }
 
 // codec is how p is compressed.
@@ -123,34 +129,6 @@ func (l *leaf) codec(p *page) format.CompressionCodec {
 		return format.Uncompressed
 	}
 	return p.codec
-}
-
-// levels2 is levels for a page of version 2, whose levels are not compressed and have no lengths before them.
-func (l *leaf) levels2(c *cursor, p *page, body, buf []byte) (*cursor, []byte, error) {
-	r, d := p.repetition, p.definition
-	if r < 0 || d < 0 || r > len(body) || d > len(body)-r || r+d > p.uncompressed {
-		return nil, buf, damaged("found levels of %d and %d bytes in a page of %d", r, d, len(body))
-	}
-	c.repetition.src, c.definition.src = body[:r], body[r:r+d]
-	rest := body[r+d:]
-	if len(rest) == 0 { // nothing is compressed to nothing by some writers
-		return c, buf, nil
-	}
-	data, err := l.file.codecs.decode(l.codec(p), buf, rest, p.uncompressed-r-d)
-	if err != nil {
-		return nil, buf, err
-	}
-	c.values = data
-	return c, data, nil
-}
-
-// cutLevels takes levels off data, after their length.
-func cutLevels(data []byte) (levels, rest []byte, err error) {
-	if len(data) < 4 || int64(binary.LittleEndian.Uint32(data)) > int64(len(data)-4) {
-		return nil, nil, damaged("the levels of a page are longer than the page")
-	}
-	end := 4 + int(binary.LittleEndian.Uint32(data))
-	return data[4:end], data[end:], nil
 }
 
 // check compares the levels of the next n entries with those that are expected, the next one being entry at of row row, and passes over them.
@@ -163,7 +141,7 @@ func (l *leaf) check(c *cursor, at, n int, row int64) error {
 		}
 	}
 	if l.maxDefinition > 0 {
-		present, other, err := c.definition.constant(byte(l.defined), min(n, same+1))
+		present, other, err := c.definition.match([]byte{byte(l.defined)}, 0, min(n, same+1))
 		if err != nil {
 			return err
 		}

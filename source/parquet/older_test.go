@@ -14,6 +14,7 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/test/sourcetest"
 )
 
 // edited is the file called name of testdata, with another footer.
@@ -60,7 +61,7 @@ func TestConvertedTypesAlone(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer newer.Close()
-			data, err := readAll(newer, 8) // compared with the values themselves by TestForeign
+			data, err := sourcetest.ReadAll(newer, 8) // compared with the values themselves by TestForeign
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +69,7 @@ func TestConvertedTypesAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			expect(t, table, 8, newer.Columns(), data)
+			sourcetest.Expect(t, table, 8, newer.Columns(), data)
 		})
 	}
 }
@@ -109,7 +110,7 @@ func TestRefusedFooters(t *testing.T) {
 			t.Parallel()
 			table, err := fromBytes(edited(t, "pyarrow-list", c.change), source.ReadOptions{})
 			if err == nil {
-				_, err = readAll(table, 8)
+				_, err = sourcetest.ReadAll(table, 8)
 			}
 			if !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "cannot be decoded") {
 				t.Errorf("found %v, expected %v: %s", err, c.err, c.want)

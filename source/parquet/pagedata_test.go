@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/format"
@@ -39,8 +40,14 @@ func compressed(t *testing.T, data []byte) map[format.CompressionCodec][]byte {
 		t.Fatal(n, err)
 	}
 	frame := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, uint32(len(data))), uint32(n)) // Hadoop's
+	var stream bytes.Buffer
+	b := brotli.NewWriter(&stream)
+	_, err = b.Write(data)
+	if err := errors.Join(err, b.Close()); err != nil {
+		t.Fatal(err)
+	}
 	return map[format.CompressionCodec][]byte{
-		format.Uncompressed: data, format.Gzip: member.Bytes(), format.Zstd: z.EncodeAll(data, nil), format.Snappy: snappy.Encode(nil, data),
+		format.Brotli: stream.Bytes(), format.Uncompressed: data, format.Gzip: member.Bytes(), format.Zstd: z.EncodeAll(data, nil), format.Snappy: snappy.Encode(nil, data),
 		format.Lz4Raw: block[:n], format.Lz4: append(frame, block[:n]...),
 	}
 }
@@ -53,23 +60,26 @@ func TestCutPages(t *testing.T) {
 	for codec, page := range compressed(t, data) {
 		t.Run(codec.String(), func(t *testing.T) {
 			t.Parallel()
-			if found, err := c.decode(codec, nil, page, len(data)); err != nil || !bytes.Equal(found, data) {
+			if found, err := c.decode(codec, new([]byte), page, len(data)); err != nil || !bytes.Equal(found, data) {
 				t.Errorf("found %q and %v", found, err)
 			}
 			for n := range page {
-				if found, err := c.decode(codec, nil, page[:n], len(data)); !errors.Is(err, fault.Malformed) {
+				if found, err := c.decode(codec, new([]byte), page[:n], len(data)); !errors.Is(err, fault.Malformed) {
 					t.Errorf("cut at byte %d of %d: found %q and %v, expected %v", n, len(page), found, err, fault.Malformed)
 				}
 			}
 			for _, size := range []int{len(data) - 1, len(data) + 1} {
-				if _, err := c.decode(codec, nil, page, size); !errors.Is(err, fault.Malformed) {
+				if _, err := c.decode(codec, new([]byte), page, size); !errors.Is(err, fault.Malformed) {
 					t.Errorf("%d bytes instead of %d: found %v, expected %v", size, len(data), err, fault.Malformed)
 				}
+			}
+			if found, err := c.decode(codec, new([]byte), append(bytes.Clone(page), 1), len(data)); !errors.Is(err, fault.Malformed) {
+				t.Errorf("a byte after the end: found %q and %v, expected %v", found, err, fault.Malformed)
 			}
 			if codec == format.Uncompressed {
 				return
 			}
-			if found, err := c.decode(codec, nil, nil, 0); err != nil || len(found) > 0 {
+			if found, err := c.decode(codec, new([]byte), nil, 0); err != nil || len(found) > 0 {
 				t.Errorf("a page of no bytes: found %q and %v", found, err)
 			}
 		})
@@ -79,7 +89,8 @@ func TestCutPages(t *testing.T) {
 // TestLevelsOfVersion2 takes the levels of a page of version 2 apart, whose header says how many bytes they have.
 func TestLevelsOfVersion2(t *testing.T) {
 	t.Parallel()
-	l := &leaf{file: &file{codecs: newCodecs()}, node: &node{}, maxRepetition: 1, maxDefinition: 1, defined: 1}
+	l := &leaf{file: &file{codecs: newCodecs()}, node: kindNode(format.Int32), defined: 1}
+	l.maxRepetition, l.maxDefinition = 1, 1
 	body := []byte("rrddd")
 	for name, c := range map[string]struct {
 		repetition, definition, uncompressed int
@@ -100,7 +111,7 @@ func TestLevelsOfVersion2(t *testing.T) {
 	} {
 		p := &page{pageHeader: pageHeader{version2: true, repetition: c.repetition, definition: c.definition, uncompressed: c.uncompressed, codec: c.codec,
 			repetitionEncoding: format.RLE, definitionEncoding: format.RLE}}
-		found, _, err := l.levels(p, []byte(c.body), nil)
+		found, err := l.levels(p, []byte(c.body), new([]byte))
 		if c.fails != errors.Is(err, fault.Malformed) {
 			t.Errorf("%s: found %v, expected damage: %t", name, err, c.fails)
 		}
@@ -109,7 +120,7 @@ func TestLevelsOfVersion2(t *testing.T) {
 		}
 	}
 	old := &page{pageHeader: pageHeader{repetitionEncoding: format.BitPacked, definitionEncoding: format.RLE}} // deprecated since 2013
-	if _, _, err := l.levels(old, body, nil); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "BIT_PACKED") {
+	if _, err := l.levels(old, body, new([]byte)); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "BIT_PACKED") {
 		t.Errorf("found %v, expected %v", err, fault.Unsupported)
 	}
 }

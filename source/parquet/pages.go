@@ -13,25 +13,26 @@ import (
 const maxPageHeader = 1 << 20
 
 // nextPage reads headers up to that of a data page, and dictionaries on the way.
-func (s *stream) nextPage() error {
+func (s *stream) nextPage() (err error) {
+	at := s.offset
+	defer func() { err = s.fail(err, at) }()
 	for {
-		at := s.offset
-		h, n, err := s.header()
+		at = s.offset
+		h, err := s.header()
 		if err != nil {
-			return s.fail(err, at)
+			return err
 		}
-		s.offset += int64(n)
 		if h.size < 0 || int64(h.size) > s.end-s.offset {
-			return s.fail(damaged("found a page of %d bytes, expected at most the %d that are left of the column", h.size, s.end-s.offset), at)
+			return damaged("found a page of %d bytes, expected at most the %d that are left of the column", h.size, s.end-s.offset)
 		}
 		h.codec = s.file.groups[s.group].chunks[s.index].codec
 		switch h.kind {
 		case format.DataPage, format.DataPageV2:
 			if err := checkPageSize(h.size, h.uncompressed); err != nil {
-				return s.fail(err, at)
+				return err
 			}
 			if h.entries < 0 || int64(h.entries) > s.unread || h.version2 != (h.kind == format.DataPageV2) {
-				return s.fail(damaged("found a page of %d values, expected at most the %d that are left of the column", h.entries, s.unread), at)
+				return damaged("found a page of %d values, expected at most the %d that are left of the column", h.entries, s.unread)
 			}
 			if h.entries > 0 {
 				s.page = page{h, at, s.dictionary}
@@ -40,33 +41,33 @@ func (s *stream) nextPage() error {
 			}
 		case format.DictionaryPage:
 			if err := s.readDictionary(h); err != nil {
-				return s.fail(err, at)
+				return err
 			}
+			continue
 		}
-		if h.kind != format.DictionaryPage {
-			s.offset += int64(h.size)
-		}
+		s.offset += int64(h.size)
 	}
 }
 
-// header reads the header of the page at offset, and tells its length.
-func (s *stream) header() (pageHeader, int, error) {
+// header reads the header of the page at offset, and passes over it.
+func (s *stream) header() (pageHeader, error) {
 	for size := int64(512); ; size *= 8 {
 		most := min(size, s.end-s.offset)
 		if most <= 0 {
-			return pageHeader{}, 0, damaged("the column ends where a page is expected")
+			return pageHeader{}, damaged("the column ends where a page is expected")
 		}
 		buf := source.Grow(s.file.window, int(most))
 		s.file.window = buf
 		if _, err := s.file.r.ReadAt(buf, s.offset); err != nil {
-			return pageHeader{}, 0, truncated(err, "the file ends within a page")
+			return pageHeader{}, truncated(err, "the file ends within a page")
 		}
 		h, n, err := parsePageHeader(buf)
 		switch {
 		case err == nil:
-			return h, n, nil
+			s.offset += int64(n)
+			return h, nil
 		case !errors.Is(err, errCompactEnd) || most < size || size >= maxPageHeader:
-			return h, n, damaged("the header of a page is damaged: %v", err)
+			return h, damaged("the header of a page is damaged: %v", err)
 		}
 	}
 }
@@ -96,7 +97,7 @@ func (s *stream) readDictionary(h pageHeader) (err error) {
 	if h.entries < 0 || h.encoding != format.Plain && h.encoding != plainDictionary {
 		return damaged("found a dictionary of %d values of the encoding %s", h.entries, h.encoding)
 	}
-	data, err := s.file.codecs.decode(h.codec, nil, body, h.uncompressed)
+	data, err := s.file.codecs.decode(h.codec, new([]byte), body, h.uncompressed)
 	if err != nil {
 		return err
 	}

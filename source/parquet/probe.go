@@ -1,9 +1,5 @@
 package parquet
 
-import (
-	"github.com/parquet-go/parquet-go/format"
-)
-
 // A row is what the levels of the first row of a leaf tell.
 type row struct {
 	repetition []byte // of its entries
@@ -17,10 +13,11 @@ func firstRow(l *leaf, most int64) (r row, err error) {
 	defer s.forget()
 	defer recovered(&err)
 	for {
-		if err := s.nextData(); err != nil {
+		if err := s.more(); err != nil {
 			return row{}, err
 		}
 		done, err := s.probe(&r, most)
+		s.page.entries = 0
 		if err != nil {
 			return row{}, s.fail(err, s.page.offset)
 		}
@@ -31,19 +28,6 @@ func firstRow(l *leaf, most int64) (r row, err error) {
 	return r, s.measure(&r)
 }
 
-// nextData goes to the next page that has entries, in the first row group that has rows.
-func (s *stream) nextData() error {
-	for s.rowsLeft == 0 {
-		if err := s.nextGroup(); err != nil {
-			return err
-		}
-	}
-	if s.unread == 0 {
-		return s.fail(damaged("the column ends %d rows before its row group", s.rowsLeft), s.offset)
-	}
-	return s.nextPage()
-}
-
 // probe adds the entries of the current page to r, up to the end of the row, and tells whether it was met.
 func (s *stream) probe(r *row, most int64) (done bool, err error) {
 	h := s.page
@@ -51,7 +35,7 @@ func (s *stream) probe(r *row, most int64) (done bool, err error) {
 	if err := s.readBody(body); err != nil {
 		return false, err
 	}
-	c, _, err := s.levels(&h, body, nil)
+	c, err := s.levels(&h, body, new([]byte))
 	if err != nil {
 		return false, err
 	}
@@ -155,7 +139,7 @@ func repetitions(shape []int) []byte {
 // firstValue is the first value of a leaf that has one in each row, as it is in part's dst or files. The file has rows.
 func firstValue(l *leaf) ([]byte, error) {
 	var p part
-	if l.kind != format.ByteArray {
+	if !l.raw() {
 		p.dst = make([]byte, l.element.size)
 	}
 	s := newStream(l)
@@ -164,11 +148,5 @@ func firstValue(l *leaf) ([]byte, error) {
 		return nil, err
 	}
 	_, err := s.decode(&p, 0, 1)
-	if err != nil {
-		return nil, err
-	}
-	if l.kind != format.ByteArray {
-		return p.dst, nil
-	}
-	return p.files, nil
+	return append(p.dst, p.files...), err
 }

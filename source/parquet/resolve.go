@@ -1,12 +1,15 @@
 package parquet
 
 import (
+	"encoding/base64"
 	"fmt"
+	"slices"
 
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/arrow"
 	"github.com/idxport/idxport/source/columnar"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -16,27 +19,38 @@ type column struct {
 	columnar.Column
 	leaves []*leaf
 	first  int // index of the first of them among all that are read
-	// decode makes the records, of what was read of the leaves.
-	decode func(d *decoding) error
 }
 
-// describeField is n, a top-level column whose metadata in the Arrow schema is given, as package
-// columnar knows it.
-func (n *node) describeField(metadata map[string]string) columnar.Field {
+// arrowSchemaKey is the key of a file's metadata for the Arrow schema, as Arrow's writers and this program leave it.
+const arrowSchemaKey = "ARROW:schema"
+
+// arrowFields are the fields of an Arrow schema, an encapsulated message in base64. What is damaged
+// tells nothing: the schema is a help, which a reader may do without.
+func arrowFields(encoded string) map[string]arrow.FieldInfo {
+	message, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return nil
+	}
+	fields, _ := arrow.Fields(message)
+	return fields
+}
+
+// describeField is n, a top-level column that the Arrow schema describes so, as package columnar knows it.
+func (n *node) describeField(info arrow.FieldInfo) columnar.Field {
 	value := n.value()
-	f := columnar.Field{Name: n.Name, Metadata: metadata, Number: value.number(), Size: int(n.TypeLength.V)}
-	if f.Type = value.describe(); value.leaf >= 0 {
+	f := columnar.Field{Name: n.Name, Metadata: info.Metadata, Number: value.number(), Size: int(n.TypeLength.V)}
+	if f.Type = value.describe(); value.index >= 0 {
 		f.Type = "values of the type " + f.Type
 	}
 	switch {
-	case n.isText():
+	case n.kind() == format.ByteArray && !n.plain():
 		f.Kind, f.Type = columnar.Text, "text"
-	case n.leaf < 0 && value.maxRepetition == 0:
+	case n.index < 0 && value.maxRepetition == 0:
 		f.Kind = columnar.Struct
 		for _, child := range n.children {
 			member := columnar.Field{Name: child.Name}
-			if child.leaf >= 0 {
-				member = child.describeField(nil)
+			if child.index >= 0 {
+				member = child.describeField(arrow.FieldInfo{})
 			}
 			f.Members = append(f.Members, member)
 		}
@@ -47,11 +61,11 @@ func (n *node) describeField(metadata map[string]string) columnar.Field {
 		}
 	case f.Number != source.NoNumber:
 		f.Kind = columnar.Number
-	case n.isBytes() && !n.repeated():
+	case n.kind() == format.ByteArray && !n.repeated():
 		f.Kind = columnar.Bytes
-	case metadata[wideInteger] != "": // which are bytes in Parquet
-		f.Type, f.Hint = "values of the type "+metadata[wideInteger]+", wider than 64 bits", source.AdviceCast("parquet", n.Name, "Int32")
-	case n.isFixedBytes() && !n.repeated() && f.Size > 0:
+	case info.Wide: // which are bytes in Parquet
+		f.Type, f.Hint = "values of the type "+info.Type+", wider than 64 bits", source.AdviceCast("parquet", n.Name, "Int32")
+	case n.kind() == format.FixedLenByteArray && n.plain() && !n.repeated() && f.Size > 0:
 		f.Kind = columnar.FixedBytes
 	case value.isDecimal():
 		f.Hint = source.AdviceCast("parquet", n.Name, "Float64")
@@ -61,34 +75,24 @@ func (n *node) describeField(metadata map[string]string) columnar.Field {
 
 // value is what the lists in lists that n is hold, or n.
 func (n *node) value() *node {
-	for n.leaf < 0 && len(n.children) == 1 {
+	for n.index < 0 && len(n.children) == 1 {
 		n = n.children[0]
 	}
 	return n
 }
 
-// isText tells whether n is text, or documents.
-func (n *node) isText() bool {
-	if n.leaf < 0 || n.kind() != format.ByteArray {
-		return false
-	}
-	return n.LogicalType.Value != nil || n.ConvertedType.Valid
-}
-
-func (n *node) isBytes() bool { return n.leaf >= 0 && n.kind() == format.ByteArray && !n.isText() }
-
-func (n *node) isFixedBytes() bool {
-	return n.leaf >= 0 && n.kind() == format.FixedLenByteArray && n.LogicalType.Value == nil && !n.ConvertedType.Valid
-}
+// plain reports whether nothing is said of the values of n but their physical type; else those of
+// BYTE_ARRAY are text, or documents.
+func (n *node) plain() bool { return n.LogicalType.Value == nil && !n.ConvertedType.Valid }
 
 func (n *node) isDecimal() bool {
 	_, decimal := n.LogicalType.Value.(*format.DecimalType)
-	return n.leaf >= 0 && (decimal || n.ConvertedType.Valid && n.ConvertedType.V == deprecated.Decimal)
+	return n.index >= 0 && (decimal || n.ConvertedType.Valid && n.ConvertedType.V == deprecated.Decimal)
 }
 
 // number is the kind of the numbers of n, or source.NoNumber.
 func (n *node) number() source.Number {
-	if n.leaf < 0 {
+	if n.index < 0 {
 		return source.NoNumber
 	}
 	switch n.kind() {
@@ -125,36 +129,32 @@ func (n *node) stored() source.Number {
 
 // integer is the kind of the integers of n, or source.NoNumber if they are dates or the like.
 func (n *node) integer() source.Number {
-	own := source.NumberInt32
-	if n.kind() == format.Int64 {
-		own = source.NumberInt64
-	}
-	if t, is := n.LogicalType.Value.(*format.IntType); is {
-		signed := map[int8]source.Number{8: source.NumberInt8, 16: source.NumberInt16, 32: source.NumberInt32, 64: source.NumberInt64}
-		unsigned := map[int8]source.Number{8: source.NumberUint8, 16: source.NumberUint16, 32: source.NumberUint32, 64: source.NumberUint64}
-		if t.IsSigned {
-			return signed[t.BitWidth]
+	kinds := [...]source.Number{source.NumberUint8, source.NumberUint16, source.NumberUint32, source.NumberUint64,
+		source.NumberInt8, source.NumberInt16, source.NumberInt32, source.NumberInt64} // as the converted types follow each other
+	at := -1
+	switch t := n.LogicalType.Value.(type) {
+	case *format.IntType:
+		if at = slices.Index([]int8{8, 16, 32, 64}, t.BitWidth); at >= 0 && t.IsSigned {
+			at += 4
 		}
-		return unsigned[t.BitWidth]
+	case nil:
+		at = int(n.ConvertedType.V - deprecated.Uint8)
+		if n.plain() {
+			at = 6 + int(n.kind()-format.Int32)
+		}
 	}
-	switch {
-	case n.LogicalType.Value != nil:
+	if at < 0 || at >= len(kinds) {
 		return source.NoNumber
-	case !n.ConvertedType.Valid:
-		return own
 	}
-	return map[deprecated.ConvertedType]source.Number{
-		deprecated.Uint8: source.NumberUint8, deprecated.Uint16: source.NumberUint16, deprecated.Uint32: source.NumberUint32, deprecated.Uint64: source.NumberUint64,
-		deprecated.Int8: source.NumberInt8, deprecated.Int16: source.NumberInt16, deprecated.Int32: source.NumberInt32, deprecated.Int64: source.NumberInt64,
-	}[n.ConvertedType.V]
+	return kinds[at]
 }
 
 // resolve finds the columns of f.
 func resolve(f *file, origin string, o source.ReadOptions) ([]*column, *columnar.Table, error) {
 	in := columnar.File{Origin: origin, Meta: f.meta, Options: o}
-	metadata := arrowFields(f.meta[arrowSchemaKey])
+	info := arrowFields(f.meta[arrowSchemaKey])
 	for _, n := range f.root.children {
-		in.Fields = append(in.Fields, n.describeField(metadata[n.Name]))
+		in.Fields = append(in.Fields, n.describeField(info[n.Name]))
 	}
 	row := &firstRows{file: f, lists: map[int]*leaf{}, most: o.MaxRecord()}
 	if f.rows > 0 {
@@ -185,10 +185,13 @@ type firstRows struct {
 	most  int64         // bytes of a record
 }
 
+// Names are not asked for: what dictionaries pages have is not said in the schema.
+func (*firstRows) Names(int) ([]string, error) { return nil, nil }
+
 // Lengths are those of the lists in the first row.
 func (r *firstRows) Lengths(i int) ([]int, error) {
 	l := r.file.newLeaf(r.file.root.children[i].value())
-	l.element = numberElement(l.node.stored(), l.node.number().DType())
+	l.element = numberElement(l.stored(), l.number().DType())
 	first, err := firstRow(l, max(1, r.most/int64(l.element.size)))
 	if err != nil {
 		return nil, err
@@ -207,7 +210,7 @@ func (r *firstRows) Value(i int, member string) ([]byte, error) {
 // leaf is the leaf of a column that holds no lists, or of the member of a struct.
 func (r *firstRows) leaf(i int, member string) *leaf {
 	n := r.file.root.children[i]
-	if member != "" && n.leaf < 0 {
+	if member != "" && n.index < 0 {
 		n = n.child(member)
 	}
 	l := r.file.newLeaf(n)
@@ -219,7 +222,7 @@ func (r *firstRows) leaf(i int, member string) *leaf {
 
 // column is c with its leaves.
 func (r *firstRows) column(c columnar.Column) *column {
-	made := &column{Column: c, decode: decodeNumbers}
+	made := &column{Column: c}
 	add := func(member string) *leaf {
 		l := r.leaf(c.Fields[0], member)
 		made.leaves = append(made.leaves, l)
@@ -227,18 +230,15 @@ func (r *firstRows) column(c columnar.Column) *column {
 	}
 	switch c.Form {
 	case columnar.Records:
-		if l := add(""); l.raw() {
-			made.decode, l.largest = decodeBytes, c.RecordSize()
-		} else {
-			l.element = bytesElement(c.RecordSize())
-		}
+		l := add("")
+		l.largest, l.element = c.RecordSize(), bytesElement(c.RecordSize())
 	case columnar.Images:
-		made.decode, add(columnar.HubBytes).largest = decodeImages, c.MaxFile()
+		add(columnar.HubBytes).largest = c.MaxFile()
 	case columnar.SparkImages:
 		for _, name := range columnar.SparkSizes {
 			add(name)
 		}
-		made.decode, add(columnar.SparkData).largest = decodeSpark, c.RecordSize()
+		add(columnar.SparkData).largest = c.RecordSize()
 	default:
 		for _, i := range c.Fields {
 			l := r.lists[i]
@@ -248,19 +248,16 @@ func (r *firstRows) column(c columnar.Column) *column {
 			l.become(c.DType)
 			made.leaves = append(made.leaves, l)
 		}
-		if len(made.leaves) > 1 {
-			made.decode = decodeFlat
-		}
 	}
 	return made
 }
 
 // become makes elements of d of the numbers of l.
 func (l *leaf) become(d idx.DType) {
-	number := l.node.number()
-	l.node.expected = fmt.Sprintf("the column is taken for, %s", d)
+	number := l.number()
+	l.expected = fmt.Sprintf("the column is taken for, %s", d)
 	if d == idx.Int32 && !number.Is(number.DType()) {
-		l.node.advice = "IDX files have no type for it: write the column as float64"
+		l.advice = "IDX files have no type for it: write the column as float64"
 	}
-	l.element = numberElement(l.node.stored(), d)
+	l.element = numberElement(l.stored(), d)
 }

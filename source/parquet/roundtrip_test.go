@@ -3,13 +3,20 @@ package parquet
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"testing"
 
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/layout"
 	sinkparquet "github.com/idxport/idxport/sink/parquet"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
+	"github.com/idxport/idxport/test/sourcetest"
 )
 
 // TestRoundTrip reads every layout, type and rank that sink/parquet writes.
@@ -34,7 +41,7 @@ func TestRoundTrip(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				expect(t, got, rows, columns, data)
+				sourcetest.Expect(t, got, rows, columns, data)
 			}
 		}
 	})
@@ -52,7 +59,7 @@ func TestCodecs(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				expect(t, got, 400, table.Columns, table.Data)
+				sourcetest.Expect(t, got, 400, table.Columns, table.Data)
 			})
 		}
 	}
@@ -77,22 +84,7 @@ func TestRowGroups(t *testing.T) {
 				if err := got.(source.Seeker).Skip(int64(skip)); err != nil {
 					t.Fatal(err)
 				}
-				data := [][]byte{table.Data[0][skip*15:], table.Data[1][skip*2:]}
-				found := make([][]byte, 2)
-				b := &source.Raw{Cap: 1000}
-				for got.Read(t.Context(), b) == nil {
-					if err := got.Decode(b); err != nil {
-						t.Fatal(err)
-					}
-					for i := range found {
-						found[i] = append(found[i], b.Columns[i]...)
-					}
-				}
-				for i := range data {
-					if !bytes.Equal(found[i], data[i]) {
-						t.Errorf("column %d: found other values, %d bytes, expected %d", i, len(found[i]), len(data[i]))
-					}
-				}
+				sourcetest.Expect(t, got, 1000, got.Columns(), from(table, skip)) // the layout columns calls x image
 			})
 		}
 	}
@@ -108,7 +100,7 @@ func TestChannelsFirst(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			expect(t, got, 64, table.Columns, table.Data)
+			sourcetest.Expect(t, got, 64, table.Columns, table.Data)
 		}
 	}
 }
@@ -126,16 +118,37 @@ func TestClasses(t *testing.T) {
 	if found := got.Columns()[1].Classes; fmt.Sprint(found) != fmt.Sprint(label.Classes) || len(found) != 3 {
 		t.Errorf("found the classes %q, expected %q", found, label.Classes)
 	}
-	expect(t, got, 4, table.Columns, table.Data)
+	sourcetest.Expect(t, got, 4, table.Columns, table.Data)
 	table.Named = true
 	if got, err = fromBytes(written(t, table, sinkparquet.Options{}, 4), source.ReadOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	expect(t, got, 4, table.Columns, table.Data)
+	sourcetest.Expect(t, got, 4, table.Columns, table.Data)
 	if notes := source.Notes(got); len(notes) != 1 {
 		t.Errorf("found the notes %q, expected one about the column of names", notes)
 	}
 	if found := source.Meta(got)["sources"]; found != "a, b" {
 		t.Errorf("found the metadata %q, expected what was written", found)
 	}
+}
+
+// written is what sink/parquet makes of t, in batches of batch rows.
+func written(tb testing.TB, t layouttest.Table, o sinkparquet.Options, batch int) []byte {
+	tb.Helper()
+	open := func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return sinkparquet.New(w, s, o) }
+	return t.Write(tb, open, t.Schema(), batch)
+}
+
+// fromBytes opens file, which is in memory.
+func fromBytes(file []byte, o source.ReadOptions) (source.Table, error) {
+	t, err := newTable(bytes.NewReader(file), int64(len(file)), "test.parquet", o)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// kindNode is a leaf of the schema, of the physical type.
+func kindNode(kind format.Type) *node {
+	return &node{SchemaElement: &format.SchemaElement{Type: thrift.New(kind)}}
 }

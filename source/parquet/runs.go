@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"slices"
 )
 
 // runs reads levels and indices: the hybrid of run-length runs and bit-packed runs (see Encodings.md of the Parquet format). Runs are not
@@ -29,9 +30,15 @@ func (r *runs) next() error {
 		r.src = r.src[n:]
 		count := int64(head >> 1)
 		if r.packed = head&1 == 1; !r.packed {
-			if err := r.repeated(int(count)); err != nil {
-				return err
+			size := (r.width + 7) / 8
+			if len(r.src) < size {
+				return damaged("the runs of levels or indices end too early")
 			}
+			r.value = 0
+			for i, b := range r.src[:size] {
+				r.value |= uint32(b) << (8 * i)
+			}
+			r.src, r.left = r.src[size:], int(count)
 			continue
 		}
 		size, left := count*int64(r.width), 8*count // a group of 8 values has width bytes
@@ -45,20 +52,6 @@ func (r *runs) next() error {
 		r.left, r.at = int(min(left, math.MaxInt32)), 0 // a page has no more values
 		r.bits, r.src = r.src[:size], r.src[size:]
 	}
-	return nil
-}
-
-// repeated starts a run of count times one value.
-func (r *runs) repeated(count int) error {
-	size := (r.width + 7) / 8
-	if len(r.src) < size {
-		return damaged("the runs of levels or indices end too early")
-	}
-	r.value = 0
-	for i, b := range r.src[:size] {
-		r.value |= uint32(b) << (8 * i)
-	}
-	r.src, r.left = r.src[size:], count
 	return nil
 }
 
@@ -90,52 +83,51 @@ func word(p []byte) uint64 {
 	return v
 }
 
-// match compares the next n levels with pattern, over and over from its entry at on. It tells how many agree: n, or fewer if one does not.
-func (r *runs) match(pattern []byte, at, n int) (int, error) {
-	done := 0
+// match compares the next n levels with pattern, over and over from its entry at on, or, if it has
+// one entry, with that alone. It tells how many agree: n, or fewer if one does not, which is other.
+func (r *runs) match(pattern []byte, at, n int) (done int, other byte, err error) {
 	var unpacked [256]uint32
-	var levels [256]byte
 	for done < n {
 		if err := r.next(); err != nil {
-			return done, err
+			return done, 0, err
 		}
-		m := min(r.left, n-done, len(pattern)-at)
-		expected, equal := pattern[at:at+m], true
+		m, expected := min(r.left, n-done), pattern
+		if len(pattern) > 1 {
+			m = min(m, len(pattern)-at)
+			expected = pattern[at : at+m]
+		}
 		if !r.packed {
-			if equal = bytes.Count(expected, []byte{byte(r.value)}) == m; !equal {
-				return done + differs(expected, byte(r.value)), nil
+			other = byte(r.value)
+			if bytes.Count(expected, []byte{other}) < len(expected) {
+				return done + slices.IndexFunc(expected, func(l byte) bool { return l != other }), other, nil
 			}
 			r.take(m)
 		} else {
 			m = min(m, len(unpacked))
 			r.unpack(unpacked[:m])
 			for i, v := range unpacked[:m] {
-				levels[i] = byte(v)
-			}
-			if !bytes.Equal(levels[:m], expected[:m]) {
-				for i := range m {
-					if levels[i] != expected[i] {
-						return done + i, nil
-					}
+				if byte(v) != expected[min(i, len(expected)-1)] {
+					return done + i, byte(v), nil
 				}
 			}
 		}
 		done += m
-		if at += m; at == len(pattern) {
+		if at += m; at >= len(pattern) {
 			at = 0
 		}
 	}
-	return done, nil
+	return done, 0, nil
 }
 
 // matchRows is match for a pattern whose rows have row entries each. Where a row is whole runs, the rows that have the same bytes are passed over by
 // comparing those, which takes next to no time for the many runs of lists in lists.
-func (r *runs) matchRows(pattern []byte, row, at, n int) (int, error) {
+func (r *runs) matchRows(pattern []byte, row, at, n int) (done int, err error) {
 	if at%row > 0 || n < 2*row || r.left > 0 {
-		return r.match(pattern, at, n)
+		done, _, err = r.match(pattern, at, n)
+		return done, err
 	}
 	before := r.src
-	done, err := r.match(pattern, at, row)
+	done, _, err = r.match(pattern, at, row)
 	if err != nil || done < row {
 		return done, err
 	}
@@ -146,45 +138,8 @@ func (r *runs) matchRows(pattern []byte, row, at, n int) (int, error) {
 			done += row
 		}
 	}
-	more, err := r.match(pattern, at%row, n-done)
+	more, _, err := r.match(pattern, at%row, n-done)
 	return done + more, err
-}
-
-// differs is the index of the first of levels that is not v.
-func differs(levels []byte, v byte) int {
-	for i, l := range levels {
-		if l != v {
-			return i
-		}
-	}
-	return len(levels)
-}
-
-// constant tells how many of the next n levels are v before one is not, and which that is.
-func (r *runs) constant(v byte, n int) (done int, other byte, err error) {
-	var unpacked [256]uint32
-	for done < n {
-		if err := r.next(); err != nil {
-			return done, 0, err
-		}
-		m := min(r.left, n-done)
-		if !r.packed {
-			if r.value != uint32(v) {
-				return done, byte(r.value), nil
-			}
-			r.take(m)
-		} else {
-			m = min(m, len(unpacked))
-			r.unpack(unpacked[:m])
-			for i, l := range unpacked[:m] {
-				if l != uint32(v) {
-					return done + i, byte(l), nil
-				}
-			}
-		}
-		done += m
-	}
-	return done, v, nil
 }
 
 // one is the next value.

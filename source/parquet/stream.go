@@ -164,57 +164,48 @@ func (s *stream) keep(p *part, done, n int) (int, error) {
 	}
 	p.jobs = append(p.jobs, job{*h, done, from, to})
 	s.page = page{}
-	s.row += int64(rows)
-	s.rowsLeft -= int64(rows)
-	return rows, nil
+	return s.pass(rows * s.entries), nil
 }
 
 // begin opens the current page.
-func (s *stream) begin() error {
+func (s *stream) begin() (err error) {
 	h := s.page
 	s.body = source.Grow(s.body, h.size)
 	if err := s.readBody(s.body); err != nil {
-		return s.fail(err, h.offset)
+		return err
 	}
-	err := func() (err error) {
-		defer recovered(&err)
-		buf := s.memory
-		if s.codec(&h) == format.Uncompressed {
-			buf = s.body // of which the page is a part
-		}
-		if err := s.file.hold(int64(max(0, h.uncompressed-cap(buf)))); err != nil {
+	s.page.entries = 0
+	if s.codec(&h) != format.Uncompressed { // of s.body else
+		if err := s.file.hold(int64(max(0, h.uncompressed-cap(s.memory)))); err != nil {
 			return err
 		}
-		var memory []byte
-		s.cursor, memory, err = s.open(&h, s.body, buf)
-		if s.codec(&h) != format.Uncompressed {
-			s.memory = memory
-		}
-		return err
-	}()
-	s.page.entries = 0
-	if err != nil {
-		return s.fail(err, h.offset)
 	}
-	return nil
+	s.cursor, err = s.open(&h, s.body, &s.memory)
+	return err
 }
 
 // decode decodes entries of the current page, of up to n rows, the first being row done of the batch. It tells how many rows are complete now.
 func (s *stream) decode(p *part, done, n int) (rows int, err error) {
+	defer func() { err = s.fail(err, s.page.offset) }()
+	defer recovered(&err)
 	if s.cursor == nil {
 		if err := s.begin(); err != nil {
 			return 0, err
 		}
 	}
 	n = int(min(int64(n), s.rowsLeft))
-	entries := n*s.entries - s.at
-	entries = min(entries, s.cursor.left)
-	err = func() (err error) {
-		defer recovered(&err)
-		return s.take(p, done, entries)
-	}()
+	entries := min(n*s.entries-s.at, s.cursor.left)
+	err = s.take(s.cursor, s.at, entries, s.row, p.dst, done, func(row int, value []byte) error {
+		if len(value) > s.largest { // before memory is taken: a dictionary's value may stand in every row
+			return unsupported("", adviceShapes, "found a value of %d bytes, expected at most %d", len(value), s.largest).InRow(s.row + int64(row-done))
+		}
+		from := len(p.files)
+		p.files = append(p.files, value...)
+		p.spans = append(p.spans, span{row, from, len(p.files)})
+		return nil
+	})
 	if err != nil {
-		return 0, s.fail(err, s.page.offset)
+		return 0, err
 	}
 	return s.pass(entries), nil
 }
@@ -228,39 +219,45 @@ func (s *stream) pass(n int) int {
 	return rows
 }
 
-// take decodes n entries into p.
-func (s *stream) take(p *part, done, n int) error {
-	if err := s.check(s.cursor, s.at, n, s.row); err != nil {
-		return err
-	}
-	if s.values(n) == 0 {
-		return nil
-	}
-	if !s.raw() {
-		from := (done*s.entries + s.at) * s.element.size
-		return s.misfit(s.cursor.fixed.read(p.dst[from:from+n*s.element.size]), s.at, s.row)
-	}
-	for i := range n {
-		value, err := s.cursor.bytes.next()
+// skip passes over n rows. Pages that lie within them are not read.
+func (s *stream) skip(n int64) error {
+	for n > 0 {
+		if s.rowsLeft == 0 {
+			if err := s.more(); err != nil { // the next row group that has rows
+				return err
+			}
+		}
+		if s.cursor == nil && s.at == 0 && n >= s.rowsLeft {
+			n -= s.rowsLeft
+			s.row += s.rowsLeft
+			s.rowsLeft, s.unread, s.page.entries = 0, 0, 0
+			continue
+		}
+		if err := s.more(); err != nil {
+			return err
+		}
+		if s.cursor == nil && int64(s.page.entries) <= n*int64(s.entries)-int64(s.at) {
+			s.offset += int64(s.page.size)
+			n -= int64(s.pass(s.page.entries))
+			s.page.entries = 0
+			continue
+		}
+		m, err := s.discard(int(min(n, blockValues)))
 		if err != nil {
 			return err
 		}
-		if len(value) > s.largest { // before memory is taken: a dictionary's value may stand in every row
-			return unsupported("", adviceShapes, "found a value of %d bytes, expected at most %d", len(value), s.largest).InRow(s.row + int64(i))
-		}
-		from := len(p.files)
-		p.files = append(p.files, value...)
-		p.spans = append(p.spans, span{done + i, from, len(p.files)})
+		n -= int64(m)
 	}
 	return nil
 }
 
-// misfit is err with the row of the value that it is about, the first that was asked for being entry at of row.
-func (l *leaf) misfit(err error, at int, row int64) error {
-	m, ok := err.(*misfit)
-	if !ok {
-		return err
+// discard decodes up to n rows and forgets them.
+func (s *stream) discard(n int) (int, error) {
+	n = int(min(int64(n), s.rowsLeft))
+	var p part
+	if !s.raw() {
+		n = max(1, min(n, (1<<20)/max(1, s.entries*s.element.size)))
+		p.dst = make([]byte, n*s.entries*s.element.size)
 	}
-	return damaged("found the value %s, expected one of the type that %s", m.message, l.node.expected).
-		InColumn(l.path).InRow(row+int64((at+m.at)/l.entries)).WithHint("%s", l.node.advice)
+	return s.decode(&p, 0, n)
 }

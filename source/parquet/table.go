@@ -4,33 +4,37 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"path/filepath"
-	"slices"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/columnar"
 )
 
 // A table is a Parquet file.
 type table struct {
+	columnar.Base
 	path    string
 	file    *file
 	columns []*column
 	streams []*stream // of the leaves of all columns, one after another
 	next    int64     // row
-	notes   []string
-	omitted []source.Omission
 	closer  io.Closer // nil if the caller owns the file
 }
 
-// Open opens the Parquet file at path. Options.DType is for bytes, and for integers whose type IDX does not have; Options.Shape is for bytes.
+// Open opens the Parquet file at path. Options.DType is for bytes, and for integers whose type IDX
+// does not have; Options.Shape is for bytes.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
 	t, err := open(path, o)
 	if err != nil {
 		return nil, err // not a nil *table, which is no nil Table
 	}
 	return t, nil
+}
+
+// OpenFiles opens the files at paths, whose columns must be the same, as one table called name.
+func OpenFiles(paths []string, name string, o source.ReadOptions) (source.Table, error) {
+	return columnar.OpenFiles(Open, paths, name, o)
 }
 
 // open opens the file at path.
@@ -68,10 +72,8 @@ func newTable(r io.ReaderAt, size int64, name string, o source.ReadOptions) (t *
 	if err != nil {
 		return nil, err
 	}
-	t = &table{path: name, file: f, columns: columns, omitted: found.Omitted}
-	for _, note := range found.Notes {
-		t.notes = append(t.notes, name+": "+note)
-	}
+	delete(f.meta, arrowSchemaKey) // is no metadata of the user
+	t = &table{Base: columnar.NewBase(name, found, f.meta), path: name, file: f, columns: columns}
 	for _, c := range t.columns {
 		for _, l := range c.leaves {
 			t.streams = append(t.streams, newStream(l))
@@ -80,30 +82,8 @@ func newTable(r io.ReaderAt, size int64, name string, o source.ReadOptions) (t *
 	return t, nil
 }
 
-// Columns are those of the file that can be columns of IDX.
-func (t *table) Columns() []source.Column {
-	all := make([]source.Column, len(t.columns))
-	for i, c := range t.columns {
-		all[i] = c.Column.Column
-	}
-	return all
-}
-
 // Rows is the number of rows of the footer.
 func (t *table) Rows() int64 { return t.file.rows }
-
-// Notes tell what was assumed.
-func (t *table) Notes() []string { return slices.Clone(t.notes) }
-
-// Omitted are the columns of the file that cannot be columns of IDX.
-func (t *table) Omitted() []source.Omission { return t.omitted }
-
-// Meta is the key-value metadata of the footer, without the Arrow schema.
-func (t *table) Meta() map[string]string {
-	meta := maps.Clone(t.file.meta)
-	delete(meta, arrowSchemaKey)
-	return meta
-}
 
 // A batch is what Read tells Decode.
 type batch struct {
@@ -161,22 +141,19 @@ func (t *table) end() error {
 
 // Decode decompresses and decodes the pages that Read has left, and images.
 func (t *table) Decode(b *source.Raw) (err error) {
+	defer func() { err = fault.In(t.path, err) }()
+	defer recovered(&err)
 	state, ok := b.State.(*batch)
 	if !ok || b.Rows == 0 {
 		return nil
 	}
 	for i, c := range t.columns {
 		d := &decoding{column: c, parts: state.parts[c.first : c.first+len(c.leaves)], first: b.First, rows: b.Rows, dst: b.Columns[i], scratch: &state.page}
-		if err := decodeSafely(d); err != nil {
-			return fault.In(t.path, err)
+		if err := d.decode(); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-func decodeSafely(d *decoding) (err error) {
-	defer recovered(&err)
-	return d.decode(d)
 }
 
 // Skip passes over n rows, by whole row groups and pages where it can.

@@ -2,9 +2,56 @@ package parquet
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
 )
+
+// An element is how the values of a leaf become what its column holds.
+type element struct {
+	width  int  // bytes of a value as PLAIN pages hold it, little-endian
+	size   int  // bytes of what it becomes
+	same   bool // the values' bytes are the column's
+	number source.Number
+	dtype  idx.DType
+}
+
+// bytesElement is for values of n bytes that are taken as they are.
+func bytesElement(n int) element { return element{width: n, size: n, same: true} }
+
+// numberElement is for the numbers in PLAIN pages that become d.
+func numberElement(n source.Number, d idx.DType) element {
+	return element{width: n.Size(), size: d.Size(), same: n.Is(d), number: n, dtype: d}
+}
+
+// fill converts src into dst. It returns the index of the first value that does not fit, or −1.
+func (e *element) fill(dst, src []byte) int {
+	if e.same {
+		copy(dst, src)
+		return -1
+	}
+	bad, _ := e.number.Convert(dst, e.dtype, src, 0, len(src)/e.width)
+	return bad
+}
+
+// into is fill with a *misfit for the first value that does not fit.
+func (e *element) into(dst, src []byte) error {
+	if i := e.fill(dst, src); i >= 0 {
+		return &misfit{i, e.show(src[i*e.width:])}
+	}
+	return nil
+}
+
+// show is the integer that src begins with, for an error.
+func (e *element) show(src []byte) string {
+	if e.number == source.NumberUint64 {
+		return fmt.Sprint(binary.LittleEndian.Uint64(src))
+	}
+	return fmt.Sprint(e.number.Int(src))
+}
 
 // fixedValues are the values of a page that have one size.
 type fixedValues interface {
@@ -53,10 +100,7 @@ func (v *decodedValues) read(dst []byte) error {
 			return err
 		}
 		if err := e.into(dst[:n*e.size], raw); err != nil {
-			if m, ok := err.(*misfit); ok {
-				m.at += done
-			}
-			return err
+			return shifted(err, done)
 		}
 		dst, done = dst[n*e.size:], done+n
 	}
@@ -73,13 +117,12 @@ func newFixed(e *element, kind format.Type, p *page, src []byte) (fixedValues, e
 		}
 		return &indexedValues{indices: indices, dictionary: p.dictionary}, nil
 	case kind == format.Boolean && encoding == format.Plain:
-		return &decodedValues{element: e, decode: (&bitValues{src: src}).decode}, nil
+		return booleans(e, runs{width: 1, packed: true, bits: src, left: 8 * len(src)}), nil
 	case kind == format.Boolean && encoding == format.RLE:
 		if len(src) < 4 {
 			return nil, errValuesEnd()
 		}
-		r := &runs{src: src[4:], width: 1} // after their length
-		return &decodedValues{element: e, decode: func(raw []byte) error { return decodeBooleans(r, raw) }}, nil
+		return booleans(e, runs{src: src[4:], width: 1}), nil // after their length
 	case encoding == format.Plain:
 		return &plainValues{e, src}, nil
 	case encoding == format.DeltaBinaryPacked && (kind == format.Int32 || kind == format.Int64):
@@ -117,15 +160,18 @@ func decodeDelta(d *delta, raw []byte, width int) error {
 	return nil
 }
 
-func decodeBooleans(r *runs, raw []byte) error {
-	for i := range raw {
-		v, err := r.one()
-		if err != nil {
-			return err
+// booleans are truth values, a bit each.
+func booleans(e *element, r runs) fixedValues {
+	return &decodedValues{element: e, decode: func(raw []byte) error {
+		for i := range raw {
+			v, err := r.one()
+			if err != nil {
+				return err
+			}
+			raw[i] = byte(v)
 		}
-		raw[i] = byte(v)
-	}
-	return nil
+		return nil
+	}}
 }
 
 // decodeFixed takes values of a size that is known from an encoding of bytes of any.
@@ -139,23 +185,6 @@ func decodeFixed(b byteValues, raw []byte, width int) error {
 			return damaged("found a value of %d bytes, expected %d", len(value), width)
 		}
 		copy(raw[at:], value)
-	}
-	return nil
-}
-
-// bitValues are PLAIN truth values, a bit each.
-type bitValues struct {
-	src []byte
-	at  int
-}
-
-func (v *bitValues) decode(raw []byte) error {
-	if v.at+len(raw) > 8*len(v.src) {
-		return errValuesEnd()
-	}
-	for i := range raw {
-		raw[i] = v.src[v.at/8] >> (v.at % 8) & 1
-		v.at++
 	}
 	return nil
 }

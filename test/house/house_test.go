@@ -41,9 +41,9 @@ var rooms = map[string]room{
 	"schema":                    {350, []string{"source", "source/idx"}},                       // goal 250
 	"source/flat":               {480, []string{"source/idx"}},
 	"source/picture":            {470, []string{"source/idx"}},
-	"source/columnar":           {680, []string{"schema", "source", "source/flat", "source/idx", "source/picture"}}, // goal 1300
-	"source/arrow":              {2680, []string{"source", "source/columnar", "source/idx"}},                        // goal 600
-	"source/parquet":            {3440, []string{"schema", "source", "source/columnar", "source/idx"}},              // goal 1900
+	"source/columnar":           {1010, []string{"schema", "source", "source/flat", "source/idx", "source/picture"}},   // goal 1300
+	"source/arrow":              {2850, []string{"source", "source/columnar", "source/idx"}},                           // goal 600
+	"source/parquet":            {2960, []string{"schema", "source", "source/arrow", "source/columnar", "source/idx"}}, // goal 1900
 	"source/csv":                {1650, []string{"schema", "source", "source/compressed", "source/flat", "source/idx"}},
 	"source/png":                {900, []string{"schema", "source", "source/idx", "source/picture"}},
 	"source/npy":                {580, []string{"schema", "source", "source/idx"}},

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes the files of this folder with pyarrow, polars, pandas and Pillow, and expected.json: for each file its rows, and for each column its name, type,
-shape and the SHA-256 of the values as idxport is to read them, little-endian, in C order. Run it here."""
+shape, class names and the SHA-256 of the values as idxport is to read them, little-endian, in C order. Run it here."""
 import hashlib
 import io
 import json
@@ -17,24 +17,25 @@ values = ((np.arange(7 * 12) * 37 + 5) % 256).astype("u1").reshape(7, 3, 4)
 label = np.array([3, 1, 4, 1, 5, 9, 2], "u1")
 
 
-def expect(name, **columns):
+def expect(name, classes={}, **columns):
     expected[name] = {
         "rows": len(next(iter(columns.values()))),
         "columns": [{
             "name": k,
             "dtype": v.dtype.name,
             "shape": list(v.shape[1:]),
+            **({"classes": classes[k]} if k in classes else {}),
             "sha256": hashlib.sha256(np.ascontiguousarray(v).astype(v.dtype.newbyteorder("<")).tobytes()).hexdigest(),
         } for k, v in columns.items()],
     }
 
 
-def save(name, table, stream=False, compression=None, batch=None, slices=None, options=None, **columns):
+def save(name, table, stream=False, compression=None, batch=None, slices=None, options=None, classes={}, **columns):
     """Writes table, or slices of it, and notes what is expected."""
     if isinstance(table, dict):
         table = pa.table(table)
     if columns:
-        expect(name, **columns)
+        expect(name, classes, **columns)
     options = options or pa.ipc.IpcWriteOptions(compression=compression)
     make = pa.ipc.new_stream if stream else pa.ipc.new_file
     with make(name + ".arrow", table.schema, options=options) as w:
@@ -96,6 +97,32 @@ save("binary-view-long", {"image": pa.array([v.tobytes() for v in long], pa.bina
 
 save("dictionary", {"label": label, "class": pa.array([f"class {v}" for v in label]).dictionary_encode(), "image": nested(fixed, values)}, batch=2,
      label=label, image=values)
+encoded = {"u1": pa.array(label).dictionary_encode(), "wide": pa.array(label.astype("i8") - 300).dictionary_encode(),
+           "f2": pa.DictionaryArray.from_arrays(pa.array([0, 2, 1, 0, 1, 1, 2], pa.uint64()), pa.array(np.array([0.5, 1, -2], "f2")))}
+plain = {"u1": label, "wide": label.astype("i4") - 300, "f2": np.array([0.5, -2, 1, 0.5, 1, 1, -2], "f4")}
+for compression in (None, "lz4", "zstd"):
+    save(f"dictionary-numbers-{compression}", encoded, compression=compression, batch=3, **plain)
+    save(f"dictionary-numbers-{compression}-stream", encoded, stream=True, compression=compression, slices=[(2, 5), (0, 7)],
+         **{k: np.concatenate([v[2:5], v]) for k, v in plain.items()})
+replaced = pa.chunked_array([pa.array(label[:3]).dictionary_encode(), pa.array(label[3:]).dictionary_encode()])
+save("dictionary-replaced", {"label": replaced, "x": label / 2}, stream=True, label=label, x=label / 2)
+species = ["", "ibis", "dodo", "gnu"]
+codes = np.array([3, 1, 2, 1, 2, 2, 3], "u1")
+texts = [species[k] for k in codes]
+for kind in (pa.string(), pa.large_string(), pa.string_view()):
+    column = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int16()), pa.array(species, kind))
+    save(f"category-{kind}", {"class": column, "image": nested(fixed, values)}, batch=3, classes={"class": species}, **{"class": codes}, image=values)
+frame = pandas.DataFrame({"x": label / 2, "species": pandas.Categorical(texts, species[1:])})
+frame.to_feather("category-pandas.arrow")
+expect("category-pandas", {"species": species[1:]}, x=label / 2, species=codes - np.uint8(1))
+frame = polars.DataFrame({"kind": polars.Series(texts, dtype=polars.Enum(species)), "x": label / 2})
+frame.write_ipc("polars-enum.arrow")
+expect("polars-enum", {"kind": species}, kind=codes, x=label / 2)
+frame.with_columns(polars.col("kind").cast(polars.Categorical)).write_ipc_stream("polars-stream-categorical.arrow")
+expect("polars-stream-categorical", {"kind": ["gnu", "ibis", "dodo"]}, kind=np.array([0, 1, 2, 1, 2, 2, 0], "u1"), x=label / 2)
+many = [f"{k:03}" for k in range(300)]
+save("category-many", {"kind": pa.DictionaryArray.from_arrays(pa.array([299, 0, 256]), pa.array(many))}, classes={"kind": many},
+     kind=np.array([299, 0, 256], "i4"))
 save("pixels", {"label": label.astype("i8"), **{f"pixel{i}": values.reshape(7, 12)[:, i] for i in range(9)}}, batch=4,
      label=label.astype("i4"), image=values.reshape(7, 12)[:, :9].reshape(7, 3, 3))
 save("mixed-pixels", {f"pixel{i}": values.reshape(7, 12)[:, i].astype("i8" if i % 2 else "u1") for i in range(4)},
@@ -115,7 +142,7 @@ color = ((np.arange(6 * 5 * 4 * 3) * 29) % 256).astype("u1").reshape(6, 5, 4, 3)
 pictures = pa.array([{"bytes": png(v), "path": None} for v in color], pa.struct([("bytes", pa.binary()), ("path", pa.string())]))
 features = {"info": {"features": {"image": {"_type": "Image"}, "label": {"names": list("abcdefghij"), "_type": "ClassLabel"}}}}
 save("huggingface", pa.table({"image": pictures, "label": label[:6].astype("i8")}).replace_schema_metadata({"huggingface": json.dumps(features)}),
-     stream=True, batch=4, image=color, label=label[:6].astype("i4"))
+     stream=True, batch=4, classes={"label": list("abcdefghij")}, image=color, label=label[:6].astype("i4"))
 save("png-binary", {"image": pa.array([png(v) for v in values], pa.large_binary())}, batch=3, image=values)
 
 
@@ -164,12 +191,21 @@ refused = {
     "no-bytes": {"image": pa.array([{"bytes": None, "path": "a.png"}], pa.struct([("bytes", pa.binary()), ("path", pa.string())]))},
     "no-rows": {"image": pa.array([], pa.list_(pa.uint8()))},
     "struct": {"image": pa.array([{"x": 1}])},
-    "dictionary-numbers": {"label": pa.array(label).dictionary_encode()},
+    "dictionary-bool": {"label": pa.array(label > 2).dictionary_encode()},
+    "dictionary-null": {"label": pa.DictionaryArray.from_arrays([0, 1], pa.array([3, None], pa.uint8()))},
+    "dictionary-null-index": {"label": pa.array([3, None, 4], pa.uint8()).dictionary_encode()},
+    "dictionary-large-value": {"label": pa.array([1, 1 << 40, 1 << 40], pa.int64()).dictionary_encode()},
+    "two-categories": {"x": label / 2, "a": pa.array(texts).dictionary_encode(), "b": pa.array(texts).dictionary_encode()},
     "pixels-gap": {f"pixel{i}": values[:, 0, 0] for i in (0, 1, 3)},
     "same-names": pa.table([pa.array(label), pa.array(label)], names=["label", "label"]),
 }
 for name, columns in refused.items():
     save("refused-" + name, columns)
+for name, options in {"changes": pa.ipc.IpcWriteOptions(), "goes-on": pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)}.items():
+    parts = [pa.array(["ibis", "dodo"]), pa.array(["ibis", "dodo", "gnu"])]
+    indices = [[0, 1, 1], [2, 0, 1]]
+    column = pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array(k, pa.int8()), p) for k, p in zip(indices, parts)])
+    save("refused-dictionary-" + name, {"kind": column}, stream=True, options=options)
 
 with open("expected.json", "w") as f:
     json.dump(expected, f, indent=1, sort_keys=True)

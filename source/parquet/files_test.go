@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,6 +20,93 @@ import (
 	"github.com/idxport/idxport/test/layouttest"
 	"github.com/idxport/idxport/test/sourcetest"
 )
+
+// filesOf makes n files, between which the rows of table are divided, and returns their paths in a folder of their own.
+func filesOf(t *testing.T, table layouttest.Table, n int) (folder string, paths []string) {
+	t.Helper()
+	folder = t.TempDir()
+	for i := range n {
+		from, to := i*table.Rows/n, (i+1)*table.Rows/n
+		part := layouttest.Table{Columns: table.Columns, Rows: to - from}
+		for k, c := range table.Columns {
+			part.Data = append(part.Data, table.Data[k][from*c.RecordSize():to*c.RecordSize()])
+		}
+		paths = append(paths, filepath.Join(folder, strconv.Itoa(i)+".parquet"))
+		put(t, paths[i], written(t, part, sinkparquet.Options{}, 8))
+	}
+	return folder, paths
+}
+
+func put(t *testing.T, path string, data []byte) {
+	t.Helper()
+	err := os.MkdirAll(filepath.Dir(path), 0o777)
+	if err == nil {
+		err = os.WriteFile(path, data, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func small() layouttest.Table {
+	return layouttest.Random(100, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{2, 3}}, source.Column{Name: "label", DType: idx.Uint8})
+}
+
+// from is the data of table from row on.
+func from(table layouttest.Table, row int) (data [][]byte) {
+	for i, c := range table.Columns {
+		data = append(data, table.Data[i][row*c.RecordSize():])
+	}
+	return data
+}
+
+// TestOpenFiles reads files as one table; Spark leaves some without rows.
+func TestOpenFiles(t *testing.T) {
+	t.Parallel()
+	table := small()
+	for _, n := range []int{1, 2, 3, 12} {
+		t.Run(strconv.Itoa(n), func(t *testing.T) {
+			t.Parallel()
+			folder, paths := filesOf(t, table, n)
+			paths = append(paths, filepath.Join(folder, "none.parquet"))
+			put(t, paths[n], written(t, layouttest.Random(0, table.Columns...), sinkparquet.Options{}, 8))
+			for _, rows := range []int{1, 8, 9, 33, 1000} {
+				for _, skip := range []int{0, 5, 34, 50, 99, 100} {
+					got, err := OpenFiles(paths, folder, source.ReadOptions{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got.Rows() != 100 {
+						t.Errorf("found %d rows, expected 100", got.Rows())
+					}
+					if err := got.(source.Seeker).Skip(int64(skip)); err != nil {
+						t.Fatal(err)
+					}
+					sourcetest.Expect(t, got, rows, table.Columns, from(table, skip))
+					if err := got.Close(); err != nil {
+						t.Error(err)
+					}
+					if origin := got.Columns()[0].Origin; origin != filepath.Base(folder) {
+						t.Errorf("found the origin %q", origin)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestOtherSchema names both files.
+func TestOtherSchema(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	one, other := filepath.Join(folder, "a.parquet"), filepath.Join(folder, "b.parquet")
+	put(t, one, written(t, small(), sinkparquet.Options{}, 8))
+	put(t, other, written(t, layouttest.Random(3, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{3, 2}}, source.Column{Name: "label", DType: idx.Uint8}), sinkparquet.Options{}, 8))
+	_, err := OpenFiles([]string{one, other}, folder, source.ReadOptions{})
+	if err == nil || !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), one) || !strings.Contains(err.Error(), other) {
+		t.Errorf("found the error %v, expected one with both files", err)
+	}
+}
 
 var errBroken = errors.New("the disk is broken")
 
@@ -99,16 +187,17 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestSkipWithinFiles passes over rows of several files after others were read: within the file that is open, to its end, and over whole files.
+// TestSkipWithinFiles passes over rows of several files after others were read: within the file that is open, to its end, and over
+// whole files, which are not opened again.
 func TestSkipWithinFiles(t *testing.T) {
 	t.Parallel()
 	table := small()
-	folder, paths := filesOf(t, table, 4) // of 25 rows each
 	for _, read := range []int{1, 20, 25, 30} {
 		for _, skip := range []int{0, 4, 5, 24, 25, 49, 60, 100 - read} {
 			if read+skip > 100 {
 				continue
 			}
+			folder, paths := filesOf(t, table, 4) // of 25 rows each
 			got, err := OpenFiles(paths, folder, source.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
@@ -116,22 +205,15 @@ func TestSkipWithinFiles(t *testing.T) {
 			if err := got.Read(t.Context(), &source.Raw{Cap: read}); err != nil {
 				t.Fatal(err)
 			}
+			for k := (read-1)/25 + 1; 25*(k+1) <= read+skip; k++ {
+				if err := os.Remove(paths[k]); err != nil {
+					t.Fatal(err)
+				}
+			}
 			if err := got.(source.Seeker).Skip(int64(skip)); err != nil {
 				t.Fatal(err)
 			}
-			b := &source.Raw{Cap: 1}
-			if err := got.Read(t.Context(), b); read+skip < 100 && (err != nil || b.First != int64(read+skip)) || read+skip == 100 && err != io.EOF {
-				t.Errorf("read %d, passed over %d: found row %d and %v", read, skip, b.First, err)
-			} else if err == nil {
-				if err := got.Decode(b); err != nil {
-					t.Fatal(err)
-				}
-				for i, c := range table.Columns {
-					if !bytes.Equal(b.Columns[i], table.Data[i][(read+skip)*c.RecordSize():][:c.RecordSize()]) {
-						t.Errorf("read %d, passed over %d: column %s has other values", read, skip, c.Name)
-					}
-				}
-			}
+			sourcetest.Expect(t, got, 7, table.Columns, from(table, read+skip))
 			if err := got.Close(); err != nil {
 				t.Error(err)
 			}
@@ -149,8 +231,8 @@ func TestOpenFails(t *testing.T) {
 	if _, err := OpenFiles([]string{"testdata/pyarrow-list.parquet", missing}, "both", source.ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("second of two files: found %v, expected %v", err, fs.ErrNotExist)
 	}
-	if _, err := OpenFiles(nil, "none", source.ReadOptions{}); !errors.Is(err, fault.Unsupported) || !strings.HasPrefix(err.Error(), "none: ") {
-		t.Errorf("no files: found %v, expected an %v with the name", err, fault.Unsupported)
+	if _, err := OpenFiles(nil, "none", source.ReadOptions{}); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "none: ") {
+		t.Errorf("no files: found %v, expected %v with the name", err, fs.ErrNotExist)
 	}
 	if _, err := OpenFiles([]string{t.TempDir()}, "folder", source.ReadOptions{}); !errors.Is(err, fault.Unsupported) {
 		t.Errorf("a folder among files: found %v, expected %v", err, fault.Unsupported)
@@ -175,7 +257,7 @@ func TestOpenFails(t *testing.T) {
 		if err := change(paths[1]); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := readAll(table, 8); err == nil || name != "was removed" && !errors.Is(err, fault.Malformed) || name == "was removed" && !errors.Is(err, fs.ErrNotExist) {
+		if _, err := sourcetest.ReadAll(table, 8); err == nil || name != "was removed" && !errors.Is(err, fault.Malformed) || name == "was removed" && !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("the second file %s: found %v", name, err)
 		}
 		if err := table.Close(); err != nil {

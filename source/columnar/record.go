@@ -183,3 +183,37 @@ func (c *Column) SparkImage(record, pixels []byte) {
 		}
 	}
 }
+
+// tileRows is how many rows Interleave fills at a time, so that the lines of the cache that it writes
+// to stay near.
+const tileRows = 256
+
+// Interleave makes rows, in dst, of columns of elements of size bytes.
+func Interleave(dst []byte, columns [][]byte, rows, size int) {
+	stride := len(columns) * size
+	for first := 0; first < rows; first += tileRows {
+		last := min(first+tileRows, rows)
+		for c, from := range columns {
+			to := dst[c*size:]
+			switch size {
+			case 1:
+				to = to[first*stride:]
+				for r, v := range from[first:last] {
+					to[r*stride] = v
+				}
+			case 2:
+				for r := first; r < last; r++ {
+					binary.LittleEndian.PutUint16(to[r*stride:], binary.LittleEndian.Uint16(from[2*r:]))
+				}
+			case 4:
+				for r := first; r < last; r++ {
+					binary.LittleEndian.PutUint32(to[r*stride:], binary.LittleEndian.Uint32(from[4*r:]))
+				}
+			default:
+				for r := first; r < last; r++ {
+					binary.LittleEndian.PutUint64(to[r*stride:], binary.LittleEndian.Uint64(from[8*r:]))
+				}
+			}
+		}
+	}
+}

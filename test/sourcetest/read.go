@@ -1,0 +1,84 @@
+package sourcetest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/idxport/idxport/source"
+)
+
+// ReadAll reads what is left of t in batches of most rows, two of which are under way at a time and
+// are decoded the wrong way round, and returns the data of all columns.
+func ReadAll(t source.Table, most int) ([][]byte, error) {
+	data := make([][]byte, len(t.Columns()))
+	slots := [2]source.Raw{{Cap: most}, {Cap: most}}
+	first, next := int64(-1), int64(0)
+	for ended := false; !ended; {
+		n := 0
+		for ; n < len(slots); n++ {
+			b := &slots[n]
+			err := t.Read(context.Background(), b)
+			if ended = err == io.EOF; ended {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			if first < 0 {
+				first, next = b.First, b.First
+			}
+			if b.First != next || b.Rows < 1 || b.Rows > most {
+				return nil, fmt.Errorf("found a batch of %d rows from %d on, expected up to %d from %d on", b.Rows, b.First, most, next)
+			}
+			next += int64(b.Rows)
+		}
+		var wait sync.WaitGroup
+		var errs [len(slots)]error
+		for i := n - 1; i >= 0; i-- {
+			wait.Go(func() { errs[i] = t.Decode(&slots[i]) })
+		}
+		wait.Wait()
+		for i := range n {
+			if errs[i] != nil {
+				return nil, errs[i]
+			}
+			for k, c := range t.Columns() {
+				made := slots[i].Columns[k]
+				if len(made) != slots[i].Rows*c.RecordSize() {
+					return nil, fmt.Errorf("found %d bytes for %d rows of column %s", len(made), slots[i].Rows, c.Name)
+				}
+				data[k] = append(data[k], made...)
+				clear(made) // others may write there
+			}
+		}
+	}
+	if rows := t.Rows(); rows >= 0 && first >= 0 && next != rows {
+		return nil, fmt.Errorf("found rows up to %d, expected %d", next, rows)
+	}
+	return data, nil
+}
+
+// Expect reads what is left of t, and compares it with columns and their data.
+func Expect(tb testing.TB, t source.Table, most int, columns []source.Column, data [][]byte) {
+	tb.Helper()
+	found, err := ReadAll(t, most)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if len(found) != len(columns) {
+		tb.Fatalf("found the columns %v, expected %v", t.Columns(), columns)
+	}
+	for i, c := range t.Columns() {
+		if e := columns[i]; c.Name != e.Name || c.DType != e.DType || !slices.Equal(c.Shape, e.Shape) {
+			tb.Errorf("found the column %s of %s %v, expected %s of %s %v", c.Name, c.DType, c.Shape, e.Name, e.DType, e.Shape)
+		}
+		if !bytes.Equal(found[i], data[i]) {
+			tb.Errorf("column %s: found other values, %d bytes, expected %d", c.Name, len(found[i]), len(data[i]))
+		}
+	}
+}
