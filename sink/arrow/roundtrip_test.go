@@ -22,13 +22,17 @@ import (
 func check(tb testing.TB, t layouttest.Table, file []byte, o Options, batch int) {
 	tb.Helper()
 	found, batches := read(tb, file, o.Stream)
-	chosen, _ := layout.Get(o.Layout)
-	columns, err := chosen.Columns(t.Schema())
+	columns, _, err := layout.Represent(t.Schema(), o.Layout, "")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if want := layout.Schema(t.Schema(), columns); !found.Equal(want) || !found.Metadata().Equal(want.Metadata()) {
-		tb.Errorf("found the schema %v, expected %v", found, want)
+	if m := found.Metadata(); len(found.Fields()) != len(columns) || m.Len() != 1 || m.Keys()[0] != "sources" || m.Values()[0] != "a, b" {
+		tb.Errorf("found the schema %v, expected %d columns and the sources", found, len(columns))
+	}
+	for k, column := range columns {
+		if want := column.Field; !found.Field(k).Equal(want) {
+			tb.Errorf("found the field %v, expected %v", found.Field(k), want)
+		}
 	}
 	if want := (t.Rows + batch - 1) / batch; len(batches) != want {
 		tb.Fatalf("found %d record batches, expected %d", len(batches), want)

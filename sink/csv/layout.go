@@ -1,8 +1,11 @@
 package csv
 
 import (
+	"bytes"
+	"strconv"
 	"strings"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -127,5 +130,157 @@ func (r *renderers) of(d idx.DType) renderer {
 		return r.shorts.appendInt16
 	default:
 		return r.shorts.appendInt32
+	}
+}
+
+// DefaultStyle is the style of Options that name none.
+const DefaultStyle = "kaggle"
+
+// A Style is one way to lay out a CSV file.
+type Style struct {
+	Name        string
+	Description string // one line
+
+	header elementName // nil: no header line
+	matrix bool        // one column only, and scalars make one row of all values
+}
+
+// Styles lists the styles, the default first.
+func Styles() []Style {
+	return []Style{
+		{Name: DefaultStyle, Description: "header label,pixel0,pixel1,… as in Kaggle's digit recogniser", header: schema.AppendElementName},
+		{Name: "kaggle1", Description: "header label,pixel1,pixel2,… as in Kaggle's Fashion-MNIST", header: countFrom1},
+		{Name: "rowxcol", Description: "header label,1x1,1x2,…,28x28: row and column of each pixel", header: rowByColumn},
+		{Name: "pjreddie", Description: "no header, label first, as in pjreddie.com's mnist_train.csv"},
+		{Name: "matrix", Description: "no header, one column only: a row per record; labels alone make one row", matrix: true},
+	}
+}
+
+// findStyle returns the style called name, the default one if name is empty.
+func findStyle(name string) (Style, error) {
+	styles := Styles()
+	if name == "" {
+		return styles[0], nil
+	}
+	names := make([]string, len(styles))
+	for i, s := range styles {
+		if s.Name == name {
+			return s, nil
+		}
+		names[i] = s.Name
+	}
+	return Style{}, unsupported("choose one of these styles",
+		"unknown style %q, expected one of %s", name, strings.Join(names, ", "))
+}
+
+// HasHeader tells whether files of the style called name, the default one if that is empty, begin with a header.
+func HasHeader(name string) bool {
+	style, err := findStyle(name)
+	return err == nil && style.header != nil
+}
+
+// unsupported is the error for what CSV, or a style of it, has no place for.
+func unsupported(advice, format string, args ...any) error {
+	return fault.New(fault.Usage, "csv: "+format, args...).WithHint("%s", advice)
+}
+
+// An elementName appends the name of element i, in C order, of a record of the tensor column c. alone says that no other column is a tensor.
+type elementName func(dst []byte, c source.Column, i int, alone bool) []byte
+
+func countFrom1(dst []byte, c source.Column, i int, alone bool) []byte {
+	return schema.AppendElementName(dst, c, i+1, alone)
+}
+
+// rowByColumn names an element by its index along each dimension, from 1. What has one dimension is a row: a header of numbers alone would be read as
+// a line of values.
+func rowByColumn(dst []byte, c source.Column, i int, alone bool) []byte {
+	if !alone {
+		dst = append(append(dst, c.Name...), '_')
+	}
+	if len(c.Shape) == 1 {
+		dst = append(dst, "1x"...)
+	}
+	stride := c.Elements()
+	for axis, size := range c.Shape {
+		if axis > 0 {
+			dst = append(dst, 'x')
+		}
+		stride /= size
+		dst = strconv.AppendInt(dst, int64(i/stride+1), 10)
+		i %= stride
+	}
+	return dst
+}
+
+// headerPiece is about the most bytes of the header that are held at a time. Huge records have headers of many megabytes.
+const headerPiece = 64 << 10
+
+// writeHeader writes the header line, a piece at a time.
+func (l *layout) writeHeader(name elementName, write func([]byte) error) error {
+	tensors := 0
+	for _, f := range l.fields {
+		if !f.column.Scalar() {
+			tensors++
+		}
+	}
+	line, scratch := make([]byte, 0, headerPiece), []byte(nil)
+	for _, f := range l.fields {
+		for i := range f.elements {
+			scratch = append(scratch[:0], f.column.Name...)
+			if !f.column.Scalar() {
+				scratch = name(scratch[:0], f.column, i, tensors == 1)
+			}
+			line = append(l.appendQuoted(line, scratch), l.comma)
+			if len(line) < headerPiece {
+				continue
+			}
+			// The last byte stays: it becomes the end of the line if this was the last name.
+			if err := write(line[:len(line)-1]); err != nil {
+				return err
+			}
+			line = append(line[:0], l.comma)
+		}
+	}
+	line[len(line)-1] = '\n'
+	return write(line)
+}
+
+// appendQuoted appends name, quoted if RFC 4180, section 2, demands it, or if a reader would take it for nothing or trim it.
+func (l *layout) appendQuoted(dst, name []byte) []byte {
+	special := func(r rune) bool { return r == '"' || r == '\r' || r == '\n' || r == rune(l.comma) }
+	if len(name) > 0 && name[0] != ' ' && !bytes.ContainsFunc(name, special) {
+		return append(dst, name...)
+	}
+	dst = append(dst, '"')
+	for _, b := range name {
+		if b == '"' {
+			dst = append(dst, '"')
+		}
+		dst = append(dst, b)
+	}
+	return append(dst, '"')
+}
+
+// classField is the field of the class names of label, a column.
+func (l *layout) classField(label source.Column) field {
+	texts := make([][]byte, len(l.classes.Names))
+	widest := 0
+	for i, name := range l.classes.Names {
+		texts[i] = append(l.appendQuoted(nil, []byte(name)), l.comma)
+		widest = max(widest, len(texts[i]))
+	}
+	size := label.DType.Size()
+	return field{
+		column:   source.Column{Name: schema.ClassName, DType: label.DType},
+		index:    l.classes.Label,
+		elements: 1,
+		size:     size,
+		width:    widest,
+		render: func(dst, src []byte) []byte {
+			for i := range len(src) / size {
+				dst = append(dst, texts[l.classes.Place(src, i)]...)
+			}
+			return dst
+		},
 	}
 }

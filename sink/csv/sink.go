@@ -3,6 +3,7 @@ package csv
 import (
 	"context"
 	"io"
+	"sync"
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/compressed"
@@ -186,4 +187,84 @@ func (s *Sink) write(text []byte) error {
 		return err
 	}
 	return s.out.Append(b)
+}
+
+// Next ends the file and begins another in w, with a header if the style has one: see sink.Splitter.
+func (s *Sink) Next(w io.Writer) error {
+	if err := s.Close(); err != nil {
+		return err
+	}
+	s.out.Reset(w)
+	s.begun = false
+	return nil
+}
+
+// Held is 0: nothing is held back.
+func (s *Sink) Held() int64 { return 0 }
+
+// A bufferPool keeps buffers of one capacity. A buffer whose step never runs is simply lost to it.
+type bufferPool struct {
+	pool sync.Pool
+	size int // capacity, bytes
+}
+
+// get returns a buffer. What it holds is of no use.
+func (p *bufferPool) get() *[]byte {
+	if b, ok := p.pool.Get().(*[]byte); ok {
+		return b
+	}
+	b := make([]byte, 0, p.size)
+	return &b
+}
+
+// put takes b back.
+func (p *bufferPool) put(b *[]byte) { p.pool.Put(b) }
+
+// A cursor renders a batch, as much at a time as there is room for.
+type cursor struct {
+	fields  []field
+	flat    bool
+	columns [][]byte
+	rows    int
+
+	// The place of the next element.
+	row, field, element int
+}
+
+// start returns a cursor before the first element of b.
+func (l *layout) start(b schema.Batch) *cursor {
+	c := &cursor{fields: l.fields, flat: l.flat, columns: b.Columns, rows: b.Rows}
+	if l.flat { // a row of as many elements as there are rows
+		f := l.fields[0]
+		f.elements = b.Rows
+		c.fields, c.rows = []field{f}, 1
+	}
+	return c
+}
+
+// done tells whether the whole batch was rendered.
+func (c *cursor) done() bool { return c.row == c.rows }
+
+// render appends to dst until it is full or the batch ends, and never makes it grow. The text of a flat layout has no separator at its end.
+func (c *cursor) render(dst []byte) []byte {
+	for ; !c.done(); c.row++ {
+		for ; c.field < len(c.fields); c.field++ {
+			f := &c.fields[c.field]
+			n := min(f.elements-c.element, (cap(dst)-len(dst)-slack)/f.width)
+			from := (c.row*f.elements + c.element) * f.size
+			dst = f.render(dst, c.columns[f.index][from:from+n*f.size])
+			c.element += n
+			if c.element < f.elements {
+				return dst
+			}
+			c.element = 0
+		}
+		c.field = 0
+		if c.flat {
+			dst = dst[:len(dst)-1]
+		} else {
+			dst[len(dst)-1] = '\n' // in place of the last separator
+		}
+	}
+	return dst
 }

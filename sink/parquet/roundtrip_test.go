@@ -27,8 +27,7 @@ func check(tb testing.TB, t layouttest.Table, file []byte, layoutName string) {
 	if found := f.NumRows(); found != int64(t.Rows) {
 		tb.Fatalf("found %d rows, expected %d", found, t.Rows)
 	}
-	chosen, _ := layout.Get(layoutName)
-	columns, err := chosen.Columns(t.Schema())
+	columns, _, err := layout.Represent(t.Schema(), layoutName, "")
 	if err != nil {
 		tb.Fatal(err)
 	}
