@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
@@ -15,7 +16,9 @@ import (
 type layout struct {
 	fields []field
 	comma  byte
-	// flat: all rows make one line, and what ends it is not the layout's business. There is one field of one element then.
+	header elementName // nil: there is no header line
+	// flat reports whether all rows make one line, whose end is not the layout's business. There is one
+	// field of one element then.
 	flat    bool
 	classes *schema.Classes // of the field of class names, or nil
 }
@@ -30,7 +33,8 @@ type field struct {
 	render   renderer
 }
 
-// A renderer appends the text of the elements in src, each followed by the separator. dst has room for the width of each, and slack bytes more.
+// A renderer appends the text of the elements in src, each followed by the separator. dst has room for
+// the width of each, and slack bytes more.
 type renderer func(dst, src []byte) []byte
 
 // slack is how many bytes behind the text the renderers may overwrite: they store 8 bytes at a time.
@@ -49,21 +53,23 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 	if s.Classes != nil && style.header == nil {
 		return nil, unsupported("leave out --class-column, or use the style kaggle", "files of the style %s have no column of class names", style.Name)
 	}
-	l := &layout{comma: comma, classes: s.Classes}
-	r := renderers{comma: comma}
+	l := &layout{comma: comma, header: style.header, classes: s.Classes}
+	renderers := renderers(comma)
 	for _, scalar := range []bool{true, false} {
 		for i, c := range s.Columns {
-			if c.Scalar() == scalar && c.Elements() > 0 {
-				l.fields = append(l.fields, field{column: c, index: i, elements: c.Elements(), size: c.DType.Size(),
-					width: width(c.DType), render: r.of(c.DType)})
-				if l.classes != nil && l.classes.Label == i {
-					named := l.classField(c)
-					if named.width > pieceSize {
-						return nil, unsupported("use Parquet or Arrow", "the name of a class has %d bytes, expected less than 4 MiB", named.width)
-					}
-					l.fields = append(l.fields, named)
-				}
+			if c.Scalar() != scalar || c.Elements() == 0 {
+				continue
 			}
+			render, width := renderers(c.DType)
+			l.fields = append(l.fields, field{c, i, c.Elements(), c.DType.Size(), width, render})
+			if l.classes == nil || l.classes.Label != i {
+				continue
+			}
+			named := l.classField(c)
+			if named.width > pieceSize {
+				return nil, unsupported("use Parquet or Arrow", "the name of a class has %d bytes, expected less than 4 MiB", named.width)
+			}
+			l.fields = append(l.fields, named)
 		}
 	}
 	if len(l.fields) == 0 {
@@ -71,6 +77,24 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 	}
 	l.flat = style.matrix && l.fields[0].column.Scalar()
 	return l, nil
+}
+
+// classField is the field of the class names of label, a column.
+func (l *layout) classField(label source.Column) field {
+	texts := make([][]byte, len(l.classes.Names))
+	widest := 0
+	for i, name := range l.classes.Names {
+		texts[i] = append(l.appendQuoted(nil, []byte(name)), l.comma)
+		widest = max(widest, len(texts[i]))
+	}
+	size := label.DType.Size()
+	column := source.Column{Name: schema.ClassName, DType: label.DType}
+	return field{column, l.classes.Label, 1, size, widest, func(dst, src []byte) []byte {
+		for i := range len(src) / size {
+			dst = append(dst, texts[l.classes.Place(src, i)]...)
+		}
+		return dst
+	}}
 }
 
 // rowSize is the most bytes of the text of a row.
@@ -82,54 +106,27 @@ func (l *layout) rowSize() int64 {
 	return n
 }
 
-// width is the most bytes of an element of type d with its separator.
-func width(d idx.DType) int {
-	switch d {
-	case idx.Uint8:
-		return len("255,")
-	case idx.Int8:
-		return len("-128,")
-	case idx.Int16:
-		return len("-32768,")
-	case idx.Int32:
-		return len("-2147483648,")
-	case idx.Float32:
-		return len("-0.000123456789,") // 9 digits are always enough for binary32; exponents from −4 on are written out
-	default:
-		return len("-1.2345678901234567e-308,") // 17 digits for binary64; more than the 24 of -0.00012345678901234567
-	}
-}
-
-// renderers makes renderers that share their tables.
-type renderers struct {
-	comma  byte
-	pairs  *pairTable
-	shorts *shortTable
-}
-
-// of returns the renderer for elements of type d.
-func (r *renderers) of(d idx.DType) renderer {
-	switch d {
-	case idx.Uint8:
-		if r.pairs == nil {
-			r.pairs = newPairTable(r.comma)
+// renderers returns what makes the renderer for elements of a type, with the most bytes of an element
+// and its separator. Renderers share their tables.
+func renderers(comma byte) func(idx.DType) (render renderer, width int) {
+	pairs := sync.OnceValue(func() *pairTable { return newPairTable(comma) })
+	shorts := sync.OnceValue(func() *shortTable { return newShortTable(comma) })
+	floats := floatText(comma)
+	return func(d idx.DType) (renderer, int) {
+		switch d {
+		case idx.Uint8:
+			return pairs().appendUint8, len("255,")
+		case idx.Int8:
+			return shorts().appendInt8, len("-128,")
+		case idx.Int16:
+			return shorts().appendInt16, len("-32768,")
+		case idx.Int32:
+			return shorts().appendInt32, len("-2147483648,")
+		case idx.Float32: // 9 digits are always enough for binary32; exponents from −4 on are written out
+			return func(dst, src []byte) []byte { return floats.append(dst, src, 32) }, len("-0.000123456789,")
+		default: // 17 digits for binary64; more than the 24 of -0.00012345678901234567
+			return func(dst, src []byte) []byte { return floats.append(dst, src, 64) }, len("-1.2345678901234567e-308,")
 		}
-		return r.pairs.appendUint8
-	case idx.Float32:
-		return floatText(r.comma).append32
-	case idx.Float64:
-		return floatText(r.comma).append64
-	}
-	if r.shorts == nil {
-		r.shorts = newShortTable(r.comma)
-	}
-	switch d {
-	case idx.Int8:
-		return r.shorts.appendInt8
-	case idx.Int16:
-		return r.shorts.appendInt16
-	default:
-		return r.shorts.appendInt32
 	}
 }
 
@@ -173,7 +170,7 @@ func findStyle(name string) (Style, error) {
 		"unknown style %q, expected one of %s", name, strings.Join(names, ", "))
 }
 
-// HasHeader tells whether files of the style called name, the default one if that is empty, begin with a header.
+// HasHeader reports whether files of the style called name, the default one if that is empty, begin with a header.
 func HasHeader(name string) bool {
 	style, err := findStyle(name)
 	return err == nil && style.header != nil
@@ -216,7 +213,7 @@ func rowByColumn(dst []byte, c source.Column, i int, alone bool) []byte {
 const headerPiece = 64 << 10
 
 // writeHeader writes the header line, a piece at a time.
-func (l *layout) writeHeader(name elementName, write func([]byte) error) error {
+func (l *layout) writeHeader(write func([]byte) error) error {
 	tensors := 0
 	for _, f := range l.fields {
 		if !f.column.Scalar() {
@@ -228,7 +225,7 @@ func (l *layout) writeHeader(name elementName, write func([]byte) error) error {
 		for i := range f.elements {
 			scratch = append(scratch[:0], f.column.Name...)
 			if !f.column.Scalar() {
-				scratch = name(scratch[:0], f.column, i, tensors == 1)
+				scratch = l.header(scratch[:0], f.column, i, tensors == 1)
 			}
 			line = append(l.appendQuoted(line, scratch), l.comma)
 			if len(line) < headerPiece {
@@ -259,28 +256,4 @@ func (l *layout) appendQuoted(dst, name []byte) []byte {
 		dst = append(dst, b)
 	}
 	return append(dst, '"')
-}
-
-// classField is the field of the class names of label, a column.
-func (l *layout) classField(label source.Column) field {
-	texts := make([][]byte, len(l.classes.Names))
-	widest := 0
-	for i, name := range l.classes.Names {
-		texts[i] = append(l.appendQuoted(nil, []byte(name)), l.comma)
-		widest = max(widest, len(texts[i]))
-	}
-	size := label.DType.Size()
-	return field{
-		column:   source.Column{Name: schema.ClassName, DType: label.DType},
-		index:    l.classes.Label,
-		elements: 1,
-		size:     size,
-		width:    widest,
-		render: func(dst, src []byte) []byte {
-			for i := range len(src) / size {
-				dst = append(dst, texts[l.classes.Place(src, i)]...)
-			}
-			return dst
-		},
-	}
 }
