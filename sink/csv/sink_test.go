@@ -18,8 +18,10 @@ import (
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/sinktest"
 )
 
 var (
@@ -197,50 +199,6 @@ func TestBatchSize(t *testing.T) {
 	}
 }
 
-var errFull = errors.New("full")
-
-// A fullWriter has room for so many bytes.
-type fullWriter struct{ room int }
-
-func (w *fullWriter) Write(p []byte) (int, error) {
-	n := min(len(p), w.room)
-	w.room -= n
-	if n < len(p) {
-		return n, errFull
-	}
-	return n, nil
-}
-
-// Wherever the output fails, a step or Close says so.
-func TestWriteErrors(t *testing.T) {
-	t.Parallel()
-	for _, style := range []string{"kaggle", "matrix"} {
-		s, data := randomTable(10, column("label", idx.Int32))
-		size := len(convert(t, s, data, Options{Style: style}, 3, 1))
-		for room := range size {
-			k, err := New(&fullWriter{room}, s, Options{Style: style})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, b := range cut(s, data, 3) {
-				step, encodeErr := k.Encode(context.Background(), b)
-				if encodeErr != nil {
-					t.Fatal(encodeErr)
-				}
-				if err = step(); err != nil {
-					break
-				}
-			}
-			if err == nil {
-				err = k.Close()
-			}
-			if !errors.Is(err, errFull) {
-				t.Errorf("%s with room for %d of %d bytes: got error %v, want %v", style, room, size, err, errFull)
-			}
-		}
-	}
-}
-
 // The golden files are made by testdata/golden.py, from the same numbers.
 func TestGoldenFiles(t *testing.T) {
 	t.Parallel()
@@ -381,5 +339,22 @@ func TestClassesRefused(t *testing.T) {
 	huge.Classes = schema.NewClasses(huge, 0)
 	if _, err := New(io.Discard, huge, Options{}); !errors.Is(err, fault.Usage) {
 		t.Errorf("a huge name: found %v, expected ErrUnsupported", err)
+	}
+}
+
+func TestContract(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		options Options
+		tables  []sinktest.Table
+	}{
+		"plain":    {Options{}, []sinktest.Table{sinktest.Images(), sinktest.Numbers(), sinktest.Empty(), sinktest.Named()}},
+		"gzip":     {Options{Compression: compressed.Codec{Name: "gzip"}}, []sinktest.Table{sinktest.Single()}},
+		"one line": {Options{Style: "matrix"}, []sinktest.Table{sinktest.Single()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sinktest.RunWriter(t, func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return New(w, s, test.options) }, test.tables...)
+		})
 	}
 }

@@ -16,7 +16,7 @@ import (
 type leaf struct {
 	layout.Leaf
 	source    int // index of the schema's column whose bytes it takes
-	press     *press
+	pages     *pageCompressor
 	valueSize int // bytes of one value in PLAIN pages, or of one index into the identity dictionary
 	// dictionary is the page that each chunk starts with: the identity dictionary of a tensor, nil if its pages are PLAIN, or the names of a leaf that
 	// has some.
@@ -26,21 +26,24 @@ type leaf struct {
 }
 
 // newLeaf decides how chunks of up to groupRows rows are encoded.
-func newLeaf(l layout.Leaf, source, groupRows int, x *press) (leaf, error) {
-	made := leaf{Leaf: l, source: source, press: x, valueSize: plainSize(l)}
+func newLeaf(l layout.Leaf, source, groupRows int, x *pageCompressor) (leaf, error) {
+	made := leaf{Leaf: l, source: source, pages: x, valueSize: plainSize(l)}
 	if l.Names != nil {
 		return made, made.name()
 	}
 	if l.Scalar || !identityPays(l, groupRows) {
 		return made, nil
 	}
-	p, err := x.dictionary(identityDictionary(l.Element), identityEntries(l.Element))
-	if err != nil {
-		return leaf{}, err
-	}
 	made.valueSize = l.Element.Size()
-	made.dictionary = &p
-	return made, nil
+	return made, made.setDictionary(identityDictionary(l.Element), identityEntries(l.Element))
+}
+
+// setDictionary makes the page that each chunk starts with, of PLAIN values.
+func (l *leaf) setDictionary(values []byte, entries int) error {
+	p, err := l.pages.page(page{kind: format.DictionaryPage, entries: entries}, values)
+	p.memory = nil // never given back: it is for all chunks
+	l.dictionary = &p
+	return err
 }
 
 // plainSize is the number of bytes of a value in PLAIN pages, the most if they differ.
@@ -69,32 +72,25 @@ func (l *leaf) bodySize(rows int) int64 {
 	return int64(rows) * (int64(len(l.Repetition)) + int64(l.Count)*int64(l.valueSize))
 }
 
-// widens tells whether PLAIN values are wider than the batch's elements.
+// widens reports whether PLAIN values are wider than the batch's elements.
 func (l *leaf) widens() bool { return l.Element != 0 && l.valueSize > l.Element.Size() }
 
-// encoding is that of the leaf's data pages; a scalar's is known only when its chunk ends.
-func (l *leaf) encoding() format.Encoding {
-	if l.dictionary != nil {
-		return format.RLEDictionary
-	}
-	return format.Plain
-}
-
-// body is what a page of rows rows of a tensor holds before compression, data being the source column's bytes. They are not copied
-// unless PLAIN values must be wider.
-func (l *leaf) body(data []byte, rows int) [][]byte {
+// page makes a page of rows rows of a tensor, data being the source column's bytes. They are not copied
+// unless they are compressed, or PLAIN values must be wider.
+func (l *leaf) page(data []byte, rows int) (page, error) {
+	p := page{entries: rows * l.Entries, nulls: rows * (l.Entries - l.Count), rows: rows}
 	head, values := l.levels(rows), l.Values(data, rows)
 	if l.dictionary == nil {
-		return withLevels(head, widen(values, l.Element, l.Type))
+		return l.pages.page(p, withLevels(head, widen(values, l.Element, l.Type))...)
 	}
+	p.encoding = format.RLEDictionary
 	width := 8 * l.Element.Size() // bits of an index
 	groups := (rows*l.Count + 7) / 8
-	head = appendPackedHeader(head, width, groups)
-	body := [][]byte{head, values}
+	body := [][]byte{appendPackedHeader(head, width, groups), values}
 	if fill := groups*width - len(values); fill > 0 { // a group of 8 indices has width bytes
 		body = append(body, make([]byte, fill))
 	}
-	return body
+	return l.pages.page(p, body...)
 }
 
 // withLevels is the body of a page of PLAIN values, or of indices with their header. One part is not joined before it is compressed.
@@ -120,7 +116,7 @@ func (l *leaf) levels(rows int) []byte {
 	return levels
 }
 
-// identityPays tells whether a chunk of rows rows is smaller with the identity dictionary than in PLAIN pages. Only elements that must be
+// identityPays reports whether a chunk of rows rows is smaller with the identity dictionary than in PLAIN pages. Only elements that must be
 // widened can gain: 1 byte instead of 4 from 342 elements on, 2 bytes instead of 4 from 131,073 on.
 func identityPays(l layout.Leaf, rows int) bool {
 	size := l.Element.Size()

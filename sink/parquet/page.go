@@ -22,12 +22,12 @@ var errPageSize = errors.New("parquet: a page would have 2 GiB or more")
 // A page is ready to be written: a header and a body in one or more parts, which may be the batch's own memory.
 type page struct {
 	parts        [][]byte
-	size         int64 // bytes of all parts
-	uncompressed int64 // bytes of the header and of the body before compression
-	kind         format.PageType
-	encoding     format.Encoding
-	entries      int // level entries, or entries of a dictionary
-	nulls        int // entries without a value
+	size         int64           // bytes of all parts
+	uncompressed int64           // bytes of the header and of the body before compression
+	kind         format.PageType // a data page unless set
+	encoding     format.Encoding // PLAIN unless set
+	entries      int             // level entries, or entries of a dictionary
+	nulls        int             // entries without a value
 	rows         int
 	memory       *buffer // what the body lives in, if it was compressed
 }
@@ -35,37 +35,16 @@ type page struct {
 // A buffer is memory that is used for one page after another.
 type buffer struct{ bytes []byte }
 
-// A press makes pages out of bodies. It is safe on many goroutines.
-type press struct {
+// A pageCompressor makes pages out of bodies. It is safe on many goroutines.
+type pageCompressor struct {
 	codec      codec
 	joined     sync.Pool // *buffer: bodies on their way to the codec, one for each goroutine
 	compressed sync.Pool // *buffer: what came out, until it is written
 }
 
-// data makes a data page. The fields of p that describe its values are set by the caller.
-func (x *press) data(p page, body [][]byte) (page, error) {
-	p.kind = format.DataPage
-	return x.assemble(p, body, func(h *format.PageHeader) {
-		h.DataPageHeader = thrift.New(format.DataPageHeader{
-			NumValues:               int32(p.entries),
-			Encoding:                p.encoding,
-			DefinitionLevelEncoding: format.RLE,
-			RepetitionLevelEncoding: format.RLE,
-			Statistics:              format.Statistics{NullCount: int64(p.nulls)},
-		})
-	})
-}
-
-// dictionary makes the page of a dictionary, whose values have PLAIN encoding.
-func (x *press) dictionary(values []byte, entries int) (page, error) {
-	p := page{kind: format.DictionaryPage, encoding: format.Plain, entries: entries}
-	return x.assemble(p, [][]byte{values}, func(h *format.PageHeader) {
-		h.DictionaryPageHeader = thrift.New(format.DictionaryPageHeader{NumValues: int32(entries), Encoding: format.Plain})
-	})
-}
-
-// assemble compresses body, if that is asked for, and puts a header before it.
-func (x *press) assemble(p page, body [][]byte, describe func(*format.PageHeader)) (page, error) {
+// page completes p, whose kind, encoding and numbers the caller has set: it compresses body, if that is
+// asked for, and puts a header before it.
+func (x *pageCompressor) page(p page, body ...[]byte) (page, error) {
 	uncompressed := length(body)
 	if uncompressed > math.MaxInt32 || p.entries > math.MaxInt32 {
 		return page{}, errPageSize
@@ -85,7 +64,17 @@ func (x *press) assemble(p page, body [][]byte, describe func(*format.PageHeader
 		sum = crc32.Update(sum, crc32.IEEETable, part)
 	}
 	h := format.PageHeader{Type: p.kind, UncompressedPageSize: int32(uncompressed), CompressedPageSize: int32(size), CRC: int32(sum)}
-	describe(&h)
+	if p.kind == format.DictionaryPage {
+		h.DictionaryPageHeader = thrift.New(format.DictionaryPageHeader{NumValues: int32(p.entries), Encoding: p.encoding})
+	} else {
+		h.DataPageHeader = thrift.New(format.DataPageHeader{
+			NumValues:               int32(p.entries),
+			Encoding:                p.encoding,
+			DefinitionLevelEncoding: format.RLE,
+			RepetitionLevelEncoding: format.RLE,
+			Statistics:              format.Statistics{NullCount: int64(p.nulls)},
+		})
+	}
 	header, err := marshal(&h)
 	if err != nil {
 		return page{}, err
@@ -97,7 +86,7 @@ func (x *press) assemble(p page, body [][]byte, describe func(*format.PageHeader
 }
 
 // compress compresses the parts of body as one piece, in memory that is p's until it is recycled.
-func (x *press) compress(p *page, body [][]byte) ([]byte, error) {
+func (x *pageCompressor) compress(p *page, body [][]byte) ([]byte, error) {
 	src := body[0]
 	if len(body) > 1 {
 		joined := take(&x.joined)
@@ -128,7 +117,7 @@ func take(pool *sync.Pool) *buffer {
 }
 
 // recycle takes back what p lives in. p must not be used after that.
-func (x *press) recycle(p page) {
+func (x *pageCompressor) recycle(p page) {
 	if p.memory != nil {
 		x.compressed.Put(p.memory)
 	}

@@ -55,7 +55,7 @@ func (s *Sink) append(rows int, pieces []piece) error {
 		if err := s.put(i, pieces[i].page); err != nil {
 			return err
 		}
-		s.press.recycle(pieces[i].page)
+		s.pages.recycle(pieces[i].page)
 	}
 	s.groupRows += rows
 	if s.groupRows >= s.maxGroupRows || s.held >= maxHeld {
@@ -112,7 +112,7 @@ func (s *Sink) endChunk(l *leaf, c *chunk) error {
 	c.bounds, err = s.scalarPages(l, c, func(p page) error {
 		c.add(p)
 		err := s.out.write(p.parts...)
-		s.press.recycle(p)
+		s.pages.recycle(p)
 		return err
 	})
 	return err
@@ -174,7 +174,7 @@ func (c *chunk) metadata(l *leaf, offset int64) format.ColumnMetaData {
 	m := format.ColumnMetaData{
 		Type:                  l.Type,
 		PathInSchema:          l.Path,
-		Codec:                 l.press.codec.id,
+		Codec:                 l.pages.codec.id,
 		NumValues:             c.entries,
 		TotalUncompressedSize: c.uncompressed,
 		TotalCompressedSize:   c.size,

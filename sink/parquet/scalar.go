@@ -5,7 +5,6 @@ import (
 	"math/bits"
 	"slices"
 	"sort"
-	"strings"
 
 	"github.com/parquet-go/parquet-go/format"
 
@@ -16,14 +15,82 @@ import (
 // enough for the page's header not to count.
 const scalarPageRows = 20_000
 
-// numberChunk numbers the values of c, rows elements of l, and tells whether the dictionary of them pays.
-func (s *Sink) numberChunk(l *leaf, c *chunk, rows int) bool {
-	s.distinct.reset(max(l.mostEntries(rows), 1))
-	s.distinct.add(c.values, l.Element.Size())
-	return !s.distinct.full && l.dictionaryPays(len(s.distinct.keys), rows)
+// scalarPages makes the pages of the chunk c of l and hands them to put one after another, a data page
+// with its bounds. The dictionary is of the whole chunk: it never falls back to PLAIN in the middle.
+func (s *Sink) scalarPages(l *leaf, c *chunk, put func(page) error) ([]bounds, error) {
+	size := layout.NameIndexSize
+	if l.Names == nil {
+		size = l.Element.Size()
+	}
+	rows := len(c.values) / size
+	entries, err := s.scalarDictionary(l, c.values, rows, put)
+	if err != nil {
+		return nil, err
+	}
+	var all []bounds
+	for from := 0; from < rows; from += scalarPageRows {
+		to := min(from+scalarPageRows, rows)
+		elements := c.values[from*size : to*size]
+		p := page{entries: to - from, rows: to - from}
+		var body []byte
+		if entries > 0 {
+			p.encoding = format.RLEDictionary
+			body = packedIndices(s.distinct.indices[from:to], indexWidth(entries))
+		} else {
+			body = widen(elements, l.Element, l.Type)
+		}
+		p, err := l.pages.page(p, withLevels(l.levels(to-from), body)...)
+		if err != nil {
+			return nil, err
+		}
+		if err := put(p); err != nil {
+			return nil, err
+		}
+		if l.Names != nil {
+			all = append(all, l.boundsOfNames(s.distinct.indices[from:to]))
+		} else {
+			all = append(all, boundsOf(elements, l.Element))
+		}
+	}
+	return all, nil
 }
 
-// dictionaryPays tells whether a chunk of rows values is smaller with a dictionary of n than in PLAIN pages. It does not with a larger one if it
+// scalarDictionary puts the dictionary page of a chunk of rows values, if one pays, and returns its
+// entries. The indices into it are s.distinct's then.
+func (s *Sink) scalarDictionary(l *leaf, values []byte, rows int, put func(page) error) (entries int, err error) {
+	if l.Names != nil { // the values are the indices
+		s.distinct.reset(1)
+		for ; len(values) > 0; values = values[layout.NameIndexSize:] {
+			s.distinct.indices = append(s.distinct.indices, binary.LittleEndian.Uint16(values))
+		}
+		return len(l.Names), put(*l.dictionary)
+	}
+	size := l.Element.Size()
+	s.distinct.reset(max(l.mostEntries(rows), 1))
+	s.distinct.add(values, size)
+	entries = len(s.distinct.keys)
+	if s.distinct.full || !l.dictionaryPays(entries, rows) {
+		return 0, nil
+	}
+	p, err := l.pages.page(page{kind: format.DictionaryPage, entries: entries}, widen(s.distinct.elements(size), l.Element, l.Type))
+	if err != nil {
+		return 0, err
+	}
+	return entries, put(p)
+}
+
+// indexWidth is the number of bits of an index into a dictionary of n entries: at least 1, as not all
+// readers take 0.
+func indexWidth(n int) int { return max(bits.Len(uint(n-1)), 1) }
+
+// packedIndices is the body of a page of indices of width bits.
+func packedIndices(indices []uint16, width int) []byte {
+	groups := (len(indices) + 7) / 8
+	body := make([]byte, 0, 8+groups*width+packSlack)
+	return appendPacked(appendPackedHeader(body, width, groups), indices, width)
+}
+
+// dictionaryPays reports whether a chunk of rows values is smaller with a dictionary of n than in PLAIN pages. It does not with a larger one if it
 // does not with n.
 func (l *leaf) dictionaryPays(n, rows int) bool {
 	return n <= maxDistinct && n*l.valueSize+rows*indexWidth(n)/8 < rows*l.valueSize
@@ -36,56 +103,6 @@ func (l *leaf) mostEntries(rows int) int {
 		values = 1 << 8
 	}
 	return sort.Search(values, func(n int) bool { return !l.dictionaryPays(n+1, rows) })
-}
-
-// scalarPages makes the pages of the chunk c of l and hands them to put one after another, a data page with its bounds.
-// The dictionary is of the whole chunk: it never falls back to PLAIN in the middle.
-func (s *Sink) scalarPages(l *leaf, c *chunk, put func(page) error) ([]bounds, error) {
-	if l.Names != nil {
-		return l.namePages(c, put)
-	}
-	size := l.Element.Size()
-	rows := len(c.values) / size
-	entries := 0
-	if s.numberChunk(l, c, rows) {
-		entries = len(s.distinct.keys)
-		p, err := s.press.dictionary(widen(s.distinct.elements(size), l.Element, l.Type), entries)
-		if err != nil {
-			return nil, err
-		}
-		if err := put(p); err != nil {
-			return nil, err
-		}
-	}
-	var all []bounds
-	for from := 0; from < rows; from += scalarPageRows {
-		to := min(from+scalarPageRows, rows)
-		elements := c.values[from*size : to*size]
-		p := page{entries: to - from, rows: to - from, encoding: format.Plain}
-		var body []byte
-		if entries > 0 {
-			p.encoding = format.RLEDictionary
-			body = packedIndices(s.distinct.indices[from:to], indexWidth(entries))
-		} else {
-			body = widen(elements, l.Element, l.Type)
-		}
-		p, err := s.press.data(p, withLevels(l.levels(to-from), body))
-		if err != nil {
-			return nil, err
-		}
-		if err := put(p); err != nil {
-			return nil, err
-		}
-		all = append(all, boundsOf(elements, l.Element))
-	}
-	return all, nil
-}
-
-// packedIndices is the body of a page of indices of width bits.
-func packedIndices(indices []uint16, width int) []byte {
-	groups := (len(indices) + 7) / 8
-	body := make([]byte, 0, 8+groups*width+packSlack)
-	return appendPacked(appendPackedHeader(body, width, groups), indices, width)
 }
 
 // maxDistinct is the most entries of a scalar column's dictionary. Indices fit a uint16.
@@ -185,16 +202,9 @@ func (d *distinct) elements(size int) []byte {
 	return packed
 }
 
-// indexWidth is the number of bits of an index into a dictionary of n entries: at least 1, as not all readers take 0.
-func indexWidth(n int) int { return max(bits.Len(uint(n-1)), 1) }
-
-// keysOf fills dst with the bits of values, as many packed elements of size bytes.
+// keysOf fills dst with the bits of values, as many packed elements of size bytes, more than one.
 func keysOf(dst []uint64, values []byte, size int) []uint64 {
 	switch size {
-	case 1:
-		for i := range dst {
-			dst[i] = uint64(values[i])
-		}
 	case 2:
 		for i := range dst {
 			dst[i] = uint64(binary.LittleEndian.Uint16(values[2*i:]))
@@ -217,61 +227,21 @@ const maxBound = 1024
 // name makes the dictionary page of the leaf's names, and their order.
 func (l *leaf) name() error {
 	var values []byte
+	l.sorted = slices.Sorted(slices.Values(l.Names)) // by bytes without a sign
 	for _, name := range l.Names {
 		values = binary.LittleEndian.AppendUint32(values, uint32(len(name)))
 		values = append(values, name...)
+		rank, _ := slices.BinarySearch(l.sorted, name)
+		l.ranks = append(l.ranks, uint16(rank))
 	}
-	p, err := l.press.dictionary(values, len(l.Names))
-	if err != nil {
-		return err
-	}
-	p.memory = nil // never given back: it is for all chunks
-	l.dictionary = &p
 	if slices.ContainsFunc(l.Names, func(name string) bool { return len(name) > maxBound }) {
-		return nil
+		l.sorted = nil
 	}
-	order := make([]int, len(l.Names))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return strings.Compare(l.Names[a], l.Names[b]) }) // bytes without a sign
-	l.sorted, l.ranks = make([]string, len(order)), make([]uint16, len(order))
-	for rank, i := range order {
-		l.sorted[rank], l.ranks[i] = l.Names[i], uint16(rank)
-	}
-	return nil
+	return l.setDictionary(values, len(l.Names))
 }
 
-// namePages makes the pages of the chunk c, whose values are indices of the leaf's names, as scalarPages does of numbers.
-func (l *leaf) namePages(c *chunk, put func(page) error) ([]bounds, error) {
-	if err := put(*l.dictionary); err != nil {
-		return nil, err
-	}
-	var all []bounds
-	indices := make([]uint16, 0, scalarPageRows)
-	width := indexWidth(len(l.Names))
-	for values := c.values; len(values) > 0; {
-		n := min(len(values), scalarPageRows*layout.NameIndexSize)
-		indices = indices[:0]
-		for at := 0; at < n; at += layout.NameIndexSize {
-			indices = append(indices, binary.LittleEndian.Uint16(values[at:]))
-		}
-		values = values[n:]
-		rows := len(indices)
-		p := page{entries: rows, rows: rows, encoding: format.RLEDictionary}
-		p, err := l.press.data(p, withLevels(l.levels(rows), packedIndices(indices, width)))
-		if err != nil {
-			return nil, err
-		}
-		if err := put(p); err != nil {
-			return nil, err
-		}
-		all = append(all, l.boundsOfNames(indices))
-	}
-	return all, nil
-}
-
-// boundsOfNames is the range of the names of indices, of which there is at least one, by their places in sorted.
+// boundsOfNames is the range of the names of indices, of which there is at least one, by their places
+// in sorted.
 func (l *leaf) boundsOfNames(indices []uint16) bounds {
 	if l.sorted == nil {
 		return bounds{nan: true} // none

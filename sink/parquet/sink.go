@@ -115,9 +115,9 @@ type Sink struct {
 	schema       *schema.Schema
 	columns      []layout.Column
 	leaves       []leaf
-	press        press // with the codec that was asked for
-	plain        press // for values that are compressed already
-	encoderSize  int64 // bytes that each goroutine which compresses keeps
+	pages        pageCompressor // with the codec that was asked for
+	plain        pageCompressor // for values that are compressed already
+	encoderSize  int64          // bytes that each goroutine which compresses keeps
 	maxGroupRows int
 	footer       format.FileMetaData // without rows and row groups
 
@@ -144,7 +144,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &Sink{schema: s, columns: columns, maxGroupRows: groupRows(s), press: press{codec: codec}, encoderSize: o.codec().EncoderSize(), out: output{w: w}}
+	made := &Sink{schema: s, columns: columns, maxGroupRows: groupRows(s), pages: pageCompressor{codec: codec}, encoderSize: o.codec().EncoderSize(), out: output{w: w}}
 	if err := made.plan(); err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (s *Sink) plan() error {
 	}
 	for _, column := range s.columns {
 		for _, l := range column.Leaves {
-			x := &s.press
+			x := &s.pages
 			if l.Compressed {
 				x = &s.plain
 			}
@@ -200,14 +200,8 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 			pieces[i].values = l.Values(data, b.Rows)
 			continue
 		}
-		p := page{
-			encoding: l.encoding(),
-			entries:  b.Rows * l.Entries,
-			nulls:    b.Rows * (l.Entries - l.Count),
-			rows:     b.Rows,
-		}
 		var err error
-		if pieces[i].page, err = l.press.data(p, l.body(data, b.Rows)); err != nil {
+		if pieces[i].page, err = l.page(data, b.Rows); err != nil {
 			return nil, err
 		}
 	}
@@ -226,7 +220,7 @@ func (s *Sink) BatchSize(rows int) int64 {
 			if l.Made {
 				size += int64(rows * l.Element.Size())
 			}
-		case l.press.codec.encode != nil || l.widens() || l.Made:
+		case l.pages.codec.encode != nil || l.widens() || l.Made:
 			size += l.bodySize(rows)
 		default:
 			size += int64(rows) * int64(len(l.Repetition))

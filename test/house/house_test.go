@@ -55,7 +55,7 @@ var rooms = map[string]room{
 	"sink/csv":                  {870, []string{"schema", "sink", "sink/compressed", "source", "source/idx"}}, // goal 750
 	"sink/idx":                  {180, []string{"schema", "sink", "sink/compressed", "source", "source/idx"}},
 	"sink/images":               {430, []string{"schema", "sink", "source", "source/idx", "png"}},
-	"sink/npy":                  {170, []string{"schema", "sink", "source", "source/idx"}},
+	"sink/npy":                  {110, []string{"schema", "sink/idx", "source", "source/idx"}},
 	"sink/png":                  {550, []string{"schema", "sink", "sink/images", "sink/publish", "source", "source/idx"}},
 	"sink/card":                 {170, []string{"schema", "sink", "sink/layout"}},
 	"sink/parts":                {210, []string{"schema", "sink", "sink/publish"}},
