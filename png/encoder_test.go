@@ -23,16 +23,16 @@ import (
 // kind is one way samples make a pixel.
 type kind struct {
 	name       string
-	color      png.Color
+	channels   int
 	bitDepth   int
 	pixelBytes int
 }
 
 var kinds = []kind{
-	{"gray 8", png.Gray, 8, 1},
-	{"gray 16", png.Gray, 16, 2},
-	{"RGB", png.RGB, 8, 3},
-	{"RGBA", png.RGBA, 8, 4},
+	{"gray 8", 1, 8, 1},
+	{"gray 16", 1, 16, 2},
+	{"RGB", 3, 8, 3},
+	{"RGBA", 4, 8, 4},
 }
 
 // sizes cover one pixel, single rows and columns, a row longer than a match, widths beside powers of two, and images on
@@ -142,22 +142,22 @@ func TestNewEncoderRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		name                    string
 		width, height, bitDepth int
-		color                   png.Color
+		channels                int
 		want                    string
 	}{
-		{"no columns", 0, 1, 8, png.Gray, "size out of range"},
-		{"no rows", 1, 0, 8, png.Gray, "size out of range"},
-		{"negative", -1, -1, 8, png.Gray, "size out of range"},
-		{"too many pixels", math.MaxInt32, 1, 8, png.Gray, "size out of range"},
-		{"product overflows 64 bits with its chunks", math.MaxInt32, math.MaxInt32, 8, png.RGBA, "size out of range"},
-		{"product wraps to 0 in 32 bits", 1<<16 - 1, 1 << 16, 8, png.Gray, "size out of range"},
-		{"one bit", 1, 1, 1, png.Gray, "unsupported image format"},
-		{"RGB of 16 bits", 1, 1, 16, png.RGB, "unsupported image format"},
-		{"unknown colour", 1, 1, 8, png.RGBA + 1, "unsupported image format"},
+		{"no columns", 0, 1, 8, 1, "size out of range"},
+		{"no rows", 1, 0, 8, 1, "size out of range"},
+		{"negative", -1, -1, 8, 1, "size out of range"},
+		{"too many pixels", math.MaxInt32, 1, 8, 1, "size out of range"},
+		{"product overflows 64 bits with its chunks", math.MaxInt32, math.MaxInt32, 8, 4, "size out of range"},
+		{"product wraps to 0 in 32 bits", 1<<16 - 1, 1 << 16, 8, 1, "size out of range"},
+		{"one bit", 1, 1, 1, 1, "unsupported image format"},
+		{"RGB of 16 bits", 1, 1, 16, 3, "unsupported image format"},
+		{"two channels", 1, 1, 8, 2, "unsupported image format"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := png.NewEncoder(tt.width, tt.height, tt.color, tt.bitDepth); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), tt.want) {
+			if _, err := png.NewEncoder(tt.width, tt.height, tt.channels, tt.bitDepth); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("found error %v, expected %v", err, tt.want)
 			}
 		})
@@ -167,7 +167,7 @@ func TestNewEncoderRefuses(t *testing.T) {
 // The limit is 2³¹ − 2²⁰ − 1 bytes; this image has 2³¹ − 17 · 2¹⁶, the most with this many rows. Nothing is allocated.
 func TestLargestImage(t *testing.T) {
 	t.Parallel()
-	e, err := png.NewEncoder(1<<15-18, 1<<16, png.Gray, 8)
+	e, err := png.NewEncoder(1<<15-18, 1<<16, 1, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestAppendPanicsOnWrongLength(t *testing.T) {
 
 func newEncoder(t testing.TB, k kind, width, height int) *png.Encoder {
 	t.Helper()
-	e, err := png.NewEncoder(width, height, k.color, k.bitDepth)
+	e, err := png.NewEncoder(width, height, k.channels, k.bitDepth)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,25 +230,25 @@ func samples(t *testing.T, k kind, img image.Image) []byte {
 	var out []byte
 	switch img := img.(type) {
 	case *image.Gray:
-		if k.color == png.Gray && k.bitDepth == 8 {
+		if k.channels == 1 && k.bitDepth == 8 {
 			return img.Pix
 		}
 	case *image.Gray16:
-		if k.color == png.Gray && k.bitDepth == 16 {
+		if k.channels == 1 && k.bitDepth == 16 {
 			for i := 0; i < len(img.Pix); i += 2 {
 				out = append(out, img.Pix[i+1], img.Pix[i])
 			}
 			return out
 		}
 	case *image.RGBA: // how image/png gives colour type 2, opaque
-		if k.color == png.RGB {
+		if k.channels == 3 {
 			for i := 0; i < len(img.Pix); i += 4 {
 				out = append(out, img.Pix[i:i+3]...)
 			}
 			return out
 		}
 	case *image.NRGBA:
-		if k.color == png.RGBA {
+		if k.channels == 4 {
 			return img.Pix
 		}
 	}
@@ -265,7 +265,7 @@ func checkStructure(t *testing.T, k kind, width, height int, file []byte) {
 	}
 	header := binary.BigEndian.AppendUint32(nil, uint32(width))
 	header = binary.BigEndian.AppendUint32(header, uint32(height))
-	header = append(header, byte(k.bitDepth), map[png.Color]byte{png.Gray: 0, png.RGB: 2, png.RGBA: 6}[k.color], 0, 0, 0)
+	header = append(header, byte(k.bitDepth), map[int]byte{1: 0, 3: 2, 4: 6}[k.channels], 0, 0, 0)
 	for _, name := range []string{"IHDR", "IDAT", "IEND"} {
 		if len(rest) < 12 || uint64(binary.BigEndian.Uint32(rest)) > uint64(len(rest)-12) {
 			t.Fatalf("%s: the file ends early", name)
@@ -424,7 +424,7 @@ func (p *onePool) Put(b *stdpng.EncoderBuffer) { p.buffer = b }
 
 // Many images of one size share an encoder and a buffer.
 func ExampleEncoder() {
-	e, err := png.NewEncoder(28, 28, png.Gray, 8)
+	e, err := png.NewEncoder(28, 28, 1, 8)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -111,11 +111,7 @@ func (s *Sheet) At(g, i int) (x, y, scale int) {
 
 // AppendPNG draws the sheet and appends it to dst as a PNG file.
 func (s *Sheet) AppendPNG(dst []byte) ([]byte, error) {
-	color, ok := png.ColorOf(s.channels)
-	if !ok {
-		return dst, fmt.Errorf("sheet: found tiles of %d channels, expected 1, 3 or 4", s.channels)
-	}
-	e, err := png.NewEncoder(s.Width, s.Height, color, 8)
+	e, err := png.NewEncoder(s.Width, s.Height, s.channels, 8)
 	if err != nil {
 		return dst, fmt.Errorf("sheet: %w", err)
 	}

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	arrowapi "github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 
@@ -101,27 +100,6 @@ func TestLevels(t *testing.T) {
 		if sizes[1] >= sizes[0] {
 			t.Errorf("%s: found %d bytes at the fastest and %d at the highest level, expected less", codec, sizes[0], sizes[1])
 		}
-	}
-}
-
-// TestLists looks at values as readers see them, not at buffers.
-func TestLists(t *testing.T) {
-	t.Parallel()
-	written := layouttest.Table{
-		Rows:    2,
-		Columns: []source.Column{{Name: "v", DType: idx.Int16, Shape: []int{3}}, {Name: "e", DType: idx.Int16, Shape: []int{0}}},
-		Data:    [][]byte{{1, 0, 2, 0, 3, 0, 255, 255, 0, 128, 0, 1}, {}},
-	}
-	_, batches := read(t, write(t, written, Options{}, 2), false)
-	for i, want := range [][2]string{{"[1,2,3]", "[]"}, {"[-1,-32768,256]", "[]"}} {
-		for k := range want {
-			if found := batches[0].Column(k).ValueStr(i); found != want[k] {
-				t.Errorf("column %d, row %d: found %s, expected %s", k, i, found, want[k])
-			}
-		}
-	}
-	if _, ok := batches[0].Column(0).(*array.FixedSizeList); !ok {
-		t.Errorf("found %T, expected a FixedSizeList", batches[0].Column(0))
 	}
 }
 
@@ -297,14 +275,14 @@ func named(n int) layouttest.Table {
 // TestNames reads the names back with arrow-go: indices have the smallest signed type that holds them.
 func TestNames(t *testing.T) {
 	t.Parallel()
-	for n, index := range map[int]arrowapi.DataType{1: arrowapi.PrimitiveTypes.Int8, 128: arrowapi.PrimitiveTypes.Int8, 129: arrowapi.PrimitiveTypes.Int16,
-		1 << 15: arrowapi.PrimitiveTypes.Int16, 1<<15 + 1: arrowapi.PrimitiveTypes.Int32, 1 << 16: arrowapi.PrimitiveTypes.Int32} {
+	for n, index := range map[int]arrow.DataType{1: arrow.PrimitiveTypes.Int8, 128: arrow.PrimitiveTypes.Int8, 129: arrow.PrimitiveTypes.Int16,
+		1 << 15: arrow.PrimitiveTypes.Int16, 1<<15 + 1: arrow.PrimitiveTypes.Int32, 1 << 16: arrow.PrimitiveTypes.Int32} {
 		for _, o := range []Options{{}, {Stream: true}, {Compression: "zstd"}, {Stream: true, Compression: "lz4", Layout: "columns"}} {
 			t.Run(fmt.Sprintf("%d %+v", n, o), func(t *testing.T) {
 				t.Parallel()
 				written := named(n)
 				s, batches := read(t, write(t, written, o, n/2+1), o.Stream)
-				want := arrowapi.Field{Name: "class", Type: &arrowapi.DictionaryType{IndexType: index, ValueType: arrowapi.BinaryTypes.String}}
+				want := arrow.Field{Name: "class", Type: &arrow.DictionaryType{IndexType: index, ValueType: arrow.BinaryTypes.String}}
 				if field := s.Field(1); !field.Equal(want) {
 					t.Fatalf("found the field %v, expected %v", field, want)
 				}
@@ -339,85 +317,6 @@ func TestLabelWithoutName(t *testing.T) {
 	}
 	if _, err := k.Encode(t.Context(), schema.Batch{Rows: table.Rows, Columns: table.Data}); !errors.Is(err, fault.Malformed) {
 		t.Errorf("found %v, expected a label without a name", err)
-	}
-}
-
-var errFull = errors.New("full")
-
-// failing takes so many writes, fails one, and takes all others: an error that is passed over shows, as all goes well after it.
-func failing(writes int) io.Writer {
-	return sinktest.WriterFunc(func(p []byte) (int, error) {
-		if writes--; writes == -1 {
-			return 0, errFull
-		}
-		return len(p), nil
-	})
-}
-
-// writeTwice writes t to two files, one after another.
-func writeTwice(t layouttest.Table, o Options, first, second io.Writer) error {
-	k, err := New(first, t.Schema(), o)
-	if err != nil {
-		return err
-	}
-	for _, next := range []io.Writer{second, nil} {
-		step, err := k.Encode(context.Background(), schema.Batch{Rows: t.Rows, Columns: t.Data})
-		if err == nil {
-			err = step()
-		}
-		if err != nil {
-			return err
-		}
-		if next == nil {
-			return k.Close()
-		}
-		if err := k.Next(next); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// TestEveryWriteMayFail writes a table whose labels have a dictionary, to one file and then to another, and lets each write fail in turn.
-func TestEveryWriteMayFail(t *testing.T) {
-	t.Parallel()
-	written := named(10)
-	for _, o := range []Options{{}, {Stream: true}, {Compression: "zstd"}, {Compression: "lz4", Stream: true}} {
-		var file bytes.Buffer
-		writes := 0
-		count := sinktest.WriterFunc(func(p []byte) (int, error) {
-			writes++
-			return file.Write(p)
-		})
-		if err := writeTwice(written, o, count, io.Discard); err != nil {
-			t.Fatalf("%+v: %v", o, err)
-		}
-		if !bytes.Contains(file.Bytes(), []byte("class")) || writes < 5 {
-			t.Fatalf("%+v: found %d writes and no dictionary", o, writes)
-		}
-		for n := range writes {
-			if err := writeTwice(written, o, failing(n), io.Discard); !errors.Is(err, errFull) {
-				t.Errorf("%+v, write %d of %d: found %v, expected %v", o, n+1, writes, err, errFull)
-			}
-			if err := writeTwice(written, o, io.Discard, failing(n)); !errors.Is(err, errFull) {
-				t.Errorf("%+v, second file, write %d of %d: found %v, expected %v", o, n+1, writes, err, errFull)
-			}
-		}
-	}
-}
-
-// TestCancelled demands that nothing is encoded once the context is cancelled.
-func TestCancelled(t *testing.T) {
-	t.Parallel()
-	written := named(3)
-	k, err := New(io.Discard, written.Schema(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if step, err := k.Encode(ctx, schema.Batch{Rows: written.Rows, Columns: written.Data}); !errors.Is(err, context.Canceled) || step != nil {
-		t.Errorf("found %v, expected %v", err, context.Canceled)
 	}
 }
 

@@ -270,23 +270,8 @@ func TestDigitsShrink(t *testing.T) {
 		digits[i] = byte(random.IntN(10))
 	}
 	for _, c := range []Codec{{Name: "gzip"}, {Name: "zstd"}, {Name: "zstd", Level: 3}} {
-		var out bytes.Buffer
-		w, err := New(&out, c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := w.Encode(nil, digits)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Append(b); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if out.Len() > len(digits)/2 {
-			t.Errorf("%s, level %d: found %d bytes of %d, expected less than half", c.Name, c.Level, out.Len(), len(digits))
+		if out := writeAll(t, c, [][]byte{digits}, 1); len(out) > len(digits)/2 {
+			t.Errorf("%s, level %d: found %d bytes of %d, expected less than half", c.Name, c.Level, len(out), len(digits))
 		}
 	}
 }

@@ -48,15 +48,13 @@ func BadValue(format, advice, column string, row int64, message string, args ...
 
 // Check is the error for the first sample of data, records from row first of the table on, that is negative: fault.Unsupported.
 func (m Image) Check(data []byte, first int64) error {
-	if m.Depth < 16 {
-		return nil
+	for at := 1; m.Depth == 16 && at < len(data); at += 2 {
+		if data[at]&0x80 != 0 { // the sign: PNG would show the sample as a bright one
+			return BadValue(m.rules.Format, m.rules.Advice, m.column, first+int64(at/m.Size()), "found the value %d, expected 0 to %d",
+				int16(binary.LittleEndian.Uint16(data[at-1:])), math.MaxInt16)
+		}
 	}
-	at := codec.FirstNegative(data)
-	if at < 0 {
-		return nil
-	}
-	return BadValue(m.rules.Format, m.rules.Advice, m.column, first+int64(2*at/m.Size()), "found the value %d, expected 0 to %d",
-		int16(binary.LittleEndian.Uint16(data[2*at:])), math.MaxInt16)
+	return nil
 }
 
 // Append appends the file of record i of data, the column in a batch, whose row in the table is row. The error is Check's.

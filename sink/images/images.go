@@ -88,7 +88,7 @@ func New(r Rules, c source.Column) (Image, error) {
 // flat is the error for records of one dimension.
 func flat(r Rules, c source.Column) error {
 	advice := r.Advice
-	if side := squareSide(c); side > 0 {
+	if side := int(math.Round(math.Sqrt(float64(c.Elements())))); side > 0 && side*side == c.Elements() {
 		advice = fmt.Sprintf("if they are square images: --reshape -1x%dx%d", side, side)
 	}
 	return Unsupported(r.Format, advice, "column %q has records of one dimension, of %d elements, expected two or three", c.Name, c.Elements())
@@ -96,26 +96,20 @@ func flat(r Rules, c source.Column) error {
 
 // checkChannels refuses numbers of channels that there are not. If they look right with the other order, the hint says so.
 func (m Image) checkChannels(c source.Column) error {
-	if isChannels(m.Channels) {
+	if codec.HasChannels(m.Channels) {
 		return nil
 	}
 	here, advice := "last", m.rules.Advice
 	if m.rules.Channels == "first" {
 		here = "first"
-		if isChannels(c.Shape[2]) {
+		if codec.HasChannels(c.Shape[2]) {
 			advice = "--channels last, if the last dimension is the channels"
 		}
-	} else if isChannels(c.Shape[0]) {
+	} else if codec.HasChannels(c.Shape[0]) {
 		advice = "--channels first, if the first dimension is the channels"
 	}
 	return Unsupported(m.rules.Format, advice, "column %q has records of %s: found %d channels, the %s dimension, expected 1, 3 or 4",
 		c.Name, shapeText(c), m.Channels, here)
-}
-
-// isChannels tells whether pixels can have n channels.
-func isChannels(n int) bool {
-	_, ok := codec.ColorOf(n)
-	return ok
 }
 
 // shapeText is the shape of c's records, which have at least two dimensions, as people say it: 28×28.
@@ -128,8 +122,7 @@ func shapeText(c source.Column) string {
 }
 
 func (m Image) newPNG() (*codec.Encoder, error) {
-	color, _ := codec.ColorOf(m.Channels) // checkChannels has seen them
-	return codec.NewEncoder(m.Width, m.Height, color, m.Depth)
+	return codec.NewEncoder(m.Width, m.Height, m.Channels, m.Depth)
 }
 
 // Size is the number of bytes of a record.
@@ -159,7 +152,10 @@ func Find(format string, s *schema.Schema) (Columns, error) {
 		}
 	}
 	if len(images) == 0 {
-		return Columns{}, noImages(format, s)
+		if i := slices.IndexFunc(s.Columns, func(c source.Column) bool { return !c.Scalar() }); i >= 0 {
+			return Columns{}, flat(PNG(format, ""), s.Columns[i])
+		}
+		return Columns{}, Unsupported(format, "name a file of images", "no column has images, expected records of two or three dimensions")
 	}
 	if len(images) > 1 {
 		return Columns{}, Unsupported(format, "name the file of one of them, with its labels",
@@ -174,6 +170,12 @@ func Find(format string, s *schema.Schema) (Columns, error) {
 	return found, nil
 }
 
+// Labelled reports whether the images of a table of the schema s have labels.
+func Labelled(s *schema.Schema) bool {
+	found, err := Find("", s)
+	return err == nil && found.Label >= 0
+}
+
 // Names lists columns of s by name, quoted.
 func Names(s *schema.Schema, indices []int) string {
 	quoted := make([]string, len(indices))
@@ -181,26 +183,6 @@ func Names(s *schema.Schema, indices []int) string {
 		quoted[i] = fmt.Sprintf("%q", s.Columns[column].Name)
 	}
 	return strings.Join(quoted, ", ")
-}
-
-// noImages is the error for a table none of whose records have two dimensions.
-func noImages(format string, s *schema.Schema) error {
-	for _, c := range s.Columns {
-		if c.Scalar() {
-			continue
-		}
-		return flat(PNG(format, ""), c)
-	}
-	return Unsupported(format, "name a file of images", "no column has images, expected records of two or three dimensions")
-}
-
-// squareSide is the side of a square of as many elements as records of c have, or 0 if there is none.
-func squareSide(c source.Column) int {
-	side := int(math.Round(math.Sqrt(float64(c.Elements()))))
-	if side*side != c.Elements() {
-		return 0
-	}
-	return side
 }
 
 // A View says how a table is looked at: which columns are the images and the labels, and how a record is an image. The rules are those for PNG

@@ -96,12 +96,6 @@ func leftOut(s *schema.Schema, rest []int, o Options) []string {
 	return []string{fmt.Sprintf("%s: left out %s: a folder holds the images %s; Parquet, Arrow and CSV hold all columns", format, images.Names(s, rest), what)}
 }
 
-// Labelled tells whether the images of a table of the schema s go into class folders.
-func Labelled(s *schema.Schema) bool {
-	found, err := images.Find(format, s)
-	return err == nil && found.Label >= 0
-}
-
 // Notes tell what of the table is not in the folder, and where readers that number the class folders will not find the labels: complete once the
 // sink was closed. There may be none.
 func (s *Sink) Notes() []string {

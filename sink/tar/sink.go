@@ -89,12 +89,6 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	return t, nil
 }
 
-// Labelled tells whether the samples of a table of the schema s have labels.
-func Labelled(s *schema.Schema) bool {
-	found, err := images.Find(format, s)
-	return err == nil && found.Label >= 0
-}
-
 // Notes tell what of the table is not in the file. There may be none.
 func (s *Sink) Notes() []string { return s.notes }
 

@@ -51,15 +51,16 @@ func RunWriter(t *testing.T, open func(w io.Writer, s *schema.Schema) (sink.Sink
 		k, err := open(&out, s)
 		return k, func() map[string][]byte { return map[string][]byte{"out": out.Bytes()} }, err
 	}, tables...)
-	for _, rows := range []int{0, 50} {
-		t.Run(fmt.Sprint("write errors of ", rows, " rows"), func(t *testing.T) {
-			t.Parallel()
-			table := tables[0]
-			table.Rows = rows
-			if err := writeErrors(open, table.fill()); err != nil {
-				t.Error(err)
-			}
-		})
+	for _, table := range tables {
+		for _, rows := range []int{0, 50} {
+			t.Run(fmt.Sprintf("%s, write errors of %d rows", table.Name, rows), func(t *testing.T) {
+				t.Parallel()
+				table.Rows = rows
+				if err := writeErrors(open, table.fill()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
 	}
 }
 
@@ -91,7 +92,7 @@ func writeErrors(open func(w io.Writer, s *schema.Schema) (sink.Sink, error), ta
 	}
 }
 
-// write writes t in batches of 20 rows.
+// write writes t in batches of 20 rows. A sink.Splitter begins another output after each.
 func (t filled) write(w io.Writer, open func(w io.Writer, s *schema.Schema) (sink.Sink, error)) error {
 	k, err := open(w, t.schema())
 	if err != nil {
@@ -104,6 +105,11 @@ func (t filled) write(w io.Writer, open func(w io.Writer, s *schema.Schema) (sin
 		}
 		if err := step(); err != nil {
 			return err
+		}
+		if s, ok := k.(sink.Splitter); ok {
+			if err := s.Next(w); err != nil {
+				return err
+			}
 		}
 	}
 	return k.Close()
