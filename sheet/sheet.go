@@ -182,7 +182,7 @@ var fontPicture string
 // fontLines are the lines of fontPicture.
 var fontLines = sync.OnceValue(func() []string { return strings.Split(fontPicture, "\n") })
 
-// inked tells whether the glyph of r, a character that has one, has ink at (x, y).
+// inked reports whether the glyph of r, a character that has one, has ink at (x, y).
 func inked(r rune, x, y int) bool {
 	i := int(r - firstGlyph)
 	line := fontLines()[i/glyphsInRow*glyphHeight+y]

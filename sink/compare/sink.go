@@ -35,9 +35,7 @@ type Sink struct {
 	columns []column
 	total   int64 // rows that one of the tables has, −1 if unknown
 	nan     bool  // all NaNs are equal
-	count   int64 // values that differ
-	rows    int64 // rows in which some do
-	first   *Difference
+	tally         // of all batches
 }
 
 // column is a column of the first table with its counterpart.
@@ -57,10 +55,11 @@ func New(s *schema.Schema, nan bool) *Sink {
 	return made
 }
 
-// tally is what a batch adds.
+// tally is what differs.
 type tally struct {
-	count, rows int64
-	first       *Difference
+	count int64 // values
+	rows  int64 // rows in which some do
+	first *Difference
 }
 
 // Encode compares b: see sink.Sink. The step fails with fault.Differs if one of the tables has ended in it.
@@ -98,7 +97,7 @@ func (s *Sink) rowsOf(b schema.Batch) (expected, found int) {
 	return expected, found
 }
 
-// equal tells whether the bytes of all columns are the same.
+// equal reports whether the bytes of all columns are the same.
 func (s *Sink) equal(b schema.Batch) bool {
 	for i, c := range s.columns {
 		if !c.same || !bytes.Equal(b.Columns[i], b.Columns[len(s.columns)+i]) {
@@ -179,10 +178,10 @@ func (v value) float() float64 {
 	return float64(int64(v.bits))
 }
 
-// isNaN tells whether v is no number.
+// isNaN reports whether v is no number.
 func (v value) isNaN() bool { return v.dtype.Float() && math.IsNaN(v.float()) }
 
-// equals tells whether found is v. Where types differ the number counts, rounded to v's type; nan makes all NaNs equal.
+// equals reports whether found is v. Where types differ the number counts, rounded to v's type; nan makes all NaNs equal.
 func (v value) equals(found value, nan bool) bool {
 	if v.isNaN() && found.isNaN() && (nan || v.dtype != found.dtype) {
 		return true

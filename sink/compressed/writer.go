@@ -121,7 +121,7 @@ type Codec struct {
 	Level int
 }
 
-// Plain tells whether c does not compress.
+// Plain reports whether c does not compress.
 func (c Codec) Plain() bool { return c.Name == "" || c.Name == "none" }
 
 // bestZstdSize is about the most bytes that an encoder of zstd's slowest speed keeps, measured as its part of the resident memory: 36 MiB

@@ -39,7 +39,7 @@ type Sink struct {
 }
 
 // New returns a sink for tables of the schema s. Nothing is written to w before the first step. It fails with fault.Usage for a
-// style or separator that there is not, for a table whose records all have no elements, for more than one column in the style matrix, and for class
+// unknown style, for a separator that cannot be one, for a table whose records all have no elements, for more than one column in the style matrix, and for class
 // names in a style without a header.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if o.Comma == 0 {

@@ -178,7 +178,7 @@ func (f Format) FileExtension(codec string) string {
 	return f.Extension
 }
 
-// Text tells whether outputs of f can be shown on a terminal.
+// Text reports whether outputs of f can be shown on a terminal.
 func (f Format) Text() bool { return f.Name == "csv" || f.Name == "tsv" }
 
 // LeastSize is a number of bytes that an output of f will not fall below, as far as that can be said before it is made; 0 if nothing can.

@@ -94,7 +94,7 @@ func flat(r Rules, c source.Column) error {
 	return Unsupported(r.Format, advice, "column %q has records of one dimension, of %d elements, expected two or three", c.Name, c.Elements())
 }
 
-// checkChannels refuses numbers of channels that there are not. If they look right with the other order, the hint says so.
+// checkChannels refuses numbers of channels that pixels cannot have. If they look right with the other order, the hint says so.
 func (m Image) checkChannels(c source.Column) error {
 	if codec.HasChannels(m.Channels) {
 		return nil

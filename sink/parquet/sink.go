@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"math"
@@ -54,14 +55,6 @@ func codecs() []compressed.Choice[codec] {
 
 // Codecs lists the values of Options.Compression, the default first.
 func Codecs() []string { return compressed.Names(codecs()) }
-
-// codec is what o asks for, with the name where that is the default's.
-func (o Options) codec() compressed.Codec {
-	if o.Compression == "" {
-		o.Compression = codecs()[0].Name
-	}
-	return compressed.Codec{Name: o.Compression, Level: o.Level}
-}
 
 func unsupported(message string, values ...any) error {
 	return fault.New(fault.Usage, "parquet: "+message, values...)
@@ -136,7 +129,8 @@ type Sink struct {
 // New starts a file of s in w. It writes a few bytes. The error is fault.Usage if the layout cannot hold
 // one of the columns, if a record is too large for a page, or if o asks for a codec or a level that does not exist.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
-	codec, err := compressed.Find(codecs(), o.codec())
+	wanted := compressed.Codec{Name: cmp.Or(o.Compression, codecs()[0].Name), Level: o.Level}
+	codec, err := compressed.Find(codecs(), wanted)
 	if err != nil {
 		return nil, unsupported("%v", err)
 	}
@@ -144,7 +138,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &Sink{schema: s, columns: columns, maxGroupRows: groupRows(s), pages: pageCompressor{codec: codec}, encoderSize: o.codec().EncoderSize(), out: output{w: w}}
+	made := &Sink{schema: s, columns: columns, maxGroupRows: groupRows(s), pages: pageCompressor{codec: codec}, encoderSize: wanted.EncoderSize(), out: output{w: w}}
 	if err := made.plan(); err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func (l labels) folder(label, row int64) (string, error) {
 	return string(images.AppendPadded(nil, label, l.width)), nil
 }
 
-// disordered tells whether the class folders, sorted by name, are in another order than their labels.
+// disordered reports whether the class folders, sorted by name, are in another order than their labels.
 func (l labels) disordered() bool {
 	present := slices.DeleteFunc(slices.Clone(l.names), func(name string) bool { return name == "" })
 	return !slices.IsSorted(present)

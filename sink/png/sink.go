@@ -49,7 +49,7 @@ type Sink struct {
 }
 
 // New returns a sink that fills folder with the images of a table of the schema s. It fails with fault.Usage if the source
-// cannot tell its number of rows, for options that there are not and for columns that make no images.
+// cannot tell its number of rows, for unknown options and for columns that make no images.
 func New(folder *publish.Folder, s *schema.Schema, o Options) (*Sink, error) {
 	digits, err := images.RowDigits(format, s)
 	if err != nil {
