@@ -56,7 +56,7 @@ func NewEncoder(width, height, channels, bitDepth int) (*Encoder, error) {
 	h := append(e.head[:0], "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"...)
 	h = binary.BigEndian.AppendUint32(h, uint32(width))
 	h = binary.BigEndian.AppendUint32(h, uint32(height))
-	h = append(h, byte(bitDepth), colorTypes[channels], 0, 0, 0) // deflate, the five filters, not interlaced
+	h = append(h, byte(bitDepth), colorType(channels), 0, 0, 0) // deflate, the five filters, not interlaced
 	h = binary.BigEndian.AppendUint32(h, crc32.ChecksumIEEE(h[12:]))
 	copy(e.head[len(h):], "\x00\x00\x00\x00IDAT")
 	if f.linesSize() <= maxFixed {

@@ -7,15 +7,12 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// colorTypes are the colour types of IHDR by the samples of a pixel: grey, RGB, and RGB with an alpha
-// that they are not multiplied with.
-var colorTypes = map[int]byte{1: 0, 3: 2, 4: 6}
+// HasChannels reports whether pixels can have n samples: 1 (grey), 3 (RGB) or 4 (RGB, and an alpha that
+// they are not multiplied with).
+func HasChannels(n int) bool { return n == 1 || n == 3 || n == 4 }
 
-// HasChannels reports whether pixels can have n samples: 1, 3 or 4.
-func HasChannels(n int) bool {
-	_, ok := colorTypes[n]
-	return ok
-}
+// colorType is the colour type of IHDR for pixels of so many samples.
+func colorType(channels int) byte { return [...]byte{1: 0, 3: 2, 4: 6}[channels] }
 
 // A format says how the pixels of an image lie in its scanlines.
 type format struct {
