@@ -7,8 +7,8 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// HasChannels reports whether pixels can have n samples: 1 (grey), 3 (RGB) or 4 (RGB, and an alpha that
-// they are not multiplied with).
+// HasChannels reports whether pixels can have n samples: 1 (grey), 3 (RGB) or 4 (RGB, and an alpha
+// that they are not multiplied with).
 func HasChannels(n int) bool { return n == 1 || n == 3 || n == 4 }
 
 // colorType is the colour type of IHDR for pixels of so many samples.
@@ -32,7 +32,8 @@ func newFormat(width, height, channels, bitDepth int) (format, error) {
 	if width < 1 || height < 1 || width > math.MaxInt32 || height > math.MaxInt32 {
 		return format{}, fault.New(fault.Unsupported, "png: image size out of range: found %d×%d, expected sides from 1 to %d", width, height, math.MaxInt32)
 	}
-	// Below 2³³ · 2³¹, so it cannot overflow; 2³¹ − 2²⁰ leaves room for storedSize and the other chunks.
+	// Below 2³³ · 2³¹, so it cannot overflow; 2³¹ − 2²⁰ leaves room for storedSize and the other
+	// chunks.
 	if n := (uint64(width)*uint64(pixelBytes) + 1) * uint64(height); n > math.MaxInt32-1<<20 {
 		return format{}, fault.New(fault.Unsupported, "png: image size out of range: found %d×%d, %d bytes of scanlines, expected at most %d",
 			width, height, n, math.MaxInt32-1<<20)

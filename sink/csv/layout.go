@@ -17,8 +17,8 @@ type layout struct {
 	fields []field
 	comma  byte
 	header elementName // nil: there is no header line
-	// flat reports whether all rows make one line, whose end is not the layout's business. There is one
-	// field of one element then.
+	// flat reports whether all rows make one line, whose end is not the layout's business. There is
+	// one field of one element then.
 	flat    bool
 	classes *schema.Classes // of the field of class names, or nil
 }
@@ -33,11 +33,12 @@ type field struct {
 	render   renderer
 }
 
-// A renderer appends the text of the elements in src, each followed by the separator. dst has room for
-// the width of each, and slack bytes more.
+// A renderer appends the text of the elements in src, each followed by the separator. dst has room
+// for the width of each, and slack bytes more.
 type renderer func(dst, src []byte) []byte
 
-// slack is how many bytes behind the text the renderers may overwrite: they store 8 bytes at a time.
+// slack is how many bytes behind the text the renderers may overwrite: they store 8 bytes at a
+// time.
 const slack = 8
 
 // newLayout decides the order of the fields of s, and makes the tables that rendering them needs.
@@ -106,8 +107,8 @@ func (l *layout) rowSize() int64 {
 	return n
 }
 
-// renderers returns what makes the renderer for elements of a type, with the most bytes of an element
-// and its separator. Renderers share their tables.
+// renderers returns what makes the renderer for elements of a type, with the most bytes of an
+// element and its separator. Renderers share their tables.
 func renderers(comma byte) func(idx.DType) (render renderer, width int) {
 	pairs := sync.OnceValue(func() *pairTable { return newPairTable(comma) })
 	shorts := sync.OnceValue(func() *shortTable { return newShortTable(comma) })
@@ -170,7 +171,8 @@ func findStyle(name string) (Style, error) {
 		"unknown style %q, expected one of %s", name, strings.Join(names, ", "))
 }
 
-// HasHeader reports whether files of the style called name, the default one if that is empty, begin with a header.
+// HasHeader reports whether files of the style called name, the default one if that is empty, begin
+// with a header.
 func HasHeader(name string) bool {
 	style, err := findStyle(name)
 	return err == nil && style.header != nil
@@ -181,15 +183,16 @@ func unsupported(advice, format string, args ...any) error {
 	return fault.New(fault.Usage, "csv: "+format, args...).WithHint("%s", advice)
 }
 
-// An elementName appends the name of element i, in C order, of a record of the tensor column c. alone says that no other column is a tensor.
+// An elementName appends the name of element i, in C order, of a record of the tensor column c.
+// alone says that no other column is a tensor.
 type elementName func(dst []byte, c source.Column, i int, alone bool) []byte
 
 func countFrom1(dst []byte, c source.Column, i int, alone bool) []byte {
 	return schema.AppendElementName(dst, c, i+1, alone)
 }
 
-// rowByColumn names an element by its index along each dimension, from 1. What has one dimension is a row: a header of numbers alone would be read as
-// a line of values.
+// rowByColumn names an element by its index along each dimension, from 1. What has one dimension is
+// a row: a header of numbers alone would be read as a line of values.
 func rowByColumn(dst []byte, c source.Column, i int, alone bool) []byte {
 	if !alone {
 		dst = append(append(dst, c.Name...), '_')
@@ -209,7 +212,8 @@ func rowByColumn(dst []byte, c source.Column, i int, alone bool) []byte {
 	return dst
 }
 
-// headerPiece is about the most bytes of the header that are held at a time. Huge records have headers of many megabytes.
+// headerPiece is about the most bytes of the header that are held at a time. Huge records have
+// headers of many megabytes.
 const headerPiece = 64 << 10
 
 // writeHeader writes the header line, a piece at a time.
@@ -242,7 +246,8 @@ func (l *layout) writeHeader(write func([]byte) error) error {
 	return write(line)
 }
 
-// appendQuoted appends name, quoted if RFC 4180, section 2, demands it, or if a reader would take it for nothing or trim it.
+// appendQuoted appends name, quoted if RFC 4180, section 2, demands it, or if a reader would take
+// it for nothing or trim it.
 func (l *layout) appendQuoted(dst, name []byte) []byte {
 	special := func(r rune) bool { return r == '"' || r == '\r' || r == '\n' || r == rune(l.comma) }
 	if len(name) > 0 && name[0] != ' ' && !bytes.ContainsFunc(name, special) {

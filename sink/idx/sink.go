@@ -20,7 +20,8 @@ type Options struct {
 	Compression compressed.Codec // the zero value does not compress
 }
 
-// A Sink writes one column behind a header that counts the rows. It is a sink.Sink and a sink.Sizer.
+// A Sink writes one column behind a header that counts the rows. It is a sink.Sink and a
+// sink.Sizer.
 type Sink struct {
 	format  string // in errors
 	out     *compressed.Writer
@@ -50,7 +51,8 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 
 // NewColumn returns a sink for another format that is a header and then the elements of a column,
 // little-endian. header makes the header for so many rows of the column.
-func NewColumn(w io.Writer, s *schema.Schema, format string, o Options, header func(source.Column, int64) ([]byte, error)) (*Sink, error) {
+func NewColumn(w io.Writer, s *schema.Schema, format string, o Options,
+	header func(c source.Column, rows int64) ([]byte, error)) (*Sink, error) {
 	if o.Column < 0 || o.Column >= len(s.Columns) {
 		return nil, fmt.Errorf("%s: column %d does not exist, expected 0 to %d", format, o.Column, len(s.Columns)-1)
 	}
@@ -58,7 +60,9 @@ func NewColumn(w io.Writer, s *schema.Schema, format string, o Options, header f
 		return nil, fault.New(fault.Usage, "%s: the header counts the rows, and this input tells their number only at its end", format).
 			WithHint("write Parquet or Arrow first, and convert that file")
 	}
-	made := &Sink{format: format, column: s.Columns[o.Column], index: o.Column, want: s.Rows, packed: !o.Compression.Plain()}
+	made := &Sink{
+		format: format, column: s.Columns[o.Column], index: o.Column, want: s.Rows, packed: !o.Compression.Plain(),
+	}
 	var err error
 	if made.header, err = header(made.column, s.Rows); err != nil {
 		return nil, err
@@ -84,7 +88,8 @@ func newHeader(c source.Column, rows int64) ([]byte, error) {
 	return header, nil
 }
 
-// BatchSize is what Encode makes of rows rows, and takes for it: nothing if the batch's own bytes are written as they are.
+// BatchSize is what Encode makes of rows rows, and takes for it: nothing if the batch's own bytes
+// are written as they are.
 func (s *Sink) BatchSize(rows int) int64 {
 	if !s.swaps && !s.packed {
 		return 0
@@ -111,7 +116,8 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	}, nil
 }
 
-// encode returns the block for data and the buffer that it lies in, which is nil if that is data itself.
+// encode returns the block for data and the buffer that it lies in, which is nil if that is data
+// itself.
 func (s *Sink) encode(data []byte) (block compressed.Block, buffer *[]byte, err error) {
 	if s.swaps {
 		buffer = s.buffer(len(data))
@@ -159,7 +165,8 @@ func (s *Sink) begin() error {
 	return s.out.Append(block)
 }
 
-// Close writes what ends the compressed stream. It fails if the header counts other rows than were written.
+// Close writes what ends the compressed stream. It fails if the header counts other rows than were
+// written.
 func (s *Sink) Close() error {
 	if s.rows != s.want {
 		return fmt.Errorf("%s: wrote %d rows, but the header says %d", s.format, s.rows, s.want)

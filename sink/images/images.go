@@ -94,7 +94,8 @@ func flat(r Rules, c source.Column) error {
 	return Unsupported(r.Format, advice, "column %q has records of one dimension, of %d elements, expected two or three", c.Name, c.Elements())
 }
 
-// checkChannels refuses numbers of channels that pixels cannot have. If they look right with the other order, the hint says so.
+// checkChannels refuses numbers of channels that pixels cannot have. If they look right with the
+// other order, the hint says so.
 func (m Image) checkChannels(c source.Column) error {
 	if codec.HasChannels(m.Channels) {
 		return nil
@@ -112,7 +113,8 @@ func (m Image) checkChannels(c source.Column) error {
 		c.Name, shapeText(c), m.Channels, here)
 }
 
-// shapeText is the shape of c's records, which have at least two dimensions, as people say it: 28×28.
+// shapeText is the shape of c's records, which have at least two dimensions, as people say it:
+// 28×28.
 func shapeText(c source.Column) string {
 	text := fmt.Sprint(c.Shape[0])
 	for _, d := range c.Shape[1:] {
@@ -143,7 +145,8 @@ type Columns struct {
 	Rest  []int // the others, in order
 }
 
-// Find chooses the image column and the label column of s; see the package comment. format names the sink in errors.
+// Find chooses the image column and the label column of s; see the package comment. format names
+// the sink in errors.
 func Find(format string, s *schema.Schema) (Columns, error) {
 	var images []int
 	for i, c := range s.Columns {
@@ -185,8 +188,9 @@ func Names(s *schema.Schema, indices []int) string {
 	return strings.Join(quoted, ", ")
 }
 
-// A View says how a table is looked at: which columns are the images and the labels, and how a record is an image. The rules are those for PNG
-// files, but any data type will do, as who shows images can scale their values.
+// A View says how a table is looked at: which columns are the images and the labels, and how a
+// record is an image. The rules are those for PNG files, but any data type will do, as who shows
+// images can scale their values.
 type View struct {
 	Columns
 	Height, Width int
@@ -194,7 +198,8 @@ type View struct {
 	Planes        bool // the record has one plane for each channel
 }
 
-// NewView decides how the table of s is viewed; channels is as in [Rules]. format names the viewer in errors.
+// NewView decides how the table of s is viewed; channels is as in [Rules]. format names the viewer
+// in errors.
 func NewView(format string, s *schema.Schema, channels string) (View, error) {
 	found, err := Find(format, s)
 	if err != nil {

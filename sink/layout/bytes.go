@@ -13,15 +13,16 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// lengthSize is the number of bytes of a value's length in PLAIN pages of BYTE_ARRAY, and of an offset
-// in Arrow.
+// lengthSize is the number of bytes of a value's length in PLAIN pages of BYTE_ARRAY, and of an
+// offset in Arrow.
 const lengthSize = 4
 
 // fixedBinary is the layout fixed-binary: the bytes of a record as one value of fixed size.
 func (l Layout) fixedBinary(c source.Column, alone bool) ([]Column, error) {
 	size := c.RecordSize()
 	if size == 0 {
-		return l.binary(c, alone) // a fixed length of 0 is not legal in Parquet, and not every reader of Arrow takes it
+		// A fixed length of 0 is not legal in Parquet, and not every reader of Arrow takes it.
+		return l.binary(c, alone)
 	}
 	if size > math.MaxInt32 {
 		return nil, l.tooLarge(c, size, "bytes")
@@ -46,7 +47,8 @@ func (l Layout) binary(c source.Column, _ bool) ([]Column, error) {
 	return []Column{made}, nil
 }
 
-// variable is the required column called name of values of variable size, of which all have size bytes.
+// variable is the required column called name of values of variable size, of which all have size
+// bytes.
 func variable(name string, size int) Column {
 	made := required(name, arrow.BinaryTypes.Binary, arrow.Metadata{}, format.ByteArray)
 	made.Data = func(data []byte, rows int) arrow.ArrayData {
@@ -102,8 +104,8 @@ func (l Layout) checkClasses(k *schema.Classes) error {
 	return nil
 }
 
-// classes is the column of class names behind the labels: text with a dictionary of all names, in the
-// order of their labels. It is the same in every layout.
+// classes is the column of class names behind the labels: text with a dictionary of all names, in
+// the order of their labels. It is the same in every layout.
 func classes(k *schema.Classes) Column {
 	index, size := indexType(len(k.Names))
 	kind := &arrow.DictionaryType{IndexType: index, ValueType: arrow.BinaryTypes.String}

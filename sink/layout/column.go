@@ -19,22 +19,23 @@ import (
 type Column struct {
 	Source int // index in the schema's columns of the one it is made of
 	Field  arrow.Field
-	// Prepare makes what Data and Values take in place of the source column's data: see Prepared. It
-	// is the same for all columns of a source, and nil if they take the data as they are.
+	// Prepare makes what Data and Values take in place of the source column's data: see Prepared.
+	// It is the same for all columns of a source, and nil if they take the data as they are.
 	Prepare func(data []byte, rows int) []byte
-	// Names is the dictionary that Data makes indices of, where Field's type is dictionary<string>; it
-	// is the same for the whole output.
+	// Names is the dictionary that Data makes indices of, where Field's type is dictionary<string>;
+	// it is the same for the whole output.
 	Names []string
 	// Data wraps data, rows records of the source column, as an array of Field's type.
 	Data func(data []byte, rows int) arrow.ArrayData
-	// Made is about the most bytes of a row that Data makes, beside the batch's own; a few for a whole
-	// batch do not count.
+	// Made is about the most bytes of a row that Data makes, beside the batch's own; a few for a
+	// whole batch do not count.
 	Made int
-	// Check refuses data, records of the source column from row first of the table on, if the layout
-	// cannot hold their values, with a fault. It is called before Data and Values. Nil: it can hold all.
+	// Check refuses data, records of the source column from row first of the table on, if the
+	// layout cannot hold their values, with a fault. It is called before Data and Values. Nil: it
+	// can hold all.
 	Check func(data []byte, first int64) error
-	// Elements are the nodes of the column in a Parquet schema, depth first; Leaves are those of them
-	// that hold values, in the same order.
+	// Elements are the nodes of the column in a Parquet schema, depth first; Leaves are those of
+	// them that hold values, in the same order.
 	Elements []format.SchemaElement
 	Leaves   []Leaf
 }
@@ -42,7 +43,8 @@ type Column struct {
 // NameIndexSize is the number of bytes of an index into Leaf.Names.
 const NameIndexSize = 2
 
-// A Leaf is one Parquet column: what its pages hold, which is the same for every row but for the values.
+// A Leaf is one Parquet column: what its pages hold, which is the same for every row but for the
+// values.
 type Leaf struct {
 	Path []string    // names of the nodes that lead to it, the root's left out
 	Type format.Type // physical type of the values
@@ -72,16 +74,16 @@ type Leaf struct {
 	Repetition []byte // repetition levels of a row: whole runs of the run-length and bit-packing hybrid
 	Definition byte   // definition level of every entry
 
-	// Values returns the values of rows records of the source column, packed and little-endian: data
-	// itself, wherever that is what they are.
+	// Values returns the values of rows records of the source column, packed and little-endian:
+	// data itself, wherever that is what they are.
 	Values func(data []byte, rows int) []byte
 }
 
 // identity is Leaf.Values where a batch's bytes are the values.
 func identity(data []byte, _ int) []byte { return data }
 
-// required is the required column called name of kind, and of type t in Parquet: one value a row. The
-// caller adds Data, and what the leaf's Values need.
+// required is the required column called name of kind, and of type t in Parquet: one value a row.
+// The caller adds Data, and what the leaf's Values need.
 func required(name string, kind arrow.DataType, metadata arrow.Metadata, t format.Type) Column {
 	return Column{
 		Field: arrow.Field{Name: name, Type: kind, Metadata: metadata},

@@ -7,14 +7,14 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// maxColumns is the most elements of a record in the layout columns: a 64×64 image. Every column costs
-// its reader time and memory before the first value, and both formats describe each of them anew in
-// every row group or batch.
+// maxColumns is the most elements of a record in the layout columns: a 64×64 image. Every column
+// costs its reader time and memory before the first value, and both formats describe each of them
+// anew in every row group or batch.
 const maxColumns = 4096
 
 // columns is the layout of the name: a primitive column for each element of a record. A batch is
-// turned once for all of them, so that each column's elements stand together. Records of no elements
-// have no columns.
+// turned once for all of them, so that each column's elements stand together. Records of no
+// elements have no columns.
 func (l Layout) columns(c source.Column, alone bool) ([]Column, error) {
 	n, size := c.Elements(), c.DType.Size()
 	if n > maxColumns {
@@ -35,14 +35,15 @@ func (l Layout) columns(c source.Column, alone bool) ([]Column, error) {
 	return made, nil
 }
 
-// Sides of a tile of turn: its rows, and the bytes of each of them, a line of the cache. A tile is 16 KiB and stays near while its columns are
-// gathered one by one.
+// Sides of a tile of turn: its rows, and the bytes of each of them, a line of the cache. A tile is
+// 16 KiB and stays near while its columns are gathered one by one.
 const (
 	tileRows  = 256
 	tileBytes = 64
 )
 
-// turn is data, records of n elements of size bytes, by columns: the first element of every record, then the second of every record, and so on.
+// turn is data, records of n elements of size bytes, by columns: the first element of every record,
+// then the second of every record, and so on.
 func turn(data []byte, n, size int) []byte {
 	turned := make([]byte, len(data))
 	record := n * size
@@ -58,7 +59,8 @@ func turn(data []byte, n, size int) []byte {
 	return turned
 }
 
-// gather fills dst with the elements of size bytes that stand at the start of src and every stride bytes after it.
+// gather fills dst with the elements of size bytes that stand at the start of src and every stride
+// bytes after it.
 func gather(dst, src []byte, stride, size int) {
 	switch size {
 	case 1:

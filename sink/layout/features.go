@@ -59,8 +59,9 @@ func featureOf(c source.Column) Feature {
 	return Feature{Type: "ClassLabel", Names: uniqueNames(c.Classes)}
 }
 
-// uniqueNames is classes with a name for every label: datasets refuse a name twice. The first label without a name is N/A; further ones, and
-// those of a class whose name was there before, get their label appended.
+// uniqueNames is classes with a name for every label: datasets refuse a name twice. The first label
+// without a name is N/A; further ones, and those of a class whose name was there before, get their
+// label appended.
 func uniqueNames(classes []string) []string {
 	given := map[string]bool{}
 	for _, name := range classes {
@@ -79,13 +80,14 @@ func uniqueNames(classes []string) []string {
 	return names
 }
 
-// isLabel reports whether a scalar column holds labels: integers that are called so, that were chosen,
-// or that have class names.
+// isLabel reports whether a scalar column holds labels: integers that are called so, that were
+// chosen, or that have class names.
 func isLabel(c source.Column) bool {
 	return c.Scalar() && c.Integer() && (c.Name == "label" || c.Label || len(c.Classes) > 0)
 }
 
-// hubLabel represents a label as an optional int64, which is what a feature ClassLabel is stored as.
+// hubLabel represents a label as an optional int64, which is what a feature ClassLabel is stored
+// as.
 func hubLabel(c source.Column) Column {
 	kind := arrow.PrimitiveTypes.Int64
 	made := required(c.Name, kind, fieldMetadata(c), format.Int64)

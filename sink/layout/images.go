@@ -18,8 +18,8 @@ import (
 )
 
 // group represents c as an optional struct of members, an optional group in Parquet. Members are
-// columns of one leaf without levels, which become optional. A row has the struct, and each member but
-// those whose leaf has no values.
+// columns of one leaf without levels, which become optional. A row has the struct, and each member
+// but those whose leaf has no values.
 func group(c source.Column, members ...Column) Column {
 	const (
 		structOnly = 1 // definition level of an entry whose struct is there and whose member is not
@@ -58,12 +58,13 @@ func group(c source.Column, members ...Column) Column {
 	return made
 }
 
-// openCVModes are OpenCV's numbers for pixels of 1, 3 and 4 unsigned bytes: CV_8UC1, CV_8UC3, CV_8UC4.
+// openCVModes are OpenCV's numbers for pixels of 1, 3 and 4 unsigned bytes: CV_8UC1, CV_8UC3,
+// CV_8UC4.
 var openCVModes = [...]int{1: 0, 3: 16, 4: 24}
 
-// sparkImage is the layout spark-image: the struct of Spark's ImageSchema (org.apache.spark.ml.image),
-// whose pixels are row by row, gray, or in the order blue, green, red, alpha. The origin is empty, as
-// pyspark's ImageSchema.toImage leaves it.
+// sparkImage is the layout spark-image: the struct of Spark's ImageSchema
+// (org.apache.spark.ml.image), whose pixels are row by row, gray, or in the order blue, green, red,
+// alpha. The origin is empty, as pyspark's ImageSchema.toImage leaves it.
 func (l Layout) sparkImage(c source.Column, _ bool) ([]Column, error) {
 	p, err := l.image(c)
 	if err != nil {
@@ -99,8 +100,8 @@ func (l Layout) sparkImage(c source.Column, _ bool) ([]Column, error) {
 		constant("nChannels", p.Channels), constant("mode", openCVModes[p.Channels]), pixels)}, nil
 }
 
-// constant is a column with the same INT32 in every row. Pages of scalars make next to nothing of it,
-// and have it as the minimum and the maximum.
+// constant is a column with the same INT32 in every row. Pages of scalars make next to nothing of
+// it, and have it as the minimum and the maximum.
 func constant(name string, value int) Column {
 	c := primitive(name, idx.Int32, arrow.Metadata{}, func(_ []byte, rows int) []byte {
 		return bytes.Repeat(binary.LittleEndian.AppendUint32(nil, uint32(value)), rows)
@@ -142,8 +143,8 @@ func (l Layout) huggingFace(c source.Column, _ bool) ([]Column, error) {
 	return []Column{made}, nil
 }
 
-// encoders make PNG files of the records of a column, on many goroutines. A file depends on its pixels
-// alone.
+// encoders make PNG files of the records of a column, on many goroutines. A file depends on its
+// pixels alone.
 type encoders struct {
 	size    int // bytes of a record
 	maxSize int // most bytes of a file
@@ -161,12 +162,13 @@ func newEncoders(p images.Image) (encoders, error) {
 	}}}, nil
 }
 
-// appendFiles makes the files of rows records, each after prefix bytes, and calls end after each with
-// what there is and where the file's prefix starts; end may change that.
+// appendFiles makes the files of rows records, each after prefix bytes, and calls end after each
+// with what there is and where the file's prefix starts; end may change that.
 func (e encoders) appendFiles(data []byte, rows, prefix int, end func(dst []byte, start int)) []byte {
 	encoder := e.pool.Get().(*images.Encoder)
 	defer e.pool.Put(encoder)
-	dst := make([]byte, 0, rows*(e.size/2+e.maxSize-e.size)) // mostly suffices: images compress to half their size
+	// The room mostly suffices: images compress to half their size.
+	dst := make([]byte, 0, rows*(e.size/2+e.maxSize-e.size))
 	for i := range rows {
 		start := len(dst)
 		dst, _ = encoder.Append(append(dst, make([]byte, prefix)...), data, i, 0) // Check has seen that it can

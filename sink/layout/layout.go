@@ -36,8 +36,8 @@ type Layout struct {
 	// Channels says which dimension of three are the channels of images: "last", which empty means
 	// too, or "first". Layouts of other things ignore it.
 	Channels string
-	// Compresses reports whether the layout itself compresses records: an output may be smaller than
-	// its table.
+	// Compresses reports whether the layout itself compresses records: an output may be smaller
+	// than its table.
 	Compresses bool
 }
 

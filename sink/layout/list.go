@@ -49,8 +49,8 @@ func (l Layout) nested(c source.Column, alone bool) ([]Column, error) {
 	return l.lists(c, c.Shape)
 }
 
-// extension is the layout tensor: list, said to be of a shape. Records of no elements are plain lists:
-// the extension is for fixed-size lists only.
+// extension is the layout tensor: list, said to be of a shape. Records of no elements are plain
+// lists: the extension is for fixed-size lists only.
 func (l Layout) extension(c source.Column, alone bool) ([]Column, error) {
 	columns, err := l.list(c, alone)
 	if err != nil || c.Elements() == 0 {
@@ -63,11 +63,11 @@ func (l Layout) extension(c source.Column, alone bool) ([]Column, error) {
 	return columns, nil
 }
 
-// lists represents c by a list of each of sizes, whose product is the number of elements of a record:
-// a FixedSizeList of nullable elements in Arrow, a LIST in Parquet. The elements are never null; they
-// are nullable because Arrow C++ restores a FixedSizeList from Parquet only if that says so too.
-// Records of no elements, of which sizes has one 0, become a plain List: list size 0 cannot be read
-// back by pyarrow and polars.
+// lists represents c by a list of each of sizes, whose product is the number of elements of a
+// record: a FixedSizeList of nullable elements in Arrow, a LIST in Parquet. The elements are never
+// null; they are nullable because Arrow C++ restores a FixedSizeList from Parquet only if that says
+// so too. Records of no elements, of which sizes has one 0, become a plain List: list size 0 cannot
+// be read back by pyarrow and polars.
 func (l Layout) lists(c source.Column, sizes []int) ([]Column, error) {
 	n, depth := c.Elements(), len(sizes)
 	if n > math.MaxInt32 {
@@ -99,7 +99,11 @@ func (l Layout) lists(c source.Column, sizes []int) ([]Column, error) {
 				ConvertedType:  thrift.New(deprecated.List),
 				LogicalType:    format.LogicalType{Value: &format.ListType{}},
 			},
-			format.SchemaElement{Name: "list", NumChildren: thrift.New(int32(1)), RepetitionType: thrift.New(format.Repeated)})
+			format.SchemaElement{
+				Name:           "list",
+				NumChildren:    thrift.New(int32(1)),
+				RepetitionType: thrift.New(format.Repeated),
+			})
 		name, optional = elementName, format.Optional
 		leaf.Path = append(leaf.Path, "list", name)
 	}
@@ -128,8 +132,8 @@ func listTypes(d idx.DType, sizes []int) []arrow.DataType {
 	return types
 }
 
-// listData wraps data, n elements of rows records, as lists of types. Nothing is copied: data must not
-// change while the array is in use.
+// listData wraps data, n elements of rows records, as lists of types. Nothing is copied: data must
+// not change while the array is in use.
 func listData(types []arrow.DataType, sizes []int, data []byte, n, rows int) arrow.ArrayData {
 	made := arrayOf(types[len(sizes)], n, data)
 	for i := len(sizes) - 1; i >= 0; i-- {
@@ -147,14 +151,14 @@ func listData(types []arrow.DataType, sizes []int, data []byte, n, rows int) arr
 }
 
 // repetition is the repetition levels of a record of shape: 0 for the first element, and for every
-// other the number of the dimension, from 1 for the outermost, whose index it moves on. A 2×3 record
-// has 0 2 2 1 2 2.
+// other the number of the dimension, from 1 for the outermost, whose index it moves on. A 2×3
+// record has 0 2 2 1 2 2.
 //
 // They are run-length runs, or, if that takes fewer bytes in several dimensions, bit-packed ones: a
 // 32×32×3 image has two runs of 2 bytes for each of its 1,024 pixels, or 768 bytes of bits.
 func repetition(shape []int) []byte {
 	runs := levelRuns(shape, 0)
-	packed := elements(shape) &^ 7 // bit-packed runs are whole groups of 8: what is left follows in run-length runs
+	packed := elements(shape) &^ 7 // bit-packed runs are whole groups of 8: the rest follows in run-length runs
 	width := bits.Len(uint(len(shape)))
 	if len(shape) == 1 || packed == 0 || packed/8*width >= len(runs) {
 		return runs
@@ -209,14 +213,14 @@ func levelRuns(shape []int, from int) []byte {
 	return appendRun(dst, length, level)
 }
 
-// appendRun appends a run-length run of n times level, which must fit one byte: a varint of 2n, as the
-// lowest bit tells bit-packed runs, and the level.
+// appendRun appends a run-length run of n times level, which must fit one byte: a varint of 2n, as
+// the lowest bit tells bit-packed runs, and the level.
 func appendRun(dst []byte, n int, level byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(n)<<1), level)
 }
 
-// packLevels is the levels of the first n elements, a multiple of 8, as one bit-packed run: the number
-// of groups of 8 with the lowest bit 1, and the levels from the lowest bit of each byte up.
+// packLevels is the levels of the first n elements, a multiple of 8, as one bit-packed run: the
+// number of groups of 8 with the lowest bit 1, and the levels from the lowest bit of each byte up.
 func packLevels(shape []int, n, width int) []byte {
 	dst := binary.AppendUvarint(nil, uint64(n/8)<<1|1)
 	for i := 0; i < n; i += 8 {

@@ -34,8 +34,9 @@ const (
 	// maxDims is the most dimensions that every NumPy reads: 32 before 2.0, 64 since then.
 	maxDims = 32
 
-	// growthDigits is the room for the number of rows, so that a writer that appends can change it in place: the digits of 2⁶⁴−1, and one. NumPy
-	// leaves it since 1.23, and so do we, to write the same bytes.
+	// growthDigits is the room for the number of rows, so that a writer that appends can change it
+	// in place: the digits of 2⁶⁴−1, and one. NumPy leaves it since 1.23, and so do we, to write
+	// the same bytes.
 	growthDigits = 21
 
 	// alignment of the elements within the file, in bytes.

@@ -18,8 +18,8 @@ type leaf struct {
 	source    int // index of the schema's column whose bytes it takes
 	pages     *pageCompressor
 	valueSize int // bytes of one value in PLAIN pages, or of one index into the identity dictionary
-	// dictionary is the page that each chunk starts with: the identity dictionary of a tensor, nil if its pages are PLAIN, or the names of a leaf that
-	// has some.
+	// dictionary is the page that each chunk starts with: the identity dictionary of a tensor, nil
+	// if its pages are PLAIN, or the names of a leaf that has some.
 	dictionary *page
 	sorted     []string // Names in the order of their bytes, nil if the leaf has none or if they are too long for bounds
 	ranks      []uint16 // place of each of Names in sorted
@@ -75,8 +75,8 @@ func (l *leaf) bodySize(rows int) int64 {
 // widens reports whether PLAIN values are wider than the batch's elements.
 func (l *leaf) widens() bool { return l.Element != 0 && l.valueSize > l.Element.Size() }
 
-// page makes a page of rows rows of a tensor, data being the source column's bytes. They are not copied
-// unless they are compressed, or PLAIN values must be wider.
+// page makes a page of rows rows of a tensor, data being the source column's bytes. They are not
+// copied unless they are compressed, or PLAIN values must be wider.
 func (l *leaf) page(data []byte, rows int) (page, error) {
 	p := page{entries: rows * l.Entries, nulls: rows * (l.Entries - l.Count), rows: rows}
 	head, values := l.levels(rows), l.Values(data, rows)
@@ -93,7 +93,8 @@ func (l *leaf) page(data []byte, rows int) (page, error) {
 	return l.pages.page(p, body...)
 }
 
-// withLevels is the body of a page of PLAIN values, or of indices with their header. One part is not joined before it is compressed.
+// withLevels is the body of a page of PLAIN values, or of indices with their header. One part is
+// not joined before it is compressed.
 func withLevels(levels, values []byte) [][]byte {
 	if len(levels) == 0 {
 		return [][]byte{values}
@@ -101,7 +102,8 @@ func withLevels(levels, values []byte) [][]byte {
 	return [][]byte{levels, values}
 }
 
-// levels is the levels of a page of rows rows, each kind after its length: the repetition levels of every row, one run of definition levels.
+// levels is the levels of a page of rows rows, each kind after its length: the repetition levels of
+// every row, one run of definition levels.
 func (l *leaf) levels(rows int) []byte {
 	var levels []byte
 	if l.MaxRepetition > 0 {
@@ -116,8 +118,9 @@ func (l *leaf) levels(rows int) []byte {
 	return levels
 }
 
-// identityPays reports whether a chunk of rows rows is smaller with the identity dictionary than in PLAIN pages. Only elements that must be
-// widened can gain: 1 byte instead of 4 from 342 elements on, 2 bytes instead of 4 from 131,073 on.
+// identityPays reports whether a chunk of rows rows is smaller with the identity dictionary than in
+// PLAIN pages. Only elements that must be widened can gain: 1 byte instead of 4 from 342 elements
+// on, 2 bytes instead of 4 from 131,073 on.
 func identityPays(l layout.Leaf, rows int) bool {
 	size := l.Element.Size()
 	if size != 1 && size != 2 {
@@ -130,7 +133,8 @@ func identityPays(l layout.Leaf, rows int) bool {
 // identityEntries is the number of values that d, of 8 or 16 bits, has.
 func identityEntries(d idx.DType) int { return 1 << (8 * d.Size()) }
 
-// identityDictionary is the PLAIN values of all elements of d, in the order of their bits taken as an unsigned number.
+// identityDictionary is the PLAIN values of all elements of d, in the order of their bits taken as
+// an unsigned number.
 func identityDictionary(d idx.DType) []byte {
 	size := d.Size()
 	elements := make([]byte, 0, size*identityEntries(d))

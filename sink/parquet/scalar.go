@@ -11,12 +11,13 @@ import (
 	"github.com/idxport/idxport/sink/layout"
 )
 
-// scalarPageRows is the number of rows in the pages of scalar columns but the last: few enough for readers to skip pages by their bounds, many
-// enough for the page's header not to count.
+// scalarPageRows is the number of rows in the pages of scalar columns but the last: few enough for
+// readers to skip pages by their bounds, many enough for the page's header not to count.
 const scalarPageRows = 20_000
 
-// scalarPages makes the pages of the chunk c of l and hands them to put one after another, a data page
-// with its bounds. The dictionary is of the whole chunk: it never falls back to PLAIN in the middle.
+// scalarPages makes the pages of the chunk c of l and hands them to put one after another, a data
+// page with its bounds. The dictionary is of the whole chunk: it never falls back to PLAIN in the
+// middle.
 func (s *Sink) scalarPages(l *leaf, c *chunk, put func(page) error) ([]bounds, error) {
 	size := layout.NameIndexSize
 	if l.Names == nil {
@@ -79,8 +80,8 @@ func (s *Sink) scalarDictionary(l *leaf, values []byte, rows int, put func(page)
 	return entries, put(p)
 }
 
-// indexWidth is the number of bits of an index into a dictionary of n entries: at least 1, as not all
-// readers take 0.
+// indexWidth is the number of bits of an index into a dictionary of n entries: at least 1, as not
+// all readers take 0.
 func indexWidth(n int) int { return max(bits.Len(uint(n-1)), 1) }
 
 // packedIndices is the body of a page of indices of width bits.
@@ -90,8 +91,8 @@ func packedIndices(indices []uint16, width int) []byte {
 	return appendPacked(appendPackedHeader(body, width, groups), indices, width)
 }
 
-// dictionaryPays reports whether a chunk of rows values is smaller with a dictionary of n than in PLAIN pages. It does not with a larger one if it
-// does not with n.
+// dictionaryPays reports whether a chunk of rows values is smaller with a dictionary of n than in
+// PLAIN pages. It does not with a larger one if it does not with n.
 func (l *leaf) dictionaryPays(n, rows int) bool {
 	return n <= maxDistinct && n*l.valueSize+rows*indexWidth(n)/8 < rows*l.valueSize
 }
@@ -108,8 +109,8 @@ func (l *leaf) mostEntries(rows int) int {
 // maxDistinct is the most entries of a scalar column's dictionary. Indices fit a uint16.
 const maxDistinct = 1 << 16
 
-// A distinct numbers the different values of a chunk in the order in which they first occur. Values are compared as bits: zeros of
-// both signs, and NaNs of different payloads, are different values.
+// A distinct numbers the different values of a chunk in the order in which they first occur. Values
+// are compared as bits: zeros of both signs, and NaNs of different payloads, are different values.
 //
 // It is an open hash table, some five times as fast as a map.
 type distinct struct {
@@ -147,8 +148,9 @@ func (d *distinct) add(values []byte, size int) {
 	}
 }
 
-// addBytes is add for values of one byte: a table does without hashing all but the first of each. With byteBounds, it took writing the layout columns of
-// pixels, uncompressed, from 1 to 0.42 of the time.
+// addBytes is add for values of one byte: a table does without hashing all but the first of each.
+// With byteBounds, it took writing the layout columns of pixels, uncompressed, from 1 to 0.42 of
+// the time.
 func (d *distinct) addBytes(values []byte) {
 	var numbers [1 << 8]uint16 // 1 + index of a value, 0 if it was not met here
 	from := len(d.indices)
@@ -165,7 +167,8 @@ func (d *distinct) addBytes(values []byte) {
 	}
 }
 
-// index is the number of the value with the bits key, a new one if it was not met before. If there is none left, d is full.
+// index is the number of the value with the bits key, a new one if it was not met before. If there
+// is none left, d is full.
 func (d *distinct) index(key uint64) uint32 {
 	last := uint64(len(d.slots) - 1)
 	for slot := hash(key) >> d.shift; ; slot = (slot + 1) & last {
@@ -221,7 +224,8 @@ func keysOf(dst []uint64, values []byte, size int) []uint64 {
 	return dst
 }
 
-// maxBound is the most bytes of a name for the leaf to have bounds: every page's are in the column index.
+// maxBound is the most bytes of a name for the leaf to have bounds: every page's are in the column
+// index.
 const maxBound = 1024
 
 // name makes the dictionary page of the leaf's names, and their order.
@@ -240,8 +244,8 @@ func (l *leaf) name() error {
 	return l.setDictionary(values, len(l.Names))
 }
 
-// boundsOfNames is the range of the names of indices, of which there is at least one, by their places
-// in sorted.
+// boundsOfNames is the range of the names of indices, of which there is at least one, by their
+// places in sorted.
 func (l *leaf) boundsOfNames(indices []uint16) bounds {
 	if l.sorted == nil {
 		return bounds{nan: true} // none

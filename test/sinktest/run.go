@@ -15,8 +15,9 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Open makes a sink for tables of the schema s, whose output goes to a place of its own. finish is called once, after Close: it returns what was
-// written, by file name. After a failure it is not called; then t.Cleanup must do. err is the error of the sink's New.
+// Open makes a sink for tables of the schema s, whose output goes to a place of its own. finish is
+// called once, after Close: it returns what was written, by file name. After a failure it is not
+// called; then t.Cleanup must do. err is the error of the sink's New.
 type Open func(t *testing.T, s *schema.Schema) (k sink.Sink, finish func() map[string][]byte, err error)
 
 // Run tests the sinks that open makes with each of the tables, which the sinks must support.
@@ -42,8 +43,8 @@ func Run(t *testing.T, open Open, tables ...Table) {
 	}
 }
 
-// RunWriter tests the sinks that open makes as Run does, and that no error of their writer is lost. A
-// sink.Splitter must be opened by it.
+// RunWriter tests the sinks that open makes as Run does, and that no error of their writer is lost.
+// A sink.Splitter must be opened by it.
 func RunWriter(t *testing.T, open func(w io.Writer, s *schema.Schema) (sink.Sink, error), tables ...Table) {
 	t.Helper()
 	Run(t, func(_ *testing.T, s *schema.Schema) (sink.Sink, func() map[string][]byte, error) {
@@ -72,8 +73,8 @@ func (f WriterFunc) Write(p []byte) (int, error) { return f(p) }
 
 var errFull = errors.New("no space")
 
-// writeErrors fails each write of the table in turn, of more than a hundred some: a step or Close must
-// return the error.
+// writeErrors fails each write of the table in turn, of more than a hundred some: a step or Close
+// must return the error.
 func writeErrors(open func(w io.Writer, s *schema.Schema) (sink.Sink, error), table filled) error {
 	for failing := 1; ; failing += 1 + failing/100*10 {
 		calls := 0
@@ -115,8 +116,8 @@ func (t filled) write(w io.Writer, open func(w io.Writer, s *schema.Schema) (sin
 	return k.Close()
 }
 
-// Counted tests the sinks that open makes of one column, whose header counts the rows: Close fails if
-// they are not as many.
+// Counted tests the sinks that open makes of one column, whose header counts the rows: Close fails
+// if they are not as many.
 func Counted(t *testing.T, open func(w io.Writer, s *schema.Schema) (sink.Sink, error)) {
 	t.Helper()
 	for _, rows := range []int{0, 2, 4} {
@@ -179,7 +180,8 @@ func encode(k sink.Sink, b schema.Batch) (func() error, error) {
 	return step, nil
 }
 
-// finishBatch runs the step of b. Then it overwrites b, whose buffers are used again from then on; before, it looks whether the sink wrote to them.
+// finishBatch runs the step of b. Then it overwrites b, whose buffers are used again from then on;
+// before, it looks whether the sink wrote to them.
 func (c *contract) finishBatch(step func() error, b schema.Batch) error {
 	if err := step(); err != nil {
 		return fmt.Errorf("batch at row %d: step: %w", b.First, err)
