@@ -230,8 +230,6 @@ func TestRefusals(t *testing.T) {
 		"rows unknown": {&schema.Schema{Columns: []source.Column{pixel}, Rows: -1, Source: -1}, nil, fault.Usage, "digits", "Parquet"},
 		"float": {describe(1, source.Column{Name: "x", DType: idx.Float32, Shape: []int{28, 28}}), nil, fault.Usage,
 			`column "x" is float32`, "npy"},
-		"vector":         {describe(1, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{784}}), nil, fault.Usage, "784", "--reshape"},
-		"no image":       {describe(1, label), nil, fault.Usage, "no column has images", "images"},
 		"two images":     {describe(1, pixel, wide), nil, fault.Usage, "2 columns of images", "one of them"},
 		"negative pixel": {describe(20, wide), [][]byte{little[int16](0, 32767, 1, -5)}, fault.Unsupported, "row 11: tar: found the value -5", "npy"},
 	} {
