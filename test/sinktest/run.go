@@ -56,8 +56,9 @@ func RunWriter(t *testing.T, open func(w io.Writer, s *schema.Schema) (sink.Sink
 		for _, rows := range []int{0, 50} {
 			t.Run(fmt.Sprintf("%s, write errors of %d rows", table.Name, rows), func(t *testing.T) {
 				t.Parallel()
-				table.Rows = rows
-				if err := writeErrors(open, table.fill()); err != nil {
+				few := table
+				few.Rows = rows
+				if err := writeErrors(open, few.fill()); err != nil {
 					t.Error(err)
 				}
 			})
