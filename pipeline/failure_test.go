@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/pipeline"
@@ -125,4 +128,169 @@ func TestFirstErrorWins(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A stuck stage tells that it was reached and then does not return before it is released, whatever becomes of the context.
+type stuck struct {
+	reached, released chan struct{}
+	once              sync.Once
+}
+
+func newStuck() *stuck {
+	return &stuck{reached: make(chan struct{}), released: make(chan struct{})}
+}
+
+func (s *stuck) wait(context.Context) error {
+	s.once.Do(func() { close(s.reached) })
+	<-s.released
+	return nil
+}
+
+// cancelStuck cancels a run when a stage is stuck, and returns the run's error. The stage is released only after that.
+func cancelStuck(t *testing.T, at spot) error {
+	s := newStuck()
+	defer close(s.released)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	go func() {
+		<-s.reached
+		cancel(errSignal)
+	}()
+	h := at.hook(s.wait)
+	_, err := run(ctx, newTable(100*batchRows, h), newOutputs(t, 2, h), pipeline.Options{Workers: 2})
+	return err
+}
+
+// TestCancelledWhileStuck would not end if Run waited for what is stuck. All spots are tried at once, as each takes Run's grace.
+func TestCancelledWhileStuck(t *testing.T) {
+	t.Parallel()
+	var all sync.WaitGroup
+	for _, s := range spots() {
+		all.Go(func() {
+			if err := cancelStuck(t, s); !errors.Is(err, errSignal) {
+				t.Errorf("%v: found the error %v, expected the cause %v", s, err, errSignal)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestFailedWhileStuck: an error ends the run though a read blocks for ever.
+func TestFailedWhileStuck(t *testing.T) {
+	t.Parallel()
+	s := newStuck()
+	defer close(s.released)
+	outputs := newOutputs(t, 2, spot{atStep, 0}.hook(func(context.Context) error {
+		<-s.reached
+		return errBroken
+	}))
+	_, err := run(context.Background(), newTable(100*batchRows, spot{atRead, 1}.hook(s.wait)), outputs, pipeline.Options{})
+	if err != errBroken {
+		t.Errorf("found the error %v, expected %v itself", err, errBroken)
+	}
+}
+
+// TestCancelledWhileWaiting: what waits for the context returns its error, and Run the cause.
+func TestCancelledWhileWaiting(t *testing.T) {
+	t.Parallel()
+	for _, at := range []stage{atRead, atEncode} {
+		t.Run(string(at), func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancelCause(context.Background())
+			h := spot{at, 5}.hook(func(ctx context.Context) error {
+				cancel(errSignal)
+				<-ctx.Done()
+				return ctx.Err()
+			})
+			_, err := run(ctx, newTable(100*batchRows, h), newOutputs(t, 2, h), pipeline.Options{Workers: 2})
+			if !errors.Is(err, errSignal) {
+				t.Errorf("found the error %v, expected the cause %v", err, errSignal)
+			}
+		})
+	}
+}
+
+// TestCancelledAtTheEnd cancels a run when nothing is left to be read. What waits for the last batch may see the batch or the cancellation:
+// the run either fails with the cause, or has everything written and closed. Which of the two it is differs from run to run.
+func TestCancelledAtTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, at := range []stage{atEncode, atStep} {
+		t.Run(string(at), func(t *testing.T) {
+			t.Parallel()
+			for range 100 {
+				cancelAtTheEnd(t, at)
+			}
+		})
+	}
+}
+
+func cancelAtTheEnd(t *testing.T, at stage) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	ended := make(chan struct{})
+	h := func(_ context.Context, now stage, batch int) error {
+		switch {
+		case now == atRead && batch == 2:
+			close(ended)
+		case now == at && batch == 1:
+			<-ended
+			time.Sleep(100 * time.Microsecond) // for the reader to close the queues, and for the others to wait
+			cancel(errSignal)
+		}
+		return nil
+	}
+	out := newOutputs(t, 1, h)[0]
+	_, err := run(ctx, newTable(2*batchRows, h), []*output{out}, pipeline.Options{Workers: 2})
+	if err != nil && !errors.Is(err, errSignal) {
+		t.Errorf("found the error %v, expected none or the cause %v", err, errSignal)
+	}
+	if rows := out.rows(t, 0); err == nil && (rows != 2*batchRows || !out.closed) {
+		t.Errorf("found no error, %d rows and a sink that was closed: %v; expected %d and true", rows, out.closed, 2*batchRows)
+	}
+}
+
+func TestCancelledBefore(t *testing.T) {
+	t.Parallel()
+	cancelled, cancel := context.WithCancelCause(context.Background())
+	cancel(errSignal)
+	late, end := context.WithDeadlineCause(context.Background(), time.Unix(0, 0), errSignal)
+	defer end()
+	for name, ctx := range map[string]context.Context{"cancelled": cancelled, "deadline": late} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			never := func(_ context.Context, at stage, _ int) error {
+				t.Errorf("%s was called", at)
+				return nil
+			}
+			stats, err := run(ctx, newTable(40, never), newOutputs(t, 2, never), pipeline.Options{})
+			if !errors.Is(err, errSignal) || stats != (pipeline.Stats{}) {
+				t.Errorf("found %+v and the error %v, expected nothing read and the cause %v", stats, err, errSignal)
+			}
+		})
+	}
+}
+
+// TestNoGoroutineStays is not parallel, so that the goroutines of other tests do not come and go meanwhile.
+func TestNoGoroutineStays(t *testing.T) {
+	before := runtime.NumGoroutine()
+	settle := func() {
+		for runtime.NumGoroutine() > before { // for ever if one stays: then the time of the test runs out, and all stacks are shown
+			time.Sleep(time.Millisecond)
+		}
+	}
+	if _, err := run(context.Background(), newTable(400, nothing), newOutputs(t, 3, nothing), pipeline.Options{Workers: 3}); err != nil {
+		t.Error(err)
+	}
+	settle()
+	for _, s := range spots() {
+		if err := disturbed(t, s, func(context.Context) error { return errBroken }, pipeline.Options{Workers: 3}); err != errBroken {
+			t.Errorf("%v: found the error %v, expected %v", s, err, errBroken)
+		}
+		settle()
+	}
+	if err := cancelStuck(t, spot{atStep, 7}); !errors.Is(err, errSignal) { // released when cancelStuck returns
+		t.Errorf("found the error %v, expected %v", err, errSignal)
+	}
+	settle()
 }

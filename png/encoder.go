@@ -41,14 +41,14 @@ type Encoder struct {
 	stored  []byte         // the zlib stream of an image that could not be compressed
 }
 
-// NewEncoder returns an encoder for images of width × height pixels of the given colour, with bitDepth bits per sample:
-// 8, or 16 for [Gray]. Memory in proportion to the image is taken by the first Append, not here.
+// NewEncoder returns an encoder for images of width × height pixels of 1, 3 or 4 channels (grey, RGB,
+// RGBA), with bitDepth bits per sample: 8, or 16 for grey. Memory in proportion to the image is taken by the first Append, not here.
 //
-// The error is fault.Unsupported: there are no other colours and depths, an image has pixels, a side is at most 2³¹−1 of them, as in PNG, and
+// The error is fault.Unsupported: there are no other channels and depths, an image has pixels, a side is at most 2³¹−1 of them, as in PNG, and
 // the worst case of the whole file must fit 2³¹−1 bytes. That is the limit of a chunk, and the pixels are written
 // as one; it is also what an int holds everywhere.
-func NewEncoder(width, height int, color Color, bitDepth int) (*Encoder, error) {
-	f, err := newFormat(width, height, color, bitDepth)
+func NewEncoder(width, height, channels, bitDepth int) (*Encoder, error) {
+	f, err := newFormat(width, height, channels, bitDepth)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func NewEncoder(width, height int, color Color, bitDepth int) (*Encoder, error) 
 	h := append(e.head[:0], "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"...)
 	h = binary.BigEndian.AppendUint32(h, uint32(width))
 	h = binary.BigEndian.AppendUint32(h, uint32(height))
-	h = append(h, byte(bitDepth), color.pngType(), 0, 0, 0) // deflate, the five filters, not interlaced
+	h = append(h, byte(bitDepth), colorType(channels), 0, 0, 0) // deflate, the five filters, not interlaced
 	h = binary.BigEndian.AppendUint32(h, crc32.ChecksumIEEE(h[12:]))
 	copy(e.head[len(h):], "\x00\x00\x00\x00IDAT")
 	if f.linesSize() <= maxFixed {

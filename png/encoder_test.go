@@ -2,12 +2,17 @@ package png_test
 
 import (
 	"bytes"
+	"compress/zlib"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"image"
 	stdpng "image/png"
+	"io"
+	"log"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -18,16 +23,16 @@ import (
 // kind is one way samples make a pixel.
 type kind struct {
 	name       string
-	color      png.Color
+	channels   int
 	bitDepth   int
 	pixelBytes int
 }
 
 var kinds = []kind{
-	{"gray 8", png.Gray, 8, 1},
-	{"gray 16", png.Gray, 16, 2},
-	{"RGB", png.RGB, 8, 3},
-	{"RGBA", png.RGBA, 8, 4},
+	{"gray 8", 1, 8, 1},
+	{"gray 16", 1, 16, 2},
+	{"RGB", 3, 8, 3},
+	{"RGBA", 4, 8, 4},
 }
 
 // sizes cover one pixel, single rows and columns, a row longer than a match, widths beside powers of two, and images on
@@ -137,22 +142,22 @@ func TestNewEncoderRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		name                    string
 		width, height, bitDepth int
-		color                   png.Color
+		channels                int
 		want                    string
 	}{
-		{"no columns", 0, 1, 8, png.Gray, "size out of range"},
-		{"no rows", 1, 0, 8, png.Gray, "size out of range"},
-		{"negative", -1, -1, 8, png.Gray, "size out of range"},
-		{"too many pixels", math.MaxInt32, 1, 8, png.Gray, "size out of range"},
-		{"product overflows 64 bits with its chunks", math.MaxInt32, math.MaxInt32, 8, png.RGBA, "size out of range"},
-		{"product wraps to 0 in 32 bits", 1<<16 - 1, 1 << 16, 8, png.Gray, "size out of range"},
-		{"one bit", 1, 1, 1, png.Gray, "unsupported image format"},
-		{"RGB of 16 bits", 1, 1, 16, png.RGB, "unsupported image format"},
-		{"unknown colour", 1, 1, 8, png.RGBA + 1, "unsupported image format"},
+		{"no columns", 0, 1, 8, 1, "size out of range"},
+		{"no rows", 1, 0, 8, 1, "size out of range"},
+		{"negative", -1, -1, 8, 1, "size out of range"},
+		{"too many pixels", math.MaxInt32, 1, 8, 1, "size out of range"},
+		{"product overflows 64 bits with its chunks", math.MaxInt32, math.MaxInt32, 8, 4, "size out of range"},
+		{"product wraps to 0 in 32 bits", 1<<16 - 1, 1 << 16, 8, 1, "size out of range"},
+		{"one bit", 1, 1, 1, 1, "unsupported image format"},
+		{"RGB of 16 bits", 1, 1, 16, 3, "unsupported image format"},
+		{"two channels", 1, 1, 8, 2, "unsupported image format"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := png.NewEncoder(tt.width, tt.height, tt.color, tt.bitDepth); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), tt.want) {
+			if _, err := png.NewEncoder(tt.width, tt.height, tt.channels, tt.bitDepth); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("found error %v, expected %v", err, tt.want)
 			}
 		})
@@ -162,7 +167,7 @@ func TestNewEncoderRefuses(t *testing.T) {
 // The limit is 2³¹ − 2²⁰ − 1 bytes; this image has 2³¹ − 17 · 2¹⁶, the most with this many rows. Nothing is allocated.
 func TestLargestImage(t *testing.T) {
 	t.Parallel()
-	e, err := png.NewEncoder(1<<15-18, 1<<16, png.Gray, 8)
+	e, err := png.NewEncoder(1<<15-18, 1<<16, 1, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,9 +192,272 @@ func TestAppendPanicsOnWrongLength(t *testing.T) {
 
 func newEncoder(t testing.TB, k kind, width, height int) *png.Encoder {
 	t.Helper()
-	e, err := png.NewEncoder(width, height, k.color, k.bitDepth)
+	e, err := png.NewEncoder(width, height, k.channels, k.bitDepth)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return e
+}
+
+// checkFile checks a file by its structure and by what image/png reads from it.
+func checkFile(t *testing.T, k kind, width, height int, pixels, file []byte) {
+	t.Helper()
+	if limit := newEncoder(t, k, width, height).MaxSize(); len(file) > limit {
+		t.Errorf("found %d bytes, expected at most %d", len(file), limit)
+	}
+	checkStructure(t, k, width, height, file)
+	img, err := stdpng.Decode(bytes.NewReader(file))
+	if err != nil {
+		t.Fatalf("image/png: %v", err)
+	}
+	if img.Bounds() != image.Rect(0, 0, width, height) {
+		t.Fatalf("found bounds %v, expected %d×%d", img.Bounds(), width, height)
+	}
+	got := samples(t, k, img)
+	if !bytes.Equal(got, pixels) {
+		for i := range min(len(got), len(pixels)) {
+			if got[i] != pixels[i] {
+				t.Fatalf("byte %d: found %d, expected %d", i, got[i], pixels[i])
+			}
+		}
+		t.Fatalf("found %d bytes, expected %d", len(got), len(pixels))
+	}
+}
+
+// samples returns the pixels of an image as they were given to Append.
+func samples(t *testing.T, k kind, img image.Image) []byte {
+	t.Helper()
+	var out []byte
+	switch img := img.(type) {
+	case *image.Gray:
+		if k.channels == 1 && k.bitDepth == 8 {
+			return img.Pix
+		}
+	case *image.Gray16:
+		if k.channels == 1 && k.bitDepth == 16 {
+			for i := 0; i < len(img.Pix); i += 2 {
+				out = append(out, img.Pix[i+1], img.Pix[i])
+			}
+			return out
+		}
+	case *image.RGBA: // how image/png gives colour type 2, opaque
+		if k.channels == 3 {
+			for i := 0; i < len(img.Pix); i += 4 {
+				out = append(out, img.Pix[i:i+3]...)
+			}
+			return out
+		}
+	case *image.NRGBA:
+		if k.channels == 4 {
+			return img.Pix
+		}
+	}
+	t.Fatalf("image/png gave %T for %s", img, k.name)
+	return nil
+}
+
+// checkStructure reads the chunks as the standard defines them, with a CRC of its own, and the length of the scanlines.
+func checkStructure(t *testing.T, k kind, width, height int, file []byte) {
+	t.Helper()
+	rest, ok := bytes.CutPrefix(file, []byte("\x89PNG\r\n\x1a\n"))
+	if !ok {
+		t.Fatalf("found signature % x", file[:min(8, len(file))])
+	}
+	header := binary.BigEndian.AppendUint32(nil, uint32(width))
+	header = binary.BigEndian.AppendUint32(header, uint32(height))
+	header = append(header, byte(k.bitDepth), map[int]byte{1: 0, 3: 2, 4: 6}[k.channels], 0, 0, 0)
+	for _, name := range []string{"IHDR", "IDAT", "IEND"} {
+		if len(rest) < 12 || uint64(binary.BigEndian.Uint32(rest)) > uint64(len(rest)-12) {
+			t.Fatalf("%s: the file ends early", name)
+		}
+		n := binary.BigEndian.Uint32(rest)
+		chunk, crc := rest[4:8+n], binary.BigEndian.Uint32(rest[8+n:])
+		rest = rest[12+n:]
+		if string(chunk[:4]) != name {
+			t.Fatalf("found chunk %q, expected %s", chunk[:4], name)
+		}
+		if want := crc32Bitwise(chunk); crc != want {
+			t.Errorf("%s: found CRC %08x, expected %08x", name, crc, want)
+		}
+		switch data := chunk[4:]; name {
+		case "IHDR":
+			if !bytes.Equal(data, header) {
+				t.Errorf("found header % x, expected % x", data, header)
+			}
+		case "IDAT":
+			checkLines(t, height*(width*k.pixelBytes+1), data)
+		case "IEND":
+			if len(data)+len(rest) != 0 {
+				t.Errorf("found %d bytes in IEND and %d after it", len(data), len(rest))
+			}
+		}
+	}
+}
+
+// checkLines checks that stream is one zlib stream, with nothing behind it, of size bytes; zlib checks their Adler-32.
+func checkLines(t *testing.T, size int, stream []byte) {
+	t.Helper()
+	source := bytes.NewReader(stream)
+	r, err := zlib.NewReader(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := io.Copy(io.Discard, r)
+	if err != nil || n != int64(size) || source.Len() != 0 {
+		t.Errorf("found %d bytes of scanlines, %d after the stream, error %v; expected %d", n, source.Len(), err, size)
+	}
+}
+
+// crc32Bitwise is PNG's CRC (annex D), a bit at a time.
+func crc32Bitwise(data []byte) uint32 {
+	crc := ^uint32(0)
+	for _, b := range data {
+		crc ^= uint32(b)
+		for range 8 {
+			crc = crc>>1 ^ -(crc&1)&0xedb88320
+		}
+	}
+	return ^crc
+}
+
+// patterns make the bytes of an image, by the bytes of a row and the rows.
+var patterns = []struct {
+	name string
+	make func(rowBytes, height int) []byte
+}{
+	{"black", func(w, h int) []byte { return make([]byte, w*h) }},
+	{"white", func(w, h int) []byte { return bytes.Repeat([]byte{255}, w*h) }},
+	{"gradient", func(w, h int) []byte { return fill(w, h, func(x, y int) int { return 3*x + 2*y }) }},
+	{"equal rows", func(w, h int) []byte { return fill(w, h, func(x, _ int) int { return 37 * x }) }},
+	{"equal columns", func(w, h int) []byte { return fill(w, h, func(_, y int) int { return 37 * y }) }},
+	{"ring", func(w, h int) []byte { return ring(w, h, 6) }},
+	{"sparse", sparse},
+	{"noise", noise},
+	{"noise of two values", func(w, h int) []byte {
+		random := rand.New(rand.NewPCG(3, 4))
+		return fill(w, h, func(_, _ int) int { return 200 * random.IntN(2) })
+	}},
+}
+
+func fill(rowBytes, height int, value func(x, y int) int) []byte {
+	var out []byte
+	for y := range height {
+		for x := range rowBytes {
+			out = append(out, byte(value(x, y)))
+		}
+	}
+	return out
+}
+
+func noise(rowBytes, height int) []byte {
+	random := rand.New(rand.NewPCG(1, 2))
+	return fill(rowBytes, height, func(_, _ int) int { return random.IntN(256) })
+}
+
+// sparse is black with a random value in every twentieth place or so.
+func sparse(rowBytes, height int) []byte {
+	random := rand.New(rand.NewPCG(5, 6))
+	return fill(rowBytes, height, func(_, _ int) int {
+		if random.IntN(20) > 0 {
+			return 0
+		}
+		return random.IntN(256)
+	})
+}
+
+// ring is a soft white ring of the given radius on black, much like a handwritten zero.
+func ring(rowBytes, height int, radius float64) []byte {
+	return fill(rowBytes, height, func(x, y int) int {
+		r := math.Hypot(float64(x)-float64(rowBytes)/2, float64(y)-float64(height)/2)
+		return int(255 * max(0, 1-math.Abs(r-radius)/2))
+	})
+}
+
+// BenchmarkAppend compares 28×28 images with image/png, whose buffers are kept from image to image as here.
+func BenchmarkAppend(b *testing.B) {
+	for _, p := range patterns {
+		pixels := p.make(28, 28)
+		b.Run(p.name, func(b *testing.B) {
+			e := newEncoder(b, kinds[0], 28, 28)
+			dst := e.Append(nil, pixels)
+			b.ReportAllocs()
+			for b.Loop() {
+				dst = e.Append(dst[:0], pixels)
+			}
+			b.ReportMetric(float64(len(dst)), "bytes")
+		})
+		b.Run(p.name+" by image/png", func(b *testing.B) {
+			e := stdpng.Encoder{BufferPool: &onePool{}}
+			img := &image.Gray{Pix: pixels, Stride: 28, Rect: image.Rect(0, 0, 28, 28)}
+			var out bytes.Buffer
+			for b.Loop() {
+				out.Reset()
+				if err := e.Encode(&out, img); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(out.Len()), "bytes")
+		})
+	}
+}
+
+// BenchmarkAppendLarge measures the general way.
+func BenchmarkAppendLarge(b *testing.B) {
+	for _, k := range kinds {
+		b.Run(k.name, func(b *testing.B) {
+			pixels := ring(300*k.pixelBytes, 200, 60)
+			e := newEncoder(b, k, 300, 200)
+			dst := e.Append(nil, pixels)
+			b.SetBytes(int64(len(pixels)))
+			b.ReportAllocs()
+			for b.Loop() {
+				dst = e.Append(dst[:0], pixels)
+			}
+		})
+	}
+}
+
+type onePool struct{ buffer *stdpng.EncoderBuffer }
+
+func (p *onePool) Get() *stdpng.EncoderBuffer  { return p.buffer }
+func (p *onePool) Put(b *stdpng.EncoderBuffer) { p.buffer = b }
+
+// Many images of one size share an encoder and a buffer.
+func ExampleEncoder() {
+	e, err := png.NewEncoder(28, 28, 1, 8)
+	if err != nil {
+		log.Fatal(err)
+	}
+	file := make([]byte, 0, e.MaxSize())
+	for _, shade := range []byte{0, 128} {
+		file = e.Append(file[:0], bytes.Repeat([]byte{shade}, 28*28))
+		img, err := stdpng.Decode(bytes.NewReader(file))
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(img.Bounds().Size(), img.At(27, 27))
+	}
+	// Output:
+	// (28,28) {0}
+	// (28,28) {128}
+}
+
+// FuzzAppend repeats the given bytes over an image of any kind and up to 128×128 pixels.
+func FuzzAppend(f *testing.F) {
+	// Sides are one more than given.
+	f.Add(uint8(0), uint8(0), uint8(0), []byte{0})
+	f.Add(uint8(27), uint8(27), uint8(0), []byte("\x00\x00\x00\x00\x00\x00\x00\x00\x20\xff\xff\x80"))
+	f.Add(uint8(30), uint8(28), uint8(1), []byte{1, 2, 3})
+	f.Add(uint8(119), uint8(99), uint8(2), noise(100, 100))
+	f.Add(uint8(8), uint8(69), uint8(3), sparse(36, 70))
+	f.Fuzz(func(t *testing.T, width, height uint8, which uint8, data []byte) {
+		k := kinds[int(which)%len(kinds)]
+		w, h := int(width)%128+1, int(height)%128+1
+		pixels := make([]byte, w*h*k.pixelBytes)
+		for n := 0; len(data) > 0 && n < len(pixels); {
+			n += copy(pixels[n:], data)
+		}
+		e := newEncoder(t, k, w, h)
+		checkFile(t, k, w, h, pixels, e.Append(nil, pixels))
+	})
 }

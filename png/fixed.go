@@ -79,3 +79,93 @@ func matchLength(padded []byte, i, distance, size int) int {
 }
 
 func load(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i:]) }
+
+const (
+	minMatch = 3 // the shortest and longest match (RFC 1951 §3.2.5)
+	maxMatch = 258
+)
+
+// A fixed block opens with BFINAL 1 and BTYPE 01, low bits first, and ends with symbol 256, seven zeros.
+const (
+	fixedBlock     = 0b011
+	fixedBlockBits = 3
+	endOfBlockBits = 7
+)
+
+// fixedSize returns the memory needed for the zlib stream of n bytes: all of them literals of 9 bits (a match has fewer
+// bits than the literals it replaces), with zlib's and the block's ends, and a last store of 8 bytes.
+func fixedSize(n int) int { return n + n/8 + 24 }
+
+// A token is the bits of one literal or match, ready to be written: count in the low 6 bits, the bits above them, the
+// first one lowest. The longest is a match with a length of 8+5 and a distance of 5+13 bits.
+type token uint64
+
+func (t token) count() uint  { return uint(t & 63) }
+func (t token) bits() uint64 { return uint64(t >> 6) }
+
+// then returns the token of t's bits followed by value's lowest count bits.
+func (t token) then(value, count uint) token {
+	return token((t.bits()|uint64(value)<<t.count())<<6) | token(t.count()+count)
+}
+
+// fixedCodes compresses scanlines of one size. It holds the tokens of the fixed Huffman codes (RFC 1951 §3.2.6) for matches at two distances.
+type fixedCodes struct {
+	pixelBytes, stride int // the distances: a run of equal pixels, the row above
+	literal            [256]token
+	run, above         [maxMatch + 1]token // by length
+	out                []byte              // the zlib stream
+}
+
+// newFixedCodes returns the codes for size bytes of scanlines.
+func newFixedCodes(pixelBytes, stride, size int) *fixedCodes {
+	c := &fixedCodes{pixelBytes: pixelBytes, stride: stride, out: make([]byte, fixedSize(size))}
+	for value := range c.literal {
+		c.literal[value] = literalCode(uint(value))
+	}
+	for length := minMatch; length <= maxMatch; length++ {
+		c.run[length] = matchToken(uint(length), uint(pixelBytes))
+		c.above[length] = matchToken(uint(length), uint(stride))
+	}
+	return c
+}
+
+// literalCode returns the fixed code of a symbol of the literal and length alphabet, 0 to 285.
+func literalCode(symbol uint) token {
+	switch {
+	case symbol < 144:
+		return huffman(0x30+symbol, 8)
+	case symbol < 256:
+		return huffman(0x190+symbol-144, 9)
+	case symbol < 280:
+		return huffman(symbol-256, 7)
+	}
+	return huffman(0xc0+symbol-280, 8)
+}
+
+// matchToken returns the token of a match. Symbols grow with the logarithm: past the first few, each power of two has
+// four lengths or two distances, told apart by the leading bits; the remaining bits follow as they are.
+func matchToken(length, distance uint) token {
+	var t token
+	switch x := length - minMatch; {
+	case length == maxMatch:
+		t = literalCode(285)
+	case x < 8:
+		t = literalCode(257 + x)
+	default:
+		extra := uint(bits.Len(x)) - 3
+		t = literalCode(257+4*extra+x>>extra).then(x&(1<<extra-1), extra)
+	}
+	x := distance - 1
+	if x < 4 {
+		code := huffman(x, 5)
+		return t.then(uint(code.bits()), 5)
+	}
+	extra := uint(bits.Len(x)) - 2
+	code := huffman(2*extra+x>>extra, 5)
+	return t.then(uint(code.bits()), 5).then(x&(1<<extra-1), extra)
+}
+
+// huffman returns a code word of count bits, which deflate writes from its highest bit on.
+func huffman(code, count uint) token {
+	return token(0).then(bits.Reverse(code)>>(bits.UintSize-count), count)
+}

@@ -7,60 +7,12 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// Color is how samples make a pixel.
-type Color uint8
+// HasChannels reports whether pixels can have n samples: 1 (grey), 3 (RGB) or 4 (RGB, and an alpha
+// that they are not multiplied with).
+func HasChannels(n int) bool { return n == 1 || n == 3 || n == 4 }
 
-// The colours, with PNG's colour type.
-const (
-	Gray Color = iota // one sample, 8 or 16 bits (0)
-	RGB               // red, green, blue (2)
-	RGBA              // red, green, blue, and alpha they are not multiplied with (6)
-)
-
-// ColorOf returns the colour of pixels of so many samples; false if there is none.
-func ColorOf(samples int) (Color, bool) {
-	for _, c := range []Color{Gray, RGB, RGBA} {
-		if c.samples() == samples {
-			return c, true
-		}
-	}
-	return 0, false
-}
-
-// FirstNegative returns the index of the first of samples, of 16 bits, little-endian, that would be negative as an int16, -1 if there is none: PNG
-// has no such samples, and would show it as a bright one.
-func FirstNegative(samples []byte) int {
-	for i := 1; i < len(samples); i += 2 {
-		if samples[i]&0x80 != 0 {
-			return i / 2
-		}
-	}
-	return -1
-}
-
-// samples returns the samples per pixel, 0 for an unknown colour.
-func (c Color) samples() int {
-	switch c {
-	case Gray:
-		return 1
-	case RGB:
-		return 3
-	case RGBA:
-		return 4
-	}
-	return 0
-}
-
-// pngType returns the colour type of IHDR.
-func (c Color) pngType() byte {
-	switch c {
-	case RGB:
-		return 2
-	case RGBA:
-		return 6
-	}
-	return 0
-}
+// colorType is the colour type of IHDR for pixels of so many samples.
+func colorType(channels int) byte { return [...]byte{1: 0, 3: 2, 4: 6}[channels] }
 
 // A format says how the pixels of an image lie in its scanlines.
 type format struct {
@@ -70,17 +22,18 @@ type format struct {
 	wide       bool // samples of 16 bits
 }
 
-func newFormat(width, height int, color Color, bitDepth int) (format, error) {
-	wide := bitDepth == 16 && color == Gray
-	if color.samples() == 0 || bitDepth != 8 && !wide {
-		return format{}, fault.New(fault.Unsupported, "png: unsupported image format: found colour %d with %d bits, expected gray with 8 or 16, RGB or RGBA with 8",
-			color, bitDepth)
+func newFormat(width, height, channels, bitDepth int) (format, error) {
+	wide := bitDepth == 16 && channels == 1
+	if !HasChannels(channels) || bitDepth != 8 && !wide {
+		return format{}, fault.New(fault.Unsupported, "png: unsupported image format: found %d channels of %d bits, expected 1 of 8 or 16, 3 or 4 of 8",
+			channels, bitDepth)
 	}
-	pixelBytes := color.samples() * bitDepth / 8
+	pixelBytes := channels * bitDepth / 8
 	if width < 1 || height < 1 || width > math.MaxInt32 || height > math.MaxInt32 {
 		return format{}, fault.New(fault.Unsupported, "png: image size out of range: found %d×%d, expected sides from 1 to %d", width, height, math.MaxInt32)
 	}
-	// Below 2³³ · 2³¹, so it cannot overflow; 2³¹ − 2²⁰ leaves room for storedSize and the other chunks.
+	// Below 2³³ · 2³¹, so it cannot overflow; 2³¹ − 2²⁰ leaves room for storedSize and the other
+	// chunks.
 	if n := (uint64(width)*uint64(pixelBytes) + 1) * uint64(height); n > math.MaxInt32-1<<20 {
 		return format{}, fault.New(fault.Unsupported, "png: image size out of range: found %d×%d, %d bytes of scanlines, expected at most %d",
 			width, height, n, math.MaxInt32-1<<20)

@@ -1,6 +1,8 @@
 package png
 
 import (
+	"encoding/binary"
+	"hash/adler32"
 	"io"
 
 	"github.com/klauspost/compress/zlib"
@@ -59,4 +61,94 @@ func (g *general) filter(row, above []byte) []byte {
 		}
 	}
 	return best
+}
+
+// filters are the filters tried for each row (PNG §9.2). Average is left out: it seldom wins, and then by little.
+var filters = [...]struct {
+	number byte
+	apply  func(dst, row, above []byte, pixelBytes int)
+}{
+	{0, func(dst, row, _ []byte, _ int) { copy(dst, row) }},
+	{1, filterSub},
+	{2, filterUp},
+	{4, filterPaeth},
+}
+
+// filterSub takes from each byte the one a pixel to the left.
+func filterSub(dst, row, _ []byte, pixelBytes int) {
+	n := copy(dst, row[:pixelBytes])
+	for i, left := range row[:len(row)-n] {
+		dst[i+n] = row[i+n] - left
+	}
+}
+
+// filterUp takes from each byte the one above.
+func filterUp(dst, row, above []byte, _ int) {
+	for i, b := range above {
+		dst[i] = row[i] - b
+	}
+}
+
+// filterPaeth takes from each byte that of its neighbours left, above and above left which is nearest to
+// left + above − above left.
+func filterPaeth(dst, row, above []byte, pixelBytes int) {
+	for i := range pixelBytes {
+		dst[i] = row[i] - above[i] // nothing to the left: Paeth predicts what is above
+	}
+	for i := pixelBytes; i < len(row); i++ {
+		dst[i] = row[i] - paeth(int(row[i-pixelBytes]), int(above[i]), int(above[i-pixelBytes]))
+	}
+}
+
+func paeth(left, above, aboveLeft int) byte {
+	toLeft, toAbove := above-aboveLeft, left-aboveLeft // distances from the estimate
+	toBoth := max(toLeft+toAbove, -toLeft-toAbove)
+	toLeft, toAbove = max(toLeft, -toLeft), max(toAbove, -toAbove)
+	switch {
+	case toLeft <= toAbove && toLeft <= toBoth:
+		return byte(left)
+	case toAbove <= toBoth:
+		return byte(above)
+	}
+	return byte(aboveLeft)
+}
+
+// magnitude returns the sum of the differences in line, taken as signed: the usual guess at what compresses best
+// (PNG, "Filter selection").
+func magnitude(line []byte) int {
+	sum := 0
+	for _, b := range line {
+		sum += max(int(int8(b)), -int(int8(b)))
+	}
+	return sum
+}
+
+// zlibHeader opens a zlib stream: deflate with a window of 32 KiB, fastest level (RFC 1950 §2.2).
+const zlibHeader = "\x78\x01"
+
+// maxStored is the most a stored block holds: its length has 16 bits (RFC 1951 §3.2.4).
+const maxStored = 65_535
+
+// storedSize returns the size of the zlib stream that stores n > 0 bytes.
+func storedSize(n int) int {
+	blocks := (n + maxStored - 1) / maxStored
+	return len(zlibHeader) + 5*blocks + n + 4
+}
+
+// appendStored appends the zlib stream that stores lines uncompressed.
+func appendStored(dst, lines []byte) []byte {
+	dst = append(dst, zlibHeader...)
+	for rest := lines; len(rest) > 0; {
+		block := rest[:min(len(rest), maxStored)]
+		rest = rest[len(block):]
+		last := byte(0)
+		if len(rest) == 0 {
+			last = 1
+		}
+		dst = append(dst, last) // BFINAL, BTYPE 00, padding to the byte
+		dst = binary.LittleEndian.AppendUint16(dst, uint16(len(block)))
+		dst = binary.LittleEndian.AppendUint16(dst, ^uint16(len(block)))
+		dst = append(dst, block...)
+	}
+	return binary.BigEndian.AppendUint32(dst, adler32.Checksum(lines))
 }

@@ -70,7 +70,7 @@ func allowed(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
 }
 
-// isDevice tells whether Windows takes a name, which has no dot, for a device.
+// isDevice reports whether Windows takes a name, which has no dot, for a device.
 // See https://learn.microsoft.com/windows/win32/fileio/naming-a-file
 func isDevice(name string) bool {
 	switch name = strings.ToLower(name); name {

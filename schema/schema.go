@@ -1,12 +1,10 @@
 package schema
 
 import (
-	"encoding/json"
-
-	"github.com/apache/arrow-go/v18/arrow"
+	"slices"
+	"strconv"
 
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // Keys of field metadata: the data type and the shape of a column as its IDX file has them.
@@ -68,39 +66,83 @@ type Batch struct {
 	Columns [][]byte // Rows·RecordSize bytes each: elements in C order, little-endian, as Arrow keeps them
 }
 
-// ElementType is the Arrow type of the elements of d, which must be valid.
-func ElementType(d idx.DType) arrow.FixedWidthDataType {
-	switch d {
-	case idx.Uint8:
-		return &arrow.Uint8Type{}
-	case idx.Int8:
-		return &arrow.Int8Type{}
-	case idx.Int16:
-		return &arrow.Int16Type{}
-	case idx.Int32:
-		return &arrow.Int32Type{}
-	case idx.Float32:
-		return &arrow.Float32Type{}
-	default:
-		return &arrow.Float64Type{}
+// Label is the index of the column that holds the labels, for formats that have one place for them; −1 if there is none. It is the column that was
+// chosen, else the one called "label" if that is a scalar integer, else the only scalar integer column.
+func (s *Schema) Label() int {
+	if i := slices.IndexFunc(s.Columns, func(c source.Column) bool { return c.Label }); i >= 0 {
+		return i
 	}
+	named, only, integers := -1, -1, 0
+	for i, c := range s.Columns {
+		if !c.Scalar() || !c.Integer() {
+			continue
+		}
+		only = i
+		integers++
+		if c.Name == "label" {
+			named = i
+		}
+	}
+	if named < 0 && integers == 1 {
+		return only
+	}
+	return named
 }
 
-// FieldMetadata is what Arrow and Parquet outputs keep of c's data type and shape.
-func FieldMetadata(c source.Column) arrow.Metadata {
-	shape := c.Shape
-	if shape == nil {
-		shape = []int{}
-	}
-	text, _ := json.Marshal(shape) // a list of integers: cannot fail
-	return arrow.NewMetadata([]string{KeyDType, KeyShape}, []string{c.DType.String(), string(text)})
+// ClassName is what the column of a Classes is called.
+const ClassName = "class"
+
+// Classes is a column that is not in the batches: the names of the classes that the labels stand for, as text. Sinks that have a place for it
+// write it right behind the labels.
+type Classes struct {
+	Label  int      // index of the label column
+	Names  []string // of the classes, each once, in the order of their labels
+	column source.Column
+	places []int32 // index in Names by label, −1 where a label has no name
 }
 
-// Metadata is the schema's metadata as Arrow has it.
-func (s *Schema) Metadata() arrow.Metadata {
-	keys, values := make([]string, len(s.Meta)), make([]string, len(s.Meta))
-	for i, p := range s.Meta {
-		keys[i], values[i] = p.Key, p.Value
+// NewClasses names the classes of column i of s, which must be a scalar integer column with class names.
+func NewClasses(s *Schema, i int) *Classes {
+	k := &Classes{Label: i, column: s.Columns[i]}
+	met := map[string]int32{}
+	for _, name := range k.column.Classes {
+		if name == "" {
+			k.places = append(k.places, -1)
+			continue
+		}
+		place, known := met[name]
+		if !known {
+			place = int32(len(k.Names))
+			met[name] = place
+			k.Names = append(k.Names, name)
+		}
+		k.places = append(k.places, place)
 	}
-	return arrow.NewMetadata(keys, values)
+	return k
+}
+
+// Check is the error for the first of data, labels from row first of the table on, that has no name.
+func (k *Classes) Check(data []byte, first int64) error {
+	for i := range len(data) / k.column.DType.Size() {
+		label := source.Int(k.column.DType, data, i)
+		if label < 0 || label >= int64(len(k.places)) || k.places[label] < 0 {
+			return source.Unnamed(k.column, first+int64(i), label)
+		}
+	}
+	return nil
+}
+
+// Place is the index in Names of the class of label i of data, labels that Check has passed.
+func (k *Classes) Place(data []byte, i int) int {
+	return int(k.places[source.Int(k.column.DType, data, i)])
+}
+
+// AppendElementName appends the name of element i, in C order, of a record of the tensor column c where each element is a column of its own: pixel0,
+// pixel1, … as Kaggle has them, or c's name and the number if other columns are tensors too. alone says that none is.
+func AppendElementName(dst []byte, c source.Column, i int, alone bool) []byte {
+	prefix := c.Name
+	if alone {
+		prefix = "pixel"
+	}
+	return strconv.AppendInt(append(dst, prefix...), int64(i), 10)
 }

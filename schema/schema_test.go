@@ -1,9 +1,9 @@
 package schema
 
 import (
+	"slices"
+	"strings"
 	"testing"
-
-	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -50,32 +50,34 @@ func TestBatchRows(t *testing.T) {
 
 func TestOf(t *testing.T) {
 	t.Parallel()
-	raw := file(t, idx.Int16, []int{5, 2}, values(t, idx.Int16, 10))
-	whole := table(t, "image", raw, false)
-	part, err := source.Slice(table(t, "image", raw, false), 1, 3)
+	table := func(salvage bool) source.Table {
+		file := "\x00\x00\x0b\x02\x00\x00\x00\x05\x00\x00\x00\x02" + strings.Repeat("ab", 10)
+		in, err := source.NewIDX(strings.NewReader(file), "image.idx", source.Options{Name: "image", Salvage: salvage})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { in.Close() })
+		return in
+	}
+	part, err := source.Slice(table(false), 1, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tests := map[string]struct {
+	for name, test := range map[string]struct {
 		in           source.Table
 		rows, source int64
 	}{
-		"whole":   {whole, 5, 5},
+		"whole":   {table(false), 5, 5},
 		"slice":   {part, 2, 5},
-		"unknown": {table(t, "image", raw, true), -1, -1},
-	}
-	for name, test := range tests {
+		"unknown": {table(true), -1, -1},
+	} {
 		s := Of(test.in, Pair{"b", "1"}, Pair{"a", "2"})
 		if s.Rows != test.rows || s.Source != test.source || len(s.Columns) != 1 || s.Columns[0].Name != "image" || s.RowSize() != 4 {
 			t.Errorf("%s: found %+v", name, s)
 		}
-		want := arrow.NewMetadata([]string{"b", "a"}, []string{"1", "2"}) // the order is kept
-		if !s.Metadata().Equal(want) || s.Metadata().Keys()[0] != "b" {
-			t.Errorf("%s: found metadata %v", name, s.Metadata())
+		if want := []Pair{{"b", "1"}, {"a", "2"}}; !slices.Equal(s.Meta, want) { // the order is kept
+			t.Errorf("%s: found the metadata %v, expected %v", name, s.Meta, want)
 		}
-	}
-	if m := Of(whole).Metadata(); m.Len() != 0 {
-		t.Errorf("found metadata %v, expected none", m)
 	}
 }
 
@@ -93,25 +95,54 @@ func TestAppendElementName(t *testing.T) {
 	}
 }
 
-func TestFieldMetadata(t *testing.T) {
+func TestLabel(t *testing.T) {
 	t.Parallel()
+	image := source.Column{Name: "image", DType: idx.Uint8, Shape: []int{2, 2}}
+	column := func(name string, d idx.DType) source.Column { return source.Column{Name: name, DType: d} }
+	chosen := column("writer", idx.Int32)
+	chosen.Label = true
 	tests := map[string]struct {
-		column       source.Column
-		dtype, shape string
+		columns []source.Column
+		want    int
 	}{
-		"scalar":       {source.Column{DType: idx.Uint8}, "uint8", "[]"},
-		"empty shape":  {source.Column{DType: idx.Int8, Shape: []int{}}, "int8", "[]"},
-		"image":        {source.Column{DType: idx.Uint8, Shape: []int{28, 28}}, "uint8", "[28,28]"},
-		"rank 4":       {source.Column{DType: idx.Float64, Shape: []int{3, 32, 1}}, "float64", "[3,32,1]"},
-		"no elements":  {source.Column{DType: idx.Int16, Shape: []int{3, 0}}, "int16", "[3,0]"},
-		"a large size": {source.Column{DType: idx.Float32, Shape: []int{2147483647, 0}}, "float32", "[2147483647,0]"},
+		"none":                {[]source.Column{image}, -1},
+		"called so":           {[]source.Column{image, column("a", idx.Uint8), column("label", idx.Uint8)}, 2},
+		"the only integer":    {[]source.Column{column("f", idx.Float32), image, column("y", idx.Int16)}, 2},
+		"one of two":          {[]source.Column{image, column("a", idx.Uint8), column("b", idx.Uint8)}, -1},
+		"chosen":              {[]source.Column{image, column("label", idx.Uint8), chosen}, 2},
+		"chosen, the first":   {[]source.Column{chosen, column("label", idx.Uint8)}, 0},
+		"label is a tensor":   {[]source.Column{{Name: "label", DType: idx.Uint8, Shape: []int{3}}, column("y", idx.Uint8)}, 1},
+		"label is of floats":  {[]source.Column{column("label", idx.Float64)}, -1},
+		"label before others": {[]source.Column{column("label", idx.Int32), column("b", idx.Uint8), image}, 0},
 	}
 	for name, test := range tests {
-		m := FieldMetadata(test.column)
-		dtype, _ := m.GetValue("idx.dtype")
-		shape, _ := m.GetValue("idx.shape")
-		if m.Len() != 2 || dtype != test.dtype || shape != test.shape {
-			t.Errorf("%s: found %v, expected %s %s", name, m, test.dtype, test.shape)
+		if got := (&Schema{Columns: test.columns}).Label(); got != test.want {
+			t.Errorf("%s: found column %d, expected %d", name, got, test.want)
+		}
+	}
+}
+
+func TestClasses(t *testing.T) {
+	t.Parallel()
+	s := &Schema{Columns: []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{2}},
+		{Name: "label", DType: idx.Int16, Classes: []string{"", "b", "a", "b", "", "c"}}}}
+	k := NewClasses(s, 1)
+	if want := []string{"b", "a", "c"}; k.Label != 1 || !slices.Equal(k.Names, want) {
+		t.Fatalf("found the names %q of column %d, expected %q of column 1", k.Names, k.Label, want)
+	}
+	good := []byte{1, 0, 2, 0, 3, 0, 5, 0}
+	if err := k.Check(good, 7); err != nil {
+		t.Error(err)
+	}
+	for i, want := range []int{0, 1, 0, 2} {
+		if got := k.Place(good, i); got != want {
+			t.Errorf("label %d: found place %d, expected %d", good[2*i], got, want)
+		}
+	}
+	for _, bad := range [][]byte{{0, 0}, {4, 0}, {6, 0}, {0xff, 0xff}, {1, 1}} {
+		err := k.Check(append([]byte{1, 0}, bad...), 7)
+		if err == nil || !strings.HasPrefix(err.Error(), "column label, row 8: label ") || !strings.HasSuffix(err.Error(), " has no name, of 4 names that are known") {
+			t.Errorf("label % x: found %+v, expected that the label of row 8 has no name, of 4", bad, err)
 		}
 	}
 }

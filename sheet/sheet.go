@@ -1,8 +1,11 @@
 package sheet
 
 import (
+	_ "embed" // the font
 	"fmt"
 	"math"
+	"strings"
+	"sync"
 
 	"github.com/idxport/idxport/png"
 )
@@ -108,11 +111,7 @@ func (s *Sheet) At(g, i int) (x, y, scale int) {
 
 // AppendPNG draws the sheet and appends it to dst as a PNG file.
 func (s *Sheet) AppendPNG(dst []byte) ([]byte, error) {
-	color, ok := png.ColorOf(s.channels)
-	if !ok {
-		return dst, fmt.Errorf("sheet: found tiles of %d channels, expected 1, 3 or 4", s.channels)
-	}
-	e, err := png.NewEncoder(s.Width, s.Height, color, 8)
+	e, err := png.NewEncoder(s.Width, s.Height, s.channels, 8)
 	if err != nil {
 		return dst, fmt.Errorf("sheet: %w", err)
 	}
@@ -163,4 +162,111 @@ func (s *Sheet) write(pix []byte, left, top int, text string) {
 			}
 		}
 	}
+}
+
+// The font: 5×8 pixels a glyph, the last row for what hangs below the line.
+const (
+	glyphWidth  = 5
+	glyphHeight = 8
+	glyphStep   = glyphWidth + 1 // from one glyph to the next
+	glyphsInRow = 16             // of fontPicture
+	firstGlyph  = ' '
+	lastGlyph   = '~'
+)
+
+// fontPicture holds the glyphs of ASCII from the space on, drawn with # and '.', sixteen side by side with a column between them.
+//
+//go:embed font.txt
+var fontPicture string
+
+// fontLines are the lines of fontPicture.
+var fontLines = sync.OnceValue(func() []string { return strings.Split(fontPicture, "\n") })
+
+// inked reports whether the glyph of r, a character that has one, has ink at (x, y).
+func inked(r rune, x, y int) bool {
+	i := int(r - firstGlyph)
+	line := fontLines()[i/glyphsInRow*glyphHeight+y]
+	return line[i%glyphsInRow*glyphStep+x] == '#'
+}
+
+// printable is text with "?" for what has no glyph.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < firstGlyph || r > lastGlyph {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+// textWidth is the width of a printable text in pixels of the font.
+func textWidth(text string) int { return max(0, len(text)*glyphStep-1) }
+
+// A Tile is one image: samples of 8 bits, the samples of a pixel together, row by row from the top.
+type Tile struct {
+	Width, Height int    // at least 1
+	Channels      int    // 1: grey, 3: RGB, 4: RGB and an alpha they are not multiplied with
+	Pix           []byte // Height·Width·Channels samples
+}
+
+// rgb is the pixel at (x, y) as it looks on black.
+func (t Tile) rgb(x, y int) [3]byte {
+	p := t.Pix[(y*t.Width+x)*t.Channels:][:t.Channels]
+	switch t.Channels {
+	case 1:
+		return [3]byte{p[0], p[0], p[0]}
+	case 3:
+		return [3]byte(p)
+	}
+	var dimmed [3]byte
+	for i := range dimmed {
+		dimmed[i] = byte((int(p[i])*int(p[3]) + 127) / 255)
+	}
+	return dimmed
+}
+
+// enlarged is t with every pixel n times as wide and high.
+func (t Tile) enlarged(n int) Tile {
+	if n == 1 {
+		return t
+	}
+	big := Tile{Width: n * t.Width, Height: n * t.Height, Channels: t.Channels}
+	big.Pix = make([]byte, big.Width*big.Height*big.Channels)
+	for y := range big.Height {
+		for x := range big.Width {
+			at := (y*big.Width + x) * t.Channels
+			copy(big.Pix[at:at+t.Channels], t.Pix[(y/n*t.Width+x/n)*t.Channels:])
+		}
+	}
+	return big
+}
+
+// reduced is t with squares of n×n pixels made one, their mean; what is left at the right and below makes smaller ones.
+func (t Tile) reduced(n int) Tile {
+	if n == 1 {
+		return t
+	}
+	small := Tile{Width: (t.Width + n - 1) / n, Height: (t.Height + n - 1) / n, Channels: t.Channels}
+	small.Pix = make([]byte, 0, small.Width*small.Height*small.Channels)
+	for y := range small.Height {
+		for x := range small.Width {
+			for c := range t.Channels {
+				small.Pix = append(small.Pix, t.mean(x*n, y*n, n, c))
+			}
+		}
+	}
+	return small
+}
+
+// mean is the mean of channel c over the n×n pixels from (left, top) that there are.
+func (t Tile) mean(left, top, n, c int) byte {
+	right, bottom := min(left+n, t.Width), min(top+n, t.Height)
+	sum := 0
+	for y := top; y < bottom; y++ {
+		for x := left; x < right; x++ {
+			sum += int(t.Pix[(y*t.Width+x)*t.Channels+c])
+		}
+	}
+	count := (right - left) * (bottom - top)
+	return byte((sum + count/2) / count)
 }

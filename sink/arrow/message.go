@@ -1,9 +1,17 @@
 package arrow
 
 import (
+	"bytes"
 	"encoding/binary"
+	"slices"
+	"sync"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	flatbuffers "github.com/google/flatbuffers/go"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+
+	"github.com/idxport/idxport/sink/compressed"
 )
 
 // magic is at both ends of a file.
@@ -122,15 +130,15 @@ func (r *recordBatch) table(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 	return b.EndObject()
 }
 
-// footer is what a file ends with: an index of its dictionaries and record batches, its length, and the magic number. schema is the schema's message.
+// footer is what a file ends with: an index of its dictionaries and record batches, its length, and the magic number.
 //
-// The footer repeats the schema. FlatBuffers are position-independent, so the message is put in as it is, and the footer's field points to the
-// table inside it.
+// The footer repeats the schema, whose message is filled up to 8 bytes. FlatBuffers are
+// position-independent, so the message is put in as it is, and the footer's field points to the table
+// inside it; what is aligned in it stays so.
 func footer(schema []byte, dictionaries, batches []block) []byte {
 	b := flatbuffers.NewBuilder(len(schema) + 24*(len(dictionaries)+len(batches)) + 256)
-	message := encapsulate(schema)[prefixSize:] // filled up to 8 bytes, so that what is aligned in it stays so
-	b.CreateByteVector(message)                 // the last bytes of the buffer: places are counted from its end
-	schemaTable := flatbuffers.UOffsetT(len(message)) - headerTable(schema)
+	b.CreateByteVector(schema) // the last bytes of the buffer: places are counted from its end
+	schemaTable := flatbuffers.UOffsetT(len(schema)) - headerTable(schema)
 
 	blockVector := func(blocks []block) flatbuffers.UOffsetT {
 		b.StartVector(24, len(blocks), 8)
@@ -160,4 +168,144 @@ func headerTable(message []byte) flatbuffers.UOffsetT {
 	table := flatbuffers.Table{Bytes: message, Pos: flatbuffers.GetUOffsetT(message)}
 	field := table.Offset(4 + 2*messageHeader) // in the vtable, behind its own size and the table's
 	return table.Indirect(table.Pos + flatbuffers.UOffsetT(field))
+}
+
+// A recordBatch gathers what a record batch message says and what its body is.
+type recordBatch struct {
+	rows    int
+	codec   *codec // nil if buffers are not compressed
+	nodes   []node // of the arrays, depth first
+	buffers []buffer
+	body    [][]byte // the buffers one after another, with what fills them up
+	size    int64    // bytes of body
+	frames  []*frame // what the compressed buffers live in
+}
+
+// A buffer is where a buffer is in the body, what fills it up left out.
+type buffer struct{ offset, length int64 }
+
+// A node is the length of an array, and how many of its values are null.
+type node struct{ length, nulls int }
+
+// add adds data and its children, depth first. It must start at its buffers' start.
+func (r *recordBatch) add(data arrow.ArrayData) error {
+	r.nodes = append(r.nodes, node{data.Len(), data.NullN()})
+	for _, b := range data.Buffers() {
+		var bytes []byte
+		if b != nil { // validity bitmaps are there only where values are null
+			bytes = b.Bytes()
+		}
+		if err := r.addBuffer(bytes); err != nil {
+			return err
+		}
+	}
+	for _, child := range data.Children() {
+		if err := r.add(child); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addBuffer adds data as the next buffer, compressed if it is not empty.
+func (r *recordBatch) addBuffer(data []byte) error {
+	if r.codec != nil && len(data) > 0 {
+		f, err := r.codec.compress(data)
+		if err != nil {
+			return err
+		}
+		r.frames = append(r.frames, f)
+		data = f.bytes
+	}
+	r.buffers = append(r.buffers, buffer{r.size, int64(len(data))})
+	r.body = append(r.body, data)
+	if fill := align(len(data)) - len(data); fill > 0 {
+		r.body = append(r.body, make([]byte, fill))
+	}
+	r.size += int64(align(len(data)))
+	return nil
+}
+
+// release gives back the memory of the compressed buffers. The body must not be used after that.
+func (r *recordBatch) release() {
+	for _, f := range r.frames {
+		r.codec.frames.Put(f)
+	}
+}
+
+// align rounds n up to a multiple of 8.
+func align(n int) int { return (n + 7) &^ 7 }
+
+// Numbers of CompressionType in Message.fbs.
+const (
+	codecLZ4  = 0
+	codecZstd = 1
+)
+
+// codecs tells which codecs there are, the default first.
+func codecs() []compressed.Choice[*codec] {
+	return []compressed.Choice[*codec]{
+		{Name: "none", Make: func(int) *codec { return nil }},
+		{Name: "lz4", MaxLevel: 9, Make: newLZ4},
+		{Name: "zstd", MaxLevel: 22, Make: newZstd},
+	}
+}
+
+// Codecs lists the values of Options.Compression, the default first.
+func Codecs() []string { return compressed.Names(codecs()) }
+
+// A frame is memory for a compressed buffer: its length before compression, and a frame of the codec.
+type frame struct{ bytes []byte }
+
+// A codec compresses buffers. It is safe on many goroutines.
+type codec struct {
+	id     int8
+	encode func(dst, data []byte) ([]byte, error) // appends data as one frame to dst
+	frames sync.Pool                              // *frame: what waits to be written
+}
+
+// compress compresses data, which is not empty. The result is to be put back into frames.
+func (c *codec) compress(data []byte) (*frame, error) {
+	f, ok := c.frames.Get().(*frame)
+	if !ok {
+		f = new(frame)
+	}
+	// What cannot be compressed grows by a few bytes for each block of 64 KiB or more. Appending without the room would reach that in many small
+	// steps, and leave several times as much to the collector.
+	f.bytes = slices.Grow(f.bytes[:0], len(data)+len(data)/64+64)
+	var err error
+	f.bytes, err = c.encode(binary.LittleEndian.AppendUint64(f.bytes, uint64(len(data))), data)
+	return f, err
+}
+
+func newZstd(level int) *codec {
+	// Labels repeat no sequences, nor do floats: without WithAllLitEntropyCompression the fast levels store them as they are.
+	frames := compressed.NewZstd(level, zstd.WithEncoderCRC(false), zstd.WithAllLitEntropyCompression(true))
+	return &codec{id: codecZstd, encode: frames.Append}
+}
+
+// newLZ4 makes frames without checksums and with small blocks, as Arrow C++ writes them.
+func newLZ4(level int) *codec {
+	options := []lz4.Option{lz4.ChecksumOption(false), lz4.BlockSizeOption(lz4.Block64Kb)}
+	if level > 0 {
+		options = append(options, lz4.CompressionLevelOption(lz4.CompressionLevel(1<<(8+level))))
+	}
+	var pool sync.Pool // *lz4.Writer
+	return &codec{id: codecLZ4, encode: func(dst, data []byte) ([]byte, error) {
+		writer, ok := pool.Get().(*lz4.Writer)
+		if !ok {
+			writer = lz4.NewWriter(nil)
+			if err := writer.Apply(options...); err != nil {
+				return dst, err
+			}
+		}
+		defer pool.Put(writer)
+		out := bytes.NewBuffer(dst)
+		writer.Reset(out)
+		if _, err := writer.Write(data); err != nil {
+			return dst, err
+		}
+		err := writer.Close()
+		return out.Bytes(), err
+	}}
 }

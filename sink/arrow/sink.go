@@ -1,13 +1,9 @@
 package arrow
 
 import (
-	"bytes"
 	"context"
+	"encoding/binary"
 	"io"
-
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/ipc"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
@@ -39,7 +35,7 @@ type Sink struct {
 	stream      bool
 	rowSize     int64  // bytes of a row before compression
 	madeSize    int64  // of these, the bytes that are not the batch's own
-	schema      []byte // the schema's message, without what encapsulates it
+	schema      []byte // the schema's message, encapsulated
 
 	// What follows is the steps' alone.
 	w            io.Writer
@@ -56,12 +52,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if err != nil {
 		return nil, unsupported("%v", err)
 	}
-	chosen, err := layout.Get(o.Layout)
-	if err != nil {
-		return nil, unsupported("%v", err)
-	}
-	chosen.Channels = o.Channels
-	columns, err := chosen.Columns(s)
+	columns, s, err := layout.Represent(s, o.Layout, o.Channels)
 	if err != nil {
 		return nil, err
 	}
@@ -73,22 +64,15 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if size := int64(s.BatchRows()) * rowSize; size > maxBody-maxBody/16 { // compression may add, and so does filling up to 8 bytes
 		return nil, unsupported("a record batch of %d rows would have %d bytes, expected less than 240 MiB", s.BatchRows(), size)
 	}
-	made := &Sink{columns: columns, codec: codec, encoderSize: wanted.EncoderSize(), stream: o.Stream, rowSize: rowSize, madeSize: madeSize, w: w}
-	made.schema = schemaMessage(layout.Schema(chosen.Describe(s), columns))
+	made := &Sink{
+		columns: columns, codec: codec, encoderSize: wanted.EncoderSize(), stream: o.Stream,
+		rowSize: rowSize, madeSize: madeSize, schema: layout.SchemaMessage(s, columns), w: w,
+	}
 	return made, made.start()
 }
 
 func unsupported(message string, values ...any) error {
 	return fault.New(fault.Usage, "arrow: "+message, values...)
-}
-
-// schemaMessage is the message that describes s.
-func schemaMessage(s *arrow.Schema) []byte {
-	payload := ipc.GetSchemaPayload(s, memory.DefaultAllocator)
-	defer payload.Release()
-	metadata := payload.Meta()
-	defer metadata.Release()
-	return bytes.Clone(metadata.Bytes())
 }
 
 // start writes what comes before the first record batch.
@@ -98,7 +82,7 @@ func (s *Sink) start() error {
 			return err
 		}
 	}
-	if err := s.write(encapsulate(s.schema)); err != nil {
+	if err := s.write(s.schema); err != nil {
 		return err
 	}
 	return s.writeDictionaries()
@@ -149,7 +133,7 @@ func (s *Sink) Close() error {
 	if err := s.write(endOfStream()); err != nil || s.stream {
 		return err
 	}
-	return s.write(footer(s.schema, s.dictionaries, s.blocks))
+	return s.write(footer(s.schema[prefixSize:], s.dictionaries, s.blocks))
 }
 
 // write writes the parts one after another.
@@ -165,4 +149,56 @@ func (s *Sink) write(parts ...[]byte) error {
 		}
 	}
 	return nil
+}
+
+// Next ends the file or stream and begins another in w: see sink.Splitter.
+func (s *Sink) Next(w io.Writer) error {
+	if err := s.Close(); err != nil {
+		return err
+	}
+	s.w, s.offset, s.blocks = w, 0, nil
+	return s.start()
+}
+
+// Held is 0: nothing is held back.
+func (s *Sink) Held() int64 { return 0 }
+
+// writeDictionaries writes the dictionaries of all columns that have one, and notes where. arrow-go numbers those of a schema from 0, depth first; none
+// are inside of other columns.
+func (s *Sink) writeDictionaries() error {
+	s.dictionaries = nil
+	for _, c := range s.columns {
+		if c.Names == nil {
+			continue
+		}
+		at, err := s.writeDictionary(int64(len(s.dictionaries)), c.Names)
+		if err != nil {
+			return err
+		}
+		s.dictionaries = append(s.dictionaries, at)
+	}
+	return nil
+}
+
+// writeDictionary writes names as the dictionary of the number id, and tells where.
+func (s *Sink) writeDictionary(id int64, names []string) (block, error) {
+	offsets, text := make([]byte, 4, 4*(len(names)+1)), []byte{}
+	for _, name := range names {
+		text = append(text, name...)
+		offsets = binary.LittleEndian.AppendUint32(offsets, uint32(len(text)))
+	}
+	r := recordBatch{rows: len(names), codec: s.codec, nodes: []node{{length: len(names)}}}
+	for _, buffer := range [][]byte{nil, offsets, text} { // no validity bitmap: no name is missing
+		if err := r.addBuffer(buffer); err != nil {
+			return block{}, err
+		}
+	}
+	head := encapsulate(r.dictionaryMessage(id))
+	at := block{offset: s.offset, metadata: len(head), body: r.size}
+	err := s.write(head)
+	if err == nil {
+		err = s.write(r.body...)
+	}
+	r.release()
+	return at, err
 }

@@ -100,7 +100,7 @@ func (c Card) total(of func(Split) int64) int64 {
 	return n
 }
 
-// classified tells whether there are images and classes.
+// classified reports whether there are images and classes.
 func classified(features []layout.Feature) bool {
 	kinds := map[string]bool{}
 	for _, f := range features {

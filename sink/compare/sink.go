@@ -3,10 +3,14 @@ package compare
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"math"
+	"strconv"
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
 )
 
 // A Difference is the first value in which two tables differ.
@@ -31,9 +35,7 @@ type Sink struct {
 	columns []column
 	total   int64 // rows that one of the tables has, −1 if unknown
 	nan     bool  // all NaNs are equal
-	count   int64 // values that differ
-	rows    int64 // rows in which some do
-	first   *Difference
+	tally         // of all batches
 }
 
 // column is a column of the first table with its counterpart.
@@ -53,10 +55,11 @@ func New(s *schema.Schema, nan bool) *Sink {
 	return made
 }
 
-// tally is what a batch adds.
+// tally is what differs.
 type tally struct {
-	count, rows int64
-	first       *Difference
+	count int64 // values
+	rows  int64 // rows in which some do
+	first *Difference
 }
 
 // Encode compares b: see sink.Sink. The step fails with fault.Differs if one of the tables has ended in it.
@@ -94,7 +97,7 @@ func (s *Sink) rowsOf(b schema.Batch) (expected, found int) {
 	return expected, found
 }
 
-// equal tells whether the bytes of all columns are the same.
+// equal reports whether the bytes of all columns are the same.
 func (s *Sink) equal(b schema.Batch) bool {
 	for i, c := range s.columns {
 		if !c.same || !bytes.Equal(b.Columns[i], b.Columns[len(s.columns)+i]) {
@@ -146,3 +149,61 @@ func (s *Sink) Close() error { return nil }
 
 // Differences is the number of values that differ, the number of rows they are in, and the first of them; nil if there is none.
 func (s *Sink) Differences() (values, rows int64, first *Difference) { return s.count, s.rows, s.first }
+
+// A value is one element of a column.
+type value struct {
+	dtype idx.DType
+	bits  uint64
+}
+
+// at is element i of data, which is little-endian.
+func at(d idx.DType, data []byte, i int) value {
+	switch d {
+	case idx.Float32:
+		return value{d, uint64(binary.LittleEndian.Uint32(data[4*i:]))}
+	case idx.Float64:
+		return value{d, binary.LittleEndian.Uint64(data[8*i:])}
+	}
+	return value{d, uint64(source.Int(d, data, i))}
+}
+
+// float is v as a number; integers of the format are exact.
+func (v value) float() float64 {
+	switch v.dtype {
+	case idx.Float32:
+		return float64(math.Float32frombits(uint32(v.bits)))
+	case idx.Float64:
+		return math.Float64frombits(v.bits)
+	}
+	return float64(int64(v.bits))
+}
+
+// isNaN reports whether v is no number.
+func (v value) isNaN() bool { return v.dtype.Float() && math.IsNaN(v.float()) }
+
+// equals reports whether found is v. Where types differ the number counts, rounded to v's type; nan makes all NaNs equal.
+func (v value) equals(found value, nan bool) bool {
+	if v.isNaN() && found.isNaN() && (nan || v.dtype != found.dtype) {
+		return true
+	}
+	if v.dtype == found.dtype {
+		return v.bits == found.bits
+	}
+	if v.dtype == idx.Float32 && found.dtype == idx.Float64 {
+		return uint64(math.Float32bits(float32(found.float()))) == v.bits
+	}
+	return v.float() == found.float()
+}
+
+// String is v as people read it; of NaNs the bits too where they are not the usual ones.
+func (v value) String() string {
+	switch {
+	case !v.dtype.Float():
+		return strconv.FormatInt(int64(v.bits), 10)
+	case v.isNaN():
+		return fmt.Sprintf("NaN (%#x)", v.bits)
+	case v.dtype == idx.Float32:
+		return strconv.FormatFloat(v.float(), 'g', -1, 32)
+	}
+	return strconv.FormatFloat(v.float(), 'g', -1, 64)
+}

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	stdgzip "compress/gzip"
 	"errors"
+	"hash/crc32"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -230,5 +232,145 @@ func BenchmarkEncode(b *testing.B) {
 				}
 			})
 		})
+	}
+}
+
+// short takes all but the last byte of what it is given, and says so without an error.
+type short struct{}
+
+func (short) Write(p []byte) (int, error) { return max(0, len(p)-1), nil }
+
+// TestShortWrites demands that a writer which breaks the rule of io.Writer is not believed.
+func TestShortWrites(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"none", "gzip", "zstd"} {
+		w, err := New(short{}, Codec{Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := w.Encode(nil, []byte("data"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Append(b); !errors.Is(err, io.ErrShortWrite) {
+			t.Errorf("%s, Append: found %v, expected %v", name, err, io.ErrShortWrite)
+		}
+		if err := w.Close(); !errors.Is(err, io.ErrShortWrite) {
+			t.Errorf("%s, Close: found %v, expected %v", name, err, io.ErrShortWrite)
+		}
+	}
+}
+
+// TestDigitsShrink: ten values without any order carry log2(10) = 3.33 bits each, 42 % of a byte.
+func TestDigitsShrink(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	digits := make([]byte, 60_000)
+	for i := range digits {
+		digits[i] = byte(random.IntN(10))
+	}
+	for _, c := range []Codec{{Name: "gzip"}, {Name: "zstd"}, {Name: "zstd", Level: 3}} {
+		if out := writeAll(t, c, [][]byte{digits}, 1); len(out) > len(digits)/2 {
+			t.Errorf("%s, level %d: found %d bytes of %d, expected less than half", c.Name, c.Level, len(out), len(digits))
+		}
+	}
+}
+
+func TestCombineCRC32OnArbitrarySplits(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	data := make([]byte, 20_000)
+	for i := range data {
+		data[i] = byte(random.Uint32())
+	}
+	for range 500 {
+		end := random.IntN(len(data) + 1)
+		start := random.IntN(end + 1)
+		cut := start + random.IntN(end-start+1)
+		got := combineCRC32(crc32.ChecksumIEEE(data[start:cut]), crc32.ChecksumIEEE(data[cut:end]), int64(end-cut))
+		if want := crc32.ChecksumIEEE(data[start:end]); got != want {
+			t.Fatalf("[%d:%d] cut at %d: found %08x, expected %08x", start, end, cut, got, want)
+		}
+	}
+}
+
+// The check value of CRC-32/ISO-HDLC: "123456789" gives cbf43926.
+func TestCombineCRC32CheckValue(t *testing.T) {
+	t.Parallel()
+	const digits = "123456789"
+	for cut := range len(digits) + 1 {
+		a, b := crc32.ChecksumIEEE([]byte(digits[:cut])), crc32.ChecksumIEEE([]byte(digits[cut:]))
+		if got := combineCRC32(a, b, int64(len(digits)-cut)); got != 0xcbf43926 {
+			t.Errorf("cut at %d: found %08x", cut, got)
+		}
+	}
+}
+
+// More bytes than can be made in a test: 5 GiB of zeros, as five times one.
+func TestCombineCRC32Lengths(t *testing.T) {
+	t.Parallel()
+	const mib = 1 << 20
+	zeros := make([]byte, mib)
+	piece := crc32.ChecksumIEEE(zeros)
+	gib := uint32(0)
+	for range 1024 {
+		gib = combineCRC32(gib, piece, mib)
+	}
+	five, four := uint32(0), uint32(0)
+	for range 5 {
+		five = combineCRC32(five, gib, 1<<30)
+	}
+	for range 4 {
+		four = combineCRC32(four, gib, 1<<30)
+	}
+	if got := combineCRC32(gib, four, 4<<30); got != five {
+		t.Errorf("1 GiB and 4 GiB: found %08x, expected %08x as of five single ones", got, five)
+	}
+}
+
+// TestEncoderSize holds the constant against what the heap says of an encoder. It is not parallel, as others would use the heap meanwhile.
+func TestEncoderSize(t *testing.T) {
+	block := makeBlocks([]int{1 << 20})[0]
+	z := NewZstd(10)
+	before := heap()
+	frame, err := z.Append(make([]byte, 0, 2*len(block)), block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := heap() - before - int64(cap(frame))
+	if stated := (Codec{"zstd", 10}).EncoderSize(); kept > stated || kept < stated*9/10 {
+		t.Errorf("an encoder keeps %d bytes, but EncoderSize says %d", kept, stated)
+	}
+	runtime.KeepAlive(z)
+	runtime.KeepAlive(frame)
+}
+
+// heap is the number of bytes in use on the heap.
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// TestEncodersAreReused has many goroutines compress, never more than two at once.
+func TestEncodersAreReused(t *testing.T) {
+	t.Parallel()
+	z := NewZstd(1)
+	block := makeBlocks([]int{0, 0, 0, 5000})[3]
+	turns := make(chan struct{}, 2)
+	var all sync.WaitGroup
+	for range 100 {
+		all.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			if _, err := z.Append(nil, block); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if n := len(z.free); n < 1 || n > 2 {
+		t.Errorf("found %d encoders, expected no more than the two that were at work", n)
 	}
 }

@@ -1,8 +1,12 @@
 package csv
 
 import (
+	"bytes"
+	"strconv"
 	"strings"
+	"sync"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -12,7 +16,9 @@ import (
 type layout struct {
 	fields []field
 	comma  byte
-	// flat: all rows make one line, and what ends it is not the layout's business. There is one field of one element then.
+	header elementName // nil: there is no header line
+	// flat reports whether all rows make one line, whose end is not the layout's business. There is
+	// one field of one element then.
 	flat    bool
 	classes *schema.Classes // of the field of class names, or nil
 }
@@ -27,10 +33,12 @@ type field struct {
 	render   renderer
 }
 
-// A renderer appends the text of the elements in src, each followed by the separator. dst has room for the width of each, and slack bytes more.
+// A renderer appends the text of the elements in src, each followed by the separator. dst has room
+// for the width of each, and slack bytes more.
 type renderer func(dst, src []byte) []byte
 
-// slack is how many bytes behind the text the renderers may overwrite: they store 8 bytes at a time.
+// slack is how many bytes behind the text the renderers may overwrite: they store 8 bytes at a
+// time.
 const slack = 8
 
 // newLayout decides the order of the fields of s, and makes the tables that rendering them needs.
@@ -46,21 +54,23 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 	if s.Classes != nil && style.header == nil {
 		return nil, unsupported("leave out --class-column, or use the style kaggle", "files of the style %s have no column of class names", style.Name)
 	}
-	l := &layout{comma: comma, classes: s.Classes}
-	r := renderers{comma: comma}
+	l := &layout{comma: comma, header: style.header, classes: s.Classes}
+	renderers := renderers(comma)
 	for _, scalar := range []bool{true, false} {
 		for i, c := range s.Columns {
-			if c.Scalar() == scalar && c.Elements() > 0 {
-				l.fields = append(l.fields, field{column: c, index: i, elements: c.Elements(), size: c.DType.Size(),
-					width: width(c.DType), render: r.of(c.DType)})
-				if l.classes != nil && l.classes.Label == i {
-					named := l.classField(c)
-					if named.width > pieceSize {
-						return nil, unsupported("use Parquet or Arrow", "the name of a class has %d bytes, expected less than 4 MiB", named.width)
-					}
-					l.fields = append(l.fields, named)
-				}
+			if c.Scalar() != scalar || c.Elements() == 0 {
+				continue
 			}
+			render, width := renderers(c.DType)
+			l.fields = append(l.fields, field{c, i, c.Elements(), c.DType.Size(), width, render})
+			if l.classes == nil || l.classes.Label != i {
+				continue
+			}
+			named := l.classField(c)
+			if named.width > pieceSize {
+				return nil, unsupported("use Parquet or Arrow", "the name of a class has %d bytes, expected less than 4 MiB", named.width)
+			}
+			l.fields = append(l.fields, named)
 		}
 	}
 	if len(l.fields) == 0 {
@@ -68,6 +78,24 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 	}
 	l.flat = style.matrix && l.fields[0].column.Scalar()
 	return l, nil
+}
+
+// classField is the field of the class names of label, a column.
+func (l *layout) classField(label source.Column) field {
+	texts := make([][]byte, len(l.classes.Names))
+	widest := 0
+	for i, name := range l.classes.Names {
+		texts[i] = append(l.appendQuoted(nil, []byte(name)), l.comma)
+		widest = max(widest, len(texts[i]))
+	}
+	size := label.DType.Size()
+	column := source.Column{Name: schema.ClassName, DType: label.DType}
+	return field{column, l.classes.Label, 1, size, widest, func(dst, src []byte) []byte {
+		for i := range len(src) / size {
+			dst = append(dst, texts[l.classes.Place(src, i)]...)
+		}
+		return dst
+	}}
 }
 
 // rowSize is the most bytes of the text of a row.
@@ -79,53 +107,158 @@ func (l *layout) rowSize() int64 {
 	return n
 }
 
-// width is the most bytes of an element of type d with its separator.
-func width(d idx.DType) int {
-	switch d {
-	case idx.Uint8:
-		return len("255,")
-	case idx.Int8:
-		return len("-128,")
-	case idx.Int16:
-		return len("-32768,")
-	case idx.Int32:
-		return len("-2147483648,")
-	case idx.Float32:
-		return len("-0.000123456789,") // 9 digits are always enough for binary32; exponents from −4 on are written out
-	default:
-		return len("-1.2345678901234567e-308,") // 17 digits for binary64; more than the 24 of -0.00012345678901234567
-	}
-}
-
-// renderers makes renderers that share their tables.
-type renderers struct {
-	comma  byte
-	pairs  *pairTable
-	shorts *shortTable
-}
-
-// of returns the renderer for elements of type d.
-func (r *renderers) of(d idx.DType) renderer {
-	switch d {
-	case idx.Uint8:
-		if r.pairs == nil {
-			r.pairs = newPairTable(r.comma)
+// renderers returns what makes the renderer for elements of a type, with the most bytes of an
+// element and its separator. Renderers share their tables.
+func renderers(comma byte) func(idx.DType) (render renderer, width int) {
+	pairs := sync.OnceValue(func() *pairTable { return newPairTable(comma) })
+	shorts := sync.OnceValue(func() *shortTable { return newShortTable(comma) })
+	floats := floatText(comma)
+	return func(d idx.DType) (renderer, int) {
+		switch d {
+		case idx.Uint8:
+			return pairs().appendUint8, len("255,")
+		case idx.Int8:
+			return shorts().appendInt8, len("-128,")
+		case idx.Int16:
+			return shorts().appendInt16, len("-32768,")
+		case idx.Int32:
+			return shorts().appendInt32, len("-2147483648,")
+		case idx.Float32: // 9 digits are always enough for binary32; exponents from −4 on are written out
+			return func(dst, src []byte) []byte { return floats.append(dst, src, 32) }, len("-0.000123456789,")
+		default: // 17 digits for binary64; more than the 24 of -0.00012345678901234567
+			return func(dst, src []byte) []byte { return floats.append(dst, src, 64) }, len("-1.2345678901234567e-308,")
 		}
-		return r.pairs.appendUint8
-	case idx.Float32:
-		return floatText(r.comma).append32
-	case idx.Float64:
-		return floatText(r.comma).append64
 	}
-	if r.shorts == nil {
-		r.shorts = newShortTable(r.comma)
+}
+
+// DefaultStyle is the style of Options that name none.
+const DefaultStyle = "kaggle"
+
+// A Style is one way to lay out a CSV file.
+type Style struct {
+	Name        string
+	Description string // one line
+
+	header elementName // nil: no header line
+	matrix bool        // one column only, and scalars make one row of all values
+}
+
+// Styles lists the styles, the default first.
+func Styles() []Style {
+	return []Style{
+		{Name: DefaultStyle, Description: "header label,pixel0,pixel1,… as in Kaggle's digit recogniser", header: schema.AppendElementName},
+		{Name: "kaggle1", Description: "header label,pixel1,pixel2,… as in Kaggle's Fashion-MNIST", header: countFrom1},
+		{Name: "rowxcol", Description: "header label,1x1,1x2,…,28x28: row and column of each pixel", header: rowByColumn},
+		{Name: "pjreddie", Description: "no header, label first, as in pjreddie.com's mnist_train.csv"},
+		{Name: "matrix", Description: "no header, one column only: a row per record; labels alone make one row", matrix: true},
 	}
-	switch d {
-	case idx.Int8:
-		return r.shorts.appendInt8
-	case idx.Int16:
-		return r.shorts.appendInt16
-	default:
-		return r.shorts.appendInt32
+}
+
+// findStyle returns the style called name, the default one if name is empty.
+func findStyle(name string) (Style, error) {
+	styles := Styles()
+	if name == "" {
+		return styles[0], nil
 	}
+	names := make([]string, len(styles))
+	for i, s := range styles {
+		if s.Name == name {
+			return s, nil
+		}
+		names[i] = s.Name
+	}
+	return Style{}, unsupported("choose one of these styles",
+		"unknown style %q, expected one of %s", name, strings.Join(names, ", "))
+}
+
+// HasHeader reports whether files of the style called name, the default one if that is empty, begin
+// with a header.
+func HasHeader(name string) bool {
+	style, err := findStyle(name)
+	return err == nil && style.header != nil
+}
+
+// unsupported is the error for what CSV, or a style of it, has no place for.
+func unsupported(advice, format string, args ...any) error {
+	return fault.New(fault.Usage, "csv: "+format, args...).WithHint("%s", advice)
+}
+
+// An elementName appends the name of element i, in C order, of a record of the tensor column c.
+// alone says that no other column is a tensor.
+type elementName func(dst []byte, c source.Column, i int, alone bool) []byte
+
+func countFrom1(dst []byte, c source.Column, i int, alone bool) []byte {
+	return schema.AppendElementName(dst, c, i+1, alone)
+}
+
+// rowByColumn names an element by its index along each dimension, from 1. What has one dimension is
+// a row: a header of numbers alone would be read as a line of values.
+func rowByColumn(dst []byte, c source.Column, i int, alone bool) []byte {
+	if !alone {
+		dst = append(append(dst, c.Name...), '_')
+	}
+	if len(c.Shape) == 1 {
+		dst = append(dst, "1x"...)
+	}
+	stride := c.Elements()
+	for axis, size := range c.Shape {
+		if axis > 0 {
+			dst = append(dst, 'x')
+		}
+		stride /= size
+		dst = strconv.AppendInt(dst, int64(i/stride+1), 10)
+		i %= stride
+	}
+	return dst
+}
+
+// headerPiece is about the most bytes of the header that are held at a time. Huge records have
+// headers of many megabytes.
+const headerPiece = 64 << 10
+
+// writeHeader writes the header line, a piece at a time.
+func (l *layout) writeHeader(write func([]byte) error) error {
+	tensors := 0
+	for _, f := range l.fields {
+		if !f.column.Scalar() {
+			tensors++
+		}
+	}
+	line, scratch := make([]byte, 0, headerPiece), []byte(nil)
+	for _, f := range l.fields {
+		for i := range f.elements {
+			scratch = append(scratch[:0], f.column.Name...)
+			if !f.column.Scalar() {
+				scratch = l.header(scratch[:0], f.column, i, tensors == 1)
+			}
+			line = append(l.appendQuoted(line, scratch), l.comma)
+			if len(line) < headerPiece {
+				continue
+			}
+			// The last byte stays: it becomes the end of the line if this was the last name.
+			if err := write(line[:len(line)-1]); err != nil {
+				return err
+			}
+			line = append(line[:0], l.comma)
+		}
+	}
+	line[len(line)-1] = '\n'
+	return write(line)
+}
+
+// appendQuoted appends name, quoted if RFC 4180, section 2, demands it, or if a reader would take
+// it for nothing or trim it.
+func (l *layout) appendQuoted(dst, name []byte) []byte {
+	special := func(r rune) bool { return r == '"' || r == '\r' || r == '\n' || r == rune(l.comma) }
+	if len(name) > 0 && name[0] != ' ' && !bytes.ContainsFunc(name, special) {
+		return append(dst, name...)
+	}
+	dst = append(dst, '"')
+	for _, b := range name {
+		if b == '"' {
+			dst = append(dst, '"')
+		}
+		dst = append(dst, b)
+	}
+	return append(dst, '"')
 }

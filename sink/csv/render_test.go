@@ -2,31 +2,37 @@ package csv
 
 import (
 	"encoding/binary"
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/idxport/idxport/source/idx"
 )
 
+type makeRenderer = func(idx.DType) (renderer, int)
+
 // checkRender compares the renderer for d with the plain one, and its widest text with width.
-func checkRender(t *testing.T, r *renderers, d idx.DType, src []byte) {
+func checkRender(t *testing.T, r makeRenderer, d idx.DType, src []byte) {
 	t.Helper()
 	n := len(src) / d.Size()
+	render, width := r(d)
 	src = src[:n*d.Size()]
 	const before = "before,"
-	room := make([]byte, 0, len(before)+n*width(d)+slack)
-	got := string(r.of(d)(append(room, before...), src))
+	room := make([]byte, 0, len(before)+n*width+slack)
+	got := string(render(append(room, before...), src))
 	var want strings.Builder
 	want.WriteString(before)
 	for ; len(src) > 0; src = src[d.Size():] {
 		value := referenceValue(d, src[:d.Size()])
-		if len(value)+1 > width(d) {
-			t.Fatalf("%s: %q is longer than the width %d says", d, value, width(d))
+		if len(value)+1 > width {
+			t.Fatalf("%s: %q is longer than the width %d says", d, value, width)
 		}
 		want.WriteString(value + ",")
 	}
@@ -46,7 +52,7 @@ func difference(got, want string) string {
 
 func TestEveryPairOfBytes(t *testing.T) {
 	t.Parallel()
-	r := &renderers{comma: ','}
+	r := renderers(',')
 	src := make([]byte, 0, 2<<16)
 	for i := range 1 << 16 {
 		src = binary.LittleEndian.AppendUint16(src, uint16(i))
@@ -60,7 +66,7 @@ func TestEveryPairOfBytes(t *testing.T) {
 // Zeros have shortcuts of eight at once, and what is left after whole words has a path of its own.
 func TestRunsOfZeros(t *testing.T) {
 	t.Parallel()
-	r := &renderers{comma: ','}
+	r := renderers(',')
 	for length := range 40 {
 		for nonzero := range length + 1 {
 			src := make([]byte, length)
@@ -77,7 +83,7 @@ func TestRunsOfZeros(t *testing.T) {
 // The longest texts leave no room but the slack.
 func TestWidestTexts(t *testing.T) {
 	t.Parallel()
-	r := &renderers{comma: ','}
+	r := renderers(',')
 	for _, test := range []struct {
 		dtype   idx.DType
 		element []byte
@@ -102,7 +108,7 @@ func TestWidestTexts(t *testing.T) {
 
 func TestIntsAtEveryLength(t *testing.T) {
 	t.Parallel()
-	r := &renderers{comma: ','}
+	r := renderers(',')
 	var values []int32
 	for power := int64(1); power <= 10_000_000_000; power *= 10 {
 		for digit := int64(1); digit <= 9; digit++ {
@@ -142,7 +148,7 @@ func TestFloats(t *testing.T) {
 		{0xfff8000000000000, "NaN"}, // with a sign
 		{0x7ff0000000000001, "NaN"}, // signalling
 	} {
-		render := (&renderers{comma: ';'}).of(idx.Float64)
+		render, _ := renderers(';')(idx.Float64)
 		src := binary.LittleEndian.AppendUint64(nil, test.bits)
 		if got := string(render(make([]byte, 0, 100), src)); got != test.want+";" {
 			t.Errorf("%#x: got %q, want %q", test.bits, got, test.want+";")
@@ -154,7 +160,7 @@ func TestFloats(t *testing.T) {
 // decimals, and for few bits.
 func TestFloatsAtEveryExponent(t *testing.T) {
 	t.Parallel()
-	r := &renderers{comma: ','}
+	r := renderers(',')
 	var singles, doubles []byte
 	for exponent := range uint64(0x7ff) {
 		for _, fraction := range []uint64{0, 1, 2, 3, 5, 1<<51 - 1, 1 << 51, 1<<51 + 1, 1<<52 - 2, 1<<52 - 1, rand.Uint64N(1 << 52), rand.Uint64N(1 << 52)} {
@@ -178,67 +184,145 @@ func TestFloatsAtEveryExponent(t *testing.T) {
 	checkRender(t, r, idx.Float32, singles)
 }
 
-// Every text must give the same bits back, in its own precision, and must look like no integer.
-func TestFloatsReadBack(t *testing.T) {
-	t.Parallel()
-	r := &renderers{comma: ','}
-	const n = 20_000
-	src := make([]byte, 0, 8*n)
-	for range n {
-		bits := rand.Uint64()
-		for range rand.IntN(3) { // with repetitions, which have a shortcut
-			src = binary.LittleEndian.AppendUint64(src, bits)
-		}
-	}
-	for _, d := range []idx.DType{idx.Float32, idx.Float64} {
-		checkRender(t, r, d, src)
-		size := d.Size()
-		text := string(r.of(d)(make([]byte, 0, len(src)/size*width(d)+slack), src))
-		for i, field := range strings.Split(strings.TrimSuffix(text, ","), ",") {
-			v, err := strconv.ParseFloat(field, 8*size)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := strconv.ParseInt(field, 10, 64); err == nil {
-				t.Errorf("%s: %q is an integer", d, field)
-			}
-			want := floatBits(d, src[i*size:])
-			if got := floatBits(d, bytesOfFloat(d, v)); got != want && !(math.IsNaN(v) && field == "NaN") {
-				t.Errorf("%s: %q has the bits %#x, want %#x", d, field, got, want)
-			}
-		}
-	}
-}
-
-// floatBits is the first element of b, as it is.
-func floatBits(d idx.DType, b []byte) uint64 {
-	if d == idx.Float32 {
-		return uint64(binary.LittleEndian.Uint32(b))
-	}
-	return binary.LittleEndian.Uint64(b)
-}
-
-// bytesOfFloat is v as an element of type d.
-func bytesOfFloat(d idx.DType, v float64) []byte {
-	if d == idx.Float32 {
-		return binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(v)))
-	}
-	return binary.LittleEndian.AppendUint64(nil, math.Float64bits(v))
-}
-
 // FuzzRender compares the renderers with the plain ones. The first byte chooses the data type.
 func FuzzRender(f *testing.F) {
 	for i := range idx.DTypes() {
 		f.Add(append([]byte{byte(i)}, "\x00\x00\x00\x00\x00\x00\x00\x00\xff\x80\x7f\x01\xff\xff\xff\xff\x00\x00\x80\x7f"...))
 	}
-	r := &renderers{comma: ','}
-	for _, d := range idx.DTypes() {
-		r.of(d) // makes the tables, so that they are only read from here on
-	}
+	r := renderers(',')
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 0 {
 			all := idx.DTypes()
 			checkRender(t, r, all[int(data[0])%len(all)], data[1:])
 		}
 	})
+}
+
+var exhaustive = flag.Bool("exhaustive", false, "compare all floats of 32 bits with strconv, which takes minutes")
+
+// TestEveryFloat32 renders all 2³² values; without -exhaustive every 4,099th. The text must be a number for strconv.ParseFloat that has the same
+// bits, and as short as strconv's own.
+func TestEveryFloat32(t *testing.T) {
+	t.Parallel()
+	step := uint64(4099) // a prime
+	if *exhaustive {
+		step = 1
+	}
+	render := floatText(',')
+	var g sync.WaitGroup
+	for part := range uint64(16) {
+		g.Go(func() {
+			src, dst := make([]byte, 4), make([]byte, 0, 64)
+			for v := part << 28; v < (part+1)<<28; v += step {
+				src[0], src[1], src[2], src[3] = byte(v), byte(v>>8), byte(v>>16), byte(v>>24)
+				dst = render.append(dst[:0], src, 32)
+				checkFloat32(t, uint32(v), strings.TrimSuffix(string(dst), ","))
+			}
+		})
+		if runtime.GOMAXPROCS(0) == 1 {
+			g.Wait()
+		}
+	}
+	g.Wait()
+}
+
+func checkFloat32(t *testing.T, bits uint32, text string) {
+	want := math.Float32frombits(bits)
+	got, err := strconv.ParseFloat(text, 32)
+	if err != nil && !math.IsInf(float64(want), 0) {
+		t.Errorf("%08x: found %q: %v", bits, text, err)
+	}
+	if want != want {
+		if got == got {
+			t.Errorf("%08x: found %q, expected NaN", bits, text)
+		}
+		return
+	}
+	if math.Float32bits(float32(got)) != bits {
+		t.Errorf("%08x: found %q, which is %08x", bits, text, math.Float32bits(float32(got)))
+	}
+	own := strconv.FormatFloat(float64(want), 'g', -1, 32)
+	if text != own && !math.IsInf(float64(want), 0) && strings.TrimSuffix(text, ".0") != own && bits&^(1<<31) != tie32 {
+		t.Errorf("%08x: found %q, expected as strconv %q", bits, text, own)
+	}
+}
+
+// tie32 is 2⁻¹², which lies in the middle of two decimals of equal length.
+const tie32 = (127 - 12) << 23
+
+// BenchmarkRender compares the renderers with the plain loop, in bytes of text.
+func BenchmarkRender(b *testing.B) {
+	const n = 1 << 16
+	for _, bench := range []struct {
+		name  string
+		dtype idx.DType
+		value func(i int) uint64 // bits of element i
+	}{
+		{"uint8/random", idx.Uint8, func(int) uint64 { return rand.Uint64() }},
+		{"uint8/zeros", idx.Uint8, func(int) uint64 { return 0 }},
+		{"int8/random", idx.Int8, func(int) uint64 { return rand.Uint64() }},
+		{"int16/random", idx.Int16, func(int) uint64 { return rand.Uint64() }},
+		{"int32/small", idx.Int32, func(int) uint64 { return rand.Uint64N(1000) }},
+		{"int32/random", idx.Int32, func(int) uint64 { return rand.Uint64() }},
+		{"float32/random", idx.Float32, func(int) uint64 { return uint64(math.Float32bits(rand.Float32())) }},
+		{"float32/background", idx.Float32, func(int) uint64 { return uint64(math.Float32bits(-0.42421296)) }},
+		{"float64/random", idx.Float64, func(int) uint64 { return math.Float64bits(rand.Float64()) }},
+	} {
+		src := make([]byte, 0, n*bench.dtype.Size())
+		for i := range n {
+			var element [8]byte
+			binary.LittleEndian.PutUint64(element[:], bench.value(i))
+			src = append(src, element[:bench.dtype.Size()]...)
+		}
+		hot, width := renderers(',')(bench.dtype)
+		dst := make([]byte, 0, n*width+slack)
+		for name, render := range map[string]renderer{"hot": hot, "plain": plain(bench.dtype)} {
+			b.Run(bench.name+"/"+name, func(b *testing.B) {
+				for b.Loop() {
+					dst = render(dst[:0], src)
+				}
+				b.SetBytes(int64(len(dst)))
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/element")
+			})
+		}
+	}
+}
+
+// BenchmarkTables shows what New costs.
+func BenchmarkTables(b *testing.B) {
+	b.Run("pairs", func(b *testing.B) {
+		for b.Loop() {
+			newPairTable(',')
+		}
+	})
+	b.Run("shorts", func(b *testing.B) {
+		for b.Loop() {
+			newShortTable(',')
+		}
+	})
+}
+
+// plain is the renderer for d as one would write it without measuring.
+func plain(d idx.DType) renderer {
+	size := d.Size()
+	return func(dst, src []byte) []byte {
+		for ; len(src) > 0; src = src[size:] {
+			switch d {
+			case idx.Uint8:
+				dst = strconv.AppendUint(dst, uint64(src[0]), 10)
+			case idx.Int8:
+				dst = strconv.AppendInt(dst, int64(int8(src[0])), 10)
+			case idx.Int16:
+				dst = strconv.AppendInt(dst, int64(int16(binary.LittleEndian.Uint16(src))), 10)
+			case idx.Int32:
+				dst = strconv.AppendInt(dst, int64(int32(binary.LittleEndian.Uint32(src))), 10)
+			case idx.Float32:
+				dst = strconv.AppendFloat(dst, float64(math.Float32frombits(binary.LittleEndian.Uint32(src))), 'g', -1, 32)
+			default:
+				dst = strconv.AppendFloat(dst, math.Float64frombits(binary.LittleEndian.Uint64(src)), 'g', -1, 64)
+			}
+			dst = append(dst, ',')
+		}
+		return dst
+	}
 }

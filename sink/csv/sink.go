@@ -3,6 +3,7 @@ package csv
 import (
 	"context"
 	"io"
+	"sync"
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/compressed"
@@ -28,17 +29,17 @@ const (
 type Sink struct {
 	out    *compressed.Writer
 	layout *layout
-	header elementName
-	packed bool       // out compresses
-	texts  bufferPool // pieces of text
-	codes  bufferPool // what is left of them, if out compresses
+	packed bool      // out compresses
+	room   int       // bytes of a piece of text, with slack
+	texts  sync.Pool // of *[]byte: pieces of text
+	codes  sync.Pool // of *[]byte: what is left of them, if out compresses
 
 	// Of the steps and Close alone.
 	begun bool // a batch, or the header alone, is written
 }
 
 // New returns a sink for tables of the schema s. Nothing is written to w before the first step. It fails with fault.Usage for a
-// style or separator that there is not, for a table whose records all have no elements, for more than one column in the style matrix, and for class
+// unknown style, for a separator that cannot be one, for a table whose records all have no elements, for more than one column in the style matrix, and for class
 // names in a style without a header.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if o.Comma == 0 {
@@ -56,14 +57,12 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Sink{out: out, layout: l, header: style.header, packed: !o.Compression.Plain()}
 	rows := int64(s.BatchRows())
 	if s.Rows >= 0 {
 		rows = min(rows, max(s.Rows, 1))
 	}
-	c.texts.size = int(min(pieceSize, rows*l.rowSize())) + slack
-	c.codes.size = c.texts.size / codeShare
-	return c, nil
+	room := int(min(pieceSize, rows*l.rowSize())) + slack
+	return &Sink{out: out, layout: l, packed: !o.Compression.Plain(), room: room}, nil
 }
 
 // BatchSize is the most text that Encode makes of rows rows; where it is compressed, what that leaves, the piece that it is made from, and what
@@ -76,10 +75,11 @@ func (s *Sink) BatchSize(rows int) int64 {
 	return size
 }
 
-// A piece is text on its way to the output, and the buffer that its block lies in.
+// A piece is text on its way to the output, and the buffer that its block lies in, of pool.
 type piece struct {
 	block  compressed.Block
 	buffer *[]byte
+	pool   *sync.Pool
 }
 
 // Encode renders b as far as maxReady pieces go. The step writes them, and renders and writes what is left of b. The error is of the kind fault.Malformed
@@ -126,55 +126,61 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 
 // render makes the next piece of c.
 func (s *Sink) render(c *cursor) (piece, error) {
-	text := s.texts.get()
+	text := buffer(&s.texts, s.room)
 	*text = c.render((*text)[:0])
 	if !s.packed {
 		block, err := s.out.Encode(nil, *text)
-		return piece{block, text}, err
+		return piece{block, text, &s.texts}, err
 	}
-	defer s.texts.put(text)
-	code := s.codes.get()
+	defer s.texts.Put(text)
+	code := buffer(&s.codes, s.room/codeShare)
 	block, err := s.out.Encode(*code, *text)
 	*code = block.Bytes() // which may have grown
-	return piece{block, code}, err
+	return piece{block, code, &s.codes}, err
+}
+
+// buffer takes a buffer out of pool, or makes one of n bytes. A buffer whose step never runs is simply
+// lost to the pool.
+func buffer(pool *sync.Pool, n int) *[]byte {
+	if b, ok := pool.Get().(*[]byte); ok {
+		return b
+	}
+	b := make([]byte, 0, n)
+	return &b
 }
 
 // append writes p and gives its buffer back.
 func (s *Sink) append(p piece) error {
-	err := s.out.Append(p.block)
-	if s.packed {
-		s.codes.put(p.buffer)
-	} else {
-		s.texts.put(p.buffer)
-	}
-	return err
+	defer p.pool.Put(p.buffer)
+	return s.out.Append(p.block)
 }
 
-// begin writes what stands before a batch: the header, or the separator that joins it to the batch before where all rows make one line.
+// begin writes what stands before a batch: the header, or the separator that joins it to the batch
+// before where all rows make one line.
 func (s *Sink) begin() error {
 	first := !s.begun
 	s.begun = true
-	if first && s.header != nil {
-		return s.layout.writeHeader(s.header, s.write)
-	}
-	if !first && s.layout.flat {
+	switch {
+	case first && s.layout.header != nil:
+		return s.layout.writeHeader(s.write)
+	case !first && s.layout.flat:
 		return s.write([]byte{s.layout.comma})
 	}
 	return nil
 }
 
-// Close writes the header if there were no rows, the end of the line if all rows make one, and what ends the compressed stream.
+// Close writes the header if there were no rows, the end of the line if all rows make one, and what ends
+// the compressed stream.
 func (s *Sink) Close() error {
-	rows := s.begun
-	if !rows {
-		if err := s.begin(); err != nil {
-			return err
-		}
+	var err error
+	switch {
+	case !s.begun:
+		err = s.begin()
+	case s.layout.flat:
+		err = s.write([]byte{'\n'})
 	}
-	if rows && s.layout.flat {
-		if err := s.write([]byte{'\n'}); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	return s.out.Close()
 }
@@ -186,4 +192,66 @@ func (s *Sink) write(text []byte) error {
 		return err
 	}
 	return s.out.Append(b)
+}
+
+// Next ends the file and begins another in w, with a header if the style has one: see sink.Splitter.
+func (s *Sink) Next(w io.Writer) error {
+	if err := s.Close(); err != nil {
+		return err
+	}
+	s.out.Reset(w)
+	s.begun = false
+	return nil
+}
+
+// Held is 0: nothing is held back.
+func (s *Sink) Held() int64 { return 0 }
+
+// A cursor renders a batch, as much at a time as there is room for.
+type cursor struct {
+	fields  []field
+	flat    bool
+	columns [][]byte
+	rows    int
+
+	// The place of the next element.
+	row, field, element int
+}
+
+// start returns a cursor before the first element of b.
+func (l *layout) start(b schema.Batch) *cursor {
+	c := &cursor{fields: l.fields, flat: l.flat, columns: b.Columns, rows: b.Rows}
+	if l.flat { // a row of as many elements as there are rows
+		f := l.fields[0]
+		f.elements = b.Rows
+		c.fields, c.rows = []field{f}, 1
+	}
+	return c
+}
+
+// done reports whether the whole batch was rendered.
+func (c *cursor) done() bool { return c.row == c.rows }
+
+// render appends to dst until it is full or the batch ends, and never makes it grow. The text of a flat layout has no separator at its end.
+func (c *cursor) render(dst []byte) []byte {
+	for ; !c.done(); c.row++ {
+		for ; c.field < len(c.fields); c.field++ {
+			f := &c.fields[c.field]
+			n := min(f.elements-c.element, (cap(dst)-len(dst)-slack)/f.width)
+			from := (c.row*f.elements + c.element) * f.size
+			dst = f.render(dst, c.columns[f.index][from:from+n*f.size])
+			c.element += n
+			if c.element < f.elements {
+				return dst
+			}
+			c.element = 0
+		}
+		c.field = 0
+		if c.flat {
+			dst = dst[:len(dst)-1]
+		} else {
+			dst[len(dst)-1] = '\n' // in place of the last separator
+		}
+	}
+	return dst
 }

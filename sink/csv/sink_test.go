@@ -2,11 +2,14 @@ package csv
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -18,6 +21,7 @@ import (
 	"github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/sinktest"
 )
 
 var (
@@ -70,44 +74,12 @@ func checkTable(t *testing.T, style string, columns []source.Column) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k.texts.size = 70 + slack // cuts records anywhere, and leaves pieces to the steps
+		k.room = 70 + slack // cuts records anywhere, and leaves pieces to the steps
 		runSink(t, k, s, data, 6, 2)
 		if got := out.String(); got != want {
 			t.Errorf("in small pieces: %s", difference(got, want))
 		}
 	}
-}
-
-func TestSameBytesWithAnyWorkers(t *testing.T) {
-	t.Parallel()
-	s, data := randomTable(600, column("image", idx.Uint8, 28, 28), column("label", idx.Uint8))
-	want := reference(t, s, data, Options{})
-	for _, codec := range []string{"none", "gzip"} {
-		o := Options{Compression: compressed.Codec{Name: codec}}
-		alone := convert(t, s, data, o, 64, 1)
-		if many := convert(t, s, data, o, 64, 8); many != alone {
-			t.Errorf("%s: 8 workers: %s", codec, difference(many, alone))
-		}
-		if codec == "gzip" {
-			alone = gunzip(t, alone)
-		}
-		if alone != want {
-			t.Errorf("%s: %s", codec, difference(alone, want))
-		}
-	}
-}
-
-func gunzip(t *testing.T, data string) string {
-	t.Helper()
-	z, err := gzip.NewReader(strings.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 func TestRefusals(t *testing.T) {
@@ -159,19 +131,9 @@ func TestHeaderNames(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", test.name, got, test.want)
 		}
 	}
-}
-
-// A header of several pieces.
-func TestLongHeader(t *testing.T) {
-	t.Parallel()
-	const n = 100_000
-	names := []string{"label"}
-	for i := range n {
-		names = append(names, fmt.Sprint("pixel", i))
-	}
-	s, data := randomTable(0, column("label", idx.Uint8), column("image", idx.Uint8, n))
-	got := convert(t, s, data, Options{}, 1, 1)
-	if want := strings.Join(names, ",") + "\n"; got != want {
+	s, data := randomTable(0, column("label", idx.Uint8), column("image", idx.Uint8, 100_000)) // several pieces
+	want := strings.Join(referenceHeader(s, []int{0, 1}, ""), ",") + "\n"
+	if got := convert(t, s, data, Options{}, 1, 1); got != want {
 		t.Error(difference(got, want))
 	}
 }
@@ -237,60 +199,162 @@ func TestBatchSize(t *testing.T) {
 	}
 }
 
-var errFull = errors.New("full")
-
-// A fullWriter has room for so many bytes.
-type fullWriter struct{ room int }
-
-func (w *fullWriter) Write(p []byte) (int, error) {
-	n := min(len(p), w.room)
-	w.room -= n
-	if n < len(p) {
-		return n, errFull
-	}
-	return n, nil
-}
-
-// Wherever the output fails, a step or Close says so.
-func TestWriteErrors(t *testing.T) {
+// The golden files are made by testdata/golden.py, from the same numbers.
+func TestGoldenFiles(t *testing.T) {
 	t.Parallel()
-	for _, style := range []string{"kaggle", "matrix"} {
-		s, data := randomTable(10, column("label", idx.Int32))
-		size := len(convert(t, s, data, Options{Style: style}, 3, 1))
-		for room := range size {
-			k, err := New(&fullWriter{room}, s, Options{Style: style})
+	labels, pixels := make([]byte, 5), make([]byte, 30)
+	for r := range labels {
+		labels[r] = byte(r * 3 % 10)
+	}
+	for i := range pixels {
+		if i%4 != 0 {
+			pixels[i] = byte(i * 41 % 256)
+		}
+	}
+	image, label := column("image", idx.Uint8, 2, 3), column("label", idx.Uint8)
+	both := &schema.Schema{Columns: []source.Column{image, label}, Rows: 5}
+	for _, test := range []struct {
+		golden  string
+		schema  *schema.Schema
+		columns [][]byte
+		options Options
+	}{
+		{"kaggle.csv", both, [][]byte{pixels, labels}, Options{}},
+		{"kaggle1.csv", both, [][]byte{pixels, labels}, Options{Style: "kaggle1"}},
+		{"rowxcol.csv", both, [][]byte{pixels, labels}, Options{Style: "rowxcol"}},
+		{"rowxcol.tsv", both, [][]byte{pixels, labels}, Options{Style: "rowxcol", Comma: '\t'}},
+		{"pjreddie.csv", both, [][]byte{pixels, labels}, Options{Style: "pjreddie"}},
+		{"matrix-image.csv", &schema.Schema{Columns: []source.Column{image}, Rows: 5}, [][]byte{pixels}, Options{Style: "matrix"}},
+		{"matrix-label.csv", &schema.Schema{Columns: []source.Column{label}, Rows: 5}, [][]byte{labels}, Options{Style: "matrix"}},
+		{"types.csv", typesSchema(), typesColumns(t), Options{}},
+	} {
+		t.Run(test.golden, func(t *testing.T) {
+			t.Parallel()
+			want, err := os.ReadFile(filepath.Join("testdata", test.golden))
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, b := range cut(s, data, 3) {
-				step, encodeErr := k.Encode(context.Background(), b)
-				if encodeErr != nil {
-					t.Fatal(encodeErr)
-				}
-				if err = step(); err != nil {
-					break
+			for _, batchRows := range []int{1, 2, 5} {
+				if got := convert(t, test.schema, test.columns, test.options, batchRows, 1); got != string(want) {
+					t.Errorf("batches of %d rows: got\n%s\nwant\n%s", batchRows, got, want)
 				}
 			}
-			if err == nil {
-				err = k.Close()
-			}
-			if !errors.Is(err, errFull) {
-				t.Errorf("%s with room for %d of %d bytes: got error %v, want %v", style, room, size, err, errFull)
-			}
+		})
+	}
+}
+
+// typesSchema describes the table of types.csv: scalars among the tensors, and names that must be quoted.
+func typesSchema() *schema.Schema {
+	return &schema.Schema{Rows: 3, Columns: []source.Column{
+		column("i8", idx.Int8), column("a", idx.Float32, 2), column(`a "quoted" name`, idx.Int16), column("b", idx.Int32, 2, 1),
+		column("i32, wide", idx.Int32), column("=f32", idx.Float32), column("f64", idx.Float64),
+	}}
+}
+
+func typesColumns(t *testing.T) [][]byte {
+	t.Helper()
+	return [][]byte{
+		bytesOf(t, []int8{-128, 0, 127}),
+		bytesOf(t, []float32{1, float32(math.Copysign(0, -1)), 1e20, 100000, 1 << 24, 1e-5}),
+		bytesOf(t, []int16{-32768, -1, 32767}),
+		bytesOf(t, []int32{0, 1, -2, 10000, 99999999, -123456789}),
+		bytesOf(t, []int32{math.MinInt32, 70000, math.MaxInt32}),
+		bytesOf(t, []float32{math.MaxFloat32, float32(math.NaN()), 0.1}),
+		bytesOf(t, []float64{5e-324, math.Inf(-1), 0.1}),
+	}
+}
+
+// TestClasses reads the names back with encoding/csv, also where a piece of text has room for few of them.
+func TestClasses(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat(`"`, 1<<20)
+	names := []string{"plain", "with, comma", "with\ttab", `with "quotes"`, " leading", "=SUM(A1)", "+1", "-1", "@x", "", "ü", long}
+	var labels []byte
+	var want [][]string
+	for i := range 2_000 {
+		label := []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 10}[i%10]
+		if i == 999 {
+			label = 11
+		}
+		labels = append(labels, label)
+		want = append(want, []string{fmt.Sprint(label), names[label], fmt.Sprint(i % 256)})
+	}
+	var pixels []byte
+	for i := range labels {
+		pixels = append(pixels, byte(i))
+	}
+	s := &schema.Schema{Rows: int64(len(labels)), Columns: []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{1, 1}},
+		{Name: "label", DType: idx.Uint8, Classes: names}}}
+	s.Classes = schema.NewClasses(s, 1)
+	for style, test := range map[string]struct {
+		comma byte
+		pixel string
+	}{"kaggle": {',', "pixel0"}, "kaggle1": {'\t', "pixel1"}, "rowxcol": {';', "1x1"}} {
+		var out bytes.Buffer
+		k, err := New(&out, s, Options{Style: style, Comma: test.comma})
+		if err != nil {
+			t.Fatal(err)
+		}
+		step, err := k.Encode(t.Context(), schema.Batch{Rows: len(labels), Columns: [][]byte{pixels, labels}})
+		if err == nil {
+			err = step()
+		}
+		if err = errors.Join(err, k.Close()); err != nil {
+			t.Fatal(err)
+		}
+		r := csv.NewReader(&out)
+		r.Comma = rune(test.comma)
+		got, err := r.ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if header := []string{"label", "class", test.pixel}; !slices.Equal(got[0], header) {
+			t.Errorf("found the header %q, expected %q", got[0], header)
+		}
+		if !slices.EqualFunc(got[1:], want, slices.Equal) {
+			t.Errorf("style %s, separator %q: the rows differ", style, test.comma)
 		}
 	}
 }
 
-func TestCancelled(t *testing.T) {
+func TestClassesRefused(t *testing.T) {
 	t.Parallel()
-	s, data := randomTable(1, column("label", idx.Uint8))
+	s := &schema.Schema{Rows: 1, Columns: []source.Column{{Name: "label", DType: idx.Int16, Classes: []string{"a"}}}}
+	s.Classes = schema.NewClasses(s, 0)
+	for _, style := range []string{"pjreddie", "matrix"} {
+		if _, err := New(io.Discard, s, Options{Style: style}); !errors.Is(err, fault.Usage) {
+			t.Errorf("%s: found %v, expected ErrUnsupported", style, err)
+		}
+	}
 	k, err := New(io.Discard, s, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := k.Encode(ctx, cut(s, data, 1)[0]); !errors.Is(err, context.Canceled) {
-		t.Errorf("got error %v, want %v", err, context.Canceled)
+	for _, label := range [][]byte{{1, 0}, {0xff, 0xff}} {
+		if _, err := k.Encode(t.Context(), schema.Batch{Rows: 1, Columns: [][]byte{label}}); !errors.Is(err, fault.Malformed) {
+			t.Errorf("label % x: found %v, expected a label without a name", label, err)
+		}
+	}
+	huge := &schema.Schema{Rows: 1, Columns: []source.Column{{Name: "label", DType: idx.Uint8, Classes: []string{strings.Repeat("a", pieceSize+1)}}}}
+	huge.Classes = schema.NewClasses(huge, 0)
+	if _, err := New(io.Discard, huge, Options{}); !errors.Is(err, fault.Usage) {
+		t.Errorf("a huge name: found %v, expected ErrUnsupported", err)
+	}
+}
+
+func TestContract(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		options Options
+		tables  []sinktest.Table
+	}{
+		"plain":    {Options{}, []sinktest.Table{sinktest.Images(), sinktest.Numbers(), sinktest.Empty(), sinktest.Named()}},
+		"gzip":     {Options{Compression: compressed.Codec{Name: "gzip"}}, []sinktest.Table{sinktest.Single()}},
+		"one line": {Options{Style: "matrix"}, []sinktest.Table{sinktest.Single()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sinktest.RunWriter(t, func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return New(w, s, test.options) }, test.tables...)
+		})
 	}
 }

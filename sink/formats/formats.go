@@ -69,14 +69,20 @@ func All() []Format {
 		{Name: "parquet", Title: "Apache Parquet", Extension: ".parquet", Also: []string{".pq"}, Codecs: parquet.Codecs(),
 			Layouts: layouts, Divisible: true, open: openParquet, load: loadParquet},
 		{Name: "arrow", Title: "Arrow IPC file (Feather V2)", Extension: ".arrow", Also: []string{".feather", ".ipc"}, Codecs: arrow.Codecs(),
-			Layouts: layouts, Divisible: true, open: openArrow, load: loadArrow},
+			Layouts: layouts, Divisible: true, open: openArrow(false),
+			load: line("import pyarrow as pa; table = pa.ipc.open_file(pa.memory_map(%q)).read_all()")},
 		{Name: "arrows", Title: "Arrow IPC stream", Extension: ".arrows", Codecs: arrow.Codecs(),
-			Layouts: layouts, Divisible: true, open: openArrowStream, load: loadArrowStream},
-		{Name: "csv", Title: "comma-separated values", Extension: ".csv", Wrapped: true, Divisible: true, open: openCSV, load: loadCSV},
-		{Name: "tsv", Title: "tab-separated values", Extension: ".tsv", Wrapped: true, Divisible: true, open: openTSV, load: loadTSV},
+			Layouts: layouts, Divisible: true, open: openArrow(true),
+			load: line("import pyarrow as pa; table = pa.ipc.open_stream(%q).read_all()")},
+		{Name: "csv", Title: "comma-separated values", Extension: ".csv", Wrapped: true, Divisible: true,
+			open: openCSV(','), load: pandas("")},
+		{Name: "tsv", Title: "tab-separated values", Extension: ".tsv", Wrapped: true, Divisible: true,
+			open: openCSV('\t'), load: pandas(`, sep="\t"`)},
 		{Name: "png", Title: "a folder of PNG images, a subfolder per label", Folder: true, Images: true, open: openPNG, load: loadPNG},
-		{Name: "tar", Title: "WebDataset: a tar file of PNG images and their labels", Extension: ".tar", Images: true, Divisible: true, open: openTar, load: loadTar},
-		{Name: "npy", Title: "NumPy's array file, one for each column", Extension: ".npy", OneColumn: true, open: openNPY, load: loadNPY},
+		{Name: "tar", Title: "WebDataset: a tar file of PNG images and their labels", Extension: ".tar", Images: true, Divisible: true,
+			open: openTar, load: loadTar},
+		{Name: "npy", Title: "NumPy's array file, one for each column", Extension: ".npy", OneColumn: true, open: openNPY,
+			load: line("import numpy as np; array = np.load(%q, mmap_mode=\"r\")")}, // nothing is read before it is needed
 		{Name: "idx", Title: "IDX again: a range of rows, transposed, recompressed, repaired", Extension: ".idx", Wrapped: true, OneColumn: true,
 			Stored: true, open: openIDX, load: loadIDX},
 	}
@@ -172,7 +178,7 @@ func (f Format) FileExtension(codec string) string {
 	return f.Extension
 }
 
-// Text tells whether outputs of f can be shown on a terminal.
+// Text reports whether outputs of f can be shown on a terminal.
 func (f Format) Text() bool { return f.Name == "csv" || f.Name == "tsv" }
 
 // LeastSize is a number of bytes that an output of f will not fall below, as far as that can be said before it is made; 0 if nothing can.
@@ -209,20 +215,17 @@ func openParquet(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
 	return parquet.New(out.Writer, s, parquet.Options{Compression: o.Compression.Name, Level: o.Compression.Level, Layout: o.Layout, Channels: o.Channels, Version: o.Version})
 }
 
-func openArrow(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
-	return arrow.New(out.Writer, s, arrow.Options{Compression: o.Compression.Name, Level: o.Compression.Level, Layout: o.Layout, Channels: o.Channels})
+func openArrow(stream bool) func(Output, *schema.Schema, Options) (sink.Sink, error) {
+	return func(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
+		return arrow.New(out.Writer, s, arrow.Options{Stream: stream, Compression: o.Compression.Name, Level: o.Compression.Level,
+			Layout: o.Layout, Channels: o.Channels})
+	}
 }
 
-func openArrowStream(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
-	return arrow.New(out.Writer, s, arrow.Options{Stream: true, Compression: o.Compression.Name, Level: o.Compression.Level, Layout: o.Layout, Channels: o.Channels})
-}
-
-func openCSV(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
-	return csv.New(out.Writer, s, csv.Options{Style: o.Style, Compression: o.Compression})
-}
-
-func openTSV(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
-	return csv.New(out.Writer, s, csv.Options{Style: o.Style, Comma: '\t', Compression: o.Compression})
+func openCSV(comma byte) func(Output, *schema.Schema, Options) (sink.Sink, error) {
+	return func(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
+		return csv.New(out.Writer, s, csv.Options{Style: o.Style, Comma: comma, Compression: o.Compression})
+	}
 }
 
 func openPNG(out Output, s *schema.Schema, o Options) (sink.Sink, error) {

@@ -6,8 +6,7 @@ import (
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/csv"
-	"github.com/idxport/idxport/sink/png"
-	"github.com/idxport/idxport/sink/tar"
+	"github.com/idxport/idxport/sink/images"
 )
 
 // LoadLine is a line of Python that loads an output of f at path, made of tables of the schema s with the options o; empty if there is no such line.
@@ -41,23 +40,20 @@ func loadParquet(path string, _ *schema.Schema, o Options) string {
 	return fmt.Sprintf("import pyarrow.parquet as pq; table = pq.read_table(%q)", path)
 }
 
-func loadArrow(path string, _ *schema.Schema, _ Options) string {
-	return fmt.Sprintf("import pyarrow as pa; table = pa.ipc.open_file(pa.memory_map(%q)).read_all()", path)
+// line is the line that names the path and nothing else of an output.
+func line(format string) func(string, *schema.Schema, Options) string {
+	return func(path string, _ *schema.Schema, _ Options) string { return fmt.Sprintf(format, path) }
 }
-
-func loadArrowStream(path string, _ *schema.Schema, _ Options) string {
-	return fmt.Sprintf("import pyarrow as pa; table = pa.ipc.open_stream(%q).read_all()", path)
-}
-
-func loadCSV(path string, _ *schema.Schema, o Options) string { return pandas(path, o, "") }
-func loadTSV(path string, _ *schema.Schema, o Options) string { return pandas(path, o, `, sep="\t"`) }
 
 // pandas reads a CSV file; it takes the first line for a header unless it is told that there is none.
-func pandas(path string, o Options, more string) string {
-	if !csv.HasHeader(o.Style) {
-		more += ", header=None"
+func pandas(more string) func(string, *schema.Schema, Options) string {
+	return func(path string, _ *schema.Schema, o Options) string {
+		more := more
+		if !csv.HasHeader(o.Style) {
+			more += ", header=None"
+		}
+		return fmt.Sprintf("import pandas as pd; frame = pd.read_csv(%q%s)", path, more)
 	}
-	return fmt.Sprintf("import pandas as pd; frame = pd.read_csv(%q%s)", path, more)
 }
 
 // loadPNG takes what reads metadata.csv if there is one. Without, it needs class folders: ImageFolder reads no others.
@@ -65,7 +61,7 @@ func loadPNG(path string, s *schema.Schema, o Options) string {
 	if o.MetadataCSV {
 		return fmt.Sprintf("from datasets import load_dataset; data = load_dataset(\"imagefolder\", data_dir=%q, split=\"train\")", path)
 	}
-	if !png.Labelled(s) {
+	if !images.Labelled(s) {
 		return ""
 	}
 	return fmt.Sprintf("from torchvision.datasets import ImageFolder; images = ImageFolder(%q)", path)
@@ -74,15 +70,10 @@ func loadPNG(path string, s *schema.Schema, o Options) string {
 // loadTar keeps the order of the rows; a sample is a picture and, if there are labels, its number.
 func loadTar(path string, s *schema.Schema, _ Options) string {
 	keys := `"png"`
-	if tar.Labelled(s) {
+	if images.Labelled(s) {
 		keys += `, "cls"`
 	}
 	return fmt.Sprintf("import webdataset as wds; samples = wds.WebDataset(%q, shardshuffle=False).decode(\"pil\").to_tuple(%s)", path, keys)
-}
-
-// loadNPY maps the file: nothing is read before it is needed.
-func loadNPY(path string, _ *schema.Schema, _ Options) string {
-	return fmt.Sprintf("import numpy as np; array = np.load(%q, mmap_mode=\"r\")", path)
 }
 
 // loadIDX opens what Python's standard library can decompress.

@@ -20,12 +20,15 @@ type Options struct {
 	Compression compressed.Codec // the zero value does not compress
 }
 
-// A Sink writes one column as an IDX file. It is a sink.Sink and a sink.Sizer.
+// A Sink writes one column behind a header that counts the rows. It is a sink.Sink and a
+// sink.Sizer.
 type Sink struct {
+	format  string // in errors
 	out     *compressed.Writer
 	column  source.Column
 	index   int       // of the column, in a batch
 	want    int64     // rows, as the header says
+	swaps   bool      // elements are big-endian
 	packed  bool      // out compresses
 	buffers sync.Pool // of *[]byte: big-endian elements, or what compression makes of them
 
@@ -34,31 +37,42 @@ type Sink struct {
 	rows   int64  // written so far
 }
 
-// New returns a sink for tables of the schema s. Nothing is written to w before the first step. It fails with fault.Usage if the number of
-// rows is not known, or if the header has no place for the dimensions.
+// New returns a sink for tables of the schema s. Nothing is written to w before the first step. It
+// fails with fault.Usage if the number of rows is not known, or if the header has no place for the
+// dimensions.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
+	made, err := NewColumn(w, s, "idx", o, newHeader)
+	if err != nil {
+		return nil, err
+	}
+	made.swaps = made.column.DType.Size() > 1
+	return made, nil
+}
+
+// NewColumn returns a sink for another format that is a header and then the elements of a column,
+// little-endian. header makes the header for so many rows of the column.
+func NewColumn(w io.Writer, s *schema.Schema, format string, o Options,
+	header func(c source.Column, rows int64) ([]byte, error)) (*Sink, error) {
 	if o.Column < 0 || o.Column >= len(s.Columns) {
-		return nil, fmt.Errorf("idx: column %d does not exist, expected 0 to %d", o.Column, len(s.Columns)-1)
+		return nil, fmt.Errorf("%s: column %d does not exist, expected 0 to %d", format, o.Column, len(s.Columns)-1)
 	}
-	c := s.Columns[o.Column]
-	header, err := newHeader(c, s.Rows)
-	if err != nil {
+	if s.Rows < 0 {
+		return nil, fault.New(fault.Usage, "%s: the header counts the rows, and this input tells their number only at its end", format).
+			WithHint("write Parquet or Arrow first, and convert that file")
+	}
+	made := &Sink{
+		format: format, column: s.Columns[o.Column], index: o.Column, want: s.Rows, packed: !o.Compression.Plain(),
+	}
+	var err error
+	if made.header, err = header(made.column, s.Rows); err != nil {
 		return nil, err
 	}
-	out, err := compressed.NewSeekable(w, o.Compression)
-	if err != nil {
-		return nil, err
-	}
-	return &Sink{out: out, column: c, index: o.Column, header: header, want: s.Rows,
-		packed: !o.Compression.Plain()}, nil
+	made.out, err = compressed.NewSeekable(w, o.Compression)
+	return made, err
 }
 
 // newHeader returns the bytes of the header for rows records of c.
 func newHeader(c source.Column, rows int64) ([]byte, error) {
-	if rows < 0 {
-		return nil, fault.New(fault.Usage, "idx: the header counts the rows, and this input tells their number only at its end").
-			WithHint("write Parquet or Arrow first, and convert that file")
-	}
 	if rows > math.MaxUint32 {
 		return nil, fault.New(fault.Usage, "idx: found %d rows, expected at most %d", rows, uint32(math.MaxUint32)).
 			WithHint("take a part of them with --rows")
@@ -74,9 +88,10 @@ func newHeader(c source.Column, rows int64) ([]byte, error) {
 	return header, nil
 }
 
-// BatchSize is what Encode makes of rows rows, and takes for it: nothing if the batch's own bytes are written as they are.
+// BatchSize is what Encode makes of rows rows, and takes for it: nothing if the batch's own bytes
+// are written as they are.
 func (s *Sink) BatchSize(rows int) int64 {
-	if s.column.DType.Size() == 1 && !s.packed {
+	if !s.swaps && !s.packed {
 		return 0
 	}
 	return int64(rows)*int64(s.column.RecordSize()) + s.out.EncoderSize()
@@ -101,11 +116,12 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	}, nil
 }
 
-// encode returns the block for data and the buffer that it lies in, which is nil if that is data itself.
+// encode returns the block for data and the buffer that it lies in, which is nil if that is data
+// itself.
 func (s *Sink) encode(data []byte) (block compressed.Block, buffer *[]byte, err error) {
-	if size := s.column.DType.Size(); size > 1 {
+	if s.swaps {
 		buffer = s.buffer(len(data))
-		idx.SwapBytes(*buffer, data, size)
+		idx.SwapBytes(*buffer, data, s.column.DType.Size())
 		data = *buffer
 	}
 	if !s.packed {
@@ -149,10 +165,11 @@ func (s *Sink) begin() error {
 	return s.out.Append(block)
 }
 
-// Close writes what ends the compressed stream. It fails if the header counts other rows than were written.
+// Close writes what ends the compressed stream. It fails if the header counts other rows than were
+// written.
 func (s *Sink) Close() error {
 	if s.rows != s.want {
-		return fmt.Errorf("idx: wrote %d rows, but the header says %d", s.rows, s.want)
+		return fmt.Errorf("%s: wrote %d rows, but the header says %d", s.format, s.rows, s.want)
 	}
 	if err := s.begin(); err != nil {
 		return err

@@ -196,15 +196,23 @@ func TestCounted(t *testing.T) {
 	sinktest.Counted(t, func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return New(w, s, Options{}) })
 }
 
-func TestCancelled(t *testing.T) {
+func TestContract(t *testing.T) {
 	t.Parallel()
-	k, err := New(io.Discard, &schema.Schema{Rows: 1, Columns: []source.Column{{DType: idx.Uint8}}}, Options{})
-	if err != nil {
-		t.Fatal(err)
+	for name, test := range map[string]struct {
+		options Options
+		tables  []sinktest.Table
+	}{
+		"plain":            {Options{}, []sinktest.Table{sinktest.Single(), sinktest.Images(), sinktest.Empty()}},
+		"gzip":             {Options{Compression: compressed.Codec{Name: "gzip"}}, []sinktest.Table{sinktest.Single()}},
+		"zstd":             {Options{Compression: compressed.Codec{Name: "zstd"}}, []sinktest.Table{sinktest.Images(), sinktest.Empty()}},
+		"a column of many": {Options{Column: 5}, []sinktest.Table{sinktest.Numbers()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sinktest.RunWriter(t, func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return New(w, s, test.options) }, test.tables...)
+		})
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := k.Encode(ctx, schema.Batch{Rows: 1, Columns: [][]byte{{1}}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("got error %v, want %v", err, context.Canceled)
+	if _, err := New(io.Discard, &schema.Schema{Columns: []source.Column{{DType: idx.Uint8}}}, Options{Compression: compressed.Codec{Name: "rar"}}); err == nil {
+		t.Error("an unknown codec was accepted")
 	}
 }

@@ -4,10 +4,13 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/idxport/idxport/fault"
 	codec "github.com/idxport/idxport/png"
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
 )
 
 // An Encoder makes the PNG files of the records of one column. One goroutine has it at a time.
@@ -45,15 +48,13 @@ func BadValue(format, advice, column string, row int64, message string, args ...
 
 // Check is the error for the first sample of data, records from row first of the table on, that is negative: fault.Unsupported.
 func (m Image) Check(data []byte, first int64) error {
-	if m.Depth < 16 {
-		return nil
+	for at := 1; m.Depth == 16 && at < len(data); at += 2 {
+		if data[at]&0x80 != 0 { // the sign: PNG would show the sample as a bright one
+			return BadValue(m.rules.Format, m.rules.Advice, m.column, first+int64(at/m.Size()), "found the value %d, expected 0 to %d",
+				int16(binary.LittleEndian.Uint16(data[at-1:])), math.MaxInt16)
+		}
 	}
-	at := codec.FirstNegative(data)
-	if at < 0 {
-		return nil
-	}
-	return BadValue(m.rules.Format, m.rules.Advice, m.column, first+int64(2*at/m.Size()), "found the value %d, expected 0 to %d",
-		int16(binary.LittleEndian.Uint16(data[2*at:])), math.MaxInt16)
+	return nil
 }
 
 // Append appends the file of record i of data, the column in a batch, whose row in the table is row. The error is Check's.
@@ -85,4 +86,66 @@ func (m Image) Pixels(dst, record []byte) {
 			at += m.Channels
 		}
 	}
+}
+
+// MaxNumber is the most bytes of a number: -2.2250738585072014e-308.
+const MaxNumber = 24
+
+// AppendNumber appends element i of data, little-endian elements of type d, as a decimal number. A float is the shortest that reads back at its
+// precision, and has a point or an exponent, so that readers make a float of it: an integer would lose the sign of −0. What is not finite is NaN,
+// infinity, or infinity after a minus.
+func AppendNumber(dst []byte, d idx.DType, data []byte, i int, infinity string) []byte {
+	switch d {
+	case idx.Float32:
+		return appendFloat(dst, float64(math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))), 32, infinity)
+	case idx.Float64:
+		return appendFloat(dst, math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:])), 64, infinity)
+	}
+	return strconv.AppendInt(dst, source.Int(d, data, i), 10)
+}
+
+func appendFloat(dst []byte, v float64, bits int, infinity string) []byte {
+	switch {
+	case math.IsNaN(v):
+		return append(dst, "NaN"...)
+	case math.IsInf(v, 1):
+		return append(dst, infinity...)
+	case math.IsInf(v, -1):
+		return append(append(dst, '-'), infinity...)
+	}
+	begin := len(dst)
+	dst = strconv.AppendFloat(dst, v, 'g', -1, bits)
+	for _, c := range dst[begin:] {
+		if c == '.' || c == 'e' {
+			return dst
+		}
+	}
+	return append(dst, ".0"...)
+}
+
+// RowDigits is the number of digits in the names of files that are called after their rows: those of the source's last row, so that names do not
+// depend on the rows that are converted. The error is fault.Usage if only the end can tell.
+func RowDigits(format string, s *schema.Schema) (int, error) {
+	if s.Source < 0 {
+		return 0, fault.New(fault.Usage, "%s: file names have as many digits as the number of rows, and this input tells that only at its end", format).
+			WithHint("write Parquet or Arrow first, and convert that file")
+	}
+	return Digits(s.Source - 1), nil
+}
+
+// Digits is the number of decimal digits of n, at least 1.
+func Digits(n int64) int {
+	count := 1
+	for ; n >= 10; n /= 10 {
+		count++
+	}
+	return count
+}
+
+// AppendPadded appends n, which is not negative, with zeros before it up to width digits.
+func AppendPadded(dst []byte, n int64, width int) []byte {
+	for range width - Digits(n) {
+		dst = append(dst, '0')
+	}
+	return strconv.AppendInt(dst, n, 10)
 }

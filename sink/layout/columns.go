@@ -2,96 +2,48 @@ package layout
 
 import (
 	"encoding/binary"
-	"slices"
-
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 )
 
-// maxColumns is the most elements of a record in the layout columns: a 64×64 image. Every column costs its reader time and memory before the first
-// value, and both formats describe each of them anew in every row group or batch.
+// maxColumns is the most elements of a record in the layout columns: a 64×64 image. Every column
+// costs its reader time and memory before the first value, and both formats describe each of them
+// anew in every row group or batch.
 const maxColumns = 4096
 
-// columns is the layout of the name: a primitive column for each element of a record. A batch is turned once for all of them, so that each column's
-// elements stand together. Records of no elements have no columns.
-func columns(c source.Column, alone bool) ([]Column, error) {
+// columns is the layout of the name: a primitive column for each element of a record. A batch is
+// turned once for all of them, so that each column's elements stand together. Records of no
+// elements have no columns.
+func (l Layout) columns(c source.Column, alone bool) ([]Column, error) {
 	n, size := c.Elements(), c.DType.Size()
 	if n > maxColumns {
-		return nil, refuse("columns", "use the layout list, which has one column for all elements",
+		return nil, l.refuse("use the layout list, which has one column for all elements",
 			"a record of column %s has %d elements, expected at most %d", c.Name, n, maxColumns)
 	}
-	kind, metadata := schema.ElementType(c.DType), schema.FieldMetadata(c)
+	metadata := fieldMetadata(c)
 	made := make([]Column, n)
 	for i := range made {
 		name := string(schema.AppendElementName(nil, c, i, alone))
-		// values are the i-th of n columns, one after another, of rows elements each.
-		values := func(turned []byte, rows int) []byte { return turned[i*rows*size : (i+1)*rows*size : (i+1)*rows*size] }
-		made[i] = Column{
-			Field: arrow.Field{Name: name, Type: kind, Metadata: metadata},
-			Data: func(turned []byte, rows int) arrow.ArrayData {
-				return array.NewData(kind, rows, []*memory.Buffer{nil, memory.NewBufferBytes(values(turned, rows))}, nil, 0, 0)
-			},
-			Prepare:  func(data []byte, _ int) []byte { return turn(data, n, size) },
-			Made:     size,
-			Elements: []format.SchemaElement{primitive(name, c.DType, format.Required)},
-			Leaves: []Leaf{{
-				Path:    []string{name},
-				Type:    physical(c.DType),
-				Element: c.DType,
-				Scalar:  true,
-				Made:    true,
-				Entries: 1,
-				Count:   1,
-				Values:  values,
-			}},
-		}
+		// The values are the i-th of n columns, one after another, of rows elements each.
+		made[i] = primitive(name, c.DType, metadata, func(turned []byte, rows int) []byte {
+			return turned[i*rows*size : (i+1)*rows*size : (i+1)*rows*size]
+		})
+		made[i].Prepare = func(data []byte, _ int) []byte { return turn(data, n, size) }
+		made[i].Made, made[i].Leaves[0].Made = size, true
 	}
 	return made, nil
 }
 
-// checkNames refuses columns of which there are none, or two of one name: readers find a column by its name.
-func checkNames(all []Column) error {
-	if len(all) == 0 {
-		return refuse("columns", "use the layout list, which keeps empty records", "no column has elements, expected at least one")
-	}
-	seen := make(map[string]bool, len(all))
-	for _, column := range all {
-		if seen[column.Field.Name] {
-			return refuse("columns", "give the inputs other names, as in NAME=FILE", "two columns would have the name %s, expected different names", column.Field.Name)
-		}
-		seen[column.Field.Name] = true
-	}
-	return nil
-}
-
-// Prepared is the data of b's columns as the Data and Values of columns take them: b's own, or what Prepare makes of them, once for each.
-func Prepared(columns []Column, b schema.Batch) [][]byte {
-	data := b.Columns
-	for i, c := range columns {
-		if c.Prepare == nil || i > 0 && columns[i-1].Source == c.Source {
-			continue
-		}
-		if &data[0] == &b.Columns[0] { // the batch is other sinks' too
-			data = slices.Clone(data)
-		}
-		data[c.Source] = c.Prepare(b.Columns[c.Source], b.Rows)
-	}
-	return data
-}
-
-// Sides of a tile of turn: its rows, and the bytes of each of them, a line of the cache. A tile is 16 KiB and stays near while its columns are
-// gathered one by one.
+// Sides of a tile of turn: its rows, and the bytes of each of them, a line of the cache. A tile is
+// 16 KiB and stays near while its columns are gathered one by one.
 const (
 	tileRows  = 256
 	tileBytes = 64
 )
 
-// turn is data, records of n elements of size bytes, by columns: the first element of every record, then the second of every record, and so on.
+// turn is data, records of n elements of size bytes, by columns: the first element of every record,
+// then the second of every record, and so on.
 func turn(data []byte, n, size int) []byte {
 	turned := make([]byte, len(data))
 	record := n * size
@@ -107,7 +59,8 @@ func turn(data []byte, n, size int) []byte {
 	return turned
 }
 
-// gather fills dst with the elements of size bytes that stand at the start of src and every stride bytes after it.
+// gather fills dst with the elements of size bytes that stand at the start of src and every stride
+// bytes after it.
 func gather(dst, src []byte, stride, size int) {
 	switch size {
 	case 1:

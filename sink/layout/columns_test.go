@@ -2,7 +2,6 @@ package layout
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,11 +17,8 @@ import (
 
 // byElement is the columns of the layout columns.
 func byElement(of ...source.Column) ([]Column, error) {
-	l, err := Get("columns")
-	if err != nil {
-		return nil, err
-	}
-	return l.Columns(&schema.Schema{Columns: of})
+	columns, _, err := Represent(&schema.Schema{Columns: of}, "columns", "")
+	return columns, err
 }
 
 // TestColumnNames expects the names of CSV's header.
@@ -78,20 +74,10 @@ func TestColumnsRefuse(t *testing.T) {
 		{"elements of one name", []source.Column{{Name: "x", DType: idx.Uint8, Shape: []int{11}}, {Name: "x1", DType: idx.Uint8, Shape: []int{1}}}, "name x10"},
 	}
 	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			_, err := byElement(test.of...)
-			if test.message == "" {
-				if err != nil {
-					t.Errorf("found the error %v, expected none", err)
-				}
-				return
-			}
-			var typed *fault.Error
-			if !errors.As(err, &typed) || !errors.Is(err, fault.Usage) || typed.Hint == "" || !strings.Contains(err.Error(), test.message) {
-				t.Errorf("found the error %v, expected a *fault.Error with a hint that says %q", err, test.message)
-			}
-		})
+		_, err := byElement(test.of...)
+		if ok := test.message == ""; ok != (err == nil) || !ok && (!refused(err, test.message, "") || fault.HintOf(err) == "") {
+			t.Errorf("%s: found the error %v, expected one with a hint that says %q", test.name, err, test.message)
+		}
 	}
 }
 

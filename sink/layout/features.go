@@ -1,10 +1,15 @@
 package layout
 
 import (
-	"bytes"
 	"cmp"
+	"encoding/binary"
 	"encoding/json"
 	"strconv"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
@@ -32,21 +37,14 @@ func Features(s *schema.Schema) []Feature {
 // features is the metadata with the features of s, in the order of the columns:
 //
 //	{"info":{"features":{"image":{"_type":"Image"},"label":{"names":["0","1"],"_type":"ClassLabel"}}}}
-func features(s *schema.Schema) []schema.Pair {
-	var b bytes.Buffer
-	b.WriteString(`{"info":{"features":{`)
-	for i, f := range Features(s) {
-		if i > 0 {
-			b.WriteByte(',')
-		}
+func features(s *schema.Schema) schema.Pair {
+	var all []string
+	for _, f := range Features(s) {
 		name, _ := json.Marshal(f.Column) // strings cannot fail
 		value, _ := json.Marshal(f)
-		b.Write(name)
-		b.WriteByte(':')
-		b.Write(value)
+		all = append(all, string(name)+":"+string(value))
 	}
-	b.WriteString(`}}}`)
-	return []schema.Pair{{Key: source.HubKey, Value: b.String()}}
+	return schema.Pair{Key: source.HubKey, Value: `{"info":{"features":{` + strings.Join(all, ",") + `}}}`}
 }
 
 func featureOf(c source.Column) Feature {
@@ -61,8 +59,9 @@ func featureOf(c source.Column) Feature {
 	return Feature{Type: "ClassLabel", Names: uniqueNames(c.Classes)}
 }
 
-// uniqueNames is classes with a name for every label: datasets refuse a name twice. The first label without a name is N/A; further ones, and
-// those of a class whose name was there before, get their label appended.
+// uniqueNames is classes with a name for every label: datasets refuse a name twice. The first label
+// without a name is N/A; further ones, and those of a class whose name was there before, get their
+// label appended.
 func uniqueNames(classes []string) []string {
 	given := map[string]bool{}
 	for _, name := range classes {
@@ -79,4 +78,29 @@ func uniqueNames(classes []string) []string {
 		names[label] = name
 	}
 	return names
+}
+
+// isLabel reports whether a scalar column holds labels: integers that are called so, that were
+// chosen, or that have class names.
+func isLabel(c source.Column) bool {
+	return c.Scalar() && c.Integer() && (c.Name == "label" || c.Label || len(c.Classes) > 0)
+}
+
+// hubLabel represents a label as an optional int64, which is what a feature ClassLabel is stored
+// as.
+func hubLabel(c source.Column) Column {
+	kind := arrow.PrimitiveTypes.Int64
+	made := required(c.Name, kind, fieldMetadata(c), format.Int64)
+	made.Field.Nullable, made.Elements[0].RepetitionType = true, thrift.New(format.Optional)
+	made.Made = 8
+	made.Data = func(data []byte, rows int) arrow.ArrayData {
+		wide := make([]byte, 0, 8*rows)
+		for i := range rows {
+			wide = binary.LittleEndian.AppendUint64(wide, uint64(source.Int(c.DType, data, i)))
+		}
+		return arrayOf(kind, rows, wide)
+	}
+	leaf := &made.Leaves[0] // whose values the page writer widens
+	leaf.Element, leaf.Scalar, leaf.MaxDefinition, leaf.Definition = c.DType, true, 1, 1
+	return made
 }

@@ -1,14 +1,16 @@
 package layout
 
 import (
-	"fmt"
+	"bytes"
 	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/endian"
-	"github.com/parquet-go/parquet-go/format"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/source"
@@ -24,22 +26,18 @@ type Layout struct {
 	Title string // what it is, for help texts
 	// Readers are those that it is made for, for help texts.
 	Readers string
-	// tensor represents one column of rank 2 or more. A layout that cannot returns fault.Usage. Column.Source is set by the caller.
-	tensor func(c source.Column) ([]Column, error)
-	// picture does the same, in place of tensor, for a layout of images whose samples are of one of dtypes.
-	picture func(c source.Column, m images.Image) ([]Column, error)
-	dtypes  []idx.DType
-	// elements does the same, in place of tensor, for a layout that has a column for each element. alone says that no other column is a tensor.
-	elements func(c source.Column, alone bool) ([]Column, error)
-	// scalar represents a column of single elements; nil for a primitive column.
-	scalar func(c source.Column) Column
-	// metadata is what an output tells beside the schema's own metadata, or nil.
-	metadata func(s *schema.Schema) []schema.Pair
-	// labelled says that the layout tells the names of classes itself: it has no column of them.
-	labelled bool
-	// Channels says which dimension of three are the channels of images: "last", which empty means too, or "first". Layouts of other things ignore it.
+	// tensor represents one column of tensors. alone reports whether no other column is one. A
+	// layout that cannot returns fault.Usage. Column.Source is set by the caller.
+	tensor func(l Layout, c source.Column, alone bool) ([]Column, error)
+	// samples are the types that samples may have in a layout of images; nil for other layouts.
+	samples []idx.DType
+	// hub reports whether labels, class names and metadata are those of Hugging Face's datasets.
+	hub bool
+	// Channels says which dimension of three are the channels of images: "last", which empty means
+	// too, or "first". Layouts of other things ignore it.
 	Channels string
-	// Compresses tells that records are compressed by the layout itself: an output may be smaller than its table.
+	// Compresses reports whether the layout itself compresses records: an output may be smaller
+	// than its table.
 	Compresses bool
 }
 
@@ -47,21 +45,22 @@ type Layout struct {
 func layouts() []Layout {
 	return []Layout{
 		{Name: "list", Title: "fixed-size lists over the whole record",
-			Readers: "pyarrow, pandas, polars, DuckDB, Spark, datasets", tensor: list},
+			Readers: "pyarrow, pandas, polars, DuckDB, Spark, datasets", tensor: Layout.list},
 		{Name: "nested", Title: "a fixed-size list for each dimension of the record",
-			Readers: "polars, DuckDB, pyarrow", tensor: nested},
+			Readers: "polars, DuckDB, pyarrow", tensor: Layout.nested},
 		{Name: "tensor", Title: "list, as Arrow's extension type fixed_shape_tensor",
-			Readers: "pyarrow", tensor: tensor},
+			Readers: "pyarrow", tensor: Layout.extension},
 		{Name: "fixed-binary", Title: "records as fixed-size bytes, little-endian",
-			Readers: "pyarrow, Spark 3.4 and newer", tensor: fixedBinary},
+			Readers: "pyarrow, Spark 3.4 and newer", tensor: Layout.fixedBinary},
 		{Name: "binary", Title: "records as bytes of variable size, little-endian",
-			Readers: "Ray, TensorFlow I/O, older Spark", tensor: variableBinary},
+			Readers: "Ray, TensorFlow I/O, older Spark", tensor: Layout.binary},
 		{Name: "spark-image", Title: "Spark ML's image struct; uint8 images only",
-			Readers: "Spark ML", picture: sparkImage, dtypes: []idx.DType{idx.Uint8}},
+			Readers: "Spark ML", tensor: Layout.sparkImage, samples: []idx.DType{idx.Uint8}},
 		{Name: "huggingface", Title: "PNG files and named labels, for load_dataset; images only",
-			Readers: "datasets", picture: huggingFace, dtypes: []idx.DType{idx.Uint8, idx.Int16}, scalar: huggingFaceScalar, metadata: features, labelled: true, Compresses: true},
+			Readers: "datasets", tensor: Layout.huggingFace, samples: []idx.DType{idx.Uint8, idx.Int16},
+			hub: true, Compresses: true},
 		{Name: "columns", Title: "a column for each element, up to 4,096: pixel0, pixel1, …",
-			Readers: "SQL; tools for flat tables", elements: columns},
+			Readers: "SQL; tools for flat tables", tensor: Layout.columns},
 	}
 }
 
@@ -74,7 +73,8 @@ func Names() []string {
 	return names
 }
 
-// Get finds a layout by its name; the empty name is Default's. The error for an unknown name lists the known ones.
+// Get finds a layout by its name; the empty name is Default's. The error for an unknown name lists
+// the known ones.
 func Get(name string) (Layout, error) {
 	if name == "" {
 		name = Default
@@ -84,67 +84,32 @@ func Get(name string) (Layout, error) {
 			return l, nil
 		}
 	}
-	return Layout{}, fmt.Errorf("unknown layout %q, expected one of %s", name, strings.Join(Names(), ", "))
+	return Layout{}, fault.New(fault.Usage, "unknown layout %q, expected one of %s", name, strings.Join(Names(), ", "))
 }
 
-// A Column is one column of an output.
-type Column struct {
-	Source int // index in the schema's columns of the one it is made of
-	Field  arrow.Field
-	// Prepare makes what Data and Values take in place of the source column's data: see Prepared. It is the same for all columns of a source, and
-	// nil if they take the data as they are.
-	Prepare func(data []byte, rows int) []byte
-	// Names is the dictionary that Data makes indices of, where Field's type is dictionary<string>; it is the same for the whole output.
-	Names []string
-	// Data wraps data, rows records of the source column, as an array of Field's type.
-	Data func(data []byte, rows int) arrow.ArrayData
-	// Made is about the most bytes of a row that Data makes, beside the batch's own; a few for a whole batch do not count.
-	Made int
-	// Check refuses data, records of the source column from row first of the table on, if the layout cannot hold their values, with a fault. It is
-	// called before Data and Values. Nil: it can hold all.
-	Check func(data []byte, first int64) error
-	// Elements are the nodes of the column in a Parquet schema, depth first; Leaves are those of them that hold values, in the same order.
-	Elements []format.SchemaElement
-	Leaves   []Leaf
+// Images reports whether the layout is one of images: Channels says where their channels are.
+func (l Layout) Images() bool { return l.samples != nil }
+
+// Represent represents s in the layout called name, with the channels of images at channels, as in
+// Layout. It returns the columns of an output, and s with what the layout adds to its metadata. The
+// error is fault.Usage if there is no such layout, or if it cannot hold a column.
+func Represent(s *schema.Schema, name, channels string) ([]Column, *schema.Schema, error) {
+	l, err := Get(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	l.Channels = channels
+	columns, err := l.represent(s)
+	if err != nil || !l.hub {
+		return columns, s, err
+	}
+	described := *s
+	described.Meta = append(slices.Clone(s.Meta), features(s))
+	return columns, &described, nil
 }
 
-// NameIndexSize is the number of bytes of an index into Leaf.Names.
-const NameIndexSize = 2
-
-// A Leaf is one Parquet column: what its pages hold, which is the same for every row but for the values.
-type Leaf struct {
-	Path []string    // names of the nodes that lead to it, the root's left out
-	Type format.Type // physical type of the values
-
-	// Element is the data type of what Values returns. Those narrower than Type are widened by the page writer, or serve it as indices
-	// of a dictionary. It is 0 where Values returns what PLAIN pages of Type hold.
-	Element idx.DType
-	// Names is the dictionary of the leaf's chunks, for text: Values returns indices into it of NameIndexSize bytes. Element is 0 then, and Scalar is set.
-	Names []string
-	// Scalar tells that a row is one value of a few bytes. Page writers gather them over many batches and tell their minimum and maximum.
-	Scalar bool
-	// Size is the most bytes of a value in PLAIN pages, with its length, where Element is 0.
-	Size int
-	// Made tells that Values makes memory of its own.
-	Made bool
-	// Compressed tells that values are compressed already: no codec gains on them.
-	Compressed bool
-
-	Entries       int  // level entries of a row, at least 1
-	Count         int  // values of a row: Entries, or 0 where nothing is defined
-	MaxRepetition byte // if 0, pages have no repetition levels
-	MaxDefinition byte // if 0, pages have no definition levels
-
-	Repetition []byte // repetition levels of a row: whole runs of the run-length and bit-packing hybrid
-	Definition byte   // definition level of every entry
-
-	// Values returns the values of rows records of the source column, packed and little-endian: data itself, wherever that is what they are.
-	Values func(data []byte, rows int) []byte
-}
-
-// Columns represents all columns of s, in their order. The error is fault.Usage if the layout cannot hold one of them.
-func (l Layout) Columns(s *schema.Schema) ([]Column, error) {
-	var all []Column
+// represent represents all columns of s, in their order.
+func (l Layout) represent(s *schema.Schema) ([]Column, error) {
 	if s.Classes != nil {
 		if err := l.checkClasses(s.Classes); err != nil {
 			return nil, err
@@ -156,6 +121,7 @@ func (l Layout) Columns(s *schema.Schema) ([]Column, error) {
 			tensors++
 		}
 	}
+	var all []Column
 	for i, c := range s.Columns {
 		columns, err := l.column(c, tensors == 1)
 		if err != nil {
@@ -169,42 +135,59 @@ func (l Layout) Columns(s *schema.Schema) ([]Column, error) {
 			all = append(all, classes(s.Classes))
 		}
 	}
-	if l.elements != nil {
-		return all, checkNames(all)
-	}
-	return all, nil
+	return all, l.checkNames(all)
 }
 
+// column represents c. Scalars are primitive columns in every layout, but for labels in one.
 func (l Layout) column(c source.Column, alone bool) ([]Column, error) {
-	if c.Scalar() {
-		if l.scalar != nil {
-			return []Column{l.scalar(c)}, nil
-		}
-		return []Column{scalar(c)}, nil
+	switch {
+	case !c.Scalar():
+		return l.tensor(l, c, alone)
+	case l.hub && isLabel(c):
+		return []Column{hubLabel(c)}, nil
 	}
-	if l.elements != nil {
-		return l.elements(c, alone)
-	}
-	if l.picture == nil {
-		return l.tensor(c)
-	}
-	m, err := images.New(images.Rules{Format: "layout " + l.Name, Channels: l.Channels, DTypes: l.dtypes, Advice: adviceOther}, c)
-	if err != nil {
-		return nil, err
-	}
-	return l.picture(c, m)
+	return []Column{primitive(c.Name, c.DType, fieldMetadata(c), identity)}, nil
 }
 
-// adviceOther is the way out for what is no image.
-const adviceOther = "use --layout list, which holds every type and shape"
+// checkNames refuses columns of which there are none, or two of one name: readers find a column by
+// its name. Only the layout columns makes such from columns that the schema's rules have passed.
+func (l Layout) checkNames(all []Column) error {
+	if l.Name != "columns" {
+		return nil
+	}
+	if len(all) == 0 {
+		return l.refuse("use the layout list, which keeps empty records", "no column has elements, expected at least one")
+	}
+	seen := make(map[string]bool, len(all))
+	for _, column := range all {
+		if seen[column.Field.Name] {
+			return l.refuse("give the inputs other names, as in NAME=FILE",
+				"two columns would have the name %s, expected different names", column.Field.Name)
+		}
+		seen[column.Field.Name] = true
+	}
+	return nil
+}
 
 // refuse is the error of a layout that cannot hold a column.
-func refuse(layout, advice, message string, values ...any) error {
-	return images.Unsupported("layout "+layout, advice, message, values...)
+func (l Layout) refuse(advice, message string, values ...any) error {
+	return images.Unsupported("layout "+l.Name, advice, message, values...)
 }
 
-// Images tells whether the layout is one of images: Channels says where their channels are.
-func (l Layout) Images() bool { return l.picture != nil }
+// tooLarge is the error for a record with more elements or bytes than a layout can count.
+func (l Layout) tooLarge(c source.Column, n int, unit string) error {
+	return l.refuse("", "a record of column %s has %d %s, expected at most 2147483647", c.Name, n, unit)
+}
+
+// image decides what images the records of c are, for a layout of images.
+func (l Layout) image(c source.Column) (images.Image, error) {
+	return images.New(images.Rules{
+		Format:   "layout " + l.Name,
+		Channels: l.Channels,
+		DTypes:   l.samples,
+		Advice:   "use --layout list, which holds every type and shape",
+	}, c)
+}
 
 // Check is the error of the first of columns that cannot hold the values of b.
 func Check(columns []Column, b schema.Batch) error {
@@ -219,30 +202,37 @@ func Check(columns []Column, b schema.Batch) error {
 	return nil
 }
 
-// Describe is s with what the layout adds to its metadata.
-func (l Layout) Describe(s *schema.Schema) *schema.Schema {
-	if l.metadata == nil {
-		return s
+// Prepared is the data of b's columns as the Data and Values of columns take them: b's own, or what
+// Prepare makes of them, once for each.
+func Prepared(columns []Column, b schema.Batch) [][]byte {
+	data := b.Columns
+	for i, c := range columns {
+		if c.Prepare == nil || i > 0 && columns[i-1].Source == c.Source {
+			continue
+		}
+		if &data[0] == &b.Columns[0] { // the batch is other sinks' too
+			data = slices.Clone(data)
+		}
+		data[c.Source] = c.Prepare(b.Columns[c.Source], b.Rows)
 	}
-	described := *s
-	described.Meta = append(slices.Clone(s.Meta), l.metadata(s)...)
-	return &described
+	return data
 }
 
-// Schema is the Arrow schema of columns, which represent s, with the metadata of s. It is little-endian on every machine, as the arrays of columns are.
-func Schema(s *schema.Schema, columns []Column) *arrow.Schema {
+// SchemaMessage is the Arrow schema of columns, which represent s, with the metadata of s, as an
+// encapsulated IPC message. It is little-endian on every machine, as the arrays of columns are.
+func SchemaMessage(s *schema.Schema, columns []Column) []byte {
 	fields := make([]arrow.Field, len(columns))
 	for i, c := range columns {
 		fields[i] = c.Field
 	}
-	metadata := s.Metadata()
-	return arrow.NewSchemaWithEndian(fields, &metadata, endian.LittleEndian)
+	keys, values := make([]string, len(s.Meta)), make([]string, len(s.Meta))
+	for i, p := range s.Meta {
+		keys[i], values[i] = p.Key, p.Value
+	}
+	metadata := arrow.NewMetadata(keys, values)
+	payload := ipc.GetSchemaPayload(arrow.NewSchemaWithEndian(fields, &metadata, endian.LittleEndian), memory.DefaultAllocator)
+	defer payload.Release()
+	var message bytes.Buffer
+	_, _ = payload.WritePayload(&message) // into memory: cannot fail
+	return message.Bytes()
 }
-
-// tooLarge is the error for a record with more elements or bytes than a layout can count.
-func tooLarge(layout string, c source.Column, n int, unit string) error {
-	return refuse(layout, "", "a record of column %s has %d %s, expected at most 2147483647", c.Name, n, unit)
-}
-
-// identity is Leaf.Values where a batch's bytes are the values.
-func identity(data []byte, _ int) []byte { return data }

@@ -2,14 +2,15 @@ package layout
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"maps"
 	"math"
+	"math/bits"
 	"slices"
+	"strings"
 	"testing"
-
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
@@ -20,11 +21,7 @@ import (
 // one is the representation of a single column.
 func one(t *testing.T, name string, c source.Column) Column {
 	t.Helper()
-	l, err := Get(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	columns, err := l.Columns(&schema.Schema{Columns: []source.Column{c}})
+	columns, _, err := Represent(&schema.Schema{Columns: []source.Column{c}}, name, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,6 +29,12 @@ func one(t *testing.T, name string, c source.Column) Column {
 		t.Fatalf("found %d columns, expected 1", len(columns))
 	}
 	return columns[0]
+}
+
+// refused reports whether err is a fault.Usage that says message, with a hint that says hint.
+func refused(err error, message, hint string) bool {
+	var typed *fault.Error
+	return errors.As(err, &typed) && errors.Is(err, fault.Usage) && strings.Contains(err.Error(), message) && strings.Contains(typed.Hint, hint)
 }
 
 func TestGet(t *testing.T) {
@@ -49,75 +52,87 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// TestListLevels compares with levels worked out by hand from the Parquet specification's "Nested Encoding" and "RLE" sections.
-func TestListLevels(t *testing.T) {
+// TestTypes compares the types of Arrow and the nodes of Parquet with what the documentation of the
+// layouts promises: Schema.fbs and "Fixed shape tensor" in the Arrow specification, LogicalTypes.md in
+// Parquet's, and ImageSchema of Spark.
+func TestTypes(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name       string
-		shape      []int
-		repetition []byte
-		definition byte
-		entries    int
-		count      int
-	}{
-		{"one element: a run of one 0", []int{1, 1}, []byte{0x02, 0x00}, 2, 1, 1},
-		{"7×9: one 0, then 62 ones", []int{7, 9}, []byte{0x02, 0x00, 0x7c, 0x01}, 2, 63, 63},
-		{"28×28: one 0, then 783 ones", []int{28, 28}, []byte{0x02, 0x00, 0x9e, 0x0c, 0x01}, 2, 784, 784},
-		{"no elements: one undefined entry", []int{0, 5}, []byte{0x02, 0x00}, 0, 1, 0},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			l := one(t, "list", source.Column{Name: "image", DType: idx.Uint8, Shape: test.shape}).Leaves[0]
-			if !bytes.Equal(l.Repetition, test.repetition) || l.Definition != test.definition || l.Entries != test.entries || l.Count != test.count {
-				t.Errorf("found repetition % x, definition %d, %d entries, %d values; expected % x, %d, %d, %d",
-					l.Repetition, l.Definition, l.Entries, l.Count, test.repetition, test.definition, test.entries, test.count)
-			}
-			if !slices.Equal(l.Path, []string{"image", "list", "element"}) || l.MaxRepetition != 1 || l.MaxDefinition != 2 {
-				t.Errorf("found path %v with maximum levels %d and %d", l.Path, l.MaxRepetition, l.MaxDefinition)
-			}
-		})
-	}
-}
-
-// TestPhysicalTypes is the table of types of the Parquet specification's LogicalTypes.md.
-func TestPhysicalTypes(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
+	const picture = "optional image, optional bytes BYTE_ARRAY, optional path BYTE_ARRAY STRING"
+	list := func(element string) string { return "required image LIST, repeated list, optional element " + element }
+	type test struct {
+		layouts string
 		dtype   idx.DType
-		kind    format.Type
-		logical string
-	}{
-		{idx.Uint8, format.Int32, "INT(8,false)"},
-		{idx.Int8, format.Int32, "INT(8,true)"},
-		{idx.Int16, format.Int32, "INT(16,true)"},
-		{idx.Int32, format.Int32, ""},
-		{idx.Float32, format.Float, ""},
-		{idx.Float64, format.Double, ""},
+		shape   []int
+		arrow   string
+		nodes   string
+	}
+	tests := []test{
+		{"list tensor", idx.Uint8, []int{28, 28}, "fixed_size_list<element: uint8, nullable>[784]", list("INT32 INT(8,false)")},
+		{"list nested tensor", idx.Int8, []int{5}, "fixed_size_list<element: int8, nullable>[5]", list("INT32 INT(8,true)")},
+		{"list tensor", idx.Int16, []int{4, 5, 3}, "fixed_size_list<element: int16, nullable>[60]", list("INT32 INT(16,true)")},
+		{"list tensor", idx.Int32, []int{2, 2}, "fixed_size_list<element: int32, nullable>[4]", list("INT32")},
+		{"list tensor", idx.Float32, []int{2, 2}, "fixed_size_list<element: float32, nullable>[4]", list("FLOAT")},
+		{"list tensor", idx.Float64, []int{2, 2}, "fixed_size_list<element: float64, nullable>[4]", list("DOUBLE")},
+		{"list nested tensor", idx.Uint8, []int{3, 0}, "list<element: uint8, nullable>", list("INT32 INT(8,false)")},
+		{"nested", idx.Int16, []int{4, 5, 3}, "fixed_size_list<element: fixed_size_list<element: fixed_size_list<element: int16, nullable>[3], nullable>[5], nullable>[4]",
+			"required image LIST, repeated list, optional element LIST, repeated list, optional element LIST, repeated list, optional element INT32 INT(16,true)"},
+		{"fixed-binary", idx.Int16, []int{3}, "fixed_size_binary[6]", "required image FIXED_LEN_BYTE_ARRAY(6)"},
+		{"binary", idx.Int16, []int{3}, "binary", "required image BYTE_ARRAY"},
+		{"binary fixed-binary", idx.Float32, []int{4, 0}, "binary", "required image BYTE_ARRAY"},
+		{"spark-image", idx.Uint8, []int{2, 2}, "struct<origin: utf8 nullable, height: int32 nullable, width: int32 nullable, nChannels: int32 nullable, mode: int32 nullable, data: binary nullable> nullable",
+			"optional image, optional origin BYTE_ARRAY STRING, optional height INT32, optional width INT32, optional nChannels INT32, optional mode INT32, optional data BYTE_ARRAY"},
+		{"huggingface", idx.Int16, []int{2, 2}, "struct<bytes: binary nullable, path: utf8 nullable> nullable", picture},
+	}
+	for _, like := range tests[:6] { // a tensor of each type, and then a scalar, which is the same in every layout
+		node := strings.TrimPrefix(like.nodes, list(""))
+		tests = append(tests, test{strings.Join(Names(), " "), like.dtype, nil, like.dtype.String(), "required image " + node})
 	}
 	for _, test := range tests {
-		for _, shape := range [][]int{nil, {2, 3}} {
-			column := one(t, "list", source.Column{Name: "x", DType: test.dtype, Shape: shape})
-			e := column.Elements[len(column.Elements)-1]
-			if e.Type.V != test.kind || e.LogicalType.String() != test.logical || column.Leaves[0].Type != test.kind {
-				t.Errorf("%v of shape %v: found %v %q, leaf %v; expected %v %q",
-					test.dtype, shape, e.Type.V, e.LogicalType.String(), column.Leaves[0].Type, test.kind, test.logical)
+		for name := range strings.FieldsSeq(test.layouts) {
+			c := source.Column{Name: "image", DType: test.dtype, Shape: test.shape}
+			column := one(t, name, c)
+			kind := column.Field.Type.String()
+			if column.Field.Nullable {
+				kind += " nullable"
+			}
+			var nodes []string
+			for _, e := range column.Elements {
+				node := strings.ToLower(fmt.Sprint(e.RepetitionType.V)) + " " + e.Name
+				if e.Type.Valid {
+					node += " " + fmt.Sprint(e.Type.V)
+				}
+				if e.TypeLength.Valid {
+					node += fmt.Sprintf("(%d)", e.TypeLength.V)
+				}
+				nodes = append(nodes, strings.TrimSpace(node+" "+e.LogicalType.String()))
+			}
+			if found := strings.Join(nodes, ", "); kind != test.arrow || found != test.nodes {
+				t.Errorf("%s, %v %v: found %s and the nodes %s, expected %s and %s", name, c.DType, c.Shape, kind, found, test.arrow, test.nodes)
 			}
 		}
 	}
 }
 
-func TestScalarsAreTheSameInAllLayouts(t *testing.T) {
+// TestMetadata looks for the shape and the type, and for the keys that the Arrow specification has in
+// "Extension Types" and "Fixed shape tensor".
+func TestMetadata(t *testing.T) {
 	t.Parallel()
 	for _, name := range Names() {
-		for _, d := range idx.DTypes() {
-			column := one(t, name, source.Column{Name: "x", DType: d}) // huggingface has labels of its own
-			l := column.Leaves[0]
-			if !l.Scalar || l.MaxRepetition != 0 || l.MaxDefinition != 0 || len(column.Elements) != 1 || column.Field.Nullable {
-				t.Errorf("%s, %v: found %+v, expected a required primitive column", name, d, l)
+		for _, test := range []struct {
+			shape []int
+			want  string
+		}{{[]int{28, 28}, "[28,28]"}, {[]int{2, 1, 3}, "[2,1,3]"}, {[]int{4, 0}, "[4,0]"}, {nil, "[]"}} {
+			columns, _, err := Represent(&schema.Schema{Columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: test.shape}}}, name, "")
+			if err != nil { // no image, or no column
+				continue
 			}
-			if column.Field.Type.Name() != d.String() {
-				t.Errorf("%s, %v: found the Arrow type %v", name, d, column.Field.Type)
+			found := columns[0].Field.Metadata.ToMap()
+			want := map[string]string{"idx.dtype": "uint8", "idx.shape": test.want}
+			if name == "tensor" && test.shape != nil && test.shape[1] > 0 {
+				want["ARROW:extension:name"], want["ARROW:extension:metadata"] = "arrow.fixed_shape_tensor", `{"shape":`+test.want+`}`
+			}
+			if !maps.Equal(found, want) {
+				t.Errorf("%s, %v: found the metadata %q, expected %q", name, test.shape, found, want)
 			}
 		}
 	}
@@ -148,75 +163,133 @@ func TestNothingIsCopied(t *testing.T) {
 	}
 }
 
-func TestFixedBinary(t *testing.T) {
-	t.Parallel()
-	column := one(t, "fixed-binary", source.Column{Name: "x", DType: idx.Int16, Shape: []int{3}})
-	data := []byte("abcdefghijkl")
-	records := array.MakeFromData(column.Data(data, 2)).(*array.FixedSizeBinary)
-	for i, want := range []string{"abcdef", "ghijkl"} {
-		if found := string(records.Value(i)); found != want {
-			t.Errorf("record %d: found %q, expected %q", i, found, want)
-		}
-	}
-	if e := column.Elements[0]; e.Type.V != format.FixedLenByteArray || e.TypeLength.V != 6 {
-		t.Errorf("found %v of %d bytes, expected FIXED_LEN_BYTE_ARRAY of 6", e.Type.V, e.TypeLength.V)
-	}
-	if found, _ := column.Field.Metadata.GetValue(schema.KeyShape); found != "[3]" {
-		t.Errorf("found the shape %q in the metadata, expected [3]", found)
-	}
-}
-
-func TestRecordsOfNoElements(t *testing.T) {
-	t.Parallel()
-	c := source.Column{Name: "x", DType: idx.Float32, Shape: []int{4, 0}}
-	lists := array.MakeFromData(one(t, "list", c).Data([]byte{}, 3)).(*array.List)
-	values := array.MakeFromData(one(t, "fixed-binary", c).Data([]byte{}, 3)).(*array.Binary)
-	for i := range 3 {
-		from, to := lists.ValueOffsets(i)
-		if lists.IsNull(i) || from != to || values.IsNull(i) || len(values.Value(i)) != 0 {
-			t.Errorf("row %d: found %v and %v, expected an empty list and no bytes", i, lists.ValueStr(i), values.ValueStr(i))
-		}
-	}
-	leaf := one(t, "fixed-binary", c).Leaves[0]
-	if found := leaf.Values(nil, 3); leaf.Type != format.ByteArray || !bytes.Equal(found, make([]byte, 12)) {
-		t.Errorf("found %v % x, expected BYTE_ARRAY values: three lengths of 0 in 4 bytes each", leaf.Type, found)
-	}
-}
-
-func TestColumnsKeepTheirOrder(t *testing.T) {
-	t.Parallel()
-	s := &schema.Schema{
-		Columns: []source.Column{{Name: "b", DType: idx.Uint8}, {Name: "a", DType: idx.Uint8, Shape: []int{2}}, {Name: "c", DType: idx.Int8}},
-		Meta:    []schema.Pair{{Key: "k", Value: "v"}},
-	}
-	l, _ := Get("")
-	columns, err := l.Columns(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	made := Schema(s, columns)
-	for i, name := range []string{"b", "a", "c"} {
-		if columns[i].Source != i || made.Field(i).Name != name {
-			t.Errorf("column %d: found source %d and the field %s, expected %s", i, columns[i].Source, made.Field(i).Name, name)
-		}
-	}
-	if want := arrow.NewMetadata([]string{"k"}, []string{"v"}); !made.Metadata().Equal(want) {
-		t.Errorf("found the metadata %v, expected %v", made.Metadata(), want)
-	}
-}
-
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	if math.MaxInt == math.MaxInt32 {
 		t.Skip("an int cannot count such a record")
 	}
 	for _, name := range Names() {
-		l, _ := Get(name)
 		s := &schema.Schema{Columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: []int{math.MaxInt32, 2}}}}
-		_, err := l.Columns(s)
-		var typed *fault.Error
-		if !errors.As(err, &typed) || !errors.Is(err, fault.Usage) {
+		if _, _, err := Represent(s, name, ""); !refused(err, "", "") {
 			t.Errorf("%s: found the error %v, expected a fault.Usage", name, err)
+		}
+	}
+}
+
+// TestLevels compares with levels worked out by hand from the Parquet specification's "Nested
+// Encoding" and "RLE" sections.
+func TestLevels(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		layout string
+		shape  []int
+		want   []byte // repetition levels
+	}{
+		{"one element: a run of one 0", "list", []int{1, 1}, []byte{0x02, 0x00}},
+		{"7×9: one 0, then 62 ones", "list", []int{7, 9}, []byte{0x02, 0x00, 0x7c, 0x01}},
+		{"28×28: one 0, then 783 ones", "list", []int{28, 28}, []byte{0x02, 0x00, 0x9e, 0x0c, 0x01}},
+		{"no elements: one undefined entry", "list", []int{0, 5}, []byte{0x02, 0x00}},
+		{"2×3: 0 22 1 22", "nested", []int{2, 3}, []byte{0x02, 0, 0x04, 2, 0x02, 1, 0x04, 2}},
+		{"4×1: 0 111", "nested", []int{4, 1}, []byte{0x02, 0, 0x06, 1}},
+		{"1×4: 0 222", "nested", []int{1, 4}, []byte{0x02, 0, 0x06, 2}},
+		{"1×1×1: 0", "nested", []int{1, 1, 1}, []byte{0x02, 0}},
+		{"28×28: 0 and 27 twos, then 27 times 1 and 27 twos", "nested", []int{28, 28},
+			append([]byte{0x02, 0, 0x36, 2}, bytes.Repeat([]byte{0x02, 1, 0x36, 2}, 27)...)},
+		{"2×2×2: one group of 0323 1323 in 2 bits each", "nested", []int{2, 2, 2}, []byte{0x03, 0b11_10_11_00, 0b11_10_11_01}},
+		{"3×3: one group of 0221 2212, then a run of one 2", "nested", []int{3, 3}, []byte{0x03, 0b01_10_10_00, 0b10_01_10_10, 0x02, 2}},
+	}
+	for _, test := range tests {
+		l := one(t, test.layout, source.Column{Name: "image", DType: idx.Uint8, Shape: test.shape}).Leaves[0]
+		depth, entries, count, definition := 1, 1, elements(test.shape), 0
+		if test.layout == "nested" {
+			depth = len(test.shape)
+		}
+		if count > 0 {
+			entries, definition = count, 2*depth
+		}
+		if int(l.MaxRepetition) != depth || int(l.MaxDefinition) != 2*depth || int(l.Definition) != definition || l.Entries != entries || l.Count != count {
+			t.Errorf("%s: found maximum levels %d and %d, definition %d, %d entries, %d values", test.name, l.MaxRepetition, l.MaxDefinition, l.Definition, l.Entries, l.Count)
+		}
+		if path := append([]string{"image"}, slices.Repeat([]string{"list", "element"}, depth)...); !slices.Equal(l.Path, path) {
+			t.Errorf("%s: found the path %v, expected %v", test.name, l.Path, path)
+		}
+		if !bytes.Equal(l.Repetition, test.want) {
+			t.Errorf("%s: found % x, expected % x", test.name, l.Repetition, test.want)
+		}
+	}
+}
+
+// TestNestedLevelsOfManyShapes decodes the levels and compares them with those of plain loops over the dimensions.
+func TestNestedLevelsOfManyShapes(t *testing.T) {
+	t.Parallel()
+	sizes := []int{1, 2, 3, 8, 9}
+	shapes := [][]int{{40, 40, 3}, {3, 200}, {257, 1}, {2, 2, 2, 2, 2, 2, 2, 2}}
+	for _, a := range sizes {
+		for _, b := range sizes {
+			shapes = append(shapes, []int{a, b})
+			for _, c := range sizes {
+				shapes = append(shapes, []int{a, b, c}, []int{a, b, c, a})
+			}
+		}
+	}
+	for _, shape := range shapes {
+		var want []byte
+		var descend func(dimension int, level byte)
+		descend = func(dimension int, level byte) {
+			if dimension == len(shape) {
+				want = append(want, level)
+				return
+			}
+			for i := range shape[dimension] {
+				if i > 0 {
+					level = byte(dimension + 1)
+				}
+				descend(dimension+1, level)
+			}
+		}
+		descend(0, 0)
+		encoded := repetition(shape)
+		if found := decodeLevels(t, encoded, bits.Len(uint(len(shape)))); !bytes.Equal(found, want) {
+			t.Errorf("%v: found the levels %v, expected %v", shape, found, want)
+		}
+	}
+}
+
+// decodeLevels decodes the RLE and bit-packing hybrid, as the Parquet specification has it.
+func decodeLevels(t *testing.T, encoded []byte, width int) []byte {
+	t.Helper()
+	var levels []byte
+	for len(encoded) > 0 {
+		head, n := binary.Uvarint(encoded)
+		encoded = encoded[n:]
+		if head == 0 || n <= 0 {
+			t.Fatalf("found the head % x of a run", head)
+		}
+		if head&1 == 0 {
+			levels = append(levels, bytes.Repeat(encoded[:1], int(head>>1))...)
+			encoded = encoded[1:]
+			continue
+		}
+		packed := encoded[:int(head>>1)*width]
+		for bit := 0; bit < 8*len(packed); bit += width {
+			level := byte(0)
+			for k := range width {
+				level |= packed[(bit+k)/8] >> ((bit + k) % 8) & 1 << k
+			}
+			levels = append(levels, level)
+		}
+		encoded = encoded[len(packed):]
+	}
+	return levels
+}
+
+func TestNestedLimit(t *testing.T) {
+	t.Parallel()
+	for dimensions, supported := range map[int]bool{16: true, 17: false, 254: false} {
+		s := &schema.Schema{Columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: slices.Repeat([]int{1}, dimensions)}}}
+		if _, _, err := Represent(s, "nested", ""); supported != (err == nil) || !supported && !refused(err, "", "layout list") {
+			t.Errorf("%d dimensions: found the error %v; expected one with a hint: %v", dimensions, err, !supported)
 		}
 	}
 }

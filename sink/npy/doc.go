@@ -1,6 +1,6 @@
 // Package npy writes one column of a table as a .npy file, the format of numpy.save.
 //
-// A [Sink] is made by [New] and obeys the contract of package sink. It writes format 1.0 (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html):
+// The sink that [New] makes writes format 1.0 (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html):
 //
 //	93 'N' 'U' 'M' 'P' 'Y'    magic
 //	01 00                     version 1.0

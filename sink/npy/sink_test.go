@@ -62,7 +62,7 @@ func TestHeaders(t *testing.T) {
 }
 
 // encode is a step of k for one batch.
-func encode(t *testing.T, k *Sink, rows int, columns ...[]byte) func() error {
+func encode(t *testing.T, k sink.Sink, rows int, columns ...[]byte) func() error {
 	t.Helper()
 	step, err := k.Encode(context.Background(), schema.Batch{Rows: rows, Columns: columns})
 	if err != nil {
@@ -126,8 +126,13 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestCounted: rows that do not come, or that the header does not count, are an error of Close.
-func TestCounted(t *testing.T) {
+func TestContract(t *testing.T) {
 	t.Parallel()
+	for column, table := range []sinktest.Table{sinktest.Single(), sinktest.Images(), sinktest.Empty(), sinktest.Numbers()} {
+		open := func(w io.Writer, s *schema.Schema) (sink.Sink, error) {
+			return New(w, s, Options{Column: min(column, len(s.Columns)-1)})
+		}
+		sinktest.RunWriter(t, open, table)
+	}
 	sinktest.Counted(t, func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return New(w, s, Options{}) })
 }

@@ -9,37 +9,41 @@ import (
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/layout"
+	"github.com/idxport/idxport/source/idx"
 )
 
 // A leaf is a leaf of the layout with what was decided for its chunks.
 type leaf struct {
 	layout.Leaf
 	source    int // index of the schema's column whose bytes it takes
-	press     *press
+	pages     *pageCompressor
 	valueSize int // bytes of one value in PLAIN pages, or of one index into the identity dictionary
-	// dictionary is the page that each chunk starts with: the identity dictionary of a tensor, nil if its pages are PLAIN, or the names of a leaf that
-	// has some.
+	// dictionary is the page that each chunk starts with: the identity dictionary of a tensor, nil
+	// if its pages are PLAIN, or the names of a leaf that has some.
 	dictionary *page
 	sorted     []string // Names in the order of their bytes, nil if the leaf has none or if they are too long for bounds
 	ranks      []uint16 // place of each of Names in sorted
 }
 
 // newLeaf decides how chunks of up to groupRows rows are encoded.
-func newLeaf(l layout.Leaf, source, groupRows int, x *press) (leaf, error) {
-	made := leaf{Leaf: l, source: source, press: x, valueSize: plainSize(l)}
+func newLeaf(l layout.Leaf, source, groupRows int, x *pageCompressor) (leaf, error) {
+	made := leaf{Leaf: l, source: source, pages: x, valueSize: plainSize(l)}
 	if l.Names != nil {
 		return made, made.name()
 	}
 	if l.Scalar || !identityPays(l, groupRows) {
 		return made, nil
 	}
-	p, err := x.dictionary(identityDictionary(l.Element), identityEntries(l.Element))
-	if err != nil {
-		return leaf{}, err
-	}
 	made.valueSize = l.Element.Size()
-	made.dictionary = &p
-	return made, nil
+	return made, made.setDictionary(identityDictionary(l.Element), identityEntries(l.Element))
+}
+
+// setDictionary makes the page that each chunk starts with, of PLAIN values.
+func (l *leaf) setDictionary(values []byte, entries int) error {
+	p, err := l.pages.page(page{kind: format.DictionaryPage, entries: entries}, values)
+	p.memory = nil // never given back: it is for all chunks
+	l.dictionary = &p
+	return err
 }
 
 // plainSize is the number of bytes of a value in PLAIN pages, the most if they differ.
@@ -68,35 +72,29 @@ func (l *leaf) bodySize(rows int) int64 {
 	return int64(rows) * (int64(len(l.Repetition)) + int64(l.Count)*int64(l.valueSize))
 }
 
-// widens tells whether PLAIN values are wider than the batch's elements.
+// widens reports whether PLAIN values are wider than the batch's elements.
 func (l *leaf) widens() bool { return l.Element != 0 && l.valueSize > l.Element.Size() }
 
-// encoding is that of the leaf's data pages; a scalar's is known only when its chunk ends.
-func (l *leaf) encoding() format.Encoding {
-	if l.dictionary != nil {
-		return format.RLEDictionary
-	}
-	return format.Plain
-}
-
-// body is what a page of rows rows of a tensor holds before compression, data being the source column's bytes. They are not copied
-// unless PLAIN values must be wider.
-func (l *leaf) body(data []byte, rows int) [][]byte {
+// page makes a page of rows rows of a tensor, data being the source column's bytes. They are not
+// copied unless they are compressed, or PLAIN values must be wider.
+func (l *leaf) page(data []byte, rows int) (page, error) {
+	p := page{entries: rows * l.Entries, nulls: rows * (l.Entries - l.Count), rows: rows}
 	head, values := l.levels(rows), l.Values(data, rows)
 	if l.dictionary == nil {
-		return withLevels(head, widen(values, l.Element, l.Type))
+		return l.pages.page(p, withLevels(head, widen(values, l.Element, l.Type))...)
 	}
+	p.encoding = format.RLEDictionary
 	width := 8 * l.Element.Size() // bits of an index
 	groups := (rows*l.Count + 7) / 8
-	head = appendPackedHeader(head, width, groups)
-	body := [][]byte{head, values}
+	body := [][]byte{appendPackedHeader(head, width, groups), values}
 	if fill := groups*width - len(values); fill > 0 { // a group of 8 indices has width bytes
 		body = append(body, make([]byte, fill))
 	}
-	return body
+	return l.pages.page(p, body...)
 }
 
-// withLevels is the body of a page of PLAIN values, or of indices with their header. One part is not joined before it is compressed.
+// withLevels is the body of a page of PLAIN values, or of indices with their header. One part is
+// not joined before it is compressed.
 func withLevels(levels, values []byte) [][]byte {
 	if len(levels) == 0 {
 		return [][]byte{values}
@@ -104,7 +102,8 @@ func withLevels(levels, values []byte) [][]byte {
 	return [][]byte{levels, values}
 }
 
-// levels is the levels of a page of rows rows, each kind after its length: the repetition levels of every row, one run of definition levels.
+// levels is the levels of a page of rows rows, each kind after its length: the repetition levels of
+// every row, one run of definition levels.
 func (l *leaf) levels(rows int) []byte {
 	var levels []byte
 	if l.MaxRepetition > 0 {
@@ -117,4 +116,33 @@ func (l *leaf) levels(rows int) []byte {
 		levels = append(levels, run...)
 	}
 	return levels
+}
+
+// identityPays reports whether a chunk of rows rows is smaller with the identity dictionary than in
+// PLAIN pages. Only elements that must be widened can gain: 1 byte instead of 4 from 342 elements
+// on, 2 bytes instead of 4 from 131,073 on.
+func identityPays(l layout.Leaf, rows int) bool {
+	size := l.Element.Size()
+	if size != 1 && size != 2 {
+		return false
+	}
+	n := rows * l.Count
+	return n*size+4*identityEntries(l.Element) < 4*n
+}
+
+// identityEntries is the number of values that d, of 8 or 16 bits, has.
+func identityEntries(d idx.DType) int { return 1 << (8 * d.Size()) }
+
+// identityDictionary is the PLAIN values of all elements of d, in the order of their bits taken as
+// an unsigned number.
+func identityDictionary(d idx.DType) []byte {
+	size := d.Size()
+	elements := make([]byte, 0, size*identityEntries(d))
+	for i := range identityEntries(d) {
+		elements = append(elements, byte(i))
+		if size == 2 {
+			elements = append(elements, byte(i>>8))
+		}
+	}
+	return widen(elements, d, format.Int32)
 }

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"encoding/binary"
 	"errors"
 	"hash/crc32"
 	"io"
@@ -10,6 +11,9 @@ import (
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
 )
 
 // errPageSize is met only by batches larger than the schema's: New refuses records that make such pages.
@@ -18,12 +22,12 @@ var errPageSize = errors.New("parquet: a page would have 2 GiB or more")
 // A page is ready to be written: a header and a body in one or more parts, which may be the batch's own memory.
 type page struct {
 	parts        [][]byte
-	size         int64 // bytes of all parts
-	uncompressed int64 // bytes of the header and of the body before compression
-	kind         format.PageType
-	encoding     format.Encoding
-	entries      int // level entries, or entries of a dictionary
-	nulls        int // entries without a value
+	size         int64           // bytes of all parts
+	uncompressed int64           // bytes of the header and of the body before compression
+	kind         format.PageType // a data page unless set
+	encoding     format.Encoding // PLAIN unless set
+	entries      int             // level entries, or entries of a dictionary
+	nulls        int             // entries without a value
 	rows         int
 	memory       *buffer // what the body lives in, if it was compressed
 }
@@ -31,37 +35,16 @@ type page struct {
 // A buffer is memory that is used for one page after another.
 type buffer struct{ bytes []byte }
 
-// A press makes pages out of bodies. It is safe on many goroutines.
-type press struct {
+// A pageCompressor makes pages out of bodies. It is safe on many goroutines.
+type pageCompressor struct {
 	codec      codec
 	joined     sync.Pool // *buffer: bodies on their way to the codec, one for each goroutine
 	compressed sync.Pool // *buffer: what came out, until it is written
 }
 
-// data makes a data page. The fields of p that describe its values are set by the caller.
-func (x *press) data(p page, body [][]byte) (page, error) {
-	p.kind = format.DataPage
-	return x.assemble(p, body, func(h *format.PageHeader) {
-		h.DataPageHeader = thrift.New(format.DataPageHeader{
-			NumValues:               int32(p.entries),
-			Encoding:                p.encoding,
-			DefinitionLevelEncoding: format.RLE,
-			RepetitionLevelEncoding: format.RLE,
-			Statistics:              format.Statistics{NullCount: int64(p.nulls)},
-		})
-	})
-}
-
-// dictionary makes the page of a dictionary, whose values have PLAIN encoding.
-func (x *press) dictionary(values []byte, entries int) (page, error) {
-	p := page{kind: format.DictionaryPage, encoding: format.Plain, entries: entries}
-	return x.assemble(p, [][]byte{values}, func(h *format.PageHeader) {
-		h.DictionaryPageHeader = thrift.New(format.DictionaryPageHeader{NumValues: int32(entries), Encoding: format.Plain})
-	})
-}
-
-// assemble compresses body, if that is asked for, and puts a header before it.
-func (x *press) assemble(p page, body [][]byte, describe func(*format.PageHeader)) (page, error) {
+// page completes p, whose kind, encoding and numbers the caller has set: it compresses body, if that is
+// asked for, and puts a header before it.
+func (x *pageCompressor) page(p page, body ...[]byte) (page, error) {
 	uncompressed := length(body)
 	if uncompressed > math.MaxInt32 || p.entries > math.MaxInt32 {
 		return page{}, errPageSize
@@ -81,7 +64,17 @@ func (x *press) assemble(p page, body [][]byte, describe func(*format.PageHeader
 		sum = crc32.Update(sum, crc32.IEEETable, part)
 	}
 	h := format.PageHeader{Type: p.kind, UncompressedPageSize: int32(uncompressed), CompressedPageSize: int32(size), CRC: int32(sum)}
-	describe(&h)
+	if p.kind == format.DictionaryPage {
+		h.DictionaryPageHeader = thrift.New(format.DictionaryPageHeader{NumValues: int32(p.entries), Encoding: p.encoding})
+	} else {
+		h.DataPageHeader = thrift.New(format.DataPageHeader{
+			NumValues:               int32(p.entries),
+			Encoding:                p.encoding,
+			DefinitionLevelEncoding: format.RLE,
+			RepetitionLevelEncoding: format.RLE,
+			Statistics:              format.Statistics{NullCount: int64(p.nulls)},
+		})
+	}
 	header, err := marshal(&h)
 	if err != nil {
 		return page{}, err
@@ -93,7 +86,7 @@ func (x *press) assemble(p page, body [][]byte, describe func(*format.PageHeader
 }
 
 // compress compresses the parts of body as one piece, in memory that is p's until it is recycled.
-func (x *press) compress(p *page, body [][]byte) ([]byte, error) {
+func (x *pageCompressor) compress(p *page, body [][]byte) ([]byte, error) {
 	src := body[0]
 	if len(body) > 1 {
 		joined := take(&x.joined)
@@ -124,7 +117,7 @@ func take(pool *sync.Pool) *buffer {
 }
 
 // recycle takes back what p lives in. p must not be used after that.
-func (x *press) recycle(p page) {
+func (x *pageCompressor) recycle(p page) {
 	if p.memory != nil {
 		x.compressed.Put(p.memory)
 	}
@@ -157,4 +150,77 @@ func (o *output) write(parts ...[]byte) error {
 		}
 	}
 	return nil
+}
+
+// widen is the PLAIN values of packed elements of d, sign-extended if d is signed: INT64 if t is that, else INT32 for those of 8 and 16 bits. All
+// others are PLAIN values already and returned as they are.
+func widen(elements []byte, d idx.DType, t format.Type) []byte {
+	if t == format.Int64 {
+		return widenTo64(elements, d)
+	}
+	var wide []byte
+	switch d {
+	case idx.Uint8:
+		wide = make([]byte, 0, 4*len(elements))
+		for _, e := range elements {
+			wide = append(wide, e, 0, 0, 0)
+		}
+	case idx.Int8:
+		wide = make([]byte, 0, 4*len(elements))
+		for _, e := range elements {
+			wide = binary.LittleEndian.AppendUint32(wide, uint32(int8(e)))
+		}
+	case idx.Int16:
+		wide = make([]byte, 0, 2*len(elements))
+		for i := 0; i < len(elements); i += 2 {
+			wide = binary.LittleEndian.AppendUint32(wide, uint32(int16(binary.LittleEndian.Uint16(elements[i:]))))
+		}
+	default:
+		return elements
+	}
+	return wide
+}
+
+// widenTo64 is packed integers of d as INT64 values.
+func widenTo64(elements []byte, d idx.DType) []byte {
+	n := len(elements) / d.Size()
+	wide := make([]byte, 0, 8*n)
+	for i := range n {
+		wide = binary.LittleEndian.AppendUint64(wide, uint64(source.Int(d, elements, i)))
+	}
+	return wide
+}
+
+// appendPackedHeader appends what stands before dictionary indices: their width in bits, and the header of one bit-packed run of groups
+// groups of 8 indices, the lowest bit 1.
+func appendPackedHeader(dst []byte, width, groups int) []byte {
+	dst = append(dst, byte(width))
+	return binary.AppendUvarint(dst, uint64(groups)<<1|1)
+}
+
+// packSlack is the room behind what appendPacked appends that it needs to be fast: it stores 16 bytes at a time.
+const packSlack = 16
+
+// appendPacked appends indices of width bits, 1 to 16, from the lowest bit of each byte up, and fills the last group of 8 with zeros.
+//
+// A group is width bytes: two words are put together and stored, and the next group overwrites what is too much. Measured on 20,000 indices of 10
+// bits, that takes three quarters of the time of a byte at a time.
+func appendPacked(dst []byte, indices []uint16, width int) []byte {
+	at := len(dst)
+	end := at + (len(indices)+7)/8*width
+	dst = slices.Grow(dst, end-at+packSlack)[:end+packSlack]
+	half := 4 * width // bits of 4 indices
+	for len(indices) > 0 {
+		group := indices
+		if len(group) < 8 {
+			group = append(make([]uint16, 0, 8), group...)[:8]
+		}
+		low := uint64(group[0]) | uint64(group[1])<<width | uint64(group[2])<<(2*width) | uint64(group[3])<<(3*width)
+		high := uint64(group[4]) | uint64(group[5])<<width | uint64(group[6])<<(2*width) | uint64(group[7])<<(3*width)
+		binary.LittleEndian.PutUint64(dst[at:], low|high<<half)
+		binary.LittleEndian.PutUint64(dst[at+8:], high>>(64-half))
+		at += width
+		indices = indices[min(8, len(indices)):]
+	}
+	return dst[:end]
 }

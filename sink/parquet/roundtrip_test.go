@@ -11,13 +11,16 @@ import (
 	"testing"
 
 	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/layout"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
+	"github.com/idxport/idxport/test/sinktest"
 )
 
 // check reads file back and compares it with what was written, bit for bit.
@@ -27,8 +30,7 @@ func check(tb testing.TB, t layouttest.Table, file []byte, layoutName string) {
 	if found := f.NumRows(); found != int64(t.Rows) {
 		tb.Fatalf("found %d rows, expected %d", found, t.Rows)
 	}
-	chosen, _ := layout.Get(layoutName)
-	columns, err := chosen.Columns(t.Schema())
+	columns, _, err := layout.Represent(t.Schema(), layoutName, "")
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -190,8 +192,8 @@ func TestCodecErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		calls, encode := 0, k.press.codec.encode
-		k.press.codec.encode = func(dst, src []byte) ([]byte, error) {
+		calls, encode := 0, k.pages.codec.encode
+		k.pages.codec.encode = func(dst, src []byte) ([]byte, error) {
 			if calls++; calls == at {
 				return nil, broken
 			}
@@ -216,9 +218,310 @@ func TestCodecErrors(t *testing.T) {
 	}
 }
 
-func TestWriteErrors(t *testing.T) {
+func TestContract(t *testing.T) {
 	t.Parallel()
-	layouttest.Random(50,
-		source.Column{Name: "image", DType: idx.Uint8, Shape: []int{7, 9}},
-		source.Column{Name: "label", DType: idx.Uint8}).FailWrites(t, with(Options{}))
+	for name, o := range map[string]Options{
+		"none":         {Compression: "none"},
+		"zstd":         {},
+		"lz4_raw":      {Compression: "lz4_raw"},
+		"fixed-binary": {Compression: "snappy", Layout: "fixed-binary"},
+		"binary":       {Layout: "binary"},
+		"nested":       {Layout: "nested"},
+		"tensor":       {Layout: "tensor"},
+		"spark-image":  {Layout: "spark-image"},
+		"huggingface":  {Layout: "huggingface"},
+		"columns":      {Layout: "columns"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tables := []sinktest.Table{sinktest.Numbers(), sinktest.Single(), sinktest.Empty(), sinktest.Images(), sinktest.Unlabelled(), sinktest.Named()}
+			switch {
+			case layouttest.ImagesOnly(o.Layout):
+				tables = tables[3:5]
+			case o.Layout == "columns": // the others' records have too many elements
+				tables = tables[:3]
+			}
+			sinktest.RunWriter(t, with(o), tables...)
+		})
+	}
+}
+
+// with makes sinks with the options o.
+func with(o Options) layouttest.Open {
+	return func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return New(w, s, o) }
+}
+
+// write writes t in batches of up to batch rows.
+func write(tb testing.TB, t layouttest.Table, o Options, batch int) []byte {
+	tb.Helper()
+	return t.Write(tb, with(o), t.Schema(), batch)
+}
+
+// open reads the footer and the indexes with parquet-go.
+func open(tb testing.TB, file []byte) *pq.File {
+	tb.Helper()
+	f, err := pq.OpenFile(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return f
+}
+
+// A leafData is what parquet-go reads of a leaf: the level entries, and the values as the bytes that they have in an IDX file of d,
+// turned to little-endian.
+type leafData struct {
+	rows    []int // entries of each row
+	missing int   // entries without a value
+	values  []byte
+}
+
+// read reads all pages of a leaf, whose CRCs parquet-go checks.
+func read(tb testing.TB, f *pq.File, leaf int, d idx.DType) leafData {
+	tb.Helper()
+	var found leafData
+	for _, group := range f.RowGroups() {
+		pages := group.ColumnChunks()[leaf].Pages()
+		for {
+			page, err := pages.ReadPage()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				tb.Fatal(err)
+			}
+			values := make([]pq.Value, page.NumValues())
+			if n, _ := page.Values().ReadValues(values); n != len(values) {
+				tb.Fatalf("read %d values of a page, expected %d", n, len(values))
+			}
+			for _, v := range values {
+				found.add(v, d)
+			}
+		}
+		if err := pages.Close(); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return found
+}
+
+func (l *leafData) add(v pq.Value, d idx.DType) {
+	if v.RepetitionLevel() == 0 {
+		l.rows = append(l.rows, 0)
+	}
+	l.rows[len(l.rows)-1]++
+	switch {
+	case v.IsNull():
+		l.missing++
+	case v.Kind() == pq.FixedLenByteArray || v.Kind() == pq.ByteArray:
+		l.values = append(l.values, v.ByteArray()...)
+	default:
+		l.values = append(l.values, elementOf(v, d)...)
+	}
+}
+
+// elementOf is v as an element of d; values that d does not have fail the comparison by their length.
+func elementOf(v pq.Value, d idx.DType) []byte {
+	switch d {
+	case idx.Float32:
+		return binary.LittleEndian.AppendUint32(nil, math.Float32bits(v.Float()))
+	case idx.Float64:
+		return binary.LittleEndian.AppendUint64(nil, math.Float64bits(v.Double()))
+	}
+	n := int64(v.Int32())
+	bits := 8 * d.Size()
+	low, high := int64(-1)<<(bits-1), int64(1)<<(bits-1)-1
+	if d == idx.Uint8 {
+		low, high = 0, math.MaxUint8
+	}
+	if n < low || n > high {
+		return []byte(fmt.Sprintf("%d is no %v", n, d))
+	}
+	return binary.LittleEndian.AppendUint32(nil, uint32(n))[:d.Size()]
+}
+
+// rowsOf reads all rows with parquet-go: the values of all leaves of each.
+func rowsOf(tb testing.TB, f *pq.File) []pq.Row {
+	tb.Helper()
+	var rows []pq.Row
+	for _, group := range f.RowGroups() {
+		r := group.Rows()
+		for {
+			buffer := make([]pq.Row, 10)
+			n, err := r.ReadRows(buffer)
+			for _, row := range buffer[:n] {
+				rows = append(rows, row.Clone())
+			}
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				tb.Fatal(err)
+			}
+		}
+		if err := r.Close(); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return rows
+}
+
+// checkImages writes t in a layout of images, or sees that it is refused, and compares every value with what parquet-go reads.
+func checkImages(tb testing.TB, t layouttest.Table, o Options, batch int) *pq.File {
+	tb.Helper()
+	if t.Refuses(o.Layout) {
+		if _, err := New(io.Discard, t.Schema(), o); !errors.Is(err, fault.Usage) {
+			tb.Errorf("found the error %v, expected ErrUnsupported", err)
+		}
+		return nil
+	}
+	t.ClearSigns()
+	f := open(tb, write(tb, t, o, batch))
+	rows := rowsOf(tb, f)
+	if len(rows) != t.Rows {
+		tb.Fatalf("found %d rows, expected %d", len(rows), t.Rows)
+	}
+	for row, values := range rows {
+		for i, c := range t.Columns {
+			switch {
+			case c.Scalar():
+				var found []byte
+				if v := values[0]; v.Kind() == pq.Int64 { // a label
+					if v.Int64() != t.Label(i, row) || v.DefinitionLevel() != 1 {
+						tb.Fatalf("row %d: found the label %+v, expected %d", row, v, t.Label(i, row))
+					}
+				} else if found = elementOf(v, c.DType); !bytes.Equal(found, t.Record(i, row)) {
+					tb.Fatalf("row %d: found % x, expected % x", row, found, t.Record(i, row))
+				}
+				values = values[1:]
+			case o.Layout == "huggingface":
+				checkFile(tb, row, values[:2], t.Record(i, row), c)
+				values = values[2:]
+			default:
+				checkStruct(tb, row, values[:6], t.Record(i, row), c)
+				values = values[6:]
+			}
+		}
+		if len(values) > 0 {
+			tb.Fatalf("row %d: found %d more values than expected", row, len(values))
+		}
+	}
+	return f
+}
+
+// checkFile looks at the bytes and the path of an image.
+func checkFile(tb testing.TB, row int, values pq.Row, want []byte, c source.Column) {
+	tb.Helper()
+	size, found := layouttest.Decode(tb, values[0].ByteArray())
+	if size.Y != c.Shape[0] || size.X != c.Shape[1] || !bytes.Equal(found, want) || !values[1].IsNull() || values[1].DefinitionLevel() != 1 {
+		tb.Fatalf("row %d: found a file of %v and the path %+v, expected the record of shape %v and none", row, size, values[1], c.Shape)
+	}
+}
+
+// checkStruct looks at an image of Spark's.
+func checkStruct(tb testing.TB, row int, values pq.Row, want []byte, c source.Column) {
+	tb.Helper()
+	channels := 1
+	if len(c.Shape) == 3 {
+		channels = c.Shape[2]
+	}
+	mode := map[int]int32{1: 0, 3: 16, 4: 24}[channels]
+	pixels := bytes.Clone(want)
+	for i := 0; channels > 1 && i < len(pixels); i += channels {
+		pixels[i], pixels[i+2] = want[i+2], want[i]
+	}
+	for i, n := range []int32{int32(c.Shape[0]), int32(c.Shape[1]), int32(channels), mode} {
+		if values[1+i].Int32() != n || values[1+i].DefinitionLevel() != 2 {
+			tb.Fatalf("row %d: found %+v in field %d, expected %d", row, values[1+i], 1+i, n)
+		}
+	}
+	if values[0].IsNull() || len(values[0].ByteArray()) != 0 || !bytes.Equal(values[5].ByteArray(), pixels) {
+		tb.Fatalf("row %d: found the origin %+v and the pixels % x, expected an empty one and % x", row, values[0], values[5].ByteArray(), pixels)
+	}
+}
+
+// TestColorImages also ends a row group where pages are held: 40 rows of 100×160×3.
+func TestColorImages(t *testing.T) {
+	t.Parallel()
+	for _, layoutName := range []string{"spark-image", "huggingface"} {
+		for _, channels := range []int{1, 3, 4} {
+			written := layouttest.Random(40,
+				source.Column{Name: "label", DType: idx.Uint8},
+				source.Column{Name: "image", DType: idx.Uint8, Shape: []int{100, 160, channels}})
+			checkImages(t, written, Options{Layout: layoutName}, 7)
+		}
+	}
+}
+
+// TestPNGFilesAreNotCompressed looks at the codecs of chunks: PNG files do not compress again.
+func TestPNGFilesAreNotCompressed(t *testing.T) {
+	t.Parallel()
+	written := layouttest.Images()
+	written.Columns[1].Classes = []string{"a", "b"}
+	f := checkImages(t, written, Options{Layout: "huggingface", Compression: "zstd"}, 500)
+	columns := f.Metadata().RowGroups[0].Columns
+	for i, want := range []format.CompressionCodec{format.Uncompressed, format.Zstd, format.Zstd} {
+		if found := columns[i].MetaData.Codec; found != want {
+			t.Errorf("leaf %d: found the codec %v, expected %v", i, found, want)
+		}
+	}
+	if m := columns[1].MetaData; m.NumValues != int64(written.Rows) || m.Statistics.NullCount != int64(written.Rows) {
+		t.Errorf("found %d paths of which %d are missing, expected all %d", m.NumValues, m.Statistics.NullCount, written.Rows)
+	}
+	if value, ok := f.Lookup("huggingface"); !ok || value != `{"info":{"features":{"image":{"_type":"Image"},"label":{"names":["a","b"],"_type":"ClassLabel"}}}}` {
+		t.Errorf("found the features %s", value)
+	}
+}
+
+// TestLabelsHaveBounds reads the statistics of an optional label, in INT64 values.
+func TestLabelsHaveBounds(t *testing.T) {
+	t.Parallel()
+	written := layouttest.Table{Rows: 3, Columns: []source.Column{{Name: "label", DType: idx.Int8}}, Data: [][]byte{{5, 254, 7}}}
+	m := checkImages(t, written, Options{Layout: "huggingface"}, 3).Metadata().RowGroups[0].Columns[0].MetaData
+	if !bytes.Equal(m.Statistics.MinValue, []byte{254, 255, 255, 255, 255, 255, 255, 255}) || !bytes.Equal(m.Statistics.MaxValue, []byte{7, 0, 0, 0, 0, 0, 0, 0}) {
+		t.Errorf("found the bounds % x and % x, expected −2 and 7", m.Statistics.MinValue, m.Statistics.MaxValue)
+	}
+}
+
+// TestMadeMemoryIsCounted: with no codec, what a layout makes of a batch is all that a page takes beside it.
+func TestMadeMemoryIsCounted(t *testing.T) {
+	t.Parallel()
+	s := layouttest.Random(0, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{28, 28, 3}}).Schema()
+	for layoutName, least := range map[string]int64{"fixed-binary": 0, "binary": 4 + 28*28*3, "spark-image": 4 + 4 + 28*28*3, "huggingface": 4 + 28*28*3} {
+		k, err := New(io.Discard, s, Options{Layout: layoutName, Compression: "none"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := k.BatchSize(100); found < 100*least || least == 0 && found != 0 {
+			t.Errorf("%s: found %d bytes for 100 rows, expected at least %d", layoutName, found, 100*least)
+		}
+	}
+}
+
+// BenchmarkImages writes batches of images, mostly black, with labels.
+func BenchmarkImages(b *testing.B) {
+	for _, codec := range Codecs() {
+		b.Run(codec, func(b *testing.B) { layouttest.Images().Benchmark(b, with(Options{Compression: codec})) })
+	}
+}
+
+// BenchmarkScalars writes a column of floats, few of them different, and one of floats that all are.
+func BenchmarkScalars(b *testing.B) {
+	for _, mask := range []byte{0, 0xff} {
+		b.Run(map[byte]string{0: "same", 0xff: "different"}[mask], func(b *testing.B) {
+			t := layouttest.Random(65_536, source.Column{Name: "x", DType: idx.Float32})
+			for i := range t.Data[0] {
+				t.Data[0][i] &= mask
+			}
+			t.Benchmark(b, with(Options{Compression: "none"}))
+		})
+	}
+}
+
+// BenchmarkColumns writes the same with a column for each pixel.
+func BenchmarkColumns(b *testing.B) {
+	for _, codec := range []string{"none", "zstd"} {
+		b.Run(codec, func(b *testing.B) {
+			layouttest.Images().Benchmark(b, with(Options{Compression: codec, Layout: "columns"}))
+		})
+	}
 }

@@ -1,11 +1,15 @@
 package parquet
 
 import (
+	"encoding/base64"
+	"encoding/binary"
 	"math"
 
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink/layout"
 )
 
 // Limits of a row group, see groupRows.
@@ -51,7 +55,7 @@ func (s *Sink) append(rows int, pieces []piece) error {
 		if err := s.put(i, pieces[i].page); err != nil {
 			return err
 		}
-		s.press.recycle(pieces[i].page)
+		s.pages.recycle(pieces[i].page)
 	}
 	s.groupRows += rows
 	if s.groupRows >= s.maxGroupRows || s.held >= maxHeld {
@@ -108,8 +112,172 @@ func (s *Sink) endChunk(l *leaf, c *chunk) error {
 	c.bounds, err = s.scalarPages(l, c, func(p page) error {
 		c.add(p)
 		err := s.out.write(p.parts...)
-		s.press.recycle(p)
+		s.pages.recycle(p)
 		return err
 	})
 	return err
+}
+
+// A chunk is what the steps gather of one leaf in the row group that is being written. Offsets count from the chunk's first byte, which has
+// its place in the file only when the row group ends, except for the first leaf's.
+type chunk struct {
+	size         int64 // bytes of the pages so far, with their headers
+	uncompressed int64 // the same without compression
+	entries      int64
+	nulls        int64
+	rows         int64
+	dictionary   int64 // bytes of the dictionary page, 0 if there is none
+	encoding     format.Encoding
+	pages        []format.PageLocation // the data pages
+	bounds       []bounds              // of each data page, for scalars
+
+	held [][]byte // pages that wait for the row group's end
+
+	values []byte // a scalar's elements, which become pages at the row group's end
+}
+
+// reset makes c ready for the next row group. Its memory is kept where what was made of it is not.
+func (c *chunk) reset() {
+	*c = chunk{held: c.held[:0], values: c.values[:0]}
+}
+
+// add counts p as the next page.
+func (c *chunk) add(p page) {
+	if p.kind == format.DictionaryPage {
+		c.dictionary = p.size
+	} else {
+		c.pages = append(c.pages, format.PageLocation{
+			Offset:             c.size,
+			CompressedPageSize: int32(p.size),
+			FirstRowIndex:      c.rows,
+		})
+		c.encoding = p.encoding
+		c.entries += int64(p.entries)
+		c.nulls += int64(p.nulls)
+		c.rows += int64(p.rows)
+	}
+	c.size += p.size
+	c.uncompressed += p.uncompressed
+}
+
+// hold keeps a copy of p's bytes, which are the batch's or will be recycled.
+func (c *chunk) hold(p page) {
+	kept := make([]byte, 0, p.size)
+	for _, part := range p.parts {
+		kept = append(kept, part...)
+	}
+	c.held = append(c.held, kept)
+}
+
+// metadata describes c as the chunk of l that starts at offset.
+func (c *chunk) metadata(l *leaf, offset int64) format.ColumnMetaData {
+	m := format.ColumnMetaData{
+		Type:                  l.Type,
+		PathInSchema:          l.Path,
+		Codec:                 l.pages.codec.id,
+		NumValues:             c.entries,
+		TotalUncompressedSize: c.uncompressed,
+		TotalCompressedSize:   c.size,
+		DataPageOffset:        offset + c.dictionary,
+		Statistics:            statistics(c.bounds, l.encodeBounds, c.nulls),
+	}
+	data := format.PageEncodingStats{PageType: format.DataPage, Encoding: c.encoding, Count: int32(len(c.pages))}
+	if c.dictionary > 0 {
+		m.DictionaryPageOffset = offset
+		m.Encoding = append(m.Encoding, format.Plain)
+		m.EncodingStats = append(m.EncodingStats,
+			format.PageEncodingStats{PageType: format.DictionaryPage, Encoding: format.Plain, Count: 1})
+	}
+	m.Encoding = append(m.Encoding, c.encoding)
+	if l.MaxDefinition > 0 {
+		m.Encoding = append(m.Encoding, format.RLE) // of the levels; what is repeated has both
+	}
+	m.EncodingStats = append(m.EncodingStats, data)
+	return m
+}
+
+// index is the chunk's indexes if it starts at offset.
+func (c *chunk) index(l *leaf, offset int64) chunkIndex {
+	for i := range c.pages {
+		c.pages[i].Offset += offset
+	}
+	return chunkIndex{columnIndex(c.bounds, l.encodeBounds), &format.OffsetIndex{PageLocations: c.pages}}
+}
+
+// A chunkIndex is what the file's end tells of a chunk's pages.
+type chunkIndex struct {
+	column *format.ColumnIndex // nil if there is none
+	offset *format.OffsetIndex
+}
+
+// arrowSchemaKey is the metadata in which Arrow's Parquet readers look for the Arrow schema of a file, what Parquet's own does not tell:
+// FixedSizeList and the fields' metadata.
+const arrowSchemaKey = "ARROW:schema"
+
+// newFooter is what the footer tells of a file before its rows are known. The Arrow schema repeats the
+// metadata of s: pyarrow's data sets take it from there, and everybody else from the file's.
+func newFooter(s *schema.Schema, columns []layout.Column, leaves int, version string) format.FileMetaData {
+	arrowSchema := base64.StdEncoding.EncodeToString(layout.SchemaMessage(s, columns))
+	footer := format.FileMetaData{
+		Version:   2,
+		CreatedBy: "idxport version " + version,
+		Schema:    []format.SchemaElement{{Name: "schema", NumChildren: thrift.New(int32(len(columns)))}},
+	}
+	for _, c := range columns {
+		footer.Schema = append(footer.Schema, c.Elements...)
+	}
+	for _, p := range s.Meta {
+		footer.KeyValueMetadata = append(footer.KeyValueMetadata, format.KeyValue{Key: p.Key, Value: p.Value})
+	}
+	footer.KeyValueMetadata = append(footer.KeyValueMetadata, format.KeyValue{Key: arrowSchemaKey, Value: arrowSchema})
+	for range leaves { // without it, readers must not trust the bounds of unsigned columns
+		footer.ColumnOrders = append(footer.ColumnOrders, format.ColumnOrder{Value: new(format.TypeDefinedOrder)})
+	}
+	return footer
+}
+
+// writeIndexes writes the column indexes of all chunks, then their offset indexes, as readers that skip pages want them together.
+func (s *Sink) writeIndexes() error {
+	for i, index := range s.indexes {
+		if index.column == nil {
+			continue
+		}
+		c := s.column(i)
+		if err := s.writeIndex(index.column, &c.ColumnIndexOffset, &c.ColumnIndexLength); err != nil {
+			return err
+		}
+	}
+	for i, index := range s.indexes {
+		c := s.column(i)
+		if err := s.writeIndex(index.offset, &c.OffsetIndexOffset, &c.OffsetIndexLength); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// column is the description of the i-th chunk of the file.
+func (s *Sink) column(i int) *format.ColumnChunk {
+	return &s.groups[i/len(s.leaves)].Columns[i%len(s.leaves)]
+}
+
+// writeIndex writes index and notes where.
+func (s *Sink) writeIndex(index any, offset *int64, size *int32) error {
+	encoded, err := marshal(index)
+	if err != nil {
+		return err
+	}
+	*offset, *size = s.out.offset, int32(len(encoded))
+	return s.out.write(encoded)
+}
+
+func (s *Sink) writeFooter() error {
+	s.footer.NumRows = s.rows
+	s.footer.RowGroups = s.groups
+	footer, err := marshal(&s.footer)
+	if err != nil {
+		return err
+	}
+	end := append(binary.LittleEndian.AppendUint32(nil, uint32(len(footer))), magic...)
+	return s.out.write(footer, end)
 }

@@ -3,13 +3,18 @@ package parquet
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
@@ -212,6 +217,269 @@ func TestPacked(t *testing.T) {
 			if found := appendPacked([]byte{9}, indices, width); !bytes.Equal(found, append([]byte{9}, want...)) {
 				t.Errorf("%d indices of %d bits: found %x, expected 09%x", n, width, found, want)
 			}
+		}
+	}
+}
+
+// TestDistinct compares with a map.
+func TestDistinct(t *testing.T) {
+	t.Parallel()
+	source := rand.New(rand.NewPCG(3, 4))
+	var d distinct
+	for _, size := range []int{1, 2, 4, 8, 4} { // the table is used again
+		var packed []byte
+		numbers := map[uint64]uint16{}
+		var want []uint16
+		for range 30_000 {
+			key := uint64(source.ExpFloat64()*2000) & (1<<(8*min(size, 7)) - 1)
+			if _, ok := numbers[key]; !ok {
+				numbers[key] = uint16(len(numbers))
+			}
+			want = append(want, numbers[key])
+			packed = append(packed, binary.LittleEndian.AppendUint64(nil, key)[:size]...)
+		}
+		d.reset(maxDistinct)
+		d.add(packed, size)
+		if d.full || !slices.Equal(d.indices, want) || len(d.keys) != len(numbers) {
+			t.Errorf("elements of %d bytes: the indices differ from the map's", size)
+		}
+	}
+}
+
+// TestDistinctGivesUp: as many values as the limit are numbered, one more is not.
+func TestDistinctGivesUp(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1_000, 1_001} {
+		var packed []byte
+		for i := range n {
+			packed = binary.LittleEndian.AppendUint16(packed, uint16(i))
+		}
+		var d distinct
+		d.reset(1_000)
+		if d.add(packed, 2); d.full != (n > 1_000) {
+			t.Errorf("%d values with a limit of 1000: found full %v", n, d.full)
+		}
+	}
+}
+
+// TestMostEntries: a dictionary of so many values pays, if any does, and none of more.
+func TestMostEntries(t *testing.T) {
+	t.Parallel()
+	for _, d := range []idx.DType{idx.Uint8, idx.Int16, idx.Int32, idx.Float64} {
+		l := &leaf{valueSize: max(4, d.Size())}
+		l.Element = d
+		for rows := 1; rows < 400_000; rows += 1 + rows/3 {
+			most, want := l.mostEntries(rows), 0
+			for n := 1; n <= min(maxDistinct, rows) && n < 1<<(8*min(d.Size(), 4)); n++ {
+				if l.dictionaryPays(n, rows) {
+					want = n
+				}
+			}
+			if most < want {
+				t.Errorf("%v, %d rows: found %d, expected at least %d", d, rows, most, want)
+			}
+		}
+	}
+}
+
+// TestBatchesOfManyValues: batches with many values do not decide what their chunk becomes.
+func TestBatchesOfManyValues(t *testing.T) {
+	t.Parallel()
+	const rows = 120_000
+	for name, test := range map[string]struct {
+		value      func(row int) float64
+		dictionary bool
+	}{
+		"few values, then many":        {func(row int) float64 { return float64(max(row-60_000, 0) % 30_000) }, true},
+		"many values, then few":        {func(row int) float64 { return float64(min(row, 50_000)) }, true},
+		"many values, the same again":  {func(row int) float64 { return float64(row % 60_000) }, true},
+		"many values, then other ones": {func(row int) float64 { return float64(row) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var values []float64
+			for row := range rows {
+				values = append(values, test.value(row))
+			}
+			written := scalars(idx.Float64, elements(idx.Float64, values...))
+			s := written.Schema()
+			s.Rows = -1 // one row group
+			file := written.Write(t, with(Options{Compression: "none"}), s, s.BatchRows())
+			check(t, written, file, "list")
+			found := open(t, file).Metadata().RowGroups[0].Columns[0].MetaData
+			if slices.Contains(found.Encoding, format.RLEDictionary) != test.dictionary {
+				t.Errorf("found the encodings %v, expected a dictionary: %v", found.Encoding, test.dictionary)
+			}
+		})
+	}
+}
+
+// named is a table of labels of d, with names, that go round and round from first to last.
+func named(d idx.DType, rows, first, last int, names ...string) layouttest.Table {
+	t := layouttest.Table{Named: true, Rows: rows, Columns: []source.Column{{Name: "label", DType: d, Classes: names}}, Data: [][]byte{nil}}
+	for row := range rows {
+		t.Data[0] = append(t.Data[0], elements(d, float64(first+row%(last-first+1)))...)
+	}
+	return t
+}
+
+// numbered is n names.
+func numbered(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("class %d", i)
+	}
+	return names
+}
+
+// TestNames reads the names back with parquet-go, whatever the width of an index, the pages and the row groups.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		table  layouttest.Table
+		bounds string
+		values int // entries of the dictionary
+	}{
+		"one name":        {named(idx.Uint8, 5, 0, 0, "only"), "only only", 1},
+		"label order":     {named(idx.Uint8, 45_000, 0, 2, "pear", "Zebra", "apple"), "Zebra pear", 3},
+		"of those met":    {named(idx.Int32, 9, 1, 2, "a", "c", "b", "d"), "b c", 4},
+		"unsigned bytes":  {named(idx.Int8, 9, 0, 1, "z", "é"), "z é", 2},
+		"300 names":       {named(idx.Int16, 1_000, 1, 299, numbered(300)...), "class 1 class 99", 300},
+		"65,536 names":    {named(idx.Int32, 3, 65_533, 65_535, numbered(65_536)...), "class 65533 class 65535", 65_536},
+		"a name too long": {named(idx.Uint8, 9, 0, 1, "a", strings.Repeat("b", maxBound+1)), " ", 2},
+	}
+	for name, test := range tests {
+		for _, codec := range []string{"none", "zstd"} {
+			t.Run(name+" "+codec, func(t *testing.T) {
+				t.Parallel()
+				file := write(t, test.table, Options{Compression: codec}, 700)
+				f := open(t, file)
+				column := test.table.Columns[0]
+				rows := rowsOf(t, f)
+				if len(rows) != test.table.Rows {
+					t.Fatalf("found %d rows, expected %d", len(rows), test.table.Rows)
+				}
+				for i, row := range rows {
+					want := column.Classes[source.Int(column.DType, test.table.Data[0], i)]
+					if len(row) != 2 || row[1].String() != want {
+						t.Fatalf("row %d: found %v, expected the class %q", i, row, want)
+					}
+				}
+				for _, group := range f.Metadata().RowGroups {
+					m := group.Columns[1].MetaData
+					if found := fmt.Sprintf("%s %s", m.Statistics.MinValue, m.Statistics.MaxValue); found != test.bounds {
+						t.Errorf("found the bounds %s, expected %s", found, test.bounds)
+					}
+					if indexed := group.Columns[1].ColumnIndexOffset != 0; indexed != (test.bounds != " ") {
+						t.Errorf("found that there is a column index: %v", indexed)
+					}
+					p := pageAt(t, file, m.DictionaryPageOffset)
+					if p.header.Type != format.DictionaryPage || int(p.header.DictionaryPageHeader.V.NumValues) != test.values {
+						t.Errorf("found %v, expected a dictionary of %d values", p.header, test.values)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestNamesInRowGroups demands the whole dictionary in every row group.
+func TestNamesInRowGroups(t *testing.T) {
+	t.Parallel()
+	const n = 4_096 // a dictionary larger than a page: memory that was given back would be used again
+	names := numbered(n)
+	f := open(t, write(t, named(idx.Int16, 100_000, 0, n-1, names...), Options{}, 1_000))
+	groups, rows := f.Metadata().RowGroups, rowsOf(t, f)
+	for i, row := range rows {
+		if want := names[i%n]; row[1].String() != want {
+			t.Fatalf("row %d: found the class %q, expected %q", i, row[1].String(), want)
+		}
+	}
+	if len(groups) != 2 || len(rows) != 100_000 {
+		t.Fatalf("found %d row groups of %d rows, expected 2 of 100000", len(groups), len(rows))
+	}
+	for _, group := range groups {
+		if s := group.Columns[1].MetaData.EncodingStats; len(s) != 2 || s[0].PageType != format.DictionaryPage || s[1].Encoding != format.RLEDictionary {
+			t.Errorf("found the pages %v, expected a dictionary and what refers to it", s)
+		}
+	}
+}
+
+func TestLabelWithoutName(t *testing.T) {
+	t.Parallel()
+	table := named(idx.Uint8, 5, 0, 2, "a", "b")
+	k, err := New(&strings.Builder{}, table.Schema(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Encode(t.Context(), schema.Batch{Rows: table.Rows, Columns: table.Data}); !errors.Is(err, fault.Malformed) {
+		t.Errorf("found %v, expected a label without a name", err)
+	}
+}
+
+// TestColumnsAreScalars looks for what scalars have in the layout columns.
+func TestColumnsAreScalars(t *testing.T) {
+	t.Parallel()
+	const elements, rows = 64, 25_000 // two pages
+	written := layouttest.Random(rows, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{elements}}, source.Column{Name: "y", DType: idx.Int8})
+	for i := range written.Data[0] { // element k has the values from k to k+9
+		written.Data[0][i] = byte(i%elements + int(written.Data[0][i])%10)
+	}
+	file := write(t, written, Options{Layout: "columns"}, 1_000)
+	check(t, written, file, "columns")
+	group := open(t, file).Metadata().RowGroups[0]
+	if len(group.Columns) != elements+1 {
+		t.Fatalf("found %d chunks, expected %d", len(group.Columns), elements+1)
+	}
+	for k := range elements {
+		m := group.Columns[k].MetaData
+		number := func(plain []byte) int { return int(int32(binary.LittleEndian.Uint32(plain))) }
+		if s := m.Statistics; number(s.MinValue) != k || number(s.MaxValue) != k+9 {
+			t.Errorf("element %d: found the bounds % x and % x, expected %d and %d", k, s.MinValue, s.MaxValue, k, k+9)
+		}
+		p := pageAt(t, file, m.DictionaryPageOffset)
+		if p.header.Type != format.DictionaryPage || p.header.DictionaryPageHeader.V.NumValues != 10 {
+			t.Errorf("element %d: found %v, expected a dictionary of 10 values", k, p.header)
+		}
+	}
+}
+
+// TestColumnsEndRowGroups writes more than the 32 MiB that are held back: a row group ends with the batch that reaches them.
+func TestColumnsEndRowGroups(t *testing.T) {
+	t.Parallel()
+	const batch, rowSize = 100, 1024 * 8
+	written := layouttest.Random(4_500, source.Column{Name: "x", DType: idx.Float64, Shape: []int{32, 32}})
+	file := write(t, written, Options{Layout: "columns", Compression: "none"}, batch)
+	groups := open(t, file).Metadata().RowGroups
+	const want = (32<<20/rowSize + batch - 1) / batch * batch // 4,100
+	if len(groups) != 2 || groups[0].NumRows != want || groups[1].NumRows != 4_500-want {
+		t.Errorf("found %d row groups, the first of %d rows, expected 2, the first of %d", len(groups), groups[0].NumRows, want)
+	}
+	check(t, written, file, "columns")
+}
+
+// TestColumnsAreLikeScalars compares with the scalars themselves as inputs: the same chunks.
+func TestColumnsAreLikeScalars(t *testing.T) {
+	t.Parallel()
+	for _, d := range idx.DTypes() {
+		const rows = 3_000
+		tensor := layouttest.Random(rows, source.Column{Name: "x", DType: d, Shape: []int{2}})
+		if d != idx.Float32 { // a few values, so that dictionaries pay
+			for i := range tensor.Data[0] {
+				tensor.Data[0][i] &= 1
+			}
+		}
+		scalars := layouttest.Random(rows, source.Column{Name: "pixel0", DType: d}, source.Column{Name: "pixel1", DType: d})
+		size := d.Size()
+		for row := range rows {
+			for k := range 2 {
+				copy(scalars.Data[k][row*size:], tensor.Data[0][(2*row+k)*size:][:size])
+			}
+		}
+		a, b := write(t, tensor, Options{Layout: "columns"}, 500), write(t, scalars, Options{}, 500)
+		end := open(t, a).Metadata().RowGroups[0].TotalCompressedSize + 4
+		if len(b) < int(end) || !bytes.Equal(a[:end], b[:end]) {
+			t.Errorf("%v: found other pages than those of two columns of scalars", d)
 		}
 	}
 }

@@ -1,15 +1,103 @@
 package parquet
 
 import (
+	"cmp"
 	"context"
 	"io"
+	"math"
+	"sync"
 
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go/compress/gzip"
+	"github.com/parquet-go/parquet-go/compress/snappy"
 	"github.com/parquet-go/parquet-go/format"
+	"github.com/pierrec/lz4/v4"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/sink/layout"
 )
+
+// Options of a file. The zero value is right for most.
+type Options struct {
+	// Compression is the codec's name, one of Codecs; zstd if empty.
+	Compression string
+	// Level is the codec's own: 1 to 22 for zstd, 1 to 9 for gzip and lz4_raw. 0 is its default: the fastest for zstd and lz4_raw, as higher
+	// levels gain next to nothing on images.
+	Level int
+	// Layout is how tensors are represented: a name that layout.Get knows.
+	Layout string
+	// Channels says where the channels of images are, for layouts of images: "last", which empty means too, or "first".
+	Channels string
+	// Version of the program, as "1.2.3 (build abc)": what the file says it was created by.
+	Version string
+}
+
+// A codec compresses pages.
+type codec struct {
+	id format.CompressionCodec
+	// encode compresses src into dst, whose contents are overwritten and which grows as needed. It is safe on many goroutines; nil if
+	// pages are not compressed.
+	encode func(dst, src []byte) ([]byte, error)
+}
+
+// codecs tells which codecs there are, the default first.
+func codecs() []compressed.Choice[codec] {
+	return []compressed.Choice[codec]{
+		{Name: "zstd", MaxLevel: 22, Make: newZstd},
+		{Name: "none", Make: func(int) codec { return codec{id: format.Uncompressed} }},
+		{Name: "snappy", Make: func(int) codec { return codec{format.Snappy, new(snappy.Codec).Encode} }},
+		{Name: "gzip", MaxLevel: 9, Make: newGzip},
+		{Name: "lz4_raw", MaxLevel: 9, Make: newLZ4},
+	}
+}
+
+// Codecs lists the values of Options.Compression, the default first.
+func Codecs() []string { return compressed.Names(codecs()) }
+
+func unsupported(message string, values ...any) error {
+	return fault.New(fault.Usage, "parquet: "+message, values...)
+}
+
+func newGzip(level int) codec {
+	if level == 0 {
+		level = gzip.DefaultCompression
+	}
+	return codec{id: format.Gzip, encode: (&gzip.Codec{Level: level}).Encode}
+}
+
+func newZstd(level int) codec {
+	frames := compressed.NewZstd(level, zstd.WithEncoderCRC(false)) // a page has a CRC of its own
+	return codec{format.Zstd, func(dst, src []byte) ([]byte, error) { return frames.Append(dst[:0], src) }}
+}
+
+// newLZ4 compresses blocks itself: parquet-go's codec has no way to ask for lz4's plain compressor, several times as fast as the one with levels,
+// that would keep its 256 KiB of tables between pages.
+func newLZ4(level int) codec {
+	var pool sync.Pool
+	return codec{id: format.Lz4Raw, encode: func(dst, src []byte) ([]byte, error) {
+		if len(src) > math.MaxInt32-1<<24 { // the bound below must fit a page's size
+			return nil, errPageSize
+		}
+		bound := lz4.CompressBlockBound(len(src))
+		if cap(dst) < bound {
+			dst = make([]byte, bound)
+		}
+		dst = dst[:bound]
+		if level > 0 {
+			n, err := lz4.CompressBlockHC(src, dst, lz4.CompressionLevel(1<<(8+level)), nil, nil)
+			return dst[:n], err
+		}
+		c, _ := pool.Get().(*lz4.Compressor)
+		if c == nil {
+			c = new(lz4.Compressor)
+		}
+		defer pool.Put(c)
+		n, err := c.CompressBlock(src, dst)
+		return dst[:n], err
+	}}
+}
 
 // magic is at both ends of a file.
 const magic = "PAR1"
@@ -20,9 +108,9 @@ type Sink struct {
 	schema       *schema.Schema
 	columns      []layout.Column
 	leaves       []leaf
-	press        press // with the codec that was asked for
-	plain        press // for values that are compressed already
-	encoderSize  int64 // bytes that each goroutine which compresses keeps
+	pages        pageCompressor // with the codec that was asked for
+	plain        pageCompressor // for values that are compressed already
+	encoderSize  int64          // bytes that each goroutine which compresses keeps
 	maxGroupRows int
 	footer       format.FileMetaData // without rows and row groups
 
@@ -41,28 +129,20 @@ type Sink struct {
 // New starts a file of s in w. It writes a few bytes. The error is fault.Usage if the layout cannot hold
 // one of the columns, if a record is too large for a page, or if o asks for a codec or a level that does not exist.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
-	codec, err := compressed.Find(codecs(), o.codec())
+	wanted := compressed.Codec{Name: cmp.Or(o.Compression, codecs()[0].Name), Level: o.Level}
+	codec, err := compressed.Find(codecs(), wanted)
 	if err != nil {
 		return nil, unsupported("%v", err)
 	}
-	chosen, err := layout.Get(o.Layout)
-	if err != nil {
-		return nil, unsupported("%v", err)
-	}
-	chosen.Channels = o.Channels
-	columns, err := chosen.Columns(s)
+	columns, s, err := layout.Represent(s, o.Layout, o.Channels)
 	if err != nil {
 		return nil, err
 	}
-	s = chosen.Describe(s)
-	made := &Sink{schema: s, columns: columns, maxGroupRows: groupRows(s), press: press{codec: codec}, encoderSize: o.codec().EncoderSize(), out: output{w: w}}
+	made := &Sink{schema: s, columns: columns, maxGroupRows: groupRows(s), pages: pageCompressor{codec: codec}, encoderSize: wanted.EncoderSize(), out: output{w: w}}
 	if err := made.plan(); err != nil {
 		return nil, err
 	}
-	made.footer, err = newFooter(s, columns, len(made.leaves), o.Version)
-	if err != nil {
-		return nil, err
-	}
+	made.footer = newFooter(s, columns, len(made.leaves), o.Version)
 	return made, made.out.write([]byte(magic))
 }
 
@@ -74,7 +154,7 @@ func (s *Sink) plan() error {
 	}
 	for _, column := range s.columns {
 		for _, l := range column.Leaves {
-			x := &s.press
+			x := &s.pages
 			if l.Compressed {
 				x = &s.plain
 			}
@@ -114,14 +194,8 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 			pieces[i].values = l.Values(data, b.Rows)
 			continue
 		}
-		p := page{
-			encoding: l.encoding(),
-			entries:  b.Rows * l.Entries,
-			nulls:    b.Rows * (l.Entries - l.Count),
-			rows:     b.Rows,
-		}
 		var err error
-		if pieces[i].page, err = l.press.data(p, l.body(data, b.Rows)); err != nil {
+		if pieces[i].page, err = l.page(data, b.Rows); err != nil {
 			return nil, err
 		}
 	}
@@ -140,7 +214,7 @@ func (s *Sink) BatchSize(rows int) int64 {
 			if l.Made {
 				size += int64(rows * l.Element.Size())
 			}
-		case l.press.codec.encode != nil || l.widens() || l.Made:
+		case l.pages.codec.encode != nil || l.widens() || l.Made:
 			size += l.bodySize(rows)
 		default:
 			size += int64(rows) * int64(len(l.Repetition))
@@ -161,3 +235,16 @@ func (s *Sink) Close() error {
 	}
 	return s.writeFooter()
 }
+
+// Next ends the file and begins another in w: see sink.Splitter.
+func (s *Sink) Next(w io.Writer) error {
+	if err := s.Close(); err != nil {
+		return err
+	}
+	s.out = output{w: w}
+	s.rows, s.groups, s.indexes = 0, nil, nil
+	return s.out.write([]byte(magic))
+}
+
+// Held is the size of the pages that wait for the end of their row group.
+func (s *Sink) Held() int64 { return s.held }

@@ -89,12 +89,6 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	return t, nil
 }
 
-// Labelled tells whether the samples of a table of the schema s have labels.
-func Labelled(s *schema.Schema) bool {
-	found, err := images.Find(format, s)
-	return err == nil && found.Label >= 0
-}
-
 // Notes tell what of the table is not in the file. There may be none.
 func (s *Sink) Notes() []string { return s.notes }
 
@@ -177,3 +171,15 @@ func (s *Sink) Close() error {
 	_, err := s.out.Write(make([]byte, 2*block))
 	return err
 }
+
+// Next ends the archive and begins another in w: see sink.Splitter. Keys go on counting.
+func (s *Sink) Next(w io.Writer) error {
+	if err := s.Close(); err != nil {
+		return err
+	}
+	s.out = w
+	return nil
+}
+
+// Held is 0: nothing is held back.
+func (s *Sink) Held() int64 { return 0 }

@@ -16,9 +16,11 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/tar"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/sinktest"
 )
 
 // A file is a member of an archive.
@@ -228,8 +230,6 @@ func TestRefusals(t *testing.T) {
 		"rows unknown": {&schema.Schema{Columns: []source.Column{pixel}, Rows: -1, Source: -1}, nil, fault.Usage, "digits", "Parquet"},
 		"float": {describe(1, source.Column{Name: "x", DType: idx.Float32, Shape: []int{28, 28}}), nil, fault.Usage,
 			`column "x" is float32`, "npy"},
-		"vector":         {describe(1, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{784}}), nil, fault.Usage, "784", "--reshape"},
-		"no image":       {describe(1, label), nil, fault.Usage, "no column has images", "images"},
 		"two images":     {describe(1, pixel, wide), nil, fault.Usage, "2 columns of images", "one of them"},
 		"negative pixel": {describe(20, wide), [][]byte{little[int16](0, 32767, 1, -5)}, fault.Unsupported, "row 11: tar: found the value -5", "npy"},
 	} {
@@ -254,31 +254,6 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestWriteErrors(t *testing.T) {
-	t.Parallel()
-	full := errors.New("full")
-	w := &failing{err: full}
-	k, err := tar.New(w, describe(2, pixel), tar.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	step, err := k.Encode(context.Background(), schema.Batch{Rows: 1, Columns: [][]byte{{1}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := step(); !errors.Is(err, full) {
-		t.Errorf("step: found the error %v, expected %v", err, full)
-	}
-	if err := k.Close(); !errors.Is(err, full) {
-		t.Errorf("Close: found the error %v, expected %v", err, full)
-	}
-}
-
-// A failing writer takes nothing.
-type failing struct{ err error }
-
-func (f *failing) Write([]byte) (int, error) { return 0, f.err }
-
 // TestBatchSize: what a batch of images that cannot be compressed takes is no more than what was said.
 func TestBatchSize(t *testing.T) {
 	t.Parallel()
@@ -299,4 +274,15 @@ func TestBatchSize(t *testing.T) {
 	if got := int64(len(data)) - 1024; got > k.BatchSize(rows) || got < rows*2000 {
 		t.Errorf("found %d bytes, expected those of the pixels and at most the %d of BatchSize", got, k.BatchSize(rows))
 	}
+}
+
+func TestContract(t *testing.T) {
+	t.Parallel()
+	scalars := sinktest.Images()
+	scalars.Name, scalars.Rows = "scalars", 70
+	for _, d := range idx.DTypes() {
+		scalars.Columns = append(scalars.Columns, source.Column{Name: d.String(), DType: d})
+	}
+	open := func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return tar.New(w, s, tar.Options{}) }
+	sinktest.RunWriter(t, open, sinktest.Images(), sinktest.Unlabelled(), scalars)
 }

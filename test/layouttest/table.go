@@ -3,7 +3,6 @@ package layouttest
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"math/rand/v2"
 	"testing"
@@ -93,49 +92,4 @@ func (t Table) write(w io.Writer, open Open, s *schema.Schema, batch int) error 
 		}
 	}
 	return k.Close()
-}
-
-// A full is a writer that takes n bytes.
-type full struct{ n int }
-
-var errFull = errors.New("no space")
-
-func (w *full) Write(p []byte) (int, error) {
-	if len(p) > w.n {
-		return 0, errFull
-	}
-	w.n -= len(p)
-	return len(p), nil
-}
-
-// once is a writer of which one call fails.
-type once struct{ left int }
-
-func (w *once) Write(p []byte) (int, error) {
-	if w.left--; w.left == 0 {
-		return 0, errFull
-	}
-	return len(p), nil
-}
-
-// FailWrites writes t to writers that fail from some byte on, from the first to the last, and to writers that fail in one call and in no later one. It
-// demands their error.
-func (t Table) FailWrites(tb testing.TB, open Open) {
-	tb.Helper()
-	size := len(t.Write(tb, open, t.Schema(), t.Rows))
-	for n := 0; n < size; n += 97 {
-		if err := t.write(&full{n}, open, t.Schema(), t.Rows); !errors.Is(err, errFull) {
-			tb.Errorf("a writer of %d bytes: found the error %v, expected %v", n, err, errFull)
-		}
-	}
-	for call := 1; ; call++ {
-		w := &once{call}
-		err := t.write(w, open, t.Schema(), t.Rows)
-		if w.left > 0 {
-			return
-		}
-		if !errors.Is(err, errFull) {
-			tb.Errorf("write %d failed: found the error %v, expected %v", call, err, errFull)
-		}
-	}
 }

@@ -5,12 +5,12 @@
 // goroutine. So what these tests say is that an output depends on the table alone; whether it is right is the business of the sink's own tests.
 //
 //	func TestContract(t *testing.T) {
-//		sinktest.Run(t, func(t *testing.T, s *schema.Schema) (sink.Sink, func() map[string][]byte, error) {
-//			var out bytes.Buffer
-//			k, err := csv.New(&out, s, csv.Options{})
-//			return k, func() map[string][]byte { return map[string][]byte{"out": out.Bytes()} }, err
+//		sinktest.RunWriter(t, func(w io.Writer, s *schema.Schema) (sink.Sink, error) {
+//			return csv.New(w, s, csv.Options{})
 //		}, sinktest.Images(), sinktest.Numbers())
 //	}
+//
+// [RunWriter] also fails every write in turn.
 //
 // Run it with -race too: that a sink writes to a batch, or shares state between calls of Encode, shows best there.
 package sinktest

@@ -5,14 +5,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"strings"
 	"testing"
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
 )
 
-// Open makes a sink for tables of the schema s, whose output goes to a place of its own. finish is called once, after Close: it returns what was
-// written, by file name. After a failure it is not called; then t.Cleanup must do. err is the error of the sink's New.
+// Open makes a sink for tables of the schema s, whose output goes to a place of its own. finish is
+// called once, after Close: it returns what was written, by file name. After a failure it is not
+// called; then t.Cleanup must do. err is the error of the sink's New.
 type Open func(t *testing.T, s *schema.Schema) (k sink.Sink, finish func() map[string][]byte, err error)
 
 // Run tests the sinks that open makes with each of the tables, which the sinks must support.
@@ -35,6 +40,104 @@ func Run(t *testing.T, open Open, tables ...Table) {
 				})
 			}
 		})
+	}
+}
+
+// RunWriter tests the sinks that open makes as Run does, and that no error of their writer is lost.
+// A sink.Splitter must be opened by it.
+func RunWriter(t *testing.T, open func(w io.Writer, s *schema.Schema) (sink.Sink, error), tables ...Table) {
+	t.Helper()
+	Run(t, func(_ *testing.T, s *schema.Schema) (sink.Sink, func() map[string][]byte, error) {
+		var out bytes.Buffer
+		k, err := open(&out, s)
+		return k, func() map[string][]byte { return map[string][]byte{"out": out.Bytes()} }, err
+	}, tables...)
+	for _, table := range tables {
+		for _, rows := range []int{0, 50} {
+			t.Run(fmt.Sprintf("%s, write errors of %d rows", table.Name, rows), func(t *testing.T) {
+				t.Parallel()
+				few := table
+				few.Rows = rows
+				if err := writeErrors(open, few.fill()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// A WriterFunc is an io.Writer.
+type WriterFunc func(p []byte) (int, error)
+
+// Write calls f.
+func (f WriterFunc) Write(p []byte) (int, error) { return f(p) }
+
+var errFull = errors.New("no space")
+
+// writeErrors fails each write of the table in turn, of more than a hundred some: a step or Close
+// must return the error.
+func writeErrors(open func(w io.Writer, s *schema.Schema) (sink.Sink, error), table filled) error {
+	for failing := 1; ; failing += 1 + failing/100*10 {
+		calls := 0
+		err := table.write(WriterFunc(func(p []byte) (int, error) {
+			if calls++; calls == failing {
+				return 0, errFull
+			}
+			return len(p), nil
+		}), open)
+		if calls < failing {
+			return err
+		}
+		if !errors.Is(err, errFull) {
+			return fmt.Errorf("write %d failed: found the error %w, expected %w", failing, err, errFull)
+		}
+	}
+}
+
+// write writes t in batches of 20 rows. A sink.Splitter begins another output after each.
+func (t filled) write(w io.Writer, open func(w io.Writer, s *schema.Schema) (sink.Sink, error)) error {
+	k, err := open(w, t.schema())
+	if err != nil {
+		return err
+	}
+	for first := 0; first < t.Rows; first += 20 {
+		step, err := encode(k, t.batch(first, min(20, t.Rows-first)))
+		if err != nil {
+			return err
+		}
+		if err := step(); err != nil {
+			return err
+		}
+		if s, ok := k.(sink.Splitter); ok {
+			if err := s.Next(w); err != nil {
+				return err
+			}
+		}
+	}
+	return k.Close()
+}
+
+// Counted tests the sinks that open makes of one column, whose header counts the rows: Close fails
+// if they are not as many.
+func Counted(t *testing.T, open func(w io.Writer, s *schema.Schema) (sink.Sink, error)) {
+	t.Helper()
+	for _, rows := range []int{0, 2, 4} {
+		table := Table{Rows: 3, Columns: []source.Column{{DType: idx.Uint8}}}.fill()
+		k, err := open(io.Discard, table.schema())
+		for range rows {
+			if err == nil {
+				var step func() error
+				if step, err = encode(k, table.batch(0, 1)); err == nil {
+					err = step()
+				}
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := k.Close(); err == nil || !strings.Contains(err.Error(), fmt.Sprint("wrote ", rows, " rows")) {
+			t.Errorf("%d rows for a header that says 3: found the error %v", rows, err)
+		}
 	}
 }
 
@@ -78,7 +181,8 @@ func encode(k sink.Sink, b schema.Batch) (func() error, error) {
 	return step, nil
 }
 
-// finishBatch runs the step of b. Then it overwrites b, whose buffers are used again from then on; before, it looks whether the sink wrote to them.
+// finishBatch runs the step of b. Then it overwrites b, whose buffers are used again from then on;
+// before, it looks whether the sink wrote to them.
 func (c *contract) finishBatch(step func() error, b schema.Batch) error {
 	if err := step(); err != nil {
 		return fmt.Errorf("batch at row %d: step: %w", b.First, err)

@@ -3,6 +3,7 @@ package sinktest
 import (
 	"bytes"
 	"context"
+	"io"
 	"slices"
 	"sync"
 	"testing"
@@ -119,6 +120,35 @@ func TestDefectsAreFound(t *testing.T) {
 		})
 	}
 }
+
+func TestForgottenWriteErrorsAreFound(t *testing.T) {
+	t.Parallel()
+	for defect, found := range map[string]bool{"": false, "forgets": true} {
+		err := writeErrors(func(w io.Writer, _ *schema.Schema) (sink.Sink, error) {
+			return &forgetful{w: w, forgets: defect != ""}, nil
+		}, Images().fill())
+		if (err != nil) != found {
+			t.Errorf("%q: found the error %v", defect, err)
+		}
+	}
+}
+
+// A forgetful sink writes a byte for each batch, and may not look at the error.
+type forgetful struct {
+	w       io.Writer
+	forgets bool
+}
+
+func (f *forgetful) Encode(context.Context, schema.Batch) (func() error, error) {
+	return func() error {
+		if _, err := f.w.Write([]byte{1}); !f.forgets {
+			return err
+		}
+		return nil
+	}, nil
+}
+
+func (f *forgetful) Close() error { return nil }
 
 func TestTablesHaveSeveralBatches(t *testing.T) {
 	t.Parallel()

@@ -92,13 +92,18 @@ func (t filled) schema() *schema.Schema {
 func (t filled) batches() []schema.Batch {
 	var all []schema.Batch
 	for first, most := 0, t.schema().BatchRows(); first < t.Rows; first += most {
-		b := schema.Batch{First: int64(first), Rows: min(most, t.Rows-first)}
-		for k := range t.Columns {
-			b.Columns = append(b.Columns, bytes.Clone(t.column(k, b.First, b.Rows)))
-		}
-		all = append(all, b)
+		all = append(all, t.batch(first, min(most, t.Rows-first)))
 	}
 	return all
+}
+
+// batch is rows of t from the row first on.
+func (t filled) batch(first, rows int) schema.Batch {
+	b := schema.Batch{First: int64(first), Rows: rows}
+	for k := range t.Columns {
+		b.Columns = append(b.Columns, bytes.Clone(t.column(k, b.First, b.Rows)))
+	}
+	return b
 }
 
 // column are rows of column number k. They are not to be written to.

@@ -2,9 +2,13 @@ package images
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
+	"github.com/idxport/idxport/fault"
 	codec "github.com/idxport/idxport/png"
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -84,37 +88,33 @@ func New(r Rules, c source.Column) (Image, error) {
 // flat is the error for records of one dimension.
 func flat(r Rules, c source.Column) error {
 	advice := r.Advice
-	if side := squareSide(c); side > 0 {
+	if side := int(math.Round(math.Sqrt(float64(c.Elements())))); side > 0 && side*side == c.Elements() {
 		advice = fmt.Sprintf("if they are square images: --reshape -1x%dx%d", side, side)
 	}
 	return Unsupported(r.Format, advice, "column %q has records of one dimension, of %d elements, expected two or three", c.Name, c.Elements())
 }
 
-// checkChannels refuses numbers of channels that there are not. If they look right with the other order, the hint says so.
+// checkChannels refuses numbers of channels that pixels cannot have. If they look right with the
+// other order, the hint says so.
 func (m Image) checkChannels(c source.Column) error {
-	if isChannels(m.Channels) {
+	if codec.HasChannels(m.Channels) {
 		return nil
 	}
 	here, advice := "last", m.rules.Advice
 	if m.rules.Channels == "first" {
 		here = "first"
-		if isChannels(c.Shape[2]) {
+		if codec.HasChannels(c.Shape[2]) {
 			advice = "--channels last, if the last dimension is the channels"
 		}
-	} else if isChannels(c.Shape[0]) {
+	} else if codec.HasChannels(c.Shape[0]) {
 		advice = "--channels first, if the first dimension is the channels"
 	}
 	return Unsupported(m.rules.Format, advice, "column %q has records of %s: found %d channels, the %s dimension, expected 1, 3 or 4",
 		c.Name, shapeText(c), m.Channels, here)
 }
 
-// isChannels tells whether pixels can have n channels.
-func isChannels(n int) bool {
-	_, ok := codec.ColorOf(n)
-	return ok
-}
-
-// shapeText is the shape of c's records, which have at least two dimensions, as people say it: 28×28.
+// shapeText is the shape of c's records, which have at least two dimensions, as people say it:
+// 28×28.
 func shapeText(c source.Column) string {
 	text := fmt.Sprint(c.Shape[0])
 	for _, d := range c.Shape[1:] {
@@ -124,9 +124,92 @@ func shapeText(c source.Column) string {
 }
 
 func (m Image) newPNG() (*codec.Encoder, error) {
-	color, _ := codec.ColorOf(m.Channels) // checkChannels has seen them
-	return codec.NewEncoder(m.Width, m.Height, color, m.Depth)
+	return codec.NewEncoder(m.Width, m.Height, m.Channels, m.Depth)
 }
 
 // Size is the number of bytes of a record.
 func (m Image) Size() int { return m.Height * m.Width * m.Channels * m.Depth / 8 }
+
+// AdviceOther is the way out for what PNG cannot hold.
+const AdviceOther = "convert to Parquet, Arrow or CSV instead, or to npy"
+
+// Unsupported is the error of the sink for format about what makes no PNG files.
+func Unsupported(format, advice, message string, args ...any) error {
+	return fault.New(fault.Usage, "%s: %s", format, fmt.Sprintf(message, args...)).WithHint("%s", advice)
+}
+
+// Columns are those of a table of images, by their indices in the schema.
+type Columns struct {
+	Image int
+	Label int   // −1: none
+	Rest  []int // the others, in order
+}
+
+// Find chooses the image column and the label column of s; see the package comment. format names
+// the sink in errors.
+func Find(format string, s *schema.Schema) (Columns, error) {
+	var images []int
+	for i, c := range s.Columns {
+		if len(c.Shape) >= 2 {
+			images = append(images, i)
+		}
+	}
+	if len(images) == 0 {
+		if i := slices.IndexFunc(s.Columns, func(c source.Column) bool { return !c.Scalar() }); i >= 0 {
+			return Columns{}, flat(PNG(format, ""), s.Columns[i])
+		}
+		return Columns{}, Unsupported(format, "name a file of images", "no column has images, expected records of two or three dimensions")
+	}
+	if len(images) > 1 {
+		return Columns{}, Unsupported(format, "name the file of one of them, with its labels",
+			"found %d columns of images, %s, expected one", len(images), Names(s, images))
+	}
+	found := Columns{Image: images[0], Label: s.Label()}
+	for i := range s.Columns {
+		if i != found.Image && i != found.Label {
+			found.Rest = append(found.Rest, i)
+		}
+	}
+	return found, nil
+}
+
+// Labelled reports whether the images of a table of the schema s have labels.
+func Labelled(s *schema.Schema) bool {
+	found, err := Find("", s)
+	return err == nil && found.Label >= 0
+}
+
+// Names lists columns of s by name, quoted.
+func Names(s *schema.Schema, indices []int) string {
+	quoted := make([]string, len(indices))
+	for i, column := range indices {
+		quoted[i] = fmt.Sprintf("%q", s.Columns[column].Name)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// A View says how a table is looked at: which columns are the images and the labels, and how a
+// record is an image. The rules are those for PNG files, but any data type will do, as who shows
+// images can scale their values.
+type View struct {
+	Columns
+	Height, Width int
+	Channels      int  // 1, 3 or 4
+	Planes        bool // the record has one plane for each channel
+}
+
+// NewView decides how the table of s is viewed; channels is as in [Rules]. format names the viewer
+// in errors.
+func NewView(format string, s *schema.Schema, channels string) (View, error) {
+	found, err := Find(format, s)
+	if err != nil {
+		return View{}, err
+	}
+	c := s.Columns[found.Image]
+	c.DType = idx.Uint8 // which has no rules of its own
+	m, err := New(PNG(format, channels), c)
+	if err != nil {
+		return View{}, err
+	}
+	return View{Columns: found, Height: m.Height, Width: m.Width, Channels: m.Channels, Planes: m.planes}, nil
+}

@@ -3,12 +3,30 @@ package npy
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/schema"
+	column "github.com/idxport/idxport/sink/idx"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
+
+// format names this sink in errors.
+const format = "npy"
+
+// Options say what to write. The zero value writes the first column.
+type Options struct {
+	Column int // index of the column in the schema
+}
+
+// New returns a sink for tables of the schema s. Nothing is written to w before the first step. It
+// fails with fault.Usage if the number of rows is not known, or if NumPy has no arrays of so many
+// dimensions.
+func New(w io.Writer, s *schema.Schema, o Options) (*column.Sink, error) {
+	return column.NewColumn(w, s, format, column.Options{Column: o.Column}, newHeader)
+}
 
 const (
 	magic = "\x93NUMPY\x01\x00" // and the version
@@ -16,8 +34,9 @@ const (
 	// maxDims is the most dimensions that every NumPy reads: 32 before 2.0, 64 since then.
 	maxDims = 32
 
-	// growthDigits is the room for the number of rows, so that a writer that appends can change it in place: the digits of 2⁶⁴−1, and one. NumPy
-	// leaves it since 1.23, and so do we, to write the same bytes.
+	// growthDigits is the room for the number of rows, so that a writer that appends can change it
+	// in place: the digits of 2⁶⁴−1, and one. NumPy leaves it since 1.23, and so do we, to write
+	// the same bytes.
 	growthDigits = 21
 
 	// alignment of the elements within the file, in bytes.
@@ -44,10 +63,6 @@ func descr(d idx.DType) string {
 
 // newHeader returns the bytes of the header for rows records of c.
 func newHeader(c source.Column, rows int64) ([]byte, error) {
-	if rows < 0 {
-		return nil, fault.New(fault.Usage, "%s: the header counts the rows, and this input tells their number only at its end", format).
-			WithHint("write Parquet or Arrow first, and convert that file")
-	}
 	if dims := 1 + len(c.Shape); dims > maxDims {
 		return nil, fault.New(fault.Usage, "%s: column %q: found %d dimensions, expected at most the %d that NumPy reads", format, c.Name, dims, maxDims).
 			WithHint("give it fewer with --reshape")

@@ -1,0 +1,419 @@
+package arrow
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+
+	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/layout"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/layouttest"
+	"github.com/idxport/idxport/test/sinktest"
+)
+
+// check reads file back and compares it with what was written in batches of batch rows, bit for bit.
+func check(tb testing.TB, t layouttest.Table, file []byte, o Options, batch int) {
+	tb.Helper()
+	found, batches := read(tb, file, o.Stream)
+	columns, _, err := layout.Represent(t.Schema(), o.Layout, "")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if m := found.Metadata(); len(found.Fields()) != len(columns) || m.Len() != 1 || m.Keys()[0] != "sources" || m.Values()[0] != "a, b" {
+		tb.Errorf("found the schema %v, expected %d columns and the sources", found, len(columns))
+	}
+	for k, column := range columns {
+		if want := column.Field; !found.Field(k).Equal(want) {
+			tb.Errorf("found the field %v, expected %v", found.Field(k), want)
+		}
+	}
+	if want := (t.Rows + batch - 1) / batch; len(batches) != want {
+		tb.Fatalf("found %d record batches, expected %d", len(batches), want)
+	}
+	for i, c := range t.Columns {
+		var parts [][]byte // of the columns that it became
+		for k, column := range columns {
+			if column.Source != i {
+				continue
+			}
+			var values []byte
+			rows := 0
+			for _, b := range batches {
+				values = append(values, bytesOf(tb, b.Column(k))...)
+				rows += b.Column(k).Len()
+			}
+			if rows != t.Rows {
+				tb.Errorf("column %d: found %d rows, expected %d", i, rows, t.Rows)
+			}
+			parts = append(parts, values)
+		}
+		if values := layouttest.Join(parts, c.DType.Size()); !bytes.Equal(values, t.Data[i]) {
+			tb.Errorf("column %d: found %d bytes, expected the %d bytes that were written", i, len(values), len(t.Data[i]))
+		}
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	t.Parallel()
+	layouttest.Each(t, layout.Names(), []int{0, 1, 203}, func(t *testing.T, layoutName string, written layouttest.Table) {
+		for _, codec := range Codecs() {
+			for _, stream := range []bool{false, true} {
+				o := Options{Layout: layoutName, Compression: codec, Stream: stream}
+				if layouttest.ImagesOnly(layoutName) {
+					checkImages(t, written, o, 97)
+					continue
+				}
+				check(t, written, write(t, written, o, 97), o, 97)
+			}
+		}
+	})
+}
+
+func TestLevels(t *testing.T) {
+	t.Parallel()
+	written := layouttest.Random(700, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{7, 9}})
+	for at, source := 0, rand.New(rand.NewPCG(1, 2)); at < len(written.Data[0]); { // words out of a few
+		word := source.IntN(64)
+		at += copy(written.Data[0][at:], written.Data[0][word*9:][:3+word%7])
+	}
+	for codec, highest := range map[string]int{"lz4": 9, "zstd": 22} {
+		var sizes []int
+		for _, level := range []int{0, highest} {
+			o := Options{Compression: codec, Level: level}
+			file := write(t, written, o, 700)
+			check(t, written, file, o, 700)
+			sizes = append(sizes, len(file))
+		}
+		if sizes[1] >= sizes[0] {
+			t.Errorf("%s: found %d bytes at the fastest and %d at the highest level, expected less", codec, sizes[0], sizes[1])
+		}
+	}
+}
+
+// TestFileIsAStream takes away what a file has more than a stream. What is left must be the stream.
+func TestFileIsAStream(t *testing.T) {
+	t.Parallel()
+	written := layouttest.Random(50, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{3}})
+	file, stream := write(t, written, Options{}, 20), write(t, written, Options{Stream: true}, 20)
+	if !bytes.HasPrefix(file, []byte("ARROW1\x00\x00")) || !bytes.HasSuffix(file, []byte("ARROW1")) || !bytes.HasPrefix(file[8:], stream) {
+		t.Error("the file is not the magic number, the stream, and a footer")
+	}
+}
+
+func TestUnsupported(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		shape   []int
+		options Options
+	}{
+		{"codec", nil, Options{Compression: "gzip"}},
+		{"level of no codec", nil, Options{Level: 1}},
+		{"level", nil, Options{Compression: "lz4", Level: 10}},
+		{"layout", nil, Options{Layout: "lists"}},
+		{"body of 256 MiB", []int{256 << 20}, Options{}},
+		{"list of 2^31 elements", []int{min(1<<31, math.MaxInt)}, Options{}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := &schema.Schema{Columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: test.shape}}}
+			_, err := New(&bytes.Buffer{}, s, test.options)
+			var typed *fault.Error
+			if !errors.As(err, &typed) || !errors.Is(err, fault.Usage) {
+				t.Errorf("found the error %v, expected a fault.Usage", err)
+			}
+		})
+	}
+}
+
+// TestNothingIsCopied looks for the batch's own memory in what is written.
+func TestNothingIsCopied(t *testing.T) {
+	t.Parallel()
+	written := layouttest.Random(50, source.Column{Name: "x", DType: idx.Float32, Shape: []int{7, 9}})
+	var w watcher
+	s, err := New(&w, written.Schema(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	step, err := s.Encode(context.Background(), schema.Batch{Rows: 50, Columns: written.Data})
+	if err == nil {
+		w.want = &written.Data[0][0]
+		err = step()
+	}
+	if err != nil || !w.met {
+		t.Errorf("the batch's buffer was not written as it is; error %v", err)
+	}
+}
+
+// A watcher looks for a write of memory that starts at want.
+type watcher struct {
+	want *byte
+	met  bool
+}
+
+func (w *watcher) Write(p []byte) (int, error) {
+	w.met = w.met || &p[0] == w.want
+	return len(p), nil
+}
+
+func TestContract(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]Options{
+		"file":        {},
+		"stream":      {Stream: true},
+		"zstd":        {Compression: "zstd"},
+		"lz4":         {Compression: "lz4", Layout: "fixed-binary"},
+		"binary":      {Layout: "binary"},
+		"nested":      {Layout: "nested"},
+		"tensor":      {Layout: "tensor"},
+		"spark-image": {Layout: "spark-image", Compression: "lz4"},
+		"huggingface": {Layout: "huggingface", Compression: "lz4"},
+		"columns":     {Layout: "columns", Compression: "zstd"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tables := []sinktest.Table{sinktest.Numbers(), sinktest.Single(), sinktest.Empty(), sinktest.Images(), sinktest.Unlabelled(), sinktest.Named()}
+			switch {
+			case layouttest.ImagesOnly(o.Layout):
+				tables = tables[3:5]
+			case o.Layout == "columns": // the others' records have too many elements
+				tables = tables[:3]
+			}
+			sinktest.RunWriter(t, with(o), tables...)
+		})
+	}
+}
+
+// with makes sinks with the options o.
+func with(o Options) layouttest.Open {
+	return func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return New(w, s, o) }
+}
+
+// write writes t in batches of up to batch rows.
+func write(tb testing.TB, t layouttest.Table, o Options, batch int) []byte {
+	tb.Helper()
+	return t.Write(tb, with(o), t.Schema(), batch)
+}
+
+// read reads all record batches with arrow-go.
+func read(tb testing.TB, file []byte, stream bool) (*arrow.Schema, []arrow.RecordBatch) {
+	tb.Helper()
+	var batches []arrow.RecordBatch
+	if stream {
+		r, err := ipc.NewReader(bytes.NewReader(file))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for r.Next() {
+			r.RecordBatch().Retain()
+			batches = append(batches, r.RecordBatch())
+		}
+		if r.Err() != nil && r.Err() != io.EOF {
+			tb.Fatal(r.Err())
+		}
+		return r.Schema(), batches
+	}
+	r, err := ipc.NewFileReader(bytes.NewReader(file))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for i := range r.NumRecords() {
+		b, err := r.RecordBatchAt(i)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		batches = append(batches, b)
+	}
+	return r.Schema(), batches
+}
+
+// bytesOf is the values of an array without nulls, those of lists one after another.
+func bytesOf(tb testing.TB, a arrow.Array) []byte {
+	tb.Helper()
+	if a.NullN() != 0 {
+		tb.Errorf("found %d nulls, expected none", a.NullN())
+	}
+	switch a := a.(type) {
+	case *array.FixedSizeList:
+		return bytesOf(tb, a.ListValues())
+	case *array.List:
+		return bytesOf(tb, a.ListValues())
+	case *array.Binary:
+		return a.ValueBytes()
+	}
+	size := a.DataType().(arrow.FixedWidthDataType).BitWidth() / 8
+	if a.Len() == 0 {
+		return nil
+	}
+	return a.Data().Buffers()[1].Bytes()[:a.Len()*size]
+}
+
+// named is a table of n labels, each with a name of its own.
+func named(n int) layouttest.Table {
+	t := layouttest.Table{Named: true, Rows: n, Columns: []source.Column{{Name: "label", DType: idx.Int32}}, Data: [][]byte{nil}}
+	for i := range n {
+		t.Columns[0].Classes = append(t.Columns[0].Classes, fmt.Sprintf("class %d", i))
+		t.Data[0] = append(t.Data[0], byte(i), byte(i>>8), byte(i>>16), 0)
+	}
+	return t
+}
+
+// TestNames reads the names back with arrow-go: indices have the smallest signed type that holds them.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	for n, index := range map[int]arrow.DataType{1: arrow.PrimitiveTypes.Int8, 128: arrow.PrimitiveTypes.Int8, 129: arrow.PrimitiveTypes.Int16,
+		1 << 15: arrow.PrimitiveTypes.Int16, 1<<15 + 1: arrow.PrimitiveTypes.Int32, 1 << 16: arrow.PrimitiveTypes.Int32} {
+		for _, o := range []Options{{}, {Stream: true}, {Compression: "zstd"}, {Stream: true, Compression: "lz4", Layout: "columns"}} {
+			t.Run(fmt.Sprintf("%d %+v", n, o), func(t *testing.T) {
+				t.Parallel()
+				written := named(n)
+				s, batches := read(t, write(t, written, o, n/2+1), o.Stream)
+				want := arrow.Field{Name: "class", Type: &arrow.DictionaryType{IndexType: index, ValueType: arrow.BinaryTypes.String}}
+				if field := s.Field(1); !field.Equal(want) {
+					t.Fatalf("found the field %v, expected %v", field, want)
+				}
+				row := 0
+				for _, b := range batches {
+					class := b.Column(1).(*array.Dictionary)
+					if class.Dictionary().Len() != n {
+						t.Errorf("found a dictionary of %d names, expected %d", class.Dictionary().Len(), n)
+					}
+					for i := range class.Len() {
+						if got, want := class.ValueStr(i), written.Columns[0].Classes[row]; got != want || class.GetValueIndex(i) != row {
+							t.Fatalf("row %d: found %q, number %d, expected %q", row, got, class.GetValueIndex(i), want)
+						}
+						row++
+					}
+				}
+				if row != n {
+					t.Errorf("found %d rows, expected %d", row, n)
+				}
+			})
+		}
+	}
+}
+
+func TestLabelWithoutName(t *testing.T) {
+	t.Parallel()
+	table := named(5)
+	table.Columns[0].Classes[3] = ""
+	k, err := New(io.Discard, table.Schema(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Encode(t.Context(), schema.Batch{Rows: table.Rows, Columns: table.Data}); !errors.Is(err, fault.Malformed) {
+		t.Errorf("found %v, expected a label without a name", err)
+	}
+}
+
+// checkImages writes t in a layout of images, or sees that it is refused, and compares every value with what arrow-go reads.
+func checkImages(tb testing.TB, t layouttest.Table, o Options, batch int) {
+	tb.Helper()
+	if t.Refuses(o.Layout) {
+		if _, err := New(io.Discard, t.Schema(), o); !errors.Is(err, fault.Usage) {
+			tb.Errorf("found the error %v, expected ErrUnsupported", err)
+		}
+		return
+	}
+	t.ClearSigns()
+	_, batches := read(tb, write(tb, t, o, batch), o.Stream)
+	row := 0
+	for _, b := range batches {
+		for i := range int(b.NumRows()) {
+			for k, c := range t.Columns {
+				if c.Scalar() {
+					checkScalar(tb, b.Column(k), i, t.Record(k, row), c)
+				} else {
+					checkImage(tb, b.Column(k).(*array.Struct), i, t.Record(k, row), c)
+				}
+			}
+			row++
+		}
+	}
+	if row != t.Rows {
+		tb.Errorf("found %d rows, expected %d", row, t.Rows)
+	}
+}
+
+func checkScalar(tb testing.TB, a arrow.Array, row int, want []byte, c source.Column) {
+	tb.Helper()
+	if wide, ok := a.(*array.Int64); ok { // a label
+		if found := wide.Value(row); found != source.Int(c.DType, want, 0) || wide.IsNull(row) {
+			tb.Fatalf("row %d: found the label %s, expected %d", row, a.ValueStr(row), source.Int(c.DType, want, 0))
+		}
+		return
+	}
+	size := c.RecordSize()
+	if found := bytesOf(tb, a)[row*size:][:size]; !bytes.Equal(found, want) {
+		tb.Fatalf("row %d: found % x, expected % x", row, found, want)
+	}
+}
+
+// checkImage looks at an image of gray samples.
+func checkImage(tb testing.TB, a *array.Struct, row int, want []byte, c source.Column) {
+	tb.Helper()
+	if a.IsNull(row) {
+		tb.Fatalf("row %d is null", row)
+	}
+	if a.NumField() == 2 {
+		size, found := layouttest.Decode(tb, a.Field(0).(*array.Binary).Value(row))
+		if size.Y != c.Shape[0] || size.X != c.Shape[1] || !bytes.Equal(found, want) || !a.Field(1).IsNull(row) || a.Field(1).NullN() != a.Len() {
+			tb.Fatalf("row %d: found a file of %v, expected the record of shape %v; path %s", row, size, c.Shape, a.Field(1).ValueStr(row))
+		}
+		return
+	}
+	number := func(i int) int { return int(a.Field(i).(*array.Int32).Value(row)) }
+	if number(1) != c.Shape[0] || number(2) != c.Shape[1] || number(3) != 1 || number(4) != 0 || !bytes.Equal(a.Field(5).(*array.Binary).Value(row), want) {
+		tb.Fatalf("row %d: found %s, expected the record of shape %v", row, a.ValueStr(row), c.Shape)
+	}
+}
+
+// TestNegativeSamples: a batch that huggingface cannot hold fails in Encode, with the row in the table.
+func TestNegativeSamples(t *testing.T) {
+	t.Parallel()
+	s := &schema.Schema{Rows: 3, Columns: []source.Column{{Name: "x", DType: idx.Int16, Shape: []int{1, 1}}}}
+	k, err := New(io.Discard, s, Options{Layout: "huggingface"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = k.Encode(context.Background(), schema.Batch{First: 1, Rows: 2, Columns: [][]byte{{2, 0, 0, 128}}})
+	if want := `column x, row 2: layout huggingface: found the value -32768, expected 0 to 32767`; err == nil || err.Error() != want {
+		t.Errorf("found the error %v, expected %s", err, want)
+	}
+}
+
+// TestMadeMemoryIsCounted: with no codec, what a layout makes of a batch is all that a record batch takes beside it.
+func TestMadeMemoryIsCounted(t *testing.T) {
+	t.Parallel()
+	s := layouttest.Random(0, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{28, 28, 3}}).Schema()
+	for layoutName, least := range map[string]int64{"fixed-binary": 0, "binary": 4, "spark-image": 6*4 + 28*28*3, "huggingface": 2*4 + 28*28*3} {
+		k, err := New(io.Discard, s, Options{Layout: layoutName})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := k.BatchSize(100); found < 100*least || least == 0 && found != 0 {
+			t.Errorf("%s: found %d bytes for 100 rows, expected at least %d", layoutName, found, 100*least)
+		}
+	}
+}
+
+// BenchmarkImages writes batches of images, mostly black, with labels.
+func BenchmarkImages(b *testing.B) {
+	for _, codec := range Codecs() {
+		b.Run(codec, func(b *testing.B) { layouttest.Images().Benchmark(b, with(Options{Compression: codec})) })
+	}
+}

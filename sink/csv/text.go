@@ -1,0 +1,231 @@
+package csv
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+)
+
+// A pairTable has the text of two bytes at a time, each with its separator: at most "255,255,", which is stored as one word. Entry b<<8|a is
+// for a followed by b, as they lie in a little-endian word.
+type pairTable struct {
+	text [1 << 16]uint64 // first character lowest
+	size [1 << 16]uint8  // bytes
+}
+
+// newPairTable makes the table; that takes 0.1 to 0.3 ms.
+func newPairTable(comma byte) *pairTable {
+	t := new(pairTable)
+	var one [256]uint64
+	var size [256]uint8
+	for v := range one {
+		var text [8]byte
+		size[v] = uint8(len(append(strconv.AppendInt(text[:0], int64(v), 10), comma)))
+		one[v] = binary.LittleEndian.Uint64(text[:])
+	}
+	for i := range t.text {
+		a, b := i&0xff, i>>8
+		t.text[i] = one[a] | one[b]<<(8*size[a])
+		t.size[i] = size[a] + size[b]
+	}
+	return t
+}
+
+// appendUint8 is the renderer for unsigned bytes. Images are mostly background, so eight zeros at once have a path of their own.
+//
+// Eight elements and the slack behind them need 40 bytes, so there is one bounds check for all their stores: each starts at most 24 bytes in, and
+// the mask tells the compiler so.
+//
+// Measured against strconv.AppendUint for each element: 0.7 against 11 ns for random bytes, 0.2 against 5 ns for zeros. MNIST's training images
+// take 0.33 ns, 16 ms in all on one core; a check for each store made that 0.40. Other ways took longer: a table that has the length in the word
+// (0.45), finding the length by counting zero bits (0.58), joining two entries of a table of 256 (0.64), looking for sixteen zeros (0.37).
+func (t *pairTable) appendUint8(dst, src []byte) []byte {
+	at := len(dst)
+	dst = dst[:cap(dst)]
+	zeros := t.text[0] | t.text[0]<<32
+	for len(src) >= 8 {
+		w := binary.LittleEndian.Uint64(src)
+		src = src[8:]
+		out := (*[8*len("255,") + slack]byte)(dst[at:])
+		if w == 0 {
+			binary.LittleEndian.PutUint64(out[0:], zeros)
+			binary.LittleEndian.PutUint64(out[8:], zeros)
+			at += 16
+			continue
+		}
+		a, b, c, d := uint16(w), uint16(w>>16), uint16(w>>32), uint16(w>>48)
+		n := int(t.size[a])
+		binary.LittleEndian.PutUint64(out[0:], t.text[a])
+		binary.LittleEndian.PutUint64(out[n&31:], t.text[b])
+		n += int(t.size[b])
+		binary.LittleEndian.PutUint64(out[n&31:], t.text[c])
+		n += int(t.size[c])
+		binary.LittleEndian.PutUint64(out[n&31:], t.text[d])
+		at += n + int(t.size[d])
+	}
+	for _, v := range src { // with a 0 that is overwritten
+		binary.LittleEndian.PutUint64(dst[at:], t.text[v])
+		at += int(t.size[v]) - len("0,")
+	}
+	return dst[:at]
+}
+
+// A shortTable has the text of every int16 with its separator, at most "-32768,", in the low seven bytes, and its length in the highest. Entry
+// uint16(v) is for v. Signed bytes use 256 of the entries; small ints are looked up too.
+type shortTable [1 << 16]uint64
+
+// lengthShift gets the length out of an entry.
+const lengthShift = 56
+
+// newShortTable makes the table; that takes 0.1 to 0.3 ms.
+func newShortTable(comma byte) *shortTable {
+	t := new(shortTable)
+	for v := range 1<<15 + 1 {
+		text, n := uint64(0), 0 // of v/10, without a separator
+		if v >= 10 {
+			n = int(t[v/10]>>lengthShift) - 1
+			text = t[v/10] & (1<<(8*n) - 1)
+		}
+		text |= (uint64('0'+v%10) | uint64(comma)<<8) << (8 * n)
+		n += 2
+		if v < 1<<15 {
+			t[v] = text | uint64(n)<<lengthShift
+		}
+		if v > 0 { // −v
+			t[1<<16-v] = '-' | text<<8 | uint64(n+1)<<lengthShift
+		}
+	}
+	return t
+}
+
+// zeros is the text of four zeros.
+func (t *shortTable) zeros() uint64 {
+	zero := t[0] & 0xffff
+	return zero | zero<<16 | zero<<32 | zero<<48
+}
+
+// appendInt8 is the renderer for signed bytes. Measured against strconv.AppendInt, on random ones: 1.7 against 13 ns.
+func (t *shortTable) appendInt8(dst, src []byte) []byte {
+	at := len(dst)
+	dst = dst[:cap(dst)]
+	zeros := t.zeros()
+	for len(src) > 0 {
+		if len(src) >= 8 && binary.LittleEndian.Uint64(src) == 0 {
+			binary.LittleEndian.PutUint64(dst[at:], zeros)
+			binary.LittleEndian.PutUint64(dst[at+8:], zeros)
+			at, src = at+16, src[8:]
+			continue
+		}
+		e := t[uint16(int8(src[0]))]
+		binary.LittleEndian.PutUint64(dst[at:], e)
+		at, src = at+int(e>>lengthShift), src[1:]
+	}
+	return dst[:at]
+}
+
+// appendInt16 is the renderer for shorts. Measured against strconv.AppendInt, on random ones: 1.7 against 20 ns.
+func (t *shortTable) appendInt16(dst, src []byte) []byte {
+	for ; len(src) >= 2; src = src[2:] {
+		dst = appendEntry(dst, t[binary.LittleEndian.Uint16(src)])
+	}
+	return dst
+}
+
+// appendInt32 is the renderer for ints. Labels and pixels, which are small, come from the table as they are.
+//
+// Measured against strconv.AppendInt: 1.4 against 12 ns for small ints, 10 against 23 ns for others.
+func (t *shortTable) appendInt32(dst, src []byte) []byte {
+	for ; len(src) >= 4; src = src[4:] {
+		v := int32(binary.LittleEndian.Uint32(src))
+		if int32(int16(v)) == v {
+			dst = appendEntry(dst, t[uint16(v)])
+		} else {
+			dst = t.appendLong(dst, v)
+		}
+	}
+	return dst
+}
+
+// appendLong appends v, which has at least five digits, as a head and groups of four digits.
+func (t *shortTable) appendLong(dst []byte, v int32) []byte {
+	u := uint32(v)
+	if v < 0 {
+		dst = append(dst, '-')
+		u = -u
+	}
+	head, last := u/1e4, u%1e4
+	if head >= 1e4 {
+		dst = t.appendHead(dst, head/1e4)
+		dst = t.appendGroup(dst, head%1e4)
+		dst = dst[:len(dst)-1] // its separator
+	} else {
+		dst = t.appendHead(dst, head)
+	}
+	return t.appendGroup(dst, last)
+}
+
+// appendHead appends u < 10,000 without a separator.
+func (t *shortTable) appendHead(dst []byte, u uint32) []byte {
+	dst = appendEntry(dst, t[u])
+	return dst[:len(dst)-1]
+}
+
+// appendGroup appends u < 10,000 as four digits and a separator: the text of 10,000 + u without its first digit.
+func (t *shortTable) appendGroup(dst []byte, u uint32) []byte {
+	const length = 5
+	digits := t[1e4+u] << 8 >> 16 // without the length and the first digit
+	return appendEntry(dst, digits|length<<lengthShift)
+}
+
+// appendEntry appends the text of e. It may overwrite slack bytes behind it.
+func appendEntry(dst []byte, e uint64) []byte {
+	n := len(dst)
+	binary.LittleEndian.PutUint64(dst[n:n+8], e)
+	return dst[:n+int(e>>lengthShift)]
+}
+
+// A floatText renders floats, and is the separator behind each.
+type floatText byte
+
+// append is the renderer for floats of so many bits. An element that equals the one before it, as in a
+// background, copies its text: that takes 5 ns, another about 60.
+func (t floatText) append(dst, src []byte, bits int) []byte {
+	first, from, last := len(dst), len(dst), uint64(0) // where the text of the element before starts, and its bits
+	for size := bits / 8; len(src) >= size; src = src[size:] {
+		start, value := len(dst), uint64(0)
+		if bits == 32 {
+			value = uint64(binary.LittleEndian.Uint32(src))
+		} else {
+			value = binary.LittleEndian.Uint64(src)
+		}
+		switch {
+		case start > first && value == last:
+			dst = append(dst, dst[from:]...)
+		case bits == 32:
+			dst = t.appendFloat(dst, float64(math.Float32frombits(uint32(value))), bits)
+		default:
+			dst = t.appendFloat(dst, math.Float64frombits(value), bits)
+		}
+		from, last = start, value
+	}
+	return dst
+}
+
+// appendFloat appends the text of v and the separator: the shortest that gives v back in its own precision, always with a point or an exponent, so that
+// it looks like no integer.
+func (t floatText) appendFloat(dst []byte, v float64, bits int) []byte {
+	switch {
+	case math.IsInf(v, 1):
+		dst = append(dst, "inf"...)
+	case math.IsInf(v, -1):
+		dst = append(dst, "-inf"...)
+	case v == math.Trunc(v) && math.Abs(v) < 1e6: // from there on format 'g' writes an exponent
+		dst = append(strconv.AppendFloat(dst, v, 'g', -1, bits), ".0"...)
+	default:
+		dst = strconv.AppendFloat(dst, v, 'g', -1, bits)
+		if bits == 32 && math.Abs(v) == 1.0/4096 { // 0.000244140625, in the middle of two: strconv of Go 1.26 alone does not take the even digit
+			dst[len(dst)-1] = '2'
+		}
+	}
+	return append(dst, byte(t))
+}

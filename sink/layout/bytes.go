@@ -1,0 +1,144 @@
+package layout
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/source"
+)
+
+// lengthSize is the number of bytes of a value's length in PLAIN pages of BYTE_ARRAY, and of an
+// offset in Arrow.
+const lengthSize = 4
+
+// fixedBinary is the layout fixed-binary: the bytes of a record as one value of fixed size.
+func (l Layout) fixedBinary(c source.Column, alone bool) ([]Column, error) {
+	size := c.RecordSize()
+	if size == 0 {
+		// A fixed length of 0 is not legal in Parquet, and not every reader of Arrow takes it.
+		return l.binary(c, alone)
+	}
+	if size > math.MaxInt32 {
+		return nil, l.tooLarge(c, size, "bytes")
+	}
+	kind := &arrow.FixedSizeBinaryType{ByteWidth: size}
+	made := required(c.Name, kind, fieldMetadata(c), format.FixedLenByteArray)
+	made.Data = func(data []byte, rows int) arrow.ArrayData { return arrayOf(kind, rows, data) }
+	made.Elements[0].TypeLength = thrift.New(int32(size))
+	made.Leaves[0].Size = size
+	return []Column{made}, nil
+}
+
+// binary is the layout of the name: the bytes of a record as one value of variable size, which more
+// readers know than fixed-binary's.
+func (l Layout) binary(c source.Column, _ bool) ([]Column, error) {
+	size := c.RecordSize()
+	if size > math.MaxInt32 {
+		return nil, l.tooLarge(c, size, "bytes")
+	}
+	made := variable(c.Name, size)
+	made.Field.Metadata = fieldMetadata(c)
+	return []Column{made}, nil
+}
+
+// variable is the required column called name of values of variable size, of which all have size
+// bytes.
+func variable(name string, size int) Column {
+	made := required(name, arrow.BinaryTypes.Binary, arrow.Metadata{}, format.ByteArray)
+	made.Data = func(data []byte, rows int) arrow.ArrayData {
+		return arrayOf(arrow.BinaryTypes.Binary, rows, offsets(rows, size), data)
+	}
+	made.Made = lengthSize
+	leaf := &made.Leaves[0]
+	leaf.Size, leaf.Made = lengthSize+size, true
+	leaf.Values = func(data []byte, rows int) []byte { return prefixed(data, rows, size) }
+	return made
+}
+
+// text makes a column of variable size one of text.
+func text(c Column) Column {
+	c.Field.Type = arrow.BinaryTypes.String
+	c.Elements[0].ConvertedType = thrift.New(deprecated.UTF8)
+	c.Elements[0].LogicalType = format.LogicalType{Value: &format.StringType{}}
+	return c
+}
+
+// prefixed is rows values of size bytes each as PLAIN pages of BYTE_ARRAY hold them: each after its
+// length.
+func prefixed(data []byte, rows, size int) []byte {
+	values := make([]byte, 0, rows*(lengthSize+size))
+	for i := range rows {
+		values = binary.LittleEndian.AppendUint32(values, uint32(size))
+		values = append(values, data[i*size:(i+1)*size]...)
+	}
+	return values
+}
+
+// offsets is Arrow's offsets of rows values of size bytes each.
+func offsets(rows, size int) []byte {
+	made := make([]byte, 0, lengthSize*(rows+1))
+	for i := range rows + 1 {
+		made = binary.LittleEndian.AppendUint32(made, uint32(i*size))
+	}
+	return made
+}
+
+// maxNames is the most class names that there is room for: indices of NameIndexSize bytes.
+const maxNames = 1 << (8 * NameIndexSize)
+
+// checkClasses refuses a column of class names where the layout has no place for it.
+func (l Layout) checkClasses(k *schema.Classes) error {
+	if l.hub {
+		return l.refuse("leave out --class-column, or use another layout",
+			"the names of the classes are in the type of the labels, not in a column of their own")
+	}
+	if len(k.Names) > maxNames {
+		return l.refuse("", "found %d class names, expected at most %d", len(k.Names), maxNames)
+	}
+	return nil
+}
+
+// classes is the column of class names behind the labels: text with a dictionary of all names, in
+// the order of their labels. It is the same in every layout.
+func classes(k *schema.Classes) Column {
+	index, size := indexType(len(k.Names))
+	kind := &arrow.DictionaryType{IndexType: index, ValueType: arrow.BinaryTypes.String}
+	made := text(required(schema.ClassName, nil, arrow.Metadata{}, format.ByteArray))
+	made.Field.Type = kind
+	made.Source, made.Names, made.Check, made.Made = k.Label, k.Names, k.Check, size
+	made.Data = func(data []byte, rows int) arrow.ArrayData {
+		return arrayOf(kind, rows, places(k, data, rows, size))
+	}
+	leaf := &made.Leaves[0]
+	leaf.Names, leaf.Scalar, leaf.Size, leaf.Made = k.Names, true, NameIndexSize, true
+	leaf.Values = func(data []byte, rows int) []byte { return places(k, data, rows, NameIndexSize) }
+	return made
+}
+
+// indexType is the type of indices into a dictionary of n entries, signed as Arrow's readers want
+// them, and its size.
+func indexType(n int) (arrow.DataType, int) {
+	switch {
+	case n <= math.MaxInt8+1:
+		return arrow.PrimitiveTypes.Int8, 1
+	case n <= math.MaxInt16+1:
+		return arrow.PrimitiveTypes.Int16, 2
+	default:
+		return arrow.PrimitiveTypes.Int32, 4
+	}
+}
+
+// places is the index of the name of each of rows labels, little-endian, in size bytes.
+func places(k *schema.Classes, data []byte, rows, size int) []byte {
+	made := make([]byte, 0, rows*size+lengthSize)
+	for i := range rows {
+		made = binary.LittleEndian.AppendUint32(made, uint32(k.Place(data, i)))[:len(made)+size]
+	}
+	return made
+}

@@ -1,0 +1,204 @@
+package layout
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"sync"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/idxport/idxport/sink/images"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// group represents c as an optional struct of members, an optional group in Parquet. Members are
+// columns of one leaf without levels, which become optional. A row has the struct, and each member
+// but those whose leaf has no values.
+func group(c source.Column, members ...Column) Column {
+	const (
+		structOnly = 1 // definition level of an entry whose struct is there and whose member is not
+		all        = 2
+	)
+	made := Column{Elements: []format.SchemaElement{{
+		Name:           c.Name,
+		NumChildren:    thrift.New(int32(len(members))),
+		RepetitionType: thrift.New(format.Optional),
+	}}}
+	var fields []arrow.Field
+	for _, m := range members {
+		made.Made += m.Made
+		m.Field.Nullable = true
+		fields = append(fields, m.Field)
+		element, leaf := m.Elements[0], m.Leaves[0]
+		element.RepetitionType = thrift.New(format.Optional)
+		made.Elements = append(made.Elements, element)
+		leaf.Path = append([]string{c.Name}, leaf.Path...)
+		leaf.MaxDefinition, leaf.Definition = all, all
+		if leaf.Count == 0 {
+			leaf.Definition = structOnly
+		}
+		made.Leaves = append(made.Leaves, leaf)
+	}
+	kind := arrow.StructOf(fields...)
+	made.Field = arrow.Field{Name: c.Name, Type: kind, Nullable: true, Metadata: fieldMetadata(c)}
+	made.Data = func(data []byte, rows int) arrow.ArrayData {
+		children := make([]arrow.ArrayData, len(members))
+		for i, m := range members {
+			children[i] = m.Data(data, rows)
+			defer children[i].Release()
+		}
+		return array.NewData(kind, rows, []*memory.Buffer{nil}, children, 0, 0)
+	}
+	return made
+}
+
+// openCVModes are OpenCV's numbers for pixels of 1, 3 and 4 unsigned bytes: CV_8UC1, CV_8UC3,
+// CV_8UC4.
+var openCVModes = [...]int{1: 0, 3: 16, 4: 24}
+
+// sparkImage is the layout spark-image: the struct of Spark's ImageSchema
+// (org.apache.spark.ml.image), whose pixels are row by row, gray, or in the order blue, green, red,
+// alpha. The origin is empty, as pyspark's ImageSchema.toImage leaves it.
+func (l Layout) sparkImage(c source.Column, _ bool) ([]Column, error) {
+	p, err := l.image(c)
+	if err != nil {
+		return nil, err
+	}
+	size := p.Size()
+	if size > math.MaxInt32 {
+		return nil, l.tooLarge(c, size, "bytes")
+	}
+	origin := text(variable("origin", 0))
+	origin.Data = func(_ []byte, rows int) arrow.ArrayData {
+		return arrayOf(arrow.BinaryTypes.String, rows, offsets(rows, 0), nil)
+	}
+	pixels := variable("data", size)
+	if p.Channels > 1 {
+		pixels.Made += size
+		pixels.Data = func(data []byte, rows int) arrow.ArrayData {
+			swapped := make([]byte, len(data))
+			for i := range rows {
+				blueFirst(p, swapped[i*size:(i+1)*size], data[i*size:(i+1)*size])
+			}
+			return arrayOf(arrow.BinaryTypes.Binary, rows, offsets(rows, size), swapped)
+		}
+		pixels.Leaves[0].Values = func(data []byte, rows int) []byte {
+			values := prefixed(data, rows, size)
+			for i := range rows {
+				blueFirst(p, values[i*(lengthSize+size)+lengthSize:][:size], data[i*size:(i+1)*size])
+			}
+			return values
+		}
+	}
+	return []Column{group(c, origin, constant("height", p.Height), constant("width", p.Width),
+		constant("nChannels", p.Channels), constant("mode", openCVModes[p.Channels]), pixels)}, nil
+}
+
+// constant is a column with the same INT32 in every row. Pages of scalars make next to nothing of
+// it, and have it as the minimum and the maximum.
+func constant(name string, value int) Column {
+	c := primitive(name, idx.Int32, arrow.Metadata{}, func(_ []byte, rows int) []byte {
+		return bytes.Repeat(binary.LittleEndian.AppendUint32(nil, uint32(value)), rows)
+	})
+	c.Made, c.Leaves[0].Made = 4, true
+	return c
+}
+
+// blueFirst writes record to pixels, with the first and the third sample of every pixel swapped.
+func blueFirst(p images.Image, pixels, record []byte) {
+	p.Pixels(pixels, record)
+	for i := 0; i+2 < len(pixels); i += p.Channels {
+		pixels[i], pixels[i+2] = pixels[i+2], pixels[i]
+	}
+}
+
+// huggingFace is the layout huggingface: a struct of a PNG file and no path, as Hugging Face's
+// datasets store a feature Image. Samples of 16 bits are gray, and not negative.
+func (l Layout) huggingFace(c source.Column, _ bool) ([]Column, error) {
+	p, err := l.image(c)
+	if err != nil {
+		return nil, err
+	}
+	e, err := newEncoders(p)
+	if err != nil {
+		return nil, err
+	}
+	file := variable("bytes", e.maxSize)
+	file.Made += e.maxSize
+	file.Data, file.Leaves[0].Values, file.Leaves[0].Compressed = e.data, e.prefixed, true
+	path := text(required("path", nil, arrow.Metadata{}, format.ByteArray))
+	path.Made = lengthSize + 1 // offsets and nulls
+	path.Data = nullStrings
+	path.Leaves[0].Count, path.Leaves[0].Values = 0, func([]byte, int) []byte { return nil }
+	made := group(c, file, path)
+	if p.Depth > 8 {
+		made.Check = p.Check
+	}
+	return []Column{made}, nil
+}
+
+// encoders make PNG files of the records of a column, on many goroutines. A file depends on its
+// pixels alone.
+type encoders struct {
+	size    int // bytes of a record
+	maxSize int // most bytes of a file
+	pool    *sync.Pool
+}
+
+func newEncoders(p images.Image) (encoders, error) {
+	encoder, err := p.NewEncoder()
+	if err != nil {
+		return encoders{}, err
+	}
+	return encoders{size: p.Size(), maxSize: encoder.MaxSize(), pool: &sync.Pool{New: func() any {
+		e, _ := p.NewEncoder() // worked above
+		return e
+	}}}, nil
+}
+
+// appendFiles makes the files of rows records, each after prefix bytes, and calls end after each
+// with what there is and where the file's prefix starts; end may change that.
+func (e encoders) appendFiles(data []byte, rows, prefix int, end func(dst []byte, start int)) []byte {
+	encoder := e.pool.Get().(*images.Encoder)
+	defer e.pool.Put(encoder)
+	// The room mostly suffices: images compress to half their size.
+	dst := make([]byte, 0, rows*(e.size/2+e.maxSize-e.size))
+	for i := range rows {
+		start := len(dst)
+		dst, _ = encoder.Append(append(dst, make([]byte, prefix)...), data, i, 0) // Check has seen that it can
+		end(dst, start)
+	}
+	return dst
+}
+
+// prefixed is the files as PLAIN pages of BYTE_ARRAY hold them: each after its length.
+func (e encoders) prefixed(data []byte, rows int) []byte {
+	return e.appendFiles(data, rows, lengthSize, func(dst []byte, start int) {
+		binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start-lengthSize))
+	})
+}
+
+// data is the files as an array.
+func (e encoders) data(data []byte, rows int) arrow.ArrayData {
+	offsets := make([]byte, lengthSize, lengthSize*(rows+1))
+	files := e.appendFiles(data, rows, 0, func(dst []byte, _ int) {
+		offsets = binary.LittleEndian.AppendUint32(offsets, uint32(len(dst)))
+	})
+	return arrayOf(arrow.BinaryTypes.Binary, rows, offsets, files)
+}
+
+// nullStrings is an array of rows nulls.
+func nullStrings(_ []byte, rows int) arrow.ArrayData {
+	buffers := []*memory.Buffer{
+		memory.NewBufferBytes(make([]byte, (rows+7)/8)),
+		memory.NewBufferBytes(offsets(rows, 0)),
+		memory.NewBufferBytes(nil),
+	}
+	return array.NewData(arrow.BinaryTypes.String, rows, buffers, nil, rows, 0)
+}
