@@ -51,12 +51,12 @@ def kind(reader: str, case: cells.Case) -> str | None:
 
 def more(corpus: Corpus, full: bool) -> None:
     """Lists and bytes of every small shape, those without elements among them; and of many batches, pages and row groups."""
-    for i, tensor in enumerate([*tensors.small(), *tensors.large()]):
-        large = i >= sum(1 for _ in tensors.small())
+    large = [*tensors.large()]
+    for i, tensor in enumerate([*tensors.small(), *large]):
         for layout in ("list", "fixed-binary"):
             source = Input(f"more-{tensor.name}", tensor, None)
             for j, codec in enumerate(CODECS["parquet"]):
-                if full or (i + j) % 5 == 0 or large and codec == "none" and layout == "list":
+                if full or (i + j) % 5 == 0 or tensor in large and codec == "none" and layout == "list":
                     corpus.convert(source, {"parquet": f"more-{tensor.name}.{layout}.{codec}.parquet"}, layout, codec)
             for form in ("arrow", "arrows"):
                 codec = CODECS[form][i % 3]
