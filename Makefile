@@ -88,10 +88,9 @@ interop-quick: build
 
 ## interop: read the output with other programs and compare every value
 interop: interop-quick
-	npm ci --silent --prefix test/interop/node && node test/interop/node/check.mjs $(BIN)
+	npm ci --silent --prefix test/interop/node
 	$$(test/interop/venv spark) test/interop/spark/check.py --binary $(BIN)
 	$$(test/interop/venv huggingface) test/interop/huggingface/check.py --binary $(BIN)
-	$$(test/interop/venv huggingface) test/interop/huggingface/folders.py --binary $(BIN)
 	test/interop/matrix/run $(BIN)
 
 #: interop-matrix: write test/interop/MATRIX.md and the table of the README

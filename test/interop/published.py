@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Compare conversions of the full data sets with what others have published.
 
-usage: test/interop/.venv/bin/python test/interop/published.py --binary PATH [--data DIR] [--scratch DIR]
+usage: $(test/interop/venv) test/interop/published.py --binary PATH [--data DIR] [--scratch DIR]
 
 MNIST as CSV must be, byte for byte, the files of https://pjreddie.com/projects/mnist-in-csv/. Fashion-MNIST as PNG must be 70,000 files that Pillow
-opens and that hold the pixels of the IDX files, in class folders that torchvision's ImageFolder numbers as the labels are.
+and OpenCV open and that hold the pixels of the IDX files, in class folders that torchvision's ImageFolder numbers as the labels are.
 
 The data sets are fetched by test/data/fetch.
 """
@@ -18,12 +18,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-import numpy as np
-from suite import check_png, readers
-from suite.command import Bench
-from suite.compare import equal
-from suite.report import Mismatch, Report
-from suite.tensors import Tensor
+from suite.bench import ROOT, Bench, equal
+from suite.check_folders import torchvision_index
+from suite.check_pictures import check_pixels, folder_files
+from suite.tensors import idx_file
 
 MNIST_CSV = {
     "train": ("fb60bc58af4dac3554e394af262b3184479833d3cc540ff8783f274b73492d5d", 109_575_994),
@@ -35,60 +33,31 @@ SPLITS = {"train": ("train", 60_000), "test": ("t10k", 10_000)}  # split: how it
 def check_csv(bench: Bench, mnist: Path) -> None:
     """The two published files, from one command."""
     with bench.report.group("MNIST as published CSV"), bench.folder("mnist") as folder:
-        result = bench.convert([mnist], [folder / "mnist-{split}.csv"], "--csv-style", "pjreddie")
+        made = bench.convert([mnist], [folder / "mnist-{split}.csv"], "--csv-style", "pjreddie")
         for split, (digest, size) in MNIST_CSV.items():
-            with bench.report.case(f"mnist-{split}.csv", result.command):
-                result.succeeded()
-                path = folder / f"mnist-{split}.csv"
-                equal("the size", path.stat().st_size, size)
-                with open(path, "rb") as file:
-                    equal("the sha256", hashlib.file_digest(file, "sha256").hexdigest(), digest)
-
-
-def image_folder(root: Path) -> list[tuple[Path, int]]:
-    """Files and class numbers by torchvision's rule: classes are the folders in sorted order, and every class has a file.
-
-    https://github.com/pytorch/vision/blob/main/torchvision/datasets/folder.py, find_classes and make_dataset
-    """
-    samples = []
-    for number, folder in enumerate(sorted(entry for entry in root.iterdir() if entry.is_dir())):
-        files = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() == ".png"]
-        if not files:
-            raise Mismatch(f"class folder {folder.name} has no image")
-        samples += [(path, number) for path in files]
-    return samples
-
-
-def check_classes(folder: Path, labels: np.ndarray) -> None:
-    """ImageFolder's numbers are the labels."""
-    samples = image_folder(folder)
-    equal("the number of samples", len(samples), len(labels))
-    wrong = [path for path, number in samples if number != int(labels[int(path.stem)])]
-    if wrong:
-        raise Mismatch(f"{len(wrong)} files are in the wrong class, the first is {wrong[0]}")
+            with bench.case(f"mnist-{split}.csv", made), open(folder / f"mnist-{split}.csv", "rb") as file:
+                equal("the sha256", hashlib.file_digest(file, "sha256").hexdigest(), digest)
+                equal("the size", file.tell(), size)
 
 
 def check_images(bench: Bench, fashion: Path) -> None:
     """70,000 PNGs in two folders."""
     with bench.report.group("Fashion-MNIST as PNG"), bench.folder("fashion") as folder:
-        result = bench.convert([fashion], [folder], "--to", "png")
+        made = bench.convert([fashion], [folder], "--to", "png")
         for split, (stem, rows) in SPLITS.items():
-            images, _ = readers.idx_file(fashion / f"{stem}-images-idx3-ubyte.gz")
-            labels, _ = readers.idx_file(fashion / f"{stem}-labels-idx1-ubyte.gz")
-            with bench.report.case(f"{rows} {split} images", result.command):
-                result.succeeded()
+            images, labels = (idx_file(fashion / f"{stem}-{name}-ubyte.gz")[0] for name in ("images-idx3", "labels-idx1"))
+            with bench.case(f"{rows} {split} images", made):
                 equal("the number of images in the IDX file", len(images), rows)
-                check_png.check_pixels(folder / split, Tensor(images), "L", labels)
-            with bench.report.case(f"{split} classes", result.command):
-                result.succeeded()
-                check_classes(folder / split, labels)
+                check_pixels(folder_files(folder / split, labels), images, "L")
+            with bench.case(f"{split} classes", made):
+                equal("the classes by row", torchvision_index(folder / split).of_row() == dict(enumerate(labels.tolist())), True)
 
 
 def main() -> int:
     """Run both comparisons; both data sets must be there."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", type=Path, required=True, help="the idxport to test")
-    parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "data", help="the folder of mnist/ and fashion-mnist/")
+    parser.add_argument("--data", type=Path, default=ROOT / "data", help="the folder of mnist/ and fashion-mnist/")
     parser.add_argument("--scratch", type=Path, help="where outputs are written (default: the system's temporary folder)")
     options = parser.parse_args()
     missing = [name for name in ("mnist", "fashion-mnist") if not (options.data / name).is_dir()]
@@ -96,7 +65,7 @@ def main() -> int:
         print(f"published.py: {options.data} has no {' and no '.join(missing)}; run test/data/fetch first", file=sys.stderr)
         return 66
     scratch = Path(tempfile.mkdtemp(prefix="idxport-published-", dir=options.scratch))
-    bench = Bench(binary=options.binary.resolve(), scratch=scratch, report=Report(), full=True, keep=False)
+    bench = Bench(options.binary.resolve(), scratch)
     try:
         check_csv(bench, options.data / "mnist")
         check_images(bench, options.data / "fashion-mnist")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Convert made-up IDX files with the binary and read every output with independent programs.
 
-usage: test/interop/.venv/bin/python test/interop/run.py --binary PATH [--quick | --full] [--keep] [--only GROUP …]
+usage: $(test/interop/venv) test/interop/run.py --binary PATH [--quick | --full] [--keep] [--only PART …]
 
 Prints a line per group, the failures in full with the command that made them, and the totals; exits with 1 if a case failed.
 """
@@ -9,56 +9,18 @@ Prints a line per group, the failures in full with the command that made them, a
 from __future__ import annotations
 
 import argparse
+import importlib
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 
-from suite import (
-    check_applied,
-    check_arrow,
-    check_back,
-    check_book,
-    check_changed,
-    check_classes,
-    check_csv,
-    check_folders,
-    check_hostile,
-    check_idx,
-    check_layouts,
-    check_npy,
-    check_parquet,
-    check_parts,
-    check_png,
-    check_png_book,
-    check_tar,
-    check_together,
-    check_verify,
-)
-from suite.command import Bench
-from suite.report import Report
+from suite.bench import Bench
 
-CHECKS = {
-    "idx": check_idx.check,
-    "arrow": check_arrow.check,
-    "parquet": check_parquet.check,
-    "book": check_book.check,
-    "csv": check_csv.check,
-    "png": check_png.check,
-    "pngs": check_png_book.check,
-    "tar": check_tar.check,
-    "npy": check_npy.check,
-    "layouts": check_layouts.check,
-    "classes": check_classes.check,
-    "folders": check_folders.check,
-    "parts": check_parts.check,
-    "together": check_together.check,
-    "hostile": check_hostile.check,
-    "back": check_back.check,
-    "verify": check_verify.check,
-    "applied": check_applied.check,
-    "changed": check_changed.check,
-}
+# The modules suite.check_*, each with a table of GROUPS: a name, and the function that runs its cases.
+PARTS = [
+    "values", "files", "book", "csv", "pictures", "folders", "classes", "parts", "back", "verify", "applied", "changed",
+]  # fmt: skip
 
 
 def arguments() -> argparse.Namespace:
@@ -66,10 +28,10 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", type=Path, required=True, help="the idxport to test")
     size = parser.add_mutually_exclusive_group()
-    size.add_argument("--quick", action="store_true", help="every dtype × rank × format, every compression and codec, once (the default)")
+    size.add_argument("--quick", action="store_true", help="every pair of data type, rank, format, layout and codec (the default)")
     size.add_argument("--full", action="store_true", help="the full product")
     parser.add_argument("--keep", action="store_true", help="leave the files of all cases on disk, and say where")
-    parser.add_argument("--only", nargs="+", choices=CHECKS, default=list(CHECKS), help="run these parts only")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="run these parts only")
     return parser.parse_args()
 
 
@@ -81,10 +43,12 @@ def main() -> int:
         print(f"run.py: {binary} does not exist; build it first", file=sys.stderr)
         return 66
     scratch = Path(tempfile.mkdtemp(prefix="idxport-interop-"))
-    bench = Bench(binary=binary, scratch=scratch, report=Report(), full=options.full, keep=options.keep)
+    bench = Bench(binary, scratch, options.full, options.keep)
     try:
-        for name in options.only:
-            CHECKS[name](bench)
+        for part in options.only:
+            for name, check in importlib.import_module(f"suite.check_{part}").GROUPS.items():
+                with bench.report.group(name):
+                    check(bench)
         return bench.report.finish()
     finally:
         if options.keep:

@@ -9,10 +9,10 @@ import signal
 import struct
 import sys
 import tempfile
-import threading
 import time
 import unittest
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
@@ -225,29 +225,12 @@ def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
 
 
-class Job(threading.Thread):
-    """Something that runs beside; result() waits for it and raises what it raised."""
-
-    def __init__(self, work: Callable[[], Any]) -> None:
-        super().__init__()
-        self._work, self._found, self._error = work, None, None
-        self.start()
-
-    def run(self) -> None:
-        """In the thread."""
-        try:
-            self._found = self._work()
-        except BaseException as error:
-            self._error = error
-
-    def result(self) -> Any:
-        """What the work returned."""
-        self.join(240)
-        if self.is_alive():
-            raise AssertionError("the job does not end")
-        if self._error is not None:
-            raise self._error
-        return self._found
+def beside(work: Callable[[], Any]) -> Callable[[], Any]:
+    """Start something in a thread; the function that is returned waits for it, and returns or raises what it did."""
+    pool = ThreadPoolExecutor(1)
+    done = pool.submit(work)
+    pool.shutdown(wait=False)
+    return lambda: done.result(240)
 
 
 class Case(unittest.TestCase):

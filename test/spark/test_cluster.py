@@ -8,7 +8,7 @@ import unittest
 import numpy as np
 from pyspark.sql import functions as sql
 
-from support import MNIST, Job, Slow, SparkCase, descendants, equal, expected_sums, kill, pixel_sums, random, read, read_parts, running, wait_for, write
+from support import MNIST, Slow, SparkCase, beside, descendants, equal, expected_sums, kill, pixel_sums, random, read, read_parts, running, wait_for, write
 
 
 # What stands in the command lines of the executors' JVMs, and of the processes of Python that read from the programs or write to them.
@@ -46,9 +46,9 @@ class Killed(SparkCase):
 
     def check_sums(self, victim: str) -> None:
         frame = self.frame()
-        killer = Job(lambda: self.kill_midway(victim))
+        killed = beside(lambda: self.kill_midway(victim))
         sums, rows = pixel_sums(frame), sorted(row._row for row in frame.select("_row").collect())
-        killer.result()
+        killed()
         images, labels = read(MNIST / "train-images-idx3-ubyte"), read(MNIST / "train-labels-idx1-ubyte")
         self.assertEqual(sums, expected_sums(images, labels))
         self.assertEqual(rows, list(range(60_000)))
@@ -76,9 +76,9 @@ class Killed(SparkCase):
         frame = self.spark.read.format("idx").options(columns=f"id={ids},x={data}", rowsPerPartition="5000").load()
         # The writer's program is the slow one: attempts are killed while they make their files.
         # Spark finds data sources in Python from threads in which its session is active, so it is the killing that is done beside.
-        killer = Job(lambda: self.kill_midway(victim))
+        killed = beside(lambda: self.kill_midway(victim))
         frame.write.format("idx").mode("append").option("binary", self.slow.path).save(str(out))
-        killer.result()
+        killed()
         self.assertGreater(len(self.slow.starts()), 12)
         self.assertTrue(np.array_equal(read_parts(out, "id-idx1-int"), np.arange(60_000)))
         self.assertTrue(equal(read_parts(out, "x-idx2-int"), values))
@@ -95,11 +95,11 @@ class Killed(SparkCase):
     def test_cancelled_job_ends_its_programs(self) -> None:
         slow = Slow(self.folder / "slower", delayed="any", delay=120)
         frame = self.spark.read.format("idx").options(path=str(MNIST), split="train", rowsPerPartition="5000", binary=slow.path).load()
-        job = Job(frame.count)
+        counted = beside(frame.count)
         wait_for(lambda: len(running(slow.path)) == 3, "three programs")
         self.spark.sparkContext.cancelAllJobs()
         with self.fails("cancelled"):
-            job.result()
+            counted()
         self.assert_no_program_runs()
 
 

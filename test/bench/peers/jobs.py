@@ -39,49 +39,50 @@ class Job:
     aim: float = 1  # what the fastest peer's time is to be, in idxport's
 
 
-def script(name: str, job: str, inputs: list[str], python: Path = PYTHON) -> list[str]:
-    """The command of a script under scripts/."""
-    return [str(python), str(HERE / "scripts" / name), job, "{out}", *inputs]
+def script(tool: str, job: str, inputs: list[str]) -> list[str]:
+    """The command of a job of scripts/write.py."""
+    python = DATUMARO if tool == "datumaro" else PYTHON
+    return [str(python), str(HERE / "scripts/write.py"), tool, job, "{out}", *inputs]
 
 
 def conversion(binary: Path, name: str, kind: str, inputs: list[str], flags: list[str], peers: list[tuple[str, str, str]], aim: float = 1) -> Job:
-    """A job whose first contender is the binary; peers are (name, script, the script's job), with a note after a semicolon in the name."""
+    """A job whose first contender is the binary; peers are (name, tool, the tool's job), with a note after a semicolon in the name."""
     ours = Contender("idxport", [str(binary), "convert", *inputs, "-o", f"{kind}={{out}}", "--quiet", *flags])
     others = []
-    for label, file, job in peers:
+    for label, tool, job in peers:
         shown, _, note = label.partition("; ")
-        others.append(Contender(shown, script(file, job, inputs, DATUMARO if file == "with_datumaro.py" else PYTHON), note))
+        others.append(Contender(shown, script(tool, job, inputs), note))
     return Job(name, kind, [ours, *others], inputs, aim)
 
 
 def conversions(binary: Path, inputs: Inputs) -> list[Job]:
     """Every job that writes."""
-    arrow = [("pyarrow", "with_pyarrow.py", "arrow"), ("polars", "with_polars.py", "arrow")]
+    arrow = [("pyarrow", "pyarrow", "arrow"), ("polars", "polars", "arrow")]
     parquet = [
-        ("pyarrow", "with_pyarrow.py", "parquet"),
-        ("pyarrow, split bytes", "with_pyarrow.py", "parquet-split"),
-        ("polars", "with_polars.py", "parquet"),
-        ("DuckDB", "with_duckdb.py", "parquet"),
-        ("pandas", "with_pandas.py", "parquet"),
+        ("pyarrow", "pyarrow", "parquet"),
+        ("pyarrow, split bytes", "pyarrow", "parquet-split"),
+        ("polars", "polars", "parquet"),
+        ("DuckDB", "duckdb", "parquet"),
+        ("pandas", "pandas", "parquet"),
     ]
-    images = [("datasets; PNG images inside", "with_datasets.py", "parquet-images")]
-    uncompressed = [(name, file, job.replace("parquet", "parquet-none")) for name, file, job in parquet]
+    images = [("datasets; PNG images inside", "datasets", "parquet-images")]
+    uncompressed = [(name, tool, job.replace("parquet", "parquet-none")) for name, tool, job in parquet]
     csv = [
-        ("pyarrow", "with_pyarrow.py", "csv"),
-        ("polars", "with_polars.py", "csv"),
-        ("DuckDB", "with_duckdb.py", "csv"),
-        ("pandas", "with_pandas.py", "csv"),
-        ("numpy.savetxt", "with_numpy.py", "savetxt"),
+        ("pyarrow", "pyarrow", "csv"),
+        ("polars", "polars", "csv"),
+        ("DuckDB", "duckdb", "csv"),
+        ("pandas", "pandas", "csv"),
+        ("numpy.savetxt", "numpy", "savetxt"),
     ]
-    join = [("numpy and str.join", "with_numpy.py", "join")]
+    join = [("numpy and str.join", "numpy", "join")]
     png = [
-        ("Pillow", "with_images.py", "pillow"),
-        ("Pillow, processes", "with_images.py", "pillow-pool"),
-        ("OpenCV", "with_images.py", "opencv"),
-        ("OpenCV, threads", "with_images.py", "opencv-threads"),
+        ("Pillow", "images", "pillow"),
+        ("Pillow, processes", "images", "pillow-pool"),
+        ("OpenCV", "images", "opencv"),
+        ("OpenCV, threads", "images", "opencv-threads"),
     ]
-    datumaro = [("Datumaro", "with_datumaro.py", "imagenet")] if DATUMARO.exists() else []
-    binaries = [("pyarrow", "with_pyarrow.py", "parquet-binary")]
+    datumaro = [("Datumaro", "datumaro", "imagenet")] if DATUMARO.exists() else []
+    binaries = [("pyarrow", "pyarrow", "parquet-binary")]
     mnist, fashion, floats = inputs.mnist, inputs.fashion, inputs.floats
     headless = ["--csv-style", "pjreddie"]
     matrix = ["--csv-style", "matrix"]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import json
 import os
 import platform
 import random
@@ -41,7 +40,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--slow", type=float, default=5, help="a contender that takes more seconds than this runs once only")
     parser.add_argument("--quick", action="store_true", help="3 runs, and --slow 2")
     parser.add_argument("--only", default="", help="only the jobs whose names contain this")
-    parser.add_argument("--json", type=Path, help="write the figures to this file")
     parser.add_argument("--write", action="store_true", help=f"write the tables to {HERE.name}/RESULTS.md")
     options = parser.parse_args()
     if options.write and options.only:
@@ -80,7 +78,7 @@ def parquet_files(binary: Path, inputs: Inputs, folder: Path) -> dict[str, Path]
     """The files that are read: MNIST as zstd Parquet by idxport and by each tool, at the levels that jobs.py gives it."""
     folder.mkdir()
     commands = {"idxport": [str(binary), "convert", *inputs.mnist, "-o", "parquet={out}", "--quiet"]}
-    commands |= {tool: script(f"with_{tool}.py", "parquet", inputs.mnist) for tool in ("pyarrow", "polars", "duckdb")}
+    commands |= {tool: script(tool, "parquet", inputs.mnist) for tool in ("pyarrow", "polars", "duckdb")}
     files = {}
     for name, command in commands.items():
         files[name] = folder / f"{name}.parquet"
@@ -132,7 +130,7 @@ def measured(options: argparse.Namespace, scratch: Path) -> list[tuple[Job, list
     results = []
     for job in jobs + reads:
         lines = hold(job, scratch, options.runs, options.slow, check)
-        print(table.text(job, lines), flush=True)
+        print(table.grid([job.name, *table.HEAD[1:]], [table.cells(line, lines) for line in lines]), flush=True)
         results.append((job, lines))
     return results
 
@@ -155,8 +153,6 @@ def main() -> int:
         shutil.rmtree(scratch, ignore_errors=True)
     print(table.summary(results))
     print(f"took {(time.monotonic() - began) / 60:.0f} minutes")
-    if options.json:
-        options.json.write_text(json.dumps(table.plain(results), indent=1, ensure_ascii=False) + "\n")
     if options.write:
         (HERE / "RESULTS.md").write_text(table.markdown(results, head))
     return 1 if any(line.problem for _, lines in results for line in lines) else 0

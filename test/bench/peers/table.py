@@ -1,23 +1,13 @@
-"""Results as text, Markdown and JSON."""
+"""Results as tables in Markdown."""
 
 from __future__ import annotations
-
-from dataclasses import asdict
 
 from jobs import Job
 from measure import Line
 
 HEAD = [
-    "contender",
-    "whole, ms",
-    "without imports, ms",
-    "user+sys, ms",
-    "peak, MB",
-    "output, MB",
-    "whole ÷ idxport",
-    "without imports ÷ idxport",
-    "runs",
-    "",
+    *("contender", "whole, ms", "without imports, ms", "user+sys, ms", "peak, MB", "output, MB"),
+    *("whole ÷ idxport", "without imports ÷ idxport", "runs", ""),
 ]
 SUMMARY = ["job", "idxport, ms", "fastest peer, whole", "ratio", "fastest peer, without imports", "ratio", "aim"]
 
@@ -80,48 +70,21 @@ def summary_cells(job: Job, lines: list[Line]) -> list[str]:
     return [*row, f"{job.aim:g}"]
 
 
-def aligned(rows: list[list[str]], texts: set[int]) -> str:
-    """Rows for a terminal: columns aligned, numbers to the right, the columns of texts to the left."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = ("  ".join(cell.ljust(width) if i in texts else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths))) for row in rows)
-    return "".join(line.rstrip() + "\n" for line in lines)
-
-
-def text(job: Job, lines: list[Line]) -> str:
-    """A job for a terminal."""
-    return aligned([[job.name, *HEAD[1:]], *(cells(line, lines) for line in lines)], {0, len(HEAD) - 1})
-
-
-def summary(results: list[tuple[Job, list[Line]]]) -> str:
-    """All jobs for a terminal, one line each."""
-    return aligned([SUMMARY, *(summary_cells(*result) for result in results)], {0, 2, 4})
-
-
 def grid(head: list[str], rows: list[list[str]]) -> str:
     """A table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
 
 
+def summary(results: list[tuple[Job, list[Line]]]) -> str:
+    """All jobs, one line each."""
+    return grid(SUMMARY, [summary_cells(*result) for result in results])
+
+
 def markdown(results: list[tuple[Job, list[Line]]], preamble: str) -> str:
     """All jobs as a document."""
     parts = [preamble, "\n## In short\n\nRatios are the fastest peer's time by idxport's; the aim is for the whole process.\n\n"]
-    parts.append(grid(SUMMARY, [summary_cells(*result) for result in results]))
+    parts.append(summary(results))
     for job, lines in results:
         parts += [f"\n## {job.name}\n\n", grid(HEAD, [cells(line, lines) for line in lines])]
     return "".join(parts)
-
-
-def plain(results: list[tuple[Job, list[Line]]]) -> list[dict]:
-    """All jobs for JSON: seconds and MB, unrounded."""
-    made = []
-    for job, lines in results:
-        entries = []
-        for line in lines:
-            entry = {"name": line.contender.name, "note": line.contender.note, "runs": line.runs, "size": line.size, "problem": line.problem}
-            entry |= asdict(line.figures) if line.figures else {}
-            entry |= {"wall_ratio": ratio(line, lines, False), "inside_ratio": ratio(line, lines, True)}
-            entry |= {"fastest_peer": line is fastest(lines, False), "fastest_peer_inside": line is fastest(lines, True)}
-            entries.append(entry)
-        made.append({"job": job.name, "aim": job.aim, "contenders": entries})
-    return made

@@ -92,14 +92,9 @@ func fromArrow(schema *arrow.Schema, columns map[string][]arrow.Array, c test, i
 		return found, nil
 	}
 	found.kind += " columns"
-	image := make([]byte, len(input.bytes))
-	for i, column := range pixels {
-		for row := range len(column) / input.size {
-			copy(image[(row*len(pixels)+i)*input.size:][:input.size], column[row*input.size:])
-		}
-	}
-	found.columns["image"] = image
-	return found, nil
+	var err error
+	found.columns["image"], err = rowMajor(pixels, input)
+	return found, err
 }
 
 // appendArray appends the elements of an array of any layout.

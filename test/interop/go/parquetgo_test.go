@@ -140,7 +140,15 @@ func (l leaf) numbers(input idxArray, width int) ([]byte, error) {
 func tensor(leaves []leaf, c test, input idxArray) ([]byte, error) {
 	switch {
 	case c.Layout == "columns" && len(input.shape) > 1:
-		return transposed(leaves, input)
+		var columns [][]byte
+		for _, l := range leaves {
+			column, err := l.numbers(input, 1)
+			if err != nil {
+				return nil, err
+			}
+			columns = append(columns, column)
+		}
+		return rowMajor(columns, input)
 	case c.Layout == "huggingface":
 		var out []byte
 		for _, v := range named(leaves, "image.bytes") {
@@ -174,27 +182,6 @@ func named(leaves []leaf, path string) []parquet.Value {
 		}
 	}
 	return nil
-}
-
-// transposed makes rows of a leaf per element.
-func transposed(leaves []leaf, input idxArray) ([]byte, error) {
-	if len(leaves) != input.width() {
-		return nil, differs("found %d columns, expected %d", len(leaves), input.width())
-	}
-	out := make([]byte, len(input.bytes))
-	for i, l := range leaves {
-		column, err := l.numbers(input, 1)
-		if err != nil {
-			return nil, err
-		}
-		if len(column)*len(leaves) != len(out) {
-			return nil, differs("%s has %d values", l.path, len(l.values))
-		}
-		for row := range len(column) / input.size {
-			copy(out[(row*len(leaves)+i)*input.size:][:input.size], column[row*input.size:])
-		}
-	}
-	return out, nil
 }
 
 // kindOf is the type of a column in parquet-go's words.

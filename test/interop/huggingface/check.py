@@ -1,155 +1,180 @@
 #!/usr/bin/env python3
-"""Convert IDX files with the binary in the layout huggingface and load them with Hugging Face's datasets, without a network.
+"""Convert IDX files with the binary and load them with Hugging Face's datasets, without a network. (matrix/huggingface.py compares the values of all layouts.)
 
 usage: $(test/interop/venv huggingface) test/interop/huggingface/check.py --binary PATH
 
-load_dataset must give images and named labels with no further code, from Parquet, streamed Parquet and Arrow; Dataset.from_parquet the same.
-Prints the number of cases; exits with 1 and the difference at the first one.
+load_dataset must give images and named labels with no further code: from the layout huggingface, streamed too, from folders of the Hub, and from PNG folders
+with metadata.csv and without. Prints the number of cases; exits with 1 and the difference at the first one.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 os.environ |= {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}  # read when datasets is imported
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import datasets  # noqa: E402
+from suite.bench import equal, published, table  # noqa: E402
+from suite.tensors import Tensor, grey16, labels, make  # noqa: E402
 
-CODES = {"uint8": 0x08, "int16": 0x0B, "float32": 0x0D}
-
-# The dtype and the shape of the images, and the mode that Pillow has for such PNG files.
-IMAGES = [
-    ("uint8", (203, 7, 9), "L"),
-    ("uint8", (2003, 28, 28), "L"),
-    ("uint8", (31, 5, 7, 1), "L"),
-    ("uint8", (31, 5, 7, 3), "RGB"),
-    ("uint8", (31, 5, 7, 4), "RGBA"),
-    ("int16", (31, 5, 7), "I;16"),
-]
 CLASSES = ["", "zero", "T-shirt/top", 'a "quoted" é', "last"]  # from 1 on, as EMNIST's letters
+NAMED = datasets.ClassLabel(names=["N/A", *CLASSES[1:]])
+LETTERS = [chr(ord("A") + i) for i in range(26)]
+FASHION = ["T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"]
+IMAGE, INT64, TEXT = datasets.Image(), datasets.Value("int64"), datasets.Value("large_string")
 
 
-def write(path: Path, values: np.ndarray) -> Path:
-    """An IDX file: the magic number, the dimensions and the values, all big-endian."""
-    head = bytes([0, 0, CODES[values.dtype.name], values.ndim]) + struct.pack(f">{values.ndim}I", *values.shape)
-    path.write_bytes(head + values.astype(values.dtype.newbyteorder(">")).tobytes())
-    return path
+def from_one(rows: int, classes: int) -> Tensor:
+    """Labels from 1 on."""
+    return Tensor(labels(rows, classes).values + np.uint8(1))
 
 
-def equal(what: str, found: Any, expected: Any) -> None:
-    """Demand equal values."""
-    if found != expected:
-        sys.exit(f"{what}: found {found!r}, expected {expected!r}")
+class Check:
+    """One check: its folder, and what it has counted."""
+
+    def __init__(self, binary: Path, folder: Path) -> None:
+        self.binary, self.folder, self.cases = binary, folder, 0
+        self.classes = folder / "classes.txt"
+        self.classes.write_text("\n".join(CLASSES) + "\n", encoding="utf-8")
+
+    def convert(self, inputs: list[Any], *arguments: Any) -> None:
+        """Run the binary."""
+        subprocess.run([self.binary, "convert", *inputs, *arguments, "--quiet"], check=True)
+
+    def load(self, *arguments: str, **options: Any) -> Any:
+        """load_dataset, in a cache of its own that the table does not need afterwards."""
+        with tempfile.TemporaryDirectory(dir=self.folder.parent, prefix="cache-") as cache:
+            loaded = datasets.load_dataset(*arguments, **options, cache_dir=cache)
+            if isinstance(loaded, datasets.IterableDataset):
+                return loaded
+            return {name: datasets.Dataset.from_list(list(split), features=split.features) for name, split in loaded.items()}
+
+    def same(self, what: str, found: Any, images: np.ndarray, columns: dict[str, Any], features: dict[str, Any], mode: str = "L") -> None:
+        """Every image, and the values of the other columns; and the features."""
+        equal(f"{what}: the features", dict(found.features), {"image": IMAGE} | features)
+        rows = list(found)
+        equal(f"{what}: Pillow's modes", {row["image"].mode for row in rows}, {mode})
+        pixels = np.stack([np.asarray(row["image"]) for row in rows]).astype(images.dtype)
+        equal(f"{what}: equal pixels", np.array_equal(pixels.reshape(images.shape), images), True)
+        for name, values in columns.items():
+            equal(f"{what}: {name}", [row[name] for row in rows], values)
+        self.cases += 1
 
 
-def check_rows(what: str, rows: Iterable[dict[str, Any]], images: np.ndarray, labels: np.ndarray, mode: str) -> None:
-    """Every image and every label."""
-    count = 0
-    for i, row in enumerate(rows):
-        picture = row["image"]
-        equal(f"{what}, row {i}: Pillow's mode", picture.mode, mode)
-        found = np.asarray(picture).reshape(images[i].shape).astype(images.dtype)
-        equal(f"{what}, row {i}: equal pixels", np.array_equal(found, images[i]), True)
-        equal(f"{what}, row {i}: the label", row["label"], int(labels[i]))
-        count += 1
-    equal(f"{what}: rows", count, len(images))
+def check_layout(check: Check) -> None:
+    """The layout huggingface of every kind of picture, by all ways to load it; planes of channels become pixels."""
+    for name, image, mode, flags in (
+        ("grey", make("uint8", (203, 7, 9)), "L", []),
+        ("one channel", make("uint8", (31, 5, 7, 1)), "L", []),
+        ("RGB", make("uint8", (31, 5, 7, 3)), "RGB", []),
+        ("RGBA", make("uint8", (31, 5, 7, 4)), "RGBA", []),
+        ("grey of 16 bits", grey16((31, 5, 7)), "I;16", []),
+        ("planes of RGB", make("uint8", (31, 3, 5, 7)), "RGB", ["--channels", "first"]),
+        ("planes of RGBA", make("uint8", (31, 4, 5, 7)), "RGBA", ["--channels", "first"]),
+    ):
+        label, weight = from_one(image.rows, 4), Tensor(np.random.default_rng(1).random(image.rows).astype("float32"))
+        parquet, arrow = str(check.folder / f"{name}.parquet"), str(check.folder / f"{name}.arrow")
+        inputs = table(check.folder / name, image, label, weight=weight)
+        check.convert(inputs, "-o", parquet, "-o", arrow, "--layout", "huggingface", "--classes", check.classes, *flags)
+        loaded = {
+            "load_dataset": check.load("parquet", data_files=parquet)["train"],
+            "from_parquet": datasets.Dataset.from_parquet(parquet, cache_dir=str(check.folder / "cache")),
+            "load_dataset of Arrow": check.load("arrow", data_files=arrow)["train"],
+            "streaming": check.load("parquet", data_files=parquet, split="train", streaming=True),
+        }
+        pixels = np.moveaxis(image.values, 1, -1) if flags else image.values
+        for way, found in loaded.items():
+            columns = {"label": label.values.tolist(), "weight": weight.values.tolist()}
+            check.same(f"{name}, {way}", found, pixels, columns, {"label": NAMED, "weight": datasets.Value("float32")}, mode)
 
 
-def check_images(binary: Path, folder: Path, dtype: str, shape: tuple[int, ...], mode: str) -> int:
-    """One table of images and labels, by all ways to load it."""
-    random = np.random.default_rng(1)
-    images = random.integers(0, np.iinfo(dtype).max, shape, dtype, endpoint=True)
-    labels = random.integers(1, len(CLASSES), shape[0], np.uint8)
-    weights = random.random(shape[0]).astype("float32")
-    classes = folder / "classes.txt"
-    classes.write_text("\n".join(CLASSES) + "\n", encoding="utf-8")
-    names = ["N/A", *CLASSES[1:]]
-    inputs = [
-        f"image={write(folder / 'i.idx', images)}",
-        f"label={write(folder / 'l.idx', labels)}",
-        f"weight={write(folder / 'w.idx', weights)}",
-    ]
-    parquet, arrow = folder / "data.parquet", folder / "data.arrow"
-    outputs = [option for path in (parquet, arrow) for option in ("-o", path)]
-    subprocess.run([binary, "convert", *inputs, *outputs, "--layout", "huggingface", "--classes", classes, "--quiet"], check=True)
-
-    features = datasets.Features(
-        {"image": datasets.Image(), "label": datasets.ClassLabel(names=names), "weight": datasets.Value("float32")}
-    )
-    cache = {"cache_dir": str(folder / "cache")}
-    loaded = {
-        "load_dataset": datasets.load_dataset("parquet", data_files=str(parquet), split="train", **cache),
-        "from_parquet": datasets.Dataset.from_parquet(str(parquet), **cache),
-        "load_dataset of Arrow": datasets.load_dataset("arrow", data_files=str(arrow), split="train", **cache),
-        "streaming": datasets.load_dataset("parquet", data_files=str(parquet), split="train", streaming=True),
-    }
-    for way, table in loaded.items():
-        what = f"{dtype} {shape}, {way}"
-        equal(f"{what}: the features", table.features, features)
-        check_rows(what, table, images, labels, mode)
-    found = np.array(loaded["load_dataset"]["weight"], "float32")
-    equal(f"{dtype} {shape}: equal weights", np.array_equal(found, weights), True)
-    return len(loaded)
-
-
-def check_folders(binary: Path, folder: Path) -> int:
+def check_hub(check: Check) -> None:
     """load_dataset of a folder finds both splits, whatever their number of files: the Hub's with images and names, and those of other layouts."""
-    random = np.random.default_rng(2)
-    inputs = folder / "in"
-    inputs.mkdir()
-    splits = {}
-    for split, stem, rows in (("train", "train", 1003), ("test", "t10k", 200)):
-        splits[split] = random.integers(0, 255, (rows, 7, 9), np.uint8, endpoint=True), random.integers(1, len(CLASSES), rows, np.uint8)
-        write(inputs / f"{stem}-images-idx3-ubyte", splits[split][0])
-        write(inputs / f"{stem}-labels-idx1-ubyte", splits[split][1])
-    classes = folder / "classes.txt"
-    classes.write_text("\n".join(CLASSES) + "\n", encoding="utf-8")
-    features = datasets.Features({"image": datasets.Image(), "label": datasets.ClassLabel(names=["N/A", *CLASSES[1:]])})
-    cases = 0
-    for name, flags in {
-        "hub": ["--layout", "huggingface", "--classes", str(classes)],
-        "shards": ["--layout", "huggingface", "--classes", str(classes), "--rows-per-file", "300"],
-        "whole": [],
-        "parts": ["--rows-per-file", "300"],
-    }.items():
-        out = folder / name
-        subprocess.run([binary, "convert", inputs, "-o", f"{out}/", *flags, "--quiet"], check=True)
+    image, label = make("uint8", (1003, 7, 9)), from_one(1003, 4)
+    data = published(check.folder / "data", "", image, label)
+    hub = ["--layout", "huggingface", "--classes", check.classes]
+    for name, flags in {"hub": hub, "shards": [*hub, "--rows-per-file", "300"], "whole": [], "parts": ["--rows-per-file", "300"]}.items():
+        out = check.folder / name
+        check.convert([data], "-o", f"{out}/", *flags)
         (out / ".x.idxport-lock").touch()
-        loaded = datasets.load_dataset(str(out), cache_dir=str(folder / "cache"))
-        equal(f"{name}: the splits", set(loaded), set(splits))
-        for split, (images, labels) in splits.items():
-            what = f"{name}, {split}"
+        loaded = check.load(str(out))
+        equal(f"{name}: the splits", set(loaded), {"train", "test"})
+        for split, found in loaded.items():
+            rows = 1003 if split == "train" else 501
+            pixels, numbers = image.values[:rows], label.values[:rows].tolist()
             if "--layout" in flags:
-                equal(f"{what}: the features", loaded[split].features, features)
-                check_rows(what, loaded[split], images, labels, "L")
-            else:
-                equal(f"{what}: equal images", np.array_equal(np.array(loaded[split]["image"], "uint8"), images.reshape(len(images), -1)), True)
-                equal(f"{what}: equal labels", np.array_equal(np.array(loaded[split]["label"], "uint8"), labels), True)
-            cases += 1
-    return cases
+                check.same(f"{name}, {split}", found, pixels, {"label": numbers}, {"label": NAMED})
+                continue
+            equal(f"{name}, {split}: equal images", np.array_equal(np.array(found["image"][:], "uint8"), pixels.reshape(rows, -1)), True)
+            equal(f"{name}, {split}: the labels", found["label"][:], numbers)
+            check.cases += 1
+
+
+def check_folders(check: Check) -> None:
+    """PNG folders called after labels from 0 on and from 1 on, without metadata.csv and with it; and letters in Parquet, which are upright."""
+    for dataset, first, names in (("fashion-mnist", 0, FASHION), ("emnist-letters", 1, LETTERS)):
+        image = make("uint8", (260, 9, 7))
+        label = Tensor((np.random.default_rng(1).permutation(260) % len(names) + first).astype("uint8"))
+        data = published(check.folder / dataset, "" if dataset == "fashion-mnist" else "emnist-letters-", image, label)
+        folders = [f"{number:0{len(str(len(names)))}d}" if first else str(number) for number in range(first, first + len(names))]
+        by_folder, by_table = {"label": datasets.ClassLabel(names=folders)}, {"label": INT64, "class": TEXT}
+        for flags, features in (([], by_folder), (["--metadata-csv"], by_table)):
+            out = check.folder / f"{dataset}{len(flags)}"
+            check.convert([data], "--to", "png", "--dataset", dataset, "--transpose=false", "-o", out, *flags)
+            for split in ("train", "test"):  # what another run leaves there while it works, which is hidden
+                (out / f".{split}.idxport-lock").touch()
+            ways = {
+                "load_dataset(out)": check.load(str(out)),
+                "imagefolder(out)": check.load("imagefolder", data_dir=str(out)),
+                "imagefolder(out/split)": {split: check.load("imagefolder", data_dir=str(out / split))["train"] for split in ("train", "test")},
+            }
+            for way, loaded in ways.items():
+                equal(f"{way}: the splits", sorted(loaded), ["test", "train"])
+                for split, found in loaded.items():
+                    numbers = label.values[: 260 if split == "train" else 130].astype(int)
+                    order = np.arange(len(numbers)) if flags else np.argsort(numbers, kind="stable")  # by folder, then by name
+                    columns = {"label": (numbers[order] - (0 if flags else first)).tolist()}
+                    columns |= {"class": [names[number - first] for number in numbers]} if flags else {}
+                    check.same(f"{dataset}, {way}, {split}", found, image.values[order], columns, features)
+        if first:
+            path = check.folder / "letters-{split}.parquet"
+            check.convert([data], "-o", path, "--dataset", dataset, "--layout", "huggingface")
+            found = check.load("parquet", data_files=str(path).format(split="train"))["train"]
+            upright, numbers = image.values.transpose(0, 2, 1), label.values.tolist()
+            check.same("letters in Parquet", found, upright, {"label": numbers}, {"label": datasets.ClassLabel(names=["N/A", *LETTERS])})
+
+
+def check_unlabelled(check: Check) -> None:
+    """PNG folders of images alone, and with scalars none of which is the label."""
+    image, height, weight = make("uint8", (23, 5, 4, 3)), make("int16", (23,)), Tensor(np.arange(23, dtype="float32") / 8)
+    for name, others in (("alone", {}), ("scalars", {"weight": weight, "height": height, "depth": height})):
+        out = check.folder / name
+        check.convert(table(check.folder / f"{name}-in", image, **others), "-o", f"png={out}", "--metadata-csv")
+        columns = {column: tensor.values.tolist() for column, tensor in others.items()}
+        found = check.load("imagefolder", data_dir=str(out))["train"]
+        check.same(name, found, image.values, columns, {column: datasets.Value("float64") if column == "weight" else INT64 for column in others}, "RGB")
 
 
 def main() -> None:
-    """Run all cases."""
+    """Run all checks."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", type=Path, required=True, help="the idxport to test")
     binary = parser.parse_args().binary.resolve()
     datasets.disable_progress_bars()
     cases = 0
-    for dtype, shape, mode in IMAGES:
+    for run in (check_layout, check_hub, check_folders, check_unlabelled):
         with tempfile.TemporaryDirectory(prefix="idxport-huggingface-") as folder:
-            cases += check_images(binary, Path(folder), dtype, shape, mode)
-    with tempfile.TemporaryDirectory(prefix="idxport-huggingface-") as folder:
-        cases += check_folders(binary, Path(folder))
+            check = Check(binary, Path(folder))
+            run(check)
+            cases += check.cases
     print(f"datasets {datasets.__version__}: {cases} cases ok")
 
 

@@ -28,15 +28,15 @@ BEGIN, END = "<!-- matrix -->", "<!-- /matrix -->"
 # The readers, in the order of the columns, and the formats that they have business with.
 TABLES = ("parquet", "arrow", "csv")
 READERS = {
-    "pyarrow": TABLES,
+    "pyarrow": (*TABLES, "arrows"),
     "pandas": TABLES,
-    "polars": TABLES,
+    "polars": (*TABLES, "arrows"),
     "DuckDB": ("parquet", "csv"),
     "Spark": ("parquet", "csv", "png"),
     "Spark, row reader": ("parquet",),
     "datasets": (*TABLES, "png", "tar"),
     "hyparquet": ("parquet",),
-    "apache-arrow": ("arrow",),
+    "apache-arrow": ("arrow", "arrows"),
     "parquet-go": ("parquet",),
     "arrow-go": ("parquet", "arrow"),
     "numpy": ("csv", "npy", "idx"),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
 import math
-import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,22 +13,13 @@ from typing import Any
 
 import numpy as np
 
-DTYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+from suite.tensors import idx_file
 
 NUMBERS = ("list", "nested", "tensor", "columns")  # layouts whose elements are numbers
 
 
 class Differs(Exception):
     """A reader took the file and found something else than the input."""
-
-
-def idx(path: Path) -> np.ndarray:
-    """The array of an IDX file, in native byte order, with its bits as they are."""
-    data = path.read_bytes()
-    form = np.dtype(DTYPES[data[2]])
-    shape = struct.unpack_from(f">{data[3]}I", data, 4)
-    bits = np.frombuffer(data, f">u{form.itemsize}", offset=4 + 4 * data[3])
-    return bits.astype(f"u{form.itemsize}").view(form.newbyteorder("=")).reshape(shape)
 
 
 @dataclass(frozen=True)
@@ -72,7 +63,7 @@ def cases(folder: Path, *formats: str) -> Iterator[Case]:
         if case["format"] in formats:
             for column in case["columns"]:
                 if column["idx"] not in cache:
-                    cache[column["idx"]] = idx(folder / column["idx"])
+                    cache[column["idx"]] = idx_file(folder / column["idx"])[0]
             columns = {column["name"]: cache[column["idx"]] for column in case["columns"]}
             yield Case(case["format"], case["layout"], case["codec"], case["input"], folder / case["file"], columns, case["shown"])
 
@@ -127,6 +118,14 @@ def png_images(rows: list[bytes], expected: np.ndarray) -> np.ndarray:
 
     pictures = [np.asarray(Image.open(io.BytesIO(row))).astype(expected.dtype, casting="unsafe") for row in rows]
     return np.stack(pictures) if pictures else np.empty(expected.shape, expected.dtype)
+
+
+def arguments(usage: str | None) -> argparse.Namespace:
+    """The command line of a program that reads the corpus."""
+    parser = argparse.ArgumentParser(description=usage, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpus", type=Path, required=True)
+    parser.add_argument("--cells", type=Path, required=True, help="the folder for the records")
+    return parser.parse_args()
 
 
 @dataclass

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ import numpy as np
 from suite import tensors
 from suite.tensors import Tensor
 
-CODECS = {"parquet": ["zstd", "none", "snappy", "gzip", "lz4_raw"], "arrow": ["none", "lz4", "zstd"]}  # the default first
+CODECS = {"parquet": ["zstd", "none", "snappy", "gzip", "lz4_raw"], "arrow": ["none", "lz4", "zstd"], "arrows": ["none", "lz4", "zstd"]}  # the default first
 NUMERIC = ["list", "nested", "tensor", "fixed-binary", "binary", "columns"]
 PICTURES = ["spark-image", "huggingface"]
 
@@ -63,8 +64,8 @@ def table(tensor: Tensor) -> Input:
 
 
 def grey16() -> Input:
-    """Shorts without negatives, which have a PNG."""
-    tensor = Tensor(tensors.make("int16", (11, 7, 9)).values & 0x7FFF)
+    """Shorts that have a PNG."""
+    tensor = tensors.grey16((11, 7, 9))
     return Input(f"grey-{tensor.name}", tensor, tensors.labels(tensor.rows))
 
 
@@ -117,19 +118,22 @@ class Corpus:
             command += ["--compression", f"{form}={codec or CODECS[form][0]}"] if layout else []
             case = {"format": form, "layout": layout, "codec": (codec or CODECS[form][0]) if layout else "", "input": source.name}
             self.list.append(case | {"file": name, "columns": columns, "shown": source.name == SHOWN})
+        text = shlex.join(map(str, command))
+        for case in self.list[-len(outputs) :]:
+            case["command"] = text
         done = subprocess.run(command, check=False, capture_output=True, text=True)
-        if done.returncode:
-            sys.exit(f"{' '.join(map(str, command))}: exit code {done.returncode}: {done.stderr}")
+        if done.returncode:  # no reader will find the files
+            print(f"{text}: exit code {done.returncode}: {done.stderr}", file=sys.stderr)
 
     def layouts(self, full: bool) -> None:
-        """Parquet and Arrow: every layout with every input, and with every codec."""
+        """Parquet and Arrow: every layout with every input, and with every codec; streams of lists."""
         for layout in NUMERIC + PICTURES:
+            forms = [form for form in CODECS if form != "arrows" or layout == "list"]
             for source in inputs(layout):
-                stem = f"{source.name}.{layout}"
-                self.convert(source, {"parquet": f"{stem}.parquet", "arrow": f"{stem}.arrow"}, layout)
+                self.convert(source, {form: f"{source.name}.{layout}.{form}" for form in forms}, layout)
             for source in codec_inputs(layout, full):
-                for form, codecs in CODECS.items():
-                    for codec in codecs:
+                for form in forms:
+                    for codec in CODECS[form]:
                         self.convert(source, {form: f"{source.name}.{layout}.{codec}.{form}"}, layout, codec)
         labels = Tensor(np.sort(tensors.labels(MANY[0]).values))  # sorted, for readers that skip pages
         image = tensors.make("uint8", MANY)
@@ -150,6 +154,10 @@ class Corpus:
         for source in [grey16(), *(table(tensors.make("uint8", shape)) for shape in PICTURE_SHAPES if shape[0])]:
             self.convert(source, {"png": f"{source.name}.png", "tar": f"{source.name}.tar"})
 
+    def close(self) -> None:
+        """Write the list."""
+        (self.folder / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in self.list))
+
 
 def main() -> None:
     """Make the corpus."""
@@ -162,7 +170,7 @@ def main() -> None:
     corpus = Corpus(options.binary.resolve(), options.out.resolve(), [])
     corpus.layouts(options.full)
     corpus.others()
-    (corpus.folder / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in corpus.list))
+    corpus.close()
     print(f"corpus: {len(corpus.list)} files of {len({case['input'] for case in corpus.list})} inputs")
 
 

@@ -6,7 +6,6 @@ usage: $(test/interop/venv huggingface) -m matrix.huggingface --corpus FOLDER --
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 from pathlib import Path
@@ -16,7 +15,7 @@ import numpy as np
 os.environ |= {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}  # read when datasets is imported
 import datasets  # noqa: E402
 from . import arrays  # noqa: E402
-from .cells import Case, Cells, Differs, Found, cases, numbers, rounded  # noqa: E402
+from .cells import Case, Cells, Differs, Found, arguments, cases, numbers, rounded  # noqa: E402
 
 
 def stacked(pictures: list[object], case: Case) -> np.ndarray:
@@ -60,10 +59,7 @@ def read(case: Case, cache: str) -> Found:
 
 def main() -> None:
     """Read everything."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpus", type=Path, required=True)
-    parser.add_argument("--cells", type=Path, required=True, help="the folder for the records")
-    options = parser.parse_args()
+    options = arguments(__doc__)
     datasets.disable_progress_bars()
     datasets.logging.set_verbosity(datasets.logging.CRITICAL)
     record = Cells(options.cells, "datasets")

@@ -6,11 +6,9 @@ usage: $(test/interop/venv) -m matrix.python --corpus FOLDER --cells FOLDER     
 
 from __future__ import annotations
 
-import argparse
 import io
 import tarfile
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
 import cv2
 import duckdb
@@ -22,8 +20,10 @@ import pyarrow.csv
 import pyarrow.parquet
 from PIL import Image
 
+from suite.tensors import idx_file
+
 from . import arrays
-from .cells import Case, Cells, Found, cases, idx, numbers, rounded
+from .cells import Case, Cells, Found, arguments, cases, numbers, rounded
 
 def tensor_kind(case: Case, kinds: dict[str, str]) -> str:
     """The type of the tensor's column, or of its columns."""
@@ -47,7 +47,8 @@ def read_pyarrow(case: Case) -> Found:
     if case.format == "parquet":
         table = pyarrow.parquet.read_table(case.path, page_checksum_verification=True)
     else:
-        with pa.OSFile(str(case.path)) as source, pa.ipc.open_file(source) as reader:
+        opened = pa.ipc.open_stream if case.format == "arrows" else pa.ipc.open_file
+        with pa.OSFile(str(case.path)) as source, opened(source) as reader:
             table = reader.read_all()
     table.validate(full=True)
     kinds = {field.name: str(field.type).replace("extension<", "").rstrip(">") if "extension<" in str(field.type) else str(field.type)
@@ -92,7 +93,8 @@ def read_polars(case: Case) -> Found:
     if case.format == "csv":
         data = polars.read_csv(case.path, infer_schema_length=None)
         return from_csv(case, data.to_pandas(), data.dtypes)
-    frame = polars.read_parquet(case.path) if case.format == "parquet" else polars.read_ipc(case.path)
+    by_format = {"parquet": polars.read_parquet, "arrow": polars.read_ipc, "arrows": polars.read_ipc_stream}
+    frame = by_format[case.format](case.path)
     table = frame.to_arrow(compat_level=polars.CompatLevel.oldest())
     return from_arrow(case, table, {name: str(kind) for name, kind in frame.schema.items()})
 
@@ -119,7 +121,7 @@ def read_numpy(case: Case) -> Found:
     if case.format == "csv":
         cells = np.loadtxt(case.path, delimiter=",", skiprows=1, ndmin=2, dtype=np.float64)
         return Found("float64", False, {"label": cells[:, 0], "image": rounded(case, cells[:, 1:])})
-    values = np.load(case.path, mmap_mode="r", allow_pickle=False) if case.format == "npy" else idx(case.path)
+    values = np.load(case.path, mmap_mode="r", allow_pickle=False) if case.format == "npy" else idx_file(case.path)[0]
     return numbers(f"ndarray[{values.dtype}]", {"image": np.asarray(values)}, case)
 
 
@@ -155,9 +157,9 @@ def by_opencv(data: bytes) -> np.ndarray:
 
 
 READERS: dict[str, tuple[Callable[[Case], Found], tuple[str, ...]]] = {
-    "pyarrow": (read_pyarrow, ("parquet", "arrow", "csv")),
+    "pyarrow": (read_pyarrow, ("parquet", "arrow", "arrows", "csv")),
     "pandas": (read_pandas, ("parquet", "arrow", "csv")),
-    "polars": (read_polars, ("parquet", "arrow", "csv")),
+    "polars": (read_polars, ("parquet", "arrow", "arrows", "csv")),
     "DuckDB": (read_duckdb, ("parquet", "csv")),
     "numpy": (read_numpy, ("csv", "npy", "idx")),
     "Pillow": (lambda case: read_pictures(case, by_pillow), ("png", "tar")),
@@ -167,10 +169,7 @@ READERS: dict[str, tuple[Callable[[Case], Found], tuple[str, ...]]] = {
 
 def main() -> None:
     """Read everything."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpus", type=Path, required=True)
-    parser.add_argument("--cells", type=Path, required=True, help="the folder for the records")
-    options = parser.parse_args()
+    options = arguments(__doc__)
     for name, (read, formats) in READERS.items():
         record = Cells(options.cells, name)
         for case in cases(options.corpus, *formats):

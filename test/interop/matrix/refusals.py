@@ -27,7 +27,7 @@ class Refusal:
 
 REFUSALS = [
     Refusal(
-        "apache-arrow", "arrow", "Record batch is compressed but codec not found",
+        "apache-arrow", "arrows?", "Record batch is compressed but codec not found",
         "brings along no codec: register one, or leave Arrow uncompressed, which is the default", codec="lz4|zstd",
     ),
     Refusal(

@@ -19,7 +19,7 @@ import pyspark
 from pyspark.sql import SparkSession
 
 from . import arrays
-from .cells import Case, Cells, Differs, Found, cases, compare, numbers, rounded, spark_images
+from .cells import Case, Cells, Differs, Found, arguments, cases, compare, numbers, rounded, spark_images
 
 
 def read_parquet(spark: SparkSession, case: Case) -> Found:
@@ -62,10 +62,25 @@ def read_pictures(spark: SparkSession, case: Case) -> Found:
 SOURCES = {"parquet": read_parquet, "csv": read_csv, "png": read_pictures}
 
 
-def record_all(spark: SparkSession, options: argparse.Namespace, reader: str, vectorised: str, formats: tuple[str, ...]) -> None:
-    """Read every file with one of Parquet's two readers."""
+def vectorise(spark: SparkSession, vectorised: str) -> None:
+    """Choose between Parquet's two readers: the vectorised one, "true", and that of rows."""
     spark.conf.set("spark.sql.parquet.enableVectorizedReader", vectorised)
     spark.conf.set("spark.sql.parquet.enableNestedColumnVectorizedReader", vectorised)
+
+
+def start() -> SparkSession:
+    """A session in this process."""
+    os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_HOME": str(Path(pyspark.__file__).parent), "SPARK_LOCAL_IP": "127.0.0.1"}
+    settings = {
+        "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "OFF",
+        "spark.sql.files.maxPartitionBytes": "1g", "spark.sql.execution.arrow.pyspark.enabled": "true",
+    }  # fmt: skip
+    return SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+
+
+def record_all(spark: SparkSession, options: argparse.Namespace, reader: str, vectorised: str, formats: tuple[str, ...]) -> None:
+    """Read every file with one of Parquet's two readers."""
+    vectorise(spark, vectorised)
     record = Cells(options.cells, reader, any_nan=True)
     for case in cases(options.corpus, *formats):
         record.add(case, lambda case: SOURCES[case.format](spark, case))
@@ -74,14 +89,8 @@ def record_all(spark: SparkSession, options: argparse.Namespace, reader: str, ve
 
 def main() -> None:
     """Read everything in one session."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpus", type=Path, required=True)
-    parser.add_argument("--cells", type=Path, required=True, help="the folder for the records")
-    options = parser.parse_args()
-    os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_HOME": str(Path(pyspark.__file__).parent), "SPARK_LOCAL_IP": "127.0.0.1"}
-    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "OFF")
-    builder = builder.config("spark.sql.files.maxPartitionBytes", "1g").config("spark.sql.execution.arrow.pyspark.enabled", "true")
-    spark = builder.getOrCreate()
+    options = arguments(__doc__)
+    spark = start()
     try:
         with ThreadPoolExecutor(2) as pool:  # a session each, so that each has its own settings
             readers = (("Spark", "true", tuple(SOURCES)), ("Spark, row reader", "false", ("parquet",)))

@@ -138,8 +138,8 @@ async function apacheArrow(test, path, columns) {
 }
 
 const readers = [
-  { name: 'hyparquet', format: 'parquet', read: hyparquet },
-  { name: 'apache-arrow', format: 'arrow', read: apacheArrow },
+  { name: 'hyparquet', formats: ['parquet'], read: hyparquet },
+  { name: 'apache-arrow', formats: ['arrow', 'arrows'], read: apacheArrow },
 ]
 
 async function main(corpus, cells) {
@@ -147,9 +147,9 @@ async function main(corpus, cells) {
   const inputs = new Map()
   const input = (name) => inputs.get(name) ?? inputs.set(name, idx(join(corpus, name))).get(name)
   mkdirSync(cells, { recursive: true })
-  for (const { name, format, read } of readers) {
+  for (const { name, formats, read } of readers) {
     const lines = []
-    for (const test of tests.filter((test) => test.format === format)) {
+    for (const test of tests.filter((test) => formats.includes(test.format))) {
       const line = { reader: name, file: test.file }
       try {
         const columns = Object.fromEntries(test.columns.map((column) => [column.name, input(column.idx)]))

@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from .check_verify import DIFFERS, flipped, numbers, one_difference, says, table
-from .command import Bench
-from .compare import equal
-from .tensors import Tensor, make
+from .bench import DIFFERS, Bench, equal, published, table
+from .check_verify import flipped, one_difference
+from .tensors import Tensor, make, numbers
 
 FORMATS = ("parquet", "arrow", "arrows", "csv", "tsv", "png", "npy", "idx")
 TELLING = ("parquet", "arrow", "arrows")  # keep what was done in their metadata
@@ -29,15 +28,6 @@ def container(path: Path, form: str, split: str = "train") -> Path:
     return path / f"{split}.{form}"
 
 
-def published(folder: Path, prefix: str, image: Tensor, label: Tensor) -> Path:
-    """A folder of IDX files by their published names: train, and test with the first rows of it."""
-    folder.mkdir()
-    for split, rows in (("train", image.rows), ("test", image.rows // 2)):
-        Tensor(image.values[:rows]).write(folder / f"{prefix}{split}-images-idx3-ubyte")
-        Tensor(label.values[:rows]).write(folder / f"{prefix}{split}-labels-idx{label.rank}-ubyte")
-    return folder
-
-
 def check_flags(bench: Bench) -> None:
     """What was done is told by the metadata, or by the same flags; without them, or with others, the output differs."""
     image, label = make("uint8", (60, 8, 8)), numbers(60)
@@ -48,8 +38,7 @@ def check_flags(bench: Bench) -> None:
             result = bench.convert([data], [out], "--to", ",".join(FORMATS[:-1]), "--verify", *flags)
             for form in FORMATS[:-1]:
                 for split in ("train", "test"):
-                    with bench.report.case(f"{' '.join(flags)} {form} {split}", result.command):
-                        result.succeeded()
+                    with bench.case(f"{' '.join(flags)} {form} {split}", result):
                         path = container(out, form, split)
                         bench.run("verify", path, data, *flags).succeeded()
                         bare = bench.run("verify", path, data)
@@ -68,20 +57,19 @@ def check_letters(bench: Bench) -> None:
             out = folder / names
             result = bench.convert([data], [out], "--to", ",".join(FORMATS), "--class-folders", names, "--verify", *flags)
             for form in FORMATS:
-                with bench.report.case(f"emnist-letters, folders by {names}, {form}", result.command):
-                    result.succeeded()
+                with bench.case(f"emnist-letters, folders by {names}, {form}", result):
                     path = container(out, form)
                     bench.run("verify", path, data, *flags).succeeded()
                     if form not in ("idx", *TELLING):
                         bench.run("verify", path, data, *flags, "--transpose=false").exited(DIFFERS)
-        with bench.report.case("emnist-letters by numpy"):
+        with bench.case("emnist-letters by numpy"):
             found = pq.read_table(folder / "labels" / "train.parquet")["image"].combine_chunks().flatten().to_numpy().reshape(-1, 28, 28)
             equal("upright images", bool(np.array_equal(found, image.values.transpose(0, 2, 1))), True)
             equal("the IDX file", (folder / "labels" / "train-images-idx3-ubyte").read_bytes(), image.idx())
         other, at = flipped(image, 9)
         changed = published(folder / "changed", "emnist-letters-", other, label)
         for form in FORMATS:
-            with bench.report.case(f"emnist-letters flipped, {form}"):
+            with bench.case(f"emnist-letters flipped, {form}"):
                 place = at if form == "idx" else (at[0], at[2], at[1])
                 one_difference(bench.run("verify", container(folder / "labels", form), changed, *flags), "image", place, image.values[at], other.values[at])
 
@@ -92,39 +80,21 @@ QMNIST = ("label", "hsf_series", "writer", "digit_index", "nist_class", "nist_in
 def check_qmnist(bench: Bench) -> None:
     """Eight numbers for each image: each is a column, and a number that differs is named by it; in IDX they are one."""
     image, label = make("uint8", (40, 4, 3)), Tensor(np.random.default_rng(8).integers(0, 9, (40, 8)).astype("int32"))
-
-    def write(path: Path, values: Tensor) -> Path:
-        path.mkdir()
-        image.write(path / "qmnist-train-images-idx3-ubyte")
-        values.write(path / "qmnist-train-labels-idx2-int")
-        return path
-
     with bench.folder("applied") as folder:
-        data = write(folder / "data", label)
-        result = bench.convert([data], [folder / "out"], "--to", "parquet,arrow,arrows,csv,tsv,png,idx", "--verify")
-        paths = [folder / "out" / name for name in ("train.parquet", "train.arrow", "train.arrows", "train.csv", "train.tsv", "train", "train-images-idx3-ubyte", "train-labels-idx2-int")]
-        for number, path in enumerate(paths):
-            with bench.report.case(f"qmnist {path.name}", result.command):
-                result.succeeded()
-                bench.run("verify", path, data).succeeded()
+        data, out = published(folder / "data", "qmnist-", image, label), folder / "out"
+        result = bench.convert([data], [out], "--to", "parquet,arrow,arrows,csv,tsv,png,idx", "--verify")
+        names = ["train.parquet", "train.arrow", "train.arrows", "train.csv", "train.tsv", "train", "train-images-idx3-ubyte", "train-labels-idx2-int"]
+        for number, name in enumerate(names):
             other, at = flipped(label, number)
-            changed = write(folder / f"changed{number}", other)
-            with bench.report.case(f"qmnist flipped {path.name}", result.command):
-                found = bench.run("verify", path, changed)
-                if path.suffix:
-                    one_difference(found, QMNIST[at[1]], at[:1], label.values[at], other.values[at])
-                elif path.name == "train-labels-idx2-int":
-                    one_difference(found, "label", at, label.values[at], other.values[at])
-                elif path.name == "train" and at[1] == 0:
-                    one_difference(found, "label", at[:1], label.values[at], other.values[at])
+            changed = published(folder / f"changed{number}", "qmnist-", image, other)
+            with bench.case(f"qmnist {name}", result):
+                bench.run("verify", out / name, data, "--split", "train").succeeded()
+                found = bench.run("verify", out / name, changed, "--split", "train")
+                column, place = ("label", at) if name.endswith("int") else (QMNIST[at[1]], at[:1])
+                if "." in name or name.endswith("int") or name == "train" and at[1] == 0:
+                    one_difference(found, column, place, label.values[at], other.values[at])
                 else:  # it does not hold that column, and says so
-                    says(found, 0, "it does not hold")
-        for column in ("writer", "nist_class"):
-            with bench.report.case(f"qmnist --label-column {column}"):
-                made = bench.convert([data], [f"png={folder / column}", folder / f"{column}.parquet", folder / f"{column}.csv"], "--label-column", column, "--verify")
-                made.succeeded()
-                for path in (folder / column, folder / f"{column}.parquet", folder / f"{column}.csv"):
-                    bench.run("verify", path, data, "--label-column", column).succeeded()
+                    found.exited(0, words="it does not hold")
 
 
 def check_names(bench: Bench) -> None:
@@ -136,16 +106,14 @@ def check_names(bench: Bench) -> None:
         (folder / "names").write_text("".join(f"name {i}\n" for i in range(10)))
         flags = ["--classes", str(folder / "names"), "--class-column", "--verify"]
         for path in (folder / f"out.{form}" for form in ("parquet", "arrow", "arrows", "csv", "tsv")):
-            result = bench.convert(list(inputs), [path], *flags)
-            with bench.report.case(f"--class-column {path.name}", result.command):
-                result.succeeded()
+            result = bench.convert(inputs, [path], *flags)
+            with bench.case(f"--class-column {path.name}", result):
                 bench.run("verify", path, *inputs).succeeded()
                 one_difference(bench.run("verify", path, *changed), "label", at, label.values[at], other.values[at])
         (folder / "odd").write_text("".join(f"{9 - i} odd\n" for i in range(10)))  # sorted, they are in another order
         flags = ["--classes", str(folder / "odd")]
-        result = bench.convert(list(inputs), [f"png={folder / 'png'}"], *flags, "--class-folders", "names", "--verify")
-        with bench.report.case("--class-folders names", result.command):
-            result.succeeded()
+        result = bench.convert(inputs, [f"png={folder / 'png'}"], *flags, "--class-folders", "names", "--verify")
+        with bench.case("--class-folders names", result):
             bench.run("verify", folder / "png", *inputs, *flags).succeeded()
             one_difference(bench.run("verify", folder / "png", *changed, *flags), "label", at, label.values[at], other.values[at])
 
@@ -169,8 +137,7 @@ def check_convert(bench: Bench) -> None:
         data = published(folder / "data", "", image, label)
         for i, (what, flags) in enumerate(runs.items()):
             result = bench.convert([data], [folder / f"out{i}"], *flags, "--verify", "--json")
-            with bench.report.case(f"convert --verify, {what}", result.command):
-                result.succeeded()
+            with bench.case(f"convert --verify, {what}", result):
                 report = json.loads(result.stdout)
                 equal("the status", report["status"], "ok")
                 missing = [out["path"] for out in report["outputs"] if not Path(out["path"]).exists()]
@@ -181,15 +148,10 @@ def check_convert(bench: Bench) -> None:
                         bench.run("verify", path, data, "--split", out.get("split", "train"), *(["--rows", "0:105"] if "--rows" in flags else [])).succeeded()
 
 
-def check(bench: Bench) -> None:
-    """All groups."""
-    with bench.report.group("verify: flags"):
-        check_flags(bench)
-    with bench.report.group("verify: EMNIST's letters"):
-        check_letters(bench)
-    with bench.report.group("verify: QMNIST"):
-        check_qmnist(bench)
-    with bench.report.group("verify: names of classes"):
-        check_names(bench)
-    with bench.report.group("convert --verify"):
-        check_convert(bench)
+GROUPS = {
+    "verify: flags": check_flags,
+    "verify: EMNIST's letters": check_letters,
+    "verify: QMNIST": check_qmnist,
+    "verify: names of classes": check_names,
+    "convert --verify": check_convert,
+}

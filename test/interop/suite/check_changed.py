@@ -9,21 +9,12 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-import duckdb
 import numpy as np
-import pandas
-import polars
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from .check_applied import published
-from .check_verify import numbers
-from .command import Bench, Result
-from .compare import equal
-from .report import Mismatch
-from .tensors import Tensor, make
+from .bench import BUSY, CANNOT_CREATE, Bench, Mismatch, Result, equal, published
+from .tensors import Tensor, make, numbers
 
-BUSY, CANNOT_CREATE = 75, 73
 ROWS = 120
 OUTPUTS: dict[str, list[str]] = {
     "formats": ["--to", "parquet,arrow,arrows,csv,tsv,npy,idx"],
@@ -64,16 +55,16 @@ def unchanged(bench: Bench, data: Path, out: Path, *flags: str) -> None:
     equal("the outputs", state(out), before)
 
 
-def anew(bench: Bench, data: Path, out: Path, *flags: str) -> None:
-    """Demand that a run makes the outputs anew: the same bytes as a run into an empty folder."""
+def anew(bench: Bench, data: Path, out: Path, *flags: str, beside: bool = False) -> None:
+    """Demand that a run makes the outputs anew, with the bytes of a run into an empty folder. Files of runs with other outputs may lie beside."""
     run(bench, data, out, *flags, status="ok")
     fresh = out.parent / "fresh" / out.name  # the card of the Hub has the folder's name
     fresh.parent.mkdir()
-    plain = [flag for flag in flags if flag != "--verify"]
-    bench.convert([data], [fresh], *plain).succeeded()
+    bench.convert([data], [fresh], *(flag for flag in flags if flag != "--verify")).succeeded()
     found, expected = contents(out), contents(fresh)
-    equal("the files", sorted(found), sorted(expected))
-    equal("the files with other bytes", [name for name in found if found[name] != expected[name]], [])
+    if not beside:
+        equal("the files", sorted(found), sorted(expected))
+    equal("the files with other bytes", [name for name in expected if found.get(name) != expected[name]], [])
     shutil.rmtree(fresh.parent)
     unchanged(bench, data, out, *flags)
 
@@ -165,60 +156,23 @@ def check_options(bench: Bench) -> None:
                 shutil.rmtree(out, ignore_errors=True)
                 run(bench, data, out, status="ok")
                 if "png" not in flags and "huggingface" not in flags:
-                    anew_visible(bench, data, out, *flags)
+                    anew(bench, data, out, *flags, beside=True)
         with bench.report.case("--if-changed with another file of names"):
             flags = ["--classes", str(names), "--class-column"]
             run(bench, data, out, *flags, status="ok")
             unchanged(bench, data, out, *flags)
             names.write_text("".join(f"other {i}\n" for i in range(10)))
-            anew_visible(bench, data, out, *flags)
+            anew(bench, data, out, *flags, beside=True)
             found = pq.read_table(out / "train.parquet")["class"].to_pylist()
             equal("the names", found, [f"other {value}" for value in label.values])
         with bench.report.case("--if-changed --verify after --if-changed"):
             unchanged(bench, data, out, *flags, "--verify")
         with bench.report.case("--if-changed after --overwrite"):
             bench.convert([data], [out], "--overwrite", "--rows", "0:5").succeeded()
-            anew_visible(bench, data, out, *flags)
+            anew(bench, data, out, *flags, beside=True)
         with bench.report.case("--if-changed over what somebody else wrote"):
             (out / "train.parquet").write_bytes(b"PAR1 of somebody else PAR1")
-            anew_visible(bench, data, out, *flags)
-
-
-def anew_visible(bench: Bench, data: Path, out: Path, *flags: str) -> None:
-    """As anew, where files of the runs before may lie beside."""
-    run(bench, data, out, *flags, status="ok")
-    fresh = out.with_name("fresh")
-    bench.convert([data], [fresh], *flags).succeeded()
-    found, expected = contents(out), contents(fresh)
-    equal("the files with other bytes", [name for name in expected if found.get(name) != expected[name]], [])
-    shutil.rmtree(fresh)
-    unchanged(bench, data, out, *flags)
-
-
-def check_readers(bench: Bench) -> None:
-    """A folder with what --if-changed leaves is read by those who read folders."""
-    image, label = make("uint8", (ROWS, 8, 8)), numbers(ROWS)
-    with bench.folder("changed") as folder:
-        data, out = published(folder / "data", "", image, label), folder / "out"
-        for what, flags, path in (("files", [], out), ("parts", ["--rows-per-file", "37"], out / "train.parquet")):
-            shutil.rmtree(out, ignore_errors=True)
-            run(bench, data, out, *flags, status="ok")
-            unchanged(bench, data, out, *flags)
-            rows = ROWS + ROWS // 2 if what == "files" else ROWS
-            readers: dict[str, Callable[[Path], int]] = {
-                "pyarrow": lambda path: pq.read_table(path).num_rows,
-                "pyarrow.dataset": lambda path: ds.dataset(path, format="parquet").count_rows(),
-                "pandas": lambda path: len(pandas.read_parquet(path)),
-                "polars": lambda path: len(polars.read_parquet(path)),
-                "polars, lazily": lambda path: polars.scan_parquet(path).collect().height,
-                "DuckDB": lambda path: duckdb.sql(f"SELECT count(*) FROM '{path}/*.parquet'").fetchall()[0][0],
-            }
-            for name, read in readers.items():
-                with bench.report.case(f"{name} of a folder of {what}"):
-                    equal("the rows", read(path), rows)
-            with bench.report.case(f"idxport of a folder of {what}"):
-                bench.convert([out], [f"idx={folder / what}/"]).succeeded()
-                equal("the images", (folder / what / "train-images-idx3-ubyte").read_bytes(), image.idx())
+            anew(bench, data, out, *flags, beside=True)
 
 
 def check_parallel(bench: Bench) -> None:
@@ -248,13 +202,4 @@ def check_parallel(bench: Bench) -> None:
                 unchanged(bench, data, folder / "each", "--to", form)
 
 
-def check(bench: Bench) -> None:
-    """All groups."""
-    with bench.report.group("--if-changed"):
-        check_cycle(bench)
-    with bench.report.group("--if-changed: options"):
-        check_options(bench)
-    with bench.report.group("--if-changed: readers of the folder"):
-        check_readers(bench)
-    with bench.report.group("--if-changed: at once"):
-        check_parallel(bench)
+GROUPS = {"--if-changed": check_cycle, "--if-changed: options": check_options, "--if-changed: at once": check_parallel}

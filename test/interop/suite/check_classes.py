@@ -12,35 +12,26 @@ import polars
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from matrix.corpus import NUMERIC
+
 from . import tensors
-from .check_tar import samples
-from .command import Bench, nothing_left
-from .compare import equal
-from .report import Mismatch
+from .bench import BAD_DATA, USAGE, Bench, Mismatch, equal, table
+from .check_pictures import samples
 from .tensors import Tensor, make
 
-USAGE, BAD_DATA = 64, 65
-LAYOUTS = ("list", "nested", "tensor", "fixed-binary", "binary", "spark-image", "columns")
 ODD = ["=SUM(A1)", "cat, dog", 'a "b" c', "@Ähre", "+1", "-", "猫", "Zebra", "apple", "it's; so"]
 
 
-def inputs(folder: Path, labels: Tensor, names: list[str], images: Tensor | None) -> list[str | Path]:
+def named(folder: Path, names: list[str], labels: np.ndarray, image: Tensor | None) -> list[str | Path]:
     """The files of a table with names, and the flags that make them a column."""
     (folder / "names.txt").write_text("\n".join(names) + "\n", encoding="utf-8")
-    files: list[str | Path] = [f"label={labels.write(folder / 'b.idx')}"]
-    if images is not None:
-        files.insert(0, f"image={images.write(folder / 'a.idx')}")
-    return [*files, "--classes", folder / "names.txt", "--class-column"]
-
-
-def index_type(names: int) -> pa.DataType:
-    """The smallest signed type that holds the indices of so many names."""
-    return pa.int8() if names <= 1 << 7 else pa.int16() if names <= 1 << 15 else pa.int32()
+    return [*table(folder, image, Tensor(labels)), "--classes", folder / "names.txt", "--class-column"]
 
 
 def check_dictionaries(what: str, column: pa.ChunkedArray, names: list[str], labels: np.ndarray) -> None:
-    """Type, dictionary, and every value."""
-    equal(f"the type of {what}", column.type, pa.dictionary(index_type(len(names)), pa.string()))
+    """Indices of the smallest signed type, the dictionary, and every value."""
+    smallest = pa.int8() if len(names) <= 1 << 7 else pa.int16() if len(names) <= 1 << 15 else pa.int32()
+    equal(f"the type of {what}", column.type, pa.dictionary(smallest, pa.string()))
     equal(f"nulls of {what}", column.null_count, 0)
     for chunk in column.chunks:
         if len(labels):  # Parquet without rows has no row group, and so no dictionary
@@ -137,45 +128,32 @@ def check_csv(path: Path, names: list[str], labels: np.ndarray) -> None:
 
 
 def check_formats(bench: Bench) -> None:
-    """Names of all kinds, by the width of their indices, with images and alone."""
+    """Names of all kinds, by the width of their indices, with images and alone; and in every layout, where the column stands behind the labels."""
     many = [f"class {i:05d}" for i in range(1 << 16)]
-    for what, names, dtype, rows, shape in (
-        ("ten odd names", ODD, "uint8", 70_001, (3, 2)),
-        ("one name", ["only"], "uint8", 9, (3, 2)),
-        ("300 names", many[:300], "int16", 5_000, (3, 2)),
-        ("128 names", many[:128], "int8", 1_000, None),
-        ("129 names", many[:129], "uint8", 1_000, None),
-        ("65,536 names", many, "int32", 70_000, None),
-        ("no rows", ODD, "uint8", 0, (3, 2)),
+    outputs = {".parquet": check_parquet, ".arrow": check_arrow, ".arrows": check_arrow, ".csv": check_csv, ".tsv": check_csv}
+    everything, binary = tuple(outputs), (".parquet", ".arrow")
+    flags = [("--compression", codec) for codec in ("none", "zstd")]
+    for what, names, dtype, rows, shape, endings, options in (
+        ("ten odd names", ODD, "uint8", 70_001, (3, 2), everything, flags),
+        ("one name", ["only"], "uint8", 9, (3, 2), everything, flags),
+        ("300 names", many[:300], "int16", 5_000, (3, 2), everything, flags),
+        ("128 names", many[:128], "int8", 1_000, None, everything, flags),
+        ("129 names", many[:129], "uint8", 1_000, None, everything, flags),
+        ("65,536 names", many, "int32", 70_000, None, everything, flags),
+        ("no rows", ODD, "uint8", 0, (3, 2), everything, flags),
+        ("layouts", ODD, "uint8", 2_500, (5, 4), binary, [("--layout", layout) for layout in [*NUMERIC, "spark-image"]]),
     ):
         labels = (np.arange(rows, dtype=np.int64) * 7919 % len(names)).astype(dtype)
-        images = make("uint8", (rows, *shape)) if shape else None
-        with bench.folder("classes") as folder:
-            arguments = inputs(folder, Tensor(labels), names, images)
-            outputs = {".parquet": check_parquet, ".arrow": check_arrow, ".arrows": check_arrow, ".csv": check_csv, ".tsv": check_csv}
-            for codec in ("none", "zstd"):
-                paths = [folder / f"{codec}{ending}" for ending in outputs]
-                result = bench.convert(arguments, list(paths), "--compression", codec)
-                for path, check_one in zip(paths, outputs.values()):
-                    with bench.report.case(f"{what}, {codec}, {path.suffix}", result.command):
-                        result.succeeded()
-                        check_one(path, names, labels)
-
-
-def check_layouts(bench: Bench) -> None:
-    """The column stands behind the labels in every layout."""
-    labels = (np.arange(2_500) % 10).astype("uint8")
-    for layout in LAYOUTS:
-        with bench.folder("classes") as folder:
-            arguments = inputs(folder, Tensor(labels), ODD, make("uint8", (2_500, 5, 4)))
-            paths: list[str | Path] = [folder / "out.parquet", folder / "out.arrow"]
-            result = bench.convert(arguments, paths, "--layout", layout)
-            with bench.report.case(f"layout {layout}", result.command):
-                result.succeeded()
-                names = pq.read_schema(paths[0]).names
-                equal("the column after the labels", names[names.index("label") + 1], "class")
-                check_parquet(Path(paths[0]), ODD, labels)
-                check_arrow(Path(paths[1]), ODD, labels)
+        for option in options:
+            with bench.folder("classes") as folder:
+                paths = [folder / f"out{ending}" for ending in endings]
+                made = bench.convert(named(folder, names, labels, make("uint8", (rows, *shape)) if shape else None), [*paths], *option)
+                for path in paths:
+                    with bench.case(f"{what}, {option[1]}, {path.suffix}", made):
+                        outputs[path.suffix](path, names, labels)
+                        if path.suffix == ".parquet":
+                            found = pq.read_schema(path).names
+                            equal("the column after the labels", found[found.index("label") + 1], "class")
 
 
 def check_numbers(bench: Bench) -> None:
@@ -183,45 +161,28 @@ def check_numbers(bench: Bench) -> None:
     image, numbers = make("uint8", (50, 4, 3)), Tensor((np.arange(150).reshape(50, 3) % 7).astype("int16"))
     for chosen in range(3):
         with bench.folder("numbers") as folder:
-            files: list[str | Path] = [f"image={image.write(folder / 'a.idx')}", f"label={numbers.write(folder / 'b.idx')}"]
-            result = bench.convert(files, [folder / "out.csv", folder / "out.tar", folder / "out.parquet"], "--label-column", str(chosen))
-            with bench.report.case(f"number {chosen} of a label", result.command):
-                result.succeeded()
+            made = bench.convert(table(folder, image, numbers), [folder / "out.csv", folder / "out.tar", folder / "out.parquet"], "--label-column", str(chosen))
+            with bench.case(f"number {chosen} of a label", made):
                 names = ["label" if i == chosen else f"label_{i}" for i in range(3)]
-                frame, table = pandas.read_csv(folder / "out.csv"), pq.read_table(folder / "out.parquet")
-                equal("the columns of CSV", list(frame.columns[:3]), names)
-                equal("the columns of Parquet", table.column_names, ["image", *names])
+                frame, found = pandas.read_csv(folder / "out.csv"), pq.read_table(folder / "out.parquet")
+                equal("the columns", (list(frame.columns[:3]), found.column_names), (names, ["image", *names]))
                 for i, name in enumerate(names):
-                    equal(f"{name} in CSV", frame[name].tolist(), numbers.values[:, i].tolist())
-                    equal(f"{name} in Parquet", table[name].to_pylist(), numbers.values[:, i].tolist())
-                found = samples((folder / "out.tar").read_bytes())
-                equal("the labels of tar", [int(sample["cls"]) for sample in found.values()], numbers.values[:, chosen].tolist())
+                    equal(name, (frame[name].tolist(), found[name].to_pylist()), (numbers.values[:, i].tolist(),) * 2)
+                labels = [int(sample["cls"]) for sample in samples((folder / "out.tar").read_bytes())]
+                equal("the labels of tar", labels, numbers.values[:, chosen].tolist())
 
 
-def check_refusals(bench: Bench) -> None:
-    """Exit code, an explanation with a hint, and an unchanged folder."""
-    labels, images = tensors.labels(5), make("uint8", (5, 4, 3))
+def check_refused(bench: Bench) -> None:
+    """What has no place for names, and a label without one."""
     for what, names, output, flags, status in (
         ("huggingface has no column of names", ODD, "out.parquet", ["--layout", "huggingface"], USAGE),
         ("pjreddie has no header", ODD, "out.csv", ["--csv-style", "pjreddie"], USAGE),
         ("tar has no names", ODD, "out.tar", [], USAGE),
         ("a label without a name", ODD[:1], "out.parquet", [], BAD_DATA),
     ):
-        with bench.folder("refused") as folder:
-            arguments = inputs(folder, labels, names, images)
-            result = bench.convert(arguments, [folder / output], *flags)
-            with bench.report.case(what, result.command):
-                result.exited(status)
-                nothing_left(folder, *(folder / name for name in ("a.idx", "b.idx", "names.txt")))
+        with bench.folder("classes") as folder:
+            inputs = named(folder, names, tensors.labels(5).values, make("uint8", (5, 4, 3)))
+            bench.refused(what, inputs, f"{{}}/{output}", *flags, status=(status,))
 
 
-def check(bench: Bench) -> None:
-    """All groups."""
-    with bench.report.group("class names"):
-        check_formats(bench)
-    with bench.report.group("class names in layouts"):
-        check_layouts(bench)
-    with bench.report.group("numbers of a label"):
-        check_numbers(bench)
-    with bench.report.group("class name refusals"):
-        check_refusals(bench)
+GROUPS = {"class names": check_formats, "numbers of a label": check_numbers, "class name refusals": check_refused}

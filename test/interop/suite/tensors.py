@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import importlib
 import lzma
 import math
 import struct
@@ -12,15 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import zstandard
 
 # dtype: the code in an IDX header (http://yann.lecun.com/exdb/mnist/, "the IDX file format")
 CODES = {"uint8": 0x08, "int8": 0x09, "int16": 0x0B, "int32": 0x0C, "float32": 0x0D, "float64": 0x0E}
+# dtype: the end of a published name
+SUFFIXES = {"uint8": "ubyte", "int8": "byte", "int16": "short", "int32": "int", "float32": "float", "float64": "double"}
 
 COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
     ".gz": lambda data: gzip.compress(data, mtime=0),
-    ".zst": zstandard.ZstdCompressor().compress,
+    ".zst": lambda data: importlib.import_module("zstandard").ZstdCompressor().compress(data),  # not in every environment
     ".xz": lzma.compress,
     ".bz2": bz2.compress,
 }
@@ -76,6 +78,11 @@ class Tensor:
         """Dtype and shape, as in uint8-11x7x9."""
         return f"{self.dtype}-{'x'.join(map(str, self.values.shape))}"
 
+    @property
+    def suffix(self) -> str:
+        """The end of the published name, as in train-images-idx3-ubyte."""
+        return SUFFIXES[self.dtype]
+
     def idx(self) -> bytes:
         """The IDX file: magic number, dimensions and elements, big-endian."""
         shape = self.values.shape
@@ -91,6 +98,23 @@ class Tensor:
 def as_bits(values: np.ndarray) -> np.ndarray:
     """The same memory as unsigned integers, so that NaNs and −0 are compared exactly and never quietened."""
     return np.ascontiguousarray(values).view(f"u{values.itemsize}")
+
+
+def idx_file(path: Path) -> tuple[np.ndarray, bytes]:
+    """The array of an IDX file, by the format's definition, and the bytes of the decompressed file."""
+    data = path.read_bytes()
+    if path.suffix == ".gz":
+        data = gzip.decompress(data)
+    elif path.suffix == ".zst":
+        with importlib.import_module("zstandard").ZstdDecompressor().stream_reader(data, read_across_frames=True) as reader:
+            data = reader.read()
+    zeros, code, rank = struct.unpack_from(">HBB", data)
+    if zeros:
+        raise ValueError(f"the two bytes before the data type are {zeros:#x}")
+    dtype = np.dtype(next(name for name, value in CODES.items() if value == code))
+    shape = struct.unpack_from(f">{rank}I", data, 4)
+    payload = np.frombuffer(data, f">u{dtype.itemsize}", offset=4 + 4 * rank)
+    return payload.astype(f"u{dtype.itemsize}").view(dtype).reshape(shape), data
 
 
 def make(dtype: str, shape: tuple[int, ...]) -> Tensor:
@@ -112,6 +136,16 @@ def make(dtype: str, shape: tuple[int, ...]) -> Tensor:
 def labels(rows: int, classes: int = 10, dtype: str = "uint8") -> Tensor:
     """Labels 0 … classes − 1 in a fixed random order."""
     return Tensor(np.random.default_rng(rows).integers(0, classes, rows).astype(dtype))
+
+
+def grey16(shape: tuple[int, ...]) -> Tensor:
+    """Shorts without negatives, which have a PNG."""
+    return Tensor(make("int16", shape).values & 0x7FFF)
+
+
+def numbers(rows: int) -> Tensor:
+    """Labels that are not sorted."""
+    return Tensor((np.arange(rows) * 7 % 10).astype("uint8"))
 
 
 def small() -> Iterator[Tensor]:
