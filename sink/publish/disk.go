@@ -146,21 +146,6 @@ func (d disk) syncDir(path string) error {
 // SyncDir makes the names in a folder durable, as far as the file system can.
 func SyncDir(path string) error { return syncDir(path) }
 
-// syncEach calls sync for every file of a folder and, where folders can be synced, every folder.
-func syncEach(root *os.Root, flags int, folders bool, sync func(*os.File) error) error {
-	return fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() && !folders {
-			return err
-		}
-		f, err := root.OpenFile(path, flags, 0)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		return sync(f)
-	})
-}
-
 // FreeSpace returns how many bytes this user may still write to the file system that holds path, or
 // would hold it once it is made. It fails with errors.ErrUnsupported where the system does not
 // tell.
