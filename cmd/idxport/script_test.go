@@ -3,15 +3,21 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain makes the test binary the program itself where it is called idxport, so that scripts run the real main in a process of its own.
+// TestMain makes the test binary the program itself where it is named idxport, so that scripts run
+// the real main in a process of its own.
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) != "idxport" {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // so that under nohup the programs do not inherit that it is ignored
+	}
 	testscript.Main(m, map[string]func(){"idxport": main})
 }
 
