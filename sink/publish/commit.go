@@ -261,3 +261,12 @@ func Take(from, to string) error {
 	}
 	return Failure(to, "syncing its folder", s.disk.syncDir(filepath.Dir(at.path)))
 }
+
+// leftAside is the error for a folder that is replaced when why came between, and which could not
+// be moved back from old.
+func leftAside(out *output, why error, old, hint string) error {
+	why = Failure(out.Path, "publishing it", why)
+	var e *fault.Error
+	errors.As(why, &e) // which failure returns
+	return fault.New(fault.KindOf(why), "%s: the old folder is now %s", e.Msg, old).In(out.Path).Because(why).WithHint("%s", hint)
+}

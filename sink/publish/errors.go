@@ -13,6 +13,9 @@ import (
 	"github.com/idxport/idxport/shell"
 )
 
+// maxName is how many bytes a name may have that file systems take.
+const maxName = 255
+
 // refusal is fault.Refused with its reason and a way out.
 func refusal(path, reason, hint string) error {
 	return fault.New(fault.Refused, "refused: %s", reason).In(path).WithHint("%s", hint)
@@ -71,15 +74,6 @@ func Failure(path, doing string, err error) error {
 		e.Kind = fault.IO
 	}
 	return e
-}
-
-// leftAside is the error for a folder that is replaced when why came between, and which could not
-// be moved back from old.
-func leftAside(out *output, why error, old, hint string) error {
-	why = Failure(out.Path, "publishing it", why)
-	var e *fault.Error
-	errors.As(why, &e) // which failure returns
-	return fault.New(fault.KindOf(why), "%s: the old folder is now %s", e.Msg, old).In(out.Path).Because(why).WithHint("%s", hint)
 }
 
 // shorten is the hint for a path that is too long.

@@ -47,8 +47,8 @@ type Class struct {
 
 // openFolder opens the folder at partial, which was made for a target and gets the permissions of
 // what is replaced. The folder is to be closed after an error, too.
-func openFolder(d disk, t Target, partial string, replaced fs.FileInfo) (*Folder, error) {
-	f := &Folder{disk: d, path: t.Path, mark: t.Mark, classes: map[string]*Class{}}
+func openFolder(d disk, target string, mark Mark, partial string, replaced fs.FileInfo) (*Folder, error) {
+	f := &Folder{disk: d, path: target, mark: mark, classes: map[string]*Class{}}
 	return f, d.do("openFolder", partial, func() (err error) {
 		if f.root, err = os.OpenRoot(partial); err != nil {
 			return err

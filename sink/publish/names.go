@@ -1,7 +1,6 @@
 package publish
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -26,11 +25,8 @@ const (
 	hiddenDigits  = 16 // hexadecimal
 )
 
-// Lengths of names, in bytes.
-const (
-	maxName     = 255 // that file systems take
-	shownOfLong = 64  // of a name that is too long for a hidden one
-)
+// shownOfLong is how many bytes of a name are kept that is too long for a hidden one.
+const shownOfLong = 64
 
 // Hidden returns the hidden name beside base that ends with tail: .<base><tail>. Where file systems
 // would not take that, the beginning of base and a hash of it stand for base.
@@ -44,20 +40,6 @@ func Hidden(base, tail string) string {
 	}
 	hash := sha256.Sum256([]byte(base))
 	return "." + base[:cut] + "-" + hex.EncodeToString(hash[:16]) + tail
-}
-
-// beside returns the path of the hidden name beside the place that ends with tail.
-func (p place) beside(tail string) string {
-	dir, base := filepath.Split(p.path)
-	return dir + Hidden(base, tail)
-}
-
-// hidden returns a new path beside the place. 64 random bits keep runs apart where there are no
-// locks.
-func (p place) hidden(suffix string) string {
-	var random [hiddenDigits / 2]byte
-	_, _ = rand.Read(random[:]) // never fails, says its documentation
-	return p.beside(hiddenInfix + hex.EncodeToString(random[:]) + suffix)
 }
 
 // parseHidden returns the suffix and the hexadecimal digits of a hidden name of the target base; ""

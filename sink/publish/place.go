@@ -1,6 +1,8 @@
 package publish
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -112,40 +114,6 @@ func follow(path string, links int) (string, error) {
 	return follow(link, links-1)
 }
 
-// occupiedTries bounds the race with runs that replace the folder again and again.
-const occupiedTries = 10
-
-// occupied reports whether something stands at the target that counts: an empty folder does not
-// stand in a folder's way. It is also asked before the lock is taken, when another run may be
-// replacing the folder: to list one that was deleted fails as if there were none.
-func (out *output) occupied(d disk) (bool, error) {
-	if out.info == nil || !out.Target.Folder || !out.info.IsDir() {
-		return out.info != nil, nil
-	}
-	for range occupiedTries {
-		entries, err := d.readDir(out.path)
-		if err == nil {
-			return len(entries) > 0, nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return false, Failure(out.Path, "listing it", err)
-		}
-		if there, err := d.lstat(out.path); err == nil && there == nil {
-			return false, nil
-		}
-	}
-	return true, nil
-}
-
-// keeps is what stands at the target, whose permissions the output gets, so that nobody can read it
-// who could not before; nil if there is nothing. On Windows a new file has them from its folder.
-func (out *output) keeps() fs.FileInfo {
-	if out.info == nil || out.info.IsDir() != out.Target.Folder || runtime.GOOS == "windows" {
-		return nil
-	}
-	return out.info
-}
-
 // holds reports whether path is, or lies below, the file or folder that info describes, whatever
 // the spellings: it compares identities on the way up.
 func holds(info fs.FileInfo, path string) bool {
@@ -175,4 +143,18 @@ func holdsParts(path string) bool {
 	return err == nil && slices.ContainsFunc(entries, func(entry fs.DirEntry) bool {
 		return partName().MatchString(entry.Name())
 	})
+}
+
+// beside returns the path of the hidden name beside the place that ends with tail.
+func (p place) beside(tail string) string {
+	dir, base := filepath.Split(p.path)
+	return dir + Hidden(base, tail)
+}
+
+// hidden returns a new path beside the place. 64 random bits keep runs apart where there are no
+// locks.
+func (p place) hidden(suffix string) string {
+	var random [hiddenDigits / 2]byte
+	_, _ = rand.Read(random[:]) // never fails, says its documentation
+	return p.beside(hiddenInfix + hex.EncodeToString(random[:]) + suffix)
 }

@@ -271,7 +271,7 @@ func (s *Set) create() error {
 		if !out.Target.Folder {
 			out.file.handle, err = s.disk.createFile(out.partial, out.keeps())
 		} else if err = s.disk.makeDir(out.partial, out.keeps()); err == nil {
-			out.folder, err = openFolder(s.disk, out.Target, out.partial, out.keeps())
+			out.folder, err = openFolder(s.disk, out.Path, out.Mark, out.partial, out.keeps())
 		}
 		if errors.Is(err, fs.ErrExist) {
 			out.partial = "" // another run's: not ours to remove

@@ -1,61 +1,8 @@
 package publish
 
 import (
-	"errors"
-	"io/fs"
 	"slices"
-	"sync"
 )
-
-// A Target is one output.
-type Target struct {
-	Path   string
-	Folder bool // a folder of files, published as one; otherwise a file
-	Mark   Mark // of a folder
-	// Key, 16 hexadecimal digits, stands for what the output is made of: see [UpToDate]. It may be
-	// empty.
-	Key string
-	// MakeParents makes the folders above the target if they are missing. Discard removes them
-	// again if they are still empty.
-	MakeParents bool
-}
-
-// Options are for all targets of a run.
-type Options struct {
-	Overwrite bool // replace what exists
-	// Inputs are paths that must be neither replaced nor inside a replaced folder. Those that do
-	// not exist are ignored.
-	Inputs []string
-}
-
-// A Set is the outputs of one run, written side by side and published together.
-type Set struct {
-	disk      disk
-	overwrite bool
-	outputs   []*output
-	placed    []*output // those that are not written directly, as devices are
-
-	mu     sync.Mutex // Complete, Commit and Discard, one at a time
-	whole  bool       // all outputs are complete under their hidden names
-	ended  bool
-	made   []string // folders made for the targets, outermost first
-	locked []*fileLock
-	owned  bool // every lock was taken that the file systems have
-}
-
-// An output is one target on its way.
-type output struct {
-	Target
-	place
-	file   *File
-	folder *Folder
-
-	exclusive bool                // its lock is held
-	partial   string              // what Discard removes; "" once there is nothing
-	identity  fs.FileInfo         // of the partial, to be recognised at the target
-	move      func(*output) error // how it gets to its place; nil if it need not
-	replaced  string              // the old folder, under the name from which it will be deleted
-}
 
 // Prepare checks every target before any work, takes the locks, sweeps what killed runs left and
 // makes the partials. It fails with a fault; nothing remains on disk then.
@@ -103,8 +50,6 @@ func (s *Set) Folder(i int) *Folder { return s.outputs[i].folder }
 // Partial is where the i-th output lies until Commit, or empty for one that is written directly, as
 // devices are.
 func (s *Set) Partial(i int) string { return s.outputs[i].partial }
-
-var errEnded = errors.New("committed or discarded already")
 
 // Complete completes every output under its hidden name: nothing more can be written, and what
 // Partial tells can be read. Commit does it if it was not done before.

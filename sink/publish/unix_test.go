@@ -223,10 +223,10 @@ func TestClosedAndMissing(t *testing.T) {
 	if err := syncDir(missing); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("syncDir: found %v, expected %v", err, fs.ErrNotExist)
 	}
-	if f, err := openFolder(disk{}, Target{}, missing, nil); !errors.Is(err, fs.ErrNotExist) || f.close() != nil {
+	if f, err := openFolder(disk{}, "", 0, missing, nil); !errors.Is(err, fs.ErrNotExist) || f.close() != nil {
 		t.Errorf("openFolder: found %v, expected %v", err, fs.ErrNotExist)
 	}
-	folder, err := openFolder(disk{}, Target{}, dir, nil)
+	folder, err := openFolder(disk{}, "", 0, dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
