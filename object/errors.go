@@ -1,7 +1,6 @@
 package object
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -59,23 +58,6 @@ func toWrite(err error) error {
 		return failed(fault.Refused, "")
 	}
 	return err
-}
-
-// errorAt puts the URL of the object before an error that the rest of the package made.
-func errorAt(a address, err error) error {
-	var known *fault.Error
-	var over *abandoned
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &over):
-		return over.cause
-	case errors.As(err, &known):
-		return fault.In(a.String(), known)
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return err
-	}
-	return failed(fault.IO, "%s", scrub(err.Error())).In(a.String())
 }
 
 // Bounds on what is shown of the text of others.

@@ -2,38 +2,12 @@ package object
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
-
-	"github.com/idxport/idxport/fault"
 )
-
-// A PendingUpload is an upload that is whole in its storage, but not visible yet: what another process
-// needs to make it visible. It is written as JSON into files of plans, so its fields do not change. It
-// holds no secret: what it allows, whoever may write to the bucket may do.
-type PendingUpload struct {
-	Upload string `json:"upload,omitempty"` // as the storage calls it; empty: the object has no bytes, and nothing was sent
-	Bytes  int64  `json:"bytes"`
-	CRC32  string `json:"crc32"` // of the whole, as S3 writes it: base64 of four bytes, big-endian
-	Parts  []Part `json:"parts,omitempty"`
-}
-
-// A Part is a part of an upload, which are numbered from 1 in their order.
-type Part struct {
-	ETag  string `json:"etag"`            // as the storage answered
-	CRC32 string `json:"crc32,omitempty"` // as the storage answered; empty if it was not asked
-	Bytes int64  `json:"bytes"`
-
-	number int // of one that the storage has listed
-}
-
-// A mark is an upload, and where a page of a list of uploads begins: behind that one. Its zero value
-// is the first page.
-type mark struct{ key, id string }
 
 // lastLooks is how often it is looked for an object whose upload is gone: while another process
 // publishes it, a server may have neither for a moment.
@@ -41,30 +15,6 @@ const lastLooks = 3
 
 // sweeps is how many uploads are ended at a time.
 const sweeps = 8
-
-// valid says what is wrong with an upload that was read from a file, before anything is done with it.
-func (u PendingUpload) valid() error {
-	wrong := func(format string, args ...any) error {
-		return fault.New(fault.Malformed, "not a pending upload: "+format, args...)
-	}
-	if sum, err := base64.StdEncoding.DecodeString(u.CRC32); err != nil || len(sum) != 4 {
-		return wrong("found no CRC-32 of the whole, expected the base64 of 4 bytes")
-	}
-	if u.Upload == "" && (u.Bytes != 0 || len(u.Parts) > 0) {
-		return wrong("found no upload, expected one for %d bytes in %d parts", u.Bytes, len(u.Parts))
-	}
-	var bytes int64
-	for i, p := range u.Parts {
-		if p.Bytes <= 0 || p.ETag == "" {
-			return wrong("found part %d with %d bytes and the ETag %q, expected both", i+1, p.Bytes, scrub(p.ETag))
-		}
-		bytes += p.Bytes
-	}
-	if bytes != u.Bytes || u.Upload != "" && len(u.Parts) == 0 {
-		return wrong("found %d bytes in %d parts, expected %d in one or more", bytes, len(u.Parts), u.Bytes)
-	}
-	return nil
-}
 
 // pending returns the bucket of a pending upload of the object called name, and what it is to become.
 func (s *Store) pending(ctx context.Context, name string, u PendingUpload) (*whole, address, error) {
@@ -144,11 +94,6 @@ func unlike(found, expected []Part) string {
 		}
 	}
 	return ""
-}
-
-// endless is the error for a list whose next page is the one that was given.
-func endless() error {
-	return failed(fault.IO, "found a list whose pages do not advance").WithHint("check the server's ?endpoint= and what it supports")
 }
 
 // Abort ends the upload and removes its parts. One that is not there any more is fine, and so is an

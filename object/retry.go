@@ -94,6 +94,7 @@ func (o Options) pause(ctx context.Context, n int) error {
 type abandoned struct{ cause error }
 
 func (e *abandoned) Error() string { return e.cause.Error() }
+
 func (e *abandoned) Unwrap() error { return e.cause }
 
 func ended(ctx context.Context) error { return &abandoned{context.Cause(ctx)} }
@@ -134,3 +135,13 @@ func (w *watch) cut(parent, ctx context.Context, err error) error {
 	}
 	return err
 }
+
+// Limits of uploads in parts, in bytes and numbers; S3 takes 10,000 of 5 MiB to 5 GiB, so objects end
+// at 272 GB.
+const (
+	partSize  = 8 << 20  // of the first parts; less than a part is sent at the end
+	laterSize = 32 << 20 // of those after the first manySmall
+	manySmall = 2000
+	maxParts  = 10000
+	atOnce    = 2 // requests; one more part is being filled, and no more are in memory
+)

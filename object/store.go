@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
@@ -18,44 +17,6 @@ import (
 
 	"github.com/idxport/idxport/fault"
 )
-
-// An identity is one version of an object, as it was found.
-type identity struct {
-	size    int64
-	etag    string // as the storage calls the version, with its quotes; may be empty
-	crc32   string // of the whole object, as S3 writes it; empty if the storage does not say
-	modTime time.Time
-}
-
-// A client makes one request each, watches that it does not stand still, and repeats nothing. Its
-// errors are a *fault.Error, or those of package context. It is no interface, behind which the linker
-// would keep 1.5 MB of methods of minio-go that nobody calls.
-type client struct {
-	head func(ctx context.Context, key string) (identity, error)
-	// read fills p with the bytes from offset on, of this version of the object; it returns how many
-	// came, also with an error. fault.Changed tells that there is another version.
-	read func(ctx context.Context, key string, version identity, offset int64, p []byte) (int, error)
-	// list is what lies below a prefix that is empty or ends with a slash: objects, and prefixes in
-	// place of what lies deeper. It makes as many requests as that takes, unless one entry is enough.
-	list      func(ctx context.Context, prefix string, one bool) ([]fs.FileInfo, error)
-	hasBucket func(ctx context.Context) error
-	put       func(ctx context.Context, key string, data []byte, crc string, replace bool) error
-	remove    func(ctx context.Context, key string) error
-
-	// These are for uploads in parts, which are numbered from 1. What is not there is ErrNoUpload.
-	begin   func(ctx context.Context, key string) (id string, err error)
-	send    func(ctx context.Context, key, id string, number int, data []byte) (Part, error)
-	finish  func(ctx context.Context, key string, u PendingUpload, replace bool) error
-	abort   func(ctx context.Context, key, id string) error
-	parts   func(ctx context.Context, key, id string) ([]Part, error) // all, in their order
-	uploads func(ctx context.Context, prefix string, after mark) (uploads []mark, next mark, err error)
-}
-
-// A bucket is a client with patience.
-type bucket struct {
-	client
-	Options
-}
 
 // A Store gives access to the objects of a run. Its zero value is ready for use; it may be used from many goroutines.
 type Store struct {
@@ -206,16 +167,6 @@ func (s *Store) OpenVersion(ctx context.Context, name, etag string) (*Reader, er
 	return r, nil
 }
 
-// find is head with patience.
-func (b *bucket) find(ctx context.Context, key string) (identity, error) {
-	return retried(ctx, b.Options, func() (identity, error) { return b.head(ctx, key) })
-}
-
-// below is list with patience.
-func (b *bucket) below(ctx context.Context, prefix string, one bool) ([]fs.FileInfo, error) {
-	return retried(ctx, b.Options, func() ([]fs.FileInfo, error) { return b.list(ctx, prefix, one) })
-}
-
 // Stat tells what name is: an object, or a folder if there are keys below it.
 func (s *Store) Stat(ctx context.Context, name string) (fs.FileInfo, error) {
 	b, a, err := s.reach(ctx, name)
@@ -323,28 +274,3 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 	}
 	return errorAt(a, err)
 }
-
-// info is what is known of an object or a prefix.
-type info struct {
-	name    string // empty: the object that some programs make for a folder
-	size    int64
-	modTime time.Time
-	folder  bool
-}
-
-func (i info) Name() string       { return i.name }
-func (i info) Size() int64        { return i.size }
-func (i info) ModTime() time.Time { return i.modTime }
-func (i info) IsDir() bool        { return i.folder }
-func (i info) Sys() any           { return nil }
-
-// Mode is that of a file or folder that anyone may read.
-func (i info) Mode() fs.FileMode {
-	if i.folder {
-		return fs.ModeDir | 0o555
-	}
-	return 0o444
-}
-
-// String is for messages of tests.
-func (i info) String() string { return fmt.Sprintf("%s, %d bytes", i.name, i.size) }

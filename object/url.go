@@ -1,6 +1,8 @@
 package object
 
 import (
+	"context"
+	"errors"
 	"net/url"
 	"regexp"
 	"slices"
@@ -108,4 +110,21 @@ func parseQuery(a address, query string) (url.Values, error) {
 		}
 	}
 	return values, nil
+}
+
+// errorAt puts the URL of the object before an error that the rest of the package made.
+func errorAt(a address, err error) error {
+	var known *fault.Error
+	var over *abandoned
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &over):
+		return over.cause
+	case errors.As(err, &known):
+		return fault.In(a.String(), known)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	return failed(fault.IO, "%s", scrub(err.Error())).In(a.String())
 }

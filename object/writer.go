@@ -2,8 +2,6 @@ package object
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/binary"
 	"errors"
 	"hash"
 	"hash/crc32"
@@ -13,16 +11,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/idxport/idxport/fault"
-)
-
-// Limits of uploads in parts, in bytes and numbers; S3 takes 10,000 of 5 MiB to 5 GiB, so objects end
-// at 272 GB.
-const (
-	partSize  = 8 << 20  // of the first parts; less than a part is sent at the end
-	laterSize = 32 << 20 // of those after the first manySmall
-	manySmall = 2000
-	maxParts  = 10000
-	atOnce    = 2 // requests; one more part is being filled, and no more are in memory
 )
 
 // A Writer is an object while it is written, from start to end and by one goroutine at a time. It is
@@ -245,9 +233,4 @@ func (w *Writer) fail(err error) error {
 		w.err = errorAt(w.address, toWrite(err))
 	}
 	return w.err
-}
-
-// checksum is a CRC-32 as S3 writes it: base64 of four bytes, big-endian.
-func checksum(sum uint32) string {
-	return base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, sum))
 }
