@@ -3,13 +3,11 @@ package convert
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/sink/layout"
-	"github.com/idxport/idxport/source/dataset"
 	tables "github.com/idxport/idxport/source/formats"
 )
 
@@ -57,9 +55,8 @@ func newConversion(o Options, planning bool, r *Report) (*conversion, error) {
 	if c.layouts, err = parseLayouts(c.Layout); err != nil {
 		return nil, err
 	}
-	if !slices.Contains(Choices("csv-style"), c.CSVStyle) && c.CSVStyle != "" {
-		return nil, usagef("unknown CSV style %q, expected one of %s", c.CSVStyle, strings.Join(Choices("csv-style"), ", ")).
-			WithHint("%s", dataset.DidYouMean(c.CSVStyle, Choices("csv-style")))
+	if styles := Choices("csv-style"); !slices.Contains(styles, c.CSVStyle) && c.CSVStyle != "" {
+		return nil, unknown("CSV style", c.CSVStyle, styles)
 	}
 	return c, checkChoice("class-folders", c.ClassFolders)
 }

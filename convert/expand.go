@@ -50,7 +50,7 @@ func (o *conversion) expandOutputs(jobs []*job) (outputs []*output, err error) {
 			return nil, err
 		}
 		for _, p := range j.passes() {
-			outputs = append(outputs, slices.DeleteFunc(slices.Clone(all), func(out *output) bool { return out.pass != p })...)
+			outputs = append(outputs, outputsOf(all, p)...)
 		}
 	}
 	if err := checkHubs(outputs); err != nil {

@@ -64,6 +64,11 @@ type output struct {
 	hash   hash.Hash // of a stream; nil unless a checksum is wanted
 }
 
+// outputsOf are those of outputs that are made in one pass.
+func outputsOf(outputs []*output, p *pass) []*output {
+	return slices.DeleteFunc(slices.Clone(outputs), func(out *output) bool { return out.pass != p })
+}
+
 // A counter counts what is written through it.
 type counter struct {
 	w io.Writer

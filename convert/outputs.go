@@ -262,8 +262,12 @@ func checkCodec(format, codec string) error {
 		return usagef("--compression %s=%s: %s has no compression of its own", format, codec, format)
 	}
 	slices.Sort(known)
-	known = slices.Compact(known)
-	return usagef("unknown compression %q, expected one of %s", codec, strings.Join(known, ", ")).WithHint("%s", dataset.DidYouMean(codec, known))
+	return unknown("compression", codec, slices.Compact(known))
+}
+
+// unknown is the error for a name that is none of those known.
+func unknown(what, name string, known []string) error {
+	return usagef("unknown %s %q, expected one of %s", what, name, strings.Join(known, ", ")).WithHint("%s", dataset.DidYouMean(name, known))
 }
 
 // CodecsOf are the codecs that --compression takes for f; nil if it has no compression of its own.
@@ -296,8 +300,7 @@ func parseLayouts(args []string) (map[string]string, error) {
 		}
 		if !slices.Contains(known, name) {
 			slices.Sort(known)
-			known = slices.Compact(known)
-			return nil, usagef("unknown layout %q, expected one of %s", name, strings.Join(known, ", ")).WithHint("%s", dataset.DidYouMean(name, known))
+			return nil, unknown("layout", name, slices.Compact(known))
 		}
 		layouts[format] = name
 	}

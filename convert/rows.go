@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -43,12 +44,7 @@ func (j *job) label() string {
 }
 
 // base is what outputs of the job are called in an output folder.
-func (j *job) base() string {
-	if j.split.Name != "" {
-		return j.split.Name
-	}
-	return j.split.Stem
-}
+func (j *job) base() string { return cmp.Or(j.split.Name, j.split.Stem) }
 
 // datasetName is the name of the data set, or empty.
 func (j *job) datasetName() string {

@@ -80,7 +80,7 @@ func (o *conversion) run(ctx context.Context) error {
 func (r *run) make(ctx context.Context, to *destinations) error {
 	for _, j := range r.jobs {
 		for _, p := range r.passes(j) {
-			err := r.write(ctx, j, p, r.outputsOf(p))
+			err := r.write(ctx, j, p, outputsOf(r.outputs, p))
 			if len(r.outputs) > 1 && fault.KindOf(err) == fault.PipeClosed {
 				r.report.warning("who read standard output went away, so no output was made")
 			}
@@ -134,14 +134,9 @@ func (o *conversion) prepare(ctx context.Context) (*run, error) {
 	return r, nil
 }
 
-// outputsOf are the outputs that are made in one pass.
-func (r *run) outputsOf(p *pass) []*output {
-	return slices.DeleteFunc(slices.Clone(r.outputs), func(out *output) bool { return out.pass != p })
-}
-
 // passes are the passes of a job that have outputs.
 func (r *run) passes(j *job) []*pass {
-	return slices.DeleteFunc(j.passes(), func(p *pass) bool { return len(r.outputsOf(p)) == 0 })
+	return slices.DeleteFunc(j.passes(), func(p *pass) bool { return len(outputsOf(r.outputs, p)) == 0 })
 }
 
 // checkRows refuses a range of rows that takes nothing of all jobs, although it asks for some.

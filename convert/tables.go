@@ -269,11 +269,7 @@ func (o *inputs) chooseLabel(t source.Table, classes []string) (source.Table, er
 		i = slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == o.LabelColumn })
 	}
 	if i < 0 {
-		var names []string
-		for _, c := range columns {
-			names = append(names, c.Name)
-		}
-		return nil, usagef("--label-column %s: no column is called so, the columns are %s", o.LabelColumn, strings.Join(names, ", "))
+		return nil, usagef("--label-column %s: no column is called so, the columns are %s", o.LabelColumn, strings.Join(names(columns), ", "))
 	}
 	switch c := columns[i]; {
 	case !c.Scalar() && len(c.Shape) == 1 && c.Name == dataset.Label.String():

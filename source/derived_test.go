@@ -15,6 +15,7 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
 
 // transposed is the plain reference: out[r][j][i][k] = in[r][i][j][k], one element of size bytes at a time.
@@ -43,11 +44,11 @@ func TestTranspose(t *testing.T) {
 				const records = 5
 				c := Column{DType: d, Shape: shape}
 				raw := file(t, d, append([]int{records}, shape...), bytesUpTo(records*c.RecordSize()))
-				plain := must(readAll(fromBytes(t, "image", raw, Options{Name: "image"}), records))(t)
+				plain := must.Get(readAll(fromBytes(t, "image", raw, Options{Name: "image"}), records))(t)
 				rest := Column{Shape: shape[2:]}.Elements()
 				want := transposed(plain.columns[0], records, shape[0], shape[1], rest, d.Size())
 				for _, batch := range []int{1, 2, 100} {
-					out := must(Transpose(fromBytes(t, "image", raw, Options{Name: "image"}), 0))(t)
+					out := must.Get(Transpose(fromBytes(t, "image", raw, Options{Name: "image"}), 0))(t)
 					if turned := slices.Concat([]int{shape[1], shape[0]}, shape[2:]); !slices.Equal(out.Columns()[0].Shape, turned) {
 						t.Errorf("found shape %v, expected %v", out.Columns()[0].Shape, turned)
 					}
@@ -68,7 +69,7 @@ func TestInvert(t *testing.T) {
 		data[i], want[i] = byte(i), byte(255-i)
 	}
 	for _, batch := range []int{1, 3, 100} {
-		out := must(Invert(fromBytes(t, "image", file(t, idx.Uint8, []int{16, 4, 4}, data), Options{Name: "image"}), 0))(t)
+		out := must.Get(Invert(fromBytes(t, "image", file(t, idx.Uint8, []int{16, 4, 4}, data), Options{Name: "image"}), 0))(t)
 		c, err := readAll(out, batch)
 		if err != nil || c.rows != 16 || !bytes.Equal(c.columns[0], want) {
 			t.Errorf("%d at a time: found %d rows, % x, %v", batch, c.rows, c.columns[0], err)
@@ -103,8 +104,8 @@ func TestTransformsLeaveOtherColumnsAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	turned := must(Transpose(joined, 1))(t)
-	out := must(Invert(turned, 1))(t)
+	turned := must.Get(Transpose(joined, 1))(t)
+	out := must.Get(Invert(turned, 1))(t)
 	c, err := readAll(out, 1)
 	want := []byte{255, 252, 254, 251, 253, 250, 5, 2, 4, 1, 3, 0}
 	if err != nil || !bytes.Equal(c.columns[0], []byte{7, 9}) || !bytes.Equal(c.columns[1], want) {
@@ -137,7 +138,7 @@ func TestUnstack(t *testing.T) {
 				t.Parallel()
 				names := []string{"label", "source", "writer", "page"}[:len(test.want)]
 				inner := fromBytes(t, "labels", file(t, test.dtype, test.dims, test.all), Options{Name: "label", Classes: []string{"a", "b"}})
-				table := must(Unstack(inner, names, len(names)-1))(t)
+				table := must.Get(Unstack(inner, names, len(names)-1))(t)
 				want := make([][]byte, len(test.want))
 				for i, column := range table.Columns() {
 					if column.Name != names[i] || column.DType != test.dtype || !column.Scalar() || column.Origin != "labels" || (column.Classes != nil) != (i == len(names)-1) {
@@ -160,7 +161,7 @@ func TestUnstack(t *testing.T) {
 func TestUnstackRefuses(t *testing.T) {
 	t.Parallel()
 	two, _ := pairs(t, "pair", 3)
-	both := must(Join(false, scalars(t, "a", 3), scalars(t, "b", 3)))(t)
+	both := must.Get(Join(false, scalars(t, "a", 3), scalars(t, "b", 3)))(t)
 	for name, test := range map[string]struct {
 		table Table
 		names int
@@ -229,7 +230,7 @@ func TestWrappersForwardEverything(t *testing.T) {
 			t.Parallel()
 			raw := file(t, idx.Uint8, []int{5, 2, 2}, values)
 			inner := &full{Table: fromBytes(t, "image", raw, Options{Name: "image"})}
-			table := must(wrap(inner))(t)
+			table := must.Get(wrap(inner))(t)
 			if table == Table(inner) {
 				t.Fatal("found the table itself, expected one around it")
 			}
@@ -284,9 +285,9 @@ func TestViewsOfUnknownRows(t *testing.T) {
 func TestPartitionCompares(t *testing.T) {
 	t.Parallel()
 	key := []Column{{Name: "x", DType: idx.Uint8}}
-	table := must(WithPartition(scalars(t, "x", 1), "x=0/x", key, []int64{0}))(t)
+	table := must.Get(WithPartition(scalars(t, "x", 1), "x=0/x", key, []int64{0}))(t)
 	check(t, table, 2, 0, []byte{0})
-	table = must(WithPartition(scalars(t, "x", 2), "x=0/x", key, []int64{0}))(t)
+	table = must.Get(WithPartition(scalars(t, "x", 2), "x=0/x", key, []int64{0}))(t)
 	if _, err := readAll(table, 2); !errors.Is(err, fault.Malformed) || !strings.HasPrefix(err.Error(), "x=0/x: column x, row 1: found 1, expected 0") {
 		t.Errorf("found %v, expected that row 1 has another value", err)
 	}
@@ -296,7 +297,7 @@ func TestPartitionCompares(t *testing.T) {
 func TestJoinSkipsAndTells(t *testing.T) {
 	t.Parallel()
 	one := &full{Table: fromBytes(t, "image", file(t, idx.Uint8, []int{5}, bytesUpTo(5)), Options{Name: "image"})}
-	table := must(Join(false, one, second(t)))(t)
+	table := must.Get(Join(false, one, second(t)))(t)
 	Limit(table, 4)
 	if notes := Notes(table); one.limit != 4 || !slices.Equal(notes, []string{"a note"}) {
 		t.Errorf("found the limit %d and notes %q", one.limit, notes)
@@ -321,7 +322,7 @@ func TestOnlyWrappedEmbedsATable(t *testing.T) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		file := must(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t)
+		file := must.Get(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t)
 		ast.Inspect(file, func(n ast.Node) bool {
 			spec, ok := n.(*ast.TypeSpec)
 			if !ok {

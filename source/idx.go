@@ -167,7 +167,7 @@ func (t *IDX) Compression() compressed.Format {
 	return compressed.Plain
 }
 
-// Damaged tells whether a salvage found that the file is not what its header says. It is complete once the table was read.
+// Damaged reports whether a salvage found that the file is not what its header says. It is complete once the table was read.
 func (t *IDX) Damaged() bool {
 	return len(t.reader.Notes()) > 0 || t.damage != nil && t.damage.err != nil
 }
@@ -362,7 +362,7 @@ func (t *IDX) HeaderEnd() (to int64, ok bool) {
 	return to, true
 }
 
-// spans tells whether it is known where in the file the rows are.
+// spans reports whether it is known where in the file the rows are.
 func (t *IDX) spans() bool {
 	return t.stream == nil && (t.frames == nil || t.table.Size() == t.offset(t.rows))
 }

@@ -16,11 +16,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
+
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/compressed"
 	"github.com/idxport/idxport/source/idx"
-	"github.com/klauspost/compress/zstd"
-	"github.com/ulikunitz/xz"
+	"github.com/idxport/idxport/test/must"
 )
 
 // compress passes data through a writer of w's kind.
@@ -82,7 +84,7 @@ func TestOpenIDX(t *testing.T) {
 // The files that the real programs packed hold 8 images of 5×5 and one line of text after them (compressed/testdata/make.sh).
 func TestOpenIDXPackedByTheRealPrograms(t *testing.T) {
 	t.Parallel()
-	want := must(os.ReadFile(filepath.Join("compressed", "testdata", "small.plain")))(t)
+	want := must.Get(os.ReadFile(filepath.Join("compressed", "testdata", "small.plain")))(t)
 	for _, name := range []string{"small.plain", "small.bz2", "small-streams.bz2", "small.xz", "small.zst", "small-members.gz"} {
 		path := filepath.Join("compressed", "testdata", name)
 		table, err := OpenIDX(path, Options{})
@@ -340,7 +342,7 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 	for name, packed := range map[string][]byte{"plain": raw, "gzip": gzipped(t, raw), "zstd": zstandard(t, raw)} {
 		path := write(t, "big", packed)
 		for _, rows := range []int{0, 1, 1 << 20} {
-			table := must(OpenIDX(path, Options{Salvage: rows == 1}))(t)
+			table := must.Get(OpenIDX(path, Options{Salvage: rows == 1}))(t)
 			if rows > 0 {
 				if err := table.Read(t.Context(), &Raw{Cap: rows}); err != nil {
 					t.Fatal(err)
@@ -389,7 +391,7 @@ func TestShortestKeepsTheNotesOfItsParts(t *testing.T) {
 	t.Parallel()
 	raw := file(t, idx.Uint8, []int{9, 3}, bytesUpTo(12))
 	images := open(t, write(t, "images.gz", gzipped(t, raw)), Options{Name: "image", Salvage: true})
-	table := must(Join(true, images, scalars(t, "label", 9)))(t)
+	table := must.Get(Join(true, images, scalars(t, "label", 9)))(t)
 	check(t, table, 10, 0, bytesUpTo(12), bytesUpTo(4))
 	if notes := strings.Join(Notes(table), "\n"); !strings.Contains(notes, "truncated: 12 of 27 bytes") {
 		t.Errorf("found notes %q, expected what the salvage of the images found", notes)
@@ -399,7 +401,7 @@ func TestShortestKeepsTheNotesOfItsParts(t *testing.T) {
 // The rows that are known are known in the error too, and an end does not set First.
 func TestCountsOfTheError(t *testing.T) {
 	t.Parallel()
-	part := must(Slice(scalars(t, "part", 10), 0, 4))(t)
+	part := must.Get(Slice(scalars(t, "part", 10), 0, 4))(t)
 	table, err := Join(false, scalars(t, "image", 9), plain{part, true})
 	if err == nil {
 		_, err = readAll(table, 2)
@@ -412,7 +414,7 @@ func TestCountsOfTheError(t *testing.T) {
 func TestSliceBeyondAnUnknownEnd(t *testing.T) {
 	t.Parallel()
 	for _, first := range []int64{9, 10, 11, 100} {
-		table := must(Slice(plain{scalars(t, "label", 10), true}, first, 120))(t)
+		table := must.Get(Slice(plain{scalars(t, "label", 10), true}, first, 120))(t)
 		if c, err := readAll(table, 3); !errors.Is(err, fault.Usage) || c.rows > 1 {
 			t.Errorf("from row %d of 10: found %d rows, %v, expected fault.Usage", first, c.rows, err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
 
 // scalars is a column of n bytes 0, 1, 2, ….
@@ -32,7 +33,7 @@ func TestJoin(t *testing.T) {
 				t.Run(fmt.Sprintf("shortest %v, count unknown %v, %d at a time", shortest, unknown, batch), func(t *testing.T) {
 					t.Parallel()
 					images, want := pairs(t, "image", 5)
-					table := must(Join(shortest, plain{images, unknown}, scalars(t, "label", 5), scalars(t, "other", 5)))(t)
+					table := must.Get(Join(shortest, plain{images, unknown}, scalars(t, "label", 5), scalars(t, "other", 5)))(t)
 					rows := int64(5)
 					if unknown {
 						rows = -1
@@ -84,7 +85,7 @@ func TestJoinOfDifferentLengths(t *testing.T) {
 
 func TestJoinShortestNotes(t *testing.T) {
 	t.Parallel()
-	table := must(Join(true, scalars(t, "image", 5), scalars(t, "label", 3)))(t)
+	table := must.Get(Join(true, scalars(t, "image", 5), scalars(t, "label", 3)))(t)
 	if table.Rows() != 3 {
 		t.Errorf("found %d rows, expected 3", table.Rows())
 	}

@@ -55,10 +55,10 @@ func (s Number) Size() int { return numbers[s].size }
 // DType is the data type of IDX that they are read as, unless another is asked for.
 func (s Number) DType() idx.DType { return numbers[s].dtype }
 
-// Integer tells whether they are integers, or bits.
+// Integer reports whether they are integers, or bits.
 func (s Number) Integer() bool { return !numbers[s].dtype.Float() }
 
-// Is tells whether they are elements of d as they stand.
+// Is reports whether they are elements of d as they stand.
 func (s Number) Is(d idx.DType) bool { return s <= NumberFloat64 && numbers[s].dtype == d }
 
 // String is what Arrow and NumPy call the kind.

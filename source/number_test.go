@@ -12,6 +12,7 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
 
 // TestConvertChecksLimits tries the limits of each type as the language has them.
@@ -151,7 +152,7 @@ func TestCheckLabels(t *testing.T) {
 func TestCheckLabelsNamesTheRowOfTheFile(t *testing.T) {
 	t.Parallel()
 	labels := fromBytes(t, "labels", file(t, idx.Uint8, []int{8}, []uint8{9, 0, 0, 0, 0, 0, 7, 0}), Options{Name: "label", Classes: []string{"zero", "one"}})
-	joined := must(Join(false, scalars(t, "image", 8), labels))(t)
+	joined := must.Get(Join(false, scalars(t, "image", 8), labels))(t)
 	slice, err := Slice(joined, 2, 8)
 	if err != nil {
 		t.Fatal(err)

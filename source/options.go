@@ -132,7 +132,7 @@ type ReadOptions struct {
 	DType idx.DType
 	// Shape is the shape of a record where the file cannot tell; nil: the default of the format, which is said in a note.
 	Shape []int
-	// Header tells whether the first line of text names the columns; nil: that is found out, or is
+	// Header reports whether the first line of text names the columns; nil: that is found out, or is
 	// an error where it cannot be.
 	Header *bool
 	// Classes are the names of labels, where a file tells names in place of labels, as class folders do. nil: such names are numbered in their order,

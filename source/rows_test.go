@@ -11,6 +11,7 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
 
 func TestSlice(t *testing.T) {
@@ -26,7 +27,7 @@ func TestSlice(t *testing.T) {
 					if hidden {
 						inner = plain{in, true}
 					}
-					table := must(Slice(inner, r[0], r[1]))(t)
+					table := must.Get(Slice(inner, r[0], r[1]))(t)
 					if table.Rows() != r[1]-r[0] {
 						t.Errorf("found %d rows, expected %d", table.Rows(), r[1]-r[0])
 					}
@@ -53,7 +54,7 @@ func TestSliceRefusesRowsThatAreNotThere(t *testing.T) {
 		}
 	}
 	for _, batch := range []int{1, 4, 100} {
-		table := must(Slice(plain{scalars(t, "label", 10), true}, 8, 12))(t)
+		table := must.Get(Slice(plain{scalars(t, "label", 10), true}, 8, 12))(t)
 		c, err := readAll(table, batch)
 		if !errors.Is(err, fault.Usage) || errors.Is(err, io.EOF) || c.rows > 2 {
 			t.Errorf("found %d rows, %v, expected at most 2, then fault.Usage", c.rows, err)
@@ -82,8 +83,8 @@ func TestSliceDoesNotCheckTheRest(t *testing.T) {
 
 func TestSliceOfSlice(t *testing.T) {
 	t.Parallel()
-	inner := must(Slice(scalars(t, "label", 10), 2, 9))(t)
-	table := must(Slice(inner, 3, 5))(t)
+	inner := must.Get(Slice(scalars(t, "label", 10), 2, 9))(t)
+	table := must.Get(Slice(inner, 3, 5))(t)
 	check(t, table, 4, 5, []byte{5, 6}) // rows keep their indices in the innermost table
 }
 
@@ -127,7 +128,7 @@ func TestSkipOfSlices(t *testing.T) {
 	t.Parallel()
 	for _, read := range []int{0, 2} {
 		inner, want := pairs(t, "image", 10)
-		part := must(Slice(inner, 2, 9))(t)
+		part := must.Get(Slice(inner, 2, 9))(t)
 		if read > 0 {
 			b := &Raw{Cap: read}
 			if err := part.Read(t.Context(), b); err != nil || b.First != 2 || b.Rows != read {
@@ -144,7 +145,7 @@ func TestSkipOfSlices(t *testing.T) {
 		}
 		check(t, part, 2, int64(5+read), want[4*(5+read):4*9])
 	}
-	part := must(Slice(plain{Table: scalars(t, "label", 3)}, 0, 3))(t)
+	part := must.Get(Slice(plain{Table: scalars(t, "label", 3)}, 0, 3))(t)
 	if err := part.Read(t.Context(), &Raw{Cap: 1}); err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +225,7 @@ func TestReshapeRefuses(t *testing.T) {
 func TestReshapeOfAnUnknownEnd(t *testing.T) {
 	t.Parallel()
 	in := plain{fromBytes(t, "x", file(t, idx.Uint8, []int{25}, bytesUpTo(25)), Options{Name: "x"}), true}
-	out := must(Reshape(in, []int{-1, 2, 3}, 1<<20))(t)
+	out := must.Get(Reshape(in, []int{-1, 2, 3}, 1<<20))(t)
 	if _, err := readAll(out, 3); !errors.Is(err, fault.Usage) {
 		t.Errorf("found %v, expected wrong usage", err)
 	}
@@ -240,8 +241,8 @@ func TestReshapeBesideOthers(t *testing.T) {
 		}
 		return fromBytes(t, name, file(t, idx.Uint8, dims, bytesUpTo(n)), Options{Name: name})
 	}
-	in := must(Join(false, column("image", 4, 6), column("label", 4, 6), column("y", 4), column("other", 4, 5)))(t)
-	out := must(Reshape(in, []int{-1, 2, 3}, 1<<20))(t)
+	in := must.Get(Join(false, column("image", 4, 6), column("label", 4, 6), column("y", 4), column("other", 4, 5)))(t)
+	out := must.Get(Reshape(in, []int{-1, 2, 3}, 1<<20))(t)
 	want := [][]int{{2, 3}, {6}, {}, {5}}
 	for i, c := range out.Columns() {
 		if !slices.Equal(c.Shape, want[i]) {

@@ -13,8 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/idxport/idxport/fault"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/test/must"
 
 	"github.com/idxport/idxport/source/compressed"
 	"github.com/idxport/idxport/source/idx"
@@ -24,7 +26,7 @@ import (
 // seekable format says. Size 0 is a skippable frame.
 func seekable(t testing.TB, data []byte, sizes ...int) []byte {
 	t.Helper()
-	encoder := must(zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)))(t)
+	encoder := must.Get(zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)))(t)
 	var out, entries []byte
 	count := uint32(0)
 	for len(data) > 0 {
@@ -133,7 +135,7 @@ func TestSpan(t *testing.T) {
 			for first := range int64(spanRows + 1) {
 				for last := first; last <= spanRows; last++ {
 					table, file := record(t, raw, Options{})
-					part := must(Slice(table, first, last))(t)
+					part := must.Get(Slice(table, first, last))(t)
 					check(t, part, int(1+(first+last)%9), first, want[first*spanRecord:last*spanRecord])
 					if problem := spanProblem(table, file, first, last); problem != "" {
 						t.Fatalf("rows %d to %d: %s; read %v", first, last, problem, file.reads)
@@ -246,12 +248,12 @@ func TestSpanOfLargeFrames(t *testing.T) {
 	damaged := write(t, "x", slices.Concat(raw[:end-1], []byte{raw[end-1] ^ 1}, raw[end:]))
 	for _, span := range [][2]int64{{0, 1}, {3, 10}, {10, 11}, {148, 151}, {149, 150}, {160, 161}, {200, 201}, {200, 400}, {399, 400}} {
 		table, file := record(t, raw, Options{})
-		part := must(Slice(table, span[0], span[1]))(t)
+		part := must.Get(Slice(table, span[0], span[1]))(t)
 		check(t, part, 1, span[0], want[span[0]*size:span[1]*size])
 		if problem := spanProblem(table, file, span[0], span[1]); problem != "" {
 			t.Errorf("rows %v: %s; read %v", span, problem, file.reads)
 		}
-		part = must(Slice(open(t, damaged, Options{}), span[0], span[1]))(t)
+		part = must.Get(Slice(open(t, damaged, Options{}), span[0], span[1]))(t)
 		if _, err := readAll(part, 1); !errors.Is(err, fault.Malformed) {
 			t.Errorf("rows %v of a damaged file: found %v, expected %v", span, err, fault.Malformed)
 		}
@@ -363,7 +365,7 @@ func TestSeekableFilesThatAreDamaged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			part := must(Slice(open(t, write(t, "x", test.packed), Options{}), test.first, test.last))(t)
+			part := must.Get(Slice(open(t, write(t, "x", test.packed), Options{}), test.first, test.last))(t)
 			if _, err := readAll(part, 5); !errors.Is(err, test.want) {
 				t.Errorf("found %v, expected %v", err, test.want)
 			}
@@ -427,7 +429,7 @@ func TestManyFramesOfLessThanTheHeaderSays(t *testing.T) {
 	const there, missing = 20_000, 5
 	raw := file(t, idx.Uint8, []int{there + missing}, noise(there+missing))
 	table, read := record(t, seekable(t, raw[:len(raw)-missing], 1), Options{})
-	part := must(Slice(table, there-missing, there+missing))(t)
+	part := must.Get(Slice(table, there-missing, there+missing))(t)
 	if _, err := readAll(part, 5); !errors.Is(err, fault.Truncated) {
 		t.Errorf("found %v, expected %v", err, fault.Truncated)
 	}

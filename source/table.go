@@ -35,10 +35,10 @@ func (c Column) Elements() int {
 // RecordSize is the number of bytes of a record.
 func (c Column) RecordSize() int { return c.Elements() * c.DType.Size() }
 
-// Scalar tells whether records are single elements (the file had rank 1).
+// Scalar reports whether records are single elements (the file had rank 1).
 func (c Column) Scalar() bool { return len(c.Shape) == 0 }
 
-// Same tells whether c and other are columns of one kind: of one name, type and shape.
+// Same reports whether c and other are columns of one kind: of one name, type and shape.
 func (c Column) Same(other Column) bool {
 	return c.Name == other.Name && c.DType == other.DType && slices.Equal(c.Shape, other.Shape)
 }
@@ -51,7 +51,7 @@ func (c Column) ClassName(v int64) string {
 	return c.Classes[v]
 }
 
-// Integer tells whether the elements are integers.
+// Integer reports whether the elements are integers.
 func (c Column) Integer() bool { return !c.DType.Float() }
 
 // A Table is a number of columns of equal length, read side by side from start to end. One goroutine calls Read; Decode may be called

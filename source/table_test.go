@@ -13,18 +13,8 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
-
-// must is v, or the end of the test at an error that it does not expect.
-func must[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
 
 // file makes an IDX file with encoding/binary alone; values is a slice of the Go type of d.
 func file(t testing.TB, d idx.DType, dims []int, values any) []byte {
@@ -74,7 +64,7 @@ func write(t testing.TB, name string, data []byte) string {
 // open opens the IDX file at path, and closes it when the test is over.
 func open(t testing.TB, path string, o Options) *IDX {
 	t.Helper()
-	table := must(OpenIDX(path, o))(t)
+	table := must.Get(OpenIDX(path, o))(t)
 	t.Cleanup(func() {
 		if err := table.Close(); err != nil {
 			t.Error(err)
@@ -86,7 +76,7 @@ func open(t testing.TB, path string, o Options) *IDX {
 // fromBytes is a table over an IDX file in memory.
 func fromBytes(t testing.TB, name string, data []byte, o Options) *IDX {
 	t.Helper()
-	table := must(NewIDX(bytes.NewReader(data), name, o))(t)
+	table := must.Get(NewIDX(bytes.NewReader(data), name, o))(t)
 	t.Cleanup(func() { table.Close() })
 	return table
 }

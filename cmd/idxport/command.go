@@ -101,6 +101,18 @@ func unknownFlag(c *cli.Command, name string) error {
 	return usagef("unknown flag --%s", name).WithHint("%s", strings.TrimSpace(advice+" see "+c.FullName()+" --help"))
 }
 
+// plainCommand is a command without flags and reports: it prints what the program knows by itself.
+func plainCommand(name, text, usage string, print func(*cli.Command) error) *cli.Command {
+	return &cli.Command{
+		Name:            name,
+		Usage:           usage,
+		UsageText:       text,
+		HideHelpCommand: true,
+		OnUsageError:    onUsageError,
+		Action:          func(_ context.Context, c *cli.Command) error { return print(c) },
+	}
+}
+
 // noArguments refuses arguments of commands that take none.
 func noArguments(c *cli.Command) error {
 	if c.Args().Present() {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"embed"
 	"io"
 	"slices"
@@ -48,31 +47,24 @@ func shells() []string { return []string{"bash", "zsh", "fish", "pwsh"} }
 
 // completionCommand is `idxport completion`.
 func (p *program) completionCommand() *cli.Command {
-	return &cli.Command{
-		Name:            "completion",
-		Usage:           "print the completion script for bash, zsh, fish or pwsh",
-		UsageText:       completionUsage,
-		HideHelpCommand: true,
-		OnUsageError:    onUsageError,
-		Action: func(_ context.Context, c *cli.Command) error {
-			if c.Args().Len() > 1 {
-				return usagef("%d shells, expected one", c.Args().Len())
-			}
-			ending := c.Args().First()
-			switch {
-			case ending == "pwsh" || ending == "powershell":
-				ending = "ps1"
-			case !slices.Contains(shells(), ending):
-				return usagef("no script for shell %q, expected bash, zsh, fish or pwsh", ending).WithHint("for example: idxport completion bash")
-			}
-			script, err := completionScripts.ReadFile("completion/idxport." + ending)
-			if err != nil {
-				return err
-			}
-			_, err = p.stdout.Write(script)
+	return plainCommand("completion", completionUsage, "print the completion script for bash, zsh, fish or pwsh", func(c *cli.Command) error {
+		if c.Args().Len() > 1 {
+			return usagef("%d shells, expected one", c.Args().Len())
+		}
+		ending := c.Args().First()
+		switch {
+		case ending == "pwsh" || ending == "powershell":
+			ending = "ps1"
+		case !slices.Contains(shells(), ending):
+			return usagef("no script for shell %q, expected bash, zsh, fish or pwsh", ending).WithHint("for example: idxport completion bash")
+		}
+		script, err := completionScripts.ReadFile("completion/idxport." + ending)
+		if err != nil {
 			return err
-		},
-	}
+		}
+		_, err = p.stdout.Write(script)
+		return err
+	})
 }
 
 // A candidate is what may stand in place of the word at the cursor.

@@ -44,7 +44,7 @@ func (d damage) of(data []byte) []byte {
 	return copied
 }
 
-// changes tells whether one bit of the bytes from to to−1 was flipped.
+// changes reports whether one bit of the bytes from to to−1 was flipped.
 func (d damage) changes(from, to int) bool {
 	return d.cut < 0 && d.bit/8 >= from && d.bit/8 < to
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -20,19 +19,12 @@ import (
 
 // formatsCommand is `idxport formats`.
 func (p *program) formatsCommand() *cli.Command {
-	return &cli.Command{
-		Name:            "formats",
-		Usage:           "list the output formats, their layouts and CSV styles",
-		UsageText:       "idxport formats",
-		HideHelpCommand: true,
-		OnUsageError:    onUsageError,
-		Action: func(_ context.Context, c *cli.Command) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
-			return p.printFormats()
-		},
-	}
+	return plainCommand("formats", "idxport formats", "list the output formats, their layouts and CSV styles", func(c *cli.Command) error {
+		if err := noArguments(c); err != nil {
+			return err
+		}
+		return p.printFormats()
+	})
 }
 
 func (p *program) printFormats() error {
@@ -66,22 +58,15 @@ func (p *program) printFormats() error {
 
 // datasetsCommand is `idxport datasets`.
 func (p *program) datasetsCommand() *cli.Command {
-	return &cli.Command{
-		Name:            "datasets",
-		Usage:           "list the published data sets that are known, or the class names of one",
-		UsageText:       "idxport datasets [NAME]",
-		HideHelpCommand: true,
-		OnUsageError:    onUsageError,
-		Action: func(_ context.Context, c *cli.Command) error {
-			switch c.Args().Len() {
-			case 0:
-				return p.printDatasets()
-			case 1:
-				return p.printDataset(c.Args().First())
-			}
-			return usagef("%d data sets, expected one name", c.Args().Len())
-		},
-	}
+	return plainCommand("datasets", "idxport datasets [NAME]", "list the published data sets that are known, or the class names of one", func(c *cli.Command) error {
+		switch c.Args().Len() {
+		case 0:
+			return p.printDatasets()
+		case 1:
+			return p.printDataset(c.Args().First())
+		}
+		return usagef("%d data sets, expected one name", c.Args().Len())
+	})
 }
 
 func (p *program) printDatasets() error {
@@ -148,18 +133,11 @@ func commit() string {
 
 // versionCommand is `idxport version`.
 func (p *program) versionCommand() *cli.Command {
-	return &cli.Command{
-		Name:            "version",
-		Usage:           "print the version, and the commit that it was built at",
-		UsageText:       "idxport version",
-		HideHelpCommand: true,
-		OnUsageError:    onUsageError,
-		Action: func(_ context.Context, c *cli.Command) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
-			_, err := fmt.Fprintf(p.stdout, "idxport %s %s/%s %s%s\n", convert.Version, runtime.GOOS, runtime.GOARCH, runtime.Version(), commit())
+	return plainCommand("version", "idxport version", "print the version, and the commit that it was built at", func(c *cli.Command) error {
+		if err := noArguments(c); err != nil {
 			return err
-		},
-	}
+		}
+		_, err := fmt.Fprintf(p.stdout, "idxport %s %s/%s %s%s\n", convert.Version, runtime.GOOS, runtime.GOARCH, runtime.Version(), commit())
+		return err
+	})
 }

@@ -78,7 +78,7 @@ func hold(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("waited for %s in vain; standard error: %s", args[2], h.stderr)
 }
 
-// begun tells whether what hold waits for is there.
+// begun reports whether what hold waits for is there.
 func (h *held) begun(ts *testscript.TestScript, wait string) bool {
 	if wait == "read" {
 		return h.reads()
@@ -87,7 +87,7 @@ func (h *held) begun(ts *testscript.TestScript, wait string) bool {
 	return len(found) > 0
 }
 
-// reads tells whether a thread of the process waits in read(0, …), as Linux shows it; elsewhere it is given a second.
+// reads reports whether a thread of the process waits in read(0, …), as Linux shows it; elsewhere it is given a second.
 func (h *held) reads() bool {
 	if runtime.GOOS != "linux" {
 		time.Sleep(time.Second)

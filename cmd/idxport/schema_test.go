@@ -29,7 +29,7 @@ func (r jsonRun) in(out string) (args []string) {
 	return args
 }
 
-// parsed tells whether the command line can be read so far that what it says of --log-format counts.
+// parsed reports whether the command line can be read so far that what it says of --log-format counts.
 func (r jsonRun) parsed() bool {
 	return r.exit != exitUsage || slices.Contains(r.args, "-o") && !slices.Contains(r.args, "--log-format")
 }

@@ -183,7 +183,7 @@ func offset(data []byte, size int64, i int) int64 {
 	return int64(int32(binary.LittleEndian.Uint32(data[4*i:])))
 }
 
-// view tells whether lists have an offset and a size each, rather than the next one's offset for their end.
+// view reports whether lists have an offset and a size each, rather than the next one's offset for their end.
 func (f *field) view() bool { return f.kind == typeListView || f.kind == typeLargeListView }
 
 // limits are where list i begins and ends.

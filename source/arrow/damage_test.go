@@ -73,7 +73,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// boundary tells whether a message of the stream in file begins at n, or there is only the end mark.
+// boundary reports whether a message of the stream in file begins at n, or there is only the end mark.
 func boundary(file []byte, n int) bool {
 	return !bytes.HasPrefix(file, []byte(magic)) && n > 0 && bytes.HasPrefix(file[n:], []byte{0xff, 0xff, 0xff, 0xff})
 }

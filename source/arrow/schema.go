@@ -80,7 +80,7 @@ func (f *field) String() string {
 	return name
 }
 
-// text tells whether the values are text.
+// text reports whether the values are text.
 func (f *field) text() bool {
 	return f.kind == typeText || f.kind == typeLargeText || f.kind == typeTextView
 }

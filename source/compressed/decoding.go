@@ -8,8 +8,9 @@ import (
 	"io/fs"
 	"sync/atomic"
 
-	"github.com/idxport/idxport/fault"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // inputBuffer is the size of the compressed side's buffer.
@@ -23,7 +24,7 @@ type decoding struct {
 	buf *bufio.Reader // over in: decoders take single bytes, and need no buffer of their own
 	out io.Reader     // nil before the first fill
 
-	wanted func() bool // tells whether the data is waited for; set before the first fill
+	wanted func() bool // reports whether the data is waited for; set before the first fill
 }
 
 func newDecoding(d decoder, in *input) *decoding {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"testing"
+
+	"github.com/idxport/idxport/test/must"
 )
 
 // FuzzReader looks for panics, hangs, errors of other kinds than promised, and, for gzip, data that the standard
@@ -20,7 +22,7 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		const enough = 4 << 20
-		r := must(NewReader(bytes.NewReader(raw)))(t)
+		r := must.Get(NewReader(bytes.NewReader(raw)))(t)
 		defer r.Close()
 		data, err := io.ReadAll(io.LimitReader(r, enough))
 		if err != nil && !tellsDamage(err, r.Format(), len(raw)) {

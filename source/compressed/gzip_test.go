@@ -15,6 +15,7 @@ import (
 	"testing/iotest"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/test/must"
 )
 
 // storedGzip returns 3 MB of noise in stored blocks of 65,535 bytes, and the position of the length of block 10.
@@ -26,7 +27,7 @@ func storedGzip(t *testing.T) (raw []byte, length int) {
 		data[i] = byte(random.Uint32())
 	}
 	var buf bytes.Buffer
-	w := must(gzip.NewWriterLevel(&buf, gzip.NoCompression))(t)
+	w := must.Get(gzip.NewWriterLevel(&buf, gzip.NoCompression))(t)
 	w.Write(data)
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -50,7 +51,7 @@ func TestDamageBeforeWhatWasReadAhead(t *testing.T) {
 		"broken": io.MultiReader(bytes.NewReader(raw[:1_000_000]), iotest.ErrReader(errors.New("disk on fire"))),
 	}
 	for name, in := range inputs {
-		r := must(NewReader(in))(t)
+		r := must.Get(NewReader(in))(t)
 		n, err := io.Copy(io.Discard, r)
 		want := fmt.Sprintf("gzip stream, at compressed byte %d: corrupt data: ", length+4) // after the length
 		if n != 10*65535 || err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -91,7 +92,7 @@ func TestMemoryOfHelpers(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	r := must(NewReader(&buf))(t)
+	r := must.Get(NewReader(&buf))(t)
 	defer r.Close()
 	most := uint64(0)
 	p := make([]byte, 8<<20)

@@ -18,18 +18,8 @@ import (
 	"time"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/test/must"
 )
-
-// must is v, or the end of the test at an error that it does not expect.
-func must[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
 
 // goodFiles are those of testdata that decompress, made by the programs themselves (testdata/make.sh).
 var goodFiles = []struct {
@@ -71,7 +61,7 @@ func TestFilesOfTheRealPrograms(t *testing.T) {
 			t.Run(file.name+" "+kind, func(t *testing.T) {
 				t.Parallel()
 				raw := testFile(t, file.name)
-				r := must(NewReader(input(raw)))(t)
+				r := must.Get(NewReader(input(raw)))(t)
 				defer r.Close()
 				if r.Format() != file.format {
 					t.Errorf("format: found %v, expected %v", r.Format(), file.format)
@@ -177,7 +167,7 @@ func decompress(raw []byte) (data []byte, f Format, err error) {
 
 func testFile(t testing.TB, name string) []byte {
 	t.Helper()
-	raw := must(os.ReadFile(filepath.Join("testdata", name)))(t)
+	raw := must.Get(os.ReadFile(filepath.Join("testdata", name)))(t)
 	return raw
 }
 
@@ -201,7 +191,7 @@ func TestCloseInTheMiddleEndsTheGoroutine(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"long.gz", "long.zst", "long.xz", "long.bz2"} {
 		for _, size := range []int{0, 1, bufferSize, 2*bufferSize + 1} {
-			r := must(NewReader(bytes.NewReader(testFile(t, name))))(t)
+			r := must.Get(NewReader(bytes.NewReader(testFile(t, name))))(t)
 			if _, err := io.ReadFull(r, make([]byte, size)); err != nil {
 				t.Fatal(err)
 			}
@@ -224,7 +214,7 @@ func TestCloseDoesNotWaitForABlockedPipe(t *testing.T) {
 	t.Parallel()
 	in, out := io.Pipe()
 	go out.Write(testFile(t, "long.gz")[:1000])
-	r := must(NewReader(in))(t)
+	r := must.Get(NewReader(in))(t)
 	for r.in.taken.Load() < 1000 || !r.in.reading.Load() {
 		time.Sleep(time.Millisecond)
 	}
@@ -279,7 +269,7 @@ func TestInputWithoutProgress(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"small.plain", "small.gz"} {
 		stuck := readerFunc(func([]byte) (int, error) { return 0, nil })
-		r := must(NewReader(io.MultiReader(bytes.NewReader(testFile(t, name)[:50]), stuck)))(t)
+		r := must.Get(NewReader(io.MultiReader(bytes.NewReader(testFile(t, name)[:50]), stuck)))(t)
 		if _, err := io.Copy(io.Discard, r); err != io.ErrNoProgress {
 			t.Errorf("%s: found %v, expected io.ErrNoProgress", name, err)
 		}
@@ -296,7 +286,7 @@ func TestPanics(t *testing.T) {
 	if n, err := d.fill(p); n != 3 || !errors.Is(err, fault.Malformed) {
 		t.Errorf("decoder: found %d bytes and %v, expected 3 and malformed data", n, err)
 	}
-	r := must(NewReader(io.MultiReader(bytes.NewReader(testFile(t, "small.gz")[:50]), boom)))(t)
+	r := must.Get(NewReader(io.MultiReader(bytes.NewReader(testFile(t, "small.gz")[:50]), boom)))(t)
 	defer r.Close()
 	if _, err := io.Copy(io.Discard, r); err == nil || errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "boom") {
 		t.Errorf("input: found %v, expected the panic, not called corrupt", err)

@@ -327,7 +327,7 @@ func (f *frames) begin() error {
 	return f.decoder.Reset(f.packed)
 }
 
-// hasChecksum tells whether a frame that begins with head, 5 bytes, ends with its checksum (RFC 8878, 3.1.1.1.1).
+// hasChecksum reports whether a frame that begins with head, 5 bytes, ends with its checksum (RFC 8878, 3.1.1.1.1).
 func hasChecksum(head []byte) bool {
 	const contentChecksumFlag = 1 << 2
 	return len(head) == 5 && bytes.HasPrefix(head, []byte(zstdMagic)) && head[4]&contentChecksumFlag != 0

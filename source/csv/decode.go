@@ -136,7 +136,7 @@ func parseUint8s(dst, src []byte, comma byte) (n, used int) {
 	return n, i
 }
 
-// putInteger stores v, which has up to nine digits, as element i of dst. It tells whether d holds it; a float32 does not hold all of them, and a zero
+// putInteger stores v, which has up to nine digits, as element i of dst. It reports whether d holds it; a float32 does not hold all of them, and a zero
 // may have been −0.
 func putInteger(d idx.DType, dst []byte, i int, v int64) bool {
 	switch d {
@@ -202,7 +202,7 @@ func put(d idx.DType, dst []byte, i int, text []byte) (message, advice string) {
 // adviceComma is what to do about numbers that hasComma tells.
 const adviceComma = "decimals need a point, not a comma"
 
-// hasComma tells whether text is a number with a comma for its point.
+// hasComma reports whether text is a number with a comma for its point.
 func hasComma(text []byte) bool {
 	_, ok := parseNumber(bytes.Replace(text, []byte{','}, []byte{'.'}, 1))
 	return ok

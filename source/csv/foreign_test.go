@@ -15,6 +15,7 @@ import (
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
 
 // A wanted column is what testdata/make.py wrote down.
@@ -50,14 +51,14 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 		path := strings.TrimSuffix(expected, ".json")
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			t.Parallel()
-			text := must(os.ReadFile(expected))(t)
+			text := must.Get(os.ReadFile(expected))(t)
 			var want []wanted
 			if err := json.Unmarshal(text, &want); err != nil {
 				t.Fatal(err)
 			}
-			table := must(Open(path, source.ReadOptions{}))(t)
+			table := must.Get(Open(path, source.ReadOptions{}))(t)
 			defer table.Close()
-			data := must(readAll(table, 3))(t)
+			data := must.Get(readAll(table, 3))(t)
 			if len(table.Columns()) != len(want) || table.Rows() != -1 {
 				t.Fatalf("found %v of %d rows, expected %d columns", table.Columns(), table.Rows(), len(want))
 			}

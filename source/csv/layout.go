@@ -286,7 +286,7 @@ func (t *Table) passOver(i int) (left source.Omission, ok bool) {
 	return left, false
 }
 
-// hasLabel tells whether there is a scalar of the table beside field i.
+// hasLabel reports whether there is a scalar of the table beside field i.
 func (t *Table) hasLabel(i int) bool {
 	for k := range t.fields {
 		if f := &t.fields[k]; k != i && f.Shape == nil && f.seen.text == nil {

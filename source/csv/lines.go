@@ -187,7 +187,7 @@ func content(field []byte) []byte {
 	return field
 }
 
-// isQuoted tells whether the quotes of field, if it has some, are as RFC 4180 has them: around it, and doubled inside. Others open and close quotes where
+// isQuoted reports whether the quotes of field, if it has some, are as RFC 4180 has them: around it, and doubled inside. Others open and close quotes where
 // the writer did not mean it, and rows are lost.
 func isQuoted(field []byte) bool {
 	if bytes.IndexByte(field, '"') < 0 {
@@ -223,7 +223,7 @@ func eachField(line []byte, comma byte, f func(i int, text []byte) bool) (n int)
 	}
 }
 
-// allNumbers tells whether every field of line is a number.
+// allNumbers reports whether every field of line is a number.
 func allNumbers(line []byte, comma byte) bool {
 	all := true
 	eachField(line, comma, func(_ int, text []byte) bool {
@@ -233,7 +233,7 @@ func allNumbers(line []byte, comma byte) bool {
 	return all
 }
 
-// isHeader tells whether line, the first, has names: there is one that is neither a number nor, beside numbers, says that a value is missing.
+// isHeader reports whether line, the first, has names: there is one that is neither a number nor, beside numbers, says that a value is missing.
 func isHeader(line []byte, comma byte) bool {
 	names, missing, numbers := false, false, false
 	eachField(line, comma, func(_ int, text []byte) bool {
@@ -251,7 +251,7 @@ func isHeader(line []byte, comma byte) bool {
 	return names || missing && !numbers
 }
 
-// isMissing tells whether text is what programs write in place of a number that they do not have.
+// isMissing reports whether text is what programs write in place of a number that they do not have.
 func isMissing(text []byte) bool {
 	switch strings.ToLower(string(text)) {
 	case "na", "n/a", "#n/a", "null", "none", "?":

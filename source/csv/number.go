@@ -79,7 +79,7 @@ func significant(text []byte) int {
 // digits32 is how many significant digits tell any two numbers of binary32 apart, the most that their shortest texts have.
 const digits32 = 9
 
-// fits32 tells whether a float32 holds n, which text says: exactly, or as a text with a point or exponent that has no more digits than tell such
+// fits32 reports whether a float32 holds n, which text says: exactly, or as a text with a point or exponent that has no more digits than tell such
 // numbers apart.
 func (n number) fits32(text []byte) bool {
 	single := float64(float32(n.value))
@@ -92,7 +92,7 @@ func (n number) fits32(text []byte) bool {
 // maxExact is the integer below which float64 holds all.
 const maxExact = 1 << 53
 
-// fits64 tells whether a float64 holds n, which text says: integers exactly; what has a point or an exponent is rounded, as texts of fractions are.
+// fits64 reports whether a float64 holds n, which text says: integers exactly; what has a point or an exponent is rounded, as texts of fractions are.
 func (n number) fits64(text []byte) bool {
 	if !n.integer || math.Abs(n.value) < maxExact {
 		return true
@@ -119,7 +119,7 @@ func parseShort32(text []byte) (v float32, ok bool) {
 	return float32(value), err == nil && value != 0
 }
 
-// isShortest32 tells whether the shortest text of value, as a float32, has the same digits as that of value itself.
+// isShortest32 reports whether the shortest text of value, as a float32, has the same digits as that of value itself.
 func isShortest32(value float64) bool {
 	var single, double [32]byte
 	return bytes.Equal(strconv.AppendFloat(single[:0], float64(float32(value)), 'e', -1, 32), strconv.AppendFloat(double[:0], value, 'e', -1, 64))

@@ -11,6 +11,7 @@ import (
 	sinkcsv "github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
 
 const (
@@ -34,7 +35,7 @@ func find(t *testing.T, columns []source.Column, data [][]byte, name string) (so
 func expectSame(t *testing.T, got *Table, data [][]byte, files ...string) {
 	t.Helper()
 	original := openIDX(t, files...)
-	want := must(readAll(original, 100))(t)
+	want := must.Get(readAll(original, 100))(t)
 	if len(got.Columns()) != len(want) {
 		t.Errorf("found %d columns, expected %d", len(got.Columns()), len(want))
 	}
@@ -92,7 +93,7 @@ func TestEveryTypeComesBack(t *testing.T) {
 					t.Fatal(err)
 				}
 				if d.Float() { // NaN has no payload in text
-					want := must(readAll(openIDX(t, file), 100))(t)
+					want := must.Get(readAll(openIDX(t, file), 100))(t)
 					expectSameFloats(t, d, data[0], want[0])
 					return
 				}
@@ -122,7 +123,7 @@ func TestManyGoroutines(t *testing.T) {
 		text := written(t, openIDX(t, fashionLabels, fashionImages), sinkcsv.Options{Style: style})
 		head, rows, _ := strings.Cut(text, "\n")
 		text = head + "\n" + strings.Repeat(rows, 4)
-		table := must(newTable(strings.NewReader(text), "test.csv", nil, source.ReadOptions{}))(t)
+		table := must.Get(newTable(strings.NewReader(text), "test.csv", nil, source.ReadOptions{}))(t)
 		if again := written(t, table, sinkcsv.Options{Style: style}); again != text {
 			t.Errorf("%s: found %d bytes of other text, expected %d", style, len(again), len(text))
 		}
@@ -145,7 +146,7 @@ func BenchmarkDecode(b *testing.B) {
 			raw := &source.Raw{Cap: 1328}
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				t := must(newTable(strings.NewReader(text), "bench.csv", nil, source.ReadOptions{}))(b)
+				t := must.Get(newTable(strings.NewReader(text), "bench.csv", nil, source.ReadOptions{}))(b)
 				for t.Read(b.Context(), raw) == nil {
 					if err := t.Decode(raw); err != nil {
 						b.Fatal(err)

@@ -233,7 +233,7 @@ func foreign(line []byte) error {
 	return nil
 }
 
-// isBinary tells whether no text has r: a control character that neither separates fields nor ends lines.
+// isBinary reports whether no text has r: a control character that neither separates fields nor ends lines.
 func isBinary(r rune) bool { return r < ' ' && r != '\t' && r != '\r' && r != '\n' }
 
 func (t *Table) note(format string, args ...any) {

@@ -19,6 +19,7 @@ import (
 	sinkcsv "github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
 
 // described is the columns of a table, as name:type[shape].
@@ -189,7 +190,7 @@ func TestColumnsThatCountRows(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	table := must(Open(path, source.ReadOptions{}))(t)
+	table := must.Get(Open(path, source.ReadOptions{}))(t)
 	defer table.Close()
 	if _, err := readAll(table, 1000); err != nil {
 		t.Fatal(err)
@@ -201,7 +202,7 @@ func TestColumnsThatCountRows(t *testing.T) {
 
 func TestSkip(t *testing.T) {
 	t.Parallel()
-	table := must(newTable(strings.NewReader("a\n1\n2\n3\n4\n"), "-", nil, source.ReadOptions{}))(t)
+	table := must.Get(newTable(strings.NewReader("a\n1\n2\n3\n4\n"), "-", nil, source.ReadOptions{}))(t)
 	if err := table.Skip(2); err != nil {
 		t.Fatal(err)
 	}
@@ -248,25 +249,14 @@ func FuzzTable(f *testing.F) {
 				rows = n
 			}
 		}
-		again := must(newTable(strings.NewReader(text), "again", nil, o))(t)
-		whole := must(readAll(again, 1<<10))(t)
+		again := must.Get(newTable(strings.NewReader(text), "again", nil, o))(t)
+		whole := must.Get(readAll(again, 1<<10))(t)
 		for i := range whole {
 			if string(whole[i]) != string(data[i]) {
 				t.Fatalf("column %d differs with the size of batches", i)
 			}
 		}
 	})
-}
-
-// must is v, or the end of the test at an error that it does not expect.
-func must[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
 }
 
 // readAll reads t to its end in batches of rows, and returns the data of all columns.
@@ -310,10 +300,10 @@ func openIDX(t testing.TB, files ...string) source.Table {
 	var parts []source.Table
 	for _, f := range files {
 		name, path, _ := strings.Cut(f, "=")
-		part := must(source.OpenIDX("../../"+path, source.Options{Name: name}))(t)
+		part := must.Get(source.OpenIDX("../../"+path, source.Options{Name: name}))(t)
 		parts = append(parts, part)
 	}
-	all := must(source.Join(false, parts...))(t)
+	all := must.Get(source.Join(false, parts...))(t)
 	t.Cleanup(func() { all.Close() })
 	return all
 }
@@ -323,7 +313,7 @@ func written(t testing.TB, table source.Table, o sinkcsv.Options) string {
 	t.Helper()
 	var out bytes.Buffer
 	s := schema.Of(table)
-	k := must(sinkcsv.New(&out, s, o))(t)
+	k := must.Get(sinkcsv.New(&out, s, o))(t)
 	if _, err := pipeline.Run(context.Background(), table, s, []sink.Sink{k}, pipeline.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +331,7 @@ func TestLongFirstLines(t *testing.T) {
 	if _, err := Open(path, source.ReadOptions{}); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "the first line has more than 8388608 bytes") {
 		t.Errorf("found %v", err)
 	}
-	table := must(Open(path, source.ReadOptions{MaxRecordSize: idx.DefaultMaxRecordSize + 1}))(t)
+	table := must.Get(Open(path, source.ReadOptions{MaxRecordSize: idx.DefaultMaxRecordSize + 1}))(t)
 	defer table.Close()
 	if n := table.Columns()[0].RecordSize(); n != fields {
 		t.Errorf("found a record of %d bytes, expected %d", n, fields)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/test/must"
 )
 
 func TestFiles(t *testing.T) {
@@ -48,7 +49,7 @@ func TestFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			splits := must(Find(inputsIn(dir, test.args), &testProber{}, test.options))(t)
+			splits := must.Get(Find(inputsIn(dir, test.args), &testProber{}, test.options))(t)
 			if got := summaries(splits); !slices.Equal(got, []string{test.want}) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
@@ -116,7 +117,7 @@ func TestFilesDoesNotProbeStreams(t *testing.T) {
 		inputs = append(inputs, Input{Path: pipe})
 	}
 	p := &testProber{}
-	splits := must(Find(inputs, p, Options{}))(t)
+	splits := must.Get(Find(inputs, p, Options{}))(t)
 	if len(p.probed) > 0 {
 		t.Errorf("probed %q", p.probed)
 	}
@@ -131,7 +132,7 @@ func TestFilesByLabels(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, "l-train-labels.idx 60000", "p.idx 60000 28 28")
 	p := &testProber{hashes: map[string]string{"l-train-labels.idx": published(t, "mnist", "train")}}
-	splits := must(Find(inputsIn(dir, "image=p.idx l-train-labels.idx"), p, Options{}))(t)
+	splits := must.Get(Find(inputsIn(dir, "image=p.idx l-train-labels.idx"), p, Options{}))(t)
 	if want := "train/p/mnist: image=p.idx label=l-train-labels.idx"; summary(splits[0]) != want || splits[0].Evidence != "the sha256 of the labels" {
 		t.Errorf("got %q by %q, want %q", summary(splits[0]), splits[0].Evidence, want)
 	}

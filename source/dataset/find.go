@@ -165,18 +165,18 @@ func (f finder) header(path string) (idx.Header, error) {
 	return h, nil
 }
 
-// wanted tells whether --split selects the split called name.
+// wanted reports whether --split selects the split called name.
 func (f finder) wanted(name string) bool {
 	return len(f.options.Split) == 0 || slices.ContainsFunc(f.options.Split, func(asked string) bool { return isSplit(asked, name) })
 }
 
-// isSplit tells whether the user's word means the split called name.
+// isSplit reports whether the user's word means the split called name.
 func isSplit(asked, name string) bool {
 	asked = lowerASCII(asked)
 	return name != "" && (asked == name || splitOf(asked) == name)
 }
 
-// sameHeader tells whether two files say the same of themselves.
+// sameHeader reports whether two files say the same of themselves.
 func sameHeader(a, b idx.Header) bool { return a.DType == b.DType && slices.Equal(a.Dims, b.Dims) }
 
 // folderName is the last element of dir, also of "." and "..", and a name of its own for the root, which has none.

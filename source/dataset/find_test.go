@@ -16,18 +16,8 @@ import (
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
-
-// must is v, or the end of the test at an error that it does not expect.
-func must[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
 
 // testProber reads plain and gzip files. hashes are given by base name, as no test writes a published payload.
 type testProber struct {
@@ -104,7 +94,7 @@ func headerFile(t *testing.T, file string) (name string, data []byte) {
 		}
 		h.Dims = append(h.Dims, n)
 	}
-	data = must(h.AppendBinary(nil))(t)
+	data = must.Get(h.AppendBinary(nil))(t)
 	if strings.HasSuffix(fields[0], ".gz") {
 		var packed bytes.Buffer
 		z := gzip.NewWriter(&packed)
@@ -147,7 +137,7 @@ func notes(splits []Split) string {
 // published is the hash of a published label file.
 func published(t *testing.T, dataset, split string) string {
 	t.Helper()
-	d := must(Lookup(dataset))(t)
+	d := must.Get(Lookup(dataset))(t)
 	i := slices.IndexFunc(d.Splits, func(s SplitInfo) bool { return s.Name == split })
 	return d.Splits[i].Labels[0].SHA256
 }

@@ -147,15 +147,15 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 	return found, notes, nil
 }
 
-// maybeIDX tells whether a name is, or was before it lost its format, that of an IDX file.
+// maybeIDX reports whether a name is, or was before it lost its format, that of an IDX file.
 func maybeIDX(n Name) bool {
 	return n.Format != "" || n.Role != Data && !strings.Contains(n.Stem, ".")
 }
 
-// hidden tells whether a folder's entry is none of the data, such as a lock or what an interrupted run left.
+// hidden reports whether a folder's entry is none of the data, such as a lock or what an interrupted run left.
 func hidden(name string) bool { return strings.HasPrefix(name, ".") }
 
-// regular tells whether an entry is a regular file or a link to one.
+// regular reports whether an entry is a regular file or a link to one.
 func regular(path string, e fs.DirEntry) bool {
 	if e.Type()&fs.ModeSymlink == 0 {
 		return e.Type().IsRegular()

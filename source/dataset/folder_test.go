@@ -11,6 +11,7 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
 
 func TestFolder(t *testing.T) {
@@ -82,7 +83,7 @@ func TestFolder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := folder(t, test.files...)
-			splits := must(Find([]Input{{Path: dir}}, &testProber{}, test.options))(t)
+			splits := must.Get(Find([]Input{{Path: dir}}, &testProber{}, test.options))(t)
 			for i := range test.want {
 				test.want[i] = strings.ReplaceAll(test.want[i], "FOLDER", filepath.Base(dir))
 			}
@@ -163,7 +164,7 @@ func TestFolderDoubt(t *testing.T) {
 	t.Parallel()
 	for asked, doubted := range map[string]bool{"fashion-mnist": true, "mnist": false, "qmnist": false, "none": false} {
 		probe := &testProber{hashes: map[string]string{"train-labels-idx1-ubyte": published(t, "mnist", "train")}}
-		splits := must(Find([]Input{{Path: folder(t, fourFiles...)}}, probe, Options{Dataset: asked}))(t)
+		splits := must.Get(Find([]Input{{Path: folder(t, fourFiles...)}}, probe, Options{Dataset: asked}))(t)
 		if got := splits[0].Doubt; (got != "") != doubted || doubted && got != "--dataset fashion-mnist, but the sha256 of the labels is that of MNIST" || splits[1].Doubt != "" {
 			t.Errorf("%s: %q, %q", asked, got, splits[1].Doubt)
 		}
@@ -194,7 +195,7 @@ func TestFolderByLabels(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			splits := must(Find([]Input{{Path: folder(t, test.files...)}}, &testProber{hashes: test.hashes}, Options{}))(t)
+			splits := must.Get(Find([]Input{{Path: folder(t, test.files...)}}, &testProber{hashes: test.hashes}, Options{}))(t)
 			for i, s := range splits {
 				got := ""
 				if s.Dataset != nil {
@@ -224,7 +225,7 @@ func TestFolderSuggestsDataset(t *testing.T) {
 	for _, sub := range []string{"kmnist", filepath.Join("KMNIST", "raw")} {
 		dir := filepath.Join(folder(t, sub+"/t10k-labels-idx1-ubyte 10000", sub+"/t10k-images-idx3-ubyte 10000 28 28"), sub)
 		for _, inputs := range [][]Input{{{Path: dir}}, {{Path: filepath.Join(dir, "t10k-labels-idx1-ubyte")}}} {
-			splits := must(Find(inputs, &testProber{}, Options{}))(t)
+			splits := must.Get(Find(inputs, &testProber{}, Options{}))(t)
 			if all := notes(splits); splits[0].Dataset != nil || !strings.Contains(all, "--dataset kmnist adds") {
 				t.Errorf("%s: data set %v, notes %q", sub, splits[0].Dataset, all)
 			}
@@ -244,7 +245,7 @@ func TestFolderFollowsLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	splits := must(Find([]Input{{Path: filepath.Join(dir, "link")}}, &testProber{}, Options{}))(t)
+	splits := must.Get(Find([]Input{{Path: filepath.Join(dir, "link")}}, &testProber{}, Options{}))(t)
 	if want := []string{"train/train-images/?: image=train-images-idx3-ubyte"}; !slices.Equal(summaries(splits), want) {
 		t.Errorf("got %q, want %q", summaries(splits), want)
 	}

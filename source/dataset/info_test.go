@@ -8,6 +8,7 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
 
 // The totals of the EMNIST sets stand on https://www.nist.gov/itl/products-and-services/emnist-dataset, the others on the homepages.
@@ -64,7 +65,7 @@ func TestClassNames(t *testing.T) {
 		{"emnist-letters", 1, "\x41"}, {"emnist-letters", 26, "\x5a"},
 		{"fashion-mnist", 0, "T-shirt/top"}, {"fashion-mnist", 9, "Ankle boot"}, {"kmnist", 3, "tsu"},
 	} {
-		d := must(Lookup(test.dataset))(t)
+		d := must.Get(Lookup(test.dataset))(t)
 		if got := d.Classes[test.label]; got != test.want {
 			t.Errorf("%s: label %d is %q, want %q", test.dataset, test.label, got, test.want)
 		}

@@ -102,7 +102,7 @@ func cutFormat(name string) (stem, format string) {
 	return name, ""
 }
 
-// validFormat tells whether the rank and the data type of a published format exist.
+// validFormat reports whether the rank and the data type of a published format exist.
 func validFormat(rank, suffix string) bool {
 	n, err := strconv.Atoi(rank)
 	return err == nil && n >= 1 && n <= idx.MaxRank &&

@@ -118,7 +118,7 @@ func list(files source.Files, dir string, most int) (l listing, err error) {
 	return l, nil
 }
 
-// isFolder tells whether an entry of dir is a folder, or a link to one.
+// isFolder reports whether an entry of dir is a folder, or a link to one.
 func isFolder(dir string, entry os.DirEntry) bool {
 	if entry.Type()&os.ModeSymlink == 0 {
 		return entry.IsDir()
@@ -362,7 +362,7 @@ var splitNames = []string{"train", "test", "val", "valid", "validation"}
 // glance is how many entries of a folder are looked at to see whether it holds images: there may be a million.
 const glance = 1 << 10
 
-// hasClassFolders tells whether there are PNG files in folders of dir, unless all of these are called as splits: then each is a table. photos tells that
+// hasClassFolders reports whether there are PNG files in folders of dir, unless all of these are called as splits: then each is a table. photos tells that
 // there are images of other formats.
 func hasClassFolders(files source.Files, dir string, folders []string) (images, photos bool, err error) {
 	image, table := "", ""

@@ -55,7 +55,7 @@ func lushMatrix(m []byte) bool {
 // tarMagic is where a tar archive, of POSIX or of GNU, has the word ustar.
 const tarMagic = 257
 
-// littleMagic tells whether m is a magic number written in the wrong order, such as 03 08 00 00.
+// littleMagic reports whether m is a magic number written in the wrong order, such as 03 08 00 00.
 func littleMagic(m [4]byte) bool { return m[3] == 0 && m[2] == 0 && DType(m[1]).Valid() && m[0] > 0 }
 
 // checkMagic refuses everything but 00 00 <dtype> <rank ≥ 1>, and names what was found instead. It may read on from r to do so.

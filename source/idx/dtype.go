@@ -52,7 +52,7 @@ func (d DType) index() int {
 	return -1
 }
 
-// Valid tells whether d is one of the six codes.
+// Valid reports whether d is one of the six codes.
 func (d DType) Valid() bool { return d.index() >= 0 }
 
 // Size is the number of bytes of an element, 0 if d is not valid.
@@ -63,7 +63,7 @@ func (d DType) Size() int {
 	return 0
 }
 
-// Float tells whether elements are floating-point numbers.
+// Float reports whether elements are floating-point numbers.
 func (d DType) Float() bool { return d == Float32 || d == Float64 }
 
 // Limits are the least and the greatest value of d, which must be a type of integers.

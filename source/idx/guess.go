@@ -74,7 +74,7 @@ func floatsLookSwapped(size int, data []byte) bool {
 	return n >= guessLeast && swapped >= n*99/100 && read < n*3/4
 }
 
-// ordinary tells whether v is of a size that measured data has.
+// ordinary reports whether v is of a size that measured data has.
 func ordinary(v float64) bool {
 	a := math.Abs(v)
 	return a > 1e-20 && a < 1e20

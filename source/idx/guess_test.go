@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// guessData is data as measurements and labels are; detected tells whether the wrong order can be seen in it.
+// guessData is data as measurements and labels are; detected reports whether the wrong order can be seen in it.
 var guessData = map[string]struct {
 	dtype    DType
 	values   func(rng *rand.Rand, n int) any

@@ -136,7 +136,7 @@ func (rd *Reader) checkSize() error {
 	return rd.trailing(found - want)
 }
 
-// countsBytes tells whether the first dimension is the payload's size in bytes: with payload bytes present, whole records of more than one byte.
+// countsBytes reports whether the first dimension is the payload's size in bytes: with payload bytes present, whole records of more than one byte.
 func countsBytes(h Header, payload int64) bool {
 	size := h.RecordSize()
 	return size > 1 && payload > 0 && h.Records() == payload && payload%size == 0
@@ -291,7 +291,7 @@ func (rd *Reader) finish() error {
 	return io.EOF
 }
 
-// seeks tells whether the input has the size that the header asks for: a seek past the end would hide that records are missing.
+// seeks reports whether the input has the size that the header asks for: a seek past the end would hide that records are missing.
 func (rd *Reader) seeks() bool {
 	return rd.opts.Size > 0 || rd.opts.ClaimedSize > 0 && rd.opts.ClaimedSize == rd.claim.Size()+rd.header.PayloadSize()
 }

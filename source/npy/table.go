@@ -116,7 +116,7 @@ func (t *Table) Rows() int64 { return t.header.rows() }
 // Notes tell what was assumed.
 func (t *Table) Notes() []string { return t.notes }
 
-// converted tells whether elements are not read to where they belong.
+// converted reports whether elements are not read to where they belong.
 func (t *Table) converted() bool { return !t.header.number.Is(t.column.DType) }
 
 // Read reads the next records as they are in the file.

@@ -22,18 +22,8 @@ import (
 	sinknpy "github.com/idxport/idxport/sink/npy"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
-
-// must is v, or the end of the test at an error that it does not expect.
-func must[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
 
 func readAll(t source.Table, most int) ([]byte, error) {
 	var found []byte
@@ -61,7 +51,7 @@ func readAll(t source.Table, most int) ([]byte, error) {
 // TestNumPy reads what NumPy wrote: see testdata/make.py.
 func TestNumPy(t *testing.T) {
 	t.Parallel()
-	text := must(os.ReadFile("testdata/expected.json"))(t)
+	text := must.Get(os.ReadFile("testdata/expected.json"))(t)
 	var files map[string]struct {
 		DType  string
 		Shape  []int
@@ -72,7 +62,7 @@ func TestNumPy(t *testing.T) {
 	}
 	for name, want := range files {
 		path := filepath.Join("testdata", name+".npy")
-		raw := must(os.ReadFile(path))(t)
+		raw := must.Get(os.ReadFile(path))(t)
 		for _, most := range []int{1, 3, 1000} {
 			for way, open := range map[string]func() (source.Table, error){
 				"file": func() (source.Table, error) { return Open(path, source.ReadOptions{Name: "x"}) },
@@ -80,7 +70,7 @@ func TestNumPy(t *testing.T) {
 					return newTable(bytes.NewBuffer(raw), name+".npy", source.ReadOptions{Name: "x"})
 				},
 			} {
-				table := must(open())(t)
+				table := must.Get(open())(t)
 				c := table.Columns()[0]
 				if c.Name != "x" || c.Origin != name+".npy" || c.DType.String() != want.DType || !slices.Equal(c.Shape, want.Shape[1:]) || table.Rows() != int64(want.Shape[0]) {
 					t.Errorf("%s, %s: found %+v, %d rows, expected %+v", name, way, c, table.Rows(), want)
@@ -144,7 +134,7 @@ func TestRoundTrip(t *testing.T) {
 				data[i] = byte(i*31 + 7)
 			}
 			var file bytes.Buffer
-			s := must(sinknpy.New(&file, &schema.Schema{Columns: []source.Column{c}, Rows: 9, Source: 9}, sinknpy.Options{}))(t)
+			s := must.Get(sinknpy.New(&file, &schema.Schema{Columns: []source.Column{c}, Rows: 9, Source: 9}, sinknpy.Options{}))(t)
 			step, err := s.Encode(context.Background(), schema.Batch{Rows: 9, Columns: [][]byte{data}})
 			if err == nil {
 				err = errors.Join(step(), s.Close())
@@ -154,8 +144,8 @@ func TestRoundTrip(t *testing.T) {
 				t.Fatal(err)
 			}
 			for skip := range 10 {
-				fromFile := must(Open(path, source.ReadOptions{}))(t)
-				fromPipe := must(newTable(bytes.NewBuffer(file.Bytes()), "-", source.ReadOptions{}))(t)
+				fromFile := must.Get(Open(path, source.ReadOptions{}))(t)
+				fromPipe := must.Get(newTable(bytes.NewBuffer(file.Bytes()), "-", source.ReadOptions{}))(t)
 				for _, table := range []source.Table{fromFile, fromPipe} {
 					b := &source.Raw{Cap: 100}
 					if err := source.Skip(table, int64(skip)); err != nil {
@@ -182,7 +172,7 @@ func TestRoundTrip(t *testing.T) {
 
 func TestDamage(t *testing.T) {
 	t.Parallel()
-	whole := must(os.ReadFile("testdata/little-i2.npy"))(t)
+	whole := must.Get(os.ReadFile("testdata/little-i2.npy"))(t)
 	path := filepath.Join(t.TempDir(), "a.npy")
 	if err := os.WriteFile(path, whole, 0o600); err != nil {
 		t.Fatal(err)
@@ -363,7 +353,7 @@ func TestUseAfterTheEnd(t *testing.T) {
 	if err := os.WriteFile(path, array("|u1", "(5, 2)", 10), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	table := must(Open(path, source.ReadOptions{}))(t)
+	table := must.Get(Open(path, source.ReadOptions{}))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	b := &source.Raw{Cap: 2}

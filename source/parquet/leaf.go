@@ -36,7 +36,7 @@ func (l *leaf) values(n int) int {
 	return n
 }
 
-// raw tells whether values are bytes of any size.
+// raw reports whether values are bytes of any size.
 func (l *leaf) raw() bool { return l.kind() == format.ByteArray }
 
 // expect sets what a row looks like: the repetition levels of one.

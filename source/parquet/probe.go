@@ -28,7 +28,7 @@ func firstRow(l *leaf, most int64) (r row, err error) {
 	return r, s.measure(&r)
 }
 
-// probe adds the entries of the current page to r, up to the end of the row, and tells whether it was met.
+// probe adds the entries of the current page to r, up to the end of the row, and reports whether it was met.
 func (s *stream) probe(r *row, most int64) (done bool, err error) {
 	h := s.page
 	body := make([]byte, h.size)

@@ -131,7 +131,7 @@ func combination(color byte, depth int) (samples int, ok bool) {
 	return 0, false
 }
 
-// transparent tells whether there is a tRNS chunk among chunks before the pixels: it gives colours that are transparent.
+// transparent reports whether there is a tRNS chunk among chunks before the pixels: it gives colours that are transparent.
 func transparent(chunks []byte) bool {
 	for len(chunks) >= 8 {
 		switch string(chunks[4:8]) {

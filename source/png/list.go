@@ -154,7 +154,7 @@ func (t *Table) visit(name string, folder uint32) (v visit, err error) {
 	}
 }
 
-// leadsToFolder tells whether a link leads to a folder, which may be outside: left out silently, its rows would be missing.
+// leadsToFolder reports whether a link leads to a folder, which may be outside: left out silently, its rows would be missing.
 func (t *Table) leadsToFolder(dir, name string) bool {
 	info, err := os.Stat(filepath.Join(t.path, dir, name))
 	return err == nil && info.IsDir()

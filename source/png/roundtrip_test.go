@@ -14,6 +14,7 @@ import (
 	sinkpng "github.com/idxport/idxport/sink/png"
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/test/must"
 )
 
 // joined is IDX files of the repository: image, and label unless that is empty.
@@ -27,10 +28,10 @@ func joined(t *testing.T, image, label string, classes []string) source.Table {
 		if f.path == "" {
 			continue
 		}
-		part := must(source.OpenIDX("../../"+f.path, f.o))(t)
+		part := must.Get(source.OpenIDX("../../"+f.path, f.o))(t)
 		parts = append(parts, part)
 	}
-	all := must(source.Join(false, parts...))(t)
+	all := must.Get(source.Join(false, parts...))(t)
 	t.Cleanup(func() { all.Close() })
 	return all
 }
@@ -39,10 +40,10 @@ func joined(t *testing.T, image, label string, classes []string) source.Table {
 func written(t *testing.T, table source.Table, o sinkpng.Options) string {
 	t.Helper()
 	target := filepath.Join(t.TempDir(), "test")
-	set := must(publish.Prepare([]publish.Target{{Path: target, Folder: true}}, publish.Options{}))(t)
+	set := must.Get(publish.Prepare([]publish.Target{{Path: target, Folder: true}}, publish.Options{}))(t)
 	defer set.Discard()
 	s := schema.Of(table)
-	k := must(sinkpng.New(set.Folder(0), s, o))(t)
+	k := must.Get(sinkpng.New(set.Folder(0), s, o))(t)
 	if _, err := pipeline.Run(context.Background(), table, s, []sink.Sink{k}, pipeline.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -85,8 +86,8 @@ func TestWhatTheSinkWritesComesBack(t *testing.T) {
 // expectSame compares table with the IDX files that it was made of.
 func expectSame(t *testing.T, table *Table, original source.Table) {
 	t.Helper()
-	got := must(readAll(table, 1000))(t)
-	want := must(readAll(original, 1000))(t)
+	got := must.Get(readAll(table, 1000))(t)
+	want := must.Get(readAll(original, 1000))(t)
 	if len(got) != len(want) || table.Rows() != original.Rows() {
 		t.Fatalf("found %d columns of %d rows, expected %d of %d", len(got), table.Rows(), len(want), original.Rows())
 	}

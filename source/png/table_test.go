@@ -19,18 +19,8 @@ import (
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
-
-// must is v, or the end of the test at an error that it does not expect.
-func must[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
 
 // readAll reads t to its end in batches of rows, and returns the data of all columns.
 func readAll(t source.Table, rows int) ([][]byte, error) {
@@ -56,7 +46,7 @@ func readAll(t source.Table, rows int) ([][]byte, error) {
 // open opens a folder that is as it should be.
 func open(t *testing.T, path string, o source.ReadOptions) *Table {
 	t.Helper()
-	table := must(Open(path, o))(t)
+	table := must.Get(Open(path, o))(t)
 	t.Cleanup(func() {
 		if err := table.Close(); err != nil {
 			t.Error(err)
@@ -110,7 +100,7 @@ func TestFoldersThatPillowMade(t *testing.T) {
 // expectRows compares table with the rows that its script wrote down.
 func expectRows(t *testing.T, table *Table, name string) {
 	t.Helper()
-	text := must(os.ReadFile(filepath.Join("testdata", name+".json")))(t)
+	text := must.Get(os.ReadFile(filepath.Join("testdata", name+".json")))(t)
 	var want [][2]*int64
 	if err := json.Unmarshal(text, &want); err != nil {
 		t.Fatal(err)
@@ -118,7 +108,7 @@ func expectRows(t *testing.T, table *Table, name string) {
 	if table.Rows() != int64(len(want)) {
 		t.Errorf("found %d rows, expected %d", table.Rows(), len(want))
 	}
-	data := must(readAll(table, 2))(t)
+	data := must.Get(readAll(table, 2))(t)
 	size := table.Columns()[0].RecordSize()
 	if len(data[0]) != len(want)*size {
 		t.Fatalf("found %d bytes of images, expected %d", len(data[0]), len(want)*size)
@@ -290,7 +280,7 @@ func demandLinkRefused(t *testing.T, dir, link string) {
 
 func TestSkip(t *testing.T) {
 	t.Parallel()
-	whole := must(readAll(open(t, "testdata/imagefolder", source.ReadOptions{}), 5))(t)
+	whole := must.Get(readAll(open(t, "testdata/imagefolder", source.ReadOptions{}), 5))(t)
 	table := open(t, "testdata/imagefolder", source.ReadOptions{})
 	if err := table.Skip(7); err != nil {
 		t.Fatal(err)
@@ -312,7 +302,7 @@ func TestManyClassFolders(t *testing.T) {
 		files[string(rune('a'+label%26))+strings.Repeat("x", label/26)+"/i.png"] = good
 	}
 	table := open(t, makeFolder(t, files), source.ReadOptions{})
-	data := must(readAll(table, 50))(t)
+	data := must.Get(readAll(table, 50))(t)
 	if table.folders != nil || len(table.Columns()[1].Classes) != maxOpen+1 || table.Columns()[1].DType != idx.Int32 {
 		t.Errorf("found %d open folders, labels %v", len(table.folders), table.Columns()[1])
 	}
@@ -400,7 +390,7 @@ func TestFoldersWithoutImages(t *testing.T) {
 		"text as label": {map[string][]byte{"0.png": good, metadataName: []byte("file_name,label\n0.png,cat\n")}, nil, "as those of metadata.csv are not all integers"},
 	} {
 		table := open(t, makeFolder(t, c.files), source.ReadOptions{})
-		data := must(readAll(table, 10))(t)
+		data := must.Get(readAll(table, 10))(t)
 		var found []byte
 		if len(data) > 1 {
 			found = data[1]

@@ -8,14 +8,28 @@ import (
 
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/sinktest"
 )
 
-// ImagesOnly tells whether the layout holds no tensors but images.
+// ImagesOnly reports whether the layout holds no tensors but images.
 func ImagesOnly(layoutName string) bool {
 	return layoutName == "spark-image" || layoutName == "huggingface"
 }
 
-// Refuses tells whether a layout of images must refuse one of t's columns: tensors that are no images of 1, 3 or 4 channels of unsigned bytes, last, or
+// RunWriter is sinktest.RunWriter with the tables that the layout can hold.
+func RunWriter(t *testing.T, layoutName string, open Open) {
+	t.Helper()
+	tables := []sinktest.Table{sinktest.Numbers(), sinktest.Single(), sinktest.Empty(), sinktest.Images(), sinktest.Unlabelled(), sinktest.Named()}
+	switch {
+	case ImagesOnly(layoutName):
+		tables = tables[3:5]
+	case layoutName == "columns": // the others' records have too many elements
+		tables = tables[:3]
+	}
+	sinktest.RunWriter(t, open, tables...)
+}
+
+// Refuses reports whether a layout of images must refuse one of t's columns: tensors that are no images of 1, 3 or 4 channels of unsigned bytes, last, or
 // for huggingface gray images of 16 bits.
 func (t Table) Refuses(layoutName string) bool {
 	for _, c := range t.Columns {

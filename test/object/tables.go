@@ -155,7 +155,7 @@ func (b *table) trouble() (kind string, next func(*http.Request, *os.Process) pr
 	}
 }
 
-// expected tells whether a run may end so.
+// expected reports whether a run may end so.
 func expected(kind string, code int) bool {
 	return code == 0 || kind == "killed" && (code == 128+int(syscall.SIGKILL) || code == 128+int(syscall.SIGTERM))
 }

@@ -209,7 +209,7 @@ var elements = map[string]string{
 	"uint8": "INT(8,false)", "int8": "INT(8,true)", "int16": "INT(16,true)", "int32": "INT32", "float32": "FLOAT", "float64": "DOUBLE",
 }
 
-// exactType tells whether the first leaf's type is the input's.
+// exactType reports whether the first leaf's type is the input's.
 func exactType(column *parquet.Column, input idxArray) bool {
 	return lowest(column).Type().String() == elements[names[input.code]]
 }

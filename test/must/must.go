@@ -1,0 +1,15 @@
+// Package must ends tests at errors that they do not expect.
+package must
+
+import "testing"
+
+// Get is v, or the end of the test where there is an error: must.Get(os.ReadFile(path))(t).
+func Get[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
