@@ -93,7 +93,7 @@ interop: interop-quick
 	$$(test/interop/venv huggingface) test/interop/huggingface/check.py --binary $(BIN)
 	test/interop/matrix/run $(BIN)
 
-#: interop-matrix: write test/interop/MATRIX.md and the table of the README
+#: interop-matrix: write test/interop/MATRIX.md and the table of docs/formats.md
 interop-matrix: build
 	npm ci --silent --prefix test/interop/node
 	test/interop/matrix/run $(BIN) --write

@@ -36,7 +36,7 @@ func (p *program) reporting(ctx context.Context, c *cli.Command, f func(*report)
 
 // command completes c, a command that reports what do has done.
 func (p *program) command(c *cli.Command, do func(context.Context, *cli.Command, *settings, *report) error) *cli.Command {
-	c.Flags, c.HideHelpCommand, c.OnUsageError = cliFlags(c.Name), true, onUsageError
+	c.Flags, c.HideHelp, c.OnUsageError = cliFlags(c.Name), true, onUsageError
 	c.Action = func(ctx context.Context, c *cli.Command) error {
 		return p.reporting(ctx, c, func(r *report) error { return do(ctx, c, r.asked, r) })
 	}
@@ -73,15 +73,14 @@ var otherWords = map[string]string{"format": "--to", "force": "--overwrite", "re
 
 // unknownFlag is the error for a name that no flag of c has.
 func unknownFlag(c *cli.Command, name string) error {
-	var names, words, short []string
-	for _, f := range c.Flags {
-		names = append(names, "--"+f.Names()[0])
-		for _, s := range f.Names()[1:] {
-			short = append(short, "-"+s)
-		}
+	var words, short []string
+	names := []string{"--help", "--help-all"}
+	for _, f := range flagsOf(c.Name) {
+		names = append(names, "--"+f.long())
+		short = append(short, f.spellings()[1:]...)
 	}
-	if len(name) == 1 && c.Root() != c && short != nil {
-		return usagef("unknown flag -%s", name).WithHint("the short flags are %s; see %s --help", strings.Join(short, ", "), c.FullName())
+	if len(name) == 1 && short != nil {
+		return usagef("unknown flag -%s", name).WithHint("the short flags are %s, -h; see %s --help", strings.Join(short, ", "), c.FullName())
 	}
 	if len(name) == 1 || c.Root() == c {
 		return usagef("unknown flag %s%s", strings.Repeat("-", min(2, len(name))), name).WithHint("flags stand behind the command; see %s --help", c.FullName())
@@ -104,12 +103,12 @@ func unknownFlag(c *cli.Command, name string) error {
 // plainCommand is a command without flags and reports: it prints what the program knows by itself.
 func plainCommand(name, text, usage string, print func(*cli.Command) error) *cli.Command {
 	return &cli.Command{
-		Name:            name,
-		Usage:           usage,
-		UsageText:       text,
-		HideHelpCommand: true,
-		OnUsageError:    onUsageError,
-		Action:          func(_ context.Context, c *cli.Command) error { return print(c) },
+		Name:         name,
+		Usage:        usage,
+		UsageText:    text,
+		HideHelp:     true,
+		OnUsageError: onUsageError,
+		Action:       func(_ context.Context, c *cli.Command) error { return print(c) },
 	}
 }
 

@@ -17,13 +17,13 @@ import (
 
 const completionUsage = `idxport completion SHELL
 
-Prints the completion script for SHELL: bash, zsh, fish or pwsh (PowerShell). The script completes commands, flags, their values, and paths; it needs no
-other package and evaluates nothing that was typed. One of these lines installs it for new shells:
+Prints a script that completes commands, flags, their values and paths. It needs no other package
+and never evaluates what was typed. One of these lines installs it:
 
-bash   echo 'eval "$(idxport completion bash)"' >> ~/.bashrc
-zsh    echo 'source <(idxport completion zsh)' >> ~/.zshrc
-fish   idxport completion fish > ~/.config/fish/completions/idxport.fish
-pwsh   idxport completion pwsh >> $PROFILE`
+  bash   echo 'eval "$(idxport completion bash)"' >> ~/.bashrc
+  zsh    echo 'source <(idxport completion zsh)' >> ~/.zshrc
+  fish   idxport completion fish > ~/.config/fish/completions/idxport.fish
+  pwsh   idxport completion pwsh >> $PROFILE`
 
 // completionScripts holds a script for each shell. A script splits the command line as its shell
 // does and runs
@@ -91,12 +91,12 @@ func (p *program) complete(root *cli.Command, args []string) int {
 	return exitOK
 }
 
-// completions are the candidates for word after the words before it; paths reports whether paths
-// may stand there too.
+// completions returns the candidates for word after the words before it, and whether it may be a
+// path.
 func completions(root *cli.Command, before []string, word string) (found []candidate, paths bool) {
 	i := slices.IndexFunc(before, func(w string) bool { return w != "" && !strings.HasPrefix(w, "-") })
 	if i < 0 || before[i] == "help" {
-		for _, c := range root.VisibleCommands() {
+		for _, c := range root.Commands {
 			found = append(found, candidate{c.Name, c.Usage})
 		}
 		if strings.HasPrefix(word, "-") {
@@ -108,7 +108,16 @@ func completions(root *cli.Command, before []string, word string) (found []candi
 	if c == nil {
 		return nil, false
 	}
-	var waiting cli.Flag // for its value
+	flags := flagsOf(c.Name)
+	find := func(word string) *flagSpec {
+		for i := range flags {
+			if slices.ContainsFunc(flags[i].spellings(), func(name string) bool { return strings.TrimLeft(name, "-") == strings.TrimLeft(word, "-") }) {
+				return &flags[i]
+			}
+		}
+		return nil
+	}
+	var waiting *flagSpec // for its value
 	ended, arguments := false, 0
 	for _, w := range before[i+1:] {
 		switch {
@@ -119,7 +128,7 @@ func completions(root *cli.Command, before []string, word string) (found []candi
 		case ended || w == "-" || !strings.HasPrefix(w, "-"):
 			arguments++
 		case !strings.Contains(w, "="):
-			if f := findFlag(c, w); f != nil && takesValue(f) {
+			if f := find(w); f != nil && f.value != "" {
 				waiting = f
 			}
 		}
@@ -127,25 +136,24 @@ func completions(root *cli.Command, before []string, word string) (found []candi
 	name, value, valued := strings.Cut(word, "=")
 	switch {
 	case waiting != nil:
-		return flagValues(waiting, word)
+		return waiting.values(word)
 	case ended || !strings.HasPrefix(word, "-"):
 		return argumentValues(c, arguments)
 	case !valued:
-		return flagNames(c), false
+		return flagNames(flags), false
 	}
-	f := findFlag(c, name)
+	f := find(name)
 	if f == nil {
 		return nil, false
 	}
-	found, paths = flagValues(f, value)
+	found, paths = f.values(value)
 	for i := range found {
 		found[i].value = name + "=" + found[i].value
 	}
 	return found, paths
 }
 
-// argumentValues are the candidates for an argument of c after a number of others. The first line
-// of the usage text says what it may be.
+// argumentValues returns the candidates for an argument of c after a number of others.
 func argumentValues(c *cli.Command, before int) (found []candidate, paths bool) {
 	usage, _, _ := strings.Cut(c.UsageText, "\n")
 	switch {
@@ -160,90 +168,50 @@ func argumentValues(c *cli.Command, before int) (found []candidate, paths bool) 
 	return nil, false
 }
 
-// findFlag is the flag of c that word spells, with its dashes, or nil.
-func findFlag(c *cli.Command, word string) cli.Flag {
-	name := strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-")
-	for _, f := range c.Flags {
-		if slices.Contains(f.Names(), name) {
-			return f
-		}
-	}
-	return nil
-}
-
-// takesValue reports whether f has a value; all flags but switches do.
-func takesValue(f cli.Flag) bool {
-	d, ok := f.(cli.DocGenerationFlag)
-	return ok && d.TakesValue()
-}
-
-// flagUsage is the usage text of f, and the name of its value, which is quoted there.
-func flagUsage(f cli.Flag) (text, value string) {
-	if d, ok := f.(cli.DocGenerationFlag); ok {
-		text = d.GetUsage()
-	}
-	if parts := strings.Split(text, "`"); len(parts) > 2 {
-		value = parts[1]
-	}
-	return strings.ReplaceAll(text, "`", ""), value
-}
-
-// flagNames are all spellings of the flags of c.
-func flagNames(c *cli.Command) []candidate {
+// flagNames returns all spellings of flags.
+func flagNames(flags []flagSpec) []candidate {
 	found := []candidate{{"--help", "show help"}}
-	for _, f := range c.VisibleFlags() {
-		text, _ := flagUsage(f)
-		for _, name := range f.Names() {
-			dashes := "--"
-			if len(name) == 1 {
-				dashes = "-"
-			}
-			found = append(found, candidate{dashes + name, text})
+	for _, f := range flags {
+		for _, name := range f.spellings() {
+			found = append(found, candidate{name, f.usage})
 		}
 	}
 	return found
 }
 
-// flagValues are the candidates for the value of f, of which value was typed. Only flags with a
-// closed list of values are named here; the name of its value says whether a flag takes a path.
-func flagValues(f cli.Flag, value string) (found []candidate, paths bool) {
-	_, kind := flagUsage(f)
-	switch name := f.Names()[0]; {
-	case !takesValue(f):
+// values returns the candidates for the value of f, of which value was typed, and whether it may be
+// a path. Only flags with a closed list of values have candidates.
+func (f *flagSpec) values(value string) (found []candidate, paths bool) {
+	switch {
+	case f.value == "":
 		return named("true", "false"), false
-	case kind == "OUT":
+	case f.value == "OUT":
 		for _, f := range formats.All() {
 			found = append(found, candidate{f.Name + "=", f.Title})
 		}
 		return found, true
-	case kind == "FILE", kind == "SHEET":
+	case f.value == "FILE", f.value == "SHEET":
 		return nil, true
-	case name == "to":
+	case f.name == "to":
 		return formatList(value), false
-	case name == "layout":
+	case f.name == "layout":
 		return perFormat(value, layout.Names(), func(f formats.Format) []string { return f.Layouts }), false
-	case name == "compression":
+	case f.name == "compression":
 		var codecs []string
 		for _, f := range formats.All() {
 			codecs = append(codecs, f.Codecs...)
 		}
 		slices.Sort(codecs)
 		return perFormat(value, slices.Compact(codecs), convert.CodecsOf), false
-	case name == "csv-style":
+	case f.name == "csv-style":
 		for _, s := range csv.Styles() {
 			found = append(found, candidate{s.Name, s.Description})
 		}
 		return found, false
-	case name == "dataset":
+	case f.name == "dataset":
 		return append(datasets(), candidate{dataset.DatasetNone, "no class names, no transposition"}), false
-	default:
-		for _, row := range flags() {
-			if row.long() == name {
-				found = append(found, named(row.choices...)...)
-			}
-		}
-		return found, false
 	}
+	return named(f.choices...), false
 }
 
 // formatList are the candidates for list, formats separated by commas of which the last is not

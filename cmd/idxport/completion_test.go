@@ -41,9 +41,9 @@ func TestCompletion(t *testing.T) {
 
 		{"convert", "", "", true},
 		{"convert x", "--ro", "--rows-per-file --rows", false},
-		{"convert x", "-", "--help --split --dataset --classes --reshape --byte-order --dtype --shape --header --salvage --max-record-bytes --output -o --to --overwrite " +
-			"--rows-per-file --file-size --if-changed --verify --checksum --rows --transpose --invert --plan --part --compression --layout --csv-style " +
-			"--class-folders --metadata-csv --class-column --label-column --channels --workers --progress --quiet -q --json --log-format", false},
+		{"convert x", "-", "--help --output -o --to --overwrite --rows-per-file --file-size --if-changed --verify --checksum --split --rows --dataset --classes " +
+			"--transpose --invert --reshape --shape --dtype --header --byte-order --salvage --max-record-bytes --layout --compression --csv-style --class-column " +
+			"--label-column --class-folders --metadata-csv --channels --plan --part --quiet -q --json --log-format --progress --workers", false},
 		{"convert -- x", "--ro", "", true},
 		{"convert -o --", "--ro", "--rows-per-file --rows", false}, // -- is the value of -o
 		{"convert -", "--hel", "--help", false},
@@ -106,8 +106,8 @@ func TestCompletionOfAll(t *testing.T) {
 			t.Errorf("the command %s is not completed", c.Name)
 		}
 		flags, _ := ask(t, "-", c.Name)
-		for _, f := range c.Flags {
-			for _, name := range flagSpellings(f) {
+		for _, f := range flagsOf(c.Name) {
+			for _, name := range f.spellings() {
 				if !slices.Contains(flags, name) {
 					t.Errorf("the flag %s of %s is not completed", name, c.Name)
 				}

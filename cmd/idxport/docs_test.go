@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -11,45 +12,103 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v3"
-
 	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/sink/layout"
 	"github.com/idxport/idxport/source/dataset"
 )
 
-// TestREADME demands that whatever the program takes and returns stands in the README.
-func TestREADME(t *testing.T) {
-	t.Parallel()
-	data, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
+var update = flag.Bool("update", false, "write the tables of docs/cli.md")
+
+// readDocs returns the text of all documents for users.
+func readDocs(t *testing.T, names ...string) string {
+	t.Helper()
+	var all strings.Builder
+	for _, name := range names {
+		data, err := os.ReadFile(filepath.Join("..", "..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(data)
 	}
-	readme := string(data)
+	return all.String()
+}
+
+// TestDocs demands that docs/formats.md has every format, layout, style and codec, and docs/cli.md
+// every exit code.
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	page := readDocs(t, "docs/formats.md")
 	for kind, names := range vocabulary() {
 		for _, name := range names {
-			if !strings.Contains(readme, "`"+name+"`") {
-				t.Errorf("%s %s is not in the README", kind, name)
+			if !strings.Contains(page, "`"+name+"`") {
+				t.Errorf("%s %s is not in docs/formats.md", kind, name)
 			}
 		}
 	}
-	// A flag may stand with the name of its value: `--rows A:B`.
-	for _, c := range (&program{}).root().Commands {
-		if !regexp.MustCompile("`idxport " + c.Name + "[` ]").MatchString(readme) {
-			t.Errorf("the command %s is not in the README", c.Name)
+	page = readDocs(t, "docs/cli.md")
+	for _, code := range allExitCodes() {
+		if !regexp.MustCompile(fmt.Sprintf("(?m)^\\| [0-9`, ]*\\b%d\\b[0-9`, ]* \\|", code)).MatchString(page) {
+			t.Errorf("the exit code %d has no row in docs/cli.md", code)
 		}
-		for _, f := range c.Flags {
-			for _, name := range flagSpellings(f) {
-				if !regexp.MustCompile("`" + regexp.QuoteMeta(name) + "[` =]").MatchString(readme) {
-					t.Errorf("the flag %s of %s is not in the README", name, c.Name)
+	}
+}
+
+// TestCLIPage compares the tables of flags in docs/cli.md, each between two comments, with the
+// table of flags; with -update it writes them.
+func TestCLIPage(t *testing.T) {
+	page := readDocs(t, "docs/cli.md")
+	for _, c := range (&program{}).root().Commands {
+		if !strings.Contains(page, "\n## idxport "+c.Name+"\n") {
+			t.Errorf("the command %s has no section in docs/cli.md", c.Name)
+		}
+		specs := flagsOf(c.Name)
+		if len(specs) == 0 {
+			continue
+		}
+		begin, end := "<!-- flags of "+c.Name+" -->\n", "<!-- /flags of "+c.Name+" -->\n"
+		before, rest, found := strings.Cut(page, begin)
+		old, after, closed := strings.Cut(rest, end)
+		if !found || !closed {
+			t.Errorf("docs/cli.md has no lines %q and %q", begin, end)
+			continue
+		}
+		var table strings.Builder
+		table.WriteString("\n| flag | meaning |\n|---|---|\n")
+		for _, f := range specs {
+			meaning := strings.TrimRight(strings.ToUpper(f.usage[:1])+f.usage[1:]+". "+f.detail, " ")
+			fmt.Fprintf(&table, "| `%s` | %s |\n", strings.TrimSpace(strings.Join(f.spellings(), "`, `")+" "+f.value), strings.ReplaceAll(meaning, "|", "\\|"))
+		}
+		table.WriteString("\n")
+		if old == table.String() {
+			continue
+		}
+		page = before + begin + table.String() + end + after
+		if !*update {
+			t.Errorf("docs/cli.md: the flags of %s are not those of the program: go test ./cmd/idxport -run TestCLIPage -update", c.Name)
+		}
+	}
+	if *update {
+		if err := os.WriteFile(filepath.Join("..", "..", "docs", "cli.md"), []byte(page), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestHelpFits demands lines of up to 80 columns.
+func TestHelpFits(t *testing.T) {
+	t.Parallel()
+	for _, c := range (&program{}).root().Commands {
+		for _, ask := range []string{"--help", "--help-all"} {
+			var stdout, stderr bytes.Buffer
+			if code := run([]string{"idxport", c.Name, ask}, strings.NewReader(""), &stdout, &stderr); code != 0 || stderr.Len() > 0 {
+				t.Errorf("%s %s: exit code %d, %s", c.Name, ask, code, stderr.String())
+			}
+			for line := range strings.Lines(stdout.String()) {
+				if width(strings.TrimSuffix(line, "\n")) > helpColumns {
+					t.Errorf("%s %s: a line of more than %d columns: %s", c.Name, ask, helpColumns, line)
 				}
 			}
-		}
-	}
-	for _, code := range allExitCodes() {
-		if !regexp.MustCompile(fmt.Sprintf("(?m)^\\| [0-9`, ]*\\b%d\\b[0-9`, ]* \\|", code)).MatchString(readme) {
-			t.Errorf("the exit code %d has no row in a table of the README", code)
 		}
 	}
 }
@@ -64,19 +123,6 @@ func vocabulary() map[string][]string {
 		words["codec"] = append(words["codec"], f.Codecs...)
 	}
 	return words
-}
-
-// flagSpellings are the ways to write a flag.
-func flagSpellings(f cli.Flag) []string {
-	var all []string
-	for _, name := range f.Names() {
-		if len(name) == 1 {
-			all = append(all, "-"+name)
-		} else {
-			all = append(all, "--"+name)
-		}
-	}
-	return all
 }
 
 // allExitCodes are those that the program ends with.

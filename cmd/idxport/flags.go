@@ -11,7 +11,7 @@ import (
 	"github.com/idxport/idxport/convert"
 )
 
-// settings are what the flags of any command say.
+// settings holds the values of the flags of all commands.
 type settings struct {
 	convert.Options
 	plan, part      string
@@ -21,15 +21,16 @@ type settings struct {
 	logFormat, show string
 }
 
-// Categories of flags in the help text.
+// Headings of flags in the help text, in the order in which they are shown.
 const (
-	aboutInput  = "Input"
 	aboutOutput = "Output"
+	aboutInput  = "Input"
 	aboutFormat = "Formats"
+	aboutPlan   = "Plans"
 	aboutRun    = "Run"
 )
 
-// Commands of flags. That called part is convert with --plan.
+// Sets of commands. The one named part is convert with --plan.
 const (
 	reading = "convert verify inspect preview "
 	viewing = "convert verify preview "
@@ -37,181 +38,218 @@ const (
 	onPlans = "commit status abort "
 )
 
-// A flagSpec is a row of the table of all flags: parsing, checks, help and completion are made of
-// it.
+// A flagSpec is a row of the table of all flags, from which parsing, checks, help, completion and
+// docs/cli.md are made.
 type flagSpec struct {
-	name     string
-	commands string // that have it
-	about    string // its category in the help
-	usage    string // `X` is what its value is called
-	preset   string // the value that it has when it is not given
+	name     string // and its short form, after a space
+	value    string // placeholder for its value in the help; empty for a switch
+	commands string // that have the flag
+	about    string // heading in the help
+	usage    string // what it does, in up to 52 characters: a line of help has 80
+	detail   string // the rest, shown by --help-all
+	often    bool   // shown by `convert --help`
+	preset   string // value without the flag
 	choices  []string
-	bounds   [2]int64 // of a number; 0 at the end: there is none
-	// to is where its value goes: a *string, *[]string, *bool, **bool, *int or *int64.
+	bounds   [2]int64 // least and greatest number; a greatest of 0 means no limit
+	// to returns where the value goes: a *string, *[]string, *bool, **bool, *int or *int64.
 	to func(*settings) any
-	// parse is there in place of to for a value that has a form of its own.
+	// parse replaces to where a value has a syntax of its own.
 	parse func(s *settings, text string) error
 }
 
-// flags is the table of all flags.
+// flags is the table of all flags. Those of one command are shown in this order.
 func flags() []flagSpec {
-	return slices.Concat(inputFlags(), outputFlags(), planFlags(), formatFlags(), runFlags())
+	return slices.Concat(outputFlags(), inputFlags(), formatFlags(), planFlags(), runFlags())
 }
 
-// inputFlags are about what is read.
-func inputFlags() []flagSpec {
-	choices := convert.Choices
-	return []flagSpec{
-		{name: "split", commands: reading + "plan", about: aboutInput, usage: "take only the split `NAME`, such as train or test; may be repeated",
-			to: func(s *settings) any { return &s.Split }},
-		{name: "dataset", commands: reading + "plan", about: aboutInput, usage: "the files are the data set `NAME` (see idxport datasets), or none: no class names, no transposition",
-			to: func(s *settings) any { return &s.Dataset }},
-		{name: "classes", commands: reading + "plan", about: aboutInput, usage: "read the class names from `FILE`: a name a line, or lines of label and code point",
-			to: func(s *settings) any { return &s.Classes }},
-		{name: "reshape", commands: reading + "plan", about: aboutInput, usage: "read the data as an array of other `DIMS`, such as -1x28x28, in C order",
-			parse: func(s *settings, text string) (err error) { s.Reshape, err = parseShape("reshape", text); return err }},
-		{name: "byte-order", commands: reading + "plan", about: aboutInput, preset: "big", usage: "the `ORDER` of bytes in the payload: big, or little for files that a careless writer made",
-			choices: choices("byte-order"), to: func(s *settings) any { return &s.ByteOrder }},
-		{name: "dtype", commands: reading, about: aboutInput, usage: "the `TYPE` of the elements of inputs that do not tell it, as text and PNG: uint8, int8, int16, int32, float32 or float64",
-			choices: choices("dtype"), to: func(s *settings) any { return &s.DType }},
-		{name: "shape", commands: reading, about: aboutInput, usage: "the `SHAPE` of one record of inputs that do not tell it, as text and lists: 28x28",
-			parse: func(s *settings, text string) (err error) { s.Shape, err = parseShape("shape", text); return err }},
-		{name: "header", commands: reading, about: aboutInput, usage: "whether the first line of text names the columns (`YES-OR-NO`); needed where it counts them",
-			choices: []string{"yes", "no"}, parse: func(s *settings, text string) error { yes := text == "yes"; s.Header = &yes; return nil }},
-		{name: "salvage", commands: reading, about: aboutInput, usage: "take the whole records of IDX files that are truncated, too long, or whose count is wrong",
-			to: func(s *settings) any { return &s.Salvage }},
-		{name: "max-record-bytes", commands: reading + "plan", about: aboutInput, preset: strconv.Itoa(convert.DefaultMaxRecordBytes), usage: "refuse records of more than `N` bytes; memory grows with it",
-			bounds: [2]int64{1, convert.MaxRecordBytes}, to: func(s *settings) any { return &s.MaxRecordBytes }},
-	}
-}
-
-// outputFlags are about what is written.
+// outputFlags choose what is written where.
 func outputFlags() []flagSpec {
 	return []flagSpec{
-		{name: "output o", commands: "convert plan", about: aboutOutput, usage: "write to `OUT`; may be repeated",
+		{name: "output o", value: "OUT", commands: "convert plan", about: aboutOutput, often: true, usage: "write to OUT; may be repeated",
+			detail: "OUT is a file, whose extension selects the format; FORMAT=PATH; a folder; or - for standard output. " +
+				"{split}, {dataset} and {format} in it are replaced. A path that begins with WORD= is written ./WORD=…",
 			to: func(s *settings) any { return &s.Outputs }},
-		{name: "output o", commands: "preview", about: aboutOutput, usage: "make a contact sheet: `SHEET` is a file.png, a folder, or - for standard output",
+		{name: "output o", value: "SHEET", commands: "preview", about: aboutOutput, usage: "write a contact sheet: a .png file, a folder, or -",
 			to: func(s *settings) any { return &s.Outputs }},
-		{name: "to", commands: "convert plan", about: aboutOutput, usage: "the `FORMATS` of an output folder (default parquet) or of standard output, separated by commas",
+		{name: "to", value: "FORMATS", commands: "convert plan", about: aboutOutput, often: true, usage: "formats for an output folder, such as parquet,csv",
+			detail: "Also for -o -. Formats are separated by commas: parquet (default), arrow, arrows, csv, tsv, png, tar, npy, idx.",
 			parse: func(s *settings, text string) error {
 				if text != "" {
 					s.To = strings.Split(text, ",")
 				}
 				return nil
 			}},
-		{name: "overwrite", commands: "convert preview", about: aboutOutput, usage: "replace outputs that exist, each in one step",
+		{name: "overwrite", commands: "convert preview", about: aboutOutput, often: true, usage: "replace existing outputs",
+			detail: "Each output is replaced in one step. A folder is replaced only if idxport made it and nothing in it was changed since.",
+			to:     func(s *settings) any { return &s.Overwrite }},
+		{name: "overwrite", commands: "plan", about: aboutOutput, usage: "replace an existing plan",
 			to: func(s *settings) any { return &s.Overwrite }},
-		{name: "overwrite", commands: "plan", about: aboutOutput, usage: "replace a plan that exists",
-			to: func(s *settings) any { return &s.Overwrite }},
-		{name: "rows-per-file", commands: "convert", about: aboutOutput, usage: "make every output a folder of files with `N` rows each, and an empty _SUCCESS; for Parquet, Arrow, CSV and tar",
+		{name: "rows-per-file", value: "N", commands: "convert", about: aboutOutput, often: true, usage: "split every output into files of N rows",
+			detail: "Each output becomes a folder of part files with an empty _SUCCESS. For Parquet, Arrow, CSV and tar.",
 			bounds: [2]int64{1, 0}, to: func(s *settings) any { return &s.RowsPerFile }},
-		{name: "file-size", commands: "convert", about: aboutOutput, usage: "the same with files of about `SIZE`, such as 128MB or 64MiB; M is MB, 10^6 bytes",
-			parse: func(s *settings, text string) (err error) { s.FileSize, err = parseSize("file-size", text); return err }},
-		{name: "if-changed", commands: "convert", about: aboutOutput, usage: "do nothing if the outputs are there and were made of the same inputs with the same options; else replace them",
+		{name: "file-size", value: "SIZE", commands: "convert", about: aboutOutput, usage: "split every output into files of about SIZE",
+			detail: "As --rows-per-file, by size: 128MB or 128M (10^6 bytes), 64MiB (2^20). A file is closed once it reaches this size; data arrives in batches of about 1 MB.",
+			parse:  func(s *settings, text string) (err error) { s.FileSize, err = parseSize("file-size", text); return err }},
+		{name: "if-changed", commands: "convert", about: aboutOutput, often: true, usage: "do nothing if the outputs are up to date",
+			detail: "Outputs are up to date if the same inputs with the same options made them, which an empty hidden file beside each output records. " +
+				"Outdated ones are replaced, as with --overwrite.",
 			to: func(s *settings) any { return &s.IfChanged }},
-		{name: "verify", commands: "convert part", about: aboutOutput, usage: "read every output again before it appears, and compare it with the inputs, value by value",
-			to: func(s *settings) any { return &s.Verify }},
-		{name: "checksum", commands: "convert", about: aboutOutput, usage: "report the sha256 of every output file",
-			to: func(s *settings) any { return &s.Checksum }},
-		{name: "rows", commands: viewing, about: aboutOutput, usage: "take only the rows `A:B` of each split: from 0, B not included, negative from the end",
-			parse: func(s *settings, text string) (err error) { s.Rows = text; return convert.CheckRows(text) }},
-		{name: "transpose", commands: viewing + "plan", about: aboutOutput, usage: "swap rows and columns of the images; =false leaves EMNIST as it is stored",
-			to: func(s *settings) any { return &s.Transpose }},
-		{name: "invert", commands: viewing + "plan", about: aboutOutput, usage: "turn every pixel x into 255−x",
-			to: func(s *settings) any { return &s.Invert }},
-	}
-}
-
-// planFlags are those of plans, and of previews.
-func planFlags() []flagSpec {
-	return []flagSpec{
-		{name: "plan", commands: "convert part", about: aboutOutput, usage: "make one part of the plan in `FILE`, which says all the rest: see idxport plan",
-			to: func(s *settings) any { return &s.plan }},
-		{name: "part", commands: "convert part", about: aboutOutput, usage: "which part: `N`, from 0, or env: what the scheduler of an array of jobs says in JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX or SLURM_ARRAY_TASK_ID",
-			to: func(s *settings) any { return &s.part }},
-		{name: "rows-per-part", commands: "plan", about: aboutOutput, usage: "how many rows a part has: `N`; about 256 MiB of the inputs if it is not given",
-			bounds: [2]int64{1, 0}, to: func(s *settings) any { return &s.rowsPerPart }},
-		{name: "plan", commands: "plan", about: aboutOutput, usage: "write the plan to `FILE`",
-			to: func(s *settings) any { return &s.plan }},
-		{name: "plan", commands: onPlans, about: aboutInput, usage: "the plan in `FILE`, as idxport plan wrote it",
-			to: func(s *settings) any { return &s.plan }},
-		{name: "images", commands: "preview", about: aboutOutput, usage: "show `N` images: on a sheet, of each class (default 10), or in all if there are no labels (default 100); without -o, in all (default: a line)",
+		{name: "verify", commands: "convert part", about: aboutOutput, often: true, usage: "read outputs back and compare before publishing",
+			detail: "Every value is compared with the inputs. If one differs, no output appears.",
+			to:     func(s *settings) any { return &s.Verify }},
+		{name: "checksum", commands: "convert", about: aboutOutput, usage: "report the SHA-256 of every output file",
+			detail: "Of a PNG folder, that of its _manifest.json, which has a hash over all files. Of many files, --json has that of each.",
+			to:     func(s *settings) any { return &s.Checksum }},
+		{name: "images", value: "N", commands: "preview", about: aboutOutput, usage: "number of images to show",
+			detail: "On a sheet: of each class (default 10), or in total where there are no labels (default 100). On the terminal: in total (default: one line).",
 			bounds: [2]int64{1, maxImages}, to: func(s *settings) any { return &s.images }},
-		{name: "scale", commands: "preview", about: aboutOutput, usage: "draw every pixel `N` times as wide and high; default: on a sheet, small images about 64 pixels large",
+		{name: "scale", value: "N", commands: "preview", about: aboutOutput, usage: "draw every pixel N times as wide and high",
+			detail: "By default, small images are enlarged to about 64 pixels on a sheet, and not on the terminal.",
 			bounds: [2]int64{0, maxScale}, to: func(s *settings) any { return &s.scale }},
 	}
 }
 
-// formatFlags are about how formats are written.
+// inputFlags choose what is read, and how.
+func inputFlags() []flagSpec {
+	choices := convert.Choices
+	return []flagSpec{
+		{name: "split", value: "NAME", commands: reading + "plan", about: aboutInput, often: true, usage: "only this split, such as test; may be repeated",
+			to: func(s *settings) any { return &s.Split }},
+		{name: "rows", value: "A:B", commands: viewing, about: aboutInput, often: true, usage: "only these rows of each split, such as 0:1000",
+			detail: "Rows are counted from 0, B is not included, and negative numbers count from the end.",
+			parse:  func(s *settings, text string) (err error) { s.Rows = text; return convert.CheckRows(text) }},
+		{name: "dataset", value: "NAME", commands: reading + "plan", about: aboutInput, often: true, usage: "name the data set (see idxport datasets), or none",
+			detail: "By default it is recognised by file names or by the SHA-256 of the labels. none: no class names, no transposition.",
+			to:     func(s *settings) any { return &s.Dataset }},
+		{name: "classes", value: "FILE", commands: reading + "plan", about: aboutInput, usage: "read class names from FILE, one per line",
+			detail: "FILE may be a URL. The first line names label 0. EMNIST's mapping files, lines of a label and a code point, are read too; " +
+				"numbered lines, CSV and JSON are refused.",
+			to: func(s *settings) any { return &s.Classes }},
+		{name: "transpose", commands: viewing + "plan", about: aboutInput, usage: "swap rows and columns of images",
+			detail: "EMNIST, which is stored transposed, is turned upright without it; --transpose=false leaves it as it is.",
+			to:     func(s *settings) any { return &s.Transpose }},
+		{name: "invert", commands: viewing + "plan", about: aboutInput, usage: "replace every pixel x by 255-x",
+			to: func(s *settings) any { return &s.Invert }},
+		{name: "reshape", value: "DIMS", commands: reading + "plan", about: aboutInput, usage: "read the data with other dimensions: -1x28x28",
+			detail: "In C order; -1 stands for whatever remains. For every input.",
+			parse:  func(s *settings, text string) (err error) { s.Reshape, err = parseShape("reshape", text); return err }},
+		{name: "shape", value: "SHAPE", commands: reading, about: aboutInput, usage: "shape of one record where the input has none: 28x28",
+			detail: "For CSV, and for lists and bytes in Parquet and Arrow.",
+			parse:  func(s *settings, text string) (err error) { s.Shape, err = parseShape("shape", text); return err }},
+		{name: "dtype", value: "TYPE", commands: reading, about: aboutInput, usage: "element type where the input has none, as in CSV",
+			detail:  "uint8, int8, int16, int32, float32 or float64. For CSV, PNG, and in Parquet and Arrow for bytes and for integers of types that IDX lacks.",
+			choices: choices("dtype"), to: func(s *settings) any { return &s.DType }},
+		{name: "header", value: "YES-OR-NO", commands: reading, about: aboutInput, usage: "whether the first line of CSV names the columns",
+			detail:  "Detected by default. A first line that counts 0, 1, 2, … and could be either is refused without it.",
+			choices: []string{"yes", "no"}, parse: func(s *settings, text string) error { yes := text == "yes"; s.Header = &yes; return nil }},
+		{name: "byte-order", value: "ORDER", commands: reading + "plan", about: aboutInput, preset: "big", usage: "byte order of IDX data: big (default) or little",
+			detail:  "IDX is big-endian; little reads files whose writer did not swap bytes.",
+			choices: choices("byte-order"), to: func(s *settings) any { return &s.ByteOrder }},
+		{name: "salvage", commands: reading, about: aboutInput, usage: "recover the complete records of damaged IDX files",
+			detail: "Of files that are truncated, too long, or whose header has the wrong count.",
+			to:     func(s *settings) any { return &s.Salvage }},
+		{name: "max-record-bytes", value: "N", commands: reading + "plan", about: aboutInput, preset: strconv.Itoa(convert.DefaultMaxRecordBytes),
+			usage: "refuse larger records (default 16 MiB)", detail: "Memory use grows with it.",
+			bounds: [2]int64{1, convert.MaxRecordBytes}, to: func(s *settings) any { return &s.MaxRecordBytes }},
+	}
+}
+
+// formatFlags choose how formats are written.
 func formatFlags() []flagSpec {
 	choices := convert.Choices
 	return []flagSpec{
-		{name: "compression", commands: "convert plan", about: aboutFormat, usage: "compress with `[FORMAT=]CODEC[:LEVEL]`; without FORMAT this is for Parquet (default zstd) and Arrow (default none)",
+		{name: "layout", value: "NAME", commands: "convert plan", about: aboutFormat, often: true, usage: "how tensors are stored in Parquet and Arrow",
+			detail: "[FORMAT=]NAME, with NAME one of list (default), nested, tensor, fixed-binary, binary, spark-image, huggingface, columns: see idxport formats.",
+			to:     func(s *settings) any { return &s.Layout }},
+		{name: "compression", value: "CODEC", commands: "convert plan", about: aboutFormat, often: true, usage: "codec of Parquet (zstd) or Arrow (none)",
+			detail: "[FORMAT=]CODEC[:LEVEL]. Parquet: zstd (default), none, snappy, gzip, lz4_raw. Arrow: none (default), lz4, zstd. " +
+				"CSV and IDX follow the file name: .gz or .zst; IDX in .zst gets a seek table. zstd levels from 10 on use two goroutines of up to 51 MiB each.",
 			to: func(s *settings) any { return &s.Compression }},
-		{name: "layout", commands: "convert plan", about: aboutFormat, usage: "represent tensors in Parquet and Arrow as `[FORMAT=]NAME`: list (default), nested, tensor, fixed-binary, binary, spark-image, huggingface or columns",
-			to: func(s *settings) any { return &s.Layout }},
-		{name: "csv-style", commands: "convert plan", about: aboutFormat, usage: "lay out CSV as `STYLE`: kaggle (default), kaggle1, rowxcol, pjreddie or matrix",
-			to: func(s *settings) any { return &s.CSVStyle }},
-		{name: "class-folders", commands: "convert", about: aboutFormat, usage: "name the folders of PNG images by `WHAT`: labels (default, in order) or names",
-			choices: choices("class-folders"), to: func(s *settings) any { return &s.ClassFolders }},
-		{name: "metadata-csv", commands: "convert", about: aboutFormat, usage: "put a table, metadata.csv, into PNG folders: a line for each image with its file, label, class and other scalars",
-			to: func(s *settings) any { return &s.MetadataCSV }},
-		{name: "class-column", commands: "convert plan", about: aboutFormat, usage: "write the names of the classes as a column of text, class, behind the labels; for Parquet, Arrow and CSV",
-			to: func(s *settings) any { return &s.ClassColumn }},
-		{name: "label-column", commands: viewing + "plan", about: aboutFormat, usage: "take the column `NAME` for the label, where a format has one; or, where labels have several numbers, the number with this index, from 0",
+		{name: "csv-style", value: "STYLE", commands: "convert plan", about: aboutFormat, often: true, usage: "columns of CSV, such as kaggle (default), pjreddie",
+			detail: "kaggle (default), kaggle1, rowxcol, pjreddie or matrix: see idxport formats.",
+			to:     func(s *settings) any { return &s.CSVStyle }},
+		{name: "class-column", commands: "convert plan", about: aboutFormat, often: true, usage: "add a text column with the class names",
+			detail: "The column is named class and follows the label. For Parquet, Arrow, CSV and TSV.",
+			to:     func(s *settings) any { return &s.ClassColumn }},
+		{name: "label-column", value: "NAME", commands: viewing + "plan", about: aboutFormat, usage: "use this integer column as the label",
+			detail: "For PNG folders, tar, the layout huggingface, --class-column and preview. Where each label is several numbers that no data set describes, " +
+				"NAME is the index of one, from 0: it becomes label, the rest label_0, label_1, …",
 			parse: func(s *settings, text string) error {
 				if s.LabelColumn = text; text == "" {
 					return usagef("--label-column is empty").WithHint("name the column, such as --label-column writer")
 				}
 				return nil
 			}},
-		{name: "channels", commands: "convert plan preview", about: aboutFormat, usage: "where the channels of colour images are (`WHERE`): last (default, H×W×3) or first (3×H×W); for PNG, tar, and the layouts huggingface and spark-image",
+		{name: "class-folders", value: "WHAT", commands: "convert", about: aboutFormat, usage: "name PNG folders by labels (default) or names",
+			choices: choices("class-folders"), to: func(s *settings) any { return &s.ClassFolders }},
+		{name: "metadata-csv", commands: "convert", about: aboutFormat, usage: "add metadata.csv, a line per image, to PNG folders",
+			detail: "Its columns are file_name, label, class (where class names are known) and the other scalar columns.",
+			to:     func(s *settings) any { return &s.MetadataCSV }},
+		{name: "channels", value: "WHERE", commands: "convert plan preview", about: aboutFormat, usage: "channels of colour images: last (default) or first",
+			detail:  "last is H×W×3, first is 3×H×W. For PNG, tar and the layouts huggingface and spark-image.",
 			choices: choices("channels"), to: func(s *settings) any { return &s.Channels }},
 	}
 }
 
-// runFlags are those of all commands that report.
-func runFlags() []flagSpec {
+// planFlags are about conversions in parts.
+func planFlags() []flagSpec {
 	return []flagSpec{
-		{name: "workers", commands: working, about: aboutRun, usage: "work with `N` goroutines; 0: as many as there are processors",
-			preset: "0", bounds: [2]int64{0, convert.MaxWorkers}, to: func(s *settings) any { return &s.Workers }},
-		{name: "progress", commands: working + "preview", about: aboutRun, preset: "auto", usage: "show progress: auto (on a terminal), always or never (`WHEN`)",
-			choices: []string{"auto", "always", "never"}, to: func(s *settings) any { return &s.show }},
-		{name: "quiet q", commands: working + "preview", about: aboutRun, usage: "say nothing but warnings and errors",
-			to: func(s *settings) any { return &s.quiet }},
-		{name: "json", commands: working + "preview", about: aboutRun, usage: "print one JSON object about the run on standard output, also after a failure",
-			to: func(s *settings) any { return &s.json }},
-		{name: "log-format", commands: working + "preview", about: aboutRun, preset: "text", usage: "write messages as text or json (`FORMAT`)",
-			choices: []string{"text", "json"}, to: func(s *settings) any { return &s.logFormat }},
+		{name: "plan", value: "FILE", commands: "convert part", about: aboutPlan, usage: "make one part of the plan in FILE",
+			detail: "The plan has the inputs, outputs and options: only --part, --verify and the flags under Run can be added. See idxport plan --help.",
+			to:     func(s *settings) any { return &s.plan }},
+		{name: "plan", value: "FILE", commands: "plan", about: aboutPlan, usage: "write the plan to FILE",
+			to: func(s *settings) any { return &s.plan }},
+		{name: "plan", value: "FILE", commands: onPlans, about: aboutPlan, usage: "the plan, as written by idxport plan",
+			to: func(s *settings) any { return &s.plan }},
+		{name: "part", value: "N", commands: "convert part", about: aboutPlan, usage: "which part of the plan, from 0; or env",
+			detail: "env takes the number from JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX or SLURM_ARRAY_TASK_ID.",
+			to:     func(s *settings) any { return &s.part }},
+		{name: "rows-per-part", value: "N", commands: "plan", about: aboutPlan, usage: "rows of each part (default: about 256 MiB of input)",
+			bounds: [2]int64{1, 0}, to: func(s *settings) any { return &s.rowsPerPart }},
 	}
 }
 
-// flagsOf are the flags of a command.
+// runFlags are those of all commands that report what they do.
+func runFlags() []flagSpec {
+	return []flagSpec{
+		{name: "quiet q", commands: working + "preview", about: aboutRun, often: true, usage: "print only warnings and errors",
+			to: func(s *settings) any { return &s.quiet }},
+		{name: "json", commands: working + "preview", about: aboutRun, often: true, usage: "print a JSON report to standard output",
+			detail: "One object on one line, also after a failure. Where standard output carries data, it is the last line of standard error.",
+			to:     func(s *settings) any { return &s.json }},
+		{name: "log-format", value: "FORMAT", commands: working + "preview", about: aboutRun, preset: "text", usage: "format of messages: text (default) or json",
+			choices: []string{"text", "json"}, to: func(s *settings) any { return &s.logFormat }},
+		{name: "progress", value: "WHEN", commands: working + "preview", about: aboutRun, preset: "auto", usage: "show progress: auto (default), always or never",
+			detail:  "auto: on a terminal.",
+			choices: []string{"auto", "always", "never"}, to: func(s *settings) any { return &s.show }},
+		{name: "workers", value: "N", commands: working, about: aboutRun, usage: "number of workers (default: one per processor)",
+			preset: "0", bounds: [2]int64{0, convert.MaxWorkers}, to: func(s *settings) any { return &s.Workers }},
+	}
+}
+
+// flagsOf returns the flags of a command.
 func flagsOf(command string) []flagSpec {
 	return slices.DeleteFunc(flags(), func(f flagSpec) bool { return !f.of(command) })
 }
 
-// of reports whether the flag is one of a command.
+// of reports whether a command has the flag.
 func (f flagSpec) of(command string) bool {
 	return slices.Contains(strings.Fields(f.commands), command)
 }
 
-// long is the name of the flag without its short one.
+// long returns the name of the flag without its short form.
 func (f flagSpec) long() string { return strings.Fields(f.name)[0] }
 
-// isSwitch reports whether the flag takes no value.
-func (f flagSpec) isSwitch() bool {
-	if f.to == nil {
-		return false
+// spellings returns the names of the flag with their dashes, the long one first.
+func (f flagSpec) spellings() []string {
+	names := strings.Fields("--" + f.name)
+	for i := range names[1:] {
+		names[i+1] = "-" + names[i+1]
 	}
-	switch f.to(new(settings)).(type) {
-	case *bool, **bool:
-		return true
-	}
-	return false
+	return names
 }
 
-// cliFlags are the flags of a command as the library has them.
+// cliFlags returns the flags of a command in the library's form.
 func cliFlags(command string) (all []cli.Flag) {
 	for _, f := range flagsOf(command) {
 		names := strings.Fields(f.name)
@@ -221,14 +259,14 @@ func cliFlags(command string) (all []cli.Flag) {
 		}
 		switch to.(type) {
 		case *[]string:
-			all = append(all, &cli.StringSliceFlag{Name: names[0], Aliases: names[1:], Category: f.about, Usage: f.usage})
+			all = append(all, &cli.StringSliceFlag{Name: names[0], Aliases: names[1:]})
 		case *bool, **bool:
-			all = append(all, &cli.BoolFlag{Name: names[0], Aliases: names[1:], Category: f.about, Usage: f.usage})
+			all = append(all, &cli.BoolFlag{Name: names[0], Aliases: names[1:]})
 		case *int, *int64:
 			preset, _ := strconv.ParseInt(f.preset, 10, 64) // of the table: a number, or nothing
-			all = append(all, &cli.Int64Flag{Name: names[0], Category: f.about, Usage: f.usage, Value: preset, HideDefault: preset == 0 && f.preset == "", OnlyOnce: true})
+			all = append(all, &cli.Int64Flag{Name: names[0], Value: preset, OnlyOnce: true})
 		default:
-			all = append(all, &cli.StringFlag{Name: names[0], Category: f.about, Usage: f.usage, Value: f.preset, OnlyOnce: true})
+			all = append(all, &cli.StringFlag{Name: names[0], Value: f.preset, OnlyOnce: true})
 		}
 	}
 	return all

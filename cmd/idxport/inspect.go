@@ -16,14 +16,15 @@ import (
 
 const inspectUsage = `idxport inspect INPUT... [flags]
 
-INPUT is as in convert, and of any format that convert reads. Every file is read to its end: the shape, the sizes, whether it is whole, the range of
-its values, its labels and their names, and what it pairs with are printed. The exit code is 65 if a file is damaged.`
+INPUT is as in convert. Every file is read to its end. Printed are its shape, type and sizes,
+whether it is complete, the range of its values, its labels with their names, and the files it
+pairs with. The exit code is 65 if a file is damaged.`
 
 // inspectCommand is `idxport inspect`.
 func (p *program) inspectCommand() *cli.Command {
 	return p.command(&cli.Command{
 		Name:      "inspect",
-		Usage:     "show what IDX files and other inputs hold, and whether they are whole",
+		Usage:     "show what files contain, and whether they are complete",
 		UsageText: inspectUsage,
 	}, func(ctx context.Context, _ *cli.Command, s *settings, r *report) (err error) {
 		r.Report, err = convert.Inspect(ctx, s.Source, func(f *convert.File) error {

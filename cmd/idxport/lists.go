@@ -19,7 +19,7 @@ import (
 
 // formatsCommand is `idxport formats`.
 func (p *program) formatsCommand() *cli.Command {
-	return plainCommand("formats", "idxport formats", "list the output formats, their layouts and CSV styles", func(c *cli.Command) error {
+	return plainCommand("formats", "idxport formats", "list output formats, layouts and CSV styles", func(c *cli.Command) error {
 		if err := noArguments(c); err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (p *program) printFormats() error {
 
 // datasetsCommand is `idxport datasets`.
 func (p *program) datasetsCommand() *cli.Command {
-	return plainCommand("datasets", "idxport datasets [NAME]", "list the published data sets that are known, or the class names of one", func(c *cli.Command) error {
+	return plainCommand("datasets", "idxport datasets [NAME]", "list the known data sets, or the class names of one", func(c *cli.Command) error {
 		switch c.Args().Len() {
 		case 0:
 			return p.printDatasets()
@@ -75,7 +75,7 @@ func (p *program) printDatasets() error {
 	for _, d := range dataset.Known() {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", d.Name, splitsText(d), display.Shape(d.ImageShape), len(d.Classes)-d.FirstLabel, d.Title)
 	}
-	fmt.Fprintln(w, "\nThe data set is told from unmistakable file names or the sha256 of the labels; --dataset NAME says it, --dataset none turns it off.")
+	fmt.Fprintln(w, "\nData sets are recognised by their file names or by the SHA-256 of the labels. --dataset NAME sets one, --dataset none turns recognition off.")
 	return w.Flush()
 }
 
@@ -133,7 +133,7 @@ func commit() string {
 
 // versionCommand is `idxport version`.
 func (p *program) versionCommand() *cli.Command {
-	return plainCommand("version", "idxport version", "print the version, and the commit that it was built at", func(c *cli.Command) error {
+	return plainCommand("version", "idxport version", "print the version and the commit of the build", func(c *cli.Command) error {
 		if err := noArguments(c); err != nil {
 			return err
 		}

@@ -19,22 +19,24 @@ import (
 
 const planUsage = `idxport plan INPUT... -o OUT --rows-per-part N --plan FILE [flags]
 
-Divides a conversion into parts that run anywhere: as jobs of an array under Kubernetes, AWS Batch or Slurm, or a few processes on one machine, on one file
-system or on S3. FILE says which rows each part has, what they are made of, and with which flags. Then
+Divides a conversion into parts that any scheduler can run: an array of jobs on Kubernetes, AWS
+Batch or Slurm, or a few processes on one machine. FILE records the inputs, the rows of each part
+and the options.
 
-   idxport convert --plan FILE --part N     makes part N; twice, at once or later, is harmless
-   idxport status --plan FILE               prints the parts that are missing, as schedulers take them: 3,7-9
-   idxport commit --plan FILE               makes the output appear, if all parts are there and right
-   idxport abort --plan FILE                removes what the parts have left
+  idxport convert --plan FILE --part N   make part N, once or more often
+  idxport status --plan FILE             print the missing parts, such as 3,7-9
+  idxport commit --plan FILE             publish the output when all parts exist
+  idxport abort --plan FILE              remove the parts
 
-OUT and the flags are as in convert; each output becomes a folder of parts. Inputs are IDX files; those that are compressed become one part each, unless they
-are zstd with a seek table, which convert -o NAME.idx.zst writes. Inputs, OUT and FILE may be in object storage.`
+OUT and the flags are as in convert; each output becomes a folder of part files. Inputs are IDX
+files. A compressed input becomes one part, unless it is zstd with a seek table, as written by
+convert -o NAME.idx.zst. Inputs, OUT and FILE may be on S3.`
 
 // planCommand is `idxport plan`.
 func (p *program) planCommand() *cli.Command {
 	return p.command(&cli.Command{
 		Name:      "plan",
-		Usage:     "divide a conversion into parts for many processes or machines",
+		Usage:     "divide a conversion into parts, for many processes or machines",
 		UsageText: planUsage,
 	}, p.plan)
 }
@@ -144,21 +146,25 @@ func (p *program) onPlan(name, usage, text string, do func(context.Context, *pla
 
 // commitCommand is `idxport commit`.
 func (p *program) commitCommand() *cli.Command {
-	return p.onPlan("commit", "make the output of a plan appear, once all its parts are there",
-		`Compares every part with what the run told that made it: files are read again, of uploads the storage tells the parts. Then each output appears, with an empty
-_SUCCESS: a folder in one step, objects one after another and _SUCCESS last. If a part is missing, nothing does. To commit again changes nothing.`, p.commit)
+	return p.onPlan("commit", "publish the output of a plan when all its parts exist",
+		`Compares every part with what was recorded when it was made: files are read again, and S3 reports
+the checksums of uploads. Then each output appears with an empty _SUCCESS: a folder in one step,
+objects one after another and _SUCCESS last. If a part is missing, nothing appears. Committing again
+changes nothing.`, p.commit)
 }
 
 // statusCommand is `idxport status`.
 func (p *program) statusCommand() *cli.Command {
-	return p.onPlan("status", "print the parts of a plan that are missing",
-		`Prints the indices of the parts that are missing on standard output, as schedulers take them for an array of jobs: 3,7-9; nothing if all are there.`, p.status)
+	return p.onPlan("status", "print the missing parts of a plan",
+		`Prints the numbers of the missing parts to standard output in the syntax of job arrays, such as
+3,7-9; nothing if all exist.`, p.status)
 }
 
 // abortCommand is `idxport abort`.
 func (p *program) abortCommand() *cli.Command {
-	return p.onPlan("abort", "remove what the parts of a plan have left",
-		`Removes the parts that are not committed. Outputs that are stay. Stop the runs of the parts first: one that goes on may leave something again.`, p.abort)
+	return p.onPlan("abort", "remove the parts of a plan that are not committed",
+		`Outputs that are committed stay. Stop the processes that make parts first: one that goes on may
+leave a part.`, p.abort)
 }
 
 // commit does the work of `idxport commit`.

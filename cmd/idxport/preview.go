@@ -24,25 +24,24 @@ import (
 
 const previewUsage = `idxport preview INPUT... [-o SHEET] [flags]
 
-INPUT is as in convert. Without -o, the first images of each split are drawn on standard output, with their labels below: in colours on a
-terminal, else with letters. With -o, a contact sheet is made: a PNG file with the first images of each class in a line, or the first images
-in lines where there are no labels. SHEET is a file that ends with .png, a folder that gets one sheet for each split, or - for standard output.
+INPUT is as in convert. Without -o, the first images of each split are drawn on the terminal with
+their labels, in colours, or in letters where there are none. With -o, a contact sheet is written, a
+PNG file with a line of images for each class; SHEET is a .png file, a folder, which gets a sheet
+for each split, or - for standard output.
 
-Reading stops when all images are found. Values that are not bytes are shown from the smallest, black, to the largest, white. With --json, the object
-is on standard error, as the picture is on standard output; with -o SHEET it is on standard output.`
+Reading stops when all images are found. Values other than bytes are scaled from the smallest,
+black, to the largest, white.`
 
-const previewExamples = `Examples:
-
-   idxport preview ./fashion-mnist
-   idxport preview ./fashion-mnist -o 'fashion-{split}.png'
-   idxport preview ./mnist --split test -o digits.png --images 20 --scale 1
-   idxport preview photos-idx4-ubyte --channels first --rows 100:`
+const previewExamples = `  idxport preview ./fashion-mnist
+  idxport preview ./fashion-mnist -o 'fashion-{split}.png'
+  idxport preview ./mnist --split test -o digits.png --images 20 --scale 1
+  idxport preview photos-idx4-ubyte --channels first --rows 100:`
 
 // previewCommand is `idxport preview`.
 func (p *program) previewCommand() *cli.Command {
 	return p.command(&cli.Command{
 		Name:        "preview",
-		Usage:       "show the images, on the terminal or on a contact sheet",
+		Usage:       "show images on the terminal, or write a contact sheet",
 		UsageText:   previewUsage,
 		Description: previewExamples,
 	}, func(ctx context.Context, _ *cli.Command, s *settings, r *report) error {

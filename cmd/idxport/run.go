@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -24,28 +23,16 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := withSignals(context.Background())
 	defer stop()
 	p := &program{stdin: stdin, stdout: stdout, stderr: stderr}
-	if len(args) > 1 && args[1] == completeCommand { // before anything looks into the words that are to be completed
+	if len(args) > 1 && args[1] == completeCommand { // before anything interprets the words to complete
 		return p.complete(p.root(), args[2:])
 	}
 	root := p.root()
-	help := bufio.NewWriter(stdout) // the library ignores errors: Flush returns the first
-	root.Writer = help
-	line := usual(args)
-	err := checkValues(line)
-	if err == nil {
-		err = root.Run(ctx, line)
-	}
-	if errors.As(err, new(cli.ExitCoder)) { // help for a command that there is not
-		err = unknownCommand(root, line[1])
-	}
-	if ferr := help.Flush(); err == nil {
-		err = ferr
-	}
+	err := p.start(ctx, root, args)
 	if err == nil {
 		return exitOK
 	}
 	var done reported
-	if !errors.As(err, &done) { // found before a command began
+	if !errors.As(err, &done) { // no command began
 		r := p.newReport(commandOf(args))
 		r.asked.json = slices.Contains(args, "--json")
 		i := slices.Index(args, "--log-format")
@@ -57,36 +44,27 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return done.code
 }
 
-// usual rewrites what users of other programs type into commands of ours: help, help COMMAND,
-// --version; and it leaves only the command where help is asked for, as the library takes a word
-// beside --help for the name of a topic.
-func usual(args []string) []string {
-	options := args
-	if i := slices.Index(args, "--"); i >= 0 {
-		options = args[:i]
+// start prints help, or runs a command.
+func (p *program) start(ctx context.Context, root *cli.Command, args []string) error {
+	if command, all, asked := helpAsked(args); asked {
+		return p.help(root, command, all)
 	}
-	command := commandOf(args)
-	switch {
-	case command == "help":
-		if topic := commandOf(args[slices.Index(args, command):]); topic != "" && topic != command {
-			return []string{args[0], topic, "--help"}
-		}
-		return []string{args[0], "--help"}
-	case command != "" && (slices.Contains(options, "--help") || slices.Contains(options, "-h")):
-		return []string{args[0], command, "--help"}
-	case len(args) == 2 && (args[1] == "--version" || args[1] == "-v"):
-		return []string{args[0], "version"}
+	if len(args) == 2 && (args[1] == "--version" || args[1] == "-v") {
+		args = []string{args[0], "version"}
 	}
-	return args
+	if err := checkValues(args); err != nil {
+		return err
+	}
+	return root.Run(ctx, args)
 }
 
-// checkValues refuses a flag as the value of another, as in -o --overwrite: the value was
-// forgotten. Numbers such as -100: are none.
+// checkValues refuses a flag as the value of another, as in -o --overwrite, where the value was
+// forgotten. Numbers such as -100: are values.
 func checkValues(args []string) error {
 	taking := map[string]bool{}
 	for _, f := range flagsOf(commandOf(args)) {
-		for _, name := range strings.Fields(f.name) {
-			taking[strings.Repeat("-", min(len(name), 2))+name] = !f.isSwitch()
+		for _, name := range f.spellings() {
+			taking[name] = f.value != ""
 		}
 	}
 	for i := 1; i+1 < len(args) && args[i] != "--"; i++ {
@@ -114,19 +92,18 @@ func commandOf(args []string) string {
 // root is the command `idxport` with its subcommands.
 func (p *program) root() *cli.Command {
 	root := &cli.Command{
-		Name:  "idxport",
-		Usage: "convert IDX files (MNIST and its relatives) to Parquet, Arrow, CSV, PNG folders, WebDataset and NumPy, and back",
-		UsageText: `idxport convert ./fashion-mnist -o out --to parquet,arrow,csv,png
-idxport inspect ./fashion-mnist
-idxport COMMAND --help`,
+		Name:      "idxport",
+		Usage:     "convert IDX files (MNIST and its relatives) to Parquet, Arrow, CSV, PNG folders, WebDataset and NumPy, and back",
+		UsageText: "idxport COMMAND [flags]",
+		Description: `  idxport convert ./fashion-mnist -o out --to parquet,arrow,csv,png
+  idxport inspect ./fashion-mnist
+  idxport preview ./fashion-mnist`,
 		Commands: []*cli.Command{p.convertCommand(), p.verifyCommand(), p.planCommand(), p.commitCommand(), p.statusCommand(),
 			p.abortCommand(), p.inspectCommand(), p.previewCommand(), p.formatsCommand(), p.datasetsCommand(), p.versionCommand(), p.completionCommand()},
-		HideHelpCommand: true, // so that a file called "help" is a file
-		HideVersion:     true,
-		Suggest:         true,
-		Reader:          p.stdin,
-		Writer:          p.stdout,
-		ErrWriter:       p.stderr,
+		HideHelp:  true, // start prints it
+		Reader:    p.stdin,
+		Writer:    p.stdout,
+		ErrWriter: p.stderr,
 		// The library would exit by itself: leave that to main.
 		ExitErrHandler: func(context.Context, *cli.Command, error) {},
 		OnUsageError: func(ctx context.Context, c *cli.Command, err error, sub bool) error {
@@ -136,14 +113,12 @@ idxport COMMAND --help`,
 			return onUsageError(ctx, c, err, sub)
 		},
 		Action: func(_ context.Context, c *cli.Command) error {
-			if c.Args().Present() {
-				return unknownCommand(c, c.Args().First())
-			}
-			return cli.ShowRootCommandHelp(c)
+			return unknownCommand(c, c.Args().First())
 		},
 	}
 	for _, c := range root.Commands {
-		c.DisableSliceFlagSeparator = true // a path may have commas; of the root's the library takes no notice here. Only --to splits at commas
+		// A path may have commas; only --to is split at them. The library ignores the root's setting.
+		c.DisableSliceFlagSeparator = true
 	}
 	return root
 }
@@ -151,7 +126,7 @@ idxport COMMAND --help`,
 // unknownCommand is the error for a name that no command of root has.
 func unknownCommand(root *cli.Command, name string) error {
 	var names []string
-	for _, c := range root.VisibleCommands() {
+	for _, c := range root.Commands {
 		names = append(names, c.Name)
 	}
 	advice := fmt.Sprintf("%s the commands are %s", dataset.DidYouMean(name, append(names, "help")), strings.Join(names, ", "))
@@ -165,7 +140,8 @@ func withSignals(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	caught := make(chan os.Signal, 1)
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(s) { // nohup starts programs so, and a shell without job control its background jobs: Ctrl-C is not meant for them
+		// nohup ignores SIGHUP, and a shell without job control SIGINT for its background jobs.
+		if !signal.Ignored(s) {
 			signal.Notify(caught, s)
 		}
 	}

@@ -14,11 +14,13 @@ import (
 
 const verifyUsage = `idxport verify OUTPUT INPUT... [flags]
 
-Compares OUTPUT, value by value, with the table that INPUT makes, as in convert. OUTPUT is a table in any format but tar: a file, or a folder of
-images or of parts; or a folder of several splits, which must be those of INPUT, or those that --split names.
-What was done to the data when OUTPUT was made (--transpose, --invert, --rows, …) is taken from its metadata where it has some, as Parquet and Arrow do; give the same flags for other formats.
+OUTPUT is a file, a folder of images or of part files, or a folder of several splits, in any format
+but tar. It is compared with what convert would make of INPUT. What was applied when it was made
+(--transpose, --rows, …) is taken from the metadata of Parquet and Arrow; for other formats, give
+the same flags.
 
-The exit code is 0 if all is equal, and 1 if something differs: the first value that does is named, and how many do.`
+The exit code is 0 if all values are equal, and 1 if any differs: the first difference is printed,
+and how many there are.`
 
 // verifyCommand is `idxport verify`.
 func (p *program) verifyCommand() *cli.Command {

@@ -117,15 +117,15 @@ def jq(stage: Stage) -> None:
 
 
 def codes(stage: Stage) -> None:
-    """The tables of exit codes of the document and of the README have the same codes, and the schema the same names."""
+    """The tables of exit codes of the document and of docs/cli.md have the same codes, and the schema the same names."""
 
     def table(text: str) -> set[int]:
         rows = re.findall(r"(?m)^\| ([\d, ]+) \|", text)
         return {int(code) for row in rows for code in row.split(",")}
 
     document = DOCUMENT.read_text()
-    readme = table((ROOT / "README.md").read_text().partition("| exit code |")[2].partition("\n\n")[0])
-    demand(table(document) == readme and len(readme) > 10, f"the document has {sorted(table(document))}, the README {sorted(readme)}")
+    page = table((ROOT / "docs" / "cli.md").read_text().partition("| exit code |")[2].partition("\n\n")[0])
+    demand(table(document) == page and len(page) > 10, f"the document has {sorted(table(document))}, docs/cli.md {sorted(page)}")
     schema = json.loads((ROOT / "docs" / "report.schema.json").read_text())
     names = {(choice["properties"]["exit"].get("const"), choice["properties"]["code"]["const"]) for choice in schema["$defs"]["error"]["anyOf"]}
     told = {(int(code), name) for code, name in re.findall(r"(?m)^\| (\d+) \| `(\w+)`", document)}

@@ -73,7 +73,7 @@ def types(stage: Stage) -> None:
 
 
 def commands(stage: Stage) -> None:
-    """What inspect, verify, preview and formats print is what Linux prints, the object of --json is one, and exit codes are those of the README."""
+    """What inspect, verify, preview and formats print is what Linux prints, the object of --json is one, and exit codes are those of docs/cli.md."""
     demand(b"windows/amd64" in stage.run(0, "version"), "not the program for Windows")
     for arguments in (["formats"], ["datasets"], ["inspect", "../mnist"], ["preview", stage.images.name]):
         options = {"cwd": stage.inputs} if arguments[0] == "preview" else {}

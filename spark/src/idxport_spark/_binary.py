@@ -42,7 +42,7 @@ os.execv(sys.argv[2], sys.argv[2:])
 class IdxError(RuntimeError):
     """What the program, or the data source itself, has to say.
 
-    ``exit`` and ``code`` are the program's exit code and its name, as its README lists them: 65 ``bad_data``, 66 ``no_input``, … None where the failure
+    ``exit`` and ``code`` are the program's exit code and its name, as its docs/cli.md lists them: 65 ``bad_data``, 66 ``no_input``, … None where the failure
     is not the program's.
     """
 

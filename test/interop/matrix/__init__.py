@@ -5,7 +5,7 @@ cells      what readers share: the cases, the input's values, the record of what
 arrays     values out of Arrow arrays, whatever the layout
 python     pyarrow, pandas, polars, DuckDB, numpy, Pillow, OpenCV
 refusals   what readers are known to refuse or to read as something else, and why
-assemble   MATRIX.md and the table of the README, from the records; a record that nobody expects is a failure
+assemble   MATRIX.md and the table of docs/formats.md, from the records; a record that nobody expects is a failure
 
 Spark, Hugging Face's datasets, JavaScript and Go have programs of their own in the folders beside this one.
 """

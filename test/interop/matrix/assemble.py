@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Put the records of all readers together as MATRIX.md and as the table of the README.
+"""Put the records of all readers together as MATRIX.md and as the table of docs/formats.md.
 
 usage: $(test/interop/venv) -m matrix.assemble --corpus FOLDER --cells FOLDER [--write | --full]        (in test/interop)
 
@@ -22,7 +22,7 @@ from .refusals import REFUSALS, Refusal
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "MATRIX.md"
-README = HERE.parents[2] / "README.md"
+FORMATS = HERE.parents[2] / "docs" / "formats.md"
 BEGIN, END = "<!-- matrix -->", "<!-- /matrix -->"
 
 # The readers, in the order of the columns, and the formats that they have business with.
@@ -46,7 +46,7 @@ READERS = {
 LAYOUTS = ["list", "nested", "tensor", "fixed-binary", "binary", "spark-image", "huggingface", "columns"]
 ROWS = [(form, layout) for form in ("parquet", "arrow") for layout in LAYOUTS] + [(form, "") for form in ("csv", "png", "tar", "npy", "idx")]
 TITLES = {"parquet": "Parquet", "arrow": "Arrow", "csv": "CSV", "png": "PNG folder", "tar": "tar", "npy": "npy", "idx": "IDX"}
-# Where the type of the column is a struct or the like, what a README has room for.
+# Where the type of the column is a struct or the like, what a table has room for.
 SHORT = {"spark-image": "struct", "huggingface": "struct"}
 
 COLUMNS = " columns"  # after the type of each, where the record is many columns
@@ -164,7 +164,7 @@ def counts(matrix: Matrix) -> Iterator[tuple[str, int]]:
 
 
 def compact(matrix: Matrix) -> str:
-    """The table of the README: a row for each layout of Parquet and one for each other format; Arrow's readers are a row of their own."""
+    """The table of docs/formats.md: a row for each layout of Parquet and one for each other format; Arrow's readers are a row of their own."""
     notes: list[str] = []
     names = [name for name in READERS if name not in ("apache-arrow", "Spark, row reader", "Pillow", "OpenCV", "numpy")]
     lines = [f"| | {' | '.join(names)} |", f"|---|{'---|' * len(names)}"]
@@ -194,7 +194,7 @@ def main() -> int:
     parser.add_argument("--corpus", type=Path, required=True)
     parser.add_argument("--cells", type=Path, required=True)
     pages = parser.add_mutually_exclusive_group()
-    pages.add_argument("--write", action="store_true", help="write MATRIX.md and the README's table")
+    pages.add_argument("--write", action="store_true", help="write MATRIX.md and the table of docs/formats.md")
     pages.add_argument("--full", action="store_true", help="the corpus is the full one, which no page is about")
     options = parser.parse_args()
     matrix = Matrix(options.corpus, options.cells)
@@ -206,10 +206,10 @@ def main() -> int:
     if options.full:
         return 0
     stale = differs(PAGE, page(matrix), options.write)
-    readme = README.read_text()
-    if BEGIN in readme and END in readme:
-        head, rest = readme.split(BEGIN, 1)
-        stale |= differs(README, f"{head}{BEGIN}\n{compact(matrix)}\n{END}{rest.split(END, 1)[1]}", options.write)
+    formats = FORMATS.read_text()
+    if BEGIN in formats and END in formats:
+        head, rest = formats.split(BEGIN, 1)
+        stale |= differs(FORMATS, f"{head}{BEGIN}\n{compact(matrix)}\n{END}{rest.split(END, 1)[1]}", options.write)
     return 1 if stale else 0
 
 
