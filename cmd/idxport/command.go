@@ -100,6 +100,26 @@ func unknownFlag(c *cli.Command, name string) error {
 	return usagef("unknown flag --%s", name).WithHint("%s", strings.TrimSpace(advice+" see "+c.FullName()+" --help"))
 }
 
+// commandOf returns the first argument that is not a flag.
+func commandOf(args []string) string {
+	for _, a := range args[min(1, len(args)):] {
+		if !strings.HasPrefix(a, "-") {
+			return a
+		}
+	}
+	return ""
+}
+
+// unknownCommand returns the error for a name that no command of root has.
+func unknownCommand(root *cli.Command, name string) error {
+	var names []string
+	for _, c := range root.Commands {
+		names = append(names, c.Name)
+	}
+	advice := fmt.Sprintf("%s the commands are %s", dataset.DidYouMean(name, append(names, "help")), strings.Join(names, ", "))
+	return usagef("unknown command %q", name).WithHint("%s", strings.TrimSpace(advice))
+}
+
 // plainCommand is a command without flags and reports: it prints what the program knows by itself.
 func plainCommand(name, text, usage string, print func(*cli.Command) error) *cli.Command {
 	return &cli.Command{

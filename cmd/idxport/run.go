@@ -3,19 +3,16 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"slices"
-	"strings"
 	"syscall"
 	"unicode"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/idxport/idxport/shell"
-	"github.com/idxport/idxport/source/dataset"
 )
 
 // run is the whole program: it returns the exit code.
@@ -79,16 +76,6 @@ func checkValues(args []string) error {
 	return nil
 }
 
-// commandOf is the first argument that is no flag.
-func commandOf(args []string) string {
-	for _, a := range args[min(1, len(args)):] {
-		if !strings.HasPrefix(a, "-") {
-			return a
-		}
-	}
-	return ""
-}
-
 // root is the command `idxport` with its subcommands.
 func (p *program) root() *cli.Command {
 	root := &cli.Command{
@@ -121,16 +108,6 @@ func (p *program) root() *cli.Command {
 		c.DisableSliceFlagSeparator = true
 	}
 	return root
-}
-
-// unknownCommand is the error for a name that no command of root has.
-func unknownCommand(root *cli.Command, name string) error {
-	var names []string
-	for _, c := range root.Commands {
-		names = append(names, c.Name)
-	}
-	advice := fmt.Sprintf("%s the commands are %s", dataset.DidYouMean(name, append(names, "help")), strings.Join(names, ", "))
-	return usagef("unknown command %q", name).WithHint("%s", strings.TrimSpace(advice))
 }
 
 // withSignals cancels the context at the first SIGINT, SIGTERM or SIGHUP; a second one ends the
