@@ -15,21 +15,20 @@ import (
 
 const barEvery = 100 * time.Millisecond
 
-// A bar is a line on a terminal that is drawn again and again. (The usual library for it brings an
-// HTTP server's code along, which is an eighth of the binary and of the time that it takes to
-// start.)
+// A bar is a line of a terminal that is redrawn while rows are read. (The popular library for this
+// links an HTTP server, an eighth of the binary and of its start-up time.)
 type bar struct {
 	w     io.Writer
 	label string
 	total int64 // rows, −1 if unknown
 	start time.Time
 
-	mu     sync.Mutex // a pass that was given up may still report
+	mu     sync.Mutex // an abandoned pass may still report
 	drawn  time.Time
 	closed bool
 }
 
-// rows draws that n are done.
+// rows draws the bar after n rows.
 func (b *bar) rows(n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -38,7 +37,7 @@ func (b *bar) rows(n int64) {
 		return
 	}
 	b.drawn = now
-	// "\x1b[K" erases what is left of the line before. A display: errors do not matter.
+	// "\x1b[K" erases the rest of the previous line. Errors of a display do not matter.
 	fmt.Fprintf(b.w, "\r%s\x1b[K", b.text(n, now.Sub(b.start), columns(b.w)-1))
 }
 
@@ -52,9 +51,9 @@ func (b *bar) done() {
 	b.closed = true
 }
 
-// text is the line after some time, of at most so many columns, such as
-// "train  40% ████████░░░░░░░░░░░░ 24,000 of 60,000 rows, 3s left". The bar takes what the words
-// leave; where they leave nothing, the label is cut.
+// text returns the line, of at most columns, such as
+// "train  40% ████████░░░░░░░░░░░░ 24,000 of 60,000 rows, 3s left". The bar takes the columns that
+// the words leave; if there are none, the label is cut.
 func (b *bar) text(n int64, after time.Duration, columns int) string {
 	if b.total <= 0 {
 		return beside(b.label, fmt.Sprintf(": %s rows", display.Thousands(n)), columns)
@@ -70,12 +69,12 @@ func (b *bar) text(n int64, after time.Duration, columns int) string {
 	return beside(b.label, percent+strings.Repeat("█", full)+strings.Repeat("░", cells-full)+words, columns)
 }
 
-// beside is label and then text, of at most so many columns.
+// beside returns label and then text, shortened to columns.
 func beside(label, text string, columns int) string {
 	return shorten(shorten(label, columns-width(text))+text, columns)
 }
 
-// columns is the width of a terminal, 80 if w is none or does not tell.
+// columns returns the width of the terminal w, or 80 if it is unknown.
 func columns(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
@@ -85,7 +84,7 @@ func columns(w io.Writer) int {
 	return 80
 }
 
-// shorten cuts text to so many columns, so that a line stays one: only then can it be drawn over.
+// shorten cuts text to columns: only a line that does not wrap can be redrawn.
 func shorten(text string, columns int) string {
 	for i, r := range text {
 		if columns -= width(string(r)); columns < 0 {
@@ -95,8 +94,8 @@ func shorten(text string, columns int) string {
 	return text
 }
 
-// width is how many columns text takes at most. Characters from Hangul on may be twice as wide as
-// letters; the blocks of the bar are not.
+// width returns the greatest number of columns that text can take. Characters from Hangul on may be
+// twice as wide as letters, except the blocks of the bar.
 func width(text string) (columns int) {
 	for _, r := range text {
 		columns++

@@ -16,8 +16,7 @@ import (
 	"github.com/idxport/idxport/source/dataset"
 )
 
-// reporting runs f with a report of what c asks for, and shows its end: the JSON object, or the
-// error.
+// reporting runs f with a report for the flags of c, and shows how it ended.
 func (p *program) reporting(ctx context.Context, c *cli.Command, f func(*report) error) error {
 	r := p.newReport(c.Name)
 	err := pipeline.Recovering(func() error {
@@ -28,13 +27,13 @@ func (p *program) reporting(ctx context.Context, c *cli.Command, f func(*report)
 		r.Report = convert.NewReport(r.asked.Events)
 		return f(r)
 	})
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil { // what was interrupted may not know why
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil { // say which signal it was
 		err = context.Cause(ctx)
 	}
 	return r.end(err)
 }
 
-// command completes c, a command that reports what do has done.
+// command completes c, a command that runs do and reports what it did.
 func (p *program) command(c *cli.Command, do func(context.Context, *cli.Command, *settings, *report) error) *cli.Command {
 	c.Flags, c.HideHelp, c.OnUsageError = cliFlags(c.Name), true, onUsageError
 	c.Action = func(ctx context.Context, c *cli.Command) error {
@@ -43,12 +42,12 @@ func (p *program) command(c *cli.Command, do func(context.Context, *cli.Command,
 	return c
 }
 
-// badValue matches the library's error for a flag's value that cannot be read.
+// badValue matches the library's error for an invalid value of a flag.
 var badValue = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^invalid value (".*") for flag -+([a-z-]+): (?:strconv\.)?(\w+)`)
 })
 
-// onUsageError puts the library's errors into our words.
+// onUsageError rewrites the library's errors.
 func onUsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
 		return unknownFlag(c, name)
@@ -67,11 +66,11 @@ func onUsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 	return usagef("%s", text).WithHint("see %s --help", c.FullName())
 }
 
-// otherWords are flags of other programs, and ours for the same.
+// otherWords maps flags of other programs to ours.
 var otherWords = map[string]string{"format": "--to", "force": "--overwrite", "replace": "--overwrite", "limit": "--rows", "range": "--rows",
 	"output-dir": "--output", "outdir": "--output", "compress": "--compression", "threads": "--workers", "jobs": "--workers", "silent": "--quiet"}
 
-// unknownFlag is the error for a name that no flag of c has.
+// unknownFlag returns the error for a name that no flag of c has.
 func unknownFlag(c *cli.Command, name string) error {
 	var words, short []string
 	names := []string{"--help", "--help-all"}
@@ -120,7 +119,7 @@ func unknownCommand(root *cli.Command, name string) error {
 	return usagef("unknown command %q", name).WithHint("%s", strings.TrimSpace(advice))
 }
 
-// plainCommand is a command without flags and reports: it prints what the program knows by itself.
+// plainCommand returns a command without flags and inputs.
 func plainCommand(name, text, usage string, print func(*cli.Command) error) *cli.Command {
 	return &cli.Command{
 		Name:         name,
@@ -132,7 +131,7 @@ func plainCommand(name, text, usage string, print func(*cli.Command) error) *cli
 	}
 }
 
-// noArguments refuses arguments of commands that take none.
+// noArguments refuses arguments.
 func noArguments(c *cli.Command) error {
 	if c.Args().Present() {
 		return usagef("unexpected argument %q", c.Args().First()).WithHint("%s takes none", c.FullName())
@@ -140,7 +139,7 @@ func noArguments(c *cli.Command) error {
 	return nil
 }
 
-// dash is s, or a dash if it is empty.
+// dash returns s, or a dash if it is empty.
 func dash(s string) string {
 	if s == "" {
 		return "-"

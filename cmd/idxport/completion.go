@@ -26,23 +26,23 @@ and never evaluates what was typed. One of these lines installs it:
   pwsh   idxport completion pwsh >> $PROFILE`
 
 // completionScripts holds a script for each shell. A script splits the command line as its shell
-// does and runs
+// does, and runs
 //
 //	idxport __complete word=WORD BEFORE...
 //
 // where WORD is the word at the cursor, up to the cursor, and BEFORE the words between idxport and
-// WORD. (Old PowerShells drop empty arguments, hence word=.) The program prints what may stand in
-// place of WORD, a value, a tab and a description on each line; and an empty line if the shell is
-// to complete paths too, in place of WORD or after its last =. The script adds a space after each
-// value that does not end with =.
+// WORD. (Old PowerShells drop empty arguments, hence word=.) The program prints the candidates for
+// WORD, each on a line with a tab and a description, and an empty line if the shell should complete
+// paths too, for WORD or after its last =. The script adds a space after each value that does not
+// end with =.
 //
 //go:embed completion
 var completionScripts embed.FS
 
-// completeCommand is the first argument by which the scripts ask.
+// completeCommand is the first argument that the scripts pass.
 const completeCommand = "__complete"
 
-// shells are those that have a script.
+// shells returns the shells that have a script.
 func shells() []string { return []string{"bash", "zsh", "fish", "pwsh"} }
 
 // completionCommand is `idxport completion`.
@@ -67,10 +67,10 @@ func (p *program) completionCommand() *cli.Command {
 	})
 }
 
-// A candidate is what may stand in place of the word at the cursor.
+// A candidate is a possible word at the cursor.
 type candidate struct{ value, about string }
 
-// complete answers a completion script. It never fails: an error would be printed into the command
+// complete answers a completion script. It never fails, since an error would appear in the command
 // line that the user is typing.
 func (p *program) complete(root *cli.Command, args []string) int {
 	if len(args) == 0 {
@@ -214,8 +214,8 @@ func (f *flagSpec) values(value string) (found []candidate, paths bool) {
 	return named(f.choices...), false
 }
 
-// formatList are the candidates for list, formats separated by commas of which the last is not
-// complete. The others must be formats, so that nothing but our own words is printed.
+// formatList returns the candidates for list, formats separated by commas, the last incomplete. The
+// rest must be known formats, so that nothing else is ever printed.
 func formatList(list string) (found []candidate) {
 	names := strings.Split(list, ",")
 	before := names[:len(names)-1]
@@ -232,7 +232,7 @@ func formatList(list string) (found []candidate) {
 	return found
 }
 
-// perFormat are the candidates for [FORMAT=]VALUE: values, and the formats that have some; after
+// perFormat returns the candidates for [FORMAT=]VALUE: values, and the formats that have any; after
 // FORMAT=, the values of that format.
 func perFormat(value string, values []string, of func(formats.Format) []string) []candidate {
 	found := named(values...)

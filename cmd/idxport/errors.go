@@ -29,7 +29,7 @@ const (
 	exitReaderGone = exitSignal + int(syscall.SIGPIPE)
 )
 
-// exitCodes is the one place where errors become exit codes: by their kinds.
+// exitCodes maps kinds of errors to exit codes. Nothing else does.
 var exitCodes = map[fault.Kind]int{
 	fault.Differs:     exitDiffers,
 	fault.Usage:       exitUsage,
@@ -48,7 +48,7 @@ var exitCodes = map[fault.Kind]int{
 	fault.Canceled:    exitSignal + int(syscall.SIGINT),
 }
 
-// exitCode maps an error to the code that the program ends with.
+// exitCode returns the code with which the program exits after err.
 func exitCode(err error) int {
 	var sig signalError
 	switch {
@@ -62,17 +62,17 @@ func exitCode(err error) int {
 	return exitCodes[fault.KindOf(err)]
 }
 
-// usagef is the error for a command line that cannot be carried out.
+// usagef returns the error for a command line that cannot be carried out.
 func usagef(format string, args ...any) *fault.Error {
 	return fault.New(fault.Usage, format, args...)
 }
 
-// reported is an error that was shown to the user already.
+// reported is an error that was already shown to the user.
 type reported struct{ code int }
 
 func (e reported) Error() string { return fmt.Sprintf("exit %d", e.code) }
 
-// printError writes the error as the user sees it: one line, and a hint if there is one.
+// printError writes the error on one line, and its hint on another.
 func printError(w io.Writer, err error) {
 	fmt.Fprintf(w, "idxport: %s\n", display.Printable(err.Error()))
 	if h := fault.HintOf(err); h != "" {
@@ -80,18 +80,18 @@ func printError(w io.Writer, err error) {
 	}
 }
 
-// A signalError is the cause of a context that a signal cancelled.
+// A signalError is the cause of a context that was cancelled by a signal.
 type signalError struct{ signal syscall.Signal }
 
 func (e signalError) Error() string { return fmt.Sprintf("interrupted (%v)", e.signal) }
 
-// codeNames are the kinds of errors in the JSON report, by exit code.
+// codeNames are the names of exit codes in the JSON report.
 var codeNames = map[int]string{
 	exitDiffers: "differs", exitUsage: "usage", exitData: "bad_data", exitNoInput: "no_input", exitInternal: "internal", exitCannotMake: "cannot_create",
 	exitIO: "io", exitLocked: "locked", exitPermission: "permission",
 }
 
-// describeError is err as the JSON report has it.
+// describeError returns err for the JSON report.
 func describeError(err error) *errorReport {
 	code := exitCode(err)
 	e := &errorReport{Message: display.Printable(err.Error()), Hint: display.Printable(fault.HintOf(err)), Exit: code, Code: codeNames[code]}
@@ -110,12 +110,12 @@ func describeError(err error) *errorReport {
 	return e
 }
 
-// errorReport is the error that ended a run.
+// An errorReport is the error that ended a run, in the JSON report.
 type errorReport struct {
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
 	Exit    int    `json:"exit"`
-	Code    string `json:"code"` // the kind of error: see codeNames
+	Code    string `json:"code"` // see codeNames
 	Path    string `json:"path,omitempty"`
 	Offset  *int64 `json:"offset,omitempty"` // in the decompressed data, bytes
 }

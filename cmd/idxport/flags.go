@@ -272,8 +272,8 @@ func cliFlags(command string) (all []cli.Flag) {
 	return all
 }
 
-// parse reads the flags and arguments of a command: all flags, also after an error, as some say how
-// errors are shown.
+// parse reads the flags and arguments of a command; all flags, even after an error, because some
+// decide how errors are shown.
 func parse(c *cli.Command, s *settings) (err error) {
 	for _, f := range flagsOf(c.Name) {
 		if bad := f.read(c, s); err == nil {
@@ -290,7 +290,7 @@ func parse(c *cli.Command, s *settings) (err error) {
 	return nil
 }
 
-// read puts the value of the flag into s, if it is given or has a preset.
+// read stores the value of the flag in s, if it is given or has a preset.
 func (f flagSpec) read(c *cli.Command, s *settings) error {
 	name := f.long()
 	if !c.IsSet(name) && f.preset == "" {
@@ -324,7 +324,7 @@ func (f flagSpec) read(c *cli.Command, s *settings) error {
 	return nil
 }
 
-// checkRange refuses a number that is out of range.
+// checkRange refuses a number outside the bounds.
 func (f flagSpec) checkRange(n int64) error {
 	switch first, last := f.bounds[0], f.bounds[1]; {
 	case last == 0 && n < first:
@@ -337,24 +337,23 @@ func (f flagSpec) checkRange(n int64) error {
 
 // units are the units of --file-size.
 var units = map[string]int64{"B": 1, "K": 1e3, "KB": 1e3, "M": 1e6, "MB": 1e6, "G": 1e9, "GB": 1e9, "T": 1e12, "TB": 1e12,
-
 	"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
 
-// parseSize reads a number of bytes such as 128MB. It must have a unit: 128 means megabytes to
-// people.
+// parseSize reads a number of bytes such as 128MB. It must have a unit, because 128 would often mean
+// megabytes.
 func parseSize(flag, text string) (int64, error) {
 	digits := strings.TrimRight(text, "BKMGTIbkmgti ")
 	unit, known := units[strings.ToUpper(strings.TrimSpace(text[len(digits):]))]
 	n, err := strconv.ParseFloat(digits, 64)
 	if digits == text && n >= 1 && n < math.MaxInt64 {
 		e := usagef("--%s %s has no unit", flag, text)
-		if n >= 1e5 { // hardly megabytes
+		if n >= 1e5 { // too large for megabytes
 			return 0, e.WithHint("--%s %sB", flag, text)
 		}
 		return 0, e.WithHint("--%s %sMB; for bytes, --%[1]s %[2]sB", flag, text)
 	}
 	if !known || err != nil || !(n*float64(unit) >= 1 && n*float64(unit) < math.MaxInt64) {
-		return 0, usagef("--%s %q is no size", flag, text).WithHint("for example --%s 128MB, or 64MiB", flag)
+		return 0, usagef("--%s %q is not a size", flag, text).WithHint("for example --%s 128MB, or 64MiB", flag)
 	}
 	return int64(n * float64(unit)), nil
 }
@@ -366,11 +365,11 @@ func parseShape(flag, s string) ([]int, error) {
 	for _, text := range strings.Split(strings.NewReplacer("×", "x", ",", "x").Replace(s), "x") {
 		d, err := strconv.Atoi(text)
 		if err == nil && flag == "shape" && d < 1 || err != nil || d < -1 {
-			e := usagef("--%s %q: %q is no dimension", flag, s, text)
+			e := usagef("--%s %q: %q is not a dimension", flag, s, text)
 			if flag == "shape" {
 				return nil, e.WithHint("for example --shape 28x28, the shape of one record")
 			}
-			return nil, e.WithHint("for example --reshape -1x28x28, where -1 is what is left")
+			return nil, e.WithHint("for example --reshape -1x28x28, where -1 stands for the rest")
 		}
 		dims = append(dims, d)
 		if flag == "shape" {
@@ -383,7 +382,7 @@ func parseShape(flag, s string) ([]int, error) {
 	return dims, nil
 }
 
-// Bounds of what is shown.
+// Limits of preview.
 const (
 	maxImages = 10_000
 	maxScale  = 64

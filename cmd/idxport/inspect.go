@@ -42,10 +42,10 @@ func (p *program) inspectCommand() *cli.Command {
 	})
 }
 
-// maxBars is how many different labels are shown; a column with more is summed up like any other.
+// maxBars limits the different labels that are shown; a column with more has no histogram.
 const maxBars = 100
 
-// printFile shows what inspect found in a file.
+// printFile prints what inspect found in a file.
 func (p *program) printFile(f fileReport) error {
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, display.Printable(f.Path))
@@ -99,7 +99,7 @@ func (p *program) printFile(f fileReport) error {
 	return err
 }
 
-// sizeText is the size of a file and of its payload.
+// sizeText returns the sizes of a file and of its payload.
 func sizeText(f *convert.File) string {
 	payload := "payload " + display.Bytes(f.PayloadBytes)
 	switch {
@@ -123,7 +123,7 @@ func sizeText(f *convert.File) string {
 	return fmt.Sprintf("%s %s, %s", display.Bytes(f.FileBytes), compression, payload)
 }
 
-// columnText sums up the values of a column on one line.
+// columnText summarises the values of a column on one line.
 func columnText(c convert.Column) string {
 	if c.Omitted != "" {
 		return "passed over: " + c.Omitted
@@ -150,23 +150,23 @@ func columnText(c convert.Column) string {
 
 // printLabels draws a histogram of labels.
 func (p *program) printLabels(c convert.Column) error {
-	most := int64(1)
+	largest := int64(1)
 	for _, l := range c.Labels {
-		most = max(most, l.Count)
+		largest = max(largest, l.Count)
 	}
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, l := range c.Labels {
-		bar := strings.Repeat("▇", int(max(1, 24*l.Count/most)))
+		bar := strings.Repeat("▇", int(max(1, 24*l.Count/largest)))
 		name := display.Printable(l.Name) // it may come from a file
 		if name == strconv.FormatInt(l.Label, 10) {
-			name = "" // digits are called what they are
+			name = "" // digits are named after themselves
 		}
 		fmt.Fprintf(w, "  %d\t%s\t%s\t %s\n", l.Label, name, display.Thousands(l.Count), bar)
 	}
 	return w.Flush()
 }
 
-// numberText is v without an exponent where it is an integer that people can read.
+// numberText formats v, without an exponent if it is an integer of up to 15 digits.
 func numberText(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return strconv.FormatFloat(v, 'f', -1, 64)

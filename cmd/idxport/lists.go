@@ -79,7 +79,7 @@ func (p *program) printDatasets() error {
 	return w.Flush()
 }
 
-// printDataset shows all that is known of one data set.
+// printDataset prints what is known about a data set.
 func (p *program) printDataset(name string) error {
 	d, err := dataset.Lookup(name)
 	if err != nil {
@@ -110,9 +110,8 @@ func splitsText(d dataset.Info) string {
 	return strings.Join(parts, ", ")
 }
 
-// commit is the commit that the program was built at, as the build recorded it: " (commit
-// 0123456789ab)", or with "+changes" where files differed from it; empty if it was built outside a
-// checkout.
+// commit returns the commit of the build, such as " (commit 0123456789ab)", with "+changes" if files
+// differed from it; empty if it was built outside a checkout.
 func commit() string {
 	info, _ := debug.ReadBuildInfo() // nil: built without modules
 	settings := map[string]string{}

@@ -53,13 +53,13 @@ func (p *program) plan(ctx context.Context, _ *cli.Command, s *settings, r *repo
 	}
 	r.Plan = &planReport{ID: work.ID, Path: path, Parts: work.Parts()}
 	for _, t := range work.Targets {
-		r.tell("info", fmt.Sprintf("%s  %s in %s", t.Path, display.Count(t.Rows, "row"), display.Count(int64(len(t.Parts)), "part")))
+		r.print("info", fmt.Sprintf("%s  %s in %s", t.Path, display.Count(t.Rows, "row"), display.Count(int64(len(t.Parts)), "part")))
 	}
-	r.tell("info", fmt.Sprintf("%s  parts 0 to %d: idxport convert --plan %s --part N", path, work.Parts()-1, shell.Path(path)))
+	r.print("info", fmt.Sprintf("%s  parts 0 to %d: idxport convert --plan %s --part N", path, work.Parts()-1, shell.Path(path)))
 	return nil
 }
 
-// arrayVariables are where schedulers put the index of a job in its array, from 0.
+// arrayVariables are set by schedulers to the index of a job in its array, from 0.
 var arrayVariables = []string{"JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX", "SLURM_ARRAY_TASK_ID"}
 
 // convertPart does the work of `idxport convert --plan`.
@@ -86,7 +86,7 @@ func (p *program) convertPart(ctx context.Context, c *cli.Command, s *settings, 
 	r.Plan.Part = &index
 	r.Report, err = convert.MakePart(ctx, work, index, convert.PartOptions{Verify: s.Verify, Workers: s.Workers, Events: s.Events})
 	for _, out := range r.Outputs {
-		r.tell("info", fmt.Sprintf("part %d  %s  %s", index, display.Count(out.Rows, "row"), display.Bytes(out.Bytes)))
+		r.print("info", fmt.Sprintf("part %d  %s  %s", index, display.Count(out.Rows, "row"), display.Bytes(out.Bytes)))
 	}
 	return err
 }
@@ -129,7 +129,7 @@ func readPlan(ctx context.Context, s *settings, r *report) (*plan.Plan, error) {
 	return work, nil
 }
 
-// onPlan is a command that does something with a plan.
+// onPlan returns a command that does something with a plan.
 func (p *program) onPlan(name, usage, text string, do func(context.Context, *plan.Plan, *report) error) *cli.Command {
 	return p.command(&cli.Command{Name: name, Usage: usage, UsageText: "idxport " + name + " --plan FILE [flags]\n\n" + text},
 		func(ctx context.Context, c *cli.Command, s *settings, r *report) error {
@@ -169,26 +169,26 @@ leave a part.`, p.abort)
 
 // commit does the work of `idxport commit`.
 func (p *program) commit(ctx context.Context, work *plan.Plan, r *report) error {
-	told, err := work.Commit(ctx)
+	results, err := work.Commit(ctx)
 	if err != nil {
 		return err
 	}
 	for i := range work.Targets {
 		t := &work.Targets[i]
-		if told[i] == nil {
+		if results[i] == nil {
 			r.Unchanged = append(r.Unchanged, t.Path)
 			r.Note("%s: unchanged", t.Path)
 			continue
 		}
 		out := convert.Output{Path: t.Path, Format: t.Format, Rows: t.Rows, Shown: t.Path + "/"}
-		for _, task := range told[i] {
-			out.Bytes += task.Bytes
-			out.Parts = append(out.Parts, convert.Part{Path: source.Under(t.Path, task.Name), Rows: task.Rows, Bytes: task.Bytes, SHA256: task.SHA256})
+		for _, part := range results[i] {
+			out.Bytes += part.Bytes
+			out.Parts = append(out.Parts, convert.Part{Path: source.Under(t.Path, part.Name), Rows: part.Rows, Bytes: part.Bytes, SHA256: part.SHA256})
 		}
 		files := int64(len(out.Parts))
 		out.Files = &files
 		r.Outputs = append(r.Outputs, out)
-		r.tell("info", fmt.Sprintf("%s  %s  %s  %s", filepath.ToSlash(out.Shown), display.Count(t.Rows, "row"), display.Count(files, "file"), display.Bytes(out.Bytes)))
+		r.print("info", fmt.Sprintf("%s  %s  %s  %s", filepath.ToSlash(out.Shown), display.Count(t.Rows, "row"), display.Count(files, "file"), display.Bytes(out.Bytes)))
 	}
 	return nil
 }
@@ -201,7 +201,7 @@ func (p *program) status(ctx context.Context, work *plan.Plan, r *report) error 
 	}
 	n := len(missing)
 	r.Plan.Missing, r.Plan.Array = &n, plan.Spec(missing)
-	r.tell("info", fmt.Sprintf("%d of %s are there", work.Parts()-n, display.Count(int64(work.Parts()), "part")))
+	r.print("info", fmt.Sprintf("%d of %s are there", work.Parts()-n, display.Count(int64(work.Parts()), "part")))
 	if n > 0 && !r.asked.json {
 		_, err = fmt.Fprintln(p.stdout, r.Plan.Array)
 	}

@@ -57,10 +57,10 @@ func (p *program) previewCommand() *cli.Command {
 // A sheetArg is the -o argument of preview.
 type sheetArg struct {
 	path   string // with {split} and the like
-	folder bool   // that gets one sheet for each split
+	folder bool   // gets a sheet for each split
 }
 
-// parseSheets understands the -o arguments of preview. There is no sheet without any.
+// parseSheets parses the -o arguments of preview; without any, the result is nil.
 func parseSheets(s *settings) (*sheetArg, error) {
 	switch {
 	case len(s.Outputs) > 1:
@@ -73,7 +73,7 @@ func parseSheets(s *settings) (*sheetArg, error) {
 	return nil, nil
 }
 
-// parseSheet understands the -o argument of preview.
+// parseSheet parses the -o argument of preview.
 func parseSheet(arg string) (*sheetArg, error) {
 	if arg == "" {
 		return nil, usagef("-o is empty")
@@ -134,7 +134,7 @@ func (p *program) preview(ctx context.Context, s *settings, to *sheetArg, r *rep
 	return nil
 }
 
-// paths are where the sheets of tables go, each at a path of its own.
+// paths returns the paths of the sheets of tables, all different.
 func (a *sheetArg) paths(tables []*convert.Table) (paths []string, err error) {
 	if a == nil {
 		return nil, nil
@@ -208,9 +208,9 @@ func (p *program) makeSheet(ctx context.Context, t *convert.Table, s *settings, 
 		return nil, 0, err
 	}
 	k := newPicker(t.Schema, view, view.Label >= 0)
-	k.most = int(s.images)
-	if k.most == 0 {
-		k.most = k.usual()
+	k.limit = int(s.images)
+	if k.limit == 0 {
+		k.limit = k.defaultLimit()
 	}
 	if err := k.pick(ctx, t, r); err != nil {
 		return nil, 0, err
@@ -227,18 +227,18 @@ func (p *program) makeSheet(ctx context.Context, t *convert.Table, s *settings, 
 	return data, shown, err
 }
 
-// newView decides how t is seen.
+// newView returns how the images of t are drawn.
 func newView(t *convert.Table, channels string) (images.View, error) {
 	view, err := images.NewView("preview", t.Schema, channels)
 	var e *fault.Error
-	if errors.As(err, &e) && e.Hint == images.AdviceOther { // that is no help to who wants to look
+	if errors.As(err, &e) && e.Hint == images.AdviceOther { // which is no help here
 		e.Hint = "--reshape reads the data as images of other dimensions, such as -1x28x28"
 	}
 	return view, err
 }
 
-// withRows are those of tables that have rows to show, or may have. The others are noted; it is an
-// error if there are no rows at all.
+// withRows returns the tables that have or may have rows, and notes the empty ones. It is an error
+// if all are empty.
 func withRows(tables []*convert.Table) (shown []*convert.Table, err error) {
 	for _, t := range tables {
 		if t.Schema.Rows != 0 {
@@ -256,8 +256,7 @@ func withRows(tables []*convert.Table) (shown []*convert.Table, err error) {
 	return shown, nil
 }
 
-// printImages draws the first images of a table on standard output, below its name if that is
-// wanted.
+// printImages draws the first images of a table on standard output, below its name if named is set.
 func (p *program) printImages(ctx context.Context, t *convert.Table, s *settings, r *report, named, more bool) error {
 	view, err := newView(t, s.Channels)
 	if err != nil {
@@ -269,9 +268,9 @@ func (p *program) printImages(ctx context.Context, t *convert.Table, s *settings
 		return usagef("a line of images of %s would take more than %s", t.Label(), display.Bytes(maxShown)).WithHint("show less: --scale 1")
 	}
 	k := newPicker(t.Schema, view, false)
-	k.most = int(s.images)
-	if k.most == 0 {
-		k.most = screen.Fit([]sheet.Picture{{Tile: tile}})
+	k.limit = int(s.images)
+	if k.limit == 0 {
+		k.limit = screen.Fit([]sheet.Picture{{Tile: tile}})
 	}
 	if err := k.pick(ctx, t, r); err != nil {
 		return err
@@ -286,11 +285,11 @@ func (p *program) printImages(ctx context.Context, t *convert.Table, s *settings
 	if named {
 		fmt.Fprintln(p.stdout, display.Printable(t.Name))
 	}
-	return screen.Print(p.stdout, pictures) // it also returns what failed before
+	return screen.Print(p.stdout, pictures) // also returns earlier errors of p.stdout
 }
 
-// screen is how standard output shows pictures. Without a terminal there are no colours; NO_COLOR
-// asks for that too (https://no-color.org).
+// screen returns how standard output shows pictures: without colours unless it is a terminal, and if
+// NO_COLOR is set (https://no-color.org).
 func (p *program) screen(scale int) sheet.Terminal {
 	t := sheet.Terminal{Width: columns(p.stdout), Scale: scale}
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 && n <= 10_000 {

@@ -19,17 +19,17 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// pickRows is the most rows that are read at once: few, as the first ones are often enough.
+// pickRows limits the rows that are read at once: few, since the first ones are often enough.
 const pickRows = 256
 
-// shotSize is about the number of bytes that an image takes beside its record: maps, slices, a tile
-// and a heading.
+// shotSize is about the number of bytes that an image takes besides its record: maps, slices, a
+// tile and a heading.
 const shotSize = 256
 
-// A shot is one image that was picked.
+// A shot is one picked image.
 type shot struct {
 	row, label int64
-	record     []byte // as in batches: little-endian
+	record     []byte // little-endian
 }
 
 // A picker takes the first images of a table, or of each of its classes, in the order of the rows.
@@ -37,13 +37,13 @@ type picker struct {
 	view    images.View
 	column  source.Column // of the images
 	labels  source.Column // of the labels, if there are any
-	classes bool          // most images of each label are taken; otherwise most in all
-	most    int
-	known   int // number of labels that have a name; 0: not known
+	classes bool          // limit counts the images of each label, not all images
+	limit   int
+	known   int // number of labels that have a name; 0 if unknown
 
 	shots map[int64][]shot // by label, or all under 0
-	full  int              // number of labels that have most
-	size  int64            // bytes of all records, and of what is kept with them
+	full  int              // number of labels that have limit images
+	size  int64            // bytes of all shots
 }
 
 func newPicker(s *schema.Schema, view images.View, classes bool) *picker {
@@ -59,16 +59,16 @@ func newPicker(s *schema.Schema, view images.View, classes bool) *picker {
 	return k
 }
 
-// usual is how many images a sheet has where nobody says it; fewer if they are large.
-func (k *picker) usual() int {
-	fit := usualBytes / k.column.RecordSize()
+// defaultLimit returns how many images a sheet has without --images: fewer if they are large.
+func (k *picker) defaultLimit() int {
+	fit := defaultBytes / k.column.RecordSize()
 	if k.classes {
-		return max(1, min(usualPerClass, fit/max(usualColumns, k.known)))
+		return max(1, min(defaultPerClass, fit/max(sheetColumns, k.known)))
 	}
-	return max(1, min(usualInAll, fit))
+	return max(1, min(defaultTotal, fit))
 }
 
-// pick reads t until the picker has enough, or to the end.
+// pick reads t until the picker has enough images, or to the end.
 func (k *picker) pick(ctx context.Context, t *convert.Table, r *report) error {
 	read, end := (func(int64))(nil), func() {} // a few rows take no time
 	if k.classes {
@@ -82,19 +82,19 @@ func (k *picker) pick(ctx context.Context, t *convert.Table, r *report) error {
 		return err
 	}
 	t.Notes()
-	if len(k.shots) == 0 { // a stream did not say so before
+	if len(k.shots) == 0 { // of a stream, known only now
 		return noRows(t)
 	}
 	return nil
 }
 
-// read takes what it wants of t.
+// read takes rows of t until there are enough.
 func (k *picker) read(ctx context.Context, t source.Table, rows int, progress func(int64)) error {
 	b := &source.Raw{}
 	for done := int64(0); !k.enough(); {
 		b.Cap = rows
 		if !k.classes {
-			b.Cap = min(rows, k.most-len(k.shots[0]))
+			b.Cap = min(rows, k.limit-len(k.shots[0]))
 		}
 		err := t.Read(ctx, b)
 		if err == io.EOF {
@@ -116,15 +116,15 @@ func (k *picker) read(ctx context.Context, t source.Table, rows int, progress fu
 	return nil
 }
 
-// enough reports whether all wanted rows are found.
+// enough reports whether all wanted rows were found.
 func (k *picker) enough() bool {
 	if k.classes {
 		return k.known > 0 && k.full == k.known
 	}
-	return len(k.shots[0]) == k.most
+	return len(k.shots[0]) == k.limit
 }
 
-// take takes what it wants of b.
+// take keeps the wanted rows of b.
 func (k *picker) take(b *source.Raw) error {
 	size := k.column.RecordSize()
 	for i := range b.Rows {
@@ -135,7 +135,7 @@ func (k *picker) take(b *source.Raw) error {
 		if k.classes {
 			key = s.label
 		}
-		if len(k.shots[key]) == k.most {
+		if len(k.shots[key]) == k.limit {
 			continue
 		}
 		if k.size += int64(size) + shotSize; k.size > maxShown {
@@ -143,19 +143,19 @@ func (k *picker) take(b *source.Raw) error {
 		}
 		s.record = slices.Clone(b.Columns[k.view.Image][i*size : (i+1)*size])
 		k.shots[key] = append(k.shots[key], s)
-		if len(k.shots[key]) == k.most {
+		if len(k.shots[key]) == k.limit {
 			k.full++
 		}
 	}
 	return nil
 }
 
-// groups are the lines of a sheet: classes in the order of their labels, or rows.
+// groups returns the lines of a sheet: a class each, in the order of the labels, or rows.
 func (k *picker) groups(t *convert.Table) (groups []sheet.Group) {
 	tile := k.tiles(t)
 	if !k.classes {
 		shots := k.shots[0]
-		for line := range slices.Chunk(shots, usualColumns) {
+		for line := range slices.Chunk(shots, sheetColumns) {
 			groups = append(groups, sheet.Group{Heading: "row " + strconv.FormatInt(line[0].row, 10), Tiles: mapped(line, tile)})
 		}
 		return groups
@@ -180,7 +180,7 @@ func (k *picker) noteMissing(t *convert.Table) {
 	}
 }
 
-// pictures are the images with captions for a terminal.
+// pictures returns the images with captions, for a terminal.
 func (k *picker) pictures(t *convert.Table) []sheet.Picture {
 	tile := k.tiles(t)
 	return mapped(k.shots[0], func(s shot) sheet.Picture {
@@ -192,7 +192,7 @@ func (k *picker) pictures(t *convert.Table) []sheet.Picture {
 	})
 }
 
-// mapped is f of every element.
+// mapped returns f of every element.
 func mapped[T, U any](list []T, f func(T) U) []U {
 	made := make([]U, 0, len(list))
 	for _, v := range list {
@@ -201,9 +201,9 @@ func mapped[T, U any](list []T, f func(T) U) []U {
 	return made
 }
 
-// tiles decides how the values of what was picked become 8 bits, and returns what does that. Bytes
-// are shown as they are, unless they are only 0 and 1, as masks are; other types from the smallest
-// to the largest value that is shown, which is noted.
+// tiles returns a function that draws a shot in 8 bits. Bytes are shown unchanged, unless they are
+// only 0 and 1, as in masks; other types are scaled from the smallest to the largest picked value,
+// which is noted.
 func (k *picker) tiles(t *convert.Table) func(shot) sheet.Tile {
 	low, high, finite := k.span()
 	raw := k.column.DType == idx.Uint8 && high != 1
@@ -235,8 +235,7 @@ func (k *picker) tiles(t *convert.Table) func(shot) sheet.Tile {
 	}
 }
 
-// span is the smallest and the largest finite value that was picked; 0, 0 and false if there is
-// none.
+// span returns the smallest and the largest finite value of all shots, if there are any.
 func (k *picker) span() (low, high float64, finite bool) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, shots := range k.shots {
@@ -254,8 +253,8 @@ func (k *picker) span() (low, high float64, finite bool) {
 	return low, high, true
 }
 
-// shade is v as a grey between black for low and white for high; NaN is black, and so is everything
-// where all values are one.
+// shade returns v as a grey between black for low and white for high. NaN is black, and so is
+// everything if all values are equal.
 func shade(v, low, high float64) byte {
 	if math.IsNaN(v) || v <= low {
 		return 0
@@ -263,10 +262,10 @@ func shade(v, low, high float64) byte {
 	if v >= high {
 		return 255
 	}
-	return byte(math.Round(255 * (v/2 - low/2) / (high/2 - low/2))) // halves: the whole range of doubles has no overflow
+	return byte(math.Round(255 * (v/2 - low/2) / (high/2 - low/2))) // halves, so that the range of doubles does not overflow
 }
 
-// element is element i of little-endian data of type d.
+// element returns element i of little-endian data of type d.
 func element(d idx.DType, data []byte, i int) float64 {
 	switch d {
 	case idx.Float32:
@@ -277,25 +276,25 @@ func element(d idx.DType, data []byte, i int) float64 {
 	return float64(source.Int(d, data, i))
 }
 
-// labelText is how label is written beside images of its class; plain leaves out a name that has no
-// letters of ASCII, as sheets cannot show it.
+// labelText returns the text beside images of a label. If plain is set, it omits a name without
+// ASCII characters, which sheets cannot draw.
 func labelText(c source.Column, label int64, plain bool) string {
 	text, name := strconv.FormatInt(label, 10), display.Printable(c.ClassName(label))
 	if plain && !strings.ContainsFunc(name, func(r rune) bool { return r > ' ' && r <= '~' }) {
 		name = ""
 	}
-	if name == "" || name == text { // digits are called after themselves
+	if name == "" || name == text { // digits are named after themselves
 		return text
 	}
 	return text + " " + name
 }
 
 const (
-	usualPerClass = 10
-	usualInAll    = 100
-	usualColumns  = 10
-	usualBytes    = 32 << 20  // of records that are shown where --images does not say how many
-	maxShown      = 256 << 20 // bytes: of records that are kept, and of a sheet
+	defaultPerClass = 10
+	defaultTotal    = 100
+	sheetColumns    = 10
+	defaultBytes    = 32 << 20  // of records that are shown without --images
+	maxShown        = 256 << 20 // bytes of records in memory, and of a sheet
 )
 
 const showLess = "--images 1, --rows 0:1000 or --scale 1"

@@ -15,12 +15,11 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// reportVersion is the version of the object that --json prints. Fields may be added to it without
-// a new version.
+// reportVersion is the version of the JSON report. Added fields do not change it.
 const reportVersion = 1
 
-// A report gathers the results of a run and shows them: as lines on standard error while it runs,
-// and as one JSON object at the end with --json.
+// A report collects the results of a run and shows them: as lines on standard error while it runs,
+// and with --json as one object at the end.
 type report struct {
 	SchemaVersion int    `json:"schema_version"`
 	Status        string `json:"status"` // "ok", "unchanged" or "error"
@@ -34,15 +33,14 @@ type report struct {
 	program      *program
 	asked        *settings
 	start        time.Time
-	dataOnStdout bool // although no -o says so
+	dataOnStdout bool // without -o
 }
 
 func (p *program) newReport(command string) *report {
 	return &report{SchemaVersion: reportVersion, Command: command, Report: convert.NewReport(convert.Events{}), program: p, asked: new(settings), start: time.Now()}
 }
 
-// end shows the end of a run: the JSON object, if that was asked for, and the error, if there is
-// one.
+// end shows the end of a run: the JSON object with --json, and the error, if there is one.
 func (r *report) end(err error) error {
 	if r.asked.json {
 		r.Seconds, r.Status = time.Since(r.start).Seconds(), "ok"
@@ -69,7 +67,7 @@ func (r *report) end(err error) error {
 			fmt.Fprintf(r.program.stderr, "done in %v\n", time.Since(r.start).Round(10*time.Millisecond))
 		}
 		return nil
-	case exitCode(err) == exitReaderGone: // who read standard output has seen enough, as with other filters
+	case exitCode(err) == exitReaderGone: // silent, as other filters are
 	case r.logsJSON():
 		r.logJSON("error", display.Printable(err.Error()), display.Printable(fault.HintOf(err)))
 	default:
@@ -81,7 +79,7 @@ func (r *report) end(err error) error {
 // logsJSON reports whether messages are written as JSON.
 func (r *report) logsJSON() bool { return r.asked.logFormat == "json" }
 
-// events show what a run does while it runs.
+// events returns callbacks that show messages and progress.
 func (r *report) events() convert.Events {
 	return convert.Events{Progress: r.progress, Message: func(warning bool, text string) {
 		level := "note"
@@ -108,8 +106,8 @@ func (r *report) logJSON(level, message, hint string) {
 	}{time.Now().UTC().Format(time.RFC3339), level, message, hint}))
 }
 
-// tell writes a line about what was done; level is its level in a JSON log.
-func (r *report) tell(level, line string) {
+// print writes a line about a result; level is its level in a JSON log.
+func (r *report) print(level, line string) {
 	switch {
 	case r.asked.quiet:
 	case r.logsJSON():
@@ -119,12 +117,12 @@ func (r *report) tell(level, line string) {
 	}
 }
 
-// wrote shows an output that was published, and its parts if it has their checksums. On a terminal,
-// the first of each format comes with a line that loads it.
+// wrote shows a published output, and its parts if it has their checksums. On a terminal, the first
+// of each format is followed by a line of code that loads it.
 func (r *report) wrote(o convert.Output, first bool) {
 	name := filepath.ToSlash(o.Path)
 	if o.Path == convert.Stdio {
-		if name = "standard output"; o.SHA256 == "" { // it may be in a pipe, whose end has its own messages
+		if name = "standard output"; o.SHA256 == "" { // the reader of a pipe has its own messages
 			return
 		}
 	}
@@ -145,7 +143,7 @@ func (r *report) wrote(o convert.Output, first bool) {
 		}
 	}
 	for _, line := range lines {
-		r.tell("wrote", line)
+		r.print("wrote", line)
 	}
 	if !r.asked.quiet && !r.logsJSON() && first && o.Path != convert.Stdio && o.Load != "" && terminal(r.program.stderr) {
 		fmt.Fprintf(r.program.stderr, "   %s\n", display.Printable(o.Load))
@@ -159,7 +157,7 @@ func (r *report) wroteAll() {
 	}
 }
 
-// makeLegible makes all text in v legible, and reports whether some was not.
+// makeLegible escapes the bytes in v that are not UTF-8, and reports whether there were any.
 func makeLegible(v reflect.Value) (changed bool) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -187,9 +185,9 @@ type planReport struct {
 	ID      string `json:"plan_id"`
 	Path    string `json:"path"`
 	Parts   int    `json:"parts"`
-	Part    *int   `json:"part,omitempty"` // the one that was made
+	Part    *int   `json:"part,omitempty"` // that was made
 	Missing *int   `json:"missing,omitempty"`
-	Array   string `json:"array,omitempty"` // those that are missing: 3,7-9
+	Array   string `json:"array,omitempty"` // of the missing parts: 3,7-9
 }
 
 // A fileReport is what inspect found in one file.
@@ -198,17 +196,17 @@ type fileReport struct {
 	Problem *errorReport `json:"problem,omitempty"`
 }
 
-// A program is what the commands share: the standard streams. Tests give others.
+// A program holds the standard streams, which tests replace.
 type program struct {
 	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer
 }
 
-// linesEvery is how often progress is told where there is no terminal to draw on.
+// linesEvery is how often progress is printed if there is no terminal.
 const linesEvery = 5 * time.Second
 
-// progress is the display for a pass of total rows, −1 if unknown; label says what is read.
+// progress returns the display of a pass over total rows, −1 if unknown; label names what is read.
 func (r *report) progress(label string, total int64) (read func(int64), end func()) {
 	switch {
 	case r.draws():
@@ -225,7 +223,7 @@ func (r *report) draws() bool {
 	return !r.asked.quiet && !r.logsJSON() && r.asked.show != "never" && terminal(r.program.stderr)
 }
 
-// lines shows the progress now and then, as a line each.
+// lines returns a display that prints a line from time to time.
 func (r *report) lines(label string, total int64) func(int64) {
 	last := time.Now()
 	return func(n int64) {

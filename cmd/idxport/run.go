@@ -15,7 +15,7 @@ import (
 	"github.com/idxport/idxport/shell"
 )
 
-// run is the whole program: it returns the exit code.
+// run is the program; it returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := withSignals(context.Background())
 	defer stop()
@@ -110,9 +110,9 @@ func (p *program) root() *cli.Command {
 	return root
 }
 
-// withSignals cancels the context at the first SIGINT, SIGTERM or SIGHUP; a second one ends the
-// program at once, as if it was not caught. A closed pipe becomes an ordinary write error, so that
-// outputs beside it are discarded.
+// withSignals returns a context that the first SIGINT, SIGTERM or SIGHUP cancels; a second one ends
+// the program at once. Writing to a closed pipe becomes an ordinary error, so that other outputs are
+// discarded.
 func withSignals(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	caught := make(chan os.Signal, 1)
