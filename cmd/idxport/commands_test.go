@@ -45,7 +45,8 @@ func demandCode(ts *testscript.TestScript, want string, err error) {
 	}
 }
 
-// elements are the data types of IDX: the code in the header and how an element with value v is written, from the format's definition.
+// elements are the data types of IDX: the code in the header and how an element with value v is
+// written, from the format's definition.
 var elements = map[string]struct {
 	code   byte
 	append func(b []byte, v int) []byte
@@ -144,8 +145,8 @@ func cut(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(data[:n]), 0o666))
 }
 
-// holds FOLDER [NAME…] demands that the folder has exactly these files, hidden ones and those in its subfolders included, and nothing else.
-// Subfolders need not be named unless they are empty.
+// holds FOLDER [NAME…] demands that the folder has exactly these files, hidden ones and those in
+// its subfolders included, and nothing else. Subfolders need not be named unless they are empty.
 func holds(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: holds FOLDER [NAME…]")
@@ -185,8 +186,9 @@ func size(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// hostile COMMAND… runs the command, with INPUT replaced by each input of the manifest of hostile files in turn, and demands the exit code
-// and the words that stand there. A refusal is one line and a hint.
+// hostile COMMAND… runs the command, with INPUT replaced by each input of the manifest of hostile
+// files in turn, and demands the exit code and the words that stand there. A refusal is one line
+// and a hint.
 func hostile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: hostile COMMAND [ARGS…]")

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// ask runs the command that completion scripts run: the values that it prints, and whether paths are wanted too.
+// ask runs the command that completion scripts run: the values that it prints, and whether paths
+// are wanted too.
 func ask(t *testing.T, word string, before ...string) (values []string, paths bool) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer

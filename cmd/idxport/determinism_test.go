@@ -14,8 +14,8 @@ import (
 	"github.com/idxport/idxport/sink/formats"
 )
 
-// TestSameBytes converts the sample to every format, alone and beside the others, with different numbers of workers. The same input and
-// options give the same bytes.
+// TestSameBytes converts the sample to every format, alone and beside the others, with different
+// numbers of workers. The same input and options give the same bytes.
 func TestSameBytes(t *testing.T) {
 	t.Parallel()
 	args := func(names ...string) []string {
@@ -35,7 +35,8 @@ func TestSameBytes(t *testing.T) {
 	sameFiles(t, "alone", one, alone, len(one))
 }
 
-// TestSameCompressedBytes is the same for what compresses on many goroutines: codecs of Parquet and Arrow, files that are compressed as a whole.
+// TestSameCompressedBytes is the same for what compresses on many goroutines: codecs of Parquet and
+// Arrow, files that are compressed as a whole.
 func TestSameCompressedBytes(t *testing.T) {
 	t.Parallel()
 	for _, codecs := range [][]string{

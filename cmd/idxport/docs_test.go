@@ -131,7 +131,8 @@ func allExitCodes() []int {
 	return append(codes, slices.Collect(maps.Values(exitCodes))...)
 }
 
-// TestLists demands a row for every format, layout, CSV style and data set in what the program lists.
+// TestLists demands a row for every format, layout, CSV style and data set in what the program
+// lists.
 func TestLists(t *testing.T) {
 	t.Parallel()
 	words := vocabulary()

@@ -18,7 +18,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// table FILE TO reads a Parquet or Arrow file with an independent reader and writes what it holds as lines:
+// table FILE TO reads a Parquet or Arrow file with an independent reader and writes what it holds
+// as lines:
 //
 //	column NAME
 //	meta KEY VALUE
@@ -158,7 +159,8 @@ func arrowValues(a arrowapi.Array, i int) (values []string) {
 	return values
 }
 
-// pixels FILE TO decodes a PNG image and writes its pixels, a row a line: grey values, or red:green:blue.
+// pixels FILE TO decodes a PNG image and writes its pixels, a row a line: grey values, or
+// red:green:blue.
 func dumpPNG(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: pixels FILE TO")

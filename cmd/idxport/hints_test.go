@@ -81,7 +81,8 @@ var hintCases = map[string]hintCase{
 		skip: func(name string) bool { return name != "b\xffd" }},
 }
 
-// Every path and value in a hint can be pasted: a real shell reads it as one word, and as the one that is meant.
+// Every path and value in a hint can be pasted: a real shell reads it as one word, and as the one
+// that is meant.
 func TestHintsCanBePasted(t *testing.T) {
 	t.Parallel()
 	sh, err := exec.LookPath("sh")
@@ -133,7 +134,8 @@ func TestHintsCanBePasted(t *testing.T) {
 	}
 }
 
-// What is not UTF-8 cannot be in JSON: reports have it so that it can be told from every other name, and say so.
+// What is not UTF-8 cannot be in JSON: reports have it so that it can be told from every other
+// name, and say so.
 func TestReportsOfNamesThatAreNotUTF8(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -31,7 +31,8 @@ var foreigns = map[string]foreign{
 	"png":                  {output: "png=x", file: filepath.Join("x", "1.png"), summed: true},
 }
 
-// make converts the sample to the format, and returns the path of the input and of the file to damage.
+// make converts the sample to the format, and returns the path of the input and of the file to
+// damage.
 func (f foreign) make(t *testing.T) (input, file string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -53,8 +54,9 @@ func (f foreign) make(t *testing.T) (input, file string) {
 	return filepath.Join(dir, name), filepath.Join(dir, f.file)
 }
 
-// A file of another format that is cut, or of which a bit flips, is refused or becomes a legal IDX file: the same one where a sum covers it,
-// one with another value where the flip is in that value. verify calls it equal only if what comes out of it is.
+// A file of another format that is cut, or of which a bit flips, is refused or becomes a legal IDX
+// file: the same one where a sum covers it, one with another value where the flip is in that value.
+// verify calls it equal only if what comes out of it is.
 func TestDamagedForeignFiles(t *testing.T) {
 	t.Parallel()
 	for name, f := range foreigns {

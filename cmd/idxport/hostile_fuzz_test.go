@@ -10,8 +10,8 @@ import (
 // inputEndings are the names that tell convert what a file is, if its content does not.
 var inputEndings = []string{"idx", "idx.gz", "csv", "npy", "parquet", "arrow", "arrows"}
 
-// FuzzConvert gives the whole program any file under any name: it is refused with a message and without a trace, or becomes a legal IDX file, in which case
-// inspect reads it too.
+// FuzzConvert gives the whole program any file under any name: it is refused with a message and
+// without a trace, or becomes a legal IDX file, in which case inspect reads it too.
 func FuzzConvert(f *testing.F) {
 	f.Add(uint8(0), encodeIDX(sample(0x08)))
 	f.Add(uint8(1), []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00"))

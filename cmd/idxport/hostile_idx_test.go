@@ -18,8 +18,9 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// A raw file that is cut, or of which a bit flips, is refused unless it is a legal file, and then the output has what the file says: one other
-// value, other dimensions over the same data, another type of the same size.
+// A raw file that is cut, or of which a bit flips, is refused unless it is a legal file, and then
+// the output has what the file says: one other value, other dimensions over the same data, another
+// type of the same size.
 func TestDamagedRawFiles(t *testing.T) {
 	t.Parallel()
 	for name, e := range elements {
@@ -75,7 +76,8 @@ func TestDamagedCompressedFiles(t *testing.T) {
 	}
 }
 
-// verify calls a damaged file equal to what it was only if it is. A raw file that is legal differs, as every bit of it counts.
+// verify calls a damaged file equal to what it was only if it is. A raw file that is legal differs,
+// as every bit of it counts.
 func TestDamagedFilesAreVerified(t *testing.T) {
 	t.Parallel()
 	whole := encodeIDX(sample(0x0B))
@@ -104,7 +106,8 @@ func TestDamagedFilesAreVerified(t *testing.T) {
 	}
 }
 
-// compressions is data under each compression. The bzip2 file is what bzip2 1.0.8 makes of encodeIDX(sample(0x0B)), as Go has no writer.
+// compressions is data under each compression. The bzip2 file is what bzip2 1.0.8 makes of
+// encodeIDX(sample(0x0B)), as Go has no writer.
 func compressions(t *testing.T, data []byte) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// Links that somebody planted where an output goes never make the program write, replace or remove anything outside of it.
+// Links that somebody planted where an output goes never make the program write, replace or remove
+// anything outside of it.
 func TestPlantedLinks(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -97,7 +98,8 @@ func TestPlantedLinks(t *testing.T) {
 	}
 }
 
-// Links in a folder of images lead nowhere else, and a file called - is a file where it is asked for as one.
+// Links in a folder of images lead nowhere else, and a file called - is a file where it is asked
+// for as one.
 func TestPlantedInputs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

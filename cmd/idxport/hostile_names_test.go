@@ -12,11 +12,13 @@ import (
 	"testing"
 )
 
-// hostileClasses are names of classes that would do harm as paths, on some system's shell or in somebody's spreadsheet, or that look alike.
+// hostileClasses are names of classes that would do harm as paths, on some system's shell or in
+// somebody's spreadsheet, or that look alike.
 var hostileClasses = []string{"../x", "/x", "..", "CON", "nul ", "aux.txt", strings.Repeat("x", 300), strings.Repeat("x", 301), "a\u200bb", "\u202egnp", "A", "a",
 	"=1+1", "@SUM(A1)", "+1", "-rf", ".hidden", "a/b", `a\b`, "\ufeffz", `"quote`, "a,b", "<script>", "{split}", "%s", "\u0301", "_manifest.json", "metadata.csv", "-->", "---"}
 
-// labelled makes images and labels of so many classes, and the file of their names, and returns the arguments that read them.
+// labelled makes images and labels of so many classes, and the file of their names, and returns the
+// arguments that read them.
 func labelled(t *testing.T, classes []string) []string {
 	t.Helper()
 	dir := t.TempDir()
@@ -41,7 +43,8 @@ func runProgram(args ...string) (code int, said string) {
 	return code, out.String()
 }
 
-// As folders, the names of classes are plain ones in the output, and different without regard to case.
+// As folders, the names of classes are plain ones in the output, and different without regard to
+// case.
 func TestHostileClassesAsFolders(t *testing.T) {
 	t.Parallel()
 	around := t.TempDir()
@@ -100,7 +103,8 @@ func demandClasses(t *testing.T, path string) {
 	}
 }
 
-// The card of a data set has one line for each class, whatever its name, and no line that a name could have put there.
+// The card of a data set has one line for each class, whatever its name, and no line that a name
+// could have put there.
 func TestHostileClassesOnTheCard(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "hub")
@@ -137,7 +141,8 @@ func TestControlCharactersInClasses(t *testing.T) {
 	}
 }
 
-// What a message quotes cannot write anywhere on a terminal: names of files, of columns, of class folders.
+// What a message quotes cannot write anywhere on a terminal: names of files, of columns, of class
+// folders.
 func TestMessagesAreClean(t *testing.T) {
 	t.Parallel()
 	const evil = "x\n\x1b[31m\x07\u009b\u202e\u2066\u2028y"

@@ -18,7 +18,8 @@ var exhaustive = flag.Bool("exhaustive", false, "cut small inputs at every byte 
 // damages is about how many damaged copies of an input a test tries without -exhaustive.
 const damages = 90
 
-// patience is how long a small input may take before the program is said to hang; a loaded machine needs a small part of it.
+// patience is how long a small input may take before the program is said to hang; a loaded machine
+// needs a small part of it.
 const patience = 30 * time.Second
 
 // A damage is what was done to an input: it was cut to so many bytes, or one bit of it flipped.
@@ -49,8 +50,9 @@ func (d damage) changes(from, to int) bool {
 	return d.cut < 0 && d.bit/8 >= from && d.bit/8 < to
 }
 
-// damagesOf are all damages of an input of size bytes or, without -exhaustive, about as many as damages: the steps have no factor in common
-// with 8, so that all bits of bytes have their turn. test/faults reads the log.
+// damagesOf are all damages of an input of size bytes or, without -exhaustive, about as many as
+// damages: the steps have no factor in common with 8, so that all bits of bytes have their turn.
+// test/faults reads the log.
 func damagesOf(t *testing.T, size int) (all []damage) {
 	t.Helper()
 	step := 1
@@ -68,9 +70,10 @@ func damagesOf(t *testing.T, size int) (all []damage) {
 	return all
 }
 
-// attempt runs the program with input written to path, and returns the exit code and what appeared in the folder out, which is empty before
-// and after. It demands what holds for any input: an end, a code of bad data or of success, a message and nothing on disk with the former,
-// and no word of a defect.
+// attempt runs the program with input written to path, and returns the exit code and what appeared
+// in the folder out, which is empty before and after. It demands what holds for any input: an end,
+// a code of bad data or of success, a message and nothing on disk with the former, and no word of a
+// defect.
 func attempt(t *testing.T, what any, path string, input []byte, out string, args ...string) (code int, made map[string][]byte) {
 	t.Helper()
 	if err := os.WriteFile(path, input, 0o666); err != nil {
@@ -107,7 +110,8 @@ func attempt(t *testing.T, what any, path string, input []byte, out string, args
 	return code, nil
 }
 
-// contents are the files below dir, hidden ones too, and its folders and links as files without a byte.
+// contents are the files below dir, hidden ones too, and its folders and links as files without a
+// byte.
 func contents(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}

@@ -59,7 +59,8 @@ type failure struct {
 	Offset                    *int64
 }
 
-// runJSON runs the program and parses its standard output, which must be one line with one object and nothing else.
+// runJSON runs the program and parses its standard output, which must be one line with one object
+// and nothing else.
 func runJSON(t *testing.T, args ...string) (printed, int) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -112,7 +113,8 @@ func TestJSONOfConvert(t *testing.T) {
 	}
 }
 
-// TestJSONOfFailures demands an object that tells a program what to do next: exit codes and their names are part of the interface.
+// TestJSONOfFailures demands an object that tells a program what to do next: exit codes and their
+// names are part of the interface.
 func TestJSONOfFailures(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
@@ -174,7 +176,8 @@ func TestJSONOfWarnings(t *testing.T) {
 	}
 }
 
-// TestJSONOfEMNIST is about IDX outputs, which are not turned: a report that says so would mislead whoever reads them.
+// TestJSONOfEMNIST is about IDX outputs, which are not turned: a report that says so would mislead
+// whoever reads them.
 func TestJSONOfEMNIST(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -224,7 +227,8 @@ func TestJSONOfInspect(t *testing.T) {
 	}
 }
 
-// TestLogLinesAreJSON demands that every line of --log-format json is an object with a time, a level and a message.
+// TestLogLinesAreJSON demands that every line of --log-format json is an object with a time, a
+// level and a message.
 func TestLogLinesAreJSON(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestEveryLogLineIsAnObject runs all runs of the schema again with --log-format json: every line of standard error is an object with a time, a level and
-// a message, and no more than a hint.
+// TestEveryLogLineIsAnObject runs all runs of the schema again with --log-format json: every line
+// of standard error is an object with a time, a level and a message, and no more than a hint.
 func TestEveryLogLineIsAnObject(t *testing.T) {
 	t.Parallel()
 	progress := jsonRun{"progress", 64, []string{"convert", "x", "-o", "OUT", "--progress", "sometimes"}}
@@ -57,7 +57,8 @@ func checkLogLine(t *testing.T, line string) {
 	}
 }
 
-// TestQuiet demands that a run with -q that succeeds writes nothing but data and warnings, and that one without a terminal draws nothing.
+// TestQuiet demands that a run with -q that succeeds writes nothing but data and warnings, and that
+// one without a terminal draws nothing.
 func TestQuiet(t *testing.T) {
 	t.Parallel()
 	for _, test := range jsonRuns() {

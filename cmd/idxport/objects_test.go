@@ -95,7 +95,8 @@ func TestNoCredentials(t *testing.T) {
 	}
 }
 
-// TestObjectsAreWholeOrAbsent: whatever goes wrong, there is no object that was not there before, and no upload.
+// TestObjectsAreWholeOrAbsent: whatever goes wrong, there is no object that was not there before,
+// and no upload.
 func TestObjectsAreWholeOrAbsent(t *testing.T) {
 	t.Parallel()
 	s, at := storage(t)

@@ -29,7 +29,8 @@ func entries(t *testing.T, report map[string]any, field string) map[string]map[s
 	return found
 }
 
-// TestReportTellsVersions: an object's ETag stands in reports, as the server says it; a file has none.
+// TestReportTellsVersions: an object's ETag stands in reports, as the server says it; a file has
+// none.
 func TestReportTellsVersions(t *testing.T) {
 	t.Parallel()
 	_, at := storage(t)
@@ -59,7 +60,8 @@ func TestReportTellsVersions(t *testing.T) {
 	}
 }
 
-// TestReportTellsWhatRowsAreOf: the number of rows of the whole input stands beside that of --rows, and files that are not compressed can be entered anywhere.
+// TestReportTellsWhatRowsAreOf: the number of rows of the whole input stands beside that of --rows,
+// and files that are not compressed can be entered anywhere.
 func TestReportTellsWhatRowsAreOf(t *testing.T) {
 	t.Parallel()
 	schema, dir := readSchema(t), t.TempDir()

@@ -11,7 +11,8 @@ import (
 	"github.com/idxport/idxport/convert"
 )
 
-// A defect anywhere in a command is exit code 70 and an object for --json, not a crash of Go with code 2.
+// A defect anywhere in a command is exit code 70 and an object for --json, not a crash of Go with
+// code 2.
 func TestPanicIsReported(t *testing.T) {
 	t.Parallel()
 	var stdout, stderr bytes.Buffer

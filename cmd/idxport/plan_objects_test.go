@@ -52,7 +52,8 @@ func seen(s *fake.Server, prefix string) (keys []string) {
 	return keys
 }
 
-// TestPlanOfObjects: inputs, the plan and the parts are objects; what comes out has the bytes that a plan of files makes.
+// TestPlanOfObjects: inputs, the plan and the parts are objects; what comes out has the bytes that
+// a plan of files makes.
 func TestPlanOfObjects(t *testing.T) {
 	t.Parallel()
 	s, at := storage(t)
@@ -124,7 +125,8 @@ func TestPlanOfObjects(t *testing.T) {
 	}
 }
 
-// TestPlanOfObjectsRefuses: nothing is seen before commit, other versions are no inputs, and nothing of anybody else is touched.
+// TestPlanOfObjectsRefuses: nothing is seen before commit, other versions are no inputs, and
+// nothing of anybody else is touched.
 func TestPlanOfObjectsRefuses(t *testing.T) {
 	t.Parallel()
 	s, at := storage(t)

@@ -24,7 +24,8 @@ func read(t *testing.T, path string) []byte {
 	return text
 }
 
-// TestPlansMayNotSayMore: a plan with the right hash, but of somebody else, makes nothing but its parts.
+// TestPlansMayNotSayMore: a plan with the right hash, but of somebody else, makes nothing but its
+// parts.
 func TestPlansMayNotSayMore(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -31,7 +31,8 @@ func payload(t *testing.T, path string, n int) []byte {
 	return data[n:]
 }
 
-// The sheet of real images shows the first ten of each class, in the order of the labels and the rows, pixel by pixel.
+// The sheet of real images shows the first ten of each class, in the order of the labels and the
+// rows, pixel by pixel.
 func TestSheetShowsTheFirstOfEachClass(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join("..", "..", "testdata", "fashion-mnist")

@@ -48,8 +48,9 @@ func (b *lockedBuffer) String() string {
 // signals are what end sends, by name.
 var signals = map[string]syscall.Signal{"HUP": syscall.SIGHUP, "INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}
 
-// hold NAME FILE WAIT ARGS… starts idxport with the bytes of FILE on its standard input, which stays open. It returns once an output is begun
-// in the folder WAIT or, where WAIT is "read", once it waits for data. The script must end it.
+// hold NAME FILE WAIT ARGS… starts idxport with the bytes of FILE on its standard input, which
+// stays open. It returns once an output is begun in the folder WAIT or, where WAIT is "read", once
+// it waits for data. The script must end it.
 func hold(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {
 		ts.Fatalf("usage: hold NAME FILE WAIT ARGS…")
@@ -87,7 +88,8 @@ func (h *held) begun(ts *testscript.TestScript, wait string) bool {
 	return len(found) > 0
 }
 
-// reads reports whether a thread of the process waits in read(0, …), as Linux shows it; elsewhere it is given a second.
+// reads reports whether a thread of the process waits in read(0, …), as Linux shows it; elsewhere
+// it is given a second.
 func (h *held) reads() bool {
 	if runtime.GOOS != "linux" {
 		time.Sleep(time.Second)
@@ -103,8 +105,9 @@ func (h *held) reads() bool {
 // endsWithin is how long a process may take to end.
 const endsWithin = 3 * time.Second
 
-// end NAME SIGNAL CODE sends a signal to a held process, or closes its standard input where SIGNAL is EOF, and demands an exit code; −1
-// is that of a process that was killed. What it wrote to standard error is that of the command end.
+// end NAME SIGNAL CODE sends a signal to a held process, or closes its standard input where SIGNAL
+// is EOF, and demands an exit code; −1 is that of a process that was killed. What it wrote to
+// standard error is that of the command end.
 func end(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: end NAME SIGNAL CODE")

@@ -18,7 +18,8 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// TestReportOfEveryExitCode makes the program end with each of its exit codes, and holds each object against the schema.
+// TestReportOfEveryExitCode makes the program end with each of its exit codes, and holds each
+// object against the schema.
 func TestReportOfEveryExitCode(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -84,14 +85,16 @@ func ownPanic() ([]byte, int) {
 	return stdout.Bytes(), err.(reported).code
 }
 
-// A waiting is a process of the program that has begun an output and waits for more of its standard input.
+// A waiting is a process of the program that has begun an output and waits for more of its standard
+// input.
 type waiting struct {
 	command *exec.Cmd
 	stdin   io.WriteCloser
 	stdout  bytes.Buffer
 }
 
-// waitFor starts a conversion of the beginning of the file in to a CSV file at path, and returns once the output is begun.
+// waitFor starts a conversion of the beginning of the file in to a CSV file at path, and returns
+// once the output is begun.
 func waitFor(t *testing.T, in, path string) *waiting {
 	t.Helper()
 	data, err := os.ReadFile(in)
@@ -153,7 +156,8 @@ func interruptedBy(t *testing.T, in string, s syscall.Signal) ([]byte, int) {
 	return w.stdout.Bytes(), w.command.ProcessState.ExitCode()
 }
 
-// unread is a run whose standard output nobody reads: the object is on standard error, as it is wherever standard output carries the data.
+// unread is a run whose standard output nobody reads: the object is on standard error, as it is
+// wherever standard output carries the data.
 func unread(t *testing.T, in string) ([]byte, int) {
 	t.Helper()
 	r, out, err := os.Pipe()

@@ -14,7 +14,8 @@ import (
 	"github.com/idxport/idxport/convert"
 )
 
-// A jsonRun is one run of the program with --json whose object is held against docs/report.schema.json.
+// A jsonRun is one run of the program with --json whose object is held against
+// docs/report.schema.json.
 type jsonRun struct {
 	name string
 	exit int
@@ -29,12 +30,14 @@ func (r jsonRun) in(out string) (args []string) {
 	return args
 }
 
-// parsed reports whether the command line can be read so far that what it says of --log-format counts.
+// parsed reports whether the command line can be read so far that what it says of --log-format
+// counts.
 func (r jsonRun) parsed() bool {
 	return r.exit != exitUsage || slices.Contains(r.args, "-o") && !slices.Contains(r.args, "--log-format")
 }
 
-// jsonRuns are runs of all commands; those that need a process, a lock or a device are in TestReportOfEveryExitCode.
+// jsonRuns are runs of all commands; those that need a process, a lock or a device are in
+// TestReportOfEveryExitCode.
 func jsonRuns() []jsonRun {
 	fashion, qmnist := filepath.Join(samples, "fashion-mnist"), filepath.Join(samples, "qmnist", "qmnist-train-labels-idx2-int.gz")
 	tiny := func(name string) string { return filepath.Join(samples, "tiny", name+".idx") }
@@ -121,7 +124,8 @@ func follows(t *testing.T, schema *jsonSchema, stdout []byte, code, expected int
 	return object
 }
 
-// TestReportOfVerify is about what verify finds, which is what this run wrote, and what it then misses.
+// TestReportOfVerify is about what verify finds, which is what this run wrote, and what it then
+// misses.
 func TestReportOfVerify(t *testing.T) {
 	t.Parallel()
 	schema, out := readSchema(t), t.TempDir()
@@ -150,7 +154,8 @@ func TestReportOfNothingToDo(t *testing.T) {
 	}
 }
 
-// TestSchemaIsClosed demands that no object of the schema takes a field that is not named, and that every type of the report has all of its fields there.
+// TestSchemaIsClosed demands that no object of the schema takes a field that is not named, and that
+// every type of the report has all of its fields there.
 func TestSchemaIsClosed(t *testing.T) {
 	t.Parallel()
 	schema := readSchema(t)
@@ -188,7 +193,8 @@ func fieldNames(of reflect.Type) (names []string) {
 	return names
 }
 
-// TestValidatorRefuses changes an object that follows the schema so that it does not any more: a validator that takes everything proves nothing.
+// TestValidatorRefuses changes an object that follows the schema so that it does not any more: a
+// validator that takes everything proves nothing.
 func TestValidatorRefuses(t *testing.T) {
 	t.Parallel()
 	schema := readSchema(t)

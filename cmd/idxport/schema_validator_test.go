@@ -14,7 +14,8 @@ import (
 	"testing"
 )
 
-// A jsonSchema is a document of JSON Schema, draft 2020-12, as encoding/json reads it. It knows the keywords that docs/report.schema.json uses.
+// A jsonSchema is a document of JSON Schema, draft 2020-12, as encoding/json reads it. It knows the
+// keywords that docs/report.schema.json uses.
 type jsonSchema struct {
 	root map[string]any
 }
@@ -36,7 +37,8 @@ func readSchema(t *testing.T) *jsonSchema {
 // validate tells what is wrong with v, decoded by encoding/json.
 func (s *jsonSchema) validate(v any) []string { return s.check(s.root, v, "$") }
 
-// keywords are what a schema may have: a function that tells what is wrong with v at a place, or nil for what says nothing about values.
+// keywords are what a schema may have: a function that tells what is wrong with v at a place, or
+// nil for what says nothing about values.
 func keywords() map[string]func(s *jsonSchema, schema map[string]any, v any, at string) []string {
 	return map[string]func(*jsonSchema, map[string]any, any, string) []string{
 		"$schema": nil, "$id": nil, "$defs": nil, "title": nil, "description": nil,

@@ -51,7 +51,8 @@ func TestReplaceSectionRefusesOtherMarkers(t *testing.T) {
 	}
 }
 
-// TestResultsHaveMarkers finds out that -write would fail before somebody has waited a quarter of an hour.
+// TestResultsHaveMarkers finds out that -write would fail before somebody has waited a quarter of
+// an hour.
 func TestResultsHaveMarkers(t *testing.T) {
 	t.Parallel()
 	for _, scale := range []bool{false, true} {
@@ -128,7 +129,8 @@ func TestContainerMemory(t *testing.T) {
 	}
 }
 
-// TestInputIsIDX checks made inputs against the format: header, size, values between 0 and 1, most of them 0.
+// TestInputIsIDX checks made inputs against the format: header, size, values between 0 and 1, most
+// of them 0.
 func TestInputIsIDX(t *testing.T) {
 	t.Parallel()
 	const records = 9000 // more than what repeats

@@ -30,7 +30,8 @@ var limits = map[string]func(args []string) error{
 // block is how much a limit reads or writes at a time.
 const block = 1 << 20
 
-// limitWrite writes args[0] bytes of text to the file args[1], and has them reach the disk if durable.
+// limitWrite writes args[0] bytes of text to the file args[1], and has them reach the disk if
+// durable.
 func limitWrite(args []string, durable bool) error {
 	n, err := strconv.Atoi(args[0])
 	if err != nil {
@@ -67,7 +68,8 @@ func limitInflate(args []string) error {
 	return err
 }
 
-// limitCompress reads the file args[0], compresses it by blocks with two goroutines at zstd's fastest level, and writes the result to args[1].
+// limitCompress reads the file args[0], compresses it by blocks with two goroutines at zstd's
+// fastest level, and writes the result to args[1].
 func limitCompress(args []string) error {
 	in, err := os.Open(args[0])
 	if err != nil {

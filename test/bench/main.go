@@ -1,11 +1,14 @@
 //go:build linux
 
-// Command bench compares whole runs of idxport with the limits of the machine, measured in the same session.
+// Command bench compares whole runs of idxport with the limits of the machine, measured in the same
+// session.
 //
-// A limit is a process that does the least that any program would have to do for the same result: copy the bytes, write them, compress
-// them, inflate them, or create the files. Runs and limits take turns, so that a machine whose speed drifts slows both; medians and the
-// median of the ratios of neighbours are printed. Outputs go to a tmpfs, where fsync costs nothing, but for the durable contests, which go to a disk.
-// The start-up is held against an empty Go program, the size of the program against the project's aim.
+// A limit is a process that does the least that any program would have to do for the same result:
+// copy the bytes, write them, compress them, inflate them, or create the files. Runs and limits
+// take turns, so that a machine whose speed drifts slows both; medians and the median of the ratios
+// of neighbours are printed. Outputs go to a tmpfs, where fsync costs nothing, but for the durable
+// contests, which go to a disk. The start-up is held against an empty Go program, the size of the
+// program against the project's aim.
 //
 //	go run ./test/bench -binary bin/idxport -data data
 //	go run ./test/bench -scale                           # time and memory of inputs of 1, 2, 4 and 8 GiB

@@ -14,13 +14,15 @@ import (
 	"time"
 )
 
-// folderPrefix begins the names of the folders that are made for outputs and inputs; all are removed.
+// folderPrefix begins the names of the folders that are made for outputs and inputs; all are
+// removed.
 const folderPrefix = "idxport-bench-"
 
 // patience is how long a process that was interrupted may take to clean up.
 const patience = 5 * time.Second
 
-// figures are those of one process, or the medians of several: milliseconds, and megabytes (10⁶ bytes) of resident memory.
+// figures are those of one process, or the medians of several: milliseconds, and megabytes (10⁶
+// bytes) of resident memory.
 type figures struct{ Wall, CPU, Peak float64 }
 
 // result is what a contest came to. Ratio is the median of the ratios of neighbouring runs.
@@ -45,7 +47,8 @@ func (s *settings) hold(ctx context.Context, c contest, work string) (result, er
 	return result{c, ours, theirs, ratio}, err
 }
 
-// turns runs two commands in turn, n times each and once without counting, and returns their medians and the median of the ratios of neighbours.
+// turns runs two commands in turn, n times each and once without counting, and returns their
+// medians and the median of the ratios of neighbours.
 func (s *settings) turns(ctx context.Context, run, limit []string, n int, work, folder string) (ours, theirs figures, ratio float64, err error) {
 	var left, right []figures
 	var ratios []float64

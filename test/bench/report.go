@@ -52,7 +52,8 @@ func (s *settings) session(ctx context.Context) session {
 	return v
 }
 
-// ownPeak is this program's peak memory in MB, which the peak of a child cannot read below: see input. 0 if it is not known.
+// ownPeak is this program's peak memory in MB, which the peak of a child cannot read below: see
+// input. 0 if it is not known.
 func ownPeak() float64 {
 	f, err := os.Open("/proc/self/status")
 	if err != nil {
@@ -92,7 +93,8 @@ func (s *settings) section() string {
 	return "contests"
 }
 
-// checkWrite finds out before the measurement whether -write can succeed. A part of the contests would erase the others' rows.
+// checkWrite finds out before the measurement whether -write can succeed. A part of the contests
+// would erase the others' rows.
 func (s *settings) checkWrite() error {
 	if s.write == "" {
 		return nil
@@ -111,7 +113,8 @@ func (s *settings) checkWrite() error {
 	return nil
 }
 
-// writeMarkdown puts the results between the markers of the file of -write, if that was asked for. What stands outside is left as it is.
+// writeMarkdown puts the results between the markers of the file of -write, if that was asked for.
+// What stands outside is left as it is.
 func (s *settings) writeMarkdown(all results) error {
 	if s.write == "" {
 		return nil
@@ -127,7 +130,8 @@ func (s *settings) writeMarkdown(all results) error {
 	return os.WriteFile(s.write, []byte(filled), 0o666)
 }
 
-// replaceSection puts body between the markers of the section called name: lines of their own, each there once.
+// replaceSection puts body between the markers of the section called name: lines of their own, each
+// there once.
 func replaceSection(text, name, body string) (string, error) {
 	begin, end := "<!-- begin "+name+" -->\n", "<!-- end "+name+" -->\n"
 	lines := slices.Collect(strings.Lines(text))

@@ -18,8 +18,8 @@ type scalePoint struct {
 	Speed   float64 // GB (10⁹ bytes) of input a second
 }
 
-// longRun is how many milliseconds a conversion takes that is not repeated: it is long against what disturbs it, and the whole curve must
-// end in a quarter of an hour on two cores.
+// longRun is how many milliseconds a conversion takes that is not repeated: it is long against what
+// disturbs it, and the whole curve must end in a quarter of an hour on two cores.
 const longRun = 5000
 
 // scaleRuns is how often shorter ones run.
@@ -31,7 +31,8 @@ func (p scalePoint) text() string {
 	return fmt.Sprintf("%9s  %-7s  %7d  %8.0f  %11.0f  %7.1f  %5.2f", gibText(p.GiB), p.Format, p.Workers, p.Run.Wall, p.Run.CPU, p.Run.Peak, p.Speed)
 }
 
-// curve measures time and memory of conversions to /dev/null for growing inputs of bytes, and for workers 1, 2 and 4.
+// curve measures time and memory of conversions to /dev/null for growing inputs of bytes, and for
+// workers 1, 2 and 4.
 func (s *settings) curve(ctx context.Context, work string, sizes []float64) ([]scalePoint, error) {
 	const name = "uint8"
 	var points []scalePoint
@@ -58,7 +59,8 @@ func (s *settings) curve(ctx context.Context, work string, sizes []float64) ([]s
 	return points, nil
 }
 
-// scaleRun converts the input to /dev/null, once if that is long, else as often as scaleRuns or -n says.
+// scaleRun converts the input to /dev/null, once if that is long, else as often as scaleRuns or -n
+// says.
 func (s *settings) scaleRun(ctx context.Context, work, format string, workers int) (figures, error) {
 	command := []string{s.binary, "convert", inputPath(work, "uint8"), "-o", format + "=/dev/null", "--workers", strconv.Itoa(workers), "--quiet"}
 	var all []figures

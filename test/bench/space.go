@@ -18,11 +18,13 @@ import (
 )
 
 const (
-	// smallNeed is what the contests on MNIST write at a time, in bytes: 60,000 files of a page and an inode each are the most.
+	// smallNeed is what the contests on MNIST write at a time, in bytes: 60,000 files of a page and
+	// an inode each are the most.
 	smallNeed = 400e6
 	// smallFiles is how many files that is.
 	smallFiles = 61000
-	// diskNeed is what a durable contest writes at a time: the CSV of MNIST, and room for the file system's own.
+	// diskNeed is what a durable contest writes at a time: the CSV of MNIST, and room for the file
+	// system's own.
 	diskNeed = 256e6
 	// programNeed is the memory of the processes themselves.
 	programNeed = 300e6
@@ -37,7 +39,8 @@ func largeNeed(size int64, output bool) float64 {
 	return need
 }
 
-// check finds what would make a run fail after minutes: files that are missing, and too little space or memory.
+// check finds what would make a run fail after minutes: files that are missing, and too little
+// space or memory.
 func (s *settings) check(chosen []contest, sizes []float64) error {
 	if s.runs < 1 {
 		return fmt.Errorf("-n %d: expected at least one run", s.runs)
@@ -95,8 +98,8 @@ func (s *settings) checkFiles(chosen []contest) error {
 	return nil
 }
 
-// checkSpace compares what is needed below folder, in bytes and files, with what is free there; and, as the files of a tmpfs are memory, with
-// the memory that is available.
+// checkSpace compares what is needed below folder, in bytes and files, with what is free there;
+// and, as the files of a tmpfs are memory, with the memory that is available.
 func checkSpace(folder string, need, files float64) error {
 	var st unix.Statfs_t
 	if err := unix.Statfs(folder, &st); err != nil {
@@ -132,7 +135,8 @@ func lack(folder, message string) error {
 
 func gb(bytes float64) string { return fmt.Sprintf("%.1f GB", bytes/1e9) }
 
-// availableMemory is how many bytes can be used without swapping: what the kernel estimates, or less in a container with a limit of its own.
+// availableMemory is how many bytes can be used without swapping: what the kernel estimates, or
+// less in a container with a limit of its own.
 func availableMemory() (float64, error) {
 	f, err := os.Open("/proc/meminfo")
 	if err != nil {
@@ -146,7 +150,8 @@ func availableMemory() (float64, error) {
 	return min(kib*1024, containerMemory("/sys/fs/cgroup")), nil
 }
 
-// containerMemory is what a control group (version 2) leaves of its limit, the page cache not counted, as it gives way; infinite without a limit.
+// containerMemory is what a control group (version 2) leaves of its limit, the page cache not
+// counted, as it gives way; infinite without a limit.
 func containerMemory(group string) float64 {
 	text, err := os.ReadFile(filepath.Join(group, "memory.max"))
 	if err != nil {

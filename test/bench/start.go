@@ -17,14 +17,15 @@ const (
 	mostSize  = 21 // MB of the stripped program, of which object storage is 5: make lean demands less than 15 without it
 )
 
-// startRuns is how many runs of the start-up stand for one of a contest: they are short, and what disturbs them is not.
+// startRuns is how many runs of the start-up stand for one of a contest: they are short, and what
+// disturbs them is not.
 const startRuns = 15
 
 // startName is what -only looks in.
 const startName = "start-up and size"
 
-// A start is how long `idxport version` takes beside a Go program that does nothing. The difference is what packages do before main, the pages
-// of the program that they touch, and the command line.
+// A start is how long `idxport version` takes beside a Go program that does nothing. The difference
+// is what packages do before main, the pages of the program that they touch, and the command line.
 type start struct {
 	Run, Empty figures
 	Most       float64 // milliseconds
@@ -39,7 +40,8 @@ func (b start) text() string {
 // emptyProgram is what start-up is held against.
 const emptyProgram = "package main\n\nfunc main() {}\n"
 
-// start measures the start-up. The empty program is built as the real one is, outside s.tmp, which may forbid to run programs.
+// start measures the start-up. The empty program is built as the real one is, outside s.tmp, which
+// may forbid to run programs.
 func (s *settings) start(ctx context.Context, work string) (start, error) {
 	folder, err := os.MkdirTemp("", folderPrefix+"*")
 	if err != nil {

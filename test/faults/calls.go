@@ -44,7 +44,8 @@ const (
 	sysCopyRange = 326
 )
 
-// calls are those a fault can be put into. What Go's runtime and standard library never use is missing; see the README for how to look.
+// calls are those a fault can be put into. What Go's runtime and standard library never use is
+// missing; see the README for how to look.
 var calls = map[uint64]call{
 	syscall.SYS_READ:            {name: "read", kind: reads, path: -1},
 	syscall.SYS_PREAD64:         {name: "pread64", kind: reads, path: -1},

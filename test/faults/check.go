@@ -22,7 +22,8 @@ type outcome struct {
 	mayVanish  bool // between two renames there is neither old nor new; the rerun must cure it
 }
 
-// judge returns everything that is wrong with what dir holds after a run, and after the same run again without a fault.
+// judge returns everything that is wrong with what dir holds after a run, and after the same run
+// again without a fault.
 func (b *bench) judge(dir string, o outcome) []string {
 	var wrong []string
 	got, err := readTree(dir)
@@ -55,8 +56,8 @@ func (b *bench) targetsIn(got tree, mayVanish bool) (wrong []string, allNew bool
 	return wrong, allNew
 }
 
-// goodCodes are those a run with a fault may end with: 0, bad or no input, cannot make, I/O, locked, permission, signals. 2 is a crash, 64 and
-// 70 blame the user and the program.
+// goodCodes are those a run with a fault may end with: 0, bad or no input, cannot make, I/O,
+// locked, permission, signals. 2 is a crash, 64 and 70 blame the user and the program.
 var goodCodes = []int{0, 65, 66, 73, 74, 75, 77, 129, 130, 143}
 
 func (b *bench) judgeEnding(o outcome, allNew bool) []string {
@@ -105,8 +106,8 @@ func (b *bench) leftIn(got tree) []string {
 	return left
 }
 
-// judgeRerun runs again. Without --overwrite, 73 is right if all outputs are new already; such a run ends before it sweeps, and the
-// next one with --overwrite does.
+// judgeRerun runs again. Without --overwrite, 73 is right if all outputs are new already; such a
+// run ends before it sweeps, and the next one with --overwrite does.
 func (b *bench) judgeRerun(dir string) []string {
 	before, err := readTree(dir)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// Runs that want one output at once. Each takes one of some ranges of rows, so that the output tells which runs may have made it.
+// Runs that want one output at once. Each takes one of some ranges of rows, so that the output
+// tells which runs may have made it.
 const (
 	crowd  = 32 // runs
 	ranges = 12

@@ -14,7 +14,8 @@ import (
 // inputRows is so many that the input is read in a dozen pieces.
 const inputRows = 15000
 
-// changingInputs changes the input before each call of a run that concerns it, and puts other things in its place.
+// changingInputs changes the input before each call of a run that concerns it, and puts other
+// things in its place.
 func (h *harness) changingInputs() error {
 	if err := h.otherThings(); err != nil {
 		return err
@@ -97,8 +98,9 @@ func writeInPlace(path string, content []byte) error {
 	return err
 }
 
-// changing changes the input before each call in turn. Exit 0 promises the output of the file as it was, or as it is now; where it is
-// rewritten in place, also of one that was the first up to some byte and the second from there.
+// changing changes the input before each call in turn. Exit 0 promises the output of the file as it
+// was, or as it is now; where it is rewritten in place, also of one that was the first up to some
+// byte and the second from there.
 func (h *harness) changing(r *row, original, changed []byte, how func(string, []byte) error, st state, mixes bool) error {
 	r.addCase()
 	home, err := os.MkdirTemp(h.tmp, "input-")

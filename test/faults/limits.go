@@ -201,7 +201,8 @@ func command(name string, args ...string) error {
 	return nil
 }
 
-// streams are standard streams and devices that take nothing. The target beside them must not appear.
+// streams are standard streams and devices that take nothing. The target beside them must not
+// appear.
 func (h *harness) streams() error {
 	b, err := h.bench(h.scenarios()[0], fresh)
 	if err != nil {

@@ -1,7 +1,8 @@
 //go:build linux && amd64
 
-// Command faults runs the real program under faults: killed, failing and lying system calls, full and read-only file systems, power cuts,
-// signals, too little memory, other runs at once, inputs that change. See README.md.
+// Command faults runs the real program under faults: killed, failing and lying system calls, full
+// and read-only file systems, power cuts, signals, too little memory, other runs at once, inputs
+// that change. See README.md.
 //
 //	go run ./test/faults -binary bin/idxport                              # everything; as root, or what needs it is skipped, and counted
 //	go run ./test/faults -quick                                           # the part for CI, in four minutes
@@ -134,7 +135,8 @@ func (h *harness) main(parent, only, write string) (int, error) {
 	return wrong, nil
 }
 
-// runSections runs the sections called only, or all, and writes their tables to the file write, if there is one.
+// runSections runs the sections called only, or all, and writes their tables to the file write, if
+// there is one.
 func (h *harness) runSections(only, write string) error {
 	for _, s := range sections {
 		if only != "" && !slices.Contains(strings.Split(only, ","), s.name) || only == "" && h.quick && s.long {
@@ -161,7 +163,8 @@ func (h *harness) runSections(only, write string) error {
 	return summarise(write)
 }
 
-// settle copies the program and its inputs to where other users find them, and nobody rebuilds them meanwhile.
+// settle copies the program and its inputs to where other users find them, and nobody rebuilds them
+// meanwhile.
 func (h *harness) settle() error {
 	if err := os.Chmod(h.tmp, 0o755); err != nil {
 		return err

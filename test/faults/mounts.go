@@ -88,7 +88,8 @@ func (h *harness) mounts(benches []*bench) error {
 	return h.readOnly(benches, h.row(section, "a read-only file system"), why)
 }
 
-// readOnly tries a file system that is mounted read-only, unless nothing can be mounted, for the reason why.
+// readOnly tries a file system that is mounted read-only, unless nothing can be mounted, for the
+// reason why.
 func (h *harness) readOnly(benches []*bench, r *row, why error) error {
 	if why != nil {
 		r.skip("%v", why)

@@ -10,10 +10,11 @@ import (
 	"time"
 )
 
-// powerCuts makes outputs on an ext4 file system in an image, copies the image before each call and after the run, and looks what a
-// machine would find that lost its power there.
+// powerCuts makes outputs on an ext4 file system in an image, copies the image before each call and
+// after the run, and looks what a machine would find that lost its power there.
 //
-// The last row shows that the harness would notice: with fsync and syncfs that do nothing there must be wrong outcomes.
+// The last row shows that the harness would notice: with fsync and syncfs that do nothing there
+// must be wrong outcomes.
 func (h *harness) powerCuts() error {
 	variants := []variant{
 		{"ext4, data=ordered", "loop", false, false, false},
@@ -168,7 +169,8 @@ func commitJournal(dir string) error {
 	return f.Sync()
 }
 
-// copyStill copies the file at a moment when nothing is written to it: other threads of the program go on.
+// copyStill copies the file at a moment when nothing is written to it: other threads of the program
+// go on.
 func copyStill(from, to string) error {
 	const tries = 50
 	var last []byte
@@ -207,7 +209,8 @@ func writeSparse(path string, content []byte) error {
 	return f.Truncate(int64(len(content)))
 }
 
-// judgeCut mounts what the power cut left, as a machine does that starts again. After a run that said 0 everything must be new.
+// judgeCut mounts what the power cut left, as a machine does that starts again. After a run that
+// said 0 everything must be new.
 func (b *bench) judgeCut(c cut, succeeded bool) ([]string, error) {
 	defer os.Remove(c.image)
 	mounted, err := b.mount("ext4", c.image, "loop")

@@ -60,7 +60,8 @@ func (h *harness) neighbours(benches []*bench) error {
 	return err
 }
 
-// beside does something in the folder before the at-th call with an effect; the run must end well, or as one that lost.
+// beside does something in the folder before the at-th call with an effect; the run must end well,
+// or as one that lost.
 func (b *bench) beside(at int, do func(dir string) []string) (hit bool, what string, wrong []string, err error) {
 	dir, err := b.box()
 	if err != nil {

@@ -20,7 +20,8 @@ import (
 // patience is how long one run may take; a tenth of a second is usual.
 const patience = 60 * time.Second
 
-// A tree is what a folder holds: by relative path the type, the permissions and the SHA-256 of each content.
+// A tree is what a folder holds: by relative path the type, the permissions and the SHA-256 of each
+// content.
 type tree map[string]string
 
 func readTree(dir string) (tree, error) {

@@ -13,7 +13,8 @@ import (
 	"strings"
 )
 
-// What the module's own tests find in their full length has a place in the tables too: damaged inputs and fuzzing.
+// What the module's own tests find in their full length has a place in the tables too: damaged
+// inputs and fuzzing.
 
 var (
 	testSpeaks = regexp.MustCompile(`^=== \w+ +(\w+)`)
@@ -23,7 +24,8 @@ var (
 	fuzzTold   = regexp.MustCompile(`execs: (\d+) `)
 )
 
-// damages runs the tests that cut small inputs of every kind at every byte and flip every bit of them. A case is an input.
+// damages runs the tests that cut small inputs of every kind at every byte and flip every bit of
+// them. A case is an input.
 func (h *harness) damages() error {
 	rows := map[string]*row{}
 	var cuts, flips int
@@ -84,7 +86,8 @@ func (h *harness) fuzzing() error {
 	return err
 }
 
-// follow runs a program, calls line for each line that it prints, and returns the end of what it printed.
+// follow runs a program, calls line for each line that it prints, and returns the end of what it
+// printed.
 func (h *harness) follow(line func(string), name string, args ...string) (string, error) {
 	command := exec.Command(name, args...)
 	var tail bytes.Buffer

@@ -78,7 +78,8 @@ func listen(path string) error {
 	return syscall.Bind(fd, &syscall.SockaddrUnix{Name: path})
 }
 
-// pipes are FIFOs in the place of a file: one that is fed, one whose writer ends early, and one that nobody writes to.
+// pipes are FIFOs in the place of a file: one that is fed, one whose writer ends early, and one
+// that nobody writes to.
 func (h *harness) pipes() error {
 	r := h.row("Inputs that change or are something else", "a FIFO in its place: fed, ended early, and never written to until SIGINT")
 	r.addCase()

@@ -81,8 +81,9 @@ const (
 	waitNoThread   = 0x20000000 // __WNOTHREAD: only what this thread traces
 )
 
-// A tracer runs one program and stops it before each system call on a watched path. All threads are counted together; strace counts each
-// for itself, and a Go program's calls wander between threads, so with strace there are calls that no when=N meets.
+// A tracer runs one program and stops it before each system call on a watched path. All threads are
+// counted together; strace counts each for itself, and a Go program's calls wander between threads,
+// so with strace there are calls that no when=N meets.
 type tracer struct {
 	watched []string // folders and files, absolute and without symbolic links
 	decide  func(step) verdict

@@ -1,4 +1,5 @@
-// Package house checks the rules that hold the source tree together: which package may import which, and how large its pieces are.
+// Package house checks the rules that hold the source tree together: which package may import
+// which, and how large its pieces are.
 package house
 
 import (
@@ -18,8 +19,8 @@ import (
 const module = "github.com/idxport/idxport/"
 
 // A room is a package: about how many lines it has without its tests, and what it may import of the
-// others: packages, or folders with all below them ("source/..."). Every package may import fault. A
-// room that is a tenth over its budget wants a concept less, or a better budget with the reason.
+// others: packages, or folders with all below them ("source/..."). Every package may import fault.
+// A room that is a tenth over its budget wants a concept less, or a better budget with the reason.
 type room struct {
 	lines   int
 	imports []string
@@ -75,7 +76,8 @@ var forbidden = []string{"github.com/apache/arrow-go/v18/parquet", "unsafe", "C"
 
 const maxFunctionLines = 60
 
-// A file is one parsed file of the product: tests and what drives the program from outside are left out.
+// A file is one parsed file of the product: tests and what drives the program from outside are left
+// out.
 type file struct {
 	path, pkg string // relative to the root, with slashes
 	lines     int
@@ -196,8 +198,9 @@ func TestOnlyMainExits(t *testing.T) {
 	}
 }
 
-// TestBytesAreLittleEndian forbids what depends on the order of bytes of the machine: batches and files are little-endian on every one.
-// Only a big-endian machine shows it otherwise, as `make platforms` does.
+// TestBytesAreLittleEndian forbids what depends on the order of bytes of the machine: batches and
+// files are little-endian on every one. Only a big-endian machine shows it otherwise, as `make
+// platforms` does.
 func TestBytesAreLittleEndian(t *testing.T) {
 	t.Parallel()
 	native := regexp.MustCompile(`^(arrow\.NewSchema|arrow\.\w+Traits|array\.New\w+Builder|array\.MakeFromData|\w+\.NativeEndian)$`)

@@ -50,8 +50,8 @@ func outside(t *testing.T) map[string]string {
 	return found
 }
 
-// TestPackagesArePinned demands one exact version of everything that is fetched: what was tested is what is run. Debian's packages are the exception: its
-// archive keeps one version, and signs it.
+// TestPackagesArePinned demands one exact version of everything that is fetched: what was tested is
+// what is run. Debian's packages are the exception: its archive keeps one version, and signs it.
 func TestPackagesArePinned(t *testing.T) {
 	t.Parallel()
 	seen := map[string]int{}
@@ -92,7 +92,8 @@ func badLines(t *testing.T, path, text string) {
 	}
 }
 
-// checkPackage demands exact versions in a package.json, and a lock file with the hash of every package beside it.
+// checkPackage demands exact versions in a package.json, and a lock file with the hash of every
+// package beside it.
 func checkPackage(t *testing.T, path, text string) {
 	t.Helper()
 	var p struct {

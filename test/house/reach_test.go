@@ -16,7 +16,8 @@ import (
 // beyond are packages by which a program reaches the network, other programs or foreign code.
 var beyond = []string{"net", "net/http", "crypto/tls", "os/exec", "plugin", "runtime/cgo"}
 
-// doors are the packages of ours that may: each holds what it reaches behind an interface of its own.
+// doors are the packages of ours that may: each holds what it reaches behind an interface of its
+// own.
 var doors = []string{module + "object"}
 
 // handlers are packages of others that import net/http for HTTP handlers alone, and what our files
@@ -80,8 +81,8 @@ func reached(packages map[string][]string, platform string) (found []string) {
 	return found
 }
 
-// TestLeanProgramReachesNothing demands that code for the network and for starting programs is not even linked into the lean build: what is not there
-// cannot be led astray.
+// TestLeanProgramReachesNothing demands that code for the network and for starting programs is not
+// even linked into the lean build: what is not there cannot be led astray.
 func TestLeanProgramReachesNothing(t *testing.T) {
 	t.Parallel()
 	for _, platform := range []string{"linux", "darwin", "windows"} {
@@ -94,7 +95,8 @@ func TestLeanProgramReachesNothing(t *testing.T) {
 	}
 }
 
-// TestOnlyDoorsReachOut demands that in the default build only package object leads to the network and to other programs.
+// TestOnlyDoorsReachOut demands that in the default build only package object leads to the network
+// and to other programs.
 func TestOnlyDoorsReachOut(t *testing.T) {
 	t.Parallel()
 	for _, platform := range []string{"linux", "darwin", "windows"} {

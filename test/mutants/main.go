@@ -1,7 +1,9 @@
-// Mutants counts which small defects the tests notice. It makes defects in the sources of packages, one at a time (a negated condition,
-// && for ||, < for <=, an integer off by one, a statement left out, nil in place of an error), and runs the package's own tests on each.
-// A mutant that survives is a test that is missing, a statement that is not needed, or one that changes nothing a user could see: that
-// is for a reader to tell. No file of the tree is changed: the compiler gets the mutant by an overlay.
+// Mutants counts which small defects the tests notice. It makes defects in the sources of packages,
+// one at a time (a negated condition, && for ||, < for <=, an integer off by one, a statement left
+// out, nil in place of an error), and runs the package's own tests on each. A mutant that survives
+// is a test that is missing, a statement that is not needed, or one that changes nothing a user
+// could see: that is for a reader to tell. No file of the tree is changed: the compiler gets the
+// mutant by an overlay.
 //
 //	go run ./test/mutants -packages source/idx,schema -n 40 -seed 1
 //	go run ./test/mutants -at source/idx/reader.go:95
@@ -168,7 +170,8 @@ func (b *bench) test(ctx context.Context, overlay string) ([]byte, error) {
 	return b.command(ctx, append(args, "./"+b.folder)...)
 }
 
-// command runs a program with bounded memory, and with the temporary files of the tests in the scratch folder.
+// command runs a program with bounded memory, and with the temporary files of the tests in the
+// scratch folder.
 func (b *bench) command(ctx context.Context, args ...string) ([]byte, error) {
 	limited := []string{"-c", "ulimit -v " + strconv.Itoa(maxMemory) + ` && exec "$0" "$@"`}
 	command := exec.CommandContext(ctx, "sh", append(limited, args...)...)

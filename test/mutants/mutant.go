@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// A mutant is a source file with one defect: text in place of what stands from offset from to offset to.
+// A mutant is a source file with one defect: text in place of what stands from offset from to
+// offset to.
 type mutant struct {
 	file, what string
 	source     []byte
@@ -119,7 +120,8 @@ func (c *collector) negate(condition ast.Expr) {
 	c.add("negated", condition.Pos(), condition.End(), "!("+string(c.blank.source[from:to])+")")
 }
 
-// leaveOut collects what becomes of a statement that is not done, and of an error that is not returned.
+// leaveOut collects what becomes of a statement that is not done, and of an error that is not
+// returned.
 func (c *collector) leaveOut(statement ast.Stmt, results *ast.FieldList) {
 	switch s := statement.(type) {
 	case *ast.AssignStmt:

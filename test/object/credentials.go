@@ -18,7 +18,8 @@ const (
 	roleSecret = "the/secret/of/who/assumes/a/role00000000"
 )
 
-// issuer gives out the keys of the server, as AWS's own services do: roles, what a web identity is good for, containers and machines.
+// issuer gives out the keys of the server, as AWS's own services do: roles, what a web identity is
+// good for, containers and machines.
 func issuer(w http.ResponseWriter, r *http.Request) {
 	end := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	asJSON := fmt.Sprintf(`{"Code":"Success","Version":1,"AccessKeyId":%q,"SecretAccessKey":%q,"Token":"","Expiration":%q}`, accessKey, secretKey, end)

@@ -147,7 +147,8 @@ func (u *upload) run() string {
 	return u.judge(r)
 }
 
-// watch looks at the object until done is closed: whatever is there must be whole. It looks often, but leaves most of the time to the server.
+// watch looks at the object until done is closed: whatever is there must be whole. It looks often,
+// but leaves most of the time to the server.
 func (u *upload) watch(done <-chan struct{}) {
 	for {
 		begin := time.Now()

@@ -1,10 +1,12 @@
 //go:build linux
 
-// Command object drives the built program against a real server of S3 on this machine, versitygw. Conversions in both directions are compared with local ones byte
-// for byte, and uploads and reads go through a proxy that breaks connections, answers with errors, goes silent and kills the program.
+// Command object drives the built program against a real server of S3 on this machine, versitygw.
+// Conversions in both directions are compared with local ones byte for byte, and uploads and reads
+// go through a proxy that breaks connections, answers with errors, goes silent and kills the
+// program.
 //
-// The server is installed by the go command into a folder of its own, at one version; it is no dependency of the program. It has a way past the program by
-// which this one looks at objects.
+// The server is installed by the go command into a folder of its own, at one version; it is no
+// dependency of the program. It has a way past the program by which this one looks at objects.
 package main
 
 import (

@@ -24,7 +24,8 @@ import (
 // bucket is the only one of the server.
 const bucket = "idx"
 
-// The key of the server, which the program finds in its environment as its users' do, and must not show.
+// The key of the server, which the program finds in its environment as its users' do, and must not
+// show.
 const (
 	accessKey = "AKIAIDXPORTTESTING00"
 	secretKey = "not/a/real/secret/but/never/to/be/shown0"
@@ -70,7 +71,8 @@ func (s *server) stranger() place {
 	return p
 }
 
-// put stores an object as users' programs do. Its encoding is what they say of it: gzip, or nothing.
+// put stores an object as users' programs do. Its encoding is what they say of it: gzip, or
+// nothing.
 func (s *server) put(ctx context.Context, key string, text []byte, encoding string) error {
 	_, err := s.Client.Client.PutObject(ctx, bucket, key, bytes.NewReader(text), int64(len(text)), minio.PutObjectOptions{ContentEncoding: encoding})
 	return err
@@ -81,7 +83,8 @@ func (s *server) get(key string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(s.Root, bucket, filepath.FromSlash(key)))
 }
 
-// uploads are those in parts that are not ended, of keys that begin so, with how many parts each has.
+// uploads are those in parts that are not ended, of keys that begin so, with how many parts each
+// has.
 func (s *server) uploads(ctx context.Context, prefix string) (parts map[string]int, err error) {
 	list, err := s.Client.ListMultipartUploads(ctx, bucket, prefix, "", "", "", 0)
 	if err != nil {
@@ -137,7 +140,8 @@ func (p place) in(bucket, key string, more ...string) string {
 	return "s3://" + bucket + "/" + key + "?" + strings.Join(append(slices.Clone(more), p.query.Encode()), "&")
 }
 
-// environment is that of the program: what the place says, and of this machine nothing that names a storage or its keys.
+// environment is that of the program: what the place says, and of this machine nothing that names a
+// storage or its keys.
 func (p place) environment() []string {
 	env := slices.Clone(p.environ)
 	for _, e := range os.Environ() {

@@ -20,7 +20,8 @@ import (
 	"github.com/idxport/idxport/test/object/proxy"
 )
 
-// A table is made of the parts of a plan: inputs, plan and parts are objects, each part is made twice at once, and some of the runs are killed or meet faults.
+// A table is made of the parts of a plan: inputs, plan and parts are objects, each part is made
+// twice at once, and some of the runs are killed or meet faults.
 type table struct {
 	t        *tests
 	random   *rand.Rand
@@ -113,7 +114,8 @@ func (b *table) plan() error {
 // url is that of a key, without parameters, which the proxy's place adds.
 func (b *table) url(key string) string { return "\x00" + key }
 
-// run runs the program with faults, or without; keys that url has marked become URLs of the server that it talks to.
+// run runs the program with faults, or without; keys that url has marked become URLs of the server
+// that it talks to.
 func (b *table) run(next func(*http.Request, *os.Process) proxy.Fault, args ...string) result {
 	var process atomic.Pointer[os.Process]
 	there := b.t.home
@@ -130,7 +132,8 @@ func (b *table) run(next func(*http.Request, *os.Process) proxy.Fault, args ...s
 	return b.t.run(there, func(p *os.Process) { process.Store(p) }, args...)
 }
 
-// trouble is what happens to a run: nothing, faults that pass, or its end. kind is how the outcome is called.
+// trouble is what happens to a run: nothing, faults that pass, or its end. kind is how the outcome
+// is called.
 func (b *table) trouble() (kind string, next func(*http.Request, *os.Process) proxy.Fault) {
 	from, fault := 1+b.random.Int64N(12), passing[b.random.IntN(len(passing))]
 	signal := []syscall.Signal{syscall.SIGKILL, syscall.SIGKILL, syscall.SIGTERM}[b.random.IntN(3)]
@@ -184,7 +187,8 @@ func (b *table) make(outcomes map[string]int) error {
 	return errors.Join(wrong...)
 }
 
-// commit makes the table seen, although commits before are killed, and looks that all is right then and stays so.
+// commit makes the table seen, although commits before are killed, and looks that all is right then
+// and stays so.
 func (b *table) commit(outcomes map[string]int) error {
 	for {
 		kind, next := b.trouble()

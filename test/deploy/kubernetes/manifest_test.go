@@ -104,7 +104,8 @@ func TestMistakesAreSeen(t *testing.T) {
 	}
 }
 
-// action is what the first rule says that an exit code matches, as the API documents it: https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-failure-policy
+// action is what the first rule says that an exit code matches, as the API documents it:
+// https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-failure-policy
 func action(policy *batch.PodFailurePolicy, code int32) batch.PodFailurePolicyAction {
 	for _, rule := range policy.Rules {
 		if on := rule.OnExitCodes; on != nil && (on.Operator == batch.PodFailurePolicyOnExitCodesOpIn) == slices.Contains(on.Values, code) {

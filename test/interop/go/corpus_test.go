@@ -72,7 +72,8 @@ type cell struct {
 	Differs string `json:"differs,omitempty"`
 }
 
-// A table is what a reader found: the tensor's type in its words, and the elements of each column as little-endian bytes, lists checked.
+// A table is what a reader found: the tensor's type in its words, and the elements of each column
+// as little-endian bytes, lists checked.
 type table struct {
 	kind    string
 	exact   bool // the elements have the type of the input
@@ -200,7 +201,8 @@ func appendInteger(to []byte, v int64, input idxArray) ([]byte, error) {
 	return append(to, element[:size]...), nil
 }
 
-// appendRGB appends the samples of Spark's image data, whose colours are in the order blue, green, red.
+// appendRGB appends the samples of Spark's image data, whose colours are in the order blue, green,
+// red.
 func appendRGB(to, data []byte, channels int) []byte {
 	if channels == 1 {
 		return append(to, data...)

@@ -8,9 +8,10 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// TestParquetGoSkipsPages finds the pages of a label in a file whose rows are sorted by label, by the column index alone, and counts
-// the label's rows in them. The pages it leaves out have none. Labels are the first column: parquet-go 0.32 passes over the column indexes of files
-// whose first column has none (File.ReadPageIndex), as a tensor.
+// TestParquetGoSkipsPages finds the pages of a label in a file whose rows are sorted by label, by
+// the column index alone, and counts the label's rows in them. The pages it leaves out have none.
+// Labels are the first column: parquet-go 0.32 passes over the column indexes of files whose first
+// column has none (File.ReadPageIndex), as a tensor.
 func TestParquetGoSkipsPages(t *testing.T) {
 	folder := corpus(t)
 	labels, err := readIDX(filepath.Join(folder, "labels-first.label.idx"))
@@ -55,7 +56,8 @@ func TestParquetGoSkipsPages(t *testing.T) {
 	}
 }
 
-// labelRows counts the rows with a label in the pages of a chunk whose bounds have room for it; and those pages, and all.
+// labelRows counts the rows with a label in the pages of a chunk whose bounds have room for it; and
+// those pages, and all.
 func labelRows(t *testing.T, chunk parquet.ColumnChunk, label byte) (rows, read, pages int) {
 	t.Helper()
 	index, err := chunk.ColumnIndex()

@@ -18,10 +18,12 @@ import (
 
 // A Server has one bucket, named bkt, in paths.
 type Server struct {
-	// Page is how many entries a page of a list of parts or uploads has at most; 0: 1000. It is set before the first request.
+	// Page is how many entries a page of a list of parts or uploads has at most; 0: 1000. It is set
+	// before the first request.
 	Page int
-	// Repeats says that an upload that was completed is completed again with success, whatever is under the key, as some servers do; else there is no such
-	// upload any more. It is set before the first request.
+	// Repeats says that an upload that was completed is completed again with success, whatever is
+	// under the key, as some servers do; else there is no such upload any more. It is set before
+	// the first request.
 	Repeats bool
 
 	mu      sync.Mutex
@@ -79,7 +81,8 @@ func (f *Server) Remove(key string) {
 	delete(f.objects, key)
 }
 
-// Conflicts makes the next n requests that demand that a key is free fail, as they do on S3 while another one for the same key is carried out.
+// Conflicts makes the next n requests that demand that a key is free fail, as they do on S3 while
+// another one for the same key is carried out.
 func (f *Server) Conflicts(n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

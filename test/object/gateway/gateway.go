@@ -20,7 +20,8 @@ const Module = "github.com/versity/versitygw/cmd/versitygw@v1.8.0"
 // Region is where clients say that the server is.
 const Region = "us-east-1"
 
-// Install builds the server below the folder work, and returns its path. What is said about it goes to standard error.
+// Install builds the server below the folder work, and returns its path. What is said about it goes
+// to standard error.
 func Install(ctx context.Context, work string) (string, error) {
 	bin := filepath.Join(work, "gobin")
 	c := exec.CommandContext(ctx, "go", "install", Module)
@@ -37,7 +38,8 @@ type Server struct {
 	process  *exec.Cmd
 }
 
-// Start starts the program server on a port that is free, with its objects and its log below the folder work, and waits until it has made the bucket.
+// Start starts the program server on a port that is free, with its objects and its log below the
+// folder work, and waits until it has made the bucket.
 func Start(ctx context.Context, server, work, bucket, accessKey, secretKey string) (*Server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 // A Fault is what happens to one request.
 type Fault int
 
-// The faults. Lost and LostError let the server carry the request out and then hide that; all others before Stall keep the request from it.
+// The faults. Lost and LostError let the server carry the request out and then hide that; all
+// others before Stall keep the request from it.
 const (
 	None       Fault = iota
 	Error500         // 500 InternalError
@@ -120,7 +121,8 @@ func reset(w http.ResponseWriter) {
 	_ = c.Close()
 }
 
-// forward sends the request on, with its signature as it is, and gives the answer back as far as the fault lets it.
+// forward sends the request on, with its signature as it is, and gives the answer back as far as
+// the fault lets it.
 func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, fault Fault) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

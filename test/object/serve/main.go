@@ -1,7 +1,9 @@
-// Command serve runs a real S3 server, versitygw, on this machine until its standard input ends: for tests that are not written in Go.
+// Command serve runs a real S3 server, versitygw, on this machine until its standard input ends:
+// for tests that are not written in Go.
 //
-// It prints one line, a JSON object with the endpoint, the bucket and the variables of the environment that hold the key. Then each line that it reads is a
-// command, and is answered by one line, ok or what went wrong:
+// It prints one line, a JSON object with the endpoint, the bucket and the variables of the
+// environment that hold the key. Then each line that it reads is a command, and is answered by one
+// line, ok or what went wrong:
 //
 //	put KEY PATH    store a file as an object, by a client of S3, as users' programs do
 //	delete KEY
