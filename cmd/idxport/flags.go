@@ -339,8 +339,8 @@ func (f flagSpec) checkRange(n int64) error {
 var units = map[string]int64{"B": 1, "K": 1e3, "KB": 1e3, "M": 1e6, "MB": 1e6, "G": 1e9, "GB": 1e9, "T": 1e12, "TB": 1e12,
 	"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
 
-// parseSize reads a number of bytes such as 128MB. It must have a unit, because 128 would often mean
-// megabytes.
+// parseSize reads a number of bytes such as 128MB. It must have a unit, because 128 would often
+// mean megabytes.
 func parseSize(flag, text string) (int64, error) {
 	digits := strings.TrimRight(text, "BKMGTIbkmgti ")
 	unit, known := units[strings.ToUpper(strings.TrimSpace(text[len(digits):]))]

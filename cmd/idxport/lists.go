@@ -110,8 +110,8 @@ func splitsText(d dataset.Info) string {
 	return strings.Join(parts, ", ")
 }
 
-// commit returns the commit of the build, such as " (commit 0123456789ab)", with "+changes" if files
-// differed from it; empty if it was built outside a checkout.
+// commit returns the commit of the build, such as " (commit 0123456789ab)", with "+changes" if
+// files differed from it; empty if it was built outside a checkout.
 func commit() string {
 	info, _ := debug.ReadBuildInfo() // nil: built without modules
 	settings := map[string]string{}

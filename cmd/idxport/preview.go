@@ -288,8 +288,8 @@ func (p *program) printImages(ctx context.Context, t *convert.Table, s *settings
 	return screen.Print(p.stdout, pictures) // also returns earlier errors of p.stdout
 }
 
-// screen returns how standard output shows pictures: without colours unless it is a terminal, and if
-// NO_COLOR is set (https://no-color.org).
+// screen returns how standard output shows pictures: without colours unless it is a terminal, and
+// if NO_COLOR is set (https://no-color.org).
 func (p *program) screen(scale int) sheet.Terminal {
 	t := sheet.Terminal{Width: columns(p.stdout), Scale: scale}
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 && n <= 10_000 {

@@ -104,15 +104,16 @@ func (p *program) root() *cli.Command {
 		},
 	}
 	for _, c := range root.Commands {
-		// A path may have commas; only --to is split at them. The library ignores the root's setting.
+		// A path may have commas; only --to is split at them. The library ignores the root's
+		// setting.
 		c.DisableSliceFlagSeparator = true
 	}
 	return root
 }
 
 // withSignals returns a context that the first SIGINT, SIGTERM or SIGHUP cancels; a second one ends
-// the program at once. Writing to a closed pipe becomes an ordinary error, so that other outputs are
-// discarded.
+// the program at once. Writing to a closed pipe becomes an ordinary error, so that other outputs
+// are discarded.
 func withSignals(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	caught := make(chan os.Signal, 1)

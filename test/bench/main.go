@@ -11,9 +11,9 @@
 // program against the project's aim.
 //
 //	go run ./test/bench -binary bin/idxport -data data
-//	go run ./test/bench -scale                           # time and memory of inputs of 1, 2, 4 and 8 GiB
-//	go run ./test/bench -write test/bench/RESULTS.md     # the table goes into the file too; notes there stay
-//	go run ./test/bench -n 1 -big 0.1                    # does it all work? inputs of 0.1 GiB
+//	go run ./test/bench -scale                        # time and memory of 1 to 8 GiB
+//	go run ./test/bench -write test/bench/RESULTS.md  # writes the tables, keeps the notes
+//	go run ./test/bench -n 1 -big 0.1                 # a quick trial, inputs of 0.1 GiB
 package main
 
 import (

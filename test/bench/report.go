@@ -31,7 +31,7 @@ type session struct {
 	Date, Program, Go, System, Load string
 	Cores, Runs                     int
 	Tmp, Disk                       string  // file systems
-	Floor                           float64 // MB; peaks below it are not told apart
+	Floor                           float64 // MB; smaller peaks cannot be measured
 }
 
 // session describes the machine before the measurement; Floor is known after it.
@@ -94,7 +94,7 @@ func (s *settings) section() string {
 }
 
 // checkWrite finds out before the measurement whether -write can succeed. A part of the contests
-// would erase the others' rows.
+// would erase the rows of the rest.
 func (s *settings) checkWrite() error {
 	if s.write == "" {
 		return nil

@@ -113,7 +113,7 @@ func (h *harness) changing(r *row, original, changed []byte, how func(string, []
 	if err := restore(); err != nil {
 		return err
 	}
-	// Arrow holds the bytes as they are, in order: a mixture can be told from damage.
+	// Arrow holds the bytes as they are, in order: a mixture can be distinguished from damage.
 	name := fmt.Sprintf("arrow %s %d", r.name, len(changed))
 	b, err := h.prepare(scenario{name: name, inputs: []string{input}, flags: []string{"-o", "out.arrow"}, targets: []string{"out.arrow"}, rows: "0:"}, st)
 	if err != nil {

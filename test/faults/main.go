@@ -4,10 +4,10 @@
 // and read-only file systems, power cuts, signals, too little memory, other runs at once, inputs
 // that change. See README.md.
 //
-//	go run ./test/faults -binary bin/idxport                              # everything; as root, or what needs it is skipped, and counted
-//	go run ./test/faults -quick                                           # the part for CI, in four minutes
-//	go run ./test/faults -only kill,power -v                              # some sections
-//	go run ./test/faults -write test/faults/RESULTS.md                    # the tables go into the file too
+//	go run ./test/faults -binary bin/idxport           # as root, or skips are counted
+//	go run ./test/faults -quick                        # the part for CI, in four minutes
+//	go run ./test/faults -only kill,power -v           # some sections
+//	go run ./test/faults -write test/faults/RESULTS.md # writes the tables
 package main
 
 import (

@@ -62,7 +62,7 @@ func (h *harness) damages() error {
 // fuzzing runs every fuzz target for h.fuzzTime. A case is a target.
 func (h *harness) fuzzing() error {
 	var current *row
-	last := 0 // executions of the current target, which are told every few seconds
+	last := 0 // executions of the current target, printed every few seconds
 	end := func() {
 		if current != nil {
 			current.runs, last = last, 0

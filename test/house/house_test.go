@@ -18,9 +18,9 @@ import (
 
 const module = "github.com/idxport/idxport/"
 
-// A room is a package: about how many lines it has without its tests, and what it may import of the
-// others: packages, or folders with all below them ("source/..."). Every package may import fault.
-// A room that is a tenth over its budget wants a concept less, or a better budget with the reason.
+// A room is a package: about how many lines it has without its tests, and which other packages it
+// may import, "source/..." meaning all below source. Every package may import fault. A room that is
+// a tenth over its budget needs a concept less, or a better budget with the reason.
 type room struct {
 	lines   int
 	imports []string

@@ -2,7 +2,7 @@
 // one at a time (a negated condition, && for ||, < for <=, an integer off by one, a statement left
 // out, nil in place of an error), and runs the package's own tests on each. A mutant that survives
 // is a test that is missing, a statement that is not needed, or one that changes nothing a user
-// could see: that is for a reader to tell. No file of the tree is changed: the compiler gets the
+// could see: a reader must decide that. No file of the tree is changed: the compiler gets the
 // mutant by an overlay.
 //
 //	go run ./test/mutants -packages source/idx,schema -n 40 -seed 1
@@ -146,7 +146,7 @@ func (b *bench) try(ctx context.Context, mutants []mutant, n int, seed uint64) e
 	return nil
 }
 
-// overlay writes m and the file that tells the compiler where it is, and returns the flag for it.
+// overlay writes m and an overlay file for the compiler, and returns the flag for it.
 func (b *bench) overlay(m mutant) (string, error) {
 	path, err := filepath.Abs(m.file)
 	if err != nil {

@@ -124,7 +124,7 @@ func (t *tests) faults() {
 	}
 }
 
-// run makes one upload, with somebody looking all the time, and tells how it ended.
+// run makes one upload, while the object is watched, and returns how it ended.
 func (u *upload) run() string {
 	t := u.t
 	if u.overwrite {
@@ -161,7 +161,7 @@ func (u *upload) watch(done <-chan struct{}) {
 	}
 }
 
-// look tells what is there: nothing, the old object or the new one. Anything else is a failure.
+// look returns which object exists: none, the old or the new one. Anything else is a failure.
 func (u *upload) look() string {
 	text, err := u.t.server.get(u.key)
 	switch {

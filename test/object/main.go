@@ -102,7 +102,7 @@ type result struct {
 	output string // both streams
 }
 
-// run runs the program for a server as it is told of it; started is told of the process.
+// run runs the program with the settings of a server; started is called with the process.
 func (t *tests) run(p place, started func(*os.Process), args ...string) result {
 	c := exec.CommandContext(t.ctx, t.binary, args...)
 	c.Dir, c.Env = t.work, p.environment()

@@ -57,7 +57,7 @@ func (s *server) home() *url.URL {
 	return u
 }
 
-// at tells the program to reach the server at a URL, which may be that of a proxy.
+// at returns the place with another URL, such as that of a proxy.
 func (s *server) at(u *url.URL) place {
 	query := url.Values{"use_path_style": {"true"}, "endpoint": {u.String()}}
 	return place{query, []string{"AWS_ACCESS_KEY_ID=" + accessKey, "AWS_SECRET_ACCESS_KEY=" + secretKey,
@@ -124,7 +124,7 @@ func isLast(r *http.Request) bool {
 	return r.Method == http.MethodPost && r.URL.Query().Has("uploadId")
 }
 
-// A place is a server as the program is told of it.
+// A place is a server and the settings by which the program reaches it.
 type place struct {
 	query   url.Values
 	environ []string

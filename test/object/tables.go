@@ -234,7 +234,7 @@ func (b *table) abort() error {
 	return b.nothingLeft()
 }
 
-// nothingLeft demands that there are neither uploads nor tasks, nor a claim.
+// nothingLeft demands that there are neither uploads nor tasks, nor a lease.
 func (b *table) nothingLeft() error {
 	if _, err := b.t.server.get(b.prefix + ".test.csv.idxport-plan"); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the claim is left, %w", err)
