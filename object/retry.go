@@ -137,7 +137,7 @@ func (w *watch) cut(parent, ctx context.Context, err error) error {
 }
 
 // Limits of uploads in parts, in bytes and numbers; S3 takes 10,000 of 5 MiB to 5 GiB, so objects end
-// at 272 GB.
+// at 285 GB.
 const (
 	partSize  = 8 << 20  // of the first parts; less than a part is sent at the end
 	laterSize = 32 << 20 // of those after the first manySmall

@@ -18,7 +18,7 @@ import (
 const completionUsage = `idxport completion SHELL
 
 Prints a script that completes commands, flags, their values and paths. It needs no other package
-and never evaluates what was typed. One of these lines installs it:
+and never evaluates what was typed. Install it with the line for your shell:
 
   bash   echo 'eval "$(idxport completion bash)"' >> ~/.bashrc
   zsh    echo 'source <(idxport completion zsh)' >> ~/.zshrc

@@ -10,17 +10,17 @@ import (
 
 const convertUsage = `idxport convert INPUT... -o OUT... [flags]
 
-INPUT is a folder, a file, NAME=FILE, or - for standard input. The files of a folder are paired by
-their published names, one table for each split; several files are the columns of one table. IDX
-files may be compressed with gzip, zstd, xz or bzip2. Parquet, Arrow, CSV, .npy and folders of PNG
-images are inputs too.
+INPUT is a folder, a file, NAME=FILE to name the column, or - for standard input. The files of a
+folder are paired by their published names, one table for each split; several files are the columns
+of one table. IDX and CSV files may be compressed with gzip, zstd, xz or bzip2. Parquet, Arrow, CSV,
+.npy and folders of PNG images are inputs too.
 
 OUT is a file, whose extension selects the format; FORMAT=PATH; a folder, which gets a file for each
 split in the formats of --to (default: parquet); or - for standard output. All outputs are written
-in one pass, and appear when all are complete, or not at all.
+in one pass, and are published when all of them are complete.
 
-Exit codes: 0 success, 64 bad command line, 65 bad data, 66 no such input, 73 the output exists.
-All are in https://github.com/idxport/idxport/blob/main/docs/cli.md.`
+Exit codes: 0 success, 64 bad command line, 65 bad data, 66 no such input, 73 the output exists. See
+https://github.com/idxport/idxport/blob/main/docs/cli.md for all of them.`
 
 const convertExamples = `  idxport convert ./fashion-mnist -o out --to parquet,arrow,csv,png
   idxport convert ./mnist -o 'mnist-{split}.parquet'

@@ -65,46 +65,46 @@ func flags() []flagSpec {
 // outputFlags choose what is written where.
 func outputFlags() []flagSpec {
 	return []flagSpec{
-		{name: "output o", value: "OUT", commands: "convert plan", about: aboutOutput, often: true, usage: "write to OUT; may be repeated",
+		{name: "output o", value: "OUT", commands: "convert", about: aboutOutput, often: true, usage: "write to OUT; may be repeated",
 			detail: "OUT is a file, whose extension selects the format; FORMAT=PATH; a folder; or - for standard output. " +
-				"{split}, {dataset} and {format} in it are replaced. A path that begins with WORD= is written ./WORD=…",
+				"{split}, {dataset} and {format} in OUT are filled in. Write a path that begins with WORD= as ./WORD=…",
+			to: func(s *settings) any { return &s.Outputs }},
+		{name: "output o", value: "OUT", commands: "plan", about: aboutOutput, usage: "write the table of each split to OUT",
+			detail: "OUT is a path, whose extension selects the format; FORMAT=PATH; or a folder. {split}, {dataset} and {format} in OUT are filled in. " +
+				"For Parquet, Arrow, CSV, TSV and tar, in one format for each plan.",
 			to: func(s *settings) any { return &s.Outputs }},
 		{name: "output o", value: "SHEET", commands: "preview", about: aboutOutput, usage: "write a contact sheet: a .png file, a folder, or -",
 			to: func(s *settings) any { return &s.Outputs }},
-		{name: "to", value: "FORMATS", commands: "convert plan", about: aboutOutput, often: true, usage: "formats for an output folder, such as parquet,csv",
-			detail: "Also for -o -. Formats are separated by commas: parquet (default), arrow, arrows, csv, tsv, png, tar, npy, idx.",
-			parse: func(s *settings, text string) error {
-				if text != "" {
-					s.To = strings.Split(text, ",")
-				}
-				return nil
-			}},
+		{name: "to", value: "FORMATS", commands: "convert", about: aboutOutput, often: true, usage: "formats for an output folder, such as parquet,csv",
+			detail: "Separate formats by commas: parquet (default), arrow, arrows, csv, tsv, png, tar, npy, idx. Also selects the format of -o -.", parse: parseTo},
+		{name: "to", value: "FORMAT", commands: "plan", about: aboutOutput, usage: "format for an output folder (default: parquet)",
+			detail: "FORMAT is parquet, arrow, arrows, csv, tsv or tar.", parse: parseTo},
 		{name: "overwrite", commands: "convert preview", about: aboutOutput, often: true, usage: "replace existing outputs",
-			detail: "Each output is replaced in one step. A folder is replaced only if idxport made it and nothing in it was changed since.",
+			detail: "Each output is replaced in one step. A folder is replaced only if idxport made it and nothing in it has changed since.",
 			to:     func(s *settings) any { return &s.Overwrite }},
 		{name: "overwrite", commands: "plan", about: aboutOutput, usage: "replace an existing plan",
 			to: func(s *settings) any { return &s.Overwrite }},
 		{name: "rows-per-file", value: "N", commands: "convert", about: aboutOutput, often: true, usage: "split every output into files of N rows",
-			detail: "Each output becomes a folder of part files with an empty _SUCCESS. For Parquet, Arrow, CSV and tar.",
+			detail: "Each output becomes a folder of part files with an empty _SUCCESS. Only for Parquet, Arrow, CSV, TSV and tar.",
 			bounds: [2]int64{1, 0}, to: func(s *settings) any { return &s.RowsPerFile }},
 		{name: "file-size", value: "SIZE", commands: "convert", about: aboutOutput, usage: "split every output into files of about SIZE",
-			detail: "As --rows-per-file, by size: 128MB or 128M (10^6 bytes), 64MiB (2^20). A file is closed once it reaches this size; data arrives in batches of about 1 MB.",
+			detail: "Like --rows-per-file, but by size: 128MB or 128M (10^6 bytes), or 64MiB (2^20). A file is closed after the batch, about 1 MB of input, with which it reaches SIZE.",
 			parse:  func(s *settings, text string) (err error) { s.FileSize, err = parseSize("file-size", text); return err }},
 		{name: "if-changed", commands: "convert", about: aboutOutput, often: true, usage: "do nothing if the outputs are up to date",
-			detail: "Outputs are up to date if the same inputs with the same options made them, which an empty hidden file beside each output records. " +
-				"Outdated ones are replaced, as with --overwrite.",
+			detail: "Outputs are up to date if they were made from the same inputs with the same options, as an empty hidden file beside each output records. " +
+				"Otherwise they are replaced, as with --overwrite.",
 			to: func(s *settings) any { return &s.IfChanged }},
 		{name: "verify", commands: "convert part", about: aboutOutput, often: true, usage: "read outputs back and compare before publishing",
-			detail: "Every value is compared with the inputs. If one differs, no output appears.",
+			detail: "Every value is compared with the inputs. If one differs, nothing is published.",
 			to:     func(s *settings) any { return &s.Verify }},
 		{name: "checksum", commands: "convert", about: aboutOutput, usage: "report the SHA-256 of every output file",
-			detail: "Of a PNG folder, that of its _manifest.json, which has a hash over all files. Of many files, --json has that of each.",
+			detail: "For a PNG folder, it is that of _manifest.json, which contains a hash of all files. For a folder of part files, --json reports one for each file.",
 			to:     func(s *settings) any { return &s.Checksum }},
 		{name: "images", value: "N", commands: "preview", about: aboutOutput, usage: "number of images to show",
-			detail: "On a sheet: of each class (default 10), or in total where there are no labels (default 100). On the terminal: in total (default: one line).",
+			detail: "A sheet shows N images of each class (default 10), or N in total if there are no labels (default 100). The terminal shows N in total (default: one line).",
 			bounds: [2]int64{1, maxImages}, to: func(s *settings) any { return &s.images }},
 		{name: "scale", value: "N", commands: "preview", about: aboutOutput, usage: "draw every pixel N times as wide and high",
-			detail: "By default, small images are enlarged to about 64 pixels on a sheet, and not on the terminal.",
+			detail: "By default, a sheet enlarges small images to about 64 pixels, and the terminal does not.",
 			bounds: [2]int64{0, maxScale}, to: func(s *settings) any { return &s.scale }},
 	}
 }
@@ -119,34 +119,34 @@ func inputFlags() []flagSpec {
 			detail: "Rows are counted from 0, B is not included, and negative numbers count from the end.",
 			parse:  func(s *settings, text string) (err error) { s.Rows = text; return convert.CheckRows(text) }},
 		{name: "dataset", value: "NAME", commands: reading + "plan", about: aboutInput, often: true, usage: "name the data set (see idxport datasets), or none",
-			detail: "By default it is recognised by file names or by the SHA-256 of the labels. none: no class names, no transposition.",
+			detail: "By default it is recognised by the file names or by the SHA-256 of the labels. With none, there are no class names, and images are left as stored.",
 			to:     func(s *settings) any { return &s.Dataset }},
 		{name: "classes", value: "FILE", commands: reading + "plan", about: aboutInput, usage: "read class names from FILE, one per line",
-			detail: "FILE may be a URL. The first line names label 0. EMNIST's mapping files, lines of a label and a code point, are read too; " +
-				"numbered lines, CSV and JSON are refused.",
+			detail: "FILE may be a URL. The first line names label 0. EMNIST's mapping files, which have a label and a code point on each line, are read too; " +
+				"other numbered lists, CSV and JSON are refused.",
 			to: func(s *settings) any { return &s.Classes }},
 		{name: "transpose", commands: viewing + "plan", about: aboutInput, usage: "swap rows and columns of images",
-			detail: "EMNIST, which is stored transposed, is turned upright without it; --transpose=false leaves it as it is.",
+			detail: "EMNIST's images are stored transposed and turned upright by default; --transpose=false leaves them as stored.",
 			to:     func(s *settings) any { return &s.Transpose }},
 		{name: "invert", commands: viewing + "plan", about: aboutInput, usage: "replace every pixel x by 255-x",
 			to: func(s *settings) any { return &s.Invert }},
 		{name: "reshape", value: "DIMS", commands: reading + "plan", about: aboutInput, usage: "read the data with other dimensions: -1x28x28",
-			detail: "In C order; -1 stands for whatever remains. For every input.",
+			detail: "DIMS replaces the dimensions of every input, the number of records included. The elements stay in C order; -1 stands for whatever remains.",
 			parse:  func(s *settings, text string) (err error) { s.Reshape, err = parseShape("reshape", text); return err }},
 		{name: "shape", value: "SHAPE", commands: reading, about: aboutInput, usage: "shape of one record where the input has none: 28x28",
-			detail: "For CSV, and for lists and bytes in Parquet and Arrow.",
+			detail: "Used for CSV, and for lists and bytes in Parquet and Arrow.",
 			parse:  func(s *settings, text string) (err error) { s.Shape, err = parseShape("shape", text); return err }},
 		{name: "dtype", value: "TYPE", commands: reading, about: aboutInput, usage: "element type where the input has none, as in CSV",
-			detail:  "uint8, int8, int16, int32, float32 or float64. For CSV, PNG, and in Parquet and Arrow for bytes and for integers of types that IDX lacks.",
+			detail:  "TYPE is uint8, int8, int16, int32, float32 or float64. Used for CSV and PNG, and in Parquet and Arrow for bytes and for integer types that IDX lacks.",
 			choices: choices("dtype"), to: func(s *settings) any { return &s.DType }},
 		{name: "header", value: "YES-OR-NO", commands: reading, about: aboutInput, usage: "whether the first line of CSV names the columns",
-			detail:  "Detected by default. A first line that counts 0, 1, 2, … and could be either is refused without it.",
+			detail:  "Detected by default. A first line 0,1,2,… that may be names or values is refused without this flag.",
 			choices: []string{"yes", "no"}, parse: func(s *settings, text string) error { yes := text == "yes"; s.Header = &yes; return nil }},
 		{name: "byte-order", value: "ORDER", commands: reading + "plan", about: aboutInput, preset: "big", usage: "byte order of IDX data: big (default) or little",
 			detail:  "IDX is big-endian; little reads files whose writer did not swap bytes.",
 			choices: choices("byte-order"), to: func(s *settings) any { return &s.ByteOrder }},
 		{name: "salvage", commands: reading, about: aboutInput, usage: "recover the complete records of damaged IDX files",
-			detail: "Of files that are truncated, too long, or whose header has the wrong count.",
+			detail: "For files that are truncated or too long, or whose header has a wrong count.",
 			to:     func(s *settings) any { return &s.Salvage }},
 		{name: "max-record-bytes", value: "N", commands: reading + "plan", about: aboutInput, preset: strconv.Itoa(convert.DefaultMaxRecordBytes),
 			usage: "refuse larger records (default 16 MiB)", detail: "Memory use grows with it.",
@@ -159,21 +159,22 @@ func formatFlags() []flagSpec {
 	choices := convert.Choices
 	return []flagSpec{
 		{name: "layout", value: "NAME", commands: "convert plan", about: aboutFormat, often: true, usage: "how tensors are stored in Parquet and Arrow",
-			detail: "[FORMAT=]NAME, with NAME one of list (default), nested, tensor, fixed-binary, binary, spark-image, huggingface, columns: see idxport formats.",
-			to:     func(s *settings) any { return &s.Layout }},
+			detail: "NAME is list (default), nested, tensor, fixed-binary, binary, spark-image, huggingface or columns: see idxport formats. " +
+				"FORMAT=NAME applies to one format; the flag may be repeated.",
+			to: func(s *settings) any { return &s.Layout }},
 		{name: "compression", value: "CODEC", commands: "convert plan", about: aboutFormat, often: true, usage: "codec of Parquet (zstd) or Arrow (none)",
-			detail: "[FORMAT=]CODEC[:LEVEL]. Parquet: zstd (default), none, snappy, gzip, lz4_raw. Arrow: none (default), lz4, zstd. " +
-				"CSV and IDX follow the file name: .gz or .zst; IDX in .zst gets a seek table. zstd levels from 10 on use two goroutines of up to 51 MiB each.",
+			detail: "[FORMAT=]CODEC[:LEVEL]; may be repeated. Parquet: zstd (default), none, snappy, gzip, lz4_raw. Arrow: none (default), lz4, zstd. " +
+				"CSV and IDX are compressed if the file name ends in .gz or .zst; IDX in .zst gets a seek table. zstd levels from 10 on use two workers of up to 51 MiB each.",
 			to: func(s *settings) any { return &s.Compression }},
 		{name: "csv-style", value: "STYLE", commands: "convert plan", about: aboutFormat, often: true, usage: "columns of CSV, such as kaggle (default), pjreddie",
-			detail: "kaggle (default), kaggle1, rowxcol, pjreddie or matrix: see idxport formats.",
+			detail: "STYLE is kaggle (default), kaggle1, rowxcol, pjreddie or matrix: see idxport formats.",
 			to:     func(s *settings) any { return &s.CSVStyle }},
 		{name: "class-column", commands: "convert plan", about: aboutFormat, often: true, usage: "add a text column with the class names",
-			detail: "The column is named class and follows the label. For Parquet, Arrow, CSV and TSV.",
+			detail: "The column is named class and follows the label. Only for Parquet, Arrow, and CSV and TSV with a header.",
 			to:     func(s *settings) any { return &s.ClassColumn }},
 		{name: "label-column", value: "NAME", commands: viewing + "plan", about: aboutFormat, usage: "use this integer column as the label",
-			detail: "For PNG folders, tar, the layout huggingface, --class-column and preview. Where each label is several numbers that no data set describes, " +
-				"NAME is the index of one, from 0: it becomes label, the rest label_0, label_1, …",
+			detail: "Used by PNG folders, tar, the layout huggingface, --class-column and preview. If each label consists of several numbers that no data set names, " +
+				"NAME is the index of one, from 0: it becomes label, and the others label_0, label_1, …",
 			parse: func(s *settings, text string) error {
 				if s.LabelColumn = text; text == "" {
 					return usagef("--label-column is empty").WithHint("name the column, such as --label-column writer")
@@ -186,7 +187,7 @@ func formatFlags() []flagSpec {
 			detail: "Its columns are file_name, label, class (where class names are known) and the other scalar columns.",
 			to:     func(s *settings) any { return &s.MetadataCSV }},
 		{name: "channels", value: "WHERE", commands: "convert plan preview", about: aboutFormat, usage: "channels of colour images: last (default) or first",
-			detail:  "last is H×W×3, first is 3×H×W. For PNG, tar and the layouts huggingface and spark-image.",
+			detail:  "Images are H×W×3 with last, and 3×H×W with first. Used by PNG, tar, preview, and the layouts huggingface and spark-image.",
 			choices: choices("channels"), to: func(s *settings) any { return &s.Channels }},
 	}
 }
@@ -195,14 +196,14 @@ func formatFlags() []flagSpec {
 func planFlags() []flagSpec {
 	return []flagSpec{
 		{name: "plan", value: "FILE", commands: "convert part", about: aboutPlan, usage: "make one part of the plan in FILE",
-			detail: "The plan has the inputs, outputs and options: only --part, --verify and the flags under Run can be added. See idxport plan --help.",
+			detail: "The plan contains the inputs, outputs and options, so only --part, --verify and the flags under Run can be added. See idxport plan --help.",
 			to:     func(s *settings) any { return &s.plan }},
 		{name: "plan", value: "FILE", commands: "plan", about: aboutPlan, usage: "write the plan to FILE",
 			to: func(s *settings) any { return &s.plan }},
 		{name: "plan", value: "FILE", commands: onPlans, about: aboutPlan, usage: "the plan, as written by idxport plan",
 			to: func(s *settings) any { return &s.plan }},
 		{name: "part", value: "N", commands: "convert part", about: aboutPlan, usage: "which part of the plan, from 0; or env",
-			detail: "env takes the number from JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX or SLURM_ARRAY_TASK_ID.",
+			detail: "With env, the number is taken from JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX or SLURM_ARRAY_TASK_ID.",
 			to:     func(s *settings) any { return &s.part }},
 		{name: "rows-per-part", value: "N", commands: "plan", about: aboutPlan, usage: "rows of each part (default: about 256 MiB of input)",
 			bounds: [2]int64{1, 0}, to: func(s *settings) any { return &s.rowsPerPart }},
@@ -215,12 +216,12 @@ func runFlags() []flagSpec {
 		{name: "quiet q", commands: working + "preview", about: aboutRun, often: true, usage: "print only warnings and errors",
 			to: func(s *settings) any { return &s.quiet }},
 		{name: "json", commands: working + "preview", about: aboutRun, often: true, usage: "print a JSON report to standard output",
-			detail: "One object on one line, also after a failure. Where standard output carries data, it is the last line of standard error.",
+			detail: "The report is one object on one line, also after a failure. If standard output carries data, it is the last line of standard error.",
 			to:     func(s *settings) any { return &s.json }},
 		{name: "log-format", value: "FORMAT", commands: working + "preview", about: aboutRun, preset: "text", usage: "format of messages: text (default) or json",
 			choices: []string{"text", "json"}, to: func(s *settings) any { return &s.logFormat }},
 		{name: "progress", value: "WHEN", commands: working + "preview", about: aboutRun, preset: "auto", usage: "show progress: auto (default), always or never",
-			detail:  "auto: on a terminal.",
+			detail:  "With auto, it is shown if standard error is a terminal.",
 			choices: []string{"auto", "always", "never"}, to: func(s *settings) any { return &s.show }},
 		{name: "workers", value: "N", commands: working, about: aboutRun, usage: "number of workers (default: one per processor)",
 			preset: "0", bounds: [2]int64{0, convert.MaxWorkers}, to: func(s *settings) any { return &s.Workers }},
@@ -331,6 +332,14 @@ func (f flagSpec) checkRange(n int64) error {
 		return usagef("--%s %d, expected at least %d", f.long(), n, first)
 	case last > 0 && (n < first || n > last):
 		return usagef("--%s %d, expected %d to %d", f.long(), n, first, last)
+	}
+	return nil
+}
+
+// parseTo reads the value of --to: names of formats, separated by commas.
+func parseTo(s *settings, text string) error {
+	if text != "" {
+		s.To = strings.Split(text, ",")
 	}
 	return nil
 }

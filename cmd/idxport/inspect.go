@@ -16,9 +16,9 @@ import (
 
 const inspectUsage = `idxport inspect INPUT... [flags]
 
-INPUT is as in convert. Every file is read to its end. Printed are its shape, type and sizes,
-whether it is complete, the range of its values, its labels with their names, and the files it
-pairs with. The exit code is 65 if a file is damaged.`
+INPUT is as in convert. Inspect reads every file to its end and prints its shape, type and sizes,
+whether it is complete, the range of its values, its labels with their class names, and the files
+it is paired with. The exit code is 65 if a file is damaged.`
 
 // inspectCommand is `idxport inspect`.
 func (p *program) inspectCommand() *cli.Command {

@@ -17,20 +17,20 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-const planUsage = `idxport plan INPUT... -o OUT --rows-per-part N --plan FILE [flags]
+const planUsage = `idxport plan INPUT... -o OUT --plan FILE [--rows-per-part N] [flags]
 
-Divides a conversion into parts that any scheduler can run: an array of jobs on Kubernetes, AWS
-Batch or Slurm, or a few processes on one machine. FILE records the inputs, the rows of each part
+Divides a conversion into parts that any scheduler can run, as an array of jobs on Kubernetes, AWS
+Batch or Slurm, or as a few processes on one machine. FILE records the inputs, the rows of each part
 and the options.
 
-  idxport convert --plan FILE --part N   make part N, once or more often
+  idxport convert --plan FILE --part N   make part N; a part may be repeated
   idxport status --plan FILE             print the missing parts, such as 3,7-9
   idxport commit --plan FILE             publish the output when all parts exist
-  idxport abort --plan FILE              remove the parts
+  idxport abort --plan FILE              remove the parts if not committed
 
-OUT and the flags are as in convert; each output becomes a folder of part files. Inputs are IDX
-files. A compressed input becomes one part, unless it is zstd with a seek table, as written by
-convert -o NAME.idx.zst. Inputs, OUT and FILE may be on S3.`
+The table of each split becomes a folder of part files, in Parquet, Arrow, CSV, TSV or tar. INPUT must
+be IDX. A compressed input becomes one part, unless it is zstd with a seek table, as written by
+convert -o NAME.idx.zst. INPUT, OUT and FILE may be on S3.`
 
 // planCommand is `idxport plan`.
 func (p *program) planCommand() *cli.Command {
@@ -148,23 +148,23 @@ func (p *program) onPlan(name, usage, text string, do func(context.Context, *pla
 func (p *program) commitCommand() *cli.Command {
 	return p.onPlan("commit", "publish the output of a plan when all its parts exist",
 		`Compares every part with what was recorded when it was made: files are read again, and S3 reports
-the checksums of uploads. Then each output appears with an empty _SUCCESS: a folder in one step,
-objects one after another and _SUCCESS last. If a part is missing, nothing appears. Committing again
-changes nothing.`, p.commit)
+the checksums of uploads. Then each output is published with an empty _SUCCESS: a folder in one
+step, objects one after another and _SUCCESS last. If a part is missing, nothing is published.
+Committing again changes nothing.`, p.commit)
 }
 
 // statusCommand is `idxport status`.
 func (p *program) statusCommand() *cli.Command {
 	return p.onPlan("status", "print the missing parts of a plan",
 		`Prints the numbers of the missing parts to standard output in the syntax of job arrays, such as
-3,7-9; nothing if all exist.`, p.status)
+3,7-9, or nothing if all parts exist.`, p.status)
 }
 
 // abortCommand is `idxport abort`.
 func (p *program) abortCommand() *cli.Command {
 	return p.onPlan("abort", "remove the parts of a plan that are not committed",
-		`Outputs that are committed stay. Stop the processes that make parts first: one that goes on may
-leave a part.`, p.abort)
+		`Committed outputs stay. First stop all processes that make parts: one that still runs may leave a
+part behind.`, p.abort)
 }
 
 // commit does the work of `idxport commit`.

@@ -25,12 +25,12 @@ import (
 const previewUsage = `idxport preview INPUT... [-o SHEET] [flags]
 
 INPUT is as in convert. Without -o, the first images of each split are drawn on the terminal with
-their labels, in colours, or in letters where there are none. With -o, a contact sheet is written, a
-PNG file with a line of images for each class; SHEET is a .png file, a folder, which gets a sheet
-for each split, or - for standard output.
+their labels, in colours or, where the terminal has none, in letters. With -o, a contact sheet is
+written, a PNG file with a line of images for each class; SHEET is a .png file, a folder, which gets
+a sheet for each split, or - for standard output.
 
-Reading stops when all images are found. Values other than bytes are scaled from the smallest,
-black, to the largest, white.`
+Reading stops when all images are found. Values other than bytes are scaled so that the smallest is
+black and the largest white.`
 
 const previewExamples = `  idxport preview ./fashion-mnist
   idxport preview ./fashion-mnist -o 'fashion-{split}.png'

@@ -15,12 +15,12 @@ import (
 const verifyUsage = `idxport verify OUTPUT INPUT... [flags]
 
 OUTPUT is a file, a folder of images or of part files, or a folder of several splits, in any format
-but tar. It is compared with what convert would make of INPUT. What was applied when it was made
-(--transpose, --rows, …) is taken from the metadata of Parquet and Arrow; for other formats, give
-the same flags.
+but tar. It is compared with what convert would make of INPUT. The flags with which it was made
+(--transpose, --rows, …) are read from the metadata of Parquet and Arrow; for other formats, give
+the same flags again.
 
-The exit code is 0 if all values are equal, and 1 if any differs: the first difference is printed,
-and how many there are.`
+The exit code is 0 if all values are equal, and 1 if any differs; the first difference and the
+number of differences are printed.`
 
 // verifyCommand is `idxport verify`.
 func (p *program) verifyCommand() *cli.Command {

@@ -150,7 +150,7 @@ func Styles() []Style {
 		{Name: "kaggle1", Description: "header label,pixel1,pixel2,… as in Kaggle's Fashion-MNIST", header: countFrom1},
 		{Name: "rowxcol", Description: "header label,1x1,1x2,…,28x28: row and column of each pixel", header: rowByColumn},
 		{Name: "pjreddie", Description: "no header, label first, as in pjreddie.com's mnist_train.csv"},
-		{Name: "matrix", Description: "no header, one column only: a row per record; labels alone make one row", matrix: true},
+		{Name: "matrix", Description: "no header; only for one column: a line per record, or labels in one line", matrix: true},
 	}
 }
 

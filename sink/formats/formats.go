@@ -78,12 +78,12 @@ func All() []Format {
 			open: openCSV(','), load: pandas("")},
 		{Name: "tsv", Title: "tab-separated values", Extension: ".tsv", Wrapped: true, Divisible: true,
 			open: openCSV('\t'), load: pandas(`, sep="\t"`)},
-		{Name: "png", Title: "a folder of PNG images, a subfolder per label", Folder: true, Images: true, open: openPNG, load: loadPNG},
+		{Name: "png", Title: "a folder of PNG images, with a subfolder for each label", Folder: true, Images: true, open: openPNG, load: loadPNG},
 		{Name: "tar", Title: "WebDataset: a tar file of PNG images and their labels", Extension: ".tar", Images: true, Divisible: true,
 			open: openTar, load: loadTar},
-		{Name: "npy", Title: "NumPy's array file, one for each column", Extension: ".npy", OneColumn: true, open: openNPY,
+		{Name: "npy", Title: "NumPy arrays, one file for each column", Extension: ".npy", OneColumn: true, open: openNPY,
 			load: line("import numpy as np; array = np.load(%q, mmap_mode=\"r\")")}, // nothing is read before it is needed
-		{Name: "idx", Title: "IDX again: a range of rows, transposed, recompressed, repaired", Extension: ".idx", Wrapped: true, OneColumn: true,
+		{Name: "idx", Title: "IDX, one file for each column: to convert back, cut, recompress or repair", Extension: ".idx", Wrapped: true, OneColumn: true,
 			Stored: true, open: openIDX, load: loadIDX},
 	}
 }
