@@ -67,11 +67,11 @@ func (p *program) printFile(f fileReport) error {
 	}
 	fmt.Fprintf(w, "  size\t%s\n", sizeText(f.File))
 	if f.Problem != nil {
-		fmt.Fprintf(w, "  whole\tno: %s\n", f.Problem.Message)
+		fmt.Fprintf(w, "  complete\tno: %s\n", f.Problem.Message)
 	} else if f.Whole {
-		fmt.Fprintln(w, "  whole\tyes")
+		fmt.Fprintln(w, "  complete\tyes")
 	} else {
-		fmt.Fprintln(w, "  whole\tno: the records that are there were salvaged")
+		fmt.Fprintln(w, "  complete\tno: only complete records were salvaged")
 	}
 	for _, c := range f.Columns {
 		if c.DType != "" {
