@@ -11,26 +11,24 @@ import (
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/compare"
 	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/formats"
 )
 
-// A comparison says how two tables are compared.
+// A comparison describes how two tables are compared.
 type comparison struct {
-	path    string // of what is verified, for messages
+	path    string // what is verified, for messages
+	label   string // of the progress
 	text    bool   // values are text: all NaNs are equal
 	partial bool   // columns may be missing
-	ours    bool   // this run made it, so there is nothing to say of how it is read
-	label   string // of the progress
+	notes   bool   // the notes of both tables are reported
 }
 
 // compare compares found with expected.
-func (o *inputs) compare(ctx context.Context, expected, found source.Table, c comparison) (equal Verified, err error) {
+func (o *inputs) compare(ctx context.Context, expected, found source.Table, c comparison) (Verified, error) {
 	from, to, missing, err := compare.Match(expected.Columns(), found.Columns(), c.partial)
 	if err != nil {
 		return Verified{}, differs(c.path, err.Error())
@@ -41,73 +39,69 @@ func (o *inputs) compare(ctx context.Context, expected, found source.Table, c co
 	}
 	s := schema.Of(both)
 	k := compare.New(s, c.text)
-	read, end := o.report.progress(c.label, s.Rows)
-	stats, err := pipeline.Run(ctx, both, s, []sink.Sink{k}, pipeline.Options{Workers: o.Workers, Progress: read})
-	end()
+	rows, err := o.drain(ctx, both, s, c.label, k)
 	if err != nil && !errors.Is(err, fault.Differs) {
 		return Verified{}, err
 	}
-	for _, n := range source.Notes(both) {
-		if !c.ours {
+	if c.notes {
+		for _, n := range source.Notes(both) {
 			o.report.Note("%s", n)
 		}
 	}
-	var how []string
-	values, rows, first := k.Differences()
+	var differences []string
+	values, in, first := k.Differences()
 	if first != nil {
-		how = append(how, first.String())
+		differences = append(differences, first.String())
 	}
 	if values > 1 {
-		how = append(how, fmt.Sprintf("%s values in %s rows differ", display.Thousands(values), display.Thousands(rows)))
+		differences = append(differences, fmt.Sprintf("%s values in %s rows differ", display.Thousands(values), display.Thousands(in)))
 	}
-	if err != nil { // of the numbers of rows
-		how = append(how, err.Error())
+	if err != nil { // the numbers of rows differ
+		differences = append(differences, err.Error())
 	}
-	if how != nil {
-		return Verified{}, differs(c.path, how...)
+	if differences != nil {
+		return Verified{}, differs(c.path, differences...)
 	}
-	result := Verified{Rows: stats.Rows, Missing: missing}
+	result := Verified{Path: c.path, Rows: rows, Missing: missing}
 	for _, i := range from {
 		result.Columns = append(result.Columns, expected.Columns()[i].Name)
 	}
 	return result, nil
 }
 
-// differs is the error for the output at path that is not what its inputs make.
-func differs(path string, how ...string) error {
-	return fault.New(fault.Differs, "%s differs: %s", path, strings.Join(how, "; "))
+// differs is the error for an output at path that differs from its inputs.
+func differs(path string, differences ...string) error {
+	return fault.New(fault.Differs, "%s differs: %s", path, strings.Join(differences, "; "))
 }
 
-// verifyOutput compares an output that is not yet visible with its inputs, which are read again.
+// verifyOutput compares an output that is not visible yet with its inputs, which are read again.
 func (o *conversion) verifyOutput(ctx context.Context, out *output) error {
-	path := out.to.partial()
-	if path == "" {
+	to, ok := out.to.(*local)
+	if !ok || to.set.Partial(to.i) == "" {
 		return nil // a device: there is nothing to read
 	}
-	expected, err := o.openPass(ctx, out.job.split, o.classNames, out.pass.raw)
+	expected, err := o.openPass(ctx, out.job.split, out.pass.raw)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = expected.table.Close() }() // only read from
-	found, err := o.reopen(path, out, expected.table.Columns())
+	defer expected.table.Close() // only read from
+	found, err := o.reopen(to.set.Partial(to.i), out, expected.table.Columns())
 	if errors.Is(err, fs.ErrNotExist) { // its folder was moved meanwhile
 		err = fault.New(fault.IO, "reading it again: %v", fs.ErrNotExist).In(out.path).Because(err)
 	}
 	if err != nil {
 		return err
 	}
-	defer func() { _ = found.Close() }() // likewise
-	c := comparison{path: out.path, label: "verifying " + out.job.label(),
-		ours: true, text: out.format.Text(), partial: out.format.OneColumn || out.format.Images}
-	_, err = o.compare(ctx, expected.table, found, c)
+	defer found.Close() // only read from
+	_, err = o.compare(ctx, expected.table, found, comparison{path: out.path, label: "verifying " + out.job.label(),
+		text: out.format.Text(), partial: out.format.OneColumn || out.format.Images})
 	return err
 }
 
-// reopen opens the output out, made of columns, where it lies at path before it is published.
+// reopen opens the output out, made of columns, which is at path until it is published.
 func (o *conversion) reopen(path string, out *output, columns []source.Column) (source.Table, error) {
 	if out.format.Stored {
-		column := columns[out.options.Column]
-		t, err := source.OpenIDX(path, source.Options{Name: column.Name, MaxRecordSize: o.MaxRecordBytes})
+		t, err := source.OpenIDX(path, source.Options{Name: columns[out.options.Column].Name, MaxRecordSize: o.MaxRecordBytes})
 		if err != nil {
 			return nil, fmt.Errorf("%s: reading it again: %w", out.path, err)
 		}
@@ -130,13 +124,10 @@ func (o *conversion) reopen(path string, out *output, columns []source.Column) (
 		read.Header = &header
 	}
 	t, err := table.Open(read)
-	if err != nil {
-		return nil, err
+	if err != nil || !out.format.OneColumn {
+		return t, err
 	}
 	found := slices.Clone(t.Columns())
-	if out.format.OneColumn {
-		found[0].Name = columns[out.options.Column].Name
-		return source.WithColumns(t, found), nil
-	}
-	return t, nil
+	found[0].Name = columns[out.options.Column].Name
+	return source.WithColumns(t, found), nil
 }

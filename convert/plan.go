@@ -18,15 +18,16 @@ import (
 	"github.com/idxport/idxport/source/dataset"
 )
 
-// Tool is the program as plans name it: another version may make other bytes.
+// Tool is the program and its version as plans record them. Parts are only made by the version that
+// made the plan: another one may write other bytes.
 const Tool = "idxport " + Version
 
-// usualPartBytes is about how much of the inputs becomes a part where the user does not say it.
-const usualPartBytes = 256 << 20
+// defaultPartBytes is about how many bytes of the inputs become one part by default.
+const defaultPartBytes = 256 << 20
 
-// WritePlan divides a conversion into parts of rowsPerPart rows, or of a usual size if that is 0,
-// and writes the plan to a file or an object, whose path without parameters it returns. Every
-// output becomes a folder of parts. Overwrite is about the plan.
+// WritePlan divides a conversion into parts of rowsPerPart rows, 0 for a default size, and writes
+// the plan to a file or an object. It returns the plan and its path without the parameters of a
+// URL. Each output becomes a folder of parts. Options.Overwrite applies to the plan.
 func WritePlan(ctx context.Context, options Options, rowsPerPart int64, to string) (work *plan.Plan, path string, r *Report, err error) {
 	r = NewReport(options.Events)
 	o, err := newConversion(options, true, r)
@@ -75,7 +76,8 @@ func (o *conversion) plan(ctx context.Context, options Options, rowsPerPart int6
 	return work, nil
 }
 
-// ReadPlan reads the plan in a file or an object, and returns its path without parameters, too.
+// ReadPlan reads the plan in a file or an object, and returns its path without the parameters of a
+// URL, too.
 func ReadPlan(ctx context.Context, arg string) (*plan.Plan, string, error) {
 	store := new(object.Store)
 	path, err := parseURL(store, arg)
@@ -83,14 +85,14 @@ func ReadPlan(ctx context.Context, arg string) (*plan.Plan, string, error) {
 		return nil, path, err
 	}
 	work, err := plan.Read(ctx, store, path)
-	if file := (*fs.PathError)(nil); errors.As(err, &file) {
+	if errors.As(err, new(*fs.PathError)) {
 		err = fault.In(path, err)
 	}
 	return work, path, err
 }
 
-// ofParts is what of o decides on the bytes of a part. What is read and written is in the targets
-// of a plan.
+// ofParts returns the options that the bytes of a part depend on. The targets of a plan hold its
+// inputs and outputs.
 func (o Options) ofParts() Options {
 	o.Inputs, o.Split, o.Dataset, o.Outputs, o.To = nil, nil, "", nil, nil
 	o.Stdin, o.Stdout, o.Workers, o.Events = nil, nil, 0, Events{}
@@ -98,95 +100,92 @@ func (o Options) ofParts() Options {
 	return o
 }
 
-// addTarget adds the output of j to the plan.
-func (o *run) addTarget(ctx context.Context, made *plan.Plan, j *job, perPart int64) error {
-	outs := slices.DeleteFunc(slices.Clone(o.outputs), func(out *output) bool { return out.job != j })
+// addTarget adds the output of j to a plan.
+func (r *run) addTarget(ctx context.Context, work *plan.Plan, j *job, rowsPerPart int64) error {
+	outs := slices.DeleteFunc(slices.Clone(r.outputs), func(out *output) bool { return out.job != j })
 	if len(outs) != 1 {
 		return usagef("found %d outputs of %s, expected one", len(outs), j.label()).WithHint("make a plan for each format")
 	}
-	out := outs[0]
+	out, s := outs[0], j.logical.schema
 	if out.sharding == nil || out.sharding.mark != publish.PartsMark {
 		return usagef("%s cannot be divided into parts", out.name()).WithHint("Parquet, Arrow, CSV and tar can, in any layout but huggingface with -o DIR")
 	}
-	t := plan.Target{Path: out.path, Format: out.format.Name, Extension: out.sharding.extension, Rows: j.logical.schema.Rows, Dataset: dataset.DatasetNone}
+	t := plan.Target{Path: out.path, Format: out.format.Name, Extension: out.sharding.extension, Rows: s.Rows, Dataset: dataset.DatasetNone}
 	if name := j.datasetName(); name != "" {
 		t.Dataset = name
 	}
-	in := &planInputs{options: o.conversion, split: j.split, rows: t.Rows}
-	defer in.close()
+	var columns []*source.IDX // of the first inputs
+	defer func() {
+		for _, c := range columns {
+			_ = c.Close() // only read from
+		}
+	}()
 	for _, f := range j.split.Files {
-		whole, err := in.add(ctx, f)
+		c, err := r.addColumn(ctx, &t, j.split, f)
 		if err != nil {
 			return err
 		}
-		if whole && t.Rows > 0 {
-			perPart = t.Rows
-			o.report.Note("%s is compressed and has no seek table that fits, so that %s is one part; for more: idxport convert %s -o NAME.idx.zst, and plan with that", f.Path, t.Path, shell.Path(f.Path))
+		columns = append(columns, c)
+		if _, seekable := c.HeaderEnd(); !seekable && t.Rows > 0 {
+			rowsPerPart = t.Rows
+			r.report.Note("%s is compressed without a suitable seek table, so %s is one part; for more: idxport convert %s -o NAME.idx.zst, and plan with that", f.Path, t.Path, shell.Path(f.Path))
 		}
 	}
-	if o.Classes != "" {
-		if err := in.addWhole(ctx, o.Classes); err != nil {
+	if r.Classes != "" {
+		classes, err := r.planInput(ctx, r.Classes)
+		if err != nil {
 			return err
 		}
+		t.Inputs = append(t.Inputs, classes)
 	}
-	t.Inputs = in.inputs
-	if perPart == 0 {
-		perPart = max(1, usualPartBytes/max(1, j.logical.schema.RowSize()))
+	if rowsPerPart == 0 {
+		rowsPerPart = max(1, defaultPartBytes/max(1, s.RowSize()))
 	}
-	if err := t.Cut(ctx, perPart, made.Parts(), in.span); err != nil {
+	err := t.Cut(ctx, rowsPerPart, work.Parts(), func(i int, first, last int64) (from, to int64) {
+		if i < len(columns) {
+			if from, to, ok := columns[i].Span(first, last); ok {
+				return from, to
+			}
+		}
+		return 0, t.Inputs[i].Bytes
+	})
+	if err != nil {
 		return err
 	}
-	made.Targets = append(made.Targets, t)
-	there, err := made.There(ctx, &t)
-	if there {
-		o.report.Note("%s is there already: commit will refuse to replace it, unless this plan has made it", t.Path)
+	work.Targets = append(work.Targets, t)
+	exists, err := work.There(ctx, &t)
+	if exists {
+		r.report.Note("%s exists: commit will refuse to replace it, unless this plan has made it", t.Path)
 	}
 	return err
 }
 
-// planInputs are the inputs of a target while it is planned.
-type planInputs struct {
-	options *conversion
-	split   dataset.Split
-	rows    int64 // of the target
-	inputs  []plan.Input
-	files   []*source.IDX // of each input; nil where that is no column
-}
-
-// add opens the file f. It is whole if rows from its middle cannot be read without those before.
-func (in *planInputs) add(ctx context.Context, f dataset.File) (whole bool, err error) {
-	o := in.options
-	if _, other := o.foreign[f.Path]; other || o.readOnce(f) {
-		return false, usagef("%s is no IDX file that can be read from its middle", shownPath(f.Path)).WithHint("convert it to IDX first: idxport convert … -o idx=DIR/")
+// addColumn adds the file f of the split s to the inputs of a target and opens it.
+func (r *run) addColumn(ctx context.Context, t *plan.Target, s dataset.Split, f dataset.File) (*source.IDX, error) {
+	if _, foreign := r.foreign[f.Path]; foreign || r.readOnce(f) {
+		return nil, usagef("%s is not an IDX file that can be read from any row", shownPath(f.Path)).WithHint("convert it to IDX first: idxport convert … -o idx=DIR/")
 	}
-	input, err := o.planInput(ctx, f.Path)
+	input, err := r.planInput(ctx, f.Path)
 	if err != nil {
-		return false, err
+		return nil, err
+	}
+	c, err := r.openIDX(ctx, s, f, nil)
+	if err != nil {
+		return nil, err
+	}
+	if c.Rows() != t.Rows {
+		_ = c.Close() // only read from
+		return nil, fault.In(f.Path, fault.Changed)
 	}
 	input.Column = f.Name
-	t, err := o.openFile(ctx, in.split, f, nil)
-	if err != nil {
-		return false, err
-	}
-	to, ok := t.HeaderEnd()
-	if ok && input.ETag == "" {
+	if to, ok := c.HeaderEnd(); ok && input.ETag == "" {
 		input.Header = &plan.Piece{To: to}
 	}
-	in.inputs, in.files = append(in.inputs, input), append(in.files, t)
-	if t.Rows() != in.rows {
-		return false, fault.In(f.Path, fault.Changed)
-	}
-	return !ok, nil
+	t.Inputs = append(t.Inputs, input)
+	return c, nil
 }
 
-// addWhole adds a file that is no column: all of it belongs to every part.
-func (in *planInputs) addWhole(ctx context.Context, path string) error {
-	input, err := in.options.planInput(ctx, path)
-	in.inputs, in.files = append(in.inputs, input), append(in.files, nil)
-	return err
-}
-
-// planInput is the file or object at path, as it is now.
+// planInput returns the plan's record of the file or object at path.
 func (o *inputs) planInput(ctx context.Context, path string) (plan.Input, error) {
 	f, err := o.files(ctx).Open(path)
 	if err != nil {
@@ -199,28 +198,9 @@ func (o *inputs) planInput(ctx context.Context, path string) (plan.Input, error)
 	}
 	input := plan.Input{Path: path, Bytes: info.Size()}
 	if object.IsURL(path) {
-		if input.ETag, _ = o.opened.of(path); input.ETag == "" {
-			return input, usagef("%s: its storage has no name for versions of objects, by which every part could tell that it reads the same", path)
+		if input.ETag, _ = o.known.about(path); input.ETag == "" {
+			return input, usagef("%s: the object has no ETag, so parts cannot check that they read the same version", path)
 		}
 	}
 	return input, nil
-}
-
-// span is the range of bytes of input i that the rows first to last−1 are made of.
-func (in *planInputs) span(i int, first, last int64) (from, to int64) {
-	if t := in.files[i]; t != nil {
-		if from, to, ok := t.Span(first, last); ok {
-			return from, to
-		}
-	}
-	return 0, in.inputs[i].Bytes
-}
-
-// close closes the files.
-func (in *planInputs) close() {
-	for _, t := range in.files {
-		if t != nil {
-			_ = t.Close() // only read from
-		}
-	}
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/card"
 	"github.com/idxport/idxport/sink/formats"
@@ -16,8 +15,8 @@ import (
 	"github.com/idxport/idxport/sink/publish"
 )
 
-// write makes the outputs of one pass of the job j.
-func (o *conversion) write(ctx context.Context, j *job, p *pass, outputs []*output) error {
+// writePass writes the outputs of one pass of the job j.
+func (o *conversion) writePass(ctx context.Context, j *job, p *pass, outputs []*output) error {
 	var sinks []sink.Sink
 	for _, out := range outputs {
 		s, err := o.openSink(out)
@@ -26,15 +25,13 @@ func (o *conversion) write(ctx context.Context, j *job, p *pass, outputs []*outp
 		}
 		sinks = append(sinks, s)
 	}
-	read, end := o.report.progress(j.label(), p.schema.Rows)
-	stats, err := pipeline.Run(ctx, p.table, p.schema, sinks, pipeline.Options{Workers: o.Workers, Progress: read})
-	end()
+	rows, err := o.drain(ctx, p.table, p.schema, j.label(), sinks...)
 	if err != nil {
 		return err
 	}
 	for _, out := range outputs {
-		out.rows = stats.Rows
-		if err := out.to.sent(); err != nil { // its buffers are free for the next pass
+		out.rows = rows
+		if err := out.to.finish(); err != nil { // its buffers are free for the next pass
 			return err
 		}
 	}
@@ -49,37 +46,35 @@ func (o *conversion) write(ctx context.Context, j *job, p *pass, outputs []*outp
 	return nil
 }
 
-// openSink makes the sink of one output.
-func (o *conversion) openSink(out *output) (sink.Sink, error) {
-	to, folder, err := out.to.open(out)
-	if err != nil {
+// openSink returns the sink of one output.
+func (o *conversion) openSink(out *output) (_ sink.Sink, err error) {
+	var to io.Writer
+	if to, out.folder, err = out.to.open(out); err != nil {
 		return nil, err
 	}
-	out.folder = folder
 	switch {
 	case out.sharding != nil:
 		out.parts, err = o.openParts(out)
 		return out.parts, err
-	case folder != nil:
-		return out.format.Open(formats.Output{Folder: folder}, out.pass.schema, out.options)
+	case out.folder != nil:
+		return out.format.Open(formats.Output{Folder: out.folder}, out.pass.schema, out.options)
 	}
+	out.stream = &tally{Writer: to}
 	if o.Checksum {
-		out.hash = sha256.New()
-		to = io.MultiWriter(to, out.hash)
+		out.stream.hash = sha256.New()
 	}
-	out.stream = &counter{w: to}
 	return out.format.Open(formats.Output{Writer: out.stream}, out.pass.schema, out.options)
 }
 
-// openParts makes the sink of an output that is many files.
+// openParts returns the sink of a sharded output.
 func (o *conversion) openParts(out *output) (*parts.Sink, error) {
 	class, err := out.folder.Class(out.sharding.class)
 	if err != nil {
 		return nil, err
 	}
-	perFile := *out.pass.schema // of a file, as far as that is known: it decides on row groups
+	perFile := *out.pass.schema
 	if o.RowsPerFile > 0 && (perFile.Rows < 0 || perFile.Rows > o.RowsPerFile) {
-		perFile.Rows = o.RowsPerFile
+		perFile.Rows = o.RowsPerFile // row groups depend on it
 	}
 	options := parts.Options{Stem: out.sharding.stem, Extension: out.sharding.extension, Rows: o.RowsPerFile, Size: o.FileSize,
 		First: out.pass.first, Checksum: o.Checksum}
@@ -88,49 +83,44 @@ func (o *conversion) openParts(out *output) (*parts.Sink, error) {
 	})
 }
 
-// describe is what a report says of an output that was published.
-func (out *output) describe(checksum bool) Output {
-	o := Output{Path: out.path, Format: out.format.Name, Split: out.job.split.Name, Rows: out.rows}
-	if out.parts == nil {
-		o.Load = out.format.LoadLine(out.path, out.pass.schema, out.options)
-	} else {
-		o.Load = out.format.LoadPartsLine(out.path, out.pass.schema, out.options)
-	}
+// describe returns the entry of a published output in the report.
+func (o *output) describe(checksum bool) Output {
+	d := Output{Path: o.path, Format: o.format.Name, Split: o.job.split.Name, Rows: o.rows, Load: o.format.LoadLine(o.path, o.pass.schema, o.options)}
 	switch {
-	case out.parts != nil:
-		out.describeParts(&o)
-	case out.folder != nil:
-		files, bytes := out.folder.Totals()
-		o.Files, o.Bytes = &files, bytes
+	case o.parts != nil:
+		o.describeParts(&d)
+	case o.folder != nil:
+		files, bytes := o.folder.Totals()
+		d.Files, d.Bytes = &files, bytes
 		if checksum {
-			sum := sha256.Sum256(out.folder.Sealed())
-			o.SHA256 = hex.EncodeToString(sum[:])
+			sum := sha256.Sum256(o.folder.Sealed())
+			d.SHA256 = hex.EncodeToString(sum[:])
 		}
 	default:
-		o.Bytes = out.stream.n
-		if out.hash != nil {
-			o.SHA256 = hex.EncodeToString(out.hash.Sum(nil))
+		d.Bytes = o.stream.n
+		if o.stream.hash != nil {
+			d.SHA256 = hex.EncodeToString(o.stream.hash.Sum(nil))
 		}
 	}
-	return o
+	return d
 }
 
-// describeParts puts the files of an output that is many into o.
-func (out *output) describeParts(o *Output) {
-	dir := filepath.Join(out.path, out.sharding.class)
-	for _, p := range out.parts.Parts() {
-		o.Parts = append(o.Parts, Part{Path: filepath.Join(dir, p.Name), Rows: p.Rows, Bytes: p.Bytes, SHA256: p.SHA256})
-		o.Bytes += p.Bytes
+// describeParts completes the entry of a sharded output.
+func (o *output) describeParts(d *Output) {
+	dir := filepath.Join(o.path, o.sharding.class)
+	for _, p := range o.parts.Parts() {
+		d.Parts = append(d.Parts, Part{Path: filepath.Join(dir, p.Name), Rows: p.Rows, Bytes: p.Bytes, SHA256: p.SHA256})
+		d.Bytes += p.Bytes
 	}
-	files := int64(len(o.Parts))
-	o.Files = &files
+	files := int64(len(d.Parts))
+	d.Files, d.Load = &files, o.format.LoadPartsLine(o.path, o.pass.schema, o.options)
 	switch {
-	case !out.shared():
-		o.Shown = out.path + string(filepath.Separator)
+	case !o.shared():
+		d.Shown = o.path + string(filepath.Separator)
 	case files == 1:
-		o.Shown = o.Parts[0].Path
+		d.Shown = d.Parts[0].Path
 	default:
-		o.Shown = filepath.Join(dir, out.sharding.stem+"-*")
+		d.Shown = filepath.Join(dir, o.sharding.stem+"-*")
 	}
 }
 
@@ -149,7 +139,7 @@ func writeCards(outputs []*output) {
 			}
 			cards[out.folder] = c
 		}
-		if features, err := card.Merge(c.Features, out.pass.schema); err == nil { // checkHubs has seen to it
+		if features, err := card.Merge(c.Features, out.pass.schema); err == nil { // else checkHubs has returned the error
 			c.Features = features
 		}
 		split := card.Split{Name: out.sharding.stem, Rows: out.rows}
