@@ -73,15 +73,10 @@ type Verified struct {
 	Missing []string `json:"missing,omitempty"` // columns of the inputs that the output's format cannot hold
 }
 
-// Applied describes the transformations of one split.
+// Applied lists the transformations of one split between input and output. The metadata of outputs
+// records it, too, without Split.
 type Applied struct {
-	Split string `json:"split,omitempty"`
-	applied
-}
-
-// applied lists the transformations between input and output. It is recorded in the metadata of
-// outputs and in reports.
-type applied struct {
+	Split     string   `json:"split,omitempty"`
 	Rows      string   `json:"rows,omitempty"`
 	Reshape   []int    `json:"reshape,omitempty"`
 	Transpose []string `json:"transpose,omitempty"` // names of columns
@@ -96,7 +91,7 @@ const (
 	keySources = "idx.sources" // JSON: the base names of the input files, in the order of the columns
 	keyDataset = "idx.dataset"
 	keySplit   = "idx.split"
-	keyApplied = "idx.applied" // JSON: see applied
+	keyApplied = "idx.applied" // JSON of Applied
 	keyPlan    = "idx.plan"    // ID of the plan that a part belongs to
 )
 

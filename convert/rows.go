@@ -30,7 +30,7 @@ type pass struct {
 	table   source.Table
 	schema  *schema.Schema
 	raw     bool // see job
-	applied applied
+	applied Applied
 	first   int64 // index of its first row in the input
 }
 
@@ -140,7 +140,7 @@ func (o *conversion) openPass(ctx context.Context, s dataset.Split, raw bool) (_
 			_ = opened.Close() // only read from
 		}
 	}()
-	t, a := opened, applied{Reshape: o.Reshape, Salvage: o.Salvage}
+	t, a := opened, Applied{Reshape: o.Reshape, Salvage: o.Salvage}
 	if o.littleEndian {
 		a.ByteOrder = "little"
 	}
@@ -204,7 +204,7 @@ func each(t source.Table, wanted func(source.Column) bool, f func(source.Table, 
 }
 
 // metadata returns what outputs record about their origin.
-func metadata(t source.Table, s dataset.Split, a applied, planID string) []schema.Pair {
+func metadata(t source.Table, s dataset.Split, a Applied, planID string) []schema.Pair {
 	var sources []string
 	for _, c := range t.Columns() {
 		if !slices.Contains(sources, display.Legible(c.Origin)) {
@@ -260,7 +260,9 @@ func (o *inputs) describe(j *job, passes []*pass) {
 		if d := s.Dataset; d != nil && len(p.applied.Transpose) > 0 && d.Transposed {
 			r.Note("%s%s stores its images transposed; they are turned upright (--transpose=false leaves them)", prefix, d.Title)
 		}
-		r.Applied = append(r.Applied, Applied{Split: s.Name, applied: p.applied})
+		done := p.applied
+		done.Split = s.Name
+		r.Applied = append(r.Applied, done)
 	}
 }
 

@@ -87,12 +87,12 @@ func makeParts(t *testing.T, p *Plan) {
 		if _, err := w.Write([]byte(text)); err != nil {
 			t.Fatal(err)
 		}
-		receipt, err := w.Stage()
+		upload, err := w.Stage()
 		if err != nil {
 			t.Fatal(err)
 		}
 		sum := sha256.Sum256([]byte(text))
-		if err := p.Deliver(t.Context(), target, part, name, Task{Bytes: int64(len(text)), SHA256: hex.EncodeToString(sum[:]), Upload: &receipt}); err != nil {
+		if err := p.Deliver(t.Context(), target, part, name, Result{Bytes: int64(len(text)), SHA256: hex.EncodeToString(sum[:]), Upload: &upload}); err != nil {
 			t.Fatal(err)
 		}
 	}

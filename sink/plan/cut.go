@@ -11,43 +11,33 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// block is how much of a file is read at a time.
-const block = 1 << 20
-
-// readInto reads r to its end into a hash, until ctx is done, and returns how many bytes there
-// were.
-func readInto(ctx context.Context, h io.Writer, r io.Reader) (n int64, err error) {
-	size := int64(block)
-	if s, ok := r.(interface{ Size() int64 }); ok {
-		size = max(1, min(size, s.Size()))
-	}
-	buf := make([]byte, size)
-	for {
-		if ctx.Err() != nil {
-			return n, context.Cause(ctx)
-		}
-		k, err := r.Read(buf)
-		_, _ = h.Write(buf[:k]) // a hash takes everything
-		n += int64(k)
-		if err == io.EOF {
-			return n, nil
-		}
-		if err != nil {
-			return n, err
-		}
-	}
+// A reader reads until its context is done.
+type reader struct {
+	ctx context.Context
+	io.Reader
 }
 
-// hash sets the XXH3, 128 bits, of pieces of the input, which is a file.
+func (r reader) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.Reader.Read(p)
+}
+
+// readBuffer is how many bytes of a file are read at a time.
+const readBuffer = 1 << 20
+
+// hash sets the XXH3 of pieces of the input, a file.
 func (in *Input) hash(ctx context.Context, pieces ...*Piece) error {
 	f, err := os.Open(in.Path)
 	if err != nil {
 		return err
 	}
 	defer f.Close() // only read from
+	buf := make([]byte, min(readBuffer, in.Bytes+1))
 	for _, piece := range pieces {
 		h := xxh3.New()
-		if _, err := readInto(ctx, h, io.NewSectionReader(f, piece.From, piece.To-piece.From)); err != nil {
+		if _, err := io.CopyBuffer(h, reader{ctx, io.NewSectionReader(f, piece.From, piece.To-piece.From)}, buf); err != nil {
 			return err
 		}
 		sum := h.Sum128().Bytes()
@@ -56,19 +46,19 @@ func (in *Input) hash(ctx context.Context, pieces ...*Piece) error {
 	return nil
 }
 
-// Hashed reports whether the bytes of the input are compared as they are read: those of columns in
+// Hashed reports whether the bytes of the input are hashed as they are read: those of columns in
 // files.
 func (in *Input) Hashed() bool { return in.Column != "" && in.ETag == "" }
 
-// Changed is the error for the input of index i, of which a part is not what it was.
+// Changed is the error for the input with index i if the bytes of a part differ from the plan.
 func (t *Target) Changed(i int, part *Part) error {
-	return fail(fault.Malformed, "make a new plan", "its header or its rows %d to %d are not those that the plan was made of",
+	return fail(fault.Malformed, "make a new plan", "its header or its rows %d to %d have changed since the plan was made",
 		part.First, part.Last).In(t.Inputs[i].Path)
 }
 
-// CheckInputs compares the files that a part is made of with what they were when the plan was made:
-// the sizes of all, and the bytes of those that are no columns. The bytes of columns are compared
-// as they are read, and objects are opened as the version that they were.
+// CheckInputs compares the files that a part is made of with the plan: the sizes of all, and the
+// bytes of those that are not hashed as they are read. Objects are not checked: they are opened
+// only in their planned version.
 func (t *Target) CheckInputs(ctx context.Context, part *Part) error {
 	for i := range t.Inputs {
 		in := &t.Inputs[i]
@@ -80,10 +70,9 @@ func (t *Target) CheckInputs(ctx context.Context, part *Part) error {
 			return err
 		}
 		if info.Size() != in.Bytes {
-			return fail(fault.Malformed, "make a new plan", "found %d bytes, expected the %d that the plan was made of",
-				info.Size(), in.Bytes).In(in.Path)
+			return fail(fault.Malformed, "make a new plan", "found %d bytes, expected %d as when the plan was made", info.Size(), in.Bytes).In(in.Path)
 		}
-		if in.Column != "" {
+		if in.Hashed() {
 			continue
 		}
 		found := part.Pieces[i]
@@ -97,8 +86,8 @@ func (t *Target) CheckInputs(ctx context.Context, part *Part) error {
 	return nil
 }
 
-// Cut divides rows into parts of at most so many, from index on. There is one at least. span tells
-// which bytes of the input of index i rows are made of.
+// Cut divides the rows of t into at least one part of at most perPart rows, with indices from index
+// on. The bytes that rows are made of in the input with index i are those that span returns.
 func (t *Target) Cut(ctx context.Context, perPart int64, index int, span func(i int, first, last int64) (from, to int64)) error {
 	if perPart < 1 || perPart > t.Rows {
 		perPart = max(1, t.Rows)
@@ -114,7 +103,7 @@ func (t *Target) Cut(ctx context.Context, perPart int64, index int, span func(i 
 	}
 	for i := range t.Inputs {
 		in := &t.Inputs[i]
-		if in.ETag != "" { // an object is known by it
+		if in.ETag != "" { // identifies the bytes
 			continue
 		}
 		var pieces []*Piece

@@ -70,19 +70,19 @@ func deliver(p *Plan, i int, text string) error {
 		return err
 	}
 	sum := sha256.Sum256([]byte(text))
-	return p.Deliver(context.Background(), target, part, attempt, Task{Bytes: int64(len(text)), SHA256: hex.EncodeToString(sum[:])})
+	return p.Deliver(context.Background(), target, part, attempt, Result{Bytes: int64(len(text)), SHA256: hex.EncodeToString(sum[:])})
 }
 
-// taskPath is where part i is told of.
-func taskPath(p *Plan, i int) string {
+// resultPath returns the path of the result of part i.
+func resultPath(p *Plan, i int) string {
 	t := &p.Targets[0]
-	return filepath.Join(p.staging(t), tasksFolder, p.taskName(t, &t.Parts[i]))
+	return filepath.Join(p.staging(t), resultsFolder, p.resultName(t, &t.Parts[i]))
 }
 
-// taskText is what tells of part i.
-func taskText(t *testing.T, p *Plan, i int) string {
+// resultText returns the result of part i.
+func resultText(t *testing.T, p *Plan, i int) string {
 	t.Helper()
-	text, err := os.ReadFile(taskPath(p, i))
+	text, err := os.ReadFile(resultPath(p, i))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,9 +271,9 @@ func TestCommit(t *testing.T) {
 		t.Errorf("other bytes: found %v", err)
 	}
 	for again := range 2 {
-		told, err := p.Commit(t.Context())
-		if err != nil || shown(t, p) != whole || len(told) != 1 || len(told[0]) != 4*(1-again) {
-			t.Errorf("found %v, tasks %v and\n%s", err, told, shown(t, p))
+		made, err := p.Commit(t.Context())
+		if err != nil || shown(t, p) != whole || len(made) != 1 || len(made[0]) != 4*(1-again) {
+			t.Errorf("found %v, results %v and\n%s", err, made, shown(t, p))
 		}
 	}
 	if missing, err := p.Missing(t.Context()); err != nil || missing != nil {
@@ -283,7 +283,7 @@ func TestCommit(t *testing.T) {
 		t.Error(err)
 	}
 	p.Tidy(t.Context(), &p.Targets[0])
-	if told, err := p.Commit(t.Context()); err != nil || told[0] != nil || shown(t, p) != whole {
+	if made, err := p.Commit(t.Context()); err != nil || made[0] != nil || shown(t, p) != whole {
 		t.Errorf("again, after a late part: found %v and\n%s", err, shown(t, p))
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".out*")); left != nil { // the pattern is well formed
@@ -304,23 +304,23 @@ func TestCommitRefuses(t *testing.T) {
 	}{
 		"a part has other bytes": {func(t *testing.T, p *Plan) { write(t, part(p), "part X") }, fault.Refused, "found 6 bytes"},
 		"a part is cut":          {func(t *testing.T, p *Plan) { write(t, part(p), "par") }, fault.Refused, "found 3 bytes"},
-		"a part is gone":         {func(_ *testing.T, p *Plan) { os.Remove(part(p)) }, fault.Refused, "is not there any more"},
+		"a part is gone":         {func(_ *testing.T, p *Plan) { os.Remove(part(p)) }, fault.Refused, "does not exist any more"},
 		"another file": {func(t *testing.T, p *Plan) {
 			write(t, filepath.Join(filepath.Dir(part(p)), "more.csv"), "")
-		}, fault.Refused, "more.csv is no part"},
-		"a task is no JSON": {func(t *testing.T, p *Plan) { write(t, taskPath(p, 2), "{") }, fault.Refused, "task part-"},
-		"a task of another part": {func(t *testing.T, p *Plan) {
-			write(t, taskPath(p, 2), taskText(t, p, 1))
-		}, fault.Refused, "tells of another part"},
-		"a task of another name": {func(t *testing.T, p *Plan) {
-			write(t, taskPath(p, 2), strings.Replace(taskText(t, p, 2), "part-00002", "part-00001", 1))
-		}, fault.Refused, "tells of another part"},
-		"something stands there": {func(t *testing.T, p *Plan) {
+		}, fault.Refused, "more.csv is not a part"},
+		"a result is not JSON": {func(t *testing.T, p *Plan) { write(t, resultPath(p, 2), "{") }, fault.Refused, "result part-"},
+		"a result of another part": {func(t *testing.T, p *Plan) {
+			write(t, resultPath(p, 2), resultText(t, p, 1))
+		}, fault.Refused, "describes another part"},
+		"a result of another name": {func(t *testing.T, p *Plan) {
+			write(t, resultPath(p, 2), strings.Replace(resultText(t, p, 2), "part-00002", "part-00001", 1))
+		}, fault.Refused, "describes another part"},
+		"something else exists there": {func(t *testing.T, p *Plan) {
 			if err := os.Mkdir(p.Targets[0].Path, 0o777); err != nil {
 				t.Fatal(err)
 			}
 			write(t, filepath.Join(p.Targets[0].Path, "mine"), "keep")
-		}, fault.Exists, "is there already"},
+		}, fault.Exists, "is not what this plan makes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -354,10 +354,10 @@ func TestAtOnce(t *testing.T) {
 	var made atomic.Int32
 	for range 8 {
 		all.Go(func() {
-			told, err := p.Commit(t.Context())
+			results, err := p.Commit(t.Context())
 			if err != nil {
 				t.Error(err)
-			} else if told[0] != nil {
+			} else if results[0] != nil {
 				made.Add(1)
 			}
 		})
