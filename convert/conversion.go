@@ -27,19 +27,31 @@ type conversion struct {
 	pending     *object.PendingUpload       // if not nil, receives the object that is written, which is not published then
 }
 
-// newConversion validates options.
-func newConversion(o Options, planning bool, r *Report) (*conversion, error) {
-	in, err := newInputs(o.Source, r)
+// newView validates the options of a conversion without outputs.
+func newView(in Source, view View, r *Report) (*conversion, error) {
+	checked, err := newInputs(in, r)
 	if err != nil {
 		return nil, err
 	}
-	c := &conversion{inputs: in, View: o.View, Target: o.Target, planning: planning}
+	c := &conversion{inputs: checked, View: view}
+	if view.Rows != "" {
+		if c.rows, err = parseRows(view.Rows); err != nil {
+			return nil, err
+		}
+	}
+	return c, checkChoice("channels", view.Channels)
+}
+
+// newConversion validates options.
+func newConversion(o Options, planning bool, r *Report) (*conversion, error) {
+	c, err := newView(o.Source, o.View, r)
+	if err != nil {
+		return nil, err
+	}
+	c.Target, c.planning = o.Target, planning
 	c.Overwrite = c.Overwrite || c.IfChanged
 	if c.RowsPerFile < 0 || c.FileSize < 0 {
 		return nil, usagef("found --rows-per-file %d and --file-size %d, expected none below 0", c.RowsPerFile, c.FileSize)
-	}
-	if err := c.checkView(); err != nil {
-		return nil, err
 	}
 	paths := make([]string, len(o.Outputs))
 	for i, arg := range o.Outputs {
@@ -60,16 +72,6 @@ func newConversion(o Options, planning bool, r *Report) (*conversion, error) {
 		return nil, unknown("CSV style", c.CSVStyle, styles)
 	}
 	return c, checkChoice("class-folders", c.ClassFolders)
-}
-
-// checkView validates the options of View.
-func (o *conversion) checkView() (err error) {
-	if o.View.Rows != "" {
-		if o.rows, err = parseRows(o.View.Rows); err != nil {
-			return err
-		}
-	}
-	return checkChoice("channels", o.Channels)
 }
 
 // formatOptions returns the options for outputs of format f.

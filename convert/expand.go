@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/card"
 	"github.com/idxport/idxport/sink/formats"
@@ -49,11 +50,11 @@ func (o *conversion) expandOutputs(jobs []*job) (outputs []*output, err error) {
 		if err := o.checkColumns(j, single, len(single) == len(all)); err != nil {
 			return nil, err
 		}
-		for _, p := range j.passes() {
+		for _, p := range j.passes {
 			outputs = append(outputs, outputsOf(all, p)...)
 		}
 	}
-	if o.IfChanged && o.anyObject() {
+	if o.IfChanged && (object.IsURL(o.Classes) || slices.ContainsFunc(o.args, func(in dataset.Input) bool { return object.IsURL(in.Path) })) {
 		return nil, usagef("--if-changed: inputs in object storage cannot be compared with those of an earlier run").WithHint("leave out --if-changed")
 	}
 	return outputs, checkHubs(outputs)
@@ -138,13 +139,13 @@ func (o *conversion) asColumns(a, b *job) (image, label string) {
 		switch {
 		case len(f) != 1 || !o.foreign[f[0].Path].Format.OneColumn:
 			return "", ""
-		case j.logical.table.Columns()[0].Scalar():
+		case j.passes[0].table.Columns()[0].Scalar():
 			label = f[0].Path
 		default:
 			image = f[0].Path
 		}
 	}
-	if image == "" || label == "" || a.logical.table.Rows() != b.logical.table.Rows() {
+	if image == "" || label == "" || a.passes[0].table.Rows() != b.passes[0].table.Rows() {
 		return "", ""
 	}
 	return image, label
@@ -156,9 +157,9 @@ func (o *conversion) expand(arg outputArg, j *job, f formats.Format) ([]*output,
 	if err != nil {
 		return nil, err
 	}
-	out := &output{job: j, pass: j.logical, format: f, path: path, options: o.formatOptions(f), parents: arg.container || path != arg.path}
+	out := &output{job: j, pass: j.passes[0], format: f, path: path, options: o.formatOptions(f), parents: arg.container || path != arg.path}
 	if f.Stored {
-		out.pass = j.raw
+		out.pass = j.passes[len(j.passes)-1]
 	}
 	if codec := &out.options.Compression; f.Wrapped && !arg.container {
 		if codec.Name != "" && codec.Name != arg.codec {

@@ -139,18 +139,10 @@ func (o *inputs) find(ctx context.Context, damaged bool) ([]dataset.Split, error
 		Reshaped: o.Reshape != nil, Damaged: damaged, Files: probe.Files, Table: formats.Named})
 }
 
-// anyObject reports whether an input is an object.
-func (o *inputs) anyObject() bool {
-	return object.IsURL(o.Classes) || slices.ContainsFunc(o.args, func(in dataset.Input) bool { return object.IsURL(in.Path) })
-}
-
 // files returns the file system of the inputs. The end of the context cancels requests.
 func (o *inputs) files(ctx context.Context) source.Files {
-	switch {
-	case o.place != nil:
+	if o.place != nil {
 		return o.place
-	case !o.anyObject():
-		return source.Local{}
 	}
 	return storage{ctx, o.store, o.known}
 }

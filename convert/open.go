@@ -25,12 +25,8 @@ type Table struct {
 // The caller closes the tables.
 func Open(ctx context.Context, in Source, view View) ([]*Table, *Report, error) {
 	r := NewReport(in.Events)
-	checked, err := newInputs(in, r)
+	o, err := newView(in, view, r)
 	if err != nil {
-		return nil, r, err
-	}
-	o := &conversion{inputs: checked, View: view}
-	if err := o.checkView(); err != nil {
 		return nil, r, err
 	}
 	splits, err := o.find(ctx, false)
@@ -40,7 +36,7 @@ func Open(ctx context.Context, in Source, view View) ([]*Table, *Report, error) 
 	jobs, err := o.openJobs(ctx, splits)
 	var tables []*Table
 	for _, j := range jobs {
-		tables = append(tables, &Table{Table: j.logical.table, Schema: j.logical.schema, Split: j.split.Name, Name: j.base(), Inputs: o.inputPaths([]*job{j}), job: j, of: o})
+		tables = append(tables, &Table{Table: j.passes[0].table, Schema: j.passes[0].schema, Split: j.split.Name, Name: j.base(), Inputs: o.inputPaths([]*job{j}), job: j, of: o})
 	}
 	return tables, r, err
 }
@@ -49,7 +45,7 @@ func Open(ctx context.Context, in Source, view View) ([]*Table, *Report, error) 
 func (t *Table) Label() string { return t.job.label() }
 
 // Describe adds to the report what was decided about the table.
-func (t *Table) Describe() { t.of.describe(t.job, t.job.passes()) }
+func (t *Table) Describe() { t.of.describe(t.job) }
 
 // Notes adds to the report what was found while reading.
 func (t *Table) Notes() { t.of.tableNotes(t.Table) }

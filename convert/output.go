@@ -105,8 +105,6 @@ type destination interface {
 	join(out *output, s *destinations)
 	// open returns the writer of a file, or the folder to fill.
 	open(out *output) (io.Writer, *publish.Folder, error)
-	// finish waits until what was written is complete, but not visible.
-	finish() error
 }
 
 func newDestination(path string, o *conversion) destination {
@@ -161,8 +159,6 @@ func (d *local) open(out *output) (io.Writer, *publish.Folder, error) {
 	return d.set.File(d.i), nil, nil
 }
 
-func (d *local) finish() error { return nil }
-
 // A remote destination is an object.
 type remote struct {
 	url string
@@ -189,8 +185,6 @@ func (d *remote) join(_ *output, s *destinations) { s.remotes = append(s.remotes
 
 func (d *remote) open(*output) (io.Writer, *publish.Folder, error) { return d.Writer, nil, nil }
 
-func (d *remote) finish() error { return d.Complete() }
-
 // A stream is standard output.
 type stream struct{ io.Writer }
 
@@ -214,8 +208,6 @@ func (d *stream) open(out *output) (io.Writer, *publish.Folder, error) {
 	}
 	return d.Writer, nil, CheckOpen(d.Writer)
 }
-
-func (d *stream) finish() error { return nil }
 
 // CheckOpen returns an error if w is standard output and was closed when the program began. Go's
 // runtime has then opened the null device there, for reading too, which a shell's >/dev/null does
@@ -273,34 +265,22 @@ func begin(ctx context.Context, outputs []*output, inputs []string, o *conversio
 	return s, nil
 }
 
-// Complete waits until all outputs are complete, but not visible.
-func (s *destinations) Complete() error {
-	for _, d := range s.remotes {
-		if err := d.Complete(); err != nil {
-			return err
-		}
-	}
-	return s.Set.Complete()
-}
-
 // Commit completes all outputs and makes them visible: objects first, as requests fail more often
 // than renames.
-func (s *destinations) Commit() (err error) {
-	if len(s.remotes) > 0 {
-		err = s.Complete()
+func (s *destinations) Commit() error {
+	if err := s.Complete(); err != nil { // objects are complete since they were written
+		return err
 	}
 	for _, d := range s.remotes {
-		switch {
-		case err != nil:
-			return err
-		case s.pending != nil: // another process will publish it
-			*s.pending, err = d.Stage()
-		default:
+		var err error
+		if s.pending == nil {
 			err = d.Writer.Commit()
+		} else { // another process will publish it
+			*s.pending, err = d.Stage()
 		}
-	}
-	if err != nil {
-		return err
+		if err != nil {
+			return err
+		}
 	}
 	return s.Set.Commit()
 }
@@ -331,8 +311,10 @@ func (o *conversion) writePass(ctx context.Context, j *job, p *pass, outputs []*
 	}
 	for _, out := range outputs {
 		out.rows = rows
-		if err := out.to.finish(); err != nil { // its buffers are free for the next pass
-			return err
+		if to, ok := out.to.(*remote); ok { // its buffers are then free for the next pass
+			if err := to.Complete(); err != nil {
+				return err
+			}
 		}
 	}
 	o.tableNotes(p.table)

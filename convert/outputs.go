@@ -269,13 +269,12 @@ func parseCompression(args []string) (map[string]compressed.Codec, error) {
 		codec := compressed.Codec{Name: name}
 		if leveled {
 			limit, ok := map[string]int{"gzip": 9, "zstd": 22}[name]
-			codec.Level, err = strconv.Atoi(level)
-			switch {
+			switch codec.Level, err = strconv.Atoi(level); { // the sinks check other levels than 0
 			case err != nil:
 				return nil, usagef("--compression %q: level %q is not a whole number", values[format], level)
-			case !ok:
+			case codec.Level == 0 && !ok: // 0 stands for the default in a Codec
 				return nil, usagef("--compression %q: %s has no levels", values[format], name)
-			case codec.Level == 0: // which stands for the default in a Codec
+			case codec.Level == 0:
 				return nil, usagef("--compression %q: level 0, expected 1 to %d", values[format], limit)
 			}
 		}

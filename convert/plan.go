@@ -76,7 +76,7 @@ func (o *conversion) plan(ctx context.Context, options Options, rowsPerPart int6
 	}
 	work := &plan.Plan{Tool: Tool, Options: text, Objects: o.store, Parameters: o.store.Parameters()}
 	for _, j := range r.jobs {
-		o.describe(j, r.passes(j))
+		o.describe(j)
 		if err := r.addTarget(ctx, work, j, rowsPerPart); err != nil {
 			return nil, err
 		}
@@ -114,7 +114,7 @@ func (r *run) addTarget(ctx context.Context, work *plan.Plan, j *job, rowsPerPar
 	if len(outs) != 1 {
 		return usagef("found %d outputs of %s, expected one", len(outs), j.label()).WithHint("make a plan for each format")
 	}
-	out, s := outs[0], j.logical.schema
+	out, s := outs[0], j.passes[0].schema
 	if out.sharding == nil || out.sharding.mark != publish.PartsMark {
 		return usagef("%s cannot be divided into parts", out.name()).WithHint("Parquet, Arrow, CSV and tar can, in any layout but huggingface with -o DIR")
 	}

@@ -17,19 +17,19 @@ import (
 
 // A job is one split and everything that is made of it.
 type job struct {
-	split   dataset.Split
-	alone   bool  // it is the only job of the run
-	logical *pass // the table as the data set defines it
-	// raw is the table as its files store it, for IDX outputs: it is transposed only if the user asks
-	// for that, and keeps files of rank 2 as they are. It is logical itself if they do not differ.
-	raw *pass
+	split dataset.Split
+	alone bool // it is the only job of the run
+	// passes are the different tables that outputs need: one, or the logical and the raw one.
+	passes []*pass
 }
 
-// A pass is one reading of a table.
+// A pass is one reading of a table. A logical table is as the data set defines it. A raw one is as
+// its files store it, for IDX outputs: it is transposed only if the user asks for that, and keeps
+// files of rank 2 as they are. If they do not differ, all outputs are made of the logical one.
 type pass struct {
 	table   source.Table
 	schema  *schema.Schema
-	raw     bool // see job
+	raw     bool
 	applied Applied
 	first   int64 // index of its first row in the input
 }
@@ -53,18 +53,10 @@ func (j *job) datasetName() string {
 	return j.split.Dataset.Name
 }
 
-// passes returns the one or two different passes of the job.
-func (j *job) passes() []*pass {
-	if j.raw == j.logical {
-		return []*pass{j.logical}
-	}
-	return []*pass{j.logical, j.raw}
-}
-
 // closeAll closes the tables of jobs.
 func closeAll(jobs []*job) {
 	for _, j := range jobs {
-		for _, p := range j.passes() {
+		for _, p := range j.passes {
 			_ = p.table.Close() // only read from
 		}
 	}
@@ -100,16 +92,17 @@ func (o *conversion) openJob(ctx context.Context, s dataset.Split) (*job, error)
 		}
 		return nil, usagef("an input that can be read only once cannot become IDX and something else in one run: %s", difference).WithHint("%s", advice)
 	}
-	first, err := o.openPass(ctx, s, needsRaw && !needsBoth)
-	if err != nil {
-		return nil, err
-	}
-	j := &job{split: s, logical: first, raw: first}
-	if needsBoth {
-		if j.raw, err = o.openPass(ctx, s, true); err != nil {
-			_ = first.table.Close() // only read from
+	j := &job{split: s}
+	for _, raw := range []bool{false, true} {
+		if raw && !needsRaw || !raw && needsRaw && !needsBoth {
+			continue
+		}
+		p, err := o.openPass(ctx, s, raw)
+		if err != nil {
+			closeAll([]*job{j})
 			return nil, err
 		}
+		j.passes = append(j.passes, p)
 	}
 	return j, nil
 }
@@ -241,20 +234,20 @@ func addClassColumn(s *schema.Schema) error {
 }
 
 // describe reports a split that is about to be converted: its files, and what was decided for the
-// user in the passes.
-func (o *inputs) describe(j *job, passes []*pass) {
+// user.
+func (o *inputs) describe(j *job) {
 	s, r := j.split, o.report
-	o.describeInputs(s, j.logical)
+	o.describeInputs(s, j.passes[0])
 	prefix := r.splitNotes(s)
-	if rows := j.logical.schema; rows.Rows == 0 && rows.Source > 0 {
+	if rows := j.passes[0].schema; rows.Rows == 0 && rows.Source > 0 {
 		r.warning("%s--rows takes none of its %s rows", prefix, display.Thousands(rows.Source))
 	}
 	if d := s.Dataset; d != nil && s.Evidence != dataset.ByOption {
 		r.Note("%srecognised as %s by %s", prefix, d.Title, s.Evidence)
 	}
-	for i, p := range passes {
+	for i, p := range j.passes {
 		a := display.JSON(p.applied)
-		if a == "{}" || i > 0 && a == display.JSON(j.logical.applied) {
+		if a == "{}" || i > 0 && a == display.JSON(j.passes[0].applied) {
 			continue
 		}
 		if d := s.Dataset; d != nil && len(p.applied.Transpose) > 0 && d.Transposed {
@@ -320,8 +313,8 @@ func (o *inputs) tableNotes(t source.Table) {
 // noteNumbers notes that the labels beside the images of j have several numbers each, if an output
 // has a place for only one of them.
 func (o *conversion) noteNumbers(j *job) {
-	columns := j.logical.schema.Columns
-	if len(o.wanted) > 0 && !o.makes(o.usesLabel) || j.logical.schema.Label() >= 0 || !slices.ContainsFunc(columns, isImage) {
+	columns := j.passes[0].schema.Columns
+	if len(o.wanted) > 0 && !o.makes(o.usesLabel) || j.passes[0].schema.Label() >= 0 || !slices.ContainsFunc(columns, isImage) {
 		return
 	}
 	for _, c := range columns {

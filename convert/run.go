@@ -45,7 +45,7 @@ func (o *conversion) run(ctx context.Context) error {
 		return err
 	}
 	for _, j := range r.jobs {
-		r.describe(j, r.passes(j))
+		r.describe(j)
 	}
 	if err := r.findLabels(ctx); err != nil {
 		return err
@@ -108,15 +108,10 @@ func (o *conversion) prepare(ctx context.Context) (*run, error) {
 	return r, nil
 }
 
-// passes returns the passes of a job that have outputs.
-func (r *run) passes(j *job) []*pass {
-	return slices.DeleteFunc(j.passes(), func(p *pass) bool { return len(outputsOf(r.outputs, p)) == 0 })
-}
-
 // write writes all outputs, and verifies them if that was asked for. None of them is visible yet.
 func (r *run) write(ctx context.Context, to *destinations) error {
 	for _, j := range r.jobs {
-		for _, p := range r.passes(j) {
+		for _, p := range j.passes {
 			err := r.writePass(ctx, j, p, outputsOf(r.outputs, p))
 			if len(r.outputs) > 1 && fault.KindOf(err) == fault.PipeClosed {
 				r.report.warning("the reader of standard output has closed it, so no output was written")
@@ -151,7 +146,7 @@ func (r *run) checkRows() error {
 		return nil
 	}
 	for _, j := range r.jobs {
-		if j.logical.schema.Rows != 0 || j.logical.schema.Source <= 0 {
+		if j.passes[0].schema.Rows != 0 || j.passes[0].schema.Source <= 0 {
 			return nil
 		}
 	}

@@ -148,20 +148,17 @@ type verification struct {
 func Verify(ctx context.Context, output string, in Source, view View) (*Report, error) {
 	r := NewReport(in.Events)
 	in.Inputs = append([]string{output}, in.Inputs...) // one store has the parameters of all URLs
-	both, err := newInputs(in, r)
+	c, err := newView(in, view, r)
 	if err != nil {
 		return r, err
 	}
-	o := &verification{conversion: conversion{inputs: both, View: view}, output: both}
-	o.args, o.output.args = both.args[1:], both.args[:1]
+	o := &verification{conversion: *c, output: c.inputs}
 	out := &o.output
+	o.args, out.args = o.args[1:], o.args[:1]
 	out.LabelColumn, out.Reshape, out.littleEndian, out.Salvage, out.Classes = "", nil, false, false, ""
 	out.exact = true                  // records are compared whatever their shape
 	out.Split = nil                   // --split chooses among several tables, see run
 	out.Dataset = dataset.DatasetNone // only its name is compared
-	if err := o.checkView(); err != nil {
-		return r, err
-	}
 	return r, o.run(ctx)
 }
 
