@@ -11,7 +11,6 @@ import (
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/card"
 	"github.com/idxport/idxport/sink/formats"
-	"github.com/idxport/idxport/sink/layout"
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
@@ -57,7 +56,7 @@ func (o *conversion) expandOutputs(jobs []*job) (outputs []*output, err error) {
 	if o.IfChanged && (object.IsURL(o.Classes) || slices.ContainsFunc(o.args, func(in dataset.Input) bool { return object.IsURL(in.Path) })) {
 		return nil, usagef("--if-changed: inputs in object storage cannot be compared with those of an earlier run").WithHint("leave out --if-changed")
 	}
-	return outputs, checkHubs(outputs)
+	return outputs, addCards(outputs)
 }
 
 // checkColumns returns an error if two of outs, outputs of j that hold one column each, hold the
@@ -278,18 +277,29 @@ func (o *conversion) shard(arg outputArg, out *output) error {
 	return nil
 }
 
-// checkHubs returns an error if splits in one folder cannot be described by one card.
-func checkHubs(outputs []*output) error {
-	features := map[string][]layout.Feature{} // by folder
+// addCards gives the outputs that share a folder its card. It is an error if their splits cannot be
+// described by one.
+func addCards(outputs []*output) (err error) {
+	cards := map[string]*card.Card{} // by folder
 	for _, out := range outputs {
 		if !out.shared() {
 			continue
 		}
-		all, err := card.Merge(features[out.path], out.pass.schema)
-		if err != nil {
+		c := cards[out.path]
+		if c == nil {
+			c = &card.Card{Name: filepath.Base(out.path), Version: Version}
+			if d := out.job.split.Dataset; d != nil {
+				c.Name, c.Homepage, c.License = d.Title, d.Homepage, d.License
+			}
+			cards[out.path] = c
+		}
+		if c.Features, err = card.Merge(c.Features, out.pass.schema); err != nil {
 			return usagef("%s: %v", out.path, err).WithHint("choose one split with --split, or give all the same class names with --classes")
 		}
-		features[out.path] = all
+		for _, f := range out.job.split.Files {
+			c.Sources = append(c.Sources, filepath.Base(f.Path))
+		}
+		out.sharding.card = c
 	}
 	return nil
 }

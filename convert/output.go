@@ -52,6 +52,7 @@ type sharding struct {
 	class     string // the subfolder that holds the files, or empty
 	stem      string // the beginning of their names
 	extension string
+	card      *card.Card // of a folder of several splits
 }
 
 // isFolder reports whether the output is a folder.
@@ -406,34 +407,18 @@ func (o *output) describeParts(d *Output) {
 	}
 }
 
-// writeCards writes the cards of the folders that have one.
+// writeCards writes the cards of the folders that have one, with the splits as they were written.
 func writeCards(outputs []*output) {
-	cards := map[*publish.Folder]*card.Card{}
 	for _, out := range outputs {
 		if !out.shared() {
 			continue
-		}
-		c := cards[out.folder]
-		if c == nil {
-			c = &card.Card{Name: filepath.Base(out.path), Version: Version}
-			if d := out.job.split.Dataset; d != nil {
-				c.Name, c.Homepage, c.License = d.Title, d.Homepage, d.License
-			}
-			cards[out.folder] = c
-		}
-		if features, err := card.Merge(c.Features, out.pass.schema); err == nil { // else checkHubs has returned the error
-			c.Features = features
 		}
 		split := card.Split{Name: out.sharding.stem, Rows: out.rows}
 		for _, p := range out.parts.Parts() {
 			split.Files, split.Bytes = split.Files+1, split.Bytes+p.Bytes
 		}
+		c := out.sharding.card
 		c.Splits = append(c.Splits, split)
-		for _, f := range out.job.split.Files {
-			c.Sources = append(c.Sources, filepath.Base(f.Path))
-		}
-	}
-	for folder, c := range cards {
-		folder.SetCard(c.Text())
+		out.folder.SetCard(c.Text()) // the last one has all splits
 	}
 }
