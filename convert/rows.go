@@ -271,7 +271,7 @@ func (o *inputs) describeInputs(s dataset.Split, p *pass) {
 			in.Dataset = s.Dataset.Name
 		}
 		columns := p.table.Columns()
-		// A table by itself, and a label of several numbers, have columns of other names than the file.
+		// The columns of a table, and of a label of several numbers, are not named like the file.
 		own := slices.ContainsFunc(columns, func(c source.Column) bool { return c.Name == f.Name })
 		for _, c := range columns {
 			if own && c.Name != f.Name || !own && len(s.Files) > 1 && c.Origin != filepath.Base(f.Path) {

@@ -208,7 +208,7 @@ func (o *inputs) checkAgain(flag string, j *job) error {
 	return nil
 }
 
-// checkVerify returns an error if --verify is given, but an input or an output cannot be read again.
+// checkVerify returns an error if --verify is given but an input or output cannot be read again.
 func (r *run) checkVerify() error {
 	if !r.Verify {
 		return nil
