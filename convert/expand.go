@@ -7,22 +7,22 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/card"
 	"github.com/idxport/idxport/sink/formats"
-	"github.com/idxport/idxport/sink/layout"
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/idx"
 )
 
-// expandOutputs makes the outputs of all splits. It refuses two that would be one, and splits that
-// cannot share a folder.
+// expandOutputs returns the outputs of all splits. It is an error if two have the same path, or if
+// splits cannot share a folder.
 func (o *conversion) expandOutputs(jobs []*job) (outputs []*output, err error) {
 	taken := map[string]*job{}
 	for _, j := range jobs {
-		var all, named []*output // named: of one column each, which their names tell
+		var all, single []*output // single: those of one column whose path the user gave
 		for _, arg := range o.wanted {
 			for _, f := range arg.formats {
 				outs, err := o.expand(arg, j, f)
@@ -36,59 +36,55 @@ func (o *conversion) expandOutputs(jobs []*job) (outputs []*output, err error) {
 					}
 					key := out.key()
 					if other, ok := taken[key]; ok {
-						return nil, collision(arg, out, other, j, o)
+						return nil, o.collision(arg, out, other, j)
 					}
 					taken[key] = j
 				}
 				all = append(all, outs...)
 				if f.OneColumn && !arg.container {
-					named = append(named, outs...)
+					single = append(single, outs...)
 				}
 			}
 		}
-		if err := o.checkColumns(j, named, len(named) < len(all)); err != nil {
+		if err := o.checkColumns(j, single, len(single) == len(all)); err != nil {
 			return nil, err
 		}
-		for _, p := range j.passes() {
+		for _, p := range j.passes {
 			outputs = append(outputs, outputsOf(all, p)...)
 		}
 	}
-	if err := checkHubs(outputs); err != nil {
-		return nil, err
+	if o.IfChanged && (object.IsURL(o.Classes) || slices.ContainsFunc(o.args, func(in dataset.Input) bool { return object.IsURL(in.Path) })) {
+		return nil, usagef("--if-changed: inputs in object storage cannot be compared with those of an earlier run").WithHint("leave out --if-changed")
 	}
-	if o.IfChanged && o.anyObject() {
-		return nil, usagef("--if-changed: inputs of object storage cannot be told to be the same").WithHint("leave out --if-changed")
-	}
-	return outputs, nil
+	return outputs, addCards(outputs)
 }
 
-// checkColumns refuses two outputs of j that would hold the same column in the same format, and
-// notes which columns no output holds. The outputs are those of one column each; others hold all
-// columns.
-func (o *conversion) checkColumns(j *job, outs []*output, others bool) error {
-	held := map[string]bool{}
+// checkColumns returns an error if two of outs, outputs of j that hold one column each, hold the
+// same column in the same format. If they are all outputs of j, it notes the columns that are left
+// out.
+func (o *conversion) checkColumns(j *job, outs []*output, all bool) error {
+	written := map[string]bool{}
 	for i, out := range outs {
 		columns := out.pass.table.Columns()
 		name := columns[out.options.Column].Name
-		held[name] = true
+		written[name] = true
 		for _, other := range outs[:i] {
 			if len(columns) > 1 && other.format.Name == out.format.Name && other.options.Column == out.options.Column && other.options.Compression == out.options.Compression {
-				return usagef("%s and %s would both hold the column %s of %s", other.name(), out.name(), name, j.label()).WithHint("%s", columnHint(out.format))
+				return usagef("%s and %s would both hold the column %s of %s", other.name(), out.name(), name, j.label()).WithHint("%s", adviseColumns(out.format))
 			}
 		}
 	}
 	for _, out := range outs {
-		left := slices.DeleteFunc(names(out.pass.table.Columns()), func(name string) bool { return held[name] })
-		if len(left) > 0 && !others {
-			o.report.Note("%s holds one column; no output holds %s", out.name(), strings.Join(left, ", "))
+		missing := slices.DeleteFunc(names(out.pass.table.Columns()), func(name string) bool { return written[name] })
+		if len(missing) > 0 && all {
+			o.report.Note("%s holds one column; no output holds %s", out.name(), strings.Join(missing, ", "))
 		}
 	}
 	return nil
 }
 
-// columnHint is advice on how to write the columns of a table in format f, whose files hold one
-// each.
-func columnHint(f formats.Format) string {
+// adviseColumns returns the hint for tables of several columns in format f, whose files hold one.
+func adviseColumns(f formats.Format) string {
 	images, labels := "X_train.npy", "y_train.npy"
 	if f.Stored {
 		images, labels = "train-images.idx", "train-labels.idx"
@@ -96,64 +92,62 @@ func columnHint(f formats.Format) string {
 	return fmt.Sprintf("write -o %s=DIR/ for a file each; or name one of images and one of labels, such as -o %s -o %s", f.Name, images, labels)
 }
 
-// collision is the error for two outputs with one name.
-func collision(arg outputArg, out *output, a, b *job, o *conversion) error {
+// collision is the error for an output out of the job b at the place of one of the job a.
+func (o *conversion) collision(arg outputArg, out *output, a, b *job) error {
 	if a == b {
 		return usagef("%s would be written twice", out.name())
 	}
-	e := usagef("%s and %s would both be written to %s", a.label(), b.label(), out.name())
-	if image, label := o.asColumns(a, b); image != "" {
-		return e.WithHint("if they are the columns of one table, name them: image=%s label=%s; else %s", shell.Quote(image), shell.Quote(label), a.choice())
+	return usagef("%s and %s would both be written to %s", a.label(), b.label(), out.name()).WithHint("%s", o.adviseCollision(arg, out, a, b))
+}
+
+// adviseCollision returns the hint for a collision.
+func (o *conversion) adviseCollision(arg outputArg, out *output, a, b *job) string {
+	alone := "convert one at a time, such as " + shell.Path(a.split.Files[0].Path)
+	if a.split.Name != "" {
+		alone = "choose one with --split " + shell.Quote(a.split.Name)
 	}
-	if out.path == Stdio {
-		return e.WithHint("%s", a.choice())
+	if image, label := o.asColumns(a, b); image != "" {
+		return fmt.Sprintf("if they are the columns of one table, name them: image=%s label=%s; else %s", shell.Quote(image), shell.Quote(label), alone)
 	}
 	format := ""
 	if arg.named {
 		format = out.format.Name + "="
 	}
-	if out.format.OneColumn {
-		return e.WithHint("write -o %s=DIR/ for a file each; or %s", out.format.Name, a.choice())
-	}
-	if out.shared() {
-		return e.WithHint("%s", a.choice())
-	}
 	stem, ext := formats.SplitName(strings.TrimRight(arg.path, "/"))
 	each := func(ending string) string { return shell.Path(format + stem + ending) }
+	switch {
+	case out.path == Stdio || out.shared():
+		return alone
+	case out.format.OneColumn:
+		return fmt.Sprintf("write -o %s=DIR/ for a file each; or %s", out.format.Name, alone)
+	case out.format.Folder:
+		return fmt.Sprintf("write -o %s for a folder each; or %s", each("-{split}"), alone)
+	}
 	split := each("-{split}" + ext)
 	if base := filepath.Base(stem); base == a.split.Name || base == b.split.Name {
 		split = shell.Path(format + strings.TrimSuffix(stem, base) + "{split}" + ext)
 	}
-	if out.format.Folder {
-		return e.WithHint("write -o %s for a folder each; or %s", each("-{split}"), a.choice())
-	}
-	return e.WithHint("write -o %s for a file each, or -o %s for a folder; or %s", split, each("/"), a.choice())
+	return fmt.Sprintf("write -o %s for a file each, or -o %s for a folder; or %s", split, each("/"), alone)
 }
 
-// asColumns are the files of a and b, if these hold one column each, of which the one is a table's
-// labels and the other its images.
+// asColumns returns the files of a and b if they hold one column each, the images and the labels of
+// what may be one table.
 func (o *conversion) asColumns(a, b *job) (image, label string) {
-	x, y := a.logical.table, b.logical.table
 	for _, j := range []*job{a, b} {
-		if f := j.split.Files; len(f) != 1 || !o.foreign[f[0].Path].Format.OneColumn {
+		f := j.split.Files
+		switch {
+		case len(f) != 1 || !o.foreign[f[0].Path].Format.OneColumn:
 			return "", ""
+		case j.passes[0].table.Columns()[0].Scalar():
+			label = f[0].Path
+		default:
+			image = f[0].Path
 		}
 	}
-	switch image, label = a.split.Files[0].Path, b.split.Files[0].Path; {
-	case x.Rows() != y.Rows() || x.Columns()[0].Scalar() == y.Columns()[0].Scalar():
+	if image == "" || label == "" || a.passes[0].table.Rows() != b.passes[0].table.Rows() {
 		return "", ""
-	case x.Columns()[0].Scalar():
-		return label, image
 	}
 	return image, label
-}
-
-// choice is advice on how to convert this job alone.
-func (j *job) choice() string {
-	if j.split.Name != "" {
-		return "choose one with --split " + shell.Quote(j.split.Name)
-	}
-	return "convert one at a time, such as " + shell.Path(j.split.Files[0].Path)
 }
 
 // expand returns the outputs of arg in format f for one split.
@@ -162,11 +156,13 @@ func (o *conversion) expand(arg outputArg, j *job, f formats.Format) ([]*output,
 	if err != nil {
 		return nil, err
 	}
-	out := &output{job: j, pass: j.passFor(f), format: f, path: path, options: o.formatOptions(f), parents: arg.container || path != arg.path}
-	codec := &out.options.Compression
-	if f.Wrapped && !arg.container {
+	out := &output{job: j, pass: j.passes[0], format: f, path: path, options: o.formatOptions(f), parents: arg.container || path != arg.path}
+	if f.Stored {
+		out.pass = j.passes[len(j.passes)-1]
+	}
+	if codec := &out.options.Compression; f.Wrapped && !arg.container {
 		if codec.Name != "" && codec.Name != arg.codec {
-			return nil, usagef("--compression %s=%s does not fit the name %s", f.Name, codec.Name, path).
+			return nil, usagef("--compression %s=%s does not match the name %s", f.Name, codec.Name, path).
 				WithHint("CSV and IDX are compressed as their names say: .gz or .zst")
 		}
 		codec.Name = arg.codec
@@ -175,154 +171,138 @@ func (o *conversion) expand(arg outputArg, j *job, f formats.Format) ([]*output,
 	case f.OneColumn:
 		return out.columns(arg)
 	case arg.container:
-		out.path = source.Under(path, j.base()+f.FileExtension(codec.Name))
+		out.path = source.Under(path, j.base()+out.extension())
 	}
 	return []*output{out}, o.shard(arg, out)
 }
 
-// columns are the outputs of a format that holds one column: in a folder one for each column, else
-// one for the column that is meant.
-func (out *output) columns(arg outputArg) (outs []*output, err error) {
-	columns := out.pass.table.Columns()
+// extension returns the file extension of the output's format and compression.
+func (o *output) extension() string { return o.format.FileExtension(o.options.Compression.Name) }
+
+// columns returns the outputs in a format whose files hold one column: in a folder one for each
+// column, else one for the column that the path names.
+func (o *output) columns(arg outputArg) (outs []*output, err error) {
+	columns := o.pass.table.Columns()
 	if !arg.container {
-		out.options.Column, err = out.columnFor(columns)
-		return []*output{out}, err
+		o.options.Column, err = o.columnFor(columns)
+		return []*output{o}, err
 	}
 	for i, c := range columns {
-		one := *out
+		one := *o
 		one.options.Column = i
-		ending := out.format.FileExtension(out.options.Compression.Name)
-		if out.format.Stored {
-			one.path = source.Under(out.path, out.job.publishedName(c)+strings.TrimPrefix(ending, out.format.Extension))
-		} else {
-			one.path = source.Under(out.path, out.job.columnName(c)+ending)
-		}
+		one.path = source.Under(o.path, o.fileName(c))
 		outs = append(outs, &one)
 	}
 	return outs, nil
 }
 
-// columnName is the name of a file for column c: train-image, or plain train where the column has
-// no name of its own.
-func (j *job) columnName(c source.Column) string {
-	if c.Name == dataset.Data.String() {
-		return j.base()
-	}
-	return j.base() + "-" + fileName(c.Name)
-}
-
-// fileName is the name of a column as a part of a file's name that leads nowhere else and that all
-// systems take: it may come from the contents of an input.
-func fileName(column string) string {
-	return strings.Map(func(r rune) rune {
+// fileName returns the name of the file of column c in a folder: train-image.npy; or
+// train-images-idx3-ubyte, as data sets are published.
+func (o *output) fileName(c source.Column) string {
+	base, what := o.job.base(), "-"+strings.Map(func(r rune) rune { // the name may come from the contents of a file
 		if r < ' ' || r == 0x7f || strings.ContainsRune(`/\:*?"<>|`, r) {
 			return '_'
 		}
 		return r
-	}, column)
+	}, c.Name)
+	if c.Name == dataset.Data.String() {
+		what = ""
+	}
+	if !o.format.Stored {
+		return base + what + o.extension()
+	}
+	if base == "test" {
+		base = "t10k" // programs that look for MNIST expect it
+	}
+	if c.Name == dataset.Image.String() || c.Name == dataset.Label.String() {
+		what += "s"
+	}
+	h := idx.Header{DType: c.DType, Dims: make([]int64, 1+len(c.Shape))}
+	return base + what + "-" + h.Name() + strings.TrimPrefix(o.extension(), o.format.Extension)
 }
 
-// columnFor is the column that the file at out.path is to hold: the only one, or the one whose role
-// is in the name.
-func (out *output) columnFor(columns []source.Column) (int, error) {
-	name := out.path
-	if !out.format.Stored {
-		name, _ = formats.SplitName(name) // its ending is no word of the name: x.npy is not like X_train
+// columnFor returns the column for the file at the output's path: the only one, or the one that the
+// path names.
+func (o *output) columnFor(columns []source.Column) (int, error) {
+	name, what := o.path, "an IDX file"
+	if !o.format.Stored {
+		what = "a " + o.format.Extension + " file"
+		name, _ = formats.SplitName(name) // not a word of the name: x.npy does not mean images as X_train.npy does
 	}
 	parsed := dataset.ParseName(name)
-	role := parsed.Role
 	if len(columns) == 1 {
-		return 0, out.checkRole(role, columns[0])
+		return 0, o.checkRole(parsed.Role.String(), columns[0])
 	}
-	if parsed.Ambiguous && out.path != Stdio {
-		return 0, usagef("%s holds one column, but its name tells of images and of labels", out.path).WithHint("%s", columnHint(out.format))
+	if parsed.Ambiguous && o.path != Stdio {
+		return 0, usagef("%s holds one column, but its name mentions images and labels", o.path).WithHint("%s", adviseColumns(o.format))
 	}
-	i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == role.String() })
-	if i >= 0 && role != dataset.Data && out.path != Stdio {
+	i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == parsed.Role.String() })
+	if i >= 0 && parsed.Role != dataset.Data && o.path != Stdio {
 		return i, nil
 	}
-	what := "an IDX file"
-	if !out.format.Stored {
-		what = "a " + out.format.Extension + " file"
-	}
-	return 0, usagef("%s holds one column, but %s has %s", what, out.job.label(), strings.Join(names(columns), ", ")).
-		WithHint("%s", columnHint(out.format))
+	return 0, usagef("%s holds one column, but %s has %s", what, o.job.label(), strings.Join(names(columns), ", ")).
+		WithHint("%s", adviseColumns(o.format))
 }
 
-// checkRole refuses to write images to a file named after labels, or labels to one named after
-// images, where c is the only column. IDX files are taken as they come: one that is repaired may
-// have the wrong name.
-func (o *output) checkRole(role dataset.Role, c source.Column) error {
+// checkRole returns an error if a file whose name means labels would hold images, or the reverse;
+// c is the only column. IDX files are exempt: one that is repaired may have the wrong name.
+func (o *output) checkRole(named string, c source.Column) error {
 	image, label := dataset.Image.String(), dataset.Label.String()
-	named := role.String()
-	if o.format.Stored || o.path == Stdio || named == c.Name || named != image && named != label || c.Name != image && c.Name != label {
+	if o.format.Stored || o.path == Stdio || !(named == image && c.Name == label || named == label && c.Name == image) {
 		return nil
 	}
-	return usagef("%s is called after the column %s, but the input has only %s", o.name(), named, c.Name).
+	return usagef("%s is named after the column %s, but the input has only %s", o.name(), named, c.Name).
 		WithHint("give the file of the other column too, or another name to the output")
 }
 
-// publishedName is the name of a file for column c as data sets are published:
-// train-images-idx3-ubyte.
-func (j *job) publishedName(c source.Column) string {
-	split := j.base()
-	if split == "test" {
-		split = "t10k" // so that programs which look for MNIST find it
-	}
-	what := "-" + fileName(c.Name)
-	switch c.Name {
-	case dataset.Image.String():
-		what = "-images"
-	case dataset.Label.String():
-		what = "-labels"
-	case dataset.Data.String():
-		what = ""
-	}
-	h := idx.Header{DType: c.DType, Dims: make([]int64, 1+len(c.Shape))}
-	return fmt.Sprintf("%s%s-%s", split, what, h.Name())
-}
-
-// shard makes out a folder of many files where that was asked for, or a split of a folder as
-// Hugging Face's Hub has them, which is one output for all splits.
+// shard makes the output a folder of several files if that was asked for, or one split in a folder
+// in the layout of Hugging Face's Hub, which is one output for all splits.
 func (o *conversion) shard(arg outputArg, out *output) error {
 	if !arg.container || out.format.Name != "parquet" || !o.isHub(out.format) {
 		if o.sharded() && out.format.Divisible {
-			out.sharding = &sharding{mark: publish.PartsMark, stem: "part", extension: out.format.FileExtension(out.options.Compression.Name)}
+			out.sharding = &sharding{mark: publish.PartsMark, stem: "part", extension: out.extension()}
 		}
 		return nil
 	}
 	if len(arg.formats) > 1 {
-		return usagef("a folder of the layout huggingface is a data set by itself, with a card and all splits; it cannot hold other formats").
+		return usagef("a folder in the layout huggingface is a complete data set, with a card and all splits; it cannot hold other formats").
 			WithHint("give it a folder of its own: -o parquet=%s", shell.Quote(strings.TrimRight(arg.path, "/")+"/huggingface/"))
 	}
+	stem := hubName(out.job.base())
+	if out.job.split.Name == "" && out.job.alone {
+		stem = "train" // as the datasets library names the split of a single table
+	}
 	out.path = source.Above(out.path)
-	out.sharding = &sharding{mark: publish.CardMark, class: "data", stem: out.job.hubName(), extension: out.format.Extension}
+	out.sharding = &sharding{mark: publish.CardMark, class: "data", stem: stem, extension: out.format.Extension}
 	return nil
 }
 
-// checkHubs refuses splits that one card cannot describe.
-func checkHubs(outputs []*output) error {
-	features := map[string][]layout.Feature{} // by folder
+// addCards gives the outputs that share a folder its card. It is an error if their splits cannot be
+// described by one.
+func addCards(outputs []*output) (err error) {
+	cards := map[string]*card.Card{} // by folder
 	for _, out := range outputs {
 		if !out.shared() {
 			continue
 		}
-		all, err := card.Merge(features[out.path], out.pass.schema)
-		if err != nil {
-			return usagef("%s: %v", out.path, err).WithHint("take one split with --split, or give all the same class names with --classes")
+		c := cards[out.path]
+		if c == nil {
+			c = &card.Card{Name: filepath.Base(out.path), Version: Version}
+			if d := out.job.split.Dataset; d != nil {
+				c.Name, c.Homepage, c.License = d.Title, d.Homepage, d.License
+			}
+			cards[out.path] = c
 		}
-		features[out.path] = all
+		if c.Features, err = card.Merge(c.Features, out.pass.schema); err != nil {
+			return usagef("%s: %v", out.path, err).WithHint("choose one split with --split, or give all the same class names with --classes")
+		}
+		for _, f := range out.job.split.Files {
+			c.Sources = append(c.Sources, filepath.Base(f.Path))
+		}
+		out.sharding.card = c
 	}
 	return nil
 }
 
-// hubName is the name of the split on the Hub, where a table that is no split is "train".
-func (j *job) hubName() string {
-	if j.split.Name == "" && j.alone {
-		return "train"
-	}
-	return hubName(j.base())
-}
-
-// hubName is the name of a split as datasets have it, which know none with dashes.
+// hubName returns the name of a split for the Hub, where only letters, digits and _ are allowed.
 func hubName(split string) string { return regexp.MustCompile(`\W`).ReplaceAllString(split, "_") }

@@ -14,70 +14,71 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// opened is what a run knows of its inputs from having opened them, by their paths as reports have
-// them. Its zero value is ready for use, from many goroutines.
-type opened struct {
+// known is what a run learns about its inputs by opening them, by path. Its zero value is ready for
+// use by many goroutines.
+type known struct {
 	mu         sync.Mutex
-	etags      map[string]string // of objects
-	sequential map[string]bool   // of IDX files: they can be read only from their start
+	etags      map[string]string // versions of objects
+	planned    bool              // etags holds the versions that a plan was made of
+	sequential map[string]bool   // IDX files that can only be read from their start
 }
 
-// object notes the version of an object. A run reads one version, however often it opens the
-// object: another one is fault.Changed. Storage that has no ETags says nothing.
-func (o *opened) object(url, etag string) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if before, ok := o.etags[url]; ok && before != etag {
+// object records the version of an object. A run reads a single version of it, however often it
+// opens the object. Storage without ETags has an empty one for all versions.
+func (k *known) object(url, etag string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	before, ok := k.etags[url]
+	switch {
+	case ok && before != etag && k.planned:
+		return pathError("open", url, fault.New(fault.Malformed, "it is not the version that the plan was made of").WithHint("make a new plan"))
+	case ok && before != etag:
 		return fault.In(url, fault.Changed)
+	case k.etags == nil:
+		k.etags = map[string]string{}
 	}
-	if o.etags == nil {
-		o.etags = map[string]string{}
-	}
-	o.etags[url] = etag
+	k.etags[url] = etag
 	return nil
 }
 
-// idx notes how the IDX file at path can be read; once reports that it cannot be opened again.
-func (o *opened) idx(path string, t *source.IDX, once bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.sequential == nil {
-		o.sequential = map[string]bool{}
+// idx records how the IDX file at path can be read; once reports that it cannot be opened again.
+func (k *known) idx(path string, t *source.IDX, once bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.sequential == nil {
+		k.sequential = map[string]bool{}
 	}
-	_, _, entered := t.Span(0, 0)
-	o.sequential[path] = once || !entered
+	_, _, seekable := t.Span(0, 0)
+	k.sequential[path] = once || !seekable
 }
 
-// of is the ETag of the input at path, if it is an object, and whether it can be read only from its
-// start.
-func (o *opened) of(path string) (etag string, sequential bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.etags[path], o.sequential[path]
+// about returns the ETag of the input at path if it is an object, and whether it can only be read
+// from its start.
+func (k *known) about(path string) (etag string, sequential bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.etags[path], k.sequential[path]
 }
 
-// fileScheme begins URLs of files of this machine, which are paths from the command line on.
-const fileScheme = "file://"
-
-// parseURL reads the URL in an argument, if there is one: its parameters go to the store, and a
-// file becomes a path.
+// parseURL separates the URL in an argument, if it has one, from its parameters, which go to the
+// store. A file:// URL becomes a path.
 func parseURL(store *object.Store, arg string) (string, error) {
 	name, err := store.ParseArg(arg)
 	return LocalPath(name), err
 }
 
-// LocalPath is the path in an argument that names a file of this machine by URL, after FORMAT= or
-// NAME= perhaps. Other arguments stay as they are.
+// LocalPath replaces a file:// URL in an argument, alone or after FORMAT= or NAME=, by the path of
+// the file. Other arguments are returned as they are.
 func LocalPath(arg string) string {
-	before, path, ok := strings.Cut(arg, fileScheme)
+	before, path, ok := strings.Cut(arg, "file://")
 	if ok && (before == "" || strings.HasSuffix(before, "=") && !strings.Contains(before, "/")) {
 		return before + localPath(path, runtime.GOOS)
 	}
 	return arg
 }
 
-// localPath returns the path in a file's URL. On Windows the slash before a drive is no part of it:
-// file:///C:/x names C:/x.
+// localPath returns the path in a file's URL. On Windows the slash before a drive letter is not
+// part of the path: file:///C:/x is C:/x.
 func localPath(path, goos string) string {
 	drive, slash := strings.CutPrefix(path, "/")
 	if goos == "windows" && slash && len(drive) > 2 && drive[1] == ':' && (drive[2] == '/' || drive[2] == '\\') {
@@ -86,63 +87,47 @@ func localPath(path, goos string) string {
 	return path
 }
 
-// everywhere is the files of this machine and the objects of a store.
-type everywhere struct {
-	ctx    context.Context
-	store  *object.Store
-	opened *opened
-	etags  map[string]string // of the versions of objects that are meant, by URL; of others it is the one that is there
+// storage implements source.Files for local files and for objects.
+type storage struct {
+	ctx   context.Context
+	store *object.Store
+	known *known
 }
 
-func (e everywhere) Open(name string) (source.File, error) {
+func (s storage) Open(name string) (source.File, error) {
 	if !object.IsURL(name) {
 		return source.Local{}.Open(name)
 	}
-	r, err := e.open(name)
+	r, err := s.store.Open(s.ctx, name)
 	if err != nil {
 		return nil, pathError("open", name, err)
 	}
-	if err := e.opened.object(name, r.ETag()); err != nil {
-		return nil, errors.Join(err, r.Close())
+	if err := s.known.object(name, r.ETag()); err != nil {
+		_ = r.Close() // only read from
+		return nil, err
 	}
-	return objectFile{r, name}, nil
+	return objectFile{r}, nil
 }
 
-// open opens the version of an object that is meant.
-func (e everywhere) open(name string) (*object.Reader, error) {
-	etag := e.etags[name]
-	if etag == "" {
-		return e.store.Open(e.ctx, name)
-	}
-	r, err := e.store.OpenVersion(e.ctx, name, etag)
-	if errors.Is(err, fault.Changed) { // not while it is read, but since the plan was made
-		err = fault.New(fault.Malformed, "it is not the version that the plan was made of").WithHint("make a new plan")
-	}
-	return r, err
-}
-
-func (e everywhere) Stat(name string) (fs.FileInfo, error) {
+func (s storage) Stat(name string) (fs.FileInfo, error) {
 	if !object.IsURL(name) {
 		return source.Local{}.Stat(name)
 	}
-	info, err := e.store.Stat(e.ctx, name)
+	info, err := s.store.Stat(s.ctx, name)
 	return info, pathError("stat", name, err)
 }
 
-func (e everywhere) ReadDir(name string, most int) ([]fs.DirEntry, error) {
+func (s storage) ReadDir(name string, limit int) ([]fs.DirEntry, error) {
 	if !object.IsURL(name) {
-		return source.Local{}.ReadDir(name, most)
+		return source.Local{}.ReadDir(name, limit)
 	}
-	entries, err := e.store.ReadDir(e.ctx, name)
+	entries, err := s.store.ReadDir(s.ctx, name)
 	return entries, pathError("open", name, err)
 }
 
-// An objectFile is an object whose errors are as those of files are, which callers put the name
-// before.
-type objectFile struct {
-	*object.Reader
-	name string
-}
+// An objectFile is an object whose errors lack its URL, as those of an *os.File lack its name:
+// callers add it.
+type objectFile struct{ *object.Reader }
 
 func (f objectFile) Read(p []byte) (int, error) {
 	n, err := f.Reader.Read(p)
@@ -154,7 +139,7 @@ func (f objectFile) ReadAt(p []byte, offset int64) (int, error) {
 	return n, withoutURL(err)
 }
 
-// pathError is err as package os has them.
+// pathError converts an error of package object to the form that package os uses.
 func pathError(op, name string, err error) error {
 	if err == nil || !errors.As(err, new(*fault.Error)) {
 		return err
@@ -162,7 +147,7 @@ func pathError(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: withoutURL(err)}
 }
 
-// withoutURL is an error of an object without its URL.
+// withoutURL removes the URL from an error of package object.
 func withoutURL(err error) error {
 	var e *fault.Error
 	if !errors.As(err, &e) {
@@ -173,8 +158,9 @@ func withoutURL(err error) error {
 	return &bare
 }
 
-// Interruptible is f, but it returns when ctx is done although f waits for a pipe that nobody
-// writes to; f is left behind then, as the program is about to end.
+// Interruptible calls f and returns its results, or the cause of ctx once that is done. Then f,
+// which may be waiting for a pipe that nobody writes to, is left running: the program is about to
+// end.
 func Interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -190,7 +176,6 @@ func Interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	case r := <-done:
 		return r.value, r.err
 	case <-ctx.Done():
-		var none T
-		return none, context.Cause(ctx)
+		return *new(T), context.Cause(ctx)
 	}
 }

@@ -24,26 +24,26 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// inputs is a Source that was checked, and what is known of the files that it names.
+// inputs is a validated Source, and what is known about the files that it names.
 type inputs struct {
 	Source
 	report       *Report
 	args         []dataset.Input
-	store        *object.Store // what the URLs among the options ask for
-	opened       *opened
-	foreign      map[string]formats.Table // inputs of other formats than IDX, by path; found by find
-	counted      bool                     // an output needs their number of rows
-	place        source.Files             // where the inputs of a part of a plan are; nil: it is none
+	store        *object.Store
+	known        *known
+	foreign      map[string]formats.Table // inputs in other formats than IDX, by path; set by find
+	counted      bool                     // an output needs the number of rows in advance
+	place        source.Files             // where the inputs of a part of a plan are; nil for other runs
 	stdin        *bufio.Reader
 	littleEndian bool
-	dtype        idx.DType // 0: not said
-	asTold       bool      // shapes are not guessed
-	described    bool      // DType and Shape are about the output that is verified
+	dtype        idx.DType // 0 if not given
+	exact        bool      // shapes are not guessed
+	described    bool      // DType and Shape may be about the output that is verified
 }
 
-// newInputs checks a source.
+// newInputs validates a source.
 func newInputs(s Source, r *Report) (inputs, error) {
-	o := inputs{Source: s, report: r, store: new(object.Store), opened: new(opened), stdin: bufio.NewReader(s.Stdin), littleEndian: s.ByteOrder == "little"}
+	o := inputs{Source: s, report: r, store: new(object.Store), known: new(known), stdin: bufio.NewReader(s.Stdin), littleEndian: s.ByteOrder == "little"}
 	if len(s.Inputs) == 0 {
 		return o, usagef("no input").WithHint("give a folder, files, or - for standard input, such as ./mnist")
 	}
@@ -70,16 +70,13 @@ func newInputs(s Source, r *Report) (inputs, error) {
 	if o.Workers < 0 || o.Workers > MaxWorkers {
 		return o, usagef("--workers %d, expected 0 to %d", o.Workers, MaxWorkers)
 	}
-	if err := cmp.Or(checkChoice("byte-order", s.ByteOrder), checkChoice("dtype", s.DType)); err != nil {
-		return o, err
-	}
 	if i := slices.Index(Choices("dtype"), s.DType); i >= 0 {
 		o.dtype = idx.DTypes()[i]
 	}
-	return o, nil
+	return o, cmp.Or(checkChoice("byte-order", s.ByteOrder), checkChoice("dtype", s.DType))
 }
 
-// prober looks into files for package dataset, with the options that they will be read with.
+// A prober implements dataset.Prober with the options that the files will be read with.
 type prober struct{ options source.Options }
 
 func (p prober) Header(path string) (idx.Header, error) {
@@ -97,21 +94,20 @@ func (p prober) PayloadSHA256(path string) (string, error) {
 	}
 	defer t.Close() // only read from
 	hash := sha256.New()
-	b := &source.Raw{Cap: 1 << 16}
-	for {
+	for b := (&source.Raw{Cap: 1 << 16}); ; {
 		if err := t.Read(context.Background(), b); err == io.EOF {
 			return hex.EncodeToString(hash.Sum(nil)), nil
 		} else if err != nil {
 			return "", err
 		}
-		hash.Write(b.Columns[0]) // as in the file: not decoded
+		hash.Write(b.Columns[0]) // the bytes of the file: they are not decoded
 	}
 }
 
 func (p prober) Compressed(path string) bool {
 	f, err := source.In(p.options.Files).Open(path)
 	if err != nil {
-		return false // who reads it will say so
+		return false // reading the file will return the error
 	}
 	defer f.Close() // only read from
 	var prefix [6]byte
@@ -119,106 +115,62 @@ func (p prober) Compressed(path string) bool {
 	return compressed.Detect(prefix[:n]) != compressed.Plain
 }
 
-// sourceOptions are the options that files are read with.
-func (o *inputs) sourceOptions() source.Options {
-	return source.Options{MaxRecordSize: o.MaxRecordBytes, LittleEndian: o.littleEndian, Salvage: o.Salvage, Reshape: o.Reshape}
+// sourceOptions returns the options that IDX files are read with.
+func (o *inputs) sourceOptions(ctx context.Context) source.Options {
+	return source.Options{MaxRecordSize: o.MaxRecordBytes, LittleEndian: o.littleEndian, Salvage: o.Salvage, Reshape: o.Reshape, Files: o.files(ctx)}
 }
 
-// find looks for the splits of the inputs; damaged takes files too that cannot be read or do not
-// fit together.
+// find returns the splits of the inputs. With damaged, they include files that cannot be read or do
+// not match.
 func (o *inputs) find(ctx context.Context, damaged bool) ([]dataset.Split, error) {
-	if others, err := o.findForeign(ctx); others != nil || err != nil {
-		return others, err
+	tables, err := o.findTables(ctx)
+	if err != nil {
+		return nil, err
 	}
-	probe := o.sourceOptions()
-	probe.Files = o.files(ctx)
-	probe.Reshape = nil // hashes and headers are those of the files
+	if err := o.checkReading(tables); err != nil {
+		return nil, err
+	}
+	if tables != nil {
+		return o.splitsOf(tables)
+	}
+	probe := o.sourceOptions(ctx)
+	probe.Reshape = nil // headers and hashes are those of the files
 	return dataset.Find(o.args, prober{probe}, dataset.Options{Dataset: o.Dataset, Split: o.Split, Uncounted: o.Salvage,
 		Reshaped: o.Reshape != nil, Damaged: damaged, Files: probe.Files, Table: formats.Named})
 }
 
-// anyObject reports whether an input is an object.
-func (o *inputs) anyObject() bool {
-	return object.IsURL(o.Classes) || slices.ContainsFunc(o.args, func(in dataset.Input) bool { return object.IsURL(in.Path) })
-}
-
-// files is where inputs are. The context ends requests.
+// files returns the file system of the inputs. The end of the context cancels requests.
 func (o *inputs) files(ctx context.Context) source.Files {
-	switch {
-	case o.place != nil:
+	if o.place != nil {
 		return o.place
-	case !o.anyObject():
-		return source.Local{}
 	}
-	return o.everywhere(ctx, nil)
+	return storage{ctx, o.store, o.known}
 }
 
-func (o *inputs) everywhere(ctx context.Context, etags map[string]string) everywhere {
-	return everywhere{ctx, o.store, o.opened, etags}
-}
-
-// findForeign looks for tables of other formats among the inputs. There are none if all are IDX
-// files.
-func (o *inputs) findForeign(ctx context.Context) ([]dataset.Split, error) {
-	var tables []formats.Table
+// findTables returns the tables in other formats among the inputs, nil if all are IDX files.
+func (o *inputs) findTables(ctx context.Context) (tables []formats.Table, err error) {
 	for _, in := range o.args {
-		found, err := o.findTables(ctx, in.Path)
-		if err != nil {
+		found, err := o.tablesAt(ctx, in.Path)
+		switch {
+		case err != nil:
 			return nil, adviseName(in, err)
-		}
-		if found == nil && tables != nil || found != nil && tables == nil && in.Path != o.args[0].Path {
-			return nil, usagef("%s is no IDX file, and cannot be joined with some", in.Path).WithHint("convert it by itself")
-		}
-		if in.Path == source.Stdin && len(found) > 0 && len(o.args) > 1 {
+		case found == nil && tables != nil || found != nil && tables == nil && in.Path != o.args[0].Path:
+			return nil, usagef("%s is not an IDX file, and cannot be joined with IDX files", in.Path).WithHint("convert it by itself")
+		case in.Path == source.Stdin && len(found) > 0 && len(o.args) > 1:
 			return nil, usagef("standard input is a table, expected no other inputs")
-		}
-		if in.Name != "" && len(found) > 0 && !found[0].Format.OneColumn {
-			return nil, usagef("%s=%s: %s is a table, which has names for its columns", in.Name, in.Path, shownPath(in.Path)).WithHint("leave out %s", shell.Quote(in.Name+"="))
-		}
-		if len(found) > 1 && len(o.args) > 1 {
+		case in.Name != "" && len(found) > 0 && !found[0].Format.OneColumn:
+			return nil, usagef("%s=%s: %s is a table, which has names for its columns", in.Name, in.Path, shownPath(in.Path)).
+				WithHint("leave out %s", shell.Quote(in.Name+"="))
+		case len(found) > 1 && len(o.args) > 1:
 			return nil, usagef("%s holds %d tables, expected one: several inputs are the columns of one table", in.Path, len(found))
 		}
 		tables = append(tables, found...)
 	}
-	if o.Header != nil && !slices.ContainsFunc(tables, func(t formats.Table) bool { return t.Format.Text }) {
-		return nil, usagef("no input uses --header: it is for text, such as CSV")
-	}
-	if tables == nil {
-		if (o.dtype != 0 || o.Shape != nil) && !o.described {
-			return nil, usagef("no input uses --dtype or --shape: IDX files tell theirs").WithHint("--reshape gives them other dimensions")
-		}
-		return nil, nil
-	}
-	if err := o.checkIDXOnly(tables); err != nil {
-		return nil, err
-	}
-	return o.splitsOf(tables)
+	return tables, nil
 }
 
-// adviseName is err, with a hint if the argument in is NAME=FILE of a name that is none.
-func adviseName(in dataset.Input, err error) error {
-	_, path, ok := strings.Cut(in.Path, "=")
-	if _, stat := os.Stat(path); !ok || in.Name != "" || stat != nil && !object.IsURL(path) || !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return fault.New(fault.NotFound, "no such file or directory").In(in.Path).Because(err).
-		WithHint("the NAME of NAME=FILE begins with a letter or _, and has letters, digits, _ and - alone: column=%s", shell.Quote(path))
-}
-
-// checkIDXOnly refuses flags about IDX files, where the inputs are others.
-func (o *inputs) checkIDXOnly(tables []formats.Table) error {
-	columns := len(tables) > 1 && tables[0].Format.OneColumn // of different lengths, perhaps
-	switch name := tables[0].Format.Name; {
-	case o.littleEndian:
-		return usagef("no input uses --byte-order: %s files tell theirs", name)
-	case o.Salvage && !columns:
-		return usagef("no input uses --salvage: it reads IDX files that are damaged, and not %s files", name)
-	}
-	return nil
-}
-
-// findTables looks for tables at path. Standard input may be an Arrow stream.
-func (o *inputs) findTables(ctx context.Context, path string) ([]formats.Table, error) {
+// tablesAt returns the tables at path. Standard input may be an Arrow stream.
+func (o *inputs) tablesAt(ctx context.Context, path string) ([]formats.Table, error) {
 	if path != source.Stdin {
 		found, err := formats.Find(o.files(ctx), path)
 		if err == nil && len(found) > 0 && found[0].Format.Name == "png" && object.IsURL(path) {
@@ -234,7 +186,39 @@ func (o *inputs) findTables(ctx context.Context, path string) ([]formats.Table, 
 	})
 }
 
-// shownPath is what messages call an input.
+// adviseName returns err, with a hint if the argument looks like NAME=FILE but its NAME is invalid.
+func adviseName(in dataset.Input, err error) error {
+	_, path, ok := strings.Cut(in.Path, "=")
+	if _, stat := os.Stat(path); !ok || in.Name != "" || stat != nil && !object.IsURL(path) || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return fault.New(fault.NotFound, "no such file or directory").In(in.Path).Because(err).
+		WithHint("the NAME of NAME=FILE starts with a letter or _, and consists of letters, digits, _ and -: column=%s", shell.Quote(path))
+}
+
+// checkReading returns an error if the options have a flag that does not apply to the inputs:
+// tables, or IDX files if there are none.
+func (o *inputs) checkReading(tables []formats.Table) error {
+	if o.Header != nil && !slices.ContainsFunc(tables, func(t formats.Table) bool { return t.Format.Text }) {
+		return usagef("no input uses --header: it is for text, such as CSV")
+	}
+	if tables == nil {
+		if (o.dtype != 0 || o.Shape != nil) && !o.described {
+			return usagef("no input uses --dtype or --shape: IDX files record theirs").WithHint("--reshape gives them other dimensions")
+		}
+		return nil
+	}
+	columns := len(tables) > 1 && tables[0].Format.OneColumn // salvage takes as many rows as the shortest has
+	switch name := tables[0].Format.Name; {
+	case o.littleEndian:
+		return usagef("no input uses --byte-order: %s files record theirs", name)
+	case o.Salvage && !columns:
+		return usagef("no input uses --salvage: it reads damaged IDX files, not %s files", name)
+	}
+	return nil
+}
+
+// shownPath returns the name of an input for messages.
 func shownPath(path string) string {
 	if path == source.Stdin {
 		return "standard input"
@@ -244,39 +228,41 @@ func shownPath(path string) string {
 
 // readOnce reports whether f cannot be opened again: it is standard input, or a pipe.
 func (o *inputs) readOnce(f dataset.File) bool {
-	other, ok := o.foreign[f.Path]
+	table, ok := o.foreign[f.Path]
 	if !ok {
 		return len(f.Header.Dims) == 0
 	}
-	return slices.ContainsFunc(other.Paths, func(path string) bool {
+	return slices.ContainsFunc(table.Paths, func(path string) bool {
 		info, err := os.Stat(path)
 		return path == source.Stdin || err == nil && !info.Mode().IsRegular() && !info.IsDir()
 	})
 }
 
-// splitsOf makes a split of each table, but one of NumPy's arrays that are columns of one table.
+// splitsOf makes a split of each table, except that NumPy arrays are joined as the columns of one.
 func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 	o.foreign = map[string]formats.Table{}
 	var splits []dataset.Split
 	for i, t := range tables {
 		name := dataset.ParseName(t.Name)
+		if lower := strings.ToLower(t.Name); name.Split == "" && (lower == "train" || lower == "test") {
+			name.Split = lower
+		}
 		file := dataset.File{Path: t.Path(), Role: name.Role, Name: name.Role.String()}
-		if len(o.args) == len(tables) && o.args[i].Name != "" {
+		named := len(o.args) == len(tables) && o.args[i].Name != ""
+		if named {
 			file.Name = o.args[i].Name
 		}
 		o.foreign[t.Path()] = t
-		split := dataset.Split{Name: splitName(t, name), Stem: t.Name, Files: []dataset.File{file}}
+		split := dataset.Split{Name: name.Split, Stem: t.Name, Files: []dataset.File{file}}
 		same := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == split.Name })
-		if named := len(o.args) == len(tables) && o.args[0].Name != "" && o.args[i].Name != ""; named && i > 0 && (splits[0].Name == "" || split.Name == "") {
-			same = 0 // columns of one table, as the user says, although one file's name has no split
+		if named && o.args[0].Name != "" && i > 0 && (splits[0].Name == "" || split.Name == "") {
+			same = 0 // the user names them as columns of one table, although one name has no split
 			splits[0].Name = cmp.Or(splits[0].Name, split.Name)
 		}
 		switch {
-		case same < 0:
-			splits = append(splits, split)
-		case t.Format.OneColumn:
+		case same >= 0 && t.Format.OneColumn:
 			splits[same].Files = append(splits[same].Files, file)
-		case len(o.args) > 1:
+		case same >= 0 && len(o.args) > 1:
 			return nil, usagef("%s and %s are tables by themselves", splits[same].Files[0].Path, t.Path()).WithHint("convert them one at a time")
 		default:
 			splits = append(splits, split)
@@ -291,18 +277,21 @@ func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 	return o.chosenSplits(splits)
 }
 
-// splitName is the split of t, by its name.
-func splitName(t formats.Table, n dataset.Name) string {
-	if n.Split != "" {
-		return n.Split
+// nameColumns names the unnamed columns of a table after their files, without the split:
+// train-weight.npy is weight.
+func nameColumns(s dataset.Split) {
+	if len(s.Files) < 2 {
+		return
 	}
-	if lower := strings.ToLower(t.Name); lower == "train" || lower == "test" {
-		return lower
+	for i, f := range s.Files {
+		stem := strings.TrimSuffix(filepath.Base(f.Path), ".npy")
+		if rest := strings.TrimPrefix(stem, s.Name+"-"); f.Name == dataset.Data.String() && rest != "" {
+			s.Files[i].Name = rest
+		}
 	}
-	return ""
 }
 
-// chosenSplits are those of splits that --split names.
+// chosenSplits returns the splits that --split names.
 func (o *inputs) chosenSplits(splits []dataset.Split) ([]dataset.Split, error) {
 	if len(o.Split) == 0 {
 		return splits, nil
@@ -318,13 +307,13 @@ func (o *inputs) chosenSplits(splits []dataset.Split) ([]dataset.Split, error) {
 	return chosen, nil
 }
 
-// readClasses reads the file of class names, if there is one, for the labels among splits.
+// readClasses reads the file of class names, if one is given, for the labels of splits.
 func (o *inputs) readClasses(ctx context.Context, splits []dataset.Split) ([]string, error) {
 	if o.Classes == "" {
 		return nil, nil
 	}
 	if o.LabelColumn == "" && o.foreign == nil && !slices.ContainsFunc(splits, func(s dataset.Split) bool { return slices.ContainsFunc(s.Files, isLabels) }) {
-		return nil, usagef("--classes %s: no input holds labels", o.Classes).WithHint("say which file does: label=FILE")
+		return nil, usagef("--classes %s: no input holds labels", o.Classes).WithHint("name the file that does: label=FILE")
 	}
 	f, err := o.files(ctx).Open(o.Classes)
 	if err != nil {
@@ -341,20 +330,6 @@ func (o *inputs) readClasses(ctx context.Context, splits []dataset.Split) ([]str
 		}
 	}
 	return classes, err
-}
-
-// nameColumns gives files of one table that would have one name those that are left of their own:
-// train-weight.npy is weight.
-func nameColumns(s dataset.Split) {
-	if len(s.Files) < 2 {
-		return
-	}
-	for i, f := range s.Files {
-		stem := strings.TrimSuffix(filepath.Base(f.Path), ".npy")
-		if rest := strings.TrimPrefix(stem, s.Name+"-"); f.Name == dataset.Data.String() && rest != "" {
-			s.Files[i].Name = rest
-		}
-	}
 }
 
 // isLabels reports whether a file holds labels.

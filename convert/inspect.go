@@ -7,9 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/summary"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/compressed"
@@ -17,21 +15,21 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A File is what Inspect found in one file.
+// A File describes one file that Inspect has read.
 type File struct {
 	Path         string   `json:"path"`
 	Split        string   `json:"split,omitempty"`
 	Role         string   `json:"role"`
-	Format       string   `json:"format,omitempty"` // of what is no IDX file: its columns have the types and shapes
+	Format       string   `json:"format,omitempty"` // empty for IDX; other formats have types and shapes in Columns
 	Dataset      string   `json:"dataset,omitempty"`
-	Evidence     string   `json:"dataset_by,omitempty"` // how the data set was told
+	Evidence     string   `json:"dataset_by,omitempty"` // how the data set was recognised
 	DType        string   `json:"dtype"`                // empty if the header cannot be read
-	Shape        []int64  `json:"shape"`                // of the file: its first number is that of the records; null if the header cannot be read
+	Shape        []int64  `json:"shape"`                // of the file, the number of records first; null if the header cannot be read
 	Compression  string   `json:"compression"`
-	Seekable     bool     `json:"seekable,omitempty"`   // compressed, but its middle can be read alone
-	Sequential   bool     `json:"sequential,omitempty"` // an IDX file that can be read only from its start
-	FileBytes    int64    `json:"file_bytes"`           // −1: not a file
-	ETag         string   `json:"etag,omitempty"`       // of an object: the version that was read
+	Seekable     bool     `json:"seekable,omitempty"`   // compressed, with a seek table for random access
+	Sequential   bool     `json:"sequential,omitempty"` // an IDX file that can only be read from its start
+	FileBytes    int64    `json:"file_bytes"`           // −1 if it is not a file
+	ETag         string   `json:"etag,omitempty"`       // version of an object that was read
 	PayloadBytes int64    `json:"payload_bytes"`
 	Whole        bool     `json:"whole"`
 	Problem      error    `json:"-"` // why it is not whole
@@ -39,12 +37,12 @@ type File struct {
 	PairsWith    []string `json:"pairs_with,omitempty"`
 }
 
-// A Column sums up the values of one column.
+// A Column summarises the values of one column.
 type Column struct {
 	Name   string   `json:"name"`
 	DType  string   `json:"dtype,omitempty"` // of a table in another format than IDX
-	Shape  []int64  `json:"shape,omitempty"` // likewise, with the number of rows first
-	Min    *float64 `json:"min"`             // of the finite elements; null where there are none
+	Shape  []int64  `json:"shape,omitempty"` // likewise, the number of rows first
+	Min    *float64 `json:"min"`             // of the finite elements; null if there are none
 	Max    *float64 `json:"max"`
 	Mean   *float64 `json:"mean"`
 	Zeros  int64    `json:"zeros"`
@@ -53,7 +51,7 @@ type Column struct {
 	Total  int64    `json:"elements"`
 	Labels []Label  `json:"labels,omitempty"`
 
-	Omitted string `json:"-"` // why it is no column of the table; empty if it is one
+	Omitted string `json:"-"` // why the column is not read; empty if it is
 }
 
 // A Label is one bar of a histogram of labels.
@@ -63,8 +61,8 @@ type Label struct {
 	Count int64  `json:"count"`
 }
 
-// Inspect reads every file of a source to its end, and calls found with what each holds. Files that
-// are damaged do not keep it from the others; the first error is returned.
+// Inspect reads every file of a source to its end, and calls found with a description of each.
+// After a damaged file it goes on with the next, and returns the first error at the end.
 func Inspect(ctx context.Context, in Source, found func(*File) error) (*Report, error) {
 	r := NewReport(in.Events)
 	o, err := newInputs(in, r)
@@ -75,7 +73,7 @@ func Inspect(ctx context.Context, in Source, found func(*File) error) (*Report, 
 }
 
 func (o *inputs) inspect(ctx context.Context, found func(*File) error) error {
-	splits, mismatch, err := o.findAnyway(ctx)
+	splits, first, err := o.findAnyway(ctx)
 	if err != nil {
 		return err
 	}
@@ -83,18 +81,16 @@ func (o *inputs) inspect(ctx context.Context, found func(*File) error) error {
 	if err != nil {
 		return err
 	}
-	first := mismatch
 	for _, s := range splits {
 		o.report.splitNotes(s)
 		for i, f := range s.Files {
-			file, err := o.inspectFile(ctx, s, f, classes)
-			if err != nil {
+			file := o.describeFile(ctx, s, f)
+			if file.Problem = o.inspectFile(ctx, file, s, f, classes); file.Problem != nil {
 				if ctx.Err() != nil {
-					return err
+					return file.Problem
 				}
-				file.Problem = err
 				if first == nil {
-					first = err
+					first = file.Problem
 				}
 			}
 			for k, other := range s.Files {
@@ -110,8 +106,8 @@ func (o *inputs) inspect(ctx context.Context, found func(*File) error) error {
 	return first
 }
 
-// findAnyway finds the splits also where files are damaged or do not fit together; the latter is
-// the second result.
+// findAnyway finds the splits even if files are damaged or do not match; mismatch is the error in
+// the latter case.
 func (o *inputs) findAnyway(ctx context.Context) (splits []dataset.Split, mismatch, err error) {
 	splits, found := o.find(ctx, false)
 	if found == nil {
@@ -125,11 +121,11 @@ func (o *inputs) findAnyway(ctx context.Context) (splits []dataset.Split, mismat
 	if errors.Is(found, dataset.ErrMismatch) {
 		mismatch = found
 	}
-	return splits, mismatch, nil // inspectFile reports what is damaged
+	return splits, mismatch, nil // inspectFile reports the damage
 }
 
-// inspectFile reads one file to its end. The result is as complete as the file allows.
-func (o *inputs) inspectFile(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (*File, error) {
+// describeFile returns what is known about a file before its columns are read.
+func (o *inputs) describeFile(ctx context.Context, s dataset.Split, f dataset.File) *File {
 	file := &File{Path: f.Path, Split: s.Name, Role: f.Role.String(), Format: o.foreign[f.Path].Format.Name, Compression: "none", FileBytes: -1}
 	if s.Dataset != nil {
 		file.Dataset, file.Evidence = s.Dataset.Name, s.Evidence
@@ -138,84 +134,76 @@ func (o *inputs) inspectFile(ctx context.Context, s dataset.Split, f dataset.Fil
 		file.FileBytes = info.Size()
 	}
 	file.setHeader(f.Header)
-	t, err := o.openColumn(ctx, s, f, classes)
-	if err != nil {
-		return file, err
-	}
-	defer t.Close() // only read from
-	file.ETag, file.Sequential = o.opened.of(f.Path)
-	stored, isIDX := t.(*source.IDX)
-	if isIDX {
-		file.setHeader(stored.Claim())
-		file.Compression = stored.Compression().String()
-		file.Seekable = !file.Sequential && stored.Compression() != compressed.Plain
-		t = unstacked(t, s, f)
-	}
-	sc := schema.Of(t)
-	sums := summary.New(sc)
-	read, end := o.report.progress(filepath.Base(f.Path), sc.Rows)
-	stats, err := pipeline.Run(ctx, t, sc, []sink.Sink{sums}, pipeline.Options{Workers: o.Workers, Progress: read})
-	end()
-	if err != nil {
-		return file, err
-	}
-	file.Whole = !isIDX || !stored.Damaged()
-	for i, c := range sc.Columns {
-		column := describeColumn(c, sums.Columns()[i])
-		if !isIDX {
-			file.PayloadBytes += stats.Rows * int64(c.RecordSize())
-			column.DType, column.Shape = c.DType.String(), []int64{stats.Rows}
-			for _, d := range c.Shape {
-				column.Shape = append(column.Shape, int64(d))
-			}
-		}
-		file.Columns = append(file.Columns, column)
-	}
-	for _, left := range source.Omitted(t) {
-		file.Columns = append(file.Columns, Column{Name: left.Column, DType: left.Type, Shape: []int64{stats.Rows}, Omitted: left.Why})
-	}
-	o.tableNotes(t)
-	return file, checkNames(sc, sums.Columns(), f.Path)
+	return file
 }
 
-// setHeader fills in what the header h says, if it was read.
+// setHeader sets what the header h says, if it could be read.
 func (f *File) setHeader(h idx.Header) {
 	if len(h.Dims) > 0 {
 		f.DType, f.Shape, f.PayloadBytes = h.DType.String(), h.Dims, h.PayloadSize()
 	}
 }
 
-// describeColumn sums up one column.
-func describeColumn(c source.Column, s summary.Column) Column {
-	r := Column{Name: c.Name, Zeros: s.Zeros, NaNs: s.NaNs, Infs: s.Infs, Total: s.Elements}
-	if s.Finite() > 0 {
-		r.Min, r.Max, r.Mean = &s.Min, &s.Max, finite(s.Mean())
+// inspectFile reads one file to its end and completes its description.
+func (o *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, f dataset.File, classes []string) error {
+	t, err := o.openColumn(ctx, s, f, classes)
+	if err != nil {
+		return err
 	}
-	for _, label := range s.Labels() {
-		r.Labels = append(r.Labels, Label{Label: label, Name: c.ClassName(label), Count: s.Counts[label]})
-	}
-	return r
-}
-
-// checkNames finds labels without a name where the names are known.
-func checkNames(s *schema.Schema, sums []summary.Column, path string) error {
-	for i, c := range s.Columns {
-		if c.Classes == nil {
-			continue
+	defer t.Close() // only read from
+	file.ETag, file.Sequential = o.known.about(f.Path)
+	stored, isIDX := t.(*source.IDX)
+	if isIDX {
+		file.setHeader(stored.Claim())
+		file.Compression = stored.Compression().String()
+		file.Seekable = !file.Sequential && stored.Compression() != compressed.Plain
+		if t, err = o.labelColumns(stored, s, f); err != nil {
+			return err
 		}
-		for _, label := range sums[i].Labels() {
-			if c.ClassName(label) == "" {
-				return fault.New(fault.Malformed, "a label has no name: %d occurs %d times", label, sums[i].Counts[label]).In(path)
+	}
+	sc := schema.Of(t)
+	sums := summary.New(sc)
+	rows, err := o.drain(ctx, t, sc, filepath.Base(f.Path), sums)
+	if err != nil {
+		return err
+	}
+	file.Whole = !isIDX || !stored.Damaged()
+	for i, c := range sc.Columns {
+		column := describeColumn(c, sums.Columns()[i])
+		if !isIDX {
+			file.PayloadBytes += rows * int64(c.RecordSize())
+			column.DType, column.Shape = c.DType.String(), []int64{rows}
+			for _, d := range c.Shape {
+				column.Shape = append(column.Shape, int64(d))
+			}
+		}
+		file.Columns = append(file.Columns, column)
+	}
+	for _, c := range source.Omitted(t) {
+		file.Columns = append(file.Columns, Column{Name: c.Column, DType: c.Type, Shape: []int64{rows}, Omitted: c.Why})
+	}
+	o.tableNotes(t)
+	for i, c := range sc.Columns {
+		for _, label := range sums.Columns()[i].Labels() {
+			if c.Classes != nil && c.ClassName(label) == "" {
+				return fault.New(fault.Malformed, "a label has no name: %d occurs %d times", label, sums.Columns()[i].Counts[label]).In(f.Path)
 			}
 		}
 	}
 	return nil
 }
 
-// finite is v, or nil if it is infinite or no number.
-func finite(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
+// describeColumn returns the summary of one column.
+func describeColumn(c source.Column, s summary.Column) Column {
+	r := Column{Name: c.Name, Zeros: s.Zeros, NaNs: s.NaNs, Infs: s.Infs, Total: s.Elements}
+	if s.Finite() > 0 {
+		r.Min, r.Max = &s.Min, &s.Max
+		if mean := s.Mean(); !math.IsNaN(mean) && !math.IsInf(mean, 0) {
+			r.Mean = &mean
+		}
 	}
-	return &v
+	for _, label := range s.Labels() {
+		r.Labels = append(r.Labels, Label{Label: label, Name: c.ClassName(label), Count: s.Counts[label]})
+	}
+	return r
 }

@@ -13,9 +13,9 @@ import (
 type Table struct {
 	source.Table
 	Schema *schema.Schema
-	Split  string // its name, or empty
-	Name   string // its name or, if it has none, that of its file
-	Inputs []string
+	Split  string   // the name of the split, or empty
+	Name   string   // Split or, if that is empty, the name of the file
+	Inputs []string // paths of the files
 
 	job *job
 	of  *conversion
@@ -25,12 +25,8 @@ type Table struct {
 // The caller closes the tables.
 func Open(ctx context.Context, in Source, view View) ([]*Table, *Report, error) {
 	r := NewReport(in.Events)
-	checked, err := newInputs(in, r)
+	o, err := newView(in, view, r)
 	if err != nil {
-		return nil, r, err
-	}
-	o := &conversion{inputs: checked, View: view}
-	if err := o.checkView(); err != nil {
 		return nil, r, err
 	}
 	splits, err := o.find(ctx, false)
@@ -38,32 +34,27 @@ func Open(ctx context.Context, in Source, view View) ([]*Table, *Report, error) 
 		return nil, r, err
 	}
 	jobs, err := o.openJobs(ctx, splits)
-	if err != nil {
-		return nil, r, err
-	}
 	var tables []*Table
 	for _, j := range jobs {
-		tables = append(tables, &Table{Table: j.logical.table, Schema: j.logical.schema, Split: j.split.Name, Name: j.base(), Inputs: o.inputPaths([]*job{j}), job: j, of: o})
+		tables = append(tables, &Table{Table: j.passes[0].table, Schema: j.passes[0].schema, Split: j.split.Name, Name: j.base(), Inputs: o.inputPaths([]*job{j}), job: j, of: o})
 	}
-	return tables, r, nil
+	return tables, r, err
 }
 
-// Label is what messages call the table.
+// Label returns the name of the table for messages.
 func (t *Table) Label() string { return t.job.label() }
 
-// Describe puts into the report what was decided about the table.
-func (t *Table) Describe() {
-	t.of.describe(t.job, t.job.passes())
-}
+// Describe adds to the report what was decided about the table.
+func (t *Table) Describe() { t.of.describe(t.job) }
 
-// Notes puts into the report what reading has shown.
+// Notes adds to the report what was found while reading.
 func (t *Table) Notes() { t.of.tableNotes(t.Table) }
 
-// Note puts a note into the report.
+// Note adds a note to the report.
 func (t *Table) Note(format string, args ...any) { t.of.report.Note(format, args...) }
 
-// Path is path with {split}, {dataset} and {format} filled in, or the file of the table in it with
-// an extension, if it is a folder.
+// Path fills in {split}, {dataset} and {format} in the path of an output. If that is a folder, it
+// returns the path of the table's file in it.
 func (t *Table) Path(path string, folder bool, extension string) (string, error) {
 	filled, err := fill(path, map[string]string{"split": t.Name, "dataset": t.job.datasetName(), "format": strings.TrimPrefix(extension, ".")})
 	if err == nil && folder {

@@ -14,47 +14,47 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Options say what a conversion reads and writes. They are plain data: encoding/json reads back
-// what it has written, but for where standard streams and events go. Zero values are the defaults,
-// and texts are what the flags of the command take, which its help explains.
+// Options describe what a conversion reads and writes. They are plain data: encoding/json reads
+// back what it has written, except for the standard streams, Workers and Events. Zero values are
+// the defaults. String values have the form of the command's flags, which its help explains.
 type Options struct {
 	Source
 	View
 	Target
 }
 
-// A Source says what is read.
+// A Source describes what is read.
 type Source struct {
 	Inputs         []string `json:"inputs,omitempty"`       // folders, files, NAME=FILE, URLs, or - for Stdin
-	Split          []string `json:"split,omitempty"`        // the splits that are taken; none: all
-	Dataset        string   `json:"dataset,omitempty"`      // a name of package dataset, or none
-	Classes        string   `json:"classes,omitempty"`      // file of the class names
-	Reshape        []int    `json:"reshape,omitempty"`      // other dimensions over the same data, one may be −1
+	Split          []string `json:"split,omitempty"`        // the splits to read; empty means all
+	Dataset        string   `json:"dataset,omitempty"`      // a name known to package dataset, or "none"; empty means detect it
+	Classes        string   `json:"classes,omitempty"`      // file of class names
+	Reshape        []int    `json:"reshape,omitempty"`      // other dimensions over the same data; one may be −1
 	ByteOrder      string   `json:"byte_order,omitempty"`   // big or little
-	DType          string   `json:"dtype,omitempty"`        // of elements, for inputs that do not record it
-	Shape          []int    `json:"shape,omitempty"`        // of one record, likewise
-	Header         *bool    `json:"header,omitempty"`       // whether CSV begins with the names of its columns
-	Salvage        bool     `json:"salvage,omitempty"`      // take the whole records of damaged IDX files
-	LabelColumn    string   `json:"label_column,omitempty"` // name of the label, or index of a number of a label
+	DType          string   `json:"dtype,omitempty"`        // element type, for inputs that do not record one
+	Shape          []int    `json:"shape,omitempty"`        // shape of one record, for inputs that do not record one
+	Header         *bool    `json:"header,omitempty"`       // whether CSV begins with column names; nil means detect it
+	Salvage        bool     `json:"salvage,omitempty"`      // read the complete records of damaged IDX files
+	LabelColumn    string   `json:"label_column,omitempty"` // name of the label column, or index into labels of several numbers
 	MaxRecordBytes int64    `json:"max_record_bytes,omitempty"`
 
 	Stdin   io.Reader `json:"-"`
-	Workers int       `json:"-"` // goroutines; 0: as many as there are processors
+	Workers int       `json:"-"` // number of goroutines; 0 means one per processor
 	Events  Events    `json:"-"`
 }
 
-// A View says which rows are taken and how images are seen.
+// A View selects rows and transforms images.
 type View struct {
-	Rows      string `json:"rows,omitempty"` // A:B, half-open, negative from the end
+	Rows      string `json:"rows,omitempty"` // A:B, half-open; negative numbers count from the end
 	Transpose *bool  `json:"transpose,omitempty"`
 	Invert    bool   `json:"invert,omitempty"`
 	Channels  string `json:"channels,omitempty"` // last or first
 }
 
-// A Target says what is written, and how.
+// A Target describes what is written, and how.
 type Target struct {
 	Outputs      []string `json:"outputs,omitempty"` // files, folders, FORMAT=PATH, URLs, or - for Stdout
-	To           []string `json:"to,omitempty"`      // the formats of folders and of Stdout
+	To           []string `json:"to,omitempty"`      // formats for folders and for Stdout
 	Overwrite    bool     `json:"overwrite,omitempty"`
 	IfChanged    bool     `json:"if_changed,omitempty"`
 	Verify       bool     `json:"verify,omitempty"`
@@ -71,29 +71,29 @@ type Target struct {
 	Stdout io.Writer `json:"-"`
 }
 
-// Events are called while a run goes on, from one goroutine at a time. Any of them may be nil.
+// Events are callbacks during a run, made from one goroutine at a time. Any of them may be nil.
 type Events struct {
-	// Message is called with a note or a warning as soon as it is known. It is in the Report, too.
+	// Message is called with each note and warning as soon as it is known. The Report has them too.
 	Message func(warning bool, text string)
-	// Progress is called when a table begins to be read. It returns two functions: one that is
-	// called with the number of rows read so far, and one that is called at the end. The number of
-	// rows of the table is −1 if it is not known.
+	// Progress is called before a table is read; rows is −1 if its number of rows is unknown. It
+	// returns a function that is called with the number of rows read so far, and one that is called
+	// at the end.
 	Progress func(label string, rows int64) (read func(int64), end func())
 }
 
 // Limits of options.
 const (
 	DefaultMaxRecordBytes = 16 << 20
-	MaxWorkers            = 4096 // more than there are processors gain nothing
-	// MaxRecordBytes bounds the option: a program of 32 bits can address a few such buffers.
+	MaxWorkers            = 4096 // far more than any machine has processors
+	// MaxRecordBytes is the largest Source.MaxRecordBytes: a 32-bit program can address a few such
+	// buffers.
 	MaxRecordBytes = min(math.MaxInt32, math.MaxInt/8)
 )
 
-// Stdio is the path that stands for a standard stream.
+// Stdio is the path of standard input and standard output.
 const Stdio = source.Stdin
 
-// Choices are the values of an option that has a few of its own, by the name of its flag; nil if it
-// has others.
+// Choices returns the values that the named flag accepts, or nil if it has no fixed set of values.
 func Choices(flag string) (values []string) {
 	switch flag {
 	case "byte-order":
@@ -114,10 +114,10 @@ func Choices(flag string) (values []string) {
 	return values
 }
 
-// usagef returns an error about options that cannot be carried out.
+// usagef returns an error about options that are wrong or contradict each other or the inputs.
 func usagef(format string, args ...any) *fault.Error { return fault.New(fault.Usage, format, args...) }
 
-// checkChoice refuses the value of an option that has Choices. An empty one is the default.
+// checkChoice returns an error unless value is empty or one of the Choices of the flag.
 func checkChoice(flag, value string) error {
 	if value == "" {
 		return nil
@@ -125,7 +125,7 @@ func checkChoice(flag, value string) error {
 	return CheckChoice(flag, value, Choices(flag))
 }
 
-// CheckChoice refuses a value of a flag that is none of those known.
+// CheckChoice returns an error unless the value of a flag is one of known.
 func CheckChoice(flag, value string, known []string) error {
 	if slices.Contains(known, value) {
 		return nil
@@ -134,37 +134,34 @@ func CheckChoice(flag, value string, known []string) error {
 	return usagef("--%s %q, expected %s or %s", flag, value, strings.Join(known[:last], ", "), known[last])
 }
 
-// A rowRange is a half-open range of rows as the user wrote it: negative ends count from the end.
-// Its zero value is all rows.
+// A rowRange is a half-open range of rows as the user wrote it: negative ends count from the end of
+// the table. Its zero value is all rows.
 type rowRange struct {
 	given       bool
 	first, last int64
-	open        bool // no last row was given
+	open        bool // there is no last row: the range extends to the end
 }
 
-// parseRows reads A:B, where either may be missing.
-func parseRows(s string) (r rowRange, err error) {
+// parseRows parses A:B, where either number may be missing.
+func parseRows(s string) (rowRange, error) {
 	a, b, ok := strings.Cut(s, ":")
-	bad := usagef("--rows %q, expected A:B", s).WithHint("for example --rows 0:1000 for the first thousand, --rows -100: for the last hundred")
-	if !ok {
-		return r, bad
-	}
-	r.given, r.open = true, b == ""
+	r := rowRange{given: true, open: b == ""}
+	var firstErr, lastErr error
 	if a != "" {
-		if r.first, err = strconv.ParseInt(a, 10, 64); err != nil {
-			return r, bad
-		}
+		r.first, firstErr = strconv.ParseInt(a, 10, 64)
 	}
 	if b != "" {
-		if r.last, err = strconv.ParseInt(b, 10, 64); err != nil {
-			return r, bad
-		}
+		r.last, lastErr = strconv.ParseInt(b, 10, 64)
+	}
+	if !ok || firstErr != nil || lastErr != nil {
+		return rowRange{}, usagef("--rows %q, expected A:B", s).
+			WithHint("for example --rows 0:1000 for the first thousand, --rows -100: for the last hundred")
 	}
 	return r, nil
 }
 
-// resolve turns r into rows of a table of total rows, −1 if that is unknown. As with slices in
-// Python, what lies beyond the end is cut off.
+// resolve returns the rows that r selects from a table of total rows, −1 if that is unknown. As
+// with Python's slices, rows beyond the end are ignored.
 func (r rowRange) resolve(total int64) (first, last int64, err error) {
 	if total < 0 && (r.open || r.first < 0 || r.last < 0) {
 		return 0, 0, usagef("--rows %s: the number of rows is not known in advance", r).WithHint("give both ends, counted from 0")
@@ -198,11 +195,12 @@ func (r rowRange) String() string {
 	return fmt.Sprintf("%d:%d", r.first, r.last)
 }
 
-// CheckRows returns an error if s is no range of rows.
+// CheckRows returns an error unless s is a range of rows.
 func CheckRows(s string) error {
 	_, err := parseRows(s)
 	return err
 }
 
-// Version of the program. It is written into outputs, so the same version writes the same bytes.
+// Version is the version of the program. It is written into outputs: only the same version is
+// guaranteed to write the same bytes.
 const Version = "0.1.0"

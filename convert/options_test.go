@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestOptionsAreData fills in every field of Options and demands that JSON gives all of them back,
-// but for what is no data. A plan keeps its options so.
+// TestOptionsAreData sets every field of Options that is data, and demands that JSON returns all of
+// them. Plans store options like this.
 func TestOptionsAreData(t *testing.T) {
 	t.Parallel()
 	var o Options
@@ -27,11 +27,11 @@ func TestOptionsAreData(t *testing.T) {
 			case bool:
 				f.SetBool(true)
 			case *bool:
-				f.Set(reflect.ValueOf(new(bool))) // false, which is not the same as nothing
+				f.Set(reflect.ValueOf(new(bool))) // false, which differs from nil
 			case int64:
 				f.SetInt(1 << 40)
 			default:
-				t.Errorf("%s is of the type %s, of which this test knows no value", v.Type().Field(i).Name, f.Type())
+				t.Errorf("%s has the type %s, for which this test has no value", v.Type().Field(i).Name, f.Type())
 			}
 		}
 	}

@@ -2,7 +2,10 @@ package convert
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"hash"
 	"io"
 	"os"
@@ -16,17 +19,40 @@ import (
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/shell"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/card"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/sink/parts"
 	"github.com/idxport/idxport/sink/publish"
 )
 
-// A sharding says how an output is spread over the files of a folder, which is the output's path.
+// An output is one file, folder, object or stream that a run writes.
+type output struct {
+	job     *job
+	pass    *pass
+	format  formats.Format
+	path    string
+	options formats.Options
+	parents bool // the folders above path are created
+	to      destination
+	// sharding is nil if the output is one file, or its format is a folder by itself.
+	sharding *sharding
+	madeKey  string // with IfChanged: a hash over everything that its bytes depend on
+
+	// Set while it is written.
+	stream *tally          // of a file, an object or standard output
+	folder *publish.Folder // of a folder
+	parts  *parts.Sink     // of a sharded folder
+	rows   int64
+}
+
+// A sharding describes how an output is spread over the files of a folder, the output's path.
 type sharding struct {
 	mark      publish.Mark
-	class     string // the folder in it that holds the files, or empty
-	stem      string // what their names begin with
+	class     string // the subfolder that holds the files, or empty
+	stem      string // the beginning of their names
 	extension string
+	card      *card.Card // of a folder of several splits
 }
 
 // isFolder reports whether the output is a folder.
@@ -35,7 +61,7 @@ func (o *output) isFolder() bool { return o.format.Folder || o.sharding != nil }
 // shared reports whether the output's folder holds several splits.
 func (o *output) shared() bool { return o.sharding != nil && o.sharding.mark == publish.CardMark }
 
-// key is the same for two outputs that would be one.
+// key returns a string that two outputs have in common if they are at the same place.
 func (o *output) key() string {
 	if o.shared() {
 		return filepath.Join(o.path, o.sharding.class, o.sharding.stem)
@@ -43,45 +69,7 @@ func (o *output) key() string {
 	return filepath.Clean(o.path)
 }
 
-// An output is one file or folder that a run makes.
-type output struct {
-	job     *job
-	pass    *pass
-	format  formats.Format
-	path    string
-	options formats.Options
-	parents bool // the folders above path are made
-	to      destination
-	// sharding is nil for an output that is one file, or whose format is a folder by itself.
-	sharding *sharding
-	madeKey  string // with IfChanged: a hash over everything that decides on the output
-
-	// What is known of it once it was written.
-	stream *counter        // of a file or of standard output
-	folder *publish.Folder // of a folder
-	parts  *parts.Sink     // of a folder that is sharded
-	rows   int64
-	hash   hash.Hash // of a stream; nil unless a checksum is wanted
-}
-
-// outputsOf are those of outputs that are made in one pass.
-func outputsOf(outputs []*output, p *pass) []*output {
-	return slices.DeleteFunc(slices.Clone(outputs), func(out *output) bool { return out.pass != p })
-}
-
-// A counter counts what is written through it.
-type counter struct {
-	w io.Writer
-	n int64
-}
-
-func (c *counter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.n += int64(n)
-	return n, err
-}
-
-// name is how messages call the output.
+// name returns the name of the output for messages.
 func (o *output) name() string {
 	if o.path == Stdio {
 		return "standard output"
@@ -89,43 +77,59 @@ func (o *output) name() string {
 	return o.path
 }
 
-// A destination is where an output goes: a file or folder of this machine, an object, or standard
-// output. newDestination is the only place that asks which.
+// outputsOf returns the outputs that are written in a pass.
+func outputsOf(outputs []*output, p *pass) []*output {
+	return slices.DeleteFunc(slices.Clone(outputs), func(out *output) bool { return out.pass != p })
+}
+
+// A tally counts the bytes written through it, and hashes them if hash is not nil.
+type tally struct {
+	io.Writer
+	n    int64
+	hash hash.Hash
+}
+
+func (t *tally) Write(p []byte) (int, error) {
+	n, err := t.Writer.Write(p)
+	t.n += int64(n)
+	if t.hash != nil {
+		t.hash.Write(p[:n])
+	}
+	return n, err
+}
+
+// A destination is where an output goes: a local file or folder, an object, or standard output.
 type destination interface {
-	// check refuses options that cannot be carried out there.
+	// check returns an error if the options of the run are impossible there.
 	check(o *conversion, out *output) error
-	// space is the folder whose file system the output takes space of; false if it takes none.
-	space() (folder string, takes bool)
-	// join makes the output one of those of a run, before the run begins to write.
+	// join adds the output to those of a run, before anything is written.
 	join(out *output, s *destinations)
-	// open is where a file is written, or the folder that is filled.
+	// open returns the writer of a file, or the folder to fill.
 	open(out *output) (io.Writer, *publish.Folder, error)
-	// partial is where the output lies until it is visible, or empty where it cannot be read then.
-	partial() string
-	// sent waits until what was written is whole where it will be, but not visible.
-	sent() error
 }
 
 func newDestination(path string, o *conversion) destination {
 	switch {
 	case path == Stdio:
-		return &stream{w: o.Stdout}
+		return &stream{o.Stdout}
 	case object.IsURL(path):
-		return &remote{url: path, options: o}
+		return &remote{url: path}
 	}
 	return &local{path: path}
 }
 
-// A local destination is a file or a folder of this machine.
+// A local destination is a file or a folder.
 type local struct {
-	path  string
-	among *destinations // once the run writes
-	index int           // of its target
+	path string
+	set  *destinations // once the run writes
+	i    int           // index of its target in the set
 }
 
 func (d *local) check(*conversion, *output) error { return nil }
 
-func (d *local) space() (string, bool) {
+// space returns the folder whose file system the output takes space of; ok is false if it takes
+// none, such as a device.
+func (d *local) space() (folder string, ok bool) {
 	path := d.path
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -142,29 +146,23 @@ func (d *local) join(out *output, s *destinations) {
 	if out.sharding != nil {
 		t.Mark = out.sharding.mark
 	}
-	d.index = slices.Index(s.targets, t)
-	if d.index < 0 || !out.shared() {
-		d.index = len(s.targets)
+	d.set, d.i = s, slices.Index(s.targets, t)
+	if d.i < 0 || !out.shared() {
+		d.i = len(s.targets)
 		s.targets = append(s.targets, t)
 	}
-	d.among = s
 }
 
 func (d *local) open(out *output) (io.Writer, *publish.Folder, error) {
 	if out.isFolder() {
-		return nil, d.among.Folder(d.index), nil
+		return nil, d.set.Folder(d.i), nil
 	}
-	return d.among.File(d.index), nil, nil
+	return d.set.File(d.i), nil, nil
 }
-
-func (d *local) partial() string { return d.among.Partial(d.index) }
-
-func (d *local) sent() error { return nil }
 
 // A remote destination is an object.
 type remote struct {
-	url     string
-	options *conversion
+	url string
 	*object.Writer
 }
 
@@ -177,65 +175,44 @@ func (d *remote) check(o *conversion, out *output) error {
 		return usagef("%s: outputs of several files cannot be published in object storage in one step", d.url).
 			WithHint("write one file for each split, a local folder, or the parts of a plan: idxport plan")
 	case o.IfChanged:
-		return usagef("--if-changed: %s cannot be marked with what it was made of", d.url).WithHint("leave out --if-changed, or add --overwrite")
+		return usagef("--if-changed: an object cannot be marked as up to date: %s", d.url).WithHint("leave out --if-changed, or add --overwrite")
 	case o.Verify:
-		return usagef("--verify: %s cannot be read before it is there", d.url).WithHint("compare it afterwards: idxport verify %s INPUT", shell.Path(d.url))
+		return usagef("--verify: an object cannot be read before it is published: %s", d.url).WithHint("compare it afterwards: idxport verify %s INPUT", shell.Path(d.url))
 	}
 	return nil
 }
-
-func (d *remote) space() (string, bool) { return "", false }
 
 func (d *remote) join(_ *output, s *destinations) { s.remotes = append(s.remotes, d) }
 
 func (d *remote) open(*output) (io.Writer, *publish.Folder, error) { return d.Writer, nil, nil }
 
-func (d *remote) partial() string { return "" }
-
-func (d *remote) sent() error { return d.Complete() }
-
-// commit makes the object visible, or leaves that to another process.
-func (d *remote) commit() (err error) {
-	if d.options.pending == nil {
-		return d.Commit()
-	}
-	*d.options.pending, err = d.Stage()
-	return err
-}
-
 // A stream is standard output.
-type stream struct{ w io.Writer }
+type stream struct{ io.Writer }
 
 func (d *stream) check(o *conversion, out *output) error {
 	switch {
 	case out.sharding != nil:
 		return usagef("standard output cannot be many files").WithHint("name a folder, or leave out --rows-per-file and --file-size")
 	case o.IfChanged:
-		return usagef("--if-changed: standard output is never unchanged").WithHint("leave out --if-changed, or name a file")
+		return usagef("--if-changed: standard output is never up to date").WithHint("leave out --if-changed, or name a file")
 	case o.Verify:
 		return usagef("--verify: standard output cannot be read again").WithHint("write a file, or leave out --verify")
 	}
 	return nil
 }
 
-func (d *stream) space() (string, bool) { return "", false }
-
 func (d *stream) join(*output, *destinations) {}
 
 func (d *stream) open(out *output) (io.Writer, *publish.Folder, error) {
-	if f, ok := d.w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && !out.format.Text() {
+	if f, ok := d.Writer.(*os.File); ok && term.IsTerminal(int(f.Fd())) && !out.format.Text() {
 		return nil, nil, usagef("will not write %s to a terminal", out.format.Name).WithHint("redirect standard output to a file or a program")
 	}
-	return d.w, nil, CheckOpen(d.w)
+	return d.Writer, nil, CheckOpen(d.Writer)
 }
 
-func (d *stream) partial() string { return "" }
-
-func (d *stream) sent() error { return nil }
-
-// CheckOpen returns an error if w is standard output and was closed when the program began: Go's
-// runtime has opened the null device there, for reading too, which a shell's >/dev/null does not.
-// Python's subprocess.DEVNULL looks the same, so it is asked only where data would be lost.
+// CheckOpen returns an error if w is standard output and was closed when the program began. Go's
+// runtime has then opened the null device there, for reading too, which a shell's >/dev/null does
+// not. Python's subprocess.DEVNULL looks the same, so call CheckOpen only before writing data.
 func CheckOpen(w io.Writer) error {
 	f, ok := w.(*os.File)
 	if !ok || runtime.GOOS == "windows" {
@@ -253,21 +230,27 @@ func CheckOpen(w io.Writer) error {
 		WithHint("redirect standard output; to throw the data away, write -o FORMAT=/dev/null")
 }
 
-// destinations are where the outputs of a run go. All are complete before one is visible.
+// destinations are where the outputs of a run go. All of them are complete before one is visible.
 type destinations struct {
 	*publish.Set
 	targets []publish.Target
 	remotes []*remote
+	pending *object.PendingUpload // see conversion
 }
 
-// begin prepares all outputs: those of this machine first, whose mistakes cost no request.
+// begin prepares the destinations of all outputs, the local ones first: their errors cost no
+// request.
 func begin(ctx context.Context, outputs []*output, inputs []string, o *conversion) (s *destinations, err error) {
-	s = &destinations{}
+	s = &destinations{pending: o.pending}
 	for _, out := range outputs {
 		out.to.join(out, s)
 	}
 	if s.Set, err = publish.Prepare(s.targets, publish.Options{Overwrite: o.Overwrite, Inputs: inputs}); err != nil {
-		return nil, hubExists(err, outputs)
+		var e *fault.Error
+		if errors.As(err, &e) && e.Kind == fault.Exists && slices.ContainsFunc(outputs, func(out *output) bool { return out.shared() && out.path == e.Path }) {
+			err = e.WithHint("--overwrite replaces the whole folder, including splits that this run does not write")
+		}
+		return nil, err
 	}
 	for _, d := range s.remotes {
 		if slices.Contains(inputs, d.url) {
@@ -283,35 +266,20 @@ func begin(ctx context.Context, outputs []*output, inputs []string, o *conversio
 	return s, nil
 }
 
-// hubExists is err; where that is a folder of splits that exists, it says what --overwrite does.
-func hubExists(err error, outputs []*output) error {
-	var exists *fault.Error
-	if errors.As(err, &exists) && exists.Kind == fault.Exists && slices.ContainsFunc(outputs, func(out *output) bool { return out.shared() && out.path == exists.Path }) {
-		return exists.WithHint("--overwrite replaces the whole folder: splits that this run does not make go, too")
-	}
-	return err
-}
-
-// Complete waits until all outputs are whole where they will be, but not visible.
-func (s *destinations) Complete() error {
-	for _, d := range s.remotes {
-		if err := d.Complete(); err != nil {
-			return err
-		}
-	}
-	return s.Set.Complete()
-}
-
-// Commit completes all outputs and makes them visible: objects first, as the network fails more
-// often than a rename.
+// Commit completes all outputs and makes them visible: objects first, as requests fail more often
+// than renames.
 func (s *destinations) Commit() error {
-	if len(s.remotes) > 0 {
-		if err := s.Complete(); err != nil {
-			return err
-		}
+	if err := s.Complete(); err != nil { // objects are complete since they were written
+		return err
 	}
 	for _, d := range s.remotes {
-		if err := d.commit(); err != nil {
+		var err error
+		if s.pending == nil {
+			err = d.Writer.Commit()
+		} else { // another process will publish it
+			*s.pending, err = d.Stage()
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -326,4 +294,131 @@ func (s *destinations) Discard() {
 		}
 	}
 	s.Set.Discard()
+}
+
+// writePass writes the outputs of one pass of the job j.
+func (o *conversion) writePass(ctx context.Context, j *job, p *pass, outputs []*output) error {
+	var sinks []sink.Sink
+	for _, out := range outputs {
+		s, err := o.openSink(out)
+		if err != nil {
+			return fmt.Errorf("%s: %w", out.name(), err)
+		}
+		sinks = append(sinks, s)
+	}
+	rows, err := o.drain(ctx, p.table, p.schema, j.label(), sinks...)
+	if err != nil {
+		return err
+	}
+	for _, out := range outputs {
+		out.rows = rows
+		if to, ok := out.to.(*remote); ok { // its buffers are then free for the next pass
+			if err := to.Complete(); err != nil {
+				return err
+			}
+		}
+	}
+	o.tableNotes(p.table)
+	for _, s := range sinks {
+		if n, ok := s.(interface{ Notes() []string }); ok {
+			for _, note := range n.Notes() {
+				o.report.Note("%s", note)
+			}
+		}
+	}
+	return nil
+}
+
+// openSink returns the sink of one output.
+func (o *conversion) openSink(out *output) (_ sink.Sink, err error) {
+	var to io.Writer
+	if to, out.folder, err = out.to.open(out); err != nil {
+		return nil, err
+	}
+	switch {
+	case out.sharding != nil:
+		out.parts, err = o.openParts(out)
+		return out.parts, err
+	case out.folder != nil:
+		return out.format.Open(formats.Output{Folder: out.folder}, out.pass.schema, out.options)
+	}
+	out.stream = &tally{Writer: to}
+	if o.Checksum {
+		out.stream.hash = sha256.New()
+	}
+	return out.format.Open(formats.Output{Writer: out.stream}, out.pass.schema, out.options)
+}
+
+// openParts returns the sink of a sharded output.
+func (o *conversion) openParts(out *output) (*parts.Sink, error) {
+	class, err := out.folder.Class(out.sharding.class)
+	if err != nil {
+		return nil, err
+	}
+	perFile := *out.pass.schema
+	if o.RowsPerFile > 0 && (perFile.Rows < 0 || perFile.Rows > o.RowsPerFile) {
+		perFile.Rows = o.RowsPerFile // row groups depend on it
+	}
+	options := parts.Options{Stem: out.sharding.stem, Extension: out.sharding.extension, Rows: o.RowsPerFile, Size: o.FileSize,
+		First: out.pass.first, Checksum: o.Checksum}
+	return parts.New(class, out.pass.schema, options, func(to io.Writer) (sink.Sink, error) {
+		return out.format.Open(formats.Output{Writer: to}, &perFile, out.options)
+	})
+}
+
+// describe returns the entry of a published output in the report.
+func (o *output) describe(checksum bool) Output {
+	d := Output{Path: o.path, Format: o.format.Name, Split: o.job.split.Name, Rows: o.rows, Load: o.format.LoadLine(o.path, o.pass.schema, o.options)}
+	switch {
+	case o.parts != nil:
+		o.describeParts(&d)
+	case o.folder != nil:
+		files, bytes := o.folder.Totals()
+		d.Files, d.Bytes = &files, bytes
+		if checksum {
+			sum := sha256.Sum256(o.folder.Sealed())
+			d.SHA256 = hex.EncodeToString(sum[:])
+		}
+	default:
+		d.Bytes = o.stream.n
+		if o.stream.hash != nil {
+			d.SHA256 = hex.EncodeToString(o.stream.hash.Sum(nil))
+		}
+	}
+	return d
+}
+
+// describeParts completes the entry of a sharded output.
+func (o *output) describeParts(d *Output) {
+	dir := filepath.Join(o.path, o.sharding.class)
+	for _, p := range o.parts.Parts() {
+		d.Parts = append(d.Parts, Part{Path: filepath.Join(dir, p.Name), Rows: p.Rows, Bytes: p.Bytes, SHA256: p.SHA256})
+		d.Bytes += p.Bytes
+	}
+	files := int64(len(d.Parts))
+	d.Files, d.Load = &files, o.format.LoadPartsLine(o.path, o.pass.schema, o.options)
+	switch {
+	case !o.shared():
+		d.Shown = o.path + string(filepath.Separator)
+	case files == 1:
+		d.Shown = d.Parts[0].Path
+	default:
+		d.Shown = filepath.Join(dir, o.sharding.stem+"-*")
+	}
+}
+
+// writeCards writes the cards of the folders that have one, with the splits as they were written.
+func writeCards(outputs []*output) {
+	for _, out := range outputs {
+		if !out.shared() {
+			continue
+		}
+		split := card.Split{Name: out.sharding.stem, Rows: out.rows}
+		for _, p := range out.parts.Parts() {
+			split.Files, split.Bytes = split.Files+1, split.Bytes+p.Bytes
+		}
+		c := out.sharding.card
+		c.Splits = append(c.Splits, split)
+		out.folder.SetCard(c.Text()) // the last one has all splits
+	}
 }

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,19 +19,18 @@ import (
 	"github.com/idxport/idxport/source/dataset"
 )
 
-// An outputArg is one -o argument, understood but not yet filled in for the splits.
+// An outputArg is a parsed -o argument, whose placeholders are not filled in yet.
 type outputArg struct {
-	path      string           // with {split} and the like; Stdio
+	path      string           // with placeholders such as {split}; Stdio for standard output
 	named     bool             // it was given as FORMAT=PATH
 	container bool             // path is a folder that gets one output for each split and format
-	usesTo    bool             // the formats are those of --to, if it is given
 	formats   []formats.Format // one, unless it is a container
-	codec     string           // how whole files are compressed, by the name
+	codec     string           // the compression of the whole file that its name asks for
 }
 
-// parseOutputs understands the -o arguments; to is the value of --to. Outputs that are divided are
-// folders, whatever they are called.
-func parseOutputs(args, to []string, divided bool) ([]outputArg, error) {
+// parseOutputs parses the -o arguments; to is the value of --to. Sharded outputs are folders,
+// whatever their names.
+func parseOutputs(args, to []string, sharded bool) (outputs []outputArg, err error) {
 	if len(args) == 0 {
 		return nil, usagef("no output").WithHint("give a file such as -o mnist.parquet, a folder such as -o out/, or -o csv=- for standard output")
 	}
@@ -38,20 +38,18 @@ func parseOutputs(args, to []string, divided bool) ([]outputArg, error) {
 	if err != nil {
 		return nil, err
 	}
-	var outputs []outputArg
-	usedTo, streams := false, 0
+	streams := 0
 	for _, arg := range args {
-		o, err := parseOutput(arg, wanted, divided)
+		o, err := parseOutput(arg, wanted, sharded)
 		if err != nil {
 			return nil, err
 		}
-		usedTo = usedTo || o.usesTo
 		if o.path == Stdio {
 			streams++
 		}
 		outputs = append(outputs, o)
 	}
-	if len(to) > 0 && !usedTo {
+	if len(to) > 0 && !slices.ContainsFunc(outputs, func(o outputArg) bool { return !o.named && (o.container || o.path == Stdio) }) {
 		return nil, usagef("--to %s is for output folders and standard output, but there is none among %s", strings.Join(to, ","), strings.Join(args, ", ")).
 			WithHint("a folder is written with a slash at its end: -o out/")
 	}
@@ -61,7 +59,7 @@ func parseOutputs(args, to []string, divided bool) ([]outputArg, error) {
 	return outputs, nil
 }
 
-// parseTo reads the formats of --to.
+// parseTo parses the formats of --to.
 func parseTo(to []string) (wanted []formats.Format, err error) {
 	for _, name := range to {
 		f, ok := formats.Named(strings.TrimSpace(name))
@@ -76,8 +74,8 @@ func parseTo(to []string) (wanted []formats.Format, err error) {
 	return wanted, nil
 }
 
-// parseOutput understands one -o argument.
-func parseOutput(arg string, wanted []formats.Format, divided bool) (outputArg, error) {
+// parseOutput parses one -o argument.
+func parseOutput(arg string, wanted []formats.Format, sharded bool) (outputArg, error) {
 	if arg == "" {
 		return outputArg{}, usagef("-o is empty")
 	}
@@ -86,14 +84,14 @@ func parseOutput(arg string, wanted []formats.Format, divided bool) (outputArg, 
 		return outputArg{}, err
 	}
 	if named {
-		return formatOutput(arg, f, path, divided)
+		return formatOutput(arg, f, path, sharded)
 	}
 	if arg == Stdio {
 		if len(wanted) != 1 {
 			return outputArg{}, usagef("-o - needs one format").WithHint("for example -o csv=-, or --to csv -o -")
 		}
-		o, err := formatOutput(arg, wanted[0], Stdio, divided)
-		o.usesTo = true
+		o, err := formatOutput(arg, wanted[0], Stdio, sharded)
+		o.named = false
 		return o, err
 	}
 	if !endsAsFolder(arg) {
@@ -101,21 +99,18 @@ func parseOutput(arg string, wanted []formats.Format, divided bool) (outputArg, 
 			return outputArg{path: arg, formats: []formats.Format{f}, codec: codec}, nil
 		}
 	}
-	if !IsFolder(arg) {
-		if ext := Extension(arg); ext != "" {
-			return outputArg{}, usagef("-o %s: no format is known by the ending %s", arg, ext).
-				WithHint("%s", unknownEnding(arg, ext))
-		}
+	if ext := Extension(arg); ext != "" && !IsFolder(arg) {
+		return outputArg{}, usagef("-o %s: unknown file extension %s", arg, ext).WithHint("%s", adviseExtension(arg, ext))
 	}
 	if len(wanted) == 0 {
 		parquet, _ := formats.Named("parquet")
 		wanted = []formats.Format{parquet}
 	}
-	return outputArg{path: arg, container: true, usesTo: true, formats: wanted}, nil
+	return outputArg{path: arg, container: true, formats: wanted}, nil
 }
 
-// CutFormat cuts the FORMAT= off an argument of -o. A word before a = is always a format: a path
-// that begins so is written ./WORD=….
+// CutFormat splits an -o argument of the form FORMAT=PATH; ok is false if it has another form. A
+// word before a = is always taken for a format: a path that begins like that is written ./WORD=….
 func CutFormat(arg string) (f formats.Format, path string, ok bool, err error) {
 	word, path, ok := strings.Cut(arg, "=")
 	if !ok || strings.ContainsFunc(word, func(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -133,8 +128,8 @@ func CutFormat(arg string) (f formats.Format, path string, ok bool, err error) {
 	return f, path, true, err
 }
 
-// unknownFormat is the error for name in the argument arg, which is no format. The hint also knows
-// the endings of files.
+// unknownFormat is the error for a format in the argument arg that does not exist. The hint also
+// recognises file extensions.
 func unknownFormat(arg, name string) *fault.Error {
 	advice := dataset.DidYouMean(name, formats.Names())
 	if f, _, ok := formats.ByName("x." + name); ok {
@@ -143,14 +138,14 @@ func unknownFormat(arg, name string) *fault.Error {
 	return usagef("%s: unknown format %q, expected one of %s", arg, name, strings.Join(formats.Names(), ", ")).WithHint("%s", advice)
 }
 
-// formatOutput is the argument FORMAT=PATH.
-func formatOutput(arg string, f formats.Format, path string, divided bool) (outputArg, error) {
+// formatOutput returns the output of the argument FORMAT=PATH.
+func formatOutput(arg string, f formats.Format, path string, sharded bool) (outputArg, error) {
 	o := outputArg{path: path, named: true, formats: []formats.Format{f}}
 	switch {
 	case path == Stdio && f.Folder:
 		return o, usagef("-o %s: a %s output is a folder, which cannot go to standard output", arg, f.Name)
 	case path == Stdio || f.Folder:
-	case endsAsFolder(path), IsFolder(path) && !(divided && f.Divisible):
+	case endsAsFolder(path), IsFolder(path) && !(sharded && f.Divisible):
 		o.container = true
 	case f.Wrapped:
 		o.codec = formats.Wrapping(path)
@@ -158,7 +153,7 @@ func formatOutput(arg string, f formats.Format, path string, divided bool) (outp
 	return o, nil
 }
 
-// IsFolder reports whether path means a folder: it ends with a slash, or is a folder.
+// IsFolder reports whether path ends with a slash, or is an existing folder.
 func IsFolder(path string) bool {
 	if endsAsFolder(path) {
 		return true
@@ -167,110 +162,128 @@ func IsFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// endsAsFolder reports whether path ends with a slash, and so means a folder.
+// endsAsFolder reports whether path ends with a slash.
 func endsAsFolder(path string) bool {
 	return strings.HasSuffix(path, "/") || os.IsPathSeparator(path[len(path)-1])
 }
 
-// unknownEnding is the hint for an output whose ending ext no format has.
-func unknownEnding(arg, ext string) string {
+// adviseExtension returns the hint for an output with an unknown file extension.
+func adviseExtension(arg, ext string) string {
 	if f, ok := formats.Named(ext[1:]); ok && f.Folder {
 		return fmt.Sprintf("a %s output is a folder: write -o %s=%s", f.Name, f.Name, shell.Quote(strings.TrimSuffix(arg, ext)))
 	}
-	return fmt.Sprintf("name the format (-o parquet=%s), use one of %s, or write %s for a folder", shell.Quote(arg), strings.Join(endings(), " "), shell.Path(arg+"/"))
-}
-
-// Extension is the ending of a path, in which {split} and the like are not filled in yet.
-func Extension(path string) string { return filepath.Ext(placeholder().ReplaceAllString(path, "")) }
-
-// endings lists how files of the known formats end.
-func endings() []string {
-	var all []string
+	var extensions []string
 	for _, f := range formats.All() {
 		if f.Extension != "" {
-			all = append(all, f.Extension)
+			extensions = append(extensions, f.Extension)
 		}
 	}
-	return all
+	return fmt.Sprintf("name the format (-o parquet=%s), use one of %s, or write %s for a folder",
+		shell.Quote(arg), strings.Join(extensions, " "), shell.Path(arg+"/"))
 }
 
-// placeholder matches what is filled in for each output.
-var placeholder = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\{[a-z]*\}`)
-})
+// Extension returns the file extension of a path, ignoring the placeholders in it.
+func Extension(path string) string { return filepath.Ext(placeholder().ReplaceAllString(path, "")) }
 
-// fill puts the values of an output into its path.
+// placeholder matches {split}, {dataset} and {format} in the path of an output.
+var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[a-z]*\}`) })
+
+// fill replaces the placeholders in the path of an output by their values.
 func fill(path string, values map[string]string) (string, error) {
 	var err error
 	filled := placeholder().ReplaceAllStringFunc(path, func(p string) string {
 		v, ok := values[p[1:len(p)-1]]
 		if !ok {
 			err = usagef("-o %s: unknown placeholder %s, expected {split}, {dataset} or {format}", path, p)
-		}
-		if ok && v == "" {
-			err = usagef("-o %s: %s is not known for this input", path, p).WithHint("say it with --%s, or write the name", p[1:len(p)-1])
+		} else if v == "" {
+			err = usagef("-o %s: %s is not known for this input", path, p).WithHint("give it with --%s, or write a name in its place", p[1:len(p)-1])
 		}
 		return v
 	})
 	return filled, err
 }
 
-// parseCompression reads [FORMAT=]CODEC[:LEVEL] arguments.
-func parseCompression(args []string) (map[string]compressed.Codec, error) {
-	codecs := map[string]compressed.Codec{}
+// parsePerFormat parses the [FORMAT=]VALUE arguments of a flag: values by format, "" if none is
+// given.
+func parsePerFormat(flag string, args []string) (map[string]string, error) {
+	values := map[string]string{}
 	for _, arg := range args {
-		format, value, err := splitFormat("compression", arg)
+		format, value, ok := strings.Cut(arg, "=")
+		if !ok {
+			format, value = "", arg
+		} else if f, known := formats.Named(format); known {
+			format = f.Name
+		} else {
+			return nil, unknownFormat(fmt.Sprintf("--%s %s", flag, arg), format)
+		}
+		if _, twice := values[format]; twice {
+			return nil, usagef("--%s is given twice for the same formats", flag)
+		}
+		values[format] = value
+	}
+	return values, nil
+}
+
+// checkValue returns an error unless the value of a flag is one that the format accepts, or one
+// that any format accepts if the format is "". The values of the flag are called plural.
+func checkValue(flag, plural, format, value string, accepted func(formats.Format) []string) error {
+	var known []string
+	for _, f := range formats.All() {
+		if f.Name == format || format == "" {
+			known = append(known, accepted(f)...)
+		}
+	}
+	slices.Sort(known)
+	switch {
+	case known == nil:
+		return usagef("--%s %s=%s: %s has no %s", flag, format, value, format, plural)
+	case !slices.Contains(known, value):
+		return unknown(flag, value, slices.Compact(known))
+	}
+	return nil
+}
+
+// unknown is the error for a name that is not one of those known.
+func unknown(what, name string, known []string) error {
+	return usagef("unknown %s %q, expected one of %s", what, name, strings.Join(known, ", ")).WithHint("%s", dataset.DidYouMean(name, known))
+}
+
+// parseCompression parses [FORMAT=]CODEC[:LEVEL] arguments.
+func parseCompression(args []string) (map[string]compressed.Codec, error) {
+	values, err := parsePerFormat("compression", args)
+	if err != nil {
+		return nil, err
+	}
+	codecs := map[string]compressed.Codec{}
+	for _, format := range slices.Sorted(maps.Keys(values)) {
+		name, level, leveled := strings.Cut(values[format], ":")
+		err := checkValue("compression", "compression of its own", format, name, func(f formats.Format) []string {
+			if format == "" { // for the formats that compress their contents
+				return f.Codecs
+			}
+			return CodecsOf(f)
+		})
 		if err != nil {
 			return nil, err
 		}
-		name, level, leveled := strings.Cut(value, ":")
 		codec := compressed.Codec{Name: name}
 		if leveled {
-			if codec.Level, err = strconv.Atoi(level); err != nil {
-				return nil, usagef("--compression %q: level %q is no whole number", arg, level)
+			limit, ok := map[string]int{"gzip": 9, "zstd": 22}[name]
+			switch codec.Level, err = strconv.Atoi(level); { // the sinks check other levels than 0
+			case err != nil:
+				return nil, usagef("--compression %q: level %q is not a whole number", values[format], level)
+			case codec.Level == 0 && !ok: // 0 stands for the default in a Codec
+				return nil, usagef("--compression %q: %s has no levels", values[format], name)
+			case codec.Level == 0:
+				return nil, usagef("--compression %q: level 0, expected 1 to %d", values[format], limit)
 			}
-		}
-		if _, twice := codecs[format]; twice {
-			return nil, usagef("--compression is given twice for the same formats")
-		}
-		if err := checkCodec(format, name); err != nil {
-			return nil, err
-		}
-		if last, ok := map[string]int{"gzip": 9, "zstd": 22}[name]; leveled && codec.Level == 0 { // which is the default of a Codec
-			if !ok {
-				return nil, usagef("--compression %q: %s has no levels", arg, name)
-			}
-			return nil, usagef("--compression %q: level 0, expected 1 to %d", arg, last)
 		}
 		codecs[format] = codec
 	}
 	return codecs, nil
 }
 
-// checkCodec demands that a format that the argument is for knows the codec.
-func checkCodec(format, codec string) error {
-	var known []string
-	for _, f := range formats.All() {
-		if f.Name == format || format == "" && f.Codecs != nil {
-			known = append(known, CodecsOf(f)...)
-		}
-	}
-	if slices.Contains(known, codec) {
-		return nil
-	}
-	if known == nil {
-		return usagef("--compression %s=%s: %s has no compression of its own", format, codec, format)
-	}
-	slices.Sort(known)
-	return unknown("compression", codec, slices.Compact(known))
-}
-
-// unknown is the error for a name that is none of those known.
-func unknown(what, name string, known []string) error {
-	return usagef("unknown %s %q, expected one of %s", what, name, strings.Join(known, ", ")).WithHint("%s", dataset.DidYouMean(name, known))
-}
-
-// CodecsOf are the codecs that --compression takes for f; nil if it has no compression of its own.
+// CodecsOf returns the codecs that --compression accepts for f, nil if f cannot be compressed.
 func CodecsOf(f formats.Format) []string {
 	if f.Wrapped {
 		return []string{"none", "gzip", "zstd"}
@@ -278,44 +291,13 @@ func CodecsOf(f formats.Format) []string {
 	return f.Codecs
 }
 
-// parseLayouts reads [FORMAT=]NAME arguments.
+// parseLayouts parses [FORMAT=]NAME arguments.
 func parseLayouts(args []string) (map[string]string, error) {
-	layouts := map[string]string{}
-	for _, arg := range args {
-		format, name, err := splitFormat("layout", arg)
-		if err != nil {
-			return nil, err
+	layouts, err := parsePerFormat("layout", args)
+	for _, format := range slices.Sorted(maps.Keys(layouts)) {
+		if err == nil {
+			err = checkValue("layout", "layouts", format, layouts[format], func(f formats.Format) []string { return f.Layouts })
 		}
-		if _, twice := layouts[format]; twice {
-			return nil, usagef("--layout is given twice for the same formats")
-		}
-		var known []string
-		for _, f := range formats.All() {
-			if f.Name == format || format == "" {
-				known = append(known, f.Layouts...)
-			}
-		}
-		if known == nil {
-			return nil, usagef("--layout %s=%s: %s has no layouts", format, name, format)
-		}
-		if !slices.Contains(known, name) {
-			slices.Sort(known)
-			return nil, unknown("layout", name, slices.Compact(known))
-		}
-		layouts[format] = name
 	}
-	return layouts, nil
-}
-
-// splitFormat cuts the FORMAT= off an argument of flag.
-func splitFormat(flag, arg string) (format, value string, err error) {
-	format, value, ok := strings.Cut(arg, "=")
-	if !ok {
-		return "", arg, nil
-	}
-	f, known := formats.Named(format)
-	if !known {
-		return "", "", unknownFormat(fmt.Sprintf("--%s %s", flag, arg), format)
-	}
-	return f.Name, value, nil
+	return layouts, err
 }

@@ -1,13 +1,19 @@
 package convert
 
 import (
+	"bytes"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"reflect"
 	"slices"
+	"sync"
 	"time"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
@@ -18,15 +24,16 @@ import (
 	"github.com/idxport/idxport/source/dataset"
 )
 
-// Tool is the program as plans name it: another version may make other bytes.
+// Tool is the program and its version as plans record them. Parts are only made by the version that
+// made the plan: another one may write other bytes.
 const Tool = "idxport " + Version
 
-// usualPartBytes is about how much of the inputs becomes a part where the user does not say it.
-const usualPartBytes = 256 << 20
+// defaultPartBytes is about how many bytes of the inputs become one part by default.
+const defaultPartBytes = 256 << 20
 
-// WritePlan divides a conversion into parts of rowsPerPart rows, or of a usual size if that is 0,
-// and writes the plan to a file or an object, whose path without parameters it returns. Every
-// output becomes a folder of parts. Overwrite is about the plan.
+// WritePlan divides a conversion into parts of rowsPerPart rows, 0 for a default size, and writes
+// the plan to a file or an object. It returns the plan and its path without the parameters of a
+// URL. Each output becomes a folder of parts. Options.Overwrite applies to the plan.
 func WritePlan(ctx context.Context, options Options, rowsPerPart int64, to string) (work *plan.Plan, path string, r *Report, err error) {
 	r = NewReport(options.Events)
 	o, err := newConversion(options, true, r)
@@ -42,8 +49,10 @@ func WritePlan(ctx context.Context, options Options, rowsPerPart int64, to strin
 	if work, err = o.plan(ctx, options, rowsPerPart); err != nil {
 		return nil, path, r, err
 	}
-	if slices.ContainsFunc(work.Targets, func(t plan.Target) bool { return t.Path == path || t.Reads(path) }) {
-		return nil, path, r, usagef("--plan %s: it is an input or an output", path).WithHint("give the plan a name of its own")
+	for _, t := range work.Targets {
+		if t.Path == path || slices.ContainsFunc(t.Inputs, func(in plan.Input) bool { return in.Path == path }) {
+			return nil, path, r, usagef("--plan %s: it is an input or an output", path).WithHint("give the plan a name of its own")
+		}
 	}
 	work.Complete(time.Now())
 	return work, path, r, work.Write(ctx, path, o.Overwrite)
@@ -67,7 +76,7 @@ func (o *conversion) plan(ctx context.Context, options Options, rowsPerPart int6
 	}
 	work := &plan.Plan{Tool: Tool, Options: text, Objects: o.store, Parameters: o.store.Parameters()}
 	for _, j := range r.jobs {
-		o.describe(j, r.passes(j))
+		o.describe(j)
 		if err := r.addTarget(ctx, work, j, rowsPerPart); err != nil {
 			return nil, err
 		}
@@ -75,7 +84,8 @@ func (o *conversion) plan(ctx context.Context, options Options, rowsPerPart int6
 	return work, nil
 }
 
-// ReadPlan reads the plan in a file or an object, and returns its path without parameters, too.
+// ReadPlan reads the plan in a file or an object, and returns its path without the parameters of a
+// URL, too.
 func ReadPlan(ctx context.Context, arg string) (*plan.Plan, string, error) {
 	store := new(object.Store)
 	path, err := parseURL(store, arg)
@@ -83,14 +93,14 @@ func ReadPlan(ctx context.Context, arg string) (*plan.Plan, string, error) {
 		return nil, path, err
 	}
 	work, err := plan.Read(ctx, store, path)
-	if file := (*fs.PathError)(nil); errors.As(err, &file) {
+	if errors.As(err, new(*fs.PathError)) {
 		err = fault.In(path, err)
 	}
 	return work, path, err
 }
 
-// ofParts is what of o decides on the bytes of a part. What is read and written is in the targets
-// of a plan.
+// ofParts returns the options that the bytes of a part depend on. The targets of a plan hold its
+// inputs and outputs.
 func (o Options) ofParts() Options {
 	o.Inputs, o.Split, o.Dataset, o.Outputs, o.To = nil, nil, "", nil, nil
 	o.Stdin, o.Stdout, o.Workers, o.Events = nil, nil, 0, Events{}
@@ -98,95 +108,93 @@ func (o Options) ofParts() Options {
 	return o
 }
 
-// addTarget adds the output of j to the plan.
-func (o *run) addTarget(ctx context.Context, made *plan.Plan, j *job, perPart int64) error {
-	outs := slices.DeleteFunc(slices.Clone(o.outputs), func(out *output) bool { return out.job != j })
+// addTarget adds the output of j to a plan.
+func (r *run) addTarget(ctx context.Context, work *plan.Plan, j *job, rowsPerPart int64) error {
+	outs := slices.DeleteFunc(slices.Clone(r.outputs), func(out *output) bool { return out.job != j })
 	if len(outs) != 1 {
 		return usagef("found %d outputs of %s, expected one", len(outs), j.label()).WithHint("make a plan for each format")
 	}
-	out := outs[0]
+	out, s := outs[0], j.passes[0].schema
 	if out.sharding == nil || out.sharding.mark != publish.PartsMark {
 		return usagef("%s cannot be divided into parts", out.name()).WithHint("Parquet, Arrow, CSV and tar can, in any layout but huggingface with -o DIR")
 	}
-	t := plan.Target{Path: out.path, Format: out.format.Name, Extension: out.sharding.extension, Rows: j.logical.schema.Rows, Dataset: dataset.DatasetNone}
+	t := plan.Target{Path: out.path, Format: out.format.Name, Extension: out.sharding.extension, Rows: s.Rows, Dataset: dataset.DatasetNone}
 	if name := j.datasetName(); name != "" {
 		t.Dataset = name
 	}
-	in := &planInputs{options: o.conversion, split: j.split, rows: t.Rows}
-	defer in.close()
+	var columns []*source.IDX // of the first inputs
+	defer func() {
+		for _, c := range columns {
+			_ = c.Close() // only read from
+		}
+	}()
 	for _, f := range j.split.Files {
-		whole, err := in.add(ctx, f)
+		c, err := r.addColumn(ctx, &t, j.split, f)
 		if err != nil {
 			return err
 		}
-		if whole && t.Rows > 0 {
-			perPart = t.Rows
-			o.report.Note("%s is compressed and has no seek table that fits, so that %s is one part; for more: idxport convert %s -o NAME.idx.zst, and plan with that", f.Path, t.Path, shell.Path(f.Path))
+		columns = append(columns, c)
+		if _, seekable := c.HeaderEnd(); !seekable && t.Rows > 0 {
+			rowsPerPart = t.Rows
+			r.report.Note("%s is compressed without a suitable seek table, so %s is one part; for more: idxport convert %s -o NAME.idx.zst, and plan with that",
+				f.Path, t.Path, shell.Path(f.Path))
 		}
 	}
-	if o.Classes != "" {
-		if err := in.addWhole(ctx, o.Classes); err != nil {
+	if r.Classes != "" {
+		classes, err := r.planInput(ctx, r.Classes)
+		if err != nil {
 			return err
 		}
+		t.Inputs = append(t.Inputs, classes)
 	}
-	t.Inputs = in.inputs
-	if perPart == 0 {
-		perPart = max(1, usualPartBytes/max(1, j.logical.schema.RowSize()))
+	if rowsPerPart == 0 {
+		rowsPerPart = max(1, defaultPartBytes/max(1, s.RowSize()))
 	}
-	if err := t.Cut(ctx, perPart, made.Parts(), in.span); err != nil {
+	err := t.Cut(ctx, rowsPerPart, work.Parts(), func(i int, first, last int64) (from, to int64) {
+		if i < len(columns) {
+			if from, to, ok := columns[i].Span(first, last); ok {
+				return from, to
+			}
+		}
+		return 0, t.Inputs[i].Bytes
+	})
+	if err != nil {
 		return err
 	}
-	made.Targets = append(made.Targets, t)
-	there, err := made.There(ctx, &t)
-	if there {
-		o.report.Note("%s is there already: commit will refuse to replace it, unless this plan has made it", t.Path)
+	work.Targets = append(work.Targets, t)
+	exists, err := work.There(ctx, &t)
+	if exists {
+		r.report.Note("%s exists: commit will refuse to replace it, unless this plan has made it", t.Path)
 	}
 	return err
 }
 
-// planInputs are the inputs of a target while it is planned.
-type planInputs struct {
-	options *conversion
-	split   dataset.Split
-	rows    int64 // of the target
-	inputs  []plan.Input
-	files   []*source.IDX // of each input; nil where that is no column
-}
-
-// add opens the file f. It is whole if rows from its middle cannot be read without those before.
-func (in *planInputs) add(ctx context.Context, f dataset.File) (whole bool, err error) {
-	o := in.options
-	if _, other := o.foreign[f.Path]; other || o.readOnce(f) {
-		return false, usagef("%s is no IDX file that can be read from its middle", shownPath(f.Path)).WithHint("convert it to IDX first: idxport convert … -o idx=DIR/")
+// addColumn adds the file f of the split s to the inputs of a target and opens it.
+func (r *run) addColumn(ctx context.Context, t *plan.Target, s dataset.Split, f dataset.File) (*source.IDX, error) {
+	if _, foreign := r.foreign[f.Path]; foreign || r.readOnce(f) {
+		return nil, usagef("%s is not an IDX file that can be read from any row", shownPath(f.Path)).WithHint("convert it to IDX first: idxport convert … -o idx=DIR/")
 	}
-	input, err := o.planInput(ctx, f.Path)
+	input, err := r.planInput(ctx, f.Path)
 	if err != nil {
-		return false, err
+		return nil, err
+	}
+	c, err := r.openIDX(ctx, s, f, nil)
+	if err != nil {
+		return nil, err
+	}
+	if c.Rows() != t.Rows {
+		_ = c.Close() // only read from
+		return nil, fault.In(f.Path, fault.Changed)
 	}
 	input.Column = f.Name
-	t, err := o.openFile(ctx, in.split, f, nil)
-	if err != nil {
-		return false, err
-	}
-	to, ok := t.HeaderEnd()
-	if ok && input.ETag == "" {
+	if to, ok := c.HeaderEnd(); ok && input.ETag == "" {
 		input.Header = &plan.Piece{To: to}
 	}
-	in.inputs, in.files = append(in.inputs, input), append(in.files, t)
-	if t.Rows() != in.rows {
-		return false, fault.In(f.Path, fault.Changed)
-	}
-	return !ok, nil
+	t.Inputs = append(t.Inputs, input)
+	return c, nil
 }
 
-// addWhole adds a file that is no column: all of it belongs to every part.
-func (in *planInputs) addWhole(ctx context.Context, path string) error {
-	input, err := in.options.planInput(ctx, path)
-	in.inputs, in.files = append(in.inputs, input), append(in.files, nil)
-	return err
-}
-
-// planInput is the file or object at path, as it is now.
+// planInput returns the plan's record of the file or object at path.
 func (o *inputs) planInput(ctx context.Context, path string) (plan.Input, error) {
 	f, err := o.files(ctx).Open(path)
 	if err != nil {
@@ -199,28 +207,246 @@ func (o *inputs) planInput(ctx context.Context, path string) (plan.Input, error)
 	}
 	input := plan.Input{Path: path, Bytes: info.Size()}
 	if object.IsURL(path) {
-		if input.ETag, _ = o.opened.of(path); input.ETag == "" {
-			return input, usagef("%s: its storage has no name for versions of objects, by which every part could tell that it reads the same", path)
+		if input.ETag, _ = o.known.about(path); input.ETag == "" {
+			return input, usagef("%s: the object has no ETag, so parts cannot check that they read the same version", path)
 		}
 	}
 	return input, nil
 }
 
-// span is the range of bytes of input i that the rows first to last−1 are made of.
-func (in *planInputs) span(i int, first, last int64) (from, to int64) {
-	if t := in.files[i]; t != nil {
-		if from, to, ok := t.Span(first, last); ok {
-			return from, to
-		}
-	}
-	return 0, in.inputs[i].Bytes
+// PartOptions are the options of a run that makes a part. Its bytes do not depend on them.
+type PartOptions struct {
+	Verify  bool
+	Workers int
+	Events  Events
 }
 
-// close closes the files.
-func (in *planInputs) close() {
-	for _, t := range in.files {
-		if t != nil {
-			_ = t.Close() // only read from
+// MakePart makes one part of a plan. Making a part twice, at once or later, is harmless: the report
+// has no output then.
+func MakePart(ctx context.Context, work *plan.Plan, index int, options PartOptions) (*Report, error) {
+	r := NewReport(options.Events)
+	t, part, err := work.Part(index)
+	if err != nil {
+		return r, err
+	}
+	if work.Tool != Tool {
+		return r, usagef("the plan is of %s, and this is %s: other versions may make other bytes", work.Tool, Tool).WithHint("run all parts with the version that made the plan")
+	}
+	if done, err := work.Committed(ctx, t); err != nil {
+		return r, err
+	} else if done {
+		r.Note("%s is committed already", t.Path)
+		return r, nil
+	}
+	if result, err := work.Result(ctx, t, part); err != nil {
+		return r, err
+	} else if result != nil {
+		r.Note("part %d exists already", part.Index)
+		return r, nil
+	}
+	err = makePart(ctx, work, t, part, options, r)
+	if done, doneErr := work.Committed(ctx, t); doneErr == nil && done { // another attempt was faster
+		work.Tidy(ctx, t)
+		r.Note("%s is committed already", t.Path)
+		return r, nil
+	}
+	if fault.KindOf(err) == fault.IO && errors.Is(err, fs.ErrNotExist) { // its folder was removed
+		err = fault.New(fault.Refused, "part %d was aborted meanwhile", index).In(t.Path).WithHint("run the part again")
+	}
+	if object.IsURL(t.Path) && errors.Is(err, fault.Exists) {
+		err = fault.New(fault.Exists, "it exists already").In(source.Under(t.Path, work.FileName(t, part))).
+			WithHint("idxport commit completes a commit that was interrupted; or move the object away")
+	}
+	return r, err
+}
+
+// makePart makes a part under a temporary name and delivers it.
+func makePart(ctx context.Context, work *plan.Plan, t *plan.Target, part *plan.Part, options PartOptions, r *Report) error {
+	if err := t.CheckInputs(ctx, part); err != nil {
+		return err
+	}
+	attempt, err := work.Attempt(t, part)
+	if err != nil {
+		return err
+	}
+	inner := NewReport(Events{Progress: options.Events.Progress}) // it names the attempt, which is of no interest
+	o, err := partOptions(work, t, part, attempt, options, inner)
+	if err != nil {
+		return err
+	}
+	w := o.watch(ctx, t, part)
+	if err := o.run(ctx); err != nil {
+		return err
+	}
+	if err := w.check(); err != nil {
+		return errors.Join(err, work.Discard(ctx, attempt, o.pending))
+	}
+	r.Inputs, r.Applied, r.Verified = inner.Inputs, inner.Applied, inner.Verified
+	for _, n := range inner.Notes {
+		r.Note("%s", n)
+	}
+	for _, w := range inner.Warnings {
+		r.warning("%s", w)
+	}
+	out := inner.Outputs[0]
+	if err := work.Deliver(ctx, t, part, attempt, plan.Result{Bytes: out.Bytes, SHA256: out.SHA256, Upload: o.pending}); err != nil {
+		return err
+	}
+	out.Path = source.Under(t.Path, work.FileName(t, part)) // once it is committed
+	r.Outputs = append(r.Outputs, out)
+	return nil
+}
+
+// partOptions returns the conversion that makes a part at the path attempt.
+func partOptions(work *plan.Plan, t *plan.Target, part *plan.Part, attempt string, options PartOptions, r *Report) (*conversion, error) {
+	var of Options
+	d := json.NewDecoder(bytes.NewReader(work.Options))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&of); err != nil {
+		return nil, fault.New(fault.Malformed, "the options of the plan cannot be read: %v", err).WithHint("make it again with idxport plan")
+	}
+	if !reflect.DeepEqual(of, of.ofParts()) {
+		return nil, fault.New(fault.Malformed, "the plan has options that do not belong to parts").WithHint("make it again with idxport plan")
+	}
+	of.Dataset, of.Outputs, of.Checksum, of.Verify = t.Dataset, []string{t.Format + "=" + attempt}, true, options.Verify
+	of.Workers, of.Stdin, of.Stdout = options.Workers, bytes.NewReader(nil), io.Discard
+	var args []dataset.Input
+	for _, in := range t.Inputs {
+		if in.Column != "" {
+			args = append(args, dataset.Input{Path: in.Path, Name: in.Column})
+			of.Inputs = append(of.Inputs, in.Path)
 		}
+	}
+	o, err := newConversion(of, false, r)
+	if err != nil {
+		return nil, err
+	}
+	o.args, o.store, o.planID = args, work.Objects, work.ID
+	if object.IsURL(attempt) {
+		o.pending = new(object.PendingUpload)
+	}
+	o.rows = rowRange{given: true, first: part.First, last: part.Last}
+	return o, nil
+}
+
+// A watch is the file system of a part's inputs. It hashes the bytes of files as they are read: so
+// what the part is made of is what is compared with the plan, even if a file changes meanwhile.
+// Objects are opened only in their planned version.
+type watch struct {
+	source.Files
+	target *plan.Target
+	part   *plan.Part
+
+	mu   sync.Mutex
+	same map[int]bool // by index of an input that was read: its bytes were those of the plan
+}
+
+// watch makes a conversion read its inputs through a watch.
+func (o *conversion) watch(ctx context.Context, t *plan.Target, part *plan.Part) *watch {
+	o.known.planned, o.known.etags = true, map[string]string{}
+	for _, in := range t.Inputs {
+		if in.ETag != "" {
+			o.known.etags[in.Path] = in.ETag
+		}
+	}
+	w := &watch{Files: storage{ctx, o.store, o.known}, target: t, part: part, same: map[int]bool{}}
+	o.place = w
+	return w
+}
+
+// Open opens a file, which is watched for each input that it is.
+func (w *watch) Open(name string) (source.File, error) {
+	f, err := w.Files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	for i, in := range w.target.Inputs {
+		if in.Path != name || !in.Hashed() {
+			continue
+		}
+		watched := &watchedFile{File: f, watch: w, input: i}
+		for _, piece := range []*plan.Piece{&w.part.Pieces[i], in.Header} {
+			if piece != nil {
+				watched.left = append(watched.left, &watchedPiece{piece, piece.From, xxh3.New()})
+			}
+		}
+		watched.see(nil) // pieces may be empty
+		f = watched
+	}
+	return f, nil
+}
+
+// read records that all bytes of an input, or of a piece that differs, were read.
+func (w *watch) read(input int, same bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before, ok := w.same[input]
+	w.same[input] = same && (before || !ok)
+}
+
+// check returns an error unless all inputs were read and were those of the plan.
+func (w *watch) check() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, in := range w.target.Inputs {
+		if in.Hashed() && !w.same[i] {
+			return w.target.Changed(i, w.part)
+		}
+	}
+	return nil
+}
+
+// A watchedFile hashes the pieces of a file that a part is made of, in the order of their bytes.
+type watchedFile struct {
+	source.File
+	watch *watch
+	input int
+	left  []*watchedPiece // those not read to their end
+	at    int64           // offset of the next Read
+}
+
+type watchedPiece struct {
+	*plan.Piece
+	next int64 // offset of the next byte to hash
+	hash *xxh3.Hasher
+}
+
+func (f *watchedFile) Read(p []byte) (int, error) {
+	n, err := f.File.Read(p)
+	f.see(p[:n])
+	f.at += int64(n)
+	return n, err
+}
+
+func (f *watchedFile) Seek(offset int64, whence int) (int64, error) {
+	at, err := f.File.Seek(offset, whence)
+	if err == nil {
+		f.at = at
+	}
+	return at, err
+}
+
+// see hashes the bytes p, which were read at f.at, and compares the pieces that end there.
+func (f *watchedFile) see(p []byte) {
+	if len(f.left) == 0 {
+		return
+	}
+	f.left = slices.DeleteFunc(f.left, func(w *watchedPiece) bool {
+		first, last := max(f.at, w.From), min(f.at+int64(len(p)), w.To)
+		if first <= w.next && w.next < last {
+			_, _ = w.hash.Write(p[w.next-f.at : last-f.at]) // a hash never fails
+			w.next = last
+		}
+		if w.next < w.To {
+			return false
+		}
+		sum := w.hash.Sum128().Bytes()
+		if hex.EncodeToString(sum[:]) != w.XXH3 {
+			f.watch.read(f.input, false)
+		}
+		return true
+	})
+	if len(f.left) == 0 {
+		f.watch.read(f.input, true)
 	}
 }

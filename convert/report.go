@@ -7,12 +7,12 @@ import (
 	"github.com/idxport/idxport/display"
 )
 
-// A Report says what a run has read, decided and made. It is returned with an error, too: then it
-// has what was known before.
+// A Report describes what a run has read, decided and written. It is returned with an error, too,
+// and then holds what was known before.
 type Report struct {
 	Inputs    []Input    `json:"inputs"`
-	Outputs   []Output   `json:"outputs"`             // once they are published
-	Unchanged []string   `json:"unchanged,omitempty"` // outputs that need not be made
+	Outputs   []Output   `json:"outputs"`             // set once all of them are published
+	Unchanged []string   `json:"unchanged,omitempty"` // outputs that are up to date
 	Verified  []Verified `json:"verified,omitempty"`
 	Applied   []Applied  `json:"applied"`
 	Notes     []string   `json:"notes"`
@@ -21,7 +21,7 @@ type Report struct {
 	events Events
 }
 
-// NewReport returns a report of nothing. Events are called with what is added to it.
+// NewReport returns an empty report. The events are called for what is added to it.
 func NewReport(events Events) *Report {
 	return &Report{Inputs: []Input{}, Outputs: []Output{}, Applied: []Applied{}, Notes: []string{}, Warnings: []string{}, events: events}
 }
@@ -33,12 +33,12 @@ type Input struct {
 	Column string `json:"column"`
 	DType  string `json:"dtype"`
 	Shape  []int  `json:"shape"` // of one record
-	Rows   int64  `json:"rows"`  // −1: not known before it was read
-	// SourceRows is the number of rows of the whole input, where only some are taken.
+	Rows   int64  `json:"rows"`  // −1 if unknown before the input was read
+	// SourceRows is the number of rows of the whole input if only some of them are converted.
 	SourceRows *int64 `json:"source_rows,omitempty"`
 	Dataset    string `json:"dataset,omitempty"`
-	ETag       string `json:"etag,omitempty"`       // of an object: the version that was read
-	Sequential bool   `json:"sequential,omitempty"` // an IDX file that can be read only from its start
+	ETag       string `json:"etag,omitempty"`       // version of an object that was read
+	Sequential bool   `json:"sequential,omitempty"` // an IDX file that can only be read from its start
 }
 
 // An Output describes an output that was published.
@@ -48,15 +48,15 @@ type Output struct {
 	Split  string `json:"split,omitempty"`
 	Rows   int64  `json:"rows"`
 	Bytes  int64  `json:"bytes"`
-	Files  *int64 `json:"files,omitempty"`  // in a folder
-	SHA256 string `json:"sha256,omitempty"` // of a folder: that of its manifest, which has a hash over all files
-	Parts  []Part `json:"parts,omitempty"`  // the files of an output that is several
+	Files  *int64 `json:"files,omitempty"`  // number of files in a folder
+	SHA256 string `json:"sha256,omitempty"` // of a file, or of a folder's manifest, which has a hash over all files
+	Parts  []Part `json:"parts,omitempty"`  // the files of a sharded output
 
-	Shown string `json:"-"` // a name for messages, where it is not Path
-	Load  string `json:"-"` // a line of Python that loads it, or empty
+	Shown string `json:"-"` // the name for messages, where it is not Path
+	Load  string `json:"-"` // a line of Python that loads the output, or empty
 }
 
-// A Part describes one file of an output that is several.
+// A Part describes one file of a sharded output.
 type Part struct {
 	Path   string `json:"path"`
 	Rows   int64  `json:"rows"`
@@ -70,24 +70,40 @@ type Verified struct {
 	Split   string   `json:"split,omitempty"`
 	Rows    int64    `json:"rows"`
 	Columns []string `json:"columns"`
-	Missing []string `json:"missing,omitempty"` // columns of the inputs that the output has no place for
+	Missing []string `json:"missing,omitempty"` // columns of the inputs that the output's format cannot hold
 }
 
-// Applied is what was done to the data of one split.
+// Applied lists the transformations of one split between input and output. The metadata of outputs
+// records it, too, without Split.
 type Applied struct {
-	Split string `json:"split,omitempty"`
-	applied
+	Split     string   `json:"split,omitempty"`
+	Rows      string   `json:"rows,omitempty"`
+	Reshape   []int    `json:"reshape,omitempty"`
+	Transpose []string `json:"transpose,omitempty"` // names of columns
+	Invert    []string `json:"invert,omitempty"`    // names of columns
+	ByteOrder string   `json:"byte_order,omitempty"`
+	Salvage   bool     `json:"salvage,omitempty"`
+	Label     string   `json:"label_column,omitempty"` // the value of --label-column
 }
 
-// Note adds something that the user may want to know.
-func (r *Report) Note(format string, args ...any) { r.say(false, &r.Notes, format, args...) }
+// Keys of the metadata of outputs.
+const (
+	keySources = "idx.sources" // JSON: the base names of the input files, in the order of the columns
+	keyDataset = "idx.dataset"
+	keySplit   = "idx.split"
+	keyApplied = "idx.applied" // JSON of Applied
+	keyPlan    = "idx.plan"    // ID of the plan that a part belongs to
+)
 
-// warning adds something that the user should look at.
-func (r *Report) warning(format string, args ...any) { r.say(true, &r.Warnings, format, args...) }
+// Note adds a piece of information for the user.
+func (r *Report) Note(format string, args ...any) { r.add(false, &r.Notes, format, args...) }
 
-func (r *Report) say(warning bool, list *[]string, format string, args ...any) {
+// warning adds a warning, which is shown even if notes are not.
+func (r *Report) warning(format string, args ...any) { r.add(true, &r.Warnings, format, args...) }
+
+func (r *Report) add(warning bool, list *[]string, format string, args ...any) {
 	text := display.Printable(fmt.Sprintf(format, args...))
-	if slices.Contains(*list, text) { // said of an input that is read twice
+	if slices.Contains(*list, text) { // an input that is read twice has its notes twice
 		return
 	}
 	*list = append(*list, text)
@@ -96,31 +112,10 @@ func (r *Report) say(warning bool, list *[]string, format string, args ...any) {
 	}
 }
 
-// progress begins the display of a table of rows rows, −1 if that is unknown.
+// progress announces that a table is about to be read: see Events.Progress.
 func (r *Report) progress(label string, rows int64) (read func(int64), end func()) {
 	if r.events.Progress == nil {
 		return nil, func() {}
 	}
 	return r.events.Progress(display.Printable(label), rows)
 }
-
-// applied is what was done to the data on the way; it is recorded in the outputs' metadata and in
-// reports.
-type applied struct {
-	Rows      string   `json:"rows,omitempty"`
-	Reshape   []int    `json:"reshape,omitempty"`
-	Transpose []string `json:"transpose,omitempty"` // columns
-	Invert    []string `json:"invert,omitempty"`    // columns
-	ByteOrder string   `json:"byte_order,omitempty"`
-	Salvage   bool     `json:"salvage,omitempty"`
-	Label     string   `json:"label_column,omitempty"` // as it was said
-}
-
-// Keys of the metadata of outputs.
-const (
-	keySources = "idx.sources" // JSON: the base names of the files, in the order of the columns
-	keyDataset = "idx.dataset"
-	keySplit   = "idx.split"
-	keyApplied = "idx.applied" // JSON: see applied
-	keyPlan    = "idx.plan"    // of a part of a plan: its ID
-)

@@ -16,9 +16,9 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// Run converts: everything that can be wrong with the options and the inputs is found before an
-// output is begun, and all outputs are complete before one is visible. An error of ctx is that of
-// context.Cause. The report is not nil, whatever the error.
+// Run converts. Wrong options and inputs are found before any output is begun, and all outputs are
+// complete before one is visible. If ctx ends, the error is context.Cause(ctx). The report is never
+// nil.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	r := NewReport(o.Events)
 	c, err := newConversion(o, false, r)
@@ -28,7 +28,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return r, c.run(ctx)
 }
 
-// A run is what a conversion reads and writes: opened inputs, and the outputs of each.
+// A run is a conversion with its opened inputs and their outputs.
 type run struct {
 	*conversion
 	jobs    []*job
@@ -45,7 +45,7 @@ func (o *conversion) run(ctx context.Context) error {
 		return err
 	}
 	for _, j := range r.jobs {
-		r.describe(j, r.passes(j))
+		r.describe(j)
 	}
 	if err := r.findLabels(ctx); err != nil {
 		return err
@@ -55,7 +55,11 @@ func (o *conversion) run(ctx context.Context) error {
 			return err
 		}
 	}
-	r.warnLacking()
+	for _, out := range r.outputs { // the file that is missing may have been there when the output was made
+		if _, err := os.Lstat(out.path); err == nil && r.Overwrite && out.job.split.Lacks != "" {
+			r.report.warning("%s exists and will be replaced by one without %s: none were found", out.path, out.job.split.Lacks)
+		}
+	}
 	if err := r.checkSpace(); err != nil {
 		return err
 	}
@@ -64,7 +68,7 @@ func (o *conversion) run(ctx context.Context) error {
 		return err
 	}
 	defer to.Discard() // no effect after Commit
-	if err := r.make(ctx, to); err != nil {
+	if err := r.write(ctx, to); err != nil {
 		return err
 	}
 	if err := to.Commit(); err != nil {
@@ -76,13 +80,41 @@ func (o *conversion) run(ctx context.Context) error {
 	return nil
 }
 
-// make writes all outputs, and verifies them if that is wanted. None of them is visible yet.
-func (r *run) make(ctx context.Context, to *destinations) error {
+// prepare opens the inputs and determines the outputs of each split. Nothing is written yet.
+func (o *conversion) prepare(ctx context.Context) (*run, error) {
+	if err := o.checkUsed(); err != nil {
+		return nil, err
+	}
+	// Headers, and the digits of file names, need the number of rows in advance.
+	o.counted = o.makes(func(f formats.Format) bool { return f.Folder || f.OneColumn || f.Images })
+	splits, err := o.find(ctx, false)
+	if err == nil {
+		err = o.checkClasses(splits)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &run{conversion: o}
+	if r.jobs, err = o.openJobs(ctx, splits); err != nil {
+		return nil, err
+	}
+	if err = r.checkRows(); err == nil {
+		r.outputs, err = o.expandOutputs(r.jobs)
+	}
+	if err != nil {
+		closeAll(r.jobs)
+		return nil, err
+	}
+	return r, nil
+}
+
+// write writes all outputs, and verifies them if that was asked for. None of them is visible yet.
+func (r *run) write(ctx context.Context, to *destinations) error {
 	for _, j := range r.jobs {
-		for _, p := range r.passes(j) {
-			err := r.write(ctx, j, p, outputsOf(r.outputs, p))
+		for _, p := range j.passes {
+			err := r.writePass(ctx, j, p, outputsOf(r.outputs, p))
 			if len(r.outputs) > 1 && fault.KindOf(err) == fault.PipeClosed {
-				r.report.warning("who read standard output went away, so no output was made")
+				r.report.warning("the reader of standard output has closed it, so no output was written")
 			}
 			if err != nil {
 				return err
@@ -107,79 +139,39 @@ func (r *run) make(ctx context.Context, to *destinations) error {
 	return nil
 }
 
-// prepare opens the inputs and says which outputs are made of each split. Nothing is written yet.
-func (o *conversion) prepare(ctx context.Context) (*run, error) {
-	if err := o.checkUsed(); err != nil {
-		return nil, err
-	}
-	o.counted = o.makes(func(f formats.Format) bool { return f.Folder || f.OneColumn || f.Images }) // in a header, or as digits of names
-	splits, err := o.find(ctx, false)
-	if err == nil {
-		err = o.checkClasses()
-	}
-	if err != nil {
-		return nil, err
-	}
-	r := &run{conversion: o}
-	if r.jobs, err = o.openJobs(ctx, splits); err != nil {
-		return nil, err
-	}
-	if err = o.checkRows(r.jobs); err == nil {
-		r.outputs, err = o.expandOutputs(r.jobs)
-	}
-	if err != nil {
-		closeAll(r.jobs)
-		return nil, err
-	}
-	return r, nil
-}
-
-// passes are the passes of a job that have outputs.
-func (r *run) passes(j *job) []*pass {
-	return slices.DeleteFunc(j.passes(), func(p *pass) bool { return len(outputsOf(r.outputs, p)) == 0 })
-}
-
-// checkRows refuses a range of rows that takes nothing of all jobs, although it asks for some.
-func (o *conversion) checkRows(jobs []*job) error {
-	none := func(j *job) bool { return j.logical.schema.Rows == 0 && j.logical.schema.Source > 0 }
-	if !o.rows.given || o.planID != "" || o.rows.first == o.rows.last && !o.rows.open || slices.ContainsFunc(jobs, func(j *job) bool { return !none(j) }) {
+// checkRows returns an error if --rows selects nothing of any job, although it is not an empty
+// range.
+func (r *run) checkRows() error {
+	if !r.rows.given || r.planID != "" || r.rows.first == r.rows.last && !r.rows.open {
 		return nil
 	}
-	return usagef("--rows %s takes no row of any input", o.rows)
-}
-
-// warnLacking warns of outputs that are replaced although a file has gone from the folder of the
-// inputs: what is there now may have its column.
-func (r *run) warnLacking() {
-	for _, out := range r.outputs {
-		if _, err := os.Lstat(out.path); err == nil && r.Overwrite && out.job.split.Lacks != "" {
-			r.report.warning("%s is there already, and will be replaced by one without %s, as none were found", out.path, out.job.split.Lacks)
+	for _, j := range r.jobs {
+		if j.passes[0].schema.Rows != 0 || j.passes[0].schema.Source <= 0 {
+			return nil
 		}
 	}
+	return usagef("--rows %s takes no row of any input", r.rows)
 }
 
-// findLabels finds the largest label where the names of folders depend on it.
-func (r *run) findLabels(ctx context.Context) error {
+// findLabels finds the largest label of each split if the names of folders depend on it.
+func (r *run) findLabels(ctx context.Context) (err error) {
 	for _, out := range r.outputs {
-		if !out.format.Folder {
-			continue
+		if out.format.Folder && err == nil {
+			out.options.MaxLabel, err = r.maxLabel(ctx, out.job.split)
 		}
-		largest, err := r.maxLabel(ctx, out.job.split)
-		if err != nil {
-			return err
-		}
-		out.options.MaxLabel = largest
 	}
-	return nil
+	return err
 }
 
-// checkSpace compares the sizes that are known in advance with the space that is free, for each
-// folder that is written to.
+// checkSpace compares the minimum sizes of the outputs, as far as they are known in advance, with
+// the free space of each folder that is written to.
 func (r *run) checkSpace() error {
 	need := map[string]int64{}
 	for _, out := range r.outputs {
-		if dir, ok := out.to.space(); ok {
-			need[dir] += out.format.LeastSize(out.pass.schema, out.options)
+		if to, ok := out.to.(*local); ok {
+			if dir, ok := to.space(); ok {
+				need[dir] += out.format.LeastSize(out.pass.schema, out.options)
+			}
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(need)) {
@@ -191,7 +183,7 @@ func (r *run) checkSpace() error {
 	return nil
 }
 
-// inputPaths are the files and objects that a run reads, which no output may replace.
+// inputPaths returns the files and objects that a run reads, which no output may replace.
 func (o *conversion) inputPaths(jobs []*job) (paths []string) {
 	for _, j := range jobs {
 		for _, f := range j.split.Files {
@@ -206,16 +198,24 @@ func (o *conversion) inputPaths(jobs []*job) (paths []string) {
 	return paths
 }
 
-// checkVerify refuses --verify where something cannot be read again.
+// checkAgain returns an error if an input of j can be read only once, which a flag does not allow.
+func (o *inputs) checkAgain(flag string, j *job) error {
+	for _, f := range j.split.Files {
+		if o.readOnce(f) {
+			return usagef("%s: %s can be read only once", flag, shownPath(f.Path)).WithHint("leave out %s, or give a file", flag)
+		}
+	}
+	return nil
+}
+
+// checkVerify returns an error if --verify is given but an input or output cannot be read again.
 func (r *run) checkVerify() error {
 	if !r.Verify {
 		return nil
 	}
 	for _, j := range r.jobs {
-		for _, f := range j.split.Files {
-			if r.readOnce(f) {
-				return usagef("--verify: %s can be read only once", shownPath(f.Path)).WithHint("leave out --verify, or give a file")
-			}
+		if err := r.checkAgain("--verify", j); err != nil {
+			return err
 		}
 	}
 	for _, out := range r.outputs {
@@ -230,12 +230,12 @@ func (r *run) checkVerify() error {
 	return nil
 }
 
-// formatVersion counts the changes of what is written for the same input and options: --if-changed
-// makes anew what an earlier version made.
+// formatVersion is increased when the same inputs and options produce other bytes than before:
+// --if-changed then rewrites the outputs of earlier versions.
 const formatVersion = 2
 
-// findUnchanged gives each output its key, which is a hash over its inputs and over everything that
-// decides on its bytes, and reports whether all outputs are there and were made under these keys.
+// findUnchanged sets the madeKey of each output, a hash over its inputs and everything else that
+// its bytes depend on, and reports whether all outputs exist and have these keys.
 func (r *run) findUnchanged() (unchanged bool, err error) {
 	common := fmt.Sprintf("%d %s %d %d", formatVersion, Version, r.RowsPerFile, r.FileSize)
 	if r.Classes != "" {
@@ -251,21 +251,16 @@ func (r *run) findUnchanged() (unchanged bool, err error) {
 			return false, err
 		}
 	}
-	decides := map[*output]string{} // everything that decides on the bytes of an output
-	folders := map[string]string{}  // and on those of a folder of several splits, by its path
+	keys := map[string]string{} // by path
 	for _, out := range r.outputs {
-		decides[out] = fmt.Sprintf("%s %s %s %s %v %s", common, inputs[out.job], out.format.Name, display.JSON(out.pass.applied), out.options, display.JSON(out.pass.schema.Columns))
 		if out.shared() {
-			folders[out.path] += out.sharding.stem + decides[out]
+			keys[out.path] += out.sharding.stem
 		}
+		keys[out.path] += fmt.Sprintf("%s %s %s %s %v %s", common, inputs[out.job], out.format.Name, display.JSON(out.pass.applied), out.options, display.JSON(out.pass.schema.Columns))
 	}
 	unchanged = true
 	for _, out := range r.outputs {
-		key := decides[out]
-		if out.shared() {
-			key = folders[out.path]
-		}
-		out.madeKey = fmt.Sprintf("%016x", xxh3.HashString(key))
+		out.madeKey = fmt.Sprintf("%016x", xxh3.HashString(keys[out.path]))
 		same, err := publish.UpToDate(out.path, out.madeKey)
 		if err != nil {
 			return false, err
@@ -273,7 +268,7 @@ func (r *run) findUnchanged() (unchanged bool, err error) {
 		unchanged = unchanged && same
 	}
 	for _, out := range r.outputs {
-		if unchanged && !slices.Contains(r.report.Unchanged, out.path) { // once, where splits share a folder
+		if unchanged && !slices.Contains(r.report.Unchanged, out.path) { // splits may share a folder
 			r.report.Unchanged = append(r.report.Unchanged, out.path)
 			r.report.Note("%s: unchanged", out.path)
 		}
@@ -281,19 +276,19 @@ func (r *run) findUnchanged() (unchanged bool, err error) {
 	return unchanged, nil
 }
 
-// inputsKey is a hash over the inputs of j: their base names and contents.
-func (o *conversion) inputsKey(j *job) (string, error) {
+// inputsKey returns a string that identifies the names and contents of the inputs of j.
+func (r *run) inputsKey(j *job) (string, error) {
+	if err := r.checkAgain("--if-changed", j); err != nil {
+		return "", err
+	}
 	key := j.datasetName() + " " + j.split.Name
-	if o.Header != nil {
-		key += fmt.Sprintf(" header=%t", *o.Header)
+	if r.Header != nil {
+		key += fmt.Sprintf(" header=%t", *r.Header)
 	}
 	for _, f := range j.split.Files {
 		paths := []string{f.Path}
-		if other, ok := o.foreign[f.Path]; ok {
-			paths = other.Paths
-		}
-		if o.readOnce(f) {
-			return "", usagef("--if-changed: %s can be read only once", shownPath(f.Path)).WithHint("leave out --if-changed, or give a file")
+		if table, ok := r.foreign[f.Path]; ok {
+			paths = table.Paths
 		}
 		for _, path := range paths {
 			print, err := publish.Fingerprint(path)

@@ -1,8 +1,8 @@
 package convert
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -11,60 +11,60 @@ import (
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/pipeline"
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/flat"
 	"github.com/idxport/idxport/source/idx"
 )
 
-// open opens the files of a split as one table: as they are stored, or as the data set says they
-// are meant (labels of several numbers as columns with names).
-func (o *inputs) open(ctx context.Context, s dataset.Split, classes []string, stored bool) (source.Table, error) {
+// open opens the files of a split as one table. If raw is set, its columns are those of the files.
+// Otherwise the data set's definition and --label-column apply: a label of several numbers becomes
+// named columns, for example.
+func (o *inputs) open(ctx context.Context, s dataset.Split, classes []string, raw bool) (_ source.Table, err error) {
 	var tables []source.Table
-	fail := func(err error) (source.Table, error) {
-		for _, t := range tables {
-			err = errors.Join(err, t.Close())
+	defer func() {
+		if err != nil {
+			for _, t := range tables {
+				_ = t.Close() // only read from
+			}
 		}
-		return nil, err
-	}
+	}()
 	for _, f := range s.Files {
 		t, err := o.openColumn(ctx, s, f, classes)
 		if err != nil {
-			return fail(err)
+			return nil, err
 		}
 		tables = append(tables, t)
-		if other, ok := o.foreign[f.Path]; !stored && (!ok || other.Format.OneColumn) {
-			if t, err = o.columnsOf(t, s, f); err != nil {
-				return fail(err)
+		if table, ok := o.foreign[f.Path]; !raw && (!ok || table.Format.OneColumn) {
+			if t, err = o.labelColumns(t, s, f); err != nil {
+				return nil, err
 			}
 			tables[len(tables)-1] = t
 		}
 	}
 	t, err := source.Join(o.Salvage, tables...)
-	if err != nil {
-		return fail(err)
+	if err == nil && o.LabelColumn != "" && !raw {
+		t, err = o.chooseLabel(t, classes)
 	}
-	if o.LabelColumn != "" && !stored {
-		chosen, err := o.chooseLabel(t, classes)
-		if err != nil {
-			tables = []source.Table{t}
-			return fail(err)
-		}
-		t = chosen
+	if err != nil {
+		return nil, err
 	}
 	return source.CheckLabels(t), nil
 }
 
-// openColumn opens the file f of the split s, or the table that it is in another format.
+// openColumn opens the file f of the split s: a column, or a table in another format.
 func (o *inputs) openColumn(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (source.Table, error) {
 	if _, ok := o.foreign[f.Path]; ok {
 		return o.openForeign(ctx, s, f, classes)
 	}
-	return o.openFile(ctx, s, f, classes)
+	return o.openIDX(ctx, s, f, classes)
 }
 
-// reshapeOf is the value of --reshape for the file f of the split s: it is about the images where
-// labels are beside them.
+// reshapeOf returns the value of --reshape for the file f of the split s: it applies to labels only
+// if there is nothing else.
 func (o *inputs) reshapeOf(s dataset.Split, f dataset.File) []int {
 	if isLabels(f) && slices.ContainsFunc(s.Files, func(other dataset.File) bool { return !isLabels(other) }) {
 		return nil
@@ -72,13 +72,13 @@ func (o *inputs) reshapeOf(s dataset.Split, f dataset.File) []int {
 	return o.Reshape
 }
 
-// openFile opens the file f of the split s, as it is stored.
-func (o *inputs) openFile(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (*source.IDX, error) {
-	options := o.sourceOptions()
-	options.Name, options.Files, options.Reshape = f.Name, o.files(ctx), o.reshapeOf(s, f)
+// openIDX opens the IDX file f of the split s.
+func (o *inputs) openIDX(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (*source.IDX, error) {
+	options := o.sourceOptions(ctx)
+	options.Name, options.Reshape = f.Name, o.reshapeOf(s, f)
 	if isLabels(f) {
 		if o.LabelColumn == "" {
-			options.Classes = classes // else they are those of the column that was chosen
+			options.Classes = classes // else they are those of the chosen column
 		}
 		if options.Classes == nil && s.Dataset != nil {
 			options.Classes = s.Dataset.Classes
@@ -91,84 +91,98 @@ func (o *inputs) openFile(ctx context.Context, s dataset.Split, f dataset.File, 
 		return source.OpenIDX(f.Path, options)
 	})
 	if err == nil {
-		o.opened.idx(f.Path, t, o.readOnce(f))
+		o.known.idx(f.Path, t, o.readOnce(f))
 	}
 	return t, err
 }
 
-// openForeign opens the file f, which is of another format, as it is.
+// openForeign opens the file f, which is in another format than IDX.
 func (o *inputs) openForeign(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (source.Table, error) {
 	table := o.foreign[f.Path]
-	read := source.ReadOptions{MaxRecordSize: o.MaxRecordBytes, DType: o.dtype, Shape: o.Shape, Header: o.Header, Classes: o.knownClasses(classes), Files: o.files(ctx)}
-	t, err := Interruptible(ctx, func() (source.Table, error) { return table.Open(read) })
+	read := source.ReadOptions{MaxRecordSize: o.MaxRecordBytes, DType: o.dtype, Shape: o.Shape, Header: o.Header, Classes: classes, Files: o.files(ctx)}
+	if classes == nil {
+		read.Classes = datasetClasses(o.Dataset)
+	}
+	open := func() (source.Table, error) {
+		return Interruptible(ctx, func() (source.Table, error) { return table.Open(read) })
+	}
+	opened, err := open()
+	if err == nil && opened.Rows() < 0 && o.counted {
+		opened, err = o.count(ctx, opened, f, open)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if t.Rows() < 0 && o.counted {
-		if o.readOnce(f) {
-			err := usagef("%s does not tell its number of rows, which an output needs, and can be read only once", shownPath(f.Path)).
-				WithHint("write it to a file first, or choose another format of output, such as Parquet")
-			return nil, errors.Join(err, t.Close())
-		}
-		n, err := source.Count(ctx, t)
-		if err = errors.Join(err, t.Close()); err != nil {
-			return nil, err
-		}
-		if t, err = Interruptible(ctx, func() (source.Table, error) { return table.Open(read) }); err != nil {
-			return nil, err
-		}
-		t = source.WithRows(t, n)
-	}
-	if t, err = o.shaped(t, o.reshapeOf(s, f), f.Path); err != nil {
-		return nil, errors.Join(err, t.Close())
+	t, err := o.shaped(opened, o.reshapeOf(s, f), f.Path)
+	if err != nil {
+		_ = opened.Close() // only read from
+		return nil, err
 	}
 	columns := slices.Clone(t.Columns())
 	if table.Format.OneColumn && len(columns) == 1 {
 		columns[0].Name = f.Name
 	}
 	label := slices.IndexFunc(columns, func(c source.Column) bool { return c.Scalar() && c.Integer() && c.Name == dataset.Label.String() })
-	if label >= 0 {
-		columns[label].Classes = o.classesOf(t, columns[label], classes)
-	} else if classes != nil && o.LabelColumn == "" && !table.Format.OneColumn {
-		return nil, errors.Join(usagef("--classes %s: %s has no column label; its columns are %s", o.Classes, f.Path, strings.Join(names(columns), ", ")), t.Close())
+	switch {
+	case label >= 0 && classes != nil:
+		columns[label].Classes = classes
+	case label >= 0 && len(columns[label].Classes) == 0:
+		columns[label].Classes = datasetClasses(cmp.Or(o.Dataset, source.Meta(t)[keyDataset]))
+	case label < 0 && classes != nil && o.LabelColumn == "" && !table.Format.OneColumn:
+		_ = t.Close() // only read from
+		return nil, usagef("--classes %s: %s has no column label; its columns are %s", o.Classes, f.Path, strings.Join(names(columns), ", "))
 	}
 	return source.WithColumns(t, columns), nil
 }
 
-// shaped is t, the table at path, with the shapes that the user gave. A list of a square number of
-// unsigned bytes without a recorded shape, as other tools write it, is taken for a square, as in
-// CSV.
+// count reads t, which was opened by open from the file f, to find its number of rows, and returns
+// it opened again.
+func (o *inputs) count(ctx context.Context, t source.Table, f dataset.File, open func() (source.Table, error)) (source.Table, error) {
+	defer t.Close() // only read from
+	if o.readOnce(f) {
+		return nil, usagef("%s: an output needs the number of rows in advance, but the input does not record it and can be read only once", shownPath(f.Path)).
+			WithHint("write it to a file first, or choose another output format, such as Parquet")
+	}
+	n, err := source.Count(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	if t, err = open(); err != nil {
+		return nil, err
+	}
+	return source.WithRows(t, n), nil
+}
+
+// shaped returns t, the table at path, with the shapes that the user gave. Lists of bytes without a
+// recorded shape, as other tools write them, are squares if their length allows it, as in CSV.
 func (o *inputs) shaped(t source.Table, reshape []int, path string) (source.Table, error) {
 	columns := slices.Clone(t.Columns())
-	var guesses []string
+	var notes []string
 	for i, c := range columns {
 		square, ok := flat.Square(c.Name, c.Elements())
 		switch {
 		case len(c.Shape) != 1:
 		case o.Shape != nil && (source.Column{Shape: o.Shape}).Elements() == c.Elements():
 			columns[i].Shape = o.Shape
-		case ok && c.Listed && c.DType == idx.Uint8 && c.Elements() > 1 && o.Shape == nil && reshape == nil && !o.asTold:
+		case ok && c.Listed && c.DType == idx.Uint8 && c.Elements() > 1 && o.Shape == nil && reshape == nil && !o.exact:
 			columns[i].Shape = square
-			guesses = append(guesses, fmt.Sprintf("%s: column %s: lists of %d bytes taken for %s, as their number is a square; --shape says otherwise",
+			notes = append(notes, fmt.Sprintf("%s: column %s: lists of %d bytes are read as %s, a square; --shape overrides this",
 				path, c.Name, c.Elements(), display.Shape(square)))
 		}
 	}
 	if err := o.checkTyped(path, columns); err != nil {
-		return t, err
+		return nil, err
 	}
-	t = source.WithColumns(t, columns, guesses...)
+	t = source.WithColumns(t, columns, notes...)
 	if reshape == nil {
 		return t, nil
 	}
-	as, err := source.Reshape(t, reshape, o.MaxRecordBytes)
-	if err != nil {
-		return t, fault.In(path, err)
-	}
-	return as, nil
+	t, err := source.Reshape(t, reshape, o.MaxRecordBytes)
+	return t, fault.In(path, err)
 }
 
-// checkTyped refuses --dtype and --shape where the file at path records other types and shapes for
-// all its columns.
+// checkTyped returns an error if --dtype or --shape matches no column of the file at path, which
+// records the types and shapes of all of them.
 func (o *inputs) checkTyped(path string, columns []source.Column) error {
 	var types, shapes []string
 	typed, shaped := o.dtype == 0, o.Shape == nil
@@ -178,7 +192,8 @@ func (o *inputs) checkTyped(path string, columns []source.Column) error {
 	}
 	switch {
 	case !typed:
-		return usagef("--dtype %s: %s holds %s", o.dtype, path, strings.Join(types, ", ")).WithHint("leave out --dtype: it is for files that do not tell their types")
+		return usagef("--dtype %s: %s holds %s", o.dtype, path, strings.Join(types, ", ")).
+			WithHint("leave out --dtype: it is for files that do not record types")
 	case !shaped:
 		return usagef("--shape %s: %s holds %s", display.Shape(o.Shape), path, strings.Join(shapes, ", ")).
 			WithHint("give the shape of one record that has as many elements; --reshape gives records other dimensions")
@@ -186,33 +201,15 @@ func (o *inputs) checkTyped(path string, columns []source.Column) error {
 	return nil
 }
 
-// knownClasses are the names of classes that the user gave, or those of the data set that the user
-// named; nil if neither.
-func (o *inputs) knownClasses(given []string) []string {
-	d, err := dataset.Lookup(o.Dataset)
-	if given == nil && err == nil && o.Dataset != "" {
+// datasetClasses returns the class names of a data set, nil if it is not known.
+func datasetClasses(name string) []string {
+	if d, err := dataset.Lookup(name); err == nil && name != "" {
 		return d.Classes
 	}
-	return given
+	return nil
 }
 
-// classesOf are the names of the classes of the labels c of t: those that were given, those of the
-// data set that t was made of, or its own.
-func (o *inputs) classesOf(t source.Table, c source.Column, given []string) []string {
-	if given != nil {
-		return given
-	}
-	name := o.Dataset
-	if name == "" {
-		name = source.Meta(t)[keyDataset]
-	}
-	if d, err := dataset.Lookup(name); err == nil && name != "" && len(c.Classes) == 0 {
-		return d.Classes
-	}
-	return c.Classes
-}
-
-// names are the names of columns.
+// names returns the names of columns.
 func names(columns []source.Column) (names []string) {
 	for _, c := range columns {
 		names = append(names, c.Name)
@@ -220,31 +217,36 @@ func names(columns []source.Column) (names []string) {
 	return names
 }
 
-// maxNumbers is the most numbers of a label that --label-column K makes columns of.
-const maxNumbers = 4096
+// maxLabelNumbers limits how many columns --label-column makes of labels of several numbers.
+const maxLabelNumbers = 4096
 
-// numberAt is the value of --label-column as the index of a number among those of a label.
-func (o *inputs) numberAt() (int, bool) {
+// labelIndex returns the value of --label-column if it is an index into labels of several numbers.
+func (o *inputs) labelIndex() (int, bool) {
 	k, err := strconv.ParseUint(o.LabelColumn, 10, 31)
 	return int(k), err == nil
 }
 
-// columnsOf is t, read from the file f, with a column for each number of a label where the data set
-// of s has names for them, or where --label-column says which is the label.
-func (o *inputs) columnsOf(t source.Table, s dataset.Split, f dataset.File) (source.Table, error) {
+// labelColumns returns t, read from the file f, with a column for each number of a label if the
+// data set of s names them, or if --label-column selects one.
+func (o *inputs) labelColumns(t source.Table, s dataset.Split, f dataset.File) (source.Table, error) {
 	c := t.Columns()[0]
-	k, numbered := o.numberAt()
-	if named := unstacked(t, s, f); named != t || !numbered || !isLabels(f) || c.Scalar() {
-		return named, nil
+	if !isLabels(f) || c.Scalar() {
+		return t, nil
 	}
+	if d := s.Dataset; d != nil && d.LabelColumns != nil && slices.Equal(c.Shape, []int{len(d.LabelColumns)}) {
+		return source.Unstack(t, d.LabelColumns, 0)
+	}
+	k, ok := o.labelIndex()
 	n := c.Elements()
 	switch {
+	case !ok:
+		return t, nil
 	case len(c.Shape) > 1:
-		return nil, usagef("--label-column %d: the labels of %s are of the shape %s, expected some numbers each", k, c.Origin, display.Shape(c.Shape))
+		return nil, usagef("--label-column %d: the labels of %s have the shape %s, expected vectors", k, c.Origin, display.Shape(c.Shape))
 	case !c.Integer():
 		return nil, usagef("--label-column %d: the labels of %s are %s, expected integers", k, c.Origin, c.DType)
-	case n > maxNumbers:
-		return nil, usagef("--label-column %d: the labels of %s have %d numbers each, expected at most %d", k, c.Origin, n, maxNumbers)
+	case n > maxLabelNumbers:
+		return nil, usagef("--label-column %d: the labels of %s have %d numbers each, expected at most %d", k, c.Origin, n, maxLabelNumbers)
 	case k >= n:
 		return nil, usagef("--label-column %d: the labels of %s have %d numbers each, expected 0 to %d", k, c.Origin, n, n-1)
 	}
@@ -260,101 +262,92 @@ func (o *inputs) columnsOf(t source.Table, s dataset.Split, f dataset.File) (sou
 	return source.ChooseLabel(columns, k, nil), nil
 }
 
-// chooseLabel is t with the column that --label-column names as its label; classes are those of
-// --classes, or nil.
+// labelIn returns the index of the label column among columns, −1 if there is none: the one that
+// --label-column names, or that labelColumns has made of a number that it selects.
+func (o *inputs) labelIn(columns []source.Column) int {
+	if i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Label }); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == o.LabelColumn })
+}
+
+// chooseLabel returns t with the column that --label-column names as its label; classes are the
+// names of --classes, or nil.
 func (o *inputs) chooseLabel(t source.Table, classes []string) (source.Table, error) {
 	columns := t.Columns()
-	i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Label }) // chosen by its number, see columnsOf
+	i := o.labelIn(columns)
 	if i < 0 {
-		i = slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == o.LabelColumn })
-	}
-	if i < 0 {
-		return nil, usagef("--label-column %s: no column is called so, the columns are %s", o.LabelColumn, strings.Join(names(columns), ", "))
+		return nil, usagef("--label-column %s: no such column, the columns are %s", o.LabelColumn, strings.Join(names(columns), ", "))
 	}
 	switch c := columns[i]; {
 	case !c.Scalar() && len(c.Shape) == 1 && c.Name == dataset.Label.String():
 		return nil, usagef("--label-column %s: its records are %d numbers each, expected one", c.Name, c.Elements()).
-			WithHint("say which of them is the label: --label-column 0")
+			WithHint("choose one of them as the label: --label-column 0")
 	case !c.Scalar():
-		return nil, usagef("--label-column %s: its records are of the shape %s, expected single integers", c.Name, display.Shape(c.Shape))
+		return nil, usagef("--label-column %s: its records have the shape %s, expected single integers", c.Name, display.Shape(c.Shape))
 	case !c.Integer():
 		return nil, usagef("--label-column %s: its values are %s, expected integers", c.Name, c.DType)
 	}
 	return source.ChooseLabel(t, i, classes), nil
 }
 
-// maxLabel is the largest label of a split, found by reading the file of the label column, or −1 if
-// there is none or it can be read only once.
+// maxLabel returns the largest label of a split, found by reading the file of the label column. It
+// is −1 if there is no such file, or if it can be read only once.
 func (o *inputs) maxLabel(ctx context.Context, s dataset.Split) (int64, error) {
 	for _, f := range s.Files {
-		if !isLabels(f) && f.Name != o.LabelColumn || len(f.Header.Dims) == 0 { // a pipe would be empty for who comes next
+		if !isLabels(f) && f.Name != o.LabelColumn || len(f.Header.Dims) == 0 { // reading a pipe would empty it
 			continue
 		}
-		most, found, err := o.maxLabelIn(ctx, s, f)
-		if err != nil || found {
-			return most, err
+		if largest, ok, err := o.maxLabelIn(ctx, s, f); ok || err != nil {
+			return largest, err
 		}
 	}
 	return -1, nil
 }
 
-// maxLabelIn is maxLabel of the file f, if it has the label column.
-func (o *inputs) maxLabelIn(ctx context.Context, s dataset.Split, f dataset.File) (most int64, found bool, err error) {
-	file, err := o.openFile(ctx, s, f, nil)
+// maxLabelIn is maxLabel for the file f; ok is false if the label column is not in it.
+func (o *inputs) maxLabelIn(ctx context.Context, s dataset.Split, f dataset.File) (largest int64, ok bool, err error) {
+	file, err := o.openIDX(ctx, s, f, nil)
 	if err != nil {
 		return -1, false, err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	t, err := o.columnsOf(file, s, f)
+	defer file.Close() // only read from
+	t, err := o.labelColumns(file, s, f)
 	if err != nil {
 		return -1, false, err
 	}
 	i := 0
 	if o.LabelColumn != "" {
-		i = slices.IndexFunc(t.Columns(), func(c source.Column) bool { return c.Label || c.Name == o.LabelColumn })
+		i = o.labelIn(t.Columns())
 	}
 	if i < 0 {
 		return -1, false, nil
 	}
-	most, err = largest(ctx, t, i)
-	return most, true, err
-}
-
-// largest is the largest value of column i of t, −1 if that is not of single integers or has no
-// rows.
-func largest(ctx context.Context, t source.Table, i int) (int64, error) {
 	c := t.Columns()[i]
-	most := int64(-1)
-	if !c.Scalar() || !c.Integer() {
-		return most, nil
+	if largest = -1; !c.Scalar() || !c.Integer() {
+		return largest, true, nil
 	}
-	b := &source.Raw{Cap: 1 << 16}
-	for {
-		err := t.Read(ctx, b)
-		if err == io.EOF {
-			return most, nil
-		}
-		if err == nil {
+	for b := (&source.Raw{Cap: 1 << 16}); ; {
+		if err = t.Read(ctx, b); err == nil {
 			err = t.Decode(b)
 		}
-		if err != nil {
-			return -1, fmt.Errorf("reading the labels: %w", err)
+		switch {
+		case err == io.EOF:
+			return largest, true, nil
+		case err != nil:
+			return -1, true, fmt.Errorf("reading the labels: %w", err)
 		}
 		for row := range b.Rows {
-			most = max(most, source.Int(c.DType, b.Columns[i], row))
+			largest = max(largest, source.Int(c.DType, b.Columns[i], row))
 		}
 	}
 }
 
-// unstacked is t, read from the file f, with a column for each number of a label where the data set
-// of s has names for them.
-func unstacked(t source.Table, s dataset.Split, f dataset.File) source.Table {
-	if s.Dataset == nil || !isLabels(f) || !slices.Equal(t.Columns()[0].Shape, []int{len(s.Dataset.LabelColumns)}) {
-		return t
-	}
-	columns, err := source.Unstack(t, s.Dataset.LabelColumns, 0)
-	if err != nil {
-		return t // not as many as there are names, which was seen to
-	}
-	return columns
+// drain reads a table to its end, of which label is the name in the progress, through sinks, and
+// returns its number of rows.
+func (o *inputs) drain(ctx context.Context, t source.Table, s *schema.Schema, label string, sinks ...sink.Sink) (int64, error) {
+	read, end := o.report.progress(label, s.Rows)
+	defer end()
+	stats, err := pipeline.Run(ctx, t, s, sinks, pipeline.Options{Workers: o.Workers, Progress: read})
+	return stats.Rows, err
 }

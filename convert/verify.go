@@ -5,42 +5,160 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink/compare"
+	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/formats"
 )
 
-// A verification is the options of Verify that were checked.
+// A comparison describes how two tables are compared.
+type comparison struct {
+	path    string // what is verified, for messages
+	label   string // of the progress
+	text    bool   // values are text: all NaNs are equal
+	partial bool   // columns may be missing
+	notes   bool   // the notes of both tables are reported
+}
+
+// compare compares found with expected.
+func (o *inputs) compare(ctx context.Context, expected, found source.Table, c comparison) (Verified, error) {
+	from, to, missing, err := compare.Match(expected.Columns(), found.Columns(), c.partial)
+	if err != nil {
+		return Verified{}, differs(c.path, err.Error())
+	}
+	both, err := compare.Pair(expected, found, from, to)
+	if err != nil {
+		return Verified{}, differs(c.path, err.Error())
+	}
+	s := schema.Of(both)
+	k := compare.New(s, c.text)
+	rows, err := o.drain(ctx, both, s, c.label, k)
+	if err != nil && !errors.Is(err, fault.Differs) {
+		return Verified{}, err
+	}
+	if c.notes {
+		for _, n := range source.Notes(both) {
+			o.report.Note("%s", n)
+		}
+	}
+	var differences []string
+	values, in, first := k.Differences()
+	if first != nil {
+		differences = append(differences, first.String())
+	}
+	if values > 1 {
+		differences = append(differences, fmt.Sprintf("%s values in %s rows differ", display.Thousands(values), display.Thousands(in)))
+	}
+	if err != nil { // the numbers of rows differ
+		differences = append(differences, err.Error())
+	}
+	if differences != nil {
+		return Verified{}, differs(c.path, differences...)
+	}
+	result := Verified{Path: c.path, Rows: rows, Missing: missing}
+	for _, i := range from {
+		result.Columns = append(result.Columns, expected.Columns()[i].Name)
+	}
+	return result, nil
+}
+
+// differs is the error for an output at path that differs from its inputs.
+func differs(path string, differences ...string) error {
+	return fault.New(fault.Differs, "%s differs: %s", path, strings.Join(differences, "; "))
+}
+
+// verifyOutput compares an output that is not visible yet with its inputs, which are read again.
+func (o *conversion) verifyOutput(ctx context.Context, out *output) error {
+	to, ok := out.to.(*local)
+	if !ok || to.set.Partial(to.i) == "" {
+		return nil // a device: there is nothing to read
+	}
+	expected, err := o.openPass(ctx, out.job.split, out.pass.raw)
+	if err != nil {
+		return err
+	}
+	defer expected.table.Close() // only read from
+	found, err := o.reopen(to.set.Partial(to.i), out, expected.table.Columns())
+	if errors.Is(err, fs.ErrNotExist) { // its folder was moved meanwhile
+		err = fault.New(fault.IO, "reading it again: %v", fs.ErrNotExist).In(out.path).Because(err)
+	}
+	if err != nil {
+		return err
+	}
+	defer found.Close() // only read from
+	_, err = o.compare(ctx, expected.table, found, comparison{path: out.path, label: "verifying " + out.job.label(),
+		text: out.format.Text(), partial: out.format.OneColumn || out.format.Images})
+	return err
+}
+
+// reopen opens the output out, made of columns, which is at path until it is published.
+func (o *conversion) reopen(path string, out *output, columns []source.Column) (source.Table, error) {
+	if out.format.Stored {
+		t, err := source.OpenIDX(path, source.Options{Name: columns[out.options.Column].Name, MaxRecordSize: o.MaxRecordBytes})
+		if err != nil {
+			return nil, fmt.Errorf("%s: reading it again: %w", out.path, err)
+		}
+		return t, nil
+	}
+	prefix := ""
+	if out.sharding != nil {
+		path, prefix = filepath.Join(path, out.sharding.class), out.sharding.stem+"-"
+	}
+	table, ok, err := formats.As(out.format.Name, path, prefix, out.path)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, usagef("--verify: %s files cannot be read back", out.format.Name)
+	}
+	read := source.ReadOptions{MaxRecordSize: o.MaxRecordBytes, Like: columns}
+	if out.format.Text() {
+		header := csv.HasHeader(out.options.Style)
+		read.Header = &header
+	}
+	t, err := table.Open(read)
+	if err != nil || !out.format.OneColumn {
+		return t, err
+	}
+	found := slices.Clone(t.Columns())
+	found[0].Name = columns[out.options.Column].Name
+	return source.WithColumns(t, found), nil
+}
+
+// A verification is the validated options of Verify.
 type verification struct {
 	conversion        // of the inputs
 	output     inputs // what is verified
+	several    bool   // the output has several tables
 }
 
-// Verify compares output, value by value, with the table that in and view make. What was done to
-// the data when the output was made is taken from its metadata where it has some. The error is of
-// kind fault.Differs if something differs.
+// Verify compares output, value by value, with the table that in and view describe. If the output's
+// metadata records the transformations that it was made with, they are applied to the inputs. The
+// error is of the kind fault.Differs if something differs.
 func Verify(ctx context.Context, output string, in Source, view View) (*Report, error) {
 	r := NewReport(in.Events)
-	in.Inputs = append([]string{output}, in.Inputs...) // so that URLs of both are of one store
-	both, err := newInputs(in, r)
+	in.Inputs = append([]string{output}, in.Inputs...) // one store has the parameters of all URLs
+	c, err := newView(in, view, r)
 	if err != nil {
 		return r, err
 	}
-	o := &verification{conversion: conversion{inputs: both, View: view}, output: both}
-	o.args, o.output.args = both.args[1:], both.args[:1]
+	o := &verification{conversion: *c, output: c.inputs}
 	out := &o.output
+	o.args, out.args = o.args[1:], o.args[:1]
 	out.LabelColumn, out.Reshape, out.littleEndian, out.Salvage, out.Classes = "", nil, false, false, ""
-	out.asTold = true                 // records are compared, whatever their shape
-	out.Split = nil                   // they choose among several tables, see run
-	out.Dataset = dataset.DatasetNone // its names are looked at, no more
-	if err := o.checkView(); err != nil {
-		return r, err
-	}
+	out.exact = true                  // records are compared whatever their shape
+	out.Split = nil                   // --split chooses among several tables, see run
+	out.Dataset = dataset.DatasetNone // only its name is compared
 	return r, o.run(ctx)
 }
 
@@ -53,20 +171,20 @@ func (o *verification) run(ctx context.Context) error {
 		return err
 	}
 	o.described = o.output.foreign != nil
-	several := len(outputs) > 1
-	if several && len(o.Split) > 0 {
+	if o.several = len(outputs) > 1; o.several {
 		o.output.Split = o.Split
 		if outputs, err = o.output.chosenSplits(outputs); err != nil {
 			return err
 		}
 	}
-	one := len(outputs) == 1 && filepath.Clean(outputs[0].Files[0].Path) == filepath.Clean(o.output.args[0].Path)
+	path := o.output.args[0].Path
+	one := len(outputs) == 1 && filepath.Clean(outputs[0].Files[0].Path) == filepath.Clean(path)
 	var first error
-	var left []dataset.Split // of the inputs, with which no output was compared
+	var left []dataset.Split // of the inputs, not compared with any output
 	for i, split := range outputs {
-		own := *o // what is recorded in an output is about that one
-		of, splits, err := own.verifySplit(ctx, split, several)
-		if err != nil && !(several && errors.Is(err, fault.Differs)) {
+		own := *o // the metadata of an output is about that output only
+		of, splits, err := own.verifySplit(ctx, split)
+		if err != nil && !(o.several && errors.Is(err, fault.Differs)) {
 			return err
 		}
 		if err != nil {
@@ -79,63 +197,20 @@ func (o *verification) run(ctx context.Context) error {
 		left = slices.DeleteFunc(left, func(s dataset.Split) bool { return s.Stem == of.Stem && s.Name == of.Name })
 	}
 	if first == nil && !one && len(left) > 0 {
-		return differs(o.output.args[0].Path, "it has no split "+splitNames(left))
+		return differs(path, "it has no split "+splitNames(left))
 	}
 	return first
 }
 
-// verifySplit verifies one table of the output, which may have several, and returns the split of
-// the inputs that it was compared with, and all of them.
-func (o *verification) verifySplit(ctx context.Context, split dataset.Split, several bool) (of dataset.Split, all []dataset.Split, err error) {
-	found, err := o.output.open(ctx, split, nil, true)
-	if err != nil {
-		return of, nil, err
-	}
-	opened := found
-	defer func() { _ = opened.Close() }() // only read from
-	if err := o.takeRecorded(found); err != nil {
-		return of, nil, err
-	}
-	if all, err = o.find(ctx, false); err != nil {
-		return of, nil, err
-	}
-	if of, err = o.splitFor(all, found, split, several); err != nil {
-		return of, all, err
-	}
-	_, other := o.output.foreign[split.Files[0].Path]
-	expected, err := o.openExpected(ctx, of, !other)
-	if err != nil {
-		return of, all, err
-	}
-	defer func() { _ = expected.table.Close() }() // likewise
-	o.describeInputs(of, expected)
-	path := split.Files[0].Path
-	if found, err = o.reread(ctx, found, path, expected.table.Columns()); err != nil {
-		return of, all, err
-	}
-	opened = found
-	result, err := o.compare(ctx, expected.table, found, comparison{
-		path: path, text: o.output.text(path), partial: o.output.partial(path), label: of.Stem})
-	if err != nil {
-		return of, all, err
-	}
-	result.Path, result.Split = path, of.Name
-	o.report.Verified = append(o.report.Verified, result)
-	if len(result.Missing) > 0 {
-		o.report.Note("%s: it does not hold %s", path, strings.Join(result.Missing, ", "))
-	}
-	return of, all, nil
-}
-
-// placeHeader makes --header one about the output where no input is text: it is about one of both,
-// as the program writes headers that its inputs do not have.
+// placeHeader applies --header to the output if no input is text: it is about only one of them, as
+// outputs have headers that their inputs do not have.
 func (o *verification) placeHeader(ctx context.Context) error {
 	o.output.Header = nil
 	if o.Header == nil {
 		return nil
 	}
 	for _, in := range o.args {
-		found, err := o.findTables(ctx, in.Path)
+		found, err := o.tablesAt(ctx, in.Path)
 		if err != nil || slices.ContainsFunc(found, func(t formats.Table) bool { return t.Format.Text }) {
 			return err
 		}
@@ -144,14 +219,65 @@ func (o *verification) placeHeader(ctx context.Context) error {
 	return nil
 }
 
-// takeRecorded takes what was done to the data when found was made for what is to be done to the
-// inputs, unless flags say otherwise.
-func (o *verification) takeRecorded(found source.Table) error {
+// verifySplit verifies one table of the output, and returns the split of the inputs that it was
+// compared with, and all splits.
+func (o *verification) verifySplit(ctx context.Context, split dataset.Split) (of dataset.Split, all []dataset.Split, err error) {
+	found, err := o.output.open(ctx, split, nil, true)
+	if err != nil {
+		return of, nil, err
+	}
+	defer func() { _ = found.Close() }() // only read from
+	if err := o.takeRecorded(found); err != nil {
+		return of, nil, err
+	}
+	if all, err = o.find(ctx, false); err != nil {
+		return of, nil, err
+	}
+	if of, err = o.splitFor(all, found, split); err != nil {
+		return of, all, err
+	}
+	if o.classNames, err = o.readClasses(ctx, []dataset.Split{of}); err != nil {
+		return of, all, err
+	}
+	path := split.Files[0].Path
+	table, foreign := o.output.foreign[path]
+	expected, err := o.openPass(ctx, of, !foreign)
+	if err != nil {
+		return of, all, err
+	}
+	defer expected.table.Close() // only read from
+	o.describeInputs(of, expected)
+	if table.Format.Untyped { // its types, shapes and labels are those that are expected
+		again, err := table.Open(source.ReadOptions{MaxRecordSize: o.MaxRecordBytes, DType: o.output.dtype, Shape: o.output.Shape, Header: o.output.Header,
+			Like: expected.table.Columns(), Files: o.output.files(ctx)})
+		if err != nil {
+			return of, all, err
+		}
+		_ = found.Close() // only read from
+		found = again
+	}
+	// Outputs of one column, and images with one label, may lack columns.
+	result, err := o.compare(ctx, expected.table, found, comparison{path: path, label: of.Stem, text: table.Format.Text,
+		partial: !foreign || table.Format.OneColumn || table.Format.Name == "png", notes: true})
+	if err != nil {
+		return of, all, err
+	}
+	result.Split = of.Name
+	o.report.Verified = append(o.report.Verified, result)
+	if len(result.Missing) > 0 {
+		o.report.Note("%s: it does not hold %s", path, strings.Join(result.Missing, ", "))
+	}
+	return of, all, nil
+}
+
+// takeRecorded adopts the transformations that found records, except where flags override them.
+func (o *verification) takeRecorded(found source.Table) (err error) {
 	meta := source.Meta(found)
 	if _, ours := meta[keySources]; !ours {
 		return nil
 	}
-	a := recorded(found)
+	var a Applied
+	_ = json.Unmarshal([]byte(meta[keyApplied]), &a) // another program may have written it: then nothing is known
 	if o.Transpose == nil {
 		transposed := len(a.Transpose) > 0
 		o.Transpose = &transposed
@@ -162,89 +288,45 @@ func (o *verification) takeRecorded(found source.Table) error {
 	if o.Reshape == nil {
 		o.Reshape = a.Reshape
 	}
-	if o.LabelColumn == "" {
-		o.LabelColumn = a.Label
-	}
-	if o.Dataset == "" {
-		o.Dataset = meta[keyDataset]
-	}
-	var err error
+	o.LabelColumn = cmp.Or(o.LabelColumn, a.Label)
+	o.Dataset = cmp.Or(o.Dataset, meta[keyDataset])
 	if a.Rows != "" && !o.rows.given {
 		o.rows, err = parseRows(a.Rows)
 	}
 	return err
 }
 
-// splitFor is the one of splits that found, the table of the split of, was made of: by its metadata
-// or by its name, and by its name first where the output has several.
-func (o *verification) splitFor(splits []dataset.Split, found source.Table, of dataset.Split, several bool) (dataset.Split, error) {
-	if len(splits) == 1 && !several {
+// splitFor returns the one of splits that found, the table of the split of, was made of. It is
+// found by the metadata or else the name, or, if the output has several tables, in reverse.
+func (o *verification) splitFor(splits []dataset.Split, found source.Table, of dataset.Split) (dataset.Split, error) {
+	if len(splits) == 1 && !o.several {
 		return splits[0], nil
 	}
 	names := []string{source.Meta(found)[keySplit], of.Name, of.Stem}
-	if several {
+	if o.several {
 		slices.Reverse(names)
 	}
 	for _, name := range names {
 		i := slices.IndexFunc(splits, func(s dataset.Split) bool {
-			other := several && s.Name != "" && of.Name != "" && hubName(s.Name) != hubName(of.Name) // of a folder, whose name is the stem of all
+			other := o.several && s.Name != "" && of.Name != "" && hubName(s.Name) != hubName(of.Name) // the stem of all may be that of their folder
 			return name != "" && !other && (hubName(s.Name) == hubName(name) || hubName(s.Stem) == hubName(name))
 		})
 		if i >= 0 {
 			return splits[i], nil
 		}
 	}
-	if several {
+	if o.several {
 		return dataset.Split{}, differs(of.Files[0].Path, "the inputs have no such split, only "+splitNames(splits))
 	}
-	return dataset.Split{}, usagef("the inputs have the splits %s, and %s does not tell which it is", splitNames(splits), of.Files[0].Path).
+	return dataset.Split{}, usagef("the inputs have the splits %s, and %s does not say which of them it is", splitNames(splits), of.Files[0].Path).
 		WithHint("choose one with --split")
 }
 
-// splitNames are the names of splits.
+// splitNames returns the names of splits for messages.
 func splitNames(splits []dataset.Split) string {
 	var names []string
 	for _, s := range splits {
 		names = append(names, cmp.Or(s.Name, s.Stem))
 	}
 	return strings.Join(names, ", ")
-}
-
-// text reports whether the file at path holds its values as text.
-func (o *inputs) text(path string) bool { return o.foreign[path].Format.Text }
-
-// partial reports whether an output at path may lack columns of its inputs: it is one column, or
-// images with one label.
-func (o *inputs) partial(path string) bool {
-	t, ok := o.foreign[path]
-	return !ok || t.Format.OneColumn || t.Format.Name == "png"
-}
-
-// recorded is what was done to the data that t was made of, as far as its file keeps it.
-func recorded(t source.Table) (a applied) {
-	_ = json.Unmarshal([]byte(source.Meta(t)[keyApplied]), &a) // a file of somebody else's: nothing is known
-	return a
-}
-
-// openExpected opens what the inputs of the split s make, with the names of the classes that were
-// given.
-func (o *verification) openExpected(ctx context.Context, s dataset.Split, stored bool) (*pass, error) {
-	classes, err := o.readClasses(ctx, []dataset.Split{s})
-	if err != nil {
-		return nil, err
-	}
-	return o.openPass(ctx, s, classes, stored)
-}
-
-// reread opens found, an output whose file does not record types, shapes or labels, as one of the
-// columns expected.
-func (o *verification) reread(ctx context.Context, found source.Table, path string, expected []source.Column) (source.Table, error) {
-	table, other := o.output.foreign[path]
-	if !other || !table.Format.Untyped {
-		return found, nil
-	}
-	if err := found.Close(); err != nil {
-		return found, err
-	}
-	return table.Open(source.ReadOptions{MaxRecordSize: o.MaxRecordBytes, DType: o.output.dtype, Shape: o.output.Shape, Header: o.output.Header, Like: expected, Files: o.output.files(ctx)})
 }

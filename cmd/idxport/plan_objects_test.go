@@ -155,7 +155,7 @@ func TestPlanOfObjectsRefuses(t *testing.T) {
 	expect(0, "", "convert", "--plan", plan, "--part", "1")
 
 	s.Put("out/train.csv/mine", []byte("mine"))
-	expect(73, "is there already, and is not what this plan makes", "commit", "--plan", plan)
+	expect(73, "exists, and is not what this plan makes", "commit", "--plan", plan)
 	s.Remove("out/train.csv/mine")
 	expect(0, "2 files", "commit", "--plan", plan)
 

@@ -22,13 +22,13 @@ import (
 	"github.com/idxport/idxport/test/object/fake"
 )
 
-// A gate lets requests through to a server, but for the first that it is to stop: that waits until
-// it is opened.
+// A gate forwards requests to a server. The first request for which stops reports true waits until
+// opened is closed.
 type gate struct {
 	server  *fake.Server
 	stops   func(r *http.Request) bool
 	stopped atomic.Bool
-	came    chan struct{} // closed when the request is there
+	came    chan struct{} // closed when that request arrives
 	opened  chan struct{}
 }
 
@@ -40,7 +40,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.server.ServeHTTP(w, r)
 }
 
-// reach is a store that has its own way to the server.
+// reach returns a store that uses the server through a gate of its own.
 func reach(t *testing.T, server *fake.Server, stops func(r *http.Request) bool) (*object.Store, *gate) {
 	t.Helper()
 	g := &gate{server: server, stops: stops, came: make(chan struct{}), opened: make(chan struct{})}
@@ -53,7 +53,7 @@ func reach(t *testing.T, server *fake.Server, stops func(r *http.Request) bool) 
 	return s, g
 }
 
-// table is a plan of a table of ten rows in objects, whose parts are made.
+// table returns a plan for a table of ten rows in object storage, with all parts made.
 func table(t *testing.T, objects *object.Store, perPart int64) *Plan {
 	t.Helper()
 	input := filepath.Join(t.TempDir(), "in.idx")
@@ -87,19 +87,19 @@ func makeParts(t *testing.T, p *Plan) {
 		if _, err := w.Write([]byte(text)); err != nil {
 			t.Fatal(err)
 		}
-		receipt, err := w.Stage()
+		upload, err := w.Stage()
 		if err != nil {
 			t.Fatal(err)
 		}
 		sum := sha256.Sum256([]byte(text))
-		if err := p.Deliver(t.Context(), target, part, name, Task{Bytes: int64(len(text)), SHA256: hex.EncodeToString(sum[:]), Upload: &receipt}); err != nil {
+		if err := p.Deliver(t.Context(), target, part, name, Result{Bytes: int64(len(text)), SHA256: hex.EncodeToString(sum[:]), Upload: &upload}); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// seenOf are how many parts of the plan are seen, and whether _SUCCESS is.
-func seenOf(t *testing.T, server *fake.Server, p *Plan) (parts int, marked bool) {
+// visibleOf returns how many parts of the plan are visible, and whether _SUCCESS is.
+func visibleOf(t *testing.T, server *fake.Server, p *Plan) (parts int, marked bool) {
 	t.Helper()
 	for _, key := range server.Keys() {
 		name, ok := strings.CutPrefix(key, "out/train.csv/")
@@ -123,13 +123,13 @@ func puts(ending string) func(r *http.Request) bool {
 	}
 }
 
-// TestTwoPlansOfOneTarget: wherever the commit of one plan stops while that of another runs, the
-// parts of one of them are seen, and one of them fails.
+// TestTwoPlansOfOneTarget runs the commit of one plan while that of another is stopped at some
+// request: the parts of only one of them become visible, and the other fails.
 func TestTwoPlansOfOneTarget(t *testing.T) {
 	t.Parallel()
 	for name, stops := range map[string]func(r *http.Request) bool{
-		"at its claim": puts(".idxport-plan"), "at its first part": completes, "at _SUCCESS": puts(success),
-		"at the list of what is there": func(r *http.Request) bool {
+		"at its lease": puts(".idxport-plan"), "at its first part": completes, "at _SUCCESS": puts(success),
+		"at its listing": func(r *http.Request) bool {
 			return r.Method == http.MethodGet && r.URL.Query().Get("prefix") == "out/train.csv/"
 		},
 	} {
@@ -148,10 +148,10 @@ func TestTwoPlansOfOneTarget(t *testing.T) {
 			close(g.opened)
 			errB := <-ended
 			if _, err := b.Commit(t.Context()); err == nil && errB != nil {
-				errB = nil // it had begun, and only had to be run again
+				errB = nil // it had the lease, and only had to be run again
 			}
-			partsA, marked := seenOf(t, server, a)
-			partsB, _ := seenOf(t, server, b)
+			partsA, marked := visibleOf(t, server, a)
+			partsB, _ := visibleOf(t, server, b)
 			switch {
 			case (errA == nil) == (errB == nil), !marked:
 				t.Errorf("found %v and %v, expected that one succeeds", errA, errB)
@@ -162,13 +162,13 @@ func TestTwoPlansOfOneTarget(t *testing.T) {
 	}
 }
 
-// TestAbortBesideCommit: a commit that has succeeded has its table seen, wherever it stopped while
-// somebody aborted it.
+// TestAbortBesideCommit runs an abort while a commit is stopped at some request: the table is
+// visible if and only if the commit succeeds.
 func TestAbortBesideCommit(t *testing.T) {
 	t.Parallel()
 	for name, stops := range map[string]func(r *http.Request) bool{
-		"at its claim": puts(".idxport-plan"), "at its first part": completes, "at _SUCCESS": puts(success),
-		"at its second look at the claim": func(r *http.Request) bool {
+		"at its lease": puts(".idxport-plan"), "at its first part": completes, "at _SUCCESS": puts(success),
+		"at its second read of the lease": func(r *http.Request) bool {
 			return r.Method == http.MethodHead && strings.HasSuffix(r.URL.Path, ".idxport-plan")
 		},
 	} {
@@ -188,22 +188,22 @@ func TestAbortBesideCommit(t *testing.T) {
 			}
 			close(g.opened)
 			err := <-ended
-			parts, marked := seenOf(t, server, p)
+			parts, marked := visibleOf(t, server, p)
 			if err == nil && (parts != 3 || !marked) || err != nil && marked {
 				t.Errorf("commit ended with %v; found %d parts, _SUCCESS: %v", err, parts, marked)
 			}
 			if err := p.Abort(t.Context()); err != nil {
 				t.Error(err)
 			}
-			if parts, marked := seenOf(t, server, p); parts > 0 != marked || server.Left() > 0 || slices.ContainsFunc(server.Keys(), func(key string) bool { return strings.Contains(key, "idxport-plan") }) {
+			if parts, marked := visibleOf(t, server, p); parts > 0 != marked || server.Left() > 0 || slices.ContainsFunc(server.Keys(), func(key string) bool { return strings.Contains(key, "idxport-plan") }) {
 				t.Errorf("after another abort: found %d parts, _SUCCESS: %v, %v, %d uploads", parts, marked, server.Keys(), server.Left())
 			}
 		})
 	}
 }
 
-// TestAbortAndCommitInTurns: the commit stands before its _SUCCESS, the abort before the first part
-// that it removes; whichever goes on first, the commit does not say that all is well.
+// TestAbortAndCommitInTurns stops a commit before its _SUCCESS, and an abort before the first part
+// that it removes: whichever continues first, the commit fails.
 func TestAbortAndCommitInTurns(t *testing.T) {
 	t.Parallel()
 	for _, commitFirst := range []bool{true, false} {
@@ -233,7 +233,7 @@ func TestAbortAndCommitInTurns(t *testing.T) {
 			close(commitGate.opened)
 			commitErr = <-committed
 		}
-		parts, marked := seenOf(t, server, p)
+		parts, marked := visibleOf(t, server, p)
 		if commitErr == nil || abortErr != nil || parts > 0 || marked {
 			t.Errorf("commit first %v: commit ended with %v, abort with %v; found %d parts, _SUCCESS: %v", commitFirst, commitErr, abortErr, parts, marked)
 		}
@@ -244,8 +244,8 @@ func TestAbortAndCommitInTurns(t *testing.T) {
 	}
 }
 
-// TestStrangeClaims: a claim that nobody can read is told of, and not waited for.
-func TestStrangeClaims(t *testing.T) {
+// TestStrangeLeases demands an error, and no waiting, for a lease that cannot be read.
+func TestStrangeLeases(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "{", `{"plan_id":"other","work":"commit"}`} {
 		server := fake.New()
@@ -262,15 +262,15 @@ func TestStrangeClaims(t *testing.T) {
 	}
 }
 
-// TestOthersBeside: what is not the plan's is neither ended nor removed, and what was committed
-// stays although its mark is gone.
-func TestOthersBeside(t *testing.T) {
+// TestForeignUploadsStay demands that commit and abort leave alone what does not belong to the
+// plan, and that an abort leaves what was committed, even without its _SUCCESS.
+func TestForeignUploadsStay(t *testing.T) {
 	t.Parallel()
 	server := fake.New()
 	direct, _ := reach(t, server, nil)
 	p := table(t, direct, 4)
-	others := []string{"out/train.csv/_SUCCESS_of_others", "out/train.csv/" + p.FileName(&p.Targets[0], &p.Targets[0].Parts[0]) + ".bak", "out/train.csv/part-x"}
-	for _, key := range others {
+	foreign := []string{"out/train.csv/_SUCCESS_of_another", "out/train.csv/" + p.FileName(&p.Targets[0], &p.Targets[0].Parts[0]) + ".bak", "out/train.csv/part-x"}
+	for _, key := range foreign {
 		w, err := direct.Create(t.Context(), "s3://bkt/"+key, false)
 		if err == nil {
 			_, err = w.Write([]byte("mine"))
@@ -293,40 +293,41 @@ func TestOthersBeside(t *testing.T) {
 	if err := p.Abort(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if parts, _ := seenOf(t, server, p); parts != 3 {
+	if parts, _ := visibleOf(t, server, p); parts != 3 {
 		t.Errorf("%d parts are left of what was committed", parts)
 	}
 	left := server.Uploads()
-	slices.Sort(others)
-	if !slices.Equal(left, others) {
-		t.Errorf("found the uploads %v, expected %v", left, others)
+	slices.Sort(foreign)
+	if !slices.Equal(left, foreign) {
+		t.Errorf("found the uploads %v, expected %v", left, foreign)
 	}
 }
 
-// TestAbortOfWhatWasCommitted: a commit that was killed before it removed the tasks has succeeded.
-func TestAbortOfWhatWasCommitted(t *testing.T) {
+// TestAbortAfterCommit demands that an abort does nothing after a commit that was killed before it
+// removed the results.
+func TestAbortAfterCommit(t *testing.T) {
 	t.Parallel()
 	server := fake.New()
 	direct, _ := reach(t, server, nil)
 	p := table(t, direct, 4)
-	tasks := map[string][]byte{}
+	results := map[string][]byte{}
 	for _, key := range server.Keys() {
 		text, err := direct.Get(t.Context(), "s3://bkt/"+key, 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tasks[key] = text
+		results[key] = text
 	}
 	if _, err := p.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for key, text := range tasks {
+	for key, text := range results {
 		server.Put(key, text)
 	}
 	if err := p.Abort(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if parts, whole := seenOf(t, server, p); parts != 3 || !whole || len(server.Keys()) != 4 {
+	if parts, whole := visibleOf(t, server, p); parts != 3 || !whole || len(server.Keys()) != 4 {
 		t.Errorf("found %d parts, _SUCCESS: %v, and %v", parts, whole, server.Keys())
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// at is the place of a target.
+// at returns the place of a target.
 func (p *Plan) at(t *Target) place {
 	if object.IsURL(t.Path) {
 		return &bucket{store: p.Objects, plan: p, target: t}
@@ -27,8 +27,8 @@ func (p *Plan) at(t *Target) place {
 
 func (p *Plan) folderOf(t *Target) *folder { return &folder{plan: p, target: t, staging: p.staging(t)} }
 
-// Attempt is a new name for a part on its way: a file in a folder that it makes, or an object that
-// must be staged, not published.
+// Attempt returns a new path for a part that is about to be made: a file in an existing folder, or
+// the URL of an object that must be staged, not committed.
 func (p *Plan) Attempt(t *Target, part *Part) (string, error) {
 	file := p.FileName(t, part)
 	if object.IsURL(t.Path) {
@@ -37,8 +37,7 @@ func (p *Plan) Attempt(t *Target, part *Part) (string, error) {
 	return p.folderOf(t).attempt(file)
 }
 
-// Discard removes what was made at an attempt, which is not to be delivered; upload is nil for a
-// file.
+// Discard removes an attempt that is not to be delivered; upload is nil for a file.
 func (p *Plan) Discard(ctx context.Context, attempt string, upload *object.PendingUpload) error {
 	if upload != nil {
 		return p.Objects.Abort(ctx, attempt, *upload)
@@ -49,50 +48,49 @@ func (p *Plan) Discard(ctx context.Context, attempt string, upload *object.Pendi
 	return nil
 }
 
-// Told is the task of a part, if it was made.
-func (p *Plan) Told(ctx context.Context, t *Target, part *Part) (*Task, error) {
-	return p.toldAt(ctx, p.at(t), t, part)
+// Result returns the result of a part, nil if it was not made.
+func (p *Plan) Result(ctx context.Context, t *Target, part *Part) (*Result, error) {
+	return p.resultAt(ctx, p.at(t), t, part)
 }
 
-// Deliver puts the part at attempt, which is complete, in its place, and tells of it. If it is
-// there already, it must have the same bytes.
-func (p *Plan) Deliver(ctx context.Context, t *Target, part *Part, attempt string, task Task) error {
-	task.PlanID, task.Tool, task.Part = p.ID, p.Tool, part.Index
-	task.Name, task.Rows = p.FileName(t, part), part.Last-part.First
-	text, err := json.Marshal(task)
+// Deliver moves the complete part at attempt to its place and records its result, of which Bytes,
+// SHA256 and Upload are given. If the part exists, it must have the same bytes.
+func (p *Plan) Deliver(ctx context.Context, t *Target, part *Part, attempt string, r Result) error {
+	r.PlanID, r.Tool, r.Part = p.ID, p.Tool, part.Index
+	r.Name, r.Rows = p.FileName(t, part), part.Last-part.First
+	text, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	err = p.at(t).put(ctx, attempt, task.Name, p.taskName(t, part), append(text, '\n'))
+	err = p.at(t).put(ctx, attempt, r.Name, p.resultName(t, part), append(text, '\n'))
 	if !errors.Is(err, fault.Exists) {
 		return err
 	}
-	_ = p.Discard(ctx, attempt, task.Upload) // else commit does
-	old, err := p.Told(ctx, t, part)
-	if err == nil && old != nil && (old.Bytes != task.Bytes || old.SHA256 != task.SHA256 || old.Tool != task.Tool) {
-		return fail(fault.Refused, adviceAbort+" with one version of the program", "part %d was told with another content", part.Index)
+	_ = p.Discard(ctx, attempt, r.Upload) // else commit does
+	old, err := p.Result(ctx, t, part)
+	if err == nil && old != nil && (old.Bytes != r.Bytes || old.SHA256 != r.SHA256 || old.Tool != r.Tool) {
+		return fail(fault.Refused, adviseAbort+" with one version of the program", "part %d was made before with other bytes", part.Index)
 	}
 	return err
 }
 
-// Missing are the indices of the parts that were not told of. There are none once the plan is
+// Missing returns the indices of the parts that were not made. There are none once the plan is
 // committed.
-func (p *Plan) Missing(ctx context.Context) ([]int, error) {
-	var missing []int
+func (p *Plan) Missing(ctx context.Context) (missing []int, err error) {
 	for i := range p.Targets {
 		t := &p.Targets[i]
-		names, err := p.at(t).list(ctx, told)
-		was := make(map[string]bool, len(names))
+		names, err := p.at(t).list(ctx, delivered)
+		exists := make(map[string]bool, len(names))
 		for _, name := range names {
-			was[name] = true
+			exists[name] = true
 		}
-		var some []int
+		var here []int
 		for k := range t.Parts {
-			if !was[p.taskName(t, &t.Parts[k])] {
-				some = append(some, t.Parts[k].Index)
+			if !exists[p.resultName(t, &t.Parts[k])] {
+				here = append(here, t.Parts[k].Index)
 			}
 		}
-		if err != nil || some != nil { // a commit may have ended meanwhile, and removed what tells of the parts
+		if err != nil || here != nil { // a commit may have ended, and removed the results
 			done, doneErr := p.Committed(ctx, t)
 			if doneErr != nil || !done && err != nil {
 				return nil, errors.Join(err, doneErr)
@@ -101,43 +99,43 @@ func (p *Plan) Missing(ctx context.Context) ([]int, error) {
 				continue
 			}
 		}
-		missing = append(missing, some...)
+		missing = append(missing, here...)
 	}
 	return missing, nil
 }
 
-// Committed reports whether the target is there, with all that this plan makes.
+// Committed reports whether the target is complete and visible.
 func (p *Plan) Committed(ctx context.Context, t *Target) (bool, error) {
 	return p.committedAt(ctx, p.at(t), t)
 }
 
-// There reports whether there is something where the target shall be.
+// There reports whether anything exists at the path of the target.
 func (p *Plan) There(ctx context.Context, t *Target) (bool, error) {
 	if !object.IsURL(t.Path) {
 		_, err := os.Lstat(t.Path)
 		if errors.Is(err, syscall.ENAMETOOLONG) || errors.Is(err, syscall.EILSEQ) {
 			return false, publish.Failure(t.Path, "looking at it", err)
 		}
-		return err == nil, nil // what else it is, the parts will find
+		return err == nil, nil // the parts will report other errors
 	}
 	found, err := p.at(t).list(ctx, visible)
 	return len(found) > 0, err
 }
 
-// Commit makes the targets visible, once all their parts are there with the sizes and hashes that
-// their tasks told: a folder in one step, objects one after another. What was committed before
-// stays as it is: to commit twice is to commit once. For each target it returns the tasks in the
-// order of the parts, or none where there was nothing to do.
-func (p *Plan) Commit(ctx context.Context) (made [][]Task, err error) {
+// Commit makes the targets visible once all parts exist with the sizes and hashes of their results:
+// a folder in one step, objects one after another. Committing twice is the same as committing once.
+// It returns the results of each target in the order of its parts, nil for a target that was
+// committed before.
+func (p *Plan) Commit(ctx context.Context) (made [][]Result, err error) {
 	missing, err := p.Missing(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if len(missing) > 0 {
-		advice := fmt.Sprintf("run them: idxport convert --plan %s --part N; idxport status lists them", shell.Path(p.path))
-		return nil, fail(fault.Refused, advice, "%d of %d parts are missing: %s", len(missing), p.Parts(), shortSpec(missing))
+		hint := fmt.Sprintf("run them: idxport convert --plan %s --part N; idxport status lists them", shell.Path(p.path))
+		return nil, fail(fault.Refused, hint, "%d of %d parts are missing: %s", len(missing), p.Parts(), shortSpec(missing))
 	}
-	made = make([][]Task, len(p.Targets))
+	made = make([][]Result, len(p.Targets))
 	for i := range p.Targets { // all of them, before one is visible
 		if made[i], err = p.checkParts(ctx, &p.Targets[i]); err != nil {
 			return nil, err
@@ -164,24 +162,23 @@ func (p *Plan) Commit(ctx context.Context) (made [][]Task, err error) {
 	return made, nil
 }
 
-// tasksAtOnce is how many tasks are read at once.
-const tasksAtOnce = 16
+// maxReads limits how many results are read at the same time.
+const maxReads = 16
 
-// checkParts compares all parts of t with what their tasks told. There must be no others. There are
-// no tasks if t is committed.
-func (p *Plan) checkParts(ctx context.Context, t *Target) ([]Task, error) {
+// checkParts checks all parts of t and returns their results, nil if t is committed.
+func (p *Plan) checkParts(ctx context.Context, t *Target) ([]Result, error) {
 	done, err := p.Committed(ctx, t)
 	if done || err != nil {
 		return nil, err
 	}
-	all := make([]Task, len(t.Parts))
-	err = each(ctx, tasksAtOnce, len(t.Parts), func(ctx context.Context, i int) error {
-		task, err := p.Told(ctx, t, &t.Parts[i])
-		if err == nil && task == nil {
-			err = fail(fault.Refused, "run it, then commit again", "part %d is not there any more", t.Parts[i].Index)
+	all := make([]Result, len(t.Parts))
+	err = each(ctx, maxReads, len(t.Parts), func(ctx context.Context, i int) error {
+		r, err := p.Result(ctx, t, &t.Parts[i])
+		if err == nil && r == nil {
+			err = fail(fault.Refused, "run it, then commit again", "part %d does not exist any more", t.Parts[i].Index)
 		}
 		if err == nil {
-			all[i] = *task
+			all[i] = *r
 		}
 		return err
 	})
@@ -197,11 +194,11 @@ func (p *Plan) checkParts(ctx context.Context, t *Target) ([]Task, error) {
 	return nil, err
 }
 
-// Tidy removes what is left beside a target that was committed: tasks, and attempts that nobody
-// needs. What remains is hidden and disturbs nobody.
+// Tidy removes the results and attempts that are left beside a committed target. Errors are
+// ignored: they are hidden and harmless.
 func (p *Plan) Tidy(ctx context.Context, t *Target) { _ = p.at(t).remove(ctx, true) }
 
-// Abort removes what the parts of the plan have made, but nothing that was committed.
+// Abort removes the parts of the plan that are not committed.
 func (p *Plan) Abort(ctx context.Context) error {
 	for i := range p.Targets {
 		if err := p.at(&p.Targets[i]).remove(ctx, false); err != nil {
@@ -211,19 +208,19 @@ func (p *Plan) Abort(ctx context.Context) error {
 	return nil
 }
 
-// mostRanges are as many as messages list.
-const mostRanges = 10
+// maxRanges limits the list of missing parts in messages.
+const maxRanges = 10
 
-// shortSpec is Spec, or its beginning.
+// shortSpec returns the beginning of Spec.
 func shortSpec(indices []int) string {
-	ranges := strings.SplitN(Spec(indices), ",", mostRanges+1)
-	if len(ranges) > mostRanges {
-		ranges[mostRanges] = "…"
+	ranges := strings.SplitN(Spec(indices), ",", maxRanges+1)
+	if len(ranges) > maxRanges {
+		ranges[maxRanges] = "…"
 	}
 	return strings.Join(ranges, ",")
 }
 
-// Spec writes indices, which rise, as schedulers take them for arrays: 3,7-9.
+// Spec formats ascending indices as schedulers accept them for array jobs: 3,7-9.
 func Spec(indices []int) string {
 	var ranges []string
 	for i := 0; i < len(indices); {

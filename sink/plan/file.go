@@ -16,12 +16,12 @@ import (
 	"github.com/idxport/idxport/shell"
 )
 
-// maxPlan is how long a plan may be, in bytes: some millions of parts.
+// maxPlan limits the size of a plan, in bytes: it has room for some millions of parts.
 const maxPlan = 1 << 30
 
-// Write writes the plan to path, which must not exist unless it holds the same plan. If overwrite
-// is set, it may hold another plan of which no parts were made: what they have left could not be
-// removed any more.
+// Write writes the plan to a file or an object, which must not exist unless it holds the same plan.
+// With overwrite, it may also hold another plan of which no part was made: such parts could not be
+// removed without their plan.
 func (p *Plan) Write(ctx context.Context, path string, overwrite bool) error {
 	if err := p.checkText(); err != nil {
 		return err
@@ -34,12 +34,12 @@ func (p *Plan) Write(ctx context.Context, path string, overwrite bool) error {
 	switch old, err := read(ctx, p.Objects, path); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err == nil && old.ID == p.ID:
-		return nil // the same but for the time: runs that have begun go on
-	case !overwrite: // refused below, by whoever knows whether it is there
+		return nil // it differs only in its time, and its parts may be running
+	case !overwrite: // creating it fails
 	case err != nil:
-		return fail(fault.Refused, "name another file, or remove it", "%s is no plan, and is not replaced: %v", path, err)
+		return fail(fault.Refused, "name another file, or remove it", "%s is not a plan, and is not replaced: %v", path, err)
 	default:
-		if err := old.unmade(ctx, path); err != nil {
+		if err := old.checkUnmade(ctx, path); err != nil {
 			return err
 		}
 	}
@@ -49,7 +49,7 @@ func (p *Plan) Write(ctx context.Context, path string, overwrite bool) error {
 	return writeFile(path, text, overwrite)
 }
 
-// checkText refuses names that JSON cannot hold: the parts would look for others.
+// checkText returns an error for names that JSON cannot hold: the parts would look for other files.
 func (p *Plan) checkText() error {
 	const found = "found a name that is not UTF-8, which a plan cannot hold"
 	for _, t := range p.Targets {
@@ -65,26 +65,26 @@ func (p *Plan) checkText() error {
 	return nil
 }
 
-// unmade is nil if no part of the plan, which is at path, was made.
-func (p *Plan) unmade(ctx context.Context, path string) error {
-	p.Objects = new(object.Store) // not that of the new one, which may have other parameters
+// checkUnmade returns an error if a part of the plan, which is at path, was made.
+func (p *Plan) checkUnmade(ctx context.Context, path string) error {
+	p.Objects = new(object.Store) // that of the new plan may have other parameters
 	if err := p.Objects.Suppose(p.Parameters); err != nil {
 		return err
 	}
 	for i := range p.Targets {
-		left, err := p.at(&p.Targets[i]).list(ctx, begun)
+		left, err := p.at(&p.Targets[i]).list(ctx, leftovers)
 		if err != nil {
 			return err
 		}
 		if len(left) > 0 {
-			return fail(fault.Exists, "idxport abort with it first, or commit it", "parts of the plan that is there were made").In(path)
+			return fail(fault.Exists, "commit it first, or run idxport abort with it", "parts of the existing plan were made").In(path)
 		}
 	}
 	return nil
 }
 
-// Read reads a plan, which is a file or in objects, and checks that it is whole. The parameters of
-// its buckets are given to objects, where those have none.
+// Read reads a plan from a file or an object and checks it. The objects get its parameters for
+// those buckets that have none.
 func Read(ctx context.Context, objects *object.Store, path string) (*Plan, error) {
 	p, err := read(ctx, objects, path)
 	if err == nil {
@@ -103,23 +103,23 @@ func read(ctx context.Context, objects *object.Store, path string) (*Plan, error
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(p); err != nil {
-		return nil, noPlan(path, "%v", err)
+		return nil, invalid(path, "%v", err)
 	}
 	switch {
 	case p.Format != format:
-		return nil, noPlan(path, "found the format %q, expected %q", p.Format, format).WithHint("make it with idxport plan")
+		return nil, invalid(path, "found the format %q, expected %q", p.Format, format).WithHint("make it with idxport plan")
 	case p.Version != version:
-		return nil, noPlan(path, "found a plan of version %d, expected %d", p.Version, version).
+		return nil, invalid(path, "found a plan of version %d, expected %d", p.Version, version).
 			WithHint("use the version of the program that made it")
 	case len(bytes.TrimSpace(text[d.InputOffset():])) > 0:
-		return nil, noPlan(path, "found more behind the plan, at byte %d", d.InputOffset())
+		return nil, invalid(path, "found more data after the plan, at byte %d", d.InputOffset())
 	case len(p.ID) != 2*sha256.Size || p.ID != p.id():
-		return nil, noPlan(path, "its contents are not those that its plan_id stands for")
+		return nil, invalid(path, "its contents do not match its plan_id")
 	}
 	return p, p.check(path)
 }
 
-// readText reads the file or object at path, of which no more than a plan may have is taken.
+// readText reads the file or object at path, up to the maximum size of a plan.
 func readText(ctx context.Context, objects *object.Store, path string) ([]byte, error) {
 	if object.IsURL(path) {
 		return objects.Get(ctx, path, maxPlan)
@@ -131,7 +131,7 @@ func readText(ctx context.Context, objects *object.Store, path string) ([]byte, 
 	defer f.Close() // only read from
 	text, err := io.ReadAll(io.LimitReader(f, maxPlan+1))
 	if err == nil && len(text) > maxPlan {
-		err = noPlan(path, "found more than %d bytes, expected a plan", int64(maxPlan)).WithHint("make it with idxport plan")
+		err = invalid(path, "found more than %d bytes, expected a plan", int64(maxPlan)).WithHint("make it with idxport plan")
 	}
 	return text, err
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -21,7 +22,7 @@ import (
 const (
 	attemptsFolder = "attempts"
 	partsFolder    = "parts"
-	tasksFolder    = "tasks"
+	resultsFolder  = "tasks"
 )
 
 // A folder is the place of a target on a file system.
@@ -31,96 +32,95 @@ type folder struct {
 	staging string
 }
 
-// in is the path of what is in a folder of the staging folder.
-func (f *folder) in(name ...string) string {
+// path returns the path of a name in the staging folder.
+func (f *folder) path(name ...string) string {
 	return filepath.Join(append([]string{f.staging}, name...)...)
 }
 
+// attempt returns a new path for a part that is about to be made.
 func (f *folder) attempt(file string) (string, error) {
-	for _, name := range []string{attemptsFolder, partsFolder, tasksFolder} {
-		if err := os.MkdirAll(f.in(name), 0o777); err != nil {
-			return "", publish.Failure(f.target.Path, "making the folder where its parts wait", err)
+	for _, name := range []string{attemptsFolder, partsFolder, resultsFolder} {
+		if err := os.MkdirAll(f.path(name), 0o777); err != nil {
+			return "", publish.Failure(f.target.Path, "making the folder for its parts", err)
 		}
 	}
 	f.sweep(file)
-	return f.in(attemptsFolder, random()+"-"+file), nil
+	return f.path(attemptsFolder, random()+"-"+file), nil
 }
 
-// settled is how old a lock is before sweep tries it: one that is being made is not held for a
-// moment.
-const settled = time.Minute
+// sweepAge is how old a lock must be to be swept: for a moment, a new one is not held yet.
+const sweepAge = time.Minute
 
-// sweep removes what attempts of the part that were killed have left. The lock of one that goes on
-// is held.
+// sweep removes what killed attempts of a part have left. Locks of others are held.
 func (f *folder) sweep(file string) {
-	entries, _ := os.ReadDir(f.in(attemptsFolder)) // what cannot be swept goes with the folder
+	entries, _ := os.ReadDir(f.path(attemptsFolder)) // what is not swept is removed with the folder
 	for _, e := range entries {
 		base, ok := strings.CutSuffix(strings.TrimPrefix(e.Name(), "."), ".idxport-lock")
 		if !ok || !strings.Contains(base, file) {
 			continue
 		}
-		if info, err := e.Info(); err != nil || time.Since(info.ModTime()) < settled {
+		if info, err := e.Info(); err != nil || time.Since(info.ModTime()) < sweepAge {
 			continue
 		}
-		target := publish.Target{Path: f.in(attemptsFolder, base)}
+		target := publish.Target{Path: f.path(attemptsFolder, base)}
 		if set, err := publish.Prepare([]publish.Target{target}, publish.Options{}); err == nil {
 			set.Discard()
 		}
 	}
 }
 
-func (f *folder) put(_ context.Context, attempt, part, task string, text []byte) error {
-	there := f.in(partsFolder, part)
-	err := publish.Take(attempt, there)
+func (f *folder) put(_ context.Context, attempt, part, result string, text []byte) error {
+	existing := f.path(partsFolder, part)
+	err := publish.Take(attempt, existing)
 	if errors.Is(err, fault.Exists) {
-		err = same(there, attempt)
-		_ = os.Remove(attempt) // what remains goes with the staging folder
+		err = checkSame(existing, attempt)
+		_ = os.Remove(attempt) // else it is removed with the staging folder
 	}
 	if err != nil {
 		return err
 	}
-	told := attempt + ".json"
-	if err := writeFile(told, text, false); err != nil {
+	temporary := attempt + ".json"
+	if err := writeFile(temporary, text, false); err != nil {
 		return err
 	}
-	if err = publish.Take(told, f.in(tasksFolder, task)); err != nil {
-		_ = os.Remove(told) // likewise
+	if err = publish.Take(temporary, f.path(resultsFolder, result)); err != nil {
+		_ = os.Remove(temporary) // likewise
 	}
 	return err
 }
 
-// same is nil if the files at a and b are equal.
-func same(a, b string) error {
+// checkSame returns an error unless the files at a and b are equal.
+func checkSame(a, b string) error {
 	x, err := publish.Fingerprint(a)
 	if err != nil {
 		return publish.Failure(a, "reading it", err)
 	}
 	y, err := publish.Fingerprint(b)
 	if err == nil && x != y {
-		return fail(fault.Refused, "run all parts with one version of the program, on the inputs of the plan", "%s is there with other bytes", a)
+		return fail(fault.Refused, "run all parts with one version of the program, on the inputs of the plan", "%s exists with other bytes", a)
 	}
 	return publish.Failure(b, "reading it", err)
 }
 
-func (f *folder) read(_ context.Context, task string) ([]byte, error) {
-	return os.ReadFile(f.in(tasksFolder, task))
+func (f *folder) read(_ context.Context, result string) ([]byte, error) {
+	return os.ReadFile(f.path(resultsFolder, result))
 }
 
 func (f *folder) list(_ context.Context, what listed) ([]string, error) {
 	switch what {
-	case begun:
+	case leftovers:
 		return names(f.staging)
-	case told:
-		return names(f.in(tasksFolder))
+	case delivered:
+		return names(f.path(resultsFolder))
 	}
 	found, err := names(f.target.Path)
 	if _, fileErr := os.Lstat(f.target.Path); fileErr == nil && errors.Is(err, syscall.ENOTDIR) {
-		return nil, taken(f.target.Path)
+		return nil, occupied(f.target.Path)
 	}
 	return found, publish.Failure(f.target.Path, "listing it", err)
 }
 
-// names are those in a folder; none if it is not there.
+// names returns the names in a folder, none if it does not exist.
 func names(dir string) (all []string, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
@@ -132,58 +132,54 @@ func names(dir string) (all []string, err error) {
 	return all, err
 }
 
-func (f *folder) check(ctx context.Context, tasks []Task) error {
-	err := each(ctx, runtime.GOMAXPROCS(0), len(tasks), func(ctx context.Context, i int) error {
-		return f.checkPart(ctx, &tasks[i])
+func (f *folder) check(ctx context.Context, results []Result) error {
+	err := each(ctx, runtime.GOMAXPROCS(0), len(results), func(ctx context.Context, i int) error {
+		return f.checkPart(ctx, &results[i])
 	})
 	if err != nil {
 		return err
 	}
 	if _, err := os.Lstat(f.target.Path); err == nil {
-		return taken(f.target.Path)
+		return occupied(f.target.Path)
 	}
-	found, err := names(f.in(partsFolder))
-	if err != nil {
-		return err
-	}
+	found, err := names(f.path(partsFolder))
 	expected := f.plan.files(f.target)
 	for _, name := range found {
-		if !expected[name] {
-			return fail(fault.Refused, "remove it, or idxport abort and begin again", "%s is no part of the plan", f.in(partsFolder, name))
+		if err == nil && !expected[name] {
+			err = fail(fault.Refused, "remove it, or start again after idxport abort", "%s is not a part of the plan", f.path(partsFolder, name))
 		}
 	}
-	return nil
+	return err
 }
 
-// checkPart compares a part with what its task told.
-func (f *folder) checkPart(ctx context.Context, task *Task) error {
-	file, err := os.Open(f.in(partsFolder, task.Name))
+// checkPart compares a part with its result.
+func (f *folder) checkPart(ctx context.Context, r *Result) error {
+	file, err := os.Open(f.path(partsFolder, r.Name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return notThere(task, f.in(tasksFolder))
+		return lost(r, f.path(resultsFolder))
 	}
 	if err != nil {
 		return err
 	}
 	defer file.Close() // only read from
 	h := sha256.New()
-	n, err := readInto(ctx, h, file)
-	if sum := hex.EncodeToString(h.Sum(nil)); err == nil && (n != task.Bytes || sum != task.SHA256) {
-		return fail(fault.Refused, adviceAbort, "part %d: found %d bytes with the sha256 %s, expected %d with %s",
-			task.Part, n, sum, task.Bytes, task.SHA256)
+	n, err := io.CopyBuffer(h, reader{ctx, file}, make([]byte, readBuffer))
+	if sum := hex.EncodeToString(h.Sum(nil)); err == nil && (n != r.Bytes || sum != r.SHA256) {
+		return fail(fault.Refused, adviseAbort, "part %d: found %d bytes with the sha256 %s, expected %d with %s", r.Part, n, sum, r.Bytes, r.SHA256)
 	}
 	return err
 }
 
-func (f *folder) publish(context.Context, []Task) error {
-	dir := f.in(partsFolder)
-	there, err := names(dir)
+func (f *folder) publish(context.Context, []Result) error {
+	dir := f.path(partsFolder)
+	found, err := names(dir)
 	if err != nil {
 		return err
 	}
 	gone := fail(fault.Refused, "run its parts again", "%s was aborted meanwhile", f.target.Path)
 	expected := f.plan.files(f.target)
 	delete(expected, success)
-	if !has(there, expected) { // an abort may have come, and attempts that make parts anew
+	if !hasAll(found, expected) { // after an abort, new attempts may have made some parts
 		return gone
 	}
 	mark, err := os.OpenFile(filepath.Join(dir, success), os.O_WRONLY|os.O_CREATE, 0o666)
@@ -195,15 +191,15 @@ func (f *folder) publish(context.Context, []Task) error {
 	}
 	switch {
 	case errors.Is(err, fault.Exists):
-		return taken(f.target.Path)
+		return occupied(f.target.Path)
 	case errors.Is(err, fs.ErrNotExist):
 		return gone
 	}
 	return err
 }
 
-// remove moves the staging folder out of the way, so that from then on no commit finds it, and
-// removes it, and others that were left so. There is nothing of a target that was not committed.
+// remove renames the staging folder, so that no commit finds it any more, and then removes it, and
+// others that were renamed. No part is visible before the commit.
 func (f *folder) remove(context.Context, bool) error {
 	if err := os.Rename(f.staging, f.staging+"-"+random()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -218,7 +214,7 @@ func (f *folder) remove(context.Context, bool) error {
 	return err
 }
 
-// writeFile makes a file that appears whole.
+// writeFile makes a file that appears complete or not at all.
 func writeFile(path string, text []byte, overwrite bool) error {
 	set, err := publish.Prepare([]publish.Target{{Path: path}}, publish.Options{Overwrite: overwrite})
 	if err != nil {

@@ -19,11 +19,11 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// success is the empty file that tells readers that a folder of parts is whole.
+// success is the empty file that marks a folder of parts as complete.
 const success = "_SUCCESS"
 
-// A Task is what a run that made a part tells of it.
-type Task struct {
+// A Result describes a part that was made.
+type Result struct {
 	PlanID string `json:"plan_id"`
 	Tool   string `json:"tool"`
 	Part   int    `json:"part"`
@@ -31,53 +31,53 @@ type Task struct {
 	Rows   int64  `json:"rows"`
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
-	// Upload is what makes an object of the part; nil where it is a file.
+	// Upload is the object to be published; nil if the part is a file.
 	Upload *object.PendingUpload `json:"upload,omitempty"`
 }
 
-// A place is where a target is, and what waits for it. Parts and tasks have names without folders.
+// A place is a target, and what is kept beside it until it is committed. Parts and results are
+// named without folders.
 type place interface {
-	// put keeps a part that was made at an attempt, and then the text of its task under its name.
-	// If the part is there already, it must have the same bytes. fault.Exists says that there is
-	// another task of that name.
-	put(ctx context.Context, attempt, part, task string, text []byte) error
-	// read returns the text of a task. What is not there is fs.ErrNotExist.
-	read(ctx context.Context, task string) ([]byte, error)
-	// list returns the names of some of what is there; none if there is nothing.
+	// put keeps the part that was made at attempt, and then the text of its result. If the part
+	// exists, it must have the same bytes. fault.Exists means that the result exists.
+	put(ctx context.Context, attempt, part, result string, text []byte) error
+	// read returns the text of a result, or fs.ErrNotExist.
+	read(ctx context.Context, result string) ([]byte, error)
+	// list returns the names of what there is of one kind.
 	list(ctx context.Context, what listed) ([]string, error)
-	// check fails unless all parts are what their tasks told, and there is nothing else where they
-	// will be visible.
-	check(ctx context.Context, tasks []Task) error
-	// publish makes the target visible, of all parts, which were checked.
-	publish(ctx context.Context, tasks []Task) error
-	// remove removes what waits beside the target: attempts, parts and tasks; and if it was not
-	// committed what is visible of it.
+	// check returns an error unless the parts are what their results say, and nothing else is where
+	// they will be visible.
+	check(ctx context.Context, results []Result) error
+	// publish makes the target visible, with all of its parts, which have been checked.
+	publish(ctx context.Context, results []Result) error
+	// remove removes attempts, parts and results, and what is visible of a target that is not
+	// committed.
 	remove(ctx context.Context, committed bool) error
 }
 
-// A listed is what place.list lists.
+// listed is a kind of names that place.list returns.
 type listed int
 
 const (
-	visible listed = iota // what is in the target, but for a _SUCCESS that somebody is about to remove
-	told                  // the tasks
-	begun                 // whatever parts have left that only remove removes
+	visible   listed = iota // contents of the target, without a _SUCCESS that an abort is about to remove
+	delivered               // results
+	leftovers               // anything that only remove removes
 )
 
-// staging is the folder where the parts of t wait.
+// staging returns the folder beside t for what is not committed.
 func (p *Plan) staging(t *Target) string { return beside(t, ".idxport-plan-"+p.short()) }
 
-// asideBytes is how much longer the name of a staging folder becomes that is moved aside: a hyphen
-// and what random returns.
+// asideBytes is the length of what is appended to the name of a staging folder that is about to be
+// removed: a hyphen and a random name.
 const asideBytes = 1 + 16
 
-// beside is the hidden name beside a target that ends so. It may become longer by asideBytes.
+// beside returns the hidden name beside a target with an ending. It can be extended by asideBytes.
 func beside(t *Target, ending string) string {
 	name := publish.Hidden(source.Base(t.Path), ending+strings.Repeat("-", asideBytes))
 	return source.Under(source.Above(t.Path), name[:len(name)-asideBytes])
 }
 
-// files are the names that the target will hold.
+// files returns the names of the files of the complete target.
 func (p *Plan) files(t *Target) map[string]bool {
 	names := map[string]bool{success: true}
 	for i := range t.Parts {
@@ -86,10 +86,11 @@ func (p *Plan) files(t *Target) map[string]bool {
 	return names
 }
 
-// has reports whether all that is expected is among the names that were found, which are different.
-func has(found []string, expected map[string]bool) bool {
+// hasAll reports whether the names found, which are unique, include all expected ones. There may be
+// others, such as an index that a reader has added.
+func hasAll(found []string, expected map[string]bool) bool {
 	n := 0
-	for _, name := range found { // others may have put more beside: an index, statistics
+	for _, name := range found {
 		if expected[name] {
 			n++
 		}
@@ -97,34 +98,34 @@ func has(found []string, expected map[string]bool) bool {
 	return n == len(expected)
 }
 
-// taskName is the file in which a part is told of.
-func (p *Plan) taskName(t *Target, part *Part) string {
+// resultName returns the name of the file of a part's result.
+func (p *Plan) resultName(t *Target, part *Part) string {
 	return strings.TrimSuffix(p.FileName(t, part), t.Extension) + ".json"
 }
 
-// random is what no other run has.
+// random returns a unique name.
 func random() string {
 	var bytes [8]byte
-	_, _ = rand.Read(bytes[:]) // never fails, says its documentation
+	_, _ = rand.Read(bytes[:]) // documented to never fail
 	return hex.EncodeToString(bytes[:])
 }
 
-// each calls f with 0 to n−1, so many at once, until one fails.
-func each(ctx context.Context, atOnce, n int, f func(ctx context.Context, i int) error) error {
+// each calls f with 0 to n−1, limit of them at once, until one fails.
+func each(ctx context.Context, limit, n int, f func(ctx context.Context, i int) error) error {
 	group, inner := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
+	group.SetLimit(limit)
 	for i := range n {
 		group.Go(func() error { return f(inner, i) })
 	}
 	return group.Wait()
 }
 
-// errUnreadable is the cause where what a task tells is not what it should be.
+// errUnreadable is the cause of the error for a result that is damaged.
 var errUnreadable = errors.New("unreadable")
 
-// toldAt is the task of a part, if it was made.
-func (p *Plan) toldAt(ctx context.Context, at place, t *Target, part *Part) (*Task, error) {
-	name := p.taskName(t, part)
+// resultAt returns the result of a part, nil if it was not made.
+func (p *Plan) resultAt(ctx context.Context, at place, t *Target, part *Part) (*Result, error) {
+	name := p.resultName(t, part)
 	text, err := at.read(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -132,41 +133,40 @@ func (p *Plan) toldAt(ctx context.Context, at place, t *Target, part *Part) (*Ta
 	if err != nil {
 		return nil, err
 	}
-	task := &Task{}
-	if err := json.Unmarshal(text, task); err != nil {
-		return nil, fail(fault.Refused, adviceAbort, "task %s: %v", name, err).Because(errUnreadable)
+	r := &Result{}
+	if err := json.Unmarshal(text, r); err != nil {
+		return nil, fail(fault.Refused, adviseAbort, "result %s: %v", name, err).Because(errUnreadable)
 	}
-	if task.PlanID != p.ID || task.Part != part.Index || task.Name != p.FileName(t, part) || task.Rows != part.Last-part.First {
-		return nil, fail(fault.Refused, adviceAbort, "task %s: it tells of another part", name).Because(errUnreadable)
+	if r.PlanID != p.ID || r.Part != part.Index || r.Name != p.FileName(t, part) || r.Rows != part.Last-part.First {
+		return nil, fail(fault.Refused, adviseAbort, "result %s: it describes another part", name).Because(errUnreadable)
 	}
-	return task, nil
+	return r, nil
 }
 
-// committedAt reports whether the target is there, with all that this plan makes.
+// committedAt reports whether the target is complete and visible.
 func (p *Plan) committedAt(ctx context.Context, at place, t *Target) (bool, error) {
 	found, err := at.list(ctx, visible)
-	return err == nil && has(found, p.files(t)), err
+	return err == nil && hasAll(found, p.files(t)), err
 }
 
-// errAborted is the cause where a commit met an abort, and adviceAbort what helps where parts are
-// not what they should be.
+// adviseAbort is the hint for parts that are not what they should be.
+const adviseAbort = "run idxport abort, and start again"
+
+// errAborted is the cause of the error for a commit that met an abort.
 var errAborted = errors.New("aborted")
 
-const adviceAbort = "idxport abort, and begin again"
-
-// aborted is the error for a commit that met an abort.
 func aborted(t *Target) error {
-	return fail(fault.Refused, "let it end, or end it: idxport abort; then run the parts again",
+	return fail(fault.Refused, "wait for the abort, or repeat it: idxport abort; then run the parts again",
 		"%s is being aborted, or was aborted meanwhile", t.Path).Because(errAborted)
 }
 
-// taken is the error for a target whose name something else has.
-func taken(target string) error {
-	return fail(fault.Exists, "move it away, then commit again", "%s is there already, and is not what this plan makes", target)
+// occupied is the error for a target whose name is used by something else.
+func occupied(target string) error {
+	return fail(fault.Exists, "move it away, then commit again", "%s exists, and is not what this plan makes", target)
 }
 
-// notThere is the error for a part of which only the task is left, in the folder or object told.
-func notThere(task *Task, told string) error {
-	advice := fmt.Sprintf("begin again after idxport abort; or remove what tells of it, %s, and run --part %d", shell.Path(told), task.Part)
-	return fail(fault.Refused, advice, "part %d was made, but is not there any more", task.Part)
+// lost is the error for a part of which only the result is left, in the folder or object at path.
+func lost(r *Result, path string) error {
+	hint := fmt.Sprintf("start again after idxport abort; or remove %s and run --part %d", shell.Path(path), r.Part)
+	return fail(fault.Refused, hint, "part %d was made, but does not exist any more", r.Part)
 }

@@ -1,40 +1,44 @@
 package plan
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
+	"os"
 	"regexp"
-	"slices"
 	"sync"
 	"time"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
 )
 
-// What plans say of themselves.
+// The format and version of plans.
 const (
 	format  = "idxport-plan"
 	version = 2
 )
 
-// A Plan is one piece of work, divided.
+// A Plan is a conversion divided into parts.
 type Plan struct {
 	Format     string            `json:"format"`
 	Version    int               `json:"version"`
-	ID         string            `json:"plan_id"`              // SHA-256 of the plan as JSON without this and the next
+	ID         string            `json:"plan_id"`              // SHA-256 of the plan as JSON, with ID and Created empty
 	Created    string            `json:"created"`              // RFC 3339
 	Tool       string            `json:"tool"`                 // the program and its version: another may make other bytes
-	Options    json.RawMessage   `json:"options"`              // of all parts: what decides on their bytes, see package convert
-	Parameters map[string]string `json:"parameters,omitempty"` // of the buckets of URLs, such as their endpoint: by URL, as a query
+	Options    json.RawMessage   `json:"options"`              // options that the bytes of the parts depend on, see package convert
+	Parameters map[string]string `json:"parameters,omitempty"` // of buckets, such as their endpoint: queries by URL
 	Targets    []Target          `json:"targets"`
 
-	// Objects is where targets and inputs are that are named by URL.
+	// Objects is the store of targets and inputs that are named by URL.
 	Objects *object.Store `json:"-"`
 
-	path string // that it was read from
+	path string // the file or object that it was read from
 }
 
 // A Target is one output: a folder of parts.
@@ -42,22 +46,22 @@ type Target struct {
 	Path      string  `json:"path"`
 	Format    string  `json:"format"`
 	Extension string  `json:"extension"` // of the parts
-	Dataset   string  `json:"dataset"`   // as convert takes it
+	Dataset   string  `json:"dataset"`   // the value of convert.Source.Dataset
 	Inputs    []Input `json:"inputs"`
 	Rows      int64   `json:"rows"`
 	Parts     []Part  `json:"parts"`
 }
 
-// An Input is one file, or one version of an object.
+// An Input is a file, or one version of an object.
 type Input struct {
 	Path   string `json:"path"`
-	Column string `json:"column,omitempty"` // its name; empty: it is no column, as the file of class names
-	Bytes  int64  `json:"bytes"`            // of the file
-	ETag   string `json:"etag,omitempty"`   // of an object: what its storage calls this version
-	Header *Piece `json:"header,omitempty"` // of a column in a file of which parts read a piece: what holds its header
+	Column string `json:"column,omitempty"` // name of the column; empty for the file of class names
+	Bytes  int64  `json:"bytes"`            // size of the file
+	ETag   string `json:"etag,omitempty"`   // version of an object
+	Header *Piece `json:"header,omitempty"` // the header of a file whose parts read only pieces of it
 }
 
-// A Part is a range of rows, and what it is made of in each input of its target.
+// A Part is a range of rows, and the bytes of each input of its target that it is made of.
 type Part struct {
 	Index  int     `json:"index"` // over all targets
 	First  int64   `json:"first"`
@@ -69,26 +73,26 @@ type Part struct {
 type Piece struct {
 	From int64  `json:"from"`
 	To   int64  `json:"to"`             // half-open
-	XXH3 string `json:"xxh3,omitempty"` // of 128 bits; empty for an object, which is known by its ETag
+	XXH3 string `json:"xxh3,omitempty"` // 128 bits; empty for an object, which is identified by its ETag
 }
 
-// Complete fills in what follows from the rest.
+// Complete sets the fields that follow from the others, and the time.
 func (p *Plan) Complete(created time.Time) {
 	p.Format, p.Version = format, version
 	p.ID = p.id()
 	p.Created = created.UTC().Format(time.RFC3339)
 }
 
-// id is the hash of the plan without its name and time.
+// id returns the hash of the plan without its ID and time.
 func (p *Plan) id() string {
 	bare := *p
 	bare.ID, bare.Created = "", ""
-	text, _ := json.Marshal(bare) // strings and numbers, in the order of the fields
+	text, _ := json.Marshal(bare) // strings and numbers cannot fail
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
-// Parts is the number of parts of all targets.
+// Parts returns the number of parts of all targets.
 func (p *Plan) Parts() int {
 	n := 0
 	for _, t := range p.Targets {
@@ -97,7 +101,7 @@ func (p *Plan) Parts() int {
 	return n
 }
 
-// Part is the part with the index, and its target.
+// Part returns the part with an index, and its target.
 func (p *Plan) Part(index int) (*Target, *Part, error) {
 	rest := index
 	for i := range p.Targets {
@@ -110,45 +114,47 @@ func (p *Plan) Part(index int) (*Target, *Part, error) {
 	return nil, nil, fail(fault.Usage, fmt.Sprintf("parts are counted from 0 to %d", p.Parts()-1), "the plan has no part %d", index)
 }
 
-// FileName is the name of the file of a part: its number and the plan that it belongs to.
+// partPrefix is the beginning of the names of parts.
+const partPrefix = "part-"
+
+// FileName returns the name of the file of a part: its number and the plan that it belongs to.
 func (p *Plan) FileName(t *Target, part *Part) string {
 	return fmt.Sprintf("%s%05d-%s%s", partPrefix, part.Index, p.short(), t.Extension)
 }
 
-// Reads reports whether path is an input of t.
-func (t *Target) Reads(path string) bool {
-	return slices.ContainsFunc(t.Inputs, func(in Input) bool { return in.Path == path })
-}
-
-// partPrefix is what the names of parts begin with.
-const partPrefix = "part-"
-
-// short is the beginning of the ID, which is enough beside each other.
+// short returns the beginning of the ID, which distinguishes the plans of one target.
 func (p *Plan) short() string { return p.ID[:8] }
 
-// noPlan is the error for what is in the place of a plan and was not written by the program.
-func noPlan(path, message string, values ...any) *fault.Error {
-	return fail(fault.Malformed, "make it anew with idxport plan", message, values...).In(path)
+// invalid is the error for a file that is not a plan of this program.
+func invalid(path, message string, values ...any) *fault.Error {
+	return fail(fault.Malformed, "make it again with idxport plan", message, values...).In(path)
 }
 
-// fail is a fault with what the user can do.
-func fail(kind fault.Kind, advice, message string, values ...any) *fault.Error {
-	return fault.New(kind, message, values...).WithHint("%s", advice)
+// fail returns a fault with a hint.
+func fail(kind fault.Kind, hint, message string, values ...any) *fault.Error {
+	return fault.New(kind, message, values...).WithHint("%s", hint)
 }
 
-// check refuses plans whose parts do not make up their tables: a hash says that nobody changed it,
-// not who made it.
+// Formats and data sets have plain names, and the extension of a part must not lead out of its
+// folder.
+var (
+	plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]+$`) })
+	extension = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\.[A-Za-z0-9_]+)+$`) })
+)
+
+// check returns an error if the parts do not make up their tables: the ID shows only that the plan
+// was not changed, not who made it.
 func (p *Plan) check(path string) error {
 	if len(p.Targets) == 0 {
-		return noPlan(path, "it has no targets")
+		return invalid(path, "it has no targets")
 	}
 	index, paths := 0, map[string]bool{}
 	for i := range p.Targets {
 		t := &p.Targets[i]
-		named := extension().MatchString(t.Extension) && plain().MatchString(t.Format) && plain().MatchString(t.Dataset)
+		named := extension().MatchString(t.Extension) && plainName().MatchString(t.Format) && plainName().MatchString(t.Dataset)
 		if t.Path == "" || paths[t.Path] || len(t.Parts) == 0 || !named {
-			return noPlan(path, "target %d is %q with %d parts in format %q of the data set %q that end with %q, "+
-				"expected a path of its own, parts, names, and an ending such as .parquet",
+			return invalid(path, "target %d is %q with %d parts in format %q of the data set %q with the extension %q, "+
+				"expected a path of its own, parts, plain names, and an extension such as .parquet",
 				i, t.Path, len(t.Parts), t.Format, t.Dataset, t.Extension)
 		}
 		paths[t.Path] = true
@@ -160,39 +166,142 @@ func (p *Plan) check(path string) error {
 	return nil
 }
 
-// extension is what the extension of a part may be: no way out of its folder.
-var extension = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\.[A-Za-z0-9_]+)+$`) })
-
-// plain is what formats and data sets may be called.
-var plain = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]+$`) })
-
-// check refuses inputs and parts that no plan has; index is that of the first part.
+// check returns an error for inputs and parts that no plan has; index is that of the first part.
 func (t *Target) check(path string, index int) error {
 	for _, in := range t.Inputs {
 		if (in.ETag != "") != object.IsURL(in.Path) {
-			return noPlan(path, "found the ETag %q of %s, expected one of objects alone", in.ETag, in.Path)
+			return invalid(path, "found the ETag %q of %s, expected one for objects only", in.ETag, in.Path)
 		}
-		if in.Header != nil && !in.Header.in(&in) {
-			return noPlan(path, "the header of %s is its bytes %d to %d of %d", in.Path, in.Header.From, in.Header.To, in.Bytes)
+		if in.Header != nil && !in.Header.within(&in) {
+			return invalid(path, "the header of %s is its bytes %d to %d of %d", in.Path, in.Header.From, in.Header.To, in.Bytes)
 		}
 	}
 	next := int64(0)
 	for _, part := range t.Parts {
 		if part.Index != index || part.First != next || part.Last < part.First || len(part.Pieces) != len(t.Inputs) {
-			return noPlan(path, "part %d is rows %d to %d, expected part %d from row %d on", part.Index, part.First, part.Last, index, next)
+			return invalid(path, "part %d is rows %d to %d, expected part %d from row %d on", part.Index, part.First, part.Last, index, next)
 		}
 		for k := range part.Pieces {
-			if piece, in := &part.Pieces[k], &t.Inputs[k]; !piece.in(in) {
-				return noPlan(path, "part %d is made of the bytes %d to %d of %s, which has %d", index, piece.From, piece.To, in.Path, in.Bytes)
+			if piece, in := &part.Pieces[k], &t.Inputs[k]; !piece.within(in) {
+				return invalid(path, "part %d is made of the bytes %d to %d of %s, which has %d", index, piece.From, piece.To, in.Path, in.Bytes)
 			}
 		}
 		index, next = index+1, part.Last
 	}
 	if next != t.Rows {
-		return noPlan(path, "the parts of %s end at row %d of %d", t.Path, next, t.Rows)
+		return invalid(path, "the parts of %s end at row %d of %d", t.Path, next, t.Rows)
 	}
 	return nil
 }
 
-// in reports whether a piece lies in the input.
-func (p *Piece) in(in *Input) bool { return 0 <= p.From && p.From <= p.To && p.To <= in.Bytes }
+// within reports whether a piece is in the input.
+func (p *Piece) within(in *Input) bool { return 0 <= p.From && p.From <= p.To && p.To <= in.Bytes }
+
+// A reader reads until its context is done.
+type reader struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r reader) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.Reader.Read(p)
+}
+
+// readBuffer is how many bytes of a file are read at a time.
+const readBuffer = 1 << 20
+
+// hash sets the XXH3 of pieces of the input, a file.
+func (in *Input) hash(ctx context.Context, pieces ...*Piece) error {
+	f, err := os.Open(in.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // only read from
+	buf := make([]byte, min(readBuffer, in.Bytes+1))
+	for _, piece := range pieces {
+		h := xxh3.New()
+		if _, err := io.CopyBuffer(h, reader{ctx, io.NewSectionReader(f, piece.From, piece.To-piece.From)}, buf); err != nil {
+			return err
+		}
+		sum := h.Sum128().Bytes()
+		piece.XXH3 = hex.EncodeToString(sum[:])
+	}
+	return nil
+}
+
+// Hashed reports whether the bytes of the input are hashed as they are read: those of columns in
+// files.
+func (in *Input) Hashed() bool { return in.Column != "" && in.ETag == "" }
+
+// Changed is the error for the input with index i if the bytes of a part differ from the plan.
+func (t *Target) Changed(i int, part *Part) error {
+	return fail(fault.Malformed, "make a new plan", "its header or its rows %d to %d have changed since the plan was made",
+		part.First, part.Last).In(t.Inputs[i].Path)
+}
+
+// CheckInputs compares the files that a part is made of with the plan: the sizes of all, and the
+// bytes of those that are not hashed as they are read. Objects are not checked: they are opened
+// only in their planned version.
+func (t *Target) CheckInputs(ctx context.Context, part *Part) error {
+	for i := range t.Inputs {
+		in := &t.Inputs[i]
+		if in.ETag != "" {
+			continue
+		}
+		info, err := os.Stat(in.Path)
+		if err != nil {
+			return err
+		}
+		if info.Size() != in.Bytes {
+			return fail(fault.Malformed, "make a new plan", "found %d bytes, expected %d as when the plan was made", info.Size(), in.Bytes).In(in.Path)
+		}
+		if in.Hashed() {
+			continue
+		}
+		found := part.Pieces[i]
+		if err := in.hash(ctx, &found); err != nil {
+			return err
+		}
+		if found != part.Pieces[i] {
+			return t.Changed(i, part)
+		}
+	}
+	return nil
+}
+
+// Cut divides the rows of t into at least one part of at most perPart rows, with indices from index
+// on. The bytes that rows are made of in the input with index i are those that span returns.
+func (t *Target) Cut(ctx context.Context, perPart int64, index int, span func(i int, first, last int64) (from, to int64)) error {
+	if perPart < 1 || perPart > t.Rows {
+		perPart = max(1, t.Rows)
+	}
+	for first := int64(0); first == 0 || first < t.Rows; first += perPart {
+		part := Part{Index: index + len(t.Parts), First: first, Last: min(first+perPart, t.Rows)}
+		for i := range t.Inputs {
+			piece := Piece{}
+			piece.From, piece.To = span(i, part.First, part.Last)
+			part.Pieces = append(part.Pieces, piece)
+		}
+		t.Parts = append(t.Parts, part)
+	}
+	for i := range t.Inputs {
+		in := &t.Inputs[i]
+		if in.ETag != "" { // identifies the bytes
+			continue
+		}
+		var pieces []*Piece
+		if in.Header != nil {
+			pieces = append(pieces, in.Header)
+		}
+		for k := range t.Parts {
+			pieces = append(pieces, &t.Parts[k].Pieces[i])
+		}
+		if err := in.hash(ctx, pieces...); err != nil {
+			return err
+		}
+	}
+	return nil
+}

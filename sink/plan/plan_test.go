@@ -30,11 +30,11 @@ func TestSpec(t *testing.T) {
 	}
 }
 
-// threes are rows of three bytes behind a header of four.
+// threes is the span of rows of three bytes behind a header of four bytes.
 func threes(_ int, first, last int64) (from, to int64) { return 4 + 3*first, 4 + 3*last }
 
-// work is a plan for a table of ten rows of three bytes in four parts, and the folder that
-// everything is in.
+// work returns a plan for a table of ten rows of three bytes in four parts, and the folder that
+// holds everything.
 func work(t *testing.T) (*Plan, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -56,7 +56,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// deliver makes part i of text.
+// deliver makes part i with the contents text.
 func deliver(p *Plan, i int, text string) error {
 	target, part, err := p.Part(i)
 	if err != nil {
@@ -70,19 +70,19 @@ func deliver(p *Plan, i int, text string) error {
 		return err
 	}
 	sum := sha256.Sum256([]byte(text))
-	return p.Deliver(context.Background(), target, part, attempt, Task{Bytes: int64(len(text)), SHA256: hex.EncodeToString(sum[:])})
+	return p.Deliver(context.Background(), target, part, attempt, Result{Bytes: int64(len(text)), SHA256: hex.EncodeToString(sum[:])})
 }
 
-// taskPath is where part i is told of.
-func taskPath(p *Plan, i int) string {
+// resultPath returns the path of the result of part i.
+func resultPath(p *Plan, i int) string {
 	t := &p.Targets[0]
-	return filepath.Join(p.staging(t), tasksFolder, p.taskName(t, &t.Parts[i]))
+	return filepath.Join(p.staging(t), resultsFolder, p.resultName(t, &t.Parts[i]))
 }
 
-// taskText is what tells of part i.
-func taskText(t *testing.T, p *Plan, i int) string {
+// resultText returns the result of part i.
+func resultText(t *testing.T, p *Plan, i int) string {
 	t.Helper()
-	text, err := os.ReadFile(taskPath(p, i))
+	text, err := os.ReadFile(resultPath(p, i))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func deliverAll(t *testing.T, p *Plan) {
 	}
 }
 
-// shown is what lies at the target: names and contents.
+// shown returns the names and contents of the target's files.
 func shown(t *testing.T, p *Plan) string {
 	t.Helper()
 	var b strings.Builder
@@ -137,8 +137,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestHash: the value of no bytes is that of the reference implementation, xxhsum -H128 of an empty
-// file.
+// TestHash compares the hash of no bytes with that of the reference implementation, xxhsum -H128 of
+// an empty file.
 func TestHash(t *testing.T) {
 	t.Parallel()
 	in, piece := Input{Path: filepath.Join(t.TempDir(), "x")}, Piece{}
@@ -158,7 +158,7 @@ func TestCheckInputs(t *testing.T) {
 	t.Parallel()
 	p, dir := work(t)
 	target, part, _ := p.Part(1) // rows 3 to 5, bytes 13 to 21
-	target.Inputs[0].Column = "" // as if it were the names of classes
+	target.Inputs[0].Column = "" // as for a file of class names
 	input := filepath.Join(dir, "in.idx")
 	data, err := os.ReadFile(input)
 	if err != nil {
@@ -183,7 +183,7 @@ func TestWriteAndRead(t *testing.T) {
 	t.Parallel()
 	p, dir := work(t)
 	path := filepath.Join(dir, "plan.json")
-	for range 2 { // again: the same
+	for range 2 { // writing the same plan again is harmless
 		if err := p.Write(t.Context(), path, false); err != nil {
 			t.Fatal(err)
 		}
@@ -208,8 +208,8 @@ func TestWriteAndRead(t *testing.T) {
 	}
 }
 
-// TestReadRefuses: any change of a plan is noticed by its hash, and what no plan may say also with
-// the right hash.
+// TestReadRefuses demands that any change to a plan is found by its hash, and that invalid contents
+// are refused even with the right hash.
 func TestReadRefuses(t *testing.T) {
 	t.Parallel()
 	p, dir := work(t)
@@ -271,19 +271,19 @@ func TestCommit(t *testing.T) {
 		t.Errorf("other bytes: found %v", err)
 	}
 	for again := range 2 {
-		told, err := p.Commit(t.Context())
-		if err != nil || shown(t, p) != whole || len(told) != 1 || len(told[0]) != 4*(1-again) {
-			t.Errorf("found %v, tasks %v and\n%s", err, told, shown(t, p))
+		made, err := p.Commit(t.Context())
+		if err != nil || shown(t, p) != whole || len(made) != 1 || len(made[0]) != 4*(1-again) {
+			t.Errorf("found %v, results %v and\n%s", err, made, shown(t, p))
 		}
 	}
 	if missing, err := p.Missing(t.Context()); err != nil || missing != nil {
 		t.Errorf("at last: found %v missing and %v", missing, err)
 	}
-	if err := deliver(p, 2, "late"); err != nil { // by a run that began before: it finds its folder gone, and makes it again
+	if err := deliver(p, 2, "late"); err != nil { // by a process that began before the commit: it makes the staging folder again
 		t.Error(err)
 	}
 	p.Tidy(t.Context(), &p.Targets[0])
-	if told, err := p.Commit(t.Context()); err != nil || told[0] != nil || shown(t, p) != whole {
+	if made, err := p.Commit(t.Context()); err != nil || made[0] != nil || shown(t, p) != whole {
 		t.Errorf("again, after a late part: found %v and\n%s", err, shown(t, p))
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".out*")); left != nil { // the pattern is well formed
@@ -291,7 +291,7 @@ func TestCommit(t *testing.T) {
 	}
 }
 
-// TestCommitRefuses: what lies among the parts must be what their tasks told, and the target free.
+// TestCommitRefuses demands that the parts are what their results say, and that the target is free.
 func TestCommitRefuses(t *testing.T) {
 	t.Parallel()
 	part := func(p *Plan) string {
@@ -304,23 +304,23 @@ func TestCommitRefuses(t *testing.T) {
 	}{
 		"a part has other bytes": {func(t *testing.T, p *Plan) { write(t, part(p), "part X") }, fault.Refused, "found 6 bytes"},
 		"a part is cut":          {func(t *testing.T, p *Plan) { write(t, part(p), "par") }, fault.Refused, "found 3 bytes"},
-		"a part is gone":         {func(_ *testing.T, p *Plan) { os.Remove(part(p)) }, fault.Refused, "is not there any more"},
+		"a part is gone":         {func(_ *testing.T, p *Plan) { os.Remove(part(p)) }, fault.Refused, "does not exist any more"},
 		"another file": {func(t *testing.T, p *Plan) {
 			write(t, filepath.Join(filepath.Dir(part(p)), "more.csv"), "")
-		}, fault.Refused, "more.csv is no part"},
-		"a task is no JSON": {func(t *testing.T, p *Plan) { write(t, taskPath(p, 2), "{") }, fault.Refused, "task part-"},
-		"a task of another part": {func(t *testing.T, p *Plan) {
-			write(t, taskPath(p, 2), taskText(t, p, 1))
-		}, fault.Refused, "tells of another part"},
-		"a task of another name": {func(t *testing.T, p *Plan) {
-			write(t, taskPath(p, 2), strings.Replace(taskText(t, p, 2), "part-00002", "part-00001", 1))
-		}, fault.Refused, "tells of another part"},
-		"something stands there": {func(t *testing.T, p *Plan) {
+		}, fault.Refused, "more.csv is not a part"},
+		"a result is not JSON": {func(t *testing.T, p *Plan) { write(t, resultPath(p, 2), "{") }, fault.Refused, "result part-"},
+		"a result of another part": {func(t *testing.T, p *Plan) {
+			write(t, resultPath(p, 2), resultText(t, p, 1))
+		}, fault.Refused, "describes another part"},
+		"a result of another name": {func(t *testing.T, p *Plan) {
+			write(t, resultPath(p, 2), strings.Replace(resultText(t, p, 2), "part-00002", "part-00001", 1))
+		}, fault.Refused, "describes another part"},
+		"something else exists there": {func(t *testing.T, p *Plan) {
 			if err := os.Mkdir(p.Targets[0].Path, 0o777); err != nil {
 				t.Fatal(err)
 			}
 			write(t, filepath.Join(p.Targets[0].Path, "mine"), "keep")
-		}, fault.Exists, "is there already"},
+		}, fault.Exists, "is not what this plan makes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -336,7 +336,7 @@ func TestCommitRefuses(t *testing.T) {
 	}
 }
 
-// TestAtOnce: many attempts of every part and many commits meet, and all ends well.
+// TestAtOnce makes every part many times at once, and then runs many commits at once: all succeed.
 func TestAtOnce(t *testing.T) {
 	t.Parallel()
 	p, _ := work(t)
@@ -354,17 +354,17 @@ func TestAtOnce(t *testing.T) {
 	var made atomic.Int32
 	for range 8 {
 		all.Go(func() {
-			told, err := p.Commit(t.Context())
+			results, err := p.Commit(t.Context())
 			if err != nil {
 				t.Error(err)
-			} else if told[0] != nil {
+			} else if results[0] != nil {
 				made.Add(1)
 			}
 		})
 	}
 	all.Wait()
-	if shown(t, p) != whole || made.Load() == 0 { // two may say so: one whose rename the other has made
-		t.Errorf("%d commits say that they made\n%s", made.Load(), shown(t, p))
+	if shown(t, p) != whole || made.Load() == 0 { // two may report it: one may find that the rename of the other has succeeded
+		t.Errorf("%d commits report that they made\n%s", made.Load(), shown(t, p))
 	}
 }
 
@@ -387,8 +387,8 @@ func TestAbort(t *testing.T) {
 	}
 }
 
-// TestSweep: an attempt that was killed leaves a partial and a lock that nobody holds; a later one
-// of the same part removes them, but not what is new.
+// TestSweep demands that an attempt removes the partial and the lock that a killed attempt of the
+// same part has left, but not new ones.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	p, _ := work(t)

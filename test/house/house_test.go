@@ -36,7 +36,7 @@ var rooms = map[string]room{
 	"sink/compressed":           {510, nil},
 	"shell":                     {90, nil},
 	"sink/publish":              {2770, []string{"shell"}},                                     // goal 2000
-	"sink/plan":                 {1510, []string{"object", "shell", "sink/publish", "source"}}, // goal 1200
+	"sink/plan":                 {1470, []string{"object", "shell", "sink/publish", "source"}}, // goal 1200
 	"source":                    {1740, []string{"source/idx", "source/compressed"}},           // goal 1100
 	"source/dataset":            {1560, []string{"shell", "source", "source/idx"}},             // goal 1200
 	"schema":                    {240, []string{"source"}},
@@ -67,7 +67,7 @@ var rooms = map[string]room{
 	"pipeline":                  {330, []string{"schema", "sink", "source"}},
 	"object":                    {2520, []string{"shell"}}, // goal 1700
 	"display":                   {100, []string{"source/idx"}},
-	"convert":                   {4490, []string{"display", "object", "pipeline", "schema", "shell", "sink", "sink/...", "source", "source/..."}}, // goal 1600
+	"convert":                   {4110, []string{"display", "object", "pipeline", "schema", "shell", "sink", "sink/...", "source", "source/..."}}, // goal 1600
 	"cmd/idxport":               {2800, []string{"convert", "display", "object", "pipeline", "schema", "shell", "sheet", "sink", "sink/...", "source", "source/..."}},
 }
 
