@@ -24,19 +24,13 @@ func refusal(path, reason, hint string) error {
 // noParent returns the error for a target whose folder does not exist, or is not a folder. The
 // reason may be empty.
 func noParent(path, reason, hint string) error {
-	return fault.New(fault.Refused, "%s", because("there is no folder to hold it", reason)).In(path).WithHint("%s", hint)
+	message := strings.TrimSuffix("there is no folder to hold it: "+reason, ": ")
+	return fault.New(fault.Refused, "%s", message).In(path).WithHint("%s", hint)
 }
 
 // exists returns the error for a target that may not be replaced. The reason may be empty.
 func exists(path, reason string) error {
-	return fault.New(fault.Exists, "%s", because("already exists", reason)).In(path).WithHint("--overwrite replaces it")
-}
-
-func because(message, reason string) string {
-	if reason == "" {
-		return message
-	}
-	return message + ": " + reason
+	return fault.New(fault.Exists, "%s", strings.TrimSuffix("already exists: "+reason, ": ")).In(path).WithHint("--overwrite replaces it")
 }
 
 // inUse returns the error for a target that another program has open, which Windows does not

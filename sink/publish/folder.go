@@ -144,8 +144,11 @@ func (d *Folder) writeFile(path string, data []byte) error {
 func (c *Class) count(name string, size int64, digest []byte) {
 	content, listed := contentTerm(c.name, name, digest), nameTerm(name)
 	c.mu.Lock()
-	c.tally.add(size, content, listed)
-	c.mu.Unlock()
+	defer c.mu.Unlock()
+	c.tally.files++
+	c.tally.bytes += size
+	c.tally.content.add(content)
+	c.tally.names.add(listed)
 }
 
 func (c *Class) fail(doing string, err error) error {
@@ -232,14 +235,14 @@ func (d *Folder) finish() error {
 	if err := d.nameStreams(); err != nil {
 		return err
 	}
-	tallies := map[string]tally{}
+	m := &manifest{Format: manifestFormat, Version: manifestVersion, Classes: map[string]classRecord{}}
 	for _, c := range d.classes {
 		if c.err != nil {
 			return c.err
 		}
-		tallies[c.name] = c.tally
+		m.add(c.name, c.tally)
 	}
-	d.sealed = d.mark.text(newManifest(tallies), d.card)
+	d.sealed = d.mark.text(m, d.card)
 	if err := d.writeFile(d.mark.file(), d.sealed); err != nil {
 		return fmt.Errorf("%s: %w", d.mark.file(), bare(err))
 	}

@@ -148,22 +148,12 @@ type tally struct {
 	content, names sum
 }
 
-func (t *tally) add(size int64, content, name sum) {
-	t.files++
-	t.bytes += size
-	t.content.add(content)
-	t.names.add(name)
-}
-
-func newManifest(tallies map[string]tally) *manifest {
-	m := &manifest{Format: manifestFormat, Version: manifestVersion, Classes: map[string]classRecord{}}
-	for class, t := range tallies {
-		m.Files += t.files
-		m.Bytes += t.bytes
-		m.Content.add(t.content)
-		m.Classes[class] = classRecord{Files: t.files, Names: t.names}
-	}
-	return m
+// add adds the tally of a class to the manifest.
+func (m *manifest) add(class string, t tally) {
+	m.Files += t.files
+	m.Bytes += t.bytes
+	m.Content.add(t.content)
+	m.Classes[class] = classRecord{Files: t.files, Names: t.names}
 }
 
 // maxManifest bounds the bytes read from a foreign file with the name of a mark. A class takes

@@ -1,5 +1,7 @@
 package parquet
 
+import "slices"
+
 // A row has the levels of the first row of a leaf.
 type row struct {
 	repetition []byte // of its entries
@@ -85,8 +87,14 @@ func (s *stream) setShape(r *row) error {
 	for k := 1; k <= s.maxRepetition; k++ {
 		r.shape = append(r.shape, upTo[k]/upTo[k-1])
 	}
-	if r.defined < s.maxDefinition {
-		r.setEmpty(s.leaf)
+	if r.defined < s.maxDefinition { // the lists of this level are empty, and so would be lists in them
+		lists := 0
+		for _, empty := range s.empty[:r.defined+1] {
+			if empty {
+				lists++
+			}
+		}
+		clear(r.shape[max(0, lists-1):])
 	}
 	for i, level := range repetitions(r.shape) {
 		if i >= len(r.repetition) || r.repetition[i] != level {
@@ -96,43 +104,17 @@ func (s *stream) setShape(r *row) error {
 	return nil
 }
 
-// setEmpty sets the lengths of empty lists, and of lists in them, to 0.
-func (r *row) setEmpty(l *leaf) {
-	list := 0
-	for level := range r.defined + 1 {
-		if l.empty[level] {
-			list++
-		}
-	}
-	for k := max(0, list-1); k < len(r.shape); k++ {
-		r.shape[k] = 0
-	}
-}
-
 // repetitions returns the repetition levels of a row with a shape.
 func repetitions(shape []int) []byte {
-	n := 1
-	for _, d := range shape {
-		if d == 0 {
-			break
-		}
-		n *= d
+	if i := slices.Index(shape, 0); i >= 0 { // an empty list has no further entries
+		shape = shape[:i]
 	}
-	levels := make([]byte, n)
-	for i := 1; i < n; i++ {
-		rest, level := i, len(shape)
-		for k := len(shape) - 1; k >= 0; k-- {
-			if shape[k] == 0 { // an empty list has no further entries
-				level = k
-				continue
-			}
-			if rest%shape[k] != 0 {
-				level = k + 1
-				break
-			}
-			rest /= shape[k]
+	levels := []byte{0}
+	for k, n := range slices.Backward(shape) {
+		list := levels
+		for range n - 1 {
+			levels = append(append(levels, byte(k+1)), list[1:]...)
 		}
-		levels[i] = byte(level)
 	}
 	return levels
 }

@@ -133,8 +133,7 @@ func newFixed(e *element, kind format.Type, p *page, src []byte) (fixedValues, e
 		}
 		return &decodedValues{element: e, decode: func(raw []byte) error { return decodeDelta(d, raw, e.width) }}, nil
 	case encoding == format.ByteStreamSplit && kind != format.Boolean:
-		s := &splitValues{src: src, width: e.width, n: len(src) / e.width}
-		return &decodedValues{element: e, decode: s.decode}, nil
+		return &decodedValues{element: e, decode: splitDecoder(src, e.width)}, nil
 	case encoding == format.DeltaByteArray && kind == format.FixedLenByteArray:
 		b, err := newDeltaBytes(src)
 		if err != nil {
@@ -190,24 +189,22 @@ func decodeFixed(b byteValues, raw []byte, width int) error {
 	return nil
 }
 
-// splitValues are BYTE_STREAM_SPLIT: the first bytes of all values, then the second bytes, and so
-// on.
-type splitValues struct {
-	src          []byte
-	width, n, at int
-}
-
-func (v *splitValues) decode(raw []byte) error {
-	n := len(raw) / v.width
-	if v.at+n > v.n {
-		return errValuesEnd()
-	}
-	for k := range v.width {
-		stream := v.src[k*v.n+v.at:][:n]
-		for i, b := range stream {
-			raw[i*v.width+k] = b
+// splitDecoder decodes BYTE_STREAM_SPLIT: the first bytes of all values, then the second bytes, and
+// so on.
+func splitDecoder(src []byte, width int) func(raw []byte) error {
+	all, at := len(src)/width, 0
+	return func(raw []byte) error {
+		n := len(raw) / width
+		if at+n > all {
+			return errValuesEnd()
 		}
+		for k := range width {
+			stream := src[k*all+at:][:n]
+			for i, b := range stream {
+				raw[i*width+k] = b
+			}
+		}
+		at += n
+		return nil
 	}
-	v.at += n
-	return nil
 }
