@@ -135,8 +135,9 @@ func (e *environment) whenSupported(name string) bool {
 // transport returns a transport that uses the proxies of the environment and, besides the
 // certificates of this machine, those of AWS_CA_BUNDLE.
 func (e *environment) transport() *http.Transport {
+	// With compression, objects with Content-Encoding: gzip would be decompressed.
 	t := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 16, IdleConnTimeout: 90 * time.Second,
-		TLSHandshakeTimeout: 10 * time.Second, DisableCompression: true} // else objects with Content-Encoding: gzip would be decompressed
+		TLSHandshakeTimeout: 10 * time.Second, DisableCompression: true}
 	if path := os.Getenv("AWS_CA_BUNDLE"); path != "" {
 		pool, err := x509.SystemCertPool()
 		if err != nil {

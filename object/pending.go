@@ -149,7 +149,7 @@ func (s *Store) Sweep(ctx context.Context, prefix string, ours func(name string)
 		var g errgroup.Group
 		g.SetLimit(maxAborts)
 		for _, u := range page {
-			if strings.HasPrefix(u.key, a.key) && (ours == nil || ours(a.root()+u.key)) { // some servers ignore the prefix
+			if strings.HasPrefix(u.key, a.key) && (ours == nil || ours(a.root()+u.key)) { // servers may ignore the prefix
 				swept[u.id] = true
 				g.Go(func() error { return b.end(ctx, u.key, u.id) })
 			}

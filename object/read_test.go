@@ -118,7 +118,7 @@ func TestShortBodiesResume(t *testing.T) {
 	}
 	got := make([]byte, 9999)
 	if _, err := r.ReadAt(got, 0); err == nil { // half of the last byte is nothing
-		t.Fatal("read a body that never comes whole")
+		t.Fatal("read a body that is never complete")
 	}
 	// 10000, 5000, 2500, …, 1: 14 requests before the last byte, for which attempts are counted.
 	if n := len(f.Asked()); n < 14+quick.Attempts-1 {
@@ -140,8 +140,8 @@ func TestReadGivesUp(t *testing.T) {
 		{"resets", proxy.Reset, fault.IO},
 		{"stalls", proxy.Stall, fault.IO},
 		{"denied", proxy.Denied403, fault.Permission},
-		{"another version, told by the server", proxy.Refused412, fault.Changed},
-		{"another version, told by the ETag", proxy.WrongETag, fault.Changed},
+		{"another version, found by the server", proxy.Refused412, fault.Changed},
+		{"another version, found by the ETag", proxy.WrongETag, fault.Changed},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

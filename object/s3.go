@@ -204,7 +204,8 @@ func (s *s3Client) hasBucket(ctx context.Context) error {
 
 // putOptions returns the options of a request that makes an object visible.
 func (s *s3Client) putOptions(replace bool, headers map[string]string) minio.PutObjectOptions {
-	o := minio.PutObjectOptions{UserMetadata: headers, DisableContentSha256: true} // else minio-go sends small signed pieces
+	// Otherwise minio-go would send small signed pieces.
+	o := minio.PutObjectOptions{UserMetadata: headers, DisableContentSha256: true}
 	if !replace {
 		o.SetMatchETagExcept("*")
 	}

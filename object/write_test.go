@@ -247,7 +247,7 @@ func TestLostAndTaken(t *testing.T) {
 	})
 	w := create(t, &Store{Options: quick}, query, false)
 	if err := errors.Join(write(w, noise(testPart+1)), w.Commit()); err == nil {
-		t.Error("committed what is not there")
+		t.Error("Commit succeeded, but the object is another one")
 	}
 	w.Discard()
 	if got, _ := f.Get("x"); string(got) != "of another run" || f.Left() != 0 {

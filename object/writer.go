@@ -53,7 +53,7 @@ func (s *Store) Create(ctx context.Context, name string, overwrite bool) (*Write
 		}
 	}
 	err = b.retry(ctx, func() error { return b.hasBucket(ctx) }) // now, rather than after the work
-	if errors.Is(err, fault.NotFound) {                          // another error may be about a permission that writing does not need
+	if errors.Is(err, fault.NotFound) {                          // writing may be permitted despite other errors
 		return nil, errorAt(a, writeError(err))
 	}
 	w := &Writer{bucket: b, address: a, replace: overwrite, parent: ctx, sum: crc32.NewIEEE()}

@@ -76,7 +76,7 @@ func (d disk) createFile(path string, replaced fs.FileInfo) (*os.File, error) {
 		mode = replaced.Mode().Perm()
 	}
 	return get(d, "createFile", path, func() (*os.File, error) {
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode) // the handle writes even if mode forbids it
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode) // may write whatever mode says
 		if err == nil && replaced != nil {
 			err = setMode(f, mode)
 		}

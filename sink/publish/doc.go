@@ -83,7 +83,7 @@
 //	  }
 //	}
 //
-// Counts and hashes leave out the manifest; "." stands for files directly in the folder. Both
+// Counts and hashes leave out the manifest; "." is the folder itself. Both
 // hashes are sums of SHA-256 digests, read as big-endian integers, modulo 2^256, so that they do
 // not depend on the order of writing. The terms of content are SHA-256(class "/" name 0x00
 // SHA-256(content)), in version 1 SHA-256(class "/" name 0x00 length content). The terms of names

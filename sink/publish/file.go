@@ -12,13 +12,15 @@ import (
 type File struct {
 	disk    disk
 	path    string // for messages
-	direct  bool   // path is a device or FIFO, which is opened by the first Write: a FIFO waits for its reader
+	direct  bool   // path is a device or FIFO; the first Write opens it, as a FIFO waits for its reader
 	count   int64  // bytes written
 	started int64  // bytes whose writeback was started
 	err     error  // the first failure, which Commit repeats
 
-	mu     sync.Mutex // guards the rest; never held during a system call, as Discard must not wait for a stuck one
-	handle *os.File   // nil before a direct file is opened, and after close
+	// mu guards the rest. It is never locked during a system call: Discard must not wait for a stuck
+	// one.
+	mu     sync.Mutex
+	handle *os.File // nil before a direct file is opened, and after close
 	closed bool
 }
 

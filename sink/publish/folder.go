@@ -166,7 +166,7 @@ type Stream struct {
 	File
 	class  *Class
 	name   string
-	digest hash.Hash // nil after Close: there may be 100,000 streams, and a hash may take more than a kilobyte
+	digest hash.Hash // nil after Close, as 100,000 hashes may take more than 100 MB
 	sum    []byte    // of digest, set by Close
 }
 

@@ -73,7 +73,8 @@ func refuseNames(path string) error {
 	})
 	for i, name := range names {
 		better, reason := windowsName(name)
-		device := i == len(names)-1 && !strings.Contains(name, ".") && isDevice().MatchString(name) // NUL is written to, as /dev/null is
+		// A device such as NUL may be the output, as /dev/null may.
+		device := i == len(names)-1 && !strings.Contains(name, ".") && isDevice().MatchString(name)
 		if reason != "" && !device {
 			return refusal(path, fmt.Sprintf("Windows cannot store the name %q: %s", name, reason),
 				"choose another name, such as "+shell.Path(better))

@@ -45,7 +45,7 @@ func locate(path string) (at place, err error) {
 		return at, refusal(path, "its symbolic links lead round in a circle", "remove the link, or choose another path")
 	case errors.Is(err, syscall.ENOTDIR):
 		return at, noParent(path, "what should be a folder is a file", "choose another path")
-	case path != "" && errors.Is(err, fs.ErrNotExist): // not even the root: below one follow does not fail so
+	case path != "" && errors.Is(err, fs.ErrNotExist): // not even the root exists
 		reason := "the working folder does not exist any more"
 		if filepath.IsAbs(path) {
 			reason = "there is no drive " + filepath.VolumeName(path)

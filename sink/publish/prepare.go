@@ -184,7 +184,7 @@ func (s *Set) lock() error {
 		case errors.Is(err, errors.ErrUnsupported): // the file system has no locks
 		case errors.Is(err, fault.Locked):
 			return lockedError(out, ordered[:i])
-		case errors.Is(err, syscall.ELOOP): // O_NOFOLLOW: who made the link must not choose the file that is locked
+		case errors.Is(err, syscall.ELOOP): // links are not followed: others may have made them
 			return refusal(out.Path, "cannot be locked, as "+path+" is a link", "delete the link")
 		default:
 			return Failure(out.Path, "locking it", err)

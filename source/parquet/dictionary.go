@@ -15,7 +15,7 @@ type dictionary struct {
 	n        int
 	size     int      // bytes of an element
 	table    []byte   // the elements; of one byte at least 256
-	invalid  []uint64 // a bit for each entry that is not an element, which is an error if it is used; nil if all are
+	invalid  []uint64 // a bit for each entry that does not fit, an error only if it is used; or nil
 	element  *element // of plain
 	plain    []byte   // the values as they are in the file, for invalid entries and byte arrays
 	identity bool     // entry i is the element i, for all elements of 8 or 16 bits

@@ -89,7 +89,8 @@ func (l *leaf) open(p *page, body []byte, buf *[]byte) (c *cursor, err error) {
 func (l *leaf) levels(p *page, body []byte, buf *[]byte) (c *cursor, err error) {
 	c = &cursor{left: p.entries}
 	c.repetition.width, c.definition.width = bits.Len(uint(l.maxRepetition)), bits.Len(uint(l.maxDefinition))
-	if l.maxRepetition > 0 && p.repetitionEncoding != format.RLE || l.maxDefinition > 0 && p.definitionEncoding != format.RLE { // absent levels may have any encoding
+	// Absent levels may have any encoding.
+	if l.maxRepetition > 0 && p.repetitionEncoding != format.RLE || l.maxDefinition > 0 && p.definitionEncoding != format.RLE {
 		return nil, unsupported("", "write the file with a newer program", "found levels of the encodings %s and %s, expected RLE", p.repetitionEncoding, p.definitionEncoding)
 	}
 	size := p.uncompressed

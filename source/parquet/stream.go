@@ -200,7 +200,7 @@ func (s *stream) decode(p *part, done, n int) (rows int, err error) {
 	n = int(min(int64(n), s.rowsLeft))
 	entries := min(n*s.entries-s.at, s.cursor.left)
 	err = s.decodeEntries(s.cursor, s.at, entries, s.row, p.dst, done, func(row int, value []byte) error {
-		if len(value) > s.largest { // checked before it is copied: every row may have the same large value of a dictionary
+		if len(value) > s.largest { // every row may refer to the same large value of a dictionary
 			return unsupported("", adviceShapes, "found a value of %d bytes, expected at most %d", len(value), s.largest).InRow(s.row + int64(row-done))
 		}
 		from := len(p.files)
