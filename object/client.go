@@ -27,13 +27,14 @@ type client struct {
 	// of bytes, after an error, too. If there is another version, it fails with fault.Changed.
 	read func(ctx context.Context, key string, version identity, offset int64, p []byte) (int, error)
 	// list returns the objects directly below a prefix, which is empty or ends with a slash, and
-	// the prefixes of deeper objects. If one is set, one entry suffices, found by one request.
-	list      func(ctx context.Context, prefix string, one bool) ([]fs.FileInfo, error)
+	// the prefixes of deeper objects. If firstOnly is set, the first entry suffices.
+	list      func(ctx context.Context, prefix string, firstOnly bool) ([]fs.FileInfo, error)
 	hasBucket func(ctx context.Context) error
 	put       func(ctx context.Context, key string, data []byte, crc string, replace bool) error
 	remove    func(ctx context.Context, key string) error
 
-	// These are for uploads in parts, which are numbered from 1. They fail with ErrNoUpload.
+	// These are for uploads in parts, which are numbered from 1. Without the upload they fail with
+	// ErrNoUpload.
 	begin   func(ctx context.Context, key string) (id string, err error)
 	send    func(ctx context.Context, key, id string, number int, data []byte) (Part, error)
 	finish  func(ctx context.Context, key string, u PendingUpload, replace bool) error
@@ -54,8 +55,8 @@ func (b *bucket) find(ctx context.Context, key string) (identity, error) {
 }
 
 // below is list, repeated.
-func (b *bucket) below(ctx context.Context, prefix string, one bool) ([]fs.FileInfo, error) {
-	return retried(ctx, b.Options, func() ([]fs.FileInfo, error) { return b.list(ctx, prefix, one) })
+func (b *bucket) below(ctx context.Context, prefix string, firstOnly bool) ([]fs.FileInfo, error) {
+	return retried(ctx, b.Options, func() ([]fs.FileInfo, error) { return b.list(ctx, prefix, firstOnly) })
 }
 
 // info is the fs.FileInfo of an object or a prefix.

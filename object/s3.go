@@ -172,9 +172,9 @@ func (s *s3Client) read(ctx context.Context, key string, version identity, offse
 	return got, err
 }
 
-func (s *s3Client) list(ctx context.Context, prefix string, one bool) (infos []fs.FileInfo, err error) {
+func (s *s3Client) list(ctx context.Context, prefix string, firstOnly bool) (infos []fs.FileInfo, err error) {
 	o := minio.ListObjectsOptions{Prefix: prefix, FetchOwner: new(bool)}
-	if one {
+	if firstOnly {
 		o.MaxKeys = 1
 	}
 	err = s.do(ctx, stallFactor, func(ctx context.Context, c *minio.Core, _ *exchange) error {
@@ -186,7 +186,7 @@ func (s *s3Client) list(ctx context.Context, prefix string, one bool) (infos []f
 			if o.Key == prefix { // an empty object that some programs make for a folder
 				i = info{}
 			}
-			if infos = append(infos, i); one {
+			if infos = append(infos, i); firstOnly {
 				break
 			}
 		}

@@ -14,8 +14,7 @@ import (
 )
 
 // A Writer writes an object from start to end, by one goroutine at a time. It sends parts, which
-// Commit makes an object. The caller of Create calls Discard in the end, which has no effect after
-// Commit.
+// Commit combines. The caller of Create calls Discard in the end, which has no effect after Commit.
 type Writer struct {
 	bucket  *bucket
 	address address
