@@ -120,7 +120,7 @@ func (d *decoding) decode() error {
 	case d.Form == columnar.SparkImages:
 		return d.spark()
 	case d.leaves[0].isBytes():
-		return d.bytes()
+		return d.records(0, func(record, value []byte) { copy(record, value) })
 	case len(d.leaves) == 1: // numbers writes its elements to the records
 		return d.numbers(0)
 	}
@@ -140,21 +140,18 @@ func (d *decoding) flat() error {
 	return nil
 }
 
-// bytes decodes a column whose records are byte arrays.
-func (d *decoding) bytes() error {
-	size := d.RecordSize()
-	return d.values(0, func(row int, value []byte) error {
-		if len(value) != size {
-			return d.sizeError(row, len(value))
+// records calls fill with the room for each record and its value of leaf i, which are byte arrays
+// of the same size.
+func (d *decoding) records(i int, fill func(record, value []byte)) error {
+	return d.values(i, func(row int, value []byte) error {
+		record := d.record(row)
+		if len(value) != len(record) {
+			return unsupported("", adviceShapes, "found %d bytes, expected the %d of shape %v of %s", len(value), len(record), d.Shape, d.DType).
+				InRow(d.first + int64(row))
 		}
-		copy(d.record(row), value)
+		fill(record, value)
 		return nil
 	})
-}
-
-// sizeError returns the error for a record of n bytes.
-func (d *decoding) sizeError(row, n int) error {
-	return unsupported("", adviceShapes, "found %d bytes, expected the %d of shape %v of %s", n, d.RecordSize(), d.Shape, d.DType).InRow(d.first + int64(row))
 }
 
 // images decodes a column of PNG files.
@@ -178,12 +175,5 @@ func (d *decoding) spark() error {
 			return err.InRow(d.first + int64(bad))
 		}
 	}
-	return d.values(len(columnar.SparkSizes), func(row int, value []byte) error {
-		record := d.record(row)
-		if len(value) != len(record) {
-			return d.sizeError(row, len(value))
-		}
-		d.SparkImage(record, value)
-		return nil
-	})
+	return d.records(len(columnar.SparkSizes), d.SparkImage)
 }

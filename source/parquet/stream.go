@@ -99,19 +99,17 @@ func (s *stream) nextEntries() error {
 	if s.cursor != nil && s.cursor.left == 0 {
 		s.cursor = nil
 	}
-	if s.cursor != nil || s.page.entries > 0 {
+	switch {
+	case s.cursor != nil || s.page.entries > 0:
 		return nil
-	}
-	if s.unread == 0 && s.at > 0 {
+	case s.unread > 0:
+		return s.nextPage()
+	case s.at > 0:
 		return s.fail(s.lengthError(s.row), s.offset)
+	case s.maxRepetition > 0:
+		return s.fail(unsupported("", adviceLists, "the column ends %d rows before its row group: earlier lists are shorter than %s", s.rowsLeft, s.shape), s.offset)
 	}
-	if s.unread == 0 {
-		if s.maxRepetition > 0 {
-			return s.fail(unsupported("", adviceLists, "the column ends %d rows before its row group: earlier lists are shorter than %s", s.rowsLeft, s.shape), s.offset)
-		}
-		return s.fail(damaged("the column ends %d rows before its row group", s.rowsLeft), s.offset)
-	}
-	return s.nextPage()
+	return s.fail(damaged("the column ends %d rows before its row group", s.rowsLeft), s.offset)
 }
 
 // fail returns err with the offset of its page, and with the next row unless it has one.
