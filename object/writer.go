@@ -61,7 +61,8 @@ func (s *Store) Create(ctx context.Context, name string, overwrite bool) (*Write
 	return w, nil
 }
 
-// Write appends p. After an error the object cannot be committed.
+// Write appends p. It waits while maxSends parts are being sent. After an error the object cannot be
+// committed.
 func (w *Writer) Write(p []byte) (int, error) {
 	if w.ended {
 		return 0, fault.New(fault.Internal, "written to after its end").Because(fs.ErrClosed).In(w.address.String())
@@ -69,12 +70,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	if w.err != nil {
 		return 0, w.err
 	}
-	n, err := w.fill(p)
-	return n, w.fail(err)
-}
-
-// fill fills parts and sends those that are full. It waits while maxSends are being sent.
-func (w *Writer) fill(p []byte) (n int, err error) {
+	n := 0
 	for len(p) > 0 {
 		if w.buffer == nil {
 			w.buffer = w.takeBuffer()
@@ -86,7 +82,7 @@ func (w *Writer) fill(p []byte) (n int, err error) {
 		n, p = n+room, p[room:]
 		if len(w.buffer) == cap(w.buffer) {
 			if err := w.send(); err != nil {
-				return n, err
+				return n, w.fail(err)
 			}
 		}
 	}
@@ -147,23 +143,17 @@ func (w *Writer) Complete() error {
 	if w.err != nil || w.ended {
 		return w.err
 	}
-	return w.fail(w.complete())
-}
-
-// complete sends the last part and waits for all parts. Commit sends an object smaller than a part.
-func (w *Writer) complete() error {
-	if w.id != "" && len(w.buffer) > 0 {
-		if err := w.send(); err != nil {
-			return err
-		}
+	var err error
+	if w.id != "" && len(w.buffer) > 0 { // without an upload Commit sends the buffer
+		err = w.send()
 	}
-	if err := w.group.Wait(); err != nil {
-		return err
+	if err == nil {
+		err = w.group.Wait()
 	}
-	if w.ctx.Err() != nil {
-		return canceled(w.ctx)
+	if err == nil && w.ctx.Err() != nil {
+		err = canceled(w.ctx)
 	}
-	return nil
+	return w.fail(err)
 }
 
 // Commit makes the object visible in one step. If another object exists, it replaces it if Create

@@ -105,7 +105,7 @@ func (l *leaf) levels(p *page, body []byte, buf *[]byte) (c *cursor, err error) 
 			return c, nil
 		}
 	}
-	if c.values, err = l.file.codecs.decode(l.codec(p), buf, body, size); err != nil || p.version2 {
+	if c.values, err = l.file.codecs.decode(p.codec, buf, body, size); err != nil || p.version2 {
 		return c, err
 	}
 	for _, levels := range []struct {
@@ -122,14 +122,6 @@ func (l *leaf) levels(p *page, body []byte, buf *[]byte) (c *cursor, err error) 
 		levels.src, c.values = c.values[4:end], c.values[end:]
 	}
 	return c, nil
-}
-
-// codec returns the codec of p.
-func (l *leaf) codec(p *page) format.CompressionCodec {
-	if p.notCompressed {
-		return format.Uncompressed
-	}
-	return p.codec
 }
 
 // check compares the levels of the next n entries, of which the first is entry at of row, with

@@ -34,6 +34,9 @@ func (s *stream) nextPage() (err error) {
 			if h.entries < 0 || int64(h.entries) > s.unread || h.version2 != (h.kind == format.DataPageV2) {
 				return damaged("found a page of %d values, expected at most the %d that are left of the column", h.entries, s.unread)
 			}
+			if h.notCompressed {
+				h.codec = format.Uncompressed
+			}
 			if h.entries > 0 {
 				s.page = page{h, at, s.dictionary}
 				s.unread -= int64(h.entries)

@@ -176,7 +176,7 @@ func (s *stream) begin() (err error) {
 		return err
 	}
 	s.page.entries = 0
-	if s.codec(&h) != format.Uncompressed { // otherwise s.body is used directly
+	if h.codec != format.Uncompressed { // otherwise s.body is used directly
 		if err := s.file.reserve(int64(max(0, h.uncompressed-cap(s.memory)))); err != nil {
 			return err
 		}
