@@ -61,8 +61,8 @@ func (s *Store) Create(ctx context.Context, name string, overwrite bool) (*Write
 	return w, nil
 }
 
-// Write appends p. It waits while maxSends parts are being sent. After an error the object cannot be
-// committed.
+// Write appends p. It waits while maxSends parts are being sent. After an error the object cannot
+// be committed.
 func (w *Writer) Write(p []byte) (int, error) {
 	if w.ended {
 		return 0, fault.New(fault.Internal, "written to after its end").Because(fs.ErrClosed).In(w.address.String())

@@ -17,8 +17,8 @@ type File struct {
 	started int64  // bytes whose writeback was started
 	err     error  // the first failure, which Commit repeats
 
-	// mu guards the rest. It is never locked during a system call: Discard must not wait for a stuck
-	// one.
+	// mu guards the rest. It is never locked during a system call: Discard must not wait for a
+	// stuck one.
 	mu     sync.Mutex
 	handle *os.File // nil before a direct file is opened, and after close
 	closed bool
