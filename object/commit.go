@@ -11,9 +11,8 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// A whole is an object whose bytes are all there, as the parts of an upload or in memory: what it
-// takes to make it visible, and to recognise it when it is.
-type whole struct {
+// A completion makes an object of an upload, or of bytes in memory, and recognises that object.
+type completion struct {
 	PendingUpload // without an upload, data is sent in one request
 	bucket        *bucket
 	key           string
@@ -21,96 +20,91 @@ type whole struct {
 	data          []byte
 }
 
-// A conflict describes the object under a key, compared with the one that is to be put there.
+// A conflict describes the object at a key, compared with the one that is to be put there.
 type conflict int
 
 const (
-	absent conflict = iota // nothing is there
-	same                   // the very object
-	other                  // another one
+	absent conflict = iota // no object
+	same                   // the object itself
+	other                  // another object
 )
 
-// appear makes the object visible; doubt says that another process may have done so, and then the
-// object itself is the only proof.
-func (w *whole) appear(ctx context.Context, doubt bool) error {
-	return w.bucket.settle(ctx, func() (err error) {
-		if w.Upload == "" {
-			err = w.bucket.put(ctx, w.key, w.data, w.CRC32, w.replace)
+// complete makes the object visible. If shared is set, another process may do so at the same time:
+// then only the object itself proves success.
+func (c *completion) complete(ctx context.Context, shared bool) error {
+	return c.bucket.retryUntil(ctx, func() (err error) {
+		if c.Upload == "" {
+			err = c.bucket.put(ctx, c.key, c.data, c.CRC32, c.replace)
 		} else {
-			err = w.bucket.finish(ctx, w.key, w.PendingUpload, w.replace)
+			err = c.bucket.finish(ctx, c.key, c.PendingUpload, c.replace)
 		}
-		if err == nil && doubt {
-			err = w.confirm(ctx, "it was completed")
+		if err == nil && shared {
+			err = c.confirm(ctx, "it was completed")
 		}
 		return err
 	}, func(err error) (bool, error) {
-		if doubt = doubt || passing(err); !doubt {
+		if shared = shared || isTemporary(err); !shared {
 			return false, nil
 		}
-		found, err := w.look(ctx)
+		found, err := c.compare(ctx)
 		return found == same, err
 	})
 }
 
-// confirm demands that the object is there, after a success, too: servers answer so for an upload that
-// was completed before, whatever has become of the object since. If it is not, upload says what was
-// found of the upload.
-func (w *whole) confirm(ctx context.Context, upload string) error {
-	switch found, err := w.look(ctx); {
+// confirm fails unless the object exists. It is needed after a success, too: servers report success
+// for an upload that was completed before, even if the object was replaced or removed since. upload
+// says what was found of the upload.
+func (c *completion) confirm(ctx context.Context, upload string) error {
+	switch found, err := c.compare(ctx); {
 	case err != nil:
 		return err
 	case found == other:
 		return failed(fault.Exists, "")
 	case found == absent:
-		return noUpload("found that %s, expected %d bytes in %d parts", upload, w.Bytes, len(w.Parts))
+		return noUpload("found that %s, expected %d bytes in %d parts", upload, c.Bytes, len(c.Parts))
 	}
 	return nil
 }
 
-// look finds out whether the object under the key is this one: by its size, and by its checksum or
-// else its ETag.
-func (w *whole) look(ctx context.Context) (conflict, error) {
-	there, err := w.bucket.find(ctx, w.key)
+// compare compares the object at the key with this one by its size, and by its checksum or else its
+// ETag.
+func (c *completion) compare(ctx context.Context) (conflict, error) {
+	found, err := c.bucket.find(ctx, c.key)
 	var e *fault.Error
 	switch {
 	case errors.Is(err, fault.NotFound):
 		return absent, nil
 	case errors.As(err, &e):
 		unknown := *e
-		unknown.Msg = "the last answer was lost or left it open, and so it is not known whether the object is there: " + e.Msg
-		return absent, unknown.WithHint("look whether it is there; if it is, it is whole")
+		unknown.Msg = "the last answer was lost or unclear, so the object may exist or not: " + e.Msg
+		return absent, unknown.WithHint("check whether it exists; if it does, it is complete")
 	case err != nil:
 		return absent, err
-	case there.size != w.Bytes:
+	case found.size != c.Bytes,
+		found.crc32 != "" && found.crc32 != c.CRC32,
+		found.crc32 == "" && bareETag(found.etag) != c.etag():
 		return other, nil
 	}
-	is := bareETag(there.etag) == w.etag()
-	if there.crc32 != "" {
-		is = there.crc32 == w.CRC32
-	}
-	if is {
-		return same, nil
-	}
-	return other, nil
+	return same, nil
 }
 
-// etag is what S3 calls the object where it is not encrypted with a key of its own: the MD5 of its
-// content, or that of the MD5s of its parts with their number behind.
-func (w *whole) etag() string {
-	if w.Upload == "" {
-		sum := md5.Sum(w.data) //nolint:gosec // as above
+// etag returns the ETag of the object, unless it is encrypted with a key of the customer: the MD5
+// of its content, or of the MD5s of its parts, followed by their number.
+func (c *completion) etag() string {
+	if c.Upload == "" {
+		sum := md5.Sum(c.data) //nolint:gosec // as above
 		return hex.EncodeToString(sum[:])
 	}
 	all := md5.New() //nolint:gosec // as above
-	for _, p := range w.Parts {
+	for _, p := range c.Parts {
 		sum, err := hex.DecodeString(bareETag(p.ETag))
 		if err != nil {
 			return ""
 		}
 		all.Write(sum)
 	}
-	return fmt.Sprintf("%x-%d", all.Sum(nil), len(w.Parts))
+	return fmt.Sprintf("%x-%d", all.Sum(nil), len(c.Parts))
 }
 
-// bareETag is an ETag without the quotes, which not every answer has.
+// bareETag removes the quotes, which not every server sends.
 func bareETag(etag string) string { return strings.Trim(etag, `"`) }

@@ -20,7 +20,7 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// home makes the shared files of AWS, and no other place where keys are.
+// home makes the shared files of AWS, and hides all other sources of credentials.
 func home(t *testing.T, config, keys string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -39,7 +39,8 @@ func home(t *testing.T, config, keys string) {
 	}
 }
 
-// TestSettings reads parameters, variables and files as docs/object-storage.md and AWS's reference have them.
+// TestSettings reads parameters, variables and files as documented in docs/object-storage.md and
+// AWS's reference.
 func TestSettings(t *testing.T) {
 	home(t, `# a comment
 [default]
@@ -99,7 +100,8 @@ region = not a profile
 	}
 }
 
-// TestRegionIsFollowed: the server says that the bucket is in another region than the requests are signed for.
+// TestRegionIsFollowed has a server that says that the bucket is in another region than that of the
+// signature.
 func TestRegionIsFollowed(t *testing.T) {
 	home(t, "", "[default]\naws_access_key_id = key\naws_secret_access_key = secret\n")
 	for status, code := range map[int]string{http.StatusBadRequest: "AuthorizationHeaderMalformed", http.StatusMovedPermanently: "PermanentRedirect"} {
@@ -148,7 +150,7 @@ func TestRegionIsFollowed(t *testing.T) {
 	}
 }
 
-// TestKeysAreFetchedAnew: those that end soon are, and stay in use while nobody gives out others.
+// TestKeysAreFetchedAnew before they expire, and stay in use while no new ones can be fetched.
 func TestKeysAreFetchedAnew(t *testing.T) {
 	home(t, "[default]\ncredential_process = cat \"$KEYS\"\n", "")
 	path := filepath.Join(t.TempDir(), "the keys")
@@ -194,13 +196,13 @@ func TestKeysAreFetchedAnew(t *testing.T) {
 	}
 }
 
-// A transportFunc sends requests.
+// A transportFunc is an http.RoundTripper.
 type transportFunc func(*http.Request) (*http.Response, error)
 
-// RoundTrip sends one.
+// RoundTrip calls f.
 func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestHostOfBucket: buckets are hosts of their own where that is possible, and else paths.
+// TestHostOfBucket addresses a bucket by a host name where possible, otherwise by a path.
 func TestHostOfBucket(t *testing.T) {
 	home(t, "", "")
 	for _, c := range []struct{ bucket, query, host, path string }{
@@ -221,7 +223,7 @@ func TestHostOfBucket(t *testing.T) {
 			asked = r.URL.Host + r.URL.Path
 			return nil, errors.New("no network")
 		})
-		if err := s.in(s.current.Load().region); err != nil {
+		if err := s.useRegion(s.current.Load().region); err != nil {
 			t.Fatal(err)
 		}
 		if _, _ = s.head(t.Context(), "x"); asked != c.host+c.path {

@@ -23,17 +23,17 @@ import (
 	"github.com/idxport/idxport/shell"
 )
 
-// A keyProvider finds keys where AWS's own programs find them.
+// A keyProvider finds access keys where AWS's own programs find them.
 type keyProvider struct {
 	*environment
 	client *http.Client
 	found  credentials.Value
 }
 
-// refreshBefore is how long before their end keys are fetched anew.
+// refreshBefore is how long before their expiration new keys are fetched.
 const refreshBefore = 5 * time.Minute
 
-// IsExpired reports whether keys have to be fetched.
+// IsExpired reports whether new keys must be fetched.
 func (k *keyProvider) IsExpired() bool {
 	return !k.found.Expiration.IsZero() && time.Until(k.found.Expiration) < refreshBefore
 }
@@ -43,7 +43,7 @@ func (k *keyProvider) Retrieve() (credentials.Value, error) { return k.RetrieveW
 
 // RetrieveWithCredContext finds the keys. Its error is a *fault.Error.
 func (k *keyProvider) RetrieveWithCredContext(cc *credentials.CredContext) (credentials.Value, error) {
-	inner := &credentials.CredContext{Client: k.client} // not minio-go's own: these requests are not for the bucket
+	inner := &credentials.CredContext{Client: k.client} // cc has that of the bucket's requests
 	if cc != nil {
 		inner.Context = cc.Context
 	}
@@ -53,32 +53,33 @@ func (k *keyProvider) RetrieveWithCredContext(cc *credentials.CredContext) (cred
 		k.found = value
 		return value, nil
 	case inner.Context != nil && inner.Context.Err() != nil:
-		return value, ended(inner.Context)
-	case k.found.Expiration.After(time.Now()): // they are good for a while
+		return value, canceled(inner.Context)
+	case k.found.Expiration.After(time.Now()): // still valid
 		return k.found, nil
 	}
 	return value, notFound(err)
 }
 
-// notFound is the error of a search for keys: of what servers say, the code alone.
+// notFound returns the error of a failed search for keys. Of a server's answer it shows only the
+// code.
 func notFound(err error) error {
 	var known *fault.Error
 	var refused credentials.ErrorResponse
 	var unanswered *url.Error
 	switch {
 	case err == nil:
-		return noKeys("")
+		return noCredentials("")
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &refused) && plainCode().MatchString(refused.STSError.Code):
-		return noKeys(": the role is refused: " + refused.STSError.Code)
+		return noCredentials(": assuming the role failed: " + refused.STSError.Code)
 	case errors.As(err, &unanswered):
-		return noKeys(": no answer: " + reason(err)).Because(errAgain)
+		return noCredentials(": no answer: " + reason(err)).Because(errTemporary)
 	}
-	return noKeys(": " + reason(err))
+	return noCredentials(": " + reason(err))
 }
 
-func noKeys(text string) *fault.Error {
+func noCredentials(text string) *fault.Error {
 	return failed(fault.Permission, "%s", "no credentials found"+text)
 }
 
@@ -91,27 +92,28 @@ func (k *keyProvider) retrieve(cc *credentials.CredContext) (credentials.Value, 
 			return (&credentials.IAM{Client: k.client, Endpoint: k.sts()}).RetrieveWithCredContext(cc)
 		}
 	}
-	return k.ofProfile(cc, k.profile, nil)
+	return k.fromProfile(cc, k.profile, nil)
 }
 
-// ofProfile finds the keys of a profile, which may be a role that those of another are good for.
-func (k *keyProvider) ofProfile(cc *credentials.CredContext, name string, above []string) (credentials.Value, error) {
+// fromProfile returns the keys of a profile. It may be a role for which another profile has the
+// keys; above are the profiles that led to this one.
+func (k *keyProvider) fromProfile(cc *credentials.CredContext, name string, above []string) (credentials.Value, error) {
 	p := k.profiles[name]
 	static := credentials.Value{AccessKeyID: p["aws_access_key_id"], SecretAccessKey: p["aws_secret_access_key"], SessionToken: p["aws_session_token"],
 		SignerType: credentials.SignatureV4}
 	hasStatic := static.AccessKeyID != "" && static.SecretAccessKey != ""
 	source := p["source_profile"]
-	circle := slices.Contains(above, name) // a profile may name itself, for its keys
+	circle := slices.Contains(above, name) // a profile with keys may be its own source_profile
 	switch {
 	case circle && !hasStatic:
-		return static, noKeys(": profile " + scrub(name) + " is its own source_profile")
+		return static, noCredentials(": profile " + scrub(name) + " is its own source_profile")
 	case circle:
 		return static, nil
 	case p["role_arn"] != "" && source != "":
-		keys, err := k.ofProfile(cc, source, append(above, name))
+		keys, err := k.fromProfile(cc, source, append(above, name))
 		return k.assume(cc, p, keys, err)
 	case p["role_arn"] != "" && p["credential_source"] != "":
-		keys, err := k.ofSource(cc, p["credential_source"])
+		keys, err := k.fromSource(cc, p["credential_source"])
 		return k.assume(cc, p, keys, err)
 	case p["role_arn"] != "" && p["web_identity_token_file"] != "":
 		return (&credentials.STSWebIdentity{Client: k.client, STSEndpoint: k.sts(), RoleARN: p["role_arn"], GetWebIDTokenExpiry: func() (*credentials.WebIdentityToken, error) {
@@ -123,36 +125,36 @@ func (k *keyProvider) ofProfile(cc *credentials.CredContext, name string, above 
 	case p["sso_account_id"] != "":
 		keys, err := (&credentials.FileAWSCredentials{Profile: name}).RetrieveWithCredContext(cc)
 		if err != nil {
-			err = noKeys(": no session of IAM Identity Center").WithHint("begin one: aws sso login --profile %s", shell.Quote(name))
+			err = noCredentials(": no session of IAM Identity Center").WithHint("begin one: aws sso login --profile %s", shell.Quote(name))
 		}
 		return keys, err
 	case p["credential_process"] != "":
-		return ofProcess(cc, p["credential_process"])
+		return fromProcess(cc, p["credential_process"])
 	case len(above) > 0:
-		return static, noKeys(": profile " + scrub(name) + " has no keys")
+		return static, noCredentials(": profile " + scrub(name) + " has no keys")
 	}
-	return k.ofSource(cc, "")
+	return k.fromSource(cc, "")
 }
 
-// assume asks for the keys of a role, with others.
+// assume requests the keys of a role, using other keys.
 func (k *keyProvider) assume(cc *credentials.CredContext, p map[string]string, keys credentials.Value, err error) (credentials.Value, error) {
 	if err != nil {
 		return keys, err
 	}
 	if p["mfa_serial"] != "" {
-		return keys, noKeys(": the role asks for the code of a device").WithHint("eval \"$(aws configure export-credentials --format env)\"")
+		return keys, noCredentials(": the role requires the code of an MFA device").WithHint("eval \"$(aws configure export-credentials --format env)\"")
 	}
-	seconds, _ := strconv.Atoi(p["duration_seconds"]) // 0: as long as the server likes
+	seconds, _ := strconv.Atoi(p["duration_seconds"]) // 0 is the default of the server
 	return (&credentials.STSAssumeRole{Client: k.client, STSEndpoint: k.sts(), Options: credentials.STSAssumeRoleOptions{
 		AccessKey: keys.AccessKeyID, SecretKey: keys.SecretAccessKey, SessionToken: keys.SessionToken, Location: k.region(), DurationSeconds: seconds,
 		RoleARN: p["role_arn"], RoleSessionName: cmp.Or(p["role_session_name"], "idxport"), ExternalID: p["external_id"],
 	}}).RetrieveWithCredContext(cc)
 }
 
-// ofSource finds the keys of the environment, the container or the machine, as credential_source
-// calls them; without a name those of the container if there is one, or else of the machine. These
-// servers are near, and behind no proxy.
-func (k *keyProvider) ofSource(cc *credentials.CredContext, name string) (credentials.Value, error) {
+// fromSource returns the keys of a credential_source: Environment, EcsContainer or
+// Ec2InstanceMetadata. Without a name these are the keys of the container if there is one, else of
+// the machine. The servers that provide them are local, so requests to them use no proxy.
+func (k *keyProvider) fromSource(cc *credentials.CredContext, name string) (credentials.Value, error) {
 	if name == "Environment" {
 		return new(credentials.EnvAWS).RetrieveWithCredContext(cc)
 	}
@@ -165,14 +167,14 @@ func (k *keyProvider) ofSource(cc *credentials.CredContext, name string) (creden
 		iam.Endpoint = strings.TrimSuffix(os.Getenv("AWS_EC2_METADATA_SERVICE_ENDPOINT"), "/")
 	}
 	keys, err := iam.RetrieveWithCredContext(cc)
-	if name == "" && !container { // nobody has said that this is a machine of AWS
+	if name == "" && !container { // this need not be a machine of AWS
 		err = nil
 	}
 	return keys, err
 }
 
-// ofProcess runs a program that prints keys.
-func ofProcess(cc *credentials.CredContext, command string) (v credentials.Value, err error) {
+// fromProcess runs a command that prints keys as JSON.
+func fromProcess(cc *credentials.CredContext, command string) (v credentials.Value, err error) {
 	ctx := cc.Context
 	if ctx == nil {
 		ctx = context.Background()
@@ -185,14 +187,14 @@ func ofProcess(cc *credentials.CredContext, command string) (v credentials.Value
 	}
 	text, err := exec.CommandContext(ctx, run[0], run[1], command).Output()
 	if err != nil {
-		return v, noKeys(": credential_process failed: " + reason(err))
+		return v, noCredentials(": credential_process failed: " + reason(err))
 	}
 	var keys struct {
 		AccessKeyID, SecretAccessKey, SessionToken string
 		Expiration                                 time.Time
 	}
 	if json.Unmarshal(text, &keys) != nil || keys.SecretAccessKey == "" {
-		return v, noKeys(": credential_process printed no keys")
+		return v, noCredentials(": credential_process printed no keys")
 	}
 	return credentials.Value{AccessKeyID: keys.AccessKeyID, SecretAccessKey: keys.SecretAccessKey, SessionToken: keys.SessionToken,
 		Expiration: keys.Expiration, SignerType: credentials.SignatureV4}, nil

@@ -21,31 +21,31 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// An environment is what the parameters of a URL, variables and the shared files of AWS say of how S3
-// is reached, in this order:
+// An environment has the settings for S3, which come from the parameters of the URL, environment
+// variables and the shared files of AWS, in this order:
 // https://docs.aws.amazon.com/sdkref/latest/guide/settings-reference.html
 type environment struct {
 	query    url.Values
 	profiles map[string]map[string]string // settings by the name of the profile
 	profile  string
-	err      error // the first setting that cannot be used
+	err      error // about the first invalid setting
 }
 
-// check notes what is wrong with a setting.
+// check records the error of a setting unless ok is set.
 func (e *environment) check(ok bool, format string, args ...any) {
 	if !ok && e.err == nil {
 		e.err = failed(fault.Usage, format, args...)
 	}
 }
 
-// readEnvironment reads the shared files. A profile that is named must be there.
+// readEnvironment reads the shared files. The profile must exist if it is named.
 func readEnvironment(query url.Values) *environment {
 	e := &environment{query: query, profiles: map[string]map[string]string{}}
 	e.profile = cmp.Or(query.Get("profile"), os.Getenv("AWS_PROFILE"), os.Getenv("AWS_DEFAULT_PROFILE"))
-	home, _ := os.UserHomeDir() // none: the files are not there
+	home, _ := os.UserHomeDir() // without one the files are not found
 	for variable, name := range map[string]string{"AWS_CONFIG_FILE": "config", "AWS_SHARED_CREDENTIALS_FILE": "credentials"} {
 		text, err := os.ReadFile(cmp.Or(os.Getenv(variable), filepath.Join(home, ".aws", name)))
-		e.check(err == nil || errors.Is(err, fs.ErrNotExist), "AWS's shared file %s cannot be read", name)
+		e.check(err == nil || errors.Is(err, fs.ErrNotExist), "cannot read AWS's shared file %s", name)
 		e.read(text, name == "config")
 	}
 	e.check(e.profile == "" || e.profiles[e.profile] != nil, "there is no profile %s in AWS's shared files", scrub(e.profile))
@@ -53,8 +53,8 @@ func readEnvironment(query url.Values) *environment {
 	return e
 }
 
-// read takes the settings of a file. In that of the configuration, profiles but the default one are
-// called "profile NAME"; what the file of credentials says comes before it.
+// read reads the settings of a file. In the config file, sections of profiles are named "profile
+// NAME", except for the default profile. Settings of the credentials file take precedence.
 func (e *environment) read(text []byte, config bool) {
 	var settings map[string]string
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
@@ -75,7 +75,7 @@ func (e *environment) read(text []byte, config bool) {
 		key, value, ok := strings.Cut(line, "=")
 		key = strings.TrimSpace(key)
 		if !ok || settings == nil || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") || strings.ContainsAny(key, "#;") {
-			continue // comments, and settings below others
+			continue // comments and nested settings
 		}
 		value, _, _ = strings.Cut(value, " #")
 		value, _, _ = strings.Cut(value, " ;")
@@ -85,7 +85,8 @@ func (e *environment) read(text []byte, config bool) {
 	}
 }
 
-// get is a setting: a parameter, the first of the variables that is set, or what the profile says.
+// get returns a setting: the parameter, the first of the variables that is set, or that of the
+// profile.
 func (e *environment) get(name string, variables ...string) string {
 	if value := e.query.Get(name); value != "" {
 		return value
@@ -105,37 +106,38 @@ func (e *environment) region() string {
 	return cmp.Or(e.get("region", "AWS_REGION", "AWS_DEFAULT_REGION"), defaultRegion)
 }
 
-// endpoint is where the server is.
+// endpoint returns the URL of the server.
 func (e *environment) endpoint() *url.URL {
 	text := cmp.Or(e.query.Get("endpoint"), e.get("endpoint_url", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"), "https://s3.amazonaws.com")
 	u, err := url.Parse(text)
 	if err != nil {
 		u = new(url.URL)
 	}
-	e.check(u.Host != "" && u.User == nil && (u.Scheme == "http" || u.Scheme == "https"), "the endpoint is no URL such as https://storage.example.org")
+	e.check(u.Host != "" && u.User == nil && (u.Scheme == "http" || u.Scheme == "https"), "the endpoint is not a URL such as https://storage.example.org")
 	e.check(strings.Trim(u.Path, "/") == "" && u.RawQuery == "", "the endpoint has a path, expected a URL such as https://storage.example.org")
 	return u
 }
 
-// isTrue is a parameter that is true or false.
+// isTrue returns the value of a parameter that is true or false.
 func (e *environment) isTrue(name string) bool {
 	is, err := strconv.ParseBool(e.query.Get(name))
 	e.check(err == nil || !e.query.Has(name), "the parameter %s is neither true nor false", name)
 	return is
 }
 
-// whenSupported reports whether a setting about checksums asks for them.
+// whenSupported reports whether a setting turns checksums on.
 func (e *environment) whenSupported(name string) bool {
 	mode := strings.ToLower(cmp.Or(e.get(name, "AWS_"+strings.ToUpper(name)), "when_supported"))
 	e.check(mode == "when_supported" || mode == "when_required", "%s is neither when_supported nor when_required", name)
 	return mode == "when_supported"
 }
 
-// transport is what requests go through: the proxies of the environment, and besides the certificates
-// of this machine those of AWS_CA_BUNDLE.
+// transport returns a transport that uses the proxies of the environment and, besides the
+// certificates of this machine, those of AWS_CA_BUNDLE.
 func (e *environment) transport() *http.Transport {
+	// With compression, objects with Content-Encoding: gzip would be decompressed.
 	t := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 16, IdleConnTimeout: 90 * time.Second,
-		TLSHandshakeTimeout: 10 * time.Second, DisableCompression: true} // or what was uploaded as Content-Encoding: gzip would be unpacked
+		TLSHandshakeTimeout: 10 * time.Second, DisableCompression: true}
 	if path := os.Getenv("AWS_CA_BUNDLE"); path != "" {
 		pool, err := x509.SystemCertPool()
 		if err != nil {
@@ -148,7 +150,7 @@ func (e *environment) transport() *http.Transport {
 	return t
 }
 
-// sts is where roles are assumed.
+// sts returns the URL of the service that assumes roles.
 func (e *environment) sts() string {
 	host := "https://sts." + e.region() + ".amazonaws.com"
 	if strings.HasPrefix(e.region(), "cn-") {

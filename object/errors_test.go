@@ -11,7 +11,7 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// signature stands for all that must not be shown.
+// signature represents everything that must not be shown.
 const signature = "c2VjcmV0c2lnbmF0dXJl"
 
 // hostile are texts of errors that quote requests and credentials.
@@ -35,8 +35,8 @@ func TestErrorsShowNoSecrets(t *testing.T) {
 		for name, err := range map[string]error{
 			"as it is":          errors.New(text),
 			"in others":         fmt.Errorf("operation error S3: %w", errors.New(text)),
-			"of a connection":   unansweredText(text),
-			"after many trials": given(unansweredText(text), 8),
+			"of a connection":   connectionText(text),
+			"after many trials": afterAttempts(connectionText(text), 8),
 		} {
 			got := errorAt(a, err)
 			for inner := got; inner != nil; inner = errors.Unwrap(inner) {
@@ -51,8 +51,8 @@ func TestErrorsShowNoSecrets(t *testing.T) {
 	}
 }
 
-// unansweredText is what is made of the text of a connection that failed.
-func unansweredText(text string) error { return again("no answer: %s", scrub(text)) }
+// connectionText returns the error of a connection that failed with a text.
+func connectionText(text string) error { return temporary("no answer: %s", scrub(text)) }
 
 func TestScrubKeepsWords(t *testing.T) {
 	t.Parallel()
@@ -82,8 +82,8 @@ func TestErrorKinds(t *testing.T) {
 		{failed(fault.Permission, "AccessDenied (status 403)"), fault.Permission, "s3://bkt/k: access denied: AccessDenied (status 403)", true},
 		{failed(fault.Exists, ""), fault.Exists, "s3://bkt/k: already exists", true},
 		{failed(fault.Changed, ""), fault.Changed, "s3://bkt/k: the file changed while it was read", true},
-		{given(again("no answer"), 8), fault.IO, "s3://bkt/k: transfer failed: no answer, after 8 attempts", true},
-		{ended(ctx), cause, "interrupted", false},
+		{afterAttempts(temporary("no answer"), 8), fault.IO, "s3://bkt/k: transfer failed: no answer, after 8 attempts", true},
+		{canceled(ctx), cause, "interrupted", false},
 		{errorAt(a, failed(fault.NotFound, "")), fault.NotFound, "s3://bkt/k: not found", false}, // once
 	}
 	for _, c := range cases {

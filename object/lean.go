@@ -9,8 +9,8 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// connect has nothing to connect with: this build reaches no storage.
+// connect fails: a lean build contains no network code.
 func connect(context.Context, string, url.Values, Options) (client, error) {
-	return client{}, fault.New(fault.Usage, "not in this build: this is the lean build, which has no object storage").
+	return client{}, fault.New(fault.Usage, "this is a lean build, which has no object storage").
 		WithHint("copy the file to this machine, or use a build without the tag lean")
 }

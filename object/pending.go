@@ -9,105 +9,105 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// lastLooks is how often it is looked for an object whose upload is gone: while another process
+// maxLooks is how often Publish looks for the object of a missing upload. While another process
 // publishes it, a server may have neither for a moment.
-const lastLooks = 3
+const maxLooks = 3
 
-// sweeps is how many uploads are ended at a time.
-const sweeps = 8
+// maxAborts is the number of concurrent aborts.
+const maxAborts = 8
 
-// pending returns the bucket of a pending upload of the object called name, and what it is to become.
-func (s *Store) pending(ctx context.Context, name string, u PendingUpload) (*whole, address, error) {
-	b, a, err := s.reachKey(ctx, name)
+// pending returns the completion of a pending upload of the object at the URL name.
+func (s *Store) pending(ctx context.Context, name string, u PendingUpload) (*completion, address, error) {
+	b, a, err := s.bucketForKey(ctx, name)
 	if err != nil {
 		return nil, a, err
 	}
-	return &whole{bucket: b, key: a.key, PendingUpload: u}, a, errorAt(a, u.valid())
+	return &completion{bucket: b, key: a.key, PendingUpload: u}, a, errorAt(a, u.valid())
 }
 
-// Publish makes an object visible under its key, whole, and never replaces another: that is
-// fault.Exists. If the very object is there already, all is well, so Publish may be called again after
-// an answer that was lost, and by many processes at once. (If somebody else has put the same bytes
-// there, the upload is left for Abort.) With neither the upload nor the object it is ErrNoUpload. The
-// context ends it at any time; what became of it, the next call finds out.
+// Publish makes the object of a pending upload visible. If another object exists, it fails with
+// fault.Exists and changes nothing. If the object itself exists, it succeeds: so Publish may be
+// repeated, and called by many processes at once. (If somebody else made an equal object, the
+// upload remains for Abort.) If neither the upload nor the object exists, it fails with
+// ErrNoUpload. The context ends it at any time; then the next call finds out whether the object was
+// made.
 func (s *Store) Publish(ctx context.Context, name string, u PendingUpload) error {
-	w, a, err := s.pending(ctx, name, u)
+	c, a, err := s.pending(ctx, name, u)
 	if err == nil {
-		err = w.publish(ctx)
+		err = c.publish(ctx)
 	}
-	return errorAt(a, toWrite(err))
+	return errorAt(a, writeError(err))
 }
 
-func (w *whole) publish(ctx context.Context) error {
-	gone := w.appear(ctx, true)
+func (c *completion) publish(ctx context.Context) error {
+	gone := c.complete(ctx, true)
 	if !errors.Is(gone, ErrNoUpload) {
 		return gone
 	}
-	for n := range lastLooks {
-		if err := w.bucket.pause(ctx, n+1); err != nil {
+	for n := range maxLooks {
+		if err := c.bucket.pause(ctx, n+1); err != nil {
 			return err
 		}
-		if err := w.confirm(ctx, "no object is there, and the server says that "+gone.Error()); !errors.Is(err, ErrNoUpload) || n == lastLooks-1 {
+		if err := c.confirm(ctx, "no object exists, and the server says that "+gone.Error()); !errors.Is(err, ErrNoUpload) || n == maxLooks-1 {
 			return err
 		}
 	}
 	return gone
 }
 
-// Check finds out whether Publish can succeed, as far as the upload goes: it is there with exactly
-// these parts, or the very object is there already. Otherwise it is ErrNoUpload, with what was found
-// and expected. An object without bytes has no upload that could be lost.
+// Check reports whether Publish can succeed: it returns nil if the upload exists with exactly these
+// parts, if the object exists already, or if it has no bytes. Otherwise it fails with ErrNoUpload.
 func (s *Store) Check(ctx context.Context, name string, u PendingUpload) error {
-	w, a, err := s.pending(ctx, name, u)
+	c, a, err := s.pending(ctx, name, u)
 	if err == nil && u.Upload != "" {
-		err = w.check(ctx)
+		err = c.check(ctx)
 	}
-	return errorAt(a, toWrite(err))
+	return errorAt(a, writeError(err))
 }
 
-func (w *whole) check(ctx context.Context) error {
-	wrong := "the upload is gone"
-	parts, err := retried(ctx, w.bucket.Options, func() ([]Part, error) { return w.bucket.parts(ctx, w.key, w.Upload) })
+func (c *completion) check(ctx context.Context) error {
+	wrong := "the upload does not exist"
+	parts, err := retried(ctx, c.bucket.Options, func() ([]Part, error) { return c.bucket.parts(ctx, c.key, c.Upload) })
 	if err == nil {
-		if wrong = unlike(parts, w.Parts); wrong == "" {
+		if wrong = difference(parts, c.Parts); wrong == "" {
 			return nil
 		}
 	} else if !errors.Is(err, ErrNoUpload) {
 		return err
 	}
-	return w.confirm(ctx, wrong)
+	return c.confirm(ctx, wrong)
 }
 
-// unlike says where the parts in the storage are not those that are expected; empty: nowhere.
-func unlike(found, expected []Part) string {
+// difference says how the parts in the storage differ from those that are expected, or "".
+func difference(found, expected []Part) string {
 	if len(found) != len(expected) {
 		return fmt.Sprintf("the upload has %d parts", len(found))
 	}
 	for i, want := range expected {
 		p := found[i]
 		if p.number != i+1 {
-			return fmt.Sprintf("the upload has part %d in place of %d", p.number, i+1)
+			return fmt.Sprintf("the upload has part %d instead of %d", p.number, i+1)
 		}
 		if p.Bytes != want.Bytes || bareETag(p.ETag) != bareETag(want.ETag) {
-			return fmt.Sprintf("part %d has %d bytes and the ETag %s in place of %d bytes and %s", i+1, p.Bytes, scrub(bareETag(p.ETag)),
+			return fmt.Sprintf("part %d has %d bytes and the ETag %s instead of %d bytes and %s", i+1, p.Bytes, scrub(bareETag(p.ETag)),
 				want.Bytes, scrub(bareETag(want.ETag)))
 		}
 	}
 	return ""
 }
 
-// Abort ends the upload and removes its parts. One that is not there any more is fine, and so is an
-// object that was published: it stays.
+// Abort ends an upload and removes its parts. A missing upload is no error. An object that was
+// published stays.
 func (s *Store) Abort(ctx context.Context, name string, u PendingUpload) error {
-	w, a, err := s.pending(ctx, name, u)
+	c, a, err := s.pending(ctx, name, u)
 	if err == nil && u.Upload != "" {
-		err = w.bucket.end(ctx, a.key, u.Upload)
+		err = c.bucket.end(ctx, a.key, u.Upload)
 	}
-	return errorAt(a, toWrite(err))
+	return errorAt(a, writeError(err))
 }
 
-// end ends an upload. A part that was on its way may arrive after the first attempt, so it looks
-// until there is no such upload.
+// end ends an upload. A part in transit may arrive after the first attempt, so end repeats it until
+// the upload does not exist.
 func (b *bucket) end(ctx context.Context, key, id string) error {
 	err := b.retry(ctx, func() error {
 		if err := b.abort(ctx, key, id); err != nil {
@@ -116,7 +116,7 @@ func (b *bucket) end(ctx context.Context, key, id string) error {
 		if _, err := b.parts(ctx, key, id); err != nil {
 			return err
 		}
-		return again("the upload is still there")
+		return temporary("the upload still exists")
 	})
 	if errors.Is(err, ErrNoUpload) {
 		return nil
@@ -124,43 +124,43 @@ func (b *bucket) end(ctx context.Context, key, id string) error {
 	return err
 }
 
-// Sweep ends uploads, whoever began them, of objects whose URL begins with prefix, letter by letter:
-// s3://b/out/train has s3://b/out/training/x too, so that of a folder ends with a slash. It ends those
-// whose URLs are ours, or all if ours is nil. A server that lists no uploads below a prefix (some list
-// those of one key only) has nothing to end: Abort is sure.
+// Sweep ends the uploads, of any process, of objects whose URL has the prefix, unless ours is not
+// nil and returns false for the URL. The prefix of a folder ends with a slash, as s3://b/out/train
+// is a prefix of s3://b/out/training/x, too. Some servers list only the uploads of a single key:
+// there Sweep finds nothing, and Abort is necessary.
 //
-// It asks for a page again as long as it has ended some of it: what was ended is on no page any more,
-// and not every server finds the next one.
+// Sweep lists a page again as long as it ended uploads of it: these are on no page any more, and
+// not every server finds the next page then.
 func (s *Store) Sweep(ctx context.Context, prefix string, ours func(name string) bool) error {
-	b, a, err := s.reach(ctx, prefix)
+	b, a, err := s.bucket(ctx, prefix)
 	if err != nil {
 		return err
 	}
-	swept := map[string]bool{} // by id
-	var after mark
+	swept := map[string]bool{} // by upload ID
+	var after uploadRef
 	for {
-		var page []mark
-		var next mark
+		var page []uploadRef
+		var next uploadRef
 		err := b.retry(ctx, func() (err error) {
 			page, next, err = b.uploads(ctx, a.key, after)
 			return err
 		})
 		before := len(swept)
 		var g errgroup.Group
-		g.SetLimit(sweeps)
+		g.SetLimit(maxAborts)
 		for _, u := range page {
-			if strings.HasPrefix(u.key, a.key) && (ours == nil || ours(a.root()+u.key)) { // not every server looks at the prefix
+			if strings.HasPrefix(u.key, a.key) && (ours == nil || ours(a.root()+u.key)) { // servers may ignore the prefix
 				swept[u.id] = true
 				g.Go(func() error { return b.end(ctx, u.key, u.id) })
 			}
 		}
-		if err := errors.Join(err, g.Wait()); err != nil || next == (mark{}) {
-			return errorAt(a, toWrite(err))
+		if err := errors.Join(err, g.Wait()); err != nil || next == (uploadRef{}) {
+			return errorAt(a, writeError(err))
 		}
 		switch {
 		case len(swept) > before:
 		case next == after:
-			return errorAt(a, endless())
+			return errorAt(a, noProgress())
 		default:
 			after = next
 		}

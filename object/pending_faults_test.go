@@ -20,7 +20,8 @@ import (
 	"github.com/idxport/idxport/test/object/proxy"
 )
 
-// stagedRequests are the requests that stage an object, publish it, look for it, and abort or sweep it.
+// stagedRequests are the requests that stage an object, publish it, look for it, and abort or sweep
+// it.
 var stagedRequests = map[string]func(*http.Request) bool{
 	"begin":    faultsOf["begin"],
 	"part":     faultsOf["part"],
@@ -31,20 +32,21 @@ var stagedRequests = map[string]func(*http.Request) bool{
 	"abort":    func(r *http.Request) bool { return r.Method == http.MethodDelete },
 }
 
-// TestStagedThroughFaults: faults that pass are not seen in the life of a staged object, also those that hide a success.
+// TestStagedThroughFaults has temporary faults, also such that hide a success, in every request of
+// a staged object.
 func TestStagedThroughFaults(t *testing.T) {
 	t.Parallel()
 	for request, match := range stagedRequests {
 		for _, fault := range []proxy.Fault{proxy.Error500, proxy.Slow503, proxy.Reset, proxy.Stall, proxy.Lost, proxy.LostError, proxy.LostStall} {
 			if patience(fault) == stalling && request != "complete" && request != "abort" {
-				continue // each takes its time
+				continue // it would take long
 			}
 			t.Run(request+"/"+fault.String(), func(t *testing.T) {
 				t.Parallel()
 				f, p, query := serve(t, once(fault, 2, match))
 				o := patience(fault)
 				if request == "complete" && o.Stall < time.Minute {
-					o.Stall /= manyStalls
+					o.Stall /= stallFactor
 				}
 				live(t, f, query, o)
 				if n := p.Done()[fault]; n != 2 {
@@ -55,10 +57,11 @@ func TestStagedThroughFaults(t *testing.T) {
 	}
 }
 
-// live is the life of three objects under one key, with all requests: one that is published, twice; one that is aborted; and one that is swept.
+// live makes three objects with one key, which takes all requests: one is published twice, one is
+// aborted, and one is swept.
 func live(t *testing.T, f *fake.Server, query string, o Options) {
 	t.Helper()
-	s, object := another(t, query, o)
+	s, object := otherStore(t, query, o)
 	send := func(data []byte) (r PendingUpload) {
 		w, err := s.Create(t.Context(), object, true)
 		if err == nil {
@@ -91,7 +94,8 @@ func live(t *testing.T, f *fake.Server, query string, o Options) {
 	}
 }
 
-// TestPublisherIsKilled: one that ends before, in the middle of or after its only request leaves what the next one finishes.
+// TestPublisherIsKilled before, during or after its only request. The next call of Publish
+// finishes.
 func TestPublisherIsKilled(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []proxy.Fault{proxy.Stall, proxy.LostStall} {
@@ -108,11 +112,11 @@ func TestPublisherIsKilled(t *testing.T) {
 		})
 		data := noise(testPart + 1)
 		r := stage(t, query, data)
-		s, object := another(t, query, quick)
+		s, object := otherStore(t, query, quick)
 		if err := s.Publish(ctx, object, r); !errors.Is(err, killed) {
 			t.Errorf("%v: found %v, expected the cause", fault, err)
 		}
-		s, object = another(t, query, quick)
+		s, object = otherStore(t, query, quick)
 		if err := errors.Join(s.Check(t.Context(), object, r), s.Publish(t.Context(), object, r)); err != nil {
 			t.Errorf("%v: %v", fault, err)
 		}
@@ -122,7 +126,8 @@ func TestPublisherIsKilled(t *testing.T) {
 	}
 }
 
-// TestAlmostPublished: another process publishes, and for a moment the server has neither the upload nor the object.
+// TestAlmostPublished has another process publish the object while the server has, for a moment,
+// neither the upload nor the object.
 func TestAlmostPublished(t *testing.T) {
 	t.Parallel()
 	var f *fake.Server
@@ -130,7 +135,7 @@ func TestAlmostPublished(t *testing.T) {
 	looks := 0
 	f, _, query := serve(t, func(r *http.Request) proxy.Fault {
 		if stagedRequests["look"](r) {
-			if looks++; looks == 3 { // the first is right after the refusal
+			if looks++; looks == 3 { // the first is right after the request failed
 				f.Put("x", data)
 			}
 		}
@@ -138,20 +143,20 @@ func TestAlmostPublished(t *testing.T) {
 	})
 	r := stage(t, query, data)
 	f.Abort()
-	s, object := another(t, query, quick)
+	s, object := otherStore(t, query, quick)
 	if err := s.Publish(t.Context(), object, r); err != nil || looks != 3 {
 		t.Errorf("%v, after %d looks", err, looks)
 	}
 }
 
-// TestConflict: S3 answers 409 while another request for the key is carried out.
+// TestConflict has status 409, with which S3 answers during another request for the key.
 func TestConflict(t *testing.T) {
 	t.Parallel()
 	for name, size := range stagedSizes {
 		f, _, query := serve(t, nil)
 		data := noise(size)
 		r := stage(t, query, data)
-		s, object := another(t, query, quick)
+		s, object := otherStore(t, query, quick)
 		f.Conflicts(2)
 		if err := s.Publish(t.Context(), object, r); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -162,7 +167,7 @@ func TestConflict(t *testing.T) {
 	}
 }
 
-// stageSome stages a few bytes.
+// stageSome stages ten bytes.
 func stageSome(t *testing.T, s *Store, name string) {
 	t.Helper()
 	w, err := s.Create(t.Context(), name, false)
@@ -181,7 +186,7 @@ func TestSweepEndsOnlyWhatIsBelow(t *testing.T) {
 	t.Parallel()
 	f, _, query := serve(t, nil)
 	f.Page = 2
-	s, _ := another(t, query, quick)
+	s, _ := otherStore(t, query, quick)
 	below := []string{"out/train/a", "out/train/a", "out/train/a", "out/train/b/c", "out/train/d"}
 	beside := []string{"elsewhere", "out/trai", "out/train", "out/training/a"}
 	for _, key := range slices.Concat(below, beside) {
@@ -223,7 +228,7 @@ func TestStagedErrorsShowNoRequest(t *testing.T) {
 		}
 		return proxy.Denied403
 	})
-	s, object := another(t, query, quick)
+	s, object := otherStore(t, query, quick)
 	r := PendingUpload{Upload: "id", Bytes: 1, CRC32: "AAAAAA==", Parts: []Part{{ETag: "e", Bytes: 1}}}
 	_, getErr := s.Get(t.Context(), "s3://bkt/y", 1)
 	for name, err := range map[string]error{
@@ -243,7 +248,8 @@ func TestStagedErrorsShowNoRequest(t *testing.T) {
 	}
 }
 
-// TestListsWithoutEnd: a server that says that there is more, and gives the same page again, does not keep the program for ever.
+// TestListsWithoutEnd has a server that returns the same page again and again and says that there
+// are more.
 func TestListsWithoutEnd(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -261,7 +267,7 @@ func TestListsWithoutEnd(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	s, object := another(t, "?anonymous=true&use_path_style=true&endpoint="+url.QueryEscape(server.URL), quick)
+	s, object := otherStore(t, "?anonymous=true&use_path_style=true&endpoint="+url.QueryEscape(server.URL), quick)
 	r := PendingUpload{Upload: "id", Bytes: 1, CRC32: "AAAAAA==", Parts: []Part{{ETag: "e", Bytes: 1}}}
 	for name, err := range map[string]error{"Check": s.Check(t.Context(), object, r), "Sweep": s.Sweep(t.Context(), "s3://bkt/", nil)} {
 		if !errors.Is(err, fault.IO) || errors.Is(err, ErrNoUpload) || !strings.Contains(err.Error(), "pages") {

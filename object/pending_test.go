@@ -16,12 +16,13 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// stagedSizes are those around the length of a part, in bytes.
+// stagedSizes are sizes around that of a part, in bytes.
 var stagedSizes = map[string]int{"empty": 0, "a byte": 1, "almost a part": testPart - 1, "a part": testPart, "more than a part": testPart + 1,
 	"3 parts": 3 * testPart}
 
-// another is a store as another process has it, and the object that stage makes as this store knows it.
-func another(t *testing.T, query string, o Options) (*Store, string) {
+// otherStore returns the store of another process, and the object of stage by its name in this
+// store.
+func otherStore(t *testing.T, query string, o Options) (*Store, string) {
 	t.Helper()
 	s := &Store{Options: o}
 	name, err := s.ParseArg("s3://bkt/x" + query)
@@ -31,7 +32,8 @@ func another(t *testing.T, query string, o Options) (*Store, string) {
 	return s, name
 }
 
-// stage sends data as s3://bkt/x and leaves it unseen. The upload has been in a file, as for another process.
+// stage sends data as s3://bkt/x and leaves it unseen. The upload has been in a file, as for
+// another process.
 func stage(t *testing.T, query string, data []byte) PendingUpload {
 	t.Helper()
 	w := create(t, &Store{Options: quick}, query, true)
@@ -64,13 +66,13 @@ func TestStagedInOneStoreAndPublishedByAnother(t *testing.T) {
 			data := noise(size)
 			r := stage(t, query, data)
 			if _, ok := f.Get("x"); ok {
-				t.Error("it is seen before Publish")
+				t.Error("it is visible before Publish")
 			}
 			if parts := (size + testPart - 1) / testPart; len(r.Parts) != parts || f.Left() != min(parts, 1) || r.Bytes != int64(size) {
 				t.Errorf("found %d parts, %d uploads and %d bytes, expected %d parts of %d bytes", len(r.Parts), f.Left(), r.Bytes, parts, size)
 			}
-			for range 2 { // again is as good
-				s, object := another(t, query, quick)
+			for range 2 { // the second time changes nothing
+				s, object := otherStore(t, query, quick)
 				if err := s.Check(t.Context(), object, r); err != nil {
 					t.Error(err)
 				}
@@ -81,7 +83,7 @@ func TestStagedInOneStoreAndPublishedByAnother(t *testing.T) {
 					t.Errorf("found %d bytes, %v, and %d uploads; expected %d and none", len(got), ok, f.Left(), size)
 				}
 			}
-			s, object := another(t, query, quick)
+			s, object := otherStore(t, query, quick)
 			if err := s.Abort(t.Context(), object, r); err != nil {
 				t.Error(err)
 			}
@@ -92,7 +94,8 @@ func TestStagedInOneStoreAndPublishedByAnother(t *testing.T) {
 	}
 }
 
-// TestPendingUploadIsWritten: nine digits, whose CRC-32 is the check value in the definition of the algorithm, cbf43926; their MD5 is md5sum's.
+// TestPendingUploadIsWritten stages nine digits. Their CRC-32 is the check value in the definition
+// of the algorithm, cbf43926; their MD5 is that of md5sum.
 func TestPendingUploadIsWritten(t *testing.T) {
 	t.Parallel()
 	_, _, query := serve(t, nil)
@@ -129,7 +132,7 @@ func TestStageEndsTheWriter(t *testing.T) {
 		t.Errorf("Stage: %v", err)
 	}
 	if _, ok := f.Get("x"); ok || f.Left() != 1 {
-		t.Errorf("seen %v, %d uploads", ok, f.Left())
+		t.Errorf("visible %v, %d uploads", ok, f.Left())
 	}
 }
 
@@ -141,7 +144,7 @@ func TestPublishedByManyAtOnce(t *testing.T) {
 		r := stage(t, query, data)
 		var wait sync.WaitGroup
 		for range 8 {
-			s, object := another(t, query, quick)
+			s, object := otherStore(t, query, quick)
 			wait.Go(func() {
 				if err := s.Publish(t.Context(), object, r); err != nil {
 					t.Errorf("%s: %v", name, err)
@@ -155,13 +158,13 @@ func TestPublishedByManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestStagedTwice: two processes staged the same bytes, and one upload is published after the other.
+// TestStagedTwice has two processes stage the same bytes, and publishes one upload after the other.
 func TestStagedTwice(t *testing.T) {
 	t.Parallel()
 	f, _, query := serve(t, nil)
 	data := noise(testPart + 1)
 	first, second := stage(t, query, data), stage(t, query, data)
-	s, object := another(t, query, quick)
+	s, object := otherStore(t, query, quick)
 	for _, r := range []PendingUpload{first, second, first} {
 		if err := s.Publish(t.Context(), object, r); err != nil {
 			t.Error(err)
@@ -175,13 +178,14 @@ func TestStagedTwice(t *testing.T) {
 	}
 }
 
-// TestSuccessIsNotTrusted: servers complete an upload again that was completed, with success, whatever has become of the object.
+// TestSuccessIsNotTrusted has a server that reports success for an upload that was completed
+// before, whatever happened to the object since.
 func TestSuccessIsNotTrusted(t *testing.T) {
 	t.Parallel()
 	f, _, query := serve(t, nil)
 	f.Repeats = true
 	r := stage(t, query, noise(testPart+1))
-	s, object := another(t, query, quick)
+	s, object := otherStore(t, query, quick)
 	for range 2 {
 		if err := s.Publish(t.Context(), object, r); err != nil {
 			t.Error(err)
@@ -203,12 +207,12 @@ func TestPublishReplacesNothing(t *testing.T) {
 		f, _, query := serve(t, nil)
 		data := noise(size)
 		r := stage(t, query, data)
-		taken := append([]byte("another"), data...)[:max(size, 1)] // of the same length, but for an empty one
+		taken := append([]byte("another"), data...)[:max(size, 1)] // of the same size, unless that is 0
 		if size == 1 {
 			taken = []byte{data[0] + 1}
 		}
 		f.Put("x", taken)
-		s, object := another(t, query, quick)
+		s, object := otherStore(t, query, quick)
 		for _, gone := range []bool{false, true} {
 			if gone {
 				f.Abort()
@@ -228,7 +232,7 @@ func TestUploadIsGone(t *testing.T) {
 	f, _, query := serve(t, nil)
 	r := stage(t, query, noise(2*testPart))
 	f.Abort()
-	s, object := another(t, query, quick)
+	s, object := otherStore(t, query, quick)
 	for _, f := range []func() error{
 		func() error { return s.Publish(t.Context(), object, r) },
 		func() error { return s.Check(t.Context(), object, r) },
@@ -250,13 +254,14 @@ func TestUploadIsGone(t *testing.T) {
 	}
 }
 
-// TestOtherParts: the upload is not what is expected. The object is, in the end.
+// TestOtherParts changes what is expected of an upload. The unchanged upload is published in the
+// end.
 func TestOtherParts(t *testing.T) {
 	t.Parallel()
 	f, _, query := serve(t, nil)
 	f.Page = 2
 	r := stage(t, query, noise(3*testPart+1))
-	s, object := another(t, query, quick)
+	s, object := otherStore(t, query, quick)
 	for name, change := range map[string]func(*PendingUpload){
 		"upload": func(r *PendingUpload) { r.Upload += "0" },
 		"ETag":   func(r *PendingUpload) { r.Parts[3].ETag = r.Parts[0].ETag },
@@ -270,11 +275,11 @@ func TestOtherParts(t *testing.T) {
 		if err := s.Check(t.Context(), object, changed); !errors.Is(err, ErrNoUpload) {
 			t.Errorf("%s: found %v, expected ErrNoUpload", name, err)
 		}
-		if name == "size" { // of parts: the server knows them by their ETags
+		if name == "size" { // the server only compares the ETags of parts
 			continue
 		}
 		want := ErrNoUpload
-		if name == "less" { // the parts are there, and the whole has another checksum
+		if name == "less" { // the parts exist, but the object has another checksum
 			want = fault.IO
 		}
 		if err := s.Publish(t.Context(), object, changed); !errors.Is(err, want) {
@@ -282,7 +287,7 @@ func TestOtherParts(t *testing.T) {
 		}
 	}
 	if _, ok := f.Get("x"); ok || f.Left() != 1 {
-		t.Errorf("seen %v, %d uploads", ok, f.Left())
+		t.Errorf("visible %v, %d uploads", ok, f.Left())
 	}
 	if err := errors.Join(s.Check(t.Context(), object, r), s.Publish(t.Context(), object, r)); err != nil {
 		t.Error(err)
@@ -292,7 +297,7 @@ func TestOtherParts(t *testing.T) {
 func TestBadPendingUploads(t *testing.T) {
 	t.Parallel()
 	_, p, query := serve(t, nil)
-	s, object := another(t, query, quick)
+	s, object := otherStore(t, query, quick)
 	for name, text := range map[string]string{
 		"nothing":             `{}`,
 		"no checksum":         `{"upload":"u","bytes":1,"parts":[{"etag":"e","bytes":1}]}`,

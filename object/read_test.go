@@ -20,16 +20,17 @@ import (
 	"github.com/idxport/idxport/test/object/proxy"
 )
 
-// quick is a patience for tests without stalls, and parts that are short.
+// quick are options for tests without stalls, with small parts.
 var quick = Options{Attempts: 4, Pause: time.Millisecond, Stall: time.Minute, part: testPart}
 
-// testPart is the length of parts in tests, in bytes.
+// testPart is the size of parts in tests, in bytes.
 const testPart = 64 << 10
 
-// stalling is a patience for tests with stalls: short ones, and many attempts, as a busy machine stalls by itself.
+// stalling are options for tests with stalls: short ones, and many attempts, because a busy machine
+// stalls, too.
 var stalling = Options{Attempts: 50, Pause: time.Millisecond, Stall: 500 * time.Millisecond, part: testPart}
 
-// patience is the one for tests with this fault.
+// patience returns the options for tests with a fault.
 func patience(fault proxy.Fault) Options {
 	if fault == proxy.Stall || fault == proxy.LostStall || fault == proxy.StallBody {
 		return stalling
@@ -37,7 +38,7 @@ func patience(fault proxy.Fault) Options {
 	return quick
 }
 
-// noise is data in which every place is unlike every other.
+// noise returns random bytes, the same in every call.
 func noise(n int) []byte {
 	data := make([]byte, n)
 	_, _ = rand.NewChaCha8([32]byte{1}).Read(data)
@@ -58,7 +59,7 @@ func openAt(t *testing.T, s *Store, key, query string) (*Reader, error) {
 	return r, err
 }
 
-// once gives the fault to the first n requests that match, and nothing to the others.
+// once returns the fault for the first n requests that match.
 func once(fault proxy.Fault, n int64, match func(*http.Request) bool) func(*http.Request) proxy.Fault {
 	var seen atomic.Int64
 	return func(r *http.Request) proxy.Fault {
@@ -99,7 +100,8 @@ func TestReadThroughFaults(t *testing.T) {
 	}
 }
 
-// TestShortBodiesResume shows that what came is kept: half of the rest comes each time, and more requests than there may be attempts are made.
+// TestShortBodiesResume pins that received bytes are kept: each request returns half of the rest,
+// and there are more requests than Options.Attempts.
 func TestShortBodiesResume(t *testing.T) {
 	t.Parallel()
 	f, _, query := serve(t, func(r *http.Request) proxy.Fault {
@@ -115,10 +117,10 @@ func TestShortBodiesResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := make([]byte, 9999)
-	if _, err := r.ReadAt(got, 0); err == nil { // the last byte's half is none: it fails in the end
-		t.Fatal("read a body that never comes whole")
+	if _, err := r.ReadAt(got, 0); err == nil { // half of the last byte is nothing
+		t.Fatal("read a body that is never complete")
 	}
-	// 10000, 5000, 2500, …, 1: 14 requests before the last byte, where the attempts are counted.
+	// 10000, 5000, 2500, …, 1: 14 requests before the last byte, for which attempts are counted.
 	if n := len(f.Asked()); n < 14+quick.Attempts-1 {
 		t.Errorf("%d requests, expected each to ask for what is left: %v", n, f.Asked())
 	}
@@ -138,8 +140,8 @@ func TestReadGivesUp(t *testing.T) {
 		{"resets", proxy.Reset, fault.IO},
 		{"stalls", proxy.Stall, fault.IO},
 		{"denied", proxy.Denied403, fault.Permission},
-		{"another version, told by the server", proxy.Refused412, fault.Changed},
-		{"another version, told by the ETag", proxy.WrongETag, fault.Changed},
+		{"another version, found by the server", proxy.Refused412, fault.Changed},
+		{"another version, found by the ETag", proxy.WrongETag, fault.Changed},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -181,7 +183,7 @@ func TestChangedWhileRead(t *testing.T) {
 	}
 }
 
-// TestRangesReadOnlyTheirBytes is what --rows needs: the beginning, and the range.
+// TestRangesReadOnlyTheirBytes reads the start and a range, as --rows does.
 func TestRangesReadOnlyTheirBytes(t *testing.T) {
 	t.Parallel()
 	f, _, query := serve(t, nil)
@@ -206,7 +208,7 @@ func TestRangesReadOnlyTheirBytes(t *testing.T) {
 	if most := int64(headSize + to - from); f.Sent() > most {
 		t.Errorf("the server sent %d bytes, expected at most %d", f.Sent(), most)
 	}
-	if rest, err := io.ReadAll(r); err != nil || !bytes.Equal(rest, data[to:]) { // a limit is no end
+	if rest, err := io.ReadAll(r); err != nil || !bytes.Equal(rest, data[to:]) { // Limit does not end the object
 		t.Errorf("after the limit: %v, %d bytes, expected %d", err, len(rest), len(data)-to)
 	}
 }
@@ -268,7 +270,8 @@ func TestOpenFails(t *testing.T) {
 	}
 }
 
-// TestCloseEndsReads: Close and the end of the opener's context end reads that wait for a server, with the cause that the opener gave.
+// TestCloseEndsReads waits for a server in a read, which Close and the end of the context cancel,
+// the latter with its cause.
 func TestCloseEndsReads(t *testing.T) {
 	t.Parallel()
 	patient := Options{Attempts: 2, Pause: time.Millisecond, Stall: time.Hour}

@@ -13,73 +13,73 @@ import (
 
 // Sizes in bytes.
 const (
-	headSize  = 64 << 10 // of the beginning, which is fetched once for whoever looks what it is
-	firstRun  = 1 << 20  // of the first piece of a sequential run; each next one is twice as long
-	pieceSize = 8 << 20  // of the longest pieces
-	blockSize = 1 << 20  // of what random reads keep
+	headSize  = 64 << 10 // of the block at the start, from which formats are detected
+	firstRun  = 1 << 20  // of the first piece of a sequential run; the size doubles with each piece
+	pieceSize = 8 << 20  // of the largest pieces
+	blockSize = 1 << 20  // of cached blocks
 )
 
 const (
-	maxPieces = 4 // of a sequential run in memory, the one that is read included
-	maxBlocks = 8 // that random reads keep
+	maxPieces = 4 // of a sequential run in memory, including the current one
+	maxBlocks = 8 // in the cache
 )
 
-// A Reader is an open object: Read and Seek are for one goroutine, ReadAt for any number. Close waits for all requests.
+// A Reader is an open object. Read and Seek are for one goroutine, ReadAt for any number. Close
+// waits for all requests.
 type Reader struct {
 	bucket  *bucket
 	address address
 	version identity
-	ctx     context.Context // of the opener: it ends all requests
+	ctx     context.Context // of all requests
 	cancel  context.CancelFunc
 
 	next  int64 // offset of the next Read
-	limit int64 // nothing from here on is fetched in advance
+	limit int64 // nothing beyond this offset is fetched in advance
 
-	mu     sync.Mutex // of what follows
-	wait   sync.WaitGroup
-	blocks []*piece // of random reads, and the beginning; the last used at the end
+	mu       sync.Mutex // of what follows
+	requests sync.WaitGroup
+	blocks   []*piece // the cache, in the order of their last use
 
-	// A run is one sequential read, with pieces on their way in advance. It begins with one short
-	// piece, and grows as the pieces turn out to be wanted: who only looks at the beginning of a
-	// compressed file costs little.
-	run   []*piece // in order; the first is being read
-	stop  context.CancelFunc
-	on    context.Context // of the run: stop ends it
-	ahead int64           // offset of the next byte to ask for
-	end   int64           // where the run ends
-	size  int             // of the next piece
-	depth int             // pieces at a time
-	spare []byte          // the buffer of the last piece that was read
+	// A run is a sequential read, which fetches pieces in advance. It starts with one small piece
+	// and grows while its pieces are read, so that reading only the start of a file costs little.
+	run     []*piece // in order; the first is being read
+	stopRun context.CancelFunc
+	runCtx  context.Context // of the run; stopRun cancels it
+	ahead   int64           // offset of the next piece to fetch
+	end     int64           // offset at which the run ends
+	size    int             // of the next piece
+	depth   int             // number of pieces in memory
+	spare   []byte          // the buffer of the previous piece
 }
 
-// A piece is a stretch of the object on its way.
+// A piece is a range of the object that is being fetched.
 type piece struct {
 	first int64 // offset
 	data  []byte
-	done  chan struct{} // closed when the data or err is there
+	done  chan struct{} // closed once data or err is set
 	err   error
 }
 
 func newReader(ctx context.Context, b *bucket, a address, version identity) *Reader {
 	inner, cancel := context.WithCancel(ctx)
-	return &Reader{bucket: b, address: a, version: version, ctx: inner, cancel: cancel, stop: func() {}, limit: version.size}
+	return &Reader{bucket: b, address: a, version: version, ctx: inner, cancel: cancel, stopRun: func() {}, limit: version.size}
 }
 
-// Size is the number of bytes of the object.
+// Size returns the number of bytes of the object.
 func (r *Reader) Size() int64 { return r.version.size }
 
-// ETag is what the storage calls this version of the object; empty if it has no such thing.
+// ETag returns the storage's name of this version of the object, or "" if it has none.
 func (r *Reader) ETag() string { return r.version.etag }
 
-// Stat tells the name, size and time of the object, as it was opened.
+// Stat returns the name, size and time of the object when it was opened.
 func (r *Reader) Stat() (fs.FileInfo, error) {
 	return info{name: path.Base(r.address.key), size: r.version.size, modTime: r.version.modTime}, nil
 }
 
-// Limit says that the caller will not read sequentially beyond offset end, so that nothing there is fetched in advance.
+// Limit prevents sequential reads from fetching bytes beyond offset end in advance.
 func (r *Reader) Limit(end int64) { r.limit = max(0, min(end, r.version.size)) }
 
-// Read reads on where the last Read ended.
+// Read reads from the offset that Seek or the last Read has set.
 func (r *Reader) Read(p []byte) (n int, err error) {
 	switch {
 	case r.ctx.Err() != nil:
@@ -97,7 +97,7 @@ func (r *Reader) Read(p []byte) (n int, err error) {
 	return n, errorAt(r.address, err)
 }
 
-// Seek sets the offset of the next Read. What was fetched in advance is dropped if it is elsewhere.
+// Seek sets the offset of the next Read.
 func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
@@ -112,7 +112,7 @@ func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// ReadAt reads at an offset. Short reads go through blocks that are kept, long ones do not.
+// ReadAt reads at an offset. Short reads use the cache, long ones do not.
 func (r *Reader) ReadAt(p []byte, offset int64) (n int, err error) {
 	if offset < 0 {
 		return 0, fault.New(fault.Internal, "read at %d", offset).Because(fs.ErrInvalid).In(r.address.String())
@@ -144,23 +144,24 @@ func (r *Reader) Close() error {
 	r.cancel()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.wait.Wait()
-	r.stop()
+	r.requests.Wait()
+	r.stopRun()
 	return nil
 }
 
-// closed is the error of a read after Close, or once the opener's context ended.
+// closed returns the error of a read after Close, or after the context of Open ended.
 func (r *Reader) closed() error {
 	if cause := context.Cause(r.ctx); !errors.Is(cause, context.Canceled) {
 		return cause
 	}
-	return fault.New(fault.Internal, "read after its end").Because(fs.ErrClosed).In(r.address.String())
+	return fault.New(fault.Internal, "read after Close").Because(fs.ErrClosed).In(r.address.String())
 }
 
-// start asks for a piece. The caller has the mutex: Close may come at any time, and waits for all that were begun.
+// start starts to fetch a piece. The caller holds the mutex, as Close may be called at any time and
+// waits for all pieces that were started.
 func (r *Reader) start(ctx context.Context, first int64, data []byte) *piece {
 	p := &piece{first: first, data: data, done: make(chan struct{})}
-	r.wait.Go(func() {
+	r.requests.Go(func() {
 		defer close(p.done)
 		p.err = r.fetch(ctx, p.data, p.first)
 	})
@@ -170,12 +171,12 @@ func (r *Reader) start(ctx context.Context, first int64, data []byte) *piece {
 // has reports whether the byte at an offset is in the piece.
 func (p *piece) has(at int64) bool { return at >= p.first && at < p.first+int64(len(p.data)) }
 
-// read copies what the piece has from an offset on, once it is there.
+// read waits for the piece and copies its bytes from an offset on.
 func (p *piece) read(ctx context.Context, dst []byte, at int64) (int, error) {
 	select {
 	case <-p.done:
 	case <-ctx.Done():
-		return 0, ended(ctx)
+		return 0, canceled(ctx)
 	}
 	if p.err != nil {
 		return 0, p.err
@@ -183,7 +184,7 @@ func (p *piece) read(ctx context.Context, dst []byte, at int64) (int, error) {
 	return copy(dst, p.data[at-p.first:]), nil
 }
 
-// failed reports whether the piece was not to be had; then it is asked for again by the next reader.
+// failed reports whether fetching the piece failed. Then the next read fetches it again.
 func (p *piece) failed() bool {
 	select {
 	case <-p.done:
@@ -193,8 +194,8 @@ func (p *piece) failed() bool {
 	}
 }
 
-// block is the block that holds offset at: one that is kept, or a new one in place of the one that was
-// used least recently.
+// block returns the block that holds offset at: a cached one, or a new one in place of the least
+// recently used one.
 func (r *Reader) block(at int64) *piece {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -217,8 +218,8 @@ func (r *Reader) block(at int64) *piece {
 	return b
 }
 
-// sequential is the piece that holds the next byte, of the run in progress or of a new one if the
-// offset was set elsewhere. n is how many bytes the caller wants, who may go beyond the limit.
+// sequential returns the piece that holds the next byte, of the current run or, if Seek has left
+// that, of a new one. n is the number of bytes to read, which may be beyond the limit.
 func (r *Reader) sequential(n int) (*piece, error) {
 	if r.next < headSize {
 		return r.block(r.next), nil
@@ -233,11 +234,11 @@ func (r *Reader) sequential(n int) (*piece, error) {
 		r.depth = min(r.depth+1, maxPieces)
 	}
 	if len(r.run) > 0 && !r.run[0].has(r.next) || len(r.run) == 0 && r.ahead != r.next {
-		r.stop()
+		r.stopRun()
 		for _, p := range r.run {
-			<-p.done // so that no more are in memory
+			<-p.done // else more than maxPieces would be in memory
 		}
-		r.on, r.stop = context.WithCancel(r.ctx)
+		r.runCtx, r.stopRun = context.WithCancel(r.ctx)
 		r.run, r.ahead, r.end, r.size, r.depth = nil, r.next, max(r.limit, r.next), firstRun, 1
 	}
 	if r.next >= r.end {
@@ -248,7 +249,7 @@ func (r *Reader) sequential(n int) (*piece, error) {
 		if cap(r.spare) < n {
 			r.spare = make([]byte, n, r.size)
 		}
-		r.run = append(r.run, r.start(r.on, r.ahead, r.spare[:n]))
+		r.run = append(r.run, r.start(r.runCtx, r.ahead, r.spare[:n]))
 		r.spare = nil
 		r.ahead += int64(n)
 		r.size = min(2*r.size, pieceSize)
@@ -256,8 +257,8 @@ func (r *Reader) sequential(n int) (*piece, error) {
 	return r.run[0], nil
 }
 
-// fetch fills p with the object's bytes from offset on. What one request has brought is kept by the
-// next, and the count of attempts begins anew whenever some bytes came.
+// fetch fills p with the bytes of the object from offset on. If a request returns only some of
+// them, the next one asks for the rest, and the count of attempts starts again.
 func (r *Reader) fetch(ctx context.Context, p []byte, offset int64) error {
 	got := 0
 	for n := 1; got < len(p); n++ {
@@ -271,14 +272,14 @@ func (r *Reader) fetch(ctx context.Context, p []byte, offset int64) error {
 		}
 		switch {
 		case err == nil:
-			err = again("found %d bytes at offset %d, expected %d", more, offset+int64(got-more), len(p)-got+more)
-		case errors.Is(err, fault.NotFound): // it was there
-			err = failed(fault.Changed, "it is gone")
-		case errors.Is(err, fault.Exists): // the condition that it is the same version was not met
+			err = temporary("found %d bytes at offset %d, expected %d", more, offset+int64(got-more), len(p)-got+more)
+		case errors.Is(err, fault.NotFound): // it existed when it was opened
+			err = failed(fault.Changed, "it does not exist any more")
+		case errors.Is(err, fault.Exists): // the condition If-Match failed
 			err = failed(fault.Changed, "")
 		}
-		if !passing(err) || n >= r.bucket.Attempts {
-			return given(err, n)
+		if !isTemporary(err) || n >= r.bucket.Attempts {
+			return afterAttempts(err, n)
 		}
 		if err := r.bucket.pause(ctx, n); err != nil {
 			return err

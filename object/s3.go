@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"crypto/x509"
 	"encoding/hex"
 	"encoding/xml"
 	"errors"
@@ -14,15 +13,12 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
-	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"path"
-	"regexp"
 	"strings"
-	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/minio/minio-go/v7"
@@ -31,53 +27,91 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// manyStalls is how many times longer than others the requests may take that put an object together
-// or list many.
-const manyStalls = 10
+// stallFactor multiplies Options.Stall for requests that assemble an object or list many.
+const stallFactor = 10
 
 // An s3Client is a bucket of S3, or of a server like it.
 type s3Client struct {
-	current   atomic.Pointer[regional]
-	name      string // of the bucket
-	patience  Options
-	endpoint  *url.URL
-	follow    bool // the region may be another, as the server says
-	lookup    minio.BucketLookupType
-	checksums bool // the storage is asked to compare them
-	validate  bool // and to say them
-	keys      *credentials.Credentials
-	transport http.RoundTripper
+	current      atomic.Pointer[regional]
+	name         string // of the bucket
+	options      Options
+	endpoint     *url.URL
+	followRegion bool // use the region that the server names
+	lookup       minio.BucketLookupType
+	checksums    bool // send checksums, which the storage compares
+	validate     bool // and ask for those of objects
+	keys         *credentials.Credentials
+	transport    http.RoundTripper
 }
 
-// secure reports whether nobody can change requests on their way.
+// connect opens a bucket of S3, or of a server like it.
+func connect(ctx context.Context, name string, query url.Values, o Options) (client, error) {
+	s, err := newS3Client(ctx, name, query, o)
+	if err != nil {
+		return client{}, err
+	}
+	return client{s.head, s.read, s.list, s.hasBucket, s.put, s.remove, s.begin, s.send, s.finish, s.abort, s.parts, s.uploads}, nil
+}
+
+func newS3Client(ctx context.Context, name string, query url.Values, o Options) (*s3Client, error) {
+	e := readEnvironment(query)
+	s := &s3Client{name: name, options: o, endpoint: e.endpoint(), followRegion: !query.Has("region"),
+		checksums: e.whenSupported("request_checksum_calculation"), validate: e.whenSupported("response_checksum_validation")}
+	_, err := netip.ParseAddr(s.endpoint.Hostname())
+	if s.lookup = minio.BucketLookupDNS; e.isTrue("use_path_style") || err == nil || strings.ContainsFunc(name, notHost) {
+		s.lookup = minio.BucketLookupPath
+	}
+	anonymous, transport := e.isTrue("anonymous"), e.transport()
+	if e.err != nil {
+		return nil, e.err
+	}
+	s.transport, s.keys = recorder{transport}, credentials.NewStatic("", "", "", credentials.SignatureAnonymous)
+	if !anonymous {
+		s.keys = credentials.New(&keyProvider{environment: e, client: &http.Client{Transport: transport}})
+		err := o.retry(ctx, func() error {
+			_, err := s.keys.GetWithContext(&credentials.CredContext{Context: ctx})
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return s, s.useRegion(e.region())
+}
+
+// notHost reports whether a bucket whose name has the character cannot be a subdomain: the name is
+// not a host name, or a wildcard certificate does not cover it.
+func notHost(r rune) bool { return r == '.' || r == '_' || r >= 'A' && r <= 'Z' }
+
+// secure reports whether requests are encrypted.
 func (s *s3Client) secure() bool { return s.endpoint.Scheme == "https" }
 
-// A regional is a client for a region.
+// A regional is a client for one region.
 type regional struct {
 	*minio.Core
 	region string
 }
 
-// An exchange is a request of minio-go as it went, which is all that errors are made of.
+// An exchange records a request of minio-go and its answer. Errors are made of it alone.
 type exchange struct {
 	*watch
-	region string      // where it went
+	region string      // to which it was sent
 	header http.Header // of the answer
 	status int
-	answer struct{ Code, Message, Region string } // of one that is an error
-	err    error                                  // in place of an answer
+	answer struct{ Code, Message, Region string } // of an answer that is an error
+	err    error                                  // if there was no answer
 }
 
 type exchangeKey struct{}
 
-// do makes a request: f uses the context and leaves an error that is looked into.
+// do makes the request of f, which must use its context. It classifies the error of f.
 func (s *s3Client) do(parent context.Context, stalls int, f func(context.Context, *minio.Core, *exchange) error) error {
-	ctx, w := watched(parent, time.Duration(stalls)*s.patience.Stall)
+	ctx, w := watched(parent, time.Duration(stalls)*s.options.Stall)
 	defer w.stop()
 	c := s.current.Load()
 	x := &exchange{watch: w, region: c.region}
 	if err := f(context.WithValue(ctx, exchangeKey{}, x), c.Core, x); err != nil {
-		return w.cut(parent, ctx, s.meaning(x, err))
+		return w.explain(parent, ctx, s.classify(x, err))
 	}
 	return nil
 }
@@ -111,8 +145,8 @@ func (s *s3Client) read(ctx context.Context, key string, version identity, offse
 		if err != nil {
 			return err
 		}
-		defer body.Close() // only read from
-		// Not every server knows conditions and ranges.
+		defer body.Close()
+		// Not every server supports conditions and ranges.
 		part, size := x.header.Get("Content-Range"), info.Size
 		if _, after, ok := strings.Cut(part, "/"); ok {
 			_, _ = fmt.Sscan(after, &size)
@@ -122,13 +156,13 @@ func (s *s3Client) read(ctx context.Context, key string, version identity, offse
 		}
 		whole := offset == 0 && last+1 == version.size && part == ""
 		if want := fmt.Sprintf("bytes %d-%d/", offset, last); !whole && !strings.HasPrefix(part, want) {
-			return again("the server did not send the range that was asked for")
+			return temporary("the server did not send the requested range")
 		}
 		for got < len(p) && err == nil {
 			var n int
 			n, err = body.Read(p[got:])
 			got += n
-			x.alive()
+			x.progress()
 		}
 		if err == io.EOF {
 			return nil
@@ -138,25 +172,25 @@ func (s *s3Client) read(ctx context.Context, key string, version identity, offse
 	return got, err
 }
 
-func (s *s3Client) list(ctx context.Context, prefix string, one bool) (infos []fs.FileInfo, err error) {
+func (s *s3Client) list(ctx context.Context, prefix string, firstOnly bool) (infos []fs.FileInfo, err error) {
 	o := minio.ListObjectsOptions{Prefix: prefix, FetchOwner: new(bool)}
-	if one {
+	if firstOnly {
 		o.MaxKeys = 1
 	}
-	err = s.do(ctx, manyStalls, func(ctx context.Context, c *minio.Core, _ *exchange) error {
+	err = s.do(ctx, stallFactor, func(ctx context.Context, c *minio.Core, _ *exchange) error {
 		for o := range c.ListObjectsIter(ctx, s.name, o) {
 			if o.Err != nil {
 				return o.Err
 			}
 			i := info{name: path.Base(o.Key), size: o.Size, modTime: o.LastModified, folder: strings.HasSuffix(o.Key, "/")}
-			if o.Key == prefix { // some programs make an empty object for a folder
+			if o.Key == prefix { // an empty object that some programs make for a folder
 				i = info{}
 			}
-			if infos = append(infos, i); one {
+			if infos = append(infos, i); firstOnly {
 				break
 			}
 		}
-		return ctx.Err() // at which the list just ends
+		return ctx.Err() // the iterator ends without an error then
 	})
 	return infos, err
 }
@@ -168,17 +202,18 @@ func (s *s3Client) hasBucket(ctx context.Context) error {
 	})
 }
 
-// options are those of requests that make an object visible, with the checksum of the whole.
-func (s *s3Client) options(replace bool, headers map[string]string) minio.PutObjectOptions {
-	o := minio.PutObjectOptions{UserMetadata: headers, DisableContentSha256: true} // or it would be sent in small signed pieces
+// putOptions returns the options of a request that makes an object visible.
+func (s *s3Client) putOptions(replace bool, headers map[string]string) minio.PutObjectOptions {
+	// Otherwise minio-go would send small signed pieces.
+	o := minio.PutObjectOptions{UserMetadata: headers, DisableContentSha256: true}
 	if !replace {
 		o.SetMatchETagExcept("*")
 	}
 	return o
 }
 
-// body is what is sent, so that sending counts as movement, and its SHA-256 to be signed, where nothing
-// else keeps others from changing it on its way.
+// body returns a reader of data that reports progress to the watch, and without encryption the
+// SHA-256 to be signed, so that nobody can change the data in transit.
 func (s *s3Client) body(x *exchange, data []byte) (body io.Reader, sha256Hex string) {
 	if !s.secure() {
 		sum := sha256.Sum256(data)
@@ -193,7 +228,7 @@ type watchedBody struct {
 }
 
 func (b watchedBody) Read(p []byte) (int, error) {
-	b.watch.alive()
+	b.watch.progress()
 	return b.ReadSeeker.Read(p)
 }
 
@@ -204,9 +239,9 @@ func (s *s3Client) put(ctx context.Context, key string, data []byte, crc string,
 	if s.checksums {
 		headers[crcHeader] = crc
 	}
-	return s.do(ctx, manyStalls, func(ctx context.Context, c *minio.Core, x *exchange) error {
+	return s.do(ctx, stallFactor, func(ctx context.Context, c *minio.Core, x *exchange) error {
 		body, sum := s.body(x, data)
-		_, err := c.PutObject(ctx, s.name, key, body, int64(len(data)), "", sum, s.options(replace, headers))
+		_, err := c.PutObject(ctx, s.name, key, body, int64(len(data)), "", sum, s.putOptions(replace, headers))
 		return err
 	})
 }
@@ -223,7 +258,7 @@ func (s *s3Client) begin(ctx context.Context, key string) (id string, err error)
 		headers["X-Amz-Checksum-Algorithm"], headers["X-Amz-Checksum-Type"] = "CRC32", "FULL_OBJECT"
 	}
 	err = s.do(ctx, 1, func(ctx context.Context, c *minio.Core, _ *exchange) (err error) {
-		id, err = c.NewMultipartUpload(ctx, s.name, key, s.options(true, headers))
+		id, err = c.NewMultipartUpload(ctx, s.name, key, s.putOptions(true, headers))
 		return err
 	})
 	return id, err
@@ -244,7 +279,8 @@ func (s *s3Client) send(ctx context.Context, key, id string, number int, data []
 	return part, err
 }
 
-// finish asks the storage to compare the checksum of the whole if it did so with the parts.
+// finish has the storage compare the checksum of the whole object if it compared those of the
+// parts.
 func (s *s3Client) finish(ctx context.Context, key string, u PendingUpload, replace bool) error {
 	headers := map[string]string{}
 	if u.Parts[0].CRC32 != "" {
@@ -254,8 +290,8 @@ func (s *s3Client) finish(ctx context.Context, key string, u PendingUpload, repl
 	for i, p := range u.Parts {
 		parts[i] = minio.CompletePart{PartNumber: i + 1, ETag: p.ETag, ChecksumCRC32: p.CRC32}
 	}
-	return s.do(ctx, manyStalls, func(ctx context.Context, c *minio.Core, _ *exchange) error {
-		_, err := c.CompleteMultipartUpload(ctx, s.name, key, u.Upload, parts, s.options(replace, headers))
+	return s.do(ctx, stallFactor, func(ctx context.Context, c *minio.Core, _ *exchange) error {
+		_, err := c.CompleteMultipartUpload(ctx, s.name, key, u.Upload, parts, s.putOptions(replace, headers))
 		return err
 	})
 }
@@ -267,7 +303,7 @@ func (s *s3Client) abort(ctx context.Context, key, id string) error {
 }
 
 func (s *s3Client) parts(ctx context.Context, key, id string) (parts []Part, err error) {
-	err = s.do(ctx, manyStalls, func(ctx context.Context, c *minio.Core, _ *exchange) error {
+	err = s.do(ctx, stallFactor, func(ctx context.Context, c *minio.Core, _ *exchange) error {
 		for after := 0; ; {
 			page, err := c.ListObjectParts(ctx, s.name, key, id, after, 0)
 			for _, p := range page.ObjectParts {
@@ -277,7 +313,7 @@ func (s *s3Client) parts(ctx context.Context, key, id string) (parts []Part, err
 				return err
 			}
 			if page.NextPartNumberMarker <= after {
-				return endless()
+				return noProgress()
 			}
 			after = page.NextPartNumberMarker
 		}
@@ -285,15 +321,15 @@ func (s *s3Client) parts(ctx context.Context, key, id string) (parts []Part, err
 	return parts, err
 }
 
-func (s *s3Client) uploads(ctx context.Context, prefix string, after mark) (uploads []mark, next mark, err error) {
+func (s *s3Client) uploads(ctx context.Context, prefix string, after uploadRef) (uploads []uploadRef, next uploadRef, err error) {
 	err = s.do(ctx, 1, func(ctx context.Context, c *minio.Core, _ *exchange) error {
 		page, err := c.ListMultipartUploads(ctx, s.name, prefix, after.key, after.id, "", 0)
 		for _, u := range page.Uploads {
-			uploads = append(uploads, mark{u.Key, u.UploadID})
+			uploads = append(uploads, uploadRef{u.Key, u.UploadID})
 		}
 		if page.IsTruncated {
-			next = mark{page.NextKeyMarker, page.NextUploadIDMarker}
-			if next == (mark{}) && len(uploads) > 0 { // some say it by the last upload alone
+			next = uploadRef{page.NextKeyMarker, page.NextUploadIDMarker}
+			if next == (uploadRef{}) && len(uploads) > 0 { // some servers give no marker but the last upload
 				next = uploads[len(uploads)-1]
 			}
 		}
@@ -302,20 +338,20 @@ func (s *s3Client) uploads(ctx context.Context, prefix string, after mark) (uplo
 	return uploads, next, err
 }
 
-// in makes requests go to a region.
-func (s *s3Client) in(region string) error {
+// useRegion sends the next requests to a region.
+func (s *s3Client) useRegion(region string) error {
 	core, err := minio.NewCore(s.endpoint.Host, &minio.Options{Creds: s.keys, Secure: s.secure(), Transport: s.transport, Region: region,
 		BucketLookup: s.lookup, MaxRetries: 1})
 	if err != nil {
 		return failed(fault.Usage, "the endpoint %s cannot be used: %s", scrub(s.endpoint.Host), scrub(err.Error()))
 	}
-	core.SetS3EnableDualstack(false) // hosts that networks of AWS know by the names without
+	core.SetS3EnableDualstack(false) // AWS's private networks only know the other host names
 	s.current.Store(&regional{core, region})
 	return nil
 }
 
-// A recorder notes how a request went in its exchange, and ends the context of one that failed:
-// minio-go would pause before it gives up.
+// A recorder records requests in their exchanges. It cancels the context of a request that failed,
+// because minio-go would pause before it gives up.
 type recorder struct{ base http.RoundTripper }
 
 // RoundTrip sends one request.
@@ -325,18 +361,18 @@ func (t recorder) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !ok {
 		return answer, err
 	}
-	x.alive()
+	x.progress()
 	if x.err = err; err != nil {
 		x.stop()
 		return answer, err
 	}
 	x.status, x.header = answer.StatusCode, answer.Header
 	bad := answer.StatusCode >= http.StatusMultipleChoices
-	if !bad && r.Method != http.MethodPost { // S3 may answer the end of an upload with 200 and an error
+	if !bad && r.Method != http.MethodPost { // S3 may complete an upload with status 200 and an error
 		return answer, nil
 	}
 	text, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
-	_ = answer.Body.Close() // only read from
+	_ = answer.Body.Close()
 	var content struct {
 		XMLName               xml.Name `xml:"Error"`
 		Code, Message, Region string
@@ -352,13 +388,9 @@ func (t recorder) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// plainCode matches what an error code of S3 is made of; what is not may be anything.
-var plainCode = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9.]{1,64}$`) })
-
-// meaning is what an error of a request means. The code and the status are quoted, as both are words
-// of the protocol, and what the server says about a request that it finds wrong as far as that shows
-// no secret.
-func (s *s3Client) meaning(x *exchange, err error) error {
+// classify returns the error of a request as a *fault.Error. It quotes the code and the status,
+// which are words of the protocol, and the server's message about an invalid request, scrubbed.
+func (s *s3Client) classify(x *exchange, err error) error {
 	var known *fault.Error
 	if errors.As(err, &known) {
 		return known
@@ -373,23 +405,23 @@ func (s *s3Client) meaning(x *exchange, err error) error {
 	}
 	switch {
 	case x.err != nil:
-		return unanswered(x.err)
+		return connectionError(x.err)
 	case status == 0:
-		return failed(fault.IO, "the request cannot be made: %s", scrub(err.Error()))
+		return failed(fault.IO, "the request could not be made: %s", scrub(err.Error()))
 	case status < http.StatusMultipleChoices && x.answer.Code == "":
-		return again("the connection broke: %s", reason(err))
+		return temporary("the connection broke: %s", reason(err))
 	case code == "NoSuchBucket":
 		return failed(fault.NotFound, "there is no such bucket")
-	case code == "NoSuchUpload", code == "InvalidPart": // not the object
+	case code == "NoSuchUpload", code == "InvalidPart": // status 404 without meaning the object
 		return noUpload("%s", code)
 	case status == http.StatusPreconditionFailed || code == "PreconditionFailed":
 		return failed(fault.Exists, "")
-	case s.elsewhere(x):
-		return again("the bucket is in another region")
+	case s.redirected(x):
+		return temporary("the bucket is in another region")
 	case status == http.StatusMovedPermanently || status == http.StatusTemporaryRedirect:
 		return failed(fault.IO, "the bucket is in another region").WithHint("name the region: ?region=eu-central-1, or AWS_REGION")
-	case fleeting(code, status):
-		return again("%s", text)
+	case isTemporaryAnswer(code, status):
+		return temporary("%s", text)
 	case status == http.StatusNotFound || code == "NoSuchKey" || code == "NotFound":
 		return failed(fault.NotFound, "")
 	case status == http.StatusForbidden || status == http.StatusUnauthorized:
@@ -400,63 +432,17 @@ func (s *s3Client) meaning(x *exchange, err error) error {
 	return failed(fault.IO, "%s", strings.TrimSuffix(text+": "+scrub(x.answer.Message), ": ")).WithHint("check the server's ?endpoint= and what it supports")
 }
 
-// elsewhere reports whether a server has refused a request because the bucket is in another region, to
-// which the next requests go.
-func (s *s3Client) elsewhere(x *exchange) bool {
+// redirected reports whether the server refused a request because the bucket is in another region.
+// It sends the next requests there.
+func (s *s3Client) redirected(x *exchange) bool {
 	region := x.header.Get("X-Amz-Bucket-Region")
 	if region == "" {
 		region = x.answer.Region
 	}
 	moved := x.status == http.StatusMovedPermanently || x.status == http.StatusTemporaryRedirect || x.status == http.StatusBadRequest ||
 		x.status == http.StatusForbidden && x.answer.Code != "AccessDenied"
-	if !moved || !s.follow || region == "" || region == x.region {
+	if !moved || !s.followRegion || region == "" || region == x.region {
 		return false
 	}
-	return s.current.Load().region == region || s.in(region) == nil // another request may have been first
-}
-
-// fleeting reports whether an answer may be another one the next time: errors of the server, too many
-// requests, another request for the same key at the same time, and bytes that were lost or damaged on
-// their way.
-func fleeting(code string, status int) bool {
-	switch code {
-	case "SlowDown", "RequestTimeout", "RequestTimeTooSkewed", "InternalError", "ServiceUnavailable", "BadDigest", "IncompleteBody", "XAmzContentSHA256Mismatch",
-		"XAmzContentChecksumMismatch", "OperationAborted", "ConditionalRequestConflict", "Throttling", "ThrottlingException", "RequestLimitExceeded":
-		return true
-	}
-	return status >= http.StatusInternalServerError && status != http.StatusNotImplemented || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout
-}
-
-// unanswered is the error of a request that got no answer. A name or a certificate that is wrong will
-// be so the next time.
-func unanswered(err error) error {
-	var name *net.DNSError
-	var authority x509.UnknownAuthorityError
-	var host x509.HostnameError
-	switch {
-	case errors.As(err, &name) && name.IsNotFound:
-		return failed(fault.IO, "%s", reason(err)).WithHint("check the bucket's name, ?endpoint= and ?use_path_style=true")
-	case errors.As(err, &authority), errors.As(err, &host):
-		return failed(fault.IO, "the server's certificate is not trusted")
-	}
-	return again("no answer: %s", reason(err))
-}
-
-// reason is what may be shown of the error of a connection: never the request that it was for.
-func reason(err error) string {
-	var request *url.Error
-	var call *net.OpError
-	var number syscall.Errno
-	var name *net.DNSError
-	switch {
-	case errors.As(err, &name):
-		return "no address for the server " + scrub(name.Name)
-	case errors.As(err, &number):
-		return number.Error()
-	case errors.As(err, &call):
-		return scrub(call.Err.Error())
-	case errors.As(err, &request):
-		return scrub(request.Err.Error())
-	}
-	return scrub(err.Error())
+	return s.current.Load().region == region || s.useRegion(region) == nil // another request may have switched already
 }

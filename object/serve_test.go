@@ -12,7 +12,7 @@ import (
 	"github.com/idxport/idxport/test/object/proxy"
 )
 
-// serve starts a fake with a proxy before it. The result is what follows a URL of an object.
+// serve starts a fake server behind a proxy. The string is the parameters of a URL for it.
 func serve(t *testing.T, next func(*http.Request) proxy.Fault) (f *fake.Server, p *proxy.Proxy, query string) {
 	t.Helper()
 	f = fake.New()

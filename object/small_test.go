@@ -20,7 +20,7 @@ import (
 func TestSmallObjects(t *testing.T) {
 	t.Parallel()
 	_, _, query := serve(t, nil)
-	s, _ := another(t, query, quick)
+	s, _ := otherStore(t, query, quick)
 	const name = "s3://bkt/a/x"
 	for _, data := range [][]byte{nil, []byte("x"), noise(headSize + 1)} {
 		if err := s.Put(t.Context(), name, data, true); err != nil {
@@ -60,7 +60,7 @@ func TestSmallObjects(t *testing.T) {
 func TestPutIsOneRequest(t *testing.T) {
 	t.Parallel()
 	f, _, query := serve(t, nil)
-	s, object := another(t, query, quick)
+	s, object := otherStore(t, query, quick)
 	if err := s.Put(t.Context(), object, noise(3*testPart), false); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestPutIsOneRequest(t *testing.T) {
 	}
 }
 
-// TestSmallThroughFaults: faults that pass are not seen, also those that hide a success.
+// TestSmallThroughFaults has temporary faults, also such that hide a success.
 func TestSmallThroughFaults(t *testing.T) {
 	t.Parallel()
 	for request, match := range map[string]func(*http.Request) bool{
@@ -81,16 +81,16 @@ func TestSmallThroughFaults(t *testing.T) {
 		for _, fault := range []proxy.Fault{proxy.Error500, proxy.Slow503, proxy.Reset, proxy.Stall, proxy.Lost, proxy.LostError, proxy.LostStall} {
 			for _, overwrite := range []bool{false, true} {
 				if patience(fault) == stalling && (overwrite || request != "put") {
-					continue // each takes its time
+					continue // it would take long
 				}
 				t.Run(request+"/"+fault.String()+map[bool]string{true: "/overwriting"}[overwrite], func(t *testing.T) {
 					t.Parallel()
 					f, p, query := serve(t, once(fault, 2, match))
 					o := patience(fault)
 					if request == "put" && o.Stall < time.Minute {
-						o.Stall /= manyStalls
+						o.Stall /= stallFactor
 					}
-					s, object := another(t, query, o)
+					s, object := otherStore(t, query, o)
 					if overwrite {
 						f.Put("x", []byte("old"))
 					}
@@ -98,7 +98,7 @@ func TestSmallThroughFaults(t *testing.T) {
 					if err := s.Put(t.Context(), object, data, overwrite); err != nil {
 						t.Fatal(err)
 					}
-					for range 2 { // so many faults there are
+					for range 2 { // as there are two faults
 						if got, err := s.Get(t.Context(), object, 1000); err != nil || !bytes.Equal(got, data) {
 							t.Errorf("found %d bytes, %v", len(got), err)
 						}
@@ -120,12 +120,12 @@ func TestSmallThroughFaults(t *testing.T) {
 	}
 }
 
-// TestPutLostAndTaken: the answer is lost, and the object that is there is somebody else's.
+// TestPutLostAndTaken loses the answer while another process makes the object.
 func TestPutLostAndTaken(t *testing.T) {
 	t.Parallel()
 	f, _, query := serve(t, once(proxy.Error500, 1, func(r *http.Request) bool { return r.Method == http.MethodPut }))
 	f.Put("x", []byte("theirs"))
-	s, object := another(t, query, quick)
+	s, object := otherStore(t, query, quick)
 	if err := s.Put(t.Context(), object, []byte("mine  "), false); !errors.Is(err, fault.Exists) {
 		t.Errorf("found %v, expected fault.Exists", err)
 	}
@@ -150,7 +150,7 @@ func TestPutWithoutBucket(t *testing.T) {
 	}
 }
 
-// TestGetAReplacedObject: it is replaced after it was looked up, and read again.
+// TestGetAReplacedObject replaces the object after it was looked up: Get reads the new one.
 func TestGetAReplacedObject(t *testing.T) {
 	t.Parallel()
 	replaced := false
@@ -164,7 +164,7 @@ func TestGetAReplacedObject(t *testing.T) {
 	})
 	put = f.Put
 	f.Put("x", []byte("old"))
-	s, object := another(t, query, quick)
+	s, object := otherStore(t, query, quick)
 	if got, err := s.Get(t.Context(), object, 100); err != nil || string(got) != "the new one" {
 		t.Errorf("found %q, %v", got, err)
 	}
@@ -173,7 +173,7 @@ func TestGetAReplacedObject(t *testing.T) {
 func TestOpenVersion(t *testing.T) {
 	t.Parallel()
 	_, _, query := serve(t, nil)
-	s, name := another(t, query, quick)
+	s, name := otherStore(t, query, quick)
 	if err := s.Put(t.Context(), name, []byte("first"), false); err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestOpenVersion(t *testing.T) {
 	}
 }
 
-// TestSmallObjectsInterrupted: whoever ends the context gets his own cause back, at whatever request.
+// TestSmallObjectsInterrupted cancels the context at each request: the error is its cause.
 func TestSmallObjectsInterrupted(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("interrupted")
@@ -224,7 +224,7 @@ func TestSmallObjectsInterrupted(t *testing.T) {
 				return proxy.None
 			})
 			f.Put("x", []byte("old"))
-			s, _ := another(t, query, quick)
+			s, _ := otherStore(t, query, quick)
 			err := do(ctx, s)
 			cancel(nil)
 			if seen.Load() < int64(at) {

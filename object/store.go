@@ -18,26 +18,28 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// A Store gives access to the objects of a run. Its zero value is ready for use; it may be used from many goroutines.
+// A Store gives access to the objects of a run. The zero value is ready for use. A Store may be
+// used by many goroutines.
 type Store struct {
 	Options Options
 
-	mu      sync.Mutex
-	asked   map[string]url.Values // parameters, by the root of the bucket
-	buckets map[string]*bucket    // those that were opened
+	mu         sync.Mutex
+	parameters map[string]url.Values // by the root of the bucket
+	buckets    map[string]*bucket    // the open ones
 }
 
-// ParseArg reads an argument that may be a URL, or have a name and an equals sign before one. It
-// returns the argument without parameters, which the store keeps for the bucket; other arguments are
-// returned as they are. Two URLs of one bucket cannot have different parameters; one may have none.
+// ParseArg parses an argument that may be a URL, perhaps after a name and an equals sign. It
+// returns the argument without the parameters of the URL, which the store keeps for the bucket.
+// Other arguments are returned as they are. Two URLs of one bucket with different parameters are a
+// fault.Usage; either may have none.
 func (s *Store) ParseArg(arg string) (string, error) {
-	begin := at(arg)
+	begin := urlIndex(arg)
 	if begin < 0 {
 		return arg, nil
 	}
-	name, query, asks := strings.Cut(arg[begin:], "?")
+	name, query, found := strings.Cut(arg[begin:], "?")
 	a, err := parse(name)
-	if err != nil || !asks {
+	if err != nil || !found {
 		return arg, err
 	}
 	values, err := parseQuery(a, query)
@@ -46,34 +48,33 @@ func (s *Store) ParseArg(arg string) (string, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if before, ok := s.asked[a.root()]; ok && !maps.EqualFunc(before, values, slices.Equal[[]string]) {
-		return "", failed(fault.Usage, "one bucket is given with different parameters").In(a.root())
+	if before, ok := s.parameters[a.root()]; ok && !maps.EqualFunc(before, values, slices.Equal[[]string]) {
+		return "", failed(fault.Usage, "found URLs of this bucket with different parameters").In(a.root())
 	}
-	s.ask(a, values)
+	s.setParameters(a, values)
 	return arg[:begin] + name, nil
 }
 
-// ask keeps the parameters of a bucket, which is opened anew if it was without any.
-func (s *Store) ask(a address, values url.Values) {
-	if s.asked == nil {
-		s.asked = map[string]url.Values{}
+// setParameters sets the parameters of a bucket that has none. If it is open, it is opened again.
+func (s *Store) setParameters(a address, values url.Values) {
+	if s.parameters == nil {
+		s.parameters = map[string]url.Values{}
 	}
-	if _, ok := s.asked[a.root()]; !ok {
-		s.asked[a.root()] = values
+	if _, ok := s.parameters[a.root()]; !ok {
+		s.parameters[a.root()] = values
 		delete(s.buckets, a.root())
 	}
 }
 
-// Parameters are what URLs asked for, as queries by the URL of their bucket: another process gives
-// them to Suppose. None of them is a secret. What is about a run, and not about where the bucket is,
-// is left out.
+// Parameters returns the parameters of URLs, as queries by the URL of their bucket, for Suppose in
+// another process. None of them is a secret. Parameters of a single run are left out.
 func (s *Store) Parameters() map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := make(map[string]string, len(s.asked))
-	for root, values := range s.asked {
+	all := make(map[string]string, len(s.parameters))
+	for root, values := range s.parameters {
 		values = maps.Clone(values)
-		delete(values, paramStall) // it is about a run
+		delete(values, paramStall)
 		if text := values.Encode(); text != "" {
 			all[root] = text
 		}
@@ -81,8 +82,7 @@ func (s *Store) Parameters() map[string]string {
 	return all
 }
 
-// Suppose takes parameters for the buckets for which no URL asked for any; one that asked for some
-// has all that it needs.
+// Suppose sets the parameters of buckets whose URLs have none. It has no effect on other buckets.
 func (s *Store) Suppose(parameters map[string]string) error {
 	for root, query := range parameters {
 		a, err := parse(root)
@@ -94,30 +94,30 @@ func (s *Store) Suppose(parameters map[string]string) error {
 			return err
 		}
 		s.mu.Lock()
-		s.ask(a, values)
+		s.setParameters(a, values)
 		s.mu.Unlock()
 	}
 	return nil
 }
 
-// reach returns the bucket of the object called name, which is opened at the first use.
-func (s *Store) reach(ctx context.Context, name string) (*bucket, address, error) {
+// bucket returns the bucket of the URL name. The first use opens it.
+func (s *Store) bucket(ctx context.Context, name string) (*bucket, address, error) {
 	a, err := parse(name)
 	if err != nil {
 		return nil, a, err
 	}
 	if a.scheme != "s3" {
-		return nil, a, failed(fault.Usage, "a file is no object").In(a.String())
+		return nil, a, failed(fault.Usage, "expected s3://, not a file").In(a.String())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if b, ok := s.buckets[a.root()]; ok {
 		return b, a, nil
 	}
-	values, o := s.asked[a.root()], s.Options.withDefaults()
+	values, o := s.parameters[a.root()], s.Options.withDefaults()
 	if text := values.Get(paramStall); text != "" {
 		if o.Stall, err = time.ParseDuration(text); err != nil || o.Stall <= 0 {
-			return nil, a, failed(fault.Usage, "the parameter stall is no time such as 30s").In(a.String())
+			return nil, a, failed(fault.Usage, "expected a time such as 30s for the parameter stall").In(a.String())
 		}
 	}
 	c, err := connect(ctx, a.bucket, values, o)
@@ -131,18 +131,18 @@ func (s *Store) reach(ctx context.Context, name string) (*bucket, address, error
 	return s.buckets[a.root()], a, nil
 }
 
-// reachKey is reach for what must be a key.
-func (s *Store) reachKey(ctx context.Context, name string) (*bucket, address, error) {
-	b, a, err := s.reach(ctx, name)
+// bucketForKey is bucket for a URL that must have a key.
+func (s *Store) bucketForKey(ctx context.Context, name string) (*bucket, address, error) {
+	b, a, err := s.bucket(ctx, name)
 	if err == nil {
 		err = a.needsKey()
 	}
 	return b, a, err
 }
 
-// Open opens the object called name. The context ends all its requests.
+// Open opens the object with the URL name. The context cancels all requests of the Reader.
 func (s *Store) Open(ctx context.Context, name string) (*Reader, error) {
-	b, a, err := s.reach(ctx, name)
+	b, a, err := s.bucket(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -153,8 +153,8 @@ func (s *Store) Open(ctx context.Context, name string) (*Reader, error) {
 	return newReader(ctx, b, a, found), nil
 }
 
-// OpenVersion is Open for the version that has this ETag, as Reader.ETag tells it; if there is
-// another, it is fault.Changed.
+// OpenVersion opens the version of an object that Reader.ETag has identified. It fails with
+// fault.Changed if there is another version.
 func (s *Store) OpenVersion(ctx context.Context, name, etag string) (*Reader, error) {
 	r, err := s.Open(ctx, name)
 	if err != nil {
@@ -167,13 +167,13 @@ func (s *Store) OpenVersion(ctx context.Context, name, etag string) (*Reader, er
 	return r, nil
 }
 
-// Stat tells what name is: an object, or a folder if there are keys below it.
+// Stat describes the object with the URL name, or a folder if there are keys below name.
 func (s *Store) Stat(ctx context.Context, name string) (fs.FileInfo, error) {
-	b, a, err := s.reach(ctx, name)
+	b, a, err := s.bucket(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	prefix, missing := a.key, error(failed(fault.NotFound, "no key begins so"))
+	prefix, missing := a.key, error(failed(fault.NotFound, "no key has this prefix"))
 	if a.needsKey() == nil {
 		found, err := b.find(ctx, a.key)
 		if err == nil {
@@ -191,9 +191,9 @@ func (s *Store) Stat(ctx context.Context, name string) (fs.FileInfo, error) {
 	return info{name: path.Base("/" + a.key), folder: true}, nil
 }
 
-// ReadDir lists the objects and prefixes right below name, in the order of their names.
+// ReadDir returns the objects and prefixes directly below the URL name, sorted by name.
 func (s *Store) ReadDir(ctx context.Context, name string) ([]fs.DirEntry, error) {
-	b, a, err := s.reach(ctx, name)
+	b, a, err := s.bucket(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -215,24 +215,23 @@ func (s *Store) ReadDir(ctx context.Context, name string) ([]fs.DirEntry, error)
 	return entries, nil
 }
 
-// Put makes a small object of data, in one request. An object that is there is fault.Exists unless
-// overwrite is set, which is demanded of the storage rather than looked up before. If an answer was
-// lost and the object there has the same bytes, all is well: so bytes that shall tell which of two
-// processes was first must differ between them.
+// Put makes a small object in one request. Unless overwrite is set, it fails with fault.Exists if
+// the object exists; the storage itself checks that. If an answer is lost and the object has the
+// same bytes, Put succeeds: so processes that compete for an object must write different bytes.
 func (s *Store) Put(ctx context.Context, name string, data []byte, overwrite bool) error {
-	b, a, err := s.reachKey(ctx, name)
+	b, a, err := s.bucketForKey(ctx, name)
 	if err != nil {
 		return err
 	}
-	w := &whole{bucket: b, key: a.key, replace: overwrite, data: data}
-	w.Bytes, w.CRC32 = int64(len(data)), checksum(crc32.ChecksumIEEE(data))
-	return errorAt(a, toWrite(w.appear(ctx, false)))
+	c := &completion{bucket: b, key: a.key, replace: overwrite, data: data}
+	c.Bytes, c.CRC32 = int64(len(data)), checksum(crc32.ChecksumIEEE(data))
+	return errorAt(a, writeError(c.complete(ctx, false)))
 }
 
-// Get is a small object, whole. One of more than limit bytes is fault.Malformed, and is not fetched.
-// One that is replaced between the look at it and the read is looked up again.
+// Get returns the content of a small object. If that has more than limit bytes, Get fails with
+// fault.Malformed without fetching them. If the object is replaced meanwhile, Get starts again.
 func (s *Store) Get(ctx context.Context, name string, limit int64) ([]byte, error) {
-	b, a, err := s.reachKey(ctx, name)
+	b, a, err := s.bucketForKey(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -262,9 +261,9 @@ func (s *Store) Get(ctx context.Context, name string, limit int64) ([]byte, erro
 	}
 }
 
-// Remove removes an object; none there is fine.
+// Remove removes an object. A missing object is no error.
 func (s *Store) Remove(ctx context.Context, name string) error {
-	b, a, err := s.reachKey(ctx, name)
+	b, a, err := s.bucketForKey(ctx, name)
 	if err != nil {
 		return err
 	}

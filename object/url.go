@@ -13,8 +13,8 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// schemes are those of URLs that people write for inputs and outputs. Of these s3 is an object, and
-// file is a path of this machine, which callers take out of the URL.
+// schemes are those of URLs that users pass as inputs and outputs. Only s3 is supported here;
+// callers replace a file URL by its path.
 var schemes = []string{"s3", "file", "gs", "azblob"}
 
 // An address names an object, or a prefix if the key is empty or ends with a slash.
@@ -23,10 +23,10 @@ type address struct{ scheme, bucket, key string }
 // String is the URL without parameters.
 func (a address) String() string { return a.root() + a.key }
 
-// root is the URL of the bucket, with a slash.
+// root returns the URL of the bucket, with a slash at the end.
 func (a address) root() string { return a.scheme + "://" + a.bucket + "/" }
 
-// needsKey is an error if the address is a prefix.
+// needsKey returns an error if the address is a prefix.
 func (a address) needsKey() error {
 	if a.key == "" || strings.HasSuffix(a.key, "/") {
 		return failed(fault.Usage, "expected a key, which does not end with a slash").In(a.String())
@@ -34,18 +34,18 @@ func (a address) needsKey() error {
 	return nil
 }
 
-// IsURL reports whether name begins as a URL that package object reads, or refuses with a hint.
+// IsURL reports whether name starts like a URL that this package supports, or refuses with a hint.
 func IsURL(name string) bool {
 	scheme, _, ok := strings.Cut(name, "://")
 	return ok && slices.Contains(schemes, scheme)
 }
 
-// bucketName is what S3 takes for a bucket; above all it has no user and password before an @.
+// bucketName matches names of buckets. It excludes a user and password before an @.
 var bucketName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$`)
 })
 
-// parse reads an address. Keys are taken as they are, without escapes of URLs.
+// parse parses a URL without parameters. Keys have no escapes.
 func parse(name string) (address, error) {
 	scheme, rest, _ := strings.Cut(name, "://")
 	bucket, key, _ := strings.Cut(rest, "/")
@@ -53,7 +53,7 @@ func parse(name string) (address, error) {
 	refuse := func(where, text string) (address, error) { return a, failed(fault.Usage, "%s", text).In(where) }
 	switch scheme {
 	case "s3":
-		if !bucketName().MatchString(bucket) { // what stands there may be a password: it is not shown
+		if !bucketName().MatchString(bucket) { // the message does not show it, as it may contain a password
 			return refuse("a URL that begins with s3://", "expected a bucket of 3 to 63 letters, digits, dots and dashes, then a slash and the key")
 		}
 	case "file":
@@ -72,9 +72,9 @@ func parse(name string) (address, error) {
 	return a, nil
 }
 
-// at is where the URL in an argument begins, which is one or has a name or a format before it:
-// image=s3://…; −1 if there is none.
-func at(arg string) int {
+// urlIndex returns the index of the URL in an argument, which may be preceded by a name or format,
+// as in image=s3://…; −1 if there is none.
+func urlIndex(arg string) int {
 	if IsURL(arg) {
 		return 0
 	}
@@ -84,26 +84,27 @@ func at(arg string) int {
 	return -1
 }
 
-// paramStall is the parameter of URLs that sets Options.Stall.
+// paramStall is the URL parameter that sets Options.Stall.
 const paramStall = "stall"
 
-// parameters are what a URL may say behind its question mark. None of them is a secret.
-var parameters = []string{"endpoint", "region", "use_path_style", "profile", "anonymous", "request_checksum_calculation", "response_checksum_validation", paramStall}
+// knownParameters are the parameters of URLs. None of them is a secret.
+var knownParameters = []string{"endpoint", "region", "use_path_style", "profile", "anonymous", "request_checksum_calculation", "response_checksum_validation", paramStall}
 
-// parseQuery reads the parameters of the URL a. Values are not shown: people put secrets there.
+// parseQuery parses the parameters of the URL a. Its errors do not show values, which may be
+// secrets.
 func parseQuery(a address, query string) (url.Values, error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return nil, failed(fault.Usage, "what follows the question mark is not NAME=VALUE&…").In(a.String())
+		return nil, failed(fault.Usage, "expected NAME=VALUE&… after the question mark").In(a.String())
 	}
 	if a.scheme == "file" {
 		return nil, failed(fault.Usage, "a file has no parameters, and a path with a question mark cannot be written as a URL").In(a.String()).
 			WithHint("write the path without file://")
 	}
 	for name, all := range values {
-		if !slices.Contains(parameters, name) {
-			return nil, failed(fault.Usage, "unknown parameter %s, expected some of %s", scrub(name), strings.Join(parameters, ", ")).In(a.String()).
-				WithHint("credentials do not belong into a URL: they are found as AWS's own programs find them")
+		if !slices.Contains(knownParameters, name) {
+			return nil, failed(fault.Usage, "unknown parameter %s, expected some of %s", scrub(name), strings.Join(knownParameters, ", ")).In(a.String()).
+				WithHint("credentials do not belong in a URL: they are found where AWS's own programs find them")
 		}
 		if len(all) > 1 {
 			return nil, failed(fault.Usage, "the parameter %s is given twice", name).In(a.String())
@@ -112,10 +113,10 @@ func parseQuery(a address, query string) (url.Values, error) {
 	return values, nil
 }
 
-// errorAt puts the URL of the object before an error that the rest of the package made.
+// errorAt adds the URL of the object to an error of this package.
 func errorAt(a address, err error) error {
 	var known *fault.Error
-	var over *abandoned
+	var over *canceledError
 	switch {
 	case err == nil:
 		return nil

@@ -31,7 +31,7 @@ func TestParseArg(t *testing.T) {
 	}
 }
 
-// secret stands for what must not be shown.
+// secret represents everything that must not be shown.
 const secret = "hunter2"
 
 func TestParseArgRefuses(t *testing.T) {

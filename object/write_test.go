@@ -16,7 +16,7 @@ import (
 	"github.com/idxport/idxport/test/object/proxy"
 )
 
-// create begins the object that the store knows as s3://bkt/x.
+// create starts the object s3://bkt/x of the store.
 func create(t *testing.T, s *Store, query string, overwrite bool) *Writer {
 	t.Helper()
 	w, err := begin(t, s, query, overwrite)
@@ -51,7 +51,7 @@ func write(w *Writer, data []byte) error {
 	return nil
 }
 
-// sizes are no part, less than one, one, and three with a rest; bytes.
+// sizes are no bytes, less than a part, one part, and three parts and a rest, in bytes.
 var sizes = map[string]int{"empty": 0, "small": 10 << 10, "one part": testPart, "parts": 3*testPart + 17}
 
 func TestNothingIsSeenBeforeCommit(t *testing.T) {
@@ -69,7 +69,7 @@ func TestNothingIsSeenBeforeCommit(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, ok := f.Get("x"); ok {
-				t.Error("it is seen before Commit")
+				t.Error("it is visible before Commit")
 			}
 			if err := w.Commit(); err != nil {
 				t.Fatal(err)
@@ -102,7 +102,7 @@ func TestDiscardLeavesNothing(t *testing.T) {
 			w.Discard()
 			w.Discard()
 			if _, ok := f.Get("x"); ok || f.Left() != 0 {
-				t.Errorf("%s, completed %v: seen %v, %d uploads", name, completed, ok, f.Left())
+				t.Errorf("%s, completed %v: visible %v, %d uploads", name, completed, ok, f.Left())
 			}
 			if _, err := w.Write([]byte("x")); err == nil {
 				t.Error("Write after Discard succeeded")
@@ -158,7 +158,7 @@ var faultsOf = map[string]func(*http.Request) bool{
 	},
 }
 
-// TestWriteThroughFaults: faults that pass are not seen, also those that hide a success.
+// TestWriteThroughFaults has temporary faults, also such that hide a success.
 func TestWriteThroughFaults(t *testing.T) {
 	t.Parallel()
 	for request, match := range faultsOf {
@@ -166,7 +166,7 @@ func TestWriteThroughFaults(t *testing.T) {
 			for name, size := range sizes {
 				for _, overwrite := range []bool{false, true} {
 					if patience(fault) == stalling && (overwrite || name != "small" && name != "parts") {
-						continue // each takes its time
+						continue // it would take long
 					}
 					t.Run(strings.Join([]string{request, fault.String(), name, map[bool]string{true: "overwriting"}[overwrite]}, "/"), func(t *testing.T) {
 						t.Parallel()
@@ -176,7 +176,7 @@ func TestWriteThroughFaults(t *testing.T) {
 						}
 						o := patience(fault)
 						if request == "last" && o.Stall < time.Minute {
-							o.Stall /= manyStalls
+							o.Stall /= stallFactor
 						}
 						data := noise(size)
 						w := create(t, &Store{Options: o}, query, overwrite)
@@ -186,7 +186,7 @@ func TestWriteThroughFaults(t *testing.T) {
 						if got, _ := f.Get("x"); !bytes.Equal(got, data) {
 							t.Errorf("found %d bytes, expected %d", len(got), size)
 						}
-						if left := f.Left(); left != 0 && request != "begin" { // an upload whose beginning was lost has no parts
+						if left := f.Left(); left != 0 && request != "begin" { // of a lost first answer an upload without parts remains
 							t.Errorf("%d uploads are left", left)
 						}
 					})
@@ -196,7 +196,7 @@ func TestWriteThroughFaults(t *testing.T) {
 	}
 }
 
-// TestWriteGivesUp: faults that stay leave what was there, and no parts.
+// TestWriteGivesUp has permanent faults: the old object stays, and no parts.
 func TestWriteGivesUp(t *testing.T) {
 	t.Parallel()
 	for request, match := range faultsOf {
@@ -234,7 +234,7 @@ func TestNoBucket(t *testing.T) {
 	}
 }
 
-// TestLostAndTaken: the answer of the last request is lost, and the object that is there is somebody else's.
+// TestLostAndTaken loses the answer to the last request while another process makes the object.
 func TestLostAndTaken(t *testing.T) {
 	t.Parallel()
 	var f *fake.Server
@@ -247,7 +247,7 @@ func TestLostAndTaken(t *testing.T) {
 	})
 	w := create(t, &Store{Options: quick}, query, false)
 	if err := errors.Join(write(w, noise(testPart+1)), w.Commit()); err == nil {
-		t.Error("committed what is not there")
+		t.Error("Commit succeeded, but the object is another one")
 	}
 	w.Discard()
 	if got, _ := f.Get("x"); string(got) != "of another run" || f.Left() != 0 {
@@ -255,7 +255,8 @@ func TestLostAndTaken(t *testing.T) {
 	}
 }
 
-// TestCancelledWhileSending: the end of the context ends a Write that waits, with its cause, and Discard still removes the parts.
+// TestCancelledWhileSending cancels the context: a waiting Write fails with its cause, and Discard
+// still removes the parts.
 func TestCancelledWhileSending(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("interrupted")
@@ -281,6 +282,6 @@ func TestCancelledWhileSending(t *testing.T) {
 	}
 	w.Discard()
 	if _, ok := f.Get("x"); ok || f.Left() != 0 {
-		t.Errorf("seen %v, %d uploads", ok, f.Left())
+		t.Errorf("visible %v, %d uploads", ok, f.Left())
 	}
 }

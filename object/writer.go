@@ -13,33 +13,32 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// A Writer is an object while it is written, from start to end and by one goroutine at a time. It is
-// sent in parts, which are no object before Commit has succeeded. Whoever made it calls Discard in
-// the end, which has no effect after Commit.
+// A Writer writes an object from start to end, by one goroutine at a time. It sends parts, which
+// Commit combines. The caller of Create calls Discard in the end, which has no effect after Commit.
 type Writer struct {
 	bucket  *bucket
 	address address
 	replace bool
-	parent  context.Context // ends what is sent, but not Commit
-	ctx     context.Context // also ended by the first failure of a part, and by Discard
+	parent  context.Context // cancels the sending of parts, but not Commit
+	ctx     context.Context // also canceled by the first failure of a part, and by Discard
 	cancel  context.CancelCauseFunc
 
-	buffer []byte         // the part that is being filled
+	buffer []byte         // the part that is filled now
 	free   sync.Pool      // of buffers
 	group  errgroup.Group // of the requests that send parts
-	parts  []*Part        // in order; the answers come in any
-	sum    hash.Hash32    // CRC-32 of all that was written: what the storage shall have
+	parts  []*Part        // in order, filled in by the answers
+	sum    hash.Hash32    // CRC-32 of all bytes written
 	count  int64
 	id     string // of the upload; empty before the first whole part
-	err    error  // the first failure: it is repeated
+	err    error  // the first failure, which later calls repeat
 	ended  bool
 }
 
-// Create begins an object called name. It is looked up first: unless overwrite is set, one that is
-// there is fault.Exists before any work, and no bucket is fault.Refused. The context ends the upload,
-// but not Commit once it is called.
+// Create starts an object with the URL name. Unless overwrite is set, it fails with fault.Exists if
+// the object exists, before any work. A missing bucket is a fault.Refused. The context cancels the
+// upload, but not a Commit that has begun.
 func (s *Store) Create(ctx context.Context, name string, overwrite bool) (*Writer, error) {
-	b, a, err := s.reachKey(ctx, name)
+	b, a, err := s.bucketForKey(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -53,16 +52,17 @@ func (s *Store) Create(ctx context.Context, name string, overwrite bool) (*Write
 		}
 	}
 	err = b.retry(ctx, func() error { return b.hasBucket(ctx) }) // now, rather than after the work
-	if errors.Is(err, fault.NotFound) {                          // any other error may be of a permission that writing does not need
-		return nil, errorAt(a, toWrite(err))
+	if errors.Is(err, fault.NotFound) {                          // writing may be permitted despite other errors
+		return nil, errorAt(a, writeError(err))
 	}
 	w := &Writer{bucket: b, address: a, replace: overwrite, parent: ctx, sum: crc32.NewIEEE()}
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
-	w.group.SetLimit(atOnce)
+	w.group.SetLimit(maxSends)
 	return w, nil
 }
 
-// Write appends p. After an error the object cannot be committed.
+// Write appends p. It waits while maxSends parts are being sent. After an error the object cannot
+// be committed.
 func (w *Writer) Write(p []byte) (int, error) {
 	if w.ended {
 		return 0, fault.New(fault.Internal, "written to after its end").Because(fs.ErrClosed).In(w.address.String())
@@ -70,12 +70,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	if w.err != nil {
 		return 0, w.err
 	}
-	n, err := w.fill(p)
-	return n, w.fail(err)
-}
-
-// fill fills parts and sends those that are full; it waits while two are on their way.
-func (w *Writer) fill(p []byte) (n int, err error) {
+	n := 0
 	for len(p) > 0 {
 		if w.buffer == nil {
 			w.buffer = w.takeBuffer()
@@ -87,17 +82,17 @@ func (w *Writer) fill(p []byte) (n int, err error) {
 		n, p = n+room, p[room:]
 		if len(w.buffer) == cap(w.buffer) {
 			if err := w.send(); err != nil {
-				return n, err
+				return n, w.fail(err)
 			}
 		}
 	}
 	return n, nil
 }
 
-// takeBuffer returns a buffer that nobody sends from.
+// takeBuffer returns an unused buffer with the size of the next part.
 func (w *Writer) takeBuffer() []byte {
 	size := w.bucket.part
-	if len(w.parts) >= manySmall {
+	if len(w.parts) >= smallParts {
 		size = laterSize
 	}
 	if b, ok := w.free.Get().(*[]byte); ok && cap(*b) >= size {
@@ -106,8 +101,8 @@ func (w *Writer) takeBuffer() []byte {
 	return make([]byte, 0, size)
 }
 
-// send sends the part that was filled, and begins the upload before the first one. An upload whose
-// first answer is lost remains, without parts, until a lifecycle rule removes it.
+// send sends the part that was filled, and before the first one starts the upload. If the answer to
+// that is lost, an upload without parts remains until a lifecycle rule removes it.
 func (w *Writer) send() error {
 	b, key := w.bucket, w.address.key
 	if w.id == "" {
@@ -119,13 +114,13 @@ func (w *Writer) send() error {
 	}
 	data, part, number := w.buffer, new(Part), len(w.parts)+1
 	if number > maxParts {
-		return failed(fault.IO, "it is longer than %d parts, the most that S3 takes", maxParts).WithHint("divide the rows over several outputs: --rows")
+		return failed(fault.IO, "the object has more than %d parts, the limit of S3", maxParts).WithHint("divide the rows over several outputs: --rows")
 	}
 	w.buffer, w.parts = nil, append(w.parts, part)
 	w.group.Go(func() (err error) {
 		*part, err = retried(w.ctx, b.Options, func() (Part, error) { return b.client.send(w.ctx, key, w.id, number, data) })
 		if err != nil {
-			w.cancel(err) // of the other parts, whose error it is too
+			w.cancel(err)
 			if w.parent.Err() == nil {
 				err = context.Cause(w.ctx)
 			}
@@ -142,34 +137,28 @@ func (w *Writer) send() error {
 // Count returns how many bytes were written.
 func (w *Writer) Count() int64 { return w.count }
 
-// Complete waits until the storage has everything that can be there before Commit: all that is left
-// then is to make it visible. It may be called more than once; nothing may be written after it.
+// Complete waits until all parts are sent, so that Commit only has to make the object visible. It
+// may be called more than once. Nothing may be written after it.
 func (w *Writer) Complete() error {
 	if w.err != nil || w.ended {
 		return w.err
 	}
-	return w.fail(w.complete())
+	var err error
+	if w.id != "" && len(w.buffer) > 0 { // without an upload Commit sends the buffer
+		err = w.send()
+	}
+	if err == nil {
+		err = w.group.Wait()
+	}
+	if err == nil && w.ctx.Err() != nil {
+		err = canceled(w.ctx)
+	}
+	return w.fail(err)
 }
 
-// complete sends the last part and waits for all. What is less than one part is kept: Commit sends it.
-func (w *Writer) complete() error {
-	if w.id != "" && len(w.buffer) > 0 {
-		if err := w.send(); err != nil {
-			return err
-		}
-	}
-	if err := w.group.Wait(); err != nil {
-		return err
-	}
-	if w.ctx.Err() != nil {
-		return ended(w.ctx)
-	}
-	return nil
-}
-
-// Commit makes the object visible under its key, whole, and replaces what is there only if that was
-// allowed; else it is fault.Exists. It goes on when the context of the run has ended, so that its
-// outcome is known.
+// Commit makes the object visible in one step. If another object exists, it replaces it if Create
+// was called with overwrite, and fails with fault.Exists otherwise. The context of Create does not
+// cancel it, so that its outcome is known.
 func (w *Writer) Commit() error {
 	if w.ended {
 		return errors.Join(w.err, fs.ErrClosed)
@@ -177,15 +166,15 @@ func (w *Writer) Commit() error {
 	if err := w.Complete(); err != nil {
 		return err
 	}
-	all := &whole{bucket: w.bucket, key: w.address.key, replace: w.replace, data: w.buffer, PendingUpload: w.pending()}
-	if err := w.fail(all.appear(context.WithoutCancel(w.parent), false)); err != nil {
+	c := &completion{bucket: w.bucket, key: w.address.key, replace: w.replace, data: w.buffer, PendingUpload: w.pending()}
+	if err := w.fail(c.complete(context.WithoutCancel(w.parent), false)); err != nil {
 		return err
 	}
 	w.ended = true
 	return nil
 }
 
-// pending is the upload as it is.
+// pending returns the upload.
 func (w *Writer) pending() PendingUpload {
 	u := PendingUpload{Upload: w.id, Bytes: w.count, CRC32: checksum(w.sum.Sum32())}
 	for _, p := range w.parts {
@@ -194,14 +183,14 @@ func (w *Writer) pending() PendingUpload {
 	return u
 }
 
-// Stage is Complete, and leaves the upload as it is for whoever has the result: nothing is visible
-// until Store.Publish, in this process or in another. After it, nothing may be written, and Discard
-// has no effect. It does not matter whether the object may be replaced: Publish never does.
+// Stage completes the upload and keeps it for Store.Publish, in this process or in another, without
+// making the object visible. After it, nothing may be written, and Discard has no effect. Publish
+// never replaces another object, even if Create was called with overwrite.
 func (w *Writer) Stage() (PendingUpload, error) {
 	if w.ended {
 		return PendingUpload{}, errors.Join(w.err, fs.ErrClosed)
 	}
-	if w.err == nil && w.id == "" && w.count > 0 { // a part, however short it is
+	if w.err == nil && w.id == "" && w.count > 0 { // even if it is smaller than a part
 		_ = w.fail(w.send())
 	}
 	if err := w.Complete(); err != nil {
@@ -211,8 +200,8 @@ func (w *Writer) Stage() (PendingUpload, error) {
 	return w.pending(), nil
 }
 
-// Discard ends the upload and removes what was sent, unless Commit has succeeded. It waits for the
-// requests that are on their way. What it cannot remove, a lifecycle rule does.
+// Discard ends the upload and removes its parts, unless Commit has succeeded. It waits for running
+// requests. Parts that it cannot remove stay until a lifecycle rule removes them.
 func (w *Writer) Discard() {
 	if w.ended {
 		return
@@ -230,7 +219,7 @@ func (w *Writer) Discard() {
 
 func (w *Writer) fail(err error) error {
 	if err != nil && w.err == nil {
-		w.err = errorAt(w.address, toWrite(err))
+		w.err = errorAt(w.address, writeError(err))
 	}
 	return w.err
 }

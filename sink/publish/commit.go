@@ -33,22 +33,22 @@ func (s *Set) complete() (err error) {
 	return nil
 }
 
-// settle decides, before the first rename, how the output takes its place, if it may.
-func (s *Set) settle(out *output) (err error) {
+// chooseMove decides, before the first rename, how the output moves to its target, or refuses it.
+func (s *Set) chooseMove(out *output) (err error) {
 	if out.info, err = s.disk.lstat(out.path); err != nil {
 		return Failure(out.Path, "looking at it", err)
 	}
-	full, err := out.occupied(s.disk)
+	occupied, err := out.occupied(s.disk)
 	switch {
 	case err != nil:
 		return err
-	case full && !s.overwrite:
+	case occupied && !s.overwrite:
 		return s.accept(out)
-	case out.info != nil && !full:
-		out.move = s.fillEmpty
+	case out.info != nil && !occupied:
+		out.move = s.replaceEmpty
 	case s.overwrite && !out.Target.Folder:
 		out.move = s.replaceFile
-	case full:
+	case occupied:
 		out.move = s.replaceFolder
 		return out.Mark.refuseForeign(s.disk, out.Path, out.path)
 	default:
@@ -57,20 +57,19 @@ func (s *Set) settle(out *output) (err error) {
 	return nil
 }
 
-// accept takes an existing target for the output if they are equal, and fails with fault.Exists
-// otherwise.
+// accept accepts an existing target that equals the output, and fails with fault.Exists otherwise.
 func (s *Set) accept(out *output) error {
-	same, err := s.same(out)
-	if err == nil && !same {
+	equal, err := s.equal(out)
+	if err == nil && !equal {
 		return exists(out.Path, "it differs from what this run made")
 	}
 	return Failure(out.Path, "comparing it", err)
 }
 
-// same reports whether what stands at the target has the content of the output.
-func (s *Set) same(out *output) (bool, error) {
-	there, err := s.disk.lstat(out.path)
-	if err != nil || there == nil || there.IsDir() != out.Target.Folder {
+// equal reports whether the target exists and has the content of the output.
+func (s *Set) equal(out *output) (bool, error) {
+	found, err := s.disk.lstat(out.path)
+	if err != nil || found == nil || found.IsDir() != out.Target.Folder {
 		return false, err
 	}
 	if out.Target.Folder {
@@ -78,22 +77,22 @@ func (s *Set) same(out *output) (bool, error) {
 		if errors.Is(err, fault.Refused) {
 			return false, nil
 		}
-	} else if !there.Mode().IsRegular() || there.Size() != out.identity.Size() {
+	} else if !found.Mode().IsRegular() || found.Size() != out.identity.Size() {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	theirs, err := get(s.disk, "open", out.path, func() (string, error) { return Fingerprint(out.path) })
+	old, err := get(s.disk, "open", out.path, func() (string, error) { return Fingerprint(out.path) })
 	if err != nil {
 		return false, err
 	}
-	ours, err := get(s.disk, "open", out.partial, func() (string, error) { return Fingerprint(out.partial) })
-	return theirs == ours, err
+	made, err := get(s.disk, "open", out.partial, func() (string, error) { return Fingerprint(out.partial) })
+	return old == made, err
 }
 
-// publishAll renames the outputs into place, syncs their folders and deletes what was replaced,
-// also after a failure: what was published stays.
+// publishAll renames the outputs to their targets, syncs their folders and deletes the replaced
+// folders, also after a failure: what was published stays.
 func (s *Set) publishAll() error {
 	var first error
 	for _, out := range s.placed {
@@ -106,7 +105,7 @@ func (s *Set) publishAll() error {
 	}
 	for _, out := range s.placed {
 		if out.replaced != "" {
-			_ = s.disk.removeAll(out.replaced) // the new one is in place; what cannot be deleted now the next run sweeps
+			_ = s.disk.removeAll(out.replaced) // the next run sweeps what cannot be deleted now
 		}
 	}
 	return first
@@ -119,7 +118,7 @@ func (s *Set) syncParents() (first error) {
 	for _, out := range s.placed {
 		dirs = append(dirs, filepath.Dir(out.path))
 	}
-	for _, dir := range s.made {
+	for _, dir := range s.parents {
 		dirs = append(dirs, filepath.Dir(dir))
 	}
 	slices.Sort(dirs)
@@ -131,15 +130,15 @@ func (s *Set) syncParents() (first error) {
 	return first
 }
 
-// publish moves one output to its place, in the way that settle chose.
+// publish moves one output to its target in the way that chooseMove has chosen.
 func (s *Set) publish(out *output) error {
 	err := out.move(out)
 	switch {
 	case errors.Is(err, fault.Refused):
 		return err
-	case s.disk.arrived(err, out.path, out.identity) == nil:
+	case s.disk.moved(err, out.path, out.identity) == nil:
 		return nil
-	case errors.Is(err, fs.ErrExist) && !s.overwrite: // it was published after settle had looked
+	case errors.Is(err, fs.ErrExist) && !s.overwrite: // another run published it after chooseMove
 		return s.accept(out)
 	}
 	return Failure(out.Path, "publishing it", err)
@@ -148,9 +147,9 @@ func (s *Set) publish(out *output) error {
 // replaceFile is the plain rename, which replaces a file in one step everywhere.
 func (s *Set) replaceFile(out *output) error { return s.disk.rename(out.partial, out.path) }
 
-// moveNew moves the output to a name that must be free. Without such a rename a hard link serves
-// for files: it too fails if the name is taken. A folder cannot overwrite anything but an empty
-// folder. Where there are no links either, a look comes before the rename.
+// moveNew moves the output to a name that must be free. Without such a rename a file gets a hard
+// link, which also fails if the name is taken, and a folder a plain rename, which can replace
+// nothing but an empty folder. Without hard links the name is checked before a plain rename.
 func (s *Set) moveNew(out *output) error {
 	err := s.disk.renameNew(out.partial, out.path)
 	if !errors.Is(err, errors.ErrUnsupported) {
@@ -159,83 +158,89 @@ func (s *Set) moveNew(out *output) error {
 	if out.Target.Folder {
 		return s.disk.rename(out.partial, out.path)
 	}
-	// link(2) never replaces, and both names lead to the complete file: a crash before the unlink
-	// leaves a partial to sweep.
+	// Both names lead to the complete file: a crash before the unlink leaves a partial to sweep.
 	err = s.disk.link(out.partial, out.path)
 	if err == nil {
-		_ = s.disk.remove(out.partial) // a second name of the output; Commit's end tries again
+		_ = s.disk.remove(out.partial) // Set.end tries again
 		return nil
 	}
-	if errors.Is(err, fs.ErrExist) || s.disk.arrived(err, out.path, out.identity) == nil {
+	if errors.Is(err, fs.ErrExist) || s.disk.moved(err, out.path, out.identity) == nil {
 		return err
 	}
-	switch there, err := s.disk.lstat(out.path); {
+	switch found, err := s.disk.lstat(out.path); {
 	case err != nil:
 		return err
-	case there != nil:
+	case found != nil:
 		return fs.ErrExist
 	}
 	return s.disk.rename(out.partial, out.path)
 }
 
-// fillEmpty puts the output in the place of an empty folder. Unix renames over it, and only if it
-// still is empty; Windows does not, and there it is removed first.
-func (s *Set) fillEmpty(out *output) error {
-	err := s.disk.arrived(s.disk.rename(out.partial, out.path), out.path, out.identity)
+// replaceEmpty replaces an empty folder. Unix renames over it, and only while it is empty; Windows
+// does not, so there it is removed first.
+func (s *Set) replaceEmpty(out *output) error {
+	err := s.disk.moved(s.disk.rename(out.partial, out.path), out.path, out.identity)
 	if err == nil {
 		return nil
 	}
 	if s.disk.remove(out.path) != nil {
-		if there, lookErr := s.disk.lstat(out.path); there != nil || lookErr != nil {
+		if found, lookErr := s.disk.lstat(out.path); found != nil || lookErr != nil {
 			return err
 		}
 	}
 	if err = s.moveNew(out); err != nil {
-		_ = s.disk.makeDir(out.path, out.keeps()) // as it was, unless the name is taken
+		_ = s.disk.makeDir(out.path, out.inherited()) // as it was, unless the name is taken
 	}
 	return err
 }
 
-// replaceFolder puts the output in the place of an old folder, in one step where the system can.
-// Elsewhere the old folder is renamed, then the new one. Only once the old folder has left its
-// place can nobody put anything into it any more: if there is something in it by then that is not
-// ours to delete, it goes back.
+// replaceFolder replaces an old folder, in one step where the system can. Elsewhere the old folder
+// is renamed first, then the new one. Only once the old folder has another name can nobody put
+// files into it any more: if it holds a foreign file then, it is moved back.
 func (s *Set) replaceFolder(out *output) error {
 	old, undo, hint := out.partial, s.disk.exchange, "move it away: the next run with this output deletes it"
 	err := s.disk.exchange(out.partial, out.path)
-	aside := errors.Is(err, errors.ErrUnsupported)
-	if aside {
+	twoSteps := errors.Is(err, errors.ErrUnsupported)
+	if twoSteps {
 		old, undo, hint = out.hidden(oldSuffix), s.disk.rename, "the next run with this output moves it back"
-		err = s.disk.arrived(s.disk.rename(out.path, old), old, out.info)
+		err = s.disk.moved(s.disk.rename(out.path, old), old, out.info)
 	} else {
-		err = s.disk.arrived(err, out.path, out.identity)
+		err = s.disk.moved(err, out.path, out.identity)
 	}
 	if err != nil {
 		return err
 	}
-	if !aside {
-		out.partial = "" // the old folder has that name, and may be the only one
+	if !twoSteps {
+		out.partial = "" // now the name of the old folder, which Discard must not remove
 	}
 	err = out.Mark.refuseForeign(s.disk, out.Path, old)
-	if err == nil && aside {
-		err = s.disk.arrived(s.disk.rename(out.partial, out.path), out.path, out.identity)
+	if err == nil && twoSteps {
+		err = s.disk.moved(s.disk.rename(out.partial, out.path), out.path, out.identity)
 	}
 	if err == nil {
 		out.replaced = old
 		return nil
 	}
-	if s.disk.arrived(undo(old, out.path), out.path, out.info) != nil {
-		return leftAside(out, err, old, hint)
+	if s.disk.moved(undo(old, out.path), out.path, out.info) != nil {
+		return notMovedBack(out, err, old, hint)
 	}
-	if !aside {
+	if !twoSteps {
 		out.partial = old
 	}
 	return err
 }
 
-// Take moves a complete file or folder from one name to another, which must be free, in one step,
-// and makes that durable. It fails with fault.Exists if the name is taken, an empty folder for a
-// folder included.
+// notMovedBack returns the error for a folder that could not be moved back from old after its
+// replacement had failed with cause.
+func notMovedBack(out *output, cause error, old, hint string) error {
+	cause = Failure(out.Path, "publishing it", cause)
+	var e *fault.Error
+	errors.As(cause, &e) // Failure returns one
+	return fault.New(fault.KindOf(cause), "%s: the old folder is now %s", e.Msg, old).In(out.Path).Because(cause).WithHint("%s", hint)
+}
+
+// Take renames a complete file or folder in one step, and makes that durable. It fails with
+// fault.Exists if the name to is taken, even by an empty folder.
 func Take(from, to string) error {
 	s := &Set{}
 	at, err := locate(to)
@@ -250,23 +255,14 @@ func Take(from, to string) error {
 		err = syscall.ENOENT
 	}
 	if err != nil {
-		return Failure(to, "looking at what it is to be", err)
+		return Failure(to, "looking at its new content", err)
 	}
 	out := &output{Target: Target{Path: to, Folder: info.IsDir()}, place: at, partial: from, identity: info}
-	switch err = s.disk.arrived(s.moveNew(out), at.path, info); {
+	switch err = s.disk.moved(s.moveNew(out), at.path, info); {
 	case errors.Is(err, fs.ErrExist):
 		return exists(to, "")
 	case err != nil:
 		return Failure(to, "publishing it", err)
 	}
 	return Failure(to, "syncing its folder", s.disk.syncDir(filepath.Dir(at.path)))
-}
-
-// leftAside is the error for a folder that is replaced when why came between, and which could not
-// be moved back from old.
-func leftAside(out *output, why error, old, hint string) error {
-	why = Failure(out.Path, "publishing it", why)
-	var e *fault.Error
-	errors.As(why, &e) // which failure returns
-	return fault.New(fault.KindOf(why), "%s: the old folder is now %s", e.Msg, old).In(out.Path).Because(why).WithHint("%s", hint)
 }

@@ -8,12 +8,11 @@ import (
 	"syscall"
 )
 
-// A disk is every effect that this package has on a file system, and every look at what is not its
-// own. Paths are absolute and free of symbolic links. An operation that a file system lacks fails
-// with errors.ErrUnsupported.
+// A disk has every operation by which this package changes a file system or looks at foreign files.
+// Paths are absolute and without symbolic links. An operation that a file system lacks fails with
+// errors.ErrUnsupported.
 type disk struct {
-	// fault, which only tests set, carries an operation on a path out by calling effect, or fails
-	// it.
+	// fault, which only tests set, performs an operation by calling effect, or fails.
 	fault func(operation, path string, effect func() error) error
 }
 
@@ -24,13 +23,13 @@ func (d disk) do(operation, path string, effect func() error) error {
 	return d.fault(operation, path, effect)
 }
 
-// get is do for an operation with a result, which may come with an error.
+// get is do for an operation with a result, which is returned after an error, too.
 func get[T any](d disk, operation, path string, effect func() (T, error)) (result T, err error) {
 	err = d.do(operation, path, func() (err error) { result, err = effect(); return err })
 	return result, err
 }
 
-// again makes a system call, and makes it again after a signal.
+// again makes a system call, and repeats it while a signal interrupts it.
 func again(call func() error) error {
 	err := call()
 	for errors.Is(err, syscall.EINTR) {
@@ -39,8 +38,8 @@ func again(call func() error) error {
 	return err
 }
 
-// lstat describes what stands at path; nil if nothing does. Windows looks an identity up by name
-// when it is first asked for: that is done here, for os.SameFile after a rename.
+// lstat returns nil if nothing exists at path. Windows looks an identity up by name at the first
+// os.SameFile: lstat does so at once, because the file may be renamed.
 func (d disk) lstat(path string) (fs.FileInfo, error) {
 	info, err := get(d, "lstat", path, func() (fs.FileInfo, error) { return os.Lstat(path) })
 	if errors.Is(err, fs.ErrNotExist) {
@@ -53,13 +52,13 @@ func (d disk) lstat(path string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// arrived is err, which a rename to path ended with, or nil if the file or folder that identity
-// describes is what path leads to: an error may come after the effect, as on NFS.
-func (d disk) arrived(err error, path string, identity fs.FileInfo) error {
+// moved returns the error of a rename to path, or nil if the file or folder with the identity is at
+// path nevertheless: on NFS an error may follow the effect.
+func (d disk) moved(err error, path string, identity fs.FileInfo) error {
 	if err == nil || identity == nil {
 		return err
 	}
-	if there, lookErr := d.lstat(path); lookErr == nil && there != nil && os.SameFile(there, identity) {
+	if found, lookErr := d.lstat(path); lookErr == nil && found != nil && os.SameFile(found, identity) {
 		return nil
 	}
 	return err
@@ -69,15 +68,15 @@ func (d disk) readDir(path string) ([]fs.DirEntry, error) {
 	return get(d, "readDir", path, func() ([]fs.DirEntry, error) { return os.ReadDir(path) })
 }
 
-// createFile makes a file, which must not exist, with the permissions of what it replaces; where
-// that is nil, 0666 less the umask.
+// createFile makes a file, which must not exist, with the permissions of replaced, or with 0666
+// less the umask if that is nil.
 func (d disk) createFile(path string, replaced fs.FileInfo) (*os.File, error) {
 	mode := fs.FileMode(0o666)
 	if replaced != nil {
 		mode = replaced.Mode().Perm()
 	}
 	return get(d, "createFile", path, func() (*os.File, error) {
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode) // writes even if mode lets nobody write
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode) // may write whatever mode says
 		if err == nil && replaced != nil {
 			err = setMode(f, mode)
 		}
@@ -85,7 +84,7 @@ func (d disk) createFile(path string, replaced fs.FileInfo) (*os.File, error) {
 	})
 }
 
-// makeDir is createFile for a folder; it leaves to openFolder what the umask takes away.
+// makeDir is createFile for a folder. openFolder adds the permissions that the umask removed.
 func (d disk) makeDir(path string, replaced fs.FileInfo) error {
 	mode := fs.FileMode(0o777)
 	if replaced != nil {
@@ -94,14 +93,14 @@ func (d disk) makeDir(path string, replaced fs.FileInfo) error {
 	return d.do("makeDir", path, func() error { return os.Mkdir(path, mode) })
 }
 
-// folderMode is the permissions of a folder and how its files get their group. The owner may always
-// fill and delete it.
+// folderMode returns the permissions of a folder with the bits that govern the group and deletion
+// of its files. The owner may always fill and delete it.
 func folderMode(info fs.FileInfo) fs.FileMode {
 	return info.Mode()&(fs.ModePerm|fs.ModeSetgid|fs.ModeSticky) | 0o700
 }
 
-// setMode gives f the permissions that the umask has taken from mode. Where f has them it does
-// nothing: some file systems have no chmod.
+// setMode gives f the permissions of mode that the umask removed. It does nothing if none is
+// missing, as some file systems have no chmod.
 func setMode(f *os.File, mode fs.FileMode) error {
 	info, err := f.Stat()
 	if err != nil || info.Mode()&^fs.ModeType == mode {
@@ -110,12 +109,12 @@ func setMode(f *os.File, mode fs.FileMode) error {
 	return f.Chmod(mode)
 }
 
-// rename replaces a file, and on Unix an empty folder.
+// rename replaces a file and, on Unix, an empty folder.
 func (d disk) rename(from, to string) error {
 	return d.do("rename", from, func() error { return rename(from, to) })
 }
 
-// renameNew fails with fs.ErrExist if to exists, as link does.
+// renameNew fails with fs.ErrExist if to exists. So does link.
 func (d disk) renameNew(from, to string) error {
 	return d.do("renameNew", from, func() error { return renameNew(from, to) })
 }
@@ -124,12 +123,12 @@ func (d disk) link(from, to string) error {
 	return d.do("link", from, func() error { return os.Link(from, to) })
 }
 
-// exchange makes each of two names lead to what the other led to.
+// exchange swaps two names in one step.
 func (d disk) exchange(a, b string) error {
 	return d.do("exchange", b, func() error { return exchange(a, b) })
 }
 
-// remove deletes a file or an empty folder, removeAll a folder with all it holds.
+// remove deletes a file or an empty folder, removeAll a folder with its content.
 func (d disk) remove(path string) error {
 	return d.do("remove", path, func() error { return os.Remove(path) })
 }
@@ -146,9 +145,8 @@ func (d disk) syncDir(path string) error {
 // SyncDir makes the names in a folder durable, as far as the file system can.
 func SyncDir(path string) error { return syncDir(path) }
 
-// FreeSpace returns how many bytes this user may still write to the file system that holds path, or
-// would hold it once it is made. It fails with errors.ErrUnsupported where the system does not
-// tell.
+// FreeSpace returns the number of bytes that this user may still write to the file system of path,
+// which need not exist yet. It fails with errors.ErrUnsupported if the system does not know.
 func FreeSpace(path string) (uint64, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

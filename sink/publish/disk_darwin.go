@@ -11,8 +11,8 @@ func renameNew(from, to string) error { return renamex(from, to, unix.RENAME_EXC
 
 func exchange(a, b string) error { return renamex(a, b, unix.RENAME_SWAP) }
 
-// renamex is renamex_np. A volume without a flag answers ENOTSUP, and one that does not know it
-// EINVAL (rename(2)).
+// renamex is renamex_np. A volume that lacks the flag fails with ENOTSUP, one that does not know it
+// with EINVAL (rename(2)).
 func renamex(from, to string, flags uint32) error {
 	err := unix.RenamexNp(from, to, flags)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
@@ -21,8 +21,9 @@ func renamex(from, to string, flags uint32) error {
 	return err
 }
 
-// syncTree hands every file to the drive by fsync(2), which leaves them in its cache, and then
-// empties that cache once: os's Sync is F_FULLFSYNC, milliseconds for each file.
+// syncTree sends every file to the drive by fsync(2), which leaves it in the drive's cache, and
+// then flushes that cache once: Sync of package os is F_FULLFSYNC, which takes milliseconds for
+// each file.
 func syncTree(self *os.File, root *os.Root) error {
 	flush := func(f *os.File) error { return withDescriptor(f, unix.Fsync) }
 	if err := syncEach(root, os.O_RDONLY, true, flush); err != nil {

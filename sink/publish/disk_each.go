@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// syncEach calls sync for every file of a folder and, where folders can be synced, every folder.
+// syncEach calls sync for every file of a folder and, if folders is set, for every folder.
 func syncEach(root *os.Root, flags int, folders bool, sync func(*os.File) error) error {
 	return fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() && !folders {

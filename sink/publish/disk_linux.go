@@ -11,7 +11,7 @@ func renameNew(from, to string) error { return rename2(from, to, unix.RENAME_NOR
 
 func exchange(a, b string) error { return rename2(a, b, unix.RENAME_EXCHANGE) }
 
-// rename2 is renameat2. A file system that does not know a flag answers EINVAL (renameat2(2)).
+// rename2 is renameat2. A file system that does not know a flag fails with EINVAL (renameat2(2)).
 func rename2(from, to string, flags uint) error {
 	err := again(func() error { return unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, flags) })
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
@@ -20,19 +20,18 @@ func rename2(from, to string, flags uint) error {
 	return err
 }
 
-// syncTree stores everything on the folder's file system: for tens of thousands of files far
-// cheaper than an fsync for each.
+// syncTree syncs the whole file system of the folder, which is far cheaper than an fsync for each
+// of tens of thousands of files.
 func syncTree(self *os.File, _ *os.Root) error { return withDescriptor(self, unix.Syncfs) }
 
-// startWriteback asks the kernel to begin storing a range. It promises nothing, so errors are of no
-// interest: fsync reports them.
+// startWriteback asks the kernel to start storing a range. It ignores errors, which fsync reports.
 func startWriteback(f *os.File, offset, n int64) {
 	_ = withDescriptor(f, func(fd int) error {
 		return unix.SyncFileRange(fd, offset, n, unix.SYNC_FILE_RANGE_WRITE)
 	})
 }
 
-// isMountPoint knows bind mounts too, which share their parent's device number.
+// isMountPoint also recognises bind mounts, which have the device number of their parent.
 func isMountPoint(path string) (bool, error) {
 	var st unix.Statx_t
 	err := unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, 0, &st)

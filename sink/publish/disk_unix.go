@@ -15,7 +15,7 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// rename is rename(2); os.Rename would refuse an empty folder.
+// rename is rename(2). os.Rename does not replace an empty folder.
 func rename(from, to string) error {
 	return again(func() error { return unix.Rename(from, to) })
 }
@@ -32,13 +32,13 @@ func syncDir(path string) error {
 	return nil
 }
 
-// cannotSync reports whether err only says that there is no such thing as fsync here, as for pipes
-// and terminals (fsync(2)).
+// cannotSync reports whether err means that the file has no fsync, as pipes and terminals
+// (fsync(2)).
 func cannotSync(err error) bool {
 	return errors.Is(err, unix.EINVAL) || errors.Is(err, errors.ErrUnsupported)
 }
 
-// withDescriptor calls use with f's descriptor, which cannot be closed and reused meanwhile.
+// withDescriptor calls use with the descriptor of f, which cannot be closed and reused meanwhile.
 func withDescriptor(f *os.File, use func(fd int) error) error {
 	raw, err := f.SyscallConn()
 	if err != nil {
@@ -49,7 +49,7 @@ func withDescriptor(f *os.File, use func(fd int) error) error {
 	return cmp.Or(err, useErr)
 }
 
-// onOtherDevice reports whether path lies on another file system than its parent.
+// onOtherDevice reports whether path is on another file system than its parent.
 func onOtherDevice(path string) (bool, error) {
 	var self, parent unix.Stat_t
 	if err := unix.Lstat(path, &self); err != nil {
@@ -59,22 +59,22 @@ func onOtherDevice(path string) (bool, error) {
 	return err == nil && self.Dev != parent.Dev, err
 }
 
-// freeSpace is statfs(2); Bavail leaves out the blocks reserved for root.
+// freeSpace is statfs(2). Bavail leaves out the blocks reserved for root.
 func freeSpace(path string) (uint64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(path, &st); err != nil {
 		return 0, err
 	}
-	if st.Blocks == 0 || int64(st.Bavail) < 0 { // some FUSE file systems do not say
+	if st.Blocks == 0 || int64(st.Bavail) < 0 { // some FUSE file systems do not know
 		return 0, errors.ErrUnsupported
 	}
 	return uint64(st.Bavail) * uint64(st.Bsize), nil
 }
 
-// writeFile makes a file in a folder by openat on the folder's descriptor, which a Close meanwhile
-// cannot make that of another file. This is the hot path of image folders: tens of thousands of
-// files of a few hundred bytes, where os.OpenFile's poller registration and allocations would show.
-// A descriptor for each class, which saves the kernel one name of the path, is no faster. See
+// writeFile makes a file in a folder by openat on the descriptor of the folder, which cannot be
+// closed and reused meanwhile. This is the hot path of image folders: tens of thousands of files of
+// a few hundred bytes, for which the poller registration and allocations of os.OpenFile would show.
+// A descriptor for each class, which spares the kernel one name of the path, is no faster. See
 // BenchmarkWriteFile.
 func writeFile(self *os.File, _ *os.Root, path string, data []byte) (err error) {
 	closed := withDescriptor(self, func(dir int) error {
@@ -87,9 +87,9 @@ func writeFile(self *os.File, _ *os.Root, path string, data []byte) (err error) 
 	return err
 }
 
-// writeFileAt is openat, write, lseek, close. The size is compared with what was written, as for
-// every output. Beside openat, write and close alone lseek takes 1.04 to 1.05 times the CPU time on
-// a tmpfs, and fstat 1.07 (31 pairs of 10,000 files of 500 bytes).
+// writeFileAt is openat, write, lseek, close. lseek finds the size, which is compared with the
+// bytes written as for every output. Compared with openat, write and close alone it takes 1.04 to
+// 1.05 times the CPU time on a tmpfs, and fstat 1.07 (31 pairs of 10,000 files of 500 bytes).
 func writeFileAt(dir int, name string, data []byte) error {
 	const flags = unix.O_CREAT | unix.O_EXCL | unix.O_WRONLY | unix.O_CLOEXEC
 	fd, err := unix.Openat(dir, name, flags, 0o666)
@@ -121,17 +121,17 @@ func writeFileAt(dir int, name string, data []byte) error {
 	return cmp.Or(err, unix.Close(fd)) // quota and network file systems report in close
 }
 
-// lockTries bounds the race with other runs that end just as this one begins.
+// lockTries bounds the race with other runs that end just as this one starts.
 const lockTries = 1000
 
-// A fileLock is flock on a file that was found at path after the lock had been taken.
+// A fileLock is flock on a file that was still at path after the lock had been taken.
 type fileLock struct {
 	file *os.File
 	path string
 }
 
-// takeLock locks the file at path, made if missing. It fails with fault.Locked if another run holds
-// it, and with errors.ErrUnsupported on file systems without flock.
+// takeLock locks the file at path, and makes it if necessary. It fails with fault.Locked if another
+// run holds the lock, and with errors.ErrUnsupported on file systems without flock.
 func takeLock(path string) (*fileLock, error) {
 	for range lockTries {
 		file, err := openLock(path)
@@ -139,27 +139,27 @@ func takeLock(path string) (*fileLock, error) {
 			return nil, err
 		}
 		lockErr := withDescriptor(file, func(fd int) error { return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) })
-		there, err := os.Lstat(path)
+		found, err := os.Lstat(path)
 		gone := errors.Is(err, fs.ErrNotExist)
 		if err == nil {
-			var ours fs.FileInfo
-			ours, err = file.Stat()
-			gone = err == nil && !os.SameFile(there, ours)
+			var opened fs.FileInfo
+			opened, err = file.Stat()
+			gone = err == nil && !os.SameFile(found, opened)
 		}
 		if err == nil && lockErr == nil && !gone {
 			return &fileLock{file, path}, nil
 		}
 		file.Close()
-		if !gone { // else its holder unlinked it after we had opened it: the file that is there now counts
+		if !gone { // else the holder unlinked it after it was opened here: try the file that is there now
 			return nil, cmp.Or(err, lockFailure(path, lockErr))
 		}
 	}
 	return nil, fault.Locked
 }
 
-// openLock opens the lock file for writing, as NFS demands for exclusive locks; the file that
-// another user's killed run left may only be readable. An error may come after the effect, as on
-// NFS: a file that is there is opened, or it would stay behind.
+// openLock opens the lock file for writing, as NFS demands for exclusive locks. The file that a
+// killed run of another user left may only be readable. As an error may follow the effect on NFS, a
+// file that exists after one is opened, or it would stay behind.
 func openLock(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o666)
 	for _, mode := range []int{os.O_RDWR, os.O_RDONLY} {
@@ -178,13 +178,13 @@ func lockFailure(path string, err error) error {
 	case errors.Is(err, unix.EWOULDBLOCK):
 		return fault.Locked
 	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, unix.ENOLCK), errors.Is(err, unix.EINVAL):
-		_ = os.Remove(path) // nobody can hold a lock here
+		_ = os.Remove(path) // nobody can hold a lock on this file system
 		return errors.ErrUnsupported
 	}
 	return err
 }
 
-// unlink removes the lock file; only the holder may. Close lets the lock go.
+// unlink removes the lock file, which only the holder may do. Close releases the lock.
 func (l *fileLock) unlink() error { return os.Remove(l.path) }
 
 func (l *fileLock) Close() error { return l.file.Close() }

@@ -14,24 +14,23 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// Windows does not rename, or rename over, what anybody has open, be it for a moment: another run
-// that looks whether it is there, a virus scanner, an indexer. Two seconds are what cmd/go gives
-// them.
+// Windows neither renames nor replaces a file that is open, even for a moment: by another run that
+// looks at it, a virus scanner, an indexer. cmd/go waits two seconds, too.
 const (
 	renameTries = 100
 	renamePause = 20 * time.Millisecond
 )
 
 func rename(from, to string) error {
-	if info, err := os.Lstat(to); err == nil && info.IsDir() { // which Windows never renames over
+	if info, err := os.Lstat(to); err == nil && info.IsDir() { // Windows never replaces a folder
 		return os.Rename(from, to)
 	}
 	return persist(func() error { return os.Rename(from, to) }, from, to)
 }
 
-// persist repeats a rename while it fails as it does for files that are open. Access denied is also
-// the answer for what the user may not replace: whether the files can be opened without sharing
-// tells the two apart.
+// persist repeats a rename while it fails because a file is open. The same error, access denied,
+// also means that the user has no permission. To distinguish the two it tries to open the files
+// without sharing.
 func persist(rename func() error, paths ...string) error {
 	err := rename()
 	denied := func() bool {
@@ -47,7 +46,7 @@ func persist(rename func() error, paths ...string) error {
 	return err
 }
 
-// isOpen reports whether somebody has the file at path open, or anything in the folder there: then
+// isOpen reports whether a program has the file at path open, or a file in the folder there: then
 // it cannot be opened without sharing.
 func isOpen(path string) bool {
 	open := false
@@ -69,7 +68,7 @@ func isOpen(path string) bool {
 	return open
 }
 
-// renameNew is MoveFileEx without MOVEFILE_REPLACE_EXISTING. Write-through makes it wait until the
+// renameNew is MoveFileEx without MOVEFILE_REPLACE_EXISTING. With write-through it waits until the
 // move is stored.
 func renameNew(from, to string) error {
 	fromName, err := windows.UTF16PtrFromString(from)
@@ -90,11 +89,11 @@ func exchange(_, _ string) error { return errors.ErrUnsupported }
 // syncDir does nothing: Windows has no fsync for folders.
 func syncDir(string) error { return nil }
 
-// cannotSync is asked of NUL, the console, a port or a pipe: FlushFileBuffers is for files, and
+// cannotSync is called for NUL, the console, a port or a pipe: FlushFileBuffers is for files, and
 // fails on most devices.
 func cannotSync(error) bool { return true }
 
-// syncTree flushes every file, which asks for write access; flushing a whole volume takes an
+// syncTree flushes every file, which needs write access. Flushing a whole volume needs an
 // administrator.
 func syncTree(_ *os.File, root *os.Root) error {
 	return syncEach(root, os.O_WRONLY, false, (*os.File).Sync)
@@ -102,11 +101,11 @@ func syncTree(_ *os.File, root *os.Root) error {
 
 func startWriteback(*os.File, int64, int64) {}
 
-// isMountPoint: a folder with a volume mounted on it is a reparse point, and the resolved path has
-// left it already. Roots of drives are recognised by their names.
+// isMountPoint returns false: a folder on which a volume is mounted is a reparse point, which the
+// resolved path does not contain. Roots of drives are recognised by their names.
 func isMountPoint(string) (bool, error) { return false, nil }
 
-// freeSpace is what the user's quota leaves.
+// freeSpace respects the quota of the user.
 func freeSpace(path string) (uint64, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
@@ -132,14 +131,14 @@ func writeFile(_ *os.File, root *os.Root, path string, data []byte) error {
 	return cmp.Or(err, file.Close())
 }
 
-// A lock file that is just being deleted cannot be opened for a moment.
+// A lock file that is being deleted cannot be opened for a moment.
 const (
 	lockTries = 20
 	lockPause = 5 * time.Millisecond
 )
 
-// A fileLock is a file opened without sharing, so that nobody else can open it, which the last
-// close deletes, also when the process is killed.
+// A fileLock is a file opened without sharing, so that nobody else can open it. The last close
+// deletes it, also when the process is killed.
 type fileLock struct{ handle windows.Handle }
 
 // takeLock opens the file at path for this process alone. It fails with fault.Locked if another run

@@ -1,9 +1,9 @@
-// Package publish makes outputs appear whole or not at all.
+// Package publish writes outputs that appear complete or not at all.
 //
-// An output is a file or a folder. While it is written it lies beside its target under a hidden
-// name, the partial; [Set.Commit] moves it into place in one step. The invariant: after any single
-// fault a target is exactly what it was before or exactly what the run made, and an output is new
-// wherever Commit returned nil.
+// An output is a file or a folder. While it is written it has a hidden name beside its target, the
+// partial; [Set.Commit] moves it to the target in one step. The invariant: after any single fault a
+// target is exactly what it was before or exactly what the run wrote, and every output is new if
+// Commit returned nil.
 //
 //	set, err := publish.Prepare(targets, publish.Options{Inputs: inputs})
 //	if err != nil {
@@ -15,59 +15,59 @@
 //
 // # Names on disk
 //
-// Beside a target named base stand, for as long as a run lasts,
+// During a run these names exist beside a target named base:
 //
 //	.<base>.idxport-lock               empty; locked by the run that writes base
-//	.<base>.idxport-<16 hex>.partial   the output being made, or the replaced folder being deleted
+//	.<base>.idxport-<16 hex>.partial   the new output, or the replaced folder while it is deleted
 //	.<base>.idxport-<16 hex>.old       the old folder, where two cannot be exchanged in one step
 //
-// and after it, where Target.Key is given, the up-to-date marker (see [UpToDate])
+// If Target.Key is set, the run leaves an up-to-date marker (see [UpToDate]):
 //
 //	.<base>.idxport-<16 hex>-<16 hex>.made
 //
-// [Hidden] shortens names that no file system would take. A run that was killed leaves the others
-// behind; the next run that holds the lock sweeps them, and moves an .old folder back if its target
+// [Hidden] shortens names that are too long for file systems. A killed run leaves its hidden files
+// behind. The next run that holds the lock sweeps them, and moves an .old folder back if its target
 // is missing.
 //
 // # Steps
 //
-// [Prepare] resolves symbolic links, refuses what must not be replaced, takes the locks, sweeps and
-// makes the partials. Commit first completes every output: fsync, size compared with the bytes
-// counted, close; for a folder the manifest, then syncfs (where there is none, fsync of each file
-// and folder). Only then are the outputs renamed, back to back, and their folders synced.
+// [Prepare] resolves symbolic links, refuses targets that must not be replaced, takes the locks,
+// sweeps and creates the partials. Commit first completes every output: fsync, compare the size
+// with the bytes counted, close; for a folder write the manifest, then syncfs (elsewhere fsync of
+// each file and folder). Only then does it rename the outputs, back to back, and sync their
+// folders.
 //
-// Without Options.Overwrite a target is never replaced: renameat2(RENAME_NOREPLACE),
-// renamex_np(RENAME_EXCL) or MoveFileEx. A file system that cannot do so gets link and unlink, and
-// one without hard links a check and a rename, safe against runs that take the lock. If all targets
-// exist, Prepare ends with [fault.Exists]; if only some do, a killed run may have left them, and
-// Commit accepts those that equal what this run made.
+// Without Options.Overwrite a target is never replaced: the rename is renameat2(RENAME_NOREPLACE),
+// renamex_np(RENAME_EXCL) or MoveFileEx. File systems without it get link and unlink; those without
+// hard links get a check and a rename, which is safe against runs that take the lock. If all
+// targets exist, Prepare fails with [fault.Exists]. If only some do, a killed run may have
+// published them, and Commit accepts those that equal what this run wrote.
 //
-// With Overwrite a file is renamed over the old one. A folder is exchanged with the old one, which
-// is looked at once more, as nobody finds it now to put anything into it, and deleted; if there is
-// something new in it, the two are exchanged back. Where folders cannot be exchanged (Windows, NFS)
-// the old folder is moved aside and the new one moved in. A run killed between these two renames
-// leaves no target, and the next run moves the old folder back before anything else.
+// With Overwrite a file is renamed over the old one. A folder is exchanged with the old one. The
+// old folder is then checked once more, because nobody can find it any longer to put files into it,
+// and deleted; if a foreign file was added, the two are exchanged back. Where folders cannot be
+// exchanged (Windows, NFS) the old folder is moved aside and the new one moved in. A run that is
+// killed between these two renames leaves no target; the next run first moves the old folder back.
 //
-// An output has the permissions of the file or folder that it replaces, as Prepare found them, from
-// the moment its partial is made; files inside a folder have those of new files. An empty folder
-// counts as no target for a folder: it is renamed over, which rename(2) does only while it is
-// empty. Devices and FIFOs are written directly: nothing beside them is made and nothing is
-// replaced. Sockets are refused.
+// From the start a partial has the permissions of the file or folder that it will replace; files
+// inside a folder have the permissions of new files. An empty folder does not count as an existing
+// target for a folder: it is renamed over, and rename(2) does so only while it is empty. Devices
+// and FIFOs are written directly, without hidden files. Sockets are refused.
 //
 // # Locks
 //
-// The lock is flock on the lock file. A lock counts only if, once it was taken, the path still
-// leads to the locked file; the holder unlinks the file while it holds the lock. Nobody else
-// unlinks it, so two runs never hold locks on two files that both were found at the path. Thus
-// nothing remains after a run that ended by itself, and the file a killed run left behind serves
-// the next. On Windows the lock file is opened without sharing and deleted by its last close. A
-// file system without flock has no locks: the run goes on, as its names are random and its renames
+// The lock is flock on the lock file. It counts only if the path still leads to the locked file
+// after the lock was taken, because the holder unlinks the file while it holds the lock, and nobody
+// else does. So two runs never hold locks on two files that both were found at the path. Nothing
+// remains after a run that ended normally, and the next run uses the file that a killed run left.
+// On Windows the lock file is opened without sharing and deleted by its last close. On a file
+// system without flock a run goes on without a lock, as its names are random and its renames
 // atomic, but it sweeps nothing.
 //
 // # Marks
 //
-// A published folder shows that it is whole and whose it is by its [Mark]. Only a folder that holds
-// what was published, and nothing else, is replaced.
+// The [Mark] of a folder shows that the folder is complete and was written by idxport. A folder is
+// replaced only if it holds exactly what was published.
 //
 // [ManifestMark] is the file _manifest.json, for folders of class folders one level deep:
 //
@@ -83,23 +83,22 @@
 //	  }
 //	}
 //
-// Counts and hashes leave out the manifest; "." stands for files directly in the folder. Both
+// Counts and hashes leave out the manifest; "." is the folder itself. Both
 // hashes are sums of SHA-256 digests, read as big-endian integers, modulo 2^256, so that they do
 // not depend on the order of writing. The terms of content are SHA-256(class "/" name 0x00
-// SHA-256(content)), or in version 1 SHA-256(class "/" name 0x00 length content). The terms of
-// names are SHA-256(name): with them a listing shows whether a folder holds exactly what was
-// published.
+// SHA-256(content)), in version 1 SHA-256(class "/" name 0x00 length content). The terms of names
+// are SHA-256(name), so a listing suffices to check that a folder holds exactly what was published.
 //
-// [CardMark] is README.md, for folders with a card that people read: it ends with the line
+// [CardMark] is README.md, for folders with a card for people. Its last line is
 //
 //	<!-- {"format":"idxport-folder",…,"card":"…64 hex digits…"} -->
 //
-// which is such a manifest with the SHA-256 of the text before it. Who edits the card makes the
-// folder their own.
+// which is such a manifest with the SHA-256 of the text before it. A folder whose card was edited
+// is not replaced.
 //
-// [PartsMark] is the empty file _SUCCESS, for folders that data tools read whole: some take any
-// other file in them for data. There the names of the parts are the manifest, part-00000-<16
-// hex>.parquet, where the digits are the XXH3 hash of the content. Package plan makes such folders
-// too, with 8 digits of the ID of the plan: part-00003-<8 hex>.parquet. No other target is put into
+// [PartsMark] is the empty file _SUCCESS, for folders that data tools read as one table: some of
+// them read any other file as data. The names of the parts serve as the manifest: part-00000-<16
+// hex>.parquet, where the digits are the XXH3 hash of the content. Package plan writes such folders
+// too, with 8 digits of the plan's ID: part-00003-<8 hex>.parquet. No other target may be inside
 // such a folder.
 package publish

@@ -13,46 +13,41 @@ import (
 	"github.com/idxport/idxport/shell"
 )
 
-// maxName is how many bytes a name may have that file systems take.
+// maxName is the maximum length of a name on file systems, in bytes.
 const maxName = 255
 
-// refusal is fault.Refused with its reason and a way out.
+// refusal returns a fault.Refused with its reason and a hint.
 func refusal(path, reason, hint string) error {
 	return fault.New(fault.Refused, "refused: %s", reason).In(path).WithHint("%s", hint)
 }
 
-// noParent is the error for a target whose folder does not exist, or is no folder, with its reason,
-// which may be empty.
+// noParent returns the error for a target whose folder does not exist, or is not a folder. The
+// reason may be empty.
 func noParent(path, reason, hint string) error {
-	if reason != "" {
-		reason = ": " + reason
-	}
-	return fault.New(fault.Refused, "there is no folder to hold it%s", reason).In(path).WithHint("%s", hint)
+	message := strings.TrimSuffix("there is no folder to hold it: "+reason, ": ")
+	return fault.New(fault.Refused, "%s", message).In(path).WithHint("%s", hint)
 }
 
-// exists is the error for a target that may not be replaced, with its reason, which may be empty.
+// exists returns the error for a target that may not be replaced. The reason may be empty.
 func exists(path, reason string) error {
-	if reason != "" {
-		reason = ": " + reason
-	}
-	return fault.New(fault.Exists, "already exists%s", reason).In(path).WithHint("--overwrite replaces it")
+	return fault.New(fault.Exists, "%s", strings.TrimSuffix("already exists: "+reason, ": ")).In(path).WithHint("--overwrite replaces it")
 }
 
-// inUse is the error for a target that another program has open, where the system, Windows, does
-// not let it be replaced meanwhile.
+// inUse returns the error for a target that another program has open, which Windows does not
+// replace.
 func inUse() error {
 	return fault.New(fault.Locked, "is open in another program").WithHint("close it there and try again")
 }
 
-// incomplete is the error of a file that has not the size of what was written.
+// incomplete returns the error for a file whose size is not the number of bytes written.
 func incomplete(written, size int64) error {
 	return fault.New(fault.IO, "incomplete: %d bytes written, %d in the file", written, size)
 }
 
-// Failure is err, which doing something for the output at path ended with, as a fault with what the
-// user can do; nil if err is nil, and err itself if it has a path. The hidden names inside os
-// errors would mean nothing to the user: only the cause stays. What is missing under an output is
-// no missing input, and a name that cannot be is refused.
+// Failure returns err as a *fault.Error about the output at path, with a hint if possible; doing
+// says what failed. It returns nil for nil, and err itself if it has a path. Of the errors of
+// package os only the cause is shown, because they quote hidden names. fault.NotFound becomes
+// fault.IO, as it is about missing inputs, and invalid names become fault.Refused.
 func Failure(path, doing string, err error) error {
 	var known *fault.Error
 	if err == nil || errors.As(err, &known) && known.Path != "" {
@@ -76,17 +71,17 @@ func Failure(path, doing string, err error) error {
 	return e
 }
 
-// shorten is the hint for a path that is too long.
+// shorten returns the hint for a path that is too long.
 func shorten(path string) string {
 	for name := range strings.SplitSeq(filepath.ToSlash(path), "/") {
 		if len(name) > maxName {
-			return fmt.Sprintf("shorten the name of %d bytes to %d, as many as file systems take", len(name), maxName)
+			return fmt.Sprintf("shorten the name of %d bytes to %d, the limit of file systems", len(name), maxName)
 		}
 	}
 	return "shorten the path: names beside the output are up to 48 bytes longer"
 }
 
-// nearest is the folder dir or, if that is not there, the nearest above it that is.
+// nearest returns the folder dir or, if it does not exist, the nearest existing folder above it.
 func nearest(dir string) string {
 	for _, err := os.Stat(dir); err != nil && filepath.Dir(dir) != dir; _, err = os.Stat(dir) {
 		dir = filepath.Dir(dir)
@@ -94,7 +89,7 @@ func nearest(dir string) string {
 	return dir
 }
 
-// bare strips the operation and the path that os puts around an error.
+// bare returns the cause of an error of package os, without the operation and the path.
 func bare(err error) error {
 	var inPath *fs.PathError
 	var inLink *os.LinkError

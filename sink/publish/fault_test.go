@@ -14,7 +14,7 @@ import (
 )
 
 // TestEveryFault fails each operation of a run in turn. Whatever happens, each output is wholly old
-// or wholly new, success is reported only if all are new, and the same run without faults then
+// or wholly new, success is reported only if all are new, and then the same run without faults
 // makes all new and sweeps everything hidden.
 func TestEveryFault(t *testing.T) {
 	t.Parallel()
@@ -79,7 +79,7 @@ func withFault(t *testing.T, d *faultyDisk, dir string, made []outputOf, want tr
 	t.Helper()
 	old := readTree(t, dir)
 	err := run(d.disk(), o, made...)
-	what := fmt.Sprintf("operation %d (%s)", d.at, d.failed)
+	operation := fmt.Sprintf("operation %d (%s)", d.at, d.failed)
 	got := readTree(t, dir)
 	allNew := true
 	for _, out := range made {
@@ -91,24 +91,24 @@ func withFault(t *testing.T, d *faultyDisk, dir string, made []outputOf, want tr
 		case d.mode == faultCrash && len(is) == 0 && len(got.hidden()) > 0 && d.lacks != nil:
 			allNew = false // between the two renames; the rerun below must not need this run's partial
 		default:
-			t.Errorf("%s: %s is neither old nor new: %v", what, name, is)
+			t.Errorf("%s: %s is neither old nor new: %v", operation, name, is)
 		}
 	}
 	if err == nil && !allNew {
-		t.Errorf("%s: success, but not all outputs are new: %v", what, got)
+		t.Errorf("%s: success, but not all outputs are new: %v", operation, got)
 	}
-	durable := d.failed != "syncDir" && d.mode != faultCrash // published, perhaps not to stay: an error, and rightly
+	durable := d.failed != "syncDir" && d.mode != faultCrash // otherwise published, but perhaps lost by a power failure
 	if err != nil && allNew && durable {
-		t.Errorf("%s: all outputs are new, but: %v", what, err)
+		t.Errorf("%s: all outputs are new, but: %v", operation, err)
 	}
 	if err != nil && !errors.Is(err, errFault) {
-		t.Errorf("%s: lost the cause: %v", what, err)
+		t.Errorf("%s: lost the cause: %v", operation, err)
 	}
 	switch d.failed {
 	case "unlink", "removeAll", "remove", "lock", "syncDir": // deleting failed, or must not happen
 	default:
 		if left := got.hidden(); len(left) > 0 && d.mode != faultCrash {
-			t.Errorf("%s: left %v", what, left)
+			t.Errorf("%s: left %v", operation, left)
 		}
 	}
 	err = run(quick(), o, made...)
@@ -118,7 +118,7 @@ func withFault(t *testing.T, d *faultyDisk, dir string, made []outputOf, want tr
 		maps.DeleteFunc(got, func(path, _ string) bool { return strings.HasPrefix(path, ".") })
 	}
 	if err != nil || !maps.Equal(got, want) {
-		t.Errorf("%s: rerun: %v, %v", what, err, got)
+		t.Errorf("%s: rerun: %v, %v", operation, err, got)
 	}
 }
 
@@ -142,9 +142,9 @@ func TestKilledBetweenRenames(t *testing.T) {
 	}
 }
 
-// TestLateStranger pins that a file which somebody puts into the old folder after the last look at
-// it, and before it is replaced, is not deleted with it.
-func TestLateStranger(t *testing.T) {
+// TestLateForeignFile pins that a file which is put into the old folder after the last check, and
+// before the folder is replaced, is not deleted with it.
+func TestLateForeignFile(t *testing.T) {
 	t.Parallel()
 	for folder, made := range map[string]func(dir, version string) []outputOf{"train": usual, "parts": marked, "hub": marked} {
 		for name, lacks := range map[string][]string{"exchange": nil, "two renames": {"exchange"}} {
@@ -170,9 +170,8 @@ func TestLateStranger(t *testing.T) {
 	}
 }
 
-// TestListedWhileReplaced pins that a run which meets another one that replaces the folder does not
-// take the folder for missing: to list a folder that was deleted after it had been opened fails
-// with ENOENT.
+// TestListedWhileReplaced pins that a folder which another run is replacing does not count as
+// missing: listing a folder that was deleted after it had been opened fails with ENOENT.
 func TestListedWhileReplaced(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -189,8 +188,8 @@ func TestListedWhileReplaced(t *testing.T) {
 	}
 }
 
-// TestFailingDisks has disks that fail in ways of their own: what is there stays, and the error
-// tells.
+// TestFailingDisks has disks that fail in special ways: the targets do not change, and the error
+// says what failed.
 func TestFailingDisks(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -200,11 +199,11 @@ func TestFailingDisks(t *testing.T) {
 		says string
 		hint string
 	}{
-		"a run that cannot know whether it is alone does not begin": {
+		"a run that cannot take its lock does not begin": {
 			tree{}, failing(errFault, "lock"), errFault, "train: locking it", ""},
 		"an empty folder that must be removed first, as on Windows, is put back": {
 			tree{"train/": ""}, failing(errFault, "rename", "renameNew"), errFault, "train: publishing it", ""},
-		"what another program has open, as Windows' rename says": {
+		"a target that is open in another program, on Windows": {
 			nil, failing(inUse(), "rename", "exchange"), fault.Locked, "open in another program", "close it there and try again"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -224,24 +223,23 @@ func TestFailingDisks(t *testing.T) {
 	}
 }
 
-// TestWithoutLocks makes outputs where the file system has no locks: what another run may be
-// writing is left alone.
+// TestWithoutLocks makes outputs on a file system without locks: partials of other runs are kept.
 func TestWithoutLocks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	theirs := place{path: filepath.Join(dir, "train.parquet")}.hidden(partialSuffix)
-	plant(t, dir, tree{filepath.Base(theirs): "half"})
+	foreign := place{path: filepath.Join(dir, "train.parquet")}.hidden(partialSuffix)
+	plant(t, dir, tree{filepath.Base(foreign): "half"})
 	d := &faultyDisk{lacks: []string{"lock"}}
 	if err := run(d.disk(), Options{}, usual(dir, "new")...); err != nil {
 		t.Fatal(err)
 	}
-	if found := readTree(t, dir); found["train.parquet"] != "new" || found[filepath.Base(theirs)] != "half" {
+	if found := readTree(t, dir); found["train.parquet"] != "new" || found[filepath.Base(foreign)] != "half" {
 		t.Errorf("found %v, expected the new file and the other run's", found)
 	}
 }
 
-// TestFirstErrorStays writes to a file after it has failed: Commit repeats the first error, without
-// the hidden name that os puts around it.
+// TestFirstErrorStays writes to a file after an error: Commit repeats the first one, without the
+// hidden name in the error of package os.
 func TestFirstErrorStays(t *testing.T) {
 	t.Parallel()
 	for name, cause := range map[string]error{
@@ -270,7 +268,7 @@ func TestFirstErrorStays(t *testing.T) {
 	}
 }
 
-// TestSyncOfDevices: a device has no fsync, a file that fails to is lost.
+// TestSyncOfDevices ignores that a device has no fsync, and fails if a file has none.
 func TestSyncOfDevices(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "x.csv")

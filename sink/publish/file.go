@@ -12,18 +12,20 @@ import (
 type File struct {
 	disk    disk
 	path    string // for messages
-	direct  bool   // path is a device or FIFO, which is opened at the first byte: a FIFO waits for its reader
+	direct  bool   // path is a device or FIFO; the first Write opens it, as a FIFO waits for its reader
 	count   int64  // bytes written
-	started int64  // of these, the bytes that the disk was asked to begin storing
-	err     error  // the first failure: Commit repeats it
+	started int64  // bytes whose writeback was started
+	err     error  // the first failure, which Commit repeats
 
-	mu     sync.Mutex // of what follows, never held during a system call: Discard must not wait for a stuck one
-	handle *os.File   // nil before a direct file is opened, and after close
+	// mu guards the rest. It is never locked during a system call: Discard must not wait for a
+	// stuck one.
+	mu     sync.Mutex
+	handle *os.File // nil before a direct file is opened, and after close
 	closed bool
 }
 
-// writebackStep is how many bytes are written before the disk is asked to begin storing them: fsync
-// then finds most of the work done.
+// writebackStep is the number of bytes after which the kernel is asked to start storing them, so
+// that most of the work is done before fsync.
 const writebackStep = 8 << 20
 
 // Write appends p. After an error the file cannot be committed. It fails with fs.ErrClosed after
@@ -48,10 +50,10 @@ func (f *File) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Count returns how many bytes were written; no Write may be running.
+// Count returns the number of bytes written. No Write may be running.
 func (f *File) Count() int64 { return f.count }
 
-// opened returns the handle, opening a direct target.
+// opened returns the handle; it opens a direct target if necessary.
 func (f *File) opened() (*os.File, error) {
 	f.mu.Lock()
 	handle, closed := f.handle, f.closed
@@ -76,8 +78,8 @@ func (f *File) opened() (*os.File, error) {
 	return handle, nil
 }
 
-// finish makes the bytes durable, checks that all are there and closes the file. It returns the
-// partial's identity.
+// finish makes the bytes durable, checks their number and closes the file. It returns the identity
+// of the partial.
 func (f *File) finish() (fs.FileInfo, error) {
 	if f.err != nil {
 		return nil, f.err
@@ -92,7 +94,7 @@ func (f *File) finish() (fs.FileInfo, error) {
 	return f.complete(handle)
 }
 
-// complete is what finish does once the bytes are durable.
+// complete checks the number of bytes and closes the file.
 func (f *File) complete(handle *os.File) (fs.FileInfo, error) {
 	info, err := get(f.disk, "stat", f.path, handle.Stat)
 	if err != nil {
@@ -104,8 +106,7 @@ func (f *File) complete(handle *os.File) (fs.FileInfo, error) {
 	return info, f.close()
 }
 
-// close closes the file once; a Write that is stuck meanwhile keeps the descriptor alive until it
-// returns.
+// close closes the file once. A Write that is stuck keeps the descriptor open until it returns.
 func (f *File) close() error {
 	f.mu.Lock()
 	handle := f.handle

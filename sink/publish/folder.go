@@ -23,12 +23,12 @@ type Folder struct {
 	disk   disk
 	path   string   // for messages
 	root   *os.Root // no class name can lead out of it
-	self   *os.File // opened before anything is written: syncfs reports the errors since then
+	self   *os.File // opened before the first write: syncfs reports the errors since then
 	mark   Mark
-	sealed []byte // the mark, set by Commit
-	card   []byte // of CardMark: the text for people
+	sealed []byte // see Sealed
+	card   []byte // for CardMark: the text for people
 
-	mu      sync.Mutex // of what follows
+	mu      sync.Mutex // guards the rest
 	classes map[string]*Class
 	streams []*Stream
 	closed  bool
@@ -38,15 +38,15 @@ type Folder struct {
 type Class struct {
 	folder *Folder
 	name   string // "." for the folder itself
-	prefix string // of names in it: "" or "class/"
+	prefix string // of paths in it: "" or "class/"
 
-	mu    sync.Mutex // of what follows
+	mu    sync.Mutex // guards the rest
 	tally tally
-	err   error // the first failure: Commit repeats it
+	err   error // the first failure, which Commit repeats
 }
 
-// openFolder opens the folder at partial, which was made for a target and gets the permissions of
-// what is replaced. The folder is to be closed after an error, too.
+// openFolder opens the folder at partial, which was made for a target, and gives it the permissions
+// of replaced, if that is not nil. The caller closes the folder, after an error, too.
 func openFolder(d disk, target string, mark Mark, partial string, replaced fs.FileInfo) (*Folder, error) {
 	f := &Folder{disk: d, path: target, mark: mark, classes: map[string]*Class{}}
 	return f, d.do("openFolder", partial, func() (err error) {
@@ -61,8 +61,8 @@ func openFolder(d disk, target string, mark Mark, partial string, replaced fs.Fi
 	})
 }
 
-// Class returns the subfolder name, which is made when it is first asked for; "" is the folder
-// itself. A name must be one that every system takes as a plain name.
+// Class returns the subfolder with a name, which the first call makes; "" is the folder itself. It
+// fails with fs.ErrInvalid unless the name is a plain file name on every system.
 func (d *Folder) Class(name string) (*Class, error) {
 	if name != "" {
 		if err := d.mark.checkName(name, true); err != nil {
@@ -88,23 +88,23 @@ func (d *Folder) Class(name string) (*Class, error) {
 	return c, nil
 }
 
-// checkName refuses what is no plain base name on some system, and the name of the mark for what is
-// at the top of a folder.
+// checkName refuses names that are not plain file names on every system and, at the top of a
+// folder, the name of the mark.
 func (m Mark) checkName(name string, top bool) error {
 	switch {
 	case name == "." || !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`+"\x00") || !utf8.ValidString(name):
 		return fmt.Errorf("%w: %q is not a plain file name", fs.ErrInvalid, name)
 	case top && name == m.file():
-		return fmt.Errorf("%w: %s is the folder's mark", fs.ErrInvalid, name)
+		return fmt.Errorf("%w: %s is reserved for the folder itself", fs.ErrInvalid, name)
 	}
 	return nil
 }
 
-// SetCard gives the text of the folder's README.md, which ends with an end of line.
+// SetCard sets the text of README.md under CardMark. It must end with a newline.
 func (d *Folder) SetCard(text []byte) { d.card = text }
 
-// Totals returns how many files were written to the folder, in all its classes, and their bytes;
-// the mark does not count, nor a stream that is not closed.
+// Totals returns the number of files written to the folder and its classes, and their bytes. The
+// mark does not count, nor do streams before Commit.
 func (d *Folder) Totals() (files, bytes int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -116,12 +116,13 @@ func (d *Folder) Totals() (files, bytes int64) {
 	return files, bytes
 }
 
-// Sealed returns the folder's mark as Commit wrote it, the names and sizes of the parts for
-// PartsMark; nil before that.
+// Sealed returns the content of the mark or, for PartsMark, the names and sizes of the parts. It is
+// nil before Commit.
 func (d *Folder) Sealed() []byte { return d.sealed }
 
-// WriteFile makes the file name, which must be new and a plain base name, with data in it. It is
-// called by many goroutines at once. After an error the folder cannot be committed.
+// WriteFile makes a file that holds data. The name must be new, and a plain file name on every
+// system. WriteFile may be called by many goroutines at once. After an error the folder cannot be
+// committed.
 func (c *Class) WriteFile(name string, data []byte) error {
 	err := c.folder.mark.checkName(name, c.name == ".")
 	if err == nil {
@@ -139,12 +140,15 @@ func (d *Folder) writeFile(path string, data []byte) error {
 	return d.disk.do("writeFile", path, func() error { return writeFile(d.self, d.root, path, data) })
 }
 
-// count adds a complete file, of size bytes, to the tally.
+// count adds a complete file of size bytes to the tally.
 func (c *Class) count(name string, size int64, digest []byte) {
 	content, listed := contentTerm(c.name, name, digest), nameTerm(name)
 	c.mu.Lock()
-	c.tally.add(size, content, listed)
-	c.mu.Unlock()
+	defer c.mu.Unlock()
+	c.tally.files++
+	c.tally.bytes += size
+	c.tally.content.add(content)
+	c.tally.names.add(listed)
 }
 
 func (c *Class) fail(doing string, err error) error {
@@ -162,12 +166,13 @@ type Stream struct {
 	File
 	class  *Class
 	name   string
-	digest hash.Hash // nil once it is closed: there may be 100,000 streams, and some hashes take more than a kilobyte
+	digest hash.Hash // nil after Close, as 100,000 hashes may take more than 100 MB
 	sum    []byte    // of digest, set by Close
 }
 
-// Create begins the file name in c, which must be new and a plain base name. Under PartsMark and
-// CardMark it is a name to be completed: see [Mark]. After an error the folder cannot be committed.
+// Create starts a file. The name must be new, and a plain file name on every system; under
+// PartsMark and CardMark Commit completes it (see [Mark]). After an error the folder cannot be
+// committed.
 func (c *Class) Create(name string) (*Stream, error) {
 	d, path := c.folder, c.prefix+name
 	err := d.mark.checkName(name, c.name == ".")
@@ -195,7 +200,7 @@ func (c *Class) Create(name string) (*Stream, error) {
 // Write appends p.
 func (f *Stream) Write(p []byte) (int, error) {
 	n, err := f.File.Write(p)
-	if n > 0 { // so it is not closed
+	if n > 0 { // else the stream may be closed
 		f.digest.Write(p[:n])
 	}
 	if err != nil {
@@ -204,8 +209,7 @@ func (f *Stream) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Name is what the file is called in its class: the name it was created with or, once Commit has
-// returned, the name that the mark wants.
+// Name returns the name in the class: the one given to Create, or after Commit the completed one.
 func (f *Stream) Name() string { return f.name }
 
 // Close completes the file. It becomes durable with its folder.
@@ -221,9 +225,9 @@ func (f *Stream) Close() error {
 	return nil
 }
 
-// finish names the streamed files, writes the mark, makes everything durable and closes the folder.
+// finish renames the streams, writes the mark, makes everything durable and closes the folder.
 func (d *Folder) finish() error {
-	if _, err := d.Class(""); err != nil { // it is in every manifest
+	if _, err := d.Class(""); err != nil { // every manifest has it
 		return err
 	}
 	d.mu.Lock()
@@ -231,14 +235,14 @@ func (d *Folder) finish() error {
 	if err := d.nameStreams(); err != nil {
 		return err
 	}
-	tallies := map[string]tally{}
+	m := &manifest{Format: manifestFormat, Version: manifestVersion, Classes: map[string]classRecord{}}
 	for _, c := range d.classes {
 		if c.err != nil {
 			return c.err
 		}
-		tallies[c.name] = c.tally
+		m.add(c.name, c.tally)
 	}
-	d.sealed = d.mark.text(newManifest(tallies), d.card)
+	d.sealed = d.mark.text(m, d.card)
 	if err := d.writeFile(d.mark.file(), d.sealed); err != nil {
 		return fmt.Errorf("%s: %w", d.mark.file(), bare(err))
 	}
@@ -259,8 +263,8 @@ func (d *Folder) finish() error {
 
 var errOpenStream = errors.New("a file in it is not complete")
 
-// nameStreams gives the streams the names that the mark wants, and counts them. A rename is tried
-// again after a signal, which [os.Root.Rename] does not do; network file systems end so.
+// nameStreams gives the streams their final names, and counts them. It repeats a rename that a
+// signal interrupted, as happens on network file systems; [os.Root.Rename] does not.
 func (d *Folder) nameStreams() error {
 	if slices.ContainsFunc(d.streams, func(f *Stream) bool { return f.sum == nil }) {
 		return errOpenStream
@@ -279,11 +283,10 @@ func (d *Folder) nameStreams() error {
 	return nil
 }
 
-// names is what all streams of a folder are called at last.
+// names returns the final names of all streams of a folder.
 func (m Mark) names(all []*Stream) []string {
-	// A name has a number and then its extensions: part-00000 and .csv.gz. The name of a split,
-	// before the number, may have points of its own. Shards of one split have what is before the
-	// number in common.
+	// A name ends with a number and its extensions: part-00000 and .csv.gz. The name of the split,
+	// before the number, may have dots of its own. Shards of one split are equal up to the number.
 	numberOf := func(f *Stream) int { return strings.LastIndexByte(f.name, '-') + 1 }
 	shards := map[string]int{}
 	for _, f := range all {
@@ -292,8 +295,8 @@ func (m Mark) names(all []*Stream) []string {
 	names := make([]string, len(all))
 	for i, f := range all {
 		number, stem, ext := numberOf(f), f.name, ""
-		if point := strings.IndexByte(f.name[number:], '.'); point >= 0 {
-			stem, ext = f.name[:number+point], f.name[number+point:]
+		if dot := strings.IndexByte(f.name[number:], '.'); dot >= 0 {
+			stem, ext = f.name[:number+dot], f.name[number+dot:]
 		}
 		switch m {
 		case PartsMark:
@@ -307,8 +310,8 @@ func (m Mark) names(all []*Stream) []string {
 	return names
 }
 
-// close lets go of all descriptors, once; a WriteFile that is stuck meanwhile keeps its own alive
-// until it returns.
+// close closes all descriptors, once. A WriteFile that is stuck keeps its own open until it
+// returns.
 func (d *Folder) close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

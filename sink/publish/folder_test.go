@@ -28,8 +28,8 @@ func commitFolder(path string, mark Mark, files tree, o Options) error {
 
 var someFiles = tree{"0/00001.png": "one", "0/00003.png": "three", "1/00002.png": "", "readme.txt": "hello"}
 
-// TestManifestHashes compares the manifest with its definition in the package comment, computed by
-// big integers.
+// TestManifestHashes compares the manifest with its definition in the package comment, computed
+// with big integers.
 func TestManifestHashes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir() + "/train"
@@ -84,7 +84,7 @@ func TestManifestHashes(t *testing.T) {
 	}
 }
 
-// TestManifestOrder: the same files make the same manifest, whichever goroutine comes first.
+// TestManifestOrder makes the same manifest of the same files, whichever goroutine is first.
 func TestManifestOrder(t *testing.T) {
 	t.Parallel()
 	var texts [2][]byte
@@ -123,9 +123,9 @@ func TestManifestOrder(t *testing.T) {
 	}
 }
 
-// TestOnlyOursIsReplaced: whatever else an old folder holds makes overwriting fail, by name, and is
-// still there afterwards. So it does where it appears while the new one is made.
-func TestOnlyOursIsReplaced(t *testing.T) {
+// TestForeignFilesAreKept overwrites folders that hold a foreign file, or lack one of their own,
+// before the run or since it began: it fails, the error names the file, and nothing changes.
+func TestForeignFilesAreKept(t *testing.T) {
 	t.Parallel()
 	with := func(has tree) func(*testing.T, string) { return func(t *testing.T, dir string) { plant(t, dir, has) } }
 	without := func(names ...string) func(*testing.T, string) {
@@ -148,7 +148,7 @@ func TestOnlyOursIsReplaced(t *testing.T) {
 		{"a file beside the classes", ManifestMark, with(tree{"notes.txt": ""}), "notes.txt"},
 		{"a file in a class", ManifestMark, with(tree{"0/thesis.doc": ""}), "thesis.doc"},
 		{"two files in a class", ManifestMark, with(tree{"0/a.doc": "", "0/00009.png": ""}), "4 files"},
-		{"a file in another's place", ManifestMark, func(t *testing.T, dir string) {
+		{"a renamed file", ManifestMark, func(t *testing.T, dir string) {
 			os.Rename(dir+"/0/00001.png", dir+"/0/mine.png")
 		}, "folder 0"},
 		{"swapped between classes", ManifestMark, func(t *testing.T, dir string) {
@@ -159,8 +159,8 @@ func TestOnlyOursIsReplaced(t *testing.T) {
 		{"a link", ManifestMark, with(tree{"link": "-> 0"}), "link"},
 		{"a class gone", ManifestMark, without("1"), "1 of the 2 class folders"},
 		{"a file gone", ManifestMark, without("0/00001.png"), "folder 0 holds 1 files"},
-		{"another manifest", ManifestMark, with(tree{"_manifest.json": `{"format":"other"}`}), "not a manifest of ours"},
-		{"a later version", ManifestMark, with(tree{"_manifest.json": `{"format":"idxport-folder","version":3}`}), "version 3, want 1"},
+		{"another manifest", ManifestMark, with(tree{"_manifest.json": `{"format":"other"}`}), "not a manifest of idxport"},
+		{"a later version", ManifestMark, with(tree{"_manifest.json": `{"format":"idxport-folder","version":3}`}), "version 3, expected 1"},
 		{"no manifest", ManifestMark, without("_manifest.json"), "no _manifest.json"},
 		{"a manifest that is a link", ManifestMark, func(t *testing.T, dir string) {
 			os.Rename(dir+"/_manifest.json", dir+"/../mine.json")
@@ -171,9 +171,9 @@ func TestOnlyOursIsReplaced(t *testing.T) {
 		{"parts and a file", PartsMark, with(tree{"mine.parquet": ""}), "mine.parquet"},
 		{"parts and a hidden file", PartsMark, with(tree{".part-00000.parquet.crc": ""}), ".crc"},
 		{"parts and Spark's", PartsMark, with(tree{"part-00001-2a7f0000-0000-4000-8000-000000000000-c000.snappy.parquet": ""}), "snappy"},
-		{"parts of another kind", PartsMark, with(tree{"part-00001-0123456789abcdef.csv": ""}), "csv"},
+		{"parts of another format", PartsMark, with(tree{"part-00001-0123456789abcdef.csv": ""}), "csv"},
 		{"parts with a gap", PartsMark, with(tree{"part-00002-0123456789abcdef.parquet": ""}), "part-00002"},
-		{"parts of a plan beside ours", PartsMark, with(tree{"part-00001-01234567.parquet": ""}), "part-00001"},
+		{"parts of a plan beside a run's", PartsMark, with(tree{"part-00001-01234567.parquet": ""}), "part-00001"},
 		{"parts of a plan", PartsMark, func(t *testing.T, dir string) {
 			os.RemoveAll(dir)
 			plant(t, dir, tree{"_SUCCESS": "", "part-00017-01234567.csv": "", "part-00018-01234567.csv": ""})
@@ -231,8 +231,8 @@ func TestOnlyOursIsReplaced(t *testing.T) {
 	}
 }
 
-// TestNames: what is no plain name on some system is refused, and so is the mark's; a folder in
-// which a write failed cannot be committed, even if the caller looks away.
+// TestNames refuses names that are not plain file names on every system, and the name of the mark.
+// A folder in which a write failed cannot be committed, even if the caller ignores the error.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	s, err := Prepare([]Target{{Path: t.TempDir() + "/train", Folder: true}}, Options{})
@@ -258,7 +258,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestStreamMustBeClosed, and a name be written once.
+// TestStreamMustBeClosed commits only after every stream was closed, and writes no name twice.
 func TestStreamMustBeClosed(t *testing.T) {
 	t.Parallel()
 	s, err := prepare(quick(), []Target{{Path: t.TempDir() + "/out", Folder: true, Mark: PartsMark}}, Options{})
@@ -318,8 +318,8 @@ func TestNamesOfStreams(t *testing.T) {
 	}
 }
 
-// TestManyShards has as many streams as there may be, which take minutes if each is compared with
-// all.
+// TestManyShards has the maximum number of streams, which would take minutes if each was compared
+// with all.
 func TestManyShards(t *testing.T) {
 	t.Parallel()
 	c := &Class{name: "data"}
@@ -339,7 +339,7 @@ func TestManyShards(t *testing.T) {
 	}
 }
 
-// TestManyClasses: there may be more classes than open files.
+// TestManyClasses has more classes than a process may have open files.
 func TestManyClasses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir() + "/train"
@@ -362,15 +362,15 @@ func TestManyClasses(t *testing.T) {
 
 const zeros = "0000000000000000000000000000000000000000000000000000000000000000"
 
-// TestDamagedManifests refuses manifests that were not written by idxport, or are damaged: a folder
-// is replaced only on the word of a whole one.
+// TestDamagedManifests refuses manifests that idxport did not write, or that are damaged: only an
+// intact one allows a folder to be replaced.
 func TestDamagedManifests(t *testing.T) {
 	t.Parallel()
 	manifest := func(version int, content string) string {
 		return fmt.Sprintf(`{"format":"idxport-folder","version":%d,"files":0,"bytes":0,"content":%q,"classes":{}}`, version, content)
 	}
 	for _, version := range []int{1, 2} {
-		if _, err := ManifestMark.manifestIn([]byte(manifest(version, zeros))); err != nil {
+		if _, err := ManifestMark.parse([]byte(manifest(version, zeros))); err != nil {
 			t.Errorf("found %v, expected a manifest", err)
 		}
 	}
@@ -379,17 +379,17 @@ func TestDamagedManifests(t *testing.T) {
 		"version 3": manifest(3, zeros), "other format": strings.Replace(manifest(2, zeros), "idxport", "other", 1),
 		"cut": manifest(2, zeros)[:60], "empty": "",
 	} {
-		if _, err := ManifestMark.manifestIn([]byte(text)); err == nil {
-			t.Errorf("%s: it was taken", name)
+		if _, err := ManifestMark.parse([]byte(text)); err == nil {
+			t.Errorf("%s: it was accepted", name)
 		}
-		if _, err := CardMark.manifestIn([]byte("# x\n" + cardBegin + text + cardEnd)); err == nil {
-			t.Errorf("%s: it was taken of a card", name)
+		if _, err := CardMark.parse([]byte("# x\n" + cardBegin + text + cardEnd)); err == nil {
+			t.Errorf("%s: it was accepted in a card", name)
 		}
 	}
 }
 
-// FuzzManifest reads manifests that anybody may have put into a folder. What is taken for one of
-// ours says the same when it is written again.
+// FuzzManifest parses foreign manifests. One that is accepted stays the same when it is written and
+// parsed again.
 func FuzzManifest(f *testing.F) {
 	whole := `{"format":"idxport-folder","version":2,"files":1,"bytes":3,"content":"` + zeros + `","classes":{".":{"files":1,"names":"` + zeros + `"}}}`
 	f.Add([]byte(whole))
@@ -398,12 +398,12 @@ func FuzzManifest(f *testing.F) {
 	f.Add([]byte(`{"format":"idxport-folder","version":2,"files":-1,"classes":{"../x":{}}}`))
 	f.Add([]byte(`[[[[`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		_, _ = CardMark.manifestIn(text) // it must not panic
-		made, err := ManifestMark.manifestIn(text)
+		_, _ = CardMark.parse(text) // it must not panic
+		made, err := ManifestMark.parse(text)
 		if err != nil {
 			return
 		}
-		again, err := ManifestMark.manifestIn(ManifestMark.text(made, nil))
+		again, err := ManifestMark.parse(ManifestMark.text(made, nil))
 		if err != nil || !reflect.DeepEqual(again, made) {
 			t.Errorf("found %+v, then %+v, %v", made, again, err)
 		}

@@ -16,22 +16,22 @@ import (
 
 var errFault = errors.New("injected fault")
 
-// When the n-th operation fails.
+// A faultMode is how an operation fails.
 type faultMode int
 
 const (
-	faultBefore faultMode = iota // it has no effect
-	faultAfter                   // it has its effect, and says it failed
-	faultCrash                   // it and all that follow have no effect, as if the process had been killed
+	faultBefore faultMode = iota // without effect
+	faultAfter                   // after its effect
+	faultCrash                   // like all that follow, as if the process had been killed
 )
 
-// A faultyDisk is a disk whose at-th operation fails, counting from 1; 0 is none. It may also lack
-// operations, or fail them in a way of its own.
+// A faultyDisk is a disk whose at-th operation fails, counted from 1; none if at is 0. It may also
+// lack operations, or fail them as the function fails says.
 type faultyDisk struct {
 	at    int
 	mode  faultMode
 	lacks []string
-	fails func(operation, path string) error // before its effect, unless it returns nil
+	fails func(operation, path string) error // called before the effect; nil lets the operation go on
 
 	mu     sync.Mutex
 	count  int
@@ -59,7 +59,7 @@ func (d *faultyDisk) do(operation, path string, effect func() error) error {
 	switch operation {
 	case "sync", "syncTree", "syncDir": // no test cuts the power, and real disks are slow
 		effect = func() error { return nil }
-	case "close", "closeFolder": // frees the descriptor whatever it reports
+	case "close", "closeFolder": // closes the descriptor whatever it returns
 		err := effect()
 		effect = func() error { return err }
 	}
@@ -91,8 +91,8 @@ func (d *faultyDisk) do(operation, path string, effect func() error) error {
 	return effect()
 }
 
-// tree is what a folder holds: contents by relative path; a folder's path ends with a slash, and
-// the content of a symbolic link is "-> " and where it leads.
+// A tree is the content of a folder by relative path. The path of a folder ends with a slash, and
+// the content of a symbolic link is "-> " and its destination.
 type tree map[string]string
 
 func readTree(t *testing.T, dir string) tree {
@@ -123,7 +123,7 @@ func readTree(t *testing.T, dir string) tree {
 	return found
 }
 
-// plant makes what has holds, and the folders above it.
+// plant makes the files of a tree in dir, and the folders above them.
 func plant(t *testing.T, dir string, has tree) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(has)) {
@@ -147,7 +147,7 @@ func plant(t *testing.T, dir string, has tree) {
 	}
 }
 
-// under returns what t holds at name or below it.
+// under returns the part of t at name or below it.
 func (t tree) under(name string) tree {
 	part := tree{}
 	for path, content := range t {
@@ -169,8 +169,8 @@ func (t tree) hidden() []string {
 	return names
 }
 
-// An outputOf is a target and what is written to it: to a file what "" leads to, to a folder files
-// by class/name. A .png is written at once, everything else as a stream in two pieces.
+// An outputOf is a target and its content: of a file that of the key "", of a folder files by
+// class/name. A .png is written at once, everything else as a stream in two pieces.
 type outputOf struct {
 	Target
 	files tree
@@ -230,7 +230,7 @@ func commitFile(path, content string, o Options) error {
 	return run(disk{}, o, outputOf{Target{Path: path}, tree{"": content}})
 }
 
-// usual are a file and a folder below dir with version in them.
+// usual returns a file and a folder in dir with version as their content.
 func usual(dir, version string) []outputOf {
 	return []outputOf{
 		{Target{Path: filepath.Join(dir, "train.parquet")}, tree{"": version}},
@@ -239,7 +239,7 @@ func usual(dir, version string) []outputOf {
 	}
 }
 
-// marked are folders of the other marks.
+// marked returns folders with the other marks.
 func marked(dir, version string) []outputOf {
 	return []outputOf{
 		{Target{Path: filepath.Join(dir, "parts"), Folder: true, Mark: PartsMark},
@@ -248,7 +248,7 @@ func marked(dir, version string) []outputOf {
 	}
 }
 
-// must makes outputs on a disk without faults and returns what dir holds then.
+// must makes outputs on a disk without faults and returns the new content of dir.
 func must(t *testing.T, dir string, outputs []outputOf) tree {
 	t.Helper()
 	if err := run(quick(), Options{}, outputs...); err != nil {
@@ -257,7 +257,7 @@ func must(t *testing.T, dir string, outputs []outputOf) tree {
 	return readTree(t, dir)
 }
 
-// refuses reports an error that is not of the kind, or does not say what it should; "" is no error.
+// refuses fails the test unless err is of the kind and contains says; kind nil means no error.
 func refuses(t *testing.T, err error, kind error, says string) {
 	t.Helper()
 	if kind == nil && err != nil || kind != nil && (!errors.Is(err, kind) || !strings.Contains(err.Error(), says)) {

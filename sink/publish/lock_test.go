@@ -14,10 +14,10 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// lockWorker makes the test binary contend for a lock instead of testing: see TestMain.
+// lockWorker is the variable that makes the test binary contend for a lock instead of testing.
 const lockWorker = "PUBLISH_TEST_LOCK"
 
-// How often the lock is taken in the tests of exclusion.
+// The number of times that TestLockExcludes takes the lock is the product of these.
 const (
 	lockProcesses  = 4
 	lockGoroutines = 4
@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// contend takes the lock in dir lockTurns times in each of a few goroutines. While one holds it, it
-// makes a folder that must not exist: if two hold the lock, one of them fails.
+// contend takes the lock in dir lockTurns times in each of lockGoroutines. The holder makes a
+// folder that must not exist: if two hold the lock, one of them fails.
 func contend(dir string) error {
 	var all sync.WaitGroup
 	errs := make(chan error, lockGoroutines)
@@ -55,7 +55,7 @@ func contend(dir string) error {
 
 func takeTurns(dir string) error {
 	for turns := 0; turns < lockTurns; {
-		held, err := takeLock(filepath.Join(dir, ".x.idxport-lock"))
+		lock, err := takeLock(filepath.Join(dir, ".x.idxport-lock"))
 		if errors.Is(err, fault.Locked) {
 			time.Sleep(50 * time.Microsecond) // let the holder run
 			continue
@@ -69,10 +69,10 @@ func takeTurns(dir string) error {
 		if err := os.Remove(filepath.Join(dir, "inside")); err != nil {
 			return err
 		}
-		if err := held.unlink(); err != nil {
+		if err := lock.unlink(); err != nil {
 			return err
 		}
-		if err := held.Close(); err != nil {
+		if err := lock.Close(); err != nil {
 			return err
 		}
 		turns++
@@ -131,8 +131,7 @@ func TestSecondRunIsLockedOut(t *testing.T) {
 	}
 }
 
-// TestOneLockForTwo has two targets whose lock files are one, as names are that differ in case
-// alone where case is ignored.
+// TestOneLockForTwo has two targets with the same lock file, as on file systems that ignore case.
 func TestOneLockForTwo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -17,32 +17,32 @@ import (
 	"sync"
 )
 
-// A Mark is how a folder shows that it is whole and whose it is; see the package comment.
+// A Mark is the file by which a folder shows that it is complete and was written by idxport; see
+// the package comment.
 type Mark int
 
 const (
 	// ManifestMark is the file _manifest.json.
 	ManifestMark Mark = iota
-	// PartsMark is the empty file _SUCCESS beside parts whose names end with a hash. A stream
-	// called part-00000.parquet becomes part-00000-0123456789abcdef.parquet.
+	// PartsMark is the empty file _SUCCESS beside parts whose names end with a hash: the stream
+	// part-00000.parquet becomes part-00000-0123456789abcdef.parquet.
 	PartsMark
-	// CardMark is README.md, with the text that [Folder.SetCard] gave. Streams are shards:
+	// CardMark is README.md, with the text given to [Folder.SetCard]. Streams are shards:
 	// train-00000.parquet becomes train-00000-of-00002.parquet if train-00001.parquet is in the
 	// same class.
 	CardMark
 )
 
-// file is the name of the file that is the mark.
+// file returns the name of the mark.
 func (m Mark) file() string { return [...]string{"_manifest.json", "_SUCCESS", "README.md"}[m] }
 
-// The manifest in a card lies between these.
+// A card holds its manifest between these.
 const (
 	cardBegin = "<!-- "
 	cardEnd   = " -->\n"
 )
 
-// text is what the file that is the mark holds. The manifest has no value that could fail to
-// encode.
+// text returns the content of the mark. Encoding a manifest cannot fail.
 func (m Mark) text(made *manifest, card []byte) []byte {
 	switch m {
 	case PartsMark:
@@ -57,40 +57,38 @@ func (m Mark) text(made *manifest, card []byte) []byte {
 	return append(text, '\n')
 }
 
-// manifestIn finds the manifest in text, which a file that is the mark holds.
-func (m Mark) manifestIn(text []byte) (*manifest, error) {
-	at, end := 0, len(text)
+// parse returns the manifest in the content of a mark.
+func (m Mark) parse(text []byte) (*manifest, error) {
+	var card []byte
 	if m == CardMark {
-		at, end = bytes.LastIndex(text, []byte(cardBegin)), len(text)-len(cardEnd)
-		if at < 0 || !bytes.HasSuffix(text[at+len(cardBegin):], []byte(cardEnd)) {
-			return nil, errors.New("not a card of ours")
+		begin := bytes.LastIndex(text, []byte(cardBegin))
+		if begin < 0 || !bytes.HasSuffix(text[begin+len(cardBegin):], []byte(cardEnd)) {
+			return nil, errors.New("not a card of idxport")
 		}
+		card, text = text[:begin], text[begin+len(cardBegin):len(text)-len(cardEnd)]
 	}
-	made, card := new(manifest), text[:at]
-	if m == CardMark {
-		at += len(cardBegin)
-	}
-	if err := json.Unmarshal(text[at:end], made); err != nil {
+	made := new(manifest)
+	if err := json.Unmarshal(text, made); err != nil {
 		return nil, err
 	}
 	digest := sha256.Sum256(card)
 	switch {
 	case made.Format != manifestFormat:
-		return nil, errors.New("not a manifest of ours")
+		return nil, errors.New("not a manifest of idxport")
 	case made.Version < 1 || made.Version > manifestVersion:
-		return nil, fmt.Errorf("manifest of version %d, want 1 to %d", made.Version, manifestVersion)
+		return nil, fmt.Errorf("found a manifest of version %d, expected 1 to %d", made.Version, manifestVersion)
 	case m == CardMark && hex.EncodeToString(digest[:]) != made.Card:
 		return nil, errors.New("it was edited")
 	}
 	return made, nil
 }
 
-// The manifest of a published folder; see the package comment.
 const (
 	manifestFormat  = "idxport-folder"
 	manifestVersion = 2
 )
 
+// A manifest describes a published folder; see the package comment.
 type manifest struct {
 	Format  string                 `json:"format"`
 	Version int                    `json:"version"`
@@ -106,7 +104,7 @@ type classRecord struct {
 	Names sum   `json:"names"`
 }
 
-// A sum is an integer modulo 2^256, big-endian: sums of digests do not depend on the order of
+// A sum is an integer modulo 2^256, big-endian. Sums of digests do not depend on the order of
 // files.
 type sum [sha256.Size]byte
 
@@ -122,17 +120,17 @@ func (s *sum) add(t sum) {
 // MarshalText returns 64 hexadecimal digits.
 func (s sum) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, s[:]), nil }
 
-// UnmarshalText is MarshalText's inverse.
+// UnmarshalText is the inverse of MarshalText.
 func (s *sum) UnmarshalText(text []byte) error {
 	if len(text) != hex.EncodedLen(len(s)) {
-		return fmt.Errorf("hash of %d bytes, want %d", len(text)/2, len(s))
+		return fmt.Errorf("found a hash of %d digits, expected %d", len(text), hex.EncodedLen(len(s)))
 	}
 	_, err := hex.Decode(s[:], text)
 	return err
 }
 
-// contentTerm is the term of a file whose content has the SHA-256 digest content. There are 60,000
-// files: nothing is allocated for names of a usual length.
+// contentTerm returns the term of a file whose content has the SHA-256 digest content. It allocates
+// nothing for names of a usual length, as there may be 60,000 files.
 func contentTerm(class, name string, content []byte) sum {
 	var scratch [256]byte
 	term := append(scratch[:0], class...)
@@ -144,50 +142,41 @@ func contentTerm(class, name string, content []byte) sum {
 
 func nameTerm(name string) sum { return sha256.Sum256([]byte(name)) }
 
-// A tally is what a class folder adds to the manifest.
+// A tally counts the files of a class.
 type tally struct {
 	files, bytes   int64
 	content, names sum
 }
 
-func (t *tally) add(size int64, content, name sum) {
-	t.files++
-	t.bytes += size
-	t.content.add(content)
-	t.names.add(name)
+// add adds the tally of a class to the manifest.
+func (m *manifest) add(class string, t tally) {
+	m.Files += t.files
+	m.Bytes += t.bytes
+	m.Content.add(t.content)
+	m.Classes[class] = classRecord{Files: t.files, Names: t.names}
 }
 
-func newManifest(tallies map[string]tally) *manifest {
-	m := &manifest{Format: manifestFormat, Version: manifestVersion, Classes: map[string]classRecord{}}
-	for class, t := range tallies {
-		m.Files += t.files
-		m.Bytes += t.bytes
-		m.Content.add(t.content)
-		m.Classes[class] = classRecord{Files: t.files, Names: t.names}
-	}
-	return m
-}
-
-// maxManifest bounds what is read of a file that only claims to be a manifest, in bytes; a class
-// folder takes about 110.
+// maxManifest bounds the bytes read from a foreign file with the name of a mark. A class takes
+// about 110.
 const maxManifest = 64 << 20
 
 const foreignHint = "remove the folder yourself, or name a new one"
 
-// refuseForeign fails with fault.Refused, and says why, unless the folder at path, which is or was
-// the target shown, is an earlier output and holds nothing else. Contents are not read.
+// refuseForeign fails with fault.Refused, and the reason, unless the folder at path is an earlier
+// output and holds nothing else. Files other than the mark are not read. Messages name the target
+// shown, from which the folder at path may have been moved aside.
 func (m Mark) refuseForeign(d disk, shown, path string) error {
 	if m == PartsMark {
 		return refuseForeignParts(d, shown, path)
 	}
 	text, err := readMark(d, filepath.Join(path, m.file()))
 	if errors.Is(err, fs.ErrNotExist) {
-		return refusal(shown, "it has no "+m.file()+", so it is no output of idxport", foreignHint)
+		return noMark(shown, m)
 	}
 	if err != nil {
 		return Failure(shown, "reading its "+m.file(), err)
 	}
-	made, err := m.manifestIn(text)
+	made, err := m.parse(text)
 	if err != nil {
 		return refusal(shown, m.file()+": "+err.Error(), foreignHint)
 	}
@@ -198,7 +187,12 @@ func (m Mark) refuseForeign(d disk, shown, path string) error {
 	return Failure(shown, "listing it", err)
 }
 
-// readMark reads a file that may be a mark. What is no file is none of ours, and reads as nothing.
+// noMark returns the error for a folder without mark.
+func noMark(shown string, m Mark) error {
+	return refusal(shown, "it has no "+m.file()+", so it is not an output of idxport", foreignHint)
+}
+
+// readMark reads the file with the name of a mark. Of a folder, link or device it returns no bytes.
 func readMark(d disk, path string) ([]byte, error) {
 	info, err := d.lstat(path)
 	if err == nil && info == nil {
@@ -217,8 +211,8 @@ func readMark(d disk, path string) ([]byte, error) {
 	})
 }
 
-// difference says how the listing of a class of the folder at path, less its mark, differs from the
-// manifest; "" if it does not. Class "." is the folder itself, with all classes.
+// difference says how the listing of a class of the folder at path differs from the manifest; "" if
+// it does not. Class "." is the folder itself, with its mark and all classes.
 func (m *manifest) difference(d disk, path, class, mark string) (string, error) {
 	entries, err := d.readDir(filepath.Join(path, class))
 	if err != nil {
@@ -239,10 +233,10 @@ func (m *manifest) difference(d disk, path, class, mark string) (string, error) 
 				return reason, err
 			}
 		default:
-			return fmt.Sprintf("it holds %s, which is not in its manifest", filepath.Join(class, name)), nil
+			return notListed(class, name), nil
 		}
 	}
-	if reason := m.Classes[class].compare(class, files); reason != "" || class != "." {
+	if reason := m.Classes[class].difference(class, files); reason != "" || class != "." {
 		return reason, nil
 	}
 	delete(m.Classes, ".")
@@ -252,9 +246,9 @@ func (m *manifest) difference(d disk, path, class, mark string) (string, error) 
 	return "", nil
 }
 
-// compare says how the files of a class differ from its record. The record has only a sum, but a
-// single file too many is the one whose term is the difference.
-func (record classRecord) compare(class string, files []string) string {
+// difference says how the files of a class differ from its record; "" if they do not. The record
+// has only a sum of the names, but that suffices to find a single additional file.
+func (record classRecord) difference(class string, files []string) string {
 	var names sum
 	for _, name := range files {
 		names.add(nameTerm(name))
@@ -266,20 +260,24 @@ func (record classRecord) compare(class string, files []string) string {
 		with := record.Names
 		with.add(nameTerm(name))
 		if with == names && int64(len(files)) > record.Files {
-			return fmt.Sprintf("it holds %s, which is not in its manifest", filepath.Join(class, name))
+			return notListed(class, name)
 		}
 	}
 	return fmt.Sprintf("folder %s holds %d files, which are not the %d in its manifest", class, len(files), record.Files)
 }
 
-// partName matches the name of a part as published; its groups are the number, the hash and the
-// extensions. Parts of a plan have the beginning of its ID for a hash, and are counted over all its
-// targets.
+func notListed(class, name string) string {
+	return fmt.Sprintf("it holds %s, which is not in its manifest", filepath.Join(class, name))
+}
+
+// partName matches the name of a published part; its groups are the number, the hash and the
+// extensions. Parts of a plan have the first digits of its ID in place of the hash, and their
+// numbers count the parts of all its targets.
 var partName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^part-(\d{5,})-([0-9a-f]{8}|[0-9a-f]{16})(\.[a-z]+(?:\.[a-z]+)?)$`)
 })
 
-// planDigits is how many digits of the ID of a plan the names of its parts have.
+// planDigits is the number of digits of a plan's ID in the names of its parts.
 const planDigits = 8
 
 // refuseForeignParts is refuseForeign for PartsMark: the names of the parts are the manifest.
@@ -289,9 +287,9 @@ func refuseForeignParts(d disk, shown, path string) error {
 		return Failure(shown, "listing it", err)
 	}
 	foreign := func(name string) error {
-		return refusal(shown, fmt.Sprintf("it holds %s, which is no part of an output of idxport", name), foreignHint)
+		return refusal(shown, fmt.Sprintf("it holds %s, which is not a part of an output of idxport", name), foreignHint)
 	}
-	whole, parts, first, plan, ext := false, 0, 0, "", ""
+	marked, parts, first, plan, ext := false, 0, 0, "", ""
 	for _, entry := range entries {
 		info, err := entry.Info()
 		if err != nil {
@@ -300,22 +298,20 @@ func refuseForeignParts(d disk, shown, path string) error {
 		name := entry.Name()
 		match := partName().FindStringSubmatch(name)
 		switch {
-		case !info.Mode().IsRegular():
-			return foreign(name)
-		case name == PartsMark.file() && info.Size() == 0:
-			whole = true
+		case info.Mode().IsRegular() && name == PartsMark.file() && info.Size() == 0:
+			marked = true
 			continue
-		case match == nil:
+		case !info.Mode().IsRegular() || match == nil:
 			return foreign(name)
 		}
 		number, id := match[1], match[2]
-		if len(id) != planDigits { // but a hash of its own
+		if len(id) != planDigits { // a hash, which is different for every part
 			id = ""
 		}
 		if parts == 0 {
 			plan, ext = id, match[3]
 			if plan != "" {
-				first, _ = strconv.Atoi(number) // else no number is the one that is expected
+				first, _ = strconv.Atoi(number) // after an error the comparison below fails
 			}
 		}
 		if id != plan || match[3] != ext || number != fmt.Sprintf("%05d", first+parts) {
@@ -323,8 +319,21 @@ func refuseForeignParts(d disk, shown, path string) error {
 		}
 		parts++
 	}
-	if !whole {
-		return refusal(shown, "it has no "+PartsMark.file()+", so it is no output of idxport", foreignHint)
+	if !marked {
+		return noMark(shown, PartsMark)
 	}
 	return nil
+}
+
+// holdsParts reports whether the folder at path is an output under PartsMark, perhaps with other
+// files in it.
+func holdsParts(path string) bool {
+	info, err := os.Lstat(filepath.Join(path, PartsMark.file()))
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 0 {
+		return false
+	}
+	entries, err := os.ReadDir(path)
+	return err == nil && slices.ContainsFunc(entries, func(entry fs.DirEntry) bool {
+		return partName().MatchString(entry.Name())
+	})
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// UpToDate reports whether what stands at path was made under key, and is as it was published.
+// UpToDate reports whether the file or folder at path was published with this Target.Key and has
+// not changed since.
 //
-// That is told by an up-to-date marker. It is an empty hidden file beside the output, whose name is
-// all it has to say, as readers of a folder take files with anything in them for data:
+// Commit records that in the name of an up-to-date marker beside the output, a hidden file:
 //
 //	.<base>.idxport-<16 hex>-<16 hex>.made
 //
-// The first digits are Target.Key, the others the fingerprint of the output: the marker counts only
-// while the output is what was published.
+// The first digits are the key, the others the fingerprint of the output as it was published. The
+// file is empty because programs that read whole folders would read its content as data.
 func UpToDate(path, key string) (bool, error) {
 	at, err := locate(path)
 	if err != nil || at.info == nil || at.direct {
@@ -41,8 +41,8 @@ func UpToDate(path, key string) (bool, error) {
 	return false, nil
 }
 
-// markUpToDate leaves the up-to-date marker of a published output, if it has a key, and removes
-// those of what was there before. What fails costs no more than a run that need not have been.
+// markUpToDate makes the up-to-date marker of a published output, if it has a key, and removes
+// older markers. It ignores errors: without a marker the next run only repeats the work.
 func markUpToDate(d disk, out *output) {
 	dir, base := filepath.Split(out.path)
 	entries, err := d.readDir(dir)
@@ -68,8 +68,8 @@ func markUpToDate(d disk, out *output) {
 	}
 }
 
-// Fingerprint is a hash, of 16 hexadecimal digits, over the content of the file at path, or over
-// the names and contents of all files in a folder.
+// Fingerprint returns a hash, as 16 hexadecimal digits, of the content of the file at path, or of
+// the names and contents of all files in the folder at path.
 func Fingerprint(path string) (string, error) {
 	h := xxh3.New()
 	err := filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
@@ -84,12 +84,12 @@ func Fingerprint(path string) (string, error) {
 		if err != nil {
 			return err
 		}
-		defer f.Close() // only read from
+		defer f.Close()
 		info, err := f.Stat()
 		if err != nil {
 			return err
 		}
-		_, _ = h.WriteString(filepath.ToSlash(relative) + "\x00") // a hash takes everything
+		_, _ = h.WriteString(filepath.ToSlash(relative) + "\x00")
 		_, _ = h.Write(binary.BigEndian.AppendUint64(nil, uint64(info.Size())))
 		_, err = io.Copy(h, f)
 		return err

@@ -17,8 +17,8 @@ const (
 	otherKey = "fedcba9876543210"
 )
 
-// TestUpToDate: an output is up to date as long as it and its marker are as they were. The marker
-// of an output is one at most, and empty; without a key there is none.
+// TestUpToDate changes outputs after they were published. An output has at most one marker, which
+// is empty; without a key it has none.
 func TestUpToDate(t *testing.T) {
 	t.Parallel()
 	keyed := func(dir, key, content string) error {
@@ -38,8 +38,8 @@ func TestUpToDate(t *testing.T) {
 		"no output":         {func(dir string) error { return os.Remove(dir + "/x.csv") }, false, true, 2},
 		"copied beside one": {func(dir string) error { return os.WriteFile(dir+"/x.csv.bak", []byte("new"), 0o666) }, true, true, 2},
 		"made again":        {func(dir string) error { return keyed(dir, oneKey, "newer") }, true, true, 2},
-		"of another":        {func(dir string) error { return keyed(dir, otherKey, "new") }, false, false, 2},
-		"of nothing known":  {func(dir string) error { return keyed(dir, "", "new") }, false, false, 0},
+		"another key":       {func(dir string) error { return keyed(dir, otherKey, "new") }, false, false, 2},
+		"no key":            {func(dir string) error { return keyed(dir, "", "new") }, false, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -63,8 +63,7 @@ func TestUpToDate(t *testing.T) {
 	}
 }
 
-// TestFingerprintFails takes the fingerprint of what is not there, and of a folder with a link to
-// nothing.
+// TestFingerprintFails for a missing file, and for a folder with a link to a missing file.
 func TestFingerprintFails(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -76,8 +75,8 @@ func TestFingerprintFails(t *testing.T) {
 	}
 }
 
-// TestFingerprintTells contents and names apart, whichever ends where.
-func TestFingerprintTells(t *testing.T) {
+// TestFingerprintsDiffer where the same bytes are divided differently between names and contents.
+func TestFingerprintsDiffer(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for i, has := range []tree{{"a": "bc"}, {"ab": "c"}, {"a": "b", "c": ""}, {"a": "", "bc": ""}, {"a/b": "c"}, {}} {

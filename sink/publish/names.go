@@ -15,7 +15,7 @@ import (
 	"github.com/idxport/idxport/shell"
 )
 
-// What hidden names have behind the name of their target, and what they end with.
+// The parts of hidden names after the name of the target; see the package comment.
 const (
 	hiddenInfix   = ".idxport-"
 	partialSuffix = ".partial"
@@ -25,16 +25,16 @@ const (
 	hiddenDigits  = 16 // hexadecimal
 )
 
-// shownOfLong is how many bytes of a name are kept that is too long for a hidden one.
-const shownOfLong = 64
+// keptBytes is how much of a name is kept where the whole would be too long, in bytes.
+const keptBytes = 64
 
-// Hidden returns the hidden name beside base that ends with tail: .<base><tail>. Where file systems
-// would not take that, the beginning of base and a hash of it stand for base.
+// Hidden returns the hidden name .<base><tail>. If that is too long for file systems, the beginning
+// of base and its hash replace base.
 func Hidden(base, tail string) string {
 	if len("."+base+tail) <= maxName {
 		return "." + base + tail
 	}
-	cut := min(shownOfLong, len(base))
+	cut := min(keptBytes, len(base))
 	for cut > 0 && cut < len(base) && !utf8.RuneStart(base[cut]) {
 		cut--
 	}
@@ -42,8 +42,9 @@ func Hidden(base, tail string) string {
 	return "." + base[:cut] + "-" + hex.EncodeToString(hash[:16]) + tail
 }
 
-// parseHidden returns the suffix and the hexadecimal digits of a hidden name of the target base; ""
-// if name is none. An up-to-date marker has two runs of digits with a hyphen between them.
+// parseHidden returns the suffix and the hexadecimal digits of a hidden name of the target base, or
+// "" if name is not one. The digits of an up-to-date marker are two numbers with a hyphen between
+// them.
 func parseHidden(name, base string) (suffix, digits string) {
 	at := strings.LastIndex(name, hiddenInfix)
 	if at < 0 || name != Hidden(base, name[at:]) {
@@ -51,38 +52,39 @@ func parseHidden(name, base string) (suffix, digits string) {
 	}
 	digits, suffix, _ = strings.Cut(name[at+len(hiddenInfix):], ".")
 	suffix = "." + suffix
-	runs := strings.Split(digits, "-")
-	for _, run := range runs {
-		if len(run) != hiddenDigits || strings.Trim(run, "0123456789abcdef") != "" {
+	numbers := strings.Split(digits, "-")
+	for _, number := range numbers {
+		if len(number) != hiddenDigits || strings.Trim(number, "0123456789abcdef") != "" {
 			return "", ""
 		}
 	}
-	if marker := suffix == markerSuffix; marker && len(runs) != 2 || !marker && len(runs) != 1 {
+	if len(numbers) > 2 || (len(numbers) == 2) != (suffix == markerSuffix) {
 		return "", ""
 	}
 	return suffix, digits
 }
 
-// refuseNames refuses a path with names that Windows cannot keep, or would change without a word:
-// con.parquet is the console, "x.csv." becomes x.csv, and a:b writes to a hidden stream of the file
-// a. See https://learn.microsoft.com/windows/win32/fileio/naming-a-file
+// refuseNames refuses a path with names that Windows cannot store, or silently changes: con.parquet
+// is the console, "x.csv." becomes x.csv, and a:b writes to a hidden stream of the file a. See
+// https://learn.microsoft.com/windows/win32/fileio/naming-a-file
 func refuseNames(path string) error {
 	names := strings.FieldsFunc(path[len(filepath.VolumeName(path)):], func(r rune) bool {
 		return r < utf8.RuneSelf && os.IsPathSeparator(byte(r))
 	})
 	for i, name := range names {
 		better, reason := windowsName(name)
-		device := i == len(names)-1 && !strings.Contains(name, ".") && isDevice().MatchString(name) // NUL is written to, as /dev/null is
+		// A device such as NUL may be the output, as /dev/null may.
+		device := i == len(names)-1 && !strings.Contains(name, ".") && isDevice().MatchString(name)
 		if reason != "" && !device {
-			return refusal(path, fmt.Sprintf("Windows cannot keep the name %q: %s", name, reason),
+			return refusal(path, fmt.Sprintf("Windows cannot store the name %q: %s", name, reason),
 				"choose another name, such as "+shell.Path(better))
 		}
 	}
 	return nil
 }
 
-// windowsName returns a name that Windows can give a file in place of name, and what is wrong with
-// name; "" if nothing is.
+// windowsName returns what is wrong with a name on Windows, or "", and a similar name that is
+// valid.
 func windowsName(name string) (better, reason string) {
 	if name == "." || name == ".." {
 		return name, ""
@@ -100,7 +102,7 @@ func windowsName(name string) (better, reason string) {
 	long := utf16.Encode([]rune(better)) // Windows counts in these
 	if len(long) > maxName {
 		ending := filepath.Ext(better)
-		ending = ending[:min(len(ending), shownOfLong)]
+		ending = ending[:min(len(ending), keptBytes)]
 		better = string(utf16.Decode(long[:maxName-len(ending)])) + ending
 	}
 	i := strings.IndexFunc(name, wrong)
@@ -117,8 +119,8 @@ func windowsName(name string) (better, reason string) {
 	return better, reason
 }
 
-// isDevice matches the names that some version of Windows takes for devices, in any folder and with
-// any ending.
+// isDevice matches the names that are devices in some version of Windows, in any folder and with
+// any extension.
 var isDevice = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\..*)?$`)
 })

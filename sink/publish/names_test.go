@@ -50,7 +50,7 @@ func TestWindowsName(t *testing.T) {
 	}
 }
 
-// TestHidden: what is short has the names that it always had, and what is long is told apart.
+// TestHidden keeps short names, and gives long ones hidden names that differ.
 func TestHidden(t *testing.T) {
 	t.Parallel()
 	const tail = ".idxport-0123456789abcdef-0123456789abcdef.made"
@@ -73,7 +73,7 @@ func TestLongNames(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", maxName)
 	err := commitFile(filepath.Join(t.TempDir(), long+"x"), "new", Options{})
-	if want := "shorten the name of 256 bytes to 255, as many as file systems take"; fault.HintOf(err) != want {
+	if want := "shorten the name of 256 bytes to 255, the limit of file systems"; fault.HintOf(err) != want {
 		t.Errorf("found %v with the hint %q, expected %q", err, fault.HintOf(err), want)
 	}
 	for _, name := range []string{long[:207], long[:208], long[:221], long[:222], long, "x" + strings.Repeat("ü", 127), strings.Repeat("\xff", maxName)} {
@@ -96,7 +96,7 @@ func TestLongNames(t *testing.T) {
 				t.Errorf("%d bytes: found %v, %v, expected %v", len(name), same, err, want)
 			}
 		}
-		if found := readTree(t, dir); len(found) != 3 { // the output, its marker, and what the run with another name left
+		if found := readTree(t, dir); len(found) != 3 { // the output, its marker, and the partial of the other target
 			t.Errorf("%d bytes: found %v", len(name), found)
 		}
 	}

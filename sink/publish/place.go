@@ -8,23 +8,22 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 )
 
-// maxLinks is how many dangling symbolic links are followed, as in Linux's own limit.
+// maxLinks is how many dangling symbolic links are followed, as by Linux itself.
 const maxLinks = 40
 
-// A place is where a target really lies.
+// A place is the location of a target.
 type place struct {
-	path    string      // absolute, free of symbolic links; a direct target's as spelled
-	info    fs.FileInfo // what stands there; nil if nothing
+	path    string      // absolute, without symbolic links; of a direct target as spelled
+	info    fs.FileInfo // of the existing file or folder, or nil
 	missing []string    // the folders above it that do not exist, outermost first
-	direct  bool        // a device or FIFO; sockets are refused
+	direct  bool        // a device, FIFO or socket; sockets are refused
 }
 
-// locate finds a target's place.
+// locate finds the place of a target.
 func locate(path string) (at place, err error) {
 	if runtime.GOOS == "windows" {
 		if err := refuseNames(path); err != nil {
@@ -44,10 +43,10 @@ func locate(path string) (at place, err error) {
 	case err == nil:
 	case errors.Is(statErr, syscall.ELOOP):
 		return at, refusal(path, "its symbolic links lead round in a circle", "remove the link, or choose another path")
-	case errors.Is(err, syscall.ENOTDIR): // a file stands where a folder should
+	case errors.Is(err, syscall.ENOTDIR):
 		return at, noParent(path, "what should be a folder is a file", "choose another path")
-	case path != "" && errors.Is(err, fs.ErrNotExist): // else there is a root, and follow says what is missing below it
-		reason := "the working directory does not exist any more"
+	case path != "" && errors.Is(err, fs.ErrNotExist): // not even the root exists
+		reason := "the working folder does not exist any more"
 		if filepath.IsAbs(path) {
 			reason = "there is no drive " + filepath.VolumeName(path)
 		}
@@ -59,8 +58,8 @@ func locate(path string) (at place, err error) {
 		return at, err
 	}
 	if statErr == nil && (at.info == nil || !os.SameFile(followed, at.info)) {
-		// Such as /dev/stdout led to a deleted file.
-		return at, refusal(path, "it leads to something that has no name", "name a file")
+		// For example /dev/stdout that is a deleted file.
+		return at, refusal(path, "it leads to a file that has no name", "name a file")
 	}
 	for dir := filepath.Dir(at.path); ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
@@ -73,9 +72,8 @@ func locate(path string) (at place, err error) {
 	}
 }
 
-// absolute joins path to the working folder and, unlike filepath.Abs, keeps its "..": after a
-// symbolic link they lead elsewhere than the spelling suggests. Windows itself goes by the
-// spelling.
+// absolute joins path to the working folder. Unlike filepath.Abs it keeps "..", which after a
+// symbolic link is not the folder that precedes it in the path; on Windows it is.
 func absolute(path string) (string, error) {
 	if path == "" {
 		return "", fs.ErrNotExist
@@ -94,7 +92,7 @@ func follow(path string, links int) (string, error) {
 		return real, err
 	}
 	dir, base := filepath.Split(strings.TrimRight(path, string(filepath.Separator)))
-	if dir == "" || base == "" { // not even the root: an unknown drive
+	if dir == "" || base == "" { // not even the root exists: an unknown drive
 		return "", err
 	}
 	if dir, err = follow(dir, links); err != nil {
@@ -103,7 +101,7 @@ func follow(path string, links int) (string, error) {
 	real = filepath.Join(dir, base)
 	link, err := os.Readlink(real)
 	if err != nil {
-		return real, nil // there is nothing
+		return real, nil // nothing exists there
 	}
 	if links == 0 {
 		return "", &fs.PathError{Op: "readlink", Path: path, Err: errors.New("too many symbolic links")}
@@ -114,47 +112,34 @@ func follow(path string, links int) (string, error) {
 	return follow(link, links-1)
 }
 
-// holds reports whether path is, or lies below, the file or folder that info describes, whatever
-// the spellings: it compares identities on the way up.
-func holds(info fs.FileInfo, path string) bool {
+// contains reports whether path is the file or folder that info describes, or lies below it. It
+// compares identities on the way up, not spellings.
+func contains(info fs.FileInfo, path string) bool {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return false // no such path
+		return false
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return false
 	}
 	for above := ""; path != above; above, path = path, filepath.Dir(path) {
-		if there, err := os.Lstat(path); err == nil && os.SameFile(there, info) {
+		if found, err := os.Lstat(path); err == nil && os.SameFile(found, info) {
 			return true
 		}
 	}
 	return false
 }
 
-// holdsParts reports whether the folder at path is an output under PartsMark, perhaps with other
-// files in it.
-func holdsParts(path string) bool {
-	info, err := os.Lstat(filepath.Join(path, PartsMark.file()))
-	if err != nil || !info.Mode().IsRegular() || info.Size() > 0 {
-		return false
-	}
-	entries, err := os.ReadDir(path)
-	return err == nil && slices.ContainsFunc(entries, func(entry fs.DirEntry) bool {
-		return partName().MatchString(entry.Name())
-	})
-}
-
-// beside returns the path of the hidden name beside the place that ends with tail.
+// beside returns the path of the hidden name with tail beside the place.
 func (p place) beside(tail string) string {
 	dir, base := filepath.Split(p.path)
 	return dir + Hidden(base, tail)
 }
 
-// hidden returns a new path beside the place. 64 random bits keep runs apart where there are no
-// locks.
+// hidden returns a new path beside the place. Its 64 random bits keep runs apart on file systems
+// without locks.
 func (p place) hidden(suffix string) string {
 	var random [hiddenDigits / 2]byte
-	_, _ = rand.Read(random[:]) // never fails, says its documentation
+	_, _ = rand.Read(random[:]) // never fails, according to its documentation
 	return p.beside(hiddenInfix + hex.EncodeToString(random[:]) + suffix)
 }

@@ -2,7 +2,6 @@ package publish
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,8 +13,8 @@ import (
 	"github.com/idxport/idxport/shell"
 )
 
-// refuseDangerous refuses targets whose replacement would destroy what is no output, whatever the
-// options.
+// refuseDangerous refuses targets whose replacement would destroy something other than an earlier
+// output, whatever the options.
 func (s *Set) refuseDangerous(inputs []string) error {
 	for _, out := range s.outputs {
 		err := out.refuseKind()
@@ -32,11 +31,12 @@ func (s *Set) refuseDangerous(inputs []string) error {
 	return s.refuseOverlap()
 }
 
-// refuseKind refuses what is no file, or no folder, and folders that no run may replace.
+// refuseKind refuses an existing target that is not a file, or not a folder, as the output is, and
+// folders that no run may replace.
 func (out *output) refuseKind() error {
 	const inside = "name a new folder inside it"
 	separator := string(filepath.Separator)
-	there, folder := out.info != nil, out.info != nil && out.info.IsDir()
+	exists, isDir := out.info != nil, out.info != nil && out.info.IsDir()
 	switch {
 	case out.direct && out.Target.Folder:
 		return refusal(out.Path, "is a device, FIFO or socket, not a folder", "name a new folder")
@@ -44,24 +44,24 @@ func (out *output) refuseKind() error {
 		return refusal(out.Path, "is a socket, not a file", "name a new file")
 	case out.direct:
 		return nil
-	case !out.Target.Folder && folder && holdsParts(out.path):
+	case !out.Target.Folder && isDir && holdsParts(out.path):
 		return refusal(out.Path, "is a folder of parts", "name a new file, or make parts again to replace it")
-	case !out.Target.Folder && folder:
+	case !out.Target.Folder && isDir:
 		return refusal(out.Path, "is a folder", "name a file in it")
 	case !out.Target.Folder && os.IsPathSeparator(out.Path[len(out.Path)-1]):
 		return refusal(out.Path, "names a folder, not a file", "leave out the last "+separator)
-	case !out.Target.Folder || !there:
+	case !out.Target.Folder || !exists:
 		return nil
-	case !folder:
+	case !isDir:
 		return refusal(out.Path, "is a file, not a folder", "name a new folder")
 	case filepath.Dir(out.path) == out.path:
 		return refusal(out.Path, "is the root of a file system", inside)
 	}
 	work, err := os.Getwd()
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // one that was removed is in no folder
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a removed working folder is in no folder
 		return Failure(out.Path, "asking for the working folder", err)
 	}
-	if err == nil && holds(out.info, work) {
+	if err == nil && contains(out.info, work) {
 		return refusal(out.Path, "is the working folder or holds it", inside)
 	}
 	mounted, err := isMountPoint(out.path)
@@ -74,9 +74,9 @@ func (out *output) refuseKind() error {
 func (out *output) refuseInputs(inputs []string) error {
 	for _, input := range inputs {
 		switch {
-		case out.info == nil || !holds(out.info, input):
+		case out.info == nil || !contains(out.info, input):
 		case out.Target.Folder:
-			return refusal(out.Path, fmt.Sprintf("holds the input %s", input), "name a new folder")
+			return refusal(out.Path, "holds the input "+input, "name a new folder")
 		default:
 			return refusal(out.Path, "is an input", "name a new file")
 		}
@@ -87,34 +87,34 @@ func (out *output) refuseInputs(inputs []string) error {
 func (out *output) checkParent() error {
 	parent := filepath.Dir(out.path)
 	if len(out.missing) > 0 && !out.MakeParents {
-		named := filepath.Dir(out.Path)
-		if _, err := os.Stat(named); err == nil { // a link there leads to where there is no folder
-			named = parent
+		missing := filepath.Dir(out.Path)
+		if _, err := os.Stat(missing); err == nil { // the target is a link into a missing folder
+			missing = parent
 		}
-		return noParent(out.Path, "", shell.MakeFolder(named))
+		return noParent(out.Path, "", shell.MakeFolder(missing))
 	}
 	if len(out.missing) == 0 && holdsParts(parent) {
-		reason := " is a folder of parts, whose readers would take it for one more"
+		reason := " is a folder of parts, and programs that read it would read this file as a part"
 		return refusal(out.Path, filepath.Dir(out.Path)+reason, "name another folder")
 	}
 	return nil
 }
 
-// refuseOverlap refuses two targets that are one, and a target inside a target folder.
+// refuseOverlap refuses two targets with the same path, and a target inside a target folder.
 func (s *Set) refuseOverlap() error {
-	within := func(inner, outer *output) bool {
+	inside := func(inner, outer *output) bool {
 		return outer.Target.Folder && strings.HasPrefix(inner.path, outer.path+string(filepath.Separator))
 	}
 	for i, a := range s.placed {
 		for _, b := range s.placed[i+1:] {
 			inner, outer := b, a
-			if within(a, b) {
+			if inside(a, b) {
 				inner, outer = a, b
 			}
 			switch {
 			case a.path == b.path, a.info != nil && b.info != nil && os.SameFile(a.info, b.info):
 				return sameOutput(b, a)
-			case within(inner, outer):
+			case inside(inner, outer):
 				return refusal(inner.Path, "lies inside the output "+outer.Path, "put it beside that folder")
 			}
 		}
@@ -126,20 +126,20 @@ func sameOutput(out, other *output) error {
 	return refusal(out.Path, "is the same output as "+other.Path, "give every output a name of its own")
 }
 
-// refuseExisting ends a run that could only fail: every target exists and none may be replaced, or
-// a folder to be replaced is not an earlier output. The latter is looked at only once nobody else
-// may be replacing it, and again by Commit.
-func (s *Set) refuseExisting() error {
+// refuseExisting ends a run that could only fail: all targets exist and none may be replaced, or a
+// folder to be replaced is not an earlier output. The folder's content is checked only once this
+// run has the locks, so that no other run can be replacing it, and again by Commit.
+func (s *Set) refuseExisting(locked bool) error {
 	existing := 0
 	for _, out := range s.placed {
-		full, err := out.occupied(s.disk)
-		if err == nil && full && s.overwrite && s.owned && out.Target.Folder {
+		occupied, err := out.occupied(s.disk)
+		if err == nil && occupied && s.overwrite && locked && out.Target.Folder {
 			err = out.Mark.refuseForeign(s.disk, out.Path, out.path)
 		}
 		if err != nil {
 			return err
 		}
-		if full {
+		if occupied {
 			existing++
 		}
 	}
@@ -149,14 +149,14 @@ func (s *Set) refuseExisting() error {
 	return nil
 }
 
-// makeParents makes the folders that targets ask for.
+// makeParents creates the missing folders above the targets.
 func (s *Set) makeParents() error {
 	for _, out := range s.outputs {
 		for _, dir := range out.missing {
-			s.made = append(s.made, dir) // before: a failed attempt may have had its effect
+			s.parents = append(s.parents, dir) // first: mkdir may fail after it had its effect
 			err := s.disk.makeDir(dir, nil)
 			if errors.Is(err, fs.ErrExist) { // made for an earlier target, or by another run
-				s.made = s.made[:len(s.made)-1]
+				s.parents = s.parents[:len(s.parents)-1]
 				continue
 			}
 			if err != nil {
@@ -167,51 +167,49 @@ func (s *Set) makeParents() error {
 	return nil
 }
 
-// lock takes every target's lock, in the order of their paths: of two runs with the same targets
-// one gets them all.
+// lock takes the lock of every target, in the order of their paths: of two runs with the same
+// targets one gets all of them.
 func (s *Set) lock() error {
 	ordered := slices.Clone(s.placed)
 	slices.SortFunc(ordered, func(a, b *output) int { return strings.Compare(a.path, b.path) })
 	for i, out := range ordered {
 		path := out.beside(lockSuffix)
-		held, err := get(s.disk, "lock", path, func() (*fileLock, error) { return takeLock(path) })
-		if held != nil {
-			s.locked = append(s.locked, held)
+		lock, err := get(s.disk, "lock", path, func() (*fileLock, error) { return takeLock(path) })
+		if lock != nil {
+			s.locks = append(s.locks, lock)
 		}
 		switch {
-		case errors.Is(err, errors.ErrUnsupported): // no locks here: do not sweep
-			continue
+		case err == nil:
+			out.locked = true
+		case errors.Is(err, errors.ErrUnsupported): // the file system has no locks
 		case errors.Is(err, fault.Locked):
 			return lockedError(out, ordered[:i])
-		case errors.Is(err, syscall.ELOOP): // it is not followed: whoever made it may not choose what is locked
+		case errors.Is(err, syscall.ELOOP): // links are not followed: others may have made them
 			return refusal(out.Path, "cannot be locked, as "+path+" is a link", "delete the link")
-		case err != nil:
+		default:
 			return Failure(out.Path, "locking it", err)
 		}
-		out.exclusive = true
 	}
-	s.owned = true
 	return nil
 }
 
-// lockedError tells another run's lock from this run's own, which two spellings of one name meet on
-// file systems that ignore case.
+// lockedError returns the error for a target whose lock is taken, by another run or by this one: on
+// file systems that ignore case two targets may be spellings of one name.
 func lockedError(out *output, before []*output) error {
-	theirs, err := os.Lstat(out.beside(lockSuffix))
+	taken, err := os.Lstat(out.beside(lockSuffix))
 	for _, other := range before {
-		held, heldErr := os.Lstat(other.beside(lockSuffix))
-		if other.exclusive && err == nil && heldErr == nil && os.SameFile(theirs, held) {
+		own, ownErr := os.Lstat(other.beside(lockSuffix))
+		if other.locked && err == nil && ownErr == nil && os.SameFile(taken, own) {
 			return sameOutput(out, other)
 		}
 	}
 	return fault.New(fault.Locked, "is being written by another run").In(out.Path).WithHint("wait for the other run to end")
 }
 
-// sweep removes what killed runs left beside the targets whose locks are held. An old folder whose
-// target is missing belonged to a run that was killed between its two renames: it goes back first.
+// sweep removes what killed runs left beside the targets that are locked.
 func (s *Set) sweep() error {
 	for _, out := range s.placed {
-		if !out.exclusive {
+		if !out.locked {
 			continue
 		}
 		dir, base := filepath.Split(out.path)
@@ -228,26 +226,28 @@ func (s *Set) sweep() error {
 	return nil
 }
 
+// sweepEntry removes a partial, and an old folder unless its target is missing: then a run was
+// killed between its two renames, and the old folder is moved back.
 func (s *Set) sweepEntry(out *output, path, base string) error {
 	suffix, _ := parseHidden(filepath.Base(path), base)
 	if suffix != partialSuffix && suffix != oldSuffix {
 		return nil
 	}
 	if suffix == oldSuffix {
-		there, err := s.disk.lstat(out.path)
+		found, err := s.disk.lstat(out.path)
 		switch {
-		case err != nil: // the old folder may be all there is
+		case err != nil: // the old folder may be the only one
 			return err
-		case there == nil:
+		case found == nil:
 			return s.disk.rename(path, out.path)
 		}
 	}
 	return s.disk.removeAll(path)
 }
 
-// lookAgain finds out what stands at the targets now: another run may have published, or a sweep
-// moved something back, since the first look.
-func (s *Set) lookAgain() (err error) {
+// refresh looks at the targets again: since the first look another run may have published one, or
+// the sweep moved one back.
+func (s *Set) refresh() (err error) {
 	for _, out := range s.placed {
 		if out.info, err = s.disk.lstat(out.path); err != nil {
 			return Failure(out.Path, "looking at it", err)
@@ -256,8 +256,8 @@ func (s *Set) lookAgain() (err error) {
 	return nil
 }
 
-// create makes the partials, so that a lack of permission shows before any work. A direct target has
-// none.
+// create creates the partials, so that a missing permission shows before any work. Devices and
+// FIFOs have none.
 func (s *Set) create() error {
 	for _, out := range s.outputs {
 		if !out.Target.Folder {
@@ -267,14 +267,14 @@ func (s *Set) create() error {
 			continue
 		}
 		var err error
-		out.partial = out.hidden(partialSuffix) // before: a failed attempt may have had its effect
+		out.partial = out.hidden(partialSuffix) // first: creating it may fail after it had its effect
 		if !out.Target.Folder {
-			out.file.handle, err = s.disk.createFile(out.partial, out.keeps())
-		} else if err = s.disk.makeDir(out.partial, out.keeps()); err == nil {
-			out.folder, err = openFolder(s.disk, out.Path, out.Mark, out.partial, out.keeps())
+			out.file.handle, err = s.disk.createFile(out.partial, out.inherited())
+		} else if err = s.disk.makeDir(out.partial, out.inherited()); err == nil {
+			out.folder, err = openFolder(s.disk, out.Path, out.Mark, out.partial, out.inherited())
 		}
 		if errors.Is(err, fs.ErrExist) {
-			out.partial = "" // another run's: not ours to remove
+			out.partial = "" // it belongs to another run
 		}
 		if err != nil {
 			return Failure(out.Path, "creating it", err)

@@ -47,7 +47,7 @@ func TestPrepareRefuses(t *testing.T) {
 		{"an input", tree{"x": ""}, file, inputs("x"), fault.Refused, "is an input"},
 		{"an input through a link", tree{"x": "", "link": "-> x"}, file, inputs("link"), fault.Refused, "is an input"},
 		{"a folder that holds an input", tree{"x/a/in": ""}, folder, inputs("x/a/in"), fault.Refused, "holds the input"},
-		{"a folder of somebody else", tree{"x/f": ""}, folder, over, fault.Refused, "no _manifest.json"},
+		{"a foreign folder", tree{"x/f": ""}, folder, over, fault.Refused, "no _manifest.json"},
 		{"one name twice", nil, []Target{{Path: "x.csv"}, {Path: "x.csv"}}, Options{}, fault.Refused, "same output"},
 		{"two spellings", tree{"d/": ""}, []Target{{Path: "x.csv"}, {Path: "d/../x.csv"}}, Options{}, fault.Refused, "same output"},
 		{"two names of one file", tree{"link.csv": "-> x.csv"}, []Target{{Path: "x.csv"}, {Path: "link.csv"}}, Options{}, fault.Refused, "same output"},
@@ -78,13 +78,13 @@ func TestPrepareRefuses(t *testing.T) {
 			_, err := Prepare(targets, o)
 			refuses(t, err, c.want, c.says)
 			if after := readTree(t, dir); !maps.Equal(before, after) {
-				t.Errorf("left %v, there was %v", after, before)
+				t.Errorf("left %v, expected %v", after, before)
 			}
 		})
 	}
 }
 
-// TestOneFile publishes the file x with "new" in it beside what is there.
+// TestOneFile publishes the file x with the content "new" into a folder with other files.
 func TestOneFile(t *testing.T) {
 	t.Parallel()
 	over := Options{Overwrite: true}
@@ -98,18 +98,18 @@ func TestOneFile(t *testing.T) {
 		o       Options
 		want    error
 		says    string
-		changed tree // of what was there
+		changed tree // of has
 	}{
 		"nothing":                   {nil, "x", Options{}, nil, "", tree{"x": "new"}},
 		"it exists":                 {tree{"x": "old"}, "x", Options{}, fault.Exists, "already exists", nil},
 		"overwrite":                 {tree{"x": "old"}, "x", over, nil, "", tree{"x": "new"}},
 		"missing inputs":            {nil, "x", Options{Inputs: []string{"gone/in", "-"}}, nil, "", tree{"x": "new"}},
 		"a link to a file":          {tree{"real/y": "old", "x": "-> real/y"}, "x", over, nil, "", tree{"real/y": "new"}},
-		"a link to a file to be":    {tree{"real/": "", "x": "-> real/y"}, "x", over, nil, "", tree{"real/y": "new"}},
+		"a link to a missing file":  {tree{"real/": "", "x": "-> real/y"}, "x", over, nil, "", tree{"real/y": "new"}},
 		"20 links":                  {chain, "20", Options{}, nil, "", tree{"0": "new"}},
 		"45 links, more than Linux": {chain, "45", Options{}, fault.Refused, "links", nil},
 		"the lock of a killed run":  {tree{".x.idxport-lock": "", "y": ""}, "x", Options{}, nil, "", tree{"x": "new", ".x.idxport-lock": "gone"}},
-		"partials, of which two are ours": {tree{
+		"partials, two of this target": {tree{
 			".x.idxport-0123456789abcdef.partial": "", ".x.idxport-fedcba9876543210.partial/1/1.png": "",
 			".y.idxport-0123456789abcdef.partial":                  "", // another target's
 			".x.idxport-0123456789abcde.partial":                   "", // a digit short
@@ -137,7 +137,7 @@ func TestOneFile(t *testing.T) {
 	}
 }
 
-// TestSomeExist: one of two outputs exists. It is accepted if it is equal, and otherwise nothing is
+// TestSomeExist has one of two outputs exist. It is accepted if it is equal; otherwise nothing is
 // published.
 func TestSomeExist(t *testing.T) {
 	t.Parallel()
@@ -168,7 +168,7 @@ func TestSomeExist(t *testing.T) {
 	}
 }
 
-// TestDiscardLeavesNothing, and afterwards nothing more can be written.
+// TestDiscardLeavesNothing on disk, and nothing more can be written.
 func TestDiscardLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -210,7 +210,7 @@ func TestDiscardLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestShortFile pins that a file which does not hold what was written is not published.
+// TestShortFile pins that a file which is shorter than what was written is not published.
 func TestShortFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -231,7 +231,7 @@ func TestShortFile(t *testing.T) {
 	}
 }
 
-// TestHintNamesAFolder: the nearest one that is there, as a word of a shell.
+// TestHintNamesAFolder, the nearest one that exists, quoted for a shell.
 func TestHintNamesAFolder(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a b")
@@ -256,7 +256,7 @@ func TestFreeSpace(t *testing.T) {
 	}
 }
 
-// TestTake moves what is complete to a name that is free, and to none that is taken.
+// TestTake renames files and folders to free names, and to none that is taken.
 func TestTake(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

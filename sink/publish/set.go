@@ -1,11 +1,9 @@
 package publish
 
-import (
-	"slices"
-)
+import "slices"
 
 // Prepare checks every target before any work, takes the locks, sweeps what killed runs left and
-// makes the partials. It fails with a fault; nothing remains on disk then.
+// creates the partials. Its error is a *fault.Error; nothing remains on disk then.
 func Prepare(targets []Target, o Options) (*Set, error) { return prepare(disk{}, targets, o) }
 
 func prepare(d disk, targets []Target, o Options) (*Set, error) {
@@ -21,16 +19,16 @@ func prepare(d disk, targets []Target, o Options) (*Set, error) {
 			s.placed = append(s.placed, out)
 		}
 	}
-	// Everything up to makeParents only looks, so that most mistakes leave no trace even for a
+	// The steps before makeParents only look, so that most mistakes leave no trace even for a
 	// moment.
 	for _, step := range []func() error{
 		func() error { return s.refuseDangerous(o.Inputs) },
-		s.refuseExisting,
+		func() error { return s.refuseExisting(false) },
 		s.makeParents,
 		s.lock,
 		s.sweep,
-		s.lookAgain,
-		s.refuseExisting,
+		s.refresh,
+		func() error { return s.refuseExisting(true) },
 		s.create,
 	} {
 		if err := step(); err != nil {
@@ -41,27 +39,26 @@ func prepare(d disk, targets []Target, o Options) (*Set, error) {
 	return s, nil
 }
 
-// File returns the i-th target's writer; nil if it is a folder.
+// File returns the writer of the i-th target, or nil if the target is a folder.
 func (s *Set) File(i int) *File { return s.outputs[i].file }
 
-// Folder returns the i-th target's folder; nil if it is a file.
+// Folder returns the folder of the i-th target, or nil if the target is a file.
 func (s *Set) Folder(i int) *Folder { return s.outputs[i].folder }
 
-// Partial is where the i-th output lies until Commit, or empty for one that is written directly, as
-// devices are.
+// Partial returns the path of the i-th output until Commit, or "" if it is a device or FIFO.
 func (s *Set) Partial(i int) string { return s.outputs[i].partial }
 
-// Complete completes every output under its hidden name: nothing more can be written, and what
-// Partial tells can be read. Commit does it if it was not done before.
+// Complete completes every output under its hidden name: nothing more can be written, and the files
+// at Partial can be read. Commit calls it if necessary.
 func (s *Set) Complete() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.complete()
 }
 
-// Commit completes every output and only then publishes them, back to back. After an error Discard
-// removes what was not published; outputs that were stay, each whole. All writes must have
-// returned.
+// Commit completes every output and only then publishes them, back to back. All writes must have
+// returned. After an error Discard removes what was not published; outputs that were published
+// stay, each complete.
 func (s *Set) Commit() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +66,7 @@ func (s *Set) Commit() error {
 		return err
 	}
 	for _, out := range s.placed {
-		if err := s.settle(out); err != nil {
+		if err := s.chooseMove(out); err != nil {
 			return err
 		}
 	}
@@ -83,14 +80,10 @@ func (s *Set) Commit() error {
 	return nil
 }
 
-// removeTries is how often a partial folder is deleted while a write that is still running may put
-// a file into it.
-const removeTries = 3
-
-// Discard removes every partial, lets the locks go and removes the folders that were made for the
-// targets, if they are empty. It has no effect after a Commit that succeeded, nor a second time. It
-// does not wait for writes that are stuck elsewhere; such a write fails with fs.ErrClosed, or the
-// next run sweeps what it made.
+// Discard removes every partial, releases the locks and removes the folders that were made for the
+// targets, if they are empty. It has no effect after a successful Commit or a second time. It does
+// not wait for writes that are stuck: such a write fails with fs.ErrClosed, or the next run sweeps
+// the file that it made.
 func (s *Set) Discard() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,12 +91,16 @@ func (s *Set) Discard() {
 		return
 	}
 	s.end()
-	for _, dir := range slices.Backward(s.made) {
+	for _, dir := range slices.Backward(s.parents) {
 		_ = s.disk.remove(dir)
 	}
 }
 
-// end closes and deletes what is not published, and lets the locks go.
+// maxRemovals bounds how often a partial folder is deleted while a running write may still put a
+// file into it.
+const maxRemovals = 3
+
+// end closes and deletes what is not published, and releases the locks.
 func (s *Set) end() {
 	s.ended = true
 	for _, out := range s.outputs {
@@ -113,15 +110,15 @@ func (s *Set) end() {
 		if out.folder != nil {
 			_ = out.folder.close()
 		}
-		for try := 0; try < removeTries && out.partial != ""; try++ {
+		for try := 0; try < maxRemovals && out.partial != ""; try++ {
 			if s.disk.removeAll(out.partial) == nil {
 				break
 			}
 		}
 	}
-	for _, held := range s.locked {
-		_ = s.disk.do("unlink", "", held.unlink) // what remains is empty and serves the next run
-		_ = held.Close()
+	for _, lock := range s.locks {
+		_ = s.disk.do("unlink", "", lock.unlink) // a file that remains is empty, and the next run uses it
+		_ = lock.Close()
 	}
-	s.locked = nil
+	s.locks = nil
 }

@@ -12,64 +12,63 @@ type Target struct {
 	Path   string
 	Folder bool // a folder of files, published as one; otherwise a file
 	Mark   Mark // of a folder
-	// Key, 16 hexadecimal digits, stands for what the output is made of: see [UpToDate]. It may be
-	// empty.
+	// Key is 16 hexadecimal digits that identify the inputs and options of the output (see
+	// [UpToDate]), or empty.
 	Key string
-	// MakeParents makes the folders above the target if they are missing. Discard removes them
-	// again if they are still empty.
+	// MakeParents creates missing folders above the target. Discard removes them again if they are
+	// still empty.
 	MakeParents bool
 }
 
-// Options are for all targets of a run.
+// Options apply to all targets of a run.
 type Options struct {
-	Overwrite bool // replace what exists
+	Overwrite bool // replace existing targets
 	// Inputs are paths that must be neither replaced nor inside a replaced folder. Those that do
 	// not exist are ignored.
 	Inputs []string
 }
 
-// A Set is the outputs of one run, written side by side and published together.
+// A Set is the outputs of one run, which are published together.
 type Set struct {
 	disk      disk
 	overwrite bool
 	outputs   []*output
-	placed    []*output // those that are not written directly, as devices are
+	placed    []*output // those with a partial, that is all but devices and FIFOs
 
-	mu     sync.Mutex // Complete, Commit and Discard, one at a time
-	whole  bool       // all outputs are complete under their hidden names
-	ended  bool
-	made   []string // folders made for the targets, outermost first
-	locked []*fileLock
-	owned  bool // every lock was taken that the file systems have
+	mu      sync.Mutex // Complete, Commit and Discard, one at a time
+	whole   bool       // all outputs are complete under their hidden names
+	ended   bool
+	parents []string // folders made for the targets, outermost first
+	locks   []*fileLock
 }
 
-// An output is one target on its way.
+// An output is the state of one target.
 type output struct {
 	Target
 	place
 	file   *File
 	folder *Folder
 
-	exclusive bool                // its lock is held
-	partial   string              // what Discard removes; "" once there is nothing
-	identity  fs.FileInfo         // of the partial, to be recognised at the target
-	move      func(*output) error // how it gets to its place; nil if it need not
-	replaced  string              // the old folder, under the name from which it will be deleted
+	locked   bool
+	partial  string              // the path that Discard removes, or ""
+	identity fs.FileInfo         // of the partial, to recognise it at the target
+	move     func(*output) error // moves it to the target; nil if it is there already
+	replaced string              // path of the replaced folder, which is to be deleted
 }
 
 var errEnded = errors.New("committed or discarded already")
 
-// occupiedTries bounds the race with runs that replace the folder again and again.
-const occupiedTries = 10
+// maxListings bounds the race with runs that replace the folder again and again.
+const maxListings = 10
 
-// occupied reports whether something stands at the target that counts: an empty folder does not
-// stand in a folder's way. It is also asked before the lock is taken, when another run may be
-// replacing the folder: to list one that was deleted fails as if there were none.
+// occupied reports whether the target exists; an empty folder does not count where a folder is to
+// be published. It is also called before the lock is taken, while another run may replace the
+// folder: listing a folder that was just deleted fails with fs.ErrNotExist.
 func (out *output) occupied(d disk) (bool, error) {
 	if out.info == nil || !out.Target.Folder || !out.info.IsDir() {
 		return out.info != nil, nil
 	}
-	for range occupiedTries {
+	for range maxListings {
 		entries, err := d.readDir(out.path)
 		if err == nil {
 			return len(entries) > 0, nil
@@ -77,16 +76,17 @@ func (out *output) occupied(d disk) (bool, error) {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return false, Failure(out.Path, "listing it", err)
 		}
-		if there, err := d.lstat(out.path); err == nil && there == nil {
+		if found, err := d.lstat(out.path); err == nil && found == nil {
 			return false, nil
 		}
 	}
 	return true, nil
 }
 
-// keeps is what stands at the target, whose permissions the output gets, so that nobody can read it
-// who could not before; nil if there is nothing. On Windows a new file has them from its folder.
-func (out *output) keeps() fs.FileInfo {
+// inherited returns the existing target whose permissions the output gets, so that nobody can read
+// the output who could not read the old one; nil if there is none. On Windows new files have the
+// permissions of their folder.
+func (out *output) inherited() fs.FileInfo {
 	if out.info == nil || out.info.IsDir() != out.Target.Folder || runtime.GOOS == "windows" {
 		return nil
 	}

@@ -22,7 +22,7 @@ import (
 func TestModesFollowTheUmask(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	plant(t, dir, tree{"plain": ""}) // what any other program would make
+	plant(t, dir, tree{"plain": ""}) // with the mode of any new file
 	must(t, dir, usual(dir, "new"))
 	want, err := os.Stat(dir + "/plain")
 	if err != nil {
@@ -35,8 +35,8 @@ func TestModesFollowTheUmask(t *testing.T) {
 	}
 }
 
-// TestReplacedModes: an output has the permissions of what it replaces, and its partial never more
-// than these.
+// TestReplacedModes pins that an output has the permissions of the file or folder that it replaces,
+// and its partial never more.
 func TestReplacedModes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -144,8 +144,8 @@ func TestDirectTargets(t *testing.T) {
 	}
 }
 
-// TestDiscardDoesNotWait: a FIFO without a reader blocks Write for ever, but not Discard, which
-// removes the other output.
+// TestDiscardDoesNotWait pins that a FIFO without a reader, which blocks Write for ever, does not
+// block Discard, which removes the other output.
 func TestDiscardDoesNotWait(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -193,7 +193,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	refuses(t, commitFile(dir+"/x.csv", "x", Options{}), fs.ErrPermission, "permission denied")
 }
 
-// TestMountPoints knows the root of a file system by its device where the kernel does not tell.
+// TestMountPoints also finds the root of a file system by its device, for kernels that do not say.
 func TestMountPoints(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -214,8 +214,7 @@ func TestMountPoints(t *testing.T) {
 	}
 }
 
-// TestClosedAndMissing asks the system for what is closed or not there: the error is told, not
-// taken for success.
+// TestClosedAndMissing uses closed and missing files: each operation returns the error.
 func TestClosedAndMissing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -12,7 +12,8 @@ import (
 	"github.com/idxport/idxport/test/layouttest"
 )
 
-// BenchmarkRead reads many batches of images on one goroutine, in bytes of pixels and labels.
+// BenchmarkRead reads many batches of images on one goroutine. It counts the bytes of pixels and
+// labels.
 func BenchmarkRead(b *testing.B) {
 	one := layouttest.Images()
 	table := layouttest.Table{Columns: one.Columns, Rows: 8 * one.Rows, Data: make([][]byte, len(one.Data))}

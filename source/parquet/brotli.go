@@ -8,8 +8,8 @@ import (
 	"github.com/andybalholm/brotli"
 )
 
-// readsBrotli reports whether pages compressed with Brotli are read. They are not in lean builds:
-// Go's package for it has HTTP handlers, and so links net/http, which is an eighth of such a build.
+// readsBrotli reports whether Brotli pages are supported. Lean builds omit Brotli: its Go package
+// has HTTP handlers and so links net/http, an eighth of such a build.
 const readsBrotli = true
 
 func newBrotliReader(r io.Reader) io.Reader { return brotli.NewReader(r) }

@@ -7,4 +7,4 @@ import "io"
 // See brotli.go.
 const readsBrotli = false
 
-func newBrotliReader(io.Reader) io.Reader { return nil } // is not called
+func newBrotliReader(io.Reader) io.Reader { return nil } // never called

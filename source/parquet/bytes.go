@@ -7,12 +7,13 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// byteValues are the values of a page that are bytes of any size. What next returns is valid until the next call.
+// byteValues are the values of a page of byte arrays. The result of next is valid until the next
+// call.
 type byteValues interface {
 	next() ([]byte, error)
 }
 
-// newBytes reads the values in src of a page of BYTE_ARRAY.
+// newBytes returns the values in src of a page of BYTE_ARRAY.
 func newBytes(p *page, src []byte) (byteValues, error) {
 	switch p.encoding {
 	case format.Plain:
@@ -28,11 +29,11 @@ func newBytes(p *page, src []byte) (byteValues, error) {
 	case format.DeltaByteArray:
 		return newDeltaBytes(src)
 	default:
-		return nil, unsupported("", "write the file with other encodings", "found values of the encoding %s, which is not read for bytes", p.encoding)
+		return nil, unsupported("", "write the file with other encodings", "found values of the encoding %s, which is not supported for bytes", p.encoding)
 	}
 }
 
-// plainBytes are PLAIN: each value after its length.
+// plainBytes are PLAIN: each value follows its length.
 type plainBytes struct{ src []byte }
 
 func (v *plainBytes) next() ([]byte, error) {
@@ -65,7 +66,7 @@ func (v *indexedBytes) next() ([]byte, error) {
 	return v.dictionary.value(i), nil
 }
 
-// lengthBytes are DELTA_LENGTH_BYTE_ARRAY: all lengths, then all bytes.
+// lengthBytes are DELTA_LENGTH_BYTE_ARRAY: all lengths, then all values.
 type lengthBytes struct {
 	lengths *delta
 	src     []byte
@@ -93,7 +94,8 @@ func (v *lengthBytes) next() ([]byte, error) {
 	return value, nil
 }
 
-// deltaBytes are DELTA_BYTE_ARRAY: how many bytes each value has in common with the one before it, then the others.
+// deltaBytes are DELTA_BYTE_ARRAY: each value shares a prefix with the previous one. All prefix
+// lengths are stored first, then the suffixes.
 type deltaBytes struct {
 	prefixes *delta
 	suffixes *lengthBytes
@@ -129,20 +131,21 @@ func (v *deltaBytes) next() ([]byte, error) {
 	return v.value, nil
 }
 
-// delta reads DELTA_BINARY_PACKED integers: the first one, then blocks of differences from one to the next, bit-packed after the block's least difference was
-// taken away (see Encodings.md of the Parquet format).
+// delta reads DELTA_BINARY_PACKED integers: the first one, then blocks of bit-packed differences
+// between neighbours, less the smallest difference of the block (see Encodings.md of the Parquet
+// format).
 type delta struct {
-	src      []byte // what follows the current miniblock
+	src      []byte // the bytes after the current miniblock
 	perMini  int    // values of a miniblock
 	minis    int    // miniblocks of a block
-	left     int    // values left, the current one included
-	last     int64  // the value that comes next, if the first has not been taken
+	left     int    // values left
+	last     int64  // the previous value; the first one until started
 	started  bool
 	least    int64
-	widths   []byte // of the block's miniblocks that are left
+	widths   []byte // of the remaining miniblocks of the block
 	bits     []byte // of the current miniblock
 	width    int
-	at, have int // differences taken of the current miniblock, and those there are
+	at, have int // index of the next difference in the current miniblock, and their number
 }
 
 func newDelta(src []byte) (*delta, error) {
@@ -156,7 +159,7 @@ func newDelta(src []byte) (*delta, error) {
 	return d, nil
 }
 
-// uvarint is the next number; src is nil once there is none.
+// uvarint reads a number. It sets src to nil if there is none.
 func (d *delta) uvarint() uint64 {
 	v, n := binary.Uvarint(d.src)
 	if n <= 0 {
@@ -191,7 +194,7 @@ func (d *delta) mini() error {
 	return nil
 }
 
-// next is the next value.
+// next returns the next value.
 func (d *delta) next() (int64, error) {
 	if d.left == 0 {
 		return 0, damaged("delta-encoded values end too early")
@@ -211,7 +214,7 @@ func (d *delta) next() (int64, error) {
 	return d.last, nil
 }
 
-// bitsAt is the number of width bits, up to 64, that begins at bit at.
+// bitsAt returns width bits, up to 64, from bit at on.
 func bitsAt(p []byte, at, width int) uint64 {
 	if width == 0 {
 		return 0
@@ -224,7 +227,7 @@ func bitsAt(p []byte, at, width int) uint64 {
 	return v & (math.MaxUint64 >> (64 - width))
 }
 
-// end is what follows the values. None of them may have been taken.
+// end returns the bytes after the values. It must be called before next.
 func (d *delta) end() ([]byte, error) {
 	rest := *d
 	for left := d.left - 1; left > 0; left -= rest.perMini {

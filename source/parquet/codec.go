@@ -16,23 +16,24 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// Limits of a page. Its size before decompression is compared with the file's. After it, a page may be of any size up to fairPage, and beyond it only
-// as much larger as data is compressed at most, up to maxPage.
+// Limits of a page, in bytes. Its compressed size is limited by the file. Decompressed, a page may
+// have up to largePage bytes, or up to maxRatio times its compressed size, which no codec exceeds,
+// and at most maxPage.
 const (
-	maxPage   = min(1<<30, math.MaxInt/8) // its bits can be counted in an int
-	fairPage  = 64 << 20
-	fairRatio = 4096
+	maxPage   = min(1<<30, math.MaxInt/8) // an int can count its bits
+	largePage = 64 << 20
+	maxRatio  = 4096
 )
 
-// checkPageSize refuses a page of size bytes that claims to decompress to more than it could.
+// checkPageSize refuses a page of size bytes whose header gives an impossible decompressed size.
 func checkPageSize(size, uncompressed int) error {
-	if uncompressed < 0 || uncompressed > maxPage || uncompressed > fairPage && uncompressed/fairRatio > size {
-		return damaged("found a page of %d bytes that claims to be %d, expected at most %d", size, uncompressed, min(maxPage, max(fairPage, fairRatio*min(size, maxPage/fairRatio))))
+	if uncompressed < 0 || uncompressed > maxPage || uncompressed > largePage && uncompressed/maxRatio > size {
+		return damaged("found a page of %d bytes that decompresses to %d, expected at most %d", size, uncompressed, min(maxPage, max(largePage, maxRatio*min(size, maxPage/maxRatio))))
 	}
 	return nil
 }
 
-// codecs decompresses pages, on many goroutines.
+// codecs decompresses pages. It may be used by many goroutines.
 type codecs struct {
 	zstd func() (*zstd.Decoder, error)
 }
@@ -43,7 +44,7 @@ func newCodecs() *codecs {
 	})}
 }
 
-// knownCodec reports whether decode knows codec.
+// knownCodec reports whether decode supports codec.
 func knownCodec(codec format.CompressionCodec) bool {
 	switch codec {
 	case format.Brotli:
@@ -54,7 +55,8 @@ func knownCodec(codec format.CompressionCodec) bool {
 	return false
 }
 
-// decode decompresses src, which must give size bytes, into buf, which grows for it. Uncompressed data is returned itself.
+// decode decompresses src to size bytes in buf, which it may enlarge. It returns uncompressed data
+// itself.
 func (c *codecs) decode(codec format.CompressionCodec, buf *[]byte, src []byte, size int) ([]byte, error) {
 	if codec == format.Uncompressed {
 		if len(src) != size {
@@ -77,7 +79,7 @@ func (c *codecs) decode(codec format.CompressionCodec, buf *[]byte, src []byte, 
 	return dst, nil
 }
 
-// decompress fills dst from src and tells how many bytes it got.
+// decompress decompresses src into dst, and returns the number of bytes.
 func (c *codecs) decompress(codec format.CompressionCodec, dst, src []byte) (int, error) {
 	switch codec {
 	case format.Zstd:
@@ -122,8 +124,8 @@ func readExactly(r io.Reader, dst []byte) (int, error) {
 	return n, nil
 }
 
-// hadoopLZ4 decompresses what the codec LZ4 means, deprecated as nobody knew: Hadoop's frames, each a block after its two lengths (big-endian), or
-// a bare block.
+// hadoopLZ4 decompresses the deprecated codec LZ4, which was not specified: data is either Hadoop's
+// frames, each a block after its two sizes (big-endian), or a single block.
 func hadoopLZ4(dst, src []byte) (int, error) {
 	done, rest := 0, src
 	for len(rest) >= 8 {

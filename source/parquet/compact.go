@@ -8,22 +8,25 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// maxCompactDepth is the most structs and lists inside of each other; Parquet's own metadata has about 8.
+// maxCompactDepth limits the nesting of structs and lists. Parquet's metadata has a depth of about
+// 8.
 const maxCompactDepth = 32
 
-// errCompactEnd is met where the data ends within a value, which may only mean that more of it must be read; errCompact is damage.
+// errCompactEnd is the error for data that ends within a value, of which more may have to be read.
+// The others are errors for damaged data.
 var (
 	errCompactEnd  = errors.New("the metadata ends within a value")
-	errCompact     = errors.New("the metadata is no Thrift data")
+	errCompact     = errors.New("the metadata is not in Thrift's format")
 	errCompactMany = errors.New("the metadata has more than 2,097,152 parts")
 )
 
-// maxParts is the most structs in lists. A decoder makes up to 560 bytes of each, a column of a row group, of which 3 bytes are enough in the file. Files of
-// 4,096 columns in 100 row groups have about 1,600,000.
+// maxParts limits the number of structs in lists. A decoder allocates up to 560 bytes for each,
+// such as a column of a row group, of which the file may have only 3. Files with 4,096 columns in
+// 100 row groups have about 1,600,000.
 const maxParts = 1 << 21
 
-// A compact walks through data in Thrift's compact protocol. Nothing is allocated, and no list is longer than the bytes that are left: once data
-// was walked through, a decoder may trust its lengths.
+// A compact parses data in Thrift's compact protocol. It allocates nothing, and checks that no list
+// is longer than the remaining bytes: after that a decoder may trust the lengths in the data.
 type compact struct {
 	data  []byte
 	at    int
@@ -50,13 +53,13 @@ func (c *compact) uvarint() (uint64, error) {
 	return v, nil
 }
 
-// integer is a value of i16, i32 or i64.
+// integer reads an i16, i32 or i64.
 func (c *compact) integer() (int64, error) {
 	v, err := c.uvarint()
 	return int64(v>>1) ^ -int64(v&1), err
 }
 
-// integer32 is a value of i32.
+// integer32 reads an i32.
 func (c *compact) integer32() (int, error) {
 	v, err := c.integer()
 	if err == nil && v != int64(int32(v)) {
@@ -65,7 +68,7 @@ func (c *compact) integer32() (int, error) {
 	return int(v), err
 }
 
-func (c *compact) pass(n uint64) error {
+func (c *compact) skipBytes(n uint64) error {
 	if n > uint64(len(c.data)-c.at) {
 		return errCompactEnd
 	}
@@ -73,7 +76,8 @@ func (c *compact) pass(n uint64) error {
 	return nil
 }
 
-// fields calls visit with the number and the type of each field of a struct. visit reads the value, or returns false to have it skipped.
+// fields calls visit with the number and type of each field of a struct. visit reads the value and
+// returns true, or returns false to skip it.
 func (c *compact) fields(depth int, visit func(id int64, kind thrift.Type) (bool, error)) error {
 	if depth > maxCompactDepth {
 		return errCompact
@@ -105,7 +109,7 @@ func (c *compact) fields(depth int, visit func(id int64, kind thrift.Type) (bool
 	}
 }
 
-// skip passes over a value. Within lists truth values have a byte of their own.
+// skip skips a value. In lists booleans have a byte of their own.
 func (c *compact) skip(kind thrift.Type, depth int, inList bool) error {
 	if depth > maxCompactDepth {
 		return errCompact
@@ -113,34 +117,35 @@ func (c *compact) skip(kind thrift.Type, depth int, inList bool) error {
 	switch kind {
 	case thrift.TRUE, thrift.FALSE:
 		if inList {
-			return c.pass(1)
+			return c.skipBytes(1)
 		}
 		return nil
 	case thrift.I8:
-		return c.pass(1)
+		return c.skipBytes(1)
 	case thrift.I16, thrift.I32, thrift.I64:
 		_, err := c.uvarint()
 		return err
 	case thrift.DOUBLE:
-		return c.pass(8)
+		return c.skipBytes(8)
 	case thrift.UUID:
-		return c.pass(16)
+		return c.skipBytes(16)
 	case thrift.BINARY:
 		n, err := c.uvarint()
 		if err != nil {
 			return err
 		}
-		return c.pass(n)
+		return c.skipBytes(n)
 	case thrift.LIST, thrift.SET:
 		return c.list(depth)
 	case thrift.STRUCT:
 		return c.fields(depth+1, nil)
-	default: // maps: Parquet has none
+	default: // Parquet has no maps
 		return errCompact
 	}
 }
 
-// list passes over a list. A struct in a list has a field at least: all of Parquet's do, and decoders make far more of them than one byte.
+// list skips a list. A struct in a list must have a field: all of Parquet's have one, and decoders
+// allocate far more than one byte for each.
 func (c *compact) list(depth int) error {
 	head, err := c.byte()
 	if err != nil {
@@ -172,21 +177,21 @@ func (c *compact) list(depth int) error {
 	return nil
 }
 
-// A pageHeader is what is needed of a page's header.
+// A pageHeader has the needed fields of a page header.
 type pageHeader struct {
 	kind                                   format.PageType
-	size, uncompressed                     int // bytes of the body, and what it decompresses to
+	size, uncompressed                     int // bytes of the body, before and after decompression
 	crc                                    uint32
 	checked                                bool                    // crc is present
 	codec                                  format.CompressionCodec // of the chunk
-	entries                                int                     // level entries, or values of a dictionary
+	entries                                int                     // or values of a dictionary
 	encoding                               format.Encoding
 	repetition, definition                 int             // bytes of the levels, in pages of version 2
 	repetitionEncoding, definitionEncoding format.Encoding // of the levels, in pages of version 1
 	version2, notCompressed                bool
 }
 
-// parsePageHeader reads the header that data starts with, and tells its length.
+// parsePageHeader parses the header at the start of data, and returns its length.
 func parsePageHeader(data []byte) (pageHeader, int, error) {
 	c := compact{data: data}
 	h := pageHeader{kind: -1, size: -1, uncompressed: -1, entries: -1, repetitionEncoding: format.RLE, definitionEncoding: format.RLE}
@@ -213,7 +218,8 @@ func parsePageHeader(data []byte) (pageHeader, int, error) {
 	return h, c.at, err
 }
 
-// describe reads the struct of field id: of a data page, a dictionary page, or a data page of version 2.
+// describe reads the struct of field id: that of a data page, dictionary page or data page of
+// version 2.
 func (h *pageHeader) describe(c *compact, id int64) error {
 	h.version2 = id == 8
 	return c.fields(1, func(field int64, kind thrift.Type) (bool, error) {

@@ -22,12 +22,13 @@ import (
 	"github.com/idxport/idxport/test/sourcetest"
 )
 
-// footerStart is where the footer of file begins.
+// footerStart returns the offset of the footer in file.
 func footerStart(file []byte) int {
 	return len(file) - tailSize - int(binary.LittleEndian.Uint32(file[len(file)-tailSize:]))
 }
 
-// read opens and reads file; every error must be one about the file's contents, and not about a panic that was caught.
+// read opens and reads file. Every error must be about the content of the file, and not about a
+// recovered panic.
 func read(tb testing.TB, file []byte, rows int) ([][]byte, error) {
 	tb.Helper()
 	t, err := fromBytes(file, source.ReadOptions{MaxRecordSize: 1 << 20, DType: idx.Uint8})
@@ -44,8 +45,9 @@ func read(tb testing.TB, file []byte, rows int) ([][]byte, error) {
 	return data, err
 }
 
-// TestDamage flips each bit of a byte in turn, and cuts a file at each byte. What is read without an error is what was written, unless the footer, which has
-// no checksum, is what was damaged.
+// TestDamage flips each bit of a byte in turn, and cuts a file at each byte. Rows that are read
+// without an error must be the original ones, unless the damage is in the footer, which has no
+// checksum.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	for _, name := range layout.Names() {
@@ -58,7 +60,7 @@ func TestDamage(t *testing.T) {
 				for at := range file {
 					bit := byte(1) << (at % 8)
 					if name == "columns" && at%3 != 0 && at < end {
-						continue // many pages of the same kind
+						continue // similar pages
 					}
 					file[at] ^= bit
 					data, err := read(t, file, 8)
@@ -82,8 +84,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestClaims opens small files that claim to be large.
-func TestClaims(t *testing.T) {
+// TestImpossibleSizes opens small files with large sizes in their metadata.
+func TestImpossibleSizes(t *testing.T) {
 	t.Parallel()
 	file := written(t, small(), sinkparquet.Options{Compression: "none"}, 8)
 	end := len(file) - tailSize
@@ -95,7 +97,7 @@ func TestClaims(t *testing.T) {
 		}
 	}
 	if err := checkPageSize(100, maxPage); err == nil {
-		t.Error("found no error for a page of 100 bytes that claims to be 1 GiB")
+		t.Error("found no error for a page of 100 bytes that decompresses to 1 GiB")
 	}
 	lists := append([]byte{0x29, 0xfc}, binary.AppendUvarint(nil, 1<<31)...) // a schema of 2³¹ elements
 	c := compact{data: lists}
@@ -104,7 +106,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// FuzzRead reads anything, as far as the first rows.
+// FuzzRead reads the first rows of any file.
 func FuzzRead(f *testing.F) {
 	table := layouttest.Random(9, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{2, 3}}, source.Column{Name: "label", DType: idx.Uint8})
 	for _, name := range layout.Names() {
@@ -133,12 +135,12 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		if s, ok := got.(source.Seeker); ok && got.Rows() > 1000 {
-			_ = s.Skip(500) // damage is an error, which may come here
+			_ = s.Skip(500) // may fail because of the damage
 		}
 	})
 }
 
-// FuzzMetadata reads what others may have written into a file's metadata: an Arrow schema with offsets that lead anywhere.
+// FuzzMetadata reads foreign metadata: an Arrow schema with any offsets.
 func FuzzMetadata(f *testing.F) {
 	f.Add([]byte("\xff\xff\xff\xff\x10\x00\x00\x00\x10\x00\x00\x00\x00\x00\x0a\x00\x0c\x00\x06\x00"))
 	f.Add([]byte("\x00\x00\x00\x00\x04\x00\x00\x00\x04\x00\x00\x00"))
@@ -156,13 +158,13 @@ func FuzzMetadata(f *testing.F) {
 	})
 }
 
-// Claims whose products an int of 32 bits cannot hold must not become small ones.
+// Sizes whose products overflow an int of 32 bits must not become small ones.
 func TestClaimsThatOverflow(t *testing.T) {
 	t.Parallel()
 	packed := func(groups uint64) []byte { return binary.AppendUvarint(nil, groups<<1|1) }
 	for name, test := range map[string]struct {
 		runs runs
-		left int // values of the run; 0: an error
+		left int // values of the run; 0 means an error
 	}{
 		"size of 2^32":             {runs{src: packed(1 << 27), width: 32}, 0},
 		"size of 2^32, cut short":  {runs{src: append(packed(1<<27), make([]byte, 40)...), width: 32}, 10},
@@ -190,7 +192,8 @@ func TestClaimsThatOverflow(t *testing.T) {
 	}
 }
 
-// TestOneNoteForManyColumns reads a column for each pixel, all of a type that IDX does not have: what is said of one of them is not said of all.
+// TestOneNoteForManyColumns reads a column for each pixel, all of a type that IDX does not have.
+// The note about the first column is not repeated for the others.
 func TestOneNoteForManyColumns(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"pyarrow-columns-int64", "pyarrow-columns-mixed"} {
@@ -207,8 +210,9 @@ func TestOneNoteForManyColumns(t *testing.T) {
 	}
 }
 
-// TestValuesThatAreNoRecords reads a page that reaches beyond the batch, whose indices name a value of 64 KiB again and again, where records have 12 bytes:
-// Read refuses it, rather than to copy the value for every row.
+// TestValuesThatAreNoRecords reads a page that extends beyond the batch, whose indices all refer to
+// a value of 64 KiB although records have 12 bytes: Read refuses it without copying the value for
+// every row.
 func TestValuesThatAreNoRecords(t *testing.T) {
 	t.Parallel()
 	table, err := Open("testdata/bad-blob.parquet", source.ReadOptions{Shape: []int{12}})
@@ -226,25 +230,27 @@ func TestValuesThatAreNoRecords(t *testing.T) {
 	}
 }
 
-// TestDictionariesAreHeld reads a column with a dictionary where as much memory is held as may be.
-func TestDictionariesAreHeld(t *testing.T) {
+// TestMemoryOfDictionaries reads a column with a dictionary when the limit of memory is nearly
+// reached.
+func TestMemoryOfDictionaries(t *testing.T) {
 	t.Parallel()
 	opened, err := open("testdata/pyarrow-png-dictionary.parquet", source.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer opened.Close()
-	if opened.file.held != 0 {
-		t.Errorf("found %d bytes that are held before the first row is read, expected none", opened.file.held)
+	if opened.file.reserved != 0 {
+		t.Errorf("found %d bytes before the first row is read, expected none", opened.file.reserved)
 	}
-	opened.file.held = maxHeld - 16
-	if err := opened.Read(t.Context(), &source.Raw{Cap: 1000}); !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "side by side") {
+	opened.file.reserved = maxReserved - 16
+	if err := opened.Read(t.Context(), &source.Raw{Cap: 1000}); !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "decompress to more than") {
 		t.Errorf("found %v, expected too much memory", err)
 	}
 }
 
-// TestDictionariesOfAnything makes dictionaries, of values that do not fit and of none: they take no more than twice what they are made of. Not parallel: it
-// measures the memory of the whole process.
+// TestDictionariesOfAnything makes dictionaries with values that do not fit, and with none: they
+// take at most twice the memory of their pages. Not parallel: it measures the memory of the whole
+// process.
 func TestDictionariesOfAnything(t *testing.T) {
 	const n = 1 << 20
 	large := make([]byte, 8*n)
@@ -274,8 +280,9 @@ func TestDictionariesOfAnything(t *testing.T) {
 	}
 }
 
-// TestMisfitsOfADictionary has values that do not fit among others: only those that are used are damage.
-func TestMisfitsOfADictionary(t *testing.T) {
+// TestUnusedInvalidEntries has a dictionary with values that do not fit, which are errors only if
+// they are used.
+func TestUnusedInvalidEntries(t *testing.T) {
 	t.Parallel()
 	var src []byte
 	values := make([]int64, 130)
@@ -292,7 +299,7 @@ func TestMisfitsOfADictionary(t *testing.T) {
 	for i, v := range values {
 		at, err := d.at(uint32(i))
 		if v < 0 {
-			var m *misfit
+			var m *rangeError
 			if !errors.As(err, &m) || m.message != "-8589934592" {
 				t.Errorf("entry %d: found %v, expected that −2³³ does not fit", i, err)
 			}
@@ -302,7 +309,7 @@ func TestMisfitsOfADictionary(t *testing.T) {
 	}
 }
 
-// TestManyParts is a footer that lists more structs, of 3 bytes each, than there is memory for what a decoder makes of them.
+// TestManyParts has a footer with more structs, of 3 bytes each, than a decoder has memory for.
 func TestManyParts(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]error{maxParts: nil, maxParts + 1: errCompactMany} {
@@ -315,26 +322,30 @@ func TestManyParts(t *testing.T) {
 	}
 }
 
-// unknownFields is a field of each type of Thrift's compact protocol, worked out by hand after thrift-compact-protocol.md, whose numbers Parquet does not have.
-// A field's first byte is what its number is more than the last one, and its type.
+// unknownFields has a field of each type of Thrift's compact protocol, with numbers that Parquet
+// does not use, encoded by hand after thrift-compact-protocol.md. The first byte of a field has its
+// type and the difference of its number to the previous one.
 const unknownFields = "\x03\x2a" + // 16 + …: a byte
 	"\x14\x02" + "\x15\x80\x01" + "\x16\x03" + // i16, i32, i64
 	"\x17\x00\x00\x00\x00\x00\x00\xf0\x3f" + // double
 	"\x18\x03abc" + // binary
 	"\x11" + "\x12" + // true, false
-	"\x19\x22\x01\x02" + // a list of 2 truth values
-	"\x19\xf5\x10" + "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10" + // a list of 16 i32: more than fit into its first byte
+	"\x19\x22\x01\x02" + // a list of 2 booleans
+	"\x19\xf5\x10" + "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10" + // a list of 16 i32, a number that does not fit into its first byte
 	"\x1a\x18\x01x" + // a set of 1 binary
 	"\x1c\x15\x02\x00" + // a struct
 	"\x1d\x00\x11\x22\x33\x44\x55\x66\x77\x88\x99\xaa\xbb\xcc\xdd\xee\xff" // uuid
 
-// longField stands before unknownFields: a byte whose field is 20, which is written out as a number of its own.
+// longField precedes unknownFields: a byte in field 20, whose number does not fit into the first
+// byte.
 const longField = "\x03\x28"
 
-// pageFields is the header of a data page: type 0, 64 bytes, 32 compressed, CRC 1; 10 values, PLAIN, levels RLE and RLE.
+// pageFields is the header of a data page: type 0, 64 bytes, 32 compressed, CRC 1; 10 values,
+// PLAIN, levels RLE and RLE.
 const pageFields = "\x15\x00" + "\x15\x80\x01" + "\x15\x40" + "\x15\x02" + "\x1c" + "\x15\x14" + "\x15\x00" + "\x15\x06" + "\x15\x06" + "\x00"
 
-// TestUnknownFields reads a page's header that has fields of every type which Parquet may get, and refuses it cut at any byte.
+// TestUnknownFields parses a page header with fields of every type that later versions of Parquet
+// may add, and refuses it cut at any byte.
 func TestUnknownFields(t *testing.T) {
 	t.Parallel()
 	header := pageFields + longField + unknownFields + "\x00"
@@ -351,7 +362,7 @@ func TestUnknownFields(t *testing.T) {
 	}
 }
 
-// TestNoThrift refuses what is not the compact protocol, or would take more than the bytes that are there.
+// TestNoThrift refuses data that is not in the compact protocol, or ends too early.
 func TestNoThrift(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

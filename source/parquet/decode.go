@@ -5,41 +5,42 @@ import (
 	"github.com/idxport/idxport/source/columnar"
 )
 
-// A part is what Read got of a leaf for a batch.
+// A part is the data of a leaf that Read got for a batch.
 type part struct {
-	dst  []byte // the elements of leaves that have some, where pages were decoded by Read
-	jobs []job
-	kept []byte // bodies of the pages that Decode decompresses
+	dst    []byte // the elements of pages that Read decoded, unless they are bytes
+	pages  []deferredPage
+	bodies []byte // of pages, one after another
 
-	files []byte // values of BYTE_ARRAY leaves, where pages were decoded by Read
+	files []byte // the byte arrays of pages that Read decoded
 	spans []span
 }
 
-// A job is a page that is left to Decode.
-type job struct {
+// A deferredPage is a page that Read left to Decode.
+type deferredPage struct {
 	page     page
 	row      int // of the batch
-	from, to int // its body within kept
+	from, to int // its body within part.bodies
 }
 
-// A span is where the value of a row is within files.
+// A span is the position of the value of a row in part.files.
 type span struct{ row, from, to int }
 
 func (p *part) reset() {
-	p.jobs, p.kept, p.files, p.spans = p.jobs[:0], p.kept[:0], p.files[:0], p.spans[:0]
+	p.pages, p.bodies, p.files, p.spans = p.pages[:0], p.bodies[:0], p.files[:0], p.spans[:0]
 }
 
-// take decodes n entries of c, the next being entry at of row, which is row to of the batch: into
-// the elements of all rows of the batch, dst, or by giving each value of bytes to each.
-func (l *leaf) take(c *cursor, at, n int, row int64, dst []byte, to int, each func(row int, value []byte) error) error {
+// decodeEntries decodes n entries of c, the first of which is entry at of a row, which is row to of
+// the batch. Elements go to dst, which has those of all rows of the batch; bytes are passed to
+// each.
+func (l *leaf) decodeEntries(c *cursor, at, n int, row int64, dst []byte, to int, each func(row int, value []byte) error) error {
 	if err := l.check(c, at, n, row); err != nil || l.values(n) == 0 {
 		return err
 	}
-	if !l.raw() {
+	if !l.isBytes() {
 		from := (to*l.entries + at) * l.element.size
 		err := c.fixed.read(dst[from : from+n*l.element.size])
-		if m, ok := err.(*misfit); ok {
-			return damaged("found the value %s, expected one of the type that %s", m.message, l.expected).
+		if m, ok := err.(*rangeError); ok {
+			return damaged("found the value %s, expected one of the column's type %s", m.message, l.element.dtype).
 				InColumn(l.path).InRow(row+int64((at+m.at)/l.entries)).WithHint("%s", l.advice)
 		}
 		return err
@@ -56,19 +57,19 @@ func (l *leaf) take(c *cursor, at, n int, row int64, dst []byte, to int, each fu
 	return nil
 }
 
-// job decodes a page that was left to Decode. first is the index of the batch's first row.
-func (l *leaf) job(j *job, p *part, first int64, scratch *[]byte, each func(row int, value []byte) error) (err error) {
+// decodePage decodes a deferred page. first is the index of the batch's first row.
+func (l *leaf) decodePage(j *deferredPage, p *part, first int64, scratch *[]byte, each func(row int, value []byte) error) (err error) {
 	row := first + int64(j.row)
 	defer func() { err = located(err, l.path, row, j.page.offset) }()
 	defer recovered(&err)
-	c, err := l.open(&j.page, p.kept[j.from:j.to], scratch)
+	c, err := l.open(&j.page, p.bodies[j.from:j.to], scratch)
 	if err != nil {
 		return err
 	}
-	return l.take(c, 0, j.page.entries, row, p.dst, j.row, each)
+	return l.decodeEntries(c, 0, j.page.entries, row, p.dst, j.row, each)
 }
 
-// A decoding is what Decode knows of a column of a batch.
+// A decoding is the state of Decode for a column of a batch.
 type decoding struct {
 	*column
 	parts   []part // of the column's leaves
@@ -78,18 +79,18 @@ type decoding struct {
 	scratch *[]byte
 }
 
-// numbers decodes the pages of leaf i that Read has left.
+// numbers decodes the deferred pages of leaf i.
 func (d *decoding) numbers(i int) error {
 	p := &d.parts[i]
-	for k := range p.jobs {
-		if err := d.leaves[i].job(&p.jobs[k], p, d.first, d.scratch, nil); err != nil {
+	for k := range p.pages {
+		if err := d.leaves[i].decodePage(&p.pages[k], p, d.first, d.scratch, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// values calls take with the values of leaf i, of bytes, and the row of the batch that each is of.
+// values calls take with the values of leaf i, which are bytes, and their rows in the batch.
 func (d *decoding) values(i int, take func(row int, value []byte) error) error {
 	p, l := &d.parts[i], d.leaves[i]
 	for _, s := range p.spans {
@@ -97,36 +98,36 @@ func (d *decoding) values(i int, take func(row int, value []byte) error) error {
 			return located(err, l.path, d.first+int64(s.row), -1)
 		}
 	}
-	for k := range p.jobs {
-		if err := l.job(&p.jobs[k], p, d.first, d.scratch, take); err != nil {
+	for k := range p.pages {
+		if err := l.decodePage(&p.pages[k], p, d.first, d.scratch, take); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// record is the room for row.
+// record returns the bytes of a row.
 func (d *decoding) record(row int) []byte {
 	size := d.RecordSize()
 	return d.dst[row*size : (row+1)*size : (row+1)*size]
 }
 
-// decode makes the records of what was read of the leaves.
+// decode decodes the records of the column.
 func (d *decoding) decode() error {
 	switch {
 	case d.Form == columnar.Images:
 		return d.images()
 	case d.Form == columnar.SparkImages:
 		return d.spark()
-	case d.leaves[0].raw():
-		return d.bytes()
-	case len(d.leaves) == 1: // whose elements are the records
+	case d.leaves[0].isBytes():
+		return d.records(0, func(record, value []byte) { copy(record, value) })
+	case len(d.leaves) == 1: // numbers writes its elements to the records
 		return d.numbers(0)
 	}
 	return d.flat()
 }
 
-// flat is for columns that have a leaf for each element.
+// flat decodes a column with a leaf for each element.
 func (d *decoding) flat() error {
 	columns := make([][]byte, len(d.leaves))
 	for i := range d.leaves {
@@ -139,24 +140,21 @@ func (d *decoding) flat() error {
 	return nil
 }
 
-// bytes is for columns whose records are bytes after their length.
-func (d *decoding) bytes() error {
-	size := d.RecordSize()
-	return d.values(0, func(row int, value []byte) error {
-		if len(value) != size {
-			return d.otherSize(row, len(value))
+// records calls fill with the room for each record and its value of leaf i, which are byte arrays
+// of the same size.
+func (d *decoding) records(i int, fill func(record, value []byte)) error {
+	return d.values(i, func(row int, value []byte) error {
+		record := d.record(row)
+		if len(value) != len(record) {
+			return unsupported("", adviceShapes, "found %d bytes, expected the %d of shape %v of %s", len(value), len(record), d.Shape, d.DType).
+				InRow(d.first + int64(row))
 		}
-		copy(d.record(row), value)
+		fill(record, value)
 		return nil
 	})
 }
 
-// otherSize is the error for a record of n bytes.
-func (d *decoding) otherSize(row, n int) error {
-	return unsupported("", adviceShapes, "found %d bytes, expected the %d of shape %v of %s", n, d.RecordSize(), d.Shape, d.DType).InRow(d.first + int64(row))
-}
-
-// images is for columns of PNG files.
+// images decodes a column of PNG files.
 func (d *decoding) images() error {
 	var scratch []byte
 	return d.values(0, func(row int, value []byte) (err error) {
@@ -167,7 +165,7 @@ func (d *decoding) images() error {
 	})
 }
 
-// spark is for columns of Spark's images.
+// spark decodes a column of Spark's images.
 func (d *decoding) spark() error {
 	for k := range columnar.SparkSizes {
 		if err := d.numbers(k); err != nil {
@@ -177,12 +175,5 @@ func (d *decoding) spark() error {
 			return err.InRow(d.first + int64(bad))
 		}
 	}
-	return d.values(len(columnar.SparkSizes), func(row int, value []byte) error {
-		record := d.record(row)
-		if len(value) != len(record) {
-			return d.otherSize(row, len(value))
-		}
-		d.SparkImage(record, value)
-		return nil
-	})
+	return d.records(len(columnar.SparkSizes), d.SparkImage)
 }

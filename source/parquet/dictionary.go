@@ -6,35 +6,36 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// plainDictionary is what older programs call RLE_DICTIONARY in data pages, and PLAIN in dictionary pages.
+// plainDictionary is the name of RLE_DICTIONARY in data pages, and of PLAIN in dictionary pages, in
+// files of older programs.
 const plainDictionary format.Encoding = 2
 
-// A dictionary is the values that a chunk's indices stand for. It does not change once it was made.
+// A dictionary has the values to which the indices of a chunk refer. It does not change.
 type dictionary struct {
 	n        int
 	size     int      // bytes of an element
-	table    []byte   // the elements; those of one byte have room for 256
-	misfits  []uint64 // a bit for each entry that is no element: it is damage only if it is used; nil if there is none
+	table    []byte   // the elements; of one byte at least 256
+	invalid  []uint64 // a bit for each entry that does not fit, an error only if it is used; or nil
 	element  *element // of plain
-	plain    []byte   // the values as they stand in the file, for misfits, and for bytes of any size
-	identity bool     // entry i is the element whose bits are i, and all elements of 8 or 16 bits are there
-	starts   []uint32 // in place of table, for bytes of any size: where the length before entry i is in plain
+	plain    []byte   // the values as they are in the file, for invalid entries and byte arrays
+	identity bool     // entry i is the element i, for all elements of 8 or 16 bits
+	starts   []uint32 // instead of table for byte arrays: offset in plain of the length before entry i
 }
 
-// memory is how many bytes d takes.
+// memory returns the bytes that d takes.
 func (d *dictionary) memory() int64 {
 	if d == nil {
 		return 0
 	}
-	return int64(len(d.table) + len(d.plain) + 8*len(d.misfits) + 4*len(d.starts))
+	return int64(len(d.table) + len(d.plain) + 8*len(d.invalid) + 4*len(d.starts))
 }
 
-// newDictionary makes a dictionary of n PLAIN values.
+// newDictionary returns a dictionary of n PLAIN values.
 func newDictionary(l *leaf, src []byte, n int) (*dictionary, error) {
 	d := &dictionary{n: n}
-	if l.raw() {
+	if l.isBytes() {
 		plain := &plainBytes{src}
-		d.plain, d.starts = src, make([]uint32, 0, min(n, len(src)/4)) // a length has 4 bytes
+		d.plain, d.starts = src, make([]uint32, 0, min(n, len(src)/4)) // each has a length of 4 bytes
 		for range n {
 			d.starts = append(d.starts, uint32(len(src)-len(plain.src)))
 			if _, err := plain.next(); err != nil {
@@ -54,23 +55,23 @@ func newDictionary(l *leaf, src []byte, n int) (*dictionary, error) {
 		if i < 0 {
 			break
 		}
-		if from += i; d.misfits == nil {
-			d.misfits, d.element, d.plain = make([]uint64, n/64+1), e, src
+		if from += i; d.invalid == nil {
+			d.invalid, d.element, d.plain = make([]uint64, n/64+1), e, src
 		}
-		d.misfits[from/64] |= 1 << (from % 64)
+		d.invalid[from/64] |= 1 << (from % 64)
 	}
 	d.identity = d.isIdentity()
 	return d, nil
 }
 
-// value is entry i of a dictionary of bytes of any size.
+// value returns entry i of a dictionary of byte arrays.
 func (d *dictionary) value(i uint32) []byte {
 	at := d.starts[i]
 	return d.plain[at+4:][:binary.LittleEndian.Uint32(d.plain[at:])]
 }
 
 func (d *dictionary) isIdentity() bool {
-	if d.misfits != nil || d.size > 2 || d.n != 1<<(8*d.size) {
+	if d.invalid != nil || d.size > 2 || d.n != 1<<(8*d.size) {
 		return false
 	}
 	for i := range d.n {
@@ -81,13 +82,13 @@ func (d *dictionary) isIdentity() bool {
 	return true
 }
 
-// newIndices reads the indices of a page: the number of their bits, and runs.
+// newIndices returns the indices of a page: a byte with their width in bits, then runs.
 func newIndices(p *page, src []byte) (runs, error) {
 	if p.dictionary == nil {
-		return runs{}, damaged("found indices into a dictionary, and no dictionary before them")
+		return runs{}, damaged("found indices into a dictionary, but no dictionary before them")
 	}
 	if len(src) == 0 {
-		return runs{}, nil // a page without values may leave out the width; asked for one, runs tells the end
+		return runs{}, nil // a page without values may omit the width; runs.next fails
 	}
 	if src[0] > 32 {
 		return runs{}, damaged("found indices of %d bits, expected at most 32", src[0])
@@ -113,13 +114,13 @@ func (v *indexedValues) read(dst []byte) error {
 		switch {
 		case !r.packed:
 			err = d.repeat(dst[:n*d.size], r.value)
-			r.take(n)
+			r.advance(n)
 		case r.width == 8 && d.size == 1:
 			err = d.translate(dst[:n], r.bits[r.at:r.at+n])
-			r.take(n)
+			r.advance(n)
 		case d.identity && r.width == 8*d.size:
 			copy(dst[:n*d.size], r.bits[r.at*d.size:])
-			r.take(n)
+			r.advance(n)
 		default:
 			n = min(n, blockValues)
 			err = v.gather(dst[:n*d.size], n)
@@ -132,13 +133,13 @@ func (v *indexedValues) read(dst []byte) error {
 	return nil
 }
 
-// at is where entry i is in the table.
+// at returns the offset of entry i in the table.
 func (d *dictionary) at(i uint32) (int, error) {
 	if int64(i) >= int64(d.n) {
 		return 0, damaged("found index %d, expected one of the dictionary's %d", i, d.n)
 	}
-	if d.misfits != nil && d.misfits[i/64]>>(i%64)&1 == 1 {
-		return 0, &misfit{0, d.element.show(d.plain[int(i)*d.element.width:][:d.element.width])}
+	if d.invalid != nil && d.invalid[i/64]>>(i%64)&1 == 1 {
+		return 0, &rangeError{0, d.element.show(d.plain[int(i)*d.element.width:][:d.element.width])}
 	}
 	return int(i) * d.size, nil
 }
@@ -156,21 +157,21 @@ func (d *dictionary) repeat(dst []byte, i uint32) error {
 	return nil
 }
 
-// translate turns indices of 8 bits into elements of 8 bits: the hot path of pixels. Of an identity dictionary they are the same.
+// translate converts 8-bit indices to 8-bit elements: the hot path of pixels.
 func (d *dictionary) translate(dst, indices []byte) error {
 	if d.identity {
 		copy(dst, indices)
 		return nil
 	}
 	table := (*[256]byte)(d.table)
-	if d.n >= 256 && d.misfits == nil {
+	if d.n >= 256 && d.invalid == nil {
 		for i, index := range indices {
 			dst[i] = table[index]
 		}
 		return nil
 	}
 	for i, index := range indices {
-		if int(index) >= d.n || d.misfits != nil {
+		if int(index) >= d.n || d.invalid != nil {
 			if _, err := d.at(uint32(index)); err != nil {
 				return shifted(err, i)
 			}
@@ -201,9 +202,9 @@ func (v *indexedValues) gather(dst []byte, n int) error {
 	return nil
 }
 
-// shifted is err about the value that comes by values later.
+// shifted adds by to the index of a rangeError.
 func shifted(err error, by int) error {
-	if m, ok := err.(*misfit); ok {
+	if m, ok := err.(*rangeError); ok {
 		m.at += by
 	}
 	return err

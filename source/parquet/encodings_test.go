@@ -23,24 +23,25 @@ import (
 	"github.com/idxport/idxport/test/sourcetest"
 )
 
-// An encoded is the values of a page, worked out by hand after Encodings.md of the Parquet format.
+// An encoded has the values of a page, encoded by hand after Encodings.md of the Parquet format.
 type encoded struct {
 	kind     format.Type
 	encoding format.Encoding
 	width    int    // bytes of a value of a fixed number of bytes
-	dict     string // the dictionary's PLAIN values, and how many they are
+	dict     string // the PLAIN values of the dictionary, and their number
 	entries  int
 	src      string
 	values   string // PLAIN, without lengths
 	count    int
 }
 
-// encodings are pages of every encoding that is read.
+// encodings are pages of every supported encoding.
 var encodings = map[string]encoded{
 	"plain integers":       {kind: format.Int32, src: "\x01\x00\x00\x00\xff\xff\xff\xff", values: "\x01\x00\x00\x00\xff\xff\xff\xff", count: 2},
 	"plain truth values":   {kind: format.Boolean, src: "\x05\x01", values: "\x01\x00\x01\x00\x00\x00\x00\x00\x01", count: 9},
 	"runs of truth values": {kind: format.Boolean, encoding: format.RLE, src: "\x04\x00\x00\x00\x06\x01\x04\x00", values: "\x01\x01\x01\x00\x00", count: 5},
-	// 7 5 3 1 2 3 4 5, as there: blocks of 8 in 1 miniblock, 8 values, the first 7; least difference −2; differences 0 0 0 3 3 3 3 of 2 bits.
+	// 7 5 3 1 2 3 4 5, as there: blocks of 8 in 1 miniblock, 8 values, the first 7; least
+	// difference −2; differences 0 0 0 3 3 3 3 of 2 bits.
 	"differences": {kind: format.Int32, encoding: format.DeltaBinaryPacked, src: "\x08\x01\x08\x0e\x03\x02\xc0\x3f", count: 8,
 		values: "\x07\x00\x00\x00\x05\x00\x00\x00\x03\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00\x03\x00\x00\x00\x04\x00\x00\x00\x05\x00\x00\x00"},
 	// 1 2 3 4 5, as there: all differences are the least, so they take no bits.
@@ -60,7 +61,7 @@ var encodings = map[string]encoded{
 		values: "ccabc"},
 }
 
-// decode reads the values of a page by the readers that pages get, as many as e counts.
+// decode decodes the e.n values of a page.
 func (e encoded) decode() ([]byte, error) {
 	l := &leaf{node: kindNode(e.kind)}
 	switch e.kind {
@@ -103,7 +104,7 @@ func (e encoded) decode() ([]byte, error) {
 	return all, nil
 }
 
-// TestEncodings reads pages of every encoding, and refuses them cut at any byte: no value is made up.
+// TestEncodings decodes pages of every encoding, and refuses them cut at any byte.
 func TestEncodings(t *testing.T) {
 	t.Parallel()
 	for name, e := range encodings {
@@ -115,7 +116,7 @@ func TestEncodings(t *testing.T) {
 			cut := e
 			for n := range e.src {
 				if e.encoding == format.RLEDictionary && n == len(e.src)-1 {
-					continue // the page has more values in its last group than are asked for, whose end writers may leave out
+					continue // writers may omit the unused end of the last group
 				}
 				cut.src = e.src[:n]
 				if found, err := cut.decode(); !errors.Is(err, fault.Malformed) {
@@ -126,7 +127,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// TestRefusedEncodings reads pages that claim what cannot be.
+// TestRefusedEncodings decodes pages with impossible sizes.
 func TestRefusedEncodings(t *testing.T) {
 	t.Parallel()
 	huge := string(binary.AppendUvarint(nil, math.MaxInt32+1))
@@ -175,7 +176,7 @@ func TestRefusedEncodings(t *testing.T) {
 	}
 }
 
-// TestRuns reads what parquet-go encodes, of all widths, in pieces.
+// TestRuns decodes, in pieces, runs of all widths encoded by parquet-go.
 func TestRuns(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -199,7 +200,8 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// TestMatch finds the level that differs, wherever it is, with rows of bit-packed and of repeated levels.
+// TestMatch finds the first differing level at any position, in rows of bit-packed and of repeated
+// levels.
 func TestMatch(t *testing.T) {
 	t.Parallel()
 	for _, shape := range [][]int{{1}, {3}, {12}, {784}, {28, 28}, {3, 2, 2}, {1, 1, 5}} {
@@ -207,7 +209,7 @@ func TestMatch(t *testing.T) {
 		l := &leaf{node: &node{maxRepetition: len(shape)}}
 		l.expect(row, 0)
 		width := 2
-		levels := bytes.Repeat(row, 7+2*len(l.pattern)/len(row)) // the pattern is gone through more than twice
+		levels := bytes.Repeat(row, 7+2*len(l.pattern)/len(row)) // longer than the pattern twice
 		for at := -1; at < len(levels); at += 1 + len(levels)/200 {
 			wrong := bytes.Clone(levels)
 			if at >= 0 {
@@ -230,7 +232,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestDelta reads what parquet-go encodes, with differences of all sizes.
+// TestDelta decodes differences of all sizes encoded by parquet-go.
 func TestDelta(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
@@ -262,7 +264,8 @@ func TestDelta(t *testing.T) {
 	}
 }
 
-// TestHadoopLZ4 reads what the deprecated codec LZ4 stands for: frames of Hadoop, and bare blocks.
+// TestHadoopLZ4 decompresses both forms of the deprecated codec LZ4: Hadoop's frames and single
+// blocks.
 func TestHadoopLZ4(t *testing.T) {
 	t.Parallel()
 	data := bytes.Repeat([]byte("records of pixels "), 100)
@@ -287,7 +290,8 @@ func TestHadoopLZ4(t *testing.T) {
 	}
 }
 
-// TestSplitRows reads lists that go on in the next page, as pages of version 1 may hold them: rows of 4 elements in pages of 1 to 9.
+// TestSplitRows reads lists that continue in the next page, as version 1 allows: rows of 4 elements
+// in pages of 1 to 9.
 func TestSplitRows(t *testing.T) {
 	t.Parallel()
 	const rows = 23
@@ -328,7 +332,8 @@ func TestSplitRows(t *testing.T) {
 	}
 }
 
-// splitFile is a Parquet file of lists of 4 pixels, in pages of size elements each, of which number bad does not fit.
+// splitFile returns a Parquet file of lists of 4 pixels, in pages of size elements. The element
+// with index bad does not fit.
 func splitFile(t *testing.T, pixels []byte, size, bad int) []byte {
 	t.Helper()
 	marshal := func(v any) []byte {
@@ -343,7 +348,7 @@ func splitFile(t *testing.T, pixels []byte, size, bad int) []byte {
 		to := min(from+size, len(pixels))
 		var levels, body []byte
 		for i := from; i < to; i++ {
-			levels = append(levels, 2, min(1, byte(i%4))) // a run of one
+			levels = append(levels, 2, min(1, byte(i%4))) // a run of one level
 		}
 		body = append(binary.LittleEndian.AppendUint32(nil, uint32(len(levels))), levels...)
 		body = append(binary.LittleEndian.AppendUint32(body, 2), byte(2*(to-from)), 1)
@@ -361,7 +366,7 @@ func splitFile(t *testing.T, pixels []byte, size, bad int) []byte {
 	}
 	rows := int64(len(pixels)+3) / 4
 	footer := marshal(&format.FileMetaData{Version: 1, NumRows: rows,
-		Schema: []format.SchemaElement{{Name: "schema", NumChildren: thrift.New(int32(1))}, // a list of two levels, as old programs write it
+		Schema: []format.SchemaElement{{Name: "schema", NumChildren: thrift.New(int32(1))}, // a list of two levels, as old programs write them
 			{Name: "x", RepetitionType: thrift.New(format.Repeated), Type: thrift.New(format.Int32), LogicalType: format.LogicalType{Value: &format.IntType{BitWidth: 8}}}},
 		RowGroups: []format.RowGroup{{NumRows: rows, Columns: []format.ColumnChunk{{MetaData: format.ColumnMetaData{Type: format.Int32, PathInSchema: []string{"x"},
 			NumValues: int64(len(pixels)), TotalCompressedSize: int64(len(file) - 4), DataPageOffset: 4}}}}}})

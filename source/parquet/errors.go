@@ -7,26 +7,27 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// What the user can do about records of different shapes.
+// Hints about records of different shapes.
 const (
 	adviceShapes = "IDX files hold records of one shape"
 	adviceLists  = adviceShapes + ": pad or cut the lists"
 )
 
-// adviceLarge is what the user can do about a record that is larger than the limit.
+// adviceLarge is the hint for a record that is larger than the limit.
 const adviceLarge = "raise --max-record-bytes"
 
-// damaged is the error for a file that breaks the format's rules; the caller may add where.
+// damaged returns the error for a file that breaks the rules of the format.
 func damaged(message string, values ...any) *fault.Error {
 	return fault.New(fault.Malformed, message, values...)
 }
 
-// unsupported is the error for a column that is legal, and no column of IDX.
+// unsupported returns the error for a column that is valid, but not a column of IDX.
 func unsupported(column, advice, message string, values ...any) *fault.Error {
 	return fault.New(fault.Unsupported, message, values...).InColumn(column).WithHint("%s", advice)
 }
 
-// located fills in where err is about, as far as it does not say so itself. Errors of reading are returned as they are.
+// located adds the column, row and offset that err does not have. It returns errors of the
+// operating system as they are.
 func located(err error, column string, row, offset int64) error {
 	var e *fault.Error
 	if !errors.As(err, &e) || e.Kind != fault.Malformed && e.Kind != fault.Truncated && e.Kind != fault.Unsupported {
@@ -44,22 +45,23 @@ func located(err error, column string, row, offset int64) error {
 	return e
 }
 
-// A misfit is a value that cannot be what the column holds. It says which of those that were asked for it is.
-type misfit struct {
+// A rangeError is about a value that the column's type cannot represent. It has the index of the
+// value among those that were read.
+type rangeError struct {
 	at      int
 	message string
 }
 
-func (m *misfit) Error() string { return m.message }
+func (m *rangeError) Error() string { return m.message }
 
-// recovered turns a panic into an error: decoders of other packages may panic on damaged data.
+// recovered turns a panic into an error, as decoders of other packages may panic on damaged data.
 func recovered(err *error) {
 	if p := recover(); p != nil {
 		*err = damaged("the data cannot be decoded: %v", p)
 	}
 }
 
-// truncated is the error for the end of data where more is expected, and err for anything else.
+// truncated returns a fault.Truncated for an unexpected end of data, and other errors as they are.
 func truncated(err error, message string, values ...any) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return fault.New(fault.Truncated, message, values...)

@@ -21,13 +21,13 @@ const (
 	minPage        = 16        // bytes of a page with its header, at least
 )
 
-// A file is an open file, and where its parts are. Only Read and Skip change it.
+// A file is an open file with the content of its footer. Only Read and Skip change it.
 type file struct {
-	r      io.ReaderAt
-	size   int64
-	codecs *codecs
-	window []byte // memory for page headers
-	held   int64  // bytes of the pages and dictionaries that streams hold, after decompression
+	r        io.ReaderAt
+	size     int64
+	codecs   *codecs
+	window   []byte // buffer for page headers
+	reserved int64  // bytes of decompressed pages and dictionaries that streams keep
 
 	root   *node
 	leaves []*node
@@ -36,10 +36,10 @@ type file struct {
 	meta   map[string]string
 }
 
-// hold counts n bytes more, or fewer, that streams hold, and refuses too many.
-func (f *file) hold(n int64) error {
-	if f.held += n; f.held > maxHeld {
-		return damaged("the pages and dictionaries that are read side by side decompress to more than %d bytes", int64(maxHeld))
+// reserve adds n, which may be negative, to the bytes that streams keep, and refuses too many.
+func (f *file) reserve(n int64) error {
+	if f.reserved += n; f.reserved > maxReserved {
+		return damaged("the current pages and dictionaries of the columns decompress to more than %d bytes", int64(maxReserved))
 	}
 	return nil
 }
@@ -49,7 +49,7 @@ type rowGroup struct {
 	chunks []chunk // of each leaf
 }
 
-// A chunk is what a row group has of a leaf.
+// A chunk is the part of a row group with the values of a leaf.
 type chunk struct {
 	offset, size, entries int64
 	codec                 format.CompressionCodec
@@ -80,12 +80,12 @@ func openFile(r io.ReaderAt, size int64) (f *file, err error) {
 		}
 	}
 	if f.rows != footer.NumRows {
-		return nil, damaged("the footer counts %d rows, and %d in its row groups", footer.NumRows, f.rows).At(at)
+		return nil, damaged("found %d rows in the row groups, expected the %d of the footer", f.rows, footer.NumRows).At(at)
 	}
 	return f, nil
 }
 
-// footer is the bytes of the footer, walked through, and where they are in the file.
+// footer returns the bytes of the footer, after a check of their structure, and their offset.
 func (f *file) footer() (data []byte, at int64, err error) {
 	if f.size < int64(len(magic)+tailSize) {
 		return nil, 0, fault.New(fault.Truncated, "found a file of %d bytes, too few for a Parquet file", f.size)
@@ -112,7 +112,7 @@ func (f *file) footer() (data []byte, at int64, err error) {
 	}
 	n := int64(binary.LittleEndian.Uint32(tail[:]))
 	if n > f.size-tailSize-int64(len(magic)) || n > maxFooter {
-		return nil, 0, damaged("the footer claims %d bytes, expected at most %d", n, min(maxFooter, f.size-tailSize-int64(len(magic)))).At(f.size - tailSize)
+		return nil, 0, damaged("found a footer of %d bytes, expected at most %d", n, min(maxFooter, f.size-tailSize-int64(len(magic)))).At(f.size - tailSize)
 	}
 	data, at = make([]byte, n), f.size-tailSize-n
 	if _, err := f.r.ReadAt(data, at); err != nil {
@@ -133,10 +133,11 @@ func (f *file) footer() (data []byte, at int64, err error) {
 	return data, at, nil
 }
 
-// addGroup takes over row group i, and compares what it claims with the file's size. The footer is at byte at.
+// addGroup adds row group i. It checks the group against the size of the file; at is the offset of
+// the footer.
 func (f *file) addGroup(i int, g *format.RowGroup, at int64) error {
 	if g.NumRows < 0 || f.rows > 1<<62-g.NumRows {
-		return damaged("row group %d claims %d rows", i, g.NumRows).At(at)
+		return damaged("found row group %d with %d rows", i, g.NumRows).At(at)
 	}
 	if len(g.Columns) != len(f.leaves) {
 		return damaged("row group %d has %d columns, expected %d", i, len(g.Columns), len(f.leaves)).At(at)
@@ -147,8 +148,8 @@ func (f *file) addGroup(i int, g *format.RowGroup, at int64) error {
 		if err != nil {
 			return located(err, f.leaves[k].path, -1, at)
 		}
-		if g.NumRows > c.entries { // a row has an entry at least
-			return damaged("row group %d has %d rows and %d entries, expected one a row at least", i, g.NumRows, c.entries).InColumn(f.leaves[k].path).At(at)
+		if g.NumRows > c.entries { // each row has at least one entry
+			return damaged("row group %d has %d rows and %d entries, expected at least one per row", i, g.NumRows, c.entries).InColumn(f.leaves[k].path).At(at)
 		}
 		group.chunks[k] = c
 	}
@@ -157,7 +158,7 @@ func (f *file) addGroup(i int, g *format.RowGroup, at int64) error {
 	return nil
 }
 
-// newChunk checks what the footer, which is at byte footer, says of a chunk of the leaf n.
+// newChunk returns the chunk of leaf n. It checks the chunk against the offset of the footer.
 func (f *file) newChunk(c *format.ColumnChunk, n *node, footer int64) (chunk, error) {
 	m := &c.MetaData
 	if c.FilePath != "" {
@@ -174,31 +175,31 @@ func (f *file) newChunk(c *format.ColumnChunk, n *node, footer int64) (chunk, er
 		made.offset = d
 	}
 	if made.offset < 0 || made.size < 0 || made.entries < 0 || made.offset > footer || made.size > footer-made.offset {
-		return chunk{}, damaged("the column claims %d bytes at byte %d, expected them to end before the footer", made.size, made.offset)
+		return chunk{}, damaged("found a column of %d bytes at byte %d, expected it to end before the footer", made.size, made.offset)
 	}
 	if made.entries>>31 > made.size/minPage { // a page counts its entries in 31 bits
-		return chunk{}, damaged("the column claims %d entries in %d bytes, expected fewer than 2³¹ a page", made.entries, made.size)
+		return chunk{}, damaged("found a column of %d entries in %d bytes, expected fewer than 2³¹ a page", made.entries, made.size)
 	}
 	if !knownCodec(m.Codec) {
-		return chunk{}, unsupported(n.path, "write the file with another compression", "found the compression %s, which is not read", m.Codec)
+		return chunk{}, unsupported(n.path, "write the file with another compression", "found the compression %s, which is not supported", m.Codec)
 	}
 	return made, nil
 }
 
-// A node is a part of the schema: a leaf, or a group of others.
+// A node is an element of the schema: a leaf or a group.
 type node struct {
 	*format.SchemaElement
-	path     string // names from the top, with dots
+	path     string // the names from the root to the node, with dots
 	parent   *node
 	children []*node
 	index    int // its index among the leaves, −1 for a group
 
 	maxRepetition, maxDefinition int
 
-	expected, advice string // for errors about values: what its column holds
+	advice string // the hint for values that do not fit the column's type
 }
 
-// kind is the physical type of a leaf.
+// kind returns the physical type of a leaf.
 func (n *node) kind() format.Type { return n.Type.V }
 
 func (n *node) repeated() bool {
@@ -208,7 +209,7 @@ func (n *node) optional() bool {
 	return n.RepetitionType.V == format.Optional && n.RepetitionType.Valid
 }
 
-// child is the child of the name, or nil.
+// child returns the child with a name, or nil.
 func (n *node) child(name string) *node {
 	for _, c := range n.children {
 		if c.Name == name {
@@ -218,10 +219,10 @@ func (n *node) child(name string) *node {
 	return nil
 }
 
-// maxDepth is the most groups in groups: 64 lists, and more than any program makes.
+// maxDepth limits the nesting of groups. 64 nested lists, which no program writes, need fewer.
 const maxDepth = 200
 
-// newTree makes the tree of elements, which are depth first, and lists its leaves.
+// newTree returns the tree of elements, which are in depth-first order, and its leaves.
 func newTree(elements []format.SchemaElement) (root *node, leaves []*node, err error) {
 	if len(elements) == 0 {
 		return nil, nil, damaged("the schema is empty")
@@ -262,12 +263,12 @@ func newTree(elements []format.SchemaElement) (root *node, leaves []*node, err e
 		return nil, nil, err
 	}
 	if len(rest) > 0 {
-		return nil, nil, damaged("the schema has %d elements that belong nowhere", len(rest))
+		return nil, nil, damaged("the schema has %d elements outside its root", len(rest))
 	}
 	return root, leaves, nil
 }
 
-// newLeaf is the leaf at n, whose rows look like nothing yet.
+// newLeaf returns the leaf at n for rows of one value.
 func (f *file) newLeaf(n *node) *leaf {
 	l := &leaf{node: n, file: f, empty: make([]bool, n.maxDefinition), shape: "one value", largest: maxPage}
 	for m := n; m.parent != nil; m = m.parent {
@@ -279,7 +280,7 @@ func (f *file) newLeaf(n *node) *leaf {
 	return l
 }
 
-// describe is the type of n for errors.
+// describe returns the type of n for messages.
 func (n *node) describe() string {
 	if n.index < 0 {
 		var names []string

@@ -21,7 +21,7 @@ import (
 	"github.com/idxport/idxport/test/sourcetest"
 )
 
-// filesOf makes n files, between which the rows of table are divided, and returns their paths in a folder of their own.
+// filesOf divides the rows of table between n files, and returns their folder and paths.
 func filesOf(t *testing.T, table layouttest.Table, n int) (folder string, paths []string) {
 	t.Helper()
 	folder = t.TempDir()
@@ -52,7 +52,7 @@ func small() layouttest.Table {
 	return layouttest.Random(100, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{2, 3}}, source.Column{Name: "label", DType: idx.Uint8})
 }
 
-// from is the data of table from row on.
+// from returns the data of table from a row on.
 func from(table layouttest.Table, row int) (data [][]byte) {
 	for i, c := range table.Columns {
 		data = append(data, table.Data[i][row*c.RecordSize():])
@@ -60,7 +60,7 @@ func from(table layouttest.Table, row int) (data [][]byte) {
 	return data
 }
 
-// TestOpenFiles reads files as one table; Spark leaves some without rows.
+// TestOpenFiles reads files as one table. Some have no rows, as Spark writes them.
 func TestOpenFiles(t *testing.T) {
 	t.Parallel()
 	table := small()
@@ -95,7 +95,7 @@ func TestOpenFiles(t *testing.T) {
 	}
 }
 
-// TestOtherSchema names both files.
+// TestOtherSchema expects an error that names both files.
 func TestOtherSchema(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -110,7 +110,7 @@ func TestOtherSchema(t *testing.T) {
 
 var errBroken = errors.New("the disk is broken")
 
-// readFailing opens file, passes over skip rows and reads the others.
+// readFailing opens file, skips rows and reads the rest.
 func readFailing(file []byte, skip int64, f *sourcetest.FailingReaderAt) error {
 	f.File = bytes.NewReader(file)
 	table, err := newTable(f, int64(len(file)), "test.parquet", source.ReadOptions{DType: idx.Uint8})
@@ -133,8 +133,8 @@ func readFailing(file []byte, skip int64, f *sourcetest.FailingReaderAt) error {
 	}
 }
 
-// TestEveryReadMayFail reads files of all kinds of pages and lets each read fail in turn: the error is that of the disk, or, if the file has become shorter,
-// one about the file.
+// TestEveryReadMayFail fails each read in turn, in files with all kinds of pages. The error is that
+// of the disk or, if the file became shorter, one about the file.
 func TestEveryReadMayFail(t *testing.T) {
 	t.Parallel()
 	files := map[string][]byte{"idxport": written(t, small(), sinkparquet.Options{}, 8)}
@@ -167,7 +167,8 @@ func TestEveryReadMayFail(t *testing.T) {
 	}
 }
 
-// TestCancelled demands that no row is read once the context is cancelled, of a file and of several.
+// TestCancelled pins that no row is read after the context was canceled, of one file and of
+// several.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -187,8 +188,8 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestSkipWithinFiles passes over rows of several files after others were read: within the file that is open, to its end, and over
-// whole files, which are not opened again.
+// TestSkipWithinFiles skips rows of several files after others were read: within the open file, to
+// its end, and over whole files, which are not opened again.
 func TestSkipWithinFiles(t *testing.T) {
 	t.Parallel()
 	table := small()
@@ -221,7 +222,7 @@ func TestSkipWithinFiles(t *testing.T) {
 	}
 }
 
-// TestOpenFails opens what is not there, is no regular file, or changes after it was opened.
+// TestOpenFails opens files that are missing, not regular, or change after they were opened.
 func TestOpenFails(t *testing.T) {
 	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "missing.parquet")

@@ -16,13 +16,13 @@ import (
 	"github.com/idxport/idxport/test/sourcetest"
 )
 
-// foreignRows is how many rows the files of testdata have.
+// foreignRows is the number of rows of the files in testdata.
 const foreignRows = 150
 
-// pixel is element i of image row of the files of testdata: see make.py.
+// pixel returns element i of an image of the files in testdata (see make.py).
 func pixel(row, i int) float64 { return float64((31*row + 7*i + row*i) % 256) }
 
-// encode is n values of each row as a column of type d holds them.
+// encode returns n values of each row as a column of type d.
 func encode(d idx.DType, n int, value func(row, i int) float64) []byte {
 	var data []byte
 	for row := range foreignRows {
@@ -44,7 +44,7 @@ func encode(d idx.DType, n int, value func(row, i int) float64) []byte {
 	return data
 }
 
-// A foreign is what files of testdata hold.
+// A foreign describes files in testdata.
 type foreign struct {
 	files string // pattern
 	image idx.DType
@@ -121,7 +121,7 @@ func foreigns() []foreign {
 	return all
 }
 
-// TestForeign reads what pyarrow, polars, DuckDB, pandas, datasets and Spark wrote.
+// TestForeign reads files of pyarrow, polars, DuckDB, pandas, datasets and Spark.
 func TestForeign(t *testing.T) {
 	t.Parallel()
 	met := map[string]bool{}
@@ -181,7 +181,7 @@ func checkForeign(t *testing.T, path string, f foreign) {
 	}
 }
 
-// TestRefused reads files that are no tables of IDX columns.
+// TestRefused reads files that are not tables of IDX columns.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

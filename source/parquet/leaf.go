@@ -10,25 +10,26 @@ import (
 	"github.com/idxport/idxport/source/columnar"
 )
 
-// A leaf is a Parquet column and what its rows look like. It does not change while rows are read.
+// A leaf is a Parquet column with the levels of its rows. It does not change while rows are read.
 type leaf struct {
 	*node
 	file *file
-	// empty tells, for each definition level less than the most, that an entry of it ends in an empty list; it is missing else.
+	// empty reports for each definition level below the maximum whether its entries are empty
+	// lists; otherwise they are missing values.
 	empty []bool
 
-	element element // of leaves other than BYTE_ARRAY
-	largest int     // bytes of a value of a leaf of BYTE_ARRAY: what is longer is no record
+	element element // not for BYTE_ARRAY
+	largest int     // limit of the bytes of a BYTE_ARRAY value
 
-	// All rows look the same: they have entries entries of the definition level defined, whose repetition levels are those of pattern, which has
-	// them several times if they are few.
+	// All rows have the same levels: entries entries of the definition level defined, whose
+	// repetition levels are the first ones of pattern. The pattern of short rows is repeated.
 	entries int
 	defined int
 	pattern []byte
-	shape   string // for errors: what a row is expected to be
+	shape   string // of a row, for errors
 }
 
-// values is how many values n entries have.
+// values returns the number of values of n entries.
 func (l *leaf) values(n int) int {
 	if l.defined < l.maxDefinition {
 		return 0
@@ -36,16 +37,16 @@ func (l *leaf) values(n int) int {
 	return n
 }
 
-// raw reports whether values are bytes of any size.
-func (l *leaf) raw() bool { return l.kind() == format.ByteArray }
+// isBytes reports whether values are bytes of any size.
+func (l *leaf) isBytes() bool { return l.kind() == format.ByteArray }
 
-// expect sets what a row looks like: the repetition levels of one.
+// expect sets the levels of a row: its repetition levels, and their definition level.
 func (l *leaf) expect(row []byte, defined int) {
 	l.entries, l.defined, l.pattern = len(row), defined, row
 	if l.maxRepetition == 0 {
 		return
 	}
-	const enough = 4096 // that a run is compared at once
+	const enough = 4096 // to compare long runs at once
 	for len(l.pattern) < enough {
 		l.pattern = append(l.pattern[:len(l.pattern):len(l.pattern)], l.pattern...)
 	}
@@ -58,7 +59,7 @@ type page struct {
 	dictionary *dictionary
 }
 
-// A cursor goes through the entries of a page.
+// A cursor iterates over the entries of a page.
 type cursor struct {
 	repetition, definition runs
 	values                 []byte // encoded
@@ -67,8 +68,7 @@ type cursor struct {
 	left                   int // entries
 }
 
-// open makes a cursor for the page p of l whose body is body. What is decompressed is in buf, which
-// grows for it.
+// open returns a cursor for the page p with a body. It decompresses into buf, which it may enlarge.
 func (l *leaf) open(p *page, body []byte, buf *[]byte) (c *cursor, err error) {
 	if p.checked && crc32.ChecksumIEEE(body) != p.crc {
 		return nil, damaged("the checksum of a page is wrong: found %08x, expected %08x", crc32.ChecksumIEEE(body), p.crc)
@@ -77,7 +77,7 @@ func (l *leaf) open(p *page, body []byte, buf *[]byte) (c *cursor, err error) {
 	if err != nil || l.values(p.entries) == 0 {
 		return c, err
 	}
-	if l.raw() {
+	if l.isBytes() {
 		c.bytes, err = newBytes(p, c.values)
 	} else {
 		c.fixed, err = newFixed(&l.element, l.kind(), p, c.values)
@@ -85,26 +85,27 @@ func (l *leaf) open(p *page, body []byte, buf *[]byte) (c *cursor, err error) {
 	return c, err
 }
 
-// levels decompresses body and finds its parts.
+// levels decompresses body and separates levels and values.
 func (l *leaf) levels(p *page, body []byte, buf *[]byte) (c *cursor, err error) {
 	c = &cursor{left: p.entries}
 	c.repetition.width, c.definition.width = bits.Len(uint(l.maxRepetition)), bits.Len(uint(l.maxDefinition))
-	if l.maxRepetition > 0 && p.repetitionEncoding != format.RLE || l.maxDefinition > 0 && p.definitionEncoding != format.RLE { // those that are not there may have any
+	// Absent levels may have any encoding.
+	if l.maxRepetition > 0 && p.repetitionEncoding != format.RLE || l.maxDefinition > 0 && p.definitionEncoding != format.RLE {
 		return nil, unsupported("", "write the file with a newer program", "found levels of the encodings %s and %s, expected RLE", p.repetitionEncoding, p.definitionEncoding)
 	}
 	size := p.uncompressed
-	if p.version2 { // the levels are not compressed, and the header has their lengths
+	if p.version2 { // the levels are uncompressed, and the header has their sizes
 		r, d := p.repetition, p.definition
 		if r < 0 || d < 0 || r > len(body) || d > len(body)-r || r+d > size {
 			return nil, damaged("found levels of %d and %d bytes in a page of %d", r, d, len(body))
 		}
 		c.repetition.src, c.definition.src = body[:r], body[r:r+d]
 		body, size = body[r+d:], size-r-d
-		if len(body) == 0 { // nothing is compressed to nothing by some writers
+		if len(body) == 0 { // some writers compress no values to no bytes
 			return c, nil
 		}
 	}
-	if c.values, err = l.file.codecs.decode(l.codec(p), buf, body, size); err != nil || p.version2 {
+	if c.values, err = l.file.codecs.decode(p.codec, buf, body, size); err != nil || p.version2 {
 		return c, err
 	}
 	for _, levels := range []struct {
@@ -123,15 +124,8 @@ func (l *leaf) levels(p *page, body []byte, buf *[]byte) (c *cursor, err error) 
 	return c, nil
 }
 
-// codec is how p is compressed.
-func (l *leaf) codec(p *page) format.CompressionCodec {
-	if p.notCompressed {
-		return format.Uncompressed
-	}
-	return p.codec
-}
-
-// check compares the levels of the next n entries with those that are expected, the next one being entry at of row row, and passes over them.
+// check compares the levels of the next n entries, of which the first is entry at of row, with
+// those that are expected, and skips them.
 func (l *leaf) check(c *cursor, at, n int, row int64) error {
 	same := n
 	if l.maxRepetition > 0 {
@@ -146,27 +140,27 @@ func (l *leaf) check(c *cursor, at, n int, row int64) error {
 			return err
 		}
 		if present < min(n, same+1) {
-			return l.absent(other, row+int64((at+present)/l.entries))
+			return l.levelError(other, row+int64((at+present)/l.entries))
 		}
 	}
 	if same < n {
 		row += int64((at + same) / l.entries)
 		if (at+same)%l.entries == 0 && row > 0 {
-			row-- // the one before goes on
+			row-- // the row before is longer
 		}
-		return l.otherLength(row)
+		return l.lengthError(row)
 	}
 	c.left -= n
 	return nil
 }
 
-// otherLength is the error for a row whose lists are not as long as those of the first.
-func (l *leaf) otherLength(row int64) error {
+// lengthError returns the error for a row whose lists differ in length from those of the first row.
+func (l *leaf) lengthError(row int64) error {
 	return unsupported(l.path, adviceLists, "found a list of another length, expected %s as in the first row", l.shape).InRow(row)
 }
 
-// absent is the error for an entry of definition level found in row.
-func (l *leaf) absent(found byte, row int64) error {
+// levelError returns the error for an unexpected definition level in a row.
+func (l *leaf) levelError(found byte, row int64) error {
 	switch {
 	case int(found) >= l.maxDefinition:
 		return unsupported(l.path, adviceLists, "found a list with elements, expected an empty one as in the first row").InRow(row)

@@ -17,7 +17,7 @@ import (
 	"github.com/idxport/idxport/test/sourcetest"
 )
 
-// edited is the file called name of testdata, with another footer.
+// edited returns a file of testdata with an edited footer.
 func edited(t *testing.T, name string, change func(f *format.FileMetaData)) []byte {
 	t.Helper()
 	file, err := os.ReadFile("testdata/" + name + ".parquet")
@@ -38,7 +38,8 @@ func edited(t *testing.T, name string, change func(f *format.FileMetaData)) []by
 	return append(binary.LittleEndian.AppendUint32(file, uint32(len(text))), magic...)
 }
 
-// TestConvertedTypesAlone reads files as they were before LogicalType was added, in version 2.4 of the format: ConvertedType says the same.
+// TestConvertedTypesAlone reads files without LogicalType, which version 2.4 of the format added.
+// ConvertedType has the same information.
 func TestConvertedTypesAlone(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"pyarrow-list", "pyarrow-int8", "pyarrow-int16", "pyarrow-int32", "pyarrow-int64", "pyarrow-uint16", "pyarrow-uint32", "spark-list"} {
@@ -53,7 +54,7 @@ func TestConvertedTypesAlone(t *testing.T) {
 					f.Schema[i].LogicalType.Value = nil
 				}
 			})
-			if integers == 0 && name != "pyarrow-int32" && name != "pyarrow-int64" { // which are what integers are if nothing is said
+			if integers == 0 && name != "pyarrow-int32" && name != "pyarrow-int64" { // the default types of integers
 				t.Fatal("no integers say what they are")
 			}
 			newer, err := Open("testdata/"+name+".parquet", source.ReadOptions{})
@@ -74,7 +75,7 @@ func TestConvertedTypesAlone(t *testing.T) {
 	}
 }
 
-// TestRefusedFooters opens files whose footers claim what cannot be, or what is not read.
+// TestRefusedFooters opens files whose footers are impossible or unsupported.
 func TestRefusedFooters(t *testing.T) {
 	t.Parallel()
 	chunk := func(change func(c *format.ColumnChunk)) func(f *format.FileMetaData) {
@@ -91,16 +92,16 @@ func TestRefusedFooters(t *testing.T) {
 		"column behind the footer": {chunk(func(c *format.ColumnChunk) { c.MetaData.TotalCompressedSize = 1 << 40 }), fault.Malformed, "before the footer"},
 		"column of −1 values":      {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = -1 }), fault.Malformed, "before the footer"},
 		"column of 2⁶² values":     {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = 1 << 62 }), fault.Malformed, "fewer than 2³¹ a page"},
-		"fewer values than rows":   {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = 1 }), fault.Malformed, "expected one a row at least"},
+		"fewer values than rows":   {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = 1 }), fault.Malformed, "expected at least one per row"},
 		"unknown codec":            {chunk(func(c *format.ColumnChunk) { c.MetaData.Codec = 99 }), fault.Unsupported, ""},
-		"group of −1 rows":         {func(f *format.FileMetaData) { f.RowGroups[0].NumRows = -1 }, fault.Malformed, "claims -1 rows"},
+		"group of −1 rows":         {func(f *format.FileMetaData) { f.RowGroups[0].NumRows = -1 }, fault.Malformed, "with -1 rows"},
 		"groups of 2⁶³ rows": {func(f *format.FileMetaData) {
 			g := f.RowGroups[0]
 			g.NumRows = math.MaxInt64
 			f.RowGroups = append(f.RowGroups, g)
 		}, fault.Malformed, ""},
 		"group of fewer columns": {func(f *format.FileMetaData) { f.RowGroups[0].Columns = f.RowGroups[0].Columns[:1] }, fault.Malformed, "has 1 columns, expected 2"},
-		"other rows than groups": {func(f *format.FileMetaData) { f.NumRows++ }, fault.Malformed, "in its row groups"},
+		"other rows than groups": {func(f *format.FileMetaData) { f.NumRows++ }, fault.Malformed, "in the row groups"},
 		"no schema":              {func(f *format.FileMetaData) { f.Schema = nil }, fault.Malformed, ""},
 		"schema of a leaf":       {func(f *format.FileMetaData) { f.Schema = f.Schema[len(f.Schema)-1:] }, fault.Malformed, ""},
 		"schema cut short":       {func(f *format.FileMetaData) { f.Schema = f.Schema[:len(f.Schema)-1] }, fault.Malformed, ""},
@@ -119,7 +120,7 @@ func TestRefusedFooters(t *testing.T) {
 	}
 }
 
-// TestEncryptedAndCut opens files that end or begin with other signatures than Parquet's.
+// TestEncryptedAndCut opens files that start or end with other magic bytes than Parquet's.
 func TestEncryptedAndCut(t *testing.T) {
 	t.Parallel()
 	whole := edited(t, "pyarrow-list", func(*format.FileMetaData) {})
@@ -136,7 +137,7 @@ func TestEncryptedAndCut(t *testing.T) {
 		"other file":              {with(0, "PK\x03\x04"), fault.Malformed, "not a Parquet file"},
 		"cut":                     {whole[:len(whole)-1], fault.Truncated, "the file is cut short"},
 		"11 bytes":                {[]byte("PAR1\x00\x00\x00PAR1"), fault.Truncated, "too few for a Parquet file"},
-		"footer of 4 GiB":         {with(len(whole)-8, "\xff\xff\xff\xff"), fault.Malformed, "the footer claims 4294967295 bytes"},
+		"footer of 4 GiB":         {with(len(whole)-8, "\xff\xff\xff\xff"), fault.Malformed, "a footer of 4294967295 bytes"},
 		"no Thrift":               {with(footerStart(whole), "\xff\xff\xff"), fault.Malformed, "the footer is damaged"},
 	} {
 		if _, err := fromBytes(c.file, source.ReadOptions{}); !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.want) {

@@ -20,7 +20,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// compressed is data as each codec makes it.
+// compressed returns data compressed by each codec.
 func compressed(t *testing.T, data []byte) map[format.CompressionCodec][]byte {
 	t.Helper()
 	var member bytes.Buffer
@@ -52,7 +52,8 @@ func compressed(t *testing.T, data []byte) map[format.CompressionCodec][]byte {
 	}
 }
 
-// TestCutPages decompresses pages of every codec, and refuses them cut at any byte, and those that are of another size than their header says.
+// TestCutPages decompresses pages of every codec. It refuses them cut at any byte, and those whose
+// size differs from their header.
 func TestCutPages(t *testing.T) {
 	t.Parallel()
 	data := []byte(strings.Repeat("0123456789", 30))
@@ -86,7 +87,7 @@ func TestCutPages(t *testing.T) {
 	}
 }
 
-// TestLevelsOfVersion2 takes the levels of a page of version 2 apart, whose header says how many bytes they have.
+// TestLevelsOfVersion2 separates the levels of a page of version 2, whose header has their sizes.
 func TestLevelsOfVersion2(t *testing.T) {
 	t.Parallel()
 	l := &leaf{file: &file{codecs: newCodecs()}, node: kindNode(format.Int32), defined: 1}
@@ -125,7 +126,8 @@ func TestLevelsOfVersion2(t *testing.T) {
 	}
 }
 
-// TestIntegersThatDoNotFit converts integers to types that are too narrow for the second of them: the value is shown as its own type has it.
+// TestIntegersThatDoNotFit converts integers to types that are too narrow for the second one. The
+// error shows the value in its own type.
 func TestIntegersThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	four := func(v uint32) []byte { return binary.LittleEndian.AppendUint32([]byte{7, 0, 0, 0}, v) }
@@ -146,7 +148,7 @@ func TestIntegersThatDoNotFit(t *testing.T) {
 		"greatest uint64 in a uint8": {source.NumberUint64, idx.Uint8, eight(math.MaxUint64), "18446744073709551615"},
 	} {
 		e := numberElement(c.number, c.d)
-		var m *misfit
+		var m *rangeError
 		if err := e.into(make([]byte, 2*e.size), c.src); !errors.As(err, &m) || m.at != 1 || m.message != c.want {
 			t.Errorf("%s: found %+v, expected value 1, %s", name, err, c.want)
 		}

@@ -9,10 +9,10 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// maxPageHeader is the most bytes of a page's header: it may hold the least and the greatest value.
+// maxPageHeader limits the bytes of a page header, which may contain the minimum and maximum value.
 const maxPageHeader = 1 << 20
 
-// nextPage reads headers up to that of a data page, and dictionaries on the way.
+// nextPage reads headers up to that of a data page, and dictionaries before it.
 func (s *stream) nextPage() (err error) {
 	at := s.offset
 	defer func() { err = s.fail(err, at) }()
@@ -34,6 +34,9 @@ func (s *stream) nextPage() (err error) {
 			if h.entries < 0 || int64(h.entries) > s.unread || h.version2 != (h.kind == format.DataPageV2) {
 				return damaged("found a page of %d values, expected at most the %d that are left of the column", h.entries, s.unread)
 			}
+			if h.notCompressed {
+				h.codec = format.Uncompressed
+			}
 			if h.entries > 0 {
 				s.page = page{h, at, s.dictionary}
 				s.unread -= int64(h.entries)
@@ -49,14 +52,14 @@ func (s *stream) nextPage() (err error) {
 	}
 }
 
-// header reads the header of the page at offset, and passes over it.
+// header reads the header of the page at offset, and skips it.
 func (s *stream) header() (pageHeader, error) {
 	for size := int64(512); ; size *= 8 {
-		most := min(size, s.end-s.offset)
-		if most <= 0 {
+		limit := min(size, s.end-s.offset)
+		if limit <= 0 {
 			return pageHeader{}, damaged("the column ends where a page is expected")
 		}
-		buf := source.Grow(s.file.window, int(most))
+		buf := source.Grow(s.file.window, int(limit))
 		s.file.window = buf
 		if _, err := s.file.r.ReadAt(buf, s.offset); err != nil {
 			return pageHeader{}, truncated(err, "the file ends within a page")
@@ -66,13 +69,13 @@ func (s *stream) header() (pageHeader, error) {
 		case err == nil:
 			s.offset += int64(n)
 			return h, nil
-		case !errors.Is(err, errCompactEnd) || most < size || size >= maxPageHeader:
+		case !errors.Is(err, errCompactEnd) || limit < size || size >= maxPageHeader:
 			return h, damaged("the header of a page is damaged: %v", err)
 		}
 	}
 }
 
-// readBody reads n bytes at offset into dst and passes over them.
+// readBody fills dst from offset, and skips these bytes.
 func (s *stream) readBody(dst []byte) error {
 	if _, err := s.file.r.ReadAt(dst, s.offset); err != nil {
 		return truncated(err, "the file ends within a page")
@@ -81,7 +84,7 @@ func (s *stream) readBody(dst []byte) error {
 	return nil
 }
 
-// readDictionary reads a dictionary page whose header is h.
+// readDictionary reads a dictionary page with the header h.
 func (s *stream) readDictionary(h pageHeader) (err error) {
 	defer recovered(&err)
 	if err := checkPageSize(h.size, h.uncompressed); err != nil {
@@ -105,5 +108,5 @@ func (s *stream) readDictionary(h pageHeader) (err error) {
 	if s.dictionary, err = newDictionary(s.leaf, data, h.entries); err != nil {
 		return err
 	}
-	return s.file.hold(s.dictionary.memory() - before)
+	return s.file.reserve(s.dictionary.memory() - before)
 }

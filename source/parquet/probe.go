@@ -1,22 +1,25 @@
 package parquet
 
-// A row is what the levels of the first row of a leaf tell.
+import "slices"
+
+// A row has the levels of the first row of a leaf.
 type row struct {
 	repetition []byte // of its entries
 	defined    int    // their definition level
-	shape      []int  // a length for each list
+	shape      []int  // the length of each list
 }
 
-// firstRow finds what the first row of l looks like, in a file that has rows. A row has most entries at most.
-func firstRow(l *leaf, most int64) (r row, err error) {
+// firstRow reads the levels of the first row of l, in a file that has rows. A row may have up to
+// limit entries.
+func firstRow(l *leaf, limit int64) (r row, err error) {
 	s := newStream(l)
-	defer s.forget()
+	defer s.releaseDictionary()
 	defer recovered(&err)
 	for {
-		if err := s.more(); err != nil {
+		if err := s.nextEntries(); err != nil {
 			return row{}, err
 		}
-		done, err := s.probe(&r, most)
+		done, err := s.probe(&r, limit)
 		s.page.entries = 0
 		if err != nil {
 			return row{}, s.fail(err, s.page.offset)
@@ -25,11 +28,11 @@ func firstRow(l *leaf, most int64) (r row, err error) {
 			break
 		}
 	}
-	return r, s.measure(&r)
+	return r, s.setShape(&r)
 }
 
-// probe adds the entries of the current page to r, up to the end of the row, and reports whether it was met.
-func (s *stream) probe(r *row, most int64) (done bool, err error) {
+// probe adds the entries of the current page to r until the row ends, and reports whether it did.
+func (s *stream) probe(r *row, limit int64) (done bool, err error) {
 	h := s.page
 	body := make([]byte, h.size)
 	if err := s.readBody(body); err != nil {
@@ -62,20 +65,20 @@ func (s *stream) probe(r *row, most int64) (done bool, err error) {
 			return false, damaged("found the levels %d and %d, expected at most %d and %d, and the first to be 0", repetition, definition, s.maxRepetition, s.maxDefinition)
 		}
 		if int(definition) != r.defined || definition < uint32(s.maxDefinition) && !s.empty[definition] {
-			s.shape = "as many as in the others"
-			return false, s.absent(byte(min(int(definition), r.defined)), 0)
+			s.shape = "lists of equal length"
+			return false, s.levelError(byte(min(int(definition), r.defined)), 0)
 		}
-		if int64(len(r.repetition)) >= most {
-			return false, unsupported(s.path, adviceLarge, "found a list that is longer than a record may be").InRow(0)
+		if int64(len(r.repetition)) >= limit {
+			return false, unsupported(s.path, adviceLarge, "found a list that is longer than the limit of a record").InRow(0)
 		}
 		r.repetition = append(r.repetition, byte(repetition))
 	}
 	return false, nil
 }
 
-// measure finds the shape of the row.
-func (s *stream) measure(r *row) error {
-	upTo := make([]int, s.maxRepetition+1) // entries of a repetition level up to the index
+// setShape derives the shape of the row from its levels.
+func (s *stream) setShape(r *row) error {
+	upTo := make([]int, s.maxRepetition+1) // entries of each repetition level or a lower one
 	for _, level := range r.repetition {
 		for k := int(level); k <= s.maxRepetition; k++ {
 			upTo[k]++
@@ -84,8 +87,14 @@ func (s *stream) measure(r *row) error {
 	for k := 1; k <= s.maxRepetition; k++ {
 		r.shape = append(r.shape, upTo[k]/upTo[k-1])
 	}
-	if r.defined < s.maxDefinition {
-		r.emptied(s.leaf)
+	if r.defined < s.maxDefinition { // the lists of this level are empty, and so would be lists in them
+		lists := 0
+		for _, empty := range s.empty[:r.defined+1] {
+			if empty {
+				lists++
+			}
+		}
+		clear(r.shape[max(0, lists-1):])
 	}
 	for i, level := range repetitions(r.shape) {
 		if i >= len(r.repetition) || r.repetition[i] != level {
@@ -95,56 +104,31 @@ func (s *stream) measure(r *row) error {
 	return nil
 }
 
-// emptied sets the length of the lists that are empty, and of those that would be in them, to 0.
-func (r *row) emptied(l *leaf) {
-	list := 0
-	for level := range r.defined + 1 {
-		if l.empty[level] {
-			list++
-		}
-	}
-	for k := max(0, list-1); k < len(r.shape); k++ {
-		r.shape[k] = 0
-	}
-}
-
-// repetitions are the repetition levels of a row of shape: how many lists go on.
+// repetitions returns the repetition levels of a row with a shape.
 func repetitions(shape []int) []byte {
-	n := 1
-	for _, d := range shape {
-		if d == 0 {
-			break
-		}
-		n *= d
+	if i := slices.Index(shape, 0); i >= 0 { // an empty list has no further entries
+		shape = shape[:i]
 	}
-	levels := make([]byte, n)
-	for i := 1; i < n; i++ {
-		rest, level := i, len(shape)
-		for k := len(shape) - 1; k >= 0; k-- {
-			if shape[k] == 0 { // nothing goes on in it
-				level = k
-				continue
-			}
-			if rest%shape[k] != 0 {
-				level = k + 1
-				break
-			}
-			rest /= shape[k]
+	levels := []byte{0}
+	for k, n := range slices.Backward(shape) {
+		list := levels
+		for range n - 1 {
+			levels = append(append(levels, byte(k+1)), list[1:]...)
 		}
-		levels[i] = byte(level)
 	}
 	return levels
 }
 
-// firstValue is the first value of a leaf that has one in each row, as it is in part's dst or files. The file has rows.
+// firstValue returns the first value of a leaf that has one in each row, as decode stores it in a
+// part. The file must have rows.
 func firstValue(l *leaf) ([]byte, error) {
 	var p part
-	if !l.raw() {
+	if !l.isBytes() {
 		p.dst = make([]byte, l.element.size)
 	}
 	s := newStream(l)
-	defer s.forget()
-	if err := s.more(); err != nil {
+	defer s.releaseDictionary()
+	if err := s.nextEntries(); err != nil {
 		return nil, err
 	}
 	_, err := s.decode(&p, 0, 1)

@@ -14,18 +14,19 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A column is a column of IDX and what it is made of.
+// A column is an IDX column and the leaves that hold it.
 type column struct {
 	columnar.Column
 	leaves []*leaf
-	first  int // index of the first of them among all that are read
+	first  int // index of its first leaf among those of all columns
 }
 
-// arrowSchemaKey is the key of a file's metadata for the Arrow schema, as Arrow's writers and this program leave it.
+// arrowSchemaKey is the metadata key under which Arrow's writers and idxport store the Arrow
+// schema.
 const arrowSchemaKey = "ARROW:schema"
 
-// arrowFields are the fields of an Arrow schema, an encapsulated message in base64. What is damaged
-// tells nothing: the schema is a help, which a reader may do without.
+// arrowFields returns the fields of an Arrow schema, an encapsulated message in base64. A damaged
+// schema has none, as Parquet files can be read without it.
 func arrowFields(encoded string) map[string]arrow.FieldInfo {
 	message, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
@@ -35,7 +36,8 @@ func arrowFields(encoded string) map[string]arrow.FieldInfo {
 	return fields
 }
 
-// describeField is n, a top-level column that the Arrow schema describes so, as package columnar knows it.
+// describeField returns the description of n, a top-level column, for package columnar. info is
+// from the Arrow schema.
 func (n *node) describeField(info arrow.FieldInfo) columnar.Field {
 	value := n.value()
 	f := columnar.Field{Name: n.Name, Metadata: info.Metadata, Number: value.number(), Size: int(n.TypeLength.V)}
@@ -63,7 +65,7 @@ func (n *node) describeField(info arrow.FieldInfo) columnar.Field {
 		f.Kind = columnar.Number
 	case n.kind() == format.ByteArray && !n.repeated():
 		f.Kind = columnar.Bytes
-	case info.Wide: // which are bytes in Parquet
+	case info.Wide: // bytes in Parquet
 		f.Type, f.Hint = "values of the type "+info.Type+", wider than 64 bits", source.AdviceCast("parquet", n.Name, "Int32")
 	case n.kind() == format.FixedLenByteArray && n.plain() && !n.repeated() && f.Size > 0:
 		f.Kind = columnar.FixedBytes
@@ -73,7 +75,7 @@ func (n *node) describeField(info arrow.FieldInfo) columnar.Field {
 	return f
 }
 
-// value is what the lists in lists that n is hold, or n.
+// value returns the innermost element of nested lists, or n.
 func (n *node) value() *node {
 	for n.index < 0 && len(n.children) == 1 {
 		n = n.children[0]
@@ -81,8 +83,8 @@ func (n *node) value() *node {
 	return n
 }
 
-// plain reports whether nothing is said of the values of n but their physical type; else those of
-// BYTE_ARRAY are text, or documents.
+// plain reports whether n has a physical type only. Otherwise its BYTE_ARRAY values are text or
+// documents.
 func (n *node) plain() bool { return n.LogicalType.Value == nil && !n.ConvertedType.Valid }
 
 func (n *node) isDecimal() bool {
@@ -90,7 +92,7 @@ func (n *node) isDecimal() bool {
 	return n.index >= 0 && (decimal || n.ConvertedType.Valid && n.ConvertedType.V == deprecated.Decimal)
 }
 
-// number is the kind of the numbers of n, or source.NoNumber.
+// number returns the kind of the numbers of n, or source.NoNumber.
 func (n *node) number() source.Number {
 	if n.index < 0 {
 		return source.NoNumber
@@ -112,9 +114,9 @@ func (n *node) number() source.Number {
 	return source.NoNumber
 }
 
-// stored is the kind of the numbers of n as PLAIN pages hold them: narrow integers are in 32 bits,
-// and truth values are spread to bytes.
-func (n *node) stored() source.Number {
+// rawNumber returns the kind of the numbers of n as PLAIN pages store them: narrow integers have 32
+// bits, and booleans are expanded to bytes.
+func (n *node) rawNumber() source.Number {
 	switch number := n.number(); {
 	case number == source.NumberBool:
 		return source.NumberBool8
@@ -127,10 +129,10 @@ func (n *node) stored() source.Number {
 	}
 }
 
-// integer is the kind of the integers of n, or source.NoNumber if they are dates or the like.
+// integer returns the kind of the integers of n, or source.NoNumber for dates and the like.
 func (n *node) integer() source.Number {
 	kinds := [...]source.Number{source.NumberUint8, source.NumberUint16, source.NumberUint32, source.NumberUint64,
-		source.NumberInt8, source.NumberInt16, source.NumberInt32, source.NumberInt64} // as the converted types follow each other
+		source.NumberInt8, source.NumberInt16, source.NumberInt32, source.NumberInt64} // in the order of the converted types
 	at := -1
 	switch t := n.LogicalType.Value.(type) {
 	case *format.IntType:
@@ -149,14 +151,14 @@ func (n *node) integer() source.Number {
 	return kinds[at]
 }
 
-// resolve finds the columns of f.
+// resolve returns the columns of f.
 func resolve(f *file, origin string, o source.ReadOptions) ([]*column, *columnar.Table, error) {
 	in := columnar.File{Origin: origin, Meta: f.meta, Options: o}
 	info := arrowFields(f.meta[arrowSchemaKey])
 	for _, n := range f.root.children {
 		in.Fields = append(in.Fields, n.describeField(info[n.Name]))
 	}
-	row := &firstRows{file: f, lists: map[int]*leaf{}, most: o.MaxRecord()}
+	row := &firstRows{file: f, lists: map[int]*leaf{}, maxRecord: o.MaxRecord()}
 	if f.rows > 0 {
 		in.First = row
 	}
@@ -180,19 +182,19 @@ func resolve(f *file, origin string, o source.ReadOptions) ([]*column, *columnar
 
 // firstRows is the columnar.Sample of a file.
 type firstRows struct {
-	file  *file
-	lists map[int]*leaf // of the columns that Lengths was asked for
-	most  int64         // bytes of a record
+	file      *file
+	lists     map[int]*leaf // by column, set by Lengths
+	maxRecord int64         // limit of the bytes of a record
 }
 
-// Names are not asked for: what dictionaries pages have is not said in the schema.
+// Names returns nil: the schema has no names of dictionaries.
 func (*firstRows) Names(int) ([]string, error) { return nil, nil }
 
-// Lengths are those of the lists in the first row.
+// Lengths returns the lengths of the lists in the first row.
 func (r *firstRows) Lengths(i int) ([]int, error) {
 	l := r.file.newLeaf(r.file.root.children[i].value())
-	l.element = numberElement(l.stored(), l.number().DType())
-	first, err := firstRow(l, max(1, r.most/int64(l.element.size)))
+	l.element = numberElement(l.rawNumber(), l.number().DType())
+	first, err := firstRow(l, max(1, r.maxRecord/int64(l.element.size)))
 	if err != nil {
 		return nil, err
 	}
@@ -202,12 +204,12 @@ func (r *firstRows) Lengths(i int) ([]int, error) {
 	return first.shape, nil
 }
 
-// Value is the value of a column, or of the member of a struct, in the first row.
+// Value returns the value of a column, or of a member of a struct, in the first row.
 func (r *firstRows) Value(i int, member string) ([]byte, error) {
 	return firstValue(r.leaf(i, member))
 }
 
-// leaf is the leaf of a column that holds no lists, or of the member of a struct.
+// leaf returns the leaf of a column without lists, or of a member of a struct.
 func (r *firstRows) leaf(i int, member string) *leaf {
 	n := r.file.root.children[i]
 	if member != "" && n.index < 0 {
@@ -220,7 +222,7 @@ func (r *firstRows) leaf(i int, member string) *leaf {
 	return l
 }
 
-// column is c with its leaves.
+// column returns c with its leaves.
 func (r *firstRows) column(c columnar.Column) *column {
 	made := &column{Column: c}
 	add := func(member string) *leaf {
@@ -245,19 +247,18 @@ func (r *firstRows) column(c columnar.Column) *column {
 			if l == nil {
 				l = r.file.newLeaf(r.file.root.children[i].value())
 			}
-			l.become(c.DType)
+			l.setType(c.DType)
 			made.leaves = append(made.leaves, l)
 		}
 	}
 	return made
 }
 
-// become makes elements of d of the numbers of l.
-func (l *leaf) become(d idx.DType) {
+// setType sets the type to which the numbers of l are converted.
+func (l *leaf) setType(d idx.DType) {
 	number := l.number()
-	l.expected = fmt.Sprintf("the column is taken for, %s", d)
 	if d == idx.Int32 && !number.Is(number.DType()) {
 		l.advice = "IDX files have no type for it: write the column as float64"
 	}
-	l.element = numberElement(l.stored(), d)
+	l.element = numberElement(l.rawNumber(), d)
 }

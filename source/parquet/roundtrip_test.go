@@ -33,7 +33,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		for _, o := range []sinkparquet.Options{{Layout: layoutName}, {Layout: layoutName, Compression: "none"}} {
 			file := written(t, table, o, 104)
-			for _, rows := range []int{104, 1, 97, 5000} { // as they were written, and across pages
+			for _, rows := range []int{104, 1, 97, 5000} { // one as written, others across pages
 				if rows == 1 && layoutName == "columns" {
 					continue // slow
 				}
@@ -47,7 +47,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// TestCodecs reads what the sink compresses with each codec.
+// TestCodecs reads files that the sink compressed with each codec.
 func TestCodecs(t *testing.T) {
 	t.Parallel()
 	table := layouttest.Images()
@@ -65,7 +65,7 @@ func TestCodecs(t *testing.T) {
 	}
 }
 
-// TestRowGroups reads a table of several row groups, from many rows on.
+// TestRowGroups reads a table of several row groups, starting at various rows.
 func TestRowGroups(t *testing.T) {
 	t.Parallel()
 	table := layouttest.Random(50_000, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{3, 5}}, source.Column{Name: "label", DType: idx.Int16})
@@ -84,13 +84,13 @@ func TestRowGroups(t *testing.T) {
 				if err := got.(source.Seeker).Skip(int64(skip)); err != nil {
 					t.Fatal(err)
 				}
-				sourcetest.Expect(t, got, 1000, got.Columns(), from(table, skip)) // the layout columns calls x image
+				sourcetest.Expect(t, got, 1000, got.Columns(), from(table, skip)) // layout columns names x image
 			})
 		}
 	}
 }
 
-// TestChannelsFirst reads images back in the order of dimensions that they had.
+// TestChannelsFirst reads images in their original order of dimensions.
 func TestChannelsFirst(t *testing.T) {
 	t.Parallel()
 	for _, channels := range []int{1, 3, 4} {
@@ -105,7 +105,8 @@ func TestChannelsFirst(t *testing.T) {
 	}
 }
 
-// TestClasses reads labels with names: from the features of layout huggingface, and with a column of names beside them.
+// TestClasses reads labels with class names: from the features of layout huggingface, and from a
+// second column.
 func TestClasses(t *testing.T) {
 	t.Parallel()
 	label := source.Column{Name: "label", DType: idx.Uint8, Classes: []string{"", "shirt", "boot"}}
@@ -132,14 +133,14 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// written is what sink/parquet makes of t, in batches of batch rows.
+// written returns the file that sink/parquet writes of t, in batches of batch rows.
 func written(tb testing.TB, t layouttest.Table, o sinkparquet.Options, batch int) []byte {
 	tb.Helper()
 	open := func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return sinkparquet.New(w, s, o) }
 	return t.Write(tb, open, t.Schema(), batch)
 }
 
-// fromBytes opens file, which is in memory.
+// fromBytes opens a file in memory.
 func fromBytes(file []byte, o source.ReadOptions) (source.Table, error) {
 	t, err := newTable(bytes.NewReader(file), int64(len(file)), "test.parquet", o)
 	if err != nil {
@@ -148,7 +149,7 @@ func fromBytes(file []byte, o source.ReadOptions) (source.Table, error) {
 	return t, nil
 }
 
-// kindNode is a leaf of the schema, of the physical type.
+// kindNode returns a leaf of the schema with a physical type.
 func kindNode(kind format.Type) *node {
 	return &node{SchemaElement: &format.SchemaElement{Type: thrift.New(kind)}}
 }

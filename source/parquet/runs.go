@@ -7,20 +7,20 @@ import (
 	"slices"
 )
 
-// runs reads levels and indices: the hybrid of run-length runs and bit-packed runs (see Encodings.md of the Parquet format). Runs are not
-// expanded: a run may stand for more values than there is memory.
+// runs reads levels and indices, a hybrid of run-length runs and bit-packed runs (see Encodings.md
+// of the Parquet format). It does not expand runs: a run may encode more values than fit in memory.
 type runs struct {
-	src   []byte // what follows the current run
+	src   []byte // the bytes after the current run
 	width int    // bits of a value, at most 32
 	left  int    // values left of the current run
 
 	packed bool
 	value  uint32 // of a run-length run
 	bits   []byte // of a bit-packed run
-	at     int    // next value within bits
+	at     int    // index of the next value in bits
 }
 
-// next makes sure that a value is left of the current run.
+// next ensures that the current run has another value.
 func (r *runs) next() error {
 	for r.left == 0 {
 		head, n := binary.Uvarint(r.src)
@@ -42,7 +42,7 @@ func (r *runs) next() error {
 			continue
 		}
 		size, left := count*int64(r.width), 8*count // a group of 8 values has width bytes
-		if size > int64(len(r.src)) {               // some writers leave out the end of the last group
+		if size > int64(len(r.src)) {               // some writers omit the end of the last group
 			size = int64(len(r.src))
 			left = size * 8 / int64(r.width)
 			if left == 0 {
@@ -55,23 +55,23 @@ func (r *runs) next() error {
 	return nil
 }
 
-// take passes over n values of the current run.
-func (r *runs) take(n int) {
+// advance skips n values of the current run.
+func (r *runs) advance(n int) {
 	r.left -= n
 	r.at += n
 }
 
-// unpack fills dst with the next values of the current run, which is bit-packed and has as many.
+// unpack fills dst with values of the current run, which must be bit-packed and have as many.
 func (r *runs) unpack(dst []uint32) {
 	mask := uint32(1)<<r.width - 1
 	for i := range dst {
 		bit := (r.at + i) * r.width
 		dst[i] = uint32(word(r.bits[bit/8:])>>(bit%8)) & mask
 	}
-	r.take(len(dst))
+	r.advance(len(dst))
 }
 
-// word is the first 8 bytes of p as a number, those that are not there being 0.
+// word returns the first 8 bytes of p as a number; missing bytes are 0.
 func word(p []byte) uint64 {
 	if len(p) >= 8 {
 		return binary.LittleEndian.Uint64(p)
@@ -83,8 +83,8 @@ func word(p []byte) uint64 {
 	return v
 }
 
-// match compares the next n levels with pattern, over and over from its entry at on, or, if it has
-// one entry, with that alone. It tells how many agree: n, or fewer if one does not, which is other.
+// match compares the next n levels with pattern, repeated from its index at on. It returns how many
+// agree and, if fewer than n do, the first other level.
 func (r *runs) match(pattern []byte, at, n int) (done int, other byte, err error) {
 	var unpacked [256]uint32
 	for done < n {
@@ -101,7 +101,7 @@ func (r *runs) match(pattern []byte, at, n int) (done int, other byte, err error
 			if bytes.Count(expected, []byte{other}) < len(expected) {
 				return done + slices.IndexFunc(expected, func(l byte) bool { return l != other }), other, nil
 			}
-			r.take(m)
+			r.advance(m)
 		} else {
 			m = min(m, len(unpacked))
 			r.unpack(unpacked[:m])
@@ -119,8 +119,9 @@ func (r *runs) match(pattern []byte, at, n int) (done int, other byte, err error
 	return done, 0, nil
 }
 
-// matchRows is match for a pattern whose rows have row entries each. Where a row is whole runs, the rows that have the same bytes are passed over by
-// comparing those, which takes next to no time for the many runs of lists in lists.
+// matchRows is match for a pattern of rows of row entries. Where a row consists of whole runs, it
+// skips the following rows with the same encoded bytes, which is much faster for the many runs of
+// nested lists.
 func (r *runs) matchRows(pattern []byte, row, at, n int) (done int, err error) {
 	if at%row > 0 || n < 2*row || r.left > 0 {
 		done, _, err = r.match(pattern, at, n)
@@ -142,13 +143,13 @@ func (r *runs) matchRows(pattern []byte, row, at, n int) (done int, err error) {
 	return done + more, err
 }
 
-// one is the next value.
+// one returns the next value.
 func (r *runs) one() (uint32, error) {
 	if err := r.next(); err != nil {
 		return 0, err
 	}
 	if !r.packed {
-		r.take(1)
+		r.advance(1)
 		return r.value, nil
 	}
 	var v [1]uint32

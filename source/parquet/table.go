@@ -17,22 +17,22 @@ type table struct {
 	path    string
 	file    *file
 	columns []*column
-	streams []*stream // of the leaves of all columns, one after another
-	next    int64     // row
+	streams []*stream // of the leaves of all columns, in order
+	next    int64     // the next row
 	closer  io.Closer // nil if the caller owns the file
 }
 
-// Open opens the Parquet file at path. Options.DType is for bytes, and for integers whose type IDX
-// does not have; Options.Shape is for bytes.
+// Open opens the Parquet file at path. Options.DType applies to bytes and to integers of a type
+// that IDX does not have, Options.Shape to bytes.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
 	t, err := open(path, o)
 	if err != nil {
-		return nil, err // not a nil *table, which is no nil Table
+		return nil, err // a nil *table would not be a nil Table
 	}
 	return t, nil
 }
 
-// OpenFiles opens the files at paths, whose columns must be the same, as one table called name.
+// OpenFiles opens the files at paths, whose columns must be equal, as one table with a name.
 func OpenFiles(paths []string, name string, o source.ReadOptions) (source.Table, error) {
 	return columnar.OpenFiles(Open, paths, name, o)
 }
@@ -45,7 +45,7 @@ func open(path string, o source.ReadOptions) (*table, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = unsupported("", "copy it to a file first", "found no regular file; Parquet is read from its end").In(path)
+		err = unsupported("", "copy it to a file first", "found a file that is not regular; Parquet is read from its end").In(path)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -58,7 +58,8 @@ func open(path string, o source.ReadOptions) (*table, error) {
 	return t, nil
 }
 
-// newTable reads the Parquet file that r has, of size bytes; name stands for it in errors. The caller closes r, after the table.
+// newTable opens the Parquet file in r, which has size bytes. Errors contain name. The caller
+// closes r after the table.
 func newTable(r io.ReaderAt, size int64, name string, o source.ReadOptions) (t *table, err error) {
 	defer func() {
 		err = fault.In(name, err)
@@ -72,7 +73,7 @@ func newTable(r io.ReaderAt, size int64, name string, o source.ReadOptions) (t *
 	if err != nil {
 		return nil, err
 	}
-	delete(f.meta, arrowSchemaKey) // is no metadata of the user
+	delete(f.meta, arrowSchemaKey) // not the user's metadata
 	t = &table{Base: columnar.NewBase(name, found, f.meta), path: name, file: f, columns: columns}
 	for _, c := range t.columns {
 		for _, l := range c.leaves {
@@ -82,16 +83,16 @@ func newTable(r io.ReaderAt, size int64, name string, o source.ReadOptions) (t *
 	return t, nil
 }
 
-// Rows is the number of rows of the footer.
+// Rows returns the number of rows according to the footer.
 func (t *table) Rows() int64 { return t.file.rows }
 
-// A batch is what Read tells Decode.
+// A batch is the state that Read leaves for Decode.
 type batch struct {
-	parts []part // of each stream
-	page  []byte // memory to decompress pages in
+	parts []part // by stream
+	page  []byte // buffer for decompressed pages
 }
 
-// Read decodes pages that reach beyond the batch, and reads the others.
+// Read decodes pages that extend beyond the batch, and stores the bodies of the others for Decode.
 func (t *table) Read(ctx context.Context, b *source.Raw) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -114,7 +115,7 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 		for k, l := range c.leaves {
 			p := &state.parts[c.first+k]
 			switch {
-			case l.raw():
+			case l.isBytes():
 			case len(c.leaves) == 1:
 				p.dst = b.Columns[i]
 			default:
@@ -129,7 +130,7 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 	return nil
 }
 
-// end checks that nothing is left where the last row was read.
+// end checks that no column has entries after the last row.
 func (t *table) end() error {
 	for _, s := range t.streams {
 		if err := s.finish(); err != nil {
@@ -139,7 +140,7 @@ func (t *table) end() error {
 	return io.EOF
 }
 
-// Decode decompresses and decodes the pages that Read has left, and images.
+// Decode decodes the pages that Read has deferred, and images.
 func (t *table) Decode(b *source.Raw) (err error) {
 	defer func() { err = fault.In(t.path, err) }()
 	defer recovered(&err)
@@ -156,7 +157,7 @@ func (t *table) Decode(b *source.Raw) (err error) {
 	return nil
 }
 
-// Skip passes over n rows, by whole row groups and pages where it can.
+// Skip skips n rows, by whole row groups and pages where possible.
 func (t *table) Skip(n int64) error {
 	for _, s := range t.streams {
 		if err := s.skip(n); err != nil {
@@ -167,7 +168,7 @@ func (t *table) Skip(n int64) error {
 	return nil
 }
 
-// Close closes the file that Open opened.
+// Close closes the file if Open opened it.
 func (t *table) Close() error {
 	if t.closer == nil {
 		return nil

@@ -10,19 +10,19 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// An element is how the values of a leaf become what its column holds.
+// An element describes the conversion of a leaf's values to the elements of a column.
 type element struct {
-	width  int  // bytes of a value as PLAIN pages hold it, little-endian
-	size   int  // bytes of what it becomes
-	same   bool // the values' bytes are the column's
+	width  int  // bytes of a value in PLAIN pages, little-endian
+	size   int  // bytes of an element
+	same   bool // the bytes of values are those of elements
 	number source.Number
 	dtype  idx.DType
 }
 
-// bytesElement is for values of n bytes that are taken as they are.
+// bytesElement is for values of n bytes that are not converted.
 func bytesElement(n int) element { return element{width: n, size: n, same: true} }
 
-// numberElement is for the numbers in PLAIN pages that become d.
+// numberElement is for numbers as PLAIN pages store them that are converted to d.
 func numberElement(n source.Number, d idx.DType) element {
 	return element{width: n.Size(), size: d.Size(), same: n.Is(d), number: n, dtype: d}
 }
@@ -37,15 +37,15 @@ func (e *element) fill(dst, src []byte) int {
 	return bad
 }
 
-// into is fill with a *misfit for the first value that does not fit.
+// into is fill with a *rangeError for the first value that does not fit.
 func (e *element) into(dst, src []byte) error {
 	if i := e.fill(dst, src); i >= 0 {
-		return &misfit{i, e.show(src[i*e.width:])}
+		return &rangeError{i, e.show(src[i*e.width:])}
 	}
 	return nil
 }
 
-// show is the integer that src begins with, for an error.
+// show returns the integer at the start of src as text.
 func (e *element) show(src []byte) string {
 	if e.number == source.NumberUint64 {
 		return fmt.Sprint(binary.LittleEndian.Uint64(src))
@@ -53,13 +53,14 @@ func (e *element) show(src []byte) string {
 	return fmt.Sprint(e.number.Int(src))
 }
 
-// fixedValues are the values of a page that have one size.
+// fixedValues are the values of a page that have a fixed size.
 type fixedValues interface {
-	// read fills dst with the next values, converted: as many as fit. A *misfit is the error for one that cannot be converted.
+	// read fills dst with the next values, converted. Its error for a value that does not fit is a
+	// *rangeError.
 	read(dst []byte) error
 }
 
-// errValuesEnd is damage: a page has fewer values than its header claims.
+// errValuesEnd returns the error for a page with fewer values than its header says.
 func errValuesEnd() error { return damaged("the values of a page end too early") }
 
 // plainValues are PLAIN.
@@ -78,10 +79,10 @@ func (v *plainValues) read(dst []byte) error {
 	return v.element.into(dst, src)
 }
 
-// blockValues are how many values are converted at a time where they must be decoded first.
+// blockValues is the number of values that are decoded at a time before they are converted.
 const blockValues = 512
 
-// decodedValues are values that are decoded to what PLAIN pages hold first.
+// decodedValues are first decoded to the form of PLAIN pages.
 type decodedValues struct {
 	element *element
 	decode  func(raw []byte) error // fills raw
@@ -107,7 +108,7 @@ func (v *decodedValues) read(dst []byte) error {
 	return nil
 }
 
-// newFixed reads the values in src of a page, which are encoded as the page says.
+// newFixed returns the values in src of a page with values of a fixed size.
 func newFixed(e *element, kind format.Type, p *page, src []byte) (fixedValues, error) {
 	switch encoding := p.encoding; {
 	case encoding == format.RLEDictionary || encoding == plainDictionary:
@@ -122,7 +123,7 @@ func newFixed(e *element, kind format.Type, p *page, src []byte) (fixedValues, e
 		if len(src) < 4 {
 			return nil, errValuesEnd()
 		}
-		return booleans(e, runs{src: src[4:], width: 1}), nil // after their length
+		return booleans(e, runs{src: src[4:], width: 1}), nil // they follow their length
 	case encoding == format.Plain:
 		return &plainValues{e, src}, nil
 	case encoding == format.DeltaBinaryPacked && (kind == format.Int32 || kind == format.Int64):
@@ -132,8 +133,7 @@ func newFixed(e *element, kind format.Type, p *page, src []byte) (fixedValues, e
 		}
 		return &decodedValues{element: e, decode: func(raw []byte) error { return decodeDelta(d, raw, e.width) }}, nil
 	case encoding == format.ByteStreamSplit && kind != format.Boolean:
-		s := &splitValues{src: src, width: e.width, n: len(src) / e.width}
-		return &decodedValues{element: e, decode: s.decode}, nil
+		return &decodedValues{element: e, decode: splitDecoder(src, e.width)}, nil
 	case encoding == format.DeltaByteArray && kind == format.FixedLenByteArray:
 		b, err := newDeltaBytes(src)
 		if err != nil {
@@ -141,7 +141,7 @@ func newFixed(e *element, kind format.Type, p *page, src []byte) (fixedValues, e
 		}
 		return &decodedValues{element: e, decode: func(raw []byte) error { return decodeFixed(b, raw, e.width) }}, nil
 	default:
-		return nil, unsupported("", "write the file with other encodings", "found values of the encoding %s, which is not read for %s", encoding, kind)
+		return nil, unsupported("", "write the file with other encodings", "found values of the encoding %s, which is not supported for %s", encoding, kind)
 	}
 }
 
@@ -160,7 +160,7 @@ func decodeDelta(d *delta, raw []byte, width int) error {
 	return nil
 }
 
-// booleans are truth values, a bit each.
+// booleans returns truth values, which have a bit each.
 func booleans(e *element, r runs) fixedValues {
 	return &decodedValues{element: e, decode: func(raw []byte) error {
 		for i := range raw {
@@ -174,7 +174,7 @@ func booleans(e *element, r runs) fixedValues {
 	}}
 }
 
-// decodeFixed takes values of a size that is known from an encoding of bytes of any.
+// decodeFixed fills raw from an encoding of byte arrays, which must all have width bytes.
 func decodeFixed(b byteValues, raw []byte, width int) error {
 	for at := 0; at < len(raw); at += width {
 		value, err := b.next()
@@ -189,23 +189,22 @@ func decodeFixed(b byteValues, raw []byte, width int) error {
 	return nil
 }
 
-// splitValues are BYTE_STREAM_SPLIT: the first byte of every value, then the second of every one, and so on.
-type splitValues struct {
-	src          []byte
-	width, n, at int
-}
-
-func (v *splitValues) decode(raw []byte) error {
-	n := len(raw) / v.width
-	if v.at+n > v.n {
-		return errValuesEnd()
-	}
-	for k := range v.width {
-		stream := v.src[k*v.n+v.at:][:n]
-		for i, b := range stream {
-			raw[i*v.width+k] = b
+// splitDecoder decodes BYTE_STREAM_SPLIT: the first bytes of all values, then the second bytes, and
+// so on.
+func splitDecoder(src []byte, width int) func(raw []byte) error {
+	all, at := len(src)/width, 0
+	return func(raw []byte) error {
+		n := len(raw) / width
+		if at+n > all {
+			return errValuesEnd()
 		}
+		for k := range width {
+			stream := src[k*all+at:][:n]
+			for i, b := range stream {
+				raw[i*width+k] = b
+			}
+		}
+		at += n
+		return nil
 	}
-	v.at += n
-	return nil
 }
