@@ -154,7 +154,7 @@ func (t *IDX) Columns() []Column { return []Column{t.column} }
 func (t *IDX) Rows() int64 { return t.rows }
 
 // Claim is the header as it stands in the file.
-func (t *IDX) Claim() idx.Header { return t.reader.Claim() }
+func (t *IDX) Claim() idx.Header { return t.reader.Stored() }
 
 // Compression is how the file is compressed, told by its content.
 func (t *IDX) Compression() compressed.Format {
@@ -295,7 +295,7 @@ func (f *forgiving) Read(p []byte) (int, error) {
 // over, so that reading will tell which.
 func newSeekable(f File, path string, table *compressed.SeekTable, o Options) (*IDX, error) {
 	in := compressed.NewSeekReader(f, table)
-	t, err := newIDX(in, path, idx.Options{ClaimedSize: table.Size()}, o)
+	t, err := newIDX(in, path, idx.Options{DeclaredSize: table.Size()}, o)
 	if err != nil {
 		in.Close() // its error is always nil
 		return nil, err
@@ -308,7 +308,7 @@ func newSeekable(f File, path string, table *compressed.SeekTable, o Options) (*
 
 // offset is where the record n begins in the decompressed file.
 func (t *IDX) offset(n int64) int64 {
-	return t.reader.Claim().Size() + n*int64(t.column.RecordSize())
+	return t.reader.Stored().Size() + n*int64(t.column.RecordSize())
 }
 
 // span is where in the file the bytes first to last−1 of the decompressed file are.

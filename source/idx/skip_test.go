@@ -16,7 +16,7 @@ import (
 // onlyReader hides every method but Read, so that Skip must read.
 type onlyReader struct{ io.Reader }
 
-// A noSeeker is a pipe behind an *os.File: it has Seek, which fails.
+// A noSeeker is like the *os.File of a pipe: it has a Seek method, which fails.
 type noSeeker struct{ io.Reader }
 
 func (noSeeker) Seek(int64, int) (int64, error) { return 0, errors.ErrUnsupported }
@@ -69,23 +69,23 @@ func TestSkipSeeks(t *testing.T) {
 	}
 }
 
-// A size that is a claim lets Skip seek only if it is that of the header; and it is not held against it.
-func TestSkipSeeksByAClaim(t *testing.T) {
+// With a declared size, Skip seeks only if the header agrees; a difference is no error.
+func TestSkipSeeksWithDeclaredSize(t *testing.T) {
 	t.Parallel()
 	raw := images(t, 10, 10)
 	const left = 3 * 6
-	for _, claim := range []int64{int64(len(raw)), int64(len(raw)) - 1, int64(len(raw)) + 1, 0} {
+	for _, declared := range []int64{int64(len(raw)), int64(len(raw)) - 1, int64(len(raw)) + 1, 0} {
 		file := &countingSeeker{Reader: bytes.NewReader(raw)}
-		rd, err := NewReader(file, Options{ClaimedSize: claim})
+		rd, err := NewReader(file, Options{DeclaredSize: declared})
 		if err != nil {
 			t.Fatal(err)
 		}
 		err = rd.Skip(7)
-		if seeks := claim == int64(len(raw)); err != nil || file.Len() != left || (file.seeks == 1) != seeks {
-			t.Errorf("claim of %d: found %d bytes left after %d seeks, %v, expected %d", claim, file.Len(), file.seeks, err, left)
+		if seeks := declared == int64(len(raw)); err != nil || file.Len() != left || (file.seeks == 1) != seeks {
+			t.Errorf("size %d: found %d bytes left after %d seeks, %v, expected %d", declared, file.Len(), file.seeks, err, left)
 		}
 		if _, records, err := drain(rd, 4); err != nil || records != 3 {
-			t.Errorf("claim of %d: found %d records, %v", claim, records, err)
+			t.Errorf("size %d: found %d records, %v", declared, records, err)
 		}
 	}
 }
