@@ -10,9 +10,9 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// wrapped is a table made of another one. It forwards every method of a table, the optional ones
-// too, so that a wrapper embeds it and overrides only what it changes. An optional interface of
-// tables that is added later is forwarded here, once.
+// wrapped is a table made of another one. It forwards every method of a table, including the
+// optional ones, so a wrapper embeds it and overrides only what it changes. A new optional method
+// of tables must be forwarded here, and only here.
 type wrapped struct{ Table }
 
 func (w wrapped) Skip(n int64) error      { return Skip(w.Table, n) }
@@ -22,14 +22,14 @@ func (w wrapped) Meta() map[string]string { return Meta(w.Table) }
 func (w wrapped) Omitted() []Omission     { return Omitted(w.Table) }
 func (w wrapped) SourceRows() int64       { return SourceRows(w.Table) }
 
-// A view is a table with other descriptions of its columns, whose elements may be checked or
-// changed in place once they are decoded.
+// A view is a table with other descriptions of its columns. It may check or change the elements in
+// place after they were decoded.
 type view struct {
 	wrapped
 	columns []Column
-	rows    int64 // for a table that does not know its own; −1: unknown
+	rows    int64 // used if the table does not know its own; −1: unknown
 	notes   []string
-	decoded func(b *Raw) error // nil: nothing is done
+	decoded func(b *Raw) error // called after Decode; may be nil
 }
 
 func newView(t Table, columns []Column) *view {
@@ -41,7 +41,7 @@ func (v *view) Rows() int64       { return v.known(v.Table.Rows()) }
 func (v *view) SourceRows() int64 { return v.known(SourceRows(v.Table)) }
 func (v *view) Notes() []string   { return slices.Concat(Notes(v.Table), v.notes) }
 
-// known is rows if the table tells them.
+// known returns rows, or v.rows if they are unknown.
 func (v *view) known(rows int64) int64 {
 	if rows >= 0 {
 		return rows
@@ -56,24 +56,23 @@ func (v *view) Decode(b *Raw) error {
 	return v.decoded(b)
 }
 
-// WithColumns is t with other descriptions of the same columns: other names, classes or shapes of
-// as many elements. Notes tell why.
+// WithColumns returns t with other names, classes or shapes of its columns, and with notes that say
+// why. The shapes must have as many elements.
 func WithColumns(t Table, columns []Column, notes ...string) Table {
 	v := newView(t, columns)
 	v.notes = notes
 	return v
 }
 
-// WithRows is t, which does not know its number of rows, where that was found out by other means:
-// see Count.
+// WithRows returns t, which does not know its number of rows, with that number. See [Count].
 func WithRows(t Table, rows int64) Table {
 	v := newView(t, t.Columns())
 	v.rows = rows
 	return v
 }
 
-// ChooseLabel is t with its column i marked as the label, and with the names of its classes, if any
-// are given.
+// ChooseLabel returns t with column i marked as the label, and with class names unless they are
+// nil.
 func ChooseLabel(t Table, i int, classes []string) Table {
 	columns := slices.Clone(t.Columns())
 	columns[i].Label = true
@@ -83,8 +82,8 @@ func ChooseLabel(t Table, i int, classes []string) Table {
 	return newView(t, columns)
 }
 
-// Transpose is t with the first two axes of column's records swapped: rows of an image become its
-// columns.
+// Transpose returns t with the first two axes of one column's records swapped: the rows of an image
+// become its columns.
 func Transpose(t Table, column int) (Table, error) {
 	columns := slices.Clone(t.Columns())
 	c := &columns[column]
@@ -111,7 +110,8 @@ func Transpose(t Table, column int) (Table, error) {
 	return v, nil
 }
 
-// transposeRecord writes to dst the n1×n2 matrix src, of cells of some bytes, with its axes swapped.
+// transposeRecord writes the n1×n2 matrix src, whose cells have cell bytes, to dst with its axes
+// swapped.
 func transposeRecord(dst, src []byte, n1, n2, cell int) {
 	if cell == 1 {
 		for i := range n1 {
@@ -128,7 +128,7 @@ func transposeRecord(dst, src []byte, n1, n2, cell int) {
 	}
 }
 
-// Invert is t with 255−x for every element x of column, which must be of unsigned bytes: black on
+// Invert returns t with 255−x for every element x of one column, which must be uint8: black on
 // white becomes white on black.
 func Invert(t Table, column int) (Table, error) {
 	columns := t.Columns()
@@ -146,11 +146,11 @@ func Invert(t Table, column int) (Table, error) {
 	return v, nil
 }
 
-// A derived table makes its columns out of those of another table, whose batch is its first part.
+// A derived table makes its columns from those of another table, whose batch is part 0 of its own.
 type derived struct {
 	wrapped
 	columns []Column
-	derive  func(b, inner *Raw) error // makes the columns of b, which has room for as many
+	derive  func(b, inner *Raw) error // sets the columns of b
 }
 
 func (d *derived) Columns() []Column { return d.columns }
@@ -173,9 +173,9 @@ func (d *derived) Decode(b *Raw) error {
 	return d.derive(b, inner)
 }
 
-// Unstack makes a scalar column of each element of t's only column, whose records must have as many
-// elements as there are names. The one of index label gets the classes. QMNIST's labels are such:
-// eight numbers for each image, the first of which is the class.
+// Unstack returns a scalar column for each element of t's only column, whose records must have as
+// many elements as there are names. Column label gets the classes. QMNIST's labels are such a
+// table: eight numbers for each image, the first of which is the class.
 func Unstack(t Table, names []string, label int) (Table, error) {
 	inner := t.Columns()[0]
 	if len(t.Columns()) != 1 || inner.Elements() != len(names) {
@@ -200,13 +200,13 @@ func Unstack(t Table, names []string, label int) (Table, error) {
 	}}, nil
 }
 
-// WithPartition is t, a file at path, whose folders tell the values of columns: of integers, keys,
-// with values. Those that t does not have are behind its own; those that it has must have these
-// values in all rows.
+// WithPartition returns t, the file at path, with the columns that the names of its folders give:
+// integers, keys, with one value each. Columns that t does not have come after its own; those that
+// it has must have these values in all rows.
 func WithPartition(t Table, path string, keys []Column, values []int64) (Table, error) {
 	own := t.Columns()
 	columns := slices.Clone(own)
-	var added, compared []int // indices of keys: whether t has the column itself
+	var added, compared []int // indices of keys that t does not have, and that it has
 	at := make([]int, len(keys))
 	for i, key := range keys {
 		at[i] = slices.IndexFunc(own, func(c Column) bool { return c.Name == key.Name })
@@ -217,9 +217,9 @@ func WithPartition(t Table, path string, keys []Column, values []int64) (Table, 
 		compared = append(compared, i)
 		if c := own[at[i]]; !c.Scalar() || !c.Integer() {
 			return nil, fault.New(fault.Malformed,
-				"found %s and shape %v, expected integers as in the name of the folder", c.DType, c.Shape).
+				"found %s of shape %v, expected integers as in the name of the folder", c.DType, c.Shape).
 				In(path).InColumn(c.Name).
-				WithHint("write the table again without the column, or name it differently")
+				WithHint("write the table again without the column, or rename it")
 		}
 	}
 	return &derived{wrapped{t}, columns, func(b, inner *Raw) error {

@@ -226,7 +226,7 @@ func (h Header) checkOrder(size int64) error {
 	for _, b := range raw {
 		text += fmt.Sprintf(`\%03o`, b)
 	}
-	return fault.New(fault.Malformed, "the dimensions do not have the byte order of the magic number: found %s, expected %s, which fits the %d bytes of the file",
+	return fault.New(fault.Malformed, "the dimensions are in the other byte order than the magic number: found %s, expected %s, which fits the %d bytes of the file",
 		dimsText(h.Dims), dimsText(as.Dims), size).At(4).
 		WithHint("correct the header: printf '%s' | dd of=FILE bs=1 conv=notrunc", text)
 }
