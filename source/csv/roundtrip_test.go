@@ -19,7 +19,7 @@ const (
 	fashionLabels = "label=testdata/fashion-mnist/t10k-labels-idx1-ubyte.gz"
 )
 
-// find is the column of t called name, and its data.
+// find returns the column of t with that name, and its data.
 func find(t *testing.T, columns []source.Column, data [][]byte, name string) (source.Column, []byte) {
 	t.Helper()
 	for i, c := range columns {
@@ -31,7 +31,7 @@ func find(t *testing.T, columns []source.Column, data [][]byte, name string) (so
 	return source.Column{}, nil
 }
 
-// expectSame compares what was read with the IDX files that the text was made of.
+// expectSame compares what was read with the IDX files that the text was made from.
 func expectSame(t *testing.T, got *Table, data [][]byte, files ...string) {
 	t.Helper()
 	original := openIDX(t, files...)
@@ -116,7 +116,8 @@ func expectSameFloats(t *testing.T, d idx.DType, got, want []byte) {
 	}
 }
 
-// TestManyGoroutines sends what was read through the pipeline, whose goroutines decode at the same time: the text must come out as it was.
+// TestManyGoroutines converts through the pipeline, whose goroutines decode at the same time: the
+// text must stay the same.
 func TestManyGoroutines(t *testing.T) {
 	t.Parallel()
 	for _, style := range []string{"kaggle", "rowxcol"} {
@@ -130,7 +131,7 @@ func TestManyGoroutines(t *testing.T) {
 	}
 }
 
-// BenchmarkDecode is in bytes of text, on one core.
+// BenchmarkDecode measures bytes of text on one core.
 func BenchmarkDecode(b *testing.B) {
 	for _, bench := range []struct {
 		name, file string

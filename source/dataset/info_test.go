@@ -11,7 +11,8 @@ import (
 	"github.com/idxport/idxport/test/must"
 )
 
-// The totals of the EMNIST sets stand on https://www.nist.gov/itl/products-and-services/emnist-dataset, the others on the homepages.
+// The totals of the EMNIST sets are from
+// https://www.nist.gov/itl/products-and-services/emnist-dataset, the others from the homepages.
 func TestKnownCounts(t *testing.T) {
 	t.Parallel()
 	totals := map[string]struct {

@@ -44,7 +44,8 @@ func openParts(t *testing.T, dir string) source.Table {
 	return table
 }
 
-// readAll reads table, whose next row is first, in batches of rows rows, and returns the bytes of each column.
+// readAll reads table, whose next row is first, in batches of rows, and returns the bytes of each
+// column.
 func readAll(table source.Table, first int64, rows int) ([][]byte, error) {
 	all := make([][]byte, len(table.Columns()))
 	b := source.Raw{Cap: rows}
@@ -66,7 +67,8 @@ func readAll(table source.Table, first int64, rows int) ([][]byte, error) {
 	}
 }
 
-// TestChain reads three files, one of them without rows, in batches that end within files and beyond them, from every row on.
+// TestChain reads three files, one of them without rows, from every row on, in batches that end
+// within files or span them.
 func TestChain(t *testing.T) {
 	t.Parallel()
 	const header = "label,pixel0,pixel1\n"
@@ -99,7 +101,8 @@ func TestChainSkipsTooFar(t *testing.T) {
 	}
 }
 
-// TestChainSkipsLargeRows passes over rows that are together much larger than the memory it may take. It is not parallel, as it counts all that is taken.
+// TestChainSkipsLargeRows skips rows that together are much larger than the memory it may allocate.
+// Not parallel: it measures the allocations of the whole process.
 func TestChainSkipsLargeRows(t *testing.T) {
 	t.Parallel()
 	row := strings.Repeat("1,", 256<<10-1) + "1\n" // 512 KiB of text
@@ -133,7 +136,8 @@ func TestChainDiffers(t *testing.T) {
 	}
 }
 
-// TestFilesThatAreGone finds and opens what is not there, or is removed before its turn: the error is that, and not the end of the table.
+// TestFilesThatAreGone: a file that does not exist, or is removed before it is read, is an error
+// and not the end of the table.
 func TestFilesThatAreGone(t *testing.T) {
 	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "missing")

@@ -13,7 +13,7 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// touch makes empty files, with the folders above them, in a new folder.
+// touch makes empty files and their folders in a new folder.
 func touch(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "in")
@@ -85,17 +85,17 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestFindMixed: folders of which something would be passed over in silence.
+// TestFindMixed has folders in which something would be silently ignored.
 func TestFindMixed(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		files []string
 		want  string
 	}{
-		{[]string{"train.csv", "logo.png"}, "found images, as logo.png, and tables, as train.csv"},
-		{[]string{"train.parquet/part-0.parquet", "figures/a.png"}, "found images, as figures/a.png, and tables, as train.parquet/part-0.parquet"},
-		{[]string{"cat/a.png", "labels/all.csv"}, "found images, as cat/a.png, and tables, as labels/all.csv"},
-		{[]string{"train-00000-of-00003.parquet", "train-00002-of-00003.parquet"}, "found 2 shards of train, as train-00000-of-00003.parquet, expected 3"},
+		{[]string{"train.csv", "logo.png"}, "found images, such as logo.png, and tables, such as train.csv"},
+		{[]string{"train.parquet/part-0.parquet", "figures/a.png"}, "found images, such as figures/a.png, and tables, such as train.parquet/part-0.parquet"},
+		{[]string{"cat/a.png", "labels/all.csv"}, "found images, such as cat/a.png, and tables, such as labels/all.csv"},
+		{[]string{"train-00000-of-00003.parquet", "train-00002-of-00003.parquet"}, "found 2 shards of train, such as train-00000-of-00003.parquet, expected 3"},
 		{[]string{"part-0.csv", "part-1.parquet"}, "found in in two formats, part-0.csv and part-1.parquet"},
 		{[]string{"train.csv", "train.csv.gz"}, "found train in two formats, train.csv and train.csv.gz"},
 	} {
@@ -106,7 +106,7 @@ func TestFindMixed(t *testing.T) {
 	}
 }
 
-// TestFindLinks: a link to a folder is one.
+// TestFindLinks: a link to a folder is read like the folder.
 func TestFindLinks(t *testing.T) {
 	t.Parallel()
 	dir, far := touch(t, "test.parquet/part-0.parquet"), touch(t, "part-0.parquet", "part-1.parquet")
@@ -149,7 +149,7 @@ func TestFindFiles(t *testing.T) {
 	}
 }
 
-// TestAs opens what lies under a hidden name.
+// TestAs opens tables with hidden names.
 func TestAs(t *testing.T) {
 	t.Parallel()
 	dir := touch(t, "train-00000-of-00002.parquet", "train-00001-of-00002.parquet", "test-00000-of-00001.parquet", "_SUCCESS")
@@ -171,7 +171,7 @@ func TestAs(t *testing.T) {
 	}
 }
 
-// TestFindNumbers: parts in the order of their numbers, with zeros in front or not.
+// TestFindNumbers: parts are in the order of their numbers, with or without leading zeros.
 func TestFindNumbers(t *testing.T) {
 	t.Parallel()
 	for _, test := range [][]string{

@@ -152,7 +152,7 @@ func TestMaxRecordSize(t *testing.T) {
 		"lowered, one over":    {[]int64{2, 3, 4}, 11, "at byte 4: a record of uint8 2×3×4 has 12 bytes, expected at most 11"},
 		"4 GiB in a record":    {[]int64{1, math.MaxUint32}, 0, "has 4294967295 bytes"},
 		"empty records, limit": {[]int64{1 << 20, 0}, 0, ""},
-		"empty records, over":  {[]int64{1<<20 + 1, 0}, 0, "at byte 4: found 1048577 records without elements (uint8 1048577×0), expected at most 1048576"},
+		"empty records, over":  {[]int64{1<<20 + 1, 0}, 0, "at byte 4: found 1048577 records with no elements (uint8 1048577×0), expected at most 1048576"},
 		"no records at all":    {[]int64{0, math.MaxUint32, 0}, 0, tooLong},
 	}
 	for name, test := range tests {

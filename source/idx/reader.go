@@ -123,7 +123,7 @@ func (rd *Reader) checkRecord() error {
 			At(4).WithHint("if that is right, allow it with --max-record-bytes %d, which needs more memory", size)
 	}
 	if size == 0 && rd.header.Records() > MaxEmptyRecords {
-		return fault.New(fault.Malformed, "found %d records without elements (%s), expected at most %d", rd.header.Records(), rd.header, MaxEmptyRecords).
+		return fault.New(fault.Malformed, "found %d records with no elements (%s), expected at most %d", rd.header.Records(), rd.header, MaxEmptyRecords).
 			At(4).WithHint(hintNoBytes)
 	}
 	if tooLong := func(d int64) bool { return int64(int(d)) != d }; slices.ContainsFunc(rd.header.Dims[1:], tooLong) {

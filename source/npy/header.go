@@ -6,8 +6,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"math/bits"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -16,26 +14,26 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-const adviceDamaged = "the file is damaged or incomplete; write it again, or download it again"
+const hintDamaged = "the file is damaged or incomplete; write it again, or download it again"
 
 const (
 	magic     = "\x93NUMPY"
 	magicZip  = "PK\x03\x04" // .npz
-	maxHeader = 1 << 20      // bytes of the text: 255 dimensions take less than 4 KiB
+	maxHeader = 1 << 20      // bytes of text; 255 dimensions need less than 4 KiB
 )
 
-// A header is what a file says of its elements.
+// A header describes the elements of a file.
 type header struct {
-	size   int64 // bytes of the header itself
+	size   int64 // in bytes, of the header itself
 	number source.Number
 	big    bool // big-endian
 	shape  []int64
 }
 
-// rows is the first dimension.
+// rows returns the first dimension.
 func (h *header) rows() int64 { return h.shape[0] }
 
-// recordShape is the other dimensions.
+// recordShape returns the other dimensions.
 func (h *header) recordShape() []int {
 	shape := []int{}
 	for _, d := range h.shape[1:] {
@@ -44,26 +42,10 @@ func (h *header) recordShape() []int {
 	return shape
 }
 
-// recordSize is the number of bytes of a record in the file.
+// recordSize returns the number of bytes of a record in the file.
 func (h *header) recordSize() int64 {
-	n, _ := product(int64(h.number.Size()), h.shape[1:])
+	n, _ := idx.Product(int64(h.number.Size()), h.shape[1:])
 	return n
-}
-
-// product is size times all of shape; false if it exceeds 2⁶².
-func product(size int64, shape []int64) (int64, bool) {
-	if slices.Contains(shape, 0) {
-		return 0, true
-	}
-	n := uint64(size)
-	for _, d := range shape {
-		hi, lo := bits.Mul64(n, uint64(d))
-		if hi != 0 || lo > math.MaxInt64/2 {
-			return 0, false
-		}
-		n = lo
-	}
-	return int64(n), true
 }
 
 // readHeader reads the header and nothing after it.
@@ -91,7 +73,7 @@ func readHeader(r io.Reader) (*header, error) {
 			WithHint("save it with a NumPy that writes format 1.0, 2.0 or 3.0")
 	}
 	if length > maxHeader {
-		return nil, fault.New(fault.Malformed, "the header claims %d bytes, expected at most %d", length, maxHeader).At(base).WithHint(adviceDamaged)
+		return nil, fault.New(fault.Malformed, "the header has %d bytes, expected at most %d", length, maxHeader).At(base).WithHint(hintDamaged)
 	}
 	text := make([]byte, length)
 	if _, err := readFull(r, text, base); err != nil {
@@ -104,30 +86,31 @@ func readHeader(r io.Reader) (*header, error) {
 	return newHeader(d, base, base+length)
 }
 
-// readFull fills p from r, which has given offset bytes.
+// readFull fills p from r, of which offset bytes have been read.
 func readFull(r io.Reader, p []byte, offset int64) (int, error) {
 	n, err := io.ReadFull(r, p)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = fault.New(fault.Truncated, "the input ends inside of the header, expected %d bytes more", len(p)-n).At(offset + int64(n)).
-			WithHint(adviceDamaged)
+		err = fault.New(fault.Truncated, "the input ends inside the header, expected %d bytes more", len(p)-n).At(offset + int64(n)).
+			WithHint(hintDamaged)
 	}
 	return n, err
 }
 
-// foreign is the error for what does not begin as a .npy file.
+// foreign returns the error for a file that does not begin like a .npy file.
 func foreign(start []byte) error {
 	if bytes.HasPrefix(start, []byte(magicZip)) {
 		return fault.New(fault.Unsupported, "found a zip archive, expected a .npy file").At(0).
-			WithHint("a .npz file is a zip archive of .npy files: unpack it with unzip, and give these")
+			WithHint("a .npz file is a zip archive of .npy files: unpack it with unzip, and convert those")
 	}
-	if message, advice := idx.WebPage(start, "a .npy file"); message != "" {
-		return fault.New(fault.Unsupported, "%s", message).At(0).WithHint("%s", advice)
+	if message, hint := idx.WebPage(start, "a .npy file"); message != "" {
+		return fault.New(fault.Unsupported, "%s", message).At(0).WithHint("%s", hint)
 	}
 	return fault.New(fault.Unsupported, "found % x, expected 93 4e 55 4d 50 59, with which a .npy file begins", start[:6]).At(0).
-		WithHint("give the file the extension of its format")
+		WithHint("if the file has another format, rename it to the extension of that format")
 }
 
-// types are the kinds of numbers by how the array protocol spells them: the kind and the size.
+// types returns the kind of number for a type string of NumPy's array protocol, without the byte
+// order.
 func types(descr string) source.Number {
 	return map[string]source.Number{
 		"b1": source.NumberBool8, "u1": source.NumberUint8, "i1": source.NumberInt8,
@@ -140,8 +123,8 @@ func types(descr string) source.Number {
 
 // newHeader checks d, whose text begins at base; the elements begin at size.
 func newHeader(d description, base, size int64) (*header, error) {
-	unsupported := func(advice, message string, values ...any) error {
-		return fault.New(fault.Unsupported, message, values...).At(base).WithHint("%s", advice)
+	unsupported := func(hint, message string, values ...any) error {
+		return fault.New(fault.Unsupported, message, values...).At(base).WithHint("%s", hint)
 	}
 	h := &header{size: size, shape: d.shape}
 	order, kind := byte(0), d.descr
@@ -153,7 +136,7 @@ func newHeader(d description, base, size int64) (*header, error) {
 	case h.number == source.NoNumber && len(kind) > 0 && kind[0] == 'O':
 		return nil, unsupported("convert it to numbers first; a pickle is never loaded", "found the type %q, pickled objects of Python, expected numbers", d.descr)
 	case h.number == source.NoNumber:
-		return nil, unsupported("convert it with astype first", "found the type %q, expected integers or floats, as |u1 or <f4", d.descr)
+		return nil, unsupported("convert it with astype first", "found the type %q, expected integers or floats, such as |u1 or <f4", d.descr)
 	case order == '|' && h.number.Size() == 1 || order == '<' || order == '=':
 	case order == '>':
 		h.big = h.number.Size() > 1
@@ -166,12 +149,12 @@ func newHeader(d description, base, size int64) (*header, error) {
 	if len(h.shape) > idx.MaxRank {
 		return nil, unsupported("", "found %d dimensions, expected at most %d", len(h.shape), idx.MaxRank)
 	}
-	record, ok := product(int64(h.number.Size()), h.shape[1:])
+	record, ok := idx.Product(int64(h.number.Size()), h.shape[1:])
 	if ok {
-		_, ok = product(record, h.shape[:1])
+		_, ok = idx.Product(record, h.shape[:1])
 	}
 	if !ok {
-		return nil, fault.New(fault.Malformed, "the shape %s claims more than 2^62 bytes", idx.ShapeText(h.shape)).At(base).WithHint(adviceDamaged)
+		return nil, fault.New(fault.Malformed, "the shape %s needs more than 2^62 bytes", idx.ShapeText(h.shape)).At(base).WithHint(hintDamaged)
 	}
 	if d.fortran && len(h.shape) > 1 && record > 0 {
 		return nil, unsupported("save it with numpy.save(path, numpy.ascontiguousarray(a))", "found Fortran order, the first dimension fastest, expected C order")
@@ -179,24 +162,25 @@ func newHeader(d description, base, size int64) (*header, error) {
 	return h, nil
 }
 
-// A description is what the header's text says.
+// A description is the content of the header's text.
 type description struct {
 	descr   string
 	fortran bool
 	shape   []int64
 }
 
-// A parser reads a dictionary as Python spells it: strings, tuples of integers, True and False, and no more than NumPy writes of the rest.
+// A parser reads a Python dictionary of strings, tuples of integers, True and False, with no more
+// syntax than NumPy writes.
 type parser struct {
 	text string
 	at   int
 	base int64 // offset of the text within the file
 }
 
-// parseText reads the header's text, which stands at base.
+// parseText reads the header's text, which begins at base.
 func parseText(text string, base int64) (d description, err error) {
 	p := &parser{text: text, base: base}
-	met := map[string]bool{}
+	seen := map[string]bool{}
 	if err := p.expect('{'); err != nil {
 		return d, err
 	}
@@ -206,11 +190,11 @@ func parseText(text string, base int64) (d description, err error) {
 		if err != nil {
 			return d, err
 		}
-		if met[key] {
+		if seen[key] {
 			p.at = start
 			return d, p.fail("found %q again", key)
 		}
-		met[key] = true
+		seen[key] = true
 		if err := p.expect(':'); err != nil {
 			return d, err
 		}
@@ -237,23 +221,23 @@ func parseText(text string, base int64) (d description, err error) {
 		return d, err
 	}
 	if p.peek(); p.at < len(p.text) {
-		return d, p.fail("found %q behind the dictionary, expected spaces and a newline", p.rest())
+		return d, p.fail("found %q after the dictionary, expected spaces and a newline", p.rest())
 	}
-	if len(met) < 3 {
-		return d, p.fail("found %d of the keys descr, fortran_order and shape", len(met))
+	if len(seen) < 3 {
+		return d, p.fail("found %d of the keys descr, fortran_order and shape", len(seen))
 	}
 	return d, nil
 }
 
-// fail is an error about what stands at the parser's place.
+// fail returns an error about the parser's position.
 func (p *parser) fail(message string, values ...any) error {
-	return fault.New(fault.Malformed, "the header cannot be read: "+message, values...).At(p.base + int64(p.at)).WithHint(adviceDamaged)
+	return fault.New(fault.Malformed, "the header cannot be read: "+message, values...).At(p.base + int64(p.at)).WithHint(hintDamaged)
 }
 
-// rest is the start of what was not read yet.
+// rest returns the beginning of the unread text.
 func (p *parser) rest() string { return p.text[p.at:min(len(p.text), p.at+16)] }
 
-// peek passes over white space, and is the byte behind it, or 0 at the end.
+// peek skips white space and returns the byte after it, or 0 at the end.
 func (p *parser) peek() byte {
 	for p.at < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.at]) >= 0 {
 		p.at++
@@ -272,7 +256,7 @@ func (p *parser) expect(c byte) error {
 	return nil
 }
 
-// string is a string without escapes, which neither keys nor types of numbers have.
+// string reads a string without escapes, which neither keys nor types of numbers have.
 func (p *parser) string() (string, error) {
 	quote := p.peek()
 	if quote != '\'' && quote != '"' {
@@ -290,7 +274,7 @@ func (p *parser) string() (string, error) {
 	return s, nil
 }
 
-// descr is the type of the elements; a list is one of several fields.
+// descr reads the type of the elements. A list would be that of a structured array.
 func (p *parser) descr() (string, error) {
 	if c := p.peek(); c == '[' || c == '(' {
 		return "", fault.New(fault.Unsupported, "found records of several fields, expected an array of numbers").At(p.base + int64(p.at)).
@@ -310,7 +294,7 @@ func (p *parser) truth() (bool, error) {
 	return false, p.fail("found %q, expected True or False", p.rest())
 }
 
-// shape is a tuple of integers. Python 2 put an L behind large ones.
+// shape reads a tuple of integers. Python 2 wrote an L after large ones.
 func (p *parser) shape() ([]int64, error) {
 	if err := p.expect('('); err != nil {
 		return nil, err

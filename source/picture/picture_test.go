@@ -15,7 +15,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// fixture is a file of testdata, all pictures of which are 5×4.
+// fixture returns a file of testdata, all pictures of which are 5×4.
 func fixture(t testing.TB, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))
@@ -68,7 +68,7 @@ func TestShapeAndType(t *testing.T) {
 	}
 }
 
-// withHeader is file with other bytes in IHDR, from its offset at on, and the right checksum.
+// withHeader returns file with other bytes in IHDR, from offset at on, and the right checksum.
 func withHeader(file []byte, at int, b ...byte) []byte {
 	file = bytes.Clone(file)
 	copy(file[16+at:], b)
@@ -93,7 +93,7 @@ func TestRefusals(t *testing.T) {
 		{"a JPEG", []byte("\xff\xd8\xff\xe0rest"), fault.Unsupported, "found a JPEG file, expected PNG"},
 		{"a WebP", []byte("RIFF\x10\x00\x00\x00WEBPVP8 "), fault.Unsupported, "found a WebP file"},
 		{"text", []byte("<html>"), fault.Unsupported, "begins with 3c 68 74 6d 6c 3e"},
-		{"cut in the header", good[:20], fault.Truncated, "ends in its header, at byte 20"},
+		{"cut in the header", good[:20], fault.Truncated, "ends inside its header, after 20 bytes"},
 		{"cut in the pixels", good[:60], fault.Malformed, "the image is damaged"},
 		{"a damaged pixel", damaged, fault.Malformed, "the image is damaged"},
 		{"a damaged header", header, fault.Malformed, "the checksum of its header is wrong"},
@@ -140,12 +140,13 @@ func TestLiesTakeNoMemory(t *testing.T) {
 	if f.Size() != 1<<32 {
 		t.Errorf("found %d bytes, expected 2³²", f.Size())
 	}
-	if _, err := f.Append(nil, file); err == nil || !strings.Contains(err.Error(), "too few for that") {
+	if _, err := f.Append(nil, file); err == nil || !strings.Contains(err.Error(), "has only") {
 		t.Errorf("found %v", err)
 	}
 }
 
-// TestEveryFilter has lines of all filters, among them the first, in images of one to four bytes a pixel, and compares with image/png.
+// TestEveryFilter uses every filter on any line, including the first, in images of one to four
+// bytes a pixel, and compares with image/png.
 func TestEveryFilter(t *testing.T) {
 	t.Parallel()
 	for color, channels := range map[byte]int{grey: 1, trueColor: 3, withAlpha: 4} {
@@ -175,7 +176,7 @@ func TestEveryFilter(t *testing.T) {
 	}
 }
 
-// withLines is a file of filtered lines.
+// withLines returns a file with these filtered lines.
 func withLines(color byte, width, height uint32, lines []byte) []byte {
 	file := []byte(signature)
 	add := func(kind string, data []byte) {

@@ -17,7 +17,7 @@ import (
 	"github.com/idxport/idxport/test/must"
 )
 
-// joined is IDX files of the repository: image, and label unless that is empty.
+// joined joins IDX files of the repository: images, and labels unless that is empty.
 func joined(t *testing.T, image, label string, classes []string) source.Table {
 	t.Helper()
 	var parts []source.Table
@@ -36,7 +36,7 @@ func joined(t *testing.T, image, label string, classes []string) source.Table {
 	return all
 }
 
-// written is the folder that sink/png makes of table.
+// written returns the folder that sink/png makes of table.
 func written(t *testing.T, table source.Table, o sinkpng.Options) string {
 	t.Helper()
 	target := filepath.Join(t.TempDir(), "test")
@@ -83,7 +83,7 @@ func TestWhatTheSinkWritesComesBack(t *testing.T) {
 	}
 }
 
-// expectSame compares table with the IDX files that it was made of.
+// expectSame compares table with the IDX files that it was made from.
 func expectSame(t *testing.T, table *Table, original source.Table) {
 	t.Helper()
 	got := must.Get(readAll(table, 1000))(t)
@@ -102,7 +102,8 @@ func expectSame(t *testing.T, table *Table, original source.Table) {
 	}
 }
 
-// TestManyGoroutines sends a folder through the pipeline, whose goroutines decode at the same time, into another folder: its files are the same.
+// TestManyGoroutines converts a folder through the pipeline, whose goroutines decode at the same
+// time, into another folder with the same files.
 func TestManyGoroutines(t *testing.T) {
 	t.Parallel()
 	const images, labels = "testdata/fashion-mnist/train-images-idx3-ubyte.gz", "testdata/fashion-mnist/train-labels-idx1-ubyte.gz"

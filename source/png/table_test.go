@@ -43,7 +43,7 @@ func readAll(t source.Table, rows int) ([][]byte, error) {
 	}
 }
 
-// open opens a folder that is as it should be.
+// open opens a valid folder.
 func open(t *testing.T, path string, o source.ReadOptions) *Table {
 	t.Helper()
 	table := must.Get(Open(path, o))(t)
@@ -68,7 +68,7 @@ func TestFoldersThatPillowMade(t *testing.T) {
 		{"numbered", []int{3, 2}, idx.Int32, "", []string{"2 to 11; 4 of them are missing", "labels are the names of the class folders"}},
 		{"restarting", []int{3, 2}, idx.Uint8, "", []string{"in the order of the class folders", "labels are the names of the class folders"}},
 		{"flat", []int{3, 2}, 0, "", []string{"images without labels"}},
-		{"metadata", []int{3, 2}, idx.Uint8, "dog, small cat", []string{"in the order of the files' names", "labels are those of metadata.csv"}},
+		{"metadata", []int{3, 2}, idx.Uint8, "dog, small cat", []string{"in the order of the file names", "labels are those of metadata.csv"}},
 		{"mapped", []int{3, 2}, idx.Uint8, "   dog      cat", []string{"1 to 4; 1 of them are missing", "labels are those of metadata.csv, by class folder"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestFoldersThatPillowMade(t *testing.T) {
 	}
 }
 
-// expectRows compares table with the rows that its script wrote down.
+// expectRows compares table with the rows that its script recorded.
 func expectRows(t *testing.T, table *Table, name string) {
 	t.Helper()
 	text := must.Get(os.ReadFile(filepath.Join("testdata", name+".json")))(t)
@@ -130,7 +130,7 @@ func expectRows(t *testing.T, table *Table, name string) {
 	}
 }
 
-// pixels is a PNG file of one colour.
+// pixels returns a PNG file of one colour.
 func pixels(t *testing.T, width, height int, m func(image.Rectangle) image.Image) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -142,7 +142,7 @@ func pixels(t *testing.T, width, height int, m func(image.Rectangle) image.Image
 
 func grey(r image.Rectangle) image.Image { return image.NewGray(r) }
 
-// makeFolder makes a folder of files: names with slashes to contents.
+// makeFolder makes a folder of files, given as contents by name with slashes.
 func makeFolder(t *testing.T, files map[string][]byte) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -168,13 +168,13 @@ func TestRefusals(t *testing.T) {
 		want  []string
 		hint  string
 	}{
-		{"nothing", nil, fault.Unsupported, []string{"found no PNG files"}, "name a folder"},
+		{"nothing", nil, fault.Unsupported, []string{"found no PNG files"}, "give a folder"},
 		{"JPEG files", map[string][]byte{"0/a.jpg": {1}, "0/b.JPEG": {1}, "1/c.png": good}, fault.Unsupported,
 			[]string{"found 2 images of other formats", "1 PNG files"}, "mogrify"},
 		{"a split", map[string][]byte{"train/0/1.png": good, "test/0/1.png": good}, fault.Malformed, []string{"class folder test holds folders"}, "test"},
 		{"images beside class folders", map[string][]byte{"0/1.png": good, "2.png": good}, fault.Malformed, []string{"1 images beside the class folder 0"}, "move"},
 		{"another size", map[string][]byte{"0/0.png": good, "1/1.png": pixels(t, 2, 3, grey)}, fault.Malformed,
-			[]string{"1.png: row 1: found 2×3, 8-bit grey, expected 3×2, 8-bit grey"}, "alike"},
+			[]string{"1.png: row 1: found 2×3, 8-bit grey, expected 3×2, 8-bit grey"}, "the same format"},
 		{"damage", map[string][]byte{"0/0.png": good, "1/1.png": good[:50]}, fault.Malformed, []string{filepath.Join("1", "1.png"), "row 1", "damaged"}, "again"},
 		{"damage in the first", map[string][]byte{"0/0.png": {}}, fault.Truncated, []string{"0.png: the file is empty"}, ""},
 		{"a JPEG by another name", map[string][]byte{"0.png": []byte("\xff\xd8\xff")}, fault.Unsupported, []string{"found a JPEG file"}, "mogrify"},
@@ -255,7 +255,8 @@ func TestLinksLeadNowhereElse(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "0", "2.png")); err != nil {
 		t.Fatal(err)
 	}
-	// A class folder that is a link is not left out in silence, what is no image may lead where it likes.
+	// A class folder that is a link is not silently ignored; links that are not images may lead
+	// anywhere.
 	if err := errors.Join(os.Symlink(outside, filepath.Join(dir, "1")), os.Symlink(filepath.Join(outside, "secret.png"), filepath.Join(dir, "LICENSE"))); err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +270,7 @@ func TestLinksLeadNowhereElse(t *testing.T) {
 	demandLinkRefused(t, dir, filepath.Join("0", "3.png"))
 }
 
-// demandLinkRefused demands that the folder is refused because of a link in it.
+// demandLinkRefused requires that the folder is refused because of a link in it.
 func demandLinkRefused(t *testing.T, dir, link string) {
 	t.Helper()
 	_, err := Open(dir, source.ReadOptions{})
@@ -313,7 +314,8 @@ func TestManyClassFolders(t *testing.T) {
 	}
 }
 
-// What is no folder of images, and what stands in one where an image or a folder should.
+// // Paths that are not folders of images, and folders with something else in place of an image or
+// a folder.
 func TestOddFolders(t *testing.T) {
 	t.Parallel()
 	good := pixels(t, 3, 2, grey)
@@ -376,7 +378,8 @@ func TestOddFolders(t *testing.T) {
 	}
 }
 
-// Folders without images have no label that matters: they leave numbers what they are, and are named where folders are counted.
+// Folders without images need no label: they do not prevent numbers as labels, and are mentioned if
+// folders are numbered.
 func TestFoldersWithoutImages(t *testing.T) {
 	t.Parallel()
 	good := pixels(t, 3, 2, grey)
@@ -386,8 +389,8 @@ func TestFoldersWithoutImages(t *testing.T) {
 		note  string
 	}{
 		"numbers":       {map[string][]byte{"5/0.png": good, "10/1.png": good, "tmp/x.txt": {1}}, []byte{5, 10}, "labels are the names of the class folders"},
-		"names":         {map[string][]byte{"cat/0.png": good, "dog/1.png": good, "annotations/x.xml": {1}}, []byte{1, 2}, "annotations has no images, and is counted"},
-		"text as label": {map[string][]byte{"0.png": good, metadataName: []byte("file_name,label\n0.png,cat\n")}, nil, "as those of metadata.csv are not all integers"},
+		"names":         {map[string][]byte{"cat/0.png": good, "dog/1.png": good, "annotations/x.xml": {1}}, []byte{1, 2}, "annotations has no images, but is numbered"},
+		"text as label": {map[string][]byte{"0.png": good, metadataName: []byte("file_name,label\n0.png,cat\n")}, nil, "because those of metadata.csv are not all integers"},
 	} {
 		table := open(t, makeFolder(t, c.files), source.ReadOptions{})
 		data := must.Get(readAll(table, 10))(t)
@@ -401,13 +404,13 @@ func TestFoldersWithoutImages(t *testing.T) {
 	}
 }
 
-// Names of up to 18 digits are numbers, longer ones are names.
+// Names of up to 18 digits are numbers; longer ones are not.
 func TestNamesOfManyDigits(t *testing.T) {
 	t.Parallel()
 	good := pixels(t, 3, 2, grey)
 	for long, note := range map[string]string{
-		"999999999999999999":  "rows are in the order of the numbers in the files' names, 7 to 999999999999999999",
-		"1000000000000000000": "rows are in the order of the files' names, which are not all different numbers",
+		"999999999999999999":  "rows are in the order of the numbers in the file names, 7 to 999999999999999999",
+		"1000000000000000000": "rows are in the order of the file names, which are not all different numbers",
 	} {
 		table := open(t, makeFolder(t, map[string][]byte{"7.png": good, long + ".png": good}), source.ReadOptions{})
 		if notes := strings.Join(table.Notes(), "\n"); !strings.Contains(notes, note) {
@@ -416,7 +419,8 @@ func TestNamesOfManyDigits(t *testing.T) {
 	}
 }
 
-// A class with two names has none, and neither has any other; names of labels that could not be told apart from numbers of rows are none.
+// If a class has two names, no class has a name; neither are there names for labels that look like
+// row numbers.
 func TestNamesInMetadata(t *testing.T) {
 	t.Parallel()
 	good := pixels(t, 3, 2, grey)
@@ -437,7 +441,8 @@ func TestNamesInMetadata(t *testing.T) {
 	}
 }
 
-// What happens to the files after they were listed: gone, replaced by a folder, grown beyond any image.
+// Files that change after they were listed: removed, replaced by a folder, or grown beyond any
+// image.
 func TestFilesThatChange(t *testing.T) {
 	t.Parallel()
 	good := pixels(t, 3, 2, grey)
@@ -474,7 +479,8 @@ func TestFilesThatChange(t *testing.T) {
 	}
 }
 
-// FuzzMetadata reads any metadata.csv beside images: it is refused, or every image has a label and every label that has a name is one of the names.
+// FuzzMetadata reads any metadata.csv beside images: it is refused, or every image has a label and
+// every named label has one of the names.
 func FuzzMetadata(f *testing.F) {
 	f.Add([]byte("file_name,label\nx/a.png,1\ny/b.png,2\n"))
 	f.Add([]byte("\xef\xbb\xbffile_name,label,class\nx/a.png,1,cat\ny/b.png,-2147483648,\"d\"\"og\"\n"))
