@@ -4,18 +4,18 @@
 // # What is recognized
 //
 //	compression  by content, as package compressed does
-//	separator    the most frequent of , tab ; | outside quotes in the first line; spaces if there is none
-//	header       the first line, unless all its fields are numbers or mark a missing value (NA, null,
-//	             ?); numpy's "# " may precede it
+//	separator    the most frequent of , tab ; | outside quotes in the first line, or else spaces
+//	header       the first line, unless all its fields are numbers or mark a missing value (NA,
+//	             null, ?); numpy's "# " may precede it
 //	counted      0, 1, 2, … or 1, 2, 3, …, which pandas writes for columns without names, are a
 //	             header if they do not fit the rows, are in quotes unlike the rows, or follow an
-//	             empty field; a row if the rows continue the count; otherwise the user must say which
+//	             empty field; a row if the rows continue the count; otherwise the user must decide
 //	lines        end with LF or CRLF; the last may have no end; empty lines may follow it
 //	quotes       as in RFC 4180, also around numbers; spaces around a number and a UTF-8 byte order
 //	             mark are ignored
 //	tensors      by the names in the header, in any order: see package flat
-//	no header    n² numbers are an image; n²+1 are a label and an image; any other number is a record
-//	             of one dimension
+//	no header    n² numbers are an image; n²+1 are a label and an image; any other number is a
+//	             record of one dimension
 //	labels       whole numbers are integers even with a point, 5.0, as in one array with the pixels
 //	types        from the first megabyte: integers 0…255 are uint8, others int32; numbers with a
 //	             point or an exponent are float64, or float32 if all are the shortest texts of such

@@ -1,9 +1,10 @@
 package inflate
 
-// share cuts s into as many parts as there are cores. The first is left to the Reader; helpers decode a piece of each of the others.
+// share divides s into as many parts as there are cores. The Reader decodes the first one; helpers
+// decode a piece of each of the others.
 //
-// The first is a tenth smaller than an equal part, as the Reader also resolves the pieces: measured with one helper, neither
-// then waits for the other.
+// The first part is a tenth smaller than an equal share, because the Reader also translates the
+// pieces: measured with one helper, neither then waits for the other.
 func (l *Lookahead) share(s *segment) {
 	size, helpers := s.end-s.start, cap(l.helpers)
 	if helpers == 0 {
@@ -28,8 +29,8 @@ func (l *Lookahead) newPiece() *piece {
 	return newPiece(8 * l.sizes.segment / (1 + cap(l.helpers)))
 }
 
-// piece returns the piece that begins at that bit of the buffered bytes, waiting until it is decoded, or nil if there is none. It
-// must be released in the end.
+// piece returns the piece that begins at that bit of the buffered bytes, once it is decoded, or nil
+// if there is none. The caller must release it.
 func (l *Lookahead) piece(bit int) *piece {
 	bit += 8 * l.current.start
 	for len(l.current.pieces) > 0 {
@@ -54,7 +55,7 @@ func (l *Lookahead) piece(bit int) *piece {
 	return nil
 }
 
-// endOf returns the bit of the buffered bytes that comes after p.
+// endOf returns the bit of the buffered bytes after p.
 func (l *Lookahead) endOf(p *piece) int { return p.end - 8*l.current.start }
 
 // drop abandons the pieces of s.
@@ -68,7 +69,7 @@ func (l *Lookahead) drop(s *segment) {
 	s.pieces = nil
 }
 
-// abandon waits for p, as its buffer and its segment's are to be used again.
+// abandon waits for p, because its buffer and that of its segment are reused.
 func (l *Lookahead) abandon(p *piece) {
 	p.unwanted.Store(true)
 	<-p.done

@@ -2,8 +2,8 @@ package inflate
 
 import "encoding/binary"
 
-// symbol decodes a literal, a match or the end of a block, taking nothing from the input that is not needed. What fast leaves, it
-// does, and it is the one to say what is wrong.
+// symbol decodes a literal, a match or the end of a block, and takes no more of the input than it
+// needs. It decodes what fast leaves, and reports all errors.
 func (d *decoder) symbol() error {
 	e, err := d.lookUp(d.codes.literals[:], literalBits)
 	switch {
@@ -26,7 +26,7 @@ func (d *decoder) symbol() error {
 	if err != nil {
 		return err
 	}
-	// Byte by byte, as the match may reach into itself.
+	// Byte by byte, as the match may overlap itself.
 	for range length << d.shift {
 		d.out[d.written] = d.out[d.written-distance<<d.shift]
 		d.written++
