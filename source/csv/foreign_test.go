@@ -16,6 +16,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"
+	"github.com/idxport/idxport/test/sourcetest"
 )
 
 // A wanted column comes from testdata/make.py.
@@ -58,7 +59,7 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 			}
 			table := must.Get(Open(path, source.ReadOptions{}))(t)
 			defer table.Close()
-			data := must.Get(readAll(table, 3))(t)
+			data := must.Get(sourcetest.ReadAll(table, 3))(t)
 			if len(table.Columns()) != len(want) || table.Rows() != -1 {
 				t.Fatalf("found %v of %d rows, expected %d columns", table.Columns(), table.Rows(), len(want))
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"
+	"github.com/idxport/idxport/test/sourcetest"
 )
 
 const (
@@ -35,7 +36,7 @@ func find(t *testing.T, columns []source.Column, data [][]byte, name string) (so
 func expectSame(t *testing.T, got *Table, data [][]byte, files ...string) {
 	t.Helper()
 	original := openIDX(t, files...)
-	want := must.Get(readAll(original, 100))(t)
+	want := must.Get(sourcetest.ReadAll(original, 100))(t)
 	if len(got.Columns()) != len(want) {
 		t.Errorf("found %d columns, expected %d", len(got.Columns()), len(want))
 	}
@@ -93,7 +94,7 @@ func TestEveryTypeComesBack(t *testing.T) {
 					t.Fatal(err)
 				}
 				if d.Float() { // NaN has no payload in text
-					want := must.Get(readAll(openIDX(t, file), 100))(t)
+					want := must.Get(sourcetest.ReadAll(openIDX(t, file), 100))(t)
 					expectSameFloats(t, d, data[0], want[0])
 					return
 				}

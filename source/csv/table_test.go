@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -20,6 +19,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"
+	"github.com/idxport/idxport/test/sourcetest"
 )
 
 // described formats the columns of a table as name:type[shape].
@@ -192,7 +192,7 @@ func TestColumnsThatCountRows(t *testing.T) {
 	}
 	table := must.Get(Open(path, source.ReadOptions{}))(t)
 	defer table.Close()
-	if _, err := readAll(table, 1000); err != nil {
+	if _, err := sourcetest.ReadAll(table, 1000); err != nil {
 		t.Fatal(err)
 	}
 	if got := described(table.(*Table)); got != "label:uint8[] writer:int32[]" {
@@ -251,7 +251,7 @@ func FuzzTable(f *testing.F) {
 			}
 		}
 		again := must.Get(newTable(strings.NewReader(text), "again", nil, o))(t)
-		whole := must.Get(readAll(again, 1<<10))(t)
+		whole := must.Get(sourcetest.ReadAll(again, 1<<10))(t)
 		for i := range whole {
 			if string(whole[i]) != string(data[i]) {
 				t.Fatalf("column %d differs with the size of batches", i)
@@ -260,38 +260,13 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// readAll reads t to its end in batches of rows, and returns the data of all columns.
-func readAll(t source.Table, rows int) ([][]byte, error) {
-	data := make([][]byte, len(t.Columns()))
-	b := &source.Raw{Cap: rows}
-	for next := int64(0); ; {
-		err := t.Read(context.Background(), b)
-		if err == io.EOF {
-			return data, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if b.First != next || b.Rows < 1 || b.Rows > rows {
-			panic("a batch is out of place")
-		}
-		if err := t.Decode(b); err != nil {
-			return nil, err
-		}
-		for i := range data {
-			data[i] = append(data[i], b.Columns[i]...)
-		}
-		next += int64(b.Rows)
-	}
-}
-
 // parse reads a whole file from text.
 func parse(text string, o source.ReadOptions) (*Table, [][]byte, error) {
 	t, err := newTable(strings.NewReader(text), "test.csv", nil, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	data, err := readAll(t, 3)
+	data, err := sourcetest.ReadAll(t, 3)
 	return t, data, err
 }
 

@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/csv"
+	"github.com/idxport/idxport/test/sourcetest"
 )
 
 // writeParts makes a folder of CSV files.
@@ -44,29 +44,6 @@ func openParts(t *testing.T, dir string) source.Table {
 	return table
 }
 
-// readAll reads table, whose next row is first, in batches of rows, and returns the bytes of each
-// column.
-func readAll(table source.Table, first int64, rows int) ([][]byte, error) {
-	all := make([][]byte, len(table.Columns()))
-	b := source.Raw{Cap: rows}
-	for ; ; first += int64(b.Rows) {
-		if err := table.Read(context.Background(), &b); err == io.EOF {
-			return all, nil
-		} else if err != nil {
-			return nil, err
-		}
-		if b.First != first {
-			return nil, errors.New("a batch does not begin behind the one before it")
-		}
-		if err := table.Decode(&b); err != nil {
-			return nil, err
-		}
-		for i, column := range b.Columns {
-			all[i] = append(all[i], column...)
-		}
-	}
-}
-
 // TestChain reads three files, one of them without rows, from every row on, in batches that end
 // within files or span them.
 func TestChain(t *testing.T) {
@@ -80,7 +57,7 @@ func TestChain(t *testing.T) {
 			if err := table.(source.Seeker).Skip(int64(skip)); err != nil {
 				t.Fatal(err)
 			}
-			got, err := readAll(table, int64(skip), rows)
+			got, err := sourcetest.ReadAll(table, rows)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +106,7 @@ func TestChainDiffers(t *testing.T) {
 		"nothing":         {"", "empty"},
 		"a ragged record": {"label,pixel0,pixel1\n1,2\n", "found 2 fields, expected 3"},
 	} {
-		_, err := readAll(openParts(t, writeParts(t, "label,pixel0,pixel1\n1,10,11\n", test.second)), 0, 10)
+		_, err := sourcetest.ReadAll(openParts(t, writeParts(t, "label,pixel0,pixel1\n1,10,11\n", test.second)), 10)
 		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "part-1.csv") {
 			t.Errorf("%s: found the error %v, expected part-1.csv and %q", name, err, test.want)
 		}

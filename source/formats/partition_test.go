@@ -11,6 +11,7 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/test/sourcetest"
 )
 
 // TestPartitions reads what pyarrow and DuckDB wrote (testdata/foreign/make.py), from every row on,
@@ -29,7 +30,7 @@ func TestPartitions(t *testing.T) {
 				if err := source.Skip(table, int64(skip)); err != nil {
 					t.Fatal(err)
 				}
-				got, err := readAll(table, int64(skip), rows)
+				got, err := sourcetest.ReadAll(table, rows)
 				if err != nil {
 					t.Fatal(err)
 				}

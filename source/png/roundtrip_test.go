@@ -15,6 +15,7 @@ import (
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/test/must"
+	"github.com/idxport/idxport/test/sourcetest"
 )
 
 // joined joins IDX files of the repository: images, and labels unless that is empty.
@@ -86,8 +87,8 @@ func TestWhatTheSinkWritesComesBack(t *testing.T) {
 // expectSame compares table with the IDX files that it was made from.
 func expectSame(t *testing.T, table *Table, original source.Table) {
 	t.Helper()
-	got := must.Get(readAll(table, 1000))(t)
-	want := must.Get(readAll(original, 1000))(t)
+	got := must.Get(sourcetest.ReadAll(table, 1000))(t)
+	want := must.Get(sourcetest.ReadAll(original, 1000))(t)
 	if len(got) != len(want) || table.Rows() != original.Rows() {
 		t.Fatalf("found %d columns of %d rows, expected %d of %d", len(got), table.Rows(), len(want), original.Rows())
 	}

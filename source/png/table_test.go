@@ -9,7 +9,6 @@ import (
 	"image"
 	"image/color"
 	stdpng "image/png"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,28 +19,8 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"
+	"github.com/idxport/idxport/test/sourcetest"
 )
-
-// readAll reads t to its end in batches of rows, and returns the data of all columns.
-func readAll(t source.Table, rows int) ([][]byte, error) {
-	data := make([][]byte, len(t.Columns()))
-	b := &source.Raw{Cap: rows}
-	for {
-		err := t.Read(context.Background(), b)
-		if err == io.EOF {
-			return data, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := t.Decode(b); err != nil {
-			return nil, err
-		}
-		for i := range data {
-			data[i] = append(data[i], b.Columns[i]...)
-		}
-	}
-}
 
 // open opens a valid folder.
 func open(t *testing.T, path string, o source.ReadOptions) *Table {
@@ -108,7 +87,7 @@ func expectRows(t *testing.T, table *Table, name string) {
 	if table.Rows() != int64(len(want)) {
 		t.Errorf("found %d rows, expected %d", table.Rows(), len(want))
 	}
-	data := must.Get(readAll(table, 2))(t)
+	data := must.Get(sourcetest.ReadAll(table, 2))(t)
 	size := table.Columns()[0].RecordSize()
 	if len(data[0]) != len(want)*size {
 		t.Fatalf("found %d bytes of images, expected %d", len(data[0]), len(want)*size)
@@ -192,7 +171,7 @@ func TestRefusals(t *testing.T) {
 			table, err := Open(makeFolder(t, c.files), source.ReadOptions{})
 			if err == nil {
 				defer table.Close()
-				_, err = readAll(table, 10)
+				_, err = sourcetest.ReadAll(table, 10)
 			}
 			var known *fault.Error
 			if fault.KindOf(err) != c.kind || !errors.As(err, &known) || known.Path == "" {
@@ -226,7 +205,7 @@ func TestWiderTypes(t *testing.T) {
 		m.Pix = []byte{1, 255}
 		dir := makeFolder(t, map[string][]byte{"0.png": pixels(t, 2, 1, func(image.Rectangle) image.Image { return m })})
 		table := open(t, dir, source.ReadOptions{DType: d})
-		data, err := readAll(table, 1)
+		data, err := sourcetest.ReadAll(table, 1)
 		if err != nil || string(data[0]) != want || table.Columns()[0].DType != d {
 			t.Errorf("%v: found % x of %v, error %v", d, data[0], table.Columns()[0].DType, err)
 		}
@@ -281,12 +260,12 @@ func demandLinkRefused(t *testing.T, dir, link string) {
 
 func TestSkip(t *testing.T) {
 	t.Parallel()
-	whole := must.Get(readAll(open(t, "testdata/imagefolder", source.ReadOptions{}), 5))(t)
+	whole := must.Get(sourcetest.ReadAll(open(t, "testdata/imagefolder", source.ReadOptions{}), 5))(t)
 	table := open(t, "testdata/imagefolder", source.ReadOptions{})
 	if err := table.Skip(7); err != nil {
 		t.Fatal(err)
 	}
-	rest, err := readAll(table, 5)
+	rest, err := sourcetest.ReadAll(table, 5)
 	if err != nil || !bytes.Equal(rest[0], whole[0][7*60:]) || !bytes.Equal(rest[1], whole[1][7:]) {
 		t.Errorf("found other rows, error %v", err)
 	}
@@ -303,7 +282,7 @@ func TestManyClassFolders(t *testing.T) {
 		files[string(rune('a'+label%26))+strings.Repeat("x", label/26)+"/i.png"] = good
 	}
 	table := open(t, makeFolder(t, files), source.ReadOptions{})
-	data := must.Get(readAll(table, 50))(t)
+	data := must.Get(sourcetest.ReadAll(table, 50))(t)
 	if table.folders != nil || len(table.Columns()[1].Classes) != maxOpen+1 || table.Columns()[1].DType != idx.Int32 {
 		t.Errorf("found %d open folders, labels %v", len(table.folders), table.Columns()[1])
 	}
@@ -362,7 +341,7 @@ func TestOddFolders(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer table.Close()
-			if _, err := readAll(table, 10); err != nil || table.Rows() != c.rows {
+			if _, err := sourcetest.ReadAll(table, 10); err != nil || table.Rows() != c.rows {
 				t.Errorf("found %d rows, expected %d, and %v", table.Rows(), c.rows, err)
 			}
 		})
@@ -393,7 +372,7 @@ func TestFoldersWithoutImages(t *testing.T) {
 		"text as label": {map[string][]byte{"0.png": good, metadataName: []byte("file_name,label\n0.png,cat\n")}, nil, "because those of metadata.csv are not all integers"},
 	} {
 		table := open(t, makeFolder(t, c.files), source.ReadOptions{})
-		data := must.Get(readAll(table, 10))(t)
+		data := must.Get(sourcetest.ReadAll(table, 10))(t)
 		var found []byte
 		if len(data) > 1 {
 			found = data[1]
@@ -464,7 +443,7 @@ func TestFilesThatChange(t *testing.T) {
 				if err := c.change(filepath.Join(dir, filepath.FromSlash(last))); err != nil {
 					t.Fatal(err)
 				}
-				_, err := readAll(table, 1)
+				_, err := sourcetest.ReadAll(table, 1)
 				if err == nil || c.kind != nil && !errors.Is(err, c.kind) || !strings.Contains(err.Error(), "b.png") {
 					t.Errorf("found %v, expected %v about b.png", err, c.kind)
 				}
@@ -503,7 +482,7 @@ func FuzzMetadata(f *testing.F) {
 			return
 		}
 		defer table.Close()
-		data, err := readAll(table, 10)
+		data, err := sourcetest.ReadAll(table, 10)
 		if err != nil || table.Rows() != 2 || len(data) != 2 || len(data[1]) != 2*table.Columns()[1].DType.Size() {
 			t.Errorf("found %d rows, %d columns, %v", table.Rows(), len(data), err)
 		}
