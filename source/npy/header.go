@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -169,45 +170,53 @@ type description struct {
 	shape   []int64
 }
 
-// A parser reads a Python dictionary of strings, tuples of integers, True and False, with no more
-// syntax than NumPy writes.
+// A parser reads a Python dictionary, with no more syntax than NumPy writes.
 type parser struct {
 	text string
 	at   int
 	base int64 // offset of the text within the file
 }
 
+// Patterns of the parser: a string without escapes, which neither keys nor types of numbers have, and
+// a tuple of integers, after which Python 2 wrote an L.
+const (
+	quoted = `'[^'\\\n]*'|"[^"\\\n]*"`
+	tuple  = `\(\s*(\d+L?\s*(,\s*\d+L?\s*)+,?|\d+L?\s*,)?\s*\)`
+)
+
 // parseText reads the header's text, which begins at base.
 func parseText(text string, base int64) (d description, err error) {
 	p := &parser{text: text, base: base}
-	seen := map[string]bool{}
-	if err := p.expect('{'); err != nil {
+	if _, err := p.next(`\{`, "a dictionary"); err != nil {
 		return d, err
 	}
+	seen := map[string]bool{}
 	for p.peek() != '}' {
 		start := p.at
-		key, err := p.string()
+		key, err := p.next(quoted, "a string")
+		if err == nil {
+			_, err = p.next(`:`, "a colon")
+		}
+		if err == nil && seen[key] {
+			p.at = start
+			err = p.fail("found the key %s again", key)
+		}
 		if err != nil {
 			return d, err
 		}
-		if seen[key] {
-			p.at = start
-			return d, p.fail("found %q again", key)
-		}
 		seen[key] = true
-		if err := p.expect(':'); err != nil {
-			return d, err
-		}
-		switch key {
+		switch key[1 : len(key)-1] {
 		case "descr":
 			d.descr, err = p.descr()
 		case "fortran_order":
-			d.fortran, err = p.truth()
+			var truth string
+			truth, err = p.next(`True|False`, "True or False")
+			d.fortran = truth == "True"
 		case "shape":
 			d.shape, err = p.shape()
 		default:
 			p.at = start
-			err = p.fail("found the key %q, expected descr, fortran_order and shape", key)
+			err = p.fail("found the key %s, expected descr, fortran_order and shape", key)
 		}
 		if err != nil {
 			return d, err
@@ -217,7 +226,7 @@ func parseText(text string, base int64) (d description, err error) {
 		}
 		p.at++
 	}
-	if err := p.expect('}'); err != nil {
+	if _, err := p.next(`\}`, "the end of the dictionary"); err != nil {
 		return d, err
 	}
 	if p.peek(); p.at < len(p.text) {
@@ -239,39 +248,22 @@ func (p *parser) rest() string { return p.text[p.at:min(len(p.text), p.at+16)] }
 
 // peek skips white space and returns the byte after it, or 0 at the end.
 func (p *parser) peek() byte {
-	for p.at < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.at]) >= 0 {
-		p.at++
-	}
+	p.at = len(p.text) - len(strings.TrimLeft(p.text[p.at:], " \t\r\n"))
 	if p.at == len(p.text) {
 		return 0
 	}
 	return p.text[p.at]
 }
 
-func (p *parser) expect(c byte) error {
-	if p.peek() != c {
-		return p.fail("found %q, expected %q", p.rest(), c)
+// next skips white space and reads what the pattern matches; expected describes it for the error.
+func (p *parser) next(pattern, expected string) (string, error) {
+	p.peek()
+	found := regexp.MustCompile(`^(` + pattern + `)`).FindString(p.text[p.at:])
+	if found == "" {
+		return "", p.fail("found %q, expected %s", p.rest(), expected)
 	}
-	p.at++
-	return nil
-}
-
-// string reads a string without escapes, which neither keys nor types of numbers have.
-func (p *parser) string() (string, error) {
-	quote := p.peek()
-	if quote != '\'' && quote != '"' {
-		return "", p.fail("found %q, expected a string", p.rest())
-	}
-	end := strings.IndexByte(p.text[p.at+1:], quote)
-	if end < 0 {
-		return "", p.fail("found %q, a string without an end", p.rest())
-	}
-	s := p.text[p.at+1 : p.at+1+end]
-	if strings.ContainsAny(s, "\\\n") {
-		return "", p.fail("found %q, expected a string without escapes", p.rest())
-	}
-	p.at += end + 2
-	return s, nil
+	p.at += len(found)
+	return found, nil
 }
 
 // descr reads the type of the elements. A list would be that of a structured array.
@@ -280,47 +272,22 @@ func (p *parser) descr() (string, error) {
 		return "", fault.New(fault.Unsupported, "found records of several fields, expected an array of numbers").At(p.base + int64(p.at)).
 			WithHint("save each field as an array of its own: numpy.save(path, a[\"field\"])")
 	}
-	return p.string()
+	text, err := p.next(quoted, "a string")
+	return strings.Trim(text, `'"`), err
 }
 
-func (p *parser) truth() (bool, error) {
-	p.peek()
-	for word, value := range map[string]bool{"True": true, "False": false} {
-		if strings.HasPrefix(p.text[p.at:], word) {
-			p.at += len(word)
-			return value, nil
-		}
-	}
-	return false, p.fail("found %q, expected True or False", p.rest())
-}
-
-// shape reads a tuple of integers. Python 2 wrote an L after large ones.
-func (p *parser) shape() ([]int64, error) {
-	if err := p.expect('('); err != nil {
+func (p *parser) shape() (shape []int64, err error) {
+	text, err := p.next(tuple, "a tuple of integers")
+	if err != nil {
 		return nil, err
 	}
-	var shape []int64
-	for p.peek() != ')' {
-		end := p.at
-		for end < len(p.text) && p.text[end] >= '0' && p.text[end] <= '9' {
-			end++
-		}
-		n, err := strconv.ParseInt(p.text[p.at:end], 10, 64)
+	for _, number := range regexp.MustCompile(`\d+`).FindAllString(text, -1) {
+		n, err := strconv.ParseInt(number, 10, 64)
 		if err != nil || n > math.MaxUint32 {
-			return nil, p.fail("found %q, expected a dimension of up to %d", p.rest(), uint32(math.MaxUint32))
+			p.at -= len(text)
+			return nil, p.fail("found the dimension %s, expected at most %d", number, uint32(math.MaxUint32))
 		}
-		if end < len(p.text) && p.text[end] == 'L' {
-			end++
-		}
-		p.at = end
 		shape = append(shape, n)
-		if p.peek() != ',' {
-			if len(shape) == 1 {
-				return nil, p.fail("found %q, expected a comma: a tuple", p.rest())
-			}
-			break
-		}
-		p.at++
 	}
-	return shape, p.expect(')')
+	return shape, nil
 }
