@@ -130,7 +130,6 @@ func (d *decoding) unread() int {
 	return n
 }
 
-// close releases the decoder.
 func (d *decoding) close() {
 	if c, ok := d.out.(io.Closer); ok {
 		c.Close() // its error repeats that of Read

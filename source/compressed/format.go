@@ -50,7 +50,6 @@ type decoder struct {
 	open func(in *bufio.Reader, wanted func() bool) (io.Reader, error)
 }
 
-// decoders returns the table of formats.
 func decoders() []decoder {
 	return []decoder{
 		{Gzip, "gzip", startsWith(gzipMagic), openGzip},

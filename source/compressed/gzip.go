@@ -68,7 +68,6 @@ func (g *gzipReader) Close() error {
 	return nil
 }
 
-// begin reads a member's header.
 func (g *gzipReader) begin() error {
 	if err := readGzipHeader(g.in); err != nil {
 		return noEOF(err)

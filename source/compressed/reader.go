@@ -160,7 +160,6 @@ func (a *ahead) run(d *decoding, done chan<- struct{}) {
 	}
 }
 
-// read copies decompressed data to p.
 func (a *ahead) read(p []byte) (int, error) {
 	select {
 	case <-a.stop:

@@ -212,7 +212,6 @@ func (s *SeekReader) next(p []byte) (int, error) {
 	}
 }
 
-// discard skips n bytes.
 func (s *SeekReader) discard(n int64) error {
 	_, err := io.CopyN(io.Discard, nextReader{s}, n)
 	return noEOF(err)
@@ -312,7 +311,6 @@ func (f *frames) Read(p []byte) (int, error) {
 	}
 }
 
-// begin begins the next frame.
 func (f *frames) begin() error {
 	frame := f.table.frame(f.index, f.next)
 	head, err := f.in.Peek(int(min(frame.size.packed, 5)))

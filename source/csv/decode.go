@@ -32,7 +32,6 @@ func (t *Table) Decode(b *source.Raw) error {
 	return nil
 }
 
-// parseLine parses the line of a row of b.
 func (t *Table) parseLine(b *source.Raw, line []byte, row int) error {
 	rest := line
 	for i := range t.parts {
@@ -204,7 +203,6 @@ func put(d idx.DType, dst []byte, i int, text []byte) (message, hint string) {
 // hintComma is the hint for numbers with a comma for the point.
 const hintComma = "decimals need a point, not a comma"
 
-// hasComma reports whether text is a number with a comma for the point.
 func hasComma(text []byte) bool {
 	_, ok := parseNumber(bytes.Replace(text, []byte{','}, []byte{'.'}, 1))
 	return ok

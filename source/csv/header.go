@@ -136,7 +136,6 @@ func (t *Table) weigh(line []byte) (bool, error) {
 	return true, nil
 }
 
-// following describes the first rows after a line.
 type following struct {
 	rows   int
 	max    []float64 // of each column; −∞ if it has no number

@@ -279,7 +279,6 @@ func (t *Table) leftOut(i int) (left source.Omission, ok bool) {
 	return left, false
 }
 
-// hasLabel reports whether the table has a scalar other than field i.
 func (t *Table) hasLabel(i int) bool {
 	for k := range t.fields {
 		if f := &t.fields[k]; k != i && f.Shape == nil && f.seen.text == nil {

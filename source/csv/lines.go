@@ -228,7 +228,6 @@ func eachField(line []byte, comma byte, f func(i int, text []byte) bool) (n int)
 	}
 }
 
-// allNumbers reports whether every field of line is a number.
 func allNumbers(line []byte, comma byte) bool {
 	all := true
 	eachField(line, comma, func(_ int, text []byte) bool {

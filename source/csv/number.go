@@ -142,7 +142,6 @@ type seen struct {
 	row       int64   // of text
 }
 
-// observe adds the content of a field in a row.
 func (s *seen) observe(text []byte, row int64) {
 	n, ok := parseNumber(text)
 	if !ok {

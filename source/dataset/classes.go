@@ -70,7 +70,6 @@ func ReadClasses(r io.Reader, file string) (classes []string, note string, err e
 	return c.names, note, nil
 }
 
-// badClasses returns the error for the content of a file of class names.
 func badClasses(file, format string, args ...any) error {
 	return fault.New(fault.Malformed, format, args...).In(file).
 		WithHint(`expected UTF-8 text with a class name per line, the first for label 0, or with "label codepoint" per line`)
@@ -92,7 +91,6 @@ func classFormat(first string) (parse classParser, skip int) {
 	return nil, 0
 }
 
-// plainLine parses a line that is a name.
 func plainLine(i int, line string) (label int, name string, several bool, err error) {
 	return i, line, false, nil
 }
@@ -167,7 +165,6 @@ type classList struct {
 	alternatives bool           // some label had several names
 }
 
-// add adds the line with index i.
 func (c *classList) add(i int, line string) error {
 	if !utf8.ValidString(line) {
 		return errors.New("not valid UTF-8")

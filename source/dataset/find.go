@@ -175,7 +175,6 @@ func (f finder) header(path string) (idx.Header, error) {
 	return h, nil
 }
 
-// wanted reports whether --split selects the split name.
 func (f finder) wanted(name string) bool {
 	return len(f.options.Split) == 0 || slices.ContainsFunc(f.options.Split, func(asked string) bool { return isSplit(asked, name) })
 }
@@ -186,7 +185,6 @@ func isSplit(asked, name string) bool {
 	return name != "" && (asked == name || splitOf(asked) == name)
 }
 
-// sameHeader reports whether two headers are equal.
 func sameHeader(a, b idx.Header) bool { return a.DType == b.DType && slices.Equal(a.Dims, b.Dims) }
 
 // folderName returns the last element of dir, also for "." and "..". For the root it returns a name
@@ -319,7 +317,6 @@ func (f finder) labelsBeside(files []File, names []Name) []string {
 	return nil
 }
 
-// baseNames lists the base names of files, for a message.
 func baseNames[F interface{ base() string }](files []F) string {
 	names := make([]string, len(files))
 	for i, f := range files {

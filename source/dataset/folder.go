@@ -157,7 +157,6 @@ func maybeIDX(n Name) bool {
 // interrupted run.
 func hidden(name string) bool { return strings.HasPrefix(name, ".") }
 
-// regular reports whether an entry is a regular file or a link to one.
 func regular(path string, e fs.DirEntry) bool {
 	if e.Type()&fs.ModeSymlink == 0 {
 		return e.Type().IsRegular()

@@ -172,7 +172,6 @@ func only(all []candidate, set string) []candidate {
 	return slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return c.name.set() != set })
 }
 
-// severalSets returns the error for a folder with several data sets.
 func severalSets(all []candidate, found []string) error {
 	var list, known []string
 	example := ""

@@ -117,7 +117,6 @@ func (g *grouping) add(f Field) {
 	}
 }
 
-// scalars makes a field of each column.
 func (g *grouping) scalars(columns []int) {
 	for _, c := range columns {
 		g.add(Field{Name: g.names[c], Columns: []int{c}})

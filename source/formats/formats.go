@@ -36,7 +36,6 @@ type Format struct {
 	openAll    func(paths []string, name string, o source.ReadOptions) (source.Table, error) // nil: a chain
 }
 
-// formats returns the table.
 func formats() []Format {
 	return []Format{
 		{Name: "parquet", magic: []string{"PAR1"}, extensions: []string{".parquet", ".pq"}, open: parquet.Open, openAll: parquet.OpenFiles},
@@ -187,7 +186,6 @@ func cutExtension(path string) (f Format, stem string, ok bool) {
 	return f, stem, ok
 }
 
-// prefix returns the beginning of the file at path.
 func prefix(files source.Files, path string) ([]byte, error) {
 	f, err := files.Open(path)
 	if err != nil {

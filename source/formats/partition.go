@@ -40,7 +40,6 @@ type unread struct {
 	whole string // the partitioned folder that has these columns
 }
 
-// unreadKeys returns those of dir.
 func unreadKeys(dir string) unread {
 	u := unread{dir: strings.TrimRight(dir, "/")}
 	u.whole = u.dir

@@ -42,7 +42,6 @@ func DTypes() []DType {
 	return all
 }
 
-// index returns the index of d in dtypes, or −1.
 func (d DType) index() int {
 	for i := range dtypes {
 		if dtypes[i].dtype == d {

@@ -102,7 +102,6 @@ func (rd *Reader) Records() int64 { return rd.records }
 // that if Records is known.
 func (rd *Reader) Notes() []string { return rd.notes }
 
-// reshape applies Options.Reshape.
 func (rd *Reader) reshape() (err error) {
 	dims := rd.opts.Reshape
 	if dims == nil {

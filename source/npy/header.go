@@ -31,7 +31,6 @@ type header struct {
 	shape  []int64
 }
 
-// rows returns the first dimension.
 func (h *header) rows() int64 { return h.shape[0] }
 
 // recordShape returns the other dimensions.
@@ -238,12 +237,10 @@ func parseText(text string, base int64) (d description, err error) {
 	return d, nil
 }
 
-// fail returns an error about the parser's position.
 func (p *parser) fail(message string, values ...any) error {
 	return fault.New(fault.Malformed, "the header cannot be read: "+message, values...).At(p.base + int64(p.at)).WithHint(hintDamaged)
 }
 
-// rest returns the beginning of the unread text.
 func (p *parser) rest() string { return p.text[p.at:min(len(p.text), p.at+16)] }
 
 // peek skips white space and returns the byte after it, or 0 at the end.

@@ -13,7 +13,6 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// labels are the labels of the images.
 type labels struct {
 	given    bool
 	name     string  // of the column
@@ -187,7 +186,6 @@ func (t *Table) nameClasses() {
 	}
 }
 
-// of returns the label of the image in row.
 func (k *labels) of(row int64, f file) int32 {
 	if k.byFolder != nil {
 		return k.byFolder[f.folder]

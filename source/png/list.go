@@ -60,7 +60,6 @@ type visit struct {
 	example string // one of those
 }
 
-// readFolder lists the images and their class folders.
 func (t *Table) readFolder() error {
 	top, err := t.visit("", 0)
 	if err != nil {

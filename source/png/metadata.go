@@ -34,7 +34,6 @@ type line struct {
 	label int32
 }
 
-// readMetadata reads metadata.csv, if it exists.
 func (t *Table) readMetadata() (m metadata, err error) {
 	f, err := t.root.Open(metadataName)
 	if errors.Is(err, fs.ErrNotExist) {

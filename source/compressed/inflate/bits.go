@@ -70,7 +70,6 @@ func (b *bitInput) fill() error {
 	return nil
 }
 
-// more takes another byte.
 func (b *bitInput) more() error {
 	if err := b.fill(); err != nil {
 		return err
@@ -99,7 +98,6 @@ func (b *bitInput) skip(n uint) {
 	b.count -= n
 }
 
-// alignToByte drops the rest of a byte.
 func (b *bitInput) alignToByte() { b.skip(b.count & 7) }
 
 // lookUp reads a code, without the extra bits after it. Missing bits count as zeros; an entry found

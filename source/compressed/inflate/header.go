@@ -17,7 +17,6 @@ func makeFixedCodes() *codes {
 	return c
 }
 
-// header reads what precedes a block's data.
 func (d *decoder) header() error {
 	h, err := d.number(3)
 	if err != nil {

@@ -58,7 +58,6 @@ func (l *Lookahead) piece(bit int) *piece {
 // endOf returns the bit of the buffered bytes after p.
 func (l *Lookahead) endOf(p *piece) int { return p.end - 8*l.current.start }
 
-// drop abandons the pieces of s.
 func (l *Lookahead) drop(s *segment) {
 	for _, p := range s.pieces {
 		p.unwanted.Store(true)

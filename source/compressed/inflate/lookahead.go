@@ -159,7 +159,6 @@ func (l *Lookahead) load(s *segment) error {
 	return nil
 }
 
-// readSome reads until there is a byte or an error.
 func readSome(r io.Reader, p []byte) (int, error) {
 	const maxEmptyReads = 100
 	for range maxEmptyReads {
