@@ -198,7 +198,7 @@ func TestOptions(t *testing.T) {
 		t.Parallel()
 		table := open(t, write(t, "x", raw), Options{Reshape: []int{-1, 3}})
 		if table.Rows() != 8 || !slices.Equal(table.Columns()[0].Shape, []int{3}) || !slices.Equal(table.Claim().Dims, []int64{4, 6}) {
-			t.Errorf("found %d rows of %v, claim %v", table.Rows(), table.Columns()[0].Shape, table.Claim())
+			t.Errorf("found %d rows of %v, header %v", table.Rows(), table.Columns()[0].Shape, table.Claim())
 		}
 		check(t, table, 3, 0, bytes.Repeat([]byte{2, 1}, 24))
 	})

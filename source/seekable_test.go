@@ -214,11 +214,11 @@ func TestHeaderEnd(t *testing.T) {
 		sizes  []int
 		frames int // that hold the header of 12 bytes
 	}{
-		"its own frame":  {[]int{12, 400}, 1},
-		"with rows":      {[]int{600, 90}, 1},
-		"in two":         {[]int{7, 100}, 2},
-		"in four":        {[]int{3}, 4},
-		"behind another": {[]int{0, 12, 0, 100}, 2},
+		"its own frame": {[]int{12, 400}, 1},
+		"with rows":     {[]int{600, 90}, 1},
+		"in two":        {[]int{7, 100}, 2},
+		"in four":       {[]int{3}, 4},
+		"after another": {[]int{0, 12, 0, 100}, 2},
 	} {
 		packed := seekable(t, raw, test.sizes...)
 		frames := int(binary.LittleEndian.Uint32(packed[len(packed)-9:]))
@@ -356,14 +356,14 @@ func TestSeekableFilesThatAreDamaged(t *testing.T) {
 		first, last int64
 		want        error
 	}{
-		"too few rows":       {seekable(t, raw[:len(raw)-1], 12, 400), 0, 30, fault.Truncated},
-		"trailing bytes":     {seekable(t, append(bytes.Clone(raw), 0), 12, 400), 0, 30, fault.Malformed},
-		"wrong table":        {wrong, 20, 30, fault.Malformed},
-		"wrong frame":        {frame, 0, 30, fault.Malformed},
-		"frame of the part":  {frame, 8, 9, fault.Malformed},
-		"frame before it":    {frame, 16, 30, nil},
-		"frame behind it":    {frame, 0, 8, nil},
-		"behind another row": {frame, 7, 9, fault.Malformed},
+		"too few rows":      {seekable(t, raw[:len(raw)-1], 12, 400), 0, 30, fault.Truncated},
+		"trailing bytes":    {seekable(t, append(bytes.Clone(raw), 0), 12, 400), 0, 30, fault.Malformed},
+		"wrong table":       {wrong, 20, 30, fault.Malformed},
+		"wrong frame":       {frame, 0, 30, fault.Malformed},
+		"frame of the part": {frame, 8, 9, fault.Malformed},
+		"frame before it":   {frame, 16, 30, nil},
+		"frame after it":    {frame, 0, 8, nil},
+		"after another row": {frame, 7, 9, fault.Malformed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -212,7 +212,7 @@ func TestEveryFlippedBitOfASeekableFile(t *testing.T) {
 						}
 					case bytes.Equal(data, want[first:]):
 						silent++
-					case bit/8 >= 4 || !bytes.Equal(data, flipped[min(first, int64(len(flipped))):]): // not a magic number: taken for plain
+					case bit/8 >= 4 || !bytes.Equal(data, flipped[min(first, int64(len(flipped))):]): // not a magic number: read as plain
 						t.Errorf("byte %d bit %d: wrong data and no error", bit/8, bit%8)
 					}
 				}

@@ -96,18 +96,18 @@ func TestMemoryOfHelpers(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	r := must.Get(NewReader(&buf))(t)
 	defer r.Close()
-	most := uint64(0)
+	largest := uint64(0)
 	p := make([]byte, 8<<20)
 	for {
 		_, err := io.ReadFull(r, p)
 		runtime.ReadMemStats(&after)
-		most = max(most, after.HeapInuse-min(before.HeapInuse, after.HeapInuse))
+		largest = max(largest, after.HeapInuse-min(before.HeapInuse, after.HeapInuse))
 		if err != nil {
 			break
 		}
 	}
-	if most > 48<<20 {
-		t.Errorf("found %d MiB in use, expected at most 48", most>>20)
+	if largest > 48<<20 {
+		t.Errorf("found %d MiB in use, expected at most 48", largest>>20)
 	}
 }
 

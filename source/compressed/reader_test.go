@@ -452,8 +452,8 @@ func TestManyEmptyFramesInASeekTable(t *testing.T) {
 			t.Fatalf("found %q and %v", data, err)
 		}
 	}
-	if most := many*len(skippable)/inputBuffer + 5; file.reads > most {
-		t.Errorf("found %d reads of the file, expected at most %d", file.reads, most)
+	if limit := many*len(skippable)/inputBuffer + 5; file.reads > limit {
+		t.Errorf("found %d reads of the file, expected at most %d", file.reads, limit)
 	}
 	if position, _ := file.Seek(0, io.SeekCurrent); position > table.ends.packed {
 		t.Errorf("read to byte %d, expected %d, as nothing more was asked for", position, table.ends.packed)

@@ -128,7 +128,7 @@ func TestTablesThatContradictTheFrames(t *testing.T) {
 		"more data":              {abc + a + seekTable(2, 0, long, 2, short, 1), "", "frame 0 holds more than 2 bytes of data"},
 		"data where none is":     {abc + a + seekTable(2, 0, long, 3, short, 0), "abc", "frame 1 holds more than 0 bytes of data"},
 		"border in the frame":    {abc + a + seekTable(2, 0, long-1, 3, short+1, 1), "", "frame 0 continues at byte 11"},
-		"border behind it":       {abc + a + seekTable(2, 0, long+1, 3, short-1, 1), "", "corrupt data"},
+		"border after it":        {abc + a + seekTable(2, 0, long+1, 3, short-1, 1), "", "corrupt data"},
 		"border in its header":   {abc + a + seekTable(2, 0, 3, 3, long+short-3, 1), "", "corrupt data"},
 		"no bytes":               {abc + seekTable(2, 0, 0, 3, long, 3), "", "frame 0 holds 0 bytes of data, expected 3"},
 		"a window of 144 MiB":    {"\x28\xb5\x2f\xfd\x00\x89\x01\x00\x00" + seekTable(1, 0, 9, 1), "", "not supported"},

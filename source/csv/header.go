@@ -15,11 +15,11 @@ import (
 
 // hasHeader reports whether line, the first, is a header. The line is not consumed. shifted comes
 // from countOrder.
-func (t *Table) hasHeader(line []byte, shifted bool, said *bool) (bool, error) {
+func (t *Table) hasHeader(line []byte, shifted bool, chosen *bool) (bool, error) {
 	switch {
-	case said != nil && *said:
+	case chosen != nil && *chosen:
 		return true, nil
-	case said != nil:
+	case chosen != nil:
 		return false, t.checkRow(line)
 	case isHeader(line, t.comma):
 		return true, nil

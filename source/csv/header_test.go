@@ -32,7 +32,7 @@ func TestFirstLinesThatCount(t *testing.T) {
 	for _, c := range []struct {
 		about, text string
 		header      *bool
-		want        string // columns; undecided if nobody knows
+		want        string // columns; undecided if the user must choose
 		first       string // the data of the first column
 		note        string
 	}{
@@ -57,15 +57,15 @@ func TestFirstLinesThatCount(t *testing.T) {
 		{"few columns", "0,1,2,3\n5,6,7,8\n", nil, undecided, "", ""},
 		{"two columns", "1,2\n1,1\n", nil, undecided, "", ""},
 		{"one column", "0\n4\n7\n", nil, undecided, "", ""},
-		{"one column, said to be a header", "0\n4\n7\n", &yes, "data:uint8[]", "\x04\x07", ""},
-		{"one column, said to be a row", "0\n4\n7\n", &no, "data:uint8[]", "\x00\x04\x07", ""},
+		{"one column, chosen as a header", "0\n4\n7\n", &yes, "data:uint8[]", "\x04\x07", ""},
+		{"one column, chosen as a row", "0\n4\n7\n", &no, "data:uint8[]", "\x00\x04\x07", ""},
 		{"one column from 1 is a row", "1\n4\n7\n", nil, "data:uint8[]", "\x01\x04\x07", "--header yes"},
 		{"a few in another order are a row", "2,0,1\n5,6,7\n", nil, "data:uint8[3]", "\x02\x00\x01\x05\x06\x07", ""},
-		{"said to be a header, in another order", "2,0,1\n5,6,7\n", &yes, "data:uint8[3]", "\x06\x07\x05", ""},
+		{"chosen as a header, in another order", "2,0,1\n5,6,7\n", &yes, "data:uint8[3]", "\x06\x07\x05", ""},
 		{"a label and a square, in another order", "4,0,2,1,3\n50,9,30,20,40\n", &yes, "label:uint8[] image:uint8[2 2]", "\x09", ""},
 		{"no counting", "0,1,2,4\n5,6,7,8\n", nil, "image:uint8[2 2]", "\x00\x01\x02\x04\x05\x06\x07\x08", ""},
-		{"785 columns, said to be a row", line("%d", 0, 785) + "7," + zeros(784), &no, "label:uint8[] image:int32[28 28]", "\x00\x07", ""},
-		{"words, said to be a header", "a,b\n1,2\n", &yes, "a:uint8[] b:uint8[]", "\x01", ""},
+		{"785 columns, chosen as a row", line("%d", 0, 785) + "7," + zeros(784), &no, "label:uint8[] image:int32[28 28]", "\x00\x07", ""},
+		{"words, chosen as a header", "a,b\n1,2\n", &yes, "a:uint8[] b:uint8[]", "\x01", ""},
 		{"a label before numbers", "label,0,1,2,3\n7,1,2,3,4\n", nil, "label:uint8[] image:uint8[2 2]", "\x07", ""},
 		{"a label after numbers", "0,1,2,3,label\n1,2,3,4,7\n", nil, "image:uint8[2 2] label:uint8[]", "\x01\x02\x03\x04", ""},
 	} {

@@ -27,7 +27,7 @@ func TestReadClasses(t *testing.T) {
 		"spaces":                 {" cat \n\tdog\n", []string{"cat", "dog"}, false},
 		"numbers":                {"7\n5\n", []string{"7", "5"}, false},
 		"numbers in names":       {"1 cent\n5 cents\n", []string{"1 cent", "5 cents"}, false},
-		"numbers behind names":   {"model 0\nmodel 1\n", []string{"model 0", "model 1"}, false},
+		"numbers after names":    {"model 0\nmodel 1\n", []string{"model 0", "model 1"}, false},
 		"a bracket":              {"[\n(\n", []string{"[", "("}, false},
 		"hiragana":               {"お\nき\n", []string{"お", "き"}, false},
 		"mapping":                {"0 48\n1 49\n2 65\n", []string{"0", "1", "A"}, false},

@@ -193,7 +193,7 @@ func TestFindPaths(t *testing.T) {
 				t.Fatalf("got %v, want %v", err, test.want)
 			}
 			if n := strings.Count(err.Error(), "nothing"); name == "no such file" && n != 1 {
-				t.Errorf("%v: the path stands there %d times, want once", err, n)
+				t.Errorf("%v: found the path %d times, expected once", err, n)
 			}
 		})
 	}

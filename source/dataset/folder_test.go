@@ -37,7 +37,7 @@ func TestFolder(t *testing.T) {
 			"test/FOLDER/kmnist: image=t10k-images-idx3-ubyte label=t10k-labels-idx1-ubyte"}, nil},
 		"dots": {[]string{"train-images.idx3-ubyte 2 3 3", "train-labels.idx1-ubyte 2"}, Options{}, []string{
 			"train/FOLDER/?: image=train-images.idx3-ubyte label=train-labels.idx1-ubyte"}, nil},
-		".idx behind the published names": {[]string{"train-images-idx3-ubyte.idx.zst 5 2 2", "train-labels-idx1-ubyte.idx 5"}, Options{}, []string{
+		".idx after the published names": {[]string{"train-images-idx3-ubyte.idx.zst 5 2 2", "train-labels-idx1-ubyte.idx 5"}, Options{}, []string{
 			"train/FOLDER/?: image=train-images-idx3-ubyte.idx.zst label=train-labels-idx1-ubyte.idx"}, nil},
 		"emnist": {emnist, Options{}, []string{
 			"train/emnist-letters/emnist-letters: image=emnist-letters-train-images-idx3-ubyte.gz label=emnist-letters-train-labels-idx1-ubyte.gz",
@@ -275,7 +275,7 @@ func FuzzPair(f *testing.F) {
 			}
 			count += len(p.files)
 			if i > 0 && splitRank(p.split) < splitRank(pairings[i-1].split) {
-				t.Errorf("split %q stands behind %q", p.split, pairings[i-1].split)
+				t.Errorf("split %q comes after %q", p.split, pairings[i-1].split)
 			}
 			if slices.ContainsFunc(pairings[:i], func(q pairing) bool { return q.set == p.set && q.split == p.split }) {
 				t.Errorf("two tables of %q, split %q", p.set, p.split)

@@ -33,7 +33,7 @@ func TestKnownCounts(t *testing.T) {
 		seen := map[string]bool{}
 		for v, c := range d.Classes {
 			if (c != "") != (v >= d.FirstLabel) || c != "" && seen[c] {
-				t.Errorf("%s: label %d is called %q", d.Name, v, c)
+				t.Errorf("%s: label %d is named %q", d.Name, v, c)
 			}
 			if seen[c] = true; c != "" {
 				labels++

@@ -49,7 +49,7 @@ func TestGroup(t *testing.T) {
 	for _, c := range []struct {
 		about string
 		names []string
-		want  string // name[shape]columns, ? behind a guess
+		want  string // name[shape]columns, ? after a guess
 	}{
 		{"Kaggle's digit recogniser", slices.Concat([]string{"label"}, numbered("pixel", 0, 784)), "label[]1 image[28 28]784?"},
 		{"HAM10000 on Kaggle", slices.Concat(padded("pixel", 4, 0, 2352), []string{"label"}), "image[2352]2352? label[]1"},
@@ -164,7 +164,7 @@ func TestGroupRefuses(t *testing.T) {
 		{"a gap", []string{"label", "p0", "p1", "p3"}, "3 columns p0…p3 without p2, expected all elements of a record"},
 		{"a gap, backwards", []string{"p3", "p1", "p0"}, "3 columns p0…p3 without p2"},
 		{"a gap before the last ten", slices.Concat(numbered("p", 0, 780), numbered("p", 790, 4)), "784 columns p0…p793 without p780"},
-		{"a gap behind the first", slices.Concat(numbered("p", 0, 1), numbered("p", 2, 40)), "without p1"},
+		{"a gap after the first", slices.Concat(numbered("p", 0, 1), numbered("p", 2, 40)), "without p1"},
 		{"pixels from 2 on", numbered("pixel", 2, 3), "3 columns pixel2…pixel4 without pixel1"},
 		{"padded numbers", []string{"x000", "x001", "x003"}, "without x002"},
 		{"an element twice", []string{"p0", "p1", "label", "p1"}, "columns 2 and 4 both named p1"},

@@ -61,7 +61,7 @@ func TestFind(t *testing.T) {
 		{"deeper", []string{"a/b/c/0/0.png"}, nil},
 		{"splits of images without labels", []string{"train/0.png", "Test/0.png"}, []string{"png Test 1", "png train 1"}},
 		{"class folders, one called as a split", []string{"train/0.png", "car/0.png"}, []string{"png in 1"}},
-		{"images that are called as IDX files", []string{"frame-idx0.png", "frame-idx1.png"}, []string{"png in 1"}},
+		{"images with names like IDX files", []string{"frame-idx0.png", "frame-idx1.png"}, []string{"png in 1"}},
 		{"compressed text of all kinds", []string{"a.csv.xz", "b.csv.bz2", "c.tsv.xz", "d.tsv.bz2"}, []string{"csv a 1", "csv b 1", "csv c 1", "csv d 1"}},
 		{"photos, which package png refuses", []string{"a.jpg"}, []string{"png in 1"}},
 		{"class folders of photos", []string{"cat/a.JPEG", "dog/b.webp"}, []string{"png in 1"}},

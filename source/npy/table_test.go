@@ -25,9 +25,9 @@ import (
 	"github.com/idxport/idxport/test/must"
 )
 
-func readAll(t source.Table, most int) ([]byte, error) {
+func readAll(t source.Table, limit int) ([]byte, error) {
 	var found []byte
-	b := &source.Raw{Cap: most}
+	b := &source.Raw{Cap: limit}
 	rows := int64(0)
 	for {
 		err := t.Read(context.Background(), b)
@@ -37,7 +37,7 @@ func readAll(t source.Table, most int) ([]byte, error) {
 		if err != nil {
 			return found, err
 		}
-		if b.First != rows || b.Rows < 1 || b.Rows > most {
+		if b.First != rows || b.Rows < 1 || b.Rows > limit {
 			return found, errors.New("a batch of other rows than the next")
 		}
 		rows += int64(b.Rows)
@@ -63,7 +63,7 @@ func TestNumPy(t *testing.T) {
 	for name, want := range files {
 		path := filepath.Join("testdata", name+".npy")
 		raw := must.Get(os.ReadFile(path))(t)
-		for _, most := range []int{1, 3, 1000} {
+		for _, limit := range []int{1, 3, 1000} {
 			for way, open := range map[string]func() (source.Table, error){
 				"file": func() (source.Table, error) { return Open(path, source.ReadOptions{Name: "x"}) },
 				"pipe": func() (source.Table, error) {
@@ -75,7 +75,7 @@ func TestNumPy(t *testing.T) {
 				if c.Name != "x" || c.Origin != name+".npy" || c.DType.String() != want.DType || !slices.Equal(c.Shape, want.Shape[1:]) || table.Rows() != int64(want.Shape[0]) {
 					t.Errorf("%s, %s: found %+v, %d rows, expected %+v", name, way, c, table.Rows(), want)
 				}
-				data, err := readAll(table, most)
+				data, err := readAll(table, limit)
 				if sum := sha256.Sum256(data); err != nil || hex.EncodeToString(sum[:]) != want.SHA256 {
 					t.Errorf("%s, %s: found other values (%d bytes), error %v", name, way, len(data), err)
 				}

@@ -172,10 +172,10 @@ func (t *Table) findClasses(classes []string) error {
 // nameClasses names the classes after their folders.
 func (t *Table) nameClasses() {
 	k := &t.labels
-	if most := slices.Max(k.byFolder); slices.Min(k.byFolder) < 0 || most >= maxClasses {
+	if largest := slices.Max(k.byFolder); slices.Min(k.byFolder) < 0 || largest >= maxClasses {
 		return
 	} else {
-		k.classes = make([]string, most+1)
+		k.classes = make([]string, largest+1)
 	}
 	for i, label := range k.byFolder {
 		if k.classes[label] != "" { // two folders have this label, so its name is unknown
