@@ -72,10 +72,7 @@ func TestJoinOfDifferentLengths(t *testing.T) {
 					if !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "image (image.idx) has") || !strings.Contains(err.Error(), "label (label.idx) has") {
 						t.Errorf("found %v, expected the rows of both columns", err)
 					}
-					table, err = join(true)
-					if err != nil {
-						t.Fatal(err)
-					}
+					table = must.Get(join(true))(t)
 					check(t, table, batch, 0, bytesUpTo(least), bytesUpTo(least))
 				})
 			}
@@ -132,10 +129,7 @@ func TestJoinPassesErrors(t *testing.T) {
 		t.Errorf("decoding: found %v, expected a label without a name", err)
 	}
 	broken := errors.New("handle lost")
-	table, err = Join(false, closing{scalars(t, "a", 5), broken}, scalars(t, "b", 5))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table = must.Get(Join(false, closing{scalars(t, "a", 5), broken}, scalars(t, "b", 5)))(t)
 	if err := table.Close(); !errors.Is(err, broken) {
 		t.Errorf("closing: found %v, expected the part's error", err)
 	}

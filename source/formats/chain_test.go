@@ -13,6 +13,7 @@ import (
 
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/csv"
+	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/sourcetest"
 )
 
@@ -36,10 +37,7 @@ func openParts(t *testing.T, dir string) source.Table {
 	if err != nil || len(tables) != 1 {
 		t.Fatalf("found %d tables and the error %v, expected one", len(tables), err)
 	}
-	table, err := tables[0].Open(source.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(tables[0].Open(source.ReadOptions{}))(t)
 	t.Cleanup(func() { _ = table.Close() })
 	return table
 }
@@ -57,10 +55,7 @@ func TestChain(t *testing.T) {
 			if err := table.(source.Seeker).Skip(int64(skip)); err != nil {
 				t.Fatal(err)
 			}
-			got, err := sourcetest.ReadAll(table, rows)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(sourcetest.ReadAll(table, rows))(t)
 			if !slices.Equal(got[0], labels[skip:]) || !slices.Equal(got[1], pixels[2*skip:]) {
 				t.Errorf("batches of %d rows from row %d: found %v, expected %v and %v", rows, skip, got, labels[skip:], pixels[2*skip:])
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/test/must"
 )
 
 // touch makes empty files and their folders in a new folder.
@@ -70,10 +71,7 @@ func TestFind(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			tables, err := Find(source.Local{}, touch(t, test.files...))
-			if err != nil {
-				t.Fatal(err)
-			}
+			tables := must.Get(Find(source.Local{}, touch(t, test.files...)))(t)
 			var got []string
 			for _, table := range tables {
 				got = append(got, fmt.Sprintf("%s %s %d", table.Format.Name, table.Name, len(table.Paths)))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/sourcetest"
 )
 
@@ -30,10 +31,7 @@ func TestPartitions(t *testing.T) {
 				if err := source.Skip(table, int64(skip)); err != nil {
 					t.Fatal(err)
 				}
-				got, err := sourcetest.ReadAll(table, rows)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := must.Get(sourcetest.ReadAll(table, rows))(t)
 				label := table.Columns()[1]
 				var found []int64
 				for i := range len(got[1]) / label.RecordSize() {

@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/test/must"
 )
 
 func TestTruncationAtEveryByte(t *testing.T) {
@@ -93,10 +94,7 @@ func TestTrailingBytes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, known := NewReader(bytes.NewReader(test.file), Options{Size: int64(len(test.file))})
-			rd, err := NewReader(iotest.DataErrReader(bytes.NewReader(test.file)), Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			rd := must.Get(NewReader(iotest.DataErrReader(bytes.NewReader(test.file)), Options{}))(t)
 			data, _, unknown := drain(rd, 2)
 			if int64(len(data)) != test.end-rd.Stored().Size() {
 				t.Errorf("found %d bytes of records before the error", len(data))
@@ -183,10 +181,7 @@ func TestNothingIsAllocatedForClaims(t *testing.T) {
 	}
 	p := make([]byte, 1<<20)
 	for name, h := range bombs {
-		file, err := h.AppendBinary(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(h.AppendBinary(nil))(t)
 		for _, o := range []Options{{}, {Size: int64(len(file))}, {Salvage: true}, {Salvage: true, Size: int64(len(file))}} {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
@@ -217,10 +212,7 @@ func bytesAsInts(b []byte) []int64 {
 
 // A batch is read into the caller's buffer, without other allocations.
 func TestReadRecordsAllocatesNothing(t *testing.T) {
-	rd, err := NewReader(bytes.NewReader(images(t, 1000, 1000)), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rd := must.Get(NewReader(bytes.NewReader(images(t, 1000, 1000)), Options{}))(t)
 	p := make([]byte, 5*6)
 	allocations := testing.AllocsPerRun(100, func() {
 		if n, err := rd.ReadRecords(p, 5); n != 5 || err != nil {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 	"testing/iotest"
+
+	"github.com/idxport/idxport/test/must"
 )
 
 // shapes have rank 1 to 4; some have no records or no elements.
@@ -118,10 +120,7 @@ func TestReaderReshape(t *testing.T) {
 		for _, size := range []int64{0, int64(len(file))} {
 			t.Run(fmt.Sprintf("%s, size %d", name, size), func(t *testing.T) {
 				t.Parallel()
-				rd, err := NewReader(bytes.NewReader(file), Options{Reshape: test.to, Size: size})
-				if err != nil {
-					t.Fatal(err)
-				}
+				rd := must.Get(NewReader(bytes.NewReader(file), Options{Reshape: test.to, Size: size}))(t)
 				data, records, err := drain(rd, 3)
 				if err != nil || records != test.want[0] || !bytes.Equal(data, payload(t, binary.BigEndian, all)) {
 					t.Errorf("found %d records, %v", records, err)

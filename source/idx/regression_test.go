@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/test/must"
 )
 
 // A salvage in other dimensions must not take the count of the header for that of the new records.
@@ -27,10 +28,7 @@ func TestSalvageReshapeOfAGoodFile(t *testing.T) {
 	} {
 		file := encode(t, binary.BigEndian, Uint8, test.dims, all)
 		for _, size := range []int64{0, int64(len(file))} {
-			rd, err := NewReader(bytes.NewReader(file), Options{Salvage: true, Size: size, Reshape: test.to})
-			if err != nil {
-				t.Fatal(err)
-			}
+			rd := must.Get(NewReader(bytes.NewReader(file), Options{Salvage: true, Size: size, Reshape: test.to}))(t)
 			data, records, err := drain(rd, 3)
 			if err != nil || int64(records) != test.records || !bytes.Equal(data, all.([]byte)) || len(rd.Notes()) > 0 {
 				t.Errorf("%s, size %d: found %d records, %v, notes %q, expected %d and none", name, size, records, err, rd.Notes(), test.records)
@@ -69,10 +67,7 @@ func TestErrorsStay(t *testing.T) {
 		"trailing":  bytes.NewReader(append(images(t, 4, 4), 1)),
 		"truncated": bytes.NewReader(images(t, 5, 4)),
 	} {
-		rd, err := NewReader(in, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rd := must.Get(NewReader(in, Options{}))(t)
 		_, _, first := drain(rd, 3)
 		n, again := rd.ReadRecords(make([]byte, 6), 1)
 		if first == nil || n != 0 || again != first {
@@ -126,10 +121,7 @@ func TestSkipMustNotHideTruncation(t *testing.T) {
 func TestSkipRefuses(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int64{-1, 1 << 62, 1<<63 - 1} {
-		rd, err := NewReader(bytes.NewBuffer(images(t, 0, 4)), Options{Salvage: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rd := must.Get(NewReader(bytes.NewBuffer(images(t, 0, 4)), Options{Salvage: true}))(t)
 		if err := rd.Skip(n); err == nil {
 			t.Errorf("skipped %d of 4 records", n)
 		}

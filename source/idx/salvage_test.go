@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/test/must"
 )
 
 // salvages are files with records of 2×3 bytes, and how many whole records they have.
@@ -44,10 +45,7 @@ func TestSalvage(t *testing.T) {
 					if known {
 						o.Size, note, records = int64(len(file)), test.note, int64(test.records)
 					}
-					rd, err := NewReader(iotest.HalfReader(bytes.NewReader(file)), o)
-					if err != nil {
-						t.Fatal(err)
-					}
+					rd := must.Get(NewReader(iotest.HalfReader(bytes.NewReader(file)), o))(t)
 					if rd.Records() != records {
 						t.Errorf("found %d records before reading, expected %d", rd.Records(), records)
 					}
@@ -175,10 +173,7 @@ func TestSalvageOfOneByteRecords(t *testing.T) {
 			}
 			file = append(file, "abcd"...)
 			for _, size := range []int64{0, int64(len(file))} {
-				rd, err := NewReader(bytes.NewReader(file), Options{Salvage: true, Size: size, Reshape: test.reshape})
-				if err != nil {
-					t.Fatal(err)
-				}
+				rd := must.Get(NewReader(bytes.NewReader(file), Options{Salvage: true, Size: size, Reshape: test.reshape}))(t)
 				if !slices.Equal(rd.Header().Dims, []int64{test.want}) {
 					t.Errorf("found the header %v, expected the dimension %d", rd.Header(), test.want)
 				}
@@ -198,10 +193,7 @@ func TestSalvageOfOneByteRecords(t *testing.T) {
 func TestSalvagePassesErrorsOfTheReader(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("disk on fire")
-	rd, err := NewReader(&failing{data: images(t, 9, 4), err: broken}, Options{Salvage: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rd := must.Get(NewReader(&failing{data: images(t, 9, 4), err: broken}, Options{Salvage: true}))(t)
 	if _, records, err := drain(rd, 1); !errors.Is(err, broken) || records != 4 {
 		t.Errorf("found %d records, %v, expected 4 and the reader's error", records, err)
 	}
@@ -212,10 +204,7 @@ func TestSalvagePassesErrorsOfTheReader(t *testing.T) {
 func TestSalvageOfAShrinkingFile(t *testing.T) {
 	t.Parallel()
 	file := images(t, 9, 4)
-	rd, err := NewReader(bytes.NewReader(file[:len(file)-6]), Options{Salvage: true, Size: int64(len(file))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rd := must.Get(NewReader(bytes.NewReader(file[:len(file)-6]), Options{Salvage: true, Size: int64(len(file))}))(t)
 	if _, records, err := drain(rd, 1); !errors.Is(err, fault.Truncated) || records != 3 {
 		t.Errorf("found %d records, %v, expected 3 and a truncated file", records, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/test/must"
 )
 
 // onlyReader hides every method but Read, so that Skip must read.
@@ -28,10 +29,7 @@ func TestSkip(t *testing.T) {
 	if err := os.WriteFile(path, file, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	disk, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	disk := must.Get(os.Open(path))(t)
 	t.Cleanup(func() { disk.Close() })
 	inputs := map[string]func() io.Reader{
 		"file":         func() io.Reader { return io.NewSectionReader(disk, 0, int64(len(file))) },
@@ -60,10 +58,7 @@ func TestSkip(t *testing.T) {
 func TestSkipSeeks(t *testing.T) {
 	t.Parallel()
 	file := bytes.NewReader(images(t, 10, 10))
-	rd, err := NewReader(file, Options{Size: file.Size()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rd := must.Get(NewReader(file, Options{Size: file.Size()}))(t)
 	if err := rd.Skip(7); err != nil || file.Len() != 3*6 {
 		t.Errorf("found %d bytes left, %v, expected %d", file.Len(), err, 3*6)
 	}
@@ -105,10 +100,7 @@ func TestSkipBetweenReads(t *testing.T) {
 	t.Parallel()
 	file := images(t, 10, 10)
 	for name, in := range map[string]io.Reader{"seeking": bytes.NewReader(file), "reading": onlyReader{bytes.NewReader(file)}} {
-		rd, err := NewReader(in, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rd := must.Get(NewReader(in, Options{}))(t)
 		var found []byte
 		p := make([]byte, 2*6)
 		for _, skip := range []int64{0, 3, 1} {
@@ -133,10 +125,7 @@ func TestSkipPastTheEnd(t *testing.T) {
 		"seeking": bytes.NewReader(images(t, 10, 10)),
 		"reading": onlyReader{bytes.NewReader(images(t, 10, 10))},
 	} {
-		rd, err := NewReader(in, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rd := must.Get(NewReader(in, Options{}))(t)
 		if err := rd.Skip(11); err == nil {
 			t.Errorf("%s: 11 of 10 records were skipped", name)
 		}
@@ -156,26 +145,17 @@ func TestSkipErrors(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("disk on fire")
 	file := images(t, 10, 10)
-	rd, err := NewReader(&failing{data: file[:30], err: broken}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rd := must.Get(NewReader(&failing{data: file[:30], err: broken}, Options{}))(t)
 	if err := rd.Skip(5); !errors.Is(err, broken) || errors.As(err, new(*fault.Error)) {
 		t.Errorf("found %v, expected the reader's error", err)
 	}
-	rd, err = NewReader(onlyReader{bytes.NewReader(file[:33])}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rd = must.Get(NewReader(onlyReader{bytes.NewReader(file[:33])}, Options{}))(t)
 	checkFault(t, rd.Skip(5), fault.Truncated, 33, "", "")
 }
 
 func TestSkipEmptyRecords(t *testing.T) {
 	t.Parallel()
-	rd, err := NewReader(bytes.NewReader([]byte{0, 0, 8, 2, 0, 0, 0, 5, 0, 0, 0, 0}), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rd := must.Get(NewReader(bytes.NewReader([]byte{0, 0, 8, 2, 0, 0, 0, 5, 0, 0, 0, 0}), Options{}))(t)
 	if err := rd.Skip(3); err != nil {
 		t.Fatal(err)
 	}

@@ -13,15 +13,13 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
 
 // fixture returns a file of testdata, all pictures of which are 5×4.
 func fixture(t testing.TB, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join("testdata", name)))(t)
 	return data
 }
 
@@ -38,17 +36,11 @@ func TestPillowReadsTheSame(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			file := fixture(t, c.name+".png")
-			f, err := Describe(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(Describe(file))(t)
 			if want := (Format{Width: 5, Height: 4, Channels: c.channels, Depth: c.depth}); f != want {
 				t.Fatalf("found %v, expected %v", f, want)
 			}
-			got, err := f.Append([]byte("before"), file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(f.Append([]byte("before"), file))(t)
 			if want := append([]byte("before"), fixture(t, c.name+".raw")...); !bytes.Equal(got, want) {
 				t.Errorf("found % x\nexpected % x", got, want)
 			}
@@ -133,10 +125,7 @@ func TestSixteenBitsBeyondInt16(t *testing.T) {
 func TestLiesTakeNoMemory(t *testing.T) {
 	t.Parallel()
 	file := withHeader(fixture(t, "grey8.png"), 0, 0, 1, 0, 0, 0, 1, 0, 0)
-	f, err := Describe(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Describe(file))(t)
 	if f.Size() != 1<<32 {
 		t.Errorf("found %d bytes, expected 2³²", f.Size())
 	}
@@ -163,10 +152,7 @@ func TestEveryFilter(t *testing.T) {
 				lines[0] = 5 // which there is not
 			}
 			file := withLines(color, width, height, lines)
-			f, err := Describe(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(Describe(file))(t)
 			plain, ok := f.appendPlain([]byte("x"), file)
 			any, err := f.appendAny([]byte("x"), file)
 			if ok != (first < 5) || (err == nil) != ok || !bytes.Equal(plain, any) {
