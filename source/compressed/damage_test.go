@@ -158,37 +158,6 @@ func readEither(raw []byte, first, size int64) (data []byte, table bool, err err
 	return data[min(first, int64(len(data))):], true, err
 }
 
-// bordersOf lists the sizes to which a cut leaves whole frames, but no table.
-var bordersOf = map[string][]int{
-	"small-seekable.zst":        {56, 103, 180},
-	"small-seekable-nosums.zst": {53, 101, 150, 227, 244},
-	"empty-seekable.zst":        {9},
-}
-
-func TestEveryTruncationOfASeekableFile(t *testing.T) {
-	t.Parallel()
-	for _, file := range seekableFiles {
-		raw, want := testFile(t, file.name), content(t, file.name)
-		for n := range len(raw) {
-			data, table, err := readEither(raw[:n], 0, int64(len(want)))
-			switch {
-			case table:
-				t.Errorf("%s cut to %d bytes: a table was found", file.name, n)
-			case n < 4: // not even a magic number
-				if err != nil || !bytes.Equal(data, raw[:n]) {
-					t.Errorf("%s cut to %d bytes: found %q and %v, expected the bytes themselves", file.name, n, data, err)
-				}
-			case slices.Contains(bordersOf[file.name], n):
-				if err != nil || !bytes.HasPrefix(want, data) {
-					t.Errorf("%s cut to %d bytes, whole frames: found %v", file.name, n, err)
-				}
-			case !errors.Is(err, fault.Truncated) || !bytes.HasPrefix(want, data):
-				t.Errorf("%s cut to %d of %d bytes: found %d bytes and %v, expected truncated data", file.name, n, len(raw), len(data), err)
-			}
-		}
-	}
-}
-
 // Every flipped bit is an error, or the data is still right, wherever reading begins.
 func TestEveryFlippedBitOfASeekableFile(t *testing.T) {
 	t.Parallel()

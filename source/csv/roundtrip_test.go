@@ -117,21 +117,6 @@ func expectSameFloats(t *testing.T, d idx.DType, got, want []byte) {
 	}
 }
 
-// TestManyGoroutines converts through the pipeline, whose goroutines decode at the same time: the
-// text must stay the same.
-func TestManyGoroutines(t *testing.T) {
-	t.Parallel()
-	for _, style := range []string{"kaggle", "rowxcol"} {
-		text := written(t, openIDX(t, fashionLabels, fashionImages), sinkcsv.Options{Style: style})
-		head, rows, _ := strings.Cut(text, "\n")
-		text = head + "\n" + strings.Repeat(rows, 4)
-		table := must.Get(newTable(strings.NewReader(text), "test.csv", nil, source.ReadOptions{}))(t)
-		if again := written(t, table, sinkcsv.Options{Style: style}); again != text {
-			t.Errorf("%s: found %d bytes of other text, expected %d", style, len(again), len(text))
-		}
-	}
-}
-
 // BenchmarkDecode measures bytes of text on one core.
 func BenchmarkDecode(b *testing.B) {
 	for _, bench := range []struct {

@@ -59,9 +59,8 @@ func contradiction(asked string, found []string, where string) error {
 // apply sets the data set of all splits to the one of Known with that name.
 func apply(splits []*Split, name, evidence string) {
 	for _, s := range splits {
-		known := Known()
-		i := slices.IndexFunc(known, func(d Info) bool { return d.Name == name })
-		s.Dataset, s.Evidence = &known[i], evidence
+		d, _ := Lookup(name)
+		s.Dataset, s.Evidence = &d, evidence
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -100,21 +99,5 @@ func expectSame(t *testing.T, table *Table, original source.Table) {
 		if !bytes.Equal(got[i], want[i]) {
 			t.Errorf("%s has other values", c.Name)
 		}
-	}
-}
-
-// TestManyGoroutines converts a folder through the pipeline, whose goroutines decode at the same
-// time, into another folder with the same files.
-func TestManyGoroutines(t *testing.T) {
-	t.Parallel()
-	const images, labels = "testdata/fashion-mnist/train-images-idx3-ubyte.gz", "testdata/fashion-mnist/train-labels-idx1-ubyte.gz"
-	first := written(t, joined(t, images, labels, nil), sinkpng.Options{})
-	again := written(t, open(t, first, source.ReadOptions{}), sinkpng.Options{})
-	want, err := os.ReadFile(filepath.Join(first, "_manifest.json")) // which has a hash of all names and contents
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := os.ReadFile(filepath.Join(again, "_manifest.json")); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("found %s\nexpected %s\nerror %v", got, want, err)
 	}
 }
