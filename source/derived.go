@@ -22,53 +22,70 @@ func (w wrapped) Meta() map[string]string { return Meta(w.Table) }
 func (w wrapped) Omitted() []Omission     { return Omitted(w.Table) }
 func (w wrapped) SourceRows() int64       { return SourceRows(w.Table) }
 
-// A view is a table with other descriptions of its columns. It may check or change the elements in
-// place after they were decoded.
-type view struct {
+// A derived table has other columns than the table that it is made of, whose batch is part 0 of its
+// own.
+type derived struct {
 	wrapped
 	columns []Column
 	rows    int64 // used if the table does not know its own; −1: unknown
 	notes   []string
-	decoded func(b *Raw) error // called after Decode; may be nil
+	derive  func(b, inner *Raw) error // sets the columns of b
 }
 
-func newView(t Table, columns []Column) *view {
-	return &view{wrapped: wrapped{t}, columns: columns, rows: -1}
+func newDerived(t Table, columns []Column, derive func(b, inner *Raw) error) *derived {
+	return &derived{wrapped: wrapped{t}, columns: columns, rows: -1, derive: derive}
 }
 
-func (v *view) Columns() []Column { return v.columns }
-func (v *view) Rows() int64       { return v.known(v.Table.Rows()) }
-func (v *view) SourceRows() int64 { return v.known(SourceRows(v.Table)) }
-func (v *view) Notes() []string   { return slices.Concat(Notes(v.Table), v.notes) }
+// same derives columns that have the elements of the inner table.
+func same(b, inner *Raw) error {
+	copy(b.Columns, inner.Columns)
+	return nil
+}
 
-// known returns rows, or v.rows if they are unknown.
-func (v *view) known(rows int64) int64 {
+func (d *derived) Columns() []Column { return d.columns }
+func (d *derived) Rows() int64       { return d.known(d.Table.Rows()) }
+func (d *derived) SourceRows() int64 { return d.known(SourceRows(d.Table)) }
+func (d *derived) Notes() []string   { return slices.Concat(Notes(d.Table), d.notes) }
+
+// known returns rows, or d.rows if they are unknown.
+func (d *derived) known(rows int64) int64 {
 	if rows >= 0 {
 		return rows
 	}
-	return v.rows
+	return d.rows
 }
 
-func (v *view) Decode(b *Raw) error {
-	if err := v.Table.Decode(b); err != nil || v.decoded == nil {
+func (d *derived) Read(ctx context.Context, b *Raw) error {
+	inner := b.Part(0)
+	err := d.Table.Read(ctx, inner)
+	b.First, b.Rows = inner.First, inner.Rows
+	return err
+}
+
+func (d *derived) Decode(b *Raw) error {
+	inner := b.Part(0)
+	if err := d.Table.Decode(inner); err != nil {
 		return err
 	}
-	return v.decoded(b)
+	if len(b.Columns) != len(d.columns) {
+		b.Columns = make([][]byte, len(d.columns))
+	}
+	return d.derive(b, inner)
 }
 
 // WithColumns returns t with other names, classes or shapes of its columns, and with notes that say
 // why. The shapes must have as many elements.
 func WithColumns(t Table, columns []Column, notes ...string) Table {
-	v := newView(t, columns)
-	v.notes = notes
-	return v
+	d := newDerived(t, columns, same)
+	d.notes = notes
+	return d
 }
 
 // WithRows returns t, which does not know its number of rows, with that number. See [Count].
 func WithRows(t Table, rows int64) Table {
-	v := newView(t, t.Columns())
-	v.rows = rows
-	return v
+	d := newDerived(t, t.Columns(), same)
+	d.rows = rows
+	return d
 }
 
 // ChooseLabel returns t with column i marked as the label, and with class names unless they are
@@ -79,7 +96,7 @@ func ChooseLabel(t Table, i int, classes []string) Table {
 	if classes != nil {
 		columns[i].Classes = classes
 	}
-	return newView(t, columns)
+	return newDerived(t, columns, same)
 }
 
 // Transpose returns t with the first two axes of one column's records swapped: the rows of an image
@@ -94,11 +111,12 @@ func Transpose(t Table, column int) (Table, error) {
 	}
 	n1, n2 := c.Shape[0], c.Shape[1]
 	c.Shape = slices.Concat([]int{n2, n1}, c.Shape[2:])
-	v, record := newView(t, columns), c.RecordSize()
+	record := c.RecordSize()
 	if record == 0 {
-		return v, nil
+		return newDerived(t, columns, same), nil
 	}
-	v.decoded = func(b *Raw) error {
+	return newDerived(t, columns, func(b, inner *Raw) error {
+		copy(b.Columns, inner.Columns)
 		data := b.Columns[column]
 		b.Scratch = Grow(b.Scratch, record)
 		for at := 0; at+record <= len(data); at += record {
@@ -106,8 +124,7 @@ func Transpose(t Table, column int) (Table, error) {
 			copy(data[at:at+record], b.Scratch)
 		}
 		return nil
-	}
-	return v, nil
+	}), nil
 }
 
 // transposeRecord writes the n1×n2 matrix src, whose cells have cell bytes, to dst with its axes
@@ -136,41 +153,13 @@ func Invert(t Table, column int) (Table, error) {
 		return nil, fault.New(fault.Usage, "invert: not possible: column %s is %s, expected uint8",
 			c.Name, c.DType)
 	}
-	v := newView(t, columns)
-	v.decoded = func(b *Raw) error {
+	return newDerived(t, columns, func(b, inner *Raw) error {
+		copy(b.Columns, inner.Columns)
 		for i, x := range b.Columns[column] {
 			b.Columns[column][i] = ^x // 255−x
 		}
 		return nil
-	}
-	return v, nil
-}
-
-// A derived table makes its columns from those of another table, whose batch is part 0 of its own.
-type derived struct {
-	wrapped
-	columns []Column
-	derive  func(b, inner *Raw) error // sets the columns of b
-}
-
-func (d *derived) Columns() []Column { return d.columns }
-
-func (d *derived) Read(ctx context.Context, b *Raw) error {
-	inner := b.Part(0)
-	err := d.Table.Read(ctx, inner)
-	b.First, b.Rows = inner.First, inner.Rows
-	return err
-}
-
-func (d *derived) Decode(b *Raw) error {
-	inner := b.Part(0)
-	if err := d.Table.Decode(inner); err != nil {
-		return err
-	}
-	if len(b.Columns) != len(d.columns) {
-		b.Columns = make([][]byte, len(d.columns))
-	}
-	return d.derive(b, inner)
+	}), nil
 }
 
 // Unstack returns a scalar column for each element of t's only column, whose records must have as
@@ -188,7 +177,7 @@ func Unstack(t Table, names []string, label int) (Table, error) {
 		columns[i] = Column{Name: name, DType: inner.DType, Origin: inner.Origin}
 	}
 	columns[label].Classes = inner.Classes
-	return &derived{wrapped{t}, columns, func(b, inner *Raw) error {
+	return newDerived(t, columns, func(b, inner *Raw) error {
 		for i := range columns {
 			column := Grow(b.Columns[i], b.Rows*size)
 			for row := range b.Rows {
@@ -197,7 +186,7 @@ func Unstack(t Table, names []string, label int) (Table, error) {
 			b.Columns[i] = column
 		}
 		return nil
-	}}, nil
+	}), nil
 }
 
 // WithPartition returns t, the file at path, with the columns that the names of its folders give:
@@ -222,7 +211,7 @@ func WithPartition(t Table, path string, keys []Column, values []int64) (Table, 
 				WithHint("write the table again without the column, or rename it")
 		}
 	}
-	return &derived{wrapped{t}, columns, func(b, inner *Raw) error {
+	return newDerived(t, columns, func(b, inner *Raw) error {
 		copy(b.Columns, inner.Columns[:len(own)])
 		for _, i := range compared {
 			for row := range b.Rows {
@@ -244,5 +233,5 @@ func WithPartition(t Table, path string, keys []Column, values []int64) (Table, 
 			b.Columns[len(own)+k] = column
 		}
 		return nil
-	}}, nil
+	}), nil
 }

@@ -64,8 +64,8 @@ func CheckLabels(t Table) Table {
 	if !slices.ContainsFunc(columns, checked) {
 		return t
 	}
-	v := newView(t, columns)
-	v.decoded = func(b *Raw) error {
+	return newDerived(t, columns, func(b, inner *Raw) error {
+		copy(b.Columns, inner.Columns)
 		for i, c := range columns {
 			if !checked(c) {
 				continue
@@ -77,6 +77,5 @@ func CheckLabels(t Table) Table {
 			}
 		}
 		return nil
-	}
-	return v
+	})
 }

@@ -143,7 +143,7 @@ func Reshape(t Table, dims []int, limit int64) (Table, error) {
 		if each == 1 {
 			return WithColumns(t, columns), nil
 		}
-		return &regrouped{wrapped: wrapped{t}, columns: columns, each: each}, nil
+		return &regrouped{newDerived(t, columns, same), each}, nil
 	}
 	fits := false
 	var found []string
@@ -192,18 +192,14 @@ func shapeOver(c Column, rows int64, dims []int) (shape []int, each int64, err e
 // regrouped is a table of one column, in which several consecutive records of another table are one
 // record.
 type regrouped struct {
-	wrapped
-	columns []Column
-	each    int64 // number of records that become one
+	*derived
+	each int64 // number of records that become one
 }
 
-func (r *regrouped) Columns() []Column  { return r.columns }
 func (r *regrouped) Skip(n int64) error { return Skip(r.Table, n*r.each) }
 func (r *regrouped) Limit(n int64)      { Limit(r.Table, n*r.each) }
-
-func (r *regrouped) Rows() int64 { return r.whole(r.Table.Rows()) }
-
-func (r *regrouped) SourceRows() int64 { return r.whole(SourceRows(r.Table)) }
+func (r *regrouped) Rows() int64        { return r.whole(r.Table.Rows()) }
+func (r *regrouped) SourceRows() int64  { return r.whole(SourceRows(r.Table)) }
 
 // whole returns the number of rows that n rows of the other table make.
 func (r *regrouped) whole(n int64) int64 {
@@ -225,12 +221,5 @@ func (r *regrouped) Read(ctx context.Context, b *Raw) error {
 	if err == io.EOF {
 		b.Rows = 0
 	}
-	return err
-}
-
-func (r *regrouped) Decode(b *Raw) error {
-	p := b.Part(0)
-	err := r.Table.Decode(p)
-	b.Columns = p.Columns
 	return err
 }
