@@ -294,8 +294,8 @@ func TestPartitionCompares(t *testing.T) {
 	}
 }
 
-// TestJoinSkipsAndTells: a joined table has every optional method but metadata.
-func TestJoinSkipsAndTells(t *testing.T) {
+// TestJoinForwards: a joined table has every optional method but metadata.
+func TestJoinForwards(t *testing.T) {
 	t.Parallel()
 	one := &full{Table: fromBytes(t, "image", file(t, idx.Uint8, []int{5}, bytesUpTo(5)), Options{Name: "image"})}
 	table := must.Get(Join(false, one, second(t)))(t)

@@ -191,19 +191,15 @@ func (f finder) noFiles(dir string, notes []string) error {
 // published name.
 func (f finder) foldersWithFiles(dir string, depth int) (found []string) {
 	entries, _ := f.options.Files.ReadDir(dir, hintEntries) // folders that cannot be read are not named
+	isData := func(e fs.DirEntry) bool {
+		return !e.IsDir() && !hidden(e.Name()) && (ParseName(e.Name()).Format != "" || f.options.Table(e.Name()))
+	}
+	if depth < hintDepth && slices.ContainsFunc(entries, isData) {
+		found = append(found, shell.Path(dir))
+	}
 	for _, e := range entries {
-		if !e.IsDir() || hidden(e.Name()) || len(found) >= hintFolders {
-			continue
-		}
-		sub := source.Under(dir, e.Name())
-		inside, _ := f.options.Files.ReadDir(sub, hintEntries)
-		if slices.ContainsFunc(inside, func(e fs.DirEntry) bool {
-			return !e.IsDir() && !hidden(e.Name()) && (ParseName(e.Name()).Format != "" || f.options.Table(e.Name()))
-		}) {
-			found = append(found, shell.Path(sub))
-		}
-		if depth > 1 {
-			found = append(found, f.foldersWithFiles(sub, depth-1)...)
+		if e.IsDir() && !hidden(e.Name()) && depth > 0 && len(found) < hintFolders {
+			found = append(found, f.foldersWithFiles(source.Under(dir, e.Name()), depth-1)...)
 		}
 	}
 	return found[:min(len(found), hintFolders)]
@@ -301,18 +297,18 @@ func (f finder) choose(files []candidate) (File, []string, error) {
 
 // preferExtended drops QMNIST's plain labels if the extended ones, which include them, exist too.
 func preferExtended(files []candidate) ([]candidate, []string) {
-	const extended = "idx2-int"
-	isExtended := func(c candidate) bool { return c.name.Format == extended }
-	if files[0].name.Dataset != "qmnist" || files[0].name.Role != Label || !slices.ContainsFunc(files, isExtended) {
+	var extended, plain []candidate
+	for _, c := range files {
+		if c.name.Dataset == "qmnist" && c.name.Role == Label && c.name.Format == "idx2-int" {
+			extended = append(extended, c)
+		} else {
+			plain = append(plain, c)
+		}
+	}
+	if extended == nil || plain == nil {
 		return files, nil
 	}
-	kept := slices.DeleteFunc(slices.Clone(files), func(c candidate) bool { return !isExtended(c) })
-	left := slices.DeleteFunc(slices.Clone(files), isExtended)
-	if len(left) == 0 {
-		return files, nil
-	}
-	return kept, []string{fmt.Sprintf("%s not used: %s has the same labels and more",
-		baseNames(left), kept[0].base())}
+	return extended, []string{fmt.Sprintf("%s not used: %s has the same labels and more", baseNames(plain), extended[0].base())}
 }
 
 // chooseTwin chooses one of the files whose names differ only in the compression: the uncompressed

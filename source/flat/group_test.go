@@ -110,7 +110,7 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-func TestGuessTellsWhatAndHow(t *testing.T) {
+func TestGuessNote(t *testing.T) {
 	t.Parallel()
 	const want = "784 columns pixel0…pixel783 taken for 28×28, as their number is a square"
 	fields, bad := Group(numbered("pixel", 0, 784), 784, nil)

@@ -169,7 +169,7 @@ func TestMaxRecordSize(t *testing.T) {
 
 // Headers of a few bytes that promise gigabytes must not allocate any. Not parallel, because it
 // measures what the whole process allocates.
-func TestNothingIsAllocatedForClaims(t *testing.T) {
+func TestHeadersAllocateNothing(t *testing.T) {
 	bombs := map[string]Header{
 		"many records":          {Uint8, []int64{math.MaxUint32, 1 << 20}},
 		"many scalars":          {Float64, []int64{math.MaxUint32}},

@@ -12,7 +12,7 @@ import (
 
 // The errors name the formats that users take for IDX. The first bytes come from their
 // specifications.
-func TestStrangersAreNamed(t *testing.T) {
+func TestForeignFormats(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ head, says, hints string }{
 		"gzip":            {"\x1f\x8b\x08\x08", "a gzip file", "decompress it once"},
@@ -53,7 +53,7 @@ func TestStrangersAreNamed(t *testing.T) {
 }
 
 // A file of another format is refused even if reading beyond its magic number fails.
-func TestStrangerBeforeAFailure(t *testing.T) {
+func TestForeignFormatBeforeAFailure(t *testing.T) {
 	t.Parallel()
 	_, err := ReadHeader(&failing{data: []byte("PAR1"), err: errors.New("disk on fire")})
 	if !errors.Is(err, ErrMagic) {

@@ -121,8 +121,8 @@ func TestSixteenBitsBeyondInt16(t *testing.T) {
 	}
 }
 
-// TestLiesTakeNoMemory has a header of 4 billion pixels in a file of 89 bytes.
-func TestLiesTakeNoMemory(t *testing.T) {
+// TestHugePictureAllocatesNothing has a header of 4 billion pixels in a file of 89 bytes.
+func TestHugePictureAllocatesNothing(t *testing.T) {
 	t.Parallel()
 	file := withHeader(fixture(t, "grey8.png"), 0, 0, 1, 0, 0, 0, 1, 0, 0)
 	f := must.Get(Describe(file))(t)
