@@ -2,6 +2,7 @@ package idx
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 
@@ -23,16 +24,8 @@ const (
 // lookAhead is how many bytes are read to find out what a file is that is not IDX.
 const lookAhead = 512
 
-// A signature is how files of another format begin.
-type signature struct {
-	name   string
-	prefix string
-	hint   string
-}
-
-// foreignFormats are formats that users take for IDX. The order matters where one prefix begins
-// another.
-var foreignFormats = []signature{
+// foreignFormats are formats that users mistake for IDX, recognized by their first bytes.
+var foreignFormats = []struct{ name, prefix, hint string }{
 	{"a gzip file inside another compressed file", "\x1f\x8b", "decompress it once, then convert the result"},
 	{"a zip archive", "PK\x03\x04", "unpack the archive, then convert the files in it"},
 	{"a Parquet file", "PAR1", hintFile + ".parquet -o OUT"},
@@ -47,11 +40,12 @@ var foreignFormats = []signature{
 }
 
 // lushMatrix reports whether m begins one of NORB's matrices (NYU, also from Lush's save-matrix).
-// They begin with a little-endian magic number that names the element type: 0x1e3d4c51 float, 52
-// packed, 53 double, 54 int, 55 byte, 56 short. https://cs.nyu.edu/~ylclab/data/norb-v1.0-small/
+// They begin with a magic number, in either byte order, that names the element type: 0x1e3d4c51
+// float, 52 packed, 53 double, 54 int, 55 byte, 56 short.
+// https://cs.nyu.edu/~ylclab/data/norb-v1.0-small/
 func lushMatrix(m []byte) bool {
-	swapped := len(m) >= 4 && m[3] == 0x1e && m[2] == 0x3d && m[1] == 0x4c && m[0] >= 0x51 && m[0] <= 0x56
-	return swapped || len(m) >= 4 && m[0] == 0x1e && m[1] == 0x3d && m[2] == 0x4c && m[3] >= 0x51 && m[3] <= 0x56
+	magic := func(v uint32) bool { return v >= 0x1e3d4c51 && v <= 0x1e3d4c56 }
+	return len(m) >= 4 && (magic(binary.LittleEndian.Uint32(m)) || magic(binary.BigEndian.Uint32(m)))
 }
 
 // tarMagic is the offset of the word ustar in a tar archive of POSIX or GNU.

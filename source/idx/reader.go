@@ -133,15 +133,14 @@ func (rd *Reader) checkRecord() error {
 
 // checkSize compares the size that the header implies with the size of the input.
 func (rd *Reader) checkSize() error {
-	h := rd.header
-	want, found := rd.stored.Size()+h.PayloadSize(), rd.opts.Size
+	want, found := rd.stored.Size()+rd.header.PayloadSize(), rd.opts.Size
 	switch {
-	case found == want:
-		return nil
 	case found < want:
 		return rd.truncated(found)
+	case found > want:
+		return rd.trailing(found - want)
 	}
-	return rd.trailing(found - want)
+	return nil
 }
 
 // countsBytes reports whether the first dimension of h is the size of the payload in bytes: the
