@@ -146,9 +146,6 @@ func (t *Table) arrange(shape []int) error {
 		}
 		guess = fmt.Sprintf("%d fields read as a record of %s", n, idx.ShapeText(shape))
 	}
-	if t.names == nil && !t.chosen {
-		t.note("no header, as the first line is all numbers")
-	}
 	if guess != "" {
 		t.note("%s; --shape overrides this", guess)
 	}
@@ -251,7 +248,7 @@ func (t *Table) decide(o source.ReadOptions) error {
 		t.takeLike(f, o.Like)
 		if size := int64(f.count) * int64(f.dtype.Size()); size > o.MaxRecord() {
 			return fault.New(fault.Unsupported, "a record of column %s has %d bytes, expected at most %d", f.Name, size, o.MaxRecord()).
-				WithHint("allow larger records with --max-record-bytes")
+				WithHint("allow larger records with --max-record-bytes %d", size)
 		}
 		f.column = len(t.columns)
 		t.columns = append(t.columns, source.Column{Name: f.Name, DType: f.dtype, Shape: f.Shape, Origin: t.origin})
@@ -308,9 +305,6 @@ func (t *Table) arrangeLike(o source.ReadOptions) error {
 	}
 	if n != t.count || o.Shape != nil {
 		return t.arrange(o.Shape)
-	}
-	if !t.chosen {
-		t.note("no header, as the first line is all numbers")
 	}
 	for _, scalars := range []bool{true, false} {
 		for _, c := range o.Like {

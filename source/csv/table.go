@@ -30,7 +30,6 @@ type Table struct {
 	count   int      // of fields of a line
 	limit   int      // bytes of a line
 	counted []int    // where the header has 0, 1, 2, … or 1, 2, 3, …; nil if it has other names
-	chosen  bool     // the caller said whether there is a header
 	fields  []field
 	parts   []part // of all fields, in the order of a line
 	columns []source.Column
@@ -152,7 +151,7 @@ func (t *Table) first(line []byte, limit int, o source.ReadOptions) error {
 		t.note("fields are separated by %q", t.comma)
 	}
 	t.count = eachField(line, t.comma, func(int, []byte) bool { return true })
-	t.limit, t.chosen = int(min(int64(limit), lineText+fieldText*int64(t.count))), o.Header != nil
+	t.limit = int(min(int64(limit), lineText+fieldText*int64(t.count)))
 	tooMany := fault.New(fault.Unsupported, "the first line has %d fields, too many for a record", t.count).
 		WithHint("allow more with --max-record-bytes, or use Parquet or Arrow")
 	if int64(t.count) > o.MaxRecord()+maxNamed {
@@ -170,6 +169,9 @@ func (t *Table) first(line []byte, limit int, o source.ReadOptions) error {
 		return tooMany
 	}
 	if !header {
+		if o.Header == nil {
+			t.note("no header, as the first line is all numbers")
+		}
 		return t.arrangeLike(o)
 	}
 	t.names = names(line, t.comma, t.count)

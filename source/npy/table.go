@@ -81,7 +81,7 @@ func newTable(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 	size, _ := idx.Product(int64(max(h.number.Size(), t.column.DType.Size())), h.shape[1:])
 	if limit := o.MaxRecord(); size > limit {
 		return nil, fault.New(fault.Unsupported, "a record has %d bytes, expected at most %d", size, limit).At(h.size).
-			WithHint("allow larger records with --max-record-bytes").In(path)
+			WithHint("allow larger records with --max-record-bytes %d", size).In(path)
 	}
 	if size == 0 && h.rows() > idx.MaxEmptyRecords {
 		return nil, fault.New(fault.Malformed, "found %d records without elements, expected at most %d", h.rows(), idx.MaxEmptyRecords).At(h.size).

@@ -83,7 +83,7 @@ func (t *Table) begin(o source.ReadOptions) error {
 	if size := t.format.Size() / int64(own.Size()) * int64(wanted.Size()); size > o.MaxRecord() {
 		return t.inFile(t.list.path(first), fault.New(fault.Unsupported,
 			"the image is %v, a record of %d bytes, expected at most %d", t.format, size, o.MaxRecord()).
-			WithHint("allow larger records with --max-record-bytes"))
+			WithHint("allow larger records with --max-record-bytes %d", size))
 	}
 	image := source.Column{Name: "image", DType: wanted, Shape: t.format.Shape(),
 		Origin: filepath.Base(t.path)}
