@@ -10,9 +10,9 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// wrapped is a table made of another one. It forwards every method of a table, the optional ones
-// too, so that a wrapper embeds it and overrides only what it changes. An optional interface of
-// tables that is added later is forwarded here, once.
+// wrapped is a table made of another one. It forwards every method of a table, including the
+// optional ones, so a wrapper embeds it and overrides only what it changes. A new optional method
+// of tables must be forwarded here, and only here.
 type wrapped struct{ Table }
 
 func (w wrapped) Skip(n int64) error      { return Skip(w.Table, n) }
@@ -22,138 +22,38 @@ func (w wrapped) Meta() map[string]string { return Meta(w.Table) }
 func (w wrapped) Omitted() []Omission     { return Omitted(w.Table) }
 func (w wrapped) SourceRows() int64       { return SourceRows(w.Table) }
 
-// A view is a table with other descriptions of its columns, whose elements may be checked or
-// changed in place once they are decoded.
-type view struct {
-	wrapped
-	columns []Column
-	rows    int64 // for a table that does not know its own; −1: unknown
-	notes   []string
-	decoded func(b *Raw) error // nil: nothing is done
-}
-
-func newView(t Table, columns []Column) *view {
-	return &view{wrapped: wrapped{t}, columns: columns, rows: -1}
-}
-
-func (v *view) Columns() []Column { return v.columns }
-func (v *view) Rows() int64       { return v.known(v.Table.Rows()) }
-func (v *view) SourceRows() int64 { return v.known(SourceRows(v.Table)) }
-func (v *view) Notes() []string   { return slices.Concat(Notes(v.Table), v.notes) }
-
-// known is rows if the table tells them.
-func (v *view) known(rows int64) int64 {
-	if rows >= 0 {
-		return rows
-	}
-	return v.rows
-}
-
-func (v *view) Decode(b *Raw) error {
-	if err := v.Table.Decode(b); err != nil || v.decoded == nil {
-		return err
-	}
-	return v.decoded(b)
-}
-
-// WithColumns is t with other descriptions of the same columns: other names, classes or shapes of
-// as many elements. Notes tell why.
-func WithColumns(t Table, columns []Column, notes ...string) Table {
-	v := newView(t, columns)
-	v.notes = notes
-	return v
-}
-
-// WithRows is t, which does not know its number of rows, where that was found out by other means:
-// see Count.
-func WithRows(t Table, rows int64) Table {
-	v := newView(t, t.Columns())
-	v.rows = rows
-	return v
-}
-
-// ChooseLabel is t with its column i marked as the label, and with the names of its classes, if any
-// are given.
-func ChooseLabel(t Table, i int, classes []string) Table {
-	columns := slices.Clone(t.Columns())
-	columns[i].Label = true
-	if classes != nil {
-		columns[i].Classes = classes
-	}
-	return newView(t, columns)
-}
-
-// Transpose is t with the first two axes of column's records swapped: rows of an image become its
-// columns.
-func Transpose(t Table, column int) (Table, error) {
-	columns := slices.Clone(t.Columns())
-	c := &columns[column]
-	if len(c.Shape) < 2 {
-		return nil, fault.New(fault.Usage,
-			"transpose: not possible: column %s has records of %d dimensions, expected at least 2",
-			c.Name, len(c.Shape))
-	}
-	n1, n2 := c.Shape[0], c.Shape[1]
-	c.Shape = slices.Concat([]int{n2, n1}, c.Shape[2:])
-	v, record := newView(t, columns), c.RecordSize()
-	if record == 0 {
-		return v, nil
-	}
-	v.decoded = func(b *Raw) error {
-		data := b.Columns[column]
-		b.Scratch = Grow(b.Scratch, record)
-		for at := 0; at+record <= len(data); at += record {
-			transposeRecord(b.Scratch, data[at:at+record], n1, n2, record/(n1*n2))
-			copy(data[at:at+record], b.Scratch)
-		}
-		return nil
-	}
-	return v, nil
-}
-
-// transposeRecord writes to dst the n1×n2 matrix src, of cells of some bytes, with its axes swapped.
-func transposeRecord(dst, src []byte, n1, n2, cell int) {
-	if cell == 1 {
-		for i := range n1 {
-			for j, v := range src[i*n2 : (i+1)*n2] {
-				dst[j*n1+i] = v
-			}
-		}
-		return
-	}
-	for i := range n1 {
-		for j := range n2 {
-			copy(dst[(j*n1+i)*cell:][:cell], src[(i*n2+j)*cell:])
-		}
-	}
-}
-
-// Invert is t with 255−x for every element x of column, which must be of unsigned bytes: black on
-// white becomes white on black.
-func Invert(t Table, column int) (Table, error) {
-	columns := t.Columns()
-	if c := columns[column]; c.DType != idx.Uint8 {
-		return nil, fault.New(fault.Usage, "invert: not possible: column %s is %s, expected uint8",
-			c.Name, c.DType)
-	}
-	v := newView(t, columns)
-	v.decoded = func(b *Raw) error {
-		for i, x := range b.Columns[column] {
-			b.Columns[column][i] = ^x // 255−x
-		}
-		return nil
-	}
-	return v, nil
-}
-
-// A derived table makes its columns out of those of another table, whose batch is its first part.
+// A derived table has other columns than the table that it is made of, whose batch is part 0 of its
+// own.
 type derived struct {
 	wrapped
 	columns []Column
-	derive  func(b, inner *Raw) error // makes the columns of b, which has room for as many
+	rows    int64 // used if the table does not know its own; −1: unknown
+	notes   []string
+	derive  func(b, inner *Raw) error // sets the columns of b
+}
+
+func newDerived(t Table, columns []Column, derive func(b, inner *Raw) error) *derived {
+	return &derived{wrapped: wrapped{t}, columns: columns, rows: -1, derive: derive}
+}
+
+// same derives columns that have the elements of the inner table.
+func same(b, inner *Raw) error {
+	copy(b.Columns, inner.Columns)
+	return nil
 }
 
 func (d *derived) Columns() []Column { return d.columns }
+func (d *derived) Rows() int64       { return d.known(d.Table.Rows()) }
+func (d *derived) SourceRows() int64 { return d.known(SourceRows(d.Table)) }
+func (d *derived) Notes() []string   { return slices.Concat(Notes(d.Table), d.notes) }
+
+// known returns rows, or d.rows if they are unknown.
+func (d *derived) known(rows int64) int64 {
+	if rows >= 0 {
+		return rows
+	}
+	return d.rows
+}
 
 func (d *derived) Read(ctx context.Context, b *Raw) error {
 	inner := b.Part(0)
@@ -173,9 +73,98 @@ func (d *derived) Decode(b *Raw) error {
 	return d.derive(b, inner)
 }
 
-// Unstack makes a scalar column of each element of t's only column, whose records must have as many
-// elements as there are names. The one of index label gets the classes. QMNIST's labels are such:
-// eight numbers for each image, the first of which is the class.
+// WithColumns returns t with other names, classes or shapes of its columns, and with notes that say
+// why. The shapes must have as many elements.
+func WithColumns(t Table, columns []Column, notes ...string) Table {
+	d := newDerived(t, columns, same)
+	d.notes = notes
+	return d
+}
+
+// WithRows returns t, which does not know its number of rows, with that number. See [Count].
+func WithRows(t Table, rows int64) Table {
+	d := newDerived(t, t.Columns(), same)
+	d.rows = rows
+	return d
+}
+
+// ChooseLabel returns t with column i marked as the label, and with class names unless they are
+// nil.
+func ChooseLabel(t Table, i int, classes []string) Table {
+	columns := slices.Clone(t.Columns())
+	columns[i].Label = true
+	if classes != nil {
+		columns[i].Classes = classes
+	}
+	return newDerived(t, columns, same)
+}
+
+// Transpose returns t with the first two axes of one column's records swapped: the rows of an image
+// become its columns.
+func Transpose(t Table, column int) (Table, error) {
+	columns := slices.Clone(t.Columns())
+	c := &columns[column]
+	if len(c.Shape) < 2 {
+		return nil, fault.New(fault.Usage,
+			"transpose: not possible: column %s has records of %d dimensions, expected at least 2",
+			c.Name, len(c.Shape))
+	}
+	n1, n2 := c.Shape[0], c.Shape[1]
+	c.Shape = slices.Concat([]int{n2, n1}, c.Shape[2:])
+	record := c.RecordSize()
+	if record == 0 {
+		return newDerived(t, columns, same), nil
+	}
+	return newDerived(t, columns, func(b, inner *Raw) error {
+		copy(b.Columns, inner.Columns)
+		data := b.Columns[column]
+		b.Scratch = Grow(b.Scratch, record)
+		for at := 0; at+record <= len(data); at += record {
+			transposeRecord(b.Scratch, data[at:at+record], n1, n2, record/(n1*n2))
+			copy(data[at:at+record], b.Scratch)
+		}
+		return nil
+	}), nil
+}
+
+// transposeRecord writes the n1×n2 matrix src, whose cells have cell bytes, to dst with its axes
+// swapped.
+func transposeRecord(dst, src []byte, n1, n2, cell int) {
+	if cell == 1 {
+		for i := range n1 {
+			for j, v := range src[i*n2 : (i+1)*n2] {
+				dst[j*n1+i] = v
+			}
+		}
+		return
+	}
+	for i := range n1 {
+		for j := range n2 {
+			copy(dst[(j*n1+i)*cell:][:cell], src[(i*n2+j)*cell:])
+		}
+	}
+}
+
+// Invert returns t with 255−x for every element x of one column, which must be uint8: black on
+// white becomes white on black.
+func Invert(t Table, column int) (Table, error) {
+	columns := t.Columns()
+	if c := columns[column]; c.DType != idx.Uint8 {
+		return nil, fault.New(fault.Usage, "invert: not possible: column %s is %s, expected uint8",
+			c.Name, c.DType)
+	}
+	return newDerived(t, columns, func(b, inner *Raw) error {
+		copy(b.Columns, inner.Columns)
+		for i, x := range b.Columns[column] {
+			b.Columns[column][i] = ^x // 255−x
+		}
+		return nil
+	}), nil
+}
+
+// Unstack returns a scalar column for each element of t's only column, whose records must have as
+// many elements as there are names. Column label gets the classes. QMNIST's labels are such a
+// table: eight numbers for each image, the first of which is the class.
 func Unstack(t Table, names []string, label int) (Table, error) {
 	inner := t.Columns()[0]
 	if len(t.Columns()) != 1 || inner.Elements() != len(names) {
@@ -188,7 +177,7 @@ func Unstack(t Table, names []string, label int) (Table, error) {
 		columns[i] = Column{Name: name, DType: inner.DType, Origin: inner.Origin}
 	}
 	columns[label].Classes = inner.Classes
-	return &derived{wrapped{t}, columns, func(b, inner *Raw) error {
+	return newDerived(t, columns, func(b, inner *Raw) error {
 		for i := range columns {
 			column := Grow(b.Columns[i], b.Rows*size)
 			for row := range b.Rows {
@@ -197,16 +186,16 @@ func Unstack(t Table, names []string, label int) (Table, error) {
 			b.Columns[i] = column
 		}
 		return nil
-	}}, nil
+	}), nil
 }
 
-// WithPartition is t, a file at path, whose folders tell the values of columns: of integers, keys,
-// with values. Those that t does not have are behind its own; those that it has must have these
-// values in all rows.
+// WithPartition returns t, the file at path, with the columns that the names of its folders give:
+// integers, keys, with one value each. Columns that t does not have come after its own; those that
+// it has must have these values in all rows.
 func WithPartition(t Table, path string, keys []Column, values []int64) (Table, error) {
 	own := t.Columns()
 	columns := slices.Clone(own)
-	var added, compared []int // indices of keys: whether t has the column itself
+	var added, compared []int // indices of keys that t does not have, and that it has
 	at := make([]int, len(keys))
 	for i, key := range keys {
 		at[i] = slices.IndexFunc(own, func(c Column) bool { return c.Name == key.Name })
@@ -217,12 +206,12 @@ func WithPartition(t Table, path string, keys []Column, values []int64) (Table, 
 		compared = append(compared, i)
 		if c := own[at[i]]; !c.Scalar() || !c.Integer() {
 			return nil, fault.New(fault.Malformed,
-				"found %s and shape %v, expected integers as in the name of the folder", c.DType, c.Shape).
+				"found %s of shape %v, expected integers as in the name of the folder", c.DType, c.Shape).
 				In(path).InColumn(c.Name).
-				WithHint("write the table again without the column, or name it differently")
+				WithHint("write the table again without the column, or rename it")
 		}
 	}
-	return &derived{wrapped{t}, columns, func(b, inner *Raw) error {
+	return newDerived(t, columns, func(b, inner *Raw) error {
 		copy(b.Columns, inner.Columns[:len(own)])
 		for _, i := range compared {
 			for row := range b.Rows {
@@ -244,5 +233,5 @@ func WithPartition(t Table, path string, keys []Column, values []int64) (Table, 
 			b.Columns[len(own)+k] = column
 		}
 		return nil
-	}}, nil
+	}), nil
 }

@@ -18,7 +18,8 @@ import (
 	"github.com/idxport/idxport/test/must"
 )
 
-// transposed is the plain reference: out[r][j][i][k] = in[r][i][j][k], one element of size bytes at a time.
+// transposed is the reference: out[r][j][i][k] = in[r][i][j][k], one element of size bytes at a
+// time.
 func transposed(in []byte, records, n1, n2, rest, size int) []byte {
 	out := make([]byte, 0, len(in))
 	for r := range records {
@@ -94,7 +95,7 @@ func TestTransformsRefuse(t *testing.T) {
 	}
 }
 
-// Only the column that was asked for changes, and what is joined stays aligned.
+// Only the requested column changes, and joined columns stay aligned.
 func TestTransformsLeaveOtherColumnsAlone(t *testing.T) {
 	t.Parallel()
 	pixels := []uint8{0, 1, 2, 3, 4, 5, 250, 251, 252, 253, 254, 255}
@@ -175,7 +176,7 @@ func TestUnstackRefuses(t *testing.T) {
 	}
 }
 
-// A full table implements every optional interface of tables, and remembers Limit.
+// A full table has every optional method of tables, and remembers the argument of Limit.
 type full struct {
 	Table
 	limit int64
@@ -188,7 +189,7 @@ func (f *full) Meta() map[string]string { return map[string]string{"key": "value
 func (f *full) Omitted() []Omission     { return []Omission{{Column: "class"}} }
 func (f *full) SourceRows() int64       { return 100 }
 
-// optional are the methods of full that a Table need not have.
+// optional lists the methods of full that are optional.
 func optional() (names []string) {
 	whole, table := reflect.TypeFor[*full](), reflect.TypeFor[Table]()
 	for i := range whole.NumMethod() {
@@ -199,7 +200,7 @@ func optional() (names []string) {
 	return names
 }
 
-// TestWrappersForwardEverything makes every table that wraps one other, and calls every optional method through it.
+// // TestWrappersForwardEverything calls every optional method through every kind of wrapper.
 func TestWrappersForwardEverything(t *testing.T) {
 	t.Parallel()
 	values := []uint8{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19} // five images of 2×2
@@ -266,7 +267,7 @@ func TestWrappersForwardEverything(t *testing.T) {
 	}
 }
 
-// TestViewsOfUnknownRows: a number that was found out stands where none is known, and there alone.
+// TestViewsOfUnknownRows: a given number of rows is used only if the table does not know its own.
 func TestViewsOfUnknownRows(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{0, 3} {
@@ -281,7 +282,7 @@ func TestViewsOfUnknownRows(t *testing.T) {
 	}
 }
 
-// TestPartitionCompares: a column that the file has too must have the folder's value in every row.
+// TestPartitionCompares: if the file has the column too, every row must have the folder's value.
 func TestPartitionCompares(t *testing.T) {
 	t.Parallel()
 	key := []Column{{Name: "x", DType: idx.Uint8}}
@@ -293,8 +294,8 @@ func TestPartitionCompares(t *testing.T) {
 	}
 }
 
-// TestJoinSkipsAndTells: a table of several has no metadata of its own, but all else.
-func TestJoinSkipsAndTells(t *testing.T) {
+// TestJoinForwards: a joined table has every optional method but metadata.
+func TestJoinForwards(t *testing.T) {
 	t.Parallel()
 	one := &full{Table: fromBytes(t, "image", file(t, idx.Uint8, []int{5}, bytesUpTo(5)), Options{Name: "image"})}
 	table := must.Get(Join(false, one, second(t)))(t)
@@ -310,7 +311,8 @@ func TestJoinSkipsAndTells(t *testing.T) {
 	}
 }
 
-// TestOnlyWrappedEmbedsATable: a type that embeds a Table hides its optional methods, so wrapped, which forwards them, is the only one.
+// // TestOnlyWrappedEmbedsATable: a type that embeds a Table hides its optional methods, so only
+// wrapped, which forwards them, may do so.
 func TestOnlyWrappedEmbedsATable(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")

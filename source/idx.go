@@ -15,40 +15,42 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Stdin is the name that stands for standard input.
+// Stdin is the path of standard input.
 const Stdin = "-"
 
-// Options say how an IDX file becomes a column. The zero value reads a whole big-endian file of records of up to 16 MiB.
+// Options say how to read an IDX file. The zero value reads a whole big-endian file with records of
+// up to 16 MiB.
 type Options struct {
-	Name          string   // of the column
+	Name          string   // name of the column
 	Classes       []string // see Column
 	MaxRecordSize int64    // bytes; 0: idx.DefaultMaxRecordSize
 	LittleEndian  bool     // the payload is little-endian
-	Salvage       bool     // take the whole records of a damaged file
-	Reshape       []int    // other dimensions over the same data, one may be −1; nil: those of the header
+	Salvage       bool     // read the whole records of a damaged file
+	Reshape       []int    // other dimensions for the same data, one may be −1; nil: those of the header
 	Files         Files    // where the file is; nil: Local
 }
 
-// An IDX is a table of one column: an IDX file, raw or compressed.
+// An IDX is a table of one column: an IDX file, compressed or not.
 type IDX struct {
 	path   string // as the user wrote it, for errors
 	column Column
-	swap   int // size of the elements if their bytes must be swapped, else 0
+	swap   int // element size if bytes must be swapped, else 0
 	reader *idx.Reader
 	rows   int64 // −1: unknown
 	next   int64 // index of the next row
-	last   int64 // rows from here on will not be read
+	last   int64 // rows from here on are not read
 	stream *compressed.Reader
-	frames *compressed.SeekReader // instead of stream, of zstd with a seek table; else nil
-	table  *compressed.SeekTable  // of frames
-	damage *forgiving             // what a salvage forgave, or nil
-	file   File                   // to be closed; nil for a reader that the caller owns
-	opened fs.FileInfo            // of file, when it was opened
+	frames *compressed.SeekReader // instead of stream, for zstd with a seek table
+	table  *compressed.SeekTable  // that frames uses
+	damage *forgiving             // damage that a salvage ignores, or nil
+	file   File                   // closed by Close; nil if the caller owns the reader
+	opened fs.FileInfo            // the state of file when it was opened
 
-	swapped atomic.Bool // the payload looks little-endian: set while the first batch is decoded
+	swapped atomic.Bool // the payload looks little-endian; set when the first batch is decoded
 }
 
-// OpenIDX opens the IDX file at path. A plain file's size is compared with its header before anything else is read.
+// OpenIDX opens the IDX file at path. For an uncompressed file, it compares the size with the
+// header before it reads on.
 func OpenIDX(path string, o Options) (*IDX, error) {
 	f, info, err := OpenFile(o.Files, path, "an IDX file")
 	if err != nil {
@@ -62,7 +64,7 @@ func OpenIDX(path string, o Options) (*IDX, error) {
 	return t, nil
 }
 
-// openFile reads f, which is at its start, directly if it is plain, else through a decompressor.
+// openFile reads f, which is at its start, through a decompressor if it is compressed.
 func openFile(f File, info fs.FileInfo, path string, o Options) (*IDX, error) {
 	if !info.Mode().IsRegular() {
 		return NewIDX(f, path, o)
@@ -76,7 +78,7 @@ func openFile(f File, info fs.FileInfo, path string, o Options) (*IDX, error) {
 	if format == compressed.Plain {
 		return newIDX(f, path, idx.Options{Size: info.Size()}, o)
 	}
-	if format == compressed.Zstd && !o.Salvage { // a salvage takes what comes before the damage, whatever a table says
+	if format == compressed.Zstd && !o.Salvage { // a salvage ignores the table, and reads up to the damage
 		table, err := compressed.FindSeekTable(f, info.Size())
 		if err != nil {
 			return nil, fault.In(path, err)
@@ -95,7 +97,8 @@ func openFile(f File, info fs.FileInfo, path string, o Options) (*IDX, error) {
 	return t, nil
 }
 
-// NewIDX reads an IDX file from r, raw or compressed; name stands for it in errors ("-" for standard input). The caller closes r, after the table.
+// NewIDX reads an IDX file from r, compressed or not. Errors call it name ("-" for standard input).
+// The caller closes r after the table.
 func NewIDX(r io.Reader, name string, o Options) (*IDX, error) {
 	stream, err := compressed.NewReader(r)
 	if err != nil {
@@ -115,7 +118,7 @@ func NewIDX(r io.Reader, name string, o Options) (*IDX, error) {
 	return t, nil
 }
 
-// newIDX reads the header from r, by inner, which tells what is known about its size, and by o.
+// newIDX reads the header from r. inner has what is known about the size.
 func newIDX(r io.Reader, path string, inner idx.Options, o Options) (*IDX, error) {
 	inner.MaxRecordSize, inner.LittleEndian, inner.Salvage, inner.Reshape = o.MaxRecordSize, o.LittleEndian, o.Salvage, o.Reshape
 	reader, err := idx.NewReader(r, inner)
@@ -131,7 +134,7 @@ func newIDX(r io.Reader, path string, inner idx.Options, o Options) (*IDX, error
 	return t, nil
 }
 
-// count finds the number of rows of a damaged compressed file by reading it once.
+// count sets the number of rows of a damaged compressed file by reading it once.
 func (t *IDX) count(path string, o Options) error {
 	again, err := In(o.Files).Open(path)
 	if err != nil {
@@ -147,16 +150,16 @@ func (t *IDX) count(path string, o Options) error {
 	return err
 }
 
-// Columns is the one column.
+// Columns returns the one column.
 func (t *IDX) Columns() []Column { return []Column{t.column} }
 
-// Rows is the number of records.
+// Rows returns the number of records, or −1 if only reading to the end can tell.
 func (t *IDX) Rows() int64 { return t.rows }
 
-// Claim is the header as it stands in the file.
-func (t *IDX) Claim() idx.Header { return t.reader.Claim() }
+// Claim returns the header of the file.
+func (t *IDX) Claim() idx.Header { return t.reader.Stored() }
 
-// Compression is how the file is compressed, told by its content.
+// Compression returns how the file is compressed.
 func (t *IDX) Compression() compressed.Format {
 	switch {
 	case t.frames != nil:
@@ -167,12 +170,14 @@ func (t *IDX) Compression() compressed.Format {
 	return compressed.Plain
 }
 
-// Damaged reports whether a salvage found that the file is not what its header says. It is complete once the table was read.
+// Damaged reports whether a salvage found that the file differs from its header. It is final once
+// the table has been read.
 func (t *IDX) Damaged() bool {
 	return len(t.reader.Notes()) > 0 || t.damage != nil && t.damage.err != nil
 }
 
-// Notes tell what a salvage found, and that the bytes of the elements seem to be in the wrong order.
+// Notes returns what a salvage found, and a warning if the elements seem to have the wrong byte
+// order.
 func (t *IDX) Notes() []string {
 	var notes []string
 	for _, n := range t.reader.Notes() {
@@ -182,12 +187,12 @@ func (t *IDX) Notes() []string {
 		notes = append(notes, fmt.Sprintf("%s: read up to the damage: %v", t.path, t.damage.err))
 	}
 	if t.swapped.Load() {
-		notes = append(notes, fmt.Sprintf("%s: the values look as if they were written in little-endian order; if so, read it with --byte-order little", t.path))
+		notes = append(notes, fmt.Sprintf("%s: the values seem to be little-endian; if so, read the file with --byte-order little", t.path))
 	}
 	return notes
 }
 
-// Read reads the next records as they are in the file.
+// Read reads the next records, in the byte order of the file.
 func (t *IDX) Read(ctx context.Context, b *Raw) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -206,7 +211,7 @@ func (t *IDX) Read(ctx context.Context, b *Raw) error {
 		b.Columns = make([][]byte, 1)
 	}
 	size := t.column.RecordSize()
-	want = max(want, 1) // after the last row too: reading on is how the end is checked, and a salvage notes what it met there
+	want = max(want, 1) // after the last row, reading on checks the end and completes the notes of a salvage
 	p := Grow(b.Columns[0], want*size)
 	n, err := t.reader.ReadRecords(p, want)
 	b.First, b.Rows, b.Columns[0] = t.next, n, p[:n*size]
@@ -225,8 +230,8 @@ func (t *IDX) Read(ctx context.Context, b *Raw) error {
 	return err
 }
 
-// unchanged compares the file's size and time with those it had when it was opened. What was read of a file that somebody wrote to may be of both
-// versions.
+// unchanged compares the size and time of the file with those when it was opened. If they differ,
+// what was read may be a mixture of two versions.
 func (t *IDX) unchanged() error {
 	if t.opened == nil || !t.opened.Mode().IsRegular() {
 		return nil
@@ -241,7 +246,7 @@ func (t *IDX) unchanged() error {
 	return nil
 }
 
-// Decode swaps the bytes of the elements in place.
+// Decode swaps the bytes of the elements in place, if the file is big-endian.
 func (t *IDX) Decode(b *Raw) error {
 	if t.swap > 1 {
 		idx.SwapBytes(b.Columns[0], b.Columns[0], t.swap)
@@ -252,7 +257,7 @@ func (t *IDX) Decode(b *Raw) error {
 	return nil
 }
 
-// Skip passes over n records: it seeks in a plain file and in one with a seek table.
+// Skip skips n records. It seeks in an uncompressed file and in one with a seek table.
 func (t *IDX) Skip(n int64) error {
 	if err := t.reader.Skip(n); err != nil {
 		return fault.In(t.path, err)
@@ -261,7 +266,7 @@ func (t *IDX) Skip(n int64) error {
 	return nil
 }
 
-// Close stops decompression and closes the file that OpenIDX opened.
+// Close stops decompression and closes the file if OpenIDX opened it.
 func (t *IDX) Close() error {
 	var err error
 	if t.stream != nil {
@@ -276,7 +281,7 @@ func (t *IDX) Close() error {
 	return err
 }
 
-// A forgiving reader takes damage to compressed data for its end, and remembers it.
+// A forgiving reader treats damage in compressed data as its end, and remembers it.
 type forgiving struct {
 	r   io.Reader
 	err error
@@ -290,12 +295,12 @@ func (f *forgiving) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// newSeekable reads the header from f, which is at its start and in which table was found. If the
-// data has another size than the header asks for, one of the two is damaged: then nothing is passed
-// over, so that reading will tell which.
+// newSeekable reads the header from f, which is at its start and ends with table. If the header
+// implies another size than the table, one of them is damaged. Then everything is read in order,
+// which finds out which.
 func newSeekable(f File, path string, table *compressed.SeekTable, o Options) (*IDX, error) {
 	in := compressed.NewSeekReader(f, table)
-	t, err := newIDX(in, path, idx.Options{ClaimedSize: table.Size()}, o)
+	t, err := newIDX(in, path, idx.Options{DeclaredSize: table.Size()}, o)
 	if err != nil {
 		in.Close() // its error is always nil
 		return nil, err
@@ -306,12 +311,12 @@ func newSeekable(f File, path string, table *compressed.SeekTable, o Options) (*
 	return t, nil
 }
 
-// offset is where the record n begins in the decompressed file.
+// offset returns the offset of record n in the decompressed file.
 func (t *IDX) offset(n int64) int64 {
-	return t.reader.Claim().Size() + n*int64(t.column.RecordSize())
+	return t.reader.Stored().Size() + n*int64(t.column.RecordSize())
 }
 
-// span is where in the file the bytes first to last−1 of the decompressed file are.
+// span returns the bytes of the file that hold the bytes first to last−1 of the decompressed file.
 func (t *IDX) span(first, last int64) (from, to int64) {
 	if t.frames == nil {
 		return first, last
@@ -319,8 +324,8 @@ func (t *IDX) span(first, last int64) (from, to int64) {
 	return t.table.Span(first, last)
 }
 
-// Limit tells the file, if it can use that, where the record n would begin, or the frame after the
-// one that holds the record before. At the end of the data, that is behind the seek table.
+// Limit tells the file where to stop, if it can use that: where record n begins, or after the frame
+// that holds the record before. At the end of the data, that is after the seek table.
 func (t *IDX) Limit(n int64) {
 	t.last = n
 	end := t.offset(n)
@@ -334,13 +339,17 @@ func (t *IDX) Limit(n int64) {
 	}
 }
 
-// Span tells which bytes of the file, from from to to−1, hold the rows first to last−1: header and rows of a plain file lie one after another; of zstd with
-// a seek table, it is the frames that hold any byte of those rows. ok is false for all other files, and for rows that are not there.
+// Span returns which bytes of the file, from to to−1, hold the rows first to last−1. In an
+// uncompressed file, the header and the rows follow one another; in zstd with a seek table, the
+// rows are in the frames that hold any of their bytes. ok is false for all other files, and for
+// rows that do not exist.
 //
-// Who opens the table, calls Limit(last) and Skip(first), or takes a Slice, which does both, and reads the rows, reads the file in this way: its Read
-// delivers all bytes from from to to−1, in order and, once it has begun at from, without a gap or a jump. The beginning, for the header, was read before
-// that, see HeaderEnd; if from lies in it, reading goes on from there. After the last row the rest of its frame was read too, so that its
-// checksum is verified. ReadAt is for the beginning and the seek table alone.
+// A caller that opens the table, calls Limit(last) and Skip(first), or takes a Slice, which does
+// both, and then reads the rows, reads the file like this: Read of the file delivers the bytes from
+// to to−1 in order and, once it has begun at from, without gaps or jumps. The header was read
+// before that, see HeaderEnd; if from lies within it, reading continues from there. The frame of
+// the last row is read to its end, so that its checksum is verified. ReadAt is called only for the
+// beginning and the seek table.
 func (t *IDX) Span(first, last int64) (from, to int64, ok bool) {
 	if first < 0 || first > last || last > t.rows || !t.spans() {
 		return 0, 0, false
@@ -349,11 +358,13 @@ func (t *IDX) Span(first, last int64) (from, to int64, ok bool) {
 	return from, to, true
 }
 
-// HeaderEnd tells that the header stands in the bytes of the file before to: of a plain file it is all of them, of zstd with a seek table they are whole
-// frames, from the first to the one that holds the header's last byte. ok is false for all other files.
+// HeaderEnd returns the number of bytes at the beginning of the file that hold the header. In an
+// uncompressed file, that is the size of the header; in zstd with a seek table, it is that of the
+// frames up to the one with the last byte of the header. ok is false for all other files.
 //
-// Who opens the table and reads a row, passing over any number before it, reads the file in this way: its Read delivers the bytes from 0 to to−1 before all
-// others, in order, so that the checksums of those frames are verified before a row of another frame is delivered.
+// A caller that opens the table and reads a row, whatever it skips before, reads the file like
+// this: Read of the file delivers these bytes in order before all others, so that the checksums of
+// their frames are verified before a row of another frame is returned.
 func (t *IDX) HeaderEnd() (to int64, ok bool) {
 	if !t.spans() {
 		return 0, false
@@ -362,7 +373,7 @@ func (t *IDX) HeaderEnd() (to int64, ok bool) {
 	return to, true
 }
 
-// spans reports whether it is known where in the file the rows are.
+// spans reports whether the place of the rows in the file is known.
 func (t *IDX) spans() bool {
 	return t.stream == nil && (t.frames == nil || t.table.Size() == t.offset(t.rows))
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/idxport/idxport/test/must"
 )
 
-// compress passes data through a writer of w's kind.
+// compress returns data as written through the compressor that make returns.
 func compress[W io.WriteCloser](t testing.TB, data []byte, make func(io.Writer) (W, error)) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -81,7 +81,8 @@ func TestOpenIDX(t *testing.T) {
 	}
 }
 
-// The files that the real programs packed hold 8 images of 5×5 and one line of text after them (compressed/testdata/make.sh).
+// The files that the real programs compressed hold 8 images of 5×5, followed by a line of text
+// (compressed/testdata/make.sh).
 func TestOpenIDXPackedByTheRealPrograms(t *testing.T) {
 	t.Parallel()
 	want := must.Get(os.ReadFile(filepath.Join("compressed", "testdata", "small.plain")))(t)
@@ -135,7 +136,7 @@ func TestOpenIDXErrors(t *testing.T) {
 	}
 }
 
-// The pieces of an error can be taken apart: which file, where, what, and what to do.
+// The parts of an error are available: which file, where, what, and what to do.
 func TestErrorOfAFile(t *testing.T) {
 	t.Parallel()
 	path := write(t, "images.gz", gzipped(t, file(t, idx.Uint8, []int{9, 3}, bytesUpTo(6))))
@@ -197,7 +198,7 @@ func TestOptions(t *testing.T) {
 		t.Parallel()
 		table := open(t, write(t, "x", raw), Options{Reshape: []int{-1, 3}})
 		if table.Rows() != 8 || !slices.Equal(table.Columns()[0].Shape, []int{3}) || !slices.Equal(table.Claim().Dims, []int64{4, 6}) {
-			t.Errorf("found %d rows of %v, claim %v", table.Rows(), table.Columns()[0].Shape, table.Claim())
+			t.Errorf("found %d rows of %v, header %v", table.Rows(), table.Columns()[0].Shape, table.Claim())
 		}
 		check(t, table, 3, 0, bytes.Repeat([]byte{2, 1}, 24))
 	})
@@ -209,7 +210,7 @@ func TestOptions(t *testing.T) {
 	})
 }
 
-// Labels written as they lie in a PC's memory, under a big-endian header.
+// Labels in the byte order of a PC's memory, after a big-endian header.
 func TestNotesOfSwappedPayload(t *testing.T) {
 	t.Parallel()
 	labels := slices.Repeat([]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, 10)
@@ -259,7 +260,7 @@ func TestFileThatChangesWhileItIsRead(t *testing.T) {
 	}
 }
 
-// TestFileThatIsRewritten: of the same size, so that only its time tells.
+// TestFileThatIsRewritten keeps the size of the file, so that only its time has changed.
 func TestFileThatIsRewritten(t *testing.T) {
 	t.Parallel()
 	raw := file(t, idx.Uint8, []int{4, 3}, bytesUpTo(12))
@@ -319,7 +320,7 @@ func TestSalvageOfCompressedFiles(t *testing.T) {
 	}
 }
 
-// From a pipe the rows of a damaged file cannot be counted first.
+// The rows of a damaged file cannot be counted first if it is a pipe.
 func TestSalvageOfAStream(t *testing.T) {
 	t.Parallel()
 	raw := file(t, idx.Uint8, []int{9, 3}, bytesUpTo(14))
@@ -335,7 +336,8 @@ func TestSalvageOfAStream(t *testing.T) {
 	}
 }
 
-// Close in the middle ends what decompression has started. Not parallel: it counts the goroutines of the whole process.
+// Close before the end stops the goroutines of the decompression. Not parallel: it counts those
+// of the whole process.
 func TestCloseLeavesNoGoroutine(t *testing.T) {
 	before := runtime.NumGoroutine()
 	raw := file(t, idx.Uint8, []int{4 << 20}, make([]byte, 4<<20))
@@ -371,7 +373,7 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 	}
 }
 
-// The end may be read into a batch that was never used before.
+// The end may be read into a new batch.
 func TestEndInAFreshBatch(t *testing.T) {
 	t.Parallel()
 	raw := file(t, idx.Uint8, []int{9, 3}, bytesUpTo(12)) // four of nine rows
@@ -398,7 +400,7 @@ func TestShortestKeepsTheNotesOfItsParts(t *testing.T) {
 	}
 }
 
-// The rows that are known are known in the error too, and an end does not set First.
+// The error has the known number of rows, and the end does not set First.
 func TestCountsOfTheError(t *testing.T) {
 	t.Parallel()
 	part := must.Get(Slice(scalars(t, "part", 10), 0, 4))(t)
@@ -421,7 +423,8 @@ func TestSliceBeyondAnUnknownEnd(t *testing.T) {
 	}
 }
 
-// A second frame that is refused, after more data than is read ahead. Not parallel: it counts goroutines.
+// The second frame is refused, after more data than is read ahead. Not parallel: it counts
+// goroutines.
 func TestFailedCountLeavesNoGoroutine(t *testing.T) {
 	before := runtime.NumGoroutine()
 	frames := zstandard(t, file(t, idx.Uint8, []int{8 << 20}, make([]byte, 4<<20)))

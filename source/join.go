@@ -18,13 +18,14 @@ type joined struct {
 	rows     int64
 	shortest bool
 	next     int64 // rows read so far
-	done     bool  // the end was reached
-	ended    []int // shortest: the parts that have given all their rows, but were not read to their end yet
+	done     bool  // the end has been reached
+	ended    []int // shortest: the parts that have returned all their rows, but have not been read to the end
 	notes    []string
 }
 
-// Join puts the columns of several tables side by side. Their numbers of rows are compared at once where they are known, and at the end where not. With
-// shortest, the rows that all tables have are taken instead. The joined table closes its parts.
+// Join puts the columns of several tables side by side. Tables of different lengths are an error:
+// at once if the lengths are known, and at the end otherwise. With shortest, only the rows that all
+// tables have are read instead. Closing the joined table closes its parts.
 func Join(shortest bool, tables ...Table) (Table, error) {
 	if len(tables) == 1 {
 		return tables[0], nil
@@ -35,7 +36,7 @@ func Join(shortest bool, tables ...Table) (Table, error) {
 	for _, t := range tables {
 		for _, c := range t.Columns() {
 			if other, ok := seen[c.Name]; ok {
-				return nil, fault.New(fault.Usage, "two columns have one name: %q is in %s and in %s", c.Name, other, c.Origin)
+				return nil, fault.New(fault.Usage, "two columns have the same name: %q is in %s and in %s", c.Name, other, c.Origin)
 			}
 			seen[c.Name] = c.Origin
 			j.columns = append(j.columns, c)
@@ -52,12 +53,13 @@ func Join(shortest bool, tables ...Table) (Table, error) {
 		for _, t := range tables {
 			j.rows = min(j.rows, t.Rows())
 		}
-		j.notes = append(j.notes, fmt.Sprintf("%v; took the %d rows that all have", j.countsError(nil), j.rows))
+		j.notes = append(j.notes, fmt.Sprintf("%v; read the %d rows that all have", j.countsError(nil), j.rows))
 	}
 	return j, nil
 }
 
-// countsError is the error for parts that differ: at once, or in the batch b that showed it for parts that do not know their rows.
+// countsError returns the error for parts of different lengths. b is the batch that showed it, for
+// parts that do not know their number of rows; nil before reading.
 func (j *joined) countsError(b *Raw) error {
 	parts := make([]string, len(j.tables))
 	for i, t := range j.tables {
@@ -68,7 +70,7 @@ func (j *joined) countsError(b *Raw) error {
 		parts[i] = fmt.Sprintf("%s (%s) has %d", c.Name, c.Origin, rows)
 	}
 	return fault.New(fault.Malformed, "the columns have different numbers of records: %s", strings.Join(parts, ", ")).
-		WithHint("one of the files is truncated, or they belong to different splits; --salvage takes the rows that all have")
+		WithHint("one of the files is truncated, or they belong to different splits; --salvage reads the rows that all have")
 }
 
 func (j *joined) Columns() []Column { return j.columns }
@@ -88,7 +90,7 @@ func (j *joined) Read(ctx context.Context, b *Raw) error {
 		b.Rows = 0
 		return j.end(ctx, b)
 	}
-	least, most := b.Cap, 0
+	smallest, largest := b.Cap, 0
 	for i, t := range j.tables {
 		p := b.Part(i)
 		if err := t.Read(ctx, p); err == io.EOF {
@@ -96,29 +98,30 @@ func (j *joined) Read(ctx context.Context, b *Raw) error {
 		} else if err != nil {
 			return err
 		}
-		least, most = min(least, p.Rows), max(most, p.Rows)
+		smallest, largest = min(smallest, p.Rows), max(largest, p.Rows)
 	}
-	b.First, b.Rows = b.Part(0).First, least
-	if least < most {
+	b.First, b.Rows = b.Part(0).First, smallest
+	if smallest < largest {
 		if !j.shortest {
 			return j.countsError(b)
 		}
 		j.done = true
 		for i := range j.tables {
-			if n := b.Part(i).Rows; n > 0 && n == least {
+			if n := b.Part(i).Rows; n > 0 && n == smallest {
 				j.ended = append(j.ended, i)
 			}
 		}
 	}
-	j.next += int64(least)
-	if least == 0 {
+	j.next += int64(smallest)
+	if smallest == 0 {
 		j.done = true
 		return io.EOF
 	}
 	return nil
 }
 
-// end reads the parts that have no rows left to their end, where they check it and note what they found.
+// end reads the parts without further rows to their end, so that they check it and complete their
+// notes.
 func (j *joined) end(ctx context.Context, b *Raw) error {
 	for len(j.ended) > 0 {
 		i := j.ended[0]
@@ -130,7 +133,7 @@ func (j *joined) end(ctx context.Context, b *Raw) error {
 	return io.EOF
 }
 
-// Decode decodes every part and gathers the columns.
+// Decode decodes every part and collects the columns.
 func (j *joined) Decode(b *Raw) error {
 	b.Columns = b.Columns[:0]
 	for i, t := range j.tables {
@@ -169,10 +172,10 @@ func (j *joined) Close() error {
 	return err
 }
 
-// ReadChained reads a batch, whose first row is first, for a table that is several others one after
-// another. current is the one that is read, io.EOF after the last; ended is called when it has no
-// more rows. The batch's state is the tables that it is of, each of whose rows are in the part of the
-// same index; they may be closed by then, as to decode takes no more than what was read.
+// ReadChained reads a batch, whose first row is first, for a table that consists of other tables
+// one after another. current returns the table being read, or io.EOF after the last one; ended is
+// called when it has no more rows. The rows of each table are in one part of b, and b.State lists
+// the tables. They may be closed before Decode, which must need only what was read.
 func ReadChained(ctx context.Context, b *Raw, first int64, current func() (Table, error), ended func() error) error {
 	tables, _ := b.State.([]Table)
 	tables = tables[:0]
@@ -205,8 +208,7 @@ func ReadChained(ctx context.Context, b *Raw, first int64, current func() (Table
 	return nil
 }
 
-// DecodeChained decodes a batch that ReadChained read, of the columns that all tables have: the rows
-// of each, joined.
+// DecodeChained decodes a batch that ReadChained read from tables that all have these columns.
 func DecodeChained(b *Raw, columns []Column) error {
 	tables, ok := b.State.([]Table)
 	if !ok {

@@ -11,12 +11,12 @@ import (
 	"github.com/idxport/idxport/test/must"
 )
 
-// scalars is a column of n bytes 0, 1, 2, ….
+// scalars returns a column of the n bytes 0, 1, 2, ….
 func scalars(t *testing.T, name string, n int) *IDX {
 	return fromBytes(t, name+".idx", file(t, idx.Uint8, []int{n}, bytesUpTo(n)), Options{Name: name})
 }
 
-// pairs is a column of n records of two shorts, and the records as they should be decoded.
+// pairs returns a column of n records of two int16, and the records as they should be decoded.
 func pairs(t *testing.T, name string, n int) (*IDX, []byte) {
 	values := make([]int16, 2*n)
 	for i := range values {
@@ -72,10 +72,7 @@ func TestJoinOfDifferentLengths(t *testing.T) {
 					if !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "image (image.idx) has") || !strings.Contains(err.Error(), "label (label.idx) has") {
 						t.Errorf("found %v, expected the rows of both columns", err)
 					}
-					table, err = join(true)
-					if err != nil {
-						t.Fatal(err)
-					}
+					table = must.Get(join(true))(t)
 					check(t, table, batch, 0, bytesUpTo(least), bytesUpTo(least))
 				})
 			}
@@ -89,7 +86,7 @@ func TestJoinShortestNotes(t *testing.T) {
 	if table.Rows() != 3 {
 		t.Errorf("found %d rows, expected 3", table.Rows())
 	}
-	const want = "the columns have different numbers of records: image (image.idx) has 5, label (label.idx) has 3; took the 3 rows that all have"
+	const want = "the columns have different numbers of records: image (image.idx) has 5, label (label.idx) has 3; read the 3 rows that all have"
 	if notes := Notes(table); len(notes) != 1 || notes[0] != want {
 		t.Errorf("found %q, expected %q", notes, want)
 	}
@@ -103,7 +100,7 @@ func TestJoinOfOneTableIsThatTable(t *testing.T) {
 	}
 }
 
-// Join passes errors of a part on: those of reading, of decoding and of closing.
+// Join returns the errors of its parts: from reading, decoding and closing.
 func TestJoinPassesErrors(t *testing.T) {
 	t.Parallel()
 	cut := func() Table {
@@ -132,10 +129,7 @@ func TestJoinPassesErrors(t *testing.T) {
 		t.Errorf("decoding: found %v, expected a label without a name", err)
 	}
 	broken := errors.New("handle lost")
-	table, err = Join(false, closing{scalars(t, "a", 5), broken}, scalars(t, "b", 5))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table = must.Get(Join(false, closing{scalars(t, "a", 5), broken}, scalars(t, "b", 5)))(t)
 	if err := table.Close(); !errors.Is(err, broken) {
 		t.Errorf("closing: found %v, expected the part's error", err)
 	}

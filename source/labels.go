@@ -8,15 +8,16 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// HubKey is the key of an Arrow or Parquet file's metadata in which Hugging Face's datasets keep the features of a table.
+// HubKey is the metadata key of Arrow and Parquet files under which Hugging Face's datasets keep
+// the features of a table.
 const HubKey = "huggingface"
 
-// NoName is the name that a label without a class has there, as every label must have one; further
-// labels have their number appended, as in N/A-2, as names must differ.
+// NoName is the name of a label without a class there, since every label must have a name. As names
+// must be unique, further ones have their label appended: N/A-2.
 const NoName = "N/A"
 
-// HubClasses are the names of classes that the metadata of a file has for columns, by column: empty
-// for labels without a class. What is not as expected is passed over: nothing depends on it.
+// HubClasses returns the class names in the metadata of a file, by column; labels without a class
+// have an empty name. Malformed metadata is ignored, because nothing depends on it.
 func HubClasses(metadata map[string]string) map[string][]string {
 	var found struct {
 		Info struct{ Features map[string]json.RawMessage }
@@ -43,7 +44,7 @@ func HubClasses(metadata map[string]string) map[string][]string {
 	return classes
 }
 
-// Unnamed is the error for a label in a row of the column c, which has names of classes, but none for it.
+// Unnamed returns the error for a label in a row of the column c that is not among its class names.
 func Unnamed(c Column, row, label int64) error {
 	named := 0
 	for _, name := range c.Classes {
@@ -51,20 +52,20 @@ func Unnamed(c Column, row, label int64) error {
 			named++
 		}
 	}
-	return fault.New(fault.Malformed, "label %d has no name, of %d names that are known", label, named).InColumn(c.Name).InRow(row).
-		WithHint("give the right names with --classes FILE, the right data set with --dataset NAME, or none with --dataset none")
+	return fault.New(fault.Malformed, "label %d has no class name (%d are known)", label, named).InColumn(c.Name).InRow(row).
+		WithHint("give class names with --classes FILE, another data set with --dataset NAME, or no names with --dataset none")
 }
 
-// CheckLabels is t, but decoding fails at a label that its column has no name for. Columns without
-// classes, with floats or with more than one element are not looked at.
+// CheckLabels returns t, but decoding a label that has no class name fails. Columns without
+// classes, with floats or with several elements per record are not checked.
 func CheckLabels(t Table) Table {
 	checked := func(c Column) bool { return c.Classes != nil && c.Scalar() && c.Integer() }
 	columns := t.Columns()
 	if !slices.ContainsFunc(columns, checked) {
 		return t
 	}
-	v := newView(t, columns)
-	v.decoded = func(b *Raw) error {
+	return newDerived(t, columns, func(b, inner *Raw) error {
+		copy(b.Columns, inner.Columns)
 		for i, c := range columns {
 			if !checked(c) {
 				continue
@@ -76,6 +77,5 @@ func CheckLabels(t Table) Table {
 			}
 		}
 		return nil
-	}
-	return v
+	})
 }

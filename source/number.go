@@ -7,10 +7,12 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A Number is how numbers stand in the files of other programs, little-endian: as one of the types of IDX, or as one that is converted to it.
+// A Number is a kind of number in the files of other programs, little-endian: one of the types of
+// IDX, or one that is converted to such a type.
 type Number byte
 
 // The kinds of numbers. The first six are data types of IDX, and need no conversion.
+// The kinds of numbers. The first six are types of IDX and need no conversion.
 const (
 	NoNumber Number = iota
 	NumberUint8
@@ -20,7 +22,7 @@ const (
 	NumberFloat32
 	NumberFloat64
 	NumberBool  // bits
-	NumberBool8 // bytes, of which all others than 0 and 1 are refused
+	NumberBool8 // bytes that must be 0 or 1
 	NumberUint16
 	NumberUint32
 	NumberUint64
@@ -28,10 +30,9 @@ const (
 	NumberFloat16
 )
 
-// numbers tells what is known of each kind.
 var numbers = [...]struct {
 	size  int       // bytes; 0 for bits
-	dtype idx.DType // that they are read as
+	dtype idx.DType // the type that they are read as
 	name  string
 }{
 	NumberUint8:   {1, idx.Uint8, "uint8"},
@@ -49,24 +50,25 @@ var numbers = [...]struct {
 	NumberFloat16: {2, idx.Float32, "float16"},
 }
 
-// Size is the number of bytes of one, or 0 for bits.
+// Size returns the number of bytes of a number, or 0 for bits.
 func (s Number) Size() int { return numbers[s].size }
 
-// DType is the data type of IDX that they are read as, unless another is asked for.
+// DType returns the IDX type that the numbers are read as by default.
 func (s Number) DType() idx.DType { return numbers[s].dtype }
 
-// Integer reports whether they are integers, or bits.
+// Integer reports whether the numbers are integers or bits.
 func (s Number) Integer() bool { return !numbers[s].dtype.Float() }
 
-// Is reports whether they are elements of d as they stand.
+// Is reports whether the numbers are elements of d without conversion.
 func (s Number) Is(d idx.DType) bool { return s <= NumberFloat64 && numbers[s].dtype == d }
 
-// String is what Arrow and NumPy call the kind.
+// String returns the name of the kind in Arrow and NumPy.
 func (s Number) String() string { return numbers[s].name }
 
-// Convert makes n elements of d, in dst, of the numbers in src, from bit first on if they are bits. It returns the index of the first value that d cannot
-// hold, and the value, or −1; the elements before it are made. d is Float32 for NumberFloat16; if it
-// is a float type for integers, it must hold every value of s.
+// Convert converts n numbers in src, for bits from bit first on, to elements of d in dst. It
+// returns the index and the value of the first number that d cannot hold, or −1; the elements
+// before it are converted. For NumberFloat16, d must be Float32; a float type for integers must
+// hold every value of s.
 func (s Number) Convert(dst []byte, d idx.DType, src []byte, first, n int) (bad int, value int64) {
 	switch s {
 	case NumberFloat16:
@@ -91,17 +93,17 @@ func (s Number) Convert(dst []byte, d idx.DType, src []byte, first, n int) (bad 
 		}
 		return -1, 0
 	}
-	least, most := d.Limits()
+	smallest, largest := d.Limits()
 	if s == NumberBool8 {
-		least, most = 0, 1
+		smallest, largest = 0, 1
 	}
 	var values [tile]int64
-	size := 1 // grows: a dictionary is converted anew after each value that does not fit
+	size := 1 // grows, because a dictionary is converted again after each value that does not fit
 	for from := 0; from < n; {
 		block := values[:min(size, n-from)]
 		s.load(block, src[from*s.Size():])
 		for i, v := range block {
-			if v < least || v > most {
+			if v < smallest || v > largest {
 				store(dst[from*d.Size():], d, block[:i])
 				return from + i, v
 			}
@@ -113,18 +115,19 @@ func (s Number) Convert(dst []byte, d idx.DType, src []byte, first, n int) (bad 
 	return -1, 0
 }
 
-// tile is how many integers are converted at a time: a loop for each step is two to four times
-// faster than one loop that tells the types apart for each integer.
+// tile is how many integers are converted at a time: separate loops for loading, checking and
+// storing are two to four times faster than one loop that branches on the types for each integer.
 const tile = 512
 
-// Int is the integer that src begins with. What is too large for an int64 becomes the largest.
+// Int returns the integer at the start of src; what exceeds an int64 becomes the largest one.
 func (s Number) Int(src []byte) int64 {
 	var one [1]int64
 	s.load(one[:], src)
 	return one[0]
 }
 
-// load fills values with the integers that src begins with. What is too large for an int64 becomes the largest.
+// load fills values with the integers at the start of src; what exceeds an int64 becomes the
+// largest one.
 func (s Number) load(values []int64, src []byte) {
 	switch src = src[:len(values)*s.Size()]; s {
 	case NumberUint8, NumberBool8:
@@ -162,10 +165,10 @@ func (s Number) load(values []int64, src []byte) {
 	}
 }
 
-// PutInt makes v, which d can hold, the element that dst begins with. Int reads it back.
+// PutInt stores v, which d must be able to hold, as the element at the start of dst. Int reads it.
 func PutInt(dst []byte, d idx.DType, v int64) { store(dst, d, []int64{v}) }
 
-// store makes values, which d can hold, the elements that dst begins with.
+// store stores values, which d must be able to hold, as the elements at the start of dst.
 func store(dst []byte, d idx.DType, values []int64) {
 	switch dst = dst[:len(values)*d.Size()]; d {
 	case idx.Uint8, idx.Int8:
@@ -191,7 +194,8 @@ func store(dst []byte, d idx.DType, values []int64) {
 	}
 }
 
-// float32Bits is the binary16 number h as binary32, which holds all of them. NaNs keep their payload.
+// float32Bits converts the binary16 number h to binary32, which holds all of them. NaNs keep their
+// payload.
 func float32Bits(h uint16) uint32 {
 	sign, exponent, fraction := uint32(h>>15)<<31, uint32(h>>10)&0x1f, uint32(h)&0x3ff
 	switch {
@@ -203,7 +207,7 @@ func float32Bits(h uint16) uint32 {
 	return sign | math.Float32bits(float32(fraction)/(1<<24)) // zero, or subnormal: a multiple of 2⁻²⁴
 }
 
-// Int is element i of data, little-endian elements of the integer type d.
+// Int returns element i of data, which has little-endian elements of the integer type d.
 func Int(d idx.DType, data []byte, i int) int64 {
 	switch d {
 	case idx.Uint8:

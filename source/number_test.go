@@ -15,7 +15,7 @@ import (
 	"github.com/idxport/idxport/test/must"
 )
 
-// TestConvertChecksLimits tries the limits of each type as the language has them.
+// TestConvertChecksLimits uses the limits of Go's types.
 func TestConvertChecksLimits(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -42,7 +42,7 @@ func TestConvertChecksLimits(t *testing.T) {
 	}
 }
 
-// TestNumbersHaveTheSizeOfTheirNames compares with the number of bits that Arrow and NumPy have in a type's name.
+// // TestNumbersHaveTheSizeOfTheirNames compares sizes with the number of bits in the type's name.
 func TestNumbersHaveTheSizeOfTheirNames(t *testing.T) {
 	t.Parallel()
 	if NumberBool.Size() != 0 || NumberBool8.Size() != 1 { // bits, and bytes
@@ -59,7 +59,7 @@ func TestNumbersHaveTheSizeOfTheirNames(t *testing.T) {
 	}
 }
 
-// TestConvertBits starts inside of a byte.
+// TestConvertBits starts inside a byte.
 func TestConvertBits(t *testing.T) {
 	t.Parallel()
 	dst := make([]byte, 7)
@@ -69,7 +69,8 @@ func TestConvertBits(t *testing.T) {
 	}
 }
 
-// TestHalves compares all half-precision numbers with their definition in IEEE 754, and has a NaN with its payload.
+// // TestHalves compares all half-precision numbers with their definition in IEEE 754, and checks
+// the payload of a NaN.
 func TestHalves(t *testing.T) {
 	t.Parallel()
 	for bits := range 1 << 16 {
@@ -136,7 +137,7 @@ func TestCheckLabels(t *testing.T) {
 				t.Parallel()
 				table := CheckLabels(fromBytes(t, "labels", file(t, test.dtype, test.dims, test.values), Options{Name: "label", Classes: test.names}))
 				_, err := readAll(table, batch)
-				want := fmt.Sprintf("column label, row %d: label %d has no name", test.row, test.label)
+				want := fmt.Sprintf("column label, row %d: label %d has no class name", test.row, test.label)
 				switch {
 				case test.row < 0 && err != nil:
 					t.Errorf("found %v, expected none", err)
@@ -148,7 +149,8 @@ func TestCheckLabels(t *testing.T) {
 	}
 }
 
-// The row is that of the file, in a slice too, and the second column's labels are looked at as well.
+// // The row of the error counts from the start of the file, in a slice too, and the labels of the
+// second column are checked as well.
 func TestCheckLabelsNamesTheRowOfTheFile(t *testing.T) {
 	t.Parallel()
 	labels := fromBytes(t, "labels", file(t, idx.Uint8, []int{8}, []uint8{9, 0, 0, 0, 0, 0, 7, 0}), Options{Name: "label", Classes: []string{"zero", "one"}})
@@ -158,12 +160,12 @@ func TestCheckLabelsNamesTheRowOfTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = readAll(CheckLabels(slice), 3)
-	if err == nil || err.Error() != "column label, row 6: label 7 has no name, of 2 names that are known" || !strings.Contains(fault.HintOf(err), "--classes") {
+	if err == nil || err.Error() != "column label, row 6: label 7 has no class name (2 are known)" || !strings.Contains(fault.HintOf(err), "--classes") {
 		t.Errorf("found %v", err)
 	}
 }
 
-// An error of the table inside comes before any check.
+// An error of the inner table comes before any check.
 func TestCheckLabelsPassesErrors(t *testing.T) {
 	t.Parallel()
 	bad := func() Table {
@@ -179,7 +181,7 @@ func TestCheckLabelsPassesErrors(t *testing.T) {
 	}
 }
 
-// TestHubClasses reads the names that Hugging Face's datasets keep, where every label must have one.
+// // TestHubClasses reads the class names of Hugging Face's datasets, where every label has a name.
 func TestHubClasses(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{

@@ -13,7 +13,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// pipe makes a named pipe that data is written into as soon as somebody reads.
+// pipe makes a named pipe; data is written to it as soon as it is opened for reading.
 func pipe(t *testing.T, data []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pipe")

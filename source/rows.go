@@ -11,14 +11,14 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Skip passes over the next n rows of t: at once if t is a Seeker, else by reading them.
+// Skip skips the next n rows of t: at once if t is a Seeker, else by reading them.
 func Skip(t Table, n int64) error {
 	if s, ok := t.(Seeker); ok {
 		return s.Skip(n)
 	}
-	b, most := &Raw{}, int64(blockRows(t))
+	b, limit := &Raw{}, int64(blockRows(t))
 	for n > 0 {
-		b.Cap = int(min(n, most))
+		b.Cap = int(min(n, limit))
 		if err := t.Read(context.Background(), b); err != nil {
 			return err
 		}
@@ -27,7 +27,8 @@ func Skip(t Table, n int64) error {
 	return nil
 }
 
-// Count reads t to its end, without decoding, and returns its number of rows.
+// Count returns the number of rows of t. If t does not know it, Count reads t to its end, without
+// decoding.
 func Count(ctx context.Context, t Table) (int64, error) {
 	if n := t.Rows(); n >= 0 {
 		return n, nil
@@ -48,7 +49,7 @@ func Count(ctx context.Context, t Table) (int64, error) {
 // skipBlock is about how many bytes Skip and Count read at a time.
 const skipBlock = 1 << 20
 
-// blockRows is how many rows of t are about skipBlock bytes.
+// blockRows returns how many rows of t have about skipBlock bytes.
 func blockRows(t Table) int {
 	row := 1
 	for _, c := range t.Columns() {
@@ -65,8 +66,9 @@ type sliced struct {
 	started     bool
 }
 
-// Slice is the rows first to last−1 of t; they keep their indices. What comes before is passed over, without reading where that is possible;
-// what comes after is not read and so not checked. It is an error, of the kind fault.Usage, if t has fewer rows.
+// Slice returns the rows first to last−1 of t, which keep their indices. Rows before them are
+// skipped, without reading if possible; rows after them are neither read nor checked. If t has
+// fewer rows, the error is of the kind fault.Usage.
 func Slice(t Table, first, last int64) (Table, error) {
 	rows := t.Rows()
 	if first < 0 || first > last || rows >= 0 && last > rows {
@@ -78,10 +80,10 @@ func Slice(t Table, first, last int64) (Table, error) {
 
 func (s *sliced) Rows() int64 { return s.last - s.first }
 
-// Limit is about rows of the slice.
+// Limit counts rows of the slice.
 func (s *sliced) Limit(n int64) { Limit(s.Table, s.first+n) }
 
-// Skip moves the start on, so that what is left out is still passed over in one go.
+// Skip before the first Read only moves the start, so that all rows before it are skipped at once.
 func (s *sliced) Skip(n int64) error {
 	if n < 0 || n > s.last-s.next {
 		return fault.New(fault.Usage, "no such rows: skip %d of %d", n, s.last-s.next)
@@ -108,7 +110,7 @@ func (s *sliced) Read(ctx context.Context, b *Raw) error {
 		b.Rows = 0
 		return io.EOF
 	}
-	if s.next == s.last { // the last row of the table: its end is checked too
+	if s.next == s.last { // at the last row of the table: check its end too
 		return s.Table.Read(ctx, b)
 	}
 	limit := b.Cap
@@ -122,11 +124,11 @@ func (s *sliced) Read(ctx context.Context, b *Raw) error {
 	return err
 }
 
-// Reshape returns t as an array of other dimensions over the same elements in C order; the first
-// dimension is the number of rows, and one may be −1. A table of several columns keeps its rows:
-// the records of each tensor that has as many elements take the new shape, but those called
-// "label". In a table of one column, several rows may become one, of at most limit bytes. The error
-// is an idx.ShapeError.
+// Reshape returns t as an array of other dimensions with the same elements in C order. The first
+// dimension is the number of rows, and one may be −1. If t has several columns, it keeps its rows:
+// the new shape applies to all tensors with as many elements, except a column named "label". If t
+// has one column, several rows may become one, of at most limit bytes. The error is an
+// idx.ShapeError.
 func Reshape(t Table, dims []int, limit int64) (Table, error) {
 	columns := slices.Clone(t.Columns())
 	if len(columns) == 1 {
@@ -141,7 +143,7 @@ func Reshape(t Table, dims []int, limit int64) (Table, error) {
 		if each == 1 {
 			return WithColumns(t, columns), nil
 		}
-		return &regrouped{wrapped: wrapped{t}, columns: columns, each: each}, nil
+		return &regrouped{newDerived(t, columns, same), each}, nil
 	}
 	fits := false
 	var found []string
@@ -160,8 +162,8 @@ func Reshape(t Table, dims []int, limit int64) (Table, error) {
 	return WithColumns(t, columns), nil
 }
 
-// shapeOver is the shape of the records of column c, of rows rows (−1 if that is unknown), seen as an array of dims, and how many of its records are
-// one of that shape.
+// shapeOver returns the shape of the records of column c, of which there are rows (−1 if unknown),
+// in an array of dimensions dims, and how many old records make one new record.
 func shapeOver(c Column, rows int64, dims []int) (shape []int, each int64, err error) {
 	as := idx.Header{DType: c.DType, Dims: []int64{rows}}
 	for _, d := range c.Shape {
@@ -169,9 +171,9 @@ func shapeOver(c Column, rows int64, dims []int) (shape []int, each int64, err e
 	}
 	if rows < 0 {
 		if dims[0] != -1 {
-			return nil, 0, idx.ShapeError("the number of rows is not known in advance, so that the first dimension can only be -1")
+			return nil, 0, idx.ShapeError("the number of rows is not known in advance, so the first dimension must be -1")
 		}
-		as.Dims, dims = []int64{0}, slices.Concat([]int{0}, dims[1:]) // of no records, any shape that is valid can be made
+		as.Dims, dims = []int64{0}, slices.Concat([]int{0}, dims[1:]) // zero records can have any valid shape
 	}
 	if as, err = as.Reshape(dims); err != nil {
 		return nil, 0, err
@@ -184,25 +186,22 @@ func shapeOver(c Column, rows int64, dims []int) (shape []int, each int64, err e
 	case in > 0 && out > 0 && out%in == 0:
 		return shape, int64(out / in), nil
 	}
-	return nil, 0, idx.ShapeError("a record of %s has %d elements, which do not make whole records of %s", c.Name, in, idx.ShapeText(shape))
+	return nil, 0, idx.ShapeError("a record of %s has %d elements, which is not a whole number of records of %s", c.Name, in, idx.ShapeText(shape))
 }
 
-// regrouped is a table of one column, each of whose records is several consecutive ones of another table.
+// regrouped is a table of one column, in which several consecutive records of another table are one
+// record.
 type regrouped struct {
-	wrapped
-	columns []Column
-	each    int64 // records of the other table that are one of this
+	*derived
+	each int64 // number of records that become one
 }
 
-func (r *regrouped) Columns() []Column  { return r.columns }
 func (r *regrouped) Skip(n int64) error { return Skip(r.Table, n*r.each) }
 func (r *regrouped) Limit(n int64)      { Limit(r.Table, n*r.each) }
+func (r *regrouped) Rows() int64        { return r.whole(r.Table.Rows()) }
+func (r *regrouped) SourceRows() int64  { return r.whole(SourceRows(r.Table)) }
 
-func (r *regrouped) Rows() int64 { return r.whole(r.Table.Rows()) }
-
-func (r *regrouped) SourceRows() int64 { return r.whole(SourceRows(r.Table)) }
-
-// whole is the number of rows that n rows of the other table make.
+// whole returns the number of rows that n rows of the other table make.
 func (r *regrouped) whole(n int64) int64 {
 	if n < 0 {
 		return n
@@ -216,18 +215,11 @@ func (r *regrouped) Read(ctx context.Context, b *Raw) error {
 	err := r.Table.Read(ctx, p)
 	b.First, b.Rows = p.First/r.each, int(int64(p.Rows)/r.each)
 	if rest := int64(p.Rows) % r.each; err == nil && rest != 0 {
-		return idx.ShapeError("the %d elements after record %d do not make another of %s",
+		return idx.ShapeError("the %d elements after record %d are too few for another record of %s",
 			rest*int64(r.Table.Columns()[0].Elements()), b.First+int64(b.Rows), idx.ShapeText(r.columns[0].Shape))
 	}
 	if err == io.EOF {
 		b.Rows = 0
 	}
-	return err
-}
-
-func (r *regrouped) Decode(b *Raw) error {
-	p := b.Part(0)
-	err := r.Table.Decode(p)
-	b.Columns = p.Columns
 	return err
 }

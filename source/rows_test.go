@@ -62,7 +62,8 @@ func TestSliceRefusesRowsThatAreNotThere(t *testing.T) {
 	}
 }
 
-// Rows after the slice are not read, so damage there does no harm; damage before it does only if it must be read.
+// // Rows after the slice are not read, so damage there is no error; damage before it is one only
+// if it must be read.
 func TestSliceDoesNotCheckTheRest(t *testing.T) {
 	t.Parallel()
 	cut := fromBytes(t, "cut", file(t, idx.Uint8, []int{10}, bytesUpTo(6)), Options{Name: "x"})
@@ -108,7 +109,7 @@ func TestSkip(t *testing.T) {
 	}
 }
 
-// A table of rows larger than the block that Skip reads by.
+// A table whose rows are larger than the block that Skip reads at a time.
 func TestSkipOfLargeRows(t *testing.T) {
 	t.Parallel()
 	const row = 3 << 20
@@ -123,7 +124,8 @@ func TestSkipOfLargeRows(t *testing.T) {
 	}
 }
 
-// TestSkipOfSlices passes over rows of a part of a table: before the first row was read, after it, and more than there are.
+// // TestSkipOfSlices skips rows of a slice: before the first read, after it, and more rows than
+// there are.
 func TestSkipOfSlices(t *testing.T) {
 	t.Parallel()
 	for _, read := range []int{0, 2} {
@@ -157,7 +159,8 @@ func TestSkipOfSlices(t *testing.T) {
 	}
 }
 
-// TestReshape takes tables of one column for arrays of other dimensions: the elements stay in their order, in batches of any size.
+// // TestReshape reshapes tables of one column: the elements keep their order, in batches of any
+// size.
 func TestReshape(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -221,7 +224,7 @@ func TestReshapeRefuses(t *testing.T) {
 	}
 }
 
-// TestReshapeOfAnUnknownEnd: elements that are left over are no record, and no silence.
+// TestReshapeOfAnUnknownEnd: left-over elements are an error.
 func TestReshapeOfAnUnknownEnd(t *testing.T) {
 	t.Parallel()
 	in := plain{fromBytes(t, "x", file(t, idx.Uint8, []int{25}, bytesUpTo(25)), Options{Name: "x"}), true}
@@ -231,7 +234,8 @@ func TestReshapeOfAnUnknownEnd(t *testing.T) {
 	}
 }
 
-// TestReshapeBesideOthers: of a table of several columns, the tensors of as many elements take the shape, and rows stay.
+// // TestReshapeBesideOthers: in a table of several columns, the tensors with as many elements take
+// the shape, and the rows stay.
 func TestReshapeBesideOthers(t *testing.T) {
 	t.Parallel()
 	column := func(name string, dims ...int) Table {

@@ -22,8 +22,8 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// seekable compresses data in frames of the sizes, the last of which is taken again and again, and ends them with a seek table: as the description of zstd's
-// seekable format says. Size 0 is a skippable frame.
+// seekable compresses data in frames of the given sizes, repeating the last size, and appends a
+// seek table as the description of zstd's seekable format says. Size 0 is a skippable frame.
 func seekable(t testing.TB, data []byte, sizes ...int) []byte {
 	t.Helper()
 	encoder := must.Get(zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)))(t)
@@ -51,7 +51,7 @@ func seekable(t testing.TB, data []byte, sizes ...int) []byte {
 	return append(out, 0, 0xb1, 0xea, 0x92, 0x8f)
 }
 
-// noise is data that does not compress, so that offsets in the file differ.
+// noise is data that does not compress, so that offsets in the file differ from those in the data.
 func noise(n int) []byte {
 	data := make([]byte, n)
 	for i, x := 0, uint32(1); i < len(data); i++ {
@@ -61,7 +61,7 @@ func noise(n int) []byte {
 	return data
 }
 
-// A recording is a file that remembers what its Read delivered.
+// A recording is a file that records what its Read delivered.
 type recording struct {
 	*bytes.Reader
 	reads [][2]int64 // from and to
@@ -81,7 +81,7 @@ func (r *recording) Limit(end int64)            { r.limit = end }
 func (r *recording) Close() error               { return nil }
 func (r *recording) Stat() (fs.FileInfo, error) { return recordedInfo{size: r.Size()}, nil }
 
-// A recordedInfo is that of a regular file.
+// A recordedInfo describes a regular file.
 type recordedInfo struct {
 	fs.FileInfo
 	size int64
@@ -92,14 +92,14 @@ func (recordedInfo) IsDir() bool        { return false }
 func (recordedInfo) Mode() fs.FileMode  { return 0 }
 func (recordedInfo) ModTime() time.Time { return time.Time{} }
 
-// recorded is the only file there is.
+// recorded is the only file that exists.
 type recorded struct{ *recording }
 
 func (r recorded) Open(string) (File, error)                { return r.recording, nil }
 func (r recorded) Stat(string) (fs.FileInfo, error)         { return r.recording.Stat() }
 func (recorded) ReadDir(string, int) ([]fs.DirEntry, error) { return nil, errors.ErrUnsupported }
 
-// record opens raw as the only file, recording what is read.
+// record opens raw as the only file and records what is read.
 func record(t *testing.T, raw []byte, o Options) (*IDX, *recording) {
 	t.Helper()
 	r := &recording{Reader: bytes.NewReader(raw), limit: -1}
@@ -109,7 +109,7 @@ func record(t *testing.T, raw []byte, o Options) (*IDX, *recording) {
 
 const spanRows, spanRecord = 30, 50 // of the files below
 
-// spanFiles are files of 30 rows of 50 bytes, and a header of 12.
+// spanFiles are files with a header of 12 bytes and 30 rows of 50 bytes.
 func spanFiles(t *testing.T) map[string][]byte {
 	raw := file(t, idx.Uint8, []int{spanRows, spanRecord}, noise(spanRows*spanRecord))
 	return map[string][]byte{
@@ -125,7 +125,7 @@ func spanFiles(t *testing.T) map[string][]byte {
 	}
 }
 
-// TestSpan is the contract of Span: what is read of the file when some rows are read.
+// TestSpan checks the contract of Span: which bytes of the file are read for some rows.
 func TestSpan(t *testing.T) {
 	t.Parallel()
 	want := noise(spanRows * spanRecord)
@@ -146,7 +146,7 @@ func TestSpan(t *testing.T) {
 	}
 }
 
-// spanProblem follows what was read of the file, as one who hashes a span does.
+// spanProblem checks what was read of the file as a caller that hashes the span would.
 func spanProblem(table *IDX, file *recording, first, last int64) string {
 	from, to, ok := table.Span(first, last)
 	if !ok || from > to || to > file.Size() || (first == last) != (from == to) {
@@ -183,7 +183,8 @@ func spanProblem(table *IDX, file *recording, first, last int64) string {
 	return ""
 }
 
-// headerProblem follows what was read of the file before anything else, as one who hashes the header's bytes does. from is where the rows begin.
+// headerProblem checks what was read of the file before anything else, as a caller that hashes the
+// header's bytes would. The rows begin at from.
 func headerProblem(table *IDX, file *recording, from int64) string {
 	end, ok := table.HeaderEnd()
 	if !ok || end < 12 || end > file.Size() {
@@ -205,7 +206,7 @@ func headerProblem(table *IDX, file *recording, from int64) string {
 	return ""
 }
 
-// TestHeaderEnd adds up the sizes in the table of the frames that hold the header.
+// TestHeaderEnd adds up the sizes, from the table, of the frames that hold the header.
 func TestHeaderEnd(t *testing.T) {
 	t.Parallel()
 	raw := file(t, idx.Uint8, []int{spanRows, spanRecord}, noise(spanRows*spanRecord))
@@ -213,11 +214,11 @@ func TestHeaderEnd(t *testing.T) {
 		sizes  []int
 		frames int // that hold the header of 12 bytes
 	}{
-		"its own frame":  {[]int{12, 400}, 1},
-		"with rows":      {[]int{600, 90}, 1},
-		"in two":         {[]int{7, 100}, 2},
-		"in four":        {[]int{3}, 4},
-		"behind another": {[]int{0, 12, 0, 100}, 2},
+		"its own frame": {[]int{12, 400}, 1},
+		"with rows":     {[]int{600, 90}, 1},
+		"in two":        {[]int{7, 100}, 2},
+		"in four":       {[]int{3}, 4},
+		"after another": {[]int{0, 12, 0, 100}, 2},
 	} {
 		packed := seekable(t, raw, test.sizes...)
 		frames := int(binary.LittleEndian.Uint32(packed[len(packed)-9:]))
@@ -236,9 +237,9 @@ func TestHeaderEnd(t *testing.T) {
 	}
 }
 
-// Of frames larger than what is decoded ahead, the last one of a span is read to its end all the same,
-// and so is that of the header, also where reading goes on in another frame: their checksums are
-// verified.
+// // Even if frames are larger than what is decoded ahead, the last frame of a span and that of the
+// header are read to their ends, so that their checksums are verified, also if reading continues in
+// another frame.
 func TestSpanOfLargeFrames(t *testing.T) {
 	t.Parallel()
 	const rows, size, frame = 400, 10_000, 1_500_000
@@ -260,7 +261,7 @@ func TestSpanOfLargeFrames(t *testing.T) {
 	}
 }
 
-// TestSpanHoldsTheRows decompresses the bytes of the span alone, and finds the rows.
+// TestSpanHoldsTheRows decompresses only the bytes of the span, which hold the rows.
 func TestSpanHoldsTheRows(t *testing.T) {
 	t.Parallel()
 	want := noise(spanRows * spanRecord)
@@ -286,7 +287,7 @@ func TestSpanHoldsTheRows(t *testing.T) {
 	}
 }
 
-// Other files have no spans, nor have rows that are not there.
+// Other files have no spans, and neither do rows that do not exist.
 func TestNoSpan(t *testing.T) {
 	t.Parallel()
 	raw := file(t, idx.Uint8, []int{9, 3}, bytesUpTo(27))
@@ -335,7 +336,8 @@ func TestSeekableFiles(t *testing.T) {
 	check(t, table, 1, 0, little(t, values))
 }
 
-// Files whose header and table do not agree are read from the start, and say what is wrong with them: as if they had no table.
+// // Files whose header and table disagree are read from the start, with the same errors as without
+// a table.
 func TestSeekableFilesThatAreDamaged(t *testing.T) {
 	t.Parallel()
 	raw := file(t, idx.Uint8, []int{30, 50}, noise(1500))
@@ -354,14 +356,14 @@ func TestSeekableFilesThatAreDamaged(t *testing.T) {
 		first, last int64
 		want        error
 	}{
-		"too few rows":       {seekable(t, raw[:len(raw)-1], 12, 400), 0, 30, fault.Truncated},
-		"trailing bytes":     {seekable(t, append(bytes.Clone(raw), 0), 12, 400), 0, 30, fault.Malformed},
-		"wrong table":        {wrong, 20, 30, fault.Malformed},
-		"wrong frame":        {frame, 0, 30, fault.Malformed},
-		"frame of the part":  {frame, 8, 9, fault.Malformed},
-		"frame before it":    {frame, 16, 30, nil},
-		"frame behind it":    {frame, 0, 8, nil},
-		"behind another row": {frame, 7, 9, fault.Malformed},
+		"too few rows":      {seekable(t, raw[:len(raw)-1], 12, 400), 0, 30, fault.Truncated},
+		"trailing bytes":    {seekable(t, append(bytes.Clone(raw), 0), 12, 400), 0, 30, fault.Malformed},
+		"wrong table":       {wrong, 20, 30, fault.Malformed},
+		"wrong frame":       {frame, 0, 30, fault.Malformed},
+		"frame of the part": {frame, 8, 9, fault.Malformed},
+		"frame before it":   {frame, 16, 30, nil},
+		"frame after it":    {frame, 0, 8, nil},
+		"after another row": {frame, 7, 9, fault.Malformed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -379,7 +381,8 @@ func TestSeekableFilesThatAreDamaged(t *testing.T) {
 	check(t, open(t, write(t, "x", contradicting), Options{Salvage: true}), 7, 0, noise(1500))
 }
 
-// TestEveryDamageOfASeekableFile flips every bit and cuts at every byte: that is an error, or the rows are right all the same.
+// // TestEveryDamageOfASeekableFile flips every bit and cuts at every byte: this is an error, or
+// the rows are still right.
 func TestEveryDamageOfASeekableFile(t *testing.T) {
 	t.Parallel()
 	const rows, size = 12, 5
@@ -411,7 +414,8 @@ func TestEveryDamageOfASeekableFile(t *testing.T) {
 				silent++
 			}
 		}
-		// RFC 8878, 3.1.1.1: in the header of each of the 4 frames the unused bit, and the 8 of the window's size, beyond which these reach in no case.
+		// // RFC 8878, 3.1.1.1: the unused bit in the header of each of the 4 frames, and the 8
+		// bits of a window size that none of them exceeds.
 		if part[1]-part[0] == rows && silent != 4*(1+8) {
 			t.Errorf("%d bits of the frames flip without an error, expected %d", silent, 4*(1+8))
 		}
@@ -423,7 +427,8 @@ func TestEveryDamageOfASeekableFile(t *testing.T) {
 	}
 }
 
-// A file whose table and header differ is read from the start, in one go, as the table tells nothing about it: not frame by frame.
+// // A file whose table and header differ is read from the start in one go, not frame by frame, as
+// the table says nothing about it.
 func TestManyFramesOfLessThanTheHeaderSays(t *testing.T) {
 	t.Parallel()
 	const there, missing = 20_000, 5

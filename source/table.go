@@ -7,23 +7,27 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A Column is one named sequence of records of equal type and shape.
+// A Column describes a named sequence of records of the same type and shape.
 type Column struct {
 	Name  string
 	DType idx.DType
-	// Shape is the shape of one record, slowest dimension first (C order); empty for a scalar. A dimension may be 0.
+	// Shape is the shape of one record, slowest dimension first (C order); empty for a scalar. A
+	// dimension may be 0.
 	Shape []int
-	// Origin is the base name of the file that the column comes from, or "-" for standard input.
+	// Origin is the base name of the column's file, or "-" for standard input.
 	Origin string
-	// Classes names the values of a label column: Classes[v] is the name of v, empty where v has none; nil if nothing is known.
+	// Classes are the class names of a label column: Classes[v] is the name of label v, empty if v
+	// has none. It is nil if nothing is known.
 	Classes []string
-	// Label tells that the user chose the column as the label, at most one of a table. See schema.Schema.Label for what it is where nobody chose.
+	// Label means that the user chose this column as the label; at most one column of a table is.
+	// If the user chose none, schema.Schema.Label finds the label.
 	Label bool
-	// Listed reports that the file told the length of the records alone, as lists do, and not that one dimension is all they have.
+	// Listed means that the file gave only the length of the records, as lists do, so they may have
+	// more than one dimension.
 	Listed bool `json:"-"`
 }
 
-// Elements is the number of elements of a record: the product of its shape, 1 for a scalar.
+// Elements returns the number of elements of a record: the product of its shape, 1 for a scalar.
 func (c Column) Elements() int {
 	n := 1
 	for _, d := range c.Shape {
@@ -32,18 +36,18 @@ func (c Column) Elements() int {
 	return n
 }
 
-// RecordSize is the number of bytes of a record.
+// RecordSize returns the number of bytes of a record.
 func (c Column) RecordSize() int { return c.Elements() * c.DType.Size() }
 
-// Scalar reports whether records are single elements (the file had rank 1).
+// Scalar reports whether each record is a single element (the file has rank 1).
 func (c Column) Scalar() bool { return len(c.Shape) == 0 }
 
-// Same reports whether c and other are columns of one kind: of one name, type and shape.
+// Same reports whether c and other have the same name, type and shape.
 func (c Column) Same(other Column) bool {
 	return c.Name == other.Name && c.DType == other.DType && slices.Equal(c.Shape, other.Shape)
 }
 
-// ClassName is the name of label v, empty where it has none.
+// ClassName returns the name of label v, or "" if it has none.
 func (c Column) ClassName(v int64) string {
 	if v < 0 || v >= int64(len(c.Classes)) {
 		return ""
@@ -54,37 +58,43 @@ func (c Column) ClassName(v int64) string {
 // Integer reports whether the elements are integers.
 func (c Column) Integer() bool { return !c.DType.Float() }
 
-// A Table is a number of columns of equal length, read side by side from start to end. One goroutine calls Read; Decode may be called
-// from many at once, for different batches.
+// A Table is a number of columns of equal length, read side by side from start to end. One
+// goroutine calls Read; many goroutines may call Decode at once, each for another batch.
+//
+// A table may also have the methods of [Seeker], [Noter] and [Described], Limit(n int64),
+// SourceRows() int64 and Omitted() []Omission. Functions of these names call them if they exist.
 type Table interface {
-	// Columns describes the columns. It does not change.
+	// Columns returns the columns, always the same.
 	Columns() []Column
-	// Rows is the number of rows, or −1 if only reading to the end can tell.
+	// Rows returns the number of rows, or −1 if only reading to the end can tell.
 	Rows() int64
-	// Read fills b with the next min(b.Cap, rows that are left) rows, as they are stored, and sets b.First and b.Rows. After the last row it
-	// checks that the inputs end where they should and returns io.EOF, with b.Rows = 0.
+	// Read reads the next rows into b, as they are stored: b.Cap of them, or those that are left.
+	// It sets b.First and b.Rows. After the last row it checks that the inputs end where they
+	// should, sets b.Rows to 0 and returns io.EOF.
 	Read(ctx context.Context, b *Raw) error
-	// Decode turns what Read put into b into b.Columns: elements in C order, little-endian, the memory format of Arrow.
+	// Decode converts what Read put into b to b.Columns: elements in C order, little-endian, as
+	// Arrow keeps them in memory.
 	Decode(b *Raw) error
-	// Close releases files and goroutines. It does not wait for a read that is blocked.
+	// Close releases files and goroutines. It does not wait for a blocked read.
 	Close() error
 }
 
-// A Seeker is a table that can start later. Skip passes over the next n rows; it is called before
-// the first Read, n ≤ Rows() if that is known. The function Skip is for any table.
+// A Seeker is a table that can skip the next n rows without reading them. Skip is called before the
+// first Read, with n ≤ Rows() if that is known. The function [Skip] works for any table.
 type Seeker interface {
 	Skip(n int64) error
 }
 
-// Limit tells t, if it has such a method, that its rows from n on will not be read: files that are
-// fetched in advance are fetched no further.
+// Limit tells t that its rows from n on will not be read, so that it does not fetch them in
+// advance.
 func Limit(t Table, n int64) {
 	if l, ok := t.(interface{ Limit(n int64) }); ok {
 		l.Limit(n)
 	}
 }
 
-// SourceRows is the number of rows of the table that t is a part of, or its own if it is whole.
+// SourceRows returns the number of rows of the table that t is a part of, or t.Rows() if it is no
+// part.
 func SourceRows(t Table) int64 {
 	if part, ok := t.(interface{ SourceRows() int64 }); ok {
 		return part.SourceRows()
@@ -92,13 +102,13 @@ func SourceRows(t Table) int64 {
 	return t.Rows()
 }
 
-// A Noter is a table that has something to tell the user once it was read, such as what a salvage
-// took.
+// A Noter is a table that has notes for the user once it has been read, such as what a salvage
+// found.
 type Noter interface {
 	Notes() []string
 }
 
-// Notes are what t has to tell, if it is a Noter.
+// Notes returns the notes of t, if it is a Noter.
 func Notes(t Table) []string {
 	if n, ok := t.(Noter); ok {
 		return n.Notes()
@@ -106,14 +116,14 @@ func Notes(t Table) []string {
 	return nil
 }
 
-// An Omission is a column of a file that is none of the table.
+// An Omission is a column of a file that is not part of the table.
 type Omission struct {
 	Column string
 	Type   string // "text", or "index" for the row numbers of a data frame
 	Why    string
 }
 
-// Omitted are the columns of t's file that are none of t, if it has a method that tells them.
+// Omitted returns the columns of t's file that are not part of t.
 func Omitted(t Table) []Omission {
 	if o, ok := t.(interface{ Omitted() []Omission }); ok {
 		return o.Omitted()
@@ -121,13 +131,12 @@ func Omitted(t Table) []Omission {
 	return nil
 }
 
-// A Described table has what its file keeps about where it comes from: see package schema for the
-// keys.
+// A Described table has metadata about its origin from its file; see package schema for the keys.
 type Described interface {
 	Meta() map[string]string
 }
 
-// Meta is what t tells of where it comes from, if it is Described.
+// Meta returns the metadata of t, if it is Described.
 func Meta(t Table) map[string]string {
 	if d, ok := t.(Described); ok {
 		return d.Meta()
@@ -135,23 +144,25 @@ func Meta(t Table) map[string]string {
 	return nil
 }
 
-// A Raw is a batch on its way through Read and Decode: the buffers of consecutive rows of all columns. It is reused for many batches, so
-// that memory is allocated once. Its zero value, with Cap set, is ready for use. Columns is valid until the next Read into the same Raw.
+// A Raw is a batch on its way through Read and Decode: buffers for consecutive rows of all columns.
+// It is used for many batches, so that memory is allocated once. The zero value with Cap set is
+// ready to use. Columns is valid until the next Read into the same Raw.
 type Raw struct {
-	Cap     int      // the most rows Read may put in, at least 1; set by the caller
-	Busy    bool     // no core is idle, so that Read should not use others than its own; set by the caller
+	Cap     int      // largest number of rows that Read may return, at least 1; set by the caller
+	Busy    bool     // all cores are in use, so Read should not use more than its own; set by the caller
 	First   int64    // index of the first row within the table
 	Rows    int      // number of rows
-	Columns [][]byte // after Decode: Rows·RecordSize bytes for every column, little-endian
+	Columns [][]byte // after Decode: Rows·RecordSize bytes of each column, little-endian
 
-	Input   []byte // what Read read, where that is not a column yet; the table's own
-	Scratch []byte // room to work in while decoding; its contents are not kept
-	State   any    // what else Read tells Decode; the table's own
+	Input   []byte // for the table: what Read read, if that is not a column yet
+	Scratch []byte // for the table: working memory of Decode; its contents are not kept
+	State   any    // for the table: what else Read passes to Decode
 
 	parts []*Raw
 }
 
-// Part is the i-th inner batch of b, made on first use, with what b's caller has set: for tables made of other tables.
+// Part returns the i-th inner batch of b, with the settings of b, for tables made of other tables.
+// It is allocated on first use.
 func (b *Raw) Part(i int) *Raw {
 	for len(b.parts) <= i {
 		b.parts = append(b.parts, new(Raw))
@@ -160,7 +171,7 @@ func (b *Raw) Part(i int) *Raw {
 	return b.parts[i]
 }
 
-// Grow returns buf with length n, made anew if it is too small. The contents are not kept.
+// Grow returns buf with length n, reallocated if it is too small. The contents are not kept.
 func Grow(buf []byte, n int) []byte {
 	if cap(buf) < n {
 		return make([]byte, n)

@@ -32,7 +32,7 @@ func file(t testing.TB, d idx.DType, dims []int, values any) []byte {
 	return out.Bytes()
 }
 
-// little is values as Arrow keeps them.
+// little returns values as Arrow keeps them.
 func little(t testing.TB, values any) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -42,7 +42,8 @@ func little(t testing.TB, values any) []byte {
 	return out.Bytes()
 }
 
-// bytesUpTo is 0, 1, 2, … n−1 modulo 251, so that no two records of a power of two in size are alike.
+// bytesUpTo returns 0, 1, 2, … n−1 modulo 251, so that no two records of a power of two in size are
+// equal.
 func bytesUpTo(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -61,7 +62,7 @@ func write(t testing.TB, name string, data []byte) string {
 	return path
 }
 
-// open opens the IDX file at path, and closes it when the test is over.
+// open opens the IDX file at path, and closes it at the end of the test.
 func open(t testing.TB, path string, o Options) *IDX {
 	t.Helper()
 	table := must.Get(OpenIDX(path, o))(t)
@@ -73,7 +74,7 @@ func open(t testing.TB, path string, o Options) *IDX {
 	return table
 }
 
-// fromBytes is a table over an IDX file in memory.
+// fromBytes returns a table of an IDX file in memory.
 func fromBytes(t testing.TB, name string, data []byte, o Options) *IDX {
 	t.Helper()
 	table := must.Get(NewIDX(bytes.NewReader(data), name, o))(t)
@@ -81,14 +82,15 @@ func fromBytes(t testing.TB, name string, data []byte, o Options) *IDX {
 	return table
 }
 
-// A content is what a table turned out to hold.
+// A content is what was read from a table.
 type content struct {
 	first   int64 // index of the first row
 	rows    int64
 	columns [][]byte
 }
 
-// readAll reads t to its end, batch rows at a time into one Raw, decodes every batch, and checks what the contract says of Read.
+// readAll reads t to its end, batch rows at a time into one Raw, decodes every batch, and checks
+// that Read keeps its contract.
 func readAll(t Table, batch int) (content, error) {
 	c := content{first: -1, columns: make([][]byte, len(t.Columns()))}
 	b := &Raw{Cap: batch}
@@ -138,7 +140,8 @@ func check(t *testing.T, table Table, batch int, first int64, want ...[]byte) {
 	}
 }
 
-// A plain table hides all that t has beyond the contract: no Skip, no Notes. With unknown set, it does not know its rows either, like a CSV file.
+// A plain table hides the optional methods of t. With unknown set, it does not know its number of
+// rows either, like a CSV file.
 type plain struct {
 	Table
 	unknown bool
@@ -196,7 +199,7 @@ func TestPart(t *testing.T) {
 	}
 }
 
-// second is a table of five scalars.
+// second returns a table of five scalars.
 func second(t *testing.T) Table {
 	return fromBytes(t, "second", file(t, idx.Uint8, []int{5}, bytesUpTo(5)), Options{Name: "second"})
 }

@@ -233,9 +233,9 @@ func TestRefusedValues(t *testing.T) {
 		"negative label": {describe(20, pixel, labels(idx.Int8)), png.Options{}, [][]byte{{1, 1}, {0, 0xFF}}, fault.Unsupported, `column label, row 11: png: found the label -1`},
 		"largest label":  {describe(20, pixel, labels(idx.Uint8)), png.Options{MaxLabel: 9}, [][]byte{{1}, {10}}, fault.Unsupported, "row 10: png: found the label 10"},
 		"class without a name": {describe(20, pixel, labels(idx.Uint8, "", "a", "b")), png.Options{ClassFolders: "names"}, [][]byte{{1, 1}, {1, 0}},
-			fault.Malformed, "row 11: label 0 has no name, of 2"},
+			fault.Malformed, "row 11: label 0 has no class name (2"},
 		"no such class": {describe(20, pixel, labels(idx.Int8, "a", "b")), png.Options{ClassFolders: "names"}, [][]byte{{1}, {0xFE}},
-			fault.Malformed, "row 10: label -2 has no name, of 2"},
+			fault.Malformed, "row 10: label -2 has no class name (2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -13,26 +13,26 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// inputBuffer is the size of the compressed side's buffer.
+// inputBuffer is the size of the buffer for compressed data.
 const inputBuffer = 64 << 10
 
-// A decoding is one input being decompressed. It turns whatever a decoder returns, panics included, into the errors that
-// this package promises.
+// A decoding decompresses one input. It turns whatever a decoder returns, including panics, into
+// the errors that this package promises.
 type decoding struct {
 	decoder
 	in  *input
-	buf *bufio.Reader // over in: decoders take single bytes, and need no buffer of their own
+	buf *bufio.Reader // of in, as decoders read single bytes and have no buffer of their own
 	out io.Reader     // nil before the first fill
 
-	wanted func() bool // reports whether the data is waited for; set before the first fill
+	wanted func() bool // reports whether a caller waits for data; set before the first fill
 }
 
 func newDecoding(d decoder, in *input) *decoding {
 	return &decoding{decoder: d, in: in, buf: bufio.NewReaderSize(in, inputBuffer)}
 }
 
-// fill decodes until p is full or an error ends the data. Opening the decoder is left to the first call, as it may
-// block or fail like any read.
+// fill decodes until p is full or an error ends the data. The first call opens the decoder, as that
+// may block or fail like any read.
 func (d *decoding) fill(p []byte) (n int, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -59,8 +59,8 @@ func (d *decoding) fill(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// sort says what a decoder's error means. The input's own failure goes first, unless it is yet to come to the decoder: what that
-// makes of it is noise.
+// sort returns the error that a decoder's error stands for. A failure of the input comes first, if
+// the decoder has got that far: what the decoder makes of it does not matter.
 func (d *decoding) sort(err error) error {
 	if failure := d.in.failure(); failure != nil && d.unread() == 0 {
 		return failure
@@ -80,7 +80,7 @@ func (d *decoding) sort(err error) error {
 	return d.errorAt(corrupt("%v", err))
 }
 
-// panicked makes an error of a recovered panic: bad data, unless it was the input that panicked.
+// panicked makes an error of a recovered panic: corrupt data, unless the input panicked.
 func (d *decoding) panicked(v any) error {
 	if d.in.reading.Load() {
 		return fmt.Errorf("reading %s input: panic: %v", d.name, v)
@@ -92,23 +92,23 @@ func (d *decoding) errorAt(e *fault.Error) error {
 	return d.format.fault(d.in.taken.Load()-int64(d.unread()), e)
 }
 
-// corrupt is for a wrong checksum, data that breaks the format's rules, or junk after the last
-// member.
+// corrupt returns the error for a wrong checksum, data that breaks the rules of the format, or junk
+// after the last member.
 func corrupt(format string, args ...any) *fault.Error {
 	return fault.New(fault.Malformed, "corrupt data: "+format, args...)
 }
 
-// truncated is for an input that ends inside a member.
+// truncated returns the error for an input that ends inside a member.
 func truncated() *fault.Error { return fault.New(fault.Truncated, "the data ends too early") }
 
-// unsupported is for data that may be good but needs a feature or an amount of memory that is
-// refused here.
+// unsupported returns the error for data that may be valid but needs a feature, or an amount of
+// memory, that is refused here.
 func unsupported(format string, args ...any) *fault.Error {
 	return fault.New(fault.Unsupported, "not supported: "+format, args...)
 }
 
-// fault puts the format and the number of compressed bytes decoded before e. That is no Offset,
-// which counts decompressed bytes.
+// fault adds the format and the number of decoded compressed bytes to e. That is not the Offset of
+// the error, which counts decompressed bytes.
 func (f Format) fault(offset int64, e *fault.Error) *fault.Error {
 	placed := fault.New(e.Kind, "%v stream, at compressed byte %d: %s", f, offset, e.Msg)
 	switch e.Kind {
@@ -121,7 +121,7 @@ func (f Format) fault(offset int64, e *fault.Error) *fault.Error {
 	}
 }
 
-// unread is how many bytes of the input the decoder has not come to.
+// unread returns how many bytes of the input the decoder has not reached.
 func (d *decoding) unread() int {
 	n := d.buf.Buffered()
 	if ahead, ok := d.out.(interface{ unread() int }); ok {
@@ -130,28 +130,28 @@ func (d *decoding) unread() int {
 	return n
 }
 
-// close frees what the decoder holds.
 func (d *decoding) close() {
 	if c, ok := d.out.(io.Closer); ok {
 		c.Close() // its error repeats that of Read
 	}
 }
 
-// maxEmptyReads is how many reads in a row may bring neither a byte nor an error.
+// maxEmptyReads is how many consecutive reads may return neither a byte nor an error.
 const maxEmptyReads = 100
 
-// An input counts the bytes taken from r, remembers how r ended, and can be closed while r's Read blocks.
+// An input counts the bytes taken from r, remembers how r ended, and can be closed while a Read of
+// r blocks.
 type input struct {
 	r      io.Reader
-	prefix []byte       // read to recognise the format, delivered first
-	taken  atomic.Int64 // bytes, the prefix included
+	prefix []byte       // read to detect the format, returned first
+	taken  atomic.Int64 // bytes, including the prefix
 
-	// For the reading goroutine alone.
-	pending   error // came along with data: for the next Read
-	delivered error // the error that Read returned, after which r is not used again
+	// Used only by the reading goroutine.
+	pending   error // came with data; returned by the next Read
+	delivered error // returned by Read; r is not used again
 
-	reading atomic.Bool // a Read of r is under way
-	closed  atomic.Bool // no other may begin
+	reading atomic.Bool // a Read of r is in progress
+	closed  atomic.Bool // no further Read may begin
 }
 
 // peek reads the first n bytes into prefix, or all if there are fewer.
@@ -169,11 +169,12 @@ func (in *input) peek(n int) error {
 		}
 	}
 	in.prefix = prefix[:got]
-	in.delivered = nil // an end that only the look ahead has met
+	in.delivered = nil // the end was only seen in advance
 	return nil
 }
 
-// Read reads into p, which must not be empty. It returns data or an error, never both, and the same error for ever.
+// Read reads into p, which must not be empty. It returns data or an error, never both, and repeats
+// its last error forever.
 func (in *input) Read(p []byte) (int, error) {
 	if len(in.prefix) > 0 && !in.closed.Load() {
 		n := copy(p, in.prefix)
@@ -203,13 +204,13 @@ func (in *input) readOnce(p []byte) (n int, err error) {
 	if in.reading.Store(true); in.closed.Load() {
 		err = fs.ErrClosed
 	} else {
-		n, err = in.r.Read(p) // if it panics, it is reading still
+		n, err = in.r.Read(p) // after a panic, reading stays true
 	}
 	in.reading.Store(false)
 	return n, err
 }
 
-// close forbids further reads of r, and reports whether one is under way.
+// close forbids further reads of r, and reports whether one is in progress.
 func (in *input) close() (reading bool) {
 	in.closed.Store(true)
 	return in.reading.Load()
@@ -218,7 +219,7 @@ func (in *input) close() (reading bool) {
 // exhausted reports whether a byte was asked for after the last one.
 func (in *input) exhausted() bool { return in.delivered == io.EOF }
 
-// failure returns the error of r that ended the reading, nil if it was none or a regular end.
+// failure returns the error of r that ended the reading, or nil after a regular end.
 func (in *input) failure() error {
 	if in.exhausted() {
 		return nil

@@ -13,7 +13,7 @@ import (
 // A Format is a way of compressing a stream.
 type Format int
 
-// The formats that [Detect] tells apart. Plain is whatever is none of the others.
+// The formats that [Detect] distinguishes. Plain is everything else.
 const (
 	Plain Format = iota
 	Gzip
@@ -32,24 +32,24 @@ func (f Format) String() string {
 	return "none"
 }
 
-// magicLen is the number of bytes that are looked at to recognise a format.
+// magicLen is the number of bytes from which a format is detected.
 const magicLen = 6
 
-// A decoder is all that is known about one compressed format.
+// A decoder describes one compressed format.
 type decoder struct {
 	format Format
 	name   string
 
-	// match reports whether prefix, at most magicLen bytes of it, begins a stream of the format.
+	// match reports whether prefix, of at most magicLen bytes, begins a stream of the format.
 	match func(prefix []byte) bool
 
-	// open starts decoding at the first byte of in. The returned reader ends with io.EOF, only if in ended where the format
-	// may end; it takes no byte from in beyond those it has decoded. It may be an io.Closer. Its errors are sorted by
-	// [decoding.sort]. It may use other cores while wanted returns true: then the data is waited for.
+	// open starts decoding at the first byte of in. The returned reader, which may be an io.Closer,
+	// ends with io.EOF only if in ended where the format allows it. It takes no byte from in beyond
+	// those it has decoded. Its errors are interpreted by [decoding.sort]. It may use other cores
+	// while wanted returns true, which means that a caller waits for data.
 	open func(in *bufio.Reader, wanted func() bool) (io.Reader, error)
 }
 
-// decoders returns the table of formats.
 func decoders() []decoder {
 	return []decoder{
 		{Gzip, "gzip", startsWith(gzipMagic), openGzip},
@@ -59,14 +59,14 @@ func decoders() []decoder {
 	}
 }
 
-// Detect returns the format of a stream that begins with prefix, of which it needs the first 6 bytes, or all if there
-// are fewer.
+// Detect returns the format of a stream that begins with prefix, of which it needs the first 6
+// bytes, or all if there are fewer.
 func Detect(prefix []byte) Format {
 	d, _ := decoderFor(prefix)
 	return d.format
 }
 
-// decoderFor returns the row of the table for a stream that begins with prefix; false means plain data.
+// decoderFor returns the decoder of a stream that begins with prefix; false means plain data.
 func decoderFor(prefix []byte) (decoder, bool) {
 	for _, d := range decoders() {
 		if d.match(prefix) {
@@ -83,7 +83,7 @@ func startsWith(magic string) func([]byte) bool {
 const (
 	zstdMagic = "\x28\xb5\x2f\xfd"
 
-	// maxZstdWindow is what the zstd program accepts without being told otherwise.
+	// maxZstdWindow is the largest window that the zstd program accepts by default.
 	maxZstdWindow = 128 << 20
 )
 
@@ -103,7 +103,7 @@ func openZstd(in *bufio.Reader, _ func() bool) (io.Reader, error) {
 	return d.IOReadCloser(), nil
 }
 
-// newZstdDecoder returns the library's decoder of in, which may be nil until it is reset.
+// newZstdDecoder returns the library's decoder of in, which may be nil until Reset.
 func newZstdDecoder(in io.Reader) (*zstd.Decoder, error) {
 	return zstd.NewReader(in,
 		zstd.WithDecoderConcurrency(1), // no goroutines: this package has one already
@@ -111,8 +111,8 @@ func newZstdDecoder(in io.Reader) (*zstd.Decoder, error) {
 		zstd.WithDecoderMaxWindow(maxZstdWindow))
 }
 
-// isBzip2 accepts "BZh", a level and the start of a block's or of the end's magic number (0x314159265359, 0x177245385090):
-// three letters alone would also match text.
+// isBzip2 accepts "BZh", a level, and the start of the magic number of a block or of the end
+// (0x314159265359, 0x177245385090): three letters alone would also match text.
 func isBzip2(prefix []byte) bool {
 	if len(prefix) < magicLen || !bytes.HasPrefix(prefix, []byte("BZh")) {
 		return false
@@ -121,5 +121,6 @@ func isBzip2(prefix []byte) bool {
 	return '1' <= level && level <= '9' && (next == "\x31\x41" || next == "\x17\x72")
 }
 
-// openBzip2 uses the standard library's decoder, which reads joined streams and checks all sums.
+// openBzip2 uses the standard library's decoder, which reads several streams and verifies all
+// checksums.
 func openBzip2(in *bufio.Reader, _ func() bool) (io.Reader, error) { return bzip2.NewReader(in), nil }

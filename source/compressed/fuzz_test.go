@@ -11,8 +11,8 @@ import (
 	"github.com/idxport/idxport/test/must"
 )
 
-// FuzzReader looks for panics, hangs, errors of other kinds than promised, and, for gzip, data that the standard
-// library's reader does not find.
+// FuzzReader looks for panics, hangs, unexpected errors, and, for gzip, data that differs from the
+// standard library's.
 func FuzzReader(f *testing.F) {
 	for _, file := range goodFiles {
 		f.Add(testFile(f, file.name))
@@ -42,8 +42,9 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// FuzzSeekReader looks for panics, hangs, errors of other kinds than promised, and for data that differs from what is read without the table: of the whole
-// file; where the steps lead, see seekSteps; and from there on, when the reader is closed meanwhile.
+// FuzzSeekReader looks for panics, hangs, unexpected errors, and data that differs from what is
+// read without the table: in the whole file, where the steps lead (see seekSteps) and from there
+// on, and if the reader is closed in between.
 func FuzzSeekReader(f *testing.F) {
 	for _, file := range seekableFiles {
 		f.Add(testFile(f, file.name), []byte("\x00\x64\x03\x05\x02\x00\x01\xff\x03\x10"))
@@ -87,8 +88,9 @@ func FuzzSeekReader(f *testing.F) {
 	})
 }
 
-// seekSteps does with r what pairs of bytes say: the first tells what, the second how far. It tells where that leads, and the first error, or what was found
-// if that differs from data; where it is not good, the errors alone count.
+// seekSteps executes pairs of bytes on r: the first byte is an operation, the second a distance. It
+// returns the final offset, and the first error or the difference from data. If good is false, only
+// errors count.
 func seekSteps(r *SeekReader, data []byte, good bool, steps []byte) (at int64, err error) {
 	for ; len(steps) >= 2; steps = steps[2:] {
 		n := int64(steps[1])

@@ -13,10 +13,11 @@ import (
 	"github.com/idxport/idxport/source/compressed/inflate"
 )
 
-// gzipMagic leaves the method byte out, so that a damaged one is an error and not plain data.
+// gzipMagic does not include the method byte, so that a damaged method is an error and not plain
+// data.
 const gzipMagic = "\x1f\x8b"
 
-// A gzipReader reads members one after the other.
+// A gzipReader reads one member after another.
 type gzipReader struct {
 	in     *inflate.Lookahead
 	member *inflate.Reader
@@ -24,7 +25,7 @@ type gzipReader struct {
 	size   uint32 // bytes of it, modulo 2³²
 }
 
-// maxCores is how many may decode one input.
+// maxCores is the largest number of cores that decode one input.
 const maxCores = 4
 
 func openGzip(r *bufio.Reader, wanted func() bool) (io.Reader, error) {
@@ -33,7 +34,8 @@ func openGzip(r *bufio.Reader, wanted func() bool) (io.Reader, error) {
 	return g, g.begin()
 }
 
-// Read reads on through members without data, of which there may be any number: a caller gives up after some reads of nothing.
+// Read skips members without data, of which there may be any number: a caller gives up after some
+// empty reads.
 func (g *gzipReader) Read(p []byte) (n int, err error) {
 	for n == 0 && err == nil && len(p) > 0 {
 		n, err = g.read(p)
@@ -57,16 +59,15 @@ func (g *gzipReader) read(p []byte) (int, error) {
 	return n, g.next()
 }
 
-// unread is how far the input was read ahead of what was decoded.
+// unread returns how many bytes of the input were read but not decoded.
 func (g *gzipReader) unread() int { return g.in.Unread() }
 
-// Close ends the decoding that is under way.
+// Close stops the decoding.
 func (g *gzipReader) Close() error {
 	g.in.Close()
 	return nil
 }
 
-// begin reads a member's header.
 func (g *gzipReader) begin() error {
 	if err := readGzipHeader(g.in); err != nil {
 		return noEOF(err)
@@ -91,7 +92,8 @@ func (g *gzipReader) end() error {
 	return nil
 }
 
-// next goes on after a member's trailer: to another member, or to io.EOF at the end of the input or of its padding.
+// next continues after a member's trailer: with another member, or with io.EOF at the end of the
+// input or of its padding.
 func (g *gzipReader) next() error {
 	head, err := g.in.Peek(len(gzipMagic))
 	switch {
@@ -105,7 +107,7 @@ func (g *gzipReader) next() error {
 	return g.begin()
 }
 
-// skipZeros reads to the end of in, which must hold only zeros; then it returns io.EOF.
+// skipZeros reads in to its end and then returns io.EOF. All bytes must be zero.
 func skipZeros(in io.Reader) error {
 	buf := make([]byte, 512)
 	for {
@@ -121,7 +123,7 @@ func skipZeros(in io.Reader) error {
 	}
 }
 
-// Flags of a gzip header (RFC 1952, 2.3.1); bit 0, FTEXT, means nothing here.
+// Flags of a gzip header (RFC 1952, 2.3.1); bit 0, FTEXT, is ignored.
 const (
 	gzipHeaderCRC = 1 << 1
 	gzipExtra     = 1 << 2
@@ -130,13 +132,13 @@ const (
 	gzipReserved  = 7 << 5
 )
 
-// A gzipHeader reads a header's bytes and sums them up.
+// A gzipHeader reads a header and computes its checksum.
 type gzipHeader struct {
 	in  *inflate.Lookahead
 	sum uint32
 }
 
-// readGzipHeader reads a member's header and keeps nothing of it.
+// readGzipHeader reads a member's header and discards it.
 func readGzipHeader(in *inflate.Lookahead) error {
 	h := gzipHeader{in: in}
 	var fixed [10]byte // magic, method, flags, time, extra flags, system
@@ -177,7 +179,7 @@ func (h *gzipHeader) read(p []byte) error {
 	return err
 }
 
-// skipExtra reads a field of up to 65,535 bytes after its length.
+// skipExtra reads a field of up to 65,535 bytes, which follows its length.
 func (h *gzipHeader) skipExtra() error {
 	var length [2]byte
 	if err := h.read(length[:]); err != nil {
@@ -186,7 +188,7 @@ func (h *gzipHeader) skipExtra() error {
 	return h.read(make([]byte, binary.LittleEndian.Uint16(length[:])))
 }
 
-// skipText reads up to a zero, however far that is.
+// skipText reads up to a zero byte, however far away that is.
 func (h *gzipHeader) skipText() error {
 	for {
 		if _, err := h.in.Peek(1); err != nil {
@@ -207,7 +209,7 @@ func (h *gzipHeader) skipText() error {
 	}
 }
 
-// check compares the sum with the field that ends the header, its lower 16 bits.
+// check compares the checksum with the field at the end of the header, its lower 16 bits.
 func (h *gzipHeader) check() error {
 	found := uint16(h.sum)
 	var field [2]byte

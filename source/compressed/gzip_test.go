@@ -18,7 +18,8 @@ import (
 	"github.com/idxport/idxport/test/must"
 )
 
-// storedGzip returns 3 MB of noise in stored blocks of 65,535 bytes, and the position of the length of block 10.
+// storedGzip returns 3 MB of noise in stored blocks of 65,535 bytes, and the position of the length
+// of block 10.
 func storedGzip(t *testing.T) (raw []byte, length int) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -40,7 +41,8 @@ func storedGzip(t *testing.T) (raw []byte, length int) {
 	return buf.Bytes(), length
 }
 
-// TestDamageBeforeWhatWasReadAhead has bad data long before the end, or a failure, of an input that was read to there already.
+// TestDamageBeforeWhatWasReadAhead has bad data, or a failure, far from the end of an input that
+// has already been read.
 func TestDamageBeforeWhatWasReadAhead(t *testing.T) {
 	t.Parallel()
 	raw, length := storedGzip(t)
@@ -61,7 +63,7 @@ func TestDamageBeforeWhatWasReadAhead(t *testing.T) {
 	}
 }
 
-// TestCutLongAfterTheStart is for an input that ends within the data.
+// TestCutLongAfterTheStart has an input that ends within the data.
 func TestCutLongAfterTheStart(t *testing.T) {
 	t.Parallel()
 	raw, _ := storedGzip(t)
@@ -76,8 +78,8 @@ func TestCutLongAfterTheStart(t *testing.T) {
 	}
 }
 
-// TestMemoryOfHelpers reads data that expands a thousandfold on the way to helpers: what they hold stays below the promised 32 MiB.
-// It is not parallel, as it looks at the whole process.
+// TestMemoryOfHelpers reads data that expands a thousandfold with helpers, which must hold less
+// than the promised 32 MiB. Not parallel: it measures the whole process.
 func TestMemoryOfHelpers(t *testing.T) {
 	var buf bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&buf, gzip.BestSpeed)
@@ -94,22 +96,23 @@ func TestMemoryOfHelpers(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	r := must.Get(NewReader(&buf))(t)
 	defer r.Close()
-	most := uint64(0)
+	largest := uint64(0)
 	p := make([]byte, 8<<20)
 	for {
 		_, err := io.ReadFull(r, p)
 		runtime.ReadMemStats(&after)
-		most = max(most, after.HeapInuse-min(before.HeapInuse, after.HeapInuse))
+		largest = max(largest, after.HeapInuse-min(before.HeapInuse, after.HeapInuse))
 		if err != nil {
 			break
 		}
 	}
-	if most > 48<<20 {
-		t.Errorf("found %d MiB in use, expected at most 48", most>>20)
+	if largest > 48<<20 {
+		t.Errorf("found %d MiB in use, expected at most 48", largest>>20)
 	}
 }
 
-// member is a gzip member of the data "abc" in a stored block, with the header that RFC 1952 lays out for the given flags and fields.
+// member returns a gzip member with the data "abc" in a stored block, and the header that RFC 1952
+// prescribes for these flags and fields.
 func member(flags byte, fields ...[]byte) []byte {
 	header := append([]byte{0x1f, 0x8b, 8, flags, 0, 0, 0, 0, 0, 255}, bytes.Join(fields, nil)...)
 	if flags&2 != 0 {

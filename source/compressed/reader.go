@@ -8,25 +8,27 @@ import (
 	"time"
 )
 
-// A Reader reads the decompressed bytes of its input. It is for one goroutine, except that Close may be called from
-// others at any time.
+// A Reader reads the decompressed bytes of its input. It is for one goroutine, except that Close
+// may be called at any time from others.
 type Reader struct {
 	format Format
 	in     *input
 	ahead  *ahead // nil for plain data
 }
 
-// SetBusy tells that the cores have other work, so that the Reader should not use them too; by default it may.
+// SetBusy tells the Reader whether the other cores have work, so that it should not use them; by
+// default it may.
 func (r *Reader) SetBusy(busy bool) {
 	if r.ahead != nil {
 		r.ahead.busy.Store(busy)
 	}
 }
 
-// NewReader looks at the first bytes of r, at most 6, and returns a Reader of the decompressed data. It blocks until they
-// have come. An empty input is plain. The error is that of reading r; bad data is reported by Read.
+// NewReader detects the format from the first 6 bytes of r, for which it waits, and returns a
+// Reader of the decompressed data. An empty input is plain. Its errors are those of reading r; Read
+// reports bad data.
 //
-// For compressed data the Reader takes r over: a goroutine reads it, ahead of what was asked for.
+// If the data is compressed, the Reader takes over r: a goroutine reads it in advance.
 func NewReader(r io.Reader) (*Reader, error) {
 	in := &input{r: r}
 	if err := in.peek(magicLen); err != nil {
@@ -39,13 +41,13 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return &Reader{format: d.format, in: in, ahead: startAhead(newDecoding(d, in))}, nil
 }
 
-// Format returns the format that was recognised.
+// Format returns the detected format.
 func (r *Reader) Format() Format { return r.format }
 
-// Read reads decompressed data. All that was decoded before an error comes first, then the error:
-// io.EOF after good trailers, a [fault.Error] for bad data, the input's own error, unchanged, if
-// reading that failed, and fs.ErrClosed after Close. Plain data is read into p by the input itself,
-// but for the first 6 bytes.
+// Read reads decompressed data. All data decoded before an error comes first, then the error:
+// io.EOF after valid trailers, a [fault.Error] for bad data, the input's own error, unchanged, if
+// reading it failed, and fs.ErrClosed after Close. The input reads plain data directly into p,
+// except for the first 6 bytes.
 func (r *Reader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -56,10 +58,10 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return r.ahead.read(p)
 }
 
-// Close stops the decompression and waits for its goroutine. It does not close the input, and it always returns nil. A
-// Read of the input that blocks (a pipe without a writer) cannot be interrupted from here: Close then returns after a grace
-// period of 100 ms, and the goroutine ends without another use of the input as soon as that Read returns, which closing the
-// input usually brings about.
+// Close stops the decompression and waits for its goroutine. It does not close the input, and
+// always returns nil. It cannot interrupt a Read of the input that blocks (a pipe without a
+// writer). Then Close returns after a grace period of 100 ms, and the goroutine ends, without using
+// the input again, as soon as that Read returns, which closing the input usually causes.
 func (r *Reader) Close() error {
 	reading := r.in.close()
 	if r.ahead != nil {
@@ -69,41 +71,43 @@ func (r *Reader) Close() error {
 }
 
 const (
-	// bufferSize is large enough for the hand-over (about 1 µs) to vanish beside the decoding (above 250 µs), and small
-	// enough to stay in a core's second-level cache.
+	// bufferSize is so large that passing on a buffer (about 1 µs) costs little compared with
+	// decoding it (more than 250 µs), and so small that it stays in the second-level cache of a
+	// core.
 	bufferSize = 256 << 10
 
-	// buffers is one that is being read, and two ahead of it.
+	// buffers is the number of buffers: one being read, and two in advance.
 	buffers = 3
 
-	// closeGrace is how long Close waits for a Read of the input that is under way: far longer than a disk takes, so that
-	// the goroutine has ended when Close returns, unless that Read really blocks.
+	// closeGrace is how long Close waits for a Read of the input in progress. A disk is much
+	// faster, so the goroutine has ended when Close returns, unless that Read really blocks.
 	closeGrace = 100 * time.Millisecond
 )
 
-// A chunk is decompressed data, and the error that followed it.
+// A chunk is decompressed data and the error that followed it.
 type chunk struct {
 	data []byte
 	err  error
 }
 
-// An ahead decompresses in a goroutine of its own. Buffers go round: free, filled, in hand, free. Both channels have room for
-// all of them, so that sending never blocks.
+// An ahead decompresses in its own goroutine. Buffers circulate: free, full, in hand, free. Both
+// channels have room for all buffers, so sending never blocks.
 type ahead struct {
 	full chan chunk
 	free chan []byte
 	stop chan struct{} // closed by close
-	done chan struct{} // closed by the goroutine; another one after a pause
-	once sync.Once     // guards the closing of stop
-	busy atomic.Bool   // other cores are
+	done chan struct{} // closed by the goroutine; replaced by resume
+	once sync.Once     // for closing stop
+	busy atomic.Bool   // the other cores are busy
 
-	// For the consumer alone.
-	hand []byte // the buffer whose data is being read
+	// Used only by the consumer.
+	hand []byte // the buffer being read
 	rest []byte // its unread part
 	err  error  // comes after rest
 }
 
-// startAhead begins to decode d, on a goroutine that ends at the end of the data, at an error or a pause, and by halt or close.
+// startAhead decodes d in a goroutine that ends at the end of the data, after an error or a pause,
+// and by halt or close.
 func startAhead(d *decoding) *ahead {
 	a := &ahead{
 		full: make(chan chunk, buffers),
@@ -119,14 +123,16 @@ func startAhead(d *decoding) *ahead {
 	return a
 }
 
-// resume goes on after the pause of d that read has met. It must not run beside halt or close.
+// resume continues d after a pause that read has returned. It must not run concurrently with halt
+// or close.
 func (a *ahead) resume(d *decoding) {
 	a.err = nil
 	a.done = make(chan struct{})
 	go a.run(d, a.done)
 }
 
-// run fills buffers until the data ends or pauses. A buffer is made when its turn first comes, so a small input needs only one.
+// run fills buffers until the data ends or pauses. It allocates a buffer when it first needs it, so
+// a small input needs only one.
 func (a *ahead) run(d *decoding, done chan<- struct{}) {
 	defer close(done)
 	paused := false
@@ -154,7 +160,6 @@ func (a *ahead) run(d *decoding, done chan<- struct{}) {
 	}
 }
 
-// read copies decompressed data to p.
 func (a *ahead) read(p []byte) (int, error) {
 	select {
 	case <-a.stop:
@@ -181,11 +186,11 @@ func (a *ahead) read(p []byte) (int, error) {
 	return n, nil
 }
 
-// halt ends the goroutine after at most one buffer, and what waits for it in read.
+// halt ends the goroutine after at most one buffer, and a waiting read.
 func (a *ahead) halt() { a.once.Do(func() { close(a.stop) }) }
 
-// close ends the goroutine; reading says that it was inside the input's Read when that was closed. Otherwise it
-// cannot get there any more, and ends after at most one buffer.
+// close ends the goroutine. If reading is false, the goroutine was not inside the input's Read when
+// that was closed and cannot enter it any more, so it ends after at most one buffer.
 func (a *ahead) close(reading bool) {
 	a.halt()
 	if !reading {

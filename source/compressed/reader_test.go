@@ -21,7 +21,7 @@ import (
 	"github.com/idxport/idxport/test/must"
 )
 
-// goodFiles are those of testdata that decompress, made by the programs themselves (testdata/make.sh).
+// goodFiles are the valid files of testdata, made by the programs themselves (testdata/make.sh).
 var goodFiles = []struct {
 	name   string
 	format Format
@@ -125,7 +125,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// Tests that read a plain input straight into the caller's buffer: one Read of ours is one Read of the input.
+// Plain input is read straight into the caller's buffer: one Read of ours is one Read of the input.
 func TestPlainReadsGoStraightThrough(t *testing.T) {
 	t.Parallel()
 	var asked []*byte
@@ -171,7 +171,7 @@ func testFile(t testing.TB, name string) []byte {
 	return raw
 }
 
-// content is what the named file of testdata holds once decompressed.
+// content returns the decompressed content of a file of testdata.
 func content(t testing.TB, name string) []byte {
 	t.Helper()
 	switch name[:4] {
@@ -209,7 +209,7 @@ func TestCloseInTheMiddleEndsTheGoroutine(t *testing.T) {
 	}
 }
 
-// A pipe that delivers nothing more blocks the goroutine inside its Read.
+// A pipe without further data blocks the goroutine inside its Read.
 func TestCloseDoesNotWaitForABlockedPipe(t *testing.T) {
 	t.Parallel()
 	in, out := io.Pipe()
@@ -277,7 +277,7 @@ func TestInputWithoutProgress(t *testing.T) {
 	}
 }
 
-// A decoder's panic is the data's fault, the input's is not.
+// A panic of a decoder means bad data; a panic of the input does not.
 func TestPanics(t *testing.T) {
 	t.Parallel()
 	boom := readerFunc(func([]byte) (int, error) { panic("boom") })
@@ -303,7 +303,7 @@ func openPanicking(*bufio.Reader, func() bool) (io.Reader, error) {
 	}), nil
 }
 
-// hostile are files of a few bytes that ask for much memory.
+// hostile are files of a few bytes that ask for a lot of memory.
 var hostile = []struct {
 	name string
 	raw  string
@@ -319,8 +319,8 @@ var hostile = []struct {
 	{"an xz dictionary of 4 GiB", xzWithDictionary(40), fault.Unsupported},
 }
 
-// xzWithDictionary is the start of an xz file whose block asks for a dictionary of the coded size (5.3.1) and holds an
-// uncompressed chunk of one byte.
+// xzWithDictionary returns the start of an xz file whose block asks for a dictionary of the encoded
+// size (5.3.1) and holds an uncompressed chunk of one byte.
 func xzWithDictionary(size byte) string {
 	block := []byte{2, 0, 0x21, 1, size, 0, 0, 0}
 	block = binary.LittleEndian.AppendUint32(block, crc32.ChecksumIEEE(block))
@@ -365,10 +365,11 @@ func TestJunkAfterTheLastMember(t *testing.T) {
 	}
 }
 
-// emptyMember is a gzip member without data: an empty last block of fixed codes (RFC 1951, 3.2.6), checksum and size 0.
+// emptyMember is a gzip member without data: an empty last block of fixed codes (RFC 1951, 3.2.6),
+// checksum and size 0.
 const emptyMember = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x03\x00" + "\x00\x00\x00\x00\x00\x00\x00\x00"
 
-// Members without data are legal, however many there are: appending logs makes them.
+// Any number of members without data is valid: appending to logs makes them.
 func TestManyEmptyMembers(t *testing.T) {
 	t.Parallel()
 	const many = 10_000
@@ -382,13 +383,13 @@ func TestManyEmptyMembers(t *testing.T) {
 	if err != nil || len(data) != 0 {
 		t.Errorf("empty members alone: found %q, %v", data, err)
 	}
-	// A cut in the trailer of the last one is seen behind all of them.
+	// A cut in the trailer of the last one is detected after all of them.
 	if _, _, err = decompress(raw[:len(raw)-1]); err == nil {
 		t.Error("a cut was not seen")
 	}
 }
 
-// A name may be longer than any buffer, and the checksum of the header is over all of it.
+// A name may be longer than any buffer, and the checksum of the header covers all of it.
 func TestLongNameInTheHeader(t *testing.T) {
 	t.Parallel()
 	name := append(bytes.Repeat([]byte{'n'}, 5<<20), 0)
@@ -405,7 +406,7 @@ func TestLongNameInTheHeader(t *testing.T) {
 	}
 }
 
-// Streams and skippable frames without data are legal too.
+// Streams and skippable frames without data are valid too.
 func TestManyEmptyStreams(t *testing.T) {
 	t.Parallel()
 	const many = 10_000
@@ -418,7 +419,7 @@ func TestManyEmptyStreams(t *testing.T) {
 	}
 }
 
-// countingFile counts the reads.
+// A countingFile counts the reads.
 type countingFile struct {
 	*bytes.Reader
 	reads int
@@ -429,8 +430,8 @@ func (c *countingFile) Read(p []byte) (int, error) {
 	return c.Reader.Read(p)
 }
 
-// Frames without data are passed over in one go, however many stand before the data: each start would be a read of its own, as it reads no further than
-// it was told to.
+// Any number of frames without data is skipped at once: starting at each of them would be a read
+// each.
 func TestManyEmptyFramesInASeekTable(t *testing.T) {
 	t.Parallel()
 	const many = 20_000
@@ -451,15 +452,16 @@ func TestManyEmptyFramesInASeekTable(t *testing.T) {
 			t.Fatalf("found %q and %v", data, err)
 		}
 	}
-	if most := many*len(skippable)/inputBuffer + 5; file.reads > most {
-		t.Errorf("found %d reads of the file, expected at most %d", file.reads, most)
+	if limit := many*len(skippable)/inputBuffer + 5; file.reads > limit {
+		t.Errorf("found %d reads of the file, expected at most %d", file.reads, limit)
 	}
 	if position, _ := file.Seek(0, io.SeekCurrent); position > table.ends.packed {
 		t.Errorf("read to byte %d, expected %d, as nothing more was asked for", position, table.ends.packed)
 	}
 }
 
-// Starting again for each frame takes no new buffers. Not parallel: it reads the process's memory statistics.
+// Restarting for each frame allocates no new buffers. Not parallel: it reads the process's memory
+// statistics.
 func TestFramesThatAreReadOneByOneShareBuffers(t *testing.T) {
 	const many = 1000
 	a := stored("a")

@@ -16,41 +16,43 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A SeekReader reads the data of a zstd file that has a [SeekTable], from wherever it is told to. What it reads of the file it reads by Read, in
-// order: whole frames, from the one that holds the byte that is read first. It goes to another frame only when the one that it has delivered data of was
-// read to its end, and its checksum found right.
+// A SeekReader reads the data of a zstd file that has a [SeekTable], from any offset. It reads the
+// file in order: whole frames, from the one with the first byte that is read. It moves to another
+// frame only after it has read the current one, if any of its data was returned, to its end and
+// verified its checksum.
 //
-// It is for one goroutine, except that Close may be called from others at any time.
+// It is for one goroutine, except that Close may be called at any time from others.
 type SeekReader struct {
 	file  io.ReadSeeker
 	table *SeekTable
 
-	// For the reading goroutine alone.
-	offset   int64     // of the byte that Read delivers next
-	decoded  int64     // offset of the byte that the decoding delivers next
-	until    int64     // the data before it is decoded in advance; 0: no more than one frame with data is
-	decoding *decoding // nil: to be begun
-	frames   *frames   // that it decodes
-	bound    *bounded  // what they are read from
+	// Used only by the reading goroutine.
+	offset   int64     // of the byte that Read returns next
+	decoded  int64     // offset of the byte that is decoded next
+	until    int64     // the data before it is decoded in advance; 0: at most one frame with data
+	decoding *decoding // nil before restart
+	frames   *frames   // what decoding decodes
+	bound    *bounded  // what frames are read from
 
 	mu     sync.Mutex
 	closed bool
 	in     *input // of decoding
-	ahead  *ahead // nil: to be started
+	ahead  *ahead // nil before start
 }
 
-// NewSeekReader returns a reader of file, in which t was found. It takes file over until it is closed. The first frame is read first, and nothing
-// beyond the frame of what is read, until ReadAhead tells how far to go.
+// NewSeekReader returns a reader of file, which has the table t. It takes over file until it is
+// closed. It starts with the first frame, and reads nothing beyond the frame of the data that is
+// read, until ReadAhead is called.
 func NewSeekReader(file io.ReadSeeker, t *SeekTable) *SeekReader {
 	return &SeekReader{file: file, table: t}
 }
 
-// ReadAhead tells that the data from here on will be read, up to the byte until−1: another goroutine decodes it in advance, to the end of the frame that
-// holds that byte. It is no promise: more can be read.
+// ReadAhead tells the reader that the data up to the byte until−1 will be read. Another goroutine
+// decodes it in advance, to the end of the frame with that byte. More data may still be read.
 func (s *SeekReader) ReadAhead(until int64) { s.until = until }
 
-// Seek sets the offset of the next Read in the data, which must be between 0 and the table's Size. The file is sought at that Read, unless the frame
-// is the one that is being read and the byte is still to come.
+// Seek sets the offset of the next Read in the data, from 0 to the Size of the table. That Read
+// seeks in the file, unless the byte is still to come in the frame being read.
 func (s *SeekReader) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekStart:
@@ -68,8 +70,9 @@ func (s *SeekReader) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// Read reads data. The errors are those of [Reader.Read]: io.EOF comes after the seek table, which ends the file, and if all data was read, then every
-// frame and its checksum were found to be what the table says. The last bytes of a frame come only after its checksum was found right.
+// Read reads data. The errors are those of [Reader.Read]. io.EOF comes after the seek table, which
+// ends the file; if all data was read, every frame and its checksum then agree with the table. The
+// last bytes of a frame are returned only after its checksum was verified.
 func (s *SeekReader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -82,8 +85,8 @@ func (s *SeekReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Finish reads the rest of the frame that holds the byte before the offset of the next Read, to verify its checksum. What it has passed over is read
-// from the file again if it is wanted after all.
+// Finish reads the rest of the frame with the byte before the offset of the next Read, to verify
+// its checksum. Data that it skipped is read from the file again if it is needed after all.
 func (s *SeekReader) Finish() error {
 	if s.offset == 0 {
 		return nil
@@ -94,7 +97,7 @@ func (s *SeekReader) Finish() error {
 	return s.finish()
 }
 
-// finish decodes to the end of the frame that holds the byte which was decoded last.
+// finish decodes to the end of the frame with the byte that was decoded last.
 func (s *SeekReader) finish() error {
 	if s.decoded == 0 {
 		return nil
@@ -102,7 +105,8 @@ func (s *SeekReader) finish() error {
 	return s.discard(s.table.holding(s.decoded-1).end().data - s.decoded)
 }
 
-// reach goes to the offset of the next Read: on, within one frame, or else from the start of its frame.
+// reach moves to the offset of the next Read: onward within one frame, or else from the start of
+// its frame.
 func (s *SeekReader) reach() error {
 	if s.decoding != nil && s.offset == s.decoded {
 		return nil
@@ -115,7 +119,7 @@ func (s *SeekReader) reach() error {
 		}
 	}
 	if s.decoding == nil || another || s.offset < s.decoded {
-		if s.offset == 0 { // there may be others before it, without data
+		if s.offset == 0 { // frames without data may precede it
 			frame = seekFrame{}
 		}
 		if err := s.restart(frame.index, frame.start); err != nil {
@@ -149,7 +153,7 @@ func (s *SeekReader) restart(i int, start position) error {
 	return nil
 }
 
-// halt ends the decoding and waits for its goroutine, after which the file is not in use.
+// halt ends the decoding and waits for its goroutine, so that the file is not in use.
 func (s *SeekReader) halt() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,7 +171,8 @@ func (s *SeekReader) halt() error {
 	return nil
 }
 
-// start lets the decoding go on, to the end of the next frame that has data, or as far as ReadAhead said. The caller holds the lock.
+// start lets the decoding continue to the end of the next frame that has data, or as far as
+// ReadAhead said. The caller holds the lock.
 func (s *SeekReader) start() error {
 	if s.closed {
 		return fs.ErrClosed
@@ -176,7 +181,7 @@ func (s *SeekReader) start() error {
 	switch {
 	case s.until == 0:
 		f.stop = s.table.holding(f.next.data).index + 1
-	case s.until >= s.table.Size() || f.next.data >= s.until: // to the end; or beyond what was said
+	case s.until >= s.table.Size() || f.next.data >= s.until: // to the end, or beyond ReadAhead
 		f.stop = -1
 	default:
 		f.stop = s.table.holding(s.until-1).index + 1
@@ -190,7 +195,7 @@ func (s *SeekReader) start() error {
 	return nil
 }
 
-// next reads what is decoded next.
+// next reads the data that is decoded next.
 func (s *SeekReader) next(p []byte) (int, error) {
 	for {
 		n, err := s.ahead.read(p)
@@ -207,18 +212,17 @@ func (s *SeekReader) next(p []byte) (int, error) {
 	}
 }
 
-// discard passes over n bytes.
 func (s *SeekReader) discard(n int64) error {
 	_, err := io.CopyN(io.Discard, nextReader{s}, n)
 	return noEOF(err)
 }
 
-// nextReader reads by next.
+// nextReader is an io.Reader that calls next.
 type nextReader struct{ s *SeekReader }
 
 func (r nextReader) Read(p []byte) (int, error) { return r.s.next(p) }
 
-// Close stops the decompression, as [Reader.Close] does. It does not close the file.
+// Close stops the decompression, like [Reader.Close]. It does not close the file.
 func (s *SeekReader) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -230,7 +234,7 @@ func (s *SeekReader) Close() error {
 	return nil
 }
 
-// A bounded reader reads no further than end, which whoever reads it sets before he needs what is there.
+// A bounded reader reads up to end, which its user sets before it needs more.
 type bounded struct {
 	r       io.Reader
 	at, end int64 // offsets in the file
@@ -245,28 +249,29 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// errPaused is the error of frames that were told to stop before one.
+// errPaused is the error of frames that pause.
 var errPaused = errors.New("paused")
 
-// frames decodes the frames that a seek table lists, one after another, and holds each against its entry. The last bytes of a frame are delivered only
-// after its checksum was found right. After the last frame it reads the table itself, and demands the end.
+// frames decodes the frames of a seek table, one after another, and compares each with its entry.
+// The last bytes of a frame are returned only after its checksum was verified. After the last frame
+// it reads the table itself, and requires the input to end.
 type frames struct {
 	table *SeekTable
 	next  position // where the next frame begins
 	index int      // of the next frame
-	stop  int      // the index of the frame to pause before; −1: none
+	stop  int      // index of the frame to pause before, or −1
 
 	in      *bufio.Reader
 	decoder *zstd.Decoder
 
-	// Of the frame that was begun, nil if none was.
-	packed  *lastBytes
-	left    int64       // bytes of data yet to come
-	sum     uint32      // that its data must have
-	summing hash.Hash64 // nil: the frame says itself what the sum is, or nothing does
+	// The current frame.
+	packed  *lastBytes  // nil between frames
+	left    int64       // bytes of data still to come
+	sum     uint32      // expected checksum of the data
+	summing hash.Hash64 // nil if the frame has its own checksum, or there is none
 }
 
-// open is the decoder's open.
+// open implements decoder.open.
 func (f *frames) open(in *bufio.Reader, _ func() bool) (io.Reader, error) {
 	decoder, err := newZstdDecoder(nil)
 	if err != nil {
@@ -276,7 +281,7 @@ func (f *frames) open(in *bufio.Reader, _ func() bool) (io.Reader, error) {
 	return f, nil
 }
 
-// bound is the offset in the file before which frames are read without another word.
+// bound returns the offset in the file up to which frames are read before the next pause.
 func (f *frames) bound() int64 {
 	if f.stop < 0 || f.stop > f.table.frames {
 		return math.MaxInt64
@@ -284,7 +289,7 @@ func (f *frames) bound() int64 {
 	return f.table.at(f.stop).packed
 }
 
-// Read reads on until there is a byte, through any number of frames without data.
+// Read skips any number of frames without data.
 func (f *frames) Read(p []byte) (int, error) {
 	for {
 		switch {
@@ -306,12 +311,11 @@ func (f *frames) Read(p []byte) (int, error) {
 	}
 }
 
-// begin begins the next frame.
 func (f *frames) begin() error {
 	frame := f.table.frame(f.index, f.next)
 	head, err := f.in.Peek(int(min(frame.size.packed, 5)))
 	if err != nil {
-		f.in.Discard(len(head)) // the decoding has come to the input's end, or to its failure
+		f.in.Discard(len(head)) // the decoding has reached the input's end or its failure
 		return noEOF(err)
 	}
 	f.left = frame.size.data
@@ -327,13 +331,14 @@ func (f *frames) begin() error {
 	return f.decoder.Reset(f.packed)
 }
 
-// hasChecksum reports whether a frame that begins with head, 5 bytes, ends with its checksum (RFC 8878, 3.1.1.1.1).
+// hasChecksum reports whether a frame that begins with head, 5 bytes, ends with a checksum (RFC
+// 8878, 3.1.1.1.1).
 func hasChecksum(head []byte) bool {
 	const contentChecksumFlag = 1 << 2
 	return len(head) == 5 && bytes.HasPrefix(head, []byte(zstdMagic)) && head[4]&contentChecksumFlag != 0
 }
 
-// read decodes some of the frame. Its last bytes are delivered only if all of it is right.
+// read decodes some of the frame. Its last bytes are returned only if all of it is right.
 func (f *frames) read(p []byte) (int, error) {
 	n, err := f.decoder.Read(p[:min(int64(len(p)), f.left)])
 	f.left -= int64(n)
@@ -353,7 +358,7 @@ func (f *frames) read(p []byte) (int, error) {
 	return n, f.sort(err)
 }
 
-// finish demands the end of the frame and holds its checksum against the table's.
+// finish requires the frame to end, and compares its checksum with that of the table.
 func (f *frames) finish() error {
 	frame := f.table.frame(f.index, f.next)
 	var one [1]byte
@@ -368,26 +373,26 @@ func (f *frames) finish() error {
 	switch {
 	case f.summing != nil:
 		found = uint32(f.summing.Sum64())
-	case f.packed.keep: // the decoder has found it right
+	case f.packed.keep: // verified by the decoder
 		found = binary.LittleEndian.Uint32(f.packed.last[:])
 	}
 	if found != f.sum {
-		return corrupt("found data of frame %d with the checksum %08x, expected %08x, as the seek table says", f.index, found, f.sum)
+		return corrupt("found frame %d with the checksum %08x, expected %08x, as the seek table says", f.index, found, f.sum)
 	}
 	f.packed, f.next, f.index = nil, frame.end(), f.index+1
 	return nil
 }
 
-// sort tells a frame that goes on where the table ends it from an input that ends.
+// sort distinguishes a frame that continues beyond its end in the table from an input that ends.
 func (f *frames) sort(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) && f.packed.in.N == 0 {
 		end := f.table.frame(f.index, f.next).end().packed
-		return corrupt("frame %d goes on at byte %d, expected its end there, as the seek table says", f.index, end)
+		return corrupt("frame %d continues at byte %d, expected its end there, as the seek table says", f.index, end)
 	}
 	return err
 }
 
-// end reads the seek table, which must be the one that was found at first, and demands the end of the input.
+// end reads the seek table, which must not have changed, and requires the input to end.
 func (f *frames) end() error {
 	buf := make([]byte, min(len(f.table.raw), 4<<10))
 	for want := f.table.raw; len(want) > 0; {
@@ -396,7 +401,7 @@ func (f *frames) end() error {
 			return noEOF(err)
 		}
 		if !bytes.HasPrefix(want, found) {
-			return corrupt("the seek table is not what it was before")
+			return corrupt("the seek table has changed since it was first read")
 		}
 		want = want[len(found):]
 	}
@@ -406,13 +411,13 @@ func (f *frames) end() error {
 	return corrupt("junk after the seek table")
 }
 
-// Close frees the decoder.
+// Close releases the decoder.
 func (f *frames) Close() error {
 	f.decoder.Close()
 	return nil
 }
 
-// lastBytes is a frame being read; it remembers its last four bytes if told to.
+// lastBytes reads a frame and, if keep is set, remembers its last four bytes.
 type lastBytes struct {
 	in   io.LimitedReader
 	keep bool

@@ -24,7 +24,7 @@ var seekableFiles = []struct {
 	{"empty-seekable.zst", 1},
 }
 
-// tableOf is the seek table of raw, which must have one.
+// tableOf returns the seek table of raw, which must have one.
 func tableOf(t testing.TB, raw []byte) *SeekTable {
 	t.Helper()
 	table, err := FindSeekTable(bytes.NewReader(raw), int64(len(raw)))
@@ -69,7 +69,7 @@ func TestSeekableFilesOfOtherPrograms(t *testing.T) {
 	}
 }
 
-// Every part, from a reader of its own and from one that jumps about.
+// Every part is read by a new reader and by one that jumps between parts.
 func TestSeekEverywhere(t *testing.T) {
 	t.Parallel()
 	raw, want := testFile(t, "small-seekable.zst"), content(t, "small-seekable.zst")
@@ -108,7 +108,8 @@ func TestSeekEverywhere(t *testing.T) {
 	}
 }
 
-// What a table says that the frames do not is an error, in the place where it is met. The data before that frame is delivered.
+// A difference between the table and a frame is an error at that frame. The data before it is
+// returned.
 func TestTablesThatContradictTheFrames(t *testing.T) {
 	t.Parallel()
 	abc, a, skippable := stored("abc"), stored("a"), "\x50\x2a\x4d\x18\x02\x00\x00\x00hi"
@@ -126,13 +127,13 @@ func TestTablesThatContradictTheFrames(t *testing.T) {
 		"much less data":         {abc + a + seekTable(2, 0, long, 3, short, 1<<32-1), "abca", "frame 1 holds 1 bytes of data, expected 4294967295"},
 		"more data":              {abc + a + seekTable(2, 0, long, 2, short, 1), "", "frame 0 holds more than 2 bytes of data"},
 		"data where none is":     {abc + a + seekTable(2, 0, long, 3, short, 0), "abc", "frame 1 holds more than 0 bytes of data"},
-		"border in the frame":    {abc + a + seekTable(2, 0, long-1, 3, short+1, 1), "", "frame 0 goes on at byte 11"},
-		"border behind it":       {abc + a + seekTable(2, 0, long+1, 3, short-1, 1), "", "corrupt data"},
+		"border in the frame":    {abc + a + seekTable(2, 0, long-1, 3, short+1, 1), "", "frame 0 continues at byte 11"},
+		"border after it":        {abc + a + seekTable(2, 0, long+1, 3, short-1, 1), "", "corrupt data"},
 		"border in its header":   {abc + a + seekTable(2, 0, 3, 3, long+short-3, 1), "", "corrupt data"},
 		"no bytes":               {abc + seekTable(2, 0, 0, 3, long, 3), "", "frame 0 holds 0 bytes of data, expected 3"},
 		"a window of 144 MiB":    {"\x28\xb5\x2f\xfd\x00\x89\x01\x00\x00" + seekTable(1, 0, 9, 1), "", "not supported"},
 		"4 GiB in one segment":   {"\x28\xb5\x2f\xfd\xa0\xff\xff\xff\xff\x01\x00\x00" + seekTable(1, 0, 12, 1<<32-1), "", "not supported"},
-		"an unfinished frame":    {abc[:len(abc)-1] + seekTable(1, 0, long-1, 3), "", "frame 0 goes on at byte 11"},
+		"an unfinished frame":    {abc[:len(abc)-1] + seekTable(1, 0, long-1, 3), "", "frame 0 continues at byte 11"},
 		"a frame that says less": {abc[:5] + "\x02" + abc[6:] + seekTable(1, 0, long, 3), "", "corrupt data"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -151,7 +152,7 @@ func TestTablesThatContradictTheFrames(t *testing.T) {
 	}
 }
 
-// The end is checked where all is read: the table must be the one that was found, and the last of the file.
+// Reading everything checks the end: the table must not have changed, and nothing may follow it.
 func TestFilesThatChangeBehindTheFrames(t *testing.T) {
 	t.Parallel()
 	raw := testFile(t, "small-seekable.zst")
@@ -175,7 +176,8 @@ func TestFilesThatChangeBehindTheFrames(t *testing.T) {
 	}
 }
 
-// The last bytes of a frame come only after its checksum was verified; Finish verifies it before.
+// The last bytes of a frame are returned only after its checksum was verified; Finish verifies it
+// earlier.
 func TestFinish(t *testing.T) {
 	t.Parallel()
 	raw := testFile(t, "small-seekable.zst")
@@ -275,7 +277,7 @@ func TestCloseOfASeekReader(t *testing.T) {
 	in.Close()
 }
 
-// A closingFile is closed for its reader while that seeks for the n-th time.
+// A closingFile closes its reader during the n-th Seek.
 type closingFile struct {
 	*bytes.Reader
 	n     int
@@ -289,7 +291,7 @@ func (c *closingFile) Seek(offset int64, whence int) (int64, error) {
 	return c.Reader.Seek(offset, whence)
 }
 
-// A SeekReader that was closed between two frames says so, and says it again.
+// A SeekReader that was closed between two frames keeps returning fs.ErrClosed.
 func TestCloseWhileTheFileSeeks(t *testing.T) {
 	t.Parallel()
 	raw := testFile(t, "small-seekable.zst")

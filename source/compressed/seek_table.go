@@ -7,12 +7,13 @@ import (
 	"sort"
 )
 
-// The seek table's fields, as zstd's contrib/seekable_format/zstd_seekable_compression_format.md (0.1.0) has them.
+// The fields of a seek table, from zstd's
+// contrib/seekable_format/zstd_seekable_compression_format.md (0.1.0).
 const (
-	seekTableMagic   = 0x184D2A5E // of the skippable frame that the table is
+	seekTableMagic   = 0x184D2A5E // of the skippable frame that holds the table
 	seekFooterMagic  = 0x8F92EAB1 // the last four bytes of the file
 	seekChecksumFlag = 0x80       // of the descriptor: entries have checksums
-	seekReservedBits = 0x7c       // of the descriptor: not 0 in versions to come
+	seekReservedBits = 0x7c       // of the descriptor: not 0 in future versions
 
 	skippableHeader = 8 // bytes: magic number and size
 	seekFooter      = 9 // bytes: number of frames, descriptor, magic number
@@ -21,46 +22,50 @@ const (
 )
 
 const (
-	// maxSeekTable is the size in bytes of the largest table that is used: 1,398,099 frames with checksums, or 1.4 TB in frames of 1 MiB, have room in it.
+	// maxSeekTable is the size in bytes of the largest table that is used: that of 1,398,099 frames
+	// with checksums, or 1.4 TB in frames of 1 MiB.
 	maxSeekTable = 16 << 20
 
-	// seekTail is how much of the end of a file is read to find the table: in one piece with it, if that has at most 1,363 frames.
+	// seekTail is how much of the end of a file is read to find the table. This includes a table of
+	// at most 1,363 frames.
 	seekTail = 16 << 10
 
-	// markEvery is how many frames lie between two whose positions are kept.
+	// markEvery is the interval of frames whose positions are kept.
 	markEvery = 1024
 )
 
-// A SeekTable tells where the frames of a zstd file in the seekable format begin. It takes the memory of the table itself, 8 or 12 bytes a frame.
+// A SeekTable has the positions of the frames of a zstd file in the seekable format. It takes the
+// memory of the table itself, 8 or 12 bytes a frame.
 type SeekTable struct {
 	raw    []byte     // the whole skippable frame, the last bytes of the file
 	entry  int        // bytes of an entry
 	frames int        // number of them
-	ends   position   // where the last one ends
-	marks  []position // where every markEvery-th one begins
+	ends   position   // where the last frame ends
+	marks  []position // where every markEvery-th frame begins
 }
 
-// A position is one place in the file and in the data.
+// A position is one place, in the file and in the data.
 type position struct {
 	packed int64 // offset in the file
 	data   int64 // offset in what it decompresses to
 }
 
-// A seekFrame is what the table says of one frame.
+// A seekFrame is the entry of one frame.
 type seekFrame struct {
 	index int
 	start position
 	size  position // bytes in the file and of data
 }
 
-// end is where the next frame begins.
+// end returns where the next frame begins.
 func (f seekFrame) end() position {
 	return position{f.start.packed + f.size.packed, f.start.data + f.size.data}
 }
 
-// FindSeekTable looks for the seek table at the end of r, which has size bytes. It returns nil where there is none that could be used: for other
-// files, for a table of several files that were joined, which is that of the last one, for one of a later version of the format, and for one of more
-// than 16 MiB. A table that contradicts itself or the file's size is an error.
+// FindSeekTable looks for the seek table at the end of r, which has size bytes. It returns nil if
+// there is no usable one: for other files, for several files joined, whose table is that of the
+// last one, for a table of a later version of the format, and for one of more than 16 MiB. A table
+// that contradicts itself or the size of the file is an error.
 func FindSeekTable(r io.ReaderAt, size int64) (*SeekTable, error) {
 	tail := make([]byte, min(size, seekTail))
 	if err := readAt(r, tail, size-int64(len(tail))); err != nil {
@@ -96,12 +101,13 @@ func FindSeekTable(r io.ReaderAt, size int64) (*SeekTable, error) {
 		}
 	}
 	if packed != t.ends.packed {
-		return nil, Zstd.fault(t.ends.packed, corrupt("the seek table is for frames of %d bytes, expected %d, which are before it", packed, t.ends.packed))
+		return nil, Zstd.fault(t.ends.packed, corrupt("the seek table lists frames of %d bytes, expected the %d bytes before it", packed, t.ends.packed))
 	}
 	return t, nil
 }
 
-// parseSeekFooter makes a table of the last bytes of a file, with the number of its frames, and tells its size in the file. nil: there is none.
+// parseSeekFooter parses the last bytes of a file. It returns a table with its number of frames,
+// and the size of the table in the file, or nil if there is none.
 func parseSeekFooter(tail []byte) (*SeekTable, int64) {
 	if len(tail) < skippableHeader+seekFooter {
 		return nil, 0
@@ -122,7 +128,7 @@ func parseSeekFooter(tail []byte) (*SeekTable, int64) {
 	return t, skippableHeader + int64(t.frames)*int64(t.entry) + seekFooter
 }
 
-// addUp sums up the frames, and marks the positions of some. It returns the bytes of all in the file.
+// addUp adds up the frames and marks the positions of some. It returns their size in the file.
 func (t *SeekTable) addUp() (packed int64) {
 	var at position
 	for i := range t.frames {
@@ -135,13 +141,13 @@ func (t *SeekTable) addUp() (packed int64) {
 	return at.packed
 }
 
-// frame is the frame i, which begins at start.
+// frame returns frame i, which begins at start.
 func (t *SeekTable) frame(i int, start position) seekFrame {
 	entry := t.raw[skippableHeader+i*t.entry:]
 	return seekFrame{i, start, position{int64(binary.LittleEndian.Uint32(entry)), int64(binary.LittleEndian.Uint32(entry[4:]))}}
 }
 
-// checksum is the low half of the XXH64 of frame i's data, if the table has such.
+// checksum returns the low half of the XXH64 of frame i's data, if the table has checksums.
 func (t *SeekTable) checksum(i int) (sum uint32, ok bool) {
 	if t.entry == seekEntry {
 		return 0, false
@@ -149,7 +155,8 @@ func (t *SeekTable) checksum(i int) (sum uint32, ok bool) {
 	return binary.LittleEndian.Uint32(t.raw[skippableHeader+i*t.entry+seekEntry:]), true
 }
 
-// holding is the frame that holds the byte of the data at offset. At the end of the data, it is an empty one after the last.
+// holding returns the frame with the byte of the data at offset. At the end of the data, it is an
+// empty one after the last.
 func (t *SeekTable) holding(offset int64) seekFrame {
 	mark := sort.Search(len(t.marks), func(i int) bool { return t.marks[i].data > offset }) - 1
 	if mark < 0 {
@@ -166,7 +173,7 @@ func (t *SeekTable) holding(offset int64) seekFrame {
 	return seekFrame{t.frames, t.ends, position{}}
 }
 
-// at is where frame i begins; the one after the last begins where that ends.
+// at returns where frame i begins; the one after the last frame begins where that ends.
 func (t *SeekTable) at(i int) position {
 	if i >= t.frames {
 		return t.ends
@@ -178,10 +185,11 @@ func (t *SeekTable) at(i int) position {
 	return at
 }
 
-// Size is the number of bytes of the data that all frames hold.
+// Size returns the number of bytes of the data in all frames.
 func (t *SeekTable) Size() int64 { return t.ends.data }
 
-// Span tells which bytes of the file, from from to to−1, are the frames that hold the bytes first to last−1 of the data, 0 ≤ first ≤ last ≤ Size().
+// Span returns the bytes of the file, from to to−1, that are the frames with the bytes first to
+// last−1 of the data, where 0 ≤ first ≤ last ≤ Size().
 func (t *SeekTable) Span(first, last int64) (from, to int64) {
 	from = t.holding(first).start.packed
 	if first >= last {

@@ -13,16 +13,18 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// stored is a zstd frame of data in one raw block (RFC 8878, 3.1.1): a single segment, its size in one byte, no checksum.
+// stored returns a zstd frame with data in one raw block (RFC 8878, 3.1.1): a single segment, its
+// size in one byte, no checksum.
 func stored(data string) string {
 	block := uint32(len(data))<<3 | 1 // raw, the last
 	return zstdMagic + "\x20" + string([]byte{byte(len(data)), byte(block), byte(block >> 8), byte(block >> 16)}) + data
 }
 
-// sums are the low halves of the XXH64 of some data, as the xxhash library of Python has them.
+// sums are the low halves of the XXH64 of some data, computed by Python's xxhash library.
 var sums = map[string]uint32{"": 0x51d8e999, "abc": 0xad770999, "a": 0xa98c6e5b, "abca": 0x90600b13}
 
-// seekTable is a seek table, put together after the format's description: entries are numbers of 4 bytes, two or three a frame.
+// seekTable returns a seek table according to the description of the format: entries are numbers of
+// 4 bytes, two or three a frame.
 func seekTable(frames uint32, descriptor byte, entries ...uint32) string {
 	table := binary.LittleEndian.AppendUint32(nil, 0x184D2A5E)
 	table = binary.LittleEndian.AppendUint32(table, uint32(4*len(entries)+9))
@@ -61,8 +63,8 @@ func TestSeekTables(t *testing.T) {
 		"2³²−1 frames":         {abc + seekTable(1<<32-1, 0x80, long, 3), found{0, -1}, ""},
 		"two files, joined":    {abc + seekTable(1, 0, long, 3) + a + seekTable(1, 0, short, 1), found{0, -1}, ""},
 		"bytes not listed":     {"x" + abc + seekTable(1, 0, long, 3), found{0, -1}, ""},
-		"frames too short":     {abc + seekTable(1, 0, long-1, 3), found{}, "at compressed byte 12: corrupt data: the seek table is for frames of 11 bytes, expected 12"},
-		"frames too long":      {abc + seekTable(1, 0, 1<<32-1, 3), found{}, "for frames of 4294967295 bytes, expected 12"},
+		"frames too short":     {abc + seekTable(1, 0, long-1, 3), found{}, "at compressed byte 12: corrupt data: the seek table lists frames of 11 bytes, expected the 12"},
+		"frames too long":      {abc + seekTable(1, 0, 1<<32-1, 3), found{}, "lists frames of 4294967295 bytes, expected the 12"},
 		"another size":         {abc + strings.Replace(seekTable(1, 0, long, 3), "\x11\x00", "\x10\x00", 1), found{}, "at compressed byte 16: corrupt data: the seek table's size is 16, expected 17 for 1 frames"},
 	}
 	for name, test := range tests {
@@ -101,8 +103,8 @@ func TestSpan(t *testing.T) {
 	}
 }
 
-// Frames beyond the first mark, and a table that is longer than the end of the file that is read at first: 5,000 frames of 7 bytes, of which every
-// third has no data and the others have 2 bytes.
+// Frames beyond the first mark, and a table longer than the part of the file that is read first:
+// 5,000 frames of 7 bytes, of which every third has no data and the others have 2 bytes.
 func TestSpanOfManyFrames(t *testing.T) {
 	t.Parallel()
 	const many = 5000
@@ -133,7 +135,8 @@ func TestSpanOfManyFrames(t *testing.T) {
 	}
 }
 
-// A claim is held against the file's size before memory is taken for it. Not parallel: it reads the process's memory statistics.
+// The size of a table is compared with that of the file before it is allocated. Not parallel: it
+// reads the process's memory statistics.
 func TestHostileSeekTables(t *testing.T) {
 	zeros := io.NewSectionReader(zeroReader{}, 0, 1<<40)
 	for name, test := range map[string]struct {
@@ -153,7 +156,8 @@ func TestHostileSeekTables(t *testing.T) {
 	}
 }
 
-// The largest table that is used has 16 MiB: 8 bytes, 8 for each of the frames, which are none here, and 9.
+// The largest table that is used has 16 MiB: 8 bytes, 8 for each frame, none of which exists here,
+// and 9.
 func TestLargestSeekTable(t *testing.T) {
 	t.Parallel()
 	const frames = 2_097_149
@@ -164,7 +168,7 @@ func TestLargestSeekTable(t *testing.T) {
 	}
 }
 
-// zeroReader has zeros everywhere.
+// A zeroReader has zeros everywhere.
 type zeroReader struct{}
 
 func (zeroReader) ReadAt(p []byte, _ int64) (int, error) { clear(p); return len(p), nil }
@@ -200,7 +204,8 @@ type failingAt struct{ err error }
 
 func (f failingAt) ReadAt([]byte, int64) (int, error) { return 0, f.err }
 
-// A footer of 2^31 frames and more, which are negative where an int has 32 bits, is that of no table.
+// A footer with 2^31 frames or more, a negative number if an int has 32 bits, does not belong to a
+// table.
 func TestFootersOfManyFrames(t *testing.T) {
 	t.Parallel()
 	for _, frames := range []uint32{1 << 28, 1 << 31, 1<<32 - 2, 1<<32 - 1} {

@@ -14,13 +14,14 @@ const (
 	xzFooterMagic = "YZ"
 )
 
-// An xzReader reads the .xz container (https://tukaani.org/xz/xz-file-format.txt, whose sections are named below):
+// An xzReader reads the .xz container (https://tukaani.org/xz/xz-file-format.txt, whose section
+// numbers are given below):
 //
-//	stream = header, block…, index, footer          streams may follow one another, with zeros between them
+//	stream = header, block…, index, footer     several streams may follow one another, with zeros between
 //	block  = header, LZMA2 data, padding, check
 //
-// The LZMA2 data is decoded by the library. Its own container reader allocates the dictionary that a header asks for, up
-// to 4 GiB, and keeps a record per block: here both are bounded.
+// The library decodes the LZMA2 data. Its own container reader allocates the dictionary that a
+// header asks for, up to 4 GiB, and keeps a record of every block: here both are limited.
 type xzReader struct {
 	in    *bufio.Reader
 	flags [2]byte   // stream flags: the kind of check
@@ -33,7 +34,7 @@ func openXZ(in *bufio.Reader, _ func() bool) (io.Reader, error) {
 	return x, x.streamHeader()
 }
 
-// Read reads on through blocks without data, of which there may be any number.
+// Read skips blocks without data, of which there may be any number.
 func (x *xzReader) Read(p []byte) (n int, err error) {
 	for n == 0 && err == nil && len(p) > 0 {
 		n, err = x.read(p)
@@ -55,7 +56,8 @@ func (x *xzReader) read(p []byte) (int, error) {
 	return n, err
 }
 
-// next reads up to the data of a block, across the end of streams. It returns io.EOF after the last stream.
+// next reads up to the data of a block, across the ends of streams. It returns io.EOF after the
+// last stream.
 func (x *xzReader) next() error {
 	for {
 		size, err := x.in.ReadByte()
@@ -122,7 +124,8 @@ func (x *xzReader) streamFooter(indexSize int64) error {
 	return nil
 }
 
-// streamPadding skips zeros, a multiple of four (2.2). It returns io.EOF if the input ends there.
+// streamPadding skips zeros, whose number must be a multiple of four (2.2). It returns io.EOF if
+// the input ends there.
 func (x *xzReader) streamPadding() error {
 	for n := 0; ; n++ {
 		b, err := x.in.ReadByte()
@@ -145,7 +148,7 @@ func (x *xzReader) streamPadding() error {
 	}
 }
 
-// noEOF keeps an end inside a structure from being taken for the end of the data.
+// noEOF turns io.EOF inside a structure into an error.
 func noEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -153,8 +156,9 @@ func noEOF(err error) error {
 	return err
 }
 
-// An xzSummer stands for a list of blocks that may be too long to keep: two lists are equal if their sums are. SHA-256,
-// because the file's author must not be able to find two lists with the same sum.
+// An xzSummer is the checksum of a list of blocks, which may be too long to keep: two lists are
+// equal if their sums are. It uses SHA-256, so that the author of a file cannot find two lists with
+// the same sum.
 type xzSummer struct {
 	blocks int64
 	sum    hash.Hash
@@ -162,7 +166,7 @@ type xzSummer struct {
 
 func newXZSummer() *xzSummer { return &xzSummer{sum: sha256.New()} }
 
-// add appends a block: its compressed size without padding, and its uncompressed size, both in bytes.
+// add appends a block with its sizes in bytes: compressed, without padding, and uncompressed.
 func (s *xzSummer) add(unpadded, uncompressed int64) {
 	s.blocks++
 	var record [16]byte
@@ -171,7 +175,8 @@ func (s *xzSummer) add(unpadded, uncompressed int64) {
 	s.sum.Write(record[:])
 }
 
-// readIndex reads the index, whose indicator has been read, compares it with the blocks, and returns its size in bytes (4).
+// readIndex reads the index after its indicator, compares it with the blocks, and returns its size
+// in bytes (4).
 func (x *xzReader) readIndex() (size int64, err error) {
 	in := &summingReader{in: x.in, crc: crc32.Update(0, crc32.IEEETable, []byte{0}), n: 1}
 	blocks, err := readXZSize(in)
@@ -179,7 +184,7 @@ func (x *xzReader) readIndex() (size int64, err error) {
 		return 0, err
 	}
 	if blocks != x.index.blocks {
-		return 0, corrupt("%d blocks, the index says %d", x.index.blocks, blocks)
+		return 0, corrupt("found %d blocks, expected %d, as the index says", x.index.blocks, blocks)
 	}
 	listed := newXZSummer()
 	for range blocks {
@@ -199,7 +204,7 @@ func (x *xzReader) readIndex() (size int64, err error) {
 	return in.end()
 }
 
-// A summingReader reads single bytes, counting them and forming their CRC32.
+// A summingReader reads single bytes, counts them and computes their CRC32.
 type summingReader struct {
 	in interface {
 		io.Reader
@@ -218,7 +223,7 @@ func (r *summingReader) ReadByte() (byte, error) {
 	return b, err
 }
 
-// end reads padding and CRC32, and returns the size of all together.
+// end reads the padding and the CRC32, and returns the total size.
 func (r *summingReader) end() (int64, error) {
 	for range padding4(r.n) {
 		b, err := r.ReadByte()

@@ -14,21 +14,23 @@ import (
 	"github.com/ulikunitz/xz/lzma"
 )
 
-// maxXZDictionary is that of the highest preset, xz -9. The dictionary is allocated as large as the header asks.
+// maxXZDictionary is the dictionary of the highest preset, xz -9. The library allocates what the
+// header asks for.
 const maxXZDictionary = 64 << 20
 
-// An xzBlock is the data of one block; io.EOF means that its sizes and its check are right.
+// An xzBlock reads the data of one block; io.EOF means that its sizes and its check are right.
 type xzBlock struct {
 	in         *bufio.Reader
 	header     xzBlockHeader
-	check      hash.Hash // nil: there is none
+	check      hash.Hash // nil if there is none
 	checkSize  int       // bytes, known at the end
 	compressed counter
 	data       *lzma.Reader2 // over compressed
 	size       int64         // uncompressed bytes so far
 }
 
-// newXZBlock reads the block header whose first byte is size, for a stream with that kind of check.
+// newXZBlock reads the block header that begins with the byte size, in a stream with that type of
+// check.
 func newXZBlock(in *bufio.Reader, size, checkType byte) (*xzBlock, error) {
 	check, err := newXZCheck(checkType)
 	if err != nil {
@@ -60,13 +62,13 @@ func (b *xzBlock) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// end compares sizes and check with the data (3.1.3, 3.1.4, 3.3, 3.4).
+// end compares the sizes and the check with the data (3.1.3, 3.1.4, 3.3, 3.4).
 func (b *xzBlock) end() error {
 	if c := b.header.compressed; c >= 0 && c != b.compressed.n {
-		return corrupt("a block has %d compressed bytes, its header says %d", b.compressed.n, c)
+		return corrupt("found a block of %d compressed bytes, expected %d, as its header says", b.compressed.n, c)
 	}
 	if u := b.header.uncompressed; u >= 0 && u != b.size {
-		return corrupt("a block has %d bytes, its header says %d", b.size, u)
+		return corrupt("found a block of %d bytes, expected %d, as its header says", b.size, u)
 	}
 	if err := readZeros(b.in, padding4(b.compressed.n)); err != nil {
 		return err
@@ -75,7 +77,7 @@ func (b *xzBlock) end() error {
 	if b.check != nil {
 		want = b.check.Sum(nil)
 	}
-	if len(want) < sha256.Size { // a CRC, which the library has big-endian, and .xz little-endian
+	if len(want) < sha256.Size { // a CRC, which is big-endian in the library and little-endian in .xz
 		slices.Reverse(want)
 	}
 	sum := make([]byte, len(want))
@@ -89,12 +91,12 @@ func (b *xzBlock) end() error {
 	return nil
 }
 
-// unpaddedSize is the number of the block's bytes without the padding, as the index has it (4.3).
+// unpaddedSize returns the size of the block in bytes without the padding, as in the index (4.3).
 func (b *xzBlock) unpaddedSize() int64 {
 	return int64(b.header.size) + b.compressed.n + int64(b.checkSize)
 }
 
-// newXZCheck returns the hash for a check type, nil for none (2.1.1.2).
+// newXZCheck returns the hash of a type of check, nil for none (2.1.1.2).
 func newXZCheck(kind byte) (hash.Hash, error) {
 	switch kind {
 	case 0:
@@ -121,7 +123,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// padding4 is the number of bytes that fill n up to a multiple of four.
+// padding4 returns how many bytes round n up to a multiple of four.
 func padding4(n int64) int { return int(-n & 3) }
 
 // readZeros reads n bytes, at most 3, which must be zero.
@@ -136,15 +138,15 @@ func readZeros(in io.Reader, n int) error {
 	return nil
 }
 
-// An xzBlockHeader is what a block says of itself.
+// An xzBlockHeader is the header of a block.
 type xzBlockHeader struct {
 	size         int   // of the header itself, bytes
-	compressed   int64 // bytes, −1 if not said
-	uncompressed int64 // bytes, −1 if not said
+	compressed   int64 // bytes, or −1
+	uncompressed int64 // bytes, or −1
 	dictionary   int   // bytes to allocate
 }
 
-// readXZBlockHeader reads the rest of a block header, whose length its first byte tells (3.1).
+// readXZBlockHeader reads the rest of a block header, whose first byte gives its length (3.1).
 func readXZBlockHeader(in io.Reader, first byte) (xzBlockHeader, error) {
 	h := xzBlockHeader{size: (int(first) + 1) * 4, compressed: -1, uncompressed: -1}
 	raw := make([]byte, h.size)
@@ -185,8 +187,8 @@ func (h *xzBlockHeader) parse(flags byte, fields *bytes.Reader) (err error) {
 	return nil
 }
 
-// parseFilter reads the LZMA2 filter, number 0x21 with one byte of properties: the dictionary's size (5.3.1). A block
-// smaller than that needs no more than its own size.
+// parseFilter reads the LZMA2 filter, number 0x21 with one byte of properties: the size of the
+// dictionary (5.3.1). A block smaller than that needs no more than its own size.
 func (h *xzBlockHeader) parseFilter(fields *bytes.Reader) error {
 	id, err := readXZSize(fields)
 	if err != nil {
@@ -217,7 +219,8 @@ func (h *xzBlockHeader) parseFilter(fields *bytes.Reader) error {
 	return nil
 }
 
-// readXZSize reads a multibyte integer: seven bits to a byte, the lowest first, at most nine bytes (1.2).
+// readXZSize reads a multibyte integer: seven bits to a byte, the lowest first, in at most nine
+// bytes (1.2).
 func readXZSize(in io.ByteReader) (int64, error) {
 	var v int64
 	for i := range 9 {

@@ -9,8 +9,8 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// TestXZBlockHeaders parses the fields of block headers after the flags, worked out by hand after section 3.1 of the .xz format. The real programs write the
-// filter alone, or sizes before it.
+// TestXZBlockHeaders parses the fields of block headers after the flags, written by hand according
+// to section 3.1 of the .xz format. The real programs write only the filter, or sizes before it.
 func TestXZBlockHeaders(t *testing.T) {
 	t.Parallel()
 	const filter = "\x21\x01\x08" // LZMA2, one byte of properties: 64 KiB

@@ -13,7 +13,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Decode parses the lines of b. The error names the file, the row and mostly the column.
+// Decode parses the lines of b. Errors name the file, the row and usually the column.
 func (t *Table) Decode(b *source.Raw) error {
 	if len(b.Columns) != len(t.columns) {
 		b.Columns = make([][]byte, len(t.columns))
@@ -32,22 +32,21 @@ func (t *Table) Decode(b *source.Raw) error {
 	return nil
 }
 
-// parseLine parses the line of a row of b.
 func (t *Table) parseLine(b *source.Raw, line []byte, row int) error {
 	rest := line
 	for i := range t.parts {
 		p := &t.parts[i]
 		f := &t.fields[p.field]
 		if f.column < 0 {
-			text, behind, ok := nextField(rest, t.comma)
+			text, after, ok := nextField(rest, t.comma)
 			if !ok {
 				return t.countError(b, line, row)
 			}
 			if !isQuoted(text) {
-				return inRow(b.First+int64(row), t.name(f.first), "put the text in quotes, and double those inside", "found %s, with a quote inside of a text that has none around it",
+				return inRow(b.First+int64(row), t.name(f.first), "put the text in quotes, and double those inside", "found %s, with a quote inside an unquoted text",
 					shown(text))
 			}
-			rest = behind
+			rest = after
 			continue
 		}
 		size := f.dtype.Size()
@@ -59,19 +58,19 @@ func (t *Table) parseLine(b *source.Raw, line []byte, row int) error {
 			rest = rest[used:]
 		}
 		for ; n < p.count; n++ {
-			text, behind, ok := nextField(rest, t.comma)
+			text, after, ok := nextField(rest, t.comma)
 			if !ok {
 				return t.countError(b, line, row)
 			}
-			rest = behind
+			rest = after
 			if v, ok := parseInteger(text); ok && putInteger(f.dtype, dst, n, v) {
 				continue
 			}
-			if message, advice := put(f.dtype, dst, n, content(text)); message != "" {
-				if advice == "" && f.Shape == nil && len(t.columns) > 1 {
-					advice = "the rows at the start and end of the file have no such values"
+			if message, hint := put(f.dtype, dst, n, content(text)); message != "" {
+				if hint == "" && f.Shape == nil && len(t.columns) > 1 {
+					hint = "the first and last rows of the file have no such values"
 				}
-				return inRow(b.First+int64(row), t.name(p.first+n), advice, "%s", message)
+				return inRow(b.First+int64(row), t.name(p.first+n), hint, "%s", message)
 			}
 		}
 	}
@@ -81,22 +80,23 @@ func (t *Table) parseLine(b *source.Raw, line []byte, row int) error {
 	return nil
 }
 
-// countError is the error for a line of too few fields, or too many.
+// countError returns the error for a line with too few or too many fields.
 func (t *Table) countError(b *source.Raw, line []byte, row int) error {
 	n, rest := 0, line
 	for len(rest) > 0 {
-		_, behind, ok := nextField(rest, t.comma)
+		_, after, ok := nextField(rest, t.comma)
 		if !ok {
 			return inRow(b.First+int64(row), "", "", "field %d has a quote that is not closed", n+1)
 		}
-		rest = behind
+		rest = after
 		n++
 	}
 	return inRow(b.First+int64(row), "", "", "found %d fields, expected %d", n, t.count)
 }
 
-// parseUint8s parses fields of one to three digits up to 255, each with comma behind it, until dst is full or something else comes. It returns
-// their number and how many bytes they had. Four zeros, of which backgrounds are made, are taken at once.
+// parseUint8s parses fields of one to three digits, up to 255, each followed by comma, until dst is
+// full or another field comes. It returns their number and how many bytes they had. Four zeros,
+// which are common in backgrounds, are parsed at once.
 func parseUint8s(dst, src []byte, comma byte) (n, used int) {
 	zeros := uint64('0') | uint64(comma)<<8
 	zeros |= zeros << 16
@@ -136,8 +136,8 @@ func parseUint8s(dst, src []byte, comma byte) (n, used int) {
 	return n, i
 }
 
-// putInteger stores v, which has up to nine digits, as element i of dst. It reports whether d holds it; a float32 does not hold all of them, and a zero
-// may have been −0.
+// putInteger stores v, which has up to nine digits, as element i of dst, and reports whether d
+// holds it. float32 does not hold all of them, and 0 may have been −0.
 func putInteger(d idx.DType, dst []byte, i int, v int64) bool {
 	switch d {
 	case idx.Float32:
@@ -149,7 +149,7 @@ func putInteger(d idx.DType, dst []byte, i int, v int64) bool {
 			return false
 		}
 	default:
-		if least, most := d.Limits(); v < least || v > most {
+		if smallest, largest := d.Limits(); v < smallest || v > largest {
 			return false
 		}
 	}
@@ -157,8 +157,9 @@ func putInteger(d idx.DType, dst []byte, i int, v int64) bool {
 	return true
 }
 
-// put stores the number that text says as element i of dst. If d does not hold it, or it is none, message says so, and advice what can be done.
-func put(d idx.DType, dst []byte, i int, text []byte) (message, advice string) {
+// put stores the number in text as element i of dst. If d does not hold it, or text is no number,
+// it returns the message and the hint of an error.
+func put(d idx.DType, dst []byte, i int, text []byte) (message, hint string) {
 	if d == idx.Float32 {
 		if v, ok := parseShort32(text); ok {
 			binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(v))
@@ -172,7 +173,7 @@ func put(d idx.DType, dst []byte, i int, text []byte) (message, advice string) {
 	switch d {
 	case idx.Float64:
 		if !n.fits64(text) {
-			return fmt.Sprintf("found %s, expected an integer that float64 holds", shown(text)), "leave the column out, or write it with a point, to be rounded"
+			return fmt.Sprintf("found %s, expected an integer that float64 holds", shown(text)), "remove the column, or write it with a decimal point, to be rounded"
 		}
 		binary.LittleEndian.PutUint64(dst[8*i:], math.Float64bits(n.value))
 		return "", ""
@@ -184,50 +185,49 @@ func put(d idx.DType, dst []byte, i int, text []byte) (message, advice string) {
 		binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(float32(single)))
 		return "", ""
 	}
-	least, most := d.Limits()
+	smallest, largest := d.Limits()
 	if math.Trunc(n.value) != n.value || math.IsInf(n.value, 0) {
 		return fmt.Sprintf("found %s, expected an integer of type %s", shown(text), d), "--dtype float64 or float32"
 	}
-	if n.value < float64(least) || n.value > float64(most) {
-		advice = "--dtype int32"
+	if n.value < float64(smallest) || n.value > float64(largest) {
+		hint = "--dtype int32"
 		if n.value < math.MinInt32 || n.value > math.MaxInt32 {
-			advice = "--dtype float64"
+			hint = "--dtype float64"
 		}
-		return fmt.Sprintf("found %s, expected %d to %d, as %s holds", shown(text), least, most, d), advice
+		return fmt.Sprintf("found %s, expected %d to %d for %s", shown(text), smallest, largest, d), hint
 	}
 	putInteger(d, dst, i, int64(n.value))
 	return "", ""
 }
 
-// adviceComma is what to do about numbers that hasComma tells.
-const adviceComma = "decimals need a point, not a comma"
+// hintComma is the hint for numbers with a comma for the point.
+const hintComma = "decimals need a point, not a comma"
 
-// hasComma reports whether text is a number with a comma for its point.
 func hasComma(text []byte) bool {
 	_, ok := parseNumber(bytes.Replace(text, []byte{','}, []byte{'.'}, 1))
 	return ok
 }
 
-// noNumber says what text is instead of a number.
-func noNumber(text []byte) (message, advice string) {
+// noNumber returns the message and the hint for text that is not a number.
+func noNumber(text []byte) (message, hint string) {
 	if len(text) == 0 {
-		return "the field is empty, expected a number", "fill it, or leave such rows out"
+		return "the field is empty, expected a number", "fill it, or remove such rows"
 	}
 	if _, err := strconv.ParseFloat(string(text), 64); errors.Is(err, strconv.ErrRange) {
 		return fmt.Sprintf("found %s, expected a number that float64 holds", shown(text)), ""
 	}
 	if hasComma(text) {
-		return fmt.Sprintf("found %s, expected a number", shown(text)), adviceComma
+		return fmt.Sprintf("found %s, expected a number", shown(text)), hintComma
 	}
-	return fmt.Sprintf("found %s, expected a number", shown(text)), "fill or leave out rows without a value"
+	return fmt.Sprintf("found %s, expected a number", shown(text)), "fill or remove rows without a value"
 }
 
-// inRow is the error about a row, and a column unless that is empty.
-func inRow(row int64, column, advice, format string, args ...any) error {
-	return fault.New(fault.Malformed, format, args...).InRow(row).InColumn(column).WithHint("%s", advice)
+// inRow returns the error for a row, and a column unless that is empty.
+func inRow(row int64, column, hint, format string, args ...any) error {
+	return fault.New(fault.Malformed, format, args...).InRow(row).InColumn(column).WithHint("%s", hint)
 }
 
-// shown is text as messages quote it: at most 40 bytes of it.
+// shown quotes up to 40 bytes of text for a message.
 func shown(text []byte) string {
 	if len(text) > 40 {
 		return fmt.Sprintf("%q…", text[:40])

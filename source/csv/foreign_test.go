@@ -16,9 +16,10 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"
+	"github.com/idxport/idxport/test/sourcetest"
 )
 
-// A wanted column is what testdata/make.py wrote down.
+// A wanted column comes from testdata/make.py.
 type wanted struct {
 	name, dtype string
 	shape       []int
@@ -30,7 +31,7 @@ func (w *wanted) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &[]any{&w.name, &w.dtype, &w.shape, &w.values})
 }
 
-// value is element i of data.
+// value returns element i of data.
 func value(d idx.DType, data []byte, i int) float64 {
 	switch d {
 	case idx.Float32:
@@ -58,7 +59,7 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 			}
 			table := must.Get(Open(path, source.ReadOptions{}))(t)
 			defer table.Close()
-			data := must.Get(readAll(table, 3))(t)
+			data := must.Get(sourcetest.ReadAll(table, 3))(t)
 			if len(table.Columns()) != len(want) || table.Rows() != -1 {
 				t.Fatalf("found %v of %d rows, expected %d columns", table.Columns(), table.Rows(), len(want))
 			}
@@ -80,7 +81,8 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 	}
 }
 
-// counted is the line 0,1,2,… of n fields, as pandas names columns that have no names, behind prefix.
+// counted returns prefix and the line 0,1,2,… of n fields, which pandas writes for columns without
+// names.
 func counted(prefix string, n int) string {
 	fields := make([]string, n)
 	for i := range fields {
@@ -89,7 +91,7 @@ func counted(prefix string, n int) string {
 	return prefix + strings.Join(fields, ",") + "\n"
 }
 
-// Files that look like others: each was read with rows missing, rows too many, or other values.
+// Ambiguous files: each of them was once read with missing rows, extra rows, or wrong values.
 func TestFilesThatMislead(t *testing.T) {
 	t.Parallel()
 	row := "7" + strings.Repeat(",3", 784) + "\n"
@@ -100,7 +102,7 @@ func TestFilesThatMislead(t *testing.T) {
 		first       string // the data of the first column
 	}{
 		{"the header that pandas writes for columns without names", counted("", 785) + row, source.ReadOptions{}, "label:uint8[] image:uint8[28 28]", "\x07"},
-		{"the same behind row numbers", counted(",", 785) + "0," + row, source.ReadOptions{}, "label:uint8[] image:uint8[28 28]", "\x07"},
+		{"the same after row numbers", counted(",", 785) + "0," + row, source.ReadOptions{}, "label:uint8[] image:uint8[28 28]", "\x07"},
 		{"row numbers and one column", ",0\n0,5\n1,6\n", source.ReadOptions{}, "data:uint8[]", "\x05\x06"},
 		{"a shape for columns without names", counted(",", 6) + "0,1,2,3,4,5,6\n", source.ReadOptions{Shape: []int{2, 3}}, "image:uint8[2 3]", "\x01\x02\x03\x04\x05\x06"},
 		{"a label and a shape for columns without names", counted(",", 7) + "0,9,1,2,3,4,5,6\n", source.ReadOptions{Shape: []int{2, 3}},
@@ -139,7 +141,7 @@ func TestFilesThatMislead(t *testing.T) {
 	}
 }
 
-// Integers that float64 holds are taken, however large.
+// Integers that float64 holds are accepted, however large.
 func TestLargeIntegers(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]float64{"9007199254740992": 1 << 53, "-9007199254740994": -(1<<53 + 2), "+018446744073709551616": 1 << 64} {

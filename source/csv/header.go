@@ -9,24 +9,24 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// A first line of words is a header, and one of numbers is a row, but for one that counts 0, 1, 2,
-// … or 1, 2, …: that is what pandas writes for columns without names, and may be a row all the
-// same. The first rows tell what it is, or nobody does.
+// A first line with words is a header, and one of numbers is a row, except that 0, 1, 2, … or 1, 2,
+// … may be either: pandas writes them for columns without names. The first rows decide, or else the
+// user must.
 
-// hasHeader reports whether line, the first, is a header. The line is still to be read. behind is
-// what countOrder tells.
-func (t *Table) hasHeader(line []byte, behind bool, said *bool) (bool, error) {
+// hasHeader reports whether line, the first, is a header. The line is not consumed. shifted comes
+// from countOrder.
+func (t *Table) hasHeader(line []byte, shifted bool, chosen *bool) (bool, error) {
 	switch {
-	case said != nil && *said:
+	case chosen != nil && *chosen:
 		return true, nil
-	case said != nil:
+	case chosen != nil:
 		return false, t.checkRow(line)
 	case isHeader(line, t.comma):
 		return true, nil
 	case t.counted == nil:
 		return false, nil
-	case behind: // a row has no empty field
-		t.note("the first line counts the fields behind an empty one, as pandas does where they have no names, and is taken for a header")
+	case shifted: // a row has no empty field
+		t.note("the first line counts the fields after an empty one, as pandas does for columns without names: read as a header")
 		return true, nil
 	}
 	if !slices.IsSorted(t.counted) && t.count <= fewFields {
@@ -35,15 +35,15 @@ func (t *Table) hasHeader(line []byte, behind bool, said *bool) (bool, error) {
 	return t.weigh(line)
 }
 
-// fewFields is how many fields a row may have that holds all of 0, 1, 2, … in another order by
-// chance. So many numbers are in the same order as texts.
+// fewFields is how many fields a row may have that holds 0, 1, 2, … in another order by chance. It
+// is also the number up to which sorting numbers as text keeps their order.
 const fewFields = 10
 
-// checkRow demands that line is a row: it has no words.
+// checkRow requires line to be a row: it has no words.
 func (t *Table) checkRow(line []byte) (err error) {
 	eachField(line, t.comma, func(i int, text []byte) bool {
 		if _, ok := parseNumber(text); !ok && len(text) > 0 && !isMissing(text) {
-			err = fault.New(fault.Malformed, "field %d of the first line is %s, expected a number, as the line is said to be a row", i+1, shown(text)).
+			err = fault.New(fault.Malformed, "field %d of the first line is %s, expected a number because of --header no", i+1, shown(text)).
 				WithHint("leave out --header no")
 		}
 		return err == nil
@@ -51,12 +51,12 @@ func (t *Table) checkRow(line []byte) (err error) {
 	return err
 }
 
-// countOrder tells where the fields of line stand that have the numbers 0, 1, 2, … or 1, 2, 3, …,
-// all up to the number of fields, in any order; nil if these are not what they have. The first
-// field may be empty, behind which the others count: that is the name of a column of row numbers.
-func countOrder(line []byte, comma byte, count int) (order []int, behind bool) {
-	// Nothing is allocated for lines that the sum of their numbers rules out, as nearly all.
-	least, shift, sum, numbers := count, 0, 0.0, true
+// countOrder returns where line has the numbers 0, 1, 2, … or 1, 2, 3, …, in any order, if these
+// are all its fields, and nil otherwise. The first field may be empty, as the name of a column of
+// row numbers; shifted reports that it is.
+func countOrder(line []byte, comma byte, count int) (order []int, shifted bool) {
+	// The sum of the numbers rules out nearly all lines before anything is allocated.
+	smallest, shift, sum, numbers := count, 0, 0.0, true
 	eachField(line, comma, func(i int, text []byte) bool {
 		if i == 0 && len(text) == 0 {
 			shift = 1
@@ -65,12 +65,12 @@ func countOrder(line []byte, comma byte, count int) (order []int, behind bool) {
 		n, ok := parseNumber(text)
 		numbers = ok && n.value >= 0 && n.value <= float64(count) && n.value == math.Trunc(n.value)
 		if numbers {
-			least, sum = min(least, int(n.value)), sum+n.value
+			smallest, sum = min(smallest, int(n.value)), sum+n.value
 		}
 		return numbers
 	})
 	n := float64(count - shift)
-	if !numbers || least > 1 || n == 0 || sum != n*(n-1)/2+n*float64(least) {
+	if !numbers || smallest > 1 || n == 0 || sum != n*(n-1)/2+n*float64(smallest) {
 		return nil, false
 	}
 	order = make([]int, count)
@@ -82,7 +82,7 @@ func countOrder(line []byte, comma byte, count int) (order []int, behind bool) {
 			return true
 		}
 		n, _ := parseNumber(text)
-		place := int(n.value) - least + shift
+		place := int(n.value) - smallest + shift
 		numbers = place < count && order[place] < 0
 		if numbers {
 			order[place] = i
@@ -95,10 +95,10 @@ func countOrder(line []byte, comma byte, count int) (order []int, behind bool) {
 	return order, shift > 0
 }
 
-// decisive is how many fields of a line that counts must be out of all proportion to their columns.
+// decisive is how many fields of a counting line must exceed their columns by far.
 const decisive = 8
 
-// weigh decides whether line, which counts, is a header, by the rows behind it.
+// weigh decides by the rows after it whether line, which counts, is a header.
 func (t *Table) weigh(line []byte) (bool, error) {
 	numbers := make([]float64, 0, t.count)
 	eachField(line, t.comma, func(_ int, text []byte) bool {
@@ -106,13 +106,13 @@ func (t *Table) weigh(line []byte) (bool, error) {
 		numbers = append(numbers, n.value)
 		return true
 	})
-	r, err := t.lookBehind(numbers)
+	r, err := t.lookAfter(numbers)
 	if err != nil {
 		return false, err
 	}
 	beyond, beyondBytes := 0, false
 	for i, v := range numbers {
-		if v > 2*max(0, r.most[i]) && !math.IsInf(r.most[i], -1) {
+		if v > 2*max(0, r.max[i]) && !math.IsInf(r.max[i], -1) {
 			beyond++
 		}
 		beyondBytes = beyondBytes || v > math.MaxUint8
@@ -120,47 +120,46 @@ func (t *Table) weigh(line []byte) (bool, error) {
 	reason := ""
 	switch {
 	case r.rows > 0 && !r.quoted && bytes.Count(line, []byte{'"'}) == 2*t.count:
-		reason = "is in quotes, as the rows are not"
+		reason = "is in quotes, unlike the rows"
 	case r.rows > 0 && r.goesOn && t.count > 1 || t.count == 1 && numbers[0] == 1: // pandas counts from 0
-		t.note("the first line counts the fields, and is taken for a row; --header yes says otherwise")
+		t.note("the first line counts the fields: read as a row; --header yes overrides this")
 		return false, nil
 	case r.rows > 0 && r.bytes && beyondBytes:
-		reason = "goes beyond the bytes, 0 to 255, that the rows hold"
+		reason = "exceeds the bytes, 0 to 255, of the rows"
 	case beyond >= decisive:
-		reason = "goes far beyond what its columns hold"
+		reason = "far exceeds the values of its columns"
 	default:
-		return false, fault.New(fault.Malformed, "the first line, %s, counts the fields, and the rows do not tell whether it is a header or a row", shown(line)).
+		return false, fault.New(fault.Malformed, "the first line, %s, counts the fields, and the rows do not show whether it is a header or a row", shown(line)).
 			WithHint("say which it is: --header yes, or --header no")
 	}
-	t.note("the first line counts the fields and %s, and is taken for a header; --header no says otherwise", reason)
+	t.note("the first line counts the fields and %s: read as a header; --header no overrides this", reason)
 	return true, nil
 }
 
-// Behind is what the first rows behind a line have.
-type behind struct {
+type following struct {
 	rows   int
-	most   []float64 // of each column; −∞ if it has no number
+	max    []float64 // of each column; −∞ if it has no number
 	bytes  bool      // all numbers are integers from 0 to 255
-	quoted bool      // there are quotes
-	goesOn bool      // the rows go on counting where the line ends
+	quoted bool      // some row has quotes
+	goesOn bool      // the rows continue to count where the line ends
 }
 
-// lookBehind looks at the rows behind the line of numbers, which is still to be read, as far as
-// they are in the sample.
-func (t *Table) lookBehind(numbers []float64) (*behind, error) {
+// lookAfter examines the first rows after the line of numbers, as far as they are in the sample.
+// The line is not consumed.
+func (t *Table) lookAfter(numbers []float64) (*following, error) {
 	line, err := t.in.next(math.MaxInt)
 	if err != nil {
 		return nil, err
 	}
 	t.in.keep = len(line)
-	row, err := t.in.next(t.limit) // it is to be in the sample
+	row, err := t.in.next(t.limit) // only to have it in the sample
 	if err != nil && err != io.EOF {
 		return nil, t.readError(err)
 	}
 	t.in.at -= len(row)
-	r := &behind{most: make([]float64, len(numbers)), bytes: true, goesOn: true}
-	for i := range r.most {
-		r.most[i] = math.Inf(-1)
+	r := &following{max: make([]float64, len(numbers)), bytes: true, goesOn: true}
+	for i := range r.max {
+		r.max[i] = math.Inf(-1)
 	}
 	text, whole := t.in.sample()
 	r.rows = eachLine(text, whole, func(row int, line []byte) {
@@ -171,7 +170,7 @@ func (t *Table) lookBehind(numbers []float64) (*behind, error) {
 				r.goesOn = false
 				return i < len(numbers)
 			}
-			r.most[i] = max(r.most[i], nanIsZero(n.value))
+			r.max[i] = max(r.max[i], nanIsZero(n.value))
 			r.bytes = r.bytes && n.value >= 0 && n.value <= math.MaxUint8 && n.value == math.Trunc(n.value)
 			r.goesOn = r.goesOn && n.value == numbers[i]+float64((row+1)*len(numbers))
 			return true

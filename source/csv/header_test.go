@@ -11,7 +11,7 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// line is n numbers from first on, each in format.
+// line returns n numbers from first on, each in format.
 func line(format string, first, n int) string {
 	fields := make([]string, n)
 	for i := range fields {
@@ -20,8 +20,8 @@ func line(format string, first, n int) string {
 	return strings.Join(fields, ",") + "\n"
 }
 
-// A first line of numbers that count is a header where it does not fit the rows, a row where these
-// go on, and else nobody knows.
+// A first line that counts is a header if it does not fit the rows, a row if they continue the
+// count, and an error otherwise.
 func TestFirstLinesThatCount(t *testing.T) {
 	t.Parallel()
 	yes, no := true, false
@@ -32,24 +32,24 @@ func TestFirstLinesThatCount(t *testing.T) {
 	for _, c := range []struct {
 		about, text string
 		header      *bool
-		want        string // columns; undecided if nobody knows
+		want        string // columns; undecided if the user must choose
 		first       string // the data of the first column
 		note        string
 	}{
-		{"785 columns over bytes", line("%d", 0, 785) + "7," + zeros(784), nil, "label:uint8[] image:uint8[28 28]", "\x07", "goes beyond the bytes, 0 to 255, that the rows hold, and is taken for a header"},
-		{"the same from 1", line("%d", 1, 785) + "7," + zeros(784), nil, "label:uint8[] image:uint8[28 28]", "\x07", "taken for a header"},
-		{"257 columns, of which one is beyond", line("%d", 0, 257) + "9," + strings.Repeat("255,", 255) + "255\n", nil, "label:uint8[] image:uint8[16 16]", "\x09", "taken for a header"},
-		{"64 columns of 0 to 16", line("%d", 0, 64) + digits + digits, nil, "image:uint8[8 8]", digitBytes(digits + digits), "goes far beyond what its columns hold"},
-		{"64 columns as texts are sorted", sorted(64) + digits, nil, "image:uint8[8 8]", "", "taken for a header"},
-		{"64 columns with points", line("%d.0", 0, 64) + digits, nil, "image:uint8[8 8]", digitBytes(digits), "taken for a header"},
-		{"fractions", line("%d", 0, 64) + strings.Repeat("0.25,", 63) + "0.5\n", nil, "image:float64[8 8]", "", "taken for a header"},
-		{"in quotes", `"0","1"` + "\n5,6\n7,8\n", nil, "data:uint8[2]", "\x05\x06\x07\x08", "is in quotes, as the rows are not"},
+		{"785 columns over bytes", line("%d", 0, 785) + "7," + zeros(784), nil, "label:uint8[] image:uint8[28 28]", "\x07", "exceeds the bytes, 0 to 255, of the rows: read as a header"},
+		{"the same from 1", line("%d", 1, 785) + "7," + zeros(784), nil, "label:uint8[] image:uint8[28 28]", "\x07", "read as a header"},
+		{"257 columns, of which one is beyond", line("%d", 0, 257) + "9," + strings.Repeat("255,", 255) + "255\n", nil, "label:uint8[] image:uint8[16 16]", "\x09", "read as a header"},
+		{"64 columns of 0 to 16", line("%d", 0, 64) + digits + digits, nil, "image:uint8[8 8]", digitBytes(digits + digits), "far exceeds the values of its columns"},
+		{"64 columns as texts are sorted", sorted(64) + digits, nil, "image:uint8[8 8]", "", "read as a header"},
+		{"64 columns with points", line("%d.0", 0, 64) + digits, nil, "image:uint8[8 8]", digitBytes(digits), "read as a header"},
+		{"fractions", line("%d", 0, 64) + strings.Repeat("0.25,", 63) + "0.5\n", nil, "image:float64[8 8]", "", "read as a header"},
+		{"in quotes", `"0","1"` + "\n5,6\n7,8\n", nil, "data:uint8[2]", "\x05\x06\x07\x08", "is in quotes, unlike the rows"},
 		{"one in quotes", `"0"` + "\n5\n", nil, "data:uint8[]", "\x05", "is in quotes"},
 		{"all in quotes", `"0","1"` + "\n" + `"5","6"` + "\n", nil, undecided, "", ""},
-		{"behind an empty field", ",0,1\n0,5,6\n", nil, "data:uint8[2]", "\x05\x06", "behind an empty one"},
-		{"behind an empty field, from 1", ",1,2\n0,5,6\n", nil, "data:uint8[2]", "\x05\x06", "behind an empty one"},
-		{"rows that go on", "0,1,2,3\n4,5,6,7\n", nil, "image:uint8[2 2]", "\x00\x01\x02\x03\x04\x05\x06\x07", "taken for a row"},
-		{"rows that go on from 1, with points", "1.0,2.0\n3.0,4.0\n", nil, "data:float64[2]", "", "taken for a row"},
+		{"after an empty field", ",0,1\n0,5,6\n", nil, "data:uint8[2]", "\x05\x06", "after an empty one"},
+		{"after an empty field, from 1", ",1,2\n0,5,6\n", nil, "data:uint8[2]", "\x05\x06", "after an empty one"},
+		{"rows that go on", "0,1,2,3\n4,5,6,7\n", nil, "image:uint8[2 2]", "\x00\x01\x02\x03\x04\x05\x06\x07", "read as a row"},
+		{"rows that go on from 1, with points", "1.0,2.0\n3.0,4.0\n", nil, "data:float64[2]", "", "read as a row"},
 		{"rows that begin again", "0,1,2,3\n0,1,2,3\n4,5,6,7\n", nil, undecided, "", ""},
 		{"a ramp that fits the rows", line("%d", 0, 64) + line("%d", 3, 64), nil, undecided, "", ""},
 		{"distances", distances(20), nil, undecided, "", ""},
@@ -57,23 +57,23 @@ func TestFirstLinesThatCount(t *testing.T) {
 		{"few columns", "0,1,2,3\n5,6,7,8\n", nil, undecided, "", ""},
 		{"two columns", "1,2\n1,1\n", nil, undecided, "", ""},
 		{"one column", "0\n4\n7\n", nil, undecided, "", ""},
-		{"one column, said to be a header", "0\n4\n7\n", &yes, "data:uint8[]", "\x04\x07", ""},
-		{"one column, said to be a row", "0\n4\n7\n", &no, "data:uint8[]", "\x00\x04\x07", ""},
+		{"one column, chosen as a header", "0\n4\n7\n", &yes, "data:uint8[]", "\x04\x07", ""},
+		{"one column, chosen as a row", "0\n4\n7\n", &no, "data:uint8[]", "\x00\x04\x07", ""},
 		{"one column from 1 is a row", "1\n4\n7\n", nil, "data:uint8[]", "\x01\x04\x07", "--header yes"},
 		{"a few in another order are a row", "2,0,1\n5,6,7\n", nil, "data:uint8[3]", "\x02\x00\x01\x05\x06\x07", ""},
-		{"said to be a header, in another order", "2,0,1\n5,6,7\n", &yes, "data:uint8[3]", "\x06\x07\x05", ""},
+		{"chosen as a header, in another order", "2,0,1\n5,6,7\n", &yes, "data:uint8[3]", "\x06\x07\x05", ""},
 		{"a label and a square, in another order", "4,0,2,1,3\n50,9,30,20,40\n", &yes, "label:uint8[] image:uint8[2 2]", "\x09", ""},
 		{"no counting", "0,1,2,4\n5,6,7,8\n", nil, "image:uint8[2 2]", "\x00\x01\x02\x04\x05\x06\x07\x08", ""},
-		{"785 columns, said to be a row", line("%d", 0, 785) + "7," + zeros(784), &no, "label:uint8[] image:int32[28 28]", "\x00\x07", ""},
-		{"words, said to be a header", "a,b\n1,2\n", &yes, "a:uint8[] b:uint8[]", "\x01", ""},
+		{"785 columns, chosen as a row", line("%d", 0, 785) + "7," + zeros(784), &no, "label:uint8[] image:int32[28 28]", "\x00\x07", ""},
+		{"words, chosen as a header", "a,b\n1,2\n", &yes, "a:uint8[] b:uint8[]", "\x01", ""},
 		{"a label before numbers", "label,0,1,2,3\n7,1,2,3,4\n", nil, "label:uint8[] image:uint8[2 2]", "\x07", ""},
-		{"a label behind numbers", "0,1,2,3,label\n1,2,3,4,7\n", nil, "image:uint8[2 2] label:uint8[]", "\x01\x02\x03\x04", ""},
+		{"a label after numbers", "0,1,2,3,label\n1,2,3,4,7\n", nil, "image:uint8[2 2] label:uint8[]", "\x01\x02\x03\x04", ""},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			t.Parallel()
 			table, data, err := parse(c.text, source.ReadOptions{Header: c.header})
 			if c.want == undecided {
-				if err == nil || !strings.Contains(err.Error(), "the rows do not tell whether it is a header or a row") || fault.HintOf(err) != "say which it is: --header yes, or --header no" {
+				if err == nil || !strings.Contains(err.Error(), "the rows do not show whether it is a header or a row") || fault.HintOf(err) != "say which it is: --header yes, or --header no" {
 					t.Errorf("found %v, expected a question", err)
 				}
 				return
@@ -91,14 +91,14 @@ func TestFirstLinesThatCount(t *testing.T) {
 	}
 }
 
-// sorted is 0 to n−1 in the order of texts.
+// sorted returns 0 to n−1, sorted as text.
 func sorted(n int) string {
 	fields := strings.Split(strings.TrimSpace(line("%d", 0, n)), ",")
 	slices.Sort(fields)
 	return strings.Join(fields, ",") + "\n"
 }
 
-// digitBytes are the numbers of text, of bytes.
+// digitBytes returns the numbers in text as bytes.
 func digitBytes(text string) string {
 	var all []byte
 	for _, field := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\n' }) {
@@ -109,7 +109,7 @@ func digitBytes(text string) string {
 	return string(all)
 }
 
-// distances is |i−j| of n points: its first row counts, and is largest at its end.
+// distances returns |i−j| of n points: its first row counts, and is largest at its end.
 func distances(n int) (text string) {
 	for i := range n {
 		fields := make([]string, n)
@@ -121,8 +121,8 @@ func distances(n int) (text string) {
 	return text
 }
 
-// TestColumnsInAnyOrder demands that a permutation of the columns of a table makes the same table,
-// but for the order of its own columns.
+// TestColumnsInAnyOrder: permuting the columns of a file changes nothing but the order of the
+// columns of the table.
 func TestColumnsInAnyOrder(t *testing.T) {
 	t.Parallel()
 	names := []string{"label", "hsf"}

@@ -13,43 +13,45 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A field is fields of a line that make one column of the table, or are passed over.
+// A field is a column of the table, or one that is left out, and its place in a line.
 type field struct {
 	flat.Field
-	first, count int // the place of the first element in a line, and their number
-	column       int // of the table; −1: passed over
+	first, count int // index in a line of the first element, and number of elements
+	column       int // index in the table; −1: left out
 	dtype        idx.DType
 	seen         seen
 }
 
-// A part is fields of a line, side by side, that are elements of a field, one after another. A
-// field is one part, unless its elements stand in another order than their numbers.
+// A part is consecutive fields of a line that are consecutive elements of a field. A field has one
+// part unless its elements are in another order in the line.
 type part struct {
 	field        int
-	first, count int // in a line
-	at           int // in the record
+	first, count int // in the line
+	at           int // index in the record
 }
 
-// maxColumns is the most columns of the table: each costs whoever writes it. Elements of one record are no columns here.
+// maxColumns is the largest number of columns of the table, each of which costs the writer memory.
+// Elements of a record are not columns.
 const maxColumns = 1 << 16
 
-// maxParts is the most parts of all fields, where elements stand in another order than their numbers:
-// those of a picture of 512×512 pixels, column by column.
+// maxParts is the largest number of parts of all fields, for elements in another order than their
+// numbers: a picture of 512×512 pixels, column by column.
 const maxParts = 1 << 18
 
-// labelName is what the labels are called where nothing else is known.
+// labelName is the name of labels if the file gives none.
 const labelName = "label"
 
-// maxNamed is the most fields that a header may name: a picture of 1024×1024 pixels. Each name takes memory, and much less a number.
+// maxNamed is the largest number of named fields: a picture of 1024×1024 pixels. A name takes much
+// more memory than a number.
 const maxNamed = 1 << 20
 
-// group finds the tensors by the names of the header.
+// group finds the tensors by the names in the header.
 func (t *Table) group(shape []int, like []source.Column) error {
 	if len(t.names) > 1 && slices.Contains(t.names[1:], "") {
 		return fault.New(fault.Malformed, "column %d of the header has no name, expected names for all but the first", slices.Index(t.names[1:], "")+2).
-			WithHint("if lines end with a separator, remove that")
+			WithHint("if lines end with a separator, remove it")
 	}
-	// What is expected tells which are columns of their own.
+	// Expected scalars are no elements of tensors.
 	found, bad := flat.Group(t.names, maxColumns, func(i int) bool {
 		return slices.ContainsFunc(like, func(c source.Column) bool { return c.Scalar() && c.Name == t.names[i] })
 	})
@@ -66,28 +68,28 @@ func (t *Table) group(shape []int, like []source.Column) error {
 		return t.arrange(shape)
 	}
 	for _, f := range found {
-		if shape != nil && f.Shape != nil && product(shape) == len(f.Columns) {
+		if shape != nil && f.Shape != nil && elements(shape) == len(f.Columns) {
 			f.Shape, f.Guess = shape, ""
 			used++
 		}
 		if f.Guess != "" {
-			t.note("%s; --shape says otherwise", f.Guess)
+			t.note("%s; --shape overrides this", f.Guess)
 		}
 		if err := t.addParts(len(t.fields), f.Columns); err != nil {
 			return err
 		}
 		first, count := f.Columns[0], len(f.Columns)
-		f.Columns = nil // the parts say it
+		f.Columns = nil // see parts
 		t.fields = append(t.fields, field{Field: f, first: first, count: count})
 	}
 	slices.SortFunc(t.parts, func(a, b part) int { return a.first - b.first })
 	if shape != nil && used == 0 {
-		return shapeError("no column has %s elements, expected %s", count(product(shape)), t.tensors())
+		return shapeError("no column has records of shape %s, found %s", idx.ShapeText(shape), t.tensors())
 	}
 	return t.checkNames()
 }
 
-// tensors lists the tensors and their numbers of elements.
+// tensors lists the tensors and their numbers of elements, for a message.
 func (t *Table) tensors() string {
 	var list []string
 	for _, f := range t.fields {
@@ -102,30 +104,21 @@ func shapeError(format string, args ...any) error {
 	return fault.New(fault.Usage, format, args...).WithHint("give the shape of one record, as in --shape 28x28")
 }
 
-// product is that of shape, −1 where it is beyond counting.
-func product(shape []int) int {
-	n := 1
-	for _, d := range shape {
-		if d < 1 || n > math.MaxInt32/d {
-			return -1
-		}
-		n *= d
+// elements returns the number of elements of a record of that shape, −1 if it cannot be one.
+func elements(shape []int) int {
+	n, ok := idx.Product(1, shape)
+	if !ok || n < 1 || n > math.MaxInt32 {
+		return -1
 	}
-	return n
+	return int(n)
 }
 
-func count(n int) string {
-	if n < 0 {
-		return "so many"
-	}
-	return fmt.Sprint(n)
-}
-
-// arrange finds the image and the label by the number of fields alone, or by the shape that the caller gave.
+// arrange finds the image and the label by the number of fields alone, or by the shape that the
+// caller gave.
 func (t *Table) arrange(shape []int) error {
 	n, guess := t.count, ""
 	label, first := 0, 0
-	if t.names != nil && t.names[0] == "" { // the row numbers of pandas
+	if t.names != nil && t.names[0] == "" { // row numbers of pandas
 		t.add(flat.Field{}, 1)
 		n, first = n-1, 1
 	}
@@ -135,15 +128,15 @@ func (t *Table) arrange(shape []int) error {
 	}
 	image, isImage := square(n - 1)
 	switch {
-	case shape != nil && product(shape) == n:
-	case shape != nil && product(shape) == n-1:
+	case shape != nil && elements(shape) == n:
+	case shape != nil && elements(shape) == n-1:
 		label = 1
 	case shape != nil:
-		return shapeError("found %d fields in a line, expected %s for that shape, or one more with a label", n, count(product(shape)))
+		return shapeError("found %d fields in a line, expected those of shape %s, or one more for a label", n, idx.ShapeText(shape))
 	case n == 1:
 	case isImage:
 		label, shape = 1, image
-		guess = fmt.Sprintf("%d fields taken for a label, the first, and an image of %d×%d",
+		guess = fmt.Sprintf("%d fields read as a label, the first field, and an image of %d×%d",
 			n, shape[0], shape[1])
 	default:
 		if image, isImage = square(n); isImage {
@@ -151,13 +144,10 @@ func (t *Table) arrange(shape []int) error {
 		} else {
 			shape = []int{n}
 		}
-		guess = fmt.Sprintf("%d fields taken for a record of %s", n, idx.ShapeText(shape))
-	}
-	if t.names == nil && !t.told {
-		t.note("no header, as the first line is all numbers")
+		guess = fmt.Sprintf("%d fields read as a record of %s", n, idx.ShapeText(shape))
 	}
 	if guess != "" {
-		t.note("%s; --shape says otherwise", guess)
+		t.note("%s; --shape overrides this", guess)
 	}
 	if label == 1 {
 		name := labelName
@@ -177,7 +167,7 @@ func (t *Table) arrange(shape []int) error {
 	return t.checkNames()
 }
 
-// add adds the field f of the next n fields of a line.
+// add adds a field of the next n fields of a line.
 func (t *Table) add(f flat.Field, n int) {
 	first := 0
 	if k := len(t.parts); k > 0 {
@@ -194,7 +184,7 @@ func (t *Table) addParts(field int, columns []int) error {
 			continue
 		}
 		if len(t.parts) == maxParts {
-			return fault.New(fault.Unsupported, "the elements of records stand in more than %d pieces, which is too many", maxParts).
+			return fault.New(fault.Unsupported, "the elements of a record are in too many pieces, expected at most %d", maxParts).
 				WithHint("write the columns in the order of their numbers")
 		}
 		t.parts = append(t.parts, part{field: field, first: columns[from], count: i - from, at: from})
@@ -203,8 +193,8 @@ func (t *Table) addParts(field int, columns []int) error {
 	return nil
 }
 
-// reorder gives the fields, which were found as if the first line counted up, the places where it
-// has their numbers.
+// reorder moves the fields, which were found as if the first line counted up, to where the line has
+// their numbers.
 func (t *Table) reorder() error {
 	found := t.parts
 	t.parts = nil
@@ -223,33 +213,33 @@ func (t *Table) checkNames() error {
 	seen := map[string]bool{}
 	for _, f := range t.fields {
 		if seen[f.Name] {
-			return fault.New(fault.Malformed, "two columns are called %q", f.Name).WithHint("give them different names")
+			return fault.New(fault.Malformed, "two columns are named %q", f.Name).WithHint("give them different names")
 		}
 		seen[f.Name] = true
 	}
 	return nil
 }
 
-// decide gives every field its place and type: what was seen, unless the caller said a type.
+// decide gives every field its column and type: what the rows show, unless the caller gave a type.
 func (t *Table) decide(o source.ReadOptions) error {
 	tensors := slices.ContainsFunc(t.fields, func(f field) bool { return f.Shape != nil })
 	for i := range t.fields {
 		f := &t.fields[i]
 		f.column = -1
-		if left, ok := t.passOver(i); ok {
+		if left, ok := t.leftOut(i); ok {
 			t.omitted = append(t.omitted, left)
 			t.note("column %s passed over: %s", left.Column, left.Why)
 			continue
 		}
 		if f.seen.text != nil && f.seen.values == 0 && len(f.seen.text) > 0 {
-			advice := "a table of numbers is expected: leave the column out first"
+			hint := "remove the column first"
 			if hasComma(f.seen.text) {
-				advice = adviceComma
+				hint = hintComma
 			}
-			return inRow(f.seen.row, t.name(f.first), advice, "found the text %s, expected a number", shown(f.seen.text))
+			return inRow(f.seen.row, t.name(f.first), hint, "found the text %s, expected a number", shown(f.seen.text))
 		}
 		if tensors && f.Shape == nil && strings.EqualFold(f.Name, labelName) && !f.seen.fractions {
-			f.seen.floats = false // 5.0, as programs write labels that stand in one array with the pixels
+			f.seen.floats = false // 5.0, as in one array with the pixels
 		}
 		f.dtype = f.seen.dtype()
 		if o.DType != 0 && (!tensors || f.Shape != nil) {
@@ -258,39 +248,38 @@ func (t *Table) decide(o source.ReadOptions) error {
 		t.takeLike(f, o.Like)
 		if size := int64(f.count) * int64(f.dtype.Size()); size > o.MaxRecord() {
 			return fault.New(fault.Unsupported, "a record of column %s has %d bytes, expected at most %d", f.Name, size, o.MaxRecord()).
-				WithHint("allow that with --max-record-bytes")
+				WithHint("allow larger records with --max-record-bytes %d", size)
 		}
 		f.column = len(t.columns)
 		t.columns = append(t.columns, source.Column{Name: f.Name, DType: f.dtype, Shape: f.Shape, Origin: t.origin})
 	}
 	if len(t.columns) == 0 {
-		return fault.New(fault.Malformed, "no column has numbers, expected at least one")
+		return fault.New(fault.Malformed, "found no column of numbers, expected at least one")
 	}
 	return nil
 }
 
-// Omitted are the columns of the file that are none of the table.
+// Omitted returns the columns of the file that are not part of the table.
 func (t *Table) Omitted() []source.Omission { return t.omitted }
 
-// passOver tells why field i is no column of the table; ok is false if it is one.
-func (t *Table) passOver(i int) (left source.Omission, ok bool) {
+// leftOut returns why field i is not a column of the table; ok is false if it is one.
+func (t *Table) leftOut(i int) (left source.Omission, ok bool) {
 	f := &t.fields[i]
 	switch {
 	case t.names == nil || f.Shape != nil:
 		return left, false
 	case i == 0 && len(t.fields) > 1 && (f.Name == "" || f.Name == "Unnamed: 0"):
-		return source.Omission{Column: t.name(f.first), Type: "index", Why: "a first column without a name numbers the rows"}, true
+		return source.Omission{Column: t.name(f.first), Type: "index", Why: "a first column without a name has row numbers"}, true
 	case strings.EqualFold(f.Name, schema.ClassName) && len(f.seen.text) > 0 && t.hasLabel(i):
 		return source.Omission{Column: t.name(f.first), Type: "text", Why: "names of classes"}, true
 	}
 	return left, false
 }
 
-// hasLabel reports whether there is a scalar of the table beside field i.
 func (t *Table) hasLabel(i int) bool {
 	for k := range t.fields {
 		if f := &t.fields[k]; k != i && f.Shape == nil && f.seen.text == nil {
-			if _, left := t.passOver(k); !left {
+			if _, left := t.leftOut(k); !left {
 				return true
 			}
 		}
@@ -298,7 +287,7 @@ func (t *Table) hasLabel(i int) bool {
 	return false
 }
 
-// name is that of field i of a line, for messages.
+// name returns the name of field i of a line, for messages.
 func (t *Table) name(i int) string {
 	if t.names == nil || i >= len(t.names) || t.names[i] == "" {
 		return fmt.Sprint(i + 1)
@@ -306,8 +295,9 @@ func (t *Table) name(i int) string {
 	return t.names[i]
 }
 
-// arrangeLike finds the columns of a file without a header: those that are expected, if they have as many elements as a line has fields, else by the
-// number of fields. Scalars come first, as package sink/csv writes them.
+// arrangeLike finds the columns of a file without a header: the expected columns if they have as
+// many elements as a line has fields; otherwise arrange decides. Scalars come first, as sink/csv
+// writes them.
 func (t *Table) arrangeLike(o source.ReadOptions) error {
 	n := 0
 	for _, c := range o.Like {
@@ -315,9 +305,6 @@ func (t *Table) arrangeLike(o source.ReadOptions) error {
 	}
 	if n != t.count || o.Shape != nil {
 		return t.arrange(o.Shape)
-	}
-	if !t.told {
-		t.note("no header, as the first line is all numbers")
 	}
 	for _, scalars := range []bool{true, false} {
 		for _, c := range o.Like {
@@ -329,8 +316,8 @@ func (t *Table) arrangeLike(o source.ReadOptions) error {
 	return t.checkNames()
 }
 
-// takeLike gives f the type and shape of its counterpart among columns: the one of its name, or the only one of its kind. Integers that its type does not
-// hold tell the type themselves.
+// takeLike gives f the type and shape of its counterpart among columns: that of the same name, or
+// the only one of the same kind. The type is not used for integers that it does not hold.
 func (t *Table) takeLike(f *field, columns []source.Column) {
 	i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == f.Name && c.Elements() == f.count })
 	if i < 0 && f.count == 1 {
@@ -347,16 +334,17 @@ func (t *Table) takeLike(f *field, columns []source.Column) {
 	if i < 0 {
 		return
 	}
-	least, most := columns[i].DType.Limits()
-	if !columns[i].Integer() || !f.seen.floats && f.seen.min >= float64(least) && f.seen.max <= float64(most) {
+	smallest, largest := columns[i].DType.Limits()
+	if !columns[i].Integer() || !f.seen.floats && f.seen.min >= float64(smallest) && f.seen.max <= float64(largest) {
 		f.dtype = columns[i].DType
 	}
-	if f.Guess != "" || len(f.Shape) == 1 { // else the header tells the shape
+	if f.Guess != "" || len(f.Shape) == 1 { // otherwise the header gives the shape
 		f.Shape = columns[i].Shape
 	}
 }
 
-// onlyElement is the index of the tensor among columns whose records have one element, if the header calls that f; −1 if there is none.
+// onlyElement returns the index of the tensor of one element among columns whose element the header
+// names like f, or −1.
 func (t *Table) onlyElement(f *field, columns []source.Column) int {
 	tensors := 0
 	for _, c := range columns {
@@ -365,8 +353,8 @@ func (t *Table) onlyElement(f *field, columns []source.Column) int {
 		}
 	}
 	return slices.IndexFunc(columns, func(c source.Column) bool {
-		called := func(i int) bool { return string(schema.AppendElementName(nil, c, i, tensors == 1)) == f.Name }
+		named := func(i int) bool { return string(schema.AppendElementName(nil, c, i, tensors == 1)) == f.Name }
 		taken := func(other field) bool { return other.Name == c.Name }
-		return !c.Scalar() && c.Elements() == 1 && (called(0) || called(1)) && !slices.ContainsFunc(t.fields, taken)
+		return !c.Scalar() && c.Elements() == 1 && (named(0) || named(1)) && !slices.ContainsFunc(t.fields, taken)
 	})
 }

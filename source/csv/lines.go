@@ -9,27 +9,27 @@ import (
 	"github.com/idxport/idxport/source/compressed"
 )
 
-// errLong is what next returns for a line beyond its limit.
+// errLong is the error of next for a line that exceeds the limit.
 var errLong = errors.New("the line is too long")
 
-// sampleSize is how much text is looked at before the types are decided.
+// sampleSize is how much text is examined before the types are decided.
 const sampleSize = 1 << 20
 
-// Lines reads text line by line. A line feed in quotes does not end a line.
+// lines reads text line by line. A line feed in quotes does not end a line.
 type lines struct {
-	r       *compressed.Reader // which never returns nothing without an error
+	r       *compressed.Reader // never returns 0, nil
 	buf     []byte
-	at, end int   // what of buf is still to be read
-	keep    int   // bytes before at that must stay, as they may be read again
-	err     error // that r ended with, io.EOF included
+	at, end int   // unread part of buf
+	keep    int   // number of bytes before at that may be read again
+	err     error // how r ended, including io.EOF
 }
 
-// firstBuffer is what a small file needs. It grows to a sample, and with the longest line.
+// firstBuffer is enough for a small file. The buffer grows to a sample, and to the longest line.
 const firstBuffer = 16 << 10
 
 func newLines(r *compressed.Reader) *lines { return &lines{r: r, buf: make([]byte, firstBuffer)} }
 
-// fill reads more behind what there is, at least a byte or the error. It makes room first, if there is none.
+// fill reads at least a byte or the error, after making room if there is none.
 func (l *lines) fill() {
 	if from := l.at - l.keep; from > 0 && l.end == len(l.buf) {
 		l.end = copy(l.buf, l.buf[from:l.end])
@@ -42,7 +42,8 @@ func (l *lines) fill() {
 	l.end, l.err = l.end+n, err
 }
 
-// sample is the text to come, without reading over it: about a megabyte. whole tells that it is all there is.
+// sample returns about a megabyte of the unread text without consuming it. whole reports whether it
+// is all of the text.
 func (l *lines) sample() (text []byte, whole bool) {
 	for l.err == nil && l.end-l.at < sampleSize {
 		l.fill()
@@ -50,7 +51,8 @@ func (l *lines) sample() (text []byte, whole bool) {
 	return l.buf[l.at:l.end], l.err == io.EOF
 }
 
-// next returns the next line, with what ends it, valid until the next call; io.EOF behind the last one, errLong if it has more than limit bytes.
+// next returns the next line with its line end, valid until the next call. It returns io.EOF after
+// the last line, and errLong for a line of more than limit bytes.
 func (l *lines) next(limit int) ([]byte, error) {
 	seen, quoted := 0, false
 	for {
@@ -76,8 +78,8 @@ func (l *lines) next(limit int) ([]byte, error) {
 	}
 }
 
-// eachLine calls f with each line of text that is whole, without its end, but for empty ones, and
-// returns their number. The last is whole without an end if the text is all there is.
+// eachLine calls f with each whole, nonempty line of text, without its line end, and returns the
+// number of calls. If whole is true, the last line needs no line end.
 func eachLine(text []byte, whole bool, f func(row int, line []byte)) (rows int) {
 	for len(text) > 0 {
 		n, _ := lineEnd(text, false)
@@ -98,8 +100,9 @@ func eachLine(text []byte, whole bool, f func(row int, line []byte)) (rows int) 
 	return rows
 }
 
-// lineEnd is the length of the first line of text, with its line feed; 0 if it does not end there, and then whether quotes are open at the end. They
-// are open at the start if quoted is true.
+// lineEnd returns the length of the first line of text with its line feed. It returns 0 if the line
+// does not end there, and then whether quotes are open at the end. quoted means that quotes are
+// open at the start.
 func lineEnd(text []byte, quoted bool) (int, bool) {
 	for from := 0; ; {
 		n := bytes.IndexByte(text[from:], '\n')
@@ -120,16 +123,17 @@ func lineEnd(text []byte, quoted bool) (int, bool) {
 	}
 }
 
-// trimEnd is line without the line feed, and the carriage return before that.
+// trimEnd returns line without its line feed and a carriage return before that.
 func trimEnd(line []byte) []byte {
 	line = bytes.TrimSuffix(line, []byte{'\n'})
 	return bytes.TrimSuffix(line, []byte{'\r'})
 }
 
-// separators are those that are looked for, the first where they are equally frequent.
+// separators are the candidates; the first wins if several are equally frequent.
 const separators = ",\t;|"
 
-// findSeparator is the separator that line has most of, outside of quotes: a space if there is none of them, a comma if there is no space either.
+// findSeparator returns the most frequent separator outside quotes: a space if none occurs, and a
+// comma if there is no space either.
 func findSeparator(line []byte) byte {
 	var counts [256]int
 	quoted := false
@@ -153,9 +157,9 @@ func findSeparator(line []byte) byte {
 	return best
 }
 
-// nextField cuts the first field off rest, whose fields each end with comma, the last one too. ok is false if there is none. The field is as
-// it stands, with its quotes.
-func nextField(rest []byte, comma byte) (field, behind []byte, ok bool) {
+// nextField cuts the first field, with its quotes, off rest. Every field ends with comma, including
+// the last. ok is false if there is no field.
+func nextField(rest []byte, comma byte) (field, after []byte, ok bool) {
 	n := bytes.IndexByte(rest, comma)
 	if n < 0 {
 		return nil, rest, false
@@ -174,7 +178,8 @@ func nextField(rest []byte, comma byte) (field, behind []byte, ok bool) {
 	return nil, rest, false
 }
 
-// content is what field says: without spaces around it, without quotes, and with doubled quotes as one.
+// content returns what field says: without spaces and quotes around it, and with doubled quotes as
+// one.
 func content(field []byte) []byte {
 	field = bytes.TrimSpace(field)
 	if len(field) < 2 || field[0] != '"' || field[len(field)-1] != '"' {
@@ -187,8 +192,8 @@ func content(field []byte) []byte {
 	return field
 }
 
-// isQuoted reports whether the quotes of field, if it has some, are as RFC 4180 has them: around it, and doubled inside. Others open and close quotes where
-// the writer did not mean it, and rows are lost.
+// isQuoted reports whether the quotes of field, if any, follow RFC 4180: around it, and doubled
+// inside. Other quotes are not meant as such, and would join fields and rows.
 func isQuoted(field []byte) bool {
 	if bytes.IndexByte(field, '"') < 0 {
 		return true
@@ -202,9 +207,9 @@ func isQuoted(field []byte) bool {
 }
 
 // eachField calls f with the content of each field of line, which has no line end, until f returns
-// false, and returns the number of fields that f was called with.
+// false. It returns the number of calls.
 func eachField(line []byte, comma byte, f func(i int, text []byte) bool) (n int) {
-	if bytes.IndexByte(line, '"') < 0 { // as it is: a header may have megabytes
+	if bytes.IndexByte(line, '"') < 0 { // without a copy: a header may have megabytes
 		for more := true; more; n++ {
 			var field []byte
 			if field, line, more = bytes.Cut(line, []byte{comma}); !f(n, content(field)) {
@@ -215,15 +220,14 @@ func eachField(line []byte, comma byte, f func(i int, text []byte) bool) (n int)
 	}
 	rest := append(bytes.Clone(line), comma)
 	for {
-		field, behind, ok := nextField(rest, comma)
+		field, after, ok := nextField(rest, comma)
 		if !ok || !f(n, content(field)) {
 			return n
 		}
-		rest, n = behind, n+1
+		rest, n = after, n+1
 	}
 }
 
-// allNumbers reports whether every field of line is a number.
 func allNumbers(line []byte, comma byte) bool {
 	all := true
 	eachField(line, comma, func(_ int, text []byte) bool {
@@ -233,7 +237,8 @@ func allNumbers(line []byte, comma byte) bool {
 	return all
 }
 
-// isHeader reports whether line, the first, has names: there is one that is neither a number nor, beside numbers, says that a value is missing.
+// isHeader reports whether line, the first, has names: a field that is neither a number nor, beside
+// numbers, marks a missing value.
 func isHeader(line []byte, comma byte) bool {
 	names, missing, numbers := false, false, false
 	eachField(line, comma, func(_ int, text []byte) bool {
@@ -251,7 +256,7 @@ func isHeader(line []byte, comma byte) bool {
 	return names || missing && !numbers
 }
 
-// isMissing reports whether text is what programs write in place of a number that they do not have.
+// isMissing reports whether text marks a missing number.
 func isMissing(text []byte) bool {
 	switch strings.ToLower(string(text)) {
 	case "na", "n/a", "#n/a", "null", "none", "?":
@@ -260,7 +265,7 @@ func isMissing(text []byte) bool {
 	return false
 }
 
-// names are the contents of the fields of the header, behind what numpy.savetxt puts before it.
+// names returns the fields of the header, without the "# " that numpy.savetxt writes before it.
 func names(line []byte, comma byte, count int) []string {
 	list := make([]string, 0, count)
 	eachField(bytes.TrimPrefix(line, []byte("# ")), comma, func(_ int, name []byte) bool {

@@ -8,14 +8,14 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A number is what the text of a field says.
+// A number is the value of a field.
 type number struct {
 	value   float64
-	integer bool // the text is digits alone, behind a sign or not
+	integer bool // the text has only digits, and perhaps a sign
 }
 
-// parseNumber reads the content of a field. ok is false if it is no number that a float64 can hold: Go's hexadecimal floats and underscores
-// are none here.
+// parseNumber reads the content of a field. ok is false if it is not a number that float64 can
+// hold. Go's hexadecimal floats and underscores are not numbers here.
 func parseNumber(text []byte) (n number, ok bool) {
 	if len(text) == 0 {
 		return number{}, false
@@ -36,7 +36,8 @@ func parseNumber(text []byte) (n number, ok bool) {
 	return n, err == nil
 }
 
-// parseInteger reads up to nine digits behind a sign or not. ok is false for everything else, which may be a number all the same.
+// parseInteger reads up to nine digits, perhaps after a minus sign. ok is false for everything
+// else, including other numbers.
 func parseInteger(text []byte) (v int64, ok bool) {
 	digits := text
 	if len(text) > 0 && text[0] == '-' {
@@ -58,7 +59,8 @@ func parseInteger(text []byte) (v int64, ok bool) {
 	return v, true
 }
 
-// significant is the number of significant digits of text, a number: without zeros at both ends.
+// significant returns the number of significant digits of text, a number: without zeros at both
+// ends.
 func significant(text []byte) int {
 	if i := bytes.IndexAny(text, "eE"); i >= 0 {
 		text = text[:i]
@@ -76,11 +78,12 @@ func significant(text []byte) int {
 	return count
 }
 
-// digits32 is how many significant digits tell any two numbers of binary32 apart, the most that their shortest texts have.
+// digits32 is how many significant digits distinguish any two float32, and the largest number of
+// digits in their shortest texts.
 const digits32 = 9
 
-// fits32 reports whether a float32 holds n, which text says: exactly, or as a text with a point or exponent that has no more digits than tell such
-// numbers apart.
+// fits32 reports whether float32 holds n, the value of text: exactly, or as text with a point or
+// exponent and at most digits32 digits.
 func (n number) fits32(text []byte) bool {
 	single := float64(float32(n.value))
 	if single == n.value || math.IsNaN(n.value) {
@@ -89,10 +92,11 @@ func (n number) fits32(text []byte) bool {
 	return !n.integer && !math.IsInf(single, 0) && single != 0 && significant(text) <= digits32
 }
 
-// maxExact is the integer below which float64 holds all.
+// maxExact is the integer up to which float64 holds all integers.
 const maxExact = 1 << 53
 
-// fits64 reports whether a float64 holds n, which text says: integers exactly; what has a point or an exponent is rounded, as texts of fractions are.
+// fits64 reports whether float64 holds n, the value of text: integers must be exact; numbers with a
+// point or exponent are rounded.
 func (n number) fits64(text []byte) bool {
 	if !n.integer || math.Abs(n.value) < maxExact {
 		return true
@@ -100,8 +104,8 @@ func (n number) fits64(text []byte) bool {
 	return string(bytes.TrimLeft(text, "+-0")) == strconv.FormatFloat(math.Abs(n.value), 'f', 0, 64)
 }
 
-// parseShort32 reads a fraction of so few bytes that it has no more than digits32 digits: it need not be read with 64 bits to see whether it fits. ok
-// is false for everything else, and for zeros, which may be too small a number.
+// parseShort32 reads a fraction with at most digits32 digits, which fits without a look at its
+// float64. ok is false for everything else, and for zeros, which may be numbers too small.
 func parseShort32(text []byte) (v float32, ok bool) {
 	digits := text
 	if len(text) > 0 && text[0] == '-' {
@@ -119,25 +123,25 @@ func parseShort32(text []byte) (v float32, ok bool) {
 	return float32(value), err == nil && value != 0
 }
 
-// isShortest32 reports whether the shortest text of value, as a float32, has the same digits as that of value itself.
+// isShortest32 reports whether the shortest texts of value as a float32 and as a float64 have the
+// same digits.
 func isShortest32(value float64) bool {
 	var single, double [32]byte
 	return bytes.Equal(strconv.AppendFloat(single[:0], float64(float32(value)), 'e', -1, 32), strconv.AppendFloat(double[:0], value, 'e', -1, 64))
 }
 
-// Seen is what the first rows have in a field.
+// seen is what the first rows have in a field.
 type seen struct {
 	values    int64
-	floats    bool    // there are others than integers
-	fractions bool    // there are others than whole numbers, which 5.0 is
-	min, max  float64 // of the numbers, but NaN
-	digits    int     // the most significant ones of a number
-	doubles   bool    // there are numbers that are not the shortest texts of a float32
-	text      []byte  // the first that is no number; nil: there is none
+	floats    bool    // some are not written as integers
+	fractions bool    // some are not whole numbers, as 5.0 is
+	min, max  float64 // NaN counts as 0
+	digits    int     // largest number of significant digits
+	doubles   bool    // some are not the shortest text of a float32
+	text      []byte  // the first that is not a number, or nil
 	row       int64   // of text
 }
 
-// observe adds the content of a field in a row.
 func (s *seen) observe(text []byte, row int64) {
 	n, ok := parseNumber(text)
 	if !ok {
@@ -164,13 +168,14 @@ func nanIsZero(v float64) float64 {
 	return v
 }
 
-// digitsOfSingles is how many significant digits the shortest texts of most float32 have; measured values seldom have so many.
-const digitsOfSingles = 8
+// digitsOfFloat32 is how many significant digits the shortest texts of most float32 have; measured
+// values seldom have so many.
+const digitsOfFloat32 = 8
 
-// dtype is the type that holds what was seen, and most likely the rest.
+// dtype returns the type that holds what was seen, and most likely the rest.
 func (s *seen) dtype() idx.DType {
 	switch {
-	case s.floats && !s.doubles && s.digits >= digitsOfSingles && s.digits <= digits32:
+	case s.floats && !s.doubles && s.digits >= digitsOfFloat32 && s.digits <= digits32:
 		return idx.Float32
 	case s.floats:
 		return idx.Float64
@@ -182,8 +187,8 @@ func (s *seen) dtype() idx.DType {
 	return idx.Float64
 }
 
-// look observes the whole lines of text, which begins with the row first, and returns their number. Lines that do not have the right number of
-// fields are left to Decode.
+// look observes the whole lines of text, from row first on, and returns their number. Decode
+// reports lines with a wrong number of fields.
 func (t *Table) look(text []byte, first int64, whole bool) int64 {
 	return int64(eachLine(text, whole, func(row int, line []byte) { t.lookLine(line, first+int64(row)) }))
 }
@@ -206,13 +211,13 @@ func (t *Table) lookLine(line []byte, row int64) {
 	})
 }
 
-// lookAtEnd observes the lines of text, the end of the file, but for the first, which is cut.
+// lookAtEnd observes the lines of text, the end of the file, except the first, which is incomplete.
 func (t *Table) lookAtEnd(text []byte) {
 	n := bytes.IndexByte(text, '\n')
 	if n < 0 || bytes.IndexByte(text, '"') >= 0 {
 		return
 	}
-	before := make([][]byte, len(t.fields)) // damage there is found in its row, by Decode
+	before := make([][]byte, len(t.fields)) // Decode reports damage there, with its row
 	for i := range t.fields {
 		before[i] = t.fields[i].seen.text
 	}

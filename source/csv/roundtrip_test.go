@@ -12,6 +12,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"
+	"github.com/idxport/idxport/test/sourcetest"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 	fashionLabels = "label=testdata/fashion-mnist/t10k-labels-idx1-ubyte.gz"
 )
 
-// find is the column of t called name, and its data.
+// find returns the column of t with that name, and its data.
 func find(t *testing.T, columns []source.Column, data [][]byte, name string) (source.Column, []byte) {
 	t.Helper()
 	for i, c := range columns {
@@ -31,11 +32,11 @@ func find(t *testing.T, columns []source.Column, data [][]byte, name string) (so
 	return source.Column{}, nil
 }
 
-// expectSame compares what was read with the IDX files that the text was made of.
+// expectSame compares what was read with the IDX files that the text was made from.
 func expectSame(t *testing.T, got *Table, data [][]byte, files ...string) {
 	t.Helper()
 	original := openIDX(t, files...)
-	want := must.Get(readAll(original, 100))(t)
+	want := must.Get(sourcetest.ReadAll(original, 100))(t)
 	if len(got.Columns()) != len(want) {
 		t.Errorf("found %d columns, expected %d", len(got.Columns()), len(want))
 	}
@@ -93,7 +94,7 @@ func TestEveryTypeComesBack(t *testing.T) {
 					t.Fatal(err)
 				}
 				if d.Float() { // NaN has no payload in text
-					want := must.Get(readAll(openIDX(t, file), 100))(t)
+					want := must.Get(sourcetest.ReadAll(openIDX(t, file), 100))(t)
 					expectSameFloats(t, d, data[0], want[0])
 					return
 				}
@@ -116,21 +117,7 @@ func expectSameFloats(t *testing.T, d idx.DType, got, want []byte) {
 	}
 }
 
-// TestManyGoroutines sends what was read through the pipeline, whose goroutines decode at the same time: the text must come out as it was.
-func TestManyGoroutines(t *testing.T) {
-	t.Parallel()
-	for _, style := range []string{"kaggle", "rowxcol"} {
-		text := written(t, openIDX(t, fashionLabels, fashionImages), sinkcsv.Options{Style: style})
-		head, rows, _ := strings.Cut(text, "\n")
-		text = head + "\n" + strings.Repeat(rows, 4)
-		table := must.Get(newTable(strings.NewReader(text), "test.csv", nil, source.ReadOptions{}))(t)
-		if again := written(t, table, sinkcsv.Options{Style: style}); again != text {
-			t.Errorf("%s: found %d bytes of other text, expected %d", style, len(again), len(text))
-		}
-	}
-}
-
-// BenchmarkDecode is in bytes of text, on one core.
+// BenchmarkDecode measures bytes of text on one core.
 func BenchmarkDecode(b *testing.B) {
 	for _, bench := range []struct {
 		name, file string

@@ -20,17 +20,16 @@ import (
 
 // A Table is a CSV file. It is a source.Table, a source.Seeker and a source.Noter.
 type Table struct {
-	path    string // as the user wrote it, for errors
+	path    string // as given by the user, for errors
 	origin  string
 	in      *lines
 	stream  *compressed.Reader
-	file    source.File // to be closed; nil for a reader that the caller owns
+	file    source.File // closed by Close; nil if the caller owns the reader
 	comma   byte
-	names   []string // of the fields of a line; nil: there is no header
+	names   []string // of the fields of a line; nil without a header
 	count   int      // of fields of a line
 	limit   int      // bytes of a line
-	counted []int    // places of the fields in the order of their numbers; nil: they have none
-	told    bool     // the caller said whether there is a header
+	counted []int    // where the header has 0, 1, 2, … or 1, 2, 3, …; nil if it has other names
 	fields  []field
 	parts   []part // of all fields, in the order of a line
 	columns []source.Column
@@ -38,27 +37,30 @@ type Table struct {
 	omitted []source.Omission
 
 	next  int64 // index of the next row
-	empty bool  // an empty line was read: only more of them may follow
+	empty bool  // an empty line was read; only empty lines may follow
 }
 
 const (
-	// textPerByte is how many bytes the text of the first line may have for each byte that a record may have: "255," for a byte.
+	// textPerByte is how many bytes of text the first line may have for each byte of a record:
+	// "255," for a byte.
 	textPerByte = 4
-	// fieldText is how many bytes the text of a field may have, on average: -1.000000014901161194e-01 in quotes, with spaces, and the separator.
+	// fieldText is how many bytes the text of a field may have on average:
+	// -1.000000014901161194e-01 in quotes, with spaces and the separator.
 	fieldText = 32
-	// maxLine is the most that the text of the first line may have unless larger records were asked for: it is held in memory as a whole, and
-	// read into room that doubles.
+	// maxLine is the longest first line unless larger records were asked for. A line is held in
+	// memory as a whole, in a buffer that doubles.
 	maxLine = 8 << 20
-	// lineText is how many bytes a line may have beyond that: for class names.
+	// lineText is how many bytes a line may have in addition, for class names.
 	lineText = 1 << 10
-	// tailSize is how much of the end of a file is looked at for values that the first rows do not have, as in columns that count rows.
+	// tailSize is how much of the end of a file is examined for values that the first rows do not
+	// have, as in columns that count rows.
 	tailSize = 64 << 10
 )
 
-// byteOrderMark is what Excel and Windows put before UTF-8.
+// byteOrderMark is what Excel and Windows write before UTF-8.
 const byteOrderMark = "\xef\xbb\xbf"
 
-// Open opens the file at path. See the package comment for what is assumed about it; errors name
+// Open opens the file at path. The package comment describes what is assumed about it. Errors name
 // the file.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
 	f, info, err := source.OpenFile(o.Files, path, "a CSV file")
@@ -84,9 +86,9 @@ func openFile(f source.File, info fs.FileInfo, path string, o source.ReadOptions
 	return newTable(f, path, tail, o)
 }
 
-// newTable reads CSV from r, raw or compressed, and decides what the columns are; path stands for it
-// in errors ("-" for standard input). The caller closes r, after the table. tail is the end of the
-// file, if it is known and the file is not compressed.
+// newTable reads CSV from r, compressed or not, and decides what the columns are. Errors call it
+// path ("-" for standard input). The caller closes r after the table. tail is the end of an
+// uncompressed file, if it is known.
 func newTable(r io.Reader, path string, tail []byte, o source.ReadOptions) (*Table, error) {
 	stream, err := compressed.NewReader(r)
 	if err != nil {
@@ -102,7 +104,7 @@ func newTable(r io.Reader, path string, tail []byte, o source.ReadOptions) (*Tab
 	return t, nil
 }
 
-// begin reads the header, if there is one, and looks at the first rows.
+// begin reads the header, if there is one, and examines the first rows.
 func (t *Table) begin(tail []byte, o source.ReadOptions) error {
 	limit := int(min(o.MaxRecord(), math.MaxInt/8)*textPerByte) + lineText
 	if o.MaxRecord() <= idx.DefaultMaxRecordSize {
@@ -114,7 +116,7 @@ func (t *Table) begin(tail []byte, o source.ReadOptions) error {
 		return fault.New(fault.Truncated, "the file is empty, expected lines of numbers")
 	case err == errLong:
 		return fault.New(fault.Unsupported, "the first line has more than %d bytes", limit).
-			WithHint("if its lines are that long, allow it with --max-record-bytes")
+			WithHint("allow longer lines with --max-record-bytes")
 	case err != nil:
 		return err
 	}
@@ -129,10 +131,10 @@ func (t *Table) begin(tail []byte, o source.ReadOptions) error {
 	if len(line) == 0 {
 		return fault.New(fault.Malformed, "the first line is empty, expected names or numbers")
 	}
-	if bytes.Count(line, []byte{'"'})%2 == 1 { // it would be all there is, as its end is in quotes
+	if bytes.Count(line, []byte{'"'})%2 == 1 { // the rest of the file would belong to it
 		return fault.New(fault.Malformed, "the first line has a quote that is not closed").WithHint("close it, or remove it")
 	}
-	t.in.at -= whole - marked // it may be a row
+	t.in.at -= whole - marked // the line may be a row
 	if err := t.first(line, limit, o); err != nil {
 		return err
 	}
@@ -142,24 +144,24 @@ func (t *Table) begin(tail []byte, o source.ReadOptions) error {
 	return t.sample(tail, o)
 }
 
-// first learns from the first line what the fields are. No line has more than limit bytes.
+// first finds out from the first line what the fields are. No line has more than limit bytes.
 func (t *Table) first(line []byte, limit int, o source.ReadOptions) error {
 	t.comma = findSeparator(line)
 	if t.comma != ',' && !strings.Contains(strings.ToLower(t.origin), ".tsv") {
 		t.note("fields are separated by %q", t.comma)
 	}
 	t.count = eachField(line, t.comma, func(int, []byte) bool { return true })
-	t.limit, t.told = int(min(int64(limit), lineText+fieldText*int64(t.count))), o.Header != nil
-	tooMany := fault.New(fault.Unsupported, "the first line has %d fields, which is too many", t.count).
+	t.limit = int(min(int64(limit), lineText+fieldText*int64(t.count)))
+	tooMany := fault.New(fault.Unsupported, "the first line has %d fields, too many for a record", t.count).
 		WithHint("allow more with --max-record-bytes, or use Parquet or Arrow")
 	if int64(t.count) > o.MaxRecord()+maxNamed {
 		return tooMany
 	}
-	var behind bool
-	if t.counted, behind = countOrder(line, t.comma, t.count); t.counted != nil {
-		line = bytes.Clone(line) // more is read before it is used again
+	var shifted bool
+	if t.counted, shifted = countOrder(line, t.comma, t.count); t.counted != nil {
+		line = bytes.Clone(line) // reading on overwrites it
 	}
-	header, err := t.hasHeader(line, behind, o.Header)
+	header, err := t.hasHeader(line, shifted, o.Header)
 	if err != nil {
 		return err
 	}
@@ -167,6 +169,9 @@ func (t *Table) first(line []byte, limit int, o source.ReadOptions) error {
 		return tooMany
 	}
 	if !header {
+		if o.Header == nil {
+			t.note("no header, as the first line is all numbers")
+		}
 		return t.arrangeLike(o)
 	}
 	t.names = names(line, t.comma, t.count)
@@ -180,9 +185,9 @@ func (t *Table) first(line []byte, limit int, o source.ReadOptions) error {
 	return t.reorder()
 }
 
-// sample looks at the first rows, and at the last ones in tail.
+// sample examines the first rows, and the last ones in tail.
 func (t *Table) sample(tail []byte, o source.ReadOptions) error {
-	if first, err := t.in.next(t.limit); err == nil { // it is to be among the sample
+	if first, err := t.in.next(t.limit); err == nil { // only to have it in the sample
 		t.in.at -= len(first)
 	} else if err != io.EOF {
 		return t.readError(err)
@@ -199,57 +204,57 @@ func (t *Table) sample(tail []byte, o source.ReadOptions) error {
 	for i, c := range t.columns {
 		types[i] = c.Name + " " + c.DType.String()
 	}
-	const most = 8
-	if len(types) > most {
-		types = append(types[:most], "…")
+	const limit = 8
+	if len(types) > limit {
+		types = append(types[:limit], "…")
 	}
-	how := fmt.Sprintf("as the first %d rows have it", rows)
+	how := fmt.Sprintf("from the first %d rows", rows)
 	switch {
 	case rows == 0:
-		how = "as there are no rows"
+		how = "without rows"
 	case o.DType != 0 && !slices.ContainsFunc(t.columns, func(c source.Column) bool { return c.DType != o.DType }):
 		return nil
 	case whole:
-		how = fmt.Sprintf("as its %d rows have it", rows)
+		how = fmt.Sprintf("from its %d rows", rows)
 	}
-	t.note("types: %s, %s; --dtype says otherwise", strings.Join(types, ", "), how)
+	t.note("types: %s, %s; --dtype overrides this", strings.Join(types, ", "), how)
 	return nil
 }
 
-// foreign is the error for a file that begins like no CSV file.
+// foreign returns an error if the first line is not that of a CSV file.
 func foreign(line []byte) error {
 	switch {
 	case bytes.HasPrefix(line, []byte("\xff\xfe")) || bytes.HasPrefix(line, []byte("\xfe\xff")):
 		return fault.New(fault.Unsupported, "the file is UTF-16, expected UTF-8").WithHint("save it as UTF-8")
 	case bytes.HasPrefix(bytes.TrimSpace(line), []byte("<")):
 		return fault.New(fault.Unsupported, "the file begins with %s, like a web page", shown(bytes.TrimSpace(line))).
-			WithHint("the download went wrong: look at the page, and fetch the file again")
-	case bytes.IndexFunc(line, isBinary) >= 0: // such as what is left of a compressed file that was cut
-		return fault.New(fault.Unsupported, "the first line has bytes of %d, expected text", line[bytes.IndexFunc(line, isBinary)])
+			WithHint("the server sent an error page instead of the file: download it again")
+	case bytes.IndexFunc(line, isBinary) >= 0: // such as the rest of a truncated compressed file
+		return fault.New(fault.Unsupported, "the first line has a byte %#02x, expected text", line[bytes.IndexFunc(line, isBinary)])
 	case bytes.IndexByte(trimEnd(line), '\r') >= 0 && bytes.IndexByte(line, '"') < 0:
 		return fault.New(fault.Unsupported, "the first line has carriage returns without line feeds").
-			WithHint("convert its line ends first, as with tr '\\r' '\\n'")
+			WithHint("convert the line ends first, as with tr '\\r' '\\n'")
 	}
 	return nil
 }
 
-// isBinary reports whether no text has r: a control character that neither separates fields nor ends lines.
+// isBinary reports whether r is a control character that text does not contain.
 func isBinary(r rune) bool { return r < ' ' && r != '\t' && r != '\r' && r != '\n' }
 
 func (t *Table) note(format string, args ...any) {
 	t.notes = append(t.notes, t.path+": "+fmt.Sprintf(format, args...))
 }
 
-// Columns describes the columns, in the order of the file.
+// Columns returns the columns, in the order of the file.
 func (t *Table) Columns() []source.Column { return t.columns }
 
-// Rows is −1: only reading to the end can tell.
+// Rows returns −1: only reading to the end can tell.
 func (t *Table) Rows() int64 { return -1 }
 
-// Notes tell what was assumed about the file.
+// Notes returns what was assumed about the file.
 func (t *Table) Notes() []string { return t.notes }
 
-// Close stops decompression and closes the file that Open opened.
+// Close stops decompression and closes the file if Open opened it.
 func (t *Table) Close() error {
 	err := t.stream.Close()
 	if t.file != nil {
@@ -258,7 +263,7 @@ func (t *Table) Close() error {
 	return err
 }
 
-// Read cuts the next lines. They lie in b.Input, each with a separator and a line feed behind it.
+// Read cuts the next lines. They are in b.Input, each followed by a separator and a line feed.
 func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -275,7 +280,7 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 		}
 		start := len(b.Input)
 		b.Input = append(b.Input, line...)
-		if bytes.IndexByte(line, '\n') >= 0 { // in quotes, in a text that is passed over
+		if bytes.IndexByte(line, '\n') >= 0 { // in quotes, in text that is left out
 			for i := start; i < len(b.Input); i++ {
 				if b.Input[i] == '\n' {
 					b.Input[i] = ' '
@@ -288,7 +293,7 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	return nil
 }
 
-// line is the next row's, without its end; io.EOF behind the last.
+// line returns the next row without its line end; io.EOF after the last.
 func (t *Table) line() ([]byte, error) {
 	for {
 		line, err := t.in.next(t.limit)
@@ -304,7 +309,7 @@ func (t *Table) line() ([]byte, error) {
 			continue
 		}
 		if t.empty {
-			return nil, fault.In(t.path, inRow(t.next, "", "remove the empty lines", "found an empty line before it"))
+			return nil, fault.In(t.path, inRow(t.next, "", "remove the empty lines", "found an empty line before this row"))
 		}
 		t.next++
 		return line, nil
@@ -313,12 +318,12 @@ func (t *Table) line() ([]byte, error) {
 
 func (t *Table) readError(err error) error {
 	if err == errLong {
-		return inRow(t.next, "", "it may have a quote that is not closed", "the line has more than %d bytes, expected %d numbers", t.limit, t.count)
+		return inRow(t.next, "", "a quote in it may not be closed", "the line has more than %d bytes, expected %d numbers", t.limit, t.count)
 	}
 	return err
 }
 
-// Skip passes over n rows; io.EOF if there are fewer.
+// Skip skips n rows; io.EOF if there are fewer.
 func (t *Table) Skip(n int64) error {
 	for range n {
 		if _, err := t.line(); err != nil {

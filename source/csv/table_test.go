@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -20,9 +19,10 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"
+	"github.com/idxport/idxport/test/sourcetest"
 )
 
-// described is the columns of a table, as name:type[shape].
+// described formats the columns of a table as name:type[shape].
 func described(t *Table) string {
 	var list []string
 	for _, c := range t.Columns() {
@@ -31,7 +31,7 @@ func described(t *Table) string {
 	return strings.Join(list, " ")
 }
 
-// header is label and pixel0… of n pixels.
+// header returns label and pixel0… of n pixels.
 func header(n int) string {
 	line := "label"
 	for i := range n {
@@ -49,8 +49,8 @@ func TestColumns(t *testing.T) {
 		note        string
 	}{
 		{"no header, a label and an image", "5,1,2,3,4\n", source.ReadOptions{}, "label:uint8[] image:uint8[2 2]", "no header"},
-		{"no header, an image", "1,2,3,5\n", source.ReadOptions{}, "image:uint8[2 2]", "4 fields taken for a record of 2×2"},
-		{"no header, neither", "1,2,4\n", source.ReadOptions{}, "data:uint8[3]", "3 fields taken for a record of 3"},
+		{"no header, an image", "1,2,3,5\n", source.ReadOptions{}, "image:uint8[2 2]", "4 fields read as a record of 2×2"},
+		{"no header, neither", "1,2,4\n", source.ReadOptions{}, "data:uint8[3]", "3 fields read as a record of 3"},
 		{"no header, one number", "7\n", source.ReadOptions{}, "data:uint8[]", "no header"},
 		{"no header, a shape", "1,2,3,4,5,7\n", source.ReadOptions{Shape: []int{2, 3}}, "image:uint8[2 3]", "no header"},
 		{"no header, a shape and a label", "1,2,3,4,5,6,8\n", source.ReadOptions{Shape: []int{2, 3}}, "label:uint8[] image:uint8[2 3]", "no header"},
@@ -61,8 +61,8 @@ func TestColumns(t *testing.T) {
 			"y:uint8[] image:uint8[2 2]", ""},
 		{"a type for the tensor", header(4) + "3,1,2,3,4\n", source.ReadOptions{DType: idx.Float32}, "label:uint8[] image:float32[2 2]", "--dtype"},
 		{"a type where there is no tensor", "a,b\n3,1\n", source.ReadOptions{DType: idx.Int16}, "a:int16[] b:int16[]", ""},
-		{"no rows", header(4), source.ReadOptions{}, "label:uint8[] image:uint8[2 2]", "as there are no rows"},
-		{"negative integers", "a,b\n-1,255\n", source.ReadOptions{}, "a:int32[] b:uint8[]", "types: a int32, b uint8, as its 1 rows have it"},
+		{"no rows", header(4), source.ReadOptions{}, "label:uint8[] image:uint8[2 2]", "without rows"},
+		{"negative integers", "a,b\n-1,255\n", source.ReadOptions{}, "a:int32[] b:uint8[]", "types: a int32, b uint8, from its 1 rows"},
 		{"256", "a\n256\n", source.ReadOptions{}, "a:int32[]", ""},
 		{"integers beyond int32", "a\n2147483648\n", source.ReadOptions{}, "a:float64[]", ""},
 		{"points", "a\n1\n0.5\n", source.ReadOptions{}, "a:float64[]", ""},
@@ -128,12 +128,12 @@ func TestRefusals(t *testing.T) {
 		{"nothing", "", source.ReadOptions{}, fault.Truncated, "the file is empty", ""},
 		{"a web page", "<!DOCTYPE html>\n", source.ReadOptions{}, fault.Unsupported, "like a web page", "download"},
 		{"UTF-16", "\xff\xfea\x00\n\x00", source.ReadOptions{}, fault.Unsupported, "UTF-16", "UTF-8"},
-		{"binary", "PK\x03\x04\x00\x00\n", source.ReadOptions{}, fault.Unsupported, "bytes of 3", ""},
-		{"zeros", "a\x00,b\n1,2\n", source.ReadOptions{}, fault.Unsupported, "bytes of 0", ""},
-		{"a gzip file of one byte", "\x1f", source.ReadOptions{}, fault.Unsupported, "bytes of 31", ""},
+		{"binary", "PK\x03\x04\x00\x00\n", source.ReadOptions{}, fault.Unsupported, "byte 0x03", ""},
+		{"zeros", "a\x00,b\n1,2\n", source.ReadOptions{}, fault.Unsupported, "byte 0x00", ""},
+		{"a gzip file of one byte", "\x1f", source.ReadOptions{}, fault.Unsupported, "byte 0x1f", ""},
 		{"carriage returns", "a,b\r1,2\r", source.ReadOptions{}, fault.Unsupported, "carriage returns", "tr"},
 		{"a decimal comma in the first row", "a;b\n0,5;2\n", source.ReadOptions{}, fault.Malformed, `column a, row 0: found the text "0,5"`, "point"},
-		{"text", "a,b\n1,x\n", source.ReadOptions{}, fault.Malformed, `column b, row 0: found the text "x"`, "leave the column out"},
+		{"text", "a,b\n1,x\n", source.ReadOptions{}, fault.Malformed, `column b, row 0: found the text "x"`, "remove the column"},
 		{"text in a later row", "a,b\n1,2\n3,NA\n", source.ReadOptions{}, fault.Malformed, `column b, row 1: found "NA", expected a number`, ""},
 		{"an empty field", "a,b\n1,2\n,4\n", source.ReadOptions{}, fault.Malformed, "column a, row 1: the field is empty", "fill"},
 		{"a decimal comma", "a;b\n1;2\n0,5;4\n", source.ReadOptions{}, fault.Malformed, `column a, row 1: found "0,5"`, "point"},
@@ -141,10 +141,10 @@ func TestRefusals(t *testing.T) {
 		{"too few fields", "a,b,c\n1,2,3\n1,2\n", source.ReadOptions{}, fault.Malformed, "row 1: found 2 fields, expected 3", ""},
 		{"too many fields", "a,b\n1,2\n1,2,3\n", source.ReadOptions{}, fault.Malformed, "row 1: found 3 fields, expected 2", ""},
 		{"a quote that is not closed", "a,b\n1,2\n\"1,2\n", source.ReadOptions{}, fault.Malformed, "row 1: field 1 has a quote", ""},
-		{"an empty line", "a\n1\n\n2\n", source.ReadOptions{}, fault.Malformed, "row 1: found an empty line before it", "remove"},
-		{"a value beyond uint8 behind the sample", "a0,a1\n" + rows(sampleSize/4, "1,2\n") + "1,256\n1,2\n", source.ReadOptions{}, fault.Malformed,
-			`column a1, row 262144: found "256", expected 0 to 255, as uint8 holds`, "--dtype int32"},
-		{"a fraction behind the sample", "a0,a1\n" + rows(sampleSize/4, "1,2\n") + "1,0.5\n", source.ReadOptions{}, fault.Malformed,
+		{"an empty line", "a\n1\n\n2\n", source.ReadOptions{}, fault.Malformed, "row 1: found an empty line before this row", "remove"},
+		{"a value beyond uint8 after the sample", "a0,a1\n" + rows(sampleSize/4, "1,2\n") + "1,256\n1,2\n", source.ReadOptions{}, fault.Malformed,
+			`column a1, row 262144: found "256", expected 0 to 255 for uint8`, "--dtype int32"},
+		{"a fraction after the sample", "a0,a1\n" + rows(sampleSize/4, "1,2\n") + "1,0.5\n", source.ReadOptions{}, fault.Malformed,
 			`column a1, row 262144: found "0.5", expected an integer of type uint8`, "--dtype float64"},
 		{"a negative value", "a0,a1\n1,-1\n", source.ReadOptions{DType: idx.Uint8}, fault.Malformed, `column a1, row 0: found "-1", expected 0 to 255`, "int32"},
 		{"NaN as an integer", "a0,a1\n1,nan\n", source.ReadOptions{DType: idx.Int16}, fault.Malformed, `found "nan", expected an integer of type int16`, "float"},
@@ -152,11 +152,11 @@ func TestRefusals(t *testing.T) {
 		{"beyond float32", "a0,a1\n1.5,1e39\n", source.ReadOptions{DType: idx.Float32}, fault.Malformed, "float32 holds", "--dtype float64"},
 		{"digits that float32 loses", "a0,a1\n1.5,0.1234567891\n", source.ReadOptions{DType: idx.Float32}, fault.Malformed, "of up to 9 digits", "--dtype float64"},
 		{"an integer that float32 loses", "a0,a1\n1.5,9876543210\n", source.ReadOptions{DType: idx.Float32}, fault.Malformed, "of up to 9 digits", "--dtype float64"},
-		{"two columns of one name", "a,a\n1,2\n", source.ReadOptions{}, fault.Malformed, `two columns are called "a"`, ""},
+		{"two columns of one name", "a,a\n1,2\n", source.ReadOptions{}, fault.Malformed, `two columns are named "a"`, ""},
 		{"too many columns", rows(maxColumns, "a,") + "a\n", source.ReadOptions{}, fault.Unsupported, "more than 65536 columns", "pixel0"},
 		{"a column without a name", "a,,b\n1,2,3\n", source.ReadOptions{}, fault.Malformed, "column 2 of the header has no name", ""},
 		{"a shape that does not fit the names", header(4) + "1,2,3,4,5\n", source.ReadOptions{Shape: []int{3}}, fault.Usage,
-			"no column has 3 elements, expected 4 as image", "--shape"},
+			"no column has records of shape 3, found 4 as image", "--shape"},
 		{"a shape that does not fit the fields", "1,2,3,4,6\n", source.ReadOptions{Shape: []int{3}}, fault.Usage, "found 5 fields", "--shape"},
 		{"a shape beyond counting", "1,3\n", source.ReadOptions{Shape: []int{1 << 30, 1 << 30, 1 << 30}}, fault.Usage, "found 2 fields", ""},
 		{"a record beyond the limit", header(64) + "1" + rows(64, ",0") + "\n", source.ReadOptions{MaxRecordSize: 60}, fault.Unsupported,
@@ -178,7 +178,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestColumnsThatCountRows has values beyond 255 in its last rows alone.
+// TestColumnsThatCountRows has values beyond 255 only in its last rows.
 func TestColumnsThatCountRows(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
@@ -192,7 +192,7 @@ func TestColumnsThatCountRows(t *testing.T) {
 	}
 	table := must.Get(Open(path, source.ReadOptions{}))(t)
 	defer table.Close()
-	if _, err := readAll(table, 1000); err != nil {
+	if _, err := sourcetest.ReadAll(table, 1000); err != nil {
 		t.Fatal(err)
 	}
 	if got := described(table.(*Table)); got != "label:uint8[] writer:int32[]" {
@@ -222,7 +222,8 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// FuzzTable demands of every text that it is refused with a reason, or that all rows have all values, whatever the sizes of batches.
+// FuzzTable: every text is either refused with a reason, or all rows have all values, whatever the
+// sizes of the batches.
 func FuzzTable(f *testing.F) {
 	for _, text := range []string{header(4) + "1,2,3,4,5\n", "1,2,3,4\r\n5,6,7,8\r\n", "a;b\n0,5;1\n", "label,class\n1,\"a\n\"\"b\"\n", "1x1,1x2\n-1,1e3\n",
 		"0 1 2\n3 4 5\n", "\xef\xbb\xbfa\tb\n\"1\"\tnan\n\n", ",0,1\n0,1,2\n", "a\n0.33333334\n"} {
@@ -250,7 +251,7 @@ func FuzzTable(f *testing.F) {
 			}
 		}
 		again := must.Get(newTable(strings.NewReader(text), "again", nil, o))(t)
-		whole := must.Get(readAll(again, 1<<10))(t)
+		whole := must.Get(sourcetest.ReadAll(again, 1<<10))(t)
 		for i := range whole {
 			if string(whole[i]) != string(data[i]) {
 				t.Fatalf("column %d differs with the size of batches", i)
@@ -259,42 +260,17 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// readAll reads t to its end in batches of rows, and returns the data of all columns.
-func readAll(t source.Table, rows int) ([][]byte, error) {
-	data := make([][]byte, len(t.Columns()))
-	b := &source.Raw{Cap: rows}
-	for next := int64(0); ; {
-		err := t.Read(context.Background(), b)
-		if err == io.EOF {
-			return data, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if b.First != next || b.Rows < 1 || b.Rows > rows {
-			panic("a batch is out of place")
-		}
-		if err := t.Decode(b); err != nil {
-			return nil, err
-		}
-		for i := range data {
-			data[i] = append(data[i], b.Columns[i]...)
-		}
-		next += int64(b.Rows)
-	}
-}
-
 // parse reads a whole file from text.
 func parse(text string, o source.ReadOptions) (*Table, [][]byte, error) {
 	t, err := newTable(strings.NewReader(text), "test.csv", nil, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	data, err := readAll(t, 3)
+	data, err := sourcetest.ReadAll(t, 3)
 	return t, data, err
 }
 
-// openIDX is the IDX files of testdata joined: name=path below testdata.
+// openIDX joins the IDX files of testdata, given as name=path.
 func openIDX(t testing.TB, files ...string) source.Table {
 	t.Helper()
 	var parts []source.Table
@@ -308,7 +284,7 @@ func openIDX(t testing.TB, files ...string) source.Table {
 	return all
 }
 
-// written is what sink/csv makes of table.
+// written returns table as sink/csv writes it.
 func written(t testing.TB, table source.Table, o sinkcsv.Options) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -320,7 +296,8 @@ func written(t testing.TB, table source.Table, o sinkcsv.Options) string {
 	return out.String()
 }
 
-// The first line is held as a whole, so how long it may be has a bound that only asking for larger records moves.
+// The first line is held in memory as a whole, so its length has a limit, which only asking for
+// larger records raises.
 func TestLongFirstLines(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.csv")
@@ -338,7 +315,8 @@ func TestLongFirstLines(t *testing.T) {
 	}
 }
 
-// Names of which each begins a column are counted before they take memory; what is numbered is one column, however its numbers are written.
+// Columns are counted before their names take memory; numbered names are one column, however the
+// numbers are written.
 func TestManyNames(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

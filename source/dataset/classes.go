@@ -19,19 +19,23 @@ import (
 // Limits of a file of class names.
 const (
 	maxClassBytes = 1 << 20
-	maxClasses    = 1 << 16 // what a dictionary of labels may hold
+	maxClasses    = 1 << 16 // the largest dictionary of labels
 )
 
-// ReadClasses reads the names of labels: classes[v] is the name of label v, empty where it has none. The file is one of
+// ReadClasses reads class names: classes[v] is the name of label v, empty if it has none. The file,
+// named file in errors, has one of these formats:
 //
-//   - a name per line, the first for label 0; a blank line leaves a label without a name, and blank lines at the end count for nothing;
-//   - EMNIST's mapping, "label codepoint" per line, told by its first line: "0 48" names label 0 "0". Where a label has two codepoints,
-//     capital and small letter, the first is taken and note says so;
+//   - a name per line, the first for label 0; a blank line leaves a label without a name, and
+//     blank lines at the end are ignored;
+//   - EMNIST's mapping, detected by its first line, with "label codepoint" per line: "0 48" names
+//     label 0 "0". If a label has two codepoints, capital and small letter, the first one is used
+//     and note says so;
 //   - KMNIST's class map, a CSV file that begins with "index,codepoint,char".
 //
-// JSON is refused, and so are lines that are numbered from 0 or 1, perhaps after a header, as in CSV: taken for names, they would be those of other labels.
-// A byte order mark, CRLF and spaces around a name are taken away. file is its name, for errors. These are
-// refused: more than 1 MiB or 65,536 classes, text that is not UTF-8, control characters, a name or a label twice.
+// JSON is refused, and so are lines numbered from 0 or 1, perhaps after a header, as in CSV: read
+// as names, they would belong to other labels. A byte order mark, CRLF and spaces around a name are
+// removed. More than 1 MiB or 65,536 classes, text that is not UTF-8, control characters, and
+// repeated names or labels are refused.
 func ReadClasses(r io.Reader, file string) (classes []string, note string, err error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxClassBytes+1))
 	if err != nil {
@@ -61,21 +65,22 @@ func ReadClasses(r io.Reader, file string) (classes []string, note string, err e
 		}
 	}
 	if c.alternatives {
-		note = fmt.Sprintf("%s has two characters for a label, the first is taken", file)
+		note = fmt.Sprintf("%s has two characters for some labels; the first is used", file)
 	}
 	return c.names, note, nil
 }
 
-// badClasses is the error for the contents of a file of class names.
 func badClasses(file, format string, args ...any) error {
 	return fault.New(fault.Malformed, format, args...).In(file).
 		WithHint(`expected UTF-8 text with a class name per line, the first for label 0, or with "label codepoint" per line`)
 }
 
-// A classParser finds the label and the name in the line of index i. several tells that there were other names for the label.
+// A classParser parses the label and the name in the line with index i. several means that the
+// label has other names too.
 type classParser func(i int, line string) (label int, name string, several bool, err error)
 
-// classFormat tells the format by the first line, and how many lines come before the first class. It is nil for names alone.
+// classFormat detects the format by the first line, and returns how many lines precede the first
+// class. The parser is nil for names alone.
 func classFormat(first string) (parse classParser, skip int) {
 	if first == "index,codepoint,char" {
 		return classMapLine, 1
@@ -86,17 +91,16 @@ func classFormat(first string) (parse classParser, skip int) {
 	return nil, 0
 }
 
-// plainLine reads a line that is a name.
 func plainLine(i int, line string) (label int, name string, several bool, err error) {
 	return i, line, false, nil
 }
 
-// besideName matches a line that has a number before a name, or behind it.
+// besideName matches a line with a number before or after a name.
 var besideName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([0-9]+)[ \t,;:=]+\S|\S[ \t]*[\t,;:=][ \t]*([0-9]+)$`)
 })
 
-// numbered reports whether lines, of which there are several, have numbers that count from 0 or 1.
+// numbered reports whether there are several lines, with numbers that count from 0 or 1.
 func numbered(lines []string) bool {
 	first := -1
 	for i, line := range lines {
@@ -117,7 +121,8 @@ func numbered(lines []string) bool {
 
 var errNoMapping = errors.New(`expected "label codepoint", two or three numbers, as in the first line`)
 
-// mappingLine reads a line of EMNIST's mapping files: label, codepoint, perhaps a second codepoint, in decimal.
+// mappingLine parses a line of EMNIST's mapping files: label, codepoint, and perhaps a second
+// codepoint, in decimal.
 func mappingLine(_ int, line string) (label int, name string, several bool, err error) {
 	fields := strings.Fields(line)
 	if len(fields) < 2 || len(fields) > 3 {
@@ -131,12 +136,12 @@ func mappingLine(_ int, line string) (label int, name string, several bool, err 
 	label, _ = strconv.Atoi(fields[0])
 	codepoint, _ := strconv.Atoi(fields[1])
 	if !utf8.ValidRune(rune(codepoint)) {
-		return 0, "", false, fmt.Errorf("%d is no Unicode codepoint", codepoint)
+		return 0, "", false, fmt.Errorf("%d is not a Unicode codepoint", codepoint)
 	}
 	return label, string(rune(codepoint)), len(fields) == 3, nil
 }
 
-// classMapLine reads a line of KMNIST's class map, such as "0,U+304A,お".
+// classMapLine parses a line of KMNIST's class map, such as "0,U+304A,お".
 func classMapLine(_ int, line string) (label int, name string, several bool, err error) {
 	fields := strings.Split(line, ",")
 	if len(fields) != 3 {
@@ -152,7 +157,7 @@ func classMapLine(_ int, line string) (label int, name string, several bool, err
 	return int(n), fields[2], false, nil
 }
 
-// A classList is the class names that were read so far.
+// A classList has the class names read so far.
 type classList struct {
 	parse        classParser
 	names        []string
@@ -160,7 +165,6 @@ type classList struct {
 	alternatives bool           // some label had several names
 }
 
-// add takes the line of index i.
 func (c *classList) add(i int, line string) error {
 	if !utf8.ValidString(line) {
 		return errors.New("not valid UTF-8")
@@ -177,7 +181,7 @@ func (c *classList) add(i int, line string) error {
 	}
 	if name != "" {
 		if first, ok := c.lines[name]; ok {
-			return fmt.Errorf("the name %q stands in line %d too", name, first+1)
+			return fmt.Errorf("line %d has the name %q too", first+1, name)
 		}
 		c.lines[name] = i
 	}
@@ -185,7 +189,7 @@ func (c *classList) add(i int, line string) error {
 		c.names = append(c.names, "")
 	}
 	if c.names[label] != "" {
-		return fmt.Errorf("label %d is there twice", label)
+		return fmt.Errorf("label %d occurs twice", label)
 	}
 	c.names[label] = name
 	c.alternatives = c.alternatives || several

@@ -27,7 +27,7 @@ func TestReadClasses(t *testing.T) {
 		"spaces":                 {" cat \n\tdog\n", []string{"cat", "dog"}, false},
 		"numbers":                {"7\n5\n", []string{"7", "5"}, false},
 		"numbers in names":       {"1 cent\n5 cents\n", []string{"1 cent", "5 cents"}, false},
-		"numbers behind names":   {"model 0\nmodel 1\n", []string{"model 0", "model 1"}, false},
+		"numbers after names":    {"model 0\nmodel 1\n", []string{"model 0", "model 1"}, false},
 		"a bracket":              {"[\n(\n", []string{"[", "("}, false},
 		"hiragana":               {"お\nき\n", []string{"お", "き"}, false},
 		"mapping":                {"0 48\n1 49\n2 65\n", []string{"0", "1", "A"}, false},
@@ -56,16 +56,16 @@ func TestReadClassesRefuses(t *testing.T) {
 		text, want string
 	}{
 		"nothing":            {"\n\n", "names.txt: found no class names"},
-		"a name twice":       {"a\nb\na\n", `names.txt: line 3: the name "a" stands in line 1 too`},
-		"a character twice":  {"0 65\n1 65\n", `names.txt: line 2: the name "A" stands in line 1 too`},
-		"twice in the map":   {"index,codepoint,char\n0,U+304A,お\n1,U+304A,お", `names.txt: line 3: the name "お" stands in line 2 too`},
-		"a label twice":      {"0 65\n0 66\n", "names.txt: line 2: label 0 is there twice"},
+		"a name twice":       {"a\nb\na\n", `names.txt: line 3: line 1 has the name "a" too`},
+		"a character twice":  {"0 65\n1 65\n", `names.txt: line 2: line 1 has the name "A" too`},
+		"twice in the map":   {"index,codepoint,char\n0,U+304A,お\n1,U+304A,お", `names.txt: line 3: line 2 has the name "お" too`},
+		"a label twice":      {"0 65\n0 66\n", "names.txt: line 2: label 0 occurs twice"},
 		"a broken mapping":   {"0 48\n1\n", `names.txt: line 2: expected "label codepoint"`},
 		"a blank in mapping": {"0 48\n\n1 49\n", `names.txt: line 2: expected "label codepoint"`},
 		"no character":       {"index,codepoint,char\n0,U+304A,\n1,", "names.txt: line 2: found no character"},
 		"no index":           {"index,codepoint,char\nx,U+304A,お", `names.txt: line 2: found the index "x", expected a number`},
 		"missing fields":     {"index,codepoint,char\n0,お", "names.txt: line 2: found 2 fields, expected 3"},
-		"a surrogate":        {"0 55296\n", "names.txt: line 1: 55296 is no Unicode codepoint"},
+		"a surrogate":        {"0 55296\n", "names.txt: line 1: 55296 is not a Unicode codepoint"},
 		"a control":          {"a\nb\x1b[2J\n", "names.txt: line 2: control character U+001B in the name"},
 		"a control mapped":   {"0 10\n", "names.txt: line 1: control character U+000A in the name"},
 		"utf-16":             {"\xff\xfea\x00\n\x00", "names.txt: line 1: not valid UTF-8"},
@@ -100,7 +100,7 @@ func TestReadClassesReportsReadErrors(t *testing.T) {
 	}
 }
 
-// What is accepted keeps the promises of ReadClasses.
+// Accepted files keep the promises of ReadClasses.
 func FuzzReadClasses(f *testing.F) {
 	for _, s := range []string{"a\nb\n", "0 48\n1 49", "1 65 97\r\n", "index,codepoint,char\n0,U+304A,お", "\n\nx", "0 2147483647", "65535 65"} {
 		f.Add([]byte(s))

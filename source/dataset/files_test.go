@@ -26,7 +26,7 @@ func TestFiles(t *testing.T) {
 		"a pair":    {"train-images-idx3-ubyte train-labels-idx1-ubyte", Options{}, "train/train-images/?: image=train-images-idx3-ubyte label=train-labels-idx1-ubyte", nil},
 		"its order": {"train-labels-idx1-ubyte train-images-idx3-ubyte", Options{}, "train/train-labels/?: label=train-labels-idx1-ubyte image=train-images-idx3-ubyte", nil},
 		"lone images": {"t10k-images-idx3-ubyte", Options{}, "test/t10k-images/?: image=t10k-images-idx3-ubyte",
-			[]string{"labels found beside, not used: t10k-labels-idx1-ubyte; give the folder or both files"}},
+			[]string{"found labels in the same folder, not used: t10k-labels-idx1-ubyte; give the folder or both files"}},
 		"lone images, none beside": {"lonely-images.idx", Options{}, "/lonely-images/?: image=lonely-images.idx", nil},
 		"lone labels":              {"t10k-labels-idx1-ubyte", Options{}, "test/t10k-labels/?: label=t10k-labels-idx1-ubyte", nil},
 		"named":                    {"a=left.idx b=right.idx", Options{}, "/left/?: a=left.idx b=right.idx", nil},
@@ -42,7 +42,7 @@ func TestFiles(t *testing.T) {
 		"by name":          {"emnist-letters-train-images-idx3-ubyte.gz", Options{}, "train/emnist-letters-train-images/emnist-letters: image=emnist-letters-train-images-idx3-ubyte.gz", nil},
 		"--dataset":        {"blob", Options{Dataset: "mnist"}, "/blob/mnist: data=blob", nil},
 		"--dataset none":   {"emnist-letters-train-images-idx3-ubyte.gz", Options{Dataset: "none"}, "train/emnist-letters-train-images/?: image=emnist-letters-train-images-idx3-ubyte.gz", nil},
-		// Reshaping changes counts and ranks, so that headers prove nothing.
+		// Reshaping changes counts and ranks, so headers are not compared.
 		"reshaped": {"images.idx labels.idx", Options{Reshaped: true}, "/images/?: image=images.idx label=labels.idx", nil},
 		"--split": {"t10k-labels-idx1-ubyte", Options{Split: []string{"t10k", "test"}}, "test/t10k-labels/?: label=t10k-labels-idx1-ubyte",
 			nil},
@@ -58,7 +58,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// inputsIn reads arguments whose paths are relative to dir.
+// inputsIn parses arguments whose paths are relative to dir.
 func inputsIn(dir, args string) []Input {
 	var inputs []Input
 	for _, arg := range strings.Fields(args) {
@@ -82,17 +82,17 @@ func TestFilesErrors(t *testing.T) {
 		message string
 		hint    string
 	}{
-		"one name twice":     {"left.idx right.idx", Options{}, fault.Usage, `two columns would be called "data"`, "name them: left="},
-		"two lists":          {"a.idx b.idx", Options{}, fault.Usage, `two columns would be called "data"`, "name them: left="},
-		"two splits":         {"train-labels-idx1-ubyte t10k-labels-idx1-ubyte", Options{}, fault.Usage, `two columns would be called "label"`, "one split at a time"},
-		"a given name twice": {"label=left.idx train-labels-idx1-ubyte", Options{}, fault.Usage, `two columns would be called "label"`, "name them: image="},
+		"one name twice":     {"left.idx right.idx", Options{}, fault.Usage, `two columns would be named "data"`, "name them: left="},
+		"two lists":          {"a.idx b.idx", Options{}, fault.Usage, `two columns would be named "data"`, "name them: left="},
+		"two splits":         {"train-labels-idx1-ubyte t10k-labels-idx1-ubyte", Options{}, fault.Usage, `two columns would be named "label"`, "one split at a time"},
+		"a given name twice": {"label=left.idx train-labels-idx1-ubyte", Options{}, fault.Usage, `two columns would be named "label"`, "name them: image="},
 		"counts":             {"train-images-idx3-ubyte t10k-labels-idx1-ubyte", Options{}, ErrMismatch, "train-images-idx3-ubyte: the columns differ in length: found 60000 records, and 10000 in t10k-labels-idx1-ubyte", ""},
 		"swapped":            {"swapped-images.idx swapped-labels.idx", Options{}, ErrMismatch, "swapped-images.idx", "image=" + filepath.Join(dir, "swapped-labels.idx")},
 		"swapped, in order":  {"swapped-labels.idx swapped-images.idx", Options{}, ErrMismatch, "swapped-images.idx", "image=" + filepath.Join(dir, "swapped-labels.idx")},
 		"names swapped":      {"image=train-labels-idx1-ubyte label=train-images-idx3-ubyte", Options{}, ErrMismatch, "swapped", "image=" + filepath.Join(dir, "train-images-idx3-ubyte")},
-		"the wrong data set": {"emnist-letters-train-labels-idx1-ubyte", Options{Dataset: "mnist"}, fault.Usage, "emnist-letters by the files' names, expected mnist", "--dataset none"},
+		"the wrong data set": {"emnist-letters-train-labels-idx1-ubyte", Options{Dataset: "mnist"}, fault.Usage, "has files of emnist-letters, judging by their names, expected mnist", "--dataset none"},
 		"not in the split":   {"train-labels-idx1-ubyte", Options{Split: []string{"test"}}, fault.Usage, `no split "test"`, "it has train"},
-		"no split":           {"left.idx", Options{Split: []string{"test"}}, fault.Usage, `no split "test"`, "leave --split out"},
+		"no split":           {"left.idx", Options{Split: []string{"test"}}, fault.Usage, `no split "test"`, "remove --split"},
 		"damaged":            {"bad.idx", Options{}, fault.Truncated, "bad.idx: at byte 5: the input ends inside the header", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -19,7 +19,8 @@ import (
 	"github.com/idxport/idxport/test/must"
 )
 
-// testProber reads plain and gzip files. hashes are given by base name, as no test writes a published payload.
+// A testProber reads plain and gzip files. hashes are by base name, as no test writes a published
+// payload.
 type testProber struct {
 	hashes map[string]string
 	probed []string // base names, in order
@@ -58,7 +59,8 @@ func (p *testProber) Compressed(path string) bool {
 	return bytes.HasPrefix(data, []byte("\x1f\x8b"))
 }
 
-// folder makes a folder of files. A file is "name dims…", such as "a-idx2-int 3 8", of the type that the name says; or "name=text".
+// folder makes a folder of files. A file is "name dims…", such as "a-idx2-int 3 8", of the type in
+// the name; or "name=text".
 func folder(t *testing.T, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -79,7 +81,7 @@ func folder(t *testing.T, files ...string) string {
 	return dir
 }
 
-// headerFile is a file with a header and no payload, which nothing here reads.
+// headerFile returns a file with a header and no payload, which nothing here reads.
 func headerFile(t *testing.T, file string) (name string, data []byte) {
 	t.Helper()
 	fields := strings.Fields(file)
@@ -105,7 +107,7 @@ func headerFile(t *testing.T, file string) (name string, data []byte) {
 	return fields[0], data
 }
 
-// summary is a table in a line: name, data set, columns and their files.
+// summary formats a table in a line: name, data set, columns and their files.
 func summary(s Split) string {
 	dataset := "?"
 	if s.Dataset != nil {
@@ -134,7 +136,7 @@ func notes(splits []Split) string {
 	return strings.Join(all, "\n")
 }
 
-// published is the hash of a published label file.
+// published returns the hash of a published label file.
 func published(t *testing.T, dataset, split string) string {
 	t.Helper()
 	d := must.Get(Lookup(dataset))(t)
@@ -191,7 +193,7 @@ func TestFindPaths(t *testing.T) {
 				t.Fatalf("got %v, want %v", err, test.want)
 			}
 			if n := strings.Count(err.Error(), "nothing"); name == "no such file" && n != 1 {
-				t.Errorf("%v: the path stands there %d times, want once", err, n)
+				t.Errorf("%v: found the path %d times, expected once", err, n)
 			}
 		})
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A candidate is a file in a folder that is taken for IDX.
+// A candidate is a file in a folder that seems to be IDX.
 type candidate struct {
 	path string
 	name Name
@@ -25,7 +25,8 @@ type candidate struct {
 
 func (c candidate) base() string { return filepath.Base(c.path) }
 
-// twin is the same for files whose names differ in the compression alone.
+// twin returns the base name without the compression, which is equal for files that differ only in
+// that.
 func (c candidate) twin() string {
 	base := c.base()
 	if c.name.Compression != "" {
@@ -34,7 +35,7 @@ func (c candidate) twin() string {
 	return base
 }
 
-// A pairing is the candidates that agree in set and split: one table.
+// A pairing is one table: the candidates with the same set and split.
 type pairing struct {
 	set, split string
 	files      []candidate
@@ -59,7 +60,7 @@ func (f finder) folder(dir string) ([]Split, error) {
 	var splits []Split
 	for _, p := range pairings {
 		if !f.wanted(p.split) {
-			continue // and not looked at: another split may be damaged
+			continue // and not examined: another split may be damaged
 		}
 		s, err := f.table(dir, p)
 		if err != nil {
@@ -71,7 +72,7 @@ func (f finder) folder(dir string) ([]Split, error) {
 	return splits, f.identifySets(splits)
 }
 
-// identifySets tells the data sets of a folder's tables, each set for itself.
+// identifySets recognizes the data sets of a folder's tables, each set separately.
 func (f finder) identifySets(splits []Split) error {
 	name := func(s *Split) Name { return ParseName(s.Files[0].Path) }
 	sets := map[string][]*Split{}
@@ -87,7 +88,7 @@ func (f finder) identifySets(splits []Split) error {
 	return nil
 }
 
-// checkSplits demands that every split that is asked for is there.
+// checkSplits requires every requested split to exist.
 func (f finder) checkSplits(where string, pairings []pairing) error {
 	var names []string
 	for _, p := range pairings {
@@ -99,7 +100,7 @@ func (f finder) checkSplits(where string, pairings []pairing) error {
 		if slices.ContainsFunc(names, func(name string) bool { return isSplit(asked, name) }) {
 			continue
 		}
-		advice := "the files name no split: leave --split out"
+		advice := "the file names have no split: remove --split"
 		if len(names) > 0 {
 			advice = "it has " + strings.Join(names, ", ")
 		}
@@ -111,9 +112,9 @@ func (f finder) checkSplits(where string, pairings []pairing) error {
 	return nil
 }
 
-// scan lists the IDX files in dir by their names, and asks about those whose names are unsure: a plain ".idx" is also what git and
-// subtitles use, and unpacked images and labels have lost their format at times. Everything else is passed over: folders, hidden files, partial
-// outputs, other formats.
+// scan lists the IDX files in dir by their names, and probes those with an unsure name: git and
+// subtitles also use a plain ".idx", and decompressed images and labels sometimes have lost their
+// format. Everything else is ignored: folders, hidden files, partial outputs, other formats.
 func (f finder) scan(dir string) (found []candidate, notes []string, err error) {
 	entries, err := f.options.Files.ReadDir(dir, 0)
 	if err != nil {
@@ -142,20 +143,20 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 		found = append(found, c)
 	}
 	if tables != nil && found != nil {
-		notes = append(notes, fmt.Sprintf("%s: passed over %s, as IDX files are taken", dir, strings.Join(tables, ", ")))
+		notes = append(notes, fmt.Sprintf("%s: passed over %s, because the IDX files are read", dir, strings.Join(tables, ", ")))
 	}
 	return found, notes, nil
 }
 
-// maybeIDX reports whether a name is, or was before it lost its format, that of an IDX file.
+// maybeIDX reports whether n may be the name of an IDX file, perhaps one that has lost its format.
 func maybeIDX(n Name) bool {
 	return n.Format != "" || n.Role != Data && !strings.Contains(n.Stem, ".")
 }
 
-// hidden reports whether a folder's entry is none of the data, such as a lock or what an interrupted run left.
+// hidden reports whether an entry of a folder is not data, such as a lock or the rest of an
+// interrupted run.
 func hidden(name string) bool { return strings.HasPrefix(name, ".") }
 
-// regular reports whether an entry is a regular file or a link to one.
 func regular(path string, e fs.DirEntry) bool {
 	if e.Type()&fs.ModeSymlink == 0 {
 		return e.Type().IsRegular()
@@ -164,17 +165,18 @@ func regular(path string, e fs.DirEntry) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Bounds for the hint that names folders with IDX files.
+// Limits of the search for folders with IDX files, which a hint names.
 const (
 	hintDepth   = 2 // torchvision's root has MNIST/raw
 	hintFolders = 5
 	hintEntries = 1 << 10 // of each folder
 )
 
-// noFiles is the error for a folder without IDX files. It names folders inside that have some.
+// noFiles returns the error for a folder without IDX files. Its hint names inner folders that have
+// some.
 func (f finder) noFiles(dir string, notes []string) error {
 	e := fault.New(fault.NotFound, "found no IDX files").In(dir).
-		WithHint("IDX files are told by their names, such as train-images-idx3-ubyte.gz; give the files themselves if they are called otherwise")
+		WithHint("IDX files are found by their names, such as train-images-idx3-ubyte.gz; give files with other names one by one")
 	if folders := f.foldersWithFiles(dir, hintDepth); len(folders) > 1 {
 		e.Hint = "folders are not searched; these have files: " + strings.Join(folders, ", ")
 	} else if len(folders) > 0 {
@@ -185,28 +187,25 @@ func (f finder) noFiles(dir string, notes []string) error {
 	return e
 }
 
-// foldersWithFiles lists up to hintFolders folders below dir that have files with a published name, or tables.
+// foldersWithFiles lists up to hintFolders folders below dir that have tables or files with a
+// published name.
 func (f finder) foldersWithFiles(dir string, depth int) (found []string) {
-	entries, _ := f.options.Files.ReadDir(dir, hintEntries) // what cannot be read is not named
+	entries, _ := f.options.Files.ReadDir(dir, hintEntries) // folders that cannot be read are not named
+	isData := func(e fs.DirEntry) bool {
+		return !e.IsDir() && !hidden(e.Name()) && (ParseName(e.Name()).Format != "" || f.options.Table(e.Name()))
+	}
+	if depth < hintDepth && slices.ContainsFunc(entries, isData) {
+		found = append(found, shell.Path(dir))
+	}
 	for _, e := range entries {
-		if !e.IsDir() || hidden(e.Name()) || len(found) >= hintFolders {
-			continue
-		}
-		sub := source.Under(dir, e.Name())
-		inside, _ := f.options.Files.ReadDir(sub, hintEntries)
-		if slices.ContainsFunc(inside, func(e fs.DirEntry) bool {
-			return !e.IsDir() && !hidden(e.Name()) && (ParseName(e.Name()).Format != "" || f.options.Table(e.Name()))
-		}) {
-			found = append(found, shell.Path(sub))
-		}
-		if depth > 1 {
-			found = append(found, f.foldersWithFiles(sub, depth-1)...)
+		if e.IsDir() && !hidden(e.Name()) && depth > 0 && len(found) < hintFolders {
+			found = append(found, f.foldersWithFiles(source.Under(dir, e.Name()), depth-1)...)
 		}
 	}
 	return found[:min(len(found), hintFolders)]
 }
 
-// pair sorts candidates into tables, in the order in which tables are returned.
+// pair groups candidates into tables, in the order in which these are returned.
 func pair(all []candidate) []pairing {
 	var pairings []pairing
 	for _, c := range all {
@@ -223,7 +222,7 @@ func pair(all []candidate) []pairing {
 	return pairings
 }
 
-// splitRank puts train first, then test, then other names, then none.
+// splitRank orders splits: train, test, other names, no name.
 func splitRank(name string) int {
 	switch name {
 	case "train":
@@ -236,7 +235,7 @@ func splitRank(name string) int {
 	return 2
 }
 
-// table makes the table of one split in dir: for every role the one file that has it.
+// table makes the table of one split in dir, with one file for every role.
 func (f finder) table(dir string, p pairing) (Split, error) {
 	s := Split{Name: p.split, Stem: tableStem(dir, p)}
 	for _, role := range []Role{Image, Label, Data} {
@@ -257,7 +256,7 @@ func (f finder) table(dir string, p pairing) (Split, error) {
 		s.Notes = append(s.Notes, notes...)
 	}
 	switch only := s.Files[0]; {
-	case len(s.Files) > 1 || len(only.Header.Dims) == 0: // a file that cannot be read has worse to tell
+	case len(s.Files) > 1 || len(only.Header.Dims) == 0: // a file that cannot be read is the greater problem
 	case only.Role == Image:
 		s.Lacks, s.Notes = "labels", append(s.Notes, "no labels found for "+only.base())
 	case only.Role == Label:
@@ -266,7 +265,8 @@ func (f finder) table(dir string, p pairing) (Split, error) {
 	return s, f.check(&s)
 }
 
-// tableStem is the prefix of a table's files, of plain data the whole name; where there is none, the name of a lone file or of the folder.
+// tableStem returns the prefix of a table's files, or for plain data the whole name; without a
+// prefix, the name of a lone file or of the folder.
 func tableStem(dir string, p pairing) string {
 	first := p.files[0].name
 	switch {
@@ -280,7 +280,7 @@ func tableStem(dir string, p pairing) string {
 	return folderName(dir)
 }
 
-// choose takes one of the files that have the same role in a table.
+// choose chooses one of the files with the same role in a table.
 func (f finder) choose(files []candidate) (File, []string, error) {
 	files, notes := preferExtended(files)
 	for _, c := range files[1:] {
@@ -288,31 +288,32 @@ func (f finder) choose(files []candidate) (File, []string, error) {
 			return File{}, nil, fault.New(fault.Usage,
 				"found %d files for the column %q, expected one: this and %s",
 				len(files), c.name.Role, baseNames(files[1:])).In(files[0].path).
-				WithHint("give the files to use one by one, or move the others away")
+				WithHint("give the files to use one by one, or move the other files away")
 		}
 	}
 	file, more, err := f.chooseTwin(files)
 	return file, append(notes, more...), err
 }
 
-// preferExtended leaves out QMNIST's plain labels where the extended ones, which begin with them, are there too.
+// preferExtended drops QMNIST's plain labels if the extended ones, which include them, exist too.
 func preferExtended(files []candidate) ([]candidate, []string) {
-	const extended = "idx2-int"
-	isExtended := func(c candidate) bool { return c.name.Format == extended }
-	if files[0].name.Dataset != "qmnist" || files[0].name.Role != Label || !slices.ContainsFunc(files, isExtended) {
+	var extended, plain []candidate
+	for _, c := range files {
+		if c.name.Dataset == "qmnist" && c.name.Role == Label && c.name.Format == "idx2-int" {
+			extended = append(extended, c)
+		} else {
+			plain = append(plain, c)
+		}
+	}
+	if extended == nil || plain == nil {
 		return files, nil
 	}
-	kept := slices.DeleteFunc(slices.Clone(files), func(c candidate) bool { return !isExtended(c) })
-	left := slices.DeleteFunc(slices.Clone(files), isExtended)
-	if len(left) == 0 {
-		return files, nil
-	}
-	return kept, []string{fmt.Sprintf("%s not used: %s has the same labels and more",
-		baseNames(left), kept[0].base())}
+	return extended, []string{fmt.Sprintf("%s not used: %s has the same labels and more", baseNames(plain), extended[0].base())}
 }
 
-// chooseTwin takes one of the files whose names differ in compression alone: the plain one, as torchvision leaves both. A twin that is no
-// IDX file is passed over, as an interrupted download may lie beside the good file.
+// chooseTwin chooses one of the files whose names differ only in the compression: the uncompressed
+// one, as torchvision keeps both. Twins that are not IDX are ignored, because an interrupted
+// download may lie beside the good file.
 func (f finder) chooseTwin(files []candidate) (File, []string, error) {
 	slices.SortStableFunc(files, func(a, b candidate) int { return cmp.Compare(f.cost(a), f.cost(b)) })
 	var good []candidate
@@ -329,27 +330,28 @@ func (f finder) chooseTwin(files []candidate) (File, []string, error) {
 		good, headers = append(good, c), append(headers, h)
 	}
 	if len(good) == 0 && f.options.Damaged {
-		good, headers, notes = files[:1], []idx.Header{{}}, nil // who reads it will tell
+		good, headers, notes = files[:1], []idx.Header{{}}, nil // the next reader reports what is wrong
 	}
 	if len(good) == 0 {
 		return File{}, nil, firstErr
 	}
 	for i := range good {
 		if !sameHeader(headers[i], headers[0]) {
-			return File{}, nil, fault.New(fault.Usage, "found %s, and %s in %s, expected the same data from names that differ in compression alone",
+			return File{}, nil, fault.New(fault.Usage, "found %s, and %s in %s, expected the same data in files whose names differ only in the compression",
 				headers[0], headers[i], good[i].base()).In(good[0].path).
 				WithHint("remove the one that is out of date, or give the files to use one by one")
 		}
 	}
 	if len(good) > 1 {
-		notes = append(notes, fmt.Sprintf("%s taken; %s, whose header is the same, is not used and was not compared",
+		notes = append(notes, fmt.Sprintf("%s is read; %s, which has the same header, is not used and was not compared",
 			good[0].base(), baseNames(good[1:])))
 	}
 	first := good[0]
 	return File{Path: first.path, Role: first.name.Role, Name: first.name.Role.String(), Header: headers[0]}, notes, nil
 }
 
-// cost orders twins by the work to read them: plain files, by content and then by name, before compressed ones.
+// cost orders twins by the work to read them: uncompressed files, by content and then by name, come
+// first.
 func (f finder) cost(c candidate) int {
 	cost := 1 + slices.Index(compressions[:], c.name.Compression)
 	if f.Compressed(c.path) {

@@ -37,7 +37,7 @@ func TestFolder(t *testing.T) {
 			"test/FOLDER/kmnist: image=t10k-images-idx3-ubyte label=t10k-labels-idx1-ubyte"}, nil},
 		"dots": {[]string{"train-images.idx3-ubyte 2 3 3", "train-labels.idx1-ubyte 2"}, Options{}, []string{
 			"train/FOLDER/?: image=train-images.idx3-ubyte label=train-labels.idx1-ubyte"}, nil},
-		".idx behind the published names": {[]string{"train-images-idx3-ubyte.idx.zst 5 2 2", "train-labels-idx1-ubyte.idx 5"}, Options{}, []string{
+		".idx after the published names": {[]string{"train-images-idx3-ubyte.idx.zst 5 2 2", "train-labels-idx1-ubyte.idx 5"}, Options{}, []string{
 			"train/FOLDER/?: image=train-images-idx3-ubyte.idx.zst label=train-labels-idx1-ubyte.idx"}, nil},
 		"emnist": {emnist, Options{}, []string{
 			"train/emnist-letters/emnist-letters: image=emnist-letters-train-images-idx3-ubyte.gz label=emnist-letters-train-labels-idx1-ubyte.gz",
@@ -59,7 +59,7 @@ func TestFolder(t *testing.T) {
 			"dig/dig-mnist/kannada-mnist: image=X_dig_MNIST-idx3-ubyte.gz label=y_dig_MNIST-idx1-ubyte.gz"}, nil},
 		"plain and compressed": {slices.Concat(fourFiles[:2], []string{"train-images-idx3-ubyte.gz 60000 28 28", "train-labels-idx1-ubyte.gz 60000"}),
 			Options{}, []string{"train/FOLDER/?: image=train-images-idx3-ubyte label=train-labels-idx1-ubyte"},
-			[]string{"train-images-idx3-ubyte taken; train-images-idx3-ubyte.gz, whose", "train-labels-idx1-ubyte taken; train-labels-idx1-ubyte.gz, whose"}},
+			[]string{"train-images-idx3-ubyte is read; train-images-idx3-ubyte.gz, which", "train-labels-idx1-ubyte is read; train-labels-idx1-ubyte.gz, which"}},
 		"a bad twin": {[]string{"train-labels-idx1-ubyte.gz=<html>", "train-labels-idx1-ubyte 7"}, Options{},
 			[]string{"train/FOLDER/?: label=train-labels-idx1-ubyte"}, []string{"train-labels-idx1-ubyte.gz: at byte 0: found an HTML", "no images found"}},
 		"other files": {[]string{"README.md=x", "a.csv=1,2", "training.pt=x", ".hidden-idx1-ubyte=x", ".train.idxport-1234.partial=x",
@@ -95,7 +95,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// checkNotes demands a note for every part, and no other.
+// checkNotes requires one note for every part, and no other.
 func checkNotes(t *testing.T, splits []Split, parts []string) {
 	t.Helper()
 	all := notes(splits)
@@ -159,7 +159,7 @@ func TestFolderErrors(t *testing.T) {
 	}
 }
 
-// A data set that the user names is taken, but its labels may tell of another.
+// The data set that the user names is used, even if the labels are those of another.
 func TestFolderDoubt(t *testing.T) {
 	t.Parallel()
 	for asked, doubted := range map[string]bool{"fashion-mnist": true, "mnist": false, "qmnist": false, "none": false} {
@@ -219,7 +219,7 @@ func TestFolderByLabels(t *testing.T) {
 	}
 }
 
-// KMNIST's files cannot be told by name, but its folder can.
+// KMNIST's files cannot be recognized by their names, but its folder can.
 func TestFolderSuggestsDataset(t *testing.T) {
 	t.Parallel()
 	for _, sub := range []string{"kmnist", filepath.Join("KMNIST", "raw")} {
@@ -251,8 +251,8 @@ func TestFolderFollowsLinks(t *testing.T) {
 	}
 }
 
-// FuzzPair sorts any names of files into tables: each file into one, together with those of its data set and split alone, and in an order that does not
-// depend on theirs beyond ties.
+// FuzzPair groups any file names into tables: each file belongs to one, with files of the same data
+// set and split only, in an order that does not depend on theirs except for ties.
 func FuzzPair(f *testing.F) {
 	f.Add("train-images-idx3-ubyte.gz\ntrain-labels-idx1-ubyte.gz\nt10k-images-idx3-ubyte\nt10k-labels-idx1-ubyte")
 	f.Add("emnist-letters-train-images-idx3-ubyte\nemnist-digits-train-images-idx3-ubyte\nX_train.idx\ny_train.idx")
@@ -275,7 +275,7 @@ func FuzzPair(f *testing.F) {
 			}
 			count += len(p.files)
 			if i > 0 && splitRank(p.split) < splitRank(pairings[i-1].split) {
-				t.Errorf("split %q stands behind %q", p.split, pairings[i-1].split)
+				t.Errorf("split %q comes after %q", p.split, pairings[i-1].split)
 			}
 			if slices.ContainsFunc(pairings[:i], func(q pairing) bool { return q.set == p.set && q.split == p.split }) {
 				t.Errorf("two tables of %q, split %q", p.set, p.split)

@@ -12,17 +12,17 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// ByOption is what Split.Evidence says where the user named the data set.
+// ByOption is the Evidence of a Split if the user named the data set.
 const ByOption = "--dataset"
 
-// What else Split.Evidence says.
+// Other values of Split.Evidence.
 const (
 	byName = "the file names"
 	byHash = "the sha256 of the labels"
 )
 
-// identify tells which data set the splits are, which their names say belong together. named is the one that the names give away, or
-// empty.
+// identify recognizes the data set of splits that belong together by their names. named is the data
+// set in the names, or empty.
 func (f finder) identify(splits []*Split, named string) error {
 	asked := f.options.Dataset
 	switch {
@@ -49,22 +49,23 @@ func (f finder) identify(splits []*Split, named string) error {
 	return nil
 }
 
-// contradiction is the error for --dataset where the names say otherwise: class names and transposition would be silently wrong.
+// contradiction returns the error for --dataset if the names say otherwise: class names and
+// transposition would silently be wrong.
 func contradiction(asked string, found []string, where string) error {
-	return fault.New(fault.Usage, "%s holds %s by the files' names, expected %s", where, strings.Join(found, ", "), asked).
-		WithHint("say --dataset %s to take the files as they are, or rename them", DatasetNone)
+	return fault.New(fault.Usage, "%s has files of %s, judging by their names, expected %s", where, strings.Join(found, ", "), asked).
+		WithHint("--dataset %s reads the files as they are; otherwise rename them", DatasetNone)
 }
 
-// apply says that all splits are of the data set called name, one of Known.
+// apply sets the data set of all splits to the one of Known with that name.
 func apply(splits []*Split, name, evidence string) {
 	for _, s := range splits {
-		known := Known()
-		i := slices.IndexFunc(known, func(d Info) bool { return d.Name == name })
-		s.Dataset, s.Evidence = &known[i], evidence
+		d, _ := Lookup(name)
+		s.Dataset, s.Evidence = &d, evidence
 	}
 }
 
-// identifyByLabels compares label files with the published ones. Splits without labels go with the others, if those agree.
+// identifyByLabels compares label files with the published ones. Splits without labels get the data
+// set of the others, if those agree.
 func (f finder) identifyByLabels(splits []*Split) {
 	var found, labelled []string
 	var unlabelled []*Split
@@ -84,11 +85,11 @@ func (f finder) identifyByLabels(splits []*Split) {
 	case 1:
 		apply(unlabelled, found[0], byHash+" of "+strings.Join(labelled, " and "))
 	default:
-		splits[0].Notes = append(splits[0].Notes, "by their labels, the splits are of different data sets: "+strings.Join(found, ", "))
+		splits[0].Notes = append(splits[0].Notes, "judging by their labels, the splits belong to different data sets: "+strings.Join(found, ", "))
 	}
 }
 
-// byLabels is the data set that has published the labels of s, nil if none has.
+// byLabels returns the data set that published the labels of s, or nil.
 func (f finder) byLabels(s *Split) *Info {
 	i := labels(s.Files)
 	if i < 0 {
@@ -103,13 +104,13 @@ func (f finder) byLabels(s *Split) *Info {
 	}))
 }
 
-// labels is the index of the column of labels, −1 if there is none.
+// labels returns the index of the label column, or −1.
 func labels(files []File) int {
 	return slices.IndexFunc(files, func(f File) bool { return f.Name == Label.String() })
 }
 
-// suggestions notes that the folder of the file at path is called like a data set whose files cannot
-// be told by name. torchvision keeps files in KMNIST/raw.
+// suggestions notes that the folder of the file at path is named like a data set, whose files
+// cannot be recognized by their names. torchvision keeps files in KMNIST/raw.
 func suggestions(path string) []string {
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil || path == source.Stdin {
@@ -122,12 +123,12 @@ func suggestions(path string) []string {
 	if err != nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("the folder is called %s, but the files are not known to be %s; "+
+	return []string{fmt.Sprintf("the folder is named %s, but the files are not known to be %s; "+
 		"--dataset %s adds its class names", filepath.Base(dir), d.Title, d.Name)}
 }
 
-// selectSet keeps the candidates of one data set, the one that is asked for, or all if there is no more than one. Files of no known data set
-// and no split are tables of their own and in nobody's way.
+// selectSet keeps the candidates of the requested data set, or all if there is only one. Files
+// without a known data set or split are tables of their own, and do not count.
 func (f finder) selectSet(dir string, all []candidate) ([]candidate, error) {
 	asked := f.options.Dataset
 	if asked == "" || asked == DatasetNone {
@@ -165,12 +166,11 @@ func sets(all []candidate, count func(Name) bool) []string {
 	return slices.Compact(list)
 }
 
-// only keeps the candidates of one set.
+// only returns the candidates of one set.
 func only(all []candidate, set string) []candidate {
 	return slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return c.name.set() != set })
 }
 
-// severalSets is the error for a folder with more than one data set.
 func severalSets(all []candidate, found []string) error {
 	var list, known []string
 	example := ""

@@ -11,7 +11,8 @@ import (
 	"github.com/idxport/idxport/test/must"
 )
 
-// The totals of the EMNIST sets stand on https://www.nist.gov/itl/products-and-services/emnist-dataset, the others on the homepages.
+// The totals of the EMNIST sets are from
+// https://www.nist.gov/itl/products-and-services/emnist-dataset, the others from the homepages.
 func TestKnownCounts(t *testing.T) {
 	t.Parallel()
 	totals := map[string]struct {
@@ -32,7 +33,7 @@ func TestKnownCounts(t *testing.T) {
 		seen := map[string]bool{}
 		for v, c := range d.Classes {
 			if (c != "") != (v >= d.FirstLabel) || c != "" && seen[c] {
-				t.Errorf("%s: label %d is called %q", d.Name, v, c)
+				t.Errorf("%s: label %d is named %q", d.Name, v, c)
 			}
 			if seen[c] = true; c != "" {
 				labels++

@@ -8,22 +8,25 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// An Info is what is known of a published data set.
+// An Info describes a published data set.
 type Info struct {
 	Name   string // as --dataset takes it
 	Title  string // as its authors write it
 	Splits []SplitInfo
-	// ImageShape is the shape of one image, rows before columns once the images stand upright.
+	// ImageShape is the shape of one upright image, rows before columns.
 	ImageShape []int
-	// Classes names the labels: Classes[v] is the name of label v, empty where there is no such label.
+	// Classes names the labels: Classes[v] is the name of label v, empty where there is no such
+	// label.
 	Classes []string
 	// FirstLabel is the smallest label: 0, or 1 in EMNIST Letters.
 	FirstLabel int
-	// Transposed tells that images are stored column after column, so that they stand upright only when transposed.
+	// Transposed means that images are stored column by column, and must be transposed to be
+	// upright.
 	Transposed bool
-	// LabelColumns names the columns of a label file of rank 2, the first being "label"; nil where labels are single numbers.
+	// LabelColumns are the columns of a label file of rank 2, the first of which is "label"; nil if
+	// labels are single numbers.
 	LabelColumns []string
-	License      string // as the publisher calls it; empty if no statement by them is known
+	License      string // as the publisher names it; empty if unknown
 	Homepage     string // URL
 }
 
@@ -31,7 +34,7 @@ type Info struct {
 type SplitInfo struct {
 	Name    string // "train", "test", …
 	Records int64
-	// Labels are the published label files, for telling the data set by its labels. Empty where they are not known.
+	// Labels are the published label files, which identify the data set; empty if unknown.
 	Labels []LabelFile
 }
 
@@ -41,11 +44,11 @@ type LabelFile struct {
 	SHA256 string // of the decompressed payload after the header, hexadecimal
 }
 
-// DatasetNone is the name that turns off the identification of data sets.
+// DatasetNone is the name that disables the recognition of data sets.
 const DatasetNone = "none"
 
-// Lookup finds the data set that is called name, or whose files are, in any case and with or without dashes, underscores and spaces. The
-// error lists the known ones.
+// Lookup finds the data set by its name or title, or by the prefix of its files, in any case and
+// with or without dashes, underscores and spaces. The error lists the known names.
 func Lookup(name string) (Info, error) {
 	known := Known()
 	names := make([]string, len(known))
@@ -70,7 +73,7 @@ func Lookup(name string) (Info, error) {
 	return Info{}, fault.New(fault.Usage, "unknown data set %q, expected one of %s, or %s", name, strings.Join(names, ", "), DatasetNone).WithHint("%s", advice)
 }
 
-// plainName keeps the letters and digits of a name, lower case.
+// plainName returns the letters and digits of a name in lower case.
 func plainName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("-_ .", r) {
@@ -80,8 +83,8 @@ func plainName(name string) string {
 	}, lowerASCII(name))
 }
 
-// DidYouMean is the hint for a name that is not among names: those it begins ("emnist"), else the
-// closest if that is close; or empty. The case of letters does not count, nor do dashes.
+// DidYouMean returns the hint for a name that is not among names: those that begin with it
+// ("emnist"), or else the nearest one; it is empty if there is none. Case and dashes do not count.
 func DidYouMean(name string, names []string) string {
 	var family []string
 	for _, n := range names {
@@ -98,18 +101,20 @@ func DidYouMean(name string, names []string) string {
 	return fmt.Sprintf("did you mean %s?", strings.Join(family, ", "))
 }
 
-// Nearest is the closest of names, the first of several, if it is close; or empty.
+// Nearest returns the nearest of names, the first if several are equally near, or "" if none is
+// near.
 func Nearest(name string, names []string) (closest string) {
-	least := 1 + len(name)/3
+	limit := 1 + len(name)/3
 	for _, n := range names {
-		if d := editDistance(plainName(name), plainName(n)); d <= least {
-			closest, least = n, d-1
+		if d := editDistance(plainName(name), plainName(n)); d <= limit {
+			closest, limit = n, d-1
 		}
 	}
 	return closest
 }
 
-// editDistance is Levenshtein's: how many bytes must be inserted, removed or replaced to make b of a.
+// editDistance returns the Levenshtein distance: how many bytes must be inserted, removed or
+// replaced to turn a into b.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -135,18 +140,19 @@ const (
 	uppercase = "A B C D E F G H I J K L M N O P Q R S T U V W X Y Z"
 	lowercase = "a b c d e f g h i j k l m n o p q r s t u v w x y z"
 
-	// unmerged are the small letters that ByMerge and Balanced keep apart from the capitals; the other 15 look too much like them.
+	// unmerged are the small letters that ByMerge and Balanced distinguish from the capitals; the
+	// other 15 are merged with them.
 	unmerged = "a b d e f g h n q r t"
 )
 
-// Known lists the published data sets, made anew for every caller.
+// Known returns the published data sets; the caller may change them.
 func Known() []Info {
 	known := []Info{mnist(), fashion(), kuzushiji()}
 	known = append(known, emnist()...)
 	return append(known, qmnist(), kannada())
 }
 
-// mnist is described at its homepage; the licence stands in https://keras.io/api/datasets/mnist/.
+// mnist is described at its homepage; the licence is given in https://keras.io/api/datasets/mnist/.
 func mnist() Info {
 	return Info{
 		Name: "mnist", Title: "MNIST", Classes: strings.Fields(digits), ImageShape: []int{28, 28},
@@ -170,9 +176,10 @@ func fashion() Info {
 	}
 }
 
-// kuzushiji is KMNIST. Its classes are hiragana (http://codh.rois.ac.jp/kmnist/dataset/kmnist/kmnist_classmap.csv), here in romaji as
-// torchvision writes them, so that they are safe in any file name and terminal; --classes with that file gives the hiragana. Kuzushiji-49
-// is published as .npz alone.
+// kuzushiji is KMNIST. Its classes are hiragana
+// (http://codh.rois.ac.jp/kmnist/dataset/kmnist/kmnist_classmap.csv), here in romaji as in
+// torchvision, which are safe in any file name and terminal; --classes with that file gives the
+// hiragana. Kuzushiji-49 is published only as .npz.
 func kuzushiji() Info {
 	return Info{
 		Name: "kmnist", Title: "Kuzushiji-MNIST", ImageShape: []int{28, 28},
@@ -182,10 +189,12 @@ func kuzushiji() Info {
 	}
 }
 
-// emnist lists the six sets of EMNIST. The images are stored transposed: https://github.com/tensorflow/datasets/issues/812. The classes are
-// those of the mapping files in the published archive; of two letters for one label the capital, which stands first there. The counts stand
-// in https://www.tensorflow.org/datasets/catalog/emnist, but for Letters, where that page has only a part: all 145,600 characters of the
-// homepage are in the files, see https://galilai-group.github.io/stable-datasets/datasets/e_mnist.
+// emnist returns the six sets of EMNIST. The images are stored transposed:
+// https://github.com/tensorflow/datasets/issues/812. The classes are those of the mapping files in
+// the published archive; if a label has two letters, it is the capital, which comes first there.
+// The counts are from https://www.tensorflow.org/datasets/catalog/emnist, except for Letters, of
+// which that page has only a part: the files have all 145,600 characters of the homepage, see
+// https://galilai-group.github.io/stable-datasets/datasets/e_mnist.
 func emnist() []Info {
 	sets := []struct {
 		name, classes string
@@ -214,7 +223,9 @@ func emnist() []Info {
 	return infos
 }
 
-// qmnist is described in https://github.com/facebookresearch/qmnist#22-using-the-qmnist-extended-labels, its eight columns too.
+// qmnist is described in
+// https://github.com/facebookresearch/qmnist#22-using-the-qmnist-extended-labels, including its
+// eight columns.
 func qmnist() Info {
 	extended := func(records int64, sha256 string) LabelFile {
 		return LabelFile{idx.Header{DType: idx.Int32, Dims: []int64{records, 8}}, sha256}
@@ -232,7 +243,8 @@ func qmnist() Info {
 	}
 }
 
-// kannada is described in https://arxiv.org/abs/1908.01242. Its split dig, called Dig-MNIST, was written by people who do not use the script.
+// kannada is described in https://arxiv.org/abs/1908.01242. Its split dig, published as Dig-MNIST,
+// was written by people who do not use the script.
 func kannada() Info {
 	return Info{
 		Name: "kannada-mnist", Title: "Kannada-MNIST", ImageShape: []int{28, 28}, Classes: strings.Fields(digits),
@@ -241,13 +253,13 @@ func kannada() Info {
 	}
 }
 
-// scalarLabels is a file of one byte per label.
+// scalarLabels returns a label file with one byte per label.
 func scalarLabels(records int64, sha256 string) []LabelFile {
 	return []LabelFile{{idx.Header{DType: idx.Uint8, Dims: []int64{records}}, sha256}}
 }
 
-// byLabels finds the data set that has a label file with this header and this hash, nil if there is none. The hash is asked for only where a
-// header matches.
+// byLabels finds the data set with a label file of this header and hash, or nil. It calls sha256
+// only if a header matches.
 func byLabels(h idx.Header, sha256 func() string) *Info {
 	for _, d := range Known() {
 		for _, s := range d.Splits {

@@ -11,7 +11,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A Role is what a file is to its table.
+// A Role is the part that a file has in its table.
 type Role int
 
 // The roles, in the order of a table's columns.
@@ -21,7 +21,7 @@ const (
 	Data              // anything else
 )
 
-// String is the name of the role's column: "image", "label" or "data".
+// String returns the name of the role's column: "image", "label" or "data".
 func (r Role) String() string {
 	switch r {
 	case Image:
@@ -32,29 +32,32 @@ func (r Role) String() string {
 	return "data"
 }
 
-// A Name is what the name of a file tells about it.
+// A Name is what the name of a file says.
 type Name struct {
-	Dataset     string // Name of one of Known, if the prefix is unmistakably its; else empty
+	Dataset     string // Name of one of Known, if only that has the prefix; else empty
 	Split       string // as in SplitInfo.Name ("t10k" is "test"), or empty
 	Role        Role
-	Ambiguous   bool   // words name another role, too: images_and_labels
-	Prefix      string // the words that are left, lower case, joined by dashes: files that belong together agree in it
-	Stem        string // the base name without format and compression, in its own case
+	Ambiguous   bool   // other words name another role: images_and_labels
+	Prefix      string // the other words, in lower case, joined by dashes; equal for files that belong together
+	Stem        string // the base name without format and compression, in the original case
 	Format      string // "idx3-ubyte", "idx" for a plain .idx, or empty if the name does not say that this is an IDX file
-	Compression string // "gz", "zst", "xz", "bz2" or empty: what the name says; the contents may differ
+	Compression string // "gz", "zst", "xz", "bz2" or empty, according to the name
 }
 
-// compressions are the endings of compressed files, in the order in which twins are taken.
+// compressions are the extensions of compressed files, in the order in which twins are preferred.
 var compressions = [...]string{"gz", "zst", "xz", "bz2"}
 
-// publishedFormat ends the published names: train-images-idx3-ubyte and, after some tools unpacked it, train-images.idx3-ubyte.
+// publishedFormat matches the end of published names: train-images-idx3-ubyte, and
+// train-images.idx3-ubyte as some tools unpack it.
 var publishedFormat = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:(.*)[-.])?(idx([0-9]{1,3})-([a-z]+))$`)
 })
 
-// prefixes are the prefixes that only one data set has. The names are published at the data sets' homepages, see published; of Kannada in
-// https://github.com/vinayprabhu/Kannada_MNIST/tree/master/data/output_tensors/MNIST_format. MNIST, Fashion-MNIST and KMNIST are published
-// under the same four names, without a prefix; they count here for files that were renamed to tell them apart.
+// prefixes are the prefixes that only one data set has. The names are published at the homepages of
+// the data sets, those of Kannada in
+// https://github.com/vinayprabhu/Kannada_MNIST/tree/master/data/output_tensors/MNIST_format. MNIST,
+// Fashion-MNIST and KMNIST are published under the same four names, without a prefix; here they
+// have prefixes for files that were renamed.
 var prefixes = [...]struct{ prefix, dataset, split string }{
 	{"mnist", "mnist", ""},
 	{"fashion", "fashion-mnist", ""},
@@ -73,7 +76,8 @@ var prefixes = [...]struct{ prefix, dataset, split string }{
 	{"dig-mnist", "kannada-mnist", "dig"},
 }
 
-// ParseName reads the name of the file at path. It looks at the base name only, and knows every name: what it cannot tell is left empty.
+// ParseName parses the base name of path. It accepts every name; what the name does not say stays
+// empty.
 func ParseName(path string) Name {
 	var n Name
 	base := filepath.Base(path)
@@ -90,7 +94,8 @@ func ParseName(path string) Name {
 	return n
 }
 
-// cutFormat takes the format off the end of a name. A published one may stand before .idx: train-images-idx3-ubyte.idx.
+// cutFormat cuts the format off the end of a name. A published format may precede .idx:
+// train-images-idx3-ubyte.idx.
 func cutFormat(name string) (stem, format string) {
 	rest, named := strings.CutSuffix(name, ".idx")
 	if m := publishedFormat().FindStringSubmatch(rest); m != nil && validFormat(m[3], m[4]) {
@@ -109,7 +114,8 @@ func validFormat(rank, suffix string) bool {
 		slices.ContainsFunc(idx.DTypes(), func(t idx.DType) bool { return t.Suffix() == suffix })
 }
 
-// readWords tells the role and the split, the last words that name one, and takes what is left for the prefix.
+// readWords finds the role and the split, each in the last word that names one. The other words are
+// the prefix.
 func (n *Name) readWords(words []string) {
 	n.Role = Data
 	for i := len(words) - 1; i >= 0 && n.Role == Data; i-- {
@@ -133,7 +139,7 @@ func (n *Name) readWords(words []string) {
 	}
 	n.Prefix = strings.Join(words, "-")
 	switch n.Prefix {
-	case "val", "valid", "validation": // and no more: these words are parts of other names too
+	case "val", "valid", "validation": // only alone: these words are also part of other names
 		if n.Split == "" {
 			n.Split, n.Prefix = n.Prefix, ""
 		}
@@ -158,8 +164,8 @@ func roleOf(word string) Role {
 	return Data
 }
 
-// splitOf is the split that a word names, or empty. test10k and test50k are the parts of QMNIST's test set:
-// https://github.com/facebookresearch/qmnist.
+// splitOf returns the split that a word names, or "". test10k and test50k are the parts of QMNIST's
+// test set: https://github.com/facebookresearch/qmnist.
 func splitOf(word string) string {
 	switch word {
 	case "train", "test", "test10k", "test50k":
@@ -170,7 +176,8 @@ func splitOf(word string) string {
 	return ""
 }
 
-// set is the same for names of one data set: a published one, or all with the same prefix.
+// set returns a key that is equal for names of one data set: a published one, or all with the same
+// prefix.
 func (n Name) set() string {
 	if n.Dataset != "" {
 		return n.Dataset
@@ -178,7 +185,8 @@ func (n Name) set() string {
 	return "/" + n.Prefix
 }
 
-// lowerASCII lowers A…Z and keeps every other byte, so that positions in the result are positions in s, whatever its encoding.
+// lowerASCII lowers A…Z and keeps every other byte, so that positions in the result are positions
+// in s, whatever its encoding.
 func lowerASCII(s string) string {
 	b := []byte(s)
 	for i, c := range b {

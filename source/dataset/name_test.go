@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The published names and what they mean, from the pages named in known.go.
+// The published names and their meanings, from the pages listed in known.go.
 func TestParsePublishedNames(t *testing.T) {
 	t.Parallel()
 	type want struct {
@@ -15,7 +15,7 @@ func TestParsePublishedNames(t *testing.T) {
 		role           Role
 	}
 	names := map[string]want{
-		// MNIST, Fashion-MNIST and KMNIST share these four, so they do not tell the data set.
+		// MNIST, Fashion-MNIST and KMNIST share these four, so they do not identify the data set.
 		"train-images-idx3-ubyte.gz": {"", "train", Image},
 		"train-labels-idx1-ubyte.gz": {"", "train", Label},
 		"t10k-images-idx3-ubyte.gz":  {"", "test", Image},
@@ -90,7 +90,8 @@ func TestParseName(t *testing.T) {
 	}
 }
 
-// Whatever the name: the stem begins it, the words are of a known kind, and compression changes nothing else.
+// For any name: it begins with the stem, its words are of known kinds, and the compression changes
+// nothing else.
 func FuzzParseName(f *testing.F) {
 	for _, s := range []string{"train-images-idx3-ubyte.gz", "X_dig_MNIST-idx3-ubyte", "İ.idx", "\xff-labels.IDX.xz", "y-idx1-int.idx.zst", "idx1-int", "", ".", "-._"} {
 		f.Add(s)

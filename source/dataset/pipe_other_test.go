@@ -4,5 +4,5 @@ package dataset
 
 import "testing"
 
-// makePipe makes no pipe where those have no path.
+// makePipe makes no pipe on systems where pipes have no path.
 func makePipe(*testing.T) string { return "" }

@@ -1,15 +1,16 @@
-// Package flat finds the tensors in a flat table: the columns of CSV files, and of Arrow and Parquet files that have a column for each element, whose
-// names count the elements of one record.
+// Package flat finds the tensors in a flat table: in CSV, Arrow and Parquet files that have a
+// column for each element of a record, numbered by its name.
 //
-// [Group] takes the names of all columns and returns a [Field] for each column that the table stands for:
+// [Group] takes the names of all columns and returns a [Field] for each column of the resulting
+// table:
 //
-//	label,pixel0,pixel1,…,pixel783    label, and image of 28×28: the square is a guess, which Guess tells
-//	label,1x1,1x2,…,28x28             label, and image of 28×28, which the names tell
+//	label,pixel0,pixel1,…,pixel783    label, and image of 28×28: the square is a guess, see Guess
+//	label,1x1,1x2,…,28x28             label, and image of 28×28, as the names say
 //	label,a0,a1,…,a5,b_1,b_2          label, a of 6 and b of 2
 //
-// The columns may stand in any order, as where a program sorted their names as texts: the numbers
-// in the names tell the place of each in its record. What a gap in the numbers stands for nobody
-// knows, so it is an error.
+// The columns may be in any order, for example sorted as text: the numbers in the names give the
+// place of each column in its record. A gap in the numbers is an error, because the missing
+// elements are unknown.
 //
 // The invariant: the columns of a field are in C order, and every name is in exactly one field.
 package flat

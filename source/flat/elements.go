@@ -9,24 +9,24 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// Elements are columns with the numbers in their names.
+// elements are columns with the numbers in their names.
 type elements struct {
 	rank    int
 	columns []int
-	numbers []int32 // rank of each column
+	numbers []int32 // rank numbers for each column
 }
 
 func (e *elements) at(i int) []int32 { return e.numbers[i*e.rank : (i+1)*e.rank] }
 
-// sort puts the columns into the order of their numbers, which is C order, and those of the same
-// number into their own.
+// sort sorts the columns by their numbers, which is C order; columns with equal numbers keep their
+// order.
 func (e *elements) sort() {
 	if !sort.IsSorted(e) {
 		sort.Sort(e)
 	}
 }
 
-// Len, Less and Swap sort in place: there may be a million.
+// Len, Less and Swap sort in place, because there may be a million columns.
 func (e *elements) Len() int { return len(e.columns) }
 
 func (e *elements) Less(i, k int) bool {
@@ -51,13 +51,13 @@ func (e *elements) complete() bool {
 	return e.numbers[0] <= 1
 }
 
-// many is from how many numbers on most of those up to the largest tell that the others are
-// missing.
+// many is the count of numbers from which on, if most numbers up to the largest exist, the others
+// are considered missing.
 const many = 32
 
-// begins reports whether the numbers begin like those of a tensor, with 0 and 1 or with 1 and 2, or
-// are many and most of those up to the largest. Others are names of columns of their own, such as
-// q1 and q3.
+// begins reports whether the numbers look like those of a tensor: they begin with 0 and 1 or with 1
+// and 2, or there are many and most of those up to the largest. Other numbers belong to names of
+// separate columns, such as q1 and q3.
 func (e *elements) begins() bool {
 	n := len(e.numbers)
 	if e.numbers[0] > 1 {
@@ -67,7 +67,7 @@ func (e *elements) begins() bool {
 	return i < 0 || e.numbers[i] == e.numbers[0]+1 || n >= many && n > int(e.numbers[n-1])/2
 }
 
-// indices takes name apart: 3x4 or a_3x4. The numbers, at least two, are appended to to.
+// indices splits a name such as 3x4 or a_3x4. The numbers, at least two, are appended to to.
 func indices(name string, to []int32) (prefix string, numbers []int32, ok bool) {
 	prefix = strings.TrimRight(name, "0123456789x")
 	if prefix != "" && !strings.HasSuffix(prefix, "_") {
@@ -88,15 +88,15 @@ func indices(name string, to []int32) (prefix string, numbers []int32, ok bool) 
 	return prefix, numbers, true
 }
 
-// wrong is the first reason why e, which are sorted, are not all elements of a tensor of shape
-// whose first has the indices start; nil if they are. name is that of the element with given
-// indices.
+// wrong returns the first reason why e, sorted, does not have every element of a tensor of that
+// shape exactly once; nil if it has. The first element has the indices start; name returns the name
+// of the element with given indices.
 func (g *grouping) wrong(e *elements, start []int32, shape []int, name func(at []int32) string) *fault.Error {
-	const advice = "write the file with all elements of a record, each once; columns of their own need names without numbers at their ends"
+	const hint = "write the file with all elements of a record, each once; other columns need names that do not end with numbers"
 	for i := 1; i < len(e.columns); i++ {
 		if slices.Equal(e.at(i-1), e.at(i)) {
-			return fault.New(fault.Malformed, "columns %d and %d both called %s, expected each element of a record once",
-				e.columns[i-1]+1, e.columns[i]+1, g.names[e.columns[i]]).WithHint(advice)
+			return fault.New(fault.Malformed, "columns %d and %d both named %s, expected each element of a record once",
+				e.columns[i-1]+1, e.columns[i]+1, g.names[e.columns[i]]).WithHint(hint)
 		}
 	}
 	without := func(at []int32) *fault.Error {
@@ -106,7 +106,7 @@ func (g *grouping) wrong(e *elements, start []int32, shape []int, name func(at [
 	at := slices.Clone(start)
 	for i, c := range e.columns {
 		if !slices.Equal(e.at(i), at) {
-			return without(at).WithHint("%s; %s stands behind the gap, in column %d", advice, g.names[c], c+1)
+			return without(at).WithHint("%s; %s follows the gap, in column %d", hint, g.names[c], c+1)
 		}
 		for axis := len(at) - 1; axis >= 0; axis-- {
 			if at[axis]++; int(at[axis]-start[axis]) < shape[axis] {
@@ -118,7 +118,7 @@ func (g *grouping) wrong(e *elements, start []int32, shape []int, name func(at [
 		}
 	}
 	if int(at[0]-start[0]) < shape[0] { // the last row ends early
-		return without(at).WithHint(advice)
+		return without(at).WithHint(hint)
 	}
 	return nil
 }

@@ -15,35 +15,36 @@ import (
 type Field struct {
 	Name    string
 	Shape   []int  // nil for a scalar
-	Columns []int  // indices into the names, in the order of the elements
-	Guess   string // how the shape was found, for a note; empty if the names tell
+	Columns []int  // indices of the names, in the order of the elements
+	Guess   string // how the shape was guessed, for a note; empty if the names give it
 }
 
-// Image is the name of the column whose elements are called pixels, or have numbers alone for names.
+// Image is the name of the column whose elements are named pixels, or have only numbers as names.
 const Image = "image"
 
-// Group tells which of names are the elements of tensors, whatever the order of the names: at least
-// two that are numbered from 0 or 1 behind a common prefix, or those that have their indices along
-// each dimension (1x1, 1x2, … as headers have them, a_1x1, … where there are several tensors), from
-// 0 or 1 too. The fields are in the order of the first name of each. alone reports whether name i
-// is known to be no element; nil: none is.
+// Group finds the elements of tensors among names, in any order. These are at least two names with
+// a common prefix, numbered from 0 or 1, or names with their indices along each dimension, from 0
+// or 1 too (1x1, 1x2, … as in headers, or a_1x1, … if there are several tensors). The fields are in
+// the order of their first names. If alone is not nil, it reports whether name i is known to be no
+// element.
 //
-// Numbers alone do not tell a shape: a square number of elements is taken for a square, any other for one dimension. Labels are never squares.
+// Single numbers do not give a shape: a square number of elements is assumed to be a square, and
+// any other to be one dimension. Labels are never squares.
 //
-// It is an error if an element of a tensor is missing or there twice, and if there are more than
-// most fields, before they take memory.
-func Group(names []string, most int, alone func(i int) bool) ([]Field, *fault.Error) {
-	tooMany := fault.New(fault.Unsupported, "more than %d columns, which is too many", most).
-		WithHint("number the elements of one record, as in pixel0, pixel1")
-	g := &grouping{names: names, most: most}
+// It is an error if an element of a tensor is missing or occurs twice, or if there are more than
+// limit fields; these are counted before they allocate memory.
+func Group(names []string, limit int, alone func(i int) bool) ([]Field, *fault.Error) {
+	tooMany := fault.New(fault.Unsupported, "more than %d columns, which is too many", limit).
+		WithHint("number the elements of a record, as in pixel0, pixel1")
+	g := &grouping{names: names, limit: limit}
 	type key struct {
 		prefix string
 		rank   int
 	}
-	places, counts := map[key]int32{}, []int{} // of the groups of names with the same key
+	places, counts := map[key]int32{}, []int{} // index and size of the group of each key
 	var keys []key
 	var numbers []int32
-	of := make([]int32, len(names)) // the group of each; −1: it is a scalar
+	of := make([]int32, len(names)) // the group of each name; −1 for a scalar
 	for i, name := range names {
 		k := key{prefix: name}
 		if alone == nil || !alone(i) {
@@ -62,7 +63,7 @@ func Group(names []string, most int, alone func(i int) bool) ([]Field, *fault.Er
 			of[i] = place
 			counts[place]++
 		}
-		if len(g.fields)+len(keys) > most {
+		if len(g.fields)+len(keys) > limit {
 			return nil, tooMany
 		}
 	}
@@ -75,16 +76,16 @@ func Group(names []string, most int, alone func(i int) bool) ([]Field, *fault.Er
 		if bad := group(k.prefix, groups[i]); bad != nil {
 			return nil, bad
 		}
-		if len(g.fields) > most {
+		if len(g.fields) > limit {
 			return nil, tooMany
 		}
 	}
 	slices.SortStableFunc(g.fields, func(a, b Field) int { return slices.Min(a.Columns) - slices.Min(b.Columns) })
-	return callImages(g.fields), nil
+	return nameImages(g.fields), nil
 }
 
-// gather makes the groups that of tells for each name, of as many names as counts tells. The numbers
-// are read a second time, as there is no room to spare for those of a million names.
+// gather makes the groups, of given sizes; of has the group of each name. The numbers are parsed a
+// second time, because those of a million names would take too much memory.
 func (g *grouping) gather(of []int32, counts []int) []*elements {
 	groups := make([]*elements, len(counts))
 	var numbers []int32
@@ -103,28 +104,28 @@ func (g *grouping) gather(of []int32, counts []int) []*elements {
 	return groups
 }
 
-// A grouping gathers the fields.
+// A grouping collects the fields.
 type grouping struct {
 	names  []string
-	most   int     // fields
-	fields []Field // no more than one beyond most
+	limit  int     // of the number of fields
+	fields []Field // at most limit+1
 }
 
 func (g *grouping) add(f Field) {
-	if len(g.fields) <= g.most {
+	if len(g.fields) <= g.limit {
 		g.fields = append(g.fields, f)
 	}
 }
 
-// scalars makes a field of each of columns.
 func (g *grouping) scalars(columns []int) {
 	for _, c := range columns {
 		g.add(Field{Name: g.names[c], Columns: []int{c}})
 	}
 }
 
-// callImages gives the tensors of pixels and those without a name that of the image, unless another column has it.
-func callImages(fields []Field) []Field {
+// nameImages gives the name Image to the tensor of pixels or without a name, unless another column
+// has it.
+func nameImages(fields []Field) []Field {
 	taken := map[string]bool{}
 	for _, f := range fields {
 		taken[f.Name] = true
@@ -143,13 +144,13 @@ func callImages(fields []Field) []Field {
 	return fields
 }
 
-// isPixel reports whether name is what the elements of images are called.
+// isPixel reports whether name is a common name for the elements of images.
 func isPixel(name string) bool {
 	lower := strings.ToLower(name)
 	return lower == "pixel" || lower == "pixels"
 }
 
-// stem is what name has before its numbers, which are appended to numbers.
+// stem returns name without its numbers, which are appended to numbers.
 func stem(name string, numbers []int32) (string, []int32) {
 	if prefix, numbers, ok := indices(name, numbers); ok {
 		return prefix, numbers
@@ -162,11 +163,11 @@ func stem(name string, numbers []int32) (string, []int32) {
 	return prefix, append(numbers, int32(n))
 }
 
-// isPadded reports whether number begins with a zero that it does not need.
+// isPadded reports whether number has leading zeros.
 func isPadded(number string) bool { return len(number) > 1 && number[0] == '0' }
 
 // numbered makes fields of e, whose names are prefix and a number. Numbers may be padded with zeros
-// to one width, pixel0000 to pixel0783.
+// to a common width, as in pixel0000 to pixel0783.
 func (g *grouping) numbered(prefix string, e *elements) *fault.Error {
 	number := func(c int) string { return g.names[c][len(prefix):] }
 	width := 0
@@ -213,7 +214,7 @@ func (g *grouping) numbered(prefix string, e *elements) *fault.Error {
 	return nil
 }
 
-// tensor adds the tensor of which e are all elements, numbered behind prefix.
+// tensor adds the tensor whose elements are e, numbered after prefix.
 func (g *grouping) tensor(prefix string, e *elements) {
 	f := Field{Name: base(prefix), Columns: e.columns}
 	n := len(e.columns)
@@ -227,9 +228,9 @@ type part struct {
 	*elements
 }
 
-// split divides columns into tensors whose prefixes are longer than prefix: x10, x11, x12 are the
-// elements of x1. ok is false if some are left, such as of t8, t9, t10, t11, which are numbered
-// from elsewhere.
+// split divides columns into tensors with longer prefixes: x10, x11, x12 are the elements of x1. ok
+// is false if columns are left over, as for t8, t9, t10, t11, which are numbered from another
+// start.
 func (g *grouping) split(prefix string, columns []int) (tensors []part, ok bool) {
 	var by [10][]int
 	for _, c := range columns {
@@ -244,7 +245,7 @@ func (g *grouping) split(prefix string, columns []int) (tensors []part, ok bool)
 			continue
 		}
 		longer := prefix + strconv.Itoa(digit)
-		if e := g.behind(longer, columns); e != nil {
+		if e := g.after(longer, columns); e != nil {
 			tensors = append(tensors, part{longer, e})
 			continue
 		}
@@ -257,15 +258,16 @@ func (g *grouping) split(prefix string, columns []int) (tensors []part, ok bool)
 	return tensors, true
 }
 
-// behind are all elements of a tensor, if columns are that: those whose names are prefix and a number.
-func (g *grouping) behind(prefix string, columns []int) *elements {
+// after returns columns as the elements of a tensor, if their names are prefix and all its numbers,
+// and nil otherwise.
+func (g *grouping) after(prefix string, columns []int) *elements {
 	e := &elements{rank: 1}
 	for _, c := range columns {
 		text := g.names[c][len(prefix):]
 		if isPadded(text) {
 			return nil
 		}
-		n, _ := strconv.ParseUint(text, 10, 31) // stem has read it, and more
+		n, _ := strconv.ParseUint(text, 10, 31) // cannot fail: stem has parsed it as part of a longer number
 		e.columns, e.numbers = append(e.columns, c), append(e.numbers, int32(n))
 	}
 	if e.sort(); !e.complete() || len(columns) < 2 {
@@ -274,7 +276,7 @@ func (g *grouping) behind(prefix string, columns []int) *elements {
 	return e
 }
 
-// base is prefix without what separates it from the number.
+// base returns prefix without the separator before the number.
 func base(prefix string) string {
 	if name := strings.TrimRight(prefix, "_-. "); name != "" {
 		return name
@@ -282,7 +284,7 @@ func base(prefix string) string {
 	return strings.TrimSpace(prefix)
 }
 
-// square is the shape of n elements of the tensor called name, and how it was found.
+// square returns the shape of n elements of the tensor name, and how it was guessed.
 func square(name string, n int, what string) ([]int, string) {
 	if shape, ok := Square(name, n); ok {
 		return shape, fmt.Sprintf("%s taken for %s, as their number is a square", what, idx.ShapeText(shape))
@@ -290,7 +292,8 @@ func square(name string, n int, what string) ([]int, string) {
 	return []int{n}, what + " taken for one dimension"
 }
 
-// Square is the shape of a square of n elements; ok is false if their number is none, or if the name is one of labels.
+// Square returns the shape of a square of n elements. ok is false if n is not a square number, or
+// if the name is that of labels.
 func Square(name string, n int) (shape []int, ok bool) {
 	switch strings.ToLower(name) {
 	case "label", "labels", "class", "target", "y":
@@ -302,20 +305,20 @@ func Square(name string, n int) (shape []int, ok bool) {
 
 // grid makes fields of e, whose names are prefix and an index along each of two or more dimensions.
 func (g *grouping) grid(prefix string, e *elements) *fault.Error {
-	least, most := slices.Clone(e.at(0)), slices.Clone(e.at(0))
+	smallest, largest := slices.Clone(e.at(0)), slices.Clone(e.at(0))
 	for i := range e.columns {
 		for axis, v := range e.at(i) {
-			least[axis], most[axis] = min(least[axis], v), max(most[axis], v)
+			smallest[axis], largest[axis] = min(smallest[axis], v), max(largest[axis], v)
 		}
 	}
-	if slices.Max(least) > 1 || len(e.columns) == 1 && slices.Min(least) != slices.Max(most) { // such as 640x480
+	if slices.Max(smallest) > 1 || len(e.columns) == 1 && slices.Min(smallest) != slices.Max(largest) { // such as 640x480
 		g.scalars(e.columns)
 		return nil
 	}
-	start := slices.Repeat([]int32{slices.Min(least)}, e.rank)
+	start := slices.Repeat([]int32{slices.Min(smallest)}, e.rank)
 	f := Field{Name: strings.TrimSuffix(prefix, "_"), Shape: make([]int, e.rank)}
-	for axis := range most {
-		f.Shape[axis] = int(most[axis]-start[axis]) + 1
+	for axis := range largest {
+		f.Shape[axis] = int(largest[axis]-start[axis]) + 1
 	}
 	e.sort()
 	if bad := g.wrong(e, start, f.Shape, func(at []int32) string {
@@ -324,7 +327,7 @@ func (g *grouping) grid(prefix string, e *elements) *fault.Error {
 		return bad
 	}
 	f.Columns = e.columns
-	// Records of one dimension are written so; images of one row hardly occur.
+	// Records of one dimension are written like this; images of one row hardly occur.
 	if n := len(e.columns); e.rank == 2 && f.Shape[0] == 1 && n > 1 {
 		f.Shape, f.Guess = f.Shape[1:], fmt.Sprintf("the columns %s…%s taken for one dimension", g.names[e.columns[0]], g.names[e.columns[n-1]])
 	}

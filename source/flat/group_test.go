@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// numbered is prefix with the numbers from first on, n times.
+// numbered returns prefix with n numbers from first on.
 func numbered(prefix string, first, n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -17,7 +17,7 @@ func numbered(prefix string, first, n int) []string {
 	return names
 }
 
-// grid is the names of a tensor of rows×columns as the style rowxcol has them.
+// grid returns the names of a tensor of rows×columns in the style rowxcol.
 func grid(prefix string, rows, columns int) (names []string) {
 	for r := range rows {
 		for c := range columns {
@@ -27,7 +27,7 @@ func grid(prefix string, rows, columns int) (names []string) {
 	return names
 }
 
-// padded is numbered with numbers of so many digits.
+// padded is numbered with numbers of that many digits.
 func padded(prefix string, digits, first, n int) (names []string) {
 	for i := range n {
 		names = append(names, fmt.Sprintf("%s%0*d", prefix, digits, first+i))
@@ -35,7 +35,7 @@ func padded(prefix string, digits, first, n int) (names []string) {
 	return names
 }
 
-// described is f as name[shape]columns, with ? behind a guess.
+// described formats f as name[shape]columns, with ? after a guess.
 func described(f Field) string {
 	text := fmt.Sprintf("%s%v%d", f.Name, f.Shape, len(f.Columns))
 	if f.Guess != "" {
@@ -49,7 +49,7 @@ func TestGroup(t *testing.T) {
 	for _, c := range []struct {
 		about string
 		names []string
-		want  string // name[shape]columns, ? behind a guess
+		want  string // name[shape]columns, ? after a guess
 	}{
 		{"Kaggle's digit recogniser", slices.Concat([]string{"label"}, numbered("pixel", 0, 784)), "label[]1 image[28 28]784?"},
 		{"HAM10000 on Kaggle", slices.Concat(padded("pixel", 4, 0, 2352), []string{"label"}), "image[2352]2352? label[]1"},
@@ -110,7 +110,7 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-func TestGuessTellsWhatAndHow(t *testing.T) {
+func TestGuessNote(t *testing.T) {
 	t.Parallel()
 	const want = "784 columns pixel0…pixel783 taken for 28×28, as their number is a square"
 	fields, bad := Group(numbered("pixel", 0, 784), 784, nil)
@@ -164,30 +164,30 @@ func TestGroupRefuses(t *testing.T) {
 		{"a gap", []string{"label", "p0", "p1", "p3"}, "3 columns p0…p3 without p2, expected all elements of a record"},
 		{"a gap, backwards", []string{"p3", "p1", "p0"}, "3 columns p0…p3 without p2"},
 		{"a gap before the last ten", slices.Concat(numbered("p", 0, 780), numbered("p", 790, 4)), "784 columns p0…p793 without p780"},
-		{"a gap behind the first", slices.Concat(numbered("p", 0, 1), numbered("p", 2, 40)), "without p1"},
+		{"a gap after the first", slices.Concat(numbered("p", 0, 1), numbered("p", 2, 40)), "without p1"},
 		{"pixels from 2 on", numbered("pixel", 2, 3), "3 columns pixel2…pixel4 without pixel1"},
 		{"padded numbers", []string{"x000", "x001", "x003"}, "without x002"},
-		{"an element twice", []string{"p0", "p1", "label", "p1"}, "columns 2 and 4 both called p1"},
-		{"the last element twice", []string{"p1", "p0", "p1"}, "columns 1 and 3 both called p1"},
+		{"an element twice", []string{"p0", "p1", "label", "p1"}, "columns 2 and 4 both named p1"},
+		{"the last element twice", []string{"p1", "p0", "p1"}, "columns 1 and 3 both named p1"},
 		{"rows and columns, the last is missing", []string{"1x1", "1x2", "2x1"}, "3 columns 1x1…2x1 without 2x2"},
 		{"the first is missing", []string{"0x1", "1x0", "1x1"}, "3 columns 0x1…1x1 without 0x0"},
 		{"one in the middle is missing", []string{"a_1x1", "a_1x3", "a_2x1", "a_2x2", "a_2x3"}, "without a_1x2"},
-		{"one twice, one missing", []string{"1x1", "1x2", "2x1", "1x2"}, "columns 2 and 4 both called 1x2"},
+		{"one twice, one missing", []string{"1x1", "1x2", "2x1", "1x2"}, "columns 2 and 4 both named 1x2"},
 		{"dimensions beyond counting", []string{"1x1", "2147483647x2147483647"}, "without 1x2"},
 		{"too many of one prefix", numbered("t", 90, 11), "more than 10 columns"},
 		{"too many", []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"}, "more than 10 columns"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			t.Parallel()
-			most := max(10, len(c.names)-1)
-			if fields, bad := Group(c.names, most, nil); bad == nil || !strings.Contains(bad.Msg, c.want) {
+			limit := max(10, len(c.names)-1)
+			if fields, bad := Group(c.names, limit, nil); bad == nil || !strings.Contains(bad.Msg, c.want) {
 				t.Errorf("found %v and %v, expected %q", fields, bad, c.want)
 			}
 		})
 	}
 }
 
-// Columns that are known to be of their own are elements of nothing.
+// Columns that are known to be scalars are not elements of a tensor.
 func TestGroupAlone(t *testing.T) {
 	t.Parallel()
 	fields, bad := Group([]string{"t1", "t2", "t4", "p1", "p0"}, 5, func(i int) bool { return i < 3 })
@@ -196,8 +196,7 @@ func TestGroupAlone(t *testing.T) {
 	}
 }
 
-// TestGroupPermuted demands that the order of the names decides on nothing but the order of the
-// fields.
+// TestGroupPermuted: the order of the names affects only the order of the fields.
 func TestGroupPermuted(t *testing.T) {
 	t.Parallel()
 	names := slices.Concat([]string{"label", "hsf"}, numbered("pixel", 0, 120), grid("a_", 7, 13), padded("z", 3, 1, 30), numbered("q1", 0, 15), []string{"t8", "t9", "t10"})

@@ -11,12 +11,13 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// A chain is several files of the same columns as one table, one after another. Only the one that is being read is open. It is for partitioned folders, and
-// for formats whose files do not tell how many rows they have; those of Arrow and Parquet, which do, have the one of source/columnar.
+// A chain is several files with the same columns, read one after another. Only the current one is
+// open. It is used for partitioned folders and for formats whose files do not record their number
+// of rows; source/columnar has one for Arrow and Parquet.
 type chain struct {
 	open    func(path string, o source.ReadOptions) (source.Table, error)
 	options source.ReadOptions
-	paths   []string // of the files that come after the one that is read
+	paths   []string // of the files after the current one
 	table   source.Table
 	columns []source.Column
 	notes   []string
@@ -24,11 +25,12 @@ type chain struct {
 	meta    map[string]string
 	rows    int64 // −1: only reading to the end can tell
 	next    int64 // row
-	used    int64 // rows of the file that is read, which were skipped
-	ended   bool  // the last file too
+	used    int64 // skipped rows of the current file
+	ended   bool  // the last file has been read
 }
 
-// openChain opens the files at paths as one table, called name. What they cannot tell is taken to be as in the first.
+// openChain opens the files at paths as one table, called name. What they do not record is assumed
+// to be as in the first.
 func openChain(open func(string, source.ReadOptions) (source.Table, error), paths []string, name string, o source.ReadOptions) (*chain, error) {
 	first, err := open(paths[0], o)
 	if err != nil {
@@ -43,25 +45,19 @@ func openChain(open func(string, source.ReadOptions) (source.Table, error), path
 	return c, nil
 }
 
-// Columns are those of the first file.
-func (c *chain) Columns() []source.Column { return c.columns }
+// Columns, Notes, Omitted and Meta are those of the first file.
+func (c *chain) Columns() []source.Column   { return c.columns }
+func (c *chain) Notes() []string            { return c.notes }
+func (c *chain) Omitted() []source.Omission { return c.omitted }
+func (c *chain) Meta() map[string]string    { return c.meta }
 
-// Rows is the number of rows of all files, or −1.
+// Rows returns the number of rows of all files, or −1.
 func (c *chain) Rows() int64 { return c.rows }
 
-// Omitted are those of the first file.
-func (c *chain) Omitted() []source.Omission { return c.omitted }
-
-// Meta is that of the first file.
-func (c *chain) Meta() map[string]string { return c.meta }
-
-// Notes tell what was assumed of the first file.
-func (c *chain) Notes() []string { return c.notes }
-
-// Close closes the file that is open.
+// Close closes the current file.
 func (c *chain) Close() error { return c.table.Close() }
 
-// Read reads rows of as many files as it takes.
+// Read reads rows from as many files as it needs.
 func (c *chain) Read(ctx context.Context, b *source.Raw) error {
 	err := source.ReadChained(ctx, b, c.next, c.current, c.advance)
 	if err == nil {
@@ -94,13 +90,13 @@ func (c *chain) advance() error {
 		return err
 	}
 	if !slices.EqualFunc(t.Columns(), c.columns, source.Column.Same) {
-		return fault.New(fault.Usage, "found the columns %s, expected %s as in the files before it", described(t.Columns()), described(c.columns)).In(path).
-			WithHint("files of one folder must have the same columns; --dtype says of which type values are")
+		return fault.New(fault.Usage, "found the columns %s, expected %s as in the previous files", described(t.Columns()), described(c.columns)).In(path).
+			WithHint("files of one folder must have the same columns; --dtype gives the type of the values")
 	}
 	return nil
 }
 
-// described are the names, types and shapes of columns.
+// described returns the names, types and shapes of columns.
 func described(columns []source.Column) (text []string) {
 	for _, c := range columns {
 		text = append(text, fmt.Sprintf("%s %s%v", c.Name, c.DType, c.Shape))
@@ -108,7 +104,8 @@ func described(columns []source.Column) (text []string) {
 	return text
 }
 
-// Skip passes over n rows; io.EOF if there are fewer. Of a file that does not tell where its rows begin, it holds no more than one of them.
+// Skip skips n rows; io.EOF if there are fewer. If a file cannot skip, it holds only one of its
+// rows at a time.
 func (c *chain) Skip(n int64) error {
 	for n > 0 {
 		step := int64(1)
@@ -133,5 +130,5 @@ func (c *chain) Skip(n int64) error {
 	return nil
 }
 
-// Decode decodes the rows of each file, and joins them.
+// Decode decodes the rows of each file and joins them.
 func (c *chain) Decode(b *source.Raw) error { return source.DecodeChained(b, c.columns) }

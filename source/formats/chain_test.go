@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -14,6 +13,8 @@ import (
 
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/csv"
+	"github.com/idxport/idxport/test/must"
+	"github.com/idxport/idxport/test/sourcetest"
 )
 
 // writeParts makes a folder of CSV files.
@@ -36,37 +37,13 @@ func openParts(t *testing.T, dir string) source.Table {
 	if err != nil || len(tables) != 1 {
 		t.Fatalf("found %d tables and the error %v, expected one", len(tables), err)
 	}
-	table, err := tables[0].Open(source.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(tables[0].Open(source.ReadOptions{}))(t)
 	t.Cleanup(func() { _ = table.Close() })
 	return table
 }
 
-// readAll reads table, whose next row is first, in batches of rows rows, and returns the bytes of each column.
-func readAll(table source.Table, first int64, rows int) ([][]byte, error) {
-	all := make([][]byte, len(table.Columns()))
-	b := source.Raw{Cap: rows}
-	for ; ; first += int64(b.Rows) {
-		if err := table.Read(context.Background(), &b); err == io.EOF {
-			return all, nil
-		} else if err != nil {
-			return nil, err
-		}
-		if b.First != first {
-			return nil, errors.New("a batch does not begin behind the one before it")
-		}
-		if err := table.Decode(&b); err != nil {
-			return nil, err
-		}
-		for i, column := range b.Columns {
-			all[i] = append(all[i], column...)
-		}
-	}
-}
-
-// TestChain reads three files, one of them without rows, in batches that end within files and beyond them, from every row on.
+// TestChain reads three files, one of them without rows, from every row on, in batches that end
+// within files or span them.
 func TestChain(t *testing.T) {
 	t.Parallel()
 	const header = "label,pixel0,pixel1\n"
@@ -78,10 +55,7 @@ func TestChain(t *testing.T) {
 			if err := table.(source.Seeker).Skip(int64(skip)); err != nil {
 				t.Fatal(err)
 			}
-			got, err := readAll(table, int64(skip), rows)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(sourcetest.ReadAll(table, rows))(t)
 			if !slices.Equal(got[0], labels[skip:]) || !slices.Equal(got[1], pixels[2*skip:]) {
 				t.Errorf("batches of %d rows from row %d: found %v, expected %v and %v", rows, skip, got, labels[skip:], pixels[2*skip:])
 			}
@@ -99,7 +73,8 @@ func TestChainSkipsTooFar(t *testing.T) {
 	}
 }
 
-// TestChainSkipsLargeRows passes over rows that are together much larger than the memory it may take. It is not parallel, as it counts all that is taken.
+// TestChainSkipsLargeRows skips rows that together are much larger than the memory it may allocate.
+// Not parallel: it measures the allocations of the whole process.
 func TestChainSkipsLargeRows(t *testing.T) {
 	t.Parallel()
 	row := strings.Repeat("1,", 256<<10-1) + "1\n" // 512 KiB of text
@@ -126,14 +101,15 @@ func TestChainDiffers(t *testing.T) {
 		"nothing":         {"", "empty"},
 		"a ragged record": {"label,pixel0,pixel1\n1,2\n", "found 2 fields, expected 3"},
 	} {
-		_, err := readAll(openParts(t, writeParts(t, "label,pixel0,pixel1\n1,10,11\n", test.second)), 0, 10)
+		_, err := sourcetest.ReadAll(openParts(t, writeParts(t, "label,pixel0,pixel1\n1,10,11\n", test.second)), 10)
 		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "part-1.csv") {
 			t.Errorf("%s: found the error %v, expected part-1.csv and %q", name, err, test.want)
 		}
 	}
 }
 
-// TestFilesThatAreGone finds and opens what is not there, or is removed before its turn: the error is that, and not the end of the table.
+// TestFilesThatAreGone: a file that does not exist, or is removed before it is read, is an error
+// and not the end of the table.
 func TestFilesThatAreGone(t *testing.T) {
 	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "missing")

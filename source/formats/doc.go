@@ -1,16 +1,19 @@
-// Package formats is the table of the readers of other formats than IDX: it finds the tables of a path and opens them.
+// Package formats is the table of the readers of formats other than IDX. It finds the tables at a
+// path and opens them.
 //
-// A file is told by its content where that is unmistakable (Parquet, Arrow files, NumPy), else by the ending of its name (Arrow streams, CSV). A folder is,
-// in this order,
+// The format of a file is detected from its content if that is unmistakable (Parquet, Arrow files,
+// NumPy), and otherwise from the extension (Arrow streams, CSV). A folder is, in this order:
 //
-//	one table     folders partitioned by columns of integers (label=7/part-0.parquet), which become columns, in the order of their values; parts
-//	              (part-00000….parquet beside _SUCCESS); or PNG images, with or without class folders
-//	a table each  shards of the Hub (data/train-00000-of-00002.parquet), files of one format, folders that are tables themselves, as train and test
-//	              of images
+//	one table     folders partitioned by integers (label=7/part-0.parquet), which become columns, in
+//	              the order of their values; parts (part-00000….parquet beside _SUCCESS); or PNG
+//	              images, with or without class folders
+//	several       shards of the Hub (data/train-00000-of-00002.parquet), files of one format, or
+//	tables        folders that are tables, such as train and test of images
 //
-// A folder in which something would be passed over in silence is an error: images beside tables, one table in two formats, shards of which some are missing,
-// partitions of other keys or depths than the first. Folders beside the files of tables, parts of which numbers are missing, and columns that only the names
-// of folders above tell, are said in notes.
+// A folder is an error if something in it would be silently ignored: images beside tables, one
+// table in two formats, missing shards, partitions with other keys or depths than the first. Notes
+// mention folders beside the files of tables, missing numbers of parts, and columns that only the
+// names of folders further up give.
 //
-// Nothing registers itself, and nothing outside this package lists readers.
+// Nothing registers itself, and no other package lists the readers.
 package formats

@@ -16,8 +16,9 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// Find returns the tables of the file or folder at path in files, in the order of their names. There is none, and no error, if it is not of a known
-// format, as IDX files and folders of them. The error is of the kind fault.Usage where a folder holds tables that cannot be told apart.
+// Find returns the tables of the file or folder at path in files, sorted by name. It returns none,
+// and no error, for other formats, such as IDX files and folders of them. The error is of the kind
+// fault.Usage if the tables of a folder are ambiguous.
 func Find(files source.Files, path string) ([]Table, error) {
 	if path == source.Stdin {
 		return nil, nil
@@ -40,10 +41,11 @@ func Find(files source.Files, path string) ([]Table, error) {
 	return []Table{{Format: f, Name: stem(path), Paths: []string{path}, path: path, unread: unreadKeys(source.Above(path))}}, nil
 }
 
-// As is the table of format name ("parquet", …) that lies at path, whatever that is called; prefix is what the files of a folder begin with that holds several
-// tables. Messages call it label. ok is false for a format that cannot be read.
+// As returns the table of the format name ("parquet", …) at path, whatever its extension. If
+// several tables share a folder, prefix is how the names of its files begin. Messages call it
+// label. ok is false for a format that cannot be read.
 func As(name, path, prefix, label string) (t Table, ok bool, err error) {
-	f, ok := called(name)
+	f, ok := byName(name)
 	if !ok {
 		return Table{}, false, nil
 	}
@@ -66,10 +68,11 @@ func As(name, path, prefix, label string) (t Table, ok bool, err error) {
 	return t, true, err
 }
 
-// metadataName is the table beside class folders, which package png reads.
+// metadataName is the table beside class folders that package png reads.
 const metadataName = "metadata.csv"
 
-// Patterns of names. Parts are counted as Spark and this program do, part-00000, or as pyarrow and Dask do, part-0 and part.0.
+// Patterns of names. Spark and this program number parts as part-00000, pyarrow and Dask as part-0
+// and part.0.
 var (
 	partName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(part[-.])(\d+)\b`) })
 	shardName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+)-\d{5}-of-(\d{5})\.`) })
@@ -79,23 +82,23 @@ var (
 	idxName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(^|[-.])idx(\d|$|\.)`) })
 )
 
-// planDigits is how many digits of the ID of a plan the names of its parts have.
+// planDigits is how many digits of a plan's ID the names of its parts have.
 const planDigits = 8
 
-// listing is what a folder holds, without what is hidden and the marks of publishers.
+// A listing has the entries of a folder, except hidden files and markers such as _SUCCESS.
 type listing struct {
 	files, folders []string // names
-	image          string   // one of the PNG files; empty: there are none
-	photo          string   // one of the images of other formats
+	image          string   // one of the PNG files, or empty
+	photo          string   // one of the images of other formats, or empty
 	idx            bool     // there are IDX files
 }
 
-// photos are the endings of images that package png refuses, and says how they become PNG files.
+// photos matches the extensions of images that package png refuses, with a hint to convert them.
 var photos = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\.(jpe?g|webp|gif|bmp|tiff?)$`) })
 
-// list lists dir, or, to see what kind of a folder it is, some of it: most entries; 0 is all.
-func list(files source.Files, dir string, most int) (l listing, err error) {
-	entries, err := files.ReadDir(dir, most)
+// list lists dir, or up to limit of its entries if limit > 0.
+func list(files source.Files, dir string, limit int) (l listing, err error) {
+	entries, err := files.ReadDir(dir, limit)
 	if err != nil {
 		return l, fault.In(dir, err)
 	}
@@ -124,10 +127,10 @@ func isFolder(dir string, entry os.DirEntry) bool {
 		return entry.IsDir()
 	}
 	info, err := os.Stat(filepath.Join(dir, entry.Name()))
-	return err == nil && info.IsDir() // who opens a link to nothing says so
+	return err == nil && info.IsDir() // opening a link that leads to nothing fails later
 }
 
-// folder finds the tables in dir; deep looks into its folders too.
+// folder finds the tables in dir, and also in its folders if deep is true.
 func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	l, err := list(files, dir, 0)
 	if err != nil || l.idx {
@@ -136,10 +139,10 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	if found, err := findPartitions(files, dir, l); found != nil || err != nil {
 		return found, err
 	}
-	png, _ := called("png")
+	png, _ := byName("png")
 	images := []Table{{Format: png, Name: filepath.Base(dir), Paths: []string{dir}, path: dir}}
 	tables, err := inFiles(dir, l.files)
-	beside := len(tables) == 1 && filepath.Base(tables[0].path) == metadataName // images, or class folders, if there are some
+	beside := len(tables) == 1 && filepath.Base(tables[0].path) == metadataName // beside images or class folders, if there are any
 	switch {
 	case l.image != "" && (tables == nil || beside):
 		return images, nil
@@ -163,7 +166,7 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(found) == 1 && name != "data" { // the Hub's, whose shards have names of their own
+		if len(found) == 1 && name != "data" { // shards of the Hub have their own names
 			found[0].Name = strings.TrimPrefix(stem(path), "split=")
 		}
 		tables = append(tables, found...)
@@ -172,27 +175,29 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 		return nil, err
 	}
 	if tables == nil && (l.photo != "" || photos) {
-		return images, nil // package png says what is wrong with these
+		return images, nil // package png reports what is wrong
 	}
 	return tables, nil
 }
 
-// mixed is the error for a folder that holds images and tables, of which one would be passed over in silence.
+// mixed returns the error for a folder with both images and tables, one of which would be silently
+// ignored.
 func mixed(dir, image, table string) error {
-	return fault.New(fault.Usage, "found images, as %s, and tables, as %s, expected the one or the other", image, table).In(dir).
-		WithHint("give the file of the table, or move the ones away")
+	return fault.New(fault.Usage, "found images, such as %s, and tables, such as %s, expected only one of them", image, table).In(dir).
+		WithHint("give the file of the table, or move the images or the tables away")
 }
 
-// besideFiles notes what is passed over in folders of dir, as the files there are tables. It refuses class folders, and images of what a file is called.
+// besideFiles notes which folders of dir are ignored, because the files in dir are tables. It
+// refuses class folders, and images in a folder that has the name of a table.
 func besideFiles(files source.Files, dir string, folders []string, tables []Table) error {
-	var over []string
+	var ignored []string
 	images := 0
 	for _, name := range folders {
 		found, err := folder(files, source.Under(dir, name), false)
 		if err != nil || len(found) == 0 {
-			continue // it is not read, whatever it holds
+			continue // not read, whatever it holds
 		}
-		if over = append(over, name); found[0].Format.Name != "png" {
+		if ignored = append(ignored, name); found[0].Format.Name != "png" {
 			continue
 		}
 		images++
@@ -200,13 +205,13 @@ func besideFiles(files source.Files, dir string, folders []string, tables []Tabl
 			return mixed(dir, "those in "+name, filepath.Base(tables[0].Paths[0]))
 		}
 	}
-	if over != nil {
-		tables[0].notes = append(tables[0].notes, fmt.Sprintf("%s: passed over %s, as files of tables are taken, such as %s", dir, few(over), filepath.Base(tables[0].Paths[0])))
+	if ignored != nil {
+		tables[0].notes = append(tables[0].notes, fmt.Sprintf("%s: passed over %s, because the files of tables are read, such as %s", dir, few(ignored), filepath.Base(tables[0].Paths[0])))
 	}
 	return nil
 }
 
-// few are names for a message: some, and how many more there are.
+// few lists up to three names, and how many more there are.
 func few(names []string) string {
 	if n := len(names) - 3; n > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:3], ", "), n)
@@ -217,7 +222,7 @@ func few(names []string) string {
 // inFiles finds the tables among the files of dir.
 func inFiles(dir string, names []string) ([]Table, error) {
 	var tables []Table
-	shards := map[string]int{} // how many there are to be, by the path of the table
+	shards := map[string]int{} // expected number of shards, by the path of the table
 	for _, name := range names {
 		path := source.Under(dir, name)
 		f, ok := named(path)
@@ -233,7 +238,7 @@ func inFiles(dir string, names []string) ([]Table, error) {
 			shards[table.path], _ = strconv.Atoi(shard[2]) // five digits
 		}
 		last := len(tables) - 1
-		if last >= 0 && table.path != path && tables[last].path == table.path && tables[last].Format.Name == f.Name { // in the order of their numbers
+		if last >= 0 && table.path != path && tables[last].path == table.path && tables[last].Format.Name == f.Name { // another of its files
 			tables[last].Paths = append(tables[last].Paths, path)
 			continue
 		}
@@ -248,21 +253,21 @@ func inFiles(dir string, names []string) ([]Table, error) {
 		switch missing := missingParts(t.Paths); {
 		case missing == "" || t.path != dir:
 		case ownPart(t.Paths[0]) != "":
-			return nil, fault.New(fault.Malformed, "%s, expected all parts as idxport has made them", missing).In(dir).
-				WithHint("make the table again, or give the files that are there one by one: %s", shell.Path(t.Paths[0]))
+			return nil, fault.New(fault.Malformed, "%s, expected all parts that idxport wrote", missing).In(dir).
+				WithHint("write the table again, or give the existing files one by one: %s", shell.Path(t.Paths[0]))
 		default:
-			tables[i].notes = append(t.notes, fmt.Sprintf("%s: %s: some writers leave out parts without rows, as Spark does", dir, missing))
+			tables[i].notes = append(t.notes, fmt.Sprintf("%s: %s: some writers, such as Spark, leave out parts without rows", dir, missing))
 		}
 		if want := shards[t.path]; want > 0 && len(t.Paths) != want {
-			return nil, fault.New(fault.Usage, "found %d shards of %s, as %s, expected %d", len(t.Paths), t.Name, filepath.Base(t.Paths[0]), want).In(dir).
-				WithHint("fetch those that are missing, or give one of the files")
+			return nil, fault.New(fault.Usage, "found %d shards of %s, such as %s, expected %d", len(t.Paths), t.Name, filepath.Base(t.Paths[0]), want).In(dir).
+				WithHint("download the missing shards, or give one of the files")
 		}
 	}
 	return tables, nil
 }
 
-// ownPart is what the name of the file at path has behind its number, if it is that of a part that this program made: 16 digits of a hash, or 8 of the ID of a
-// plan; else empty.
+// ownPart returns what follows the number in the name of a part that this program wrote: 16 digits
+// of a hash, or 8 of a plan's ID. It is empty for other names.
 func ownPart(path string) string {
 	if own := ownName().FindStringSubmatch(filepath.Base(path)); own != nil {
 		return own[1]
@@ -270,8 +275,8 @@ func ownPart(path string) string {
 	return ""
 }
 
-// missingParts tells which numbers there are not among those of the parts at paths, which count from 0, but those of a plan over all its tables; empty: all are
-// there.
+// missingParts describes the missing numbers among the parts at paths; it is empty if there are
+// none. Numbers begin at 0, except in a plan, which numbers the parts of all its tables together.
 func missingParts(paths []string) string {
 	var missing []string
 	next, count := uint64(0), uint64(0)
@@ -282,7 +287,7 @@ func missingParts(paths []string) string {
 		}
 		number, err := strconv.ParseUint(part[2], 10, 32)
 		if err != nil {
-			return "" // no count
+			return "" // too large for a number of parts
 		}
 		if path == paths[0] && len(ownPart(path)) == planDigits {
 			next = number
@@ -306,7 +311,7 @@ func missingParts(paths []string) string {
 	return missing[0] + " is missing"
 }
 
-// byNumbers compares names in which numbers may have no zeros in front: part-2 is before part-10.
+// byNumbers compares names by the numbers in them: part-2 is before part-10.
 func byNumbers(a, b string) int {
 	for a != "" && b != "" {
 		m, n := digits(a), digits(b)
@@ -326,12 +331,12 @@ func byNumbers(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// digits is how many digits s begins with.
 func digits(s string) int {
 	return len(s) - len(strings.TrimLeft(s, "0123456789"))
 }
 
-// numberTogether makes one data set of the class folders of tables, which are splits: a class has one number in all of them.
+// numberTogether makes tables of class folders, which are splits, share the numbers of their
+// classes.
 func numberTogether(files source.Files, tables []Table) error {
 	classes := map[string]bool{}
 	for i, t := range tables {
@@ -344,7 +349,7 @@ func numberTogether(files source.Files, tables []Table) error {
 			return fault.In(t.path, err)
 		}
 		for _, entry := range entries {
-			if name := entry.Name(); name[0] != '.' && name != "__MACOSX" && isFolder(t.path, entry) { // as package png does
+			if name := entry.Name(); name[0] != '.' && name != "__MACOSX" && isFolder(t.path, entry) { // like package png
 				inner, err := list(files, source.Under(t.path, name), glance)
 				if err != nil {
 					return err
@@ -356,14 +361,14 @@ func numberTogether(files source.Files, tables []Table) error {
 	return nil
 }
 
-// splitNames are folders that hold a split, as Hugging Face tells them.
+// splitNames are the names of folders with a split, as in Hugging Face's datasets.
 var splitNames = []string{"train", "test", "val", "valid", "validation"}
 
-// glance is how many entries of a folder are looked at to see whether it holds images: there may be a million.
+// glance is how many entries of a folder are examined for images: there may be a million.
 const glance = 1 << 10
 
-// hasClassFolders reports whether there are PNG files in folders of dir, unless all of these are called as splits: then each is a table. photos tells that
-// there are images of other formats.
+// hasClassFolders reports whether folders of dir have PNG files, unless all of these are named
+// after splits: then each is a table. photos reports whether there are images of other formats.
 func hasClassFolders(files source.Files, dir string, folders []string) (images, photos bool, err error) {
 	image, table := "", ""
 	for _, name := range folders {

@@ -11,9 +11,10 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/test/must"
 )
 
-// touch makes empty files, with the folders above them, in a new folder.
+// touch makes empty files and their folders in a new folder.
 func touch(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "in")
@@ -61,7 +62,7 @@ func TestFind(t *testing.T) {
 		{"deeper", []string{"a/b/c/0/0.png"}, nil},
 		{"splits of images without labels", []string{"train/0.png", "Test/0.png"}, []string{"png Test 1", "png train 1"}},
 		{"class folders, one called as a split", []string{"train/0.png", "car/0.png"}, []string{"png in 1"}},
-		{"images that are called as IDX files", []string{"frame-idx0.png", "frame-idx1.png"}, []string{"png in 1"}},
+		{"images with names like IDX files", []string{"frame-idx0.png", "frame-idx1.png"}, []string{"png in 1"}},
 		{"compressed text of all kinds", []string{"a.csv.xz", "b.csv.bz2", "c.tsv.xz", "d.tsv.bz2"}, []string{"csv a 1", "csv b 1", "csv c 1", "csv d 1"}},
 		{"photos, which package png refuses", []string{"a.jpg"}, []string{"png in 1"}},
 		{"class folders of photos", []string{"cat/a.JPEG", "dog/b.webp"}, []string{"png in 1"}},
@@ -70,10 +71,7 @@ func TestFind(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			tables, err := Find(source.Local{}, touch(t, test.files...))
-			if err != nil {
-				t.Fatal(err)
-			}
+			tables := must.Get(Find(source.Local{}, touch(t, test.files...)))(t)
 			var got []string
 			for _, table := range tables {
 				got = append(got, fmt.Sprintf("%s %s %d", table.Format.Name, table.Name, len(table.Paths)))
@@ -85,17 +83,17 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestFindMixed: folders of which something would be passed over in silence.
+// TestFindMixed has folders in which something would be silently ignored.
 func TestFindMixed(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		files []string
 		want  string
 	}{
-		{[]string{"train.csv", "logo.png"}, "found images, as logo.png, and tables, as train.csv"},
-		{[]string{"train.parquet/part-0.parquet", "figures/a.png"}, "found images, as figures/a.png, and tables, as train.parquet/part-0.parquet"},
-		{[]string{"cat/a.png", "labels/all.csv"}, "found images, as cat/a.png, and tables, as labels/all.csv"},
-		{[]string{"train-00000-of-00003.parquet", "train-00002-of-00003.parquet"}, "found 2 shards of train, as train-00000-of-00003.parquet, expected 3"},
+		{[]string{"train.csv", "logo.png"}, "found images, such as logo.png, and tables, such as train.csv"},
+		{[]string{"train.parquet/part-0.parquet", "figures/a.png"}, "found images, such as figures/a.png, and tables, such as train.parquet/part-0.parquet"},
+		{[]string{"cat/a.png", "labels/all.csv"}, "found images, such as cat/a.png, and tables, such as labels/all.csv"},
+		{[]string{"train-00000-of-00003.parquet", "train-00002-of-00003.parquet"}, "found 2 shards of train, such as train-00000-of-00003.parquet, expected 3"},
 		{[]string{"part-0.csv", "part-1.parquet"}, "found in in two formats, part-0.csv and part-1.parquet"},
 		{[]string{"train.csv", "train.csv.gz"}, "found train in two formats, train.csv and train.csv.gz"},
 	} {
@@ -106,7 +104,7 @@ func TestFindMixed(t *testing.T) {
 	}
 }
 
-// TestFindLinks: a link to a folder is one.
+// TestFindLinks: a link to a folder is read like the folder.
 func TestFindLinks(t *testing.T) {
 	t.Parallel()
 	dir, far := touch(t, "test.parquet/part-0.parquet"), touch(t, "part-0.parquet", "part-1.parquet")
@@ -149,7 +147,7 @@ func TestFindFiles(t *testing.T) {
 	}
 }
 
-// TestAs opens what lies under a hidden name.
+// TestAs opens tables with hidden names.
 func TestAs(t *testing.T) {
 	t.Parallel()
 	dir := touch(t, "train-00000-of-00002.parquet", "train-00001-of-00002.parquet", "test-00000-of-00001.parquet", "_SUCCESS")
@@ -171,7 +169,7 @@ func TestAs(t *testing.T) {
 	}
 }
 
-// TestFindNumbers: parts in the order of their numbers, with zeros in front or not.
+// TestFindNumbers: parts are in the order of their numbers, with or without leading zeros.
 func TestFindNumbers(t *testing.T) {
 	t.Parallel()
 	for _, test := range [][]string{

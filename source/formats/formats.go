@@ -22,21 +22,20 @@ import (
 // A Format is one kind of input.
 type Format struct {
 	Name string
-	// Text tells that values are written as text: types are guessed, and NaNs have no payload.
+	// Text means that values are written as text: types are guessed, and NaNs have no payload.
 	Text bool
-	// Untyped tells that the files do not tell the types or shapes of what they were made of.
+	// Untyped means that the files do not record the types or shapes of their source.
 	Untyped bool
-	// OneColumn tells that a file is one column.
+	// OneColumn means that a file is one column.
 	OneColumn bool
 
-	also       string   // what an output of the same format is called
+	also       string   // another name for it as an output
 	magic      []string // how files begin, if that is unmistakable
-	extensions []string // how their names end
+	extensions []string
 	open       func(path string, o source.ReadOptions) (source.Table, error)
 	openAll    func(paths []string, name string, o source.ReadOptions) (source.Table, error) // nil: a chain
 }
 
-// formats is the table.
 func formats() []Format {
 	return []Format{
 		{Name: "parquet", magic: []string{"PAR1"}, extensions: []string{".parquet", ".pq"}, open: parquet.Open, openAll: parquet.OpenFiles},
@@ -44,12 +43,12 @@ func formats() []Format {
 		{Name: "npy", magic: []string{"\x93NUMPY"}, extensions: []string{".npy"}, OneColumn: true, open: npy.Open},
 		{Name: "csv", also: "tsv", Text: true, Untyped: true, open: csv.Open,
 			extensions: []string{".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst", ".csv.xz", ".tsv.xz", ".csv.bz2", ".tsv.bz2"}},
-		{Name: "png", Untyped: true, open: png.Open}, // folders, which no ending tells
+		{Name: "png", Untyped: true, open: png.Open}, // a folder, without an extension
 	}
 }
 
-// called is the format that reads what the output format name writes.
-func called(name string) (Format, bool) {
+// byName returns the format that reads what the output format name writes.
+func byName(name string) (Format, bool) {
 	all := formats()
 	i := slices.IndexFunc(all, func(f Format) bool { return f.Name == name || f.also == name })
 	if i < 0 {
@@ -58,37 +57,39 @@ func called(name string) (Format, bool) {
 	return all[i], true
 }
 
-// arrowStream is how an Arrow stream begins: with the mark of a message that goes on (Columnar.rst, "Encapsulated message format").
+// arrowStream is the beginning of an Arrow stream: the mark of a continued message (Columnar.rst,
+// "Encapsulated message format").
 const arrowStream = "\xff\xff\xff\xff"
 
-// Stdin is the table on standard input: an Arrow stream, which shows what it is and is read from start to end. ok is false if r begins otherwise.
+// Stdin returns the table on standard input: an Arrow stream, which is detected from its content
+// and read from start to end. ok is false if r begins otherwise.
 func Stdin(r *bufio.Reader) (t Table, ok bool, err error) {
 	begin, err := r.Peek(len(arrowStream))
 	if err != nil && err != io.EOF {
 		return t, false, fault.In(source.Stdin, err)
 	}
-	f, _ := called("arrow")
+	f, _ := byName("arrow")
 	t = Table{Format: f, Name: "stdin", Paths: []string{source.Stdin}, path: source.Stdin, stream: r}
 	return t, string(begin) == arrowStream, nil
 }
 
-// A Table is one table that was found.
+// A Table is a table that was found.
 type Table struct {
 	Format Format
-	Name   string // what it is called: the name of the file or folder without its endings, or the split of shards
+	Name   string // of the file or folder without its extensions, or the split of shards
 	Paths  []string
 	path   string    // for messages
-	stream io.Reader // where it is read from, if it has no path
-	notes  []string  // of what was found beside it
+	stream io.Reader // its input, if it has no path
+	notes  []string  // about what was found beside it
 
-	folders map[string]bool // of class folders: those of all splits, see source.ReadOptions
+	folders map[string]bool // class folders of all splits, see source.ReadOptions.Folders
 	unread  unread
 
-	keys   []string           // of a partitioned folder: the columns that the names of its folders tell
-	values map[string][]int64 // of these, for each of Paths
+	keys   []string           // of a partitioned folder: the columns in the names of its folders
+	values map[string][]int64 // values of the keys, for each of Paths
 }
 
-// Path is the file or folder of t, as messages call it.
+// Path returns the file or folder of t, for messages.
 func (t Table) Path() string { return t.path }
 
 // Open opens t.
@@ -101,7 +102,7 @@ func (t Table) Open(o source.ReadOptions) (source.Table, error) {
 	notes := slices.Clip(t.notes)
 	for _, key := range t.unread.keys {
 		if !slices.ContainsFunc(opened.Columns(), func(c source.Column) bool { return c.Name == key }) {
-			notes = append(notes, fmt.Sprintf("%s: %s is not read from the name of the folder; give %s", t.unread.dir, key, shell.Path(t.unread.whole)))
+			notes = append(notes, fmt.Sprintf("%s: the column %s in the name of the folder is not read; to read it, give %s", t.unread.dir, key, shell.Path(t.unread.whole)))
 		}
 	}
 	return source.WithColumns(opened, opened.Columns(), notes...), nil
@@ -125,24 +126,24 @@ func (t Table) open(o source.ReadOptions) (source.Table, error) {
 	}
 	c, err := openChain(t.Format.open, t.Paths, t.path, o)
 	if err != nil {
-		return nil, err // not a nil *chain, which is no nil Table
+		return nil, err // a nil *chain would not be a nil Table
 	}
 	return c, nil
 }
 
-// Named reports whether the ending of the name of a file is that of a table.
+// Named reports whether the extension of a file is that of a table.
 func Named(path string) bool {
 	_, ok := named(path)
 	return ok
 }
 
-// file tells the format of the file at path; ok is false if it is none of these.
+// file returns the format of the file at path; ok is false if it has none of these.
 func file(files source.Files, path string) (f Format, ok bool, err error) {
 	info, err := files.Stat(path)
 	if err != nil {
 		return Format{}, false, fault.In(path, err)
 	}
-	if info.Mode().IsRegular() { // else who reads it next would miss the beginning
+	if info.Mode().IsRegular() { // the next reader of a pipe would miss its beginning
 		begin, err := prefix(files, path)
 		if err != nil {
 			return Format{}, false, fault.In(path, err)
@@ -159,24 +160,25 @@ func file(files source.Files, path string) (f Format, ok bool, err error) {
 	return f, ok, nil
 }
 
-// named tells the format by the ending of the name of path, the longest that fits.
+// named returns the format of the extension of path.
 func named(path string) (Format, bool) {
-	f, _, ok := cutEnding(path)
+	f, _, ok := cutExtension(path)
 	return f, ok
 }
 
-// stem is the name of path without the ending of its format.
+// stem returns the name of path without the extension of its format.
 func stem(path string) string {
-	_, stem, _ := cutEnding(path)
+	_, stem, _ := cutExtension(path)
 	return stem
 }
 
-func cutEnding(path string) (f Format, stem string, ok bool) {
+// cutExtension splits the name of path at the longest extension of a format.
+func cutExtension(path string) (f Format, stem string, ok bool) {
 	stem = filepath.Base(path)
 	base, lower := stem, strings.ToLower(stem)
 	for _, known := range formats() {
-		for _, ending := range known.extensions {
-			if n := len(base) - len(ending); strings.HasSuffix(lower, ending) && n > 0 && n < len(stem) {
+		for _, extension := range known.extensions {
+			if n := len(base) - len(extension); strings.HasSuffix(lower, extension) && n > 0 && n < len(stem) {
 				f, stem, ok = known, base[:n], true
 			}
 		}
@@ -184,7 +186,6 @@ func cutEnding(path string) (f Format, stem string, ok bool) {
 	return f, stem, ok
 }
 
-// prefix is how the file at path begins.
 func prefix(files source.Files, path string) ([]byte, error) {
 	f, err := files.Open(path)
 	if err != nil {

@@ -18,30 +18,28 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Folders partitioned as Hive does it, which pyarrow, pandas, polars, DuckDB and Spark write: the
-// rows of label=7/part-0.parquet have 7 in the column label, which the file itself does not have,
-// or has too. The values must be integers.
+// Folders partitioned in the style of Hive, as pyarrow, pandas, polars, DuckDB and Spark write
+// them: the rows of label=7/part-0.parquet have 7 in the column label, whether or not the file
+// itself has that column. The values must be integers.
 
-// nullPartition is what Hive, and all who write as it does, call the folder of rows without a
-// value.
+// nullPartition is the value of the folder of rows without a value, in the style of Hive.
 const nullPartition = "__HIVE_DEFAULT_PARTITION__"
 
-// partitionKey is the column that the name of a folder tells. At the top, split=train is a split,
-// each of which is a table.
+// partitionKey returns the column in the name of a folder. At the top, split=train is not a key but
+// a split, which is a table.
 func partitionKey(name string, top bool) (key, value string, ok bool) {
 	key, value, ok = strings.Cut(name, "=")
 	return unescaped(key), unescaped(value), ok && key != "" && (key != "split" || !top)
 }
 
-// unread is what the names of the folder dir and of those above it tell, which is not read where dir
-// is given alone: the columns, and the partitioned folder that has them.
+// unread has the columns in the names of the folder dir and of the folders above it, which are not
+// read if dir is given alone.
 type unread struct {
 	dir   string
 	keys  []string
-	whole string
+	whole string // the partitioned folder that has these columns
 }
 
-// unreadKeys are those of dir.
 func unreadKeys(dir string) unread {
 	u := unread{dir: strings.TrimRight(dir, "/")}
 	u.whole = u.dir
@@ -54,8 +52,7 @@ func unreadKeys(dir string) unread {
 	}
 }
 
-// unescaped is s without percent-encoding, which pyarrow and Spark have for what stands badly in a
-// path.
+// unescaped decodes the percent-encoding of pyarrow and Spark for special characters in a path.
 func unescaped(s string) string {
 	if plain, err := url.PathUnescape(s); err == nil {
 		return plain
@@ -63,16 +60,16 @@ func unescaped(s string) string {
 	return s
 }
 
-// A partitions is a partitioned folder that is being walked through.
+// A partitions is a partitioned folder while its tree is walked.
 type partitions struct {
 	files   source.Files
 	table   Table
-	folders int    // that were looked into
-	err     error  // the first thing that is wrong, which matters only if there are tables
-	stray   string // a folder or file that would be passed over, likewise
+	folders int    // number of folders visited
+	err     error  // the first error, which matters only if there are tables
+	stray   string // a folder or file that would be ignored, likewise
 }
 
-// findPartitions finds the table in dir, whose entries are l, if the folders in it are named by the
+// findPartitions finds the table in dir, whose entries are l, if the names of the folders in it are
 // values of a column. There is none if they are not, or hold no tables.
 func findPartitions(files source.Files, dir string, l listing) ([]Table, error) {
 	if !slices.ContainsFunc(l.folders, func(name string) bool { _, _, ok := partitionKey(name, true); return ok }) {
@@ -86,24 +83,24 @@ func findPartitions(files source.Files, dir string, l listing) ([]Table, error) 
 	case len(p.table.Paths) == 0:
 		return nil, nil
 	case p.stray != "":
-		p.refuse(dir, fault.New(fault.Usage, "found %s beside partitions, as %s, expected folders of tables alone", p.stray, p.table.Paths[0]).
+		p.refuse(dir, fault.New(fault.Usage, "found %s beside partitions, such as %s, expected only folders of tables", p.stray, p.table.Paths[0]).
 			WithHint("move it away, or give one of the folders"))
 	}
 	return []Table{p.table}, p.err
 }
 
-// refuse keeps what is wrong with the folder at path, unless something was before.
+// refuse keeps the error for the folder at path, unless it has one.
 func (p *partitions) refuse(path string, err error) {
 	if p.err == nil {
 		p.err = fault.In(path, err)
 	}
 }
 
-// maxPartitions is the most folders that are looked into: links may lead to one folder again and
-// again. pyarrow writes 1,024 at most, unless it is told.
+// maxPartitions is the largest number of visited folders: links may lead to the same folder again
+// and again. pyarrow writes at most 1,024 by default.
 const maxPartitions = 10_000
 
-// level goes through the folder dir, whose entries are l, and which values lead to.
+// level visits the folder dir, whose entries are l and whose path has the given values.
 func (p *partitions) level(dir string, l listing, values []int64) error {
 	if p.folders++; p.folders > maxPartitions {
 		return fault.New(fault.Usage, "found more than %d folders, expected fewer partitions", maxPartitions).In(dir).WithHint("give one of the folders")
@@ -118,7 +115,7 @@ func (p *partitions) level(dir string, l listing, values []int64) error {
 	}
 	for _, name := range l.files {
 		_, known := named(name)
-		if _, _, key := partitionKey(name, false); known || key { // a link to nothing has the name of a partition
+		if _, _, key := partitionKey(name, false); known || key { // a broken link may have the name of a partition
 			p.stray = cmp.Or(p.stray, "the file "+source.Under(dir, name))
 		}
 	}
@@ -131,7 +128,7 @@ func (p *partitions) level(dir string, l listing, values []int64) error {
 		if len(p.table.keys) == len(values) && len(p.table.Paths) == 0 && ok && !slices.Contains(p.table.keys, key) {
 			p.table.keys = append(p.table.keys, key)
 		}
-		if len(p.table.keys) <= len(values) || !ok || key != p.table.keys[len(values)] { // a link to a folder above is here: its key is not the next
+		if len(p.table.keys) <= len(values) || !ok || key != p.table.keys[len(values)] { // also a link to a folder further up, as its key is not the next one
 			p.stray = cmp.Or(p.stray, "the folder "+source.Under(dir, name))
 			continue
 		}
@@ -151,17 +148,17 @@ func (p *partitions) level(dir string, l listing, values []int64) error {
 	return nil
 }
 
-// value is the integer that text is, of the folder called name in dir.
+// value parses text, the value in the name of a folder in dir.
 func (p *partitions) value(dir, name, key, text string) int64 {
 	v, err := strconv.ParseInt(text, 10, 64)
 	var wrong *fault.Error
 	switch {
 	case text == nullPartition:
 		wrong = fault.New(fault.Malformed, "found rows without a value of %s, expected an integer: IDX has no missing values", key).
-			WithHint("fill the values in before the table is partitioned, or move the folder away")
+			WithHint("fill in the values before partitioning the table, or move the folder away")
 	case err != nil:
 		wrong = fault.New(fault.Malformed, "found %q for the column %s, expected an integer: IDX has no text", text, key).
-			WithHint("give the column %s numbers before the table is partitioned, or convert the folders one at a time, without the column", key)
+			WithHint("replace the text by numbers before partitioning the table by %s, or convert the folders one at a time, without the column", key)
 	case v < math.MinInt32 || v > math.MaxInt32:
 		wrong = fault.New(fault.Malformed, "found %d for the column %s, expected a value of the type int32", v, key).
 			WithHint("IDX has no wider integers: partition the table by another column")
@@ -172,7 +169,7 @@ func (p *partitions) value(dir, name, key, text string) int64 {
 	return v
 }
 
-// leaf takes the tables in the files of dir, a partition whose entries are l.
+// leaf adds the tables in the files of dir, a partition whose entries are l.
 func (p *partitions) leaf(dir string, l listing, tables []Table, values []int64) {
 	if len(l.folders) > 0 {
 		p.stray = cmp.Or(p.stray, "the folder "+source.Under(dir, l.folders[0]))
@@ -184,7 +181,7 @@ func (p *partitions) leaf(dir string, l listing, tables []Table, values []int64)
 	var paths []string
 	for _, t := range tables {
 		if f := p.table.Format.Name; f != "" && f != t.Format.Name || t.Format.OneColumn {
-			p.refuse(dir, fault.New(fault.Usage, "found files of the format %s, expected %s", t.Format.Name, cmp.Or(f, "tables")).
+			p.refuse(dir, fault.New(fault.Usage, "found files in the format %s, expected %s", t.Format.Name, cmp.Or(f, "tables")).
 				WithHint("write the table again in one format"))
 		}
 		p.table.Format = t.Format
@@ -192,7 +189,7 @@ func (p *partitions) leaf(dir string, l listing, tables []Table, values []int64)
 	}
 	if len(paths) > 0 && len(values) != len(p.table.keys) {
 		p.refuse(dir, fault.New(fault.Usage, "found a partition by %s, expected one by %s", strings.Join(p.table.keys[:len(values)], ", "), strings.Join(p.table.keys, ", ")).
-			WithHint("move the folders away that do not belong to the table"))
+			WithHint("move away the folders that do not belong to the table"))
 	}
 	slices.SortStableFunc(paths, byNumbers)
 	for _, path := range paths {
@@ -218,7 +215,7 @@ func openPartitions(t Table, o source.ReadOptions) (source.Table, error) {
 		if err != nil {
 			return nil, errors.Join(err, inner.Close())
 		}
-		like, added = inner.Columns(), len(p.Columns())-len(inner.Columns()) // of the other files
+		like, added = inner.Columns(), len(p.Columns())-len(inner.Columns()) // the columns that the other files should have
 		return p, nil
 	}
 	paths, rows, err := countFiles(open, t.Paths, o)
@@ -231,31 +228,31 @@ func openPartitions(t Table, o source.ReadOptions) (source.Table, error) {
 	}
 	c.rows = rows
 	for _, key := range c.columns[len(c.columns)-added:] {
-		c.notes = append(c.notes, fmt.Sprintf("%s: %s is taken from the names of the folders", t.path, key.Name))
+		c.notes = append(c.notes, fmt.Sprintf("%s: the column %s is read from the names of the folders", t.path, key.Name))
 	}
 	return c, nil
 }
 
-// narrowest is the type of the values of key i: the one that was asked for if they fit, else the
-// first that they fit.
+// narrowest returns the type of key i: the requested one if it holds all values, else the first
+// that does.
 func (t Table) narrowest(i int, asked idx.DType) idx.DType {
-	least, most := int64(math.MaxInt64), int64(math.MinInt64)
+	smallest, largest := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, values := range t.values {
-		least, most = min(least, values[i]), max(most, values[i])
+		smallest, largest = min(smallest, values[i]), max(largest, values[i])
 	}
 	for _, d := range []idx.DType{asked, idx.Uint8, idx.Int8, idx.Int16} {
 		if !d.Valid() || d.Float() {
 			continue
 		}
-		if from, to := d.Limits(); from <= least && most <= to {
+		if from, to := d.Limits(); from <= smallest && largest <= to {
 			return d
 		}
 	}
 	return idx.Int32
 }
 
-// countFiles opens the files at paths one after another, where they tell their rows, to count these
-// and to leave out files that have none. rows is −1 where only reading can tell.
+// countFiles adds up the rows of the files at paths and drops files without rows, if the files
+// record their rows. Otherwise rows is −1.
 func countFiles(open func(string, source.ReadOptions) (source.Table, error), all []string, o source.ReadOptions) (paths []string, rows int64, err error) {
 	for _, path := range all {
 		t, err := open(path, o)
@@ -275,7 +272,7 @@ func countFiles(open func(string, source.ReadOptions) (source.Table, error), all
 		paths, rows = append(paths, path), rows+n
 	}
 	if paths == nil {
-		paths = all[:1] // which says that it has no rows
+		paths = all[:1] // opening it reports that it has no rows
 	}
 	return paths, rows, nil
 }

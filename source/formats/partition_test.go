@@ -11,10 +11,12 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/test/must"
+	"github.com/idxport/idxport/test/sourcetest"
 )
 
-// TestPartitions reads what pyarrow and DuckDB wrote, in batches that end within files and beyond
-// them, from every row on: see testdata/foreign/make.py.
+// TestPartitions reads what pyarrow and DuckDB wrote (testdata/foreign/make.py), from every row on,
+// in batches that end within files or span them.
 func TestPartitions(t *testing.T) {
 	t.Parallel()
 	images := []byte{10, 11, 12, 13, 30, 31, 32, 33, 20, 21, 22, 23, 50, 51, 52, 53, 0, 1, 2, 3, 40, 41, 42, 43}
@@ -29,10 +31,7 @@ func TestPartitions(t *testing.T) {
 				if err := source.Skip(table, int64(skip)); err != nil {
 					t.Fatal(err)
 				}
-				got, err := readAll(table, int64(skip), rows)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := must.Get(sourcetest.ReadAll(table, rows))(t)
 				label := table.Columns()[1]
 				var found []int64
 				for i := range len(got[1]) / label.RecordSize() {
@@ -49,7 +48,7 @@ func TestPartitions(t *testing.T) {
 	}
 }
 
-// TestFindPartitions: which folders are partitions, and what would be passed over.
+// TestFindPartitions: which folders are partitions, and what would be ignored in them.
 func TestFindPartitions(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -71,7 +70,7 @@ func TestFindPartitions(t *testing.T) {
 		{[]string{"a=1/x.csv", "0.png"}, "found other files in in beside partitions"},
 		{[]string{"a=1/x.csv", "split=train/x.csv"}, "found the folder in/split=train beside partitions"},
 		{[]string{"a=1/split=train/x.csv"}, "\"train\" for the column"},
-		{[]string{"a=1/x.npy"}, "found files of the format npy, expected tables"},
+		{[]string{"a=1/x.npy"}, "found files in the format npy, expected tables"},
 		{[]string{"a=1/x-00000-of-00002.csv"}, "found 1 shards of x"},
 		{[]string{"a=/x.csv"}, "found \"\" for the column a, expected an integer"},
 	} {
@@ -94,7 +93,7 @@ func TestFindPartitions(t *testing.T) {
 	}
 }
 
-// TestPartitionsOfLinks is a folder in which links lead to 2⁴⁰ paths.
+// TestPartitionsOfLinks has a folder in which links lead to 2⁴⁰ paths.
 func TestPartitionsOfLinks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

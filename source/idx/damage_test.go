@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/test/must"
 )
 
 func TestTruncationAtEveryByte(t *testing.T) {
@@ -40,8 +41,7 @@ func checkTruncated(t *testing.T, err error, cut int) {
 	checkFault(t, err, fault.Truncated, int64(cut), "", "fetch the file again")
 }
 
-// checkFault compares err with the kind of fault, its offset, and parts of its message and of its
-// hint.
+// checkFault compares err with the expected kind, offset, part of the message and part of the hint.
 func checkFault(t *testing.T, err error, kind fault.Kind, offset int64, says, hint string) {
 	t.Helper()
 	var e *fault.Error
@@ -59,8 +59,8 @@ func TestTruncatedMessage(t *testing.T) {
 	}
 }
 
-// Datumaro writes the size of the payload where the number of records belongs. It is told apart from a truncated download also where the
-// size of the input is not known before its end.
+// Datumaro writes the size of the payload in place of the number of records. Such a file must be
+// distinguished from a truncated download even if the size of the input is unknown until its end.
 func TestCountOfBytesIsNamed(t *testing.T) {
 	t.Parallel()
 	file := images(t, 3*6, 3)
@@ -94,12 +94,9 @@ func TestTrailingBytes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, known := NewReader(bytes.NewReader(test.file), Options{Size: int64(len(test.file))})
-			rd, err := NewReader(iotest.DataErrReader(bytes.NewReader(test.file)), Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			rd := must.Get(NewReader(iotest.DataErrReader(bytes.NewReader(test.file)), Options{}))(t)
 			data, _, unknown := drain(rd, 2)
-			if int64(len(data)) != test.end-rd.Claim().Size() {
+			if int64(len(data)) != test.end-rd.Stored().Size() {
 				t.Errorf("found %d bytes of records before the error", len(data))
 			}
 			for says, err := range map[string]error{test.known: known, test.any: unknown} {
@@ -109,7 +106,7 @@ func TestTrailingBytes(t *testing.T) {
 	}
 }
 
-// A failure of the input must not become bad data, wherever it strikes.
+// A failure of the input must not be reported as bad data, wherever it happens.
 func TestReaderPassesErrorsOfTheReader(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("disk on fire")
@@ -146,15 +143,15 @@ func TestMaxRecordSize(t *testing.T) {
 		limit int64
 		says  string // "": accepted
 	}{
-		"at the default":      {[]int64{0, DefaultMaxRecordSize}, 0, ""},
-		"one over":            {[]int64{0, DefaultMaxRecordSize + 1}, 0, "is 16777217 bytes, expected at most 16777216"},
-		"raised":              {[]int64{0, DefaultMaxRecordSize + 1}, DefaultMaxRecordSize + 1, ""},
-		"lowered, at it":      {[]int64{2, 3, 4}, 12, ""},
-		"lowered, one over":   {[]int64{2, 3, 4}, 11, "at byte 4: a record of uint8 2×3×4 is 12 bytes, expected at most 11"},
-		"4 GiB in a record":   {[]int64{1, math.MaxUint32}, 0, "is 4294967295 bytes"},
-		"empty records, most": {[]int64{1 << 20, 0}, 0, ""},
-		"empty records, over": {[]int64{1<<20 + 1, 0}, 0, "at byte 4: 1048577 records of no elements (uint8 1048577×0), expected at most 1048576"},
-		"no records at all":   {[]int64{0, math.MaxUint32, 0}, 0, tooLong},
+		"at the default":       {[]int64{0, DefaultMaxRecordSize}, 0, ""},
+		"one over":             {[]int64{0, DefaultMaxRecordSize + 1}, 0, "has 16777217 bytes, expected at most 16777216"},
+		"raised":               {[]int64{0, DefaultMaxRecordSize + 1}, DefaultMaxRecordSize + 1, ""},
+		"lowered, at it":       {[]int64{2, 3, 4}, 12, ""},
+		"lowered, one over":    {[]int64{2, 3, 4}, 11, "at byte 4: a record of uint8 2×3×4 has 12 bytes, expected at most 11"},
+		"4 GiB in a record":    {[]int64{1, math.MaxUint32}, 0, "has 4294967295 bytes"},
+		"empty records, limit": {[]int64{1 << 20, 0}, 0, ""},
+		"empty records, over":  {[]int64{1<<20 + 1, 0}, 0, "at byte 4: found 1048577 records with no elements (uint8 1048577×0), expected at most 1048576"},
+		"no records at all":    {[]int64{0, math.MaxUint32, 0}, 0, tooLong},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -170,8 +167,9 @@ func TestMaxRecordSize(t *testing.T) {
 	}
 }
 
-// Headers of a few bytes that claim gigabytes must not cost any. Not parallel: it measures what the whole process allocates.
-func TestNothingIsAllocatedForClaims(t *testing.T) {
+// Headers of a few bytes that promise gigabytes must not allocate any. Not parallel, because it
+// measures what the whole process allocates.
+func TestHeadersAllocateNothing(t *testing.T) {
 	bombs := map[string]Header{
 		"many records":          {Uint8, []int64{math.MaxUint32, 1 << 20}},
 		"many scalars":          {Float64, []int64{math.MaxUint32}},
@@ -183,20 +181,17 @@ func TestNothingIsAllocatedForClaims(t *testing.T) {
 	}
 	p := make([]byte, 1<<20)
 	for name, h := range bombs {
-		file, err := h.AppendBinary(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(h.AppendBinary(nil))(t)
 		for _, o := range []Options{{}, {Size: int64(len(file))}, {Salvage: true}, {Salvage: true, Size: int64(len(file))}} {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			if rd, err := NewReader(bytes.NewReader(file), o); err == nil {
-				most := len(p)
+				limit := len(p)
 				if size := rd.Header().RecordSize(); size > 0 {
-					most = len(p) / int(size)
+					limit = len(p) / int(size)
 				}
-				if most > 0 {
-					_, _ = rd.ReadRecords(p, most) // what it returns is tested elsewhere
+				if limit > 0 {
+					_, _ = rd.ReadRecords(p, limit) // tested elsewhere
 				}
 			}
 			runtime.ReadMemStats(&after)
@@ -215,12 +210,9 @@ func bytesAsInts(b []byte) []int64 {
 	return ints
 }
 
-// A batch is read into the caller's buffer, and nothing else is needed for it.
+// A batch is read into the caller's buffer, without other allocations.
 func TestReadRecordsAllocatesNothing(t *testing.T) {
-	rd, err := NewReader(bytes.NewReader(images(t, 1000, 1000)), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rd := must.Get(NewReader(bytes.NewReader(images(t, 1000, 1000)), Options{}))(t)
 	p := make([]byte, 5*6)
 	allocations := testing.AllocsPerRun(100, func() {
 		if n, err := rd.ReadRecords(p, 5); n != 5 || err != nil {

@@ -2,63 +2,60 @@ package idx
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 
 	"github.com/idxport/idxport/fault"
 )
 
-// ErrMagic is the cause of the error for a file that does not begin as IDX files do: it is of
-// another format, or damaged.
+// ErrMagic is the cause of the error for a file that does not begin like an IDX file: it has
+// another format, or is damaged.
 var ErrMagic = errors.New("not an IDX file")
 
 const (
-	adviceDownload = "the download is incomplete: fetch the file again"
-	adviceHeader   = "the header is damaged, or this is not an IDX file"
-	adviceNoBytes  = "the header is damaged: no bytes stand behind what it claims"
-	adviceFile     = "this format is read from files alone, which are not compressed: idxport convert FILE"
-	adviceUnfilled = "the number of records was never filled in; take what is there with --salvage"
+	hintDownload = "the download is incomplete: fetch the file again"
+	hintHeader   = "the header is damaged, or this is not an IDX file"
+	hintNoBytes  = "the header is damaged: its dimensions describe records without bytes"
+	hintFile     = "idxport reads this format only from uncompressed files: idxport convert FILE"
+	hintUnfilled = "the number of records was never filled in; read the records that are there with --salvage"
 )
 
-// lookAhead is how many bytes of a file that is not IDX are read to name what it is instead.
+// lookAhead is how many bytes are read to find out what a file is that is not IDX.
 const lookAhead = 512
 
-// A stranger is a kind of file that users take for IDX.
-type stranger struct {
-	name   string
-	prefix string
-	advice string
-}
-
-// strangers are told by their first bytes; the order matters where one prefix begins another.
-var strangers = []stranger{
+// foreignFormats are formats that users mistake for IDX, recognized by their first bytes.
+var foreignFormats = []struct{ name, prefix, hint string }{
 	{"a gzip file inside another compressed file", "\x1f\x8b", "decompress it once, then convert the result"},
 	{"a zip archive", "PK\x03\x04", "unpack the archive, then convert the files in it"},
-	{"a Parquet file", "PAR1", adviceFile + ".parquet -o OUT"},
-	{"an Arrow IPC file", "ARROW1", adviceFile + ".arrow -o OUT"},
-	{"a numpy .npy file", "\x93NUMPY", adviceFile + ".npy -o OUT"},
+	{"a Parquet file", "PAR1", hintFile + ".parquet -o OUT"},
+	{"an Arrow IPC file", "ARROW1", hintFile + ".arrow -o OUT"},
+	{"a numpy .npy file", "\x93NUMPY", hintFile + ".npy -o OUT"},
 	{"a PNG image", "\x89PNG", ""},
 	{"a JPEG image", "\xff\xd8\xff", ""},
 	{"a PDF file", "%PDF", ""},
-	{"a MATLAB file", "MATLAB", "save the array in another format first: idxport reads IDX only"},
+	{"a MATLAB file", "MATLAB", "save the array in another format first, such as .npy"},
 	{"an HDF5 file", "\x89HDF", ""},
 	{"a Git LFS pointer", "version https://git-lfs", "fetch the real file with git lfs pull"},
 }
 
-// NORB's matrices (NYU, also from Lush's save-matrix) begin with a little-endian magic number that names the element type:
-// 0x1e3d4c51 float, 52 packed, 53 double, 54 int, 55 byte, 56 short. https://cs.nyu.edu/~ylclab/data/norb-v1.0-small/
+// lushMatrix reports whether m begins one of NORB's matrices (NYU, also from Lush's save-matrix).
+// They begin with a magic number, in either byte order, that names the element type: 0x1e3d4c51
+// float, 52 packed, 53 double, 54 int, 55 byte, 56 short.
+// https://cs.nyu.edu/~ylclab/data/norb-v1.0-small/
 func lushMatrix(m []byte) bool {
-	swapped := len(m) >= 4 && m[3] == 0x1e && m[2] == 0x3d && m[1] == 0x4c && m[0] >= 0x51 && m[0] <= 0x56
-	return swapped || len(m) >= 4 && m[0] == 0x1e && m[1] == 0x3d && m[2] == 0x4c && m[3] >= 0x51 && m[3] <= 0x56
+	magic := func(v uint32) bool { return v >= 0x1e3d4c51 && v <= 0x1e3d4c56 }
+	return len(m) >= 4 && (magic(binary.LittleEndian.Uint32(m)) || magic(binary.BigEndian.Uint32(m)))
 }
 
-// tarMagic is where a tar archive, of POSIX or of GNU, has the word ustar.
+// tarMagic is the offset of the word ustar in a tar archive of POSIX or GNU.
 const tarMagic = 257
 
-// littleMagic reports whether m is a magic number written in the wrong order, such as 03 08 00 00.
+// littleMagic reports whether m is a magic number in little-endian order, such as 03 08 00 00.
 func littleMagic(m [4]byte) bool { return m[3] == 0 && m[2] == 0 && DType(m[1]).Valid() && m[0] > 0 }
 
-// checkMagic refuses everything but 00 00 <dtype> <rank ≥ 1>, and names what was found instead. It may read on from r to do so.
+// checkMagic accepts 00 00, a data type, and a rank of at least 1. For anything else, it returns an
+// error that says what was found instead, for which it may read more of r.
 func checkMagic(m [4]byte, r io.Reader) error {
 	if m[0] == 0 && m[1] == 0 && DType(m[2]).Valid() && m[3] > 0 {
 		return nil
@@ -66,23 +63,23 @@ func checkMagic(m [4]byte, r io.Reader) error {
 	switch {
 	case littleMagic(m):
 		return fault.New(fault.Malformed, "the header is little-endian: found % x, expected 00 00 %02x %02x", m[:], m[1], m[0]).
-			At(0).WithHint("if the file was written so, read it with --byte-order little").Because(ErrMagic)
+			At(0).WithHint("if its data is little-endian too, read it with --byte-order little").Because(ErrMagic)
 	case m[0] == 0 && m[1] == 0 && DType(m[2]).Valid():
 		return fault.New(fault.Malformed, "the header has no dimensions, expected 1 to 255").
 			At(3).WithHint("a single number is rank 1 with one record")
 	case m[0] == 0 && m[1] == 0:
 		return fault.New(fault.Malformed, "unknown data type 0x%02x, expected 08, 09, 0b, 0c, 0d or 0e", m[2]).
-			At(2).WithHint(adviceHeader)
+			At(2).WithHint(hintHeader)
 	}
 	more := make([]byte, lookAhead)
-	n, _ := io.ReadFull(r, more) // an error changes nothing: the file is refused already
+	n, _ := io.ReadFull(r, more) // the file is refused whether or not this fails
 	return notIDX(append(m[:], more[:n]...))
 }
 
-// WebPage returns what to say of a file that is an HTML or XML page, as servers send in place of a
-// file: the message, with what was expected, and advice. Both are empty unless head, the beginning
-// of the file, is that of such a page as far as it goes.
-func WebPage(head []byte, expected string) (message, advice string) {
+// WebPage recognizes an HTML or XML page, which servers send in place of a missing file. It returns
+// the message of an error, with what was expected, and a hint, or two empty strings if head, the
+// beginning of the file, does not begin like such a page.
+func WebPage(head []byte, expected string) (message, hint string) {
 	text := bytes.ToLower(bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n"))
 	for _, begin := range []string{"<!doctype", "<html", "<?xml", "<error", "<head"} {
 		if n := min(len(text), len(begin)); n > 0 && string(text[:n]) == begin[:n] {
@@ -92,7 +89,8 @@ func WebPage(head []byte, expected string) (message, advice string) {
 	return "", ""
 }
 
-// likeCSV reports whether head is text with a separator, which begins with a number or a name.
+// likeCSV reports whether head is text that contains a separator and begins with a number or a
+// name.
 func likeCSV(head []byte) bool {
 	begins := func(c byte) bool {
 		return c == '"' || c == '-' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
@@ -102,29 +100,29 @@ func likeCSV(head []byte) bool {
 	return len(head) > 0 && begins(head[0]) && bytes.ContainsAny(head, ",;\t") && !bytes.ContainsFunc(head, binary)
 }
 
-// notIDX names what head is the beginning of.
+// notIDX returns the error for a file that begins with head, which is not IDX.
 func notIDX(head []byte) error {
-	other := func(advice, format string, args ...any) error {
-		return fault.New(fault.Unsupported, format, args...).At(0).WithHint("%s", advice).Because(ErrMagic)
+	unsupported := func(hint, format string, args ...any) error {
+		return fault.New(fault.Unsupported, format, args...).At(0).WithHint("%s", hint).Because(ErrMagic)
 	}
-	if message, advice := WebPage(head, "an IDX file"); message != "" {
-		return other(advice, "%s", message)
+	if message, hint := WebPage(head, "an IDX file"); message != "" {
+		return unsupported(hint, "%s", message)
 	}
 	if lushMatrix(head) {
-		return other("NORB files are another format with a similar header; idxport does not read them",
+		return unsupported("NORB files have another format with a similar header; idxport does not read them",
 			"found a NORB (Lush binary matrix) file, magic % x, expected an IDX file", head[:4])
 	}
 	if len(head) > tarMagic && bytes.HasPrefix(head[tarMagic:], []byte("ustar")) {
-		return other("unpack the archive with tar -xf FILE, then convert the files in it", "found a tar archive, expected an IDX file")
+		return unsupported("unpack the archive with tar -xf FILE, then convert the files in it", "found a tar archive, expected an IDX file")
 	}
-	for _, s := range strangers {
+	for _, s := range foreignFormats {
 		if bytes.HasPrefix(head, []byte(s.prefix)) {
-			return other(s.advice, "found %s, expected an IDX file", s.name)
+			return unsupported(s.hint, "found %s, expected an IDX file", s.name)
 		}
 	}
 	if likeCSV(head) {
-		return other("give it as a file with the ending of CSV: idxport convert FILE.csv -o OUT", "found text, such as CSV, expected an IDX file")
+		return unsupported("for CSV, convert a file with that extension: idxport convert FILE.csv -o OUT", "found text, such as CSV, expected an IDX file")
 	}
-	return other("an IDX file begins with two zero bytes, a data type (08…0e) and the number of dimensions",
+	return unsupported("an IDX file begins with two zero bytes, a data type (08…0e) and the number of dimensions",
 		"found % x, expected an IDX file, which begins with 00 00", head[:min(4, len(head))])
 }

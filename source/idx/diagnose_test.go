@@ -10,8 +10,9 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// Files that users take for IDX are named. Their first bytes are those of their own specifications.
-func TestStrangersAreNamed(t *testing.T) {
+// The errors name the formats that users take for IDX. The first bytes come from their
+// specifications.
+func TestForeignFormats(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ head, says, hints string }{
 		"gzip":            {"\x1f\x8b\x08\x08", "a gzip file", "decompress it once"},
@@ -51,8 +52,8 @@ func TestStrangersAreNamed(t *testing.T) {
 	}
 }
 
-// What follows the magic number of a stranger may fail to come: the file is refused all the same.
-func TestStrangerBeforeAFailure(t *testing.T) {
+// A file of another format is refused even if reading beyond its magic number fails.
+func TestForeignFormatBeforeAFailure(t *testing.T) {
 	t.Parallel()
 	_, err := ReadHeader(&failing{data: []byte("PAR1"), err: errors.New("disk on fire")})
 	if !errors.Is(err, ErrMagic) {
@@ -60,7 +61,7 @@ func TestStrangerBeforeAFailure(t *testing.T) {
 	}
 }
 
-// A header must not cost the bytes after it: they belong to the caller.
+// ReadHeader must not read the bytes after the header: they belong to the caller.
 func TestReadHeaderTakesNoMore(t *testing.T) {
 	t.Parallel()
 	in := bytes.NewReader(images(t, 1, 1))

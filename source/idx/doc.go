@@ -1,6 +1,7 @@
-// Package idx reads IDX files, the format that MNIST made known, and writes their headers.
+// Package idx reads IDX files, the format that MNIST made popular, and writes their headers.
 //
-// An IDX file is a header and one array of numbers, without padding, names or checksum. All numbers are big-endian.
+// An IDX file consists of a header and one array of numbers. There is no padding, no column name
+// and no checksum. All numbers are big-endian.
 //
 //	offset  bytes  meaning
 //	0       2      zero
@@ -9,35 +10,41 @@
 //	4       4·n    the dimensions, unsigned, slowest first
 //	4+4·n   …      the elements in C order: the last index changes fastest
 //
-// The data types are
+// The data types are:
 //
 //	08  unsigned byte    0B  short, 16 bits     0D  float, IEEE 754 binary32
 //	09  signed byte      0C  int, 32 bits       0E  double, IEEE 754 binary64
 //
-// The first dimension counts the records; the others are the shape of one record. Three 2×2 images of unsigned bytes are 28 bytes:
+// The first dimension is the number of records; the other dimensions are the shape of one record.
+// Three images of 2×2 unsigned bytes take 28 bytes:
 //
 //	00000000  00 00 08 03 00 00 00 03  00 00 00 02 00 00 00 02  |................|
 //	00000010  00 ff ff 00 10 20 30 40  01 02 03 04              |..... 0@....|
 //
-//	00 00        always
+//	00 00        always zero
 //	08           unsigned byte
 //	03           rank 3
 //	00 00 00 03  three records
 //	00 00 00 02  of two rows
-//	00 00 00 02  of two columns
-//	00 ff ff 00  the first image, row by row: black white / white black
-//	10 20 30 40  the second
-//	01 02 03 04  the third
+//	00 00 00 02  and two columns each
+//	00 ff ff 00  the first image, row by row: black, white / white, black
+//	10 20 30 40  the second image
+//	01 02 03 04  the third image
 //
-// Their labels are a file of rank 1: 00 00 08 01, 00 00 00 03, and three bytes. Files are often compressed with gzip, and called
-// after what they hold: train-images-idx3-ubyte.gz has rank 3 and unsigned bytes.
+// The labels of these images are a file of rank 1: 00 00 08 01, 00 00 00 03, and three bytes. Files
+// are often compressed with gzip, and their names give the rank and the data type:
+// train-images-idx3-ubyte.gz has rank 3 and unsigned bytes.
 //
-// A dimension may be 0. The format says nothing of trailing bytes, of rank 0 and of arrays without end: this package refuses them all, as what
-// the header promises is the only check there is. Sources: Y. LeCun's page "The MNIST database", section "the IDX file format",
-// https://yann.lecun.com/exdb/mnist/, and the sources of Lush, where the format comes from (lush.sourceforge.net).
+// A dimension may be 0. The format does not mention trailing bytes, rank 0 or arrays of unknown
+// length. This package refuses all three, because the header is the only thing that the data can be
+// checked against. Sources: Y. LeCun's page "The MNIST database", section "the IDX file format",
+// https://yann.lecun.com/exdb/mnist/, and the source code of Lush, where the format comes from
+// (lush.sourceforge.net).
 //
-// [ReadHeader] reads a header. A [Reader] reads records: it checks the header against limits and, where it is known, against the size of
-// the input, before anything is allocated; it hands out whole records only; and it demands that the data ends where the header says.
+// [ReadHeader] reads a header. A [Reader] reads records. Before it allocates anything, it checks
+// the header against limits and, if the size of the input is known, against that size. It returns
+// whole records only, and it requires the data to end where the header says.
 //
-// The invariant: after [io.EOF] every byte the header promised was read, and there was none more.
+// The invariant: after [io.EOF], every byte that the header promised has been read, and no byte
+// followed.
 package idx

@@ -18,12 +18,12 @@ const (
 	Float64 DType = 0x0E // double, IEEE 754 binary64
 )
 
-// dtypes tells what is known of each data type, in the order of their codes.
+// dtypes describes the data types, in the order of their codes.
 var dtypes = [...]struct {
 	dtype  DType
 	size   int    // bytes
-	name   string // as numpy and Arrow say it
-	suffix string // as published files are named: train-images-idx3-ubyte
+	name   string // in NumPy and Arrow
+	suffix string // in the names of published files: train-images-idx3-ubyte
 }{
 	{Uint8, 1, "uint8", "ubyte"},
 	{Int8, 1, "int8", "byte"},
@@ -42,7 +42,6 @@ func DTypes() []DType {
 	return all
 }
 
-// index is d's place in dtypes, or −1.
 func (d DType) index() int {
 	for i := range dtypes {
 		if dtypes[i].dtype == d {
@@ -55,7 +54,7 @@ func (d DType) index() int {
 // Valid reports whether d is one of the six codes.
 func (d DType) Valid() bool { return d.index() >= 0 }
 
-// Size is the number of bytes of an element, 0 if d is not valid.
+// Size returns the number of bytes of an element, or 0 if d is not valid.
 func (d DType) Size() int {
 	if i := d.index(); i >= 0 {
 		return dtypes[i].size
@@ -63,11 +62,11 @@ func (d DType) Size() int {
 	return 0
 }
 
-// Float reports whether elements are floating-point numbers.
+// Float reports whether the elements are floating-point numbers.
 func (d DType) Float() bool { return d == Float32 || d == Float64 }
 
-// Limits are the least and the greatest value of d, which must be a type of integers.
-func (d DType) Limits() (least, greatest int64) {
+// Limits returns the smallest and the largest value of d, which must be an integer type.
+func (d DType) Limits() (smallest, largest int64) {
 	switch d {
 	case Uint8:
 		return 0, math.MaxUint8
@@ -80,7 +79,7 @@ func (d DType) Limits() (least, greatest int64) {
 	}
 }
 
-// String is the name that numpy and Arrow give the type: "uint8", …, "float64".
+// String returns the name of the type in NumPy and Arrow: "uint8", …, "float64".
 func (d DType) String() string {
 	if i := d.index(); i >= 0 {
 		return dtypes[i].name
@@ -88,7 +87,7 @@ func (d DType) String() string {
 	return fmt.Sprintf("dtype 0x%02X", uint8(d))
 }
 
-// Suffix is the name at the end of published file names: "ubyte" in train-images-idx3-ubyte.
+// Suffix returns the end of a published file name: "ubyte" in train-images-idx3-ubyte.
 func (d DType) Suffix() string {
 	if i := d.index(); i >= 0 {
 		return dtypes[i].suffix

@@ -4,7 +4,7 @@ import "testing"
 
 func TestDTypes(t *testing.T) {
 	t.Parallel()
-	// Code, size and names are those of the format's description.
+	// Codes, sizes and names come from the description of the format.
 	tests := []struct {
 		code         byte
 		size         int

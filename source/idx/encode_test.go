@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// encode makes an IDX file with encoding/binary alone, from the format's description: values is a slice of the Go type of d.
+// encode makes an IDX file with encoding/binary alone, from the description of the format. values
+// is a slice of the Go type of d.
 func encode[T int | int64](t testing.TB, order binary.ByteOrder, d DType, dims []T, values any) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -26,7 +27,7 @@ func encode[T int | int64](t testing.TB, order binary.ByteOrder, d DType, dims [
 	return out.Bytes()
 }
 
-// payload is values in the given order, without a header.
+// payload returns values in the given byte order, without a header.
 func payload(t testing.TB, order binary.ByteOrder, values any) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -36,7 +37,7 @@ func payload(t testing.TB, order binary.ByteOrder, values any) []byte {
 	return out.Bytes()
 }
 
-// values are n elements of d: the extremes first, then numbers whose bytes all differ.
+// values returns n elements of d: the extremes first, then numbers whose bytes all differ.
 func values(t testing.TB, d DType, n int) any {
 	t.Helper()
 	switch d {
@@ -66,7 +67,7 @@ func fill[T any](n int, at func(int) T, first ...T) []T {
 	return all
 }
 
-// elements multiplies dims.
+// elements returns the product of dims.
 func elements[T int | int64](dims []T) int {
 	n := 1
 	for _, d := range dims {
@@ -75,23 +76,24 @@ func elements[T int | int64](dims []T) int {
 	return n
 }
 
-// images is a file of n records of 2×3 unsigned bytes, of which the first count in the header may differ.
-func images(t testing.TB, claim uint32, n int) []byte {
+// images returns a file of n records of 2×3 unsigned bytes, whose header has the given count.
+func images(t testing.TB, count uint32, n int) []byte {
 	t.Helper()
-	return encode(t, binary.BigEndian, Uint8, []int64{int64(claim), 2, 3}, values(t, Uint8, 6*n))
+	return encode(t, binary.BigEndian, Uint8, []int64{int64(count), 2, 3}, values(t, Uint8, 6*n))
 }
 
 // imagesHeader is the size of the header of images.
 const imagesHeader = 16
 
-// drain reads to the end, most records at a time, and returns what came before the error; the regular end is no error.
-func drain(rd *Reader, most int) (data []byte, records int, err error) {
+// drain reads to the end, up to limit records at a time, and returns what came before the error. A
+// regular end is no error.
+func drain(rd *Reader, limit int) (data []byte, records int, err error) {
 	size := int(rd.Header().RecordSize())
-	p := make([]byte, most*size)
+	p := make([]byte, limit*size)
 	for {
-		n, err := rd.ReadRecords(p, most)
-		if n > most || n > 0 && err != nil {
-			return data, records, fmt.Errorf("found %d records with %v, expected at most %d, or an error alone", n, err, most)
+		n, err := rd.ReadRecords(p, limit)
+		if n > limit || n > 0 && err != nil {
+			return data, records, fmt.Errorf("found %d records with %v, expected at most %d, or an error alone", n, err, limit)
 		}
 		data = append(data, p[:n*size]...)
 		records += n

@@ -10,12 +10,12 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// The file of the package's description: three 2×2 images.
+// The file of the package comment: three images of 2×2.
 const images = `
 00 00 08 03 00 00 00 03  00 00 00 02 00 00 00 02
 00 ff ff 00 10 20 30 40  01 02 03 04`
 
-// unhex is the bytes of a hex dump.
+// unhex decodes a hex dump.
 func unhex(dump string) []byte {
 	b, err := hex.DecodeString(strings.Join(strings.Fields(dump), ""))
 	if err != nil {

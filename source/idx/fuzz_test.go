@@ -11,7 +11,7 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// fuzzSeeds are good and bad files, short enough for the fuzzer to play with.
+// fuzzSeeds are valid and invalid files, short enough for the fuzzer.
 func fuzzSeeds(f *testing.F) [][]byte {
 	seeds := [][]byte{
 		images(f, 2, 2), images(f, 9, 2), images(f, 12, 2), images(f, 0, 2), images(f, math.MaxUint32, 2), append(images(f, 2, 2), 1),
@@ -25,7 +25,7 @@ func fuzzSeeds(f *testing.F) [][]byte {
 	return append(seeds, append([]byte{0, 0, 8, 255}, bytes.Repeat([]byte{0xff}, 4*255)...))
 }
 
-// ReadHeader accepts only what AppendBinary writes, and refuses the rest with an error that has a place in the input.
+// ReadHeader accepts only what AppendBinary writes. Its other errors have an offset in the input.
 func FuzzReadHeader(f *testing.F) {
 	for _, seed := range fuzzSeeds(f) {
 		f.Add(seed)
@@ -49,7 +49,7 @@ func FuzzReadHeader(f *testing.F) {
 	})
 }
 
-// A Reader returns whole records of the input in order, as many as it says, and never one that is not there.
+// A Reader returns the records of the input in order, as many as it says, and never invents one.
 func FuzzReader(f *testing.F) {
 	for _, seed := range fuzzSeeds(f) {
 		for options := range uint8(16) {
@@ -58,7 +58,7 @@ func FuzzReader(f *testing.F) {
 		f.Add(seed, uint8(4), int16(-1), int16(6), uint8(1), uint8(1))
 		f.Add(seed, uint8(6), int16(2), int16(-1), uint8(100), uint8(2))
 	}
-	f.Fuzz(func(t *testing.T, in []byte, options uint8, dim0, dim1 int16, most, skip uint8) {
+	f.Fuzz(func(t *testing.T, in []byte, options uint8, dim0, dim1 int16, limit, skip uint8) {
 		o := Options{Salvage: options&1 != 0, LittleEndian: options&8 != 0, MaxRecordSize: 1 << 12}
 		if options&2 != 0 {
 			o.Size = int64(len(in))
@@ -81,8 +81,8 @@ func FuzzReader(f *testing.F) {
 		if rd.Skip(int64(skip)) != nil {
 			return
 		}
-		data, records, err := drain(rd, max(1, int(most)))
-		header, size := int(rd.Claim().Size()), int(rd.Header().RecordSize())
+		data, records, err := drain(rd, max(1, int(limit)))
+		header, size := int(rd.Stored().Size()), int(rd.Header().RecordSize())
 		from := header + size*int(skip)
 		if len(data) > 0 && (from > len(in) || !bytes.HasPrefix(in[from:], data)) {
 			t.Fatalf("%v: found %d bytes that are not in the input of %d", rd.Header(), len(data), len(in))
@@ -100,7 +100,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// SwapBytes agrees with the reference that turns each element round by itself.
+// SwapBytes agrees with the reference, which reverses each element by itself.
 func FuzzSwapBytes(f *testing.F) {
 	f.Add([]byte{}, uint8(0))
 	f.Add([]byte("0123456789abcdefghijklmnopqrstuvwxyz"), uint8(1))

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// guessData is data as measurements and labels are; detected reports whether the wrong order can be seen in it.
+// guessData resembles measurements and labels; detected means that the wrong order can be
+// recognized.
 var guessData = map[string]struct {
 	dtype    DType
 	values   func(rng *rand.Rand, n int) any
@@ -59,7 +60,8 @@ func TestLooksSwapped(t *testing.T) {
 	}
 }
 
-// Floats of full precision in the right order must never raise the alarm.
+// Floats of full precision must never look swapped in the right order, and some always do in the
+// wrong order.
 func TestLooksSwappedOnPreciseFloats(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -74,17 +76,22 @@ func TestLooksSwappedOnPreciseFloats(t *testing.T) {
 		if LooksSwapped(Float32, payload(t, binary.LittleEndian, all)) {
 			t.Errorf("%s: false alarm", name)
 		}
+		swapped := name == "pixels / 255" || name == "normalised" || name == "0…1"
+		if swapped && !LooksSwapped(Float32, payload(t, binary.BigEndian, all)) {
+			t.Errorf("%s: found nothing, expected the wrong order", name)
+		}
 	}
 }
 
-// TestLooksSwappedShares stands at the limits of what is taken for the wrong order.
+// TestLooksSwappedShares tests the thresholds.
 func TestLooksSwappedShares(t *testing.T) {
 	t.Parallel()
 	type share struct {
 		n     int
 		bytes string
 	}
-	// As they stand and in the other order: 0.2 and −4.3e8 are ordinary; 4.6e−41 is not, and 1 is; 1.7e38 is not, and is the same in both.
+	// In the right and in the wrong order: 0.2 and −4.3e8 are both ordinary; of 4.6e−41 and 1, only
+	// 1 is; 1.7e38 is not, and is the same in both.
 	both, swapped, neither := "\xcd\xcc\x4c\x3e", "\x3f\x80\x00\x00", "\x7f\x00\x00\x7f"
 	for name, test := range map[string]struct {
 		dtype  DType

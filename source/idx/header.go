@@ -16,19 +16,23 @@ import (
 // MaxRank is the largest number of dimensions: the header counts them in one byte.
 const MaxRank = 255
 
-// UnfilledCount is what some writers leave in the first dimension when they could not go back to fill it in.
+// UnfilledCount is the first dimension that some writers leave behind when they cannot go back to
+// fill in the number of records.
 const UnfilledCount = math.MaxUint32
 
-// A Header is what an IDX file says of itself. Dims has 1 to 255 entries of 0 to 2³²−1; the first is the number of records.
+// A Header is the header of an IDX file. Dims has 1 to 255 dimensions of 0 to 2³²−1; the first is
+// the number of records.
 type Header struct {
 	DType DType
 	Dims  []int64
 }
 
-// Records is the number of records, the first dimension.
+// Records returns the number of records, the first dimension.
 func (h Header) Records() int64 { return h.Dims[0] }
 
-// RecordShape is the shape of one record, all dimensions but the first; empty if records are single elements. A Reader's dimensions fit an int.
+// RecordShape returns the shape of one record, which is all dimensions but the first. It is empty
+// if the records are single elements. The dimensions must fit an int, as those that a Reader
+// accepted do.
 func (h Header) RecordShape() []int {
 	shape := make([]int, len(h.Dims)-1)
 	for i, d := range h.Dims[1:] {
@@ -37,33 +41,35 @@ func (h Header) RecordShape() []int {
 	return shape
 }
 
-// RecordSize is the number of bytes of a record. It does not overflow in a header that ReadHeader returned.
+// RecordSize returns the number of bytes of a record. It does not overflow for a header that
+// ReadHeader returned.
 func (h Header) RecordSize() int64 {
-	size, _ := product(int64(h.DType.Size()), h.Dims[1:])
+	size, _ := Product(int64(h.DType.Size()), h.Dims[1:])
 	return size
 }
 
-// PayloadSize is the number of bytes after the header.
+// PayloadSize returns the number of bytes after the header.
 func (h Header) PayloadSize() int64 { return h.Records() * h.RecordSize() }
 
-// Size is the number of bytes of the header itself: 4 for the magic number and 4 for each dimension.
+// Size returns the number of bytes of the header itself: 4 for the magic number and 4 for each
+// dimension.
 func (h Header) Size() int64 { return 4 + 4*int64(len(h.Dims)) }
 
-// String is the header as people say it: "uint8 60000×28×28".
+// String returns the header in short: "uint8 60000×28×28".
 func (h Header) String() string {
 	return h.DType.String() + " " + dimsText(h.Dims)
 }
 
-// dimsText is dims as people write them; of very many only the first.
+// dimsText is ShapeText, but shows only the first of very many dimensions.
 func dimsText[T int | int64](dims []T) string {
-	const most = 8
-	if len(dims) > most {
-		return fmt.Sprintf("%s×… (%d dimensions)", ShapeText(dims[:most]), len(dims))
+	const limit = 8
+	if len(dims) > limit {
+		return fmt.Sprintf("%s×… (%d dimensions)", ShapeText(dims[:limit]), len(dims))
 	}
 	return ShapeText(dims)
 }
 
-// ShapeText is a shape as people write it: 28×28.
+// ShapeText formats a shape: 28×28.
 func ShapeText[T int | int64](shape []T) string {
 	texts := make([]string, len(shape))
 	for i, d := range shape {
@@ -72,21 +78,22 @@ func ShapeText[T int | int64](shape []T) string {
 	return strings.Join(texts, "×")
 }
 
-// Name is how published files of this shape end: "idx3-ubyte".
+// Name returns the end of the name of a published file of this rank and data type: "idx3-ubyte".
 func (h Header) Name() string { return fmt.Sprintf("idx%d-%s", len(h.Dims), h.DType.Suffix()) }
 
-// ShapeError is the error for dimensions that the caller asked for and that do not fit the data.
+// ShapeError returns the error for dimensions that the caller asked for but that do not fit the
+// data.
 func ShapeError(format string, args ...any) *fault.Error {
 	return fault.New(fault.Usage, "the shape does not fit: "+format, args...)
 }
 
-// Reshape is a header over the same elements in other dimensions, in C order. One of dims may be
-// −1: it becomes what is left. The error is one of wrong usage.
+// Reshape returns a header for the same elements in other dimensions, in C order. One of dims may
+// be −1: it becomes whatever the others leave. The error is of the kind [fault.Usage].
 func (h Header) Reshape(dims []int) (Header, error) {
 	if len(dims) == 0 || len(dims) > MaxRank {
 		return h, ShapeError("%d dimensions, expected 1 to %d", len(dims), MaxRank)
 	}
-	elements, _ := product(1, h.Dims) // fits: the size in bytes does
+	elements, _ := Product(1, h.Dims) // does not overflow: the size in bytes does not either
 	open, rest := -1, make([]int64, 0, len(dims))
 	as := Header{DType: h.DType, Dims: make([]int64, len(dims))}
 	for i, d := range dims {
@@ -100,7 +107,7 @@ func (h Header) Reshape(dims []int) (Header, error) {
 			rest = append(rest, as.Dims[i])
 		}
 	}
-	n, ok := product(1, rest)
+	n, ok := Product(1, rest)
 	if open >= 0 && ok && n > 0 && elements%n == 0 {
 		as.Dims[open] = elements / n
 		n = elements
@@ -118,19 +125,20 @@ func (h Header) Reshape(dims []int) (Header, error) {
 	return as, nil
 }
 
-// reshapeRecords is a header over the same elements in records of another shape, where the claimed number of records is not to be trusted: it
-// is converted, unless it was never filled in, and need not fit. The error is that of Reshape.
+// reshapeRecords returns a header for the same elements in records of another shape, for a file
+// whose number of records is not trusted. The number is converted, unless the writer never filled
+// it in, and need not fit. The error is that of Reshape.
 func (h Header) reshapeRecords(shape []int) (Header, error) {
 	count := h.Records()
-	n, ok := product(1, shape)
+	n, ok := Product(1, shape)
 	if ok && n == 0 {
 		return h, ShapeError("records of %s have no elements", dimsText(shape))
 	}
 	if ok && count != UnfilledCount {
-		elements, _ := product(1, h.Dims) // fits: the size in bytes does
+		elements, _ := Product(1, h.Dims) // does not overflow: the size in bytes does not either
 		count = min(elements/n, UnfilledCount)
 	}
-	// Of no records any shape that is valid at all can be made.
+	// Zero records can have any valid shape.
 	as, err := Header{DType: h.DType, Dims: []int64{0}}.Reshape(slices.Concat([]int{0}, shape))
 	if err != nil {
 		return h, err
@@ -142,8 +150,8 @@ func (h Header) reshapeRecords(shape []int) (Header, error) {
 	return as, nil
 }
 
-// AppendBinary appends the header's bytes to dst. It fails if the header cannot be written: no dimensions, more than 255, a
-// dimension that does not fit 32 bits, or an unknown data type.
+// AppendBinary appends the header's bytes to dst. It fails if h is not a valid header: no
+// dimensions, more than 255, a dimension that does not fit 32 bits, or an unknown data type.
 func (h Header) AppendBinary(dst []byte) ([]byte, error) {
 	if !h.DType.Valid() {
 		return dst, fmt.Errorf("unknown data type 0x%02X", uint8(h.DType))
@@ -161,11 +169,12 @@ func (h Header) AppendBinary(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// ReadHeader reads a header and nothing after it. It allocates at most 4·255 bytes whatever the header claims, and refuses one whose payload
-// would exceed 2⁶² bytes.
+// ReadHeader reads a header and nothing after it. It allocates at most 4·255 bytes, whatever the
+// header says, and refuses a header whose payload would exceed 2⁶² bytes.
 func ReadHeader(r io.Reader) (Header, error) { return readHeader(r, false) }
 
-// readHeader also accepts a header that was written in little-endian order, if the caller said that the data is.
+// readHeader is ReadHeader. If little is true, because the caller said that the data is
+// little-endian, it also accepts a little-endian header.
 func readHeader(r io.Reader, little bool) (Header, error) {
 	var magic [4]byte
 	if n, err := io.ReadFull(r, magic[:]); err != nil {
@@ -190,19 +199,20 @@ func readHeader(r io.Reader, little bool) (Header, error) {
 	return h, h.checkSize()
 }
 
-// checkSize refuses a header whose record or payload size, or the size with the header, does not fit an int64.
+// checkSize refuses a header if the size of a record or of the payload exceeds 2⁶² bytes.
 func (h Header) checkSize() error {
-	record, ok := product(int64(h.DType.Size()), h.Dims[1:])
+	record, ok := Product(int64(h.DType.Size()), h.Dims[1:])
 	if ok {
-		_, ok = product(record, h.Dims[:1])
+		_, ok = Product(record, h.Dims[:1])
 	}
 	if !ok {
-		return fault.New(fault.Malformed, "the dimensions %s claim more than 2^62 bytes", dimsText(h.Dims)).At(4).WithHint(adviceHeader)
+		return fault.New(fault.Malformed, "the dimensions %s need more than 2^62 bytes", dimsText(h.Dims)).At(4).WithHint(hintHeader)
 	}
 	return nil
 }
 
-// checkOrder names sizes that are in the other byte order than the magic number: those that fit an input of size bytes when they are swapped.
+// checkOrder returns an error if the dimensions do not have the byte order of the magic number,
+// that is, if they fit an input of size bytes once their bytes are swapped.
 func (h Header) checkOrder(size int64) error {
 	as := Header{DType: h.DType, Dims: slices.Clone(h.Dims)}
 	for i, d := range as.Dims {
@@ -212,17 +222,18 @@ func (h Header) checkOrder(size int64) error {
 		return nil
 	}
 	text := ""
-	raw, _ := as.AppendBinary(nil) // h was read, so as can be written
+	raw, _ := as.AppendBinary(nil) // cannot fail, because h was read from a file
 	for _, b := range raw {
 		text += fmt.Sprintf(`\%03o`, b)
 	}
-	return fault.New(fault.Malformed, "the sizes are in the other byte order than the magic number: found %s, expected %s, which fits the %d bytes of the file",
+	return fault.New(fault.Malformed, "the dimensions are in the other byte order than the magic number: found %s, expected %s, which fits the %d bytes of the file",
 		dimsText(h.Dims), dimsText(as.Dims), size).At(4).
 		WithHint("correct the header: printf '%s' | dd of=FILE bs=1 conv=notrunc", text)
 }
 
-// product multiplies size with dims; false if it would exceed 2⁶²−1 bytes. A zero among the dims makes it 0, whatever the others are.
-func product[T int | int64](size int64, dims []T) (int64, bool) {
+// Product returns size times all of dims. ok is false if that exceeds 2⁶²−1. If one of the dims is
+// 0, the product is 0, however large the others are.
+func Product[T int | int64](size int64, dims []T) (product int64, ok bool) {
 	for _, d := range dims {
 		if d == 0 {
 			return 0, true
@@ -239,18 +250,19 @@ func product[T int | int64](size int64, dims []T) (int64, bool) {
 	return int64(p), true
 }
 
-// shortHeader is the error for an input that ends, or fails, inside the header. got is what was read of the want bytes at offset.
+// shortHeader returns the error for an input that ends, or fails, inside the header. got is what
+// was read of the want bytes at offset.
 func shortHeader(err error, got []byte, offset int64, want int) error {
-	if err != io.EOF && err != io.ErrUnexpectedEOF { // compared as they are: an error that wraps io.EOF is a failure
+	if err != io.EOF && err != io.ErrUnexpectedEOF { // not errors.Is: an error that wraps io.EOF is a failure
 		return err
 	}
 	if offset == 0 && len(got) == 0 {
-		return fault.New(fault.Truncated, "the input is empty, expected an IDX header").At(0).WithHint(adviceDownload)
+		return fault.New(fault.Truncated, "the input is empty, expected an IDX header").At(0).WithHint(hintDownload)
 	}
 	if offset == 0 && len(got) >= 2 && (got[0] != 0 || got[1] != 0) {
 		return notIDX(got)
 	}
 	end := offset + int64(len(got))
 	return fault.New(fault.Truncated, "the input ends inside the header: found %d bytes, expected %d", end, offset+int64(want)).
-		At(end).WithHint(adviceDownload)
+		At(end).WithHint(hintDownload)
 }

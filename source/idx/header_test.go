@@ -9,6 +9,7 @@ import (
 	"testing/iotest"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/test/must"
 )
 
 func TestReadHeader(t *testing.T) {
@@ -33,10 +34,7 @@ func TestReadHeader(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h, err := ReadHeader(iotest.OneByteReader(bytes.NewReader(test.in)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			h := must.Get(ReadHeader(iotest.OneByteReader(bytes.NewReader(test.in))))(t)
 			if h.DType != test.dtype || !slices.Equal(h.Dims, test.dims) || h.RecordSize() != test.record || h.PayloadSize() != test.total || h.Size() != int64(len(test.in)) {
 				t.Errorf("found %v, record %d, payload %d", h, h.RecordSize(), h.PayloadSize())
 			}

@@ -9,9 +9,11 @@ import (
 	"slices"
 	"testing"
 	"testing/iotest"
+
+	"github.com/idxport/idxport/test/must"
 )
 
-// shapes are of rank 1 to 4, with no records and with no elements too.
+// shapes have rank 1 to 4; some have no records or no elements.
 var shapes = [][]int64{
 	{0}, {1}, {13},
 	{5, 7}, {0, 7}, {5, 0}, {0, 0},
@@ -19,7 +21,7 @@ var shapes = [][]int64{
 	{2, 3, 4, 5}, {0, 3, 4, 5}, {2, 3, 0, 5}, {1, 1, 1, 1},
 }
 
-// readers are the ways in which data may arrive.
+// readers deliver the data in pieces of different sizes.
 var readers = map[string]func([]byte) io.Reader{
 	"at once":         func(b []byte) io.Reader { return bytes.NewReader(b) },
 	"byte by byte":    func(b []byte) io.Reader { return iotest.OneByteReader(bytes.NewReader(b)) },
@@ -38,7 +40,7 @@ func TestReader(t *testing.T) {
 				file := encode(t, binary.BigEndian, d, dims, all)
 				for arrival, open := range readers {
 					for _, size := range []int64{0, int64(len(file))} {
-						for _, most := range []int{1, 2, 100} {
+						for _, limit := range []int{1, 2, 100} {
 							rd, err := NewReader(open(file), Options{Size: size})
 							if err != nil {
 								t.Fatalf("%s, size %d: %v", arrival, size, err)
@@ -46,10 +48,10 @@ func TestReader(t *testing.T) {
 							if rd.Records() != dims[0] || !slices.Equal(rd.Header().Dims, dims) || rd.Header().DType != d {
 								t.Fatalf("found %v, %d records", rd.Header(), rd.Records())
 							}
-							data, records, err := drain(rd, most)
+							data, records, err := drain(rd, limit)
 							SwapBytes(data, data, d.Size())
 							if err != nil || int64(records) != dims[0] || !bytes.Equal(data, payload(t, binary.LittleEndian, all)) {
-								t.Fatalf("%s, size %d, %d at a time: found %d records, %v", arrival, size, most, records, err)
+								t.Fatalf("%s, size %d, %d at a time: found %d records, %v", arrival, size, limit, records, err)
 							}
 							if n, err := rd.ReadRecords(data, 1); n != 0 || err != io.EOF {
 								t.Errorf("after the end: found %d, %v", n, err)
@@ -94,8 +96,8 @@ func TestReaderLittleEndian(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		data, _, err := drain(rd, 2)
-		if err != nil || !slices.Equal(rd.Claim().Dims, []int64{3, 4}) || rd.Claim().DType != Int16 || !bytes.Equal(data, want) {
-			t.Errorf("%s: found %v, % x, %v", name, rd.Claim(), data, err)
+		if err != nil || !slices.Equal(rd.Stored().Dims, []int64{3, 4}) || rd.Stored().DType != Int16 || !bytes.Equal(data, want) {
+			t.Errorf("%s: found %v, % x, %v", name, rd.Stored(), data, err)
 		}
 	}
 	if _, err := NewReader(bytes.NewReader(little), Options{}); !errors.Is(err, ErrMagic) {
@@ -118,16 +120,13 @@ func TestReaderReshape(t *testing.T) {
 		for _, size := range []int64{0, int64(len(file))} {
 			t.Run(fmt.Sprintf("%s, size %d", name, size), func(t *testing.T) {
 				t.Parallel()
-				rd, err := NewReader(bytes.NewReader(file), Options{Reshape: test.to, Size: size})
-				if err != nil {
-					t.Fatal(err)
-				}
+				rd := must.Get(NewReader(bytes.NewReader(file), Options{Reshape: test.to, Size: size}))(t)
 				data, records, err := drain(rd, 3)
 				if err != nil || records != test.want[0] || !bytes.Equal(data, payload(t, binary.BigEndian, all)) {
 					t.Errorf("found %d records, %v", records, err)
 				}
-				if ShapeText(rd.Header().Dims) != ShapeText(test.want) || !slices.Equal(rd.Claim().Dims, []int64{4, 6}) {
-					t.Errorf("found %v, claim %v, expected %v", rd.Header(), rd.Claim(), test.want)
+				if ShapeText(rd.Header().Dims) != ShapeText(test.want) || !slices.Equal(rd.Stored().Dims, []int64{4, 6}) {
+					t.Errorf("found %v, stored %v, expected %v", rd.Header(), rd.Stored(), test.want)
 				}
 			})
 		}

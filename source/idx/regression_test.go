@@ -7,14 +7,14 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/test/must"
 )
 
-// Salvage with other dimensions must not take the claimed count for a count of the new records.
+// A salvage in other dimensions must not take the count of the header for that of the new records.
 func TestSalvageReshapeOfAGoodFile(t *testing.T) {
 	t.Parallel()
 	all := values(t, Uint8, 24)
@@ -28,10 +28,7 @@ func TestSalvageReshapeOfAGoodFile(t *testing.T) {
 	} {
 		file := encode(t, binary.BigEndian, Uint8, test.dims, all)
 		for _, size := range []int64{0, int64(len(file))} {
-			rd, err := NewReader(bytes.NewReader(file), Options{Salvage: true, Size: size, Reshape: test.to})
-			if err != nil {
-				t.Fatal(err)
-			}
+			rd := must.Get(NewReader(bytes.NewReader(file), Options{Salvage: true, Size: size, Reshape: test.to}))(t)
 			data, records, err := drain(rd, 3)
 			if err != nil || int64(records) != test.records || !bytes.Equal(data, all.([]byte)) || len(rd.Notes()) > 0 {
 				t.Errorf("%s, size %d: found %d records, %v, notes %q, expected %d and none", name, size, records, err, rd.Notes(), test.records)
@@ -70,10 +67,7 @@ func TestErrorsStay(t *testing.T) {
 		"trailing":  bytes.NewReader(append(images(t, 4, 4), 1)),
 		"truncated": bytes.NewReader(images(t, 5, 4)),
 	} {
-		rd, err := NewReader(in, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rd := must.Get(NewReader(in, Options{}))(t)
 		_, _, first := drain(rd, 3)
 		n, again := rd.ReadRecords(make([]byte, 6), 1)
 		if first == nil || n != 0 || again != first {
@@ -91,7 +85,7 @@ func (o *once) Read([]byte) (int, error) {
 	return 0, err
 }
 
-// An error that wraps io.EOF is not the end.
+// An error that wraps io.EOF is a failure, not the end.
 func TestWrappedEOFIsNoEnd(t *testing.T) {
 	t.Parallel()
 	broken := fmt.Errorf("connection lost: %w", io.EOF)
@@ -127,10 +121,7 @@ func TestSkipMustNotHideTruncation(t *testing.T) {
 func TestSkipRefuses(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int64{-1, 1 << 62, 1<<63 - 1} {
-		rd, err := NewReader(bytes.NewBuffer(images(t, 0, 4)), Options{Salvage: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rd := must.Get(NewReader(bytes.NewBuffer(images(t, 0, 4)), Options{Salvage: true}))(t)
 		if err := rd.Skip(n); err == nil {
 			t.Errorf("skipped %d of 4 records", n)
 		}
@@ -154,20 +145,6 @@ func TestSalvageNotesWithoutSize(t *testing.T) {
 		notes := strings.Join(rd.Notes(), "\n")
 		if err != nil || !strings.Contains(notes, test.note) || (notes == "") != (test.note == "") {
 			t.Errorf("%s: found %q, %v, expected %q", name, notes, err, test.note)
-		}
-	}
-}
-
-func TestLooksSwappedFindsPreciseFloats(t *testing.T) {
-	t.Parallel()
-	rng := rand.New(rand.NewPCG(7, 8))
-	for name, all := range map[string][]float32{
-		"pixels / 255": fill(10_000, func(int) float32 { return float32(rng.IntN(256)) / 255 }),
-		"normalised":   fill(10_000, func(int) float32 { return float32(rng.NormFloat64()) }),
-		"0…1":          fill(10_000, func(int) float32 { return rng.Float32() }),
-	} {
-		if !LooksSwapped(Float32, payload(t, binary.BigEndian, all)) {
-			t.Errorf("%s: found nothing, expected the wrong order", name)
 		}
 	}
 }

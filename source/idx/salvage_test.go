@@ -13,9 +13,10 @@ import (
 	"testing/iotest"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/test/must"
 )
 
-// salvages are files of 2×3 bytes a record, and how many whole records are in them.
+// salvages are files with records of 2×3 bytes, and how many whole records they have.
 var salvages = map[string]struct {
 	file    func(t *testing.T) []byte
 	records int
@@ -36,32 +37,29 @@ func TestSalvage(t *testing.T) {
 	t.Parallel()
 	for name, test := range salvages {
 		for _, known := range []bool{true, false} {
-			for _, most := range []int{1, 3, 4, 100} {
-				t.Run(fmt.Sprintf("%s, size known: %v, %d at a time", name, known, most), func(t *testing.T) {
+			for _, limit := range []int{1, 3, 4, 100} {
+				t.Run(fmt.Sprintf("%s, size known: %v, %d at a time", name, known, limit), func(t *testing.T) {
 					t.Parallel()
 					file := test.file(t)
 					o, note, records := Options{Salvage: true}, test.unknown, int64(-1)
 					if known {
 						o.Size, note, records = int64(len(file)), test.note, int64(test.records)
 					}
-					rd, err := NewReader(iotest.HalfReader(bytes.NewReader(file)), o)
-					if err != nil {
-						t.Fatal(err)
-					}
+					rd := must.Get(NewReader(iotest.HalfReader(bytes.NewReader(file)), o))(t)
 					if rd.Records() != records {
 						t.Errorf("found %d records before reading, expected %d", rd.Records(), records)
 					}
-					checkSalvaged(t, rd, most, test.records, note)
+					checkSalvaged(t, rd, limit, test.records, note)
 				})
 			}
 		}
 	}
 }
 
-// checkSalvaged reads records of images, and compares them, their number and the note.
-func checkSalvaged(t *testing.T, rd *Reader, most, want int, note string) {
+// checkSalvaged reads images and checks the records, their number and the note.
+func checkSalvaged(t *testing.T, rd *Reader, limit, want int, note string) {
 	t.Helper()
-	data, records, err := drain(rd, most)
+	data, records, err := drain(rd, limit)
 	if err != nil || records != want || rd.Records() != int64(want) {
 		t.Errorf("found %d records, in the end %d, %v, expected %d", records, rd.Records(), err, want)
 	}
@@ -109,7 +107,7 @@ func TestSalvageOfTrailingBytes(t *testing.T) {
 func TestSalvageReshape(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		claim uint32
+		count uint32
 		to    []int
 		want  []int64 // of the header; nil: wrong usage
 		note  string
@@ -127,7 +125,7 @@ func TestSalvageReshape(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			file := images(t, test.claim, 4)
+			file := images(t, test.count, 4)
 			for _, size := range []int64{0, int64(len(file))} {
 				rd, err := NewReader(bytes.NewReader(file), Options{Salvage: true, Size: size, Reshape: test.to})
 				if test.want == nil {
@@ -139,8 +137,8 @@ func TestSalvageReshape(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !slices.Equal(rd.Header().Dims, test.want) || rd.Claim().Dims[0] != int64(test.claim) {
-					t.Errorf("found %v, claim %v", rd.Header(), rd.Claim())
+				if !slices.Equal(rd.Header().Dims, test.want) || rd.Stored().Dims[0] != int64(test.count) {
+					t.Errorf("found %v, stored %v", rd.Header(), rd.Stored())
 				}
 				checkSalvaged(t, rd, 3, 4, test.note)
 			}
@@ -148,7 +146,7 @@ func TestSalvageReshape(t *testing.T) {
 	}
 }
 
-// TestSalvageOfOneByteRecords has four bytes of payload behind headers whose count does not fit.
+// TestSalvageOfOneByteRecords has headers whose count does not fit the four bytes of payload.
 func TestSalvageOfOneByteRecords(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -161,7 +159,8 @@ func TestSalvageOfOneByteRecords(t *testing.T) {
 		"labels, count is 2^32-1": {[]uint32{math.MaxUint32}, nil, math.MaxUint32, "never filled in"},
 		"labels, reshaped":        {[]uint32{math.MaxUint32}, []int{-1}, math.MaxUint32, "never filled in"},
 		"labels, truncated":       {[]uint32{5}, []int{-1}, 5, "truncated: 4 of 5 bytes"},
-		// What was never filled in stays so, where six times as much would not be a dimension.
+		// A count that was never filled in is not converted: six times it would not fit a
+		// dimension.
 		"images, reshaped":        {[]uint32{math.MaxUint32, 2, 3}, []int{-1}, math.MaxUint32, "never filled in"},
 		"images, filled, flatted": {[]uint32{9, 2, 3}, []int{-1}, 54, "truncated: 4 of 54 bytes"},
 	}
@@ -174,10 +173,7 @@ func TestSalvageOfOneByteRecords(t *testing.T) {
 			}
 			file = append(file, "abcd"...)
 			for _, size := range []int64{0, int64(len(file))} {
-				rd, err := NewReader(bytes.NewReader(file), Options{Salvage: true, Size: size, Reshape: test.reshape})
-				if err != nil {
-					t.Fatal(err)
-				}
+				rd := must.Get(NewReader(bytes.NewReader(file), Options{Salvage: true, Size: size, Reshape: test.reshape}))(t)
 				if !slices.Equal(rd.Header().Dims, []int64{test.want}) {
 					t.Errorf("found the header %v, expected the dimension %d", rd.Header(), test.want)
 				}
@@ -193,27 +189,22 @@ func TestSalvageOfOneByteRecords(t *testing.T) {
 	}
 }
 
-// Salvage forgives the data, not the machine.
+// A salvage accepts damaged data, but not failures of the input.
 func TestSalvagePassesErrorsOfTheReader(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("disk on fire")
-	rd, err := NewReader(&failing{data: images(t, 9, 4), err: broken}, Options{Salvage: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rd := must.Get(NewReader(&failing{data: images(t, 9, 4), err: broken}, Options{Salvage: true}))(t)
 	if _, records, err := drain(rd, 1); !errors.Is(err, broken) || records != 4 {
 		t.Errorf("found %d records, %v, expected 4 and the reader's error", records, err)
 	}
 }
 
-// A file that shrinks after its size was taken is an error even for a salvage: the number of records was promised.
+// A file that shrinks after its size was read is an error even for a salvage, which has already
+// returned the number of records.
 func TestSalvageOfAShrinkingFile(t *testing.T) {
 	t.Parallel()
 	file := images(t, 9, 4)
-	rd, err := NewReader(bytes.NewReader(file[:len(file)-6]), Options{Salvage: true, Size: int64(len(file))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rd := must.Get(NewReader(bytes.NewReader(file[:len(file)-6]), Options{Salvage: true, Size: int64(len(file))}))(t)
 	if _, records, err := drain(rd, 1); !errors.Is(err, fault.Truncated) || records != 3 {
 		t.Errorf("found %d records, %v, expected 3 and a truncated file", records, err)
 	}

@@ -11,12 +11,13 @@ import (
 	"testing/iotest"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/test/must"
 )
 
 // onlyReader hides every method but Read, so that Skip must read.
 type onlyReader struct{ io.Reader }
 
-// A noSeeker is a pipe behind an *os.File: it has Seek, which fails.
+// A noSeeker is like the *os.File of a pipe: it has a Seek method, which fails.
 type noSeeker struct{ io.Reader }
 
 func (noSeeker) Seek(int64, int) (int64, error) { return 0, errors.ErrUnsupported }
@@ -28,10 +29,7 @@ func TestSkip(t *testing.T) {
 	if err := os.WriteFile(path, file, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	disk, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	disk := must.Get(os.Open(path))(t)
 	t.Cleanup(func() { disk.Close() })
 	inputs := map[string]func() io.Reader{
 		"file":         func() io.Reader { return io.NewSectionReader(disk, 0, int64(len(file))) },
@@ -60,32 +58,29 @@ func TestSkip(t *testing.T) {
 func TestSkipSeeks(t *testing.T) {
 	t.Parallel()
 	file := bytes.NewReader(images(t, 10, 10))
-	rd, err := NewReader(file, Options{Size: file.Size()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rd := must.Get(NewReader(file, Options{Size: file.Size()}))(t)
 	if err := rd.Skip(7); err != nil || file.Len() != 3*6 {
 		t.Errorf("found %d bytes left, %v, expected %d", file.Len(), err, 3*6)
 	}
 }
 
-// A size that is a claim lets Skip seek only if it is that of the header; and it is not held against it.
-func TestSkipSeeksByAClaim(t *testing.T) {
+// With a declared size, Skip seeks only if the header agrees; a difference is no error.
+func TestSkipSeeksWithDeclaredSize(t *testing.T) {
 	t.Parallel()
 	raw := images(t, 10, 10)
 	const left = 3 * 6
-	for _, claim := range []int64{int64(len(raw)), int64(len(raw)) - 1, int64(len(raw)) + 1, 0} {
+	for _, declared := range []int64{int64(len(raw)), int64(len(raw)) - 1, int64(len(raw)) + 1, 0} {
 		file := &countingSeeker{Reader: bytes.NewReader(raw)}
-		rd, err := NewReader(file, Options{ClaimedSize: claim})
+		rd, err := NewReader(file, Options{DeclaredSize: declared})
 		if err != nil {
 			t.Fatal(err)
 		}
 		err = rd.Skip(7)
-		if seeks := claim == int64(len(raw)); err != nil || file.Len() != left || (file.seeks == 1) != seeks {
-			t.Errorf("claim of %d: found %d bytes left after %d seeks, %v, expected %d", claim, file.Len(), file.seeks, err, left)
+		if seeks := declared == int64(len(raw)); err != nil || file.Len() != left || (file.seeks == 1) != seeks {
+			t.Errorf("size %d: found %d bytes left after %d seeks, %v, expected %d", declared, file.Len(), file.seeks, err, left)
 		}
 		if _, records, err := drain(rd, 4); err != nil || records != 3 {
-			t.Errorf("claim of %d: found %d records, %v", claim, records, err)
+			t.Errorf("size %d: found %d records, %v", declared, records, err)
 		}
 	}
 }
@@ -105,10 +100,7 @@ func TestSkipBetweenReads(t *testing.T) {
 	t.Parallel()
 	file := images(t, 10, 10)
 	for name, in := range map[string]io.Reader{"seeking": bytes.NewReader(file), "reading": onlyReader{bytes.NewReader(file)}} {
-		rd, err := NewReader(in, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rd := must.Get(NewReader(in, Options{}))(t)
 		var found []byte
 		p := make([]byte, 2*6)
 		for _, skip := range []int64{0, 3, 1} {
@@ -133,10 +125,7 @@ func TestSkipPastTheEnd(t *testing.T) {
 		"seeking": bytes.NewReader(images(t, 10, 10)),
 		"reading": onlyReader{bytes.NewReader(images(t, 10, 10))},
 	} {
-		rd, err := NewReader(in, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rd := must.Get(NewReader(in, Options{}))(t)
 		if err := rd.Skip(11); err == nil {
 			t.Errorf("%s: 11 of 10 records were skipped", name)
 		}
@@ -156,26 +145,17 @@ func TestSkipErrors(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("disk on fire")
 	file := images(t, 10, 10)
-	rd, err := NewReader(&failing{data: file[:30], err: broken}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rd := must.Get(NewReader(&failing{data: file[:30], err: broken}, Options{}))(t)
 	if err := rd.Skip(5); !errors.Is(err, broken) || errors.As(err, new(*fault.Error)) {
 		t.Errorf("found %v, expected the reader's error", err)
 	}
-	rd, err = NewReader(onlyReader{bytes.NewReader(file[:33])}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rd = must.Get(NewReader(onlyReader{bytes.NewReader(file[:33])}, Options{}))(t)
 	checkFault(t, rd.Skip(5), fault.Truncated, 33, "", "")
 }
 
 func TestSkipEmptyRecords(t *testing.T) {
 	t.Parallel()
-	rd, err := NewReader(bytes.NewReader([]byte{0, 0, 8, 2, 0, 0, 0, 5, 0, 0, 0, 0}), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rd := must.Get(NewReader(bytes.NewReader([]byte{0, 0, 8, 2, 0, 0, 0, 5, 0, 0, 0, 0}), Options{}))(t)
 	if err := rd.Skip(3); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// swapped is the plain reference for SwapBytes: each element is turned round by itself.
+// swapped is the reference for SwapBytes: it reverses each element by itself.
 func swapped(src []byte, size int) []byte {
 	out := slices.Clone(src)
 	for element := range slices.Chunk(out, size) {
@@ -33,7 +33,8 @@ func TestSwapBytes(t *testing.T) {
 	}
 }
 
-// checkSwap compares SwapBytes with the reference: to another buffer, in place, there and back, and nothing written beside it.
+// checkSwap compares SwapBytes with the reference: into another buffer, in place, and back again.
+// It also checks that nothing is written outside the buffer.
 func checkSwap(t *testing.T, src []byte, size int) {
 	t.Helper()
 	want, before := swapped(src, size), slices.Clone(src)
@@ -73,7 +74,7 @@ func TestSwapBytesOfKnownNumbers(t *testing.T) {
 	}
 }
 
-// Floats go through as bits: signalling NaNs would become quiet ones if they passed through a float register.
+// Floats are moved as bits: signalling NaNs would become quiet in a float register.
 func TestSwapBytesKeepsNaNs(t *testing.T) {
 	t.Parallel()
 	singles := []uint32{0x7f800001, 0xffbfffff, 0x7fc12345, math.Float32bits(float32(math.Copysign(0, -1))), 0x00000001}

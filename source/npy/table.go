@@ -18,18 +18,19 @@ import (
 
 // A Table is a source.Table of one column: a .npy file.
 type Table struct {
-	path   string // as the user wrote it, for errors
+	path   string // as given by the user, for errors
 	header *header
 	column source.Column
 	notes  []string
 
 	r      io.Reader
-	seeker io.Seeker   // r, if its size was checked
-	file   source.File //  to be closed; nil for a reader that the caller owns
+	seeker io.Seeker   // r, if its size has been checked
+	file   source.File // closed by Close; nil if the caller owns the reader
 	next   int64       // row
 }
 
-// Open opens the .npy file at path. A plain file's size is compared with its header before anything else is read.
+// Open opens the .npy file at path. For a regular file, it compares the size with the header before
+// it reads on.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
 	f, info, err := source.OpenFile(o.Files, path, "a .npy file")
 	if err != nil {
@@ -60,7 +61,8 @@ func openFile(f source.File, info fs.FileInfo, path string, o source.ReadOptions
 	return t, nil
 }
 
-// newTable reads a .npy file from r; path stands for it in errors ("-" for standard input). The caller closes r, after the table.
+// newTable reads a .npy file from r. Errors call it path ("-" for standard input). The caller
+// closes r after the table.
 func newTable(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 	h, err := readHeader(r)
 	if err != nil {
@@ -73,33 +75,33 @@ func newTable(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 		if d := o.DType; d.Valid() && !d.Float() {
 			t.column.DType = d
 		} else if h.number != source.NumberBool8 {
-			t.notes = append(t.notes, fmt.Sprintf("%s: the type is %v, which IDX does not have: read as %v, and every value is checked", path, h.number, t.column.DType))
+			t.notes = append(t.notes, fmt.Sprintf("%s: the type is %v, which IDX does not have: read as %v, with every value checked", path, h.number, t.column.DType))
 		}
 	}
-	size, _ := product(int64(max(h.number.Size(), t.column.DType.Size())), h.shape[1:])
+	size, _ := idx.Product(int64(max(h.number.Size(), t.column.DType.Size())), h.shape[1:])
 	if limit := o.MaxRecord(); size > limit {
 		return nil, fault.New(fault.Unsupported, "a record has %d bytes, expected at most %d", size, limit).At(h.size).
-			WithHint("allow larger records with --max-record-bytes").In(path)
+			WithHint("allow larger records with --max-record-bytes %d", size).In(path)
 	}
 	if size == 0 && h.rows() > idx.MaxEmptyRecords {
 		return nil, fault.New(fault.Malformed, "found %d records without elements, expected at most %d", h.rows(), idx.MaxEmptyRecords).At(h.size).
-			WithHint(adviceDamaged).In(path)
+			WithHint(hintDamaged).In(path)
 	}
 	if tooLong := func(d int64) bool { return int64(int(d)) != d }; slices.ContainsFunc(h.shape[1:], tooLong) {
 		return nil, fault.New(fault.Malformed, "a record of shape %s has a dimension of more than %d", idx.ShapeText(h.shape[1:]), math.MaxInt).At(h.size).
-			WithHint(adviceDamaged).In(path)
+			WithHint(hintDamaged).In(path)
 	}
 	return t, nil
 }
 
-// truncated is the error for found bytes of elements, which are too few.
+// truncated returns the error for found bytes of elements, which are too few.
 func (t *Table) truncated(found int64) error {
 	h := t.header
 	return fault.New(fault.Truncated, "truncated: found %d bytes, expected %d for %v %s (%d whole records)",
-		h.size+found, h.size+h.rows()*h.recordSize(), h.number, idx.ShapeText(h.shape), found/max(1, h.recordSize())).At(h.size + found).WithHint(adviceDamaged)
+		h.size+found, h.size+h.rows()*h.recordSize(), h.number, idx.ShapeText(h.shape), found/max(1, h.recordSize())).At(h.size + found).WithHint(hintDamaged)
 }
 
-// trailing is the error for more bytes than the header says.
+// trailing returns the error for more bytes than the header says.
 func (t *Table) trailing(found string) error {
 	h := t.header
 	end := h.size + h.rows()*h.recordSize()
@@ -107,19 +109,19 @@ func (t *Table) trailing(found string) error {
 		found, end, h.number, idx.ShapeText(h.shape)).At(end).WithHint("the file is damaged, or holds several arrays; save each in a file of its own")
 }
 
-// Columns is the one column.
+// Columns returns the one column.
 func (t *Table) Columns() []source.Column { return []source.Column{t.column} }
 
-// Rows is the first dimension.
+// Rows returns the first dimension.
 func (t *Table) Rows() int64 { return t.header.rows() }
 
-// Notes tell what was assumed.
+// Notes returns what was assumed.
 func (t *Table) Notes() []string { return t.notes }
 
-// converted reports whether elements are not read to where they belong.
+// converted reports whether elements are converted to another type.
 func (t *Table) converted() bool { return !t.header.number.Is(t.column.DType) }
 
-// Read reads the next records as they are in the file.
+// Read reads the next records, as they are in the file.
 func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	b.Rows = 0
 	if err := ctx.Err(); err != nil {
@@ -151,7 +153,7 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	return nil
 }
 
-// finish demands the end of the input.
+// finish requires the input to end here.
 func (t *Table) finish() error {
 	var one [1]byte
 	if _, err := io.ReadFull(t.r, one[:]); err == io.EOF {
@@ -162,7 +164,7 @@ func (t *Table) finish() error {
 	return fault.In(t.path, t.trailing("more data"))
 }
 
-// Decode makes the elements little-endian, and converts those of other types than IDX has.
+// Decode makes the elements little-endian, and converts those of types that IDX does not have.
 func (t *Table) Decode(b *source.Raw) error {
 	h := t.header
 	p := b.Columns[0]
@@ -182,7 +184,7 @@ func (t *Table) Decode(b *source.Raw) error {
 	}
 	row := b.First + int64(bad/elements)
 	e := fault.New(fault.Malformed, "found %d, expected a value of the type %v", value, t.column.DType).
-		WithHint("IDX has no integers wider than int32: convert the array with astype first, to float64 if it is exact")
+		WithHint("IDX has no integers wider than int32: convert the array with astype first, to float64 if that is exact")
 	if h.number == source.NumberBool8 {
 		e = fault.New(fault.Malformed, "found the byte %d in an array of the type bool, expected 0 or 1", value).
 			WithHint("if the bytes are numbers, save the array again with a.view('uint8'), else with a.view('uint8') != 0")
@@ -190,7 +192,7 @@ func (t *Table) Decode(b *source.Raw) error {
 	return e.At(h.size + row*h.recordSize() + int64(bad%elements*h.number.Size())).InRow(row).In(t.path)
 }
 
-// Skip passes over n records: it seeks in a plain file.
+// Skip skips n records. It seeks in a regular file.
 func (t *Table) Skip(n int64) error {
 	if n < 0 || n > t.Rows()-t.next {
 		return fault.New(fault.Usage, "no such rows: skip %d of %d", n, t.Rows()-t.next)
@@ -209,7 +211,7 @@ func (t *Table) Skip(n int64) error {
 	return nil
 }
 
-// Close closes the file that Open opened.
+// Close closes the file if Open opened it.
 func (t *Table) Close() error {
 	if t.file == nil {
 		return nil

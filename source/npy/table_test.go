@@ -25,9 +25,9 @@ import (
 	"github.com/idxport/idxport/test/must"
 )
 
-func readAll(t source.Table, most int) ([]byte, error) {
+func readAll(t source.Table, limit int) ([]byte, error) {
 	var found []byte
-	b := &source.Raw{Cap: most}
+	b := &source.Raw{Cap: limit}
 	rows := int64(0)
 	for {
 		err := t.Read(context.Background(), b)
@@ -37,7 +37,7 @@ func readAll(t source.Table, most int) ([]byte, error) {
 		if err != nil {
 			return found, err
 		}
-		if b.First != rows || b.Rows < 1 || b.Rows > most {
+		if b.First != rows || b.Rows < 1 || b.Rows > limit {
 			return found, errors.New("a batch of other rows than the next")
 		}
 		rows += int64(b.Rows)
@@ -63,7 +63,7 @@ func TestNumPy(t *testing.T) {
 	for name, want := range files {
 		path := filepath.Join("testdata", name+".npy")
 		raw := must.Get(os.ReadFile(path))(t)
-		for _, most := range []int{1, 3, 1000} {
+		for _, limit := range []int{1, 3, 1000} {
 			for way, open := range map[string]func() (source.Table, error){
 				"file": func() (source.Table, error) { return Open(path, source.ReadOptions{Name: "x"}) },
 				"pipe": func() (source.Table, error) {
@@ -75,7 +75,7 @@ func TestNumPy(t *testing.T) {
 				if c.Name != "x" || c.Origin != name+".npy" || c.DType.String() != want.DType || !slices.Equal(c.Shape, want.Shape[1:]) || table.Rows() != int64(want.Shape[0]) {
 					t.Errorf("%s, %s: found %+v, %d rows, expected %+v", name, way, c, table.Rows(), want)
 				}
-				data, err := readAll(table, most)
+				data, err := readAll(table, limit)
 				if sum := sha256.Sum256(data); err != nil || hex.EncodeToString(sum[:]) != want.SHA256 {
 					t.Errorf("%s, %s: found other values (%d bytes), error %v", name, way, len(data), err)
 				}
@@ -123,7 +123,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestRoundTrip reads what our own sink writes, and skips.
+// TestRoundTrip reads and skips what our own sink writes.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, d := range idx.DTypes() {
@@ -220,15 +220,15 @@ func TestHeaderText(t *testing.T) {
 	}
 	bad := map[string]int64{ // where it is wrong
 		"": 0, "{": 1, "[]": 0,
-		"{'descr': '|u1', 'fortran_order': False, 'shape': (3), }":                  52,
-		"{'descr': '|u1', 'fortran_order': False, 'shape': (-3,), }":                51,
+		"{'descr': '|u1', 'fortran_order': False, 'shape': (3), }":                  50,
+		"{'descr': '|u1', 'fortran_order': False, 'shape': (-3,), }":                50,
 		"{'descr': '|u1', 'fortran_order': False, 'shape': (3,), 'x': 1}":           56,
 		"{'descr': '|u1', 'descr': '|u1', 'shape': (3,), }":                         17,
 		"{'descr': '|u1', 'fortran_order': 0, 'shape': (3,), }":                     34,
 		"{'descr': '|u1', 'shape': (3,)}":                                           31,
 		"{'descr': '|u1', 'fortran_order': False, 'shape': (3,), } x":               58,
 		"{'descr': '\\x7cu1', 'fortran_order': False, 'shape': (3,), }":             10,
-		"{'descr': '|u1', 'fortran_order': False, 'shape': (99999999999999999999,)": 51,
+		"{'descr': '|u1', 'fortran_order': False, 'shape': (99999999999999999999,)": 50,
 	}
 	for text, offset := range bad {
 		_, err := parseText(text, 100)
@@ -239,7 +239,8 @@ func TestHeaderText(t *testing.T) {
 	}
 }
 
-// Whatever is read, nothing panics, no memory is taken on the word of the header, and what is found is in the input.
+// Whatever is read, nothing panics, no memory is allocated because of the header alone, and the
+// values are those of the input.
 func FuzzRead(f *testing.F) {
 	names, err := filepath.Glob("testdata/*.np[yz]")
 	if err != nil {
@@ -269,12 +270,13 @@ func FuzzRead(f *testing.F) {
 		}
 		var e *fault.Error
 		if !errors.As(err, &e) || e.Kind == 0 || e.Msg == "" || e.Offset < 0 || e.Offset > int64(len(in)) {
-			t.Fatalf("found %v, expected a place inside of the %d bytes", err, len(in))
+			t.Fatalf("found %v, expected an offset inside the %d bytes", err, len(in))
 		}
 	})
 }
 
-// array is a .npy file of version 1.0 after NumPy's format: the magic number, the version, the length of the header, the header, the elements.
+// array returns a .npy file of version 1.0: the magic number, the version, the length of the
+// header, the header, the elements.
 func array(descr, shape string, elements int) []byte {
 	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n", descr, shape)
 	file := append([]byte("\x93NUMPY\x01\x00"), byte(len(text)), byte(len(text)>>8))
@@ -283,7 +285,7 @@ func array(descr, shape string, elements int) []byte {
 
 var errBroken = errors.New("the pipe is broken")
 
-// TestEveryReadMayFail lets a pipe break at every byte, which is another error than its end.
+// TestEveryReadMayFail: a failure at any byte is another error than the end of the input.
 func TestEveryReadMayFail(t *testing.T) {
 	t.Parallel()
 	file := array("<i2", "(3, 2)", 12)
@@ -304,8 +306,9 @@ func TestEveryReadMayFail(t *testing.T) {
 	}
 }
 
-// TestClaims refuses headers that claim more than there can be, before memory is taken for it.
-func TestClaims(t *testing.T) {
+// TestExcessiveHeaders: headers that promise too much are refused before memory is allocated for
+// it.
+func TestExcessiveHeaders(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		file []byte
@@ -314,7 +317,7 @@ func TestClaims(t *testing.T) {
 	}{
 		"version 4":             {[]byte("\x93NUMPY\x04\x00\x00\x00"), fault.Unsupported, "version 4.0"},
 		"header of 4 GiB":       {[]byte("\x93NUMPY\x02\x00\xff\xff\xff\xff"), fault.Malformed, "4294967295 bytes"},
-		"version 2 cut":         {[]byte("\x93NUMPY\x02\x00\xff\xff\xff"), fault.Truncated, "inside of the header"},
+		"version 2 cut":         {[]byte("\x93NUMPY\x02\x00\xff\xff\xff"), fault.Truncated, "inside the header"},
 		"no type":               {array("", "(3,)", 3), fault.Unsupported, `the type ""`},
 		"order of 2 bytes":      {array("|i2", "(3,)", 6), fault.Unsupported, "byte order"},
 		"256 dimensions":        {array("|u1", "("+strings.Repeat("1,", 256)+")", 1), fault.Unsupported, "256 dimensions, expected at most 255"},
@@ -334,7 +337,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// TestOpenFails opens what is not there, and a folder.
+// TestOpenFails opens a missing file, and a folder.
 func TestOpenFails(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -346,7 +349,7 @@ func TestOpenFails(t *testing.T) {
 	}
 }
 
-// TestUseAfterTheEnd cancels, passes over rows that are not there, and reads after Close.
+// TestUseAfterTheEnd cancels, skips rows that do not exist, and reads after Close.
 func TestUseAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.npy")

@@ -11,23 +11,24 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// mostExpansion is how many times larger than its compressed form data of the deflate format can be, at most: a match of 258 bytes in two bits.
-const mostExpansion = 1032
+// maxExpansion is how many times larger than its compressed form deflate data can be: a match of
+// 258 bytes takes at least two bits.
+const maxExpansion = 1032
 
-// Append appends the samples of the PNG file to dst as a record: in C order, little-endian. There
-// is an error if file is damaged or of another format than f, or if a sample of 16 bits exceeds
-// 32767. Memory is taken for a picture of f, no more, and only if file is long enough to fill it.
+// Append appends the samples of the PNG file to dst as a record: in C order, little-endian. It
+// fails if file is damaged, has another format than f, or has a sample of 16 bits above 32767. It
+// allocates at most one picture of f, and only if file is long enough to fill it.
 func (f Format) Append(dst, file []byte) (record []byte, err error) {
 	h, err := parse(file)
 	if err != nil {
 		return dst, err
 	}
 	if h.format != f {
-		return dst, fault.New(fault.Malformed, "found %v, expected %v", h.format, f).WithHint("pictures of one column must be alike")
+		return dst, fault.New(fault.Malformed, "found %v, expected %v", h.format, f).WithHint("all pictures of a column must have the same format")
 	}
-	if h.lines/mostExpansion > int64(len(file)) {
-		return dst, fault.New(fault.Truncated, "the header says %v, but the file has %d bytes, too few for that", f, len(file)).
-			WithHint("fetch or write it again")
+	if h.lines/maxExpansion > int64(len(file)) {
+		return dst, fault.New(fault.Truncated, "the header says %v, but the file has only %d bytes", f, len(file)).
+			WithHint("download or write the file again")
 	}
 	defer func() {
 		if p := recover(); p != nil {
@@ -40,11 +41,11 @@ func (f Format) Append(dst, file []byte) (record []byte, err error) {
 	return f.appendAny(dst, file)
 }
 
-// appendAny is Append for all files, once their header was compared, by image/png.
+// appendAny decodes any PNG file with image/png, after its header was compared.
 func (f Format) appendAny(dst, file []byte) ([]byte, error) {
 	m, err := png.Decode(bytes.NewReader(file))
 	if err != nil {
-		return dst, fault.New(fault.Malformed, "the image is damaged: %v", err).WithHint("fetch or write it again")
+		return dst, fault.New(fault.Malformed, "the image is damaged: %v", err).WithHint("download or write the file again")
 	}
 	start := len(dst)
 	if dst, err = f.samples(slices.Grow(dst, int(f.Size())), m); err != nil {
@@ -56,7 +57,7 @@ func (f Format) appendAny(dst, file []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// samples appends those of m, which is of the types that image/png makes.
+// samples appends the samples of m, which has one of the types that image/png makes.
 func (f Format) samples(dst []byte, m image.Image) ([]byte, error) {
 	switch m := m.(type) {
 	case *image.Gray:
@@ -77,7 +78,7 @@ func (f Format) samples(dst []byte, m image.Image) ([]byte, error) {
 	return dst, fault.New(fault.Malformed, "the image is a %T, which is not expected of PNG", m)
 }
 
-// appendRows appends the first keep bytes of each pixel, which has size bytes.
+// appendRows appends the first keep bytes of each pixel of size bytes.
 func appendRows(dst, pix []byte, stride, width, height, size, keep int) []byte {
 	for y := range height {
 		row := pix[y*stride : y*stride+width*size]
@@ -92,7 +93,7 @@ func appendRows(dst, pix []byte, stride, width, height, size, keep int) []byte {
 	return dst
 }
 
-// swap appends samples of 16 bits, which PNG has big-endian.
+// swap appends samples of 16 bits, which are big-endian in PNG.
 func (f Format) swap(dst, samples []byte) ([]byte, error) {
 	for i := 0; i < len(samples); i += 2 {
 		v := binary.BigEndian.Uint16(samples[i:])
@@ -106,7 +107,7 @@ func (f Format) swap(dst, samples []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// colors appends the colours of the palette that the pixels of m name.
+// colors appends the palette's colours of the pixels of m.
 func (f Format) colors(dst []byte, m *image.Paletted) ([]byte, error) {
 	var table [256][4]byte
 	for i, c := range m.Palette {

@@ -10,14 +10,14 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A Format says what the samples of a picture are once it is decoded.
+// A Format describes the samples of a decoded picture.
 type Format struct {
 	Width, Height int // pixels, at least 1
 	Channels      int // 1 (grey), 3 (red, green, blue) or 4 (and alpha)
 	Depth         int // bits of a sample: 8 or 16
 }
 
-// Shape is that of a record: [H W], or [H W C] for more than one channel.
+// Shape returns the shape of a record: [H W], or [H W C] if there is more than one channel.
 func (f Format) Shape() []int {
 	if f.Channels == 1 {
 		return []int{f.Height, f.Width}
@@ -25,7 +25,7 @@ func (f Format) Shape() []int {
 	return []int{f.Height, f.Width, f.Channels}
 }
 
-// DType is the type of the samples: Int16 for 16 bits.
+// DType returns the type of the samples: Int16 for 16 bits.
 func (f Format) DType() idx.DType {
 	if f.Depth == 16 {
 		return idx.Int16
@@ -33,18 +33,20 @@ func (f Format) DType() idx.DType {
 	return idx.Uint8
 }
 
-// Size is the number of bytes of a record. A Format that Describe returned does not exceed 2⁶²·8.
+// Size returns the number of bytes of a record. It does not overflow for a Format that Describe
+// returned.
 func (f Format) Size() int64 {
 	return int64(f.Width) * int64(f.Height) * int64(f.Channels) * int64(f.Depth/8)
 }
 
-// String is the format as people say it: "28×28, 8-bit grey".
+// String describes the format: "28×28, 8-bit grey".
 func (f Format) String() string {
 	color := map[int]string{1: "grey", 3: "RGB", 4: "RGBA"}[f.Channels]
 	return fmt.Sprintf("%d×%d, %d-bit %s", f.Width, f.Height, f.Depth, color)
 }
 
-// maxSide is the longest side of a picture: image/png takes 2³¹−1, and the product of two such sides, four channels and two bytes must be counted.
+// maxSide is the longest side of a picture. image/png accepts 2³¹−1, but the size of two such
+// sides, with four channels of two bytes, would overflow.
 const maxSide = 1 << 28
 
 const (
@@ -63,14 +65,16 @@ const (
 	withAlpha = 6
 )
 
-// A header is what the first chunks of a file say.
+// A header is the content of the first chunks of a file.
 type header struct {
 	format Format
-	// lines is the number of bytes of all filtered lines of the picture, at least, which the compressed data must expand to.
+	// lines is the least number of bytes of all filtered lines of the picture, to which the
+	// compressed data must decompress.
 	lines int64
 }
 
-// Describe finds the format of the PNG file that begins with file, from its chunks before the pixels alone. What follows may be missing.
+// Describe returns the format of the PNG file that begins with file. It needs only the chunks
+// before the pixels.
 func Describe(file []byte) (Format, error) {
 	h, err := parse(file)
 	return h.format, err
@@ -81,14 +85,14 @@ func parse(file []byte) (header, error) {
 		return header{}, foreign(file)
 	}
 	if len(file) < headerEnd {
-		return header{}, fault.New(fault.Truncated, "the file ends in its header, at byte %d", len(file)).WithHint("fetch or write it again")
+		return header{}, fault.New(fault.Truncated, "the file ends inside its header, after %d bytes", len(file)).WithHint("download or write the file again")
 	}
 	chunk := file[len(signature):headerEnd]
 	if binary.BigEndian.Uint32(chunk) != headerSize || string(chunk[4:8]) != "IHDR" {
 		return header{}, fault.New(fault.Malformed, "the first chunk is %q of %d bytes, expected IHDR of 13", chunk[4:8], binary.BigEndian.Uint32(chunk))
 	}
 	if crc32.ChecksumIEEE(chunk[4:8+headerSize]) != binary.BigEndian.Uint32(chunk[8+headerSize:]) {
-		return header{}, fault.New(fault.Malformed, "the checksum of its header is wrong").WithHint("fetch or write it again")
+		return header{}, fault.New(fault.Malformed, "the checksum of its header is wrong").WithHint("download or write the file again")
 	}
 	data := chunk[8:]
 	w, h := binary.BigEndian.Uint32(data), binary.BigEndian.Uint32(data[4:])
@@ -112,7 +116,8 @@ func parse(file []byte) (header, error) {
 
 func (f Format) pixels() int64 { return int64(f.Width) * int64(f.Height) }
 
-// combination is the number of samples of a pixel as they are stored, and whether PNG has the colour type with that depth.
+// combination returns the number of stored samples of a pixel, and whether PNG has this colour type
+// with this depth.
 func combination(color byte, depth int) (samples int, ok bool) {
 	whole := depth == 8 || depth == 16
 	small := depth == 1 || depth == 2 || depth == 4
@@ -131,7 +136,8 @@ func combination(color byte, depth int) (samples int, ok bool) {
 	return 0, false
 }
 
-// transparent reports whether there is a tRNS chunk among chunks before the pixels: it gives colours that are transparent.
+// transparent reports whether the chunks before the pixels include tRNS, which makes colours
+// transparent.
 func transparent(chunks []byte) bool {
 	for len(chunks) >= 8 {
 		switch string(chunks[4:8]) {
@@ -149,9 +155,9 @@ func transparent(chunks []byte) bool {
 	return false
 }
 
-// foreign is the error for a file that is no PNG file.
+// foreign returns the error for a file that is not a PNG file.
 func foreign(file []byte) error {
-	const convert = "convert the images to PNG first, as with mogrify -format png"
+	const convert = "convert the images to PNG first: mogrify -format png FILES"
 	for _, other := range []struct{ name, magic string }{
 		{"a JPEG", "\xff\xd8\xff"}, {"a GIF", "GIF8"}, {"a BMP", "BM"}, {"a TIFF", "II*\x00"}, {"a TIFF", "MM\x00*"},
 	} {

@@ -13,15 +13,13 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
 
-// fixture is a file of testdata, all pictures of which are 5×4.
+// fixture returns a file of testdata, all pictures of which are 5×4.
 func fixture(t testing.TB, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join("testdata", name)))(t)
 	return data
 }
 
@@ -38,17 +36,11 @@ func TestPillowReadsTheSame(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			file := fixture(t, c.name+".png")
-			f, err := Describe(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(Describe(file))(t)
 			if want := (Format{Width: 5, Height: 4, Channels: c.channels, Depth: c.depth}); f != want {
 				t.Fatalf("found %v, expected %v", f, want)
 			}
-			got, err := f.Append([]byte("before"), file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(f.Append([]byte("before"), file))(t)
 			if want := append([]byte("before"), fixture(t, c.name+".raw")...); !bytes.Equal(got, want) {
 				t.Errorf("found % x\nexpected % x", got, want)
 			}
@@ -68,7 +60,7 @@ func TestShapeAndType(t *testing.T) {
 	}
 }
 
-// withHeader is file with other bytes in IHDR, from its offset at on, and the right checksum.
+// withHeader returns file with other bytes in IHDR, from offset at on, and the right checksum.
 func withHeader(file []byte, at int, b ...byte) []byte {
 	file = bytes.Clone(file)
 	copy(file[16+at:], b)
@@ -93,7 +85,7 @@ func TestRefusals(t *testing.T) {
 		{"a JPEG", []byte("\xff\xd8\xff\xe0rest"), fault.Unsupported, "found a JPEG file, expected PNG"},
 		{"a WebP", []byte("RIFF\x10\x00\x00\x00WEBPVP8 "), fault.Unsupported, "found a WebP file"},
 		{"text", []byte("<html>"), fault.Unsupported, "begins with 3c 68 74 6d 6c 3e"},
-		{"cut in the header", good[:20], fault.Truncated, "ends in its header, at byte 20"},
+		{"cut in the header", good[:20], fault.Truncated, "ends inside its header, after 20 bytes"},
 		{"cut in the pixels", good[:60], fault.Malformed, "the image is damaged"},
 		{"a damaged pixel", damaged, fault.Malformed, "the image is damaged"},
 		{"a damaged header", header, fault.Malformed, "the checksum of its header is wrong"},
@@ -129,23 +121,21 @@ func TestSixteenBitsBeyondInt16(t *testing.T) {
 	}
 }
 
-// TestLiesTakeNoMemory has a header of 4 billion pixels in a file of 89 bytes.
-func TestLiesTakeNoMemory(t *testing.T) {
+// TestHugePictureAllocatesNothing has a header of 4 billion pixels in a file of 89 bytes.
+func TestHugePictureAllocatesNothing(t *testing.T) {
 	t.Parallel()
 	file := withHeader(fixture(t, "grey8.png"), 0, 0, 1, 0, 0, 0, 1, 0, 0)
-	f, err := Describe(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Describe(file))(t)
 	if f.Size() != 1<<32 {
 		t.Errorf("found %d bytes, expected 2³²", f.Size())
 	}
-	if _, err := f.Append(nil, file); err == nil || !strings.Contains(err.Error(), "too few for that") {
+	if _, err := f.Append(nil, file); err == nil || !strings.Contains(err.Error(), "has only") {
 		t.Errorf("found %v", err)
 	}
 }
 
-// TestEveryFilter has lines of all filters, among them the first, in images of one to four bytes a pixel, and compares with image/png.
+// TestEveryFilter uses every filter on any line, including the first, in images of one to four
+// bytes a pixel, and compares with image/png.
 func TestEveryFilter(t *testing.T) {
 	t.Parallel()
 	for color, channels := range map[byte]int{grey: 1, trueColor: 3, withAlpha: 4} {
@@ -162,10 +152,7 @@ func TestEveryFilter(t *testing.T) {
 				lines[0] = 5 // which there is not
 			}
 			file := withLines(color, width, height, lines)
-			f, err := Describe(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(Describe(file))(t)
 			plain, ok := f.appendPlain([]byte("x"), file)
 			any, err := f.appendAny([]byte("x"), file)
 			if ok != (first < 5) || (err == nil) != ok || !bytes.Equal(plain, any) {
@@ -175,7 +162,7 @@ func TestEveryFilter(t *testing.T) {
 	}
 }
 
-// withLines is a file of filtered lines.
+// withLines returns a file with these filtered lines.
 func withLines(color byte, width, height uint32, lines []byte) []byte {
 	file := []byte(signature)
 	add := func(kind string, data []byte) {

@@ -13,7 +13,6 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Labels say which label an image has.
 type labels struct {
 	given    bool
 	name     string  // of the column
@@ -23,13 +22,14 @@ type labels struct {
 	classes  []string // as source.Column has them
 }
 
-// maxClasses is the most classes that are named: names are held by label, and a folder called 2000000000 must not take memory for as many.
+// maxClasses is the largest number of named classes. Names are held by label, and a folder named
+// 2000000000 must not allocate that many.
 const maxClasses = 1 << 20
 
 // findLabels decides the labels: see the package comment.
 func (t *Table) findLabels(o source.ReadOptions) error {
 	l := &t.list
-	like := source.Column{Name: "label"} // what the labels are expected to be
+	like := source.Column{Name: "label"} // the expected labels
 	if i := (&schema.Schema{Columns: o.Like}).Label(); i >= 0 {
 		like = o.Like[i]
 	}
@@ -42,10 +42,10 @@ func (t *Table) findLabels(o source.ReadOptions) error {
 	folders := t.allFolders(o.Folders)
 	switch {
 	case flat && meta.texts:
-		t.note("images without labels, as those of %s are not all integers", metadataName)
+		t.note("images without labels, because those of %s are not all integers", metadataName)
 		return nil
 	case flat && meta.lines == nil:
-		t.note("images without labels, as there are no class folders")
+		t.note("images without labels, because there are no class folders")
 		return nil
 	case flat:
 		if t.labels.byFile, err = meta.byFile(l); err != nil {
@@ -64,13 +64,13 @@ func (t *Table) findLabels(o source.ReadOptions) error {
 		if err := t.findClasses(o.Classes); err != nil {
 			return err
 		}
-		t.note("labels are the places of the class folders among the names of classes")
+		t.note("labels are the indices of the class folders among the class names")
 	case t.findClasses(like.Classes) == nil:
-		t.note("labels are those of classes with the names of the class folders")
+		t.note("labels are those of the classes that the class folders are named after")
 	default:
 		t.countFolders(folders)
 		if i := slices.Index(l.used(), false); i >= 0 {
-			t.note("the class folder %s has no images, and is counted too", l.folders[i])
+			t.note("the class folder %s has no images, but is numbered too", l.folders[i])
 		}
 	}
 	t.labels.given = true
@@ -84,7 +84,8 @@ func (t *Table) findLabels(o source.ReadOptions) error {
 	return nil
 }
 
-// allFolders are the names of the class folders, those of all splits too, and whether they have images.
+// allFolders returns the names of the class folders, including those of all splits, and whether
+// they have images.
 func (t *Table) allFolders(splits map[string]bool) map[string]bool {
 	all, used := map[string]bool{}, t.list.used()
 	maps.Copy(all, splits)
@@ -94,7 +95,8 @@ func (t *Table) allFolders(splits map[string]bool) map[string]bool {
 	return all
 }
 
-// labelsAreNames takes the names of the folders for labels, if all that have images are numbers.
+// labelsAreNames uses the names of the folders as labels, if all folders with images have numbers
+// as names.
 func (t *Table) labelsAreNames(folders map[string]bool) bool {
 	for name, used := range folders {
 		if _, ok := labelOf(name); !ok && used {
@@ -108,10 +110,11 @@ func (t *Table) labelsAreNames(folders map[string]bool) bool {
 	return true
 }
 
-// maxPlaces is the most class folders of which a note tells all labels.
+// maxPlaces is the number of class folders up to which a note lists all labels.
 const maxPlaces = 10
 
-// countFolders counts the folders, sorted by name. Where some are called after numbers, which then are not the labels, the note says why.
+// countFolders numbers the folders, sorted by name. If some names are numbers, which the labels
+// then differ from, the note says why.
 func (t *Table) countFolders(folders map[string]bool) {
 	names := slices.Sorted(maps.Keys(folders))
 	t.labels.byFolder = make([]int32, len(t.list.folders))
@@ -128,7 +131,7 @@ func (t *Table) countFolders(folders map[string]bool) {
 		_, number := labelOf(name)
 		numbers = numbers || number
 		if !number && folders[name] && other == "" {
-			other = ", as " + name + " is no number"
+			other = ", because " + name + " is not a number"
 		}
 		if len(names) <= maxPlaces || i == 0 || i == len(names)-1 {
 			places = append(places, fmt.Sprintf("%s is %d", name, i))
@@ -139,16 +142,17 @@ func (t *Table) countFolders(folders map[string]bool) {
 	if !numbers {
 		other = ""
 	}
-	t.note("labels count the class folders, sorted by name%s: %s", other, strings.Join(places, ", "))
+	t.note("labels number the class folders, sorted by name%s: %s", other, strings.Join(places, ", "))
 }
 
-// findClasses takes for labels the places of the folders' names among those of classes, or of the folders that are called after these.
+// findClasses uses as labels the indices of the folder names among classes, or among the folder
+// names that sink/png makes of them.
 func (t *Table) findClasses(classes []string) error {
 	places := map[string]int32{}
 	for label, name := range schema.FolderNames(classes) {
 		places[name] = int32(label)
 	}
-	for label, name := range classes { // they win over what another class is mapped to
+	for label, name := range classes { // these win over the folder name of another class
 		places[name] = int32(label)
 	}
 	delete(places, "")
@@ -156,8 +160,8 @@ func (t *Table) findClasses(classes []string) error {
 	for i, name := range t.list.folders {
 		label, ok := places[name]
 		if !ok {
-			return fault.New(fault.Malformed, "found the class folder %s, expected it to be called after one of the %d classes",
-				name, len(classes)).WithHint("class folders are called after classes, or after their labels")
+			return fault.New(fault.Malformed, "found the class folder %s, expected the name of one of the %d classes",
+				name, len(classes)).WithHint("name the class folders after the classes, or after their labels")
 		}
 		all[i] = label
 	}
@@ -168,13 +172,13 @@ func (t *Table) findClasses(classes []string) error {
 // nameClasses names the classes after their folders.
 func (t *Table) nameClasses() {
 	k := &t.labels
-	if most := slices.Max(k.byFolder); slices.Min(k.byFolder) < 0 || most >= maxClasses {
+	if largest := slices.Max(k.byFolder); slices.Min(k.byFolder) < 0 || largest >= maxClasses {
 		return
 	} else {
-		k.classes = make([]string, most+1)
+		k.classes = make([]string, largest+1)
 	}
 	for i, label := range k.byFolder {
-		if k.classes[label] != "" { // two folders of one label: which name it has is not known
+		if k.classes[label] != "" { // two folders have this label, so its name is unknown
 			k.classes = nil
 			return
 		}
@@ -182,7 +186,6 @@ func (t *Table) nameClasses() {
 	}
 }
 
-// of is the label of the image in row.
 func (k *labels) of(row int64, f file) int32 {
 	if k.byFolder != nil {
 		return k.byFolder[f.folder]

@@ -16,11 +16,11 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// A list is the files of the folder, compact: there may be millions.
+// A list has the files of the folder in little memory: there may be millions.
 type list struct {
-	folders []string // names of the class folders, sorted; one empty name if there are none
+	folders []string // sorted names of the class folders; one empty name if there are none
 	files   []file   // in the order of the rows
-	names   []byte   // of the files, each with a 0 behind it
+	names   []byte   // names of the files, each followed by a 0
 }
 
 // A file is one image.
@@ -29,18 +29,18 @@ type file struct {
 	at     uint32 // offset of its name in names
 }
 
-// name is that of f in its folder.
+// name returns the name of f within its folder.
 func (l *list) name(f file) []byte {
 	name := l.names[f.at:]
 	return name[:bytes.IndexByte(name, 0)]
 }
 
-// path is that of f in the root, with a slash.
+// path returns the path of f within the root, with a slash.
 func (l *list) path(f file) string {
 	return path.Join(l.folders[f.folder], string(l.name(f)))
 }
 
-// used tells which folders have images.
+// used reports for each folder whether it has images.
 func (l *list) used() []bool {
 	used := make([]bool, len(l.folders))
 	for _, f := range l.files {
@@ -49,10 +49,10 @@ func (l *list) used() []bool {
 	return used
 }
 
-// others are the extensions of images that are not read here.
-var others = []string{".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".ppm", ".pgm"}
+// otherFormats are the extensions of images that are not read here.
+var otherFormats = []string{".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".ppm", ".pgm"}
 
-// A visit is what is in one directory.
+// A visit is the content of one directory.
 type visit struct {
 	folders []string
 	images  int
@@ -60,7 +60,6 @@ type visit struct {
 	example string // one of those
 }
 
-// readFolder lists the images and their class folders.
 func (t *Table) readFolder() error {
 	top, err := t.visit("", 0)
 	if err != nil {
@@ -96,24 +95,25 @@ func (t *Table) readFolder() error {
 		}
 	}
 	if found.other > 0 {
-		return fault.New(fault.Unsupported, "found %d images of other formats, as %s, and %d PNG files, expected PNG alone",
-			found.other, found.example, found.images).WithHint("convert them to PNG first, as with mogrify -format png")
+		return fault.New(fault.Unsupported, "found %d images of other formats, such as %s, and %d PNG files, expected only PNG",
+			found.other, found.example, found.images).WithHint("convert them to PNG first: mogrify -format png FILES")
 	}
 	if found.images == 0 {
-		return fault.New(fault.Unsupported, "found no PNG files").WithHint("name a folder of PNG files, or of class folders with PNG files")
+		return fault.New(fault.Unsupported, "found no PNG files").WithHint("give a folder of PNG files, or of class folders with PNG files")
 	}
 	return nil
 }
 
-// visitClass is visit for a class folder, which may hold other folders, but no images in them: ImageFolder would take these too.
+// visitClass is visit for a class folder. It may hold other folders, but these must not hold
+// images, which ImageFolder would read too.
 func (t *Table) visitClass(name string, folder uint32) (visit, error) {
 	inner, err := t.visit(name, folder)
 	if err != nil || len(inner.folders) == 0 {
 		return inner, err
 	}
 	if inner.images == 0 {
-		return inner, fault.New(fault.Malformed, "the class folder %s holds folders, as %s, expected images",
-			name, inner.folders[0]).WithHint("name the folder that holds the class folders: %s", path.Join(t.path, name))
+		return inner, fault.New(fault.Malformed, "the class folder %s holds folders, such as %s, expected images",
+			name, inner.folders[0]).WithHint("give the folder that holds the class folders: %s", path.Join(t.path, name))
 	}
 	for _, below := range inner.folders {
 		below = path.Join(name, below)
@@ -122,14 +122,15 @@ func (t *Table) visitClass(name string, folder uint32) (visit, error) {
 			return inner, err
 		}
 		if deeper.images > 0 {
-			return inner, fault.New(fault.Malformed, "found %d images in %s, expected all of a class in its folder", deeper.images, below).
+			return inner, fault.New(fault.Malformed, "found %d images in %s, expected all images of a class directly in its folder", deeper.images, below).
 				WithHint("move them into the class folder")
 		}
 	}
 	return inner, nil
 }
 
-// visit adds the images of a directory to the list, as those of the folder with that index, and tells what else there is.
+// visit adds the images of a directory to the list, under that folder index, and returns what else
+// it has.
 func (t *Table) visit(name string, folder uint32) (v visit, err error) {
 	dir, err := t.root.Open(cmp.Or(name, "."))
 	if err != nil {
@@ -140,7 +141,7 @@ func (t *Table) visit(name string, folder uint32) (v visit, err error) {
 	for {
 		entries, err := dir.ReadDir(1024)
 		for _, e := range entries {
-			if err := t.meet(&v, name, folder, e); err != nil {
+			if err := t.visitEntry(&v, name, folder, e); err != nil {
 				return v, err
 			}
 		}
@@ -154,14 +155,15 @@ func (t *Table) visit(name string, folder uint32) (v visit, err error) {
 	}
 }
 
-// leadsToFolder reports whether a link leads to a folder, which may be outside: left out silently, its rows would be missing.
+// leadsToFolder reports whether a link leads to a folder, even one outside. Ignoring it would lose
+// its rows.
 func (t *Table) leadsToFolder(dir, name string) bool {
 	info, err := os.Stat(filepath.Join(t.path, dir, name))
 	return err == nil && info.IsDir()
 }
 
-// meet looks at one entry of the directory called dir.
-func (t *Table) meet(v *visit, dir string, folder uint32, e fs.DirEntry) error {
+// visitEntry adds one entry of the directory dir to v.
+func (t *Table) visitEntry(v *visit, dir string, folder uint32, e fs.DirEntry) error {
 	name := e.Name()
 	if strings.HasPrefix(name, ".") || name == "__MACOSX" {
 		return nil
@@ -171,7 +173,7 @@ func (t *Table) meet(v *visit, dir string, folder uint32, e fs.DirEntry) error {
 	if kind&fs.ModeSymlink != 0 || kind&fs.ModeIrregular != 0 {
 		info, err := t.root.Stat(path.Join(dir, name))
 		if err != nil && ext != ".png" && !t.leadsToFolder(dir, name) {
-			return nil // no image by its name, and no class folder
+			return nil // neither an image, by its name, nor a class folder
 		}
 		if err != nil {
 			return t.inFile(path.Join(dir, name), fault.New(fault.Malformed, "found a link to nothing in the folder %s, expected a file or a folder in it", t.path).
@@ -182,7 +184,7 @@ func (t *Table) meet(v *visit, dir string, folder uint32, e fs.DirEntry) error {
 	switch {
 	case kind.IsDir():
 		v.folders = append(v.folders, name)
-	case slices.Contains(others, ext):
+	case slices.Contains(otherFormats, ext):
 		v.other++
 		v.example = name
 	case ext != ".png":
@@ -197,10 +199,10 @@ func (t *Table) meet(v *visit, dir string, folder uint32, e fs.DirEntry) error {
 	return nil
 }
 
-// maxDigits is how many digits an int64 always holds.
+// maxDigits is how many digits an int64 can always hold.
 const maxDigits = 18
 
-// numberOf is the number that a file's name is, without its extension. ok is false for other names.
+// numberOf parses the name of a file without its extension as a number.
 func numberOf(name []byte) (n int64, ok bool) {
 	digits := name[:len(name)-len(".png")]
 	if len(digits) > maxDigits {
@@ -210,7 +212,7 @@ func numberOf(name []byte) (n int64, ok bool) {
 	return int64(v), err == nil
 }
 
-// sort puts the files into the order of the rows: by number if each has its own, else by folder and name.
+// sort orders the files like the rows: by number if all numbers differ, else by folder and name.
 func (t *Table) sort() {
 	l := &t.list
 	if t.sortByNumber() {
@@ -218,9 +220,9 @@ func (t *Table) sort() {
 		last, _ := numberOf(l.name(l.files[len(l.files)-1]))
 		switch missing := last - first + 1 - int64(len(l.files)); {
 		case missing > 0:
-			t.note("rows are in the order of the numbers in the files' names, %d to %d; %d of them are missing", first, last, missing)
+			t.note("rows are in the order of the numbers in the file names, %d to %d; %d of them are missing", first, last, missing)
 		case first > 0:
-			t.note("rows are in the order of the numbers in the files' names, %d to %d", first, last)
+			t.note("rows are in the order of the numbers in the file names, %d to %d", first, last)
 		}
 		return
 	}
@@ -228,13 +230,13 @@ func (t *Table) sort() {
 		return cmp.Or(cmp.Compare(a.folder, b.folder), bytes.Compare(l.name(a), l.name(b)))
 	})
 	if len(l.folders) > 1 {
-		t.note("rows are in the order of the class folders, and by name within each, as the files' names are not all different numbers")
+		t.note("rows are in the order of the class folders, and by name within each, because the file names are not all different numbers")
 	} else {
-		t.note("rows are in the order of the files' names, which are not all different numbers")
+		t.note("rows are in the order of the file names, which are not all different numbers")
 	}
 }
 
-// sortByNumber sorts the files by number, if each has its own.
+// sortByNumber sorts the files by number, and reports whether all have different numbers.
 func (t *Table) sortByNumber() bool {
 	l := &t.list
 	for _, f := range l.files {
@@ -255,7 +257,7 @@ func (t *Table) sortByNumber() bool {
 	return true
 }
 
-// labelOf is the label that a folder's name is: a number of at most int32. ok is false for other names.
+// labelOf parses the name of a folder as a label, a number that fits an int32.
 func labelOf(name string) (int32, bool) {
 	if name == "" || name[0] < '0' || name[0] > '9' {
 		return 0, false

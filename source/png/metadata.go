@@ -15,17 +15,17 @@ import (
 	"github.com/idxport/idxport/schema"
 )
 
-// metadataName is the file that Hugging Face's imagefolder looks for.
+// metadataName is the file that Hugging Face's imagefolder reads.
 const metadataName = "metadata.csv"
 
-// byteOrderMark is what Excel and Windows put before UTF-8.
+// byteOrderMark is what Excel and Windows write before UTF-8.
 const byteOrderMark = "\xef\xbb\xbf"
 
-// Metadata is what metadata.csv says of labels.
+// metadata has the labels of metadata.csv.
 type metadata struct {
-	lines   []line           // nil if there is no file or no column of labels
-	texts   bool             // there are labels that are no integers, and so none
-	classes map[int32]string // names by label; nil if there is no such column, or a label has two names
+	lines   []line           // nil without a file or a column of labels
+	texts   bool             // some labels are not integers, so there are none
+	classes map[int32]string // class names by label; nil without such a column, or if a label has two names
 }
 
 // A line is the label of one file.
@@ -34,7 +34,6 @@ type line struct {
 	label int32
 }
 
-// readMetadata reads metadata.csv, if there is one.
 func (t *Table) readMetadata() (m metadata, err error) {
 	f, err := t.root.Open(metadataName)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -49,7 +48,7 @@ func (t *Table) readMetadata() (m metadata, err error) {
 	}
 	text := bufio.NewReader(f)
 	if mark, _ := text.Peek(len(byteOrderMark)); string(mark) == byteOrderMark { // before a quote too
-		_, _ = text.Discard(len(byteOrderMark)) // it was seen
+		_, _ = text.Discard(len(byteOrderMark)) // cannot fail after Peek
 	}
 	r := csv.NewReader(text)
 	r.ReuseRecord = true
@@ -73,7 +72,8 @@ func (t *Table) readMetadata() (m metadata, err error) {
 	return m, nil
 }
 
-// read reads the lines behind the header. The arguments are the places of columns, class −1 if there is none.
+// read reads the lines after the header. The arguments are the indices of columns; class is −1 if
+// there is none.
 func (m *metadata) read(r *csv.Reader, name, label, class int) error {
 	for {
 		fields, err := r.Read()
@@ -84,7 +84,7 @@ func (m *metadata) read(r *csv.Reader, name, label, class int) error {
 			return fault.New(fault.Malformed, "%v", err)
 		}
 		v, err := strconv.ParseInt(strings.TrimSpace(fields[label]), 10, 32)
-		if err != nil { // names, as Hugging Face allows: they say no more than class folders do
+		if err != nil { // a name, which Hugging Face allows: names say no more than class folders
 			*m = metadata{texts: true}
 			return nil
 		}
@@ -100,7 +100,7 @@ func (m *metadata) read(r *csv.Reader, name, label, class int) error {
 	}
 }
 
-// names are the names of the classes by label, or nil.
+// names returns the class names by label, or nil.
 func (m *metadata) names() []string {
 	var list []string
 	for label, name := range m.classes {
@@ -115,7 +115,7 @@ func (m *metadata) names() []string {
 	return list
 }
 
-// byFile is the label of every file of l, whose order is that of the rows.
+// byFile returns the label of every file of l, in the order of the rows.
 func (m *metadata) byFile(l *list) ([]int32, error) {
 	slices.SortFunc(m.lines, func(a, b line) int { return strings.Compare(a.file, b.file) })
 	all := make([]int32, len(l.files))
@@ -126,7 +126,7 @@ func (m *metadata) byFile(l *list) ([]int32, error) {
 		})
 		if !ok {
 			return nil, fault.New(fault.Malformed, "%s has no line for %s", metadataName, name).
-				WithHint("give each file a line there, or remove the one or the other")
+				WithHint("give each file a line there, or remove the file or metadata.csv")
 		}
 		label := m.lines[k].label
 		if k+1 < len(m.lines) && m.lines[k+1].file == name && m.lines[k+1].label != label {
@@ -138,24 +138,24 @@ func (m *metadata) byFile(l *list) ([]int32, error) {
 	return all, nil
 }
 
-// byFolder is the label of every folder of l.
+// byFolder returns the label of every folder of l.
 func (m *metadata) byFolder(l *list) ([]int32, error) {
-	all, met := make([]int32, len(l.folders)), make([]bool, len(l.folders))
+	all, seen := make([]int32, len(l.folders)), make([]bool, len(l.folders))
 	for _, line := range m.lines {
 		k, ok := slices.BinarySearch(l.folders, path.Dir(line.file))
 		if !ok {
-			continue // a file that is not here
+			continue // a file that does not exist
 		}
-		if met[k] && all[k] != line.label {
+		if seen[k] && all[k] != line.label {
 			return nil, fault.New(fault.Malformed, "%s gives the files of class folder %s the labels %d and %d",
 				metadataName, l.folders[k], all[k], line.label).
-				WithHint("name the class folders after labels, or leave one label in each")
+				WithHint("name the class folders after the labels, or keep one label in each")
 		}
-		all[k], met[k] = line.label, true
+		all[k], seen[k] = line.label, true
 	}
-	if k := slices.Index(met, false); k >= 0 {
+	if k := slices.Index(seen, false); k >= 0 {
 		return nil, fault.New(fault.Malformed, "%s has no label for the class folder %s", metadataName, l.folders[k]).
-			WithHint("give its files lines there, or remove it")
+			WithHint("give its files lines there, or remove the folder")
 	}
 	return all, nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -15,9 +14,10 @@ import (
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/test/must"
+	"github.com/idxport/idxport/test/sourcetest"
 )
 
-// joined is IDX files of the repository: image, and label unless that is empty.
+// joined joins IDX files of the repository: images, and labels unless that is empty.
 func joined(t *testing.T, image, label string, classes []string) source.Table {
 	t.Helper()
 	var parts []source.Table
@@ -36,7 +36,7 @@ func joined(t *testing.T, image, label string, classes []string) source.Table {
 	return all
 }
 
-// written is the folder that sink/png makes of table.
+// written returns the folder that sink/png makes of table.
 func written(t *testing.T, table source.Table, o sinkpng.Options) string {
 	t.Helper()
 	target := filepath.Join(t.TempDir(), "test")
@@ -83,11 +83,11 @@ func TestWhatTheSinkWritesComesBack(t *testing.T) {
 	}
 }
 
-// expectSame compares table with the IDX files that it was made of.
+// expectSame compares table with the IDX files that it was made from.
 func expectSame(t *testing.T, table *Table, original source.Table) {
 	t.Helper()
-	got := must.Get(readAll(table, 1000))(t)
-	want := must.Get(readAll(original, 1000))(t)
+	got := must.Get(sourcetest.ReadAll(table, 1000))(t)
+	want := must.Get(sourcetest.ReadAll(original, 1000))(t)
 	if len(got) != len(want) || table.Rows() != original.Rows() {
 		t.Fatalf("found %d columns of %d rows, expected %d of %d", len(got), table.Rows(), len(want), original.Rows())
 	}
@@ -99,20 +99,5 @@ func expectSame(t *testing.T, table *Table, original source.Table) {
 		if !bytes.Equal(got[i], want[i]) {
 			t.Errorf("%s has other values", c.Name)
 		}
-	}
-}
-
-// TestManyGoroutines sends a folder through the pipeline, whose goroutines decode at the same time, into another folder: its files are the same.
-func TestManyGoroutines(t *testing.T) {
-	t.Parallel()
-	const images, labels = "testdata/fashion-mnist/train-images-idx3-ubyte.gz", "testdata/fashion-mnist/train-labels-idx1-ubyte.gz"
-	first := written(t, joined(t, images, labels, nil), sinkpng.Options{})
-	again := written(t, open(t, first, source.ReadOptions{}), sinkpng.Options{})
-	want, err := os.ReadFile(filepath.Join(first, "_manifest.json")) // which has a hash of all names and contents
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := os.ReadFile(filepath.Join(again, "_manifest.json")); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("found %s\nexpected %s\nerror %v", got, want, err)
 	}
 }

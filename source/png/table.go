@@ -18,27 +18,29 @@ import (
 
 // A Table is a folder of PNG files. It is a source.Table, a source.Seeker and a source.Noter.
 type Table struct {
-	path    string // as the user wrote it, for errors
+	path    string // as given by the user, for errors
 	root    *os.Root
-	folders []*os.Root // those of the class folders; nil if there are too many to hold open
+	folders []*os.Root // the class folders; nil if there are too many to hold open
 	list    list
 	labels  labels
 	format  picture.Format
-	limit   int64 // bytes of a file
+	limit   int64 // in bytes, of a file
 	columns []source.Column
 	notes   []string
 	next    int64
 }
 
 const (
-	// maxOpen is the most class folders that are held open: a process may have 1024 descriptors, and tables may be read side by side.
+	// maxOpen is the largest number of class folders that are held open. A process may have 1024
+	// descriptors, and several tables may be open.
 	maxOpen = 256
-	// maxExtra is how many bytes a file may have beyond twice its samples: for texts, colour profiles and previews.
+	// maxExtra is how many bytes a file may have beyond twice its samples, for texts, colour
+	// profiles and previews.
 	maxExtra = 4 << 20
 )
 
-// Open opens the folder at path. It lists all files and reads the first. See the package comment
-// for what is assumed about it; errors name the folder or the file in it.
+// Open opens the folder at path. It lists all files and reads the first. The package comment
+// describes what is assumed about it. Errors name the folder or the file in it.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
@@ -75,13 +77,13 @@ func (t *Table) begin(o source.ReadOptions) error {
 	own := t.format.DType()
 	wanted := cmp.Or(o.DType, own)
 	if wanted == idx.Int8 || wanted == idx.Uint8 && own != idx.Uint8 {
-		return fault.New(fault.Unsupported, "the samples are %s, which %s does not hold", own, wanted).
-			WithHint("leave out --dtype, or choose a wider type")
+		return fault.New(fault.Unsupported, "the samples are %s, which %s cannot hold", own, wanted).
+			WithHint("remove --dtype, or choose a wider type")
 	}
 	if size := t.format.Size() / int64(own.Size()) * int64(wanted.Size()); size > o.MaxRecord() {
 		return t.inFile(t.list.path(first), fault.New(fault.Unsupported,
 			"the image is %v, a record of %d bytes, expected at most %d", t.format, size, o.MaxRecord()).
-			WithHint("allow that with --max-record-bytes"))
+			WithHint("allow larger records with --max-record-bytes %d", size))
 	}
 	image := source.Column{Name: "image", DType: wanted, Shape: t.format.Shape(),
 		Origin: filepath.Base(t.path)}
@@ -93,7 +95,7 @@ func (t *Table) begin(o source.ReadOptions) error {
 	return nil
 }
 
-// openFolders opens the class folders, so that a file's path is not walked anew for each.
+// openFolders opens the class folders, so that opening a file does not walk its whole path.
 func (t *Table) openFolders() error {
 	if len(t.list.folders) > maxOpen {
 		return nil
@@ -112,7 +114,7 @@ func (t *Table) openFolders() error {
 	return nil
 }
 
-// readFile reads f into buf, which grows as it needs.
+// readFile reads f into buf, which grows as needed.
 func (t *Table) readFile(buf []byte, f file) ([]byte, error) {
 	var opened *os.File
 	var err error
@@ -142,17 +144,17 @@ func (t *Table) readFile(buf []byte, f file) ([]byte, error) {
 			return buf, bare(err)
 		}
 		if int64(len(buf)) > t.limit {
-			return buf, fault.New(fault.Unsupported, "the file has more than %d bytes, which is too many for its image", t.limit)
+			return buf, fault.New(fault.Unsupported, "the file has more than %d bytes, too many for its image", t.limit)
 		}
 	}
 }
 
-// inFile puts the path of a file in the folder before err.
+// inFile adds the path of a file in the folder to err.
 func (t *Table) inFile(name string, err error) error {
 	return fault.In(filepath.Join(t.path, filepath.FromSlash(name)), err)
 }
 
-// bare is err without the path, which is that in the class folder.
+// bare returns err without its path, which is relative to the class folder.
 func bare(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
@@ -165,16 +167,16 @@ func (t *Table) note(format string, args ...any) {
 	t.notes = append(t.notes, t.path+": "+fmt.Sprintf(format, args...))
 }
 
-// Columns are the images and, if they are known, the labels.
+// Columns returns the images and, if they are known, the labels.
 func (t *Table) Columns() []source.Column { return t.columns }
 
-// Rows is the number of images.
+// Rows returns the number of images.
 func (t *Table) Rows() int64 { return int64(len(t.list.files)) }
 
-// Notes tell what was assumed about the folder.
+// Notes returns what was assumed about the folder.
 func (t *Table) Notes() []string { return t.notes }
 
-// Read decides which rows b has: Decode opens their files.
+// Read only chooses the rows of b: Decode opens their files.
 func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -187,7 +189,7 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	return nil
 }
 
-// Skip passes over n rows.
+// Skip skips n rows.
 func (t *Table) Skip(n int64) error {
 	if n < 0 || n > t.Rows()-t.next {
 		return fault.New(fault.Usage, "no such rows: skip %d of %d", n, t.Rows()-t.next)
@@ -196,7 +198,7 @@ func (t *Table) Skip(n int64) error {
 	return nil
 }
 
-// Decode reads and decodes the files of b. The error names the file and its row.
+// Decode reads and decodes the files of b. Errors name the file and its row.
 func (t *Table) Decode(b *source.Raw) error {
 	if len(b.Columns) != len(t.columns) {
 		b.Columns = make([][]byte, len(t.columns))
@@ -224,7 +226,7 @@ func (t *Table) Decode(b *source.Raw) error {
 	return nil
 }
 
-// append appends the record of a file to dst, its samples converted to the type of the column.
+// append appends the record of a file to dst, with its samples converted to the type of the column.
 func (t *Table) append(dst, file []byte) ([]byte, error) {
 	own, image := t.format.DType(), t.columns[0]
 	if own == image.DType {
@@ -240,7 +242,7 @@ func (t *Table) append(dst, file []byte) ([]byte, error) {
 	}
 	start := len(dst)
 	dst = slices.Grow(dst, image.RecordSize())[:start+image.RecordSize()]
-	number.Convert(dst[start:], image.DType, samples, 0, image.Elements()) // which holds all samples
+	number.Convert(dst[start:], image.DType, samples, 0, image.Elements()) // cannot fail, see begin
 	return dst, nil
 }
 

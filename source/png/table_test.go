@@ -9,7 +9,6 @@ import (
 	"image"
 	"image/color"
 	stdpng "image/png"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,30 +19,10 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"
+	"github.com/idxport/idxport/test/sourcetest"
 )
 
-// readAll reads t to its end in batches of rows, and returns the data of all columns.
-func readAll(t source.Table, rows int) ([][]byte, error) {
-	data := make([][]byte, len(t.Columns()))
-	b := &source.Raw{Cap: rows}
-	for {
-		err := t.Read(context.Background(), b)
-		if err == io.EOF {
-			return data, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := t.Decode(b); err != nil {
-			return nil, err
-		}
-		for i := range data {
-			data[i] = append(data[i], b.Columns[i]...)
-		}
-	}
-}
-
-// open opens a folder that is as it should be.
+// open opens a valid folder.
 func open(t *testing.T, path string, o source.ReadOptions) *Table {
 	t.Helper()
 	table := must.Get(Open(path, o))(t)
@@ -68,7 +47,7 @@ func TestFoldersThatPillowMade(t *testing.T) {
 		{"numbered", []int{3, 2}, idx.Int32, "", []string{"2 to 11; 4 of them are missing", "labels are the names of the class folders"}},
 		{"restarting", []int{3, 2}, idx.Uint8, "", []string{"in the order of the class folders", "labels are the names of the class folders"}},
 		{"flat", []int{3, 2}, 0, "", []string{"images without labels"}},
-		{"metadata", []int{3, 2}, idx.Uint8, "dog, small cat", []string{"in the order of the files' names", "labels are those of metadata.csv"}},
+		{"metadata", []int{3, 2}, idx.Uint8, "dog, small cat", []string{"in the order of the file names", "labels are those of metadata.csv"}},
 		{"mapped", []int{3, 2}, idx.Uint8, "   dog      cat", []string{"1 to 4; 1 of them are missing", "labels are those of metadata.csv, by class folder"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -97,7 +76,7 @@ func TestFoldersThatPillowMade(t *testing.T) {
 	}
 }
 
-// expectRows compares table with the rows that its script wrote down.
+// expectRows compares table with the rows that its script recorded.
 func expectRows(t *testing.T, table *Table, name string) {
 	t.Helper()
 	text := must.Get(os.ReadFile(filepath.Join("testdata", name+".json")))(t)
@@ -108,7 +87,7 @@ func expectRows(t *testing.T, table *Table, name string) {
 	if table.Rows() != int64(len(want)) {
 		t.Errorf("found %d rows, expected %d", table.Rows(), len(want))
 	}
-	data := must.Get(readAll(table, 2))(t)
+	data := must.Get(sourcetest.ReadAll(table, 2))(t)
 	size := table.Columns()[0].RecordSize()
 	if len(data[0]) != len(want)*size {
 		t.Fatalf("found %d bytes of images, expected %d", len(data[0]), len(want)*size)
@@ -130,7 +109,7 @@ func expectRows(t *testing.T, table *Table, name string) {
 	}
 }
 
-// pixels is a PNG file of one colour.
+// pixels returns a PNG file of one colour.
 func pixels(t *testing.T, width, height int, m func(image.Rectangle) image.Image) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -142,7 +121,7 @@ func pixels(t *testing.T, width, height int, m func(image.Rectangle) image.Image
 
 func grey(r image.Rectangle) image.Image { return image.NewGray(r) }
 
-// makeFolder makes a folder of files: names with slashes to contents.
+// makeFolder makes a folder of files, given as contents by name with slashes.
 func makeFolder(t *testing.T, files map[string][]byte) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -168,13 +147,13 @@ func TestRefusals(t *testing.T) {
 		want  []string
 		hint  string
 	}{
-		{"nothing", nil, fault.Unsupported, []string{"found no PNG files"}, "name a folder"},
+		{"nothing", nil, fault.Unsupported, []string{"found no PNG files"}, "give a folder"},
 		{"JPEG files", map[string][]byte{"0/a.jpg": {1}, "0/b.JPEG": {1}, "1/c.png": good}, fault.Unsupported,
 			[]string{"found 2 images of other formats", "1 PNG files"}, "mogrify"},
 		{"a split", map[string][]byte{"train/0/1.png": good, "test/0/1.png": good}, fault.Malformed, []string{"class folder test holds folders"}, "test"},
 		{"images beside class folders", map[string][]byte{"0/1.png": good, "2.png": good}, fault.Malformed, []string{"1 images beside the class folder 0"}, "move"},
 		{"another size", map[string][]byte{"0/0.png": good, "1/1.png": pixels(t, 2, 3, grey)}, fault.Malformed,
-			[]string{"1.png: row 1: found 2×3, 8-bit grey, expected 3×2, 8-bit grey"}, "alike"},
+			[]string{"1.png: row 1: found 2×3, 8-bit grey, expected 3×2, 8-bit grey"}, "the same format"},
 		{"damage", map[string][]byte{"0/0.png": good, "1/1.png": good[:50]}, fault.Malformed, []string{filepath.Join("1", "1.png"), "row 1", "damaged"}, "again"},
 		{"damage in the first", map[string][]byte{"0/0.png": {}}, fault.Truncated, []string{"0.png: the file is empty"}, ""},
 		{"a JPEG by another name", map[string][]byte{"0.png": []byte("\xff\xd8\xff")}, fault.Unsupported, []string{"found a JPEG file"}, "mogrify"},
@@ -192,7 +171,7 @@ func TestRefusals(t *testing.T) {
 			table, err := Open(makeFolder(t, c.files), source.ReadOptions{})
 			if err == nil {
 				defer table.Close()
-				_, err = readAll(table, 10)
+				_, err = sourcetest.ReadAll(table, 10)
 			}
 			var known *fault.Error
 			if fault.KindOf(err) != c.kind || !errors.As(err, &known) || known.Path == "" {
@@ -226,7 +205,7 @@ func TestWiderTypes(t *testing.T) {
 		m.Pix = []byte{1, 255}
 		dir := makeFolder(t, map[string][]byte{"0.png": pixels(t, 2, 1, func(image.Rectangle) image.Image { return m })})
 		table := open(t, dir, source.ReadOptions{DType: d})
-		data, err := readAll(table, 1)
+		data, err := sourcetest.ReadAll(table, 1)
 		if err != nil || string(data[0]) != want || table.Columns()[0].DType != d {
 			t.Errorf("%v: found % x of %v, error %v", d, data[0], table.Columns()[0].DType, err)
 		}
@@ -255,7 +234,8 @@ func TestLinksLeadNowhereElse(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "0", "2.png")); err != nil {
 		t.Fatal(err)
 	}
-	// A class folder that is a link is not left out in silence, what is no image may lead where it likes.
+	// A class folder that is a link is not silently ignored; links that are not images may lead
+	// anywhere.
 	if err := errors.Join(os.Symlink(outside, filepath.Join(dir, "1")), os.Symlink(filepath.Join(outside, "secret.png"), filepath.Join(dir, "LICENSE"))); err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +249,7 @@ func TestLinksLeadNowhereElse(t *testing.T) {
 	demandLinkRefused(t, dir, filepath.Join("0", "3.png"))
 }
 
-// demandLinkRefused demands that the folder is refused because of a link in it.
+// demandLinkRefused requires that the folder is refused because of a link in it.
 func demandLinkRefused(t *testing.T, dir, link string) {
 	t.Helper()
 	_, err := Open(dir, source.ReadOptions{})
@@ -280,12 +260,12 @@ func demandLinkRefused(t *testing.T, dir, link string) {
 
 func TestSkip(t *testing.T) {
 	t.Parallel()
-	whole := must.Get(readAll(open(t, "testdata/imagefolder", source.ReadOptions{}), 5))(t)
+	whole := must.Get(sourcetest.ReadAll(open(t, "testdata/imagefolder", source.ReadOptions{}), 5))(t)
 	table := open(t, "testdata/imagefolder", source.ReadOptions{})
 	if err := table.Skip(7); err != nil {
 		t.Fatal(err)
 	}
-	rest, err := readAll(table, 5)
+	rest, err := sourcetest.ReadAll(table, 5)
 	if err != nil || !bytes.Equal(rest[0], whole[0][7*60:]) || !bytes.Equal(rest[1], whole[1][7:]) {
 		t.Errorf("found other rows, error %v", err)
 	}
@@ -302,7 +282,7 @@ func TestManyClassFolders(t *testing.T) {
 		files[string(rune('a'+label%26))+strings.Repeat("x", label/26)+"/i.png"] = good
 	}
 	table := open(t, makeFolder(t, files), source.ReadOptions{})
-	data := must.Get(readAll(table, 50))(t)
+	data := must.Get(sourcetest.ReadAll(table, 50))(t)
 	if table.folders != nil || len(table.Columns()[1].Classes) != maxOpen+1 || table.Columns()[1].DType != idx.Int32 {
 		t.Errorf("found %d open folders, labels %v", len(table.folders), table.Columns()[1])
 	}
@@ -313,7 +293,8 @@ func TestManyClassFolders(t *testing.T) {
 	}
 }
 
-// What is no folder of images, and what stands in one where an image or a folder should.
+// // Paths that are not folders of images, and folders with something else in place of an image or
+// a folder.
 func TestOddFolders(t *testing.T) {
 	t.Parallel()
 	good := pixels(t, 3, 2, grey)
@@ -360,7 +341,7 @@ func TestOddFolders(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer table.Close()
-			if _, err := readAll(table, 10); err != nil || table.Rows() != c.rows {
+			if _, err := sourcetest.ReadAll(table, 10); err != nil || table.Rows() != c.rows {
 				t.Errorf("found %d rows, expected %d, and %v", table.Rows(), c.rows, err)
 			}
 		})
@@ -376,7 +357,8 @@ func TestOddFolders(t *testing.T) {
 	}
 }
 
-// Folders without images have no label that matters: they leave numbers what they are, and are named where folders are counted.
+// Folders without images need no label: they do not prevent numbers as labels, and are mentioned if
+// folders are numbered.
 func TestFoldersWithoutImages(t *testing.T) {
 	t.Parallel()
 	good := pixels(t, 3, 2, grey)
@@ -386,11 +368,11 @@ func TestFoldersWithoutImages(t *testing.T) {
 		note  string
 	}{
 		"numbers":       {map[string][]byte{"5/0.png": good, "10/1.png": good, "tmp/x.txt": {1}}, []byte{5, 10}, "labels are the names of the class folders"},
-		"names":         {map[string][]byte{"cat/0.png": good, "dog/1.png": good, "annotations/x.xml": {1}}, []byte{1, 2}, "annotations has no images, and is counted"},
-		"text as label": {map[string][]byte{"0.png": good, metadataName: []byte("file_name,label\n0.png,cat\n")}, nil, "as those of metadata.csv are not all integers"},
+		"names":         {map[string][]byte{"cat/0.png": good, "dog/1.png": good, "annotations/x.xml": {1}}, []byte{1, 2}, "annotations has no images, but is numbered"},
+		"text as label": {map[string][]byte{"0.png": good, metadataName: []byte("file_name,label\n0.png,cat\n")}, nil, "because those of metadata.csv are not all integers"},
 	} {
 		table := open(t, makeFolder(t, c.files), source.ReadOptions{})
-		data := must.Get(readAll(table, 10))(t)
+		data := must.Get(sourcetest.ReadAll(table, 10))(t)
 		var found []byte
 		if len(data) > 1 {
 			found = data[1]
@@ -401,13 +383,13 @@ func TestFoldersWithoutImages(t *testing.T) {
 	}
 }
 
-// Names of up to 18 digits are numbers, longer ones are names.
+// Names of up to 18 digits are numbers; longer ones are not.
 func TestNamesOfManyDigits(t *testing.T) {
 	t.Parallel()
 	good := pixels(t, 3, 2, grey)
 	for long, note := range map[string]string{
-		"999999999999999999":  "rows are in the order of the numbers in the files' names, 7 to 999999999999999999",
-		"1000000000000000000": "rows are in the order of the files' names, which are not all different numbers",
+		"999999999999999999":  "rows are in the order of the numbers in the file names, 7 to 999999999999999999",
+		"1000000000000000000": "rows are in the order of the file names, which are not all different numbers",
 	} {
 		table := open(t, makeFolder(t, map[string][]byte{"7.png": good, long + ".png": good}), source.ReadOptions{})
 		if notes := strings.Join(table.Notes(), "\n"); !strings.Contains(notes, note) {
@@ -416,7 +398,8 @@ func TestNamesOfManyDigits(t *testing.T) {
 	}
 }
 
-// A class with two names has none, and neither has any other; names of labels that could not be told apart from numbers of rows are none.
+// If a class has two names, no class has a name; neither are there names for labels that look like
+// row numbers.
 func TestNamesInMetadata(t *testing.T) {
 	t.Parallel()
 	good := pixels(t, 3, 2, grey)
@@ -437,7 +420,8 @@ func TestNamesInMetadata(t *testing.T) {
 	}
 }
 
-// What happens to the files after they were listed: gone, replaced by a folder, grown beyond any image.
+// Files that change after they were listed: removed, replaced by a folder, or grown beyond any
+// image.
 func TestFilesThatChange(t *testing.T) {
 	t.Parallel()
 	good := pixels(t, 3, 2, grey)
@@ -459,7 +443,7 @@ func TestFilesThatChange(t *testing.T) {
 				if err := c.change(filepath.Join(dir, filepath.FromSlash(last))); err != nil {
 					t.Fatal(err)
 				}
-				_, err := readAll(table, 1)
+				_, err := sourcetest.ReadAll(table, 1)
 				if err == nil || c.kind != nil && !errors.Is(err, c.kind) || !strings.Contains(err.Error(), "b.png") {
 					t.Errorf("found %v, expected %v about b.png", err, c.kind)
 				}
@@ -474,7 +458,8 @@ func TestFilesThatChange(t *testing.T) {
 	}
 }
 
-// FuzzMetadata reads any metadata.csv beside images: it is refused, or every image has a label and every label that has a name is one of the names.
+// FuzzMetadata reads any metadata.csv beside images: it is refused, or every image has a label and
+// every named label has one of the names.
 func FuzzMetadata(f *testing.F) {
 	f.Add([]byte("file_name,label\nx/a.png,1\ny/b.png,2\n"))
 	f.Add([]byte("\xef\xbb\xbffile_name,label,class\nx/a.png,1,cat\ny/b.png,-2147483648,\"d\"\"og\"\n"))
@@ -497,7 +482,7 @@ func FuzzMetadata(f *testing.F) {
 			return
 		}
 		defer table.Close()
-		data, err := readAll(table, 10)
+		data, err := sourcetest.ReadAll(table, 10)
 		if err != nil || table.Rows() != 2 || len(data) != 2 || len(data[1]) != 2*table.Columns()[1].DType.Size() {
 			t.Errorf("found %d rows, %d columns, %v", table.Rows(), len(data), err)
 		}

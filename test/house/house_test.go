@@ -47,7 +47,7 @@ var rooms = map[string]room{
 	"source/parquet":            {2940, []string{"schema", "source", "source/arrow", "source/columnar", "source/idx"}}, // goal 1900
 	"source/csv":                {1650, []string{"schema", "source", "source/compressed", "source/flat", "source/idx"}},
 	"source/png":                {900, []string{"schema", "source", "source/idx", "source/picture"}},
-	"source/npy":                {580, []string{"schema", "source", "source/idx"}},
+	"source/npy":                {540, []string{"schema", "source", "source/idx"}},
 	"source/formats":            {1020, []string{"shell", "source", "source/..."}},
 	"sink":                      {50, []string{"schema"}},
 	"sink/layout":               {1240, []string{"schema", "sink", "sink/images", "source", "source/idx"}},

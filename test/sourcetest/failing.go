@@ -2,7 +2,7 @@ package sourcetest
 
 import "io"
 
-// A FailingReaderAt is a file of which one read fails, the last that is let through being number Left.
+// A FailingReaderAt is a file of which one read fails, after Left successful ones.
 type FailingReaderAt struct {
 	File  io.ReaderAt
 	Left  int // less than 0: none fails
@@ -10,7 +10,8 @@ type FailingReaderAt struct {
 	Err   error
 }
 
-// ReadAt reads from the file, or fails once: an error that is passed over shows, as all goes well after it.
+// ReadAt reads from the file, or fails once: an ignored error is detected because everything after
+// it succeeds.
 func (f *FailingReaderAt) ReadAt(p []byte, at int64) (int, error) {
 	f.Calls++
 	if f.Left--; f.Left == -1 {

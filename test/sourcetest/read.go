@@ -12,11 +12,11 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// ReadAll reads what is left of t in batches of most rows, two of which are under way at a time and
-// are decoded the wrong way round, and returns the data of all columns.
-func ReadAll(t source.Table, most int) ([][]byte, error) {
+// ReadAll reads what is left of t in batches of up to limit rows, two of which are in progress at a time and
+// decoded in reverse order, and returns the data of all columns.
+func ReadAll(t source.Table, limit int) ([][]byte, error) {
 	data := make([][]byte, len(t.Columns()))
-	slots := [2]source.Raw{{Cap: most}, {Cap: most}}
+	slots := [2]source.Raw{{Cap: limit}, {Cap: limit}}
 	first, next := int64(-1), int64(0)
 	for ended := false; !ended; {
 		n := 0
@@ -32,8 +32,8 @@ func ReadAll(t source.Table, most int) ([][]byte, error) {
 			if first < 0 {
 				first, next = b.First, b.First
 			}
-			if b.First != next || b.Rows < 1 || b.Rows > most {
-				return nil, fmt.Errorf("found a batch of %d rows from %d on, expected up to %d from %d on", b.Rows, b.First, most, next)
+			if b.First != next || b.Rows < 1 || b.Rows > limit {
+				return nil, fmt.Errorf("found a batch of %d rows from %d on, expected up to %d from %d on", b.Rows, b.First, limit, next)
 			}
 			next += int64(b.Rows)
 		}
@@ -64,9 +64,9 @@ func ReadAll(t source.Table, most int) ([][]byte, error) {
 }
 
 // Expect reads what is left of t, and compares it with columns and their data.
-func Expect(tb testing.TB, t source.Table, most int, columns []source.Column, data [][]byte) {
+func Expect(tb testing.TB, t source.Table, limit int, columns []source.Column, data [][]byte) {
 	tb.Helper()
-	found, err := ReadAll(t, most)
+	found, err := ReadAll(t, limit)
 	if err != nil {
 		tb.Fatal(err)
 	}

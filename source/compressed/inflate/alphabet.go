@@ -1,6 +1,7 @@
 package inflate
 
-// Sizes of the alphabets. The fixed codes have two symbols more of each kind, which take up codes but must not occur.
+// Sizes of the alphabets. Each fixed code has two more symbols, which take up codes but must not
+// occur.
 const (
 	literalSymbols  = 286
 	distanceSymbols = 30
@@ -12,17 +13,19 @@ const (
 	endOfBlock = 256
 )
 
-// lengthOrder is the order in which the lengths of the code for code lengths are sent, by RFC 1951, 3.2.7.
+// lengthOrder is the order in which the lengths of the code for code lengths are sent (RFC 1951,
+// 3.2.7).
 var lengthOrder = [lengthSymbols]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
 
-// What symbols mean, as table entries with a code of no bits. They never change.
+// The meanings of the symbols, as table entries with a code of no bits. They never change.
 var (
 	literalEntries  = makeLiteralEntries()
 	distanceEntries = makeDistanceEntries()
 	lengthEntries   = makeLengthEntries()
 )
 
-// makeLiteralEntries follows the first table of 3.2.5: after eight lengths without extra bits, four each with 1 to 5.
+// makeLiteralEntries implements the first table of 3.2.5: after eight lengths without extra bits,
+// four each with 1 to 5.
 func makeLiteralEntries() (entries [fixedLiteralSymbols]entry) {
 	for s := range endOfBlock {
 		entries[s] = literal | newEntry(s, 0)
@@ -39,7 +42,8 @@ func makeLiteralEntries() (entries [fixedLiteralSymbols]entry) {
 	return entries
 }
 
-// makeDistanceEntries follows the second table of 3.2.5: after four distances without extra bits, two each with 1 to 13.
+// makeDistanceEntries implements the second table of 3.2.5: after four distances without extra
+// bits, two each with 1 to 13.
 func makeDistanceEntries() (entries [fixedDistanceSymbols]entry) {
 	base := 1
 	for s := range distanceSymbols {

@@ -10,7 +10,8 @@ import (
 	klauspost "github.com/klauspost/compress/flate"
 )
 
-// BenchmarkInflate compares decoders. The data is made up; the figures in fast.go are of real images.
+// BenchmarkInflate compares decoders on synthetic data; the figures in fast.go are from real
+// images.
 func BenchmarkInflate(b *testing.B) {
 	decoders := []struct {
 		name string

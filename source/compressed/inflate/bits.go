@@ -2,33 +2,34 @@ package inflate
 
 import "io"
 
-// An Input is where a [Reader] takes its stream from, such as a [bufio.Reader], whose methods these are. Peek is asked for the
-// bytes that Buffered counts, or for one.
+// An Input is what a [Reader] reads a stream from, such as a [bufio.Reader], which has these
+// methods. Peek is called for the bytes that Buffered counts, or for one byte.
 type Input interface {
 	Buffered() int
 	Peek(n int) ([]byte, error)
 	Discard(n int) (int, error)
 }
 
-// A bitInput hands out the input's bits and takes a byte only when a bit of it is needed. So less than one byte's bits are
-// held between symbols, and at the end of a stream exactly its bytes have been taken.
+// A bitInput returns the input's bits and takes a byte only when a bit of it is needed. So it holds
+// less than eight bits between symbols, and at the end of a stream it has taken exactly its bytes.
 type bitInput struct {
 	r      Input
 	in     []byte // r's buffer, as it was when borrowed
 	next   int    // index in in of the first byte not taken
 	offset int64  // bytes of the stream before in
 
-	bits  uint64 // not yet used, the next one lowest; those from count on are zero
+	bits  uint64 // unused bits, the next one lowest; those from count on are zero
 	count uint
 }
 
-// borrow makes the bytes in r's buffer available; giveBack must follow before r is used by others.
+// borrow makes the bytes in r's buffer available. giveBack must be called before anything else uses
+// r.
 func (b *bitInput) borrow() {
-	b.in, _ = b.r.Peek(b.r.Buffered()) // no error, as no more is asked for than there is
+	b.in, _ = b.r.Peek(b.r.Buffered()) // cannot fail, as these bytes are buffered
 	b.next = 0
 }
 
-// seek goes on at a bit of the bytes made available.
+// seek continues at a bit of the available bytes.
 func (b *bitInput) seek(bit int) {
 	b.next, b.bits, b.count = bit>>3, 0, 0
 	if used := uint(bit & 7); used != 0 {
@@ -37,20 +38,20 @@ func (b *bitInput) seek(bit int) {
 	}
 }
 
-// bit is the position in the bytes made available.
+// bit returns the position in the available bytes.
 func (b *bitInput) bit() int { return 8*b.next - int(b.count) }
 
-// giveBack takes what was used from r.
+// giveBack takes the used bytes from r.
 func (b *bitInput) giveBack() {
-	n, _ := b.r.Discard(b.next) // no error, as for borrow
+	n, _ := b.r.Discard(b.next) // cannot fail, as in borrow
 	b.offset += int64(n)
 	b.in, b.next = nil, 0
 }
 
-// used is the number of bytes of which all or some bits were used.
+// used returns the number of bytes of which at least some bits were used.
 func (b *bitInput) used() int64 { return b.offset + int64(b.next) - int64(b.count/8) }
 
-// empty reports whether the next byte has to be read first, which may block.
+// empty reports whether the next byte must first be read, which may block.
 func (b *bitInput) empty() bool { return b.next == len(b.in) }
 
 // fill reads until a byte can be taken.
@@ -69,7 +70,6 @@ func (b *bitInput) fill() error {
 	return nil
 }
 
-// more takes another byte.
 func (b *bitInput) more() error {
 	if err := b.fill(); err != nil {
 		return err
@@ -98,11 +98,10 @@ func (b *bitInput) skip(n uint) {
 	b.count -= n
 }
 
-// alignToByte drops the bits that are left of a byte.
 func (b *bitInput) alignToByte() { b.skip(b.count & 7) }
 
-// lookUp reads a code, but not the extra bits after it. While bits are missing they count as zeros; the entry then found
-// holds only if its code ends before them.
+// lookUp reads a code, without the extra bits after it. Missing bits count as zeros; an entry found
+// with them is valid only if its code ends before them.
 func (b *bitInput) lookUp(table []entry, firstBits uint) (entry, error) {
 	for {
 		e := table[b.bits&(1<<firstBits-1)]

@@ -12,21 +12,22 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// A result is all that can be seen of decoding a stream.
+// A result is everything that can be observed when a stream is decoded.
 type result struct {
 	data []byte
 	rest int   // bytes left in the input
 	err  error // nil at the end of the stream
 }
 
-// decodeAll decodes in with Reads of the given size, from a bufio.Reader over r that has a buffer of the given size.
+// decodeAll decodes in with Reads of the given size, from a bufio.Reader over r with a buffer of
+// the given size.
 func decodeAll(t *testing.T, r io.Reader, buffer, read int) result {
 	t.Helper()
 	in := bufio.NewReaderSize(r, buffer)
 	return drain(in, in, read)
 }
 
-// drain decodes in, whose bytes after the stream rest delivers, with Reads of the given size.
+// drain decodes in with Reads of the given size; rest returns the bytes after the stream.
 func drain(in Input, rest io.Reader, read int) result {
 	z := NewReader(in)
 	var data []byte
@@ -44,7 +45,8 @@ func drain(in Input, rest io.Reader, read int) result {
 	}
 }
 
-// compare decodes raw in several ways and checks that all agree: compress/flate, the reference, long and short reads.
+// compare decodes raw in several ways, which must agree: compress/flate, the reference, and long
+// and short reads.
 func compare(t *testing.T, raw []byte) result {
 	t.Helper()
 	got := decodeAll(t, bytes.NewReader(raw), max(16, len(raw)), 8<<10)
@@ -68,8 +70,9 @@ func compare(t *testing.T, raw []byte) result {
 	return got
 }
 
-// compareFlate is for the same data, the same input used, and an error where compress/flate has one. Then flate may have found
-// less data, as it takes more bits than a symbol has before it looks.
+// compareFlate requires the same data and the same used input, and an error if compress/flate has
+// one. In that case flate may have found less data, as it reads more bits than a symbol has before
+// it examines them.
 func compareFlate(t *testing.T, raw []byte, got result) {
 	t.Helper()
 	in := bufio.NewReader(bytes.NewReader(raw))
@@ -87,7 +90,7 @@ func compareFlate(t *testing.T, raw []byte, got result) {
 	}
 }
 
-// checkError is for an error of a promised kind.
+// checkError requires an error of a promised kind.
 func checkError(t *testing.T, raw []byte, err error) {
 	t.Helper()
 	var c *fault.Error

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// smallStreams are short enough for every bit of them to be changed: of each kind of block, and flushed.
+// smallStreams have every kind of block, and flushes, and are short enough to change every bit of
+// them.
 func smallStreams(t *testing.T) map[string][]byte {
 	streams := map[string][]byte{"codes of 15 bits": longCodes().out}
 	all := contents()

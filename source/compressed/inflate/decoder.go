@@ -1,6 +1,7 @@
 package inflate
 
 import (
+	"encoding/binary"
 	"io"
 
 	"github.com/idxport/idxport/fault"
@@ -11,17 +12,17 @@ const (
 	maxDistance = 32 << 10
 )
 
-// A decoder decodes blocks into out. Both kinds of decoding share it: a [Reader] writes the data itself, a byte an element; a
-// piece of a stream whose beginning is not known yet is written as symbols of two bytes (symbols.go).
+// A decoder decodes blocks into out. A [Reader] writes the data itself, one byte an element; a
+// piece of a stream whose beginning is not yet known writes symbols of two bytes (symbols.go).
 type decoder struct {
 	bitInput
 	state state
 	final bool   // the block is the last
-	left  int    // bytes of a stored block
-	codes *codes // of the other blocks: fixedCodes or dynamic
+	left  int    // rest of a stored block, in bytes
+	codes *codes // of other blocks: fixedCodes or dynamic
 
 	dynamic     codes
-	lengthTable [lengthTableSize]entry // of the code for code lengths
+	lengthTable [lengthTableSize]entry // for the code of the code lengths
 
 	// The code lengths of both dynamic codes, by symbol.
 	lengths         [literalSymbols + distanceSymbols]uint8
@@ -30,14 +31,14 @@ type decoder struct {
 
 	out     []byte
 	shift   uint // an element of out has 1<<shift bytes
-	written int  // bytes of out, as many of them as distances can reach
-	limit   int  // of written, beyond which fast does not go on; out has room for outputSlack more
+	written int  // bytes of out, which distances can reach
+	limit   int  // fast stops when written exceeds it; out has room for outputSlack more
 }
 
-// outputSlack is the room that a round of the fast loop and a symbol after that may need, in elements.
+// outputSlack is the room in elements that a round of the fast loop and a symbol after it may need.
 const outputSlack = fastOutput + maxMatch
 
-// state is what comes next in the stream.
+// A state says what comes next in the stream.
 type state int
 
 const (
@@ -46,20 +47,21 @@ const (
 	inSymbols
 )
 
-// start makes d begin with a block's header at in's next byte.
+// start makes d begin with the header of a block at the next byte of in.
 func (d *decoder) start(in Input) {
 	d.bitInput = bitInput{r: in}
 	d.state, d.final, d.left, d.codes = atHeader, false, 0, nil
 }
 
-// startAt makes d begin with the header at a bit of data, and end with it.
+// startAt makes d begin with the header at a bit of data, and end with data.
 func (d *decoder) startAt(data []byte, bit int) {
 	d.start(nothing{})
 	d.in = data
 	d.seek(bit)
 }
 
-// step decodes a header, a part of a stored block, or symbols, at least one. It returns io.EOF after the last block.
+// step decodes a header, a part of a stored block, or at least one symbol. It returns io.EOF after
+// the last block.
 func (d *decoder) step() error {
 	switch d.state {
 	case inStored:
@@ -93,7 +95,7 @@ func (d *decoder) stored() error {
 	return nil
 }
 
-// endBlock returns io.EOF after the last one.
+// endBlock returns io.EOF after the last block.
 func (d *decoder) endBlock() error {
 	d.state = atHeader
 	if d.final {
@@ -102,15 +104,65 @@ func (d *decoder) endBlock() error {
 	return nil
 }
 
-// corrupt returns an error for what was found where the bits used so far end; of the last byte
-// perhaps not all bits were used. It formats nothing, as find meets one every 2,000 bits or so.
+// corrupt returns an error at the end of the used bits, or up to 7 bits later. It does no
+// formatting, because find causes an error every 2,000 bits or so.
 func (d *decoder) corrupt(problem string) error {
 	return &fault.Error{Kind: fault.Malformed, Row: -1, Offset: d.used(), Msg: problem}
 }
 
-// nothing is the Input of a decoder that was given all its data.
+// nothing is the Input of a decoder that has all its data.
 type nothing struct{}
 
 func (nothing) Buffered() int              { return 0 }
 func (nothing) Peek(int) ([]byte, error)   { return nil, io.EOF }
 func (nothing) Discard(n int) (int, error) { return n, nil }
+
+// symbol decodes a literal, a match or the end of a block, and takes no more of the input than it
+// needs. It decodes what fast leaves, and reports all errors.
+func (d *decoder) symbol() error {
+	e, err := d.lookUp(d.codes.literals[:], literalBits)
+	switch {
+	case err != nil:
+		return err
+	case e&literal != 0:
+		binary.LittleEndian.PutUint16(d.out[d.written:], uint16(e.literal()))
+		d.written += 1 << d.shift
+		return nil
+	case e&end != 0:
+		return d.endBlock()
+	case e&special != 0:
+		return d.corrupt("a literal or length without a meaning")
+	}
+	length, err := d.extra(e)
+	if err != nil {
+		return err
+	}
+	distance, err := d.distance()
+	if err != nil {
+		return err
+	}
+	// Byte by byte, as the match may overlap itself.
+	for range length << d.shift {
+		d.out[d.written] = d.out[d.written-distance<<d.shift]
+		d.written++
+	}
+	return nil
+}
+
+func (d *decoder) distance() (int, error) {
+	e, err := d.lookUp(d.codes.distances[:], distanceBits)
+	if err != nil {
+		return 0, err
+	}
+	if e&special != 0 {
+		return 0, d.corrupt("a distance without a meaning")
+	}
+	distance, err := d.extra(e)
+	if err != nil {
+		return 0, err
+	}
+	if distance<<d.shift > d.written {
+		return 0, d.corrupt("a distance to before the start of the data")
+	}
+	return distance, nil
+}

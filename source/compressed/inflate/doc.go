@@ -1,27 +1,32 @@
-// Package inflate decodes DEFLATE, the compression inside gzip files, faster than the general libraries do. It wraps
-// no container: headers, trailers and checksums are the caller's.
+// Package inflate decodes DEFLATE, the compression of gzip files, faster than the general
+// libraries. It knows no container: headers, trailers and checksums are left to the caller.
 //
-// A [Reader] accepts and rejects exactly the streams that compress/flate does. Its invariant: of its input it takes the
-// bytes of the stream and not one more, so that after io.EOF a gzip trailer, or another member, can be read from the
-// same input. That is a bufio.Reader, or, for several cores to work on one stream, a [Lookahead].
+// A [Reader] accepts and rejects exactly the streams that compress/flate does. Its invariant: it
+// takes the bytes of the stream from its input and not one more, so that after io.EOF a gzip
+// trailer or another member can be read from the same input. The input is a bufio.Reader, or, if
+// several cores work on one stream, a [Lookahead].
 //
 // # The format
 //
-// RFC 1951 packs bits into bytes from the lowest bit up. A stream is a row of blocks; each starts with one bit that is set in
-// the last block, and two bits for its kind:
+// RFC 1951 packs bits into bytes from the lowest bit up. A stream is a sequence of blocks. Each
+// begins with one bit that is set in the last block, and two bits for its kind:
 //
-//	0  stored    to the next byte boundary; LEN and its complement NLEN, 2 bytes each, little-endian; LEN bytes
+//	0  stored    to the next byte boundary; LEN and its complement NLEN, 2 bytes each,
+//	             little-endian; LEN bytes
 //	1  fixed     symbols in the code of section 3.2.6
-//	2  dynamic   the lengths of two Huffman codes, themselves in a Huffman code (3.2.7); then symbols in those codes
+//	2  dynamic   the lengths of two Huffman codes, themselves in a Huffman code (3.2.7); then
+//	             symbols in those codes
 //	3  reserved  an error
 //
-// A symbol of the first code is a literal byte (0 to 255), the end of the block (256) or a length (257 to 285: 3 to 258
-// bytes, some with extra bits). A length is followed by a symbol of the second code, a distance of 1 to 32,768 bytes, also
-// with extra bits: the data goes on with what stands so many bytes back. The copy may overlap itself: distance 1 repeats a byte.
+// A symbol of the first code is a literal byte (0 to 255), the end of the block (256) or a length
+// (257 to 285: 3 to 258 bytes, some with extra bits). A length is followed by a symbol of the
+// second code, a distance of 1 to 32,768 bytes, also with extra bits: the data continues with a
+// copy of the bytes at that distance back. The copy may overlap itself: distance 1 repeats a byte.
 //
-// Only the lengths of the codes are sent. Shorter codes come first, and of equal ones that of the smaller symbol (3.2.2).
-// A code must use up all bit patterns, with two exceptions: a single symbol may have a code of one bit, and a code
-// may be empty as long as nothing is read with it.
+// Only the lengths of the codes are sent. Shorter codes come first, and of codes of equal length
+// that of the smaller symbol (3.2.2). A code must use up all bit patterns, with two exceptions: a
+// single symbol may have a code of one bit, and a code may be empty as long as nothing is read with
+// it.
 //
 // As an example, 4b 4c 84 01 00 is the data "aaaaaaaaaa":
 //
@@ -36,18 +41,21 @@
 //	00000           symbol 0: a distance of 1
 //	0000000         symbol 256, the end; 2 bits are left over
 //
-// # How it is fast
+// # Why it is fast
 //
-// Codes are looked up in tables of two levels (table.go). Far from the ends of the input buffer and the window, symbols
-// are decoded from a 64-bit buffer without a check of either (fast.go); the others, and whatever is wrong, one at a time and bit
-// by bit (symbol.go). Both use the same tables.
+// Codes are looked up in tables of two levels (table.go). Far from the ends of the input buffer and
+// the window, symbols are decoded from a 64-bit buffer without checking either (fast.go); the other
+// symbols, and all errors, are decoded one at a time and bit by bit (decoder.go). Both use the same
+// tables.
 //
 // # How several cores decode one stream
 //
-// A stream says nowhere where its blocks begin, and a block copies from what came before. Still, a helper can begin in the middle
-// (piece.go): it tries every bit until the header of a dynamic block seems to begin there (find.go), and decodes into symbols of
-// two bytes, which stand for a byte of data, or, where that is not known yet, for one of the 32 KiB before the piece (symbols.go).
-// When the Reader has decoded up to the very bit where the helper began, it knows these 32 KiB, and takes the bytes that the
-// symbols stand for. If it never comes to that bit, as no block began there, the piece is dropped: what a helper does can save
-// time, but not change the data or hide an error, which only the Reader reports.
+// A stream does not say where its blocks begin, and a block copies from what came before. A helper
+// can begin in the middle nevertheless (piece.go): it tries every bit until the header of a dynamic
+// block seems to begin there (find.go), and decodes into symbols of two bytes. A symbol is a byte
+// of data, or, if that is not yet known, the index of one of the 32 KiB before the piece
+// (symbols.go). When the Reader has decoded up to the very bit where the helper began, it knows
+// these 32 KiB, and translates the symbols. If it never reaches that bit, because no block begins
+// there, the piece is dropped: a helper can save time, but it cannot change the data or hide an
+// error, which only the Reader reports.
 package inflate

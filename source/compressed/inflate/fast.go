@@ -3,26 +3,30 @@ package inflate
 import "encoding/binary"
 
 const (
-	// fastLiterals is how many literals are decoded between two refills: of the 56 bits there are at least, they leave enough for
-	// the next look at the table.
+	// fastLiterals is how many literals are decoded between two refills: of at least 56 bits, they
+	// leave enough for the next look at the table.
 	fastLiterals = (56 - literalBits) / literalBits
 
-	// fastInput is how many bytes a round may look at: two loads of 8, the second up to 7 further on. A match, up to 48 bits, comes
-	// between them.
+	// fastInput is how many bytes a round may read: two loads of 8, the second one up to 7 bytes
+	// after the first. Between them is a match of up to 48 bits.
 	fastInput = 16
 
-	// fastOutput is how many bytes a round may write: literals, and a match, copied by whole words.
+	// fastOutput is how many bytes a round may write: literals, and a match that is copied by whole
+	// words.
 	fastOutput = fastLiterals + 1 + maxMatch + 8
 )
 
-// fast decodes literals and matches as long as a round of it stays within the input's buffer and the window. It leaves
-// everything else to symbol, untouched: the end of a block, bad codes, distances that reach too far.
+// fast decodes literals and matches as long as a round stays within the input's buffer and the
+// window. It leaves everything else to symbol: the end of a block, bad codes, and distances that
+// reach too far.
 //
-// Measured on one core of two, whole streams through bufio.Readers of 64 KiB, medians of 15 interleaved runs: the 47 MB of
-// Fashion-MNIST's training images, as published, took 107 ms (klauspost/compress/flate 178, compress/flate 281); MNIST's
-// after gzip -9, 64 ms (110 and 143); looking the next code up before the bits are refilled then took a twentieth off. Without
-// fast, symbol alone takes three times as long; copying matches byte by byte costs a sixth more on Fashion and two fifths more on
-// MNIST; a first level of 10 or 12 bits, distances of 9, and a window half or twice as large change nothing beyond the noise.
+// Measured on one core of two, whole streams through bufio.Readers of 64 KiB, medians of 15
+// interleaved runs: the 47 MB of Fashion-MNIST's training images, as published, took 107 ms
+// (klauspost/compress/flate 178, compress/flate 281); MNIST's after gzip -9 took 64 ms (110 and
+// 143). Looking up the next code before the bits are refilled saved a twentieth of that. Without
+// fast, symbol alone takes three times as long. Copying matches byte by byte costs a sixth more on
+// Fashion-MNIST and two fifths more on MNIST. A first level of 10 or 12 bits, distances of 9, and a
+// window half or twice as large make no measurable difference.
 func (d *decoder) fast() {
 	in, literals, distances := d.in, &d.codes.literals, &d.codes.distances
 	out, shift, limit, written := d.out, d.shift&1, d.limit, d.written
@@ -39,7 +43,7 @@ func (d *decoder) fast() {
 			written += 1 << shift
 			e = literals[bits&(1<<literalBits-1)]
 		}
-		bits, count, next = refill(bits, count, next, in) // e stays what it is
+		bits, count, next = refill(bits, count, next, in) // e is still valid
 		if e&literal != 0 {
 			continue
 		}
@@ -76,26 +80,27 @@ func (d *decoder) fast() {
 		copyMatch(out[written-distance:written+length+8], distance, length)
 		written += length
 	}
-	// Whole bytes go back, so that less than one byte's bits are held again.
+	// Give back whole bytes, so that less than eight bits are held again.
 	d.next = next - int(count>>3)
 	d.count = count & 7
 	d.bits = bits & (1<<d.count - 1)
 	d.written = written
 }
 
-// drop takes the code of e and its extra bits.
+// drop removes the code of e and its extra bits.
 func drop(bits uint64, count uint, e entry) (uint64, uint) {
 	return bits >> (e & 63), count - uint(e&63)
 }
 
-// refill loads 8 bytes and counts those that fit, after which there are 56 to 63 bits. The others' bits lie above them, where
-// the next load puts the same ones.
+// refill loads 8 bytes and counts those that fit, which makes 56 to 63 bits. The bits of the others
+// lie above them, where the next load puts them again.
 func refill(bits uint64, count uint, next int, in []byte) (uint64, uint, int) {
 	return bits | binary.LittleEndian.Uint64(in[next:])<<(count&63), count | 56, next + int((63-count)>>3)
 }
 
-// copyMatch copies the first length bytes of src to distance bytes further on, the first ones first, as they may be what
-// later ones are copied from. It may write up to 7 bytes more, which src must have.
+// copyMatch copies the first length bytes of src to distance bytes further on, in order, as later
+// bytes may be copies of earlier ones. It may write up to 7 more bytes, for which src must have
+// room.
 func copyMatch(src []byte, distance, length int) {
 	dst := src[distance:]
 	switch {

@@ -3,23 +3,25 @@ package inflate
 import "encoding/binary"
 
 const (
-	// findMargin is how many bytes find wants to see after a position.
+	// findMargin is how many bytes find needs after a position.
 	findMargin = 24
 
-	// bitsPerTry is after how many bits, on average, find may read a whole header, which takes microseconds. Noise and compressed data make it
-	// do so every 2,000 bits or less often; data made to look like headers everywhere took a thousand times as long as decoding it.
+	// bitsPerTry is after how many bits, on average, find may read a whole header, which takes
+	// microseconds. In noise and compressed data it reads one every 2,000 bits or less often; data
+	// that looks like headers everywhere would take a thousand times as long as decoding it.
 	bitsPerTry = 1024
 
-	// firstTries are those that a search has beside these.
+	// firstTries is how many more headers a search may read.
 	firstTries = 64
 )
 
-// find returns the first bit of in, from bit from on and before bit to, where the header of a dynamic block seems to begin that is not
-// the last, -1 if there is none. It knows by the codes: few patterns of bits describe complete ones. What is no header may
-// still look like one; then no decoder that began at the start of the stream will ever come to that bit. It gives up where too much
-// looks like one at first.
+// find returns the first bit of in, from bit from on and before bit to, where the header of a
+// dynamic block that is not the last seems to begin, or -1. It recognizes a header by its codes,
+// because few bit patterns describe complete codes. If something else looks like a header, no
+// decoder that started at the beginning of the stream ever reaches that bit. find gives up if too
+// much looks like a header at first.
 //
-// Looking skips up takes a third of the time that looking at every bit does.
+// Looking up skips takes a third of the time of examining every bit.
 func (d *decoder) find(in []byte, from, to int) int {
 	to = min(to, 8*(len(in)-findMargin))
 	tries := firstTries + (to-from)/bitsPerTry
@@ -40,8 +42,9 @@ func (d *decoder) find(in []byte, from, to int) int {
 	return -1
 }
 
-// headerAt reports whether a header as compressors write it begins at that bit: without fault, with a code for the block's end,
-// and with a literal code that uses up all patterns. Of one literal or none, which would be legal, noise has many.
+// headerAt reports whether a header as compressors write it begins at that bit: without errors,
+// with a code for the end of the block, and with a literal code that uses up all patterns. A code
+// of one literal or none is valid, but common in noise.
 func (d *decoder) headerAt(in []byte, bit int) bool {
 	d.startAt(in, bit)
 	if d.header() != nil || d.literalLengths[endOfBlock] == 0 {
@@ -54,8 +57,8 @@ func (d *decoder) headerAt(in []byte, bit int) bool {
 	return codes > 1
 }
 
-// completeLengthCode reports whether the code for code lengths, 3 bits each after the 17 that v begins with, uses up all
-// patterns.
+// completeLengthCode reports whether the code for code lengths uses up all patterns. Its lengths
+// have 3 bits each, after the 17 bits that v begins with.
 func completeLengthCode(in []byte, bit int, v uint64) bool {
 	n := v>>13&15 + 4
 	bit += 17
@@ -65,10 +68,12 @@ func completeLengthCode(in []byte, bit int, v uint64) bool {
 	return used == 1<<lengthBits
 }
 
-// skipBits is how many bits find looks at at once: the 13 of a header before the number of code lengths, and one more.
+// skipBits is how many bits find examines at once: the 13 of a header before the number of code
+// lengths, and one more.
 const skipBits = 14
 
-// skips says, for the next bits, after how many of them a header may begin at the earliest. It never changes.
+// skips gives, for the next bits, after how many of them a header may begin at the earliest. It
+// never changes.
 var skips = makeSkips()
 
 func makeSkips() (skips [1 << skipBits]uint8) {
@@ -82,7 +87,7 @@ func makeSkips() (skips [1 << skipBits]uint8) {
 	return skips
 }
 
-// mayBeginHeader is for the n lowest bits of v, the others being unknown.
+// mayBeginHeader examines the n lowest bits of v; the others are unknown.
 func mayBeginHeader(v, n int) bool {
 	const notLast, dynamic = 0, 2
 	known := func(bits int) bool { return n >= bits }
@@ -95,8 +100,8 @@ func mayBeginHeader(v, n int) bool {
 	return true
 }
 
-// patterns is how many patterns of 7 bits begin with one of four codes, given their lengths, 3 bits each; none has length 0. It
-// never changes.
+// patterns is how many patterns of 7 bits begin with one of four codes, whose lengths have 3 bits
+// each; length 0 is no code. It never changes.
 var patterns = makePatterns()
 
 func makePatterns() (patterns [1 << 12]uint16) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestFindFindsEveryBlock compares with the reference: every dynamic block that is not the last is found, from wherever the search
-// begins, unless what looks like a header comes before.
+// TestFindFindsEveryBlock compares with the reference: every dynamic block that is not the last is
+// found, wherever the search begins, unless something that looks like a header comes before.
 func TestFindFindsEveryBlock(t *testing.T) {
 	t.Parallel()
 	d := new(decoder)
@@ -28,7 +28,8 @@ func TestFindFindsEveryBlock(t *testing.T) {
 	}
 }
 
-// dynamicBlocks returns the bits where the dynamic blocks begin that are not the last, as decoding from the start meets them.
+// dynamicBlocks returns the bits where dynamic blocks other than the last begin, found by decoding
+// from the start.
 func dynamicBlocks(t *testing.T, raw []byte) (starts []int) {
 	t.Helper()
 	d := new(decoder)
@@ -46,7 +47,7 @@ func kind(raw []byte, bit int) int {
 	return int(raw[bit/8]>>(bit%8)&1) | int(raw[(bit+1)/8]>>((bit+1)%8)&1)<<1
 }
 
-// TestFindSkipsNothing compares the quick looks with header, at every bit of noise and of streams.
+// TestFindSkipsNothing compares the quick checks with header, at every bit of noise and of streams.
 func TestFindSkipsNothing(t *testing.T) {
 	t.Parallel()
 	d := new(decoder)
@@ -65,7 +66,8 @@ func TestFindSkipsNothing(t *testing.T) {
 	}
 }
 
-// plausible reports whether the literal code is complete and has an end of the block, by adding up its fractions one by one.
+// plausible reports whether the literal code is complete and has an end of the block, by adding up
+// its fractions.
 func plausible(lengths []uint8) bool {
 	sum := 0.0
 	for _, n := range lengths {
@@ -76,7 +78,7 @@ func plausible(lengths []uint8) bool {
 	return sum == 1 && lengths[256] != 0
 }
 
-// usesUp reports whether the code for code lengths is complete, by adding up its fractions one by one.
+// usesUp reports whether the code for code lengths is complete, by adding up its fractions.
 func usesUp(raw []byte, bit int) bool {
 	at := func(bit, n int) (v int) {
 		for i := range n {
@@ -106,8 +108,9 @@ func TestFindStopsAtTo(t *testing.T) {
 	}
 }
 
-// TestFindGivesUp has every second bit begin a header with a complete code for code lengths, but bad code lengths: reading them all would take
-// seconds. A search as short as a piece of the smallest segment finds what comes next all the same.
+// TestFindGivesUp has, at every second bit, a header with a complete code for code lengths, but bad
+// code lengths: reading them all would take seconds. A search as short as a piece of the smallest
+// segment still finds what follows.
 func TestFindGivesUp(t *testing.T) {
 	t.Parallel()
 	d := new(decoder)
@@ -133,7 +136,7 @@ func TestFindGivesUp(t *testing.T) {
 	}
 }
 
-// TestResolve compares with looking up one symbol after the other.
+// TestResolve compares with looking up one symbol after another.
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(11, 12))

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzInflate looks for streams that compress/flate, the reference, and the package with long and short reads do not all take for
-// the same. More seeds are in testdata/fuzz.
+// FuzzInflate looks for streams that compress/flate, the reference, and the package with long and
+// short reads decode differently. More seeds are in testdata/fuzz.
 func FuzzInflate(f *testing.F) {
 	for _, data := range contents() {
 		data = data[:min(len(data), 3000)]
@@ -26,8 +26,9 @@ func FuzzInflate(f *testing.F) {
 	})
 }
 
-// FuzzLookahead looks for streams and sizes with which helpers make a difference. The data is put together of the kinds that
-// contents has, in pieces whose order and size seed decides, compressed, and damaged in one place.
+// FuzzLookahead looks for streams and sizes for which helpers make a difference. The data consists
+// of the kinds in contents, in pieces whose order and size depend on seed; it is compressed, and
+// damaged in one place.
 func FuzzLookahead(f *testing.F) {
 	all := contents()
 	kinds := [][]byte{all["noise"], all["words"], all["image"], all["skewed"], all["run"], all["period 5"]}
@@ -51,7 +52,7 @@ func FuzzLookahead(f *testing.F) {
 			raw[at] ^= byte(damage >> 1)
 		}
 		l := NewLookahead(bytes.NewReader(raw), int(uint(helpers)%5), nil)
-		l.sizes = sizes{first: 500, segment: 10_000 + int(segment), least: 2000}
+		l.sizes = sizes{first: 500, segment: 10_000 + int(segment), shared: 2000}
 		compareLookahead(t, raw, l, 1+random.IntN(300_000))
 	})
 }

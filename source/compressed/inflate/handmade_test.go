@@ -9,8 +9,8 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// A handmadeStream is one at the edges of the format. What is expected follows from the RFC, and where that is silent from what
-// zlib and compress/flate do.
+// A handmadeStream tests the limits of the format. The expectation follows from the RFC, and where
+// that says nothing, from zlib and compress/flate.
 type handmadeStream struct {
 	name   string
 	stream *bitWriter
@@ -24,7 +24,7 @@ func stored(length, complement int) *bitWriter {
 	return new(bitWriter).number(1, 8).number(length, 16).number(complement, 16)
 }
 
-// codeOfLengths begins a dynamic block and sends n lengths of the code for code lengths, all of them v.
+// codeOfLengths begins a dynamic block and sends n lengths, all v, of the code for code lengths.
 func codeOfLengths(n, v int) *bitWriter {
 	w := new(bitWriter).number(1, 1).number(2, 2).number(0, 5).number(0, 5).number(n-4, 4)
 	for range n {
@@ -76,7 +76,7 @@ func handmade() []handmadeStream {
 	}
 }
 
-// longCodes has literals of 1 to 15 bits: symbol 'a' has 1 bit, 'o' 15, the end too.
+// longCodes has literals of 1 to 15 bits: 'a' has 1 bit; 'o' and the end of the block have 15.
 func longCodes() *bitWriter {
 	l := lengths(257, 256, 15)
 	for n := 1; n <= 15; n++ {
@@ -97,7 +97,7 @@ func TestHandmade(t *testing.T) {
 	for _, s := range handmade() {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			// The same with more input than the fast loop needs.
+			// The same, with more input than the fast loop needs.
 			for _, padding := range []int{0, 100} {
 				got := compare(t, append(bytes.Clone(s.stream.out), make([]byte, padding)...))
 				if padding > 0 && s.err == io.ErrUnexpectedEOF {

@@ -1,8 +1,8 @@
 package inflate
 
-// codes are the two Huffman codes of a block.
+// codes has the two Huffman codes of a block.
 type codes struct {
-	literals  [literalTableSize]entry // and lengths
+	literals  [literalTableSize]entry // including lengths
 	distances [distanceTableSize]entry
 }
 
@@ -17,7 +17,6 @@ func makeFixedCodes() *codes {
 	return c
 }
 
-// header reads what comes before a block's data.
 func (d *decoder) header() error {
 	h, err := d.number(3)
 	if err != nil {
@@ -53,7 +52,7 @@ func (d *decoder) storedHeader() error {
 	return nil
 }
 
-// dynamicHeader reads the codes that section 3.2.7 describes.
+// dynamicHeader reads the codes as section 3.2.7 describes.
 func (d *decoder) dynamicHeader() error {
 	counts, err := d.number(14)
 	if err != nil {
@@ -85,7 +84,7 @@ func (d *decoder) dynamicHeader() error {
 	return nil
 }
 
-// lengthCode reads the code in which code lengths are sent: n lengths of 3 bits.
+// lengthCode reads the code of the code lengths: n lengths of 3 bits.
 func (d *decoder) lengthCode(n int) error {
 	var lengths [lengthSymbols]uint8
 	for _, s := range lengthOrder[:n] {
@@ -101,7 +100,8 @@ func (d *decoder) lengthCode(n int) error {
 	return nil
 }
 
-// codeLengths reads the lengths of both codes, which are one row: a repetition may begin in one and end in the other.
+// codeLengths reads the lengths of both codes as one sequence: a repetition may begin in one code
+// and end in the other.
 func (d *decoder) codeLengths(lengths []uint8) error {
 	for i := 0; i < len(lengths); {
 		e, err := d.lookUp(d.lengthTable[:], lengthBits)
@@ -127,7 +127,7 @@ func (d *decoder) codeLengths(lengths []uint8) error {
 		if n > len(lengths)-i {
 			return d.corrupt("more code lengths than codes")
 		}
-		if s == 16 { // the last length; else zeros, as lengths is
+		if s == 16 { // repeat the last length; otherwise zeros, which lengths has already
 			for j := range n {
 				lengths[i+j] = lengths[i-1]
 			}
@@ -137,7 +137,7 @@ func (d *decoder) codeLengths(lengths []uint8) error {
 	return nil
 }
 
-// repetitions reads how often symbol 16, 17 or 18 of the code for code lengths repeats one.
+// repetitions reads how often symbol 16, 17 or 18 of the code for code lengths repeats a length.
 func (d *decoder) repetitions(symbol int) (int, error) {
 	base, bits := 3, uint(2)
 	switch symbol {

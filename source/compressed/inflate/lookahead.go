@@ -5,52 +5,59 @@ import (
 	"io"
 )
 
-// A Lookahead is an [Input] whose stream is decoded by several goroutines. It reads segments, one in advance, and has helpers
-// decode pieces of them. A [Reader] decodes what comes before a piece, and skips the piece if it comes to the very bit where
-// that begins; else it decodes those bytes too. So the data is the same in any case, and only a Reader finds errors.
+// A Lookahead is an [Input] whose stream is decoded by several goroutines. It reads segments, one
+// in advance, and helpers decode pieces of them. A [Reader] decodes what precedes a piece. It uses
+// the piece if it comes to the very bit where that begins, and otherwise decodes those bytes
+// itself. So the data is the same in any case, and only the Reader finds errors.
 //
-// The stream may be one of several, and what is between them can be read from the Lookahead. It is for one goroutine.
+// The input may have several streams; what is between them can be read from the Lookahead. It is
+// for one goroutine.
 type Lookahead struct {
 	r       io.Reader
-	err     error         // of r, comes after next
-	helpers chan struct{} // has one element for each that is at work
+	err     error         // of r, returned after next
+	helpers chan struct{} // has one element for each working helper
 	wanted  func() bool
-	large   bool // segments are
+	large   bool // segments are large
 	sizes   sizes
 
-	current segment  // the one that is read
+	current segment  // the segment being read
 	next    segment  // read in advance
-	spare   []*piece // can be used again
-	used    int      // pieces, for the tests
+	spare   []*piece // for reuse
+	used    int      // number of used pieces, for tests
 }
 
 // A segment is a part of the input.
 type segment struct {
 	buf        []byte
-	start, end int      // what has not been read of it
-	pieces     []*piece // that may still be used, in order
+	start, end int      // unread part of buf
+	pieces     []*piece // pieces that may still be used, in order
 }
 
 // sizes are in bytes.
 type sizes struct {
-	// first is how much is read at once until a read brings as much: then it is a file that is read, and not a small one. A
-	// pipe brings at most 64 KiB; a read in advance might wait for ever, while there is data that was not asked for.
+	// first is how much is read at once, until a Read returns as much: then the input is a large
+	// file. A Read of a pipe returns at most 64 KiB; reading it in advance might wait forever while
+	// there is data that was not asked for.
 	first   int
-	segment int // from then on
-	least   int // for which helpers are asked
+	segment int // read at once from then on
+	shared  int // smallest segment that is shared with helpers
 }
 
-// defaultSizes take 1 MiB for a segment, as the blocks of images have up to 35 KiB, and a helper needs half of one to find where
-// the next begins: with half as much, two cores need a tenth more time for Fashion-MNIST.
-var defaultSizes = sizes{first: 128 << 10, segment: 1 << 20, least: 256 << 10}
+// defaultSizes has segments of 1 MiB, because blocks of images have up to 35 KiB, and a helper
+// needs half a block to find where the next one begins. With half as much, two cores need a tenth
+// more time for Fashion-MNIST.
+var defaultSizes = sizes{first: 128 << 10, segment: 1 << 20, shared: 256 << 10}
 
-// headroom is what a segment's buffer has before the data, for bytes of the segment before that are peeked at along with it.
+// headroom is the space in a segment's buffer before the data, for bytes of the previous segment
+// that are peeked at together with it.
 const headroom = 64
 
-// NewLookahead returns a Lookahead of r's bytes with so many helpers. They are asked for help where wanted returns true, which
-// should be while the data is waited for; nil stands for always. Close must be called in the end.
+// NewLookahead returns a Lookahead of r's bytes with that many helpers. They are used while wanted
+// returns true, which should mean that a caller waits for data; nil means always. Close must be
+// called in the end.
 //
-// Its memory is 2 MiB, and up to 16 bytes for each that helpers decode of two segments: at most 32 MiB.
+// It needs 2 MiB, and up to 16 bytes for each byte that helpers decode of two segments: at most 32
+// MiB.
 func NewLookahead(r io.Reader, helpers int, wanted func() bool) *Lookahead {
 	if wanted == nil {
 		wanted = func() bool { return true }
@@ -58,14 +65,14 @@ func NewLookahead(r io.Reader, helpers int, wanted func() bool) *Lookahead {
 	return &Lookahead{r: r, helpers: make(chan struct{}, helpers), wanted: wanted, sizes: defaultSizes}
 }
 
-// Buffered returns how many bytes can be peeked at without reading.
+// Buffered returns how many bytes Peek can return without reading.
 func (l *Lookahead) Buffered() int { return l.current.end - l.current.start }
 
 // Unread returns how many bytes were read from r, but not from the Lookahead.
 func (l *Lookahead) Unread() int { return l.Buffered() + l.next.end - l.next.start }
 
-// Peek returns the next n bytes, which stay; fewer only together with the error that says why. n must be at most 64 or what
-// Buffered returns.
+// Peek returns the next n bytes without consuming them, or fewer with an error that says why. n
+// must be at most 64 or what Buffered returns.
 func (l *Lookahead) Peek(n int) ([]byte, error) {
 	for l.Buffered() < n {
 		if l.Buffered() > headroom {
@@ -80,7 +87,7 @@ func (l *Lookahead) Peek(n int) ([]byte, error) {
 
 func (l *Lookahead) buffered() []byte { return l.current.buf[l.current.start:l.current.end] }
 
-// Discard skips the next n bytes, or as many as are buffered together with an error.
+// Discard skips the next n bytes, or as many as are buffered and an error.
 func (l *Lookahead) Discard(n int) (int, error) {
 	if n > l.Buffered() {
 		n = l.Buffered()
@@ -102,13 +109,13 @@ func (l *Lookahead) Read(p []byte) (int, error) {
 	return l.Discard(copy(p, l.buffered()))
 }
 
-// Close ends the helpers' work and waits for that, which takes milliseconds. It may be called again.
+// Close stops the helpers and waits for them, which takes milliseconds. It may be called again.
 func (l *Lookahead) Close() {
 	l.drop(&l.current)
 	l.drop(&l.next)
 }
 
-// fill makes the next segment the current one, and puts what is left of that before it.
+// fill makes the next segment the current one, with the rest of the current one before it.
 func (l *Lookahead) fill() error {
 	if l.next.start == l.next.end {
 		if err := l.load(&l.next); err != nil {
@@ -122,12 +129,12 @@ func (l *Lookahead) fill() error {
 	l.current, l.next = l.next, l.current
 	l.next.start, l.next.end = 0, 0
 	if read >= l.sizes.first {
-		l.load(&l.next) // its error is kept
+		l.load(&l.next) // its error is in l.err
 	}
 	return nil
 }
 
-// load reads s, and has pieces of it decoded if it is large enough.
+// load reads s, and shares it with helpers if it is large enough.
 func (l *Lookahead) load(s *segment) error {
 	if l.err != nil {
 		return l.err
@@ -146,13 +153,12 @@ func (l *Lookahead) load(s *segment) error {
 	}
 	s.start, s.end = headroom, headroom+n
 	l.large = l.large || n >= l.sizes.first
-	if n >= l.sizes.least && l.wanted() {
+	if n >= l.sizes.shared && l.wanted() {
 		l.share(s)
 	}
 	return nil
 }
 
-// readSome reads until there is a byte or an error.
 func readSome(r io.Reader, p []byte) (int, error) {
 	const maxEmptyReads = 100
 	for range maxEmptyReads {
@@ -162,3 +168,80 @@ func readSome(r io.Reader, p []byte) (int, error) {
 	}
 	return 0, io.ErrNoProgress
 }
+
+// share divides s into as many parts as there are cores. The Reader decodes the first one; helpers
+// decode a piece of each of the others.
+//
+// The first part is a tenth smaller than an equal share, because the Reader also translates the
+// pieces: measured with one helper, neither then waits for the other.
+func (l *Lookahead) share(s *segment) {
+	size, helpers := s.end-s.start, cap(l.helpers)
+	if helpers == 0 {
+		return
+	}
+	first := size * 9 / 10 / (helpers + 1)
+	cut := func(i int) int { return 8 * (s.start + first + (size-first)*i/helpers) }
+	for i := range helpers {
+		p := l.newPiece()
+		p.prepare(cut(i), cut(i+1))
+		s.pieces = append(s.pieces, p)
+		go p.run(s.buf[:s.end], l.helpers)
+	}
+}
+
+func (l *Lookahead) newPiece() *piece {
+	if n := len(l.spare); n > 0 {
+		p := l.spare[n-1]
+		l.spare = l.spare[:n-1]
+		return p
+	}
+	return newPiece(8 * l.sizes.segment / (1 + cap(l.helpers)))
+}
+
+// piece returns the piece that begins at that bit of the buffered bytes, once it is decoded, or nil
+// if there is none. The caller must release it.
+func (l *Lookahead) piece(bit int) *piece {
+	bit += 8 * l.current.start
+	for len(l.current.pieces) > 0 {
+		p := l.current.pieces[0]
+		if bit < p.from {
+			return nil
+		}
+		<-p.found
+		if bit < p.start {
+			return nil
+		}
+		l.current.pieces = l.current.pieces[1:]
+		if bit == p.start {
+			<-p.done
+			if p.usable() {
+				l.used++
+				return p
+			}
+		}
+		l.abandon(p)
+	}
+	return nil
+}
+
+// endOf returns the bit of the buffered bytes after p.
+func (l *Lookahead) endOf(p *piece) int { return p.end - 8*l.current.start }
+
+func (l *Lookahead) drop(s *segment) {
+	for _, p := range s.pieces {
+		p.unwanted.Store(true)
+	}
+	for _, p := range s.pieces {
+		l.abandon(p)
+	}
+	s.pieces = nil
+}
+
+// abandon waits for p, because its buffer and that of its segment are reused.
+func (l *Lookahead) abandon(p *piece) {
+	p.unwanted.Store(true)
+	<-p.done
+	l.release(p)
+}
+
+func (l *Lookahead) release(p *piece) { l.spare = append(l.spare, p) }

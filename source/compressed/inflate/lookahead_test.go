@@ -10,8 +10,8 @@ import (
 	"testing/iotest"
 )
 
-// smallSizes give short streams many pieces.
-var smallSizes = sizes{first: 1 << 10, segment: 96 << 10, least: 2 << 10}
+// smallSizes divide short streams into many pieces.
+var smallSizes = sizes{first: 1 << 10, segment: 96 << 10, shared: 2 << 10}
 
 func newSmallLookahead(r io.Reader, helpers int) *Lookahead {
 	l := NewLookahead(r, helpers, nil)
@@ -19,14 +19,15 @@ func newSmallLookahead(r io.Reader, helpers int) *Lookahead {
 	return l
 }
 
-// decodeAhead decodes what l has with Reads of the given size, and closes it. It returns the number of pieces used, too.
+// decodeAhead decodes what l has with Reads of the given size, and closes it. It also returns the
+// number of used pieces.
 func decodeAhead(l *Lookahead, read int) (result, int) {
 	defer l.Close()
 	got := drain(l, l, read)
 	return got, l.used
 }
 
-// compareAhead checks that helpers change nothing. It returns the number of pieces used.
+// compareAhead checks that helpers change nothing, and returns the number of used pieces.
 func compareAhead(t *testing.T, raw []byte, helpers, read int) int {
 	t.Helper()
 	return compareLookahead(t, raw, newSmallLookahead(bytes.NewReader(raw), helpers), read)
@@ -43,7 +44,8 @@ func compareLookahead(t *testing.T, raw []byte, l *Lookahead, read int) int {
 	return used
 }
 
-// manyBlocks returns streams of about 1.2 MB of data, in blocks small enough for pieces of smallSizes. They are not to be changed.
+// manyBlocks returns streams of about 1.2 MB of data, in blocks small enough for pieces of
+// smallSizes. Callers must not change them.
 var manyBlocks = sync.OnceValue(func() map[string][]byte {
 	all, streams := contents(), make(map[string][]byte)
 	for _, name := range []string{"image", "skewed", "words"} {
@@ -84,7 +86,7 @@ func TestHelpersChangeNothing(t *testing.T) {
 	}
 }
 
-// TestPiecesAreUsed is for what the helpers are there for: of segments with several blocks, all pieces fit.
+// TestPiecesAreUsed: in segments with several blocks, all pieces are used.
 func TestPiecesAreUsed(t *testing.T) {
 	t.Parallel()
 	streams := manyBlocks()
@@ -97,8 +99,8 @@ func TestPiecesAreUsed(t *testing.T) {
 	}
 }
 
-// TestDamagedPieces has one bit flipped or the end cut off, anywhere: what comes before the error, and the error, are those
-// of decoding without helpers.
+// TestDamagedPieces flips one bit or cuts off the end, anywhere: the data before the error, and the
+// error, are the same as without helpers.
 func TestDamagedPieces(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(7, 8))
@@ -117,7 +119,8 @@ func TestDamagedPieces(t *testing.T) {
 	}
 }
 
-// TestStreamsWithinStreams has stored blocks full of headers that are none: helpers start where no block begins.
+// TestStreamsWithinStreams has stored blocks full of things that look like headers: helpers start
+// where no block begins.
 func TestStreamsWithinStreams(t *testing.T) {
 	t.Parallel()
 	streams := manyBlocks()
@@ -156,7 +159,8 @@ func TestMembersOfALookahead(t *testing.T) {
 	}
 }
 
-// TestPipesAreNotReadAhead has parts of up to 64 KiB, each of which must be decoded before the next is asked for.
+// TestPipesAreNotReadAhead has parts of up to 64 KiB, each of which must be decoded before the next
+// one is read.
 func TestPipesAreNotReadAhead(t *testing.T) {
 	t.Parallel()
 	noise := bytes.Repeat(contents()["noise"], 5)
@@ -179,7 +183,7 @@ func TestPipesAreNotReadAhead(t *testing.T) {
 	}
 }
 
-// TestNotWanted is for helpers that are not to help.
+// TestNotWanted: helpers that are not wanted do nothing.
 func TestNotWanted(t *testing.T) {
 	t.Parallel()
 	raw := manyBlocks()["image level 6"]
@@ -191,7 +195,8 @@ func TestNotWanted(t *testing.T) {
 	}
 }
 
-// TestCloseWaitsForHelpers stops everywhere in a stream. The race detector would see a helper that is still at work.
+// TestCloseWaitsForHelpers closes everywhere in a stream. The race detector would find a helper
+// that still works.
 func TestCloseWaitsForHelpers(t *testing.T) {
 	t.Parallel()
 	raw := manyBlocks()["skewed level 6"]

@@ -2,26 +2,28 @@ package inflate
 
 import "sync/atomic"
 
-// A piece is a part of the stream that is decoded before what comes before it is known. It begins with the first block found after
-// from, and ends between two blocks.
+// A piece is a part of the stream that is decoded before what precedes it is known. It begins with
+// the first block found after from, and ends between two blocks.
 type piece struct {
 	decoder
-	from, to int // bits of the segment: where to search, and where a block must begin to be left to others
+	from, to int // bits of the segment: where to search, and from where on blocks belong to the next piece
 
-	// start is the bit where the first block begins, -1 if there is none. It may be read once found is closed.
+	// start is the bit where the first block begins, or -1. It may be read once found is closed.
 	start int
 	found chan struct{}
 
-	// end is the bit where the last block ends, and symbols what the blocks stand for. They may be read once done is closed.
+	// end is the bit where the last block ends, and symbols are the decoded blocks. They may be
+	// read once done is closed.
 	end     int
 	symbols []byte
 	done    chan struct{}
 
-	unwanted atomic.Bool // ends the decoding at the next block
+	unwanted atomic.Bool // stops the decoding at the next block
 }
 
-// newPiece returns a piece for about so many symbols. With eight for each of its compressed bytes there is room for images, which
-// have two to six; a piece of more ends early, or is of no use if it is a single block.
+// newPiece returns a piece for about that many symbols. Eight symbols for each compressed byte are
+// enough for images, which have two to six. A piece with more symbols ends early, or is useless if
+// it is a single block.
 func newPiece(symbols int) *piece {
 	p := new(piece)
 	p.out = make([]byte, 2*(maxDistance+symbols+outputSlack))
@@ -39,7 +41,8 @@ func (p *piece) prepare(from, to int) {
 	p.unwanted.Store(false)
 }
 
-// run decodes the piece of data. A helper is waited for first. Whatever goes wrong makes the piece shorter or useless.
+// run decodes the piece of data, once a helper is free. Any error makes the piece shorter or
+// useless.
 func (p *piece) run(data []byte, helpers chan struct{}) {
 	defer close(p.done)
 	helpers <- struct{}{}
@@ -63,7 +66,7 @@ func (p *piece) search(data []byte) {
 	}
 }
 
-// decode sets end and symbols, to what was whole before anything went wrong.
+// decode sets end and symbols to the whole blocks before any error.
 func (p *piece) decode(data []byte) {
 	defer func() { recover() }()
 	const first = 2 * maxDistance
@@ -82,5 +85,5 @@ func (p *piece) decode(data []byte) {
 	}
 }
 
-// usable reports whether the piece has as much as the next one may copy from.
+// usable reports whether the piece is as long as the part of it that the next one may copy from.
 func (p *piece) usable() bool { return len(p.symbols) >= 2*maxDistance }

@@ -1,34 +1,37 @@
 package inflate
 
 const (
-	// windowLimit ends the decoding into the window until its data has been read. Moving a quarter of it then to the start
-	// costs little, and all of it stays in a core's second-level cache.
+	// windowLimit is where decoding into the window stops until its data has been read. Moving a
+	// quarter of it to the start then costs little, and all of it stays in the second-level cache
+	// of a core.
 	windowLimit = 4 * maxDistance
 
 	windowSize = windowLimit + outputSlack
 )
 
-// A Reader reads the data of one DEFLATE stream. Its memory, about 150 KiB, does not depend on the stream.
+// A Reader reads the data of one DEFLATE stream. Its memory, about 150 KiB, does not depend on the
+// stream.
 type Reader struct {
 	decoder
-	window [windowSize]byte // the decoder's out: at least the last 32 KiB, if there were so many
-	read   int              // of the bytes written there, those that Read has delivered
+	window [windowSize]byte // the decoder's out: at least the last 32 KiB of the data, if there is so much
+	read   int              // number of its bytes that Read has returned
 	err    error
 
-	ahead *Lookahead // the input, if it is one
-	piece *piece     // comes after the window's data
-	taken int        // bytes of its symbols that have been delivered
+	ahead *Lookahead // the input, if it is a Lookahead
+	piece *piece     // follows the window's data
+	taken int        // bytes of its symbols that have been returned
 }
 
-// NewReader returns a Reader of the stream that begins at in's next byte. After io.EOF, in's next byte is the first after the
-// stream. Until then in must not be used otherwise.
+// NewReader returns a Reader of the stream that begins at in's next byte. After io.EOF, in's next
+// byte is the first one after the stream. Until then, in must not be used otherwise.
 func NewReader(in Input) *Reader {
 	z := new(Reader)
 	z.Reset(in)
 	return z
 }
 
-// Reset makes z read the stream that begins at in's next byte, as if it were new. It keeps z's memory.
+// Reset makes z read the stream that begins at in's next byte, like a new Reader. It keeps z's
+// memory.
 func (z *Reader) Reset(in Input) {
 	z.start(in)
 	z.out, z.written, z.limit = z.window[:], 0, windowLimit
@@ -37,15 +40,16 @@ func (z *Reader) Reset(in Input) {
 	z.piece = nil
 }
 
-// InputOffset returns how many bytes of the stream have been decoded, which may be ahead of the data that Read has
-// delivered. After io.EOF it is the stream's length.
+// InputOffset returns how many bytes of the stream have been decoded, perhaps ahead of the data
+// that Read has returned. After io.EOF it is the length of the stream.
 func (z *Reader) InputOffset() int64 { return z.used() }
 
-// Read reads up to len(p) bytes of data. What has been decoded is delivered before more input is waited for, at least
-// wherever a writer has flushed, and before any error:
+// Read reads up to len(p) bytes of data. It returns decoded data before it waits for more input, at
+// least wherever a writer has flushed, and before any error:
 //   - io.EOF after the last block,
 //   - io.ErrUnexpectedEOF if the input ends before that,
-//   - a malformed [fault.Error], at an offset in the stream, for data that is no DEFLATE stream,
+//   - a malformed [fault.Error], at an offset in the stream, for data that is not a DEFLATE
+//     stream,
 //   - the input's own errors, unchanged.
 func (z *Reader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
@@ -65,8 +69,8 @@ func (z *Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// decode goes on until the window is full, the stream ends, or there is data and the input would have to be waited for.
-// All data before has been read.
+// decode continues until the window is full, the stream ends, or there is data and the next step
+// might wait for input. All earlier data has been read.
 func (z *Reader) decode() {
 	if z.written > windowLimit {
 		z.slide()
@@ -81,13 +85,13 @@ func (z *Reader) decode() {
 	z.giveBack()
 }
 
-// slide makes room, keeping as many bytes as a distance can reach.
+// slide makes room, but keeps as many bytes as a distance can reach.
 func (z *Reader) slide() {
 	copy(z.window[:maxDistance], z.window[z.written-maxDistance:z.written])
 	z.written, z.read = maxDistance, maxDistance
 }
 
-// jump skips a piece that begins here, which Read then delivers. It reports whether there was one.
+// jump skips a piece that begins here, which Read then returns. It reports whether there was one.
 func (z *Reader) jump() bool {
 	if z.ahead == nil || z.written < maxDistance {
 		return false
@@ -101,8 +105,9 @@ func (z *Reader) jump() bool {
 	return true
 }
 
-// readPiece is Read where a piece comes next. Of the window, all of it read, the end is what was before the piece; it makes room for
-// the meanings of the piece's symbols and, behind them, for the end of what they stand for.
+// readPiece is Read for a piece. The window, all of which has been read, ends with the data before
+// the piece. It is reused for the meanings of the piece's symbols and, after them, for the end of
+// the piece's data.
 func (z *Reader) readPiece(p []byte) int {
 	meanings, end := (*meanings)(z.window[:]), z.window[len(meanings{}):][:maxDistance]
 	if z.taken == 0 {

@@ -13,7 +13,7 @@ import (
 	"testing/iotest"
 )
 
-// TestExample decodes the stream of the package comment.
+// TestExample decodes the stream in the package comment.
 func TestExample(t *testing.T) {
 	t.Parallel()
 	raw, _ := hex.DecodeString("4b4c840100")
@@ -54,7 +54,8 @@ func TestSizesOfReads(t *testing.T) {
 	}
 }
 
-// TestFarthestMatches has matches at the largest distance wherever the window is moved, by the RFC's symbols 285 and 29.
+// TestFarthestMatches has matches at the largest distance wherever the window is moved, with
+// symbols 285 and 29 of the RFC.
 func TestFarthestMatches(t *testing.T) {
 	t.Parallel()
 	noise := contents()["noise"][:maxDistance]
@@ -104,7 +105,7 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestResetForgets is for data, codes and errors of the stream before.
+// TestResetForgets: Reset forgets the data, codes and errors of the previous stream.
 func TestResetForgets(t *testing.T) {
 	t.Parallel()
 	z := NewReader(bufio.NewReader(bytes.NewReader(deflate(contents()["words"], 9, 0)[:5000])))
@@ -148,7 +149,7 @@ func TestErrorsStay(t *testing.T) {
 	}
 }
 
-// A countingReader delivers one part each Read.
+// A countingReader returns one part in each Read.
 type countingReader struct {
 	parts [][]byte
 	reads int
@@ -162,7 +163,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return copy(p, c.parts[c.reads-1]), nil
 }
 
-// TestFlushedDataComesAtOnce has a writer that waits, having flushed: what it wrote must not.
+// TestFlushedDataComesAtOnce: what a writer has flushed is returned while the writer waits.
 func TestFlushedDataComesAtOnce(t *testing.T) {
 	t.Parallel()
 	data := contents()["words"][:2000]
@@ -179,7 +180,7 @@ func TestFlushedDataComesAtOnce(t *testing.T) {
 	}
 }
 
-// TestNoAllocation is not parallel, as it counts the allocations of the whole process.
+// TestNoAllocation is not parallel: it counts the allocations of the whole process.
 func TestNoAllocation(t *testing.T) {
 	raw := deflate(contents()["image"], 6, 0)
 	z := NewReader(bufio.NewReader(strings.NewReader("")))

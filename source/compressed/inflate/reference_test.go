@@ -6,8 +6,8 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// A reference decodes a stream as section 3 of RFC 1951 tells it, a bit at a time and with nothing shared with the
-// package.
+// A reference decodes a stream according to section 3 of RFC 1951, a bit at a time, and shares
+// nothing with the package.
 type reference struct {
 	in   []byte
 	used int // bits
@@ -15,7 +15,7 @@ type reference struct {
 	err  error // of bit: the input has ended
 }
 
-// decodeReference returns the data up to the first error, the number of bytes used, and nil,
+// decodeReference returns the data up to the first error, the number of used bytes, and nil,
 // io.ErrUnexpectedEOF or fault.Malformed.
 func decodeReference(in []byte) (data []byte, used int, err error) {
 	r := &reference{in: in}
@@ -90,7 +90,8 @@ func (r *reference) stored() error {
 	return r.err
 }
 
-// assign returns the codes by length and value (3.2.2); false if they are neither complete nor a permitted exception.
+// assign returns the codes by length and value (3.2.2); false if they are neither complete nor a
+// permitted exception.
 func assign(lengths []int) (map[[2]int]int, bool) {
 	codes, code := map[[2]int]int{}, 0
 	longest := 0
@@ -111,7 +112,8 @@ func assign(lengths []int) (map[[2]int]int, bool) {
 	return codes, code == 1<<15 || len(codes) == 0 || single
 }
 
-// symbol returns −1 for a pattern that is no code. Only the exceptions have such, and those have no code beyond one bit.
+// symbol returns −1 for a pattern that is no code. Only the exceptions have such, and those have no
+// code beyond one bit.
 func (r *reference) symbol(codes map[[2]int]int) int {
 	code := 0
 	for n := 1; r.err == nil; n++ {

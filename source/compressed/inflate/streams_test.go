@@ -7,7 +7,8 @@ import (
 	"math/rand/v2"
 )
 
-// contents are kinds of data that exercise different parts: literals, matches near and far, runs, long codes.
+// contents returns kinds of data that test different parts: literals, near and far matches, runs,
+// long codes.
 func contents() map[string][]byte {
 	random := rand.New(rand.NewPCG(1, 2))
 	noise := make([]byte, 100_000)
@@ -35,7 +36,7 @@ func contents() map[string][]byte {
 	}
 }
 
-// deflate compresses data; every flush bytes, if that is positive, there is a sync flush.
+// deflate compresses data, with a sync flush every flush bytes if that is positive.
 func deflate(data []byte, level, flush int) []byte {
 	var buf bytes.Buffer
 	w, err := flate.NewWriter(&buf, level)

@@ -2,8 +2,8 @@ package inflate
 
 import "encoding/binary"
 
-// A symbol stands for a byte of data: it is the byte itself, or, for one that was copied from before the piece that is decoded,
-// marker and the byte's place among the 32 KiB there. Symbols take two bytes, little-endian.
+// A symbol is a byte of data, or, if it was copied from before the piece, marker plus the index of
+// the byte in the 32 KiB there. Symbols take two bytes, little-endian.
 const marker = 1 << 15
 
 // fourMarkers are the marker bits of four symbols.
@@ -16,22 +16,23 @@ func putMarkers(out []byte) {
 	}
 }
 
-// meanings says for every symbol which byte it stands for, those between 256 and marker left out.
+// meanings has the byte of every symbol; symbols between 256 and marker do not occur.
 type meanings [2 * marker]byte
 
-// setBytes is for the symbols without a marker.
+// setBytes sets the meanings of the symbols without a marker.
 func (m *meanings) setBytes() {
 	for i := range 256 {
 		m[i] = byte(i)
 	}
 }
 
-// markers are the meanings of the symbols with one: the 32 KiB before the piece.
+// markers returns the meanings of the symbols with a marker: the 32 KiB before the piece.
 func (m *meanings) markers() []byte { return m[marker:] }
 
-// resolve writes the bytes that symbols stand for to dst, as many as fit or there are, and returns their number.
+// resolve writes the bytes of symbols to dst, as many as fit or exist, and returns their number.
 //
-// Most groups of 16 have no marker: packing their bytes takes half of the time that looking each up does.
+// Most groups of 16 symbols have no marker: packing their bytes takes half the time of looking up
+// each of them.
 func (m *meanings) resolve(dst, symbols []byte) int {
 	n := min(len(dst), len(symbols)/2)
 	dst, symbols = dst[:n], symbols[:2*n]
@@ -56,13 +57,13 @@ func (m *meanings) resolve(dst, symbols []byte) int {
 	return n
 }
 
-// pack are the bytes of four symbols without markers.
+// pack returns the bytes of four symbols without markers.
 func pack(v uint64) uint64 {
 	v |= v >> 8
 	return v&0xffff | v>>16&0xffff0000
 }
 
-// four resolves the four symbols of v.
+// four translates the four symbols of v.
 func (m *meanings) four(dst []byte, v uint64) {
 	_ = dst[3]
 	dst[0], dst[1], dst[2], dst[3] = m[uint16(v)], m[uint16(v>>16)], m[uint16(v>>32)], m[v>>48]

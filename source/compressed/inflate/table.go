@@ -2,35 +2,37 @@ package inflate
 
 import "math/bits"
 
-// maxCode is the longest code in bits; codes for code lengths have up to 7.
+// maxCode is the length of the longest code in bits; codes for code lengths have up to 7 bits.
 const maxCode = 15
 
-// Bits of the first-level tables' indexes. With 11, hardly any literal of an image needs the second level.
+// Bits of the indices of the first-level tables. With 11, hardly any literal of an image needs the
+// second level.
 const (
 	literalBits  = 11
 	distanceBits = 8
 	lengthBits   = 7 // no second level
 )
 
-// Entries of both levels. The largest complete codes need 2,342 and 402: zlib's enough.c, for 288 and 32 symbols. The
-// literals' size is rounded up to a power of two, so that a mask keeps an index within.
+// Entries of both levels. The largest complete codes need 2,342 and 402, according to zlib's
+// enough.c for 288 and 32 symbols. The sizes are powers of two, so that a mask keeps an index in
+// range.
 const (
 	literalTableSize  = 4096
 	distanceTableSize = 512
 	lengthTableSize   = 1 << lengthBits
 )
 
-// An entry is what a table holds for a pattern of bits:
+// An entry is what a table holds for a bit pattern:
 //
 //	bits 0–7    bits of code and extra bits together
-//	bits 8–11   bits of code; of a link, the index bits of the second level
+//	bits 8–11   bits of code; in a link, the index bits of the second level
 //	bit  13     end: the end of the block
 //	bit  14     link: a second level begins at the value
-//	bit  15     special: end, link, or, without either, a symbol or code that must not occur
+//	bit  15     special: end, link, or neither: a symbol or code that must not occur
 //	bits 16–30  value: the literal, the base of a length or distance, the symbol of a code length
 //	bit  31     literal
 //
-// In the second level, the bits of code are those beyond the first level's index.
+// In the second level, the bits of code are those beyond the index of the first level.
 type entry uint32
 
 const (
@@ -43,7 +45,7 @@ const (
 // newEntry returns an entry with a code of no bits yet.
 func newEntry(value, extraBits int) entry { return entry(value)<<16 | entry(extraBits) }
 
-// withCode returns e, as made by newEntry, for a code of n bits.
+// withCode returns e, made by newEntry, for a code of n bits.
 func (e entry) withCode(n int) entry { return e + entry(n)*0x101 }
 
 func (e entry) value() int     { return int(e >> 16 & 0x7fff) }
@@ -51,8 +53,9 @@ func (e entry) literal() byte  { return byte(e >> 16) }
 func (e entry) codeBits() uint { return uint(e >> 8 & 15) }
 func (e entry) allBits() uint  { return uint(e & 63) }
 
-// build fills a table whose first level has firstBits index bits. lengths are the code lengths by symbol, 0 for a symbol without
-// a code; entries are the symbols' meanings. It reports whether the lengths make a code that is allowed.
+// build fills a table whose first level has firstBits index bits. lengths are the code lengths by
+// symbol, 0 for a symbol without a code; entries are the meanings of the symbols. It reports
+// whether the lengths form a valid code.
 func build(table []entry, firstBits int, lengths []uint8, entries []entry) bool {
 	var count [maxCode + 1]int
 	for _, n := range lengths {
@@ -69,7 +72,8 @@ func build(table []entry, firstBits int, lengths []uint8, entries []entry) bool 
 	return true
 }
 
-// allowed reports whether so many codes of each length are complete, or one of the two exceptions.
+// allowed reports whether so many codes of each length form a complete code, or one of the two
+// exceptions.
 func allowed(count *[maxCode + 1]int) bool {
 	free, codes := 1, 0 // patterns of n bits that begin with no code
 	for n := 1; n <= maxCode; n++ {
@@ -82,7 +86,7 @@ func allowed(count *[maxCode + 1]int) bool {
 	return free == 0 || codes == 0 || codes == 1 && count[1] == 1
 }
 
-// A builder hands out codes in their order.
+// A builder assigns codes in their order.
 type builder struct {
 	table     []entry
 	firstBits int
@@ -115,8 +119,8 @@ func (b *builder) take(n int) (reversed int, e entry) {
 	return reversed, e
 }
 
-// firstLevel enters the codes that fit. The table grows with the codes' length: doubling it repeats the shorter codes for
-// both values of the next bit. Patterns of no code stay special.
+// firstLevel enters the codes that fit. The table grows with the length of the codes: doubling it
+// repeats the shorter codes for both values of the next bit. Patterns without a code stay special.
 func (b *builder) firstLevel() {
 	b.table[0] = special
 	for n := 1; n <= b.firstBits; n++ {
@@ -130,7 +134,7 @@ func (b *builder) firstLevel() {
 	}
 }
 
-// secondLevel enters the longer codes. Those with the same first bits follow each other.
+// secondLevel enters the longer codes. Those with the same first bits are consecutive.
 func (b *builder) secondLevel() {
 	prefix, start, size := -1, 0, 0 // of the second-level table being filled
 	free := 1 << b.firstBits
@@ -152,8 +156,8 @@ func (b *builder) secondLevel() {
 	}
 }
 
-// indexBits returns how many bits the index of a second-level table needs that begins with the first of left codes of n
-// bits: as many as it takes until the codes, complete as they are, fill it.
+// indexBits returns how many index bits a second-level table needs that begins with the first of
+// left codes of n bits: as many as it takes until the codes, which are complete, fill it.
 func (b *builder) indexBits(n, left int) int {
 	k := n - b.firstBits
 	for used := left; used < 1<<k; {

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// randomCode returns the lengths of a complete code of up to symbols codes, made by splitting codes from one of no bits. A high
-// bias splits the same ones again and makes codes long.
+// randomCode returns the lengths of a complete code of up to symbols codes, made by splitting
+// codes, starting with one of no bits. A high bias splits the same codes again, which makes them
+// long.
 func randomCode(random *rand.Rand, symbols int, bias float64) []uint8 {
 	leaves := []uint8{0}
 	for len(leaves) < symbols {
@@ -24,7 +25,8 @@ func randomCode(random *rand.Rand, symbols int, bias float64) []uint8 {
 	return leaves
 }
 
-// TestTables looks every pattern of 15 bits up in tables of random codes, and expects the symbol that the reference's codes give.
+// TestTables looks up every pattern of 15 bits in tables of random codes, and compares with the
+// reference.
 func TestTables(t *testing.T) {
 	t.Parallel()
 	kinds := []struct {

@@ -1,0 +1,118 @@
+package source
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A File is an open input: an *os.File, or an object in a bucket.
+type File interface {
+	io.Reader
+	io.ReaderAt
+	io.Seeker
+	io.Closer
+	Stat() (fs.FileInfo, error)
+}
+
+// Files opens inputs by the names that users give.
+type Files interface {
+	Open(name string) (File, error)
+	Stat(name string) (fs.FileInfo, error)
+	// ReadDir lists a folder, sorted by name. If limit > 0, it returns any limit entries.
+	ReadDir(name string, limit int) ([]fs.DirEntry, error)
+}
+
+// Local are the files of this machine.
+type Local struct{}
+
+// Open opens a file.
+func (Local) Open(name string) (File, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err // a nil *os.File would not be a nil File
+	}
+	return f, nil
+}
+
+// Stat describes the file.
+func (Local) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
+
+// ReadDir lists a folder.
+func (Local) ReadDir(name string, limit int) ([]fs.DirEntry, error) {
+	if limit <= 0 {
+		return os.ReadDir(name)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read from
+	entries, err := f.ReadDir(limit)
+	if err == io.EOF {
+		err = nil
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
+// In returns f, or Local if f is nil.
+func In(f Files) Files {
+	if f == nil {
+		return Local{}
+	}
+	return f
+}
+
+// OpenFile opens a file in files, which may be nil for Local, and describes it. For a folder it
+// returns an error that says what was expected instead, such as "a CSV file".
+func OpenFile(files Files, name, expected string) (File, fs.FileInfo, error) {
+	f, err := In(files).Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = &fs.PathError{Op: "read", Path: name, Err: errors.New("is a directory, expected " + expected)}
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, info, nil
+}
+
+// isURL reports whether name is a URL, which the functions of package path/filepath would change:
+// Clean replaces "//" by "/".
+func isURL(name string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+	scheme, _, found := strings.Cut(name, "://")
+	return found && len(scheme) >= 2 && strings.Trim(scheme, letters) == ""
+}
+
+// Under joins the folder dir, which may be a URL, and the name of an entry.
+func Under(dir, name string) string {
+	if isURL(dir) {
+		return strings.TrimSuffix(dir, "/") + "/" + name
+	}
+	return filepath.Join(dir, name)
+}
+
+// Above returns the folder of the file name, which may be a URL.
+func Above(name string) string {
+	if isURL(name) {
+		return name[:strings.LastIndexByte(name, '/')+1]
+	}
+	return filepath.Dir(name)
+}
+
+// Base returns the last element of name, which may be a URL.
+func Base(name string) string {
+	if isURL(name) {
+		return name[strings.LastIndexByte(name, '/')+1:]
+	}
+	return filepath.Base(name)
+}
