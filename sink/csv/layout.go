@@ -92,7 +92,7 @@ func (l *layout) classField(label source.Column) field {
 	column := source.Column{Name: schema.ClassName, DType: label.DType}
 	return field{column, l.classes.Label, 1, size, widest, func(dst, src []byte) []byte {
 		for i := range len(src) / size {
-			dst = append(dst, texts[l.classes.Place(src, i)]...)
+			dst = append(dst, texts[l.classes.Index(src, i)]...)
 		}
 		return dst
 	}}

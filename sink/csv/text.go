@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 	"strconv"
+
+	"github.com/idxport/idxport/schema"
 )
 
 // A pairTable has the text of two bytes at a time, each with its separator: at most "255,255,", which is stored as one word. Entry b<<8|a is
@@ -214,18 +216,11 @@ func (t floatText) append(dst, src []byte, bits int) []byte {
 // appendFloat appends the text of v and the separator: the shortest that gives v back in its own precision, always with a point or an exponent, so that
 // it looks like no integer.
 func (t floatText) appendFloat(dst []byte, v float64, bits int) []byte {
-	switch {
-	case math.IsInf(v, 1):
-		dst = append(dst, "inf"...)
-	case math.IsInf(v, -1):
-		dst = append(dst, "-inf"...)
-	case v == math.Trunc(v) && math.Abs(v) < 1e6: // from there on format 'g' writes an exponent
-		dst = append(strconv.AppendFloat(dst, v, 'g', -1, bits), ".0"...)
-	default:
-		dst = strconv.AppendFloat(dst, v, 'g', -1, bits)
-		if bits == 32 && math.Abs(v) == 1.0/4096 { // 0.000244140625, in the middle of two: strconv of Go 1.26 alone does not take the even digit
-			dst[len(dst)-1] = '2'
-		}
+	dst = schema.AppendFloat(dst, v, bits, "inf")
+	if bits == 32 && math.Abs(v) == 1.0/4096 {
+		// 0.000244140625 is halfway between two texts. Only strconv of Go 1.26 does not choose the
+		// one with the even digit.
+		dst[len(dst)-1] = '2'
 	}
 	return append(dst, byte(t))
 }

@@ -1,4 +1,6 @@
-// Package formats is the table of the output formats: what each is called, how its files end, and how its sink is made.
+// Package formats is the table of output formats: their names, their file extensions and their
+// sinks.
 //
-// A format is a row of the table. Nothing registers itself, and nothing outside this package lists formats.
+// A format is a row of the table, see [All]. Nothing registers itself, and no other package lists
+// formats. To add one, add a row, a function that opens its sink, and its options to [Options].
 package formats

@@ -14,32 +14,32 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Options say what to write. The zero value writes the first column, uncompressed.
+// Options selects what to write. The zero value writes the first column, uncompressed.
 type Options struct {
-	Column      int              // index of the column in the schema
+	Column      int              // index in the schema
 	Compression compressed.Codec // the zero value does not compress
 }
 
-// A Sink writes one column behind a header that counts the rows. It is a sink.Sink and a
-// sink.Sizer.
+// A Sink writes a header, which contains the number of rows, and then one column. It implements
+// sink.Sink and sink.Sizer.
 type Sink struct {
-	format  string // in errors
+	format  string // name of the format, for errors
 	out     *compressed.Writer
 	column  source.Column
 	index   int       // of the column, in a batch
-	want    int64     // rows, as the header says
+	want    int64     // number of rows in the header
 	swaps   bool      // elements are big-endian
 	packed  bool      // out compresses
-	buffers sync.Pool // of *[]byte: big-endian elements, or what compression makes of them
+	buffers sync.Pool // of *[]byte: big-endian or compressed elements
 
-	// Of the steps and Close alone.
+	// Used by the steps and Close only.
 	header []byte // nil once it is written
 	rows   int64  // written so far
 }
 
-// New returns a sink for tables of the schema s. Nothing is written to w before the first step. It
-// fails with fault.Usage if the number of rows is not known, or if the header has no place for the
-// dimensions.
+// New returns a sink for tables of the schema s. It writes nothing to w before the first step. It
+// fails with fault.Usage if the number of rows is not known, or if the dimensions do not fit the
+// header.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	made, err := NewColumn(w, s, "idx", o, newHeader)
 	if err != nil {
@@ -49,19 +49,20 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	return made, nil
 }
 
-// NewColumn returns a sink for another format that is a header and then the elements of a column,
-// little-endian. header makes the header for so many rows of the column.
+// NewColumn returns a sink for another format that consists of a header and the elements of a
+// column, little-endian. header returns the header of a file of rows records of c.
 func NewColumn(w io.Writer, s *schema.Schema, format string, o Options,
 	header func(c source.Column, rows int64) ([]byte, error)) (*Sink, error) {
 	if o.Column < 0 || o.Column >= len(s.Columns) {
 		return nil, fmt.Errorf("%s: column %d does not exist, expected 0 to %d", format, o.Column, len(s.Columns)-1)
 	}
 	if s.Rows < 0 {
-		return nil, fault.New(fault.Usage, "%s: the header counts the rows, and this input tells their number only at its end", format).
+		return nil, fault.New(fault.Usage, "%s: the header counts the rows, but their number is known only at the end of this input", format).
 			WithHint("write Parquet or Arrow first, and convert that file")
 	}
 	made := &Sink{
-		format: format, column: s.Columns[o.Column], index: o.Column, want: s.Rows, packed: !o.Compression.Plain(),
+		format: format, column: s.Columns[o.Column], index: o.Column, want: s.Rows,
+		packed: !o.Compression.Plain(), buffers: sync.Pool{New: func() any { return new([]byte) }},
 	}
 	var err error
 	if made.header, err = header(made.column, s.Rows); err != nil {
@@ -71,11 +72,11 @@ func NewColumn(w io.Writer, s *schema.Schema, format string, o Options,
 	return made, err
 }
 
-// newHeader returns the bytes of the header for rows records of c.
+// newHeader returns the header of a file of rows records of c.
 func newHeader(c source.Column, rows int64) ([]byte, error) {
 	if rows > math.MaxUint32 {
 		return nil, fault.New(fault.Usage, "idx: found %d rows, expected at most %d", rows, uint32(math.MaxUint32)).
-			WithHint("take a part of them with --rows")
+			WithHint("select fewer rows with --rows")
 	}
 	h := idx.Header{DType: c.DType, Dims: []int64{rows}}
 	for _, d := range c.Shape {
@@ -88,8 +89,7 @@ func newHeader(c source.Column, rows int64) ([]byte, error) {
 	return header, nil
 }
 
-// BatchSize is what Encode makes of rows rows, and takes for it: nothing if the batch's own bytes
-// are written as they are.
+// BatchSize implements sink.Sizer. It is 0 if the batch's own bytes are written as they are.
 func (s *Sink) BatchSize(rows int) int64 {
 	if !s.swaps && !s.packed {
 		return 0
@@ -97,7 +97,7 @@ func (s *Sink) BatchSize(rows int) int64 {
 	return int64(rows)*int64(s.column.RecordSize()) + s.out.EncoderSize()
 }
 
-// Encode turns the column of b to big-endian, and compresses it. The step writes it.
+// Encode implements sink.Sink: it makes the column of b big-endian and compresses it.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -116,8 +116,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	}, nil
 }
 
-// encode returns the block for data and the buffer that it lies in, which is nil if that is data
-// itself.
+// encode returns the block for data and the buffer that holds it, nil if that is data itself.
 func (s *Sink) encode(data []byte) (block compressed.Block, buffer *[]byte, err error) {
 	if s.swaps {
 		buffer = s.buffer(len(data))
@@ -135,17 +134,14 @@ func (s *Sink) encode(data []byte) (block compressed.Block, buffer *[]byte, err 
 	return block, code, err
 }
 
-// buffer takes a buffer of n bytes from the pool.
+// buffer returns a buffer of n bytes from the pool.
 func (s *Sink) buffer(n int) *[]byte {
-	b, ok := s.buffers.Get().(*[]byte)
-	if !ok {
-		b = new([]byte)
-	}
+	b := s.buffers.Get().(*[]byte)
 	*b = source.Grow(*b, n)
 	return b
 }
 
-// release gives b back to the pool; it may be nil.
+// release returns b, which may be nil, to the pool.
 func (s *Sink) release(b *[]byte) {
 	if b != nil {
 		s.buffers.Put(b)
@@ -165,8 +161,8 @@ func (s *Sink) begin() error {
 	return s.out.Append(block)
 }
 
-// Close writes what ends the compressed stream. It fails if the header counts other rows than were
-// written.
+// Close ends the compressed stream. It fails if the number of rows written differs from that in the
+// header.
 func (s *Sink) Close() error {
 	if s.rows != s.want {
 		return fmt.Errorf("%s: wrote %d rows, but the header says %d", s.format, s.rows, s.want)

@@ -138,7 +138,7 @@ func indexType(n int) (arrow.DataType, int) {
 func places(k *schema.Classes, data []byte, rows, size int) []byte {
 	made := make([]byte, 0, rows*size+lengthSize)
 	for i := range rows {
-		made = binary.LittleEndian.AppendUint32(made, uint32(k.Place(data, i)))[:len(made)+size]
+		made = binary.LittleEndian.AppendUint32(made, uint32(k.Index(data, i)))[:len(made)+size]
 	}
 	return made
 }

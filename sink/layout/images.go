@@ -125,10 +125,7 @@ func (l Layout) huggingFace(c source.Column, _ bool) ([]Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := newEncoders(p)
-	if err != nil {
-		return nil, err
-	}
+	e := newEncoders(p)
 	file := variable("bytes", e.maxSize)
 	file.Made += e.maxSize
 	file.Data, file.Leaves[0].Values, file.Leaves[0].Compressed = e.data, e.prefixed, true
@@ -151,15 +148,9 @@ type encoders struct {
 	pool    *sync.Pool
 }
 
-func newEncoders(p images.Image) (encoders, error) {
-	encoder, err := p.NewEncoder()
-	if err != nil {
-		return encoders{}, err
-	}
-	return encoders{size: p.Size(), maxSize: encoder.MaxSize(), pool: &sync.Pool{New: func() any {
-		e, _ := p.NewEncoder() // worked above
-		return e
-	}}}, nil
+func newEncoders(p images.Image) encoders {
+	pool := &sync.Pool{New: func() any { return p.NewEncoder() }}
+	return encoders{size: p.Size(), maxSize: p.NewEncoder().MaxSize(), pool: pool}
 }
 
 // appendFiles makes the files of rows records, each after prefix bytes, and calls end after each

@@ -173,7 +173,7 @@ func (s *Sink) BatchSize(rows int) int64 {
 
 // Notes are those of the format's own sink.
 func (s *Sink) Notes() []string {
-	if n, ok := s.inner.(interface{ Notes() []string }); ok {
+	if n, ok := s.inner.(sink.Noter); ok {
 		return n.Notes()
 	}
 	return nil

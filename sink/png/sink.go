@@ -74,6 +74,10 @@ func New(folder *publish.Folder, s *schema.Schema, o Options) (*Sink, error) {
 			return nil, err
 		}
 	}
+	p.writers.New = func() any {
+		return &writer{sink: p, encoder: p.image.NewEncoder(), classes: map[int64]classFolder{}}
+	}
+	p.lines.New = func() any { return new([]byte) }
 	p.notes = leftOut(s, found.Rest, o)
 	if p.labels.disordered() {
 		p.notes = append(p.notes, format+": sorted by name, the class folders are not in the order of the labels; "+
@@ -121,18 +125,9 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	if last := b.First + int64(b.Rows) - 1; last >= s.rows {
 		return nil, fmt.Errorf("%s: found row %d, expected %d rows", format, last, s.rows)
 	}
-	w, ok := s.writers.Get().(*writer)
-	if !ok {
-		var err error
-		if w, err = s.newWriter(); err != nil {
-			return nil, err
-		}
-	}
+	w := s.writers.Get().(*writer)
 	defer s.writers.Put(w)
-	lines, ok := s.lines.Get().(*[]byte)
-	if !ok {
-		lines = new([]byte)
-	}
+	lines := s.lines.Get().(*[]byte)
 	*lines = (*lines)[:0]
 	for i := range b.Rows {
 		err := ctx.Err()
@@ -175,14 +170,6 @@ type writer struct {
 type classFolder struct {
 	*publish.Class
 	name string
-}
-
-func (s *Sink) newWriter() (*writer, error) {
-	encoder, err := s.image.NewEncoder()
-	if err != nil {
-		return nil, err
-	}
-	return &writer{sink: s, encoder: encoder, classes: map[int64]classFolder{}}, nil
 }
 
 // write writes the file of row i of b, and appends its line of metadata.csv to lines, if that is wanted.

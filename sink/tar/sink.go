@@ -62,11 +62,9 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if t.image, err = images.New(images.PNG(format, o.Channels), s.Columns[found.Image]); err != nil {
 		return nil, err
 	}
-	e, err := t.image.NewEncoder()
-	if err != nil {
-		return nil, err
-	}
-	t.rowSize = int64(block + padded(e.MaxSize()))
+	t.encoders.New = func() any { return t.image.NewEncoder() }
+	t.buffers.New = func() any { return new([]byte) }
+	t.rowSize = int64(block + padded(t.image.NewEncoder().MaxSize()))
 	t.imageHead = newHeader(t.digits, ".png")
 	if found.Label >= 0 {
 		t.label = s.Columns[found.Label].DType
@@ -100,18 +98,9 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	if last := b.First + int64(b.Rows) - 1; last >= s.rows {
 		return nil, fmt.Errorf("%s: found row %d, expected %d rows", format, last, s.rows)
 	}
-	e, ok := s.encoders.Get().(*images.Encoder)
-	if !ok {
-		var err error
-		if e, err = s.image.NewEncoder(); err != nil {
-			return nil, err
-		}
-	}
+	e := s.encoders.Get().(*images.Encoder)
 	defer s.encoders.Put(e)
-	buffer, ok := s.buffers.Get().(*[]byte)
-	if !ok {
-		buffer = new([]byte)
-	}
+	buffer := s.buffers.Get().(*[]byte)
 	out := (*buffer)[:0]
 	for i := range b.Rows {
 		err := ctx.Err()
