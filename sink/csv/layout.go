@@ -85,7 +85,7 @@ func (l *layout) classField(label source.Column) field {
 	texts := make([][]byte, len(l.classes.Names))
 	widest := 0
 	for i, name := range l.classes.Names {
-		texts[i] = append(l.appendQuoted(nil, []byte(name)), l.comma)
+		texts[i] = append(AppendQuoted(nil, []byte(name), l.comma), l.comma)
 		widest = max(widest, len(texts[i]))
 	}
 	size := label.DType.Size()
@@ -231,7 +231,7 @@ func (l *layout) writeHeader(write func([]byte) error) error {
 			if !f.column.Scalar() {
 				scratch = l.header(scratch[:0], f.column, i, tensors == 1)
 			}
-			line = append(l.appendQuoted(line, scratch), l.comma)
+			line = append(AppendQuoted(line, scratch, l.comma), l.comma)
 			if len(line) < headerPiece {
 				continue
 			}
@@ -246,10 +246,10 @@ func (l *layout) writeHeader(write func([]byte) error) error {
 	return write(line)
 }
 
-// appendQuoted appends name, quoted if RFC 4180, section 2, demands it, or if a reader would take
-// it for nothing or trim it.
-func (l *layout) appendQuoted(dst, name []byte) []byte {
-	special := func(r rune) bool { return r == '"' || r == '\r' || r == '\n' || r == rune(l.comma) }
+// AppendQuoted appends a field of text. It is quoted if RFC 4180, section 2, demands it, or if a
+// reader would take it for a missing value or trim it.
+func AppendQuoted(dst, name []byte, comma byte) []byte {
+	special := func(r rune) bool { return r == '"' || r == '\r' || r == '\n' || r == rune(comma) }
 	if len(name) > 0 && name[0] != ' ' && !bytes.ContainsFunc(name, special) {
 		return append(dst, name...)
 	}
