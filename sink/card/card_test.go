@@ -9,7 +9,8 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// TestText has the keys that datasets read, as its own push_to_hub writes them: features, splits and configs.
+// TestText checks the keys that the datasets library reads: features, splits and configs, as its
+// push_to_hub writes them.
 func TestText(t *testing.T) {
 	t.Parallel()
 	got := string(Card{
@@ -75,7 +76,7 @@ Made by idxport 1.2.3 of x-idx3-ubyte, y-idx1-ubyte.
 	}
 }
 
-// TestMerge: datasets demand that the card has every column of every split.
+// TestMerge checks that the card has the columns of every split.
 func TestMerge(t *testing.T) {
 	t.Parallel()
 	image := source.Column{Name: "image", DType: idx.Uint8, Shape: []int{28, 28}}
@@ -105,7 +106,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestQuoted: a card with a control character in it is no YAML (1.2.2, section 5.1).
+// A card with a control character is not YAML (1.2.2, section 5.1).
 func TestQuoted(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"": `""`, "a: b": `"a: b"`, "é\"": `"é\""`, "h\x7f": `"h\u007f"`, "\u0085\u009f": `"\u0085\u009f"`, "\n": `"\n"`} {
