@@ -211,10 +211,10 @@ func (s *Sink) BatchSize(rows int) int64 {
 		case l.Names != nil:
 			size += int64(rows) * layout.NameIndexSize
 		case l.Scalar:
-			if l.Made {
+			if l.Allocates {
 				size += int64(rows * l.Element.Size())
 			}
-		case l.pages.codec.encode != nil || l.widens() || l.Made:
+		case l.pages.codec.encode != nil || l.widens() || l.Allocates:
 			size += l.bodySize(rows)
 		default:
 			size += int64(rows) * int64(len(l.Repetition))
