@@ -35,8 +35,8 @@ var kinds = []kind{
 	{"RGBA", 4, 8, 4},
 }
 
-// sizes cover one pixel, single rows and columns, a row longer than a match, widths beside powers of two, and images on
-// both sides of every limit in how they are compressed.
+// sizes cover one pixel, single rows and columns, a row longer than a match, widths beside powers
+// of two, and images on both sides of every limit in how they are compressed.
 var sizes = [][2]int{
 	{1, 1}, {1, 2}, {2, 1}, {3, 1}, {1, 300}, {300, 1}, {7, 9}, {28, 28}, {31, 29}, {32, 32}, {45, 45}, {64, 64},
 	{90, 91}, {200, 150}, {9_000, 2},
@@ -58,7 +58,8 @@ func TestAppendRoundTrip(t *testing.T) {
 	}
 }
 
-// The bytes were put together with Python's zlib.crc32; its zlib also makes this stream of two zeros.
+// The bytes were put together with Python's zlib.crc32; its zlib also makes this stream of two
+// zeros.
 func TestAppendOneBlackPixel(t *testing.T) {
 	t.Parallel()
 	const want = "89504e470d0a1a0a" +
@@ -71,7 +72,8 @@ func TestAppendOneBlackPixel(t *testing.T) {
 	}
 }
 
-// A file must not depend on what the encoder wrote before, or the bytes would depend on how work was shared.
+// A file must not depend on what the encoder wrote before, or the bytes would depend on how work
+// was shared.
 func TestAppendAfterOtherImages(t *testing.T) {
 	t.Parallel()
 	for _, k := range kinds {
@@ -91,7 +93,8 @@ func TestAppendAfterOtherImages(t *testing.T) {
 	}
 }
 
-// Noise is stored: 5 bytes per block of 65,535, 6 for zlib, 57 for the chunks, a filter byte per row.
+// Noise is stored: 5 bytes per block of 65,535, 6 for zlib, 57 for the chunks, a filter byte per
+// row.
 func TestNoiseIsStored(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int{{28, 28}, {64, 64}, {400, 400}} {
@@ -164,7 +167,8 @@ func TestNewEncoderRefuses(t *testing.T) {
 	}
 }
 
-// The limit is 2³¹ − 2²⁰ − 1 bytes; this image has 2³¹ − 17 · 2¹⁶, the most with this many rows. Nothing is allocated.
+// The limit is 2³¹ − 2²⁰ − 1 bytes; this image has 2³¹ − 17 · 2¹⁶, the most with this many rows.
+// Nothing is allocated.
 func TestLargestImage(t *testing.T) {
 	t.Parallel()
 	e, err := png.NewEncoder(1<<15-18, 1<<16, 1, 8)
@@ -256,7 +260,8 @@ func samples(t *testing.T, k kind, img image.Image) []byte {
 	return nil
 }
 
-// checkStructure reads the chunks as the standard defines them, with a CRC of its own, and the length of the scanlines.
+// checkStructure reads the chunks as the standard defines them, with a CRC of its own, and the
+// length of the scanlines.
 func checkStructure(t *testing.T, k kind, width, height int, file []byte) {
 	t.Helper()
 	rest, ok := bytes.CutPrefix(file, []byte("\x89PNG\r\n\x1a\n"))
@@ -294,7 +299,8 @@ func checkStructure(t *testing.T, k kind, width, height int, file []byte) {
 	}
 }
 
-// checkLines checks that stream is one zlib stream, with nothing behind it, of size bytes; zlib checks their Adler-32.
+// checkLines checks that stream is one zlib stream, with nothing behind it, of size bytes; zlib
+// checks their Adler-32.
 func checkLines(t *testing.T, size int, stream []byte) {
 	t.Helper()
 	source := bytes.NewReader(stream)
@@ -373,7 +379,8 @@ func ring(rowBytes, height int, radius float64) []byte {
 	})
 }
 
-// BenchmarkAppend compares 28×28 images with image/png, whose buffers are kept from image to image as here.
+// BenchmarkAppend compares 28×28 images with image/png, whose buffers are kept from image to image
+// as here.
 func BenchmarkAppend(b *testing.B) {
 	for _, p := range patterns {
 		pixels := p.make(28, 28)

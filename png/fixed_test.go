@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// The tables of RFC 1951 §3.2.5: the smallest length and distance of each symbol, and its extra bits.
+// The tables of RFC 1951 §3.2.5: the smallest length and distance of each symbol, and its extra
+// bits.
 var (
 	lengthBase  = []int{3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258}
 	lengthExtra = []int{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0}
@@ -121,7 +122,8 @@ func TestFixedAgreesWithReference(t *testing.T) {
 	}
 }
 
-// A long match at a far distance, last in the image, leaves the writer with as many bits as it can ever hold.
+// A long match at a far distance, last in the image, leaves the writer with as many bits as it can
+// ever hold.
 func TestFixedEndsWithLongestToken(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(9, 10))

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Every printable character of ASCII has a glyph of its own, and the picture has the size that its reader takes it to have.
+// Every printable character of ASCII has a glyph of its own, and the picture has the size that its
+// reader takes it to have.
 func TestFont(t *testing.T) {
 	t.Parallel()
 	lines := strings.Split(strings.TrimSuffix(fontPicture, "\n"), "\n")

@@ -103,7 +103,8 @@ func TestTilesAreOnTheSheet(t *testing.T) {
 	}
 }
 
-// A sheet that was laid out by hand: a margin of 10 pixels, frames of one pixel that neighbours share.
+// A sheet that was laid out by hand: a margin of 10 pixels, frames of one pixel that neighbours
+// share.
 func TestLayout(t *testing.T) {
 	t.Parallel()
 	five := []sheet.Tile{tile(2, 9, 1, 1), tile(2, 9, 1, 2), tile(2, 9, 1, 3), tile(2, 9, 1, 4), tile(2, 9, 1, 5)}
