@@ -111,7 +111,7 @@ func TestSeekTableAfterReset(t *testing.T) {
 			w.Reset(out)
 		}
 		for _, block := range blocks {
-			b, err := w.Encode(nil, block)
+			b, err := w.Encode(block)
 			if err == nil {
 				err = w.Append(b)
 			}

@@ -2,7 +2,9 @@ package compressed
 
 import (
 	"io"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/idxport/idxport/fault"
 )
@@ -12,18 +14,18 @@ type Block struct {
 	data []byte // compressed
 	size int    // bytes before compression
 	crc  uint32 // of the bytes before compression, if the format needs it
-}
 
-// Bytes returns the compressed bytes, in the memory that was passed to Encode. After Append has
-// returned, that memory may be passed to another Encode as dst, unless the codec is "none": then it
-// is the block itself.
-func (b Block) Bytes() []byte { return b.data }
+	memory *[]byte    // of data, nil if it belongs to the caller of Encode
+	pool   *sync.Pool // of memory
+}
 
 // A Writer writes one stream.
 type Writer struct {
 	w           io.Writer
-	encoder     encoder
+	encoder     encoder // nil for "none"
 	encoderSize int64
+	buffers     sync.Pool // of *[]byte: see Buffer
+	compressed  sync.Pool // of *[]byte: blocks until they are written
 
 	// Used by Append and Close only.
 	begun bool
@@ -36,19 +38,58 @@ type Writer struct {
 // EncoderSize returns Codec.EncoderSize of the stream's codec.
 func (w *Writer) EncoderSize() int64 { return w.encoderSize }
 
-// Encode compresses block into dst[:0], which grows as needed. The Block refers to that memory or,
-// for "none", to block; the caller must not change either until Append has returned. An empty block
-// is valid and adds nothing to the stream. Encode is safe for concurrent use.
-func (w *Writer) Encode(dst, block []byte) (Block, error) {
-	if len(block) == 0 {
-		return Block{data: dst[:0]}, nil
+// Encode compresses data. For "none", the Block refers to data, which the caller must not change
+// until Append has returned. Empty data is valid and adds nothing to the stream. Encode is safe for
+// concurrent use.
+func (w *Writer) Encode(data []byte) (Block, error) {
+	if w.encoder == nil || len(data) == 0 {
+		return Block{data: data, size: len(data)}, nil
 	}
-	return w.encoder.encode(dst, block)
+	memory := take(&w.compressed, len(data)/2)
+	b, err := w.encoder.encode(*memory, data)
+	*memory = b.data
+	b.memory, b.pool = memory, &w.compressed
+	return b, err
+}
+
+// Buffer returns an empty buffer with a capacity of at least n bytes, for EncodeBuffer. It is safe
+// for concurrent use.
+func (w *Writer) Buffer(n int) *[]byte { return take(&w.buffers, n) }
+
+// EncodeBuffer compresses the contents of a buffer, which must not be used afterwards. It is safe
+// for concurrent use.
+func (w *Writer) EncodeBuffer(buffer *[]byte) (Block, error) {
+	b, err := w.Encode(*buffer)
+	if w.encoder == nil {
+		b.memory, b.pool = buffer, &w.buffers
+	} else {
+		w.buffers.Put(buffer)
+	}
+	return b, err
+}
+
+// take returns an empty slice from pool with a capacity of at least n bytes. The pool loses the
+// memory of blocks that are never appended.
+func take(pool *sync.Pool, n int) *[]byte {
+	b, ok := pool.Get().(*[]byte)
+	if !ok {
+		b = new([]byte)
+	}
+	*b = slices.Grow((*b)[:0], n)
+	return b
+}
+
+// release returns the memory of b to its pool.
+func (b Block) release() {
+	if b.memory != nil {
+		b.pool.Put(b.memory)
+	}
 }
 
 // Append writes b. It is called for one block at a time, in the order of the data. After an error
 // of the underlying writer, Append and Close return that error and write nothing.
 func (w *Writer) Append(b Block) error {
+	defer b.release()
 	w.begin()
 	w.write(b.data)
 	if w.seek != nil && len(b.data) > 0 {
@@ -62,6 +103,9 @@ func (w *Writer) Append(b Block) error {
 // Close writes the end of the stream. It does not close the underlying writer.
 func (w *Writer) Close() error {
 	w.begin()
+	if w.encoder == nil {
+		return w.err
+	}
 	trailer, err := w.encoder.trailer(w.crc, w.size)
 	if err != nil {
 		return err
@@ -86,10 +130,10 @@ func (w *Writer) Reset(out io.Writer) {
 
 // begin writes the header, once.
 func (w *Writer) begin() {
-	if !w.begun {
-		w.begun = true
+	if !w.begun && w.encoder != nil {
 		w.write(w.encoder.header())
 	}
+	w.begun = true
 }
 
 func (w *Writer) write(p []byte) {
@@ -102,15 +146,6 @@ func (w *Writer) write(p []byte) {
 	}
 	w.err = err
 }
-
-// plain is the encoder of "none".
-type plain struct{}
-
-func newPlain(int) encoder { return plain{} }
-
-func (plain) encode(_, block []byte) (Block, error)  { return Block{data: block, size: len(block)}, nil }
-func (plain) header() []byte                         { return nil }
-func (plain) trailer(uint32, uint64) ([]byte, error) { return nil, nil }
 
 // A Codec is a compression and its level. The zero value does not compress.
 type Codec struct {
@@ -166,7 +201,7 @@ type encoder interface {
 // codecs returns the table of codecs.
 func codecs() []Choice[encoder] {
 	return []Choice[encoder]{
-		{"none", 0, newPlain},
+		{"none", 0, func(int) encoder { return nil }},
 		{"gzip", 9, newGzip},
 		{"zstd", 22, newZstd},
 	}

@@ -123,7 +123,7 @@ func TestWriteErrorsStay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := w.Encode(nil, makeBlocks([]int{5000})[0])
+		b, err := w.Encode(makeBlocks([]int{5000})[0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func writeBy(t testing.TB, open func(io.Writer, Codec) (*Writer, error), c Codec
 		workers.Go(func() {
 			for i := len(blocks) - 1 - g; i >= 0; i -= goroutines {
 				var err error
-				if encoded[i], err = w.Encode(nil, blocks[i]); err != nil {
+				if encoded[i], err = w.Encode(blocks[i]); err != nil {
 					t.Error(err)
 				}
 			}
@@ -221,14 +221,13 @@ func BenchmarkEncode(b *testing.B) {
 			b.SetBytes(int64(len(block)))
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {
-				var dst []byte
 				for pb.Next() {
-					e, err := w.Encode(dst, block)
+					e, err := w.Encode(block)
 					if err != nil {
 						b.Error(err)
 						return
 					}
-					dst = e.Bytes()
+					e.release()
 				}
 			})
 		})
@@ -248,7 +247,7 @@ func TestShortWrites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := w.Encode(nil, []byte("data"))
+		b, err := w.Encode([]byte("data"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package csv
 import (
 	"context"
 	"io"
-	"sync"
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/compressed"
@@ -32,10 +31,8 @@ const (
 type Sink struct {
 	out    *compressed.Writer
 	layout *layout
-	packed bool      // out compresses
-	room   int       // capacity of a piece of text, with slack
-	texts  sync.Pool // of *[]byte: pieces of text
-	codes  sync.Pool // of *[]byte: pieces of text after compression, if out compresses
+	packed bool // out compresses
+	room   int  // capacity of a piece of text, with slack
 
 	// Used by the steps and Close only.
 	begun bool // whether the header or a batch is written
@@ -79,13 +76,6 @@ func (s *Sink) BatchSize(rows int) int64 {
 	return size
 }
 
-// A piece is a block of text and the buffer that holds it, which belongs to pool.
-type piece struct {
-	block  compressed.Block
-	buffer *[]byte
-	pool   *sync.Pool
-}
-
 // Encode implements sink.Sink. It renders up to maxReady pieces of b, which the step writes; then
 // the step renders and writes the rest. The error for a label without a class name is
 // fault.Malformed if names are written.
@@ -96,7 +86,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 		}
 	}
 	c := s.layout.start(b)
-	var ready []piece
+	var ready []compressed.Block
 	for len(ready) < maxReady && !c.done() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -112,7 +102,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 			return err
 		}
 		for _, p := range ready {
-			if err := s.append(p); err != nil {
+			if err := s.out.Append(p); err != nil {
 				return err
 			}
 		}
@@ -121,7 +111,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 			if err != nil {
 				return err
 			}
-			if err := s.append(p); err != nil {
+			if err := s.out.Append(p); err != nil {
 				return err
 			}
 		}
@@ -130,34 +120,10 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 }
 
 // render returns the next piece of c.
-func (s *Sink) render(c *cursor) (piece, error) {
-	text := buffer(&s.texts, s.room)
-	*text = c.render((*text)[:0])
-	if !s.packed {
-		block, err := s.out.Encode(nil, *text)
-		return piece{block, text, &s.texts}, err
-	}
-	defer s.texts.Put(text)
-	code := buffer(&s.codes, s.room/codeShare)
-	block, err := s.out.Encode(*code, *text)
-	*code = block.Bytes() // which may have grown
-	return piece{block, code, &s.codes}, err
-}
-
-// buffer returns a buffer from pool, or a new one of n bytes. The pool loses the buffers of steps
-// that never run.
-func buffer(pool *sync.Pool, n int) *[]byte {
-	if b, ok := pool.Get().(*[]byte); ok {
-		return b
-	}
-	b := make([]byte, 0, n)
-	return &b
-}
-
-// append writes p and returns its buffer to the pool.
-func (s *Sink) append(p piece) error {
-	defer p.pool.Put(p.buffer)
-	return s.out.Append(p.block)
+func (s *Sink) render(c *cursor) (compressed.Block, error) {
+	text := s.out.Buffer(s.room)
+	*text = c.render((*text)[:0:s.room]) // Grow may have added capacity, on which the pieces depend
+	return s.out.EncodeBuffer(text)
 }
 
 // begin writes what precedes a batch: the header, or the separator between two batches if all rows
@@ -192,7 +158,7 @@ func (s *Sink) Close() error {
 
 // write writes text that is not part of a batch.
 func (s *Sink) write(text []byte) error {
-	b, err := s.out.Encode(nil, text)
+	b, err := s.out.Encode(text)
 	if err != nil {
 		return err
 	}

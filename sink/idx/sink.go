@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"sync"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
@@ -23,14 +22,13 @@ type Options struct {
 // A Sink writes a header, which contains the number of rows, and then one column. It implements
 // sink.Sink and sink.Sizer.
 type Sink struct {
-	format  string // name of the format, for errors
-	out     *compressed.Writer
-	column  source.Column
-	index   int       // of the column, in a batch
-	want    int64     // number of rows in the header
-	swaps   bool      // elements are big-endian
-	packed  bool      // out compresses
-	buffers sync.Pool // of *[]byte: big-endian or compressed elements
+	format string // name of the format, for errors
+	out    *compressed.Writer
+	column source.Column
+	index  int   // of the column, in a batch
+	want   int64 // number of rows in the header
+	swaps  bool  // elements are big-endian
+	packed bool  // out compresses
 
 	// Used by the steps and Close only.
 	header []byte // nil once it is written
@@ -62,7 +60,7 @@ func NewColumn(w io.Writer, s *schema.Schema, format string, o Options,
 	}
 	made := &Sink{
 		format: format, column: s.Columns[o.Column], index: o.Column, want: s.Rows,
-		packed: !o.Compression.Plain(), buffers: sync.Pool{New: func() any { return new([]byte) }},
+		packed: !o.Compression.Plain(),
 	}
 	var err error
 	if made.header, err = header(made.column, s.Rows); err != nil {
@@ -102,12 +100,11 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	block, buffer, err := s.encode(b.Columns[s.index])
+	block, err := s.encode(b.Columns[s.index])
 	if err != nil {
 		return nil, err
 	}
 	return func() error {
-		defer s.release(buffer)
 		if err := s.begin(); err != nil {
 			return err
 		}
@@ -116,36 +113,15 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	}, nil
 }
 
-// encode returns the block for data and the buffer that holds it, nil if that is data itself.
-func (s *Sink) encode(data []byte) (block compressed.Block, buffer *[]byte, err error) {
-	if s.swaps {
-		buffer = s.buffer(len(data))
-		idx.SwapBytes(*buffer, data, s.column.DType.Size())
-		data = *buffer
+// encode makes data big-endian, if necessary, and compresses it.
+func (s *Sink) encode(data []byte) (compressed.Block, error) {
+	if !s.swaps {
+		return s.out.Encode(data)
 	}
-	if !s.packed {
-		block, err = s.out.Encode(nil, data)
-		return block, buffer, err
-	}
-	defer s.release(buffer)
-	code := s.buffer(len(data))
-	block, err = s.out.Encode(*code, data)
-	*code = block.Bytes() // which may have grown
-	return block, code, err
-}
-
-// buffer returns a buffer of n bytes from the pool.
-func (s *Sink) buffer(n int) *[]byte {
-	b := s.buffers.Get().(*[]byte)
-	*b = source.Grow(*b, n)
-	return b
-}
-
-// release returns b, which may be nil, to the pool.
-func (s *Sink) release(b *[]byte) {
-	if b != nil {
-		s.buffers.Put(b)
-	}
+	buffer := s.out.Buffer(len(data))
+	*buffer = (*buffer)[:len(data)]
+	idx.SwapBytes(*buffer, data, s.column.DType.Size())
+	return s.out.EncodeBuffer(buffer)
 }
 
 // begin writes the header before the first batch.
@@ -153,7 +129,7 @@ func (s *Sink) begin() error {
 	if s.header == nil {
 		return nil
 	}
-	block, err := s.out.Encode(nil, s.header)
+	block, err := s.out.Encode(s.header)
 	if err != nil {
 		return err
 	}
