@@ -36,11 +36,11 @@ const (
 // its error. Close has batch 0.
 type hook func(ctx context.Context, at stage, batch int) error
 
-// nothing is the hook that does nothing.
+// nothing is a hook that does nothing.
 func nothing(context.Context, stage, int) error { return nil }
 
-// A table claims records of 256 KiB, so that batches have 4 rows. What it really puts into a batch
-// is 8 bytes per row: the row's index.
+// A table pretends to have records of 256 KiB, so that batches have 4 rows. A batch really contains
+// 8 bytes per row: the row's index.
 type table struct {
 	hook  hook
 	first int64 // index of the first row, if this is a range
@@ -146,7 +146,8 @@ func (o *output) fail() {
 	o.failed = true
 }
 
-// rows demands that o has the rows from first on, in order and without gaps, and returns how many.
+// rows checks that o has the rows from first on, in order and without gaps, and returns their
+// number.
 func (o *output) rows(t *testing.T, first int64) int64 {
 	t.Helper()
 	o.mu.Lock()

@@ -139,7 +139,8 @@ func TestColumnIndex(t *testing.T) {
 	}
 }
 
-// TestTensorsHaveNoBounds: nobody searches for pixels, and finding their bounds takes time.
+// TestTensorsHaveNoBounds checks that pixels have no bounds: nobody searches for pixels, and
+// finding the bounds takes time.
 func TestTensorsHaveNoBounds(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(100, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{4}}, source.Column{Name: "empty", DType: idx.Uint8, Shape: []int{0}})

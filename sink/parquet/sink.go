@@ -248,5 +248,6 @@ func (s *Sink) Next(w io.Writer) error {
 	return s.out.write([]byte(magic))
 }
 
-// Held is the size of the pages that wait for the end of their row group.
+// Held implements sink.Splitter: it is the size of the pages that wait for the end of their row
+// group.
 func (s *Sink) Held() int64 { return s.held }
