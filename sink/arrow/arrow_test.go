@@ -154,19 +154,19 @@ func TestNothingIsCopied(t *testing.T) {
 		w.want = &written.Data[0][0]
 		err = step()
 	}
-	if err != nil || !w.met {
+	if err != nil || !w.found {
 		t.Errorf("the batch's buffer was not written as it is; error %v", err)
 	}
 }
 
 // A watcher looks for a write of memory that starts at want.
 type watcher struct {
-	want *byte
-	met  bool
+	want  *byte
+	found bool
 }
 
 func (w *watcher) Write(p []byte) (int, error) {
-	w.met = w.met || &p[0] == w.want
+	w.found = w.found || &p[0] == w.want
 	return len(p), nil
 }
 

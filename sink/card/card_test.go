@@ -81,8 +81,8 @@ func TestMerge(t *testing.T) {
 	t.Parallel()
 	image := source.Column{Name: "image", DType: idx.Uint8, Shape: []int{28, 28}}
 	label := source.Column{Name: "label", DType: idx.Uint8, Classes: []string{"cat", "dog"}}
-	unnamed, others, float := label, label, label
-	unnamed.Classes, others.Classes, float.DType = nil, []string{"dog", "cat"}, idx.Float32
+	unnamed, reordered, float := label, label, label
+	unnamed.Classes, reordered.Classes, float.DType = nil, []string{"dog", "cat"}, idx.Float32
 	for _, test := range []struct {
 		name          string
 		first, second []source.Column
@@ -92,7 +92,7 @@ func TestMerge(t *testing.T) {
 		{"the second has no labels", []source.Column{image, label}, []source.Column{image}, 2},
 		{"the first has no labels", []source.Column{image}, []source.Column{image, label}, 2},
 		{"names in one", []source.Column{image, label}, []source.Column{image, unnamed}, 0},
-		{"names in another order", []source.Column{image, label}, []source.Column{image, others}, 0},
+		{"names in another order", []source.Column{image, label}, []source.Column{image, reordered}, 0},
 		{"other numbers", []source.Column{image, unnamed}, []source.Column{image, float}, 0},
 	} {
 		first, err := Merge(nil, &schema.Schema{Columns: test.first})

@@ -124,9 +124,9 @@ func TestEncodings(t *testing.T) {
 			at += int64(p.size)
 		}
 		maps.DeleteFunc(found, func(_ format.Encoding, is bool) bool { return !is })
-		told := slices.Sorted(slices.Values(m.Encoding))
-		if !slices.Equal(told, want[i]) || !slices.Equal(told, slices.Sorted(maps.Keys(found))) {
-			t.Errorf("leaf %d: found the encodings %v in the metadata and %v in the pages, expected %v", i, told, found, want[i])
+		listed := slices.Sorted(slices.Values(m.Encoding))
+		if !slices.Equal(listed, want[i]) || !slices.Equal(listed, slices.Sorted(maps.Keys(found))) {
+			t.Errorf("leaf %d: found the encodings %v in the metadata and %v in the pages, expected %v", i, listed, found, want[i])
 		}
 		for _, s := range m.EncodingStats {
 			count := s.Count
