@@ -1,9 +1,7 @@
 package schema
 
 import (
-	"math"
 	"slices"
-	"strconv"
 
 	"github.com/idxport/idxport/source"
 )
@@ -136,33 +134,4 @@ func (k *Classes) Check(data []byte, first int64) error {
 // Index returns the index in Names of the class of label i of data, which must have passed Check.
 func (k *Classes) Index(data []byte, i int) int {
 	return int(k.indices[source.Int(k.column.DType, data, i)])
-}
-
-// AppendElementName appends the name of element i, in C order, of the tensor column c in formats
-// that have a column per element: pixel0, pixel1, … as in Kaggle's files, or the name of c and the
-// number if there are other tensor columns; alone reports that there are none.
-func AppendElementName(dst []byte, c source.Column, i int, alone bool) []byte {
-	prefix := c.Name
-	if alone {
-		prefix = "pixel"
-	}
-	return strconv.AppendInt(append(dst, prefix...), int64(i), 10)
-}
-
-// AppendFloat appends the shortest decimal text that gives v back in its precision, which is 32 or
-// 64 bits. It has a point or an exponent, so that readers take it for a float: an integer would lose
-// the sign of −0. The other values are NaN, infinity and -infinity, the latter in the given
-// spelling.
-func AppendFloat(dst []byte, v float64, bits int, infinity string) []byte {
-	switch {
-	case math.IsInf(v, 1):
-		return append(dst, infinity...)
-	case math.IsInf(v, -1):
-		return append(append(dst, '-'), infinity...)
-	}
-	dst = strconv.AppendFloat(dst, v, 'g', -1, bits)
-	if v == math.Trunc(v) && math.Abs(v) < 1e6 { // from there on, strconv writes an exponent
-		dst = append(dst, ".0"...)
-	}
-	return dst
 }

@@ -180,11 +180,21 @@ func TestCountsOfEmptyRecords(t *testing.T) {
 
 func TestValues(t *testing.T) {
 	t.Parallel()
-	float := func(x float32) value { return value{idx.Float32, uint64(math.Float32bits(x))} }
-	double := func(x float64) value { return value{idx.Float64, math.Float64bits(x)} }
-	whole := func(d idx.DType, x int64) value { return value{d, uint64(x)} }
+	bits := func(x uint32) value { return value{idx.Float32, binary.LittleEndian.AppendUint32(nil, x)} }
+	float := func(x float32) value { return bits(math.Float32bits(x)) }
+	double := func(x float64) value {
+		return value{idx.Float64, binary.LittleEndian.AppendUint64(nil, math.Float64bits(x))}
+	}
+	whole := func(d idx.DType, x int64) value {
+		v := value{d, make([]byte, d.Size())}
+		source.PutInt(v.data, d, x)
+		return v
+	}
 	negativeZero := math.Copysign(0, -1)
-	payload := value{idx.Float32, 0x7fc12345}
+	payload := bits(0x7fc12345)
+	if got := payload.String(); got != "NaN (0x7fc12345)" {
+		t.Errorf("found %s", got)
+	}
 	for _, test := range []struct {
 		expected, found value
 		exact, nan      bool // whether they are equal, and equal if all NaNs are

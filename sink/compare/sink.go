@@ -3,9 +3,9 @@ package compare
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/idxport/idxport/schema"
@@ -121,7 +121,7 @@ func (t *tally) addRow(columns []column, b schema.Batch, row int, nan bool) {
 		elements := c.expected.Elements()
 		for k := range elements {
 			i := row*elements + k
-			want, got := at(c.expected.DType, expected, i), at(c.found.DType, found, i)
+			want, got := element(c.expected.DType, expected, i), element(c.found.DType, found, i)
 			if want.equals(got, nan) {
 				continue
 			}
@@ -156,30 +156,15 @@ func (s *Sink) Differences() (values, rows int64, first *Difference) { return s.
 // A value is one element of a column.
 type value struct {
 	dtype idx.DType
-	bits  uint64
+	data  []byte // little-endian
 }
 
-// at returns element i of data, which is little-endian.
-func at(d idx.DType, data []byte, i int) value {
-	switch d {
-	case idx.Float32:
-		return value{d, uint64(binary.LittleEndian.Uint32(data[4*i:]))}
-	case idx.Float64:
-		return value{d, binary.LittleEndian.Uint64(data[8*i:])}
-	}
-	return value{d, uint64(source.Int(d, data, i))}
+// element returns element i of data.
+func element(d idx.DType, data []byte, i int) value {
+	return value{d, data[i*d.Size() : (i+1)*d.Size()]}
 }
 
-// float returns v as a number, which is exact for every integer of the format.
-func (v value) float() float64 {
-	switch v.dtype {
-	case idx.Float32:
-		return float64(math.Float32frombits(uint32(v.bits)))
-	case idx.Float64:
-		return math.Float64frombits(v.bits)
-	}
-	return float64(int64(v.bits))
-}
+func (v value) float() float64 { return schema.Float(v.dtype, v.data, 0) }
 
 // isNaN reports whether v is a NaN.
 func (v value) isNaN() bool { return v.dtype.Float() && math.IsNaN(v.float()) }
@@ -191,10 +176,10 @@ func (v value) equals(found value, nan bool) bool {
 		return true
 	}
 	if v.dtype == found.dtype {
-		return v.bits == found.bits
+		return bytes.Equal(v.data, found.data)
 	}
 	if v.dtype == idx.Float32 && found.dtype == idx.Float64 {
-		return uint64(math.Float32bits(float32(found.float()))) == v.bits
+		return math.Float32bits(float32(found.float())) == math.Float32bits(float32(v.float()))
 	}
 	return v.float() == found.float()
 }
@@ -203,11 +188,11 @@ func (v value) equals(found value, nan bool) bool {
 func (v value) String() string {
 	switch {
 	case !v.dtype.Float():
-		return strconv.FormatInt(int64(v.bits), 10)
+		return strconv.FormatInt(source.Int(v.dtype, v.data, 0), 10)
 	case v.isNaN():
-		return fmt.Sprintf("NaN (%#x)", v.bits)
-	case v.dtype == idx.Float32:
-		return strconv.FormatFloat(v.float(), 'g', -1, 32)
+		bits := bytes.Clone(v.data)
+		slices.Reverse(bits)
+		return fmt.Sprintf("NaN (%#x)", bits)
 	}
-	return strconv.FormatFloat(v.float(), 'g', -1, 64)
+	return strconv.FormatFloat(v.float(), 'g', -1, 8*v.dtype.Size())
 }

@@ -10,7 +10,6 @@ import (
 	codec "github.com/idxport/idxport/png"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // An Encoder makes the PNG files of the records of one column. It is not safe for concurrent use.
@@ -88,23 +87,6 @@ func (m Image) Pixels(dst, record []byte) {
 			at += m.Channels
 		}
 	}
-}
-
-// MaxNumber is the maximum length of a number in bytes: -2.2250738585072014e-308.
-const MaxNumber = 24
-
-// AppendNumber appends element i of data, little-endian elements of type d, as a decimal number.
-// Floats have the form of [schema.AppendFloat].
-func AppendNumber(dst []byte, d idx.DType, data []byte, i int, infinity string) []byte {
-	switch d {
-	case idx.Float32:
-		v := math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
-		return schema.AppendFloat(dst, float64(v), 32, infinity)
-	case idx.Float64:
-		v := math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
-		return schema.AppendFloat(dst, v, 64, infinity)
-	}
-	return strconv.AppendInt(dst, source.Int(d, data, i), 10)
 }
 
 // RowDigits returns the number of digits in file names that are row numbers: those of the source's

@@ -6,6 +6,7 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -28,21 +29,16 @@ func boundsOf(elements []byte, d idx.DType) bounds {
 		return bounds{min: float64(int8(least ^ sign)), max: float64(int8(greatest ^ sign))}
 	}
 	b := bounds{min: math.Inf(1), max: math.Inf(-1)}
-	var block [blockLength]float64
-	for len(elements) > 0 {
-		n := min(len(elements), blockLength*d.Size())
-		for _, v := range numbers(block[:n/d.Size()], elements, d) {
-			switch {
-			case v != v:
-				return bounds{nan: true}
-			case v < b.min:
-				b.min = v
-				b.max = max(b.max, v) // the first value is minimum and maximum
-			case v > b.max:
-				b.max = v
-			}
+	for i := range len(elements) / d.Size() {
+		switch v := schema.Float(d, elements, i); {
+		case v != v:
+			return bounds{nan: true}
+		case v < b.min:
+			b.min = v
+			b.max = max(b.max, v) // the first value is minimum and maximum
+		case v > b.max:
+			b.max = v
 		}
-		elements = elements[n:]
 	}
 	return b
 }
@@ -60,33 +56,6 @@ func byteBounds(elements []byte, flip byte) (least, greatest byte) {
 // union returns the range of the values of b and other.
 func (b bounds) union(other bounds) bounds {
 	return bounds{min(b.min, other.min), max(b.max, other.max), b.nan || other.nan}
-}
-
-// blockLength is how many elements are unpacked at a time, so that the type is tested once per
-// block.
-const blockLength = 256
-
-// numbers fills dst with elements, as many packed values of d, which has more than a byte.
-func numbers(dst []float64, elements []byte, d idx.DType) []float64 {
-	switch d {
-	case idx.Int16:
-		for i := range dst {
-			dst[i] = float64(int16(binary.LittleEndian.Uint16(elements[2*i:])))
-		}
-	case idx.Int32:
-		for i := range dst {
-			dst[i] = float64(int32(binary.LittleEndian.Uint32(elements[4*i:])))
-		}
-	case idx.Float32:
-		for i := range dst {
-			dst[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(elements[4*i:])))
-		}
-	default:
-		for i := range dst {
-			dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(elements[8*i:]))
-		}
-	}
-	return dst
 }
 
 // encode returns the bounds as PLAIN values of t. The Parquet specification (ColumnOrder in

@@ -140,13 +140,8 @@ func (d *distinct) add(values []byte, size int) {
 		d.addBytes(values)
 		return
 	}
-	var block [blockLength]uint64
-	for len(values) > 0 && !d.full {
-		n := min(len(values), blockLength*size)
-		for _, key := range keysOf(block[:n/size], values, size) {
-			d.indices = append(d.indices, uint16(d.index(key)))
-		}
-		values = values[n:]
+	for ; len(values) > 0 && !d.full; values = values[size:] {
+		d.indices = append(d.indices, uint16(d.index(bitsOf(values, size))))
 	}
 }
 
@@ -207,23 +202,15 @@ func (d *distinct) elements(size int) []byte {
 	return packed
 }
 
-// keysOf fills dst with the bits of values, as many packed elements of size bytes; size is not 1.
-func keysOf(dst []uint64, values []byte, size int) []uint64 {
+// bitsOf returns the first of values, which have 2, 4 or 8 bytes.
+func bitsOf(values []byte, size int) uint64 {
 	switch size {
 	case 2:
-		for i := range dst {
-			dst[i] = uint64(binary.LittleEndian.Uint16(values[2*i:]))
-		}
+		return uint64(binary.LittleEndian.Uint16(values))
 	case 4:
-		for i := range dst {
-			dst[i] = uint64(binary.LittleEndian.Uint32(values[4*i:]))
-		}
-	default:
-		for i := range dst {
-			dst[i] = binary.LittleEndian.Uint64(values[8*i:])
-		}
+		return uint64(binary.LittleEndian.Uint32(values))
 	}
-	return dst
+	return binary.LittleEndian.Uint64(values)
 }
 
 // maxBound is the maximum length of names in bytes for a leaf to have bounds, as the column index

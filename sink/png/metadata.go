@@ -65,7 +65,7 @@ func newMetadata(s *schema.Schema, found *images.Columns) (*metadata, error) {
 			return nil, unsupported("give the column another name: category=FILE", "%s has a column %s already, so it cannot hold column %q",
 				metadataName, strings.ToLower(c.Name), c.Name)
 		}
-		add(c.Name, metadataColumn{index: i, dtype: c.DType}, images.MaxNumber)
+		add(c.Name, metadataColumn{index: i, dtype: c.DType}, schema.MaxNumber)
 		if i == found.Label && len(c.Classes) > 0 {
 			names := metadataColumn{index: i, dtype: c.DType}
 			size := 0
@@ -107,7 +107,7 @@ func (m *metadata) append(dst []byte, folder string, name []byte, b schema.Batch
 		dst = append(dst, ',')
 		data := b.Columns[c.index]
 		if c.texts == nil {
-			dst = images.AppendNumber(dst, c.dtype, data, i, infinity)
+			dst = schema.AppendNumber(dst, c.dtype, data, i, infinity)
 		} else if v := source.Int(c.dtype, data, i); v >= 0 && v < int64(len(c.texts)) { // other labels have no name
 			dst = append(dst, c.texts[v]...)
 		}

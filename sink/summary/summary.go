@@ -2,7 +2,6 @@ package summary
 
 import (
 	"context"
-	"encoding/binary"
 	"maps"
 	"math"
 	"slices"
@@ -117,21 +116,9 @@ func (c *Column) elements(d idx.DType, data []byte) {
 		c.bytes(data, func(b int) float64 { return float64(b) })
 	case idx.Int8:
 		c.bytes(data, func(b int) float64 { return float64(int8(b)) })
-	case idx.Int16:
-		for i := 0; i < len(data); i += 2 {
-			c.one(float64(int16(binary.LittleEndian.Uint16(data[i:]))), 1)
-		}
-	case idx.Int32:
-		for i := 0; i < len(data); i += 4 {
-			c.one(float64(int32(binary.LittleEndian.Uint32(data[i:]))), 1)
-		}
-	case idx.Float32:
-		for i := 0; i < len(data); i += 4 {
-			c.one(float64(math.Float32frombits(binary.LittleEndian.Uint32(data[i:]))), 1)
-		}
-	case idx.Float64:
-		for i := 0; i < len(data); i += 8 {
-			c.one(math.Float64frombits(binary.LittleEndian.Uint64(data[i:])), 1)
+	default:
+		for i := range len(data) / d.Size() {
+			c.one(schema.Float(d, data, i), 1)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package tar
 import (
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -102,7 +101,7 @@ func newScalars(s *schema.Schema, columns []int) (scalars []scalar, rest []int) 
 func appendJSON(dst []byte, scalars []scalar, b schema.Batch, i int) []byte {
 	for _, s := range scalars {
 		dst = append(dst, s.key...)
-		dst = images.AppendNumber(dst, s.dtype, b.Columns[s.column], i, infinity)
+		dst = schema.AppendNumber(dst, s.dtype, b.Columns[s.column], i, infinity)
 	}
 	return append(dst, '}')
 }

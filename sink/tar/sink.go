@@ -72,7 +72,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 		t.jsonHead = newHeader(t.digits, ".json")
 		size := 1
 		for _, c := range t.scalars {
-			size += len(c.key) + images.MaxNumber
+			size += len(c.key) + schema.MaxNumber
 		}
 		t.rowSize += int64(block + padded(size))
 	}
