@@ -36,8 +36,8 @@ type Splitter interface {
 	// Next ends the output, as Close does, and begins another in w. It is called between steps,
 	// from the goroutine that runs them.
 	Next(w io.Writer) error
-	// Held returns about how many bytes of the output are still in memory, unwritten.
-	Held() int64
+	// Buffered returns about how many bytes of the output are still in memory, unwritten.
+	Buffered() int64
 }
 
 // A Noter reports what the user should know about an output, such as columns that it leaves out.

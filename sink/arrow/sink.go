@@ -164,8 +164,8 @@ func (s *Sink) Next(w io.Writer) error {
 	return s.start()
 }
 
-// Held implements sink.Splitter: nothing is held back.
-func (s *Sink) Held() int64 { return 0 }
+// Buffered implements sink.Splitter: nothing is buffered.
+func (s *Sink) Buffered() int64 { return 0 }
 
 // writeDictionaries writes the dictionaries of all columns that have one. arrow-go numbers the
 // dictionaries of a schema from 0, depth first; here only top-level columns have one.

@@ -175,8 +175,8 @@ func (s *Sink) Next(w io.Writer) error {
 	return nil
 }
 
-// Held implements sink.Splitter: nothing is held back.
-func (s *Sink) Held() int64 { return 0 }
+// Buffered implements sink.Splitter: nothing is buffered.
+func (s *Sink) Buffered() int64 { return 0 }
 
 // A cursor renders a batch piece by piece.
 type cursor struct {

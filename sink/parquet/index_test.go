@@ -293,9 +293,9 @@ func TestRowGroups(t *testing.T) {
 		{"122,880 rows in batches of 20,968", []source.Column{bytesOf(50)}, 300_000, false, []int64{125_808, 125_808, 48_384}},
 		{"20,000 rows in batches of 10,480", []source.Column{bytesOf(100)}, 70_000, true, []int64{20_960, 20_960, 20_960, 7_120}},
 		{"quarter of 100,000 in batches of 10,480", []source.Column{bytesOf(100)}, 100_000, true, []int64{31_440, 31_440, 31_440, 5_680}},
-		{"32 MiB held, 64·(8191+5) bytes a batch with levels", []source.Column{bytesOf(8192), bytesOf(8191)}, 4_700, false, []int64{4_096, 604}},
-		{"32 MiB held of a tensor behind a scalar", []source.Column{scalar, bytesOf(16383)}, 2_100, false, []int64{2_048, 52}},
-		{"held by no other column", []source.Column{bytesOf(16384)}, 2_500, false, []int64{2_500}},
+		{"32 MiB waiting, 64·(8191+5) bytes a batch with levels", []source.Column{bytesOf(8192), bytesOf(8191)}, 4_700, false, []int64{4_096, 604}},
+		{"32 MiB waiting of a tensor behind a scalar", []source.Column{scalar, bytesOf(16383)}, 2_100, false, []int64{2_048, 52}},
+		{"nothing waiting", []source.Column{bytesOf(16384)}, 2_500, false, []int64{2_500}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -18,7 +18,7 @@ const (
 	maxGroupSize = 128 << 20 // bytes before compression
 	minGroupRows = 20_000    // rows; smaller groups would not help parallel readers
 	groupsWanted = 4         // row groups of a table that is large enough, for parallel readers
-	maxHeld      = 32 << 20  // bytes of pages that wait in memory
+	maxBuffered  = 32 << 20  // bytes of pages that wait in memory
 )
 
 // groupRows returns the number of rows of a row group that does not end earlier because too many
@@ -46,7 +46,7 @@ func (s *Sink) append(rows int, pieces []piece) error {
 		l, c := &s.leaves[i], &s.chunks[i]
 		if l.Scalar {
 			c.values = append(c.values, pieces[i].values...)
-			s.held += int64(len(pieces[i].values))
+			s.buffered += int64(len(pieces[i].values))
 			continue
 		}
 		if l.dictionary != nil && c.size == 0 {
@@ -60,7 +60,7 @@ func (s *Sink) append(rows int, pieces []piece) error {
 		s.pages.recycle(pieces[i].page)
 	}
 	s.groupRows += rows
-	if s.groupRows >= s.maxGroupRows || s.held >= maxHeld {
+	if s.groupRows >= s.maxGroupRows || s.buffered >= maxBuffered {
 		return s.endGroup()
 	}
 	return nil
@@ -73,8 +73,8 @@ func (s *Sink) put(i int, p page) error {
 	if i == 0 {
 		return s.out.write(p.parts...)
 	}
-	s.chunks[i].hold(p)
-	s.held += p.size
+	s.chunks[i].keep(p)
+	s.buffered += p.size
 	return nil
 }
 
@@ -100,15 +100,15 @@ func (s *Sink) endGroup() error {
 	}
 	s.groups = append(s.groups, group)
 	s.rows += group.NumRows
-	s.groupRows, s.held = 0, 0
+	s.groupRows, s.buffered = 0, 0
 	return nil
 }
 
 // endChunk writes the chunk c of l, except for pages that were written immediately.
 func (s *Sink) endChunk(l *leaf, c *chunk) error {
 	if !l.Scalar {
-		err := s.out.write(c.held...)
-		clear(c.held) // frees the pages; the slice itself is kept
+		err := s.out.write(c.waiting...)
+		clear(c.waiting) // frees the pages; the slice itself is kept
 		return err
 	}
 	var err error
@@ -135,14 +135,14 @@ type chunk struct {
 	pages        []format.PageLocation // the data pages
 	bounds       []bounds              // of each data page, for scalars
 
-	held [][]byte // pages that wait for the end of the row group
+	waiting [][]byte // pages that wait for the end of the row group
 
 	values []byte // a scalar's elements, which become pages at the end of the row group
 }
 
 // reset prepares c for the next row group. It keeps memory that nothing refers to.
 func (c *chunk) reset() {
-	*c = chunk{held: c.held[:0], values: c.values[:0]}
+	*c = chunk{waiting: c.waiting[:0], values: c.values[:0]}
 }
 
 // add adds p to the numbers as the next page.
@@ -164,13 +164,13 @@ func (c *chunk) add(p page) {
 	c.uncompressed += p.uncompressed
 }
 
-// hold keeps a copy of p's bytes, which belong to the batch or will be recycled.
-func (c *chunk) hold(p page) {
+// keep adds a copy of p's bytes, which belong to the batch or will be recycled.
+func (c *chunk) keep(p page) {
 	kept := make([]byte, 0, p.size)
 	for _, part := range p.parts {
 		kept = append(kept, part...)
 	}
-	c.held = append(c.held, kept)
+	c.waiting = append(c.waiting, kept)
 }
 
 // metadata describes c as the chunk of l that starts at offset.

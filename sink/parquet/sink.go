@@ -121,7 +121,7 @@ type Sink struct {
 	chunks      []chunk  // of the current row group, one per leaf
 	groupRows   int      // rows in the current row group
 	groupOffset int64    // start of the current row group
-	held        int64    // bytes of the current row group in memory
+	buffered    int64    // bytes of the current row group in memory
 	rows        int64    // rows of earlier row groups
 	groups      []format.RowGroup
 	indexes     []chunkIndex // of all chunks, row group by row group
@@ -248,6 +248,6 @@ func (s *Sink) Next(w io.Writer) error {
 	return s.out.write([]byte(magic))
 }
 
-// Held implements sink.Splitter: it is the size of the pages that wait for the end of their row
+// Buffered implements sink.Splitter: it is the size of the pages that wait for the end of their row
 // group.
-func (s *Sink) Held() int64 { return s.held }
+func (s *Sink) Buffered() int64 { return s.buffered }

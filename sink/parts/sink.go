@@ -118,7 +118,7 @@ func split(b schema.Batch, n int) (head, tail schema.Batch) {
 // append runs a step of the given number of rows, in a new file if the current one is full.
 func (s *Sink) append(step func() error, rows int64) error {
 	last := s.parts[len(s.parts)-1]
-	full := s.options.Rows > 0 && last.Rows+rows > s.options.Rows || s.options.Size > 0 && last.file.Count()+s.inner.Held() >= s.options.Size
+	full := s.options.Rows > 0 && last.Rows+rows > s.options.Rows || s.options.Size > 0 && last.file.Count()+s.inner.Buffered() >= s.options.Size
 	if full && last.Rows > 0 {
 		if len(s.parts) == MaxParts {
 			return fault.New(fault.Usage, "parts: found rows for more than %d files", MaxParts).WithHint("allow more rows or bytes per file with --rows-per-file or --file-size")
