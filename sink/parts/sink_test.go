@@ -258,7 +258,7 @@ func (f failing) Encode(context.Context, schema.Batch) (func() error, error) {
 	return func() error { return f.fails("step") }, f.fails("encode")
 }
 func (f failing) Next(io.Writer) error { return f.fails("next") }
-func (f failing) Buffered() int64          { return 0 }
+func (f failing) Buffered() int64      { return 0 }
 func (f failing) Close() error         { return f.fails("close") }
 func (failing) Notes() []string        { return []string{"made of nothing"} }
 

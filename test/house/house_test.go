@@ -38,7 +38,7 @@ var rooms = map[string]room{
 	"sink/plan":                 {1510, []string{"object", "shell", "sink/publish", "source"}}, // goal 1200
 	"source":                    {1740, []string{"source/idx", "source/compressed"}},           // goal 1100
 	"source/dataset":            {1560, []string{"shell", "source", "source/idx"}},             // goal 1200
-	"schema":                    {300, []string{"source"}},
+	"schema":                    {300, []string{"source", "source/idx"}},
 	"source/flat":               {480, []string{"source/idx"}},
 	"source/picture":            {470, []string{"source/idx"}},
 	"source/columnar":           {1010, []string{"schema", "source", "source/flat", "source/idx", "source/picture"}},   // goal 1300
