@@ -320,7 +320,7 @@ func (o *conversion) writePass(ctx context.Context, j *job, p *pass, outputs []*
 	}
 	o.tableNotes(p.table)
 	for _, s := range sinks {
-		if n, ok := s.(interface{ Notes() []string }); ok {
+		if n, ok := s.(sink.Noter); ok {
 			for _, note := range n.Notes() {
 				o.report.Note("%s", note)
 			}

@@ -10,9 +10,9 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Printable makes text from file names and file contents safe to show: no line breaks or other
-// control characters, and none of Unicode's marks that turn the direction of text, with which a name
-// can look like another (trojansource.codes). Bytes that are not UTF-8 become \xff.
+// Printable makes text from file names and file contents safe to show: it replaces line breaks,
+// other control characters, and the Unicode marks that change the direction of text, with which one
+// name can be made to look like another (trojansource.codes). Bytes that are not UTF-8 become \xff.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -27,8 +27,8 @@ func Printable(s string) string {
 	}, Legible(s))
 }
 
-// Legible is s or, if it is not UTF-8, as names of files may not be, s with \xff for such a byte and
-// \\ for a backslash. JSON would put U+FFFD for any of them.
+// Legible returns s or, if s is not valid UTF-8 (names of files need not be), s with each invalid
+// byte written as \xff and each backslash as \\. JSON would replace each invalid byte by U+FFFD.
 func Legible(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -49,7 +49,7 @@ func Legible(s string) string {
 	return b.String()
 }
 
-// Thousands writes n with commas.
+// Thousands formats n with commas: 60,000.
 func Thousands(n int64) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -58,7 +58,7 @@ func Thousands(n int64) string {
 	return s
 }
 
-// Count is a number of things, each called what.
+// Count formats a number of things: Count(2, "row") is "2 rows".
 func Count(n int64, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -66,7 +66,7 @@ func Count(n int64, what string) string {
 	return Thousands(n) + " " + what + "s"
 }
 
-// Bytes is a number of bytes as people read it: decimal units, three digits.
+// Bytes formats a number of bytes in decimal units, with three digits: 9.91 MB.
 func Bytes(n int64) string {
 	v, units := float64(n), []string{"bytes", "kB", "MB", "GB", "TB"}
 	for len(units) > 1 && v >= 999.5 {
@@ -78,7 +78,7 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%.3g %s", v, units[0])
 }
 
-// Shape is the shape of a record as people write it, 28×28; "scalar" for single elements.
+// Shape formats the shape of a record: 28×28, or "scalar" if it has no dimensions.
 func Shape[T int | int64](shape []T) string {
 	if len(shape) == 0 {
 		return "scalar"
@@ -86,7 +86,8 @@ func Shape[T int | int64](shape []T) string {
 	return idx.ShapeText(shape)
 }
 
-// JSON is v as JSON without escapes for HTML; v holds strings, numbers and booleans, so it cannot fail.
+// JSON returns v as JSON without escapes for HTML. It cannot fail, as v consists of strings, numbers
+// and booleans.
 func JSON(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

@@ -1,2 +1,2 @@
-// Package display turns names, numbers and results into text for people and programs.
+// Package display formats names, numbers and results as text for people and as JSON for programs.
 package display

@@ -1,14 +1,14 @@
-// Package fault has the one error type of idxport.
+// Package fault defines the one error type of idxport.
 //
-// Whoever finds something wrong says what kind of thing it is, where it is, what was found and
-// expected, and what the user can do:
+// The code that finds an error gives its kind and its place, what was found and what was expected,
+// and what the user can do:
 //
 //	return fault.New(fault.Truncated, "found %d bytes of the header, expected %d", n, want).
 //		At(offset).
 //		WithHint("the download is incomplete: fetch it again")
 //
-// Callers add the path with [In] once it is known, and ask for the kind with [KindOf] or
+// Callers add the path with [In] once it is known, and test the kind with [KindOf] or
 // errors.Is(err, fault.Truncated). The exit code of the program depends on the kind alone, so a new
-// reader or sink needs no change elsewhere. Errors of the operating system have a kind too: a file
-// that does not exist is [NotFound] without any wrapping.
+// reader or sink needs no change elsewhere. Errors of the operating system have a kind without being
+// wrapped: a file that does not exist is [NotFound].
 package fault

@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// An Error says what is wrong, where, and what the user can do about it. [New] makes one.
+// An Error says what is wrong, where, and what the user can do about it. [New] returns one.
 type Error struct {
-	Kind   Kind   // 0 if Err has one
+	Kind   Kind   // 0 if Err determines it
 	Path   string // of the file, folder or object; "" if unknown, "-" for standard input
 	Column string // or ""
 	Row    int64  // from 0; −1 if unknown
 	Offset int64  // in bytes, of the file or of what it holds decompressed; −1 if unknown
-	Msg    string // what was found and what was expected, lower case; "" if Err says it
+	Msg    string // what was found and what was expected, in lower case; "" means Err's message
 	Hint   string // what the user can do, or ""
-	Err    error  // the cause, for errors.Is and errors.As, or nil; Msg quotes what of it is worth reading
+	Err    error  // the cause, for errors.Is and errors.As, or nil; Error shows it only if Msg is ""
 }
 
-// New returns an error of a kind, about no place in particular.
+// New returns an error of the given kind, without a path or position.
 func New(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Row: -1, Offset: -1, Msg: fmt.Sprintf(format, args...)}
 }
 
-// Wrap returns an error of a kind that says what err does, and has it as its cause.
+// Wrap returns an error of the given kind with the message and the cause err.
 func Wrap(kind Kind, err error) *Error {
 	return &Error{Kind: kind, Row: -1, Offset: -1, Err: err}
 }
@@ -42,7 +42,7 @@ func (e *Error) InColumn(name string) *Error { e.Column = name; return e }
 // In sets the path.
 func (e *Error) In(path string) *Error { e.Path = path; return e }
 
-// WithHint sets what the user can do, "" for nothing.
+// WithHint sets the hint; an empty one means that there is none.
 func (e *Error) WithHint(format string, args ...any) *Error {
 	e.Hint = fmt.Sprintf(format, args...)
 	return e
@@ -51,7 +51,7 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 // Because sets the cause, which the message does not show.
 func (e *Error) Because(err error) *Error { e.Err = err; return e }
 
-// Error is the path, the place and the message, without the hint.
+// Error returns the path, the position and the message, without the hint.
 func (e *Error) Error() string {
 	var b strings.Builder
 	switch e.Path {
@@ -94,8 +94,8 @@ func (e *Error) Is(target error) bool {
 	return ok && kind != 0 && kind == e.Kind
 }
 
-// In puts the path of a file before err. An error that has a path already is returned as it is; so
-// is nil. An *fs.PathError about the same path does not say it twice.
+// In adds the path of a file to err. It returns an error that already has a path, and nil,
+// unchanged. If err is an *fs.PathError for the same path, the message has that path once.
 func In(path string, err error) error {
 	if err == nil {
 		return nil
@@ -126,7 +126,7 @@ func All(err error) iter.Seq[*Error] {
 	}
 }
 
-// HintOf is the outermost hint in the chain of err, or "".
+// HintOf returns the outermost hint in the chain of err, or "".
 func HintOf(err error) string {
 	for e := range All(err) {
 		if e.Hint != "" {

@@ -47,15 +47,15 @@ func TestError(t *testing.T) {
 			t.Errorf("%s: errors.Is does not find %v", c.name, c.kind)
 		}
 		if errors.Is(c.err, fault.Changed) {
-			t.Errorf("%s: errors.Is finds a kind that it is not", c.name)
+			t.Errorf("%s: errors.Is reports the wrong kind", c.name)
 		}
 	}
 	if fault.In("x", nil) != nil || fault.HintOf(nil) != "" {
-		t.Error("nil is no error")
+		t.Error("a nil error became an error or has a hint")
 	}
 }
 
-// TestKindOf is about errors that nobody has made a fault of.
+// TestKindOf tests errors that are not of type Error.
 func TestKindOf(t *testing.T) {
 	t.Parallel()
 	_, missing := os.Open(t.TempDir() + "/missing")

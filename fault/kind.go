@@ -12,7 +12,7 @@ import (
 // A Kind classifies an error. It is an error itself so that errors.Is(err, fault.Truncated) works.
 type Kind uint8
 
-// The kinds. The zero Kind means that the error at Err, if there is one, says it.
+// The kinds. An Error with the zero Kind has the kind of its Err.
 const (
 	_           Kind = iota
 	Usage            // the request itself cannot be carried out
@@ -28,7 +28,7 @@ const (
 	Permission       // the user may not do this
 	Internal         // a defect of idxport
 	Canceled         // the caller ended the work
-	PipeClosed       // who read a pipe has closed it
+	PipeClosed       // the reader of a pipe has closed it
 	Differs          // two things that should be equal are not
 )
 
@@ -50,7 +50,7 @@ var kindNames = [...]string{
 	Differs:     "differs",
 }
 
-// Error is the name of the kind.
+// Error returns the name of the kind.
 func (k Kind) Error() string {
 	if int(k) < len(kindNames) && kindNames[k] != "" {
 		return kindNames[k]
@@ -58,9 +58,9 @@ func (k Kind) Error() string {
 	return "unknown kind of error"
 }
 
-// KindOf is the kind of the outermost [Error] in the chain of err that has one, or else what the
-// errors of the operating system in the chain amount to. It is [Internal] for an error that nobody
-// classified, and 0 for nil.
+// KindOf returns the kind of the outermost [Error] in the chain of err that has one, or else the
+// kind of the operating system's error in the chain. It returns [Internal] for any other error, and
+// 0 for nil.
 func KindOf(err error) Kind {
 	if err == nil {
 		return 0
@@ -91,8 +91,8 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// isPipeClosed reports whether err is that of a write to a pipe that nobody reads any more. Windows
-// has three for it, and EPIPE is not among them.
+// isPipeClosed reports whether err comes from a write to a pipe whose reader has closed it. Windows
+// has three error codes for this, and EPIPE is not among them.
 func isPipeClosed(err error) bool {
 	if runtime.GOOS == "windows" { // ERROR_BROKEN_PIPE, ERROR_NO_DATA, ERROR_PIPE_NOT_CONNECTED
 		return errors.Is(err, syscall.Errno(109)) || errors.Is(err, syscall.Errno(232)) || errors.Is(err, syscall.Errno(233))

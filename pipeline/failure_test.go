@@ -14,13 +14,14 @@ import (
 	"github.com/idxport/idxport/pipeline"
 )
 
-// A spot is where one thing can go wrong.
+// A spot is a point of a run at which a test can make something fail.
 type spot struct {
 	at    stage
 	batch int
 }
 
-// spots are every stage, in the first of 100 batches, in one when all slots have been used, and in the last.
+// spots returns every stage in the first of 100 batches, in one after all slots have been used, and
+// in the last.
 func spots() []spot {
 	all := []spot{{atClose, 0}}
 	for _, at := range []stage{atRead, atDecode, atEncode, atStep} {
@@ -31,7 +32,7 @@ func spots() []spot {
 
 func (s spot) String() string { return fmt.Sprintf("%s, batch %d", s.at, s.batch) }
 
-// hook does something at the spot alone.
+// hook returns a hook that calls do at the spot and does nothing elsewhere.
 func (s spot) hook(do func(context.Context) error) hook {
 	return func(ctx context.Context, at stage, batch int) error {
 		if at == s.at && batch == s.batch {
@@ -41,8 +42,9 @@ func (s spot) hook(do func(context.Context) error) hook {
 	}
 }
 
-// disturbed runs 100 batches through three sinks; do happens at the spot, be it the table's or the second sink's. It demands that the sinks have rows in
-// order, and that the second one was not closed and has the rows before the spot at most.
+// disturbed runs 100 batches through three sinks and calls do at the spot, in the table or in the
+// second sink. It fails the test unless all sinks have rows in order, and the second sink was not
+// closed and has no rows from the spot on.
 func disturbed(t *testing.T, s spot, do func(context.Context) error, o pipeline.Options) error {
 	t.Helper()
 	h := s.hook(do)
@@ -53,10 +55,10 @@ func disturbed(t *testing.T, s spot, do func(context.Context) error, o pipeline.
 		out.rows(t, 0)
 	}
 	if got := outputs[1].rows(t, 0); s.at != atClose && got > int64(s.batch*batchRows) {
-		t.Errorf("found %d rows written, expected at most the %d before", got, s.batch*batchRows)
+		t.Errorf("found %d rows written, expected at most the %d before the failure", got, s.batch*batchRows)
 	}
 	if outputs[1].closed {
-		t.Error("the sink was closed, expected it to be dropped")
+		t.Error("the sink was closed, expected it not to be")
 	}
 	return err
 }
@@ -92,18 +94,20 @@ func TestPanics(t *testing.T) {
 	})
 }
 
-// checkPanic demands the error for a panic with errBroken, with a stack that leads here and a hint.
+// checkPanic checks that err reports a panic with errBroken, with a stack trace that leads to this
+// package and a hint.
 func checkPanic(t *testing.T, err error) {
 	t.Helper()
 	if !errors.Is(err, fault.Internal) || !strings.Contains(err.Error(), errBroken.Error()) {
 		t.Fatalf("found the error %v, expected the panic %v", err, errBroken)
 	}
 	if stack := errors.Unwrap(err).Error(); !strings.Contains(stack, "pipeline_test") || fault.HintOf(err) == "" {
-		t.Errorf("found the stack %q and the hint %q, expected where it happened and whom to tell", stack, fault.HintOf(err))
+		t.Errorf("found the stack %q and the hint %q, expected the place of the panic and where to report it", stack, fault.HintOf(err))
 	}
 }
 
-// TestFirstErrorWins has another call fail because of the first failure: it sees the context done and says something else.
+// TestFirstErrorWins makes a second call fail as a consequence of the first failure: it sees that
+// the context is done and returns another error.
 func TestFirstErrorWins(t *testing.T) {
 	t.Parallel()
 	for _, at := range []stage{atRead, atEncode} {
@@ -130,7 +134,8 @@ func TestFirstErrorWins(t *testing.T) {
 	}
 }
 
-// A stuck stage tells that it was reached and then does not return before it is released, whatever becomes of the context.
+// A stuck stage reports that it was reached and returns only when it is released, whatever happens
+// to the context.
 type stuck struct {
 	reached, released chan struct{}
 	once              sync.Once
@@ -146,7 +151,8 @@ func (s *stuck) wait(context.Context) error {
 	return nil
 }
 
-// cancelStuck cancels a run when a stage is stuck, and returns the run's error. The stage is released only after that.
+// cancelStuck cancels a run while a stage is stuck and returns the error of the run. The stage is
+// released only after that.
 func cancelStuck(t *testing.T, at spot) error {
 	s := newStuck()
 	defer close(s.released)
@@ -161,7 +167,8 @@ func cancelStuck(t *testing.T, at spot) error {
 	return err
 }
 
-// TestCancelledWhileStuck would not end if Run waited for what is stuck. All spots are tried at once, as each takes Run's grace.
+// TestCancelledWhileStuck would not end if Run waited for the stuck stage. All spots run at the
+// same time, as each takes the grace period.
 func TestCancelledWhileStuck(t *testing.T) {
 	t.Parallel()
 	var all sync.WaitGroup
@@ -175,7 +182,7 @@ func TestCancelledWhileStuck(t *testing.T) {
 	all.Wait()
 }
 
-// TestFailedWhileStuck: an error ends the run though a read blocks for ever.
+// TestFailedWhileStuck checks that an error ends the run although a read blocks for ever.
 func TestFailedWhileStuck(t *testing.T) {
 	t.Parallel()
 	s := newStuck()
@@ -190,7 +197,8 @@ func TestFailedWhileStuck(t *testing.T) {
 	}
 }
 
-// TestCancelledWhileWaiting: what waits for the context returns its error, and Run the cause.
+// TestCancelledWhileWaiting checks that Run returns the cause when a stage that waits for the
+// context returns the context's error.
 func TestCancelledWhileWaiting(t *testing.T) {
 	t.Parallel()
 	for _, at := range []stage{atRead, atEncode} {
@@ -210,8 +218,8 @@ func TestCancelledWhileWaiting(t *testing.T) {
 	}
 }
 
-// TestCancelledAtTheEnd cancels a run when nothing is left to be read. What waits for the last batch may see the batch or the cancellation:
-// the run either fails with the cause, or has everything written and closed. Which of the two it is differs from run to run.
+// TestCancelledAtTheEnd cancels a run when all rows are read. The run either fails with the cause
+// or has written and closed everything; which of the two happens differs from run to run.
 func TestCancelledAtTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, at := range []stage{atEncode, atStep} {
@@ -235,7 +243,7 @@ func cancelAtTheEnd(t *testing.T, at stage) {
 			close(ended)
 		case now == at && batch == 1:
 			<-ended
-			time.Sleep(100 * time.Microsecond) // for the reader to close the queues, and for the others to wait
+			time.Sleep(100 * time.Microsecond) // the reader closes the queues, and the other goroutines wait
 			cancel(errSignal)
 		}
 		return nil
@@ -246,7 +254,7 @@ func cancelAtTheEnd(t *testing.T, at stage) {
 		t.Errorf("found the error %v, expected none or the cause %v", err, errSignal)
 	}
 	if rows := out.rows(t, 0); err == nil && (rows != 2*batchRows || !out.closed) {
-		t.Errorf("found no error, %d rows and a sink that was closed: %v; expected %d and true", rows, out.closed, 2*batchRows)
+		t.Errorf("found no error, %d rows, closed %v; expected %d rows, closed true", rows, out.closed, 2*batchRows)
 	}
 }
 
@@ -271,11 +279,11 @@ func TestCancelledBefore(t *testing.T) {
 	}
 }
 
-// TestNoGoroutineStays is not parallel, so that the goroutines of other tests do not come and go meanwhile.
+// TestNoGoroutineStays is not parallel, so that goroutines of other tests do not disturb the count.
 func TestNoGoroutineStays(t *testing.T) {
 	before := runtime.NumGoroutine()
 	settle := func() {
-		for runtime.NumGoroutine() > before { // for ever if one stays: then the time of the test runs out, and all stacks are shown
+		for runtime.NumGoroutine() > before { // if one stays, the test times out and prints all stacks
 			time.Sleep(time.Millisecond)
 		}
 	}

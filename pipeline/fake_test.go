@@ -32,16 +32,18 @@ const (
 	atClose  stage = "Close"
 )
 
-// A hook is what a test does at a stage of a batch, on the pipeline's goroutine. An error becomes the method's. Close has batch 0.
+// A hook is called at every stage of every batch, on the pipeline's goroutine; the stage returns
+// its error. Close has batch 0.
 type hook func(ctx context.Context, at stage, batch int) error
 
-// nothing is the hook of an undisturbed run.
+// nothing is a hook that does nothing.
 func nothing(context.Context, stage, int) error { return nil }
 
-// A table has records of 256 KiB to the pipeline, so that batches have 4 rows; what it really puts into a batch is 8 bytes for each row: its index.
+// A table pretends to have records of 256 KiB, so that batches have 4 rows. A batch really contains
+// 8 bytes per row: the row's index.
 type table struct {
 	hook  hook
-	first int64 // index of the first row, of a range
+	first int64 // index of the first row, if this is a range
 	rows  int64
 	next  int64
 }
@@ -75,7 +77,7 @@ func (f *table) Decode(b *source.Raw) error {
 	}
 	data := []byte(nil)
 	if len(b.Columns) > 0 {
-		data = b.Columns[0][:0] // the buffer of an earlier batch
+		data = b.Columns[0][:0] // reuses the buffer of an earlier batch
 	}
 	for row := range b.Rows {
 		data = binary.LittleEndian.AppendUint64(data, uint64(b.First)+uint64(row))
@@ -86,13 +88,13 @@ func (f *table) Decode(b *source.Raw) error {
 
 func (f *table) Close() error { return nil }
 
-// An output is a sink that collects what it is given. After its first failure it must not be called again.
+// An output is a sink that collects its input. It must not be called after its first failure.
 type output struct {
 	t    *testing.T
 	hook hook
-	size int64 // that it claims for a batch
+	size int64 // BatchSize
 
-	mu     sync.Mutex // only for the race detector's sake where the contract is broken
+	mu     sync.Mutex // so that the race detector stays quiet if the contract is broken
 	data   []byte
 	failed bool
 	closed bool
@@ -144,7 +146,8 @@ func (o *output) fail() {
 	o.failed = true
 }
 
-// rows demands that o has the rows from first on, in order and without gaps, and returns how many.
+// rows checks that o has the rows from first on, in order and without gaps, and returns their
+// number.
 func (o *output) rows(t *testing.T, first int64) int64 {
 	t.Helper()
 	o.mu.Lock()
@@ -165,7 +168,7 @@ func newOutputs(t *testing.T, n int, h hook) []*output {
 	return outputs
 }
 
-// run is pipeline.Run with fakes.
+// run calls pipeline.Run with fakes.
 func run(ctx context.Context, f source.Table, outputs []*output, o pipeline.Options) (pipeline.Stats, error) {
 	sinks := make([]sink.Sink, len(outputs))
 	for i, out := range outputs {

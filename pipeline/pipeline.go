@@ -15,27 +15,28 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// Options of a run. The zero value uses every processor that Go may use.
+// Options configures a run. The zero value uses every processor that Go may use.
 type Options struct {
 	// Workers is the number of goroutines that decode and encode; 0 means GOMAXPROCS.
 	Workers int
-	// Progress is called once a batch with the number of rows that all sinks have written so far: in increasing order, never from two
-	// goroutines at once. It must not block.
+	// Progress is called once per batch with the number of rows that all sinks have written so far.
+	// The numbers increase, and calls do not overlap. It must not block.
 	Progress func(rows int64)
 }
 
-// Stats says what a run did.
+// Stats counts what a run has read.
 type Stats struct {
-	Rows    int64 // rows that were read
+	Rows    int64
 	Batches int64
 }
 
-// grace is how long Run waits, once it was cancelled or has failed, for its goroutines to notice. One that is still stuck in a read or a
-// write after that is left behind: nobody wants its result.
+// grace is how long Run waits for its goroutines after it was cancelled or has failed. It leaves
+// behind a goroutine that is still blocked in a read or a write then: nobody needs its result.
 const grace = 500 * time.Millisecond
 
-// Run reads t to its end through the sinks, of which there is at least one, and closes each after its last step. s must describe t. Run
-// returns the first error; after one, the outputs are worthless. When ctx is done it returns the cause soon, even if a read or a write
+// Run reads t to its end, writes it to all sinks, of which there must be at least one, and closes
+// each sink after its last step. s must describe t. Run returns the first error; after an error the
+// outputs are useless. When ctx is done, Run returns its cause soon, even if a read or a write
 // blocks for ever.
 func Run(ctx context.Context, t source.Table, s *schema.Schema, sinks []sink.Sink, o Options) (Stats, error) {
 	if o.Workers <= 0 {
@@ -46,7 +47,7 @@ func Run(ctx context.Context, t source.Table, s *schema.Schema, sinks []sink.Sin
 	defer fail(nil)
 	var g errgroup.Group
 	g.Go(guard(fail, func() error { return r.read(ctx) }))
-	for range min(o.Workers, r.slots) { // more would never all have a batch
+	for range min(o.Workers, r.slots) { // more workers could not all have a batch
 		g.Go(guard(fail, func() error { return r.work(ctx) }))
 	}
 	for k := range sinks {
@@ -56,8 +57,8 @@ func Run(ctx context.Context, t source.Table, s *schema.Schema, sinks []sink.Sin
 	return Stats{Rows: r.rows.Load(), Batches: r.batches.Load()}, err
 }
 
-// wait waits for the group, but not longer than grace once ctx is done. Its error is what ended ctx first: a failure, or what cancelled the run, such
-// as a signal.
+// wait waits for the group, but not longer than grace once ctx is done. The error is the first one
+// that ended ctx: a failure of the run, or what cancelled it, such as a signal.
 func wait(ctx context.Context, g *errgroup.Group) error {
 	done := make(chan error, 1)
 	go func() { done <- g.Wait() }()
@@ -77,8 +78,8 @@ func wait(ctx context.Context, g *errgroup.Group) error {
 	return context.Cause(ctx)
 }
 
-// Recovering is f with a panic turned into an error: a defect of the program, not of its input. The
-// text of the error's cause is the stack.
+// Recovering calls f and turns a panic into an error of the kind [fault.Internal], which is a
+// defect of the program, not of its input. The cause of the error is the stack trace.
 func Recovering(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -89,7 +90,8 @@ func Recovering(f func() error) (err error) {
 	return f()
 }
 
-// guard is f with a panic turned into an error, as the caller of Run cannot recover in f's goroutine. An error ends the run through fail.
+// guard returns f with panics turned into errors, as the caller of Run cannot recover in f's
+// goroutine. An error ends the run through fail.
 func guard(fail context.CancelCauseFunc, f func() error) func() error {
 	return func() (err error) {
 		if err = Recovering(f); err != nil {

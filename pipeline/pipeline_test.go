@@ -41,7 +41,7 @@ func TestRowsArriveInOrder(t *testing.T) {
 	}
 }
 
-// TestLaterBatchFirst has the second batch encoded before the first one is.
+// TestLaterBatchFirst lets the second batch be encoded before the first.
 func TestLaterBatchFirst(t *testing.T) {
 	t.Parallel()
 	second := make(chan struct{})
@@ -65,13 +65,14 @@ func TestLaterBatchFirst(t *testing.T) {
 	}
 }
 
-// TestSlotsBoundMemory holds up the first step until as many batches are on their way as there may be, and counts throughout.
+// TestSlotsBoundMemory blocks the first step until the maximum number of batches is in flight, and
+// counts the batches in flight throughout.
 func TestSlotsBoundMemory(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		workers int
-		size    int64 // that the sink makes of a batch, bytes
-		slots   int64 // min(workers + 2, 48 MiB / bytes of a batch of 1 MiB with what the sink makes), at least 2
+		size    int64 // bytes that the sink makes of a batch
+		slots   int64 // min(workers + 2, 48 MiB / (1 MiB + size)), at least 2
 	}{
 		"one worker":    {1, 0, 3},
 		"three workers": {3, 0, 5},
@@ -86,8 +87,8 @@ func TestSlotsBoundMemory(t *testing.T) {
 			in := newTable(60*batchRows, func(_ context.Context, at stage, _ int) error {
 				if at == atRead {
 					n := read.Add(1)
-					if way := n - written.Load(); way > tt.slots {
-						t.Errorf("found %d batches on their way, expected at most %d", way, tt.slots)
+					if flight := n - written.Load(); flight > tt.slots {
+						t.Errorf("found %d batches in flight, expected at most %d", flight, tt.slots)
 					}
 					if n == tt.slots {
 						close(full)
@@ -98,7 +99,7 @@ func TestSlotsBoundMemory(t *testing.T) {
 			slow := newOutputs(t, 1, func(_ context.Context, at stage, _ int) error {
 				if at == atStep {
 					<-full
-					written.Add(1) // the batch is still on its way: the count is too low, never too high
+					written.Add(1) // the batch is still in flight: the count is too low, never too high
 				}
 				return nil
 			})
@@ -117,7 +118,7 @@ func TestProgress(t *testing.T) {
 			t.Parallel()
 			const rows = 403
 			var calls int
-			var last int64 // not atomic: the race detector sees calls at once
+			var last int64 // not atomic, so that the race detector finds overlapping calls
 			in := newTable(rows, nothing)
 			in.first = first
 			outputs := newOutputs(t, 4, nothing)
@@ -141,7 +142,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestProgressIsWritten holds up one of two sinks: rows count when all sinks have them.
+// TestProgressIsWritten delays one of two sinks: a row counts once all sinks have written it.
 func TestProgressIsWritten(t *testing.T) {
 	t.Parallel()
 	outputs := newOutputs(t, 2, nothing)
@@ -154,8 +155,8 @@ func TestProgressIsWritten(t *testing.T) {
 		return nil
 	}
 	_, err := run(context.Background(), newTable(100*batchRows, nothing), outputs, pipeline.Options{Progress: func(n int64) {
-		if most := written.Load(); n > most {
-			t.Errorf("found progress %d, expected at most the %d rows of the second sink", n, most)
+		if limit := written.Load(); n > limit {
+			t.Errorf("found progress %d, expected at most the %d rows of the second sink", n, limit)
 		}
 	}})
 	if err != nil {
@@ -163,7 +164,7 @@ func TestProgressIsWritten(t *testing.T) {
 	}
 }
 
-// An endless table breaks its contract: its batches are empty, and it never ends.
+// An endless table violates its contract: it returns empty batches and never ends.
 type endless struct{ *table }
 
 func (endless) Read(_ context.Context, b *source.Raw) error {
@@ -179,7 +180,7 @@ func TestEmptyBatch(t *testing.T) {
 	}
 }
 
-// A watched table notes what each Read is told.
+// A watched table records the value of Raw.Busy in each Read.
 type watched struct {
 	*table
 	busy []bool
@@ -190,9 +191,9 @@ func (w *watched) Read(ctx context.Context, b *source.Raw) error {
 	return w.table.Read(ctx, b)
 }
 
-// TestTablesAreToldWhetherCoresAreIdle holds every worker in its first batch until the batch after all of these is read, and then
-// lets none have another.
-func TestTablesAreToldWhetherCoresAreIdle(t *testing.T) {
+// TestBusy keeps every worker in its first batch until one more batch is read, and then gives no
+// worker another.
+func TestBusy(t *testing.T) {
 	t.Parallel()
 	workers := runtime.GOMAXPROCS(0)
 	encoding, read := make(chan struct{}), make(chan struct{})
@@ -216,9 +217,9 @@ func TestTablesAreToldWhetherCoresAreIdle(t *testing.T) {
 		t.Fatal(err)
 	}
 	if first := in.busy[0]; first != (workers == 1) {
-		t.Errorf("the first Read was told %v with %d cores and no worker active", first, workers)
+		t.Errorf("the first Read found Busy %v with %d cores and no active worker", first, workers)
 	}
 	if !in.busy[workers+1] {
-		t.Error("a Read was told that a core is idle, expected that none is: all workers have a batch")
+		t.Error("a Read found Busy false although all workers have a batch")
 	}
 }

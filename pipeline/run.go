@@ -12,36 +12,36 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// budget is how much memory the slots of a run may take together, with what the sinks make of their batches: 48 MiB. It bounds memory on
-// machines with many cores.
+// budget limits the memory of a run's slots, including what the sinks make of their batches, to 48
+// MiB. It matters on machines with many cores.
 const budget = 48 << 20
 
-// A slot is one batch on its way.
+// A slot holds one batch in flight.
 type slot struct {
 	raw     source.Raw
 	batch   schema.Batch
-	pending atomic.Int32        // sinks whose step has not returned
-	steps   []chan func() error // for each sink, room for its step
+	pending atomic.Int32        // sinks whose step has not yet returned
+	steps   []chan func() error // for each sink, a channel with room for its step
 }
 
-// run is the state that the goroutines of one Run share.
+// run is the state shared by the goroutines of one Run.
 type run struct {
 	table    source.Table
 	sinks    []sink.Sink
 	progress func(rows int64)
 
 	rowsPerBatch int
-	slots        int // that there may be
-	made         int // that there are; the reader's own
+	slots        int // limit
+	made         int // slots made so far; used by the reader only
 
 	free  chan *slot
 	queue chan *slot   // to the workers
 	order []chan *slot // to the writer of each sink
 
-	active  atomic.Int32 // workers that have a batch
-	rows    atomic.Int64 // read
-	batches atomic.Int64
-	written atomic.Int64 // rows that all sinks have
+	active  atomic.Int32 // workers that are encoding a batch
+	rows    atomic.Int64 // rows read
+	batches atomic.Int64 // batches read
+	written atomic.Int64 // rows written by all sinks
 }
 
 func newRun(t source.Table, s *schema.Schema, sinks []sink.Sink, o Options) *run {
@@ -55,8 +55,9 @@ func newRun(t source.Table, s *schema.Schema, sinks []sink.Sink, o Options) *run
 	return r
 }
 
-// slots is the number of batches that may be on their way at once: one for each worker, one that is read and one that is written, within the
-// budget, at least 2. Measured with two workers: more are no faster, and their buffers leave the cache.
+// slots returns the number of batches that may be in flight: one for each worker, one being read
+// and one being written, as far as the budget allows, but at least 2. Measured with two workers,
+// more slots are no faster, and their buffers no longer fit the cache.
 func slots(s *schema.Schema, sinks []sink.Sink, workers int) int {
 	rows := s.BatchRows()
 	size := int64(rows)*s.RowSize() + 1
@@ -68,17 +69,17 @@ func slots(s *schema.Schema, sinks []sink.Sink, workers int) int {
 	return max(2, int(min(int64(workers+2), budget/size)))
 }
 
-// read fills slots with batches and hands each to the workers and to every writer. None of the sends can block: the queues have room for
-// all slots.
+// read fills slots with batches and sends each to the workers and to every writer. No send blocks,
+// as the queues have room for all slots.
 func (r *run) read(ctx context.Context) error {
 	for {
 		s, err := r.take(ctx)
 		if err != nil {
 			return err
 		}
-		s.raw.Busy = int(r.active.Load())+1 >= runtime.GOMAXPROCS(0) // with the one that reads
+		s.raw.Busy = int(r.active.Load())+1 >= runtime.GOMAXPROCS(0) // including this goroutine
 		err = r.table.Read(ctx, &s.raw)
-		if err == io.EOF { // not an error that wraps it
+		if err == io.EOF { // an error that wraps it is a failure
 			close(r.queue)
 			for _, q := range r.order {
 				close(q)
@@ -101,7 +102,8 @@ func (r *run) read(ctx context.Context) error {
 	}
 }
 
-// take waits for a free slot; it makes one only if none is free and there may be more.
+// take returns a free slot. It makes a new one if none is free and the limit is not reached;
+// otherwise it waits.
 func (r *run) take(ctx context.Context) (*slot, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -127,7 +129,7 @@ func (r *run) take(ctx context.Context) (*slot, error) {
 	}
 }
 
-// work decodes batches and has every sink encode them.
+// work decodes batches and lets every sink encode them.
 func (r *run) work(ctx context.Context) error {
 	for {
 		s, ok, err := receive(ctx, r.queue)
@@ -143,7 +145,7 @@ func (r *run) work(ctx context.Context) error {
 	}
 }
 
-// encode decodes the batch of s and leaves a step for every sink.
+// encode decodes the batch of s and sends a step to the writer of every sink.
 func (r *run) encode(ctx context.Context, s *slot) error {
 	if err := r.table.Decode(&s.raw); err != nil {
 		return err
@@ -159,7 +161,7 @@ func (r *run) encode(ctx context.Context, s *slot) error {
 	return nil
 }
 
-// write runs the steps of sink k in the order of the rows, then closes it.
+// write runs the steps of sink k in row order, then closes the sink.
 func (r *run) write(ctx context.Context, k int) error {
 	for {
 		s, ok, err := receive(ctx, r.order[k])
@@ -180,7 +182,7 @@ func (r *run) write(ctx context.Context, k int) error {
 		if s.pending.Add(-1) > 0 {
 			continue
 		}
-		// Every sink writes in the same order, so the sink that is the last to finish a batch frees it before any later one is free.
+		// Every sink writes batches in the same order, so slots become free in that order too.
 		r.free <- s
 		if r.progress != nil {
 			r.progress(r.written.Add(rows))
@@ -188,7 +190,7 @@ func (r *run) write(ctx context.Context, k int) error {
 	}
 }
 
-// receive takes the next value from c; ok is false when c is closed and empty, or ctx is done.
+// receive returns the next value of c; ok is false if c is closed and empty or ctx is done.
 func receive[T any](ctx context.Context, c <-chan T) (v T, ok bool, err error) {
 	select {
 	case v, ok = <-c:

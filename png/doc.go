@@ -1,29 +1,32 @@
-// Package png writes small images as PNG files, very many of them and fast: the 28×28 images of a data set like MNIST
-// take a few microseconds each. It only writes; image/png reads what it wrote.
+// Package png writes many small images as PNG files, fast: the 28×28 images of a data set like
+// MNIST take a few microseconds each. It only writes; image/png reads its files.
 //
-// An [Encoder] is made once for images of one size and kind and then appends one complete file per call of
-// [Encoder.Append]. The invariant: a file depends on the pixels alone, never on what the encoder wrote before, so any
-// split of the work among encoders gives the same bytes.
+// An [Encoder] is created for images of one size and kind and then appends one complete file per
+// call of [Encoder.Append]. The invariant: a file depends on the pixels alone, never on earlier
+// images, so any division of the work among encoders gives the same bytes.
 //
 // # The file
 //
-// A PNG file (ISO/IEC 15948, https://www.w3.org/TR/png-3/) is a signature and chunks. A chunk is its length (4 bytes,
-// big-endian, counting the data only), its type (4 letters), the data, and the CRC-32 of type and data. Three chunks
-// are needed, and all that is written:
+// A PNG file (ISO/IEC 15948, https://www.w3.org/TR/png-3/) is a signature and chunks. A chunk is
+// its length (4 bytes, big-endian, of the data only), its type (4 letters), the data, and the
+// CRC-32 of type and data. This package writes the three chunks that are required:
 //
 //	89 50 4e 47 0d 0a 1a 0a                       signature
 //	0000000d IHDR width height depth colour …     13 bytes of data: the same for every image of an encoder
 //	........ IDAT zlib stream                     the pixels
 //	00000000 IEND ae426082                        no data
 //
-// The zlib stream (RFC 1950) holds the scanlines: for each row a byte that names its filter, then the row's bytes.
-// Samples of 16 bits are big-endian here. A filter replaces each byte by its difference from a prediction, which suits
-// photographs; filter 0 (none) suits drawings, glyphs and the like.
+// The zlib stream (RFC 1950) contains the scanlines: for each row a byte that identifies its
+// filter, then the row's bytes. Samples of 16 bits are big-endian. A filter replaces each byte by
+// its difference from a prediction, which suits photographs; filter 0 (none) suits drawings, glyphs
+// and the like.
 //
 // # Three ways to compress
 //
-//   - Small images: filter 0, one deflate block (RFC 1951) with the fixed Huffman codes, and matches at two distances
-//     only: the previous pixel (a run) and the row above. No hash table to clear, no code to send.
-//   - Larger images, and small ones which that cannot shrink: a filter chosen per row and a general deflate.
-//   - Whatever neither can shrink (noise) is stored, which costs 5 bytes per 65,535.
+//   - Small images: filter 0, one deflate block (RFC 1951) with the fixed Huffman codes, and
+//     matches at two distances only: the previous pixel (a run) and the row above. There is no hash
+//     table to clear and no code to send.
+//   - Larger images, and small ones that the first way does not shrink: a filter chosen per row and
+//     a general deflate.
+//   - Data that neither shrinks (noise) is stored, which costs 5 bytes per 65,535.
 package png

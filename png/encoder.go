@@ -8,22 +8,24 @@ import (
 )
 
 const (
-	// headSize counts signature, IHDR chunk, and the length and type of IDAT.
+	// headSize is the size of the signature, the IHDR chunk, and the length and type of IDAT.
 	headSize = 8 + (4 + 4 + 13 + 4) + (4 + 4)
-	// end is what follows IDAT's CRC: the whole IEND chunk.
+	// end is the IEND chunk.
 	end = "\x00\x00\x00\x00IEND\xaeB`\x82"
 )
 
-// When the fixed codes are enough, by the size of the scanlines. They take a tenth of the general deflate's time. For a
-// tiny image that decides unless they save next to nothing: most of the general deflate's time is its fixed cost. Above,
-// its savings are worth their time, except on images so plain that it has none: up to half their size (glyphs, sheets
-// of digits) both mostly come out within a tenth, at two thirds the general deflate is a tenth to a third smaller.
+// Sizes of scanlines for which the fixed codes are used. They take a tenth of the general deflate's
+// time, most of which is a fixed cost, so for tiny images they are used unless they save next to
+// nothing. For larger images the general deflate is worth its time, except on plain images: where
+// the fixed codes reach half the size (glyphs, sheets of digits), both are usually within a tenth;
+// where they reach two thirds, the general deflate is a tenth to a third smaller.
 const (
 	tiny     = 2 << 10
-	maxFixed = 8 << 10 // above, the fixed codes are not tried
+	maxFixed = 8 << 10 // larger images do not try the fixed codes
 )
 
-// fixedEnough returns up to which size a zlib stream with the fixed codes is kept, for n bytes of scanlines.
+// fixedEnough returns the maximum size of a zlib stream with the fixed codes that is kept, for n
+// bytes of scanlines.
 func fixedEnough(n int) int {
 	if n <= tiny {
 		return storedSize(n) * 15 / 16
@@ -31,22 +33,23 @@ func fixedEnough(n int) int {
 	return storedSize(n) / 2
 }
 
-// An Encoder writes images of one size and kind. It is not safe for concurrent use: have one per goroutine.
+// An Encoder writes images of one size and kind. It is not safe for concurrent use.
 type Encoder struct {
 	format  format
 	head    [headSize]byte // everything before IDAT's data; its length is filled in per image
-	codes   *fixedCodes    // nil if images are too large for it
+	codes   *fixedCodes    // nil if images are too large
 	general *general       // nil until an image needs it
 	lines   []byte         // the image's scanlines, then loadSlack bytes
-	stored  []byte         // the zlib stream of an image that could not be compressed
+	stored  []byte         // the zlib stream of an incompressible image
 }
 
-// NewEncoder returns an encoder for images of width × height pixels of 1, 3 or 4 channels (grey, RGB,
-// RGBA), with bitDepth bits per sample: 8, or 16 for grey. Memory in proportion to the image is taken by the first Append, not here.
+// NewEncoder returns an encoder for images of width × height pixels of 1, 3 or 4 channels (grey,
+// RGB, RGBA), with bitDepth bits per sample: 8, or 16 for grey. The first Append allocates memory
+// in proportion to the image.
 //
-// The error is fault.Unsupported: there are no other channels and depths, an image has pixels, a side is at most 2³¹−1 of them, as in PNG, and
-// the worst case of the whole file must fit 2³¹−1 bytes. That is the limit of a chunk, and the pixels are written
-// as one; it is also what an int holds everywhere.
+// The error is fault.Unsupported for other channels and depths, for a side that is not 1 to 2³¹−1
+// pixels, as in PNG, and if the worst case of the whole file does not fit 2³¹−1 bytes. That is the
+// limit of a chunk, and the pixels are one chunk; it is also the limit of an int on every system.
 func NewEncoder(width, height, channels, bitDepth int) (*Encoder, error) {
 	f, err := newFormat(width, height, channels, bitDepth)
 	if err != nil {
@@ -65,14 +68,15 @@ func NewEncoder(width, height, channels, bitDepth int) (*Encoder, error) {
 	return e, nil
 }
 
-// MaxSize returns an upper bound of the bytes one Append adds. It is reached by images that cannot be compressed.
+// MaxSize returns an upper bound for the bytes that Append adds, which incompressible images reach.
 func (e *Encoder) MaxSize() int {
 	return fileSize(storedSize(e.format.linesSize()))
 }
 
-// Append appends one complete PNG file to dst and returns the extended slice. The pixels come row by row from the top,
-// the samples of a pixel together, without padding; samples of 16 bits are little-endian. It panics if the length of
-// pixels is not width × height × bytes per pixel. Neither slice is kept.
+// Append appends one complete PNG file to dst and returns the extended slice. The pixels are row by
+// row from the top, with the samples of a pixel together and without padding; samples of 16 bits
+// are little-endian. Append panics if the length of pixels is not width × height × bytes per pixel.
+// It keeps neither slice.
 func (e *Encoder) Append(dst, pixels []byte) []byte {
 	if want := e.format.height * e.format.rowBytes; len(pixels) != want {
 		panic(fmt.Sprintf("png: found %d bytes of pixels, expected %d", len(pixels), want))
@@ -81,7 +85,7 @@ func (e *Encoder) Append(dst, pixels []byte) []byte {
 	stream := e.deflate()
 
 	dst = slices.Grow(dst, fileSize(len(stream)))
-	idat := len(dst) + headSize - 8 // where the chunk starts: length, type, data
+	idat := len(dst) + headSize - 8 // start of the chunk: length, type, data
 	dst = append(dst, e.head[:]...)
 	binary.BigEndian.PutUint32(dst[idat:], uint32(len(stream)))
 	dst = append(dst, stream...)
@@ -89,8 +93,8 @@ func (e *Encoder) Append(dst, pixels []byte) []byte {
 	return append(dst, end...)
 }
 
-// deflate returns the zlib stream of e.lines, the smallest of those that are worth the time. It is valid until the next
-// call.
+// deflate returns the zlib stream of e.lines, the smallest one that is worth the time. It is valid
+// until the next call.
 func (e *Encoder) deflate() []byte {
 	size := e.format.linesSize()
 	var stream []byte

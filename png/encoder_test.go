@@ -20,7 +20,7 @@ import (
 	"github.com/idxport/idxport/png"
 )
 
-// kind is one way samples make a pixel.
+// A kind is one format of pixels.
 type kind struct {
 	name       string
 	channels   int
@@ -35,8 +35,8 @@ var kinds = []kind{
 	{"RGBA", 4, 8, 4},
 }
 
-// sizes cover one pixel, single rows and columns, a row longer than a match, widths beside powers of two, and images on
-// both sides of every limit in how they are compressed.
+// sizes include one pixel, single rows and columns, a row longer than a match, widths next to
+// powers of two, and images on both sides of every limit for the ways to compress.
 var sizes = [][2]int{
 	{1, 1}, {1, 2}, {2, 1}, {3, 1}, {1, 300}, {300, 1}, {7, 9}, {28, 28}, {31, 29}, {32, 32}, {45, 45}, {64, 64},
 	{90, 91}, {200, 150}, {9_000, 2},
@@ -58,7 +58,8 @@ func TestAppendRoundTrip(t *testing.T) {
 	}
 }
 
-// The bytes were put together with Python's zlib.crc32; its zlib also makes this stream of two zeros.
+// TestAppendOneBlackPixel compares with bytes assembled with Python's zlib.crc32. Python's zlib
+// also makes this stream of two zeros.
 func TestAppendOneBlackPixel(t *testing.T) {
 	t.Parallel()
 	const want = "89504e470d0a1a0a" +
@@ -71,7 +72,7 @@ func TestAppendOneBlackPixel(t *testing.T) {
 	}
 }
 
-// A file must not depend on what the encoder wrote before, or the bytes would depend on how work was shared.
+// TestAppendAfterOtherImages checks that a file does not depend on earlier images of its encoder.
 func TestAppendAfterOtherImages(t *testing.T) {
 	t.Parallel()
 	for _, k := range kinds {
@@ -91,7 +92,8 @@ func TestAppendAfterOtherImages(t *testing.T) {
 	}
 }
 
-// Noise is stored: 5 bytes per block of 65,535, 6 for zlib, 57 for the chunks, a filter byte per row.
+// TestNoiseIsStored expects 5 bytes per stored block of 65,535, 6 for zlib, 57 for the chunks, and
+// a filter byte per row.
 func TestNoiseIsStored(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int{{28, 28}, {64, 64}, {400, 400}} {
@@ -105,8 +107,9 @@ func TestNoiseIsStored(t *testing.T) {
 	}
 }
 
-// Drawn glyphs, soft at the edges, stand in for the data sets this package is for.
-func TestSizeBesideImagePNG(t *testing.T) {
+// TestSizeAgainstImagePNG uses glyphs with soft edges, like those in the data sets that this
+// package is for.
+func TestSizeAgainstImagePNG(t *testing.T) {
 	t.Parallel()
 	e := newEncoder(t, kinds[0], 28, 28)
 	var ours, theirs int
@@ -125,7 +128,8 @@ func TestSizeBesideImagePNG(t *testing.T) {
 	}
 }
 
-// Not parallel: AllocsPerRun counts the allocations of all goroutines.
+// TestAppendDoesNotAllocate is not parallel, as AllocsPerRun counts the allocations of all
+// goroutines.
 func TestAppendDoesNotAllocate(t *testing.T) {
 	for _, p := range patterns {
 		e := newEncoder(t, kinds[0], 28, 28)
@@ -164,7 +168,8 @@ func TestNewEncoderRefuses(t *testing.T) {
 	}
 }
 
-// The limit is 2³¹ − 2²⁰ − 1 bytes; this image has 2³¹ − 17 · 2¹⁶, the most with this many rows. Nothing is allocated.
+// TestLargestImage uses an image of 2³¹ − 17 · 2¹⁶ bytes, the maximum with that many rows below the
+// limit of 2³¹ − 2²⁰ − 1. Nothing is allocated.
 func TestLargestImage(t *testing.T) {
 	t.Parallel()
 	e, err := png.NewEncoder(1<<15-18, 1<<16, 1, 8)
@@ -199,7 +204,7 @@ func newEncoder(t testing.TB, k kind, width, height int) *png.Encoder {
 	return e
 }
 
-// checkFile checks a file by its structure and by what image/png reads from it.
+// checkFile checks the structure of a file, and its pixels with image/png.
 func checkFile(t *testing.T, k kind, width, height int, pixels, file []byte) {
 	t.Helper()
 	if limit := newEncoder(t, k, width, height).MaxSize(); len(file) > limit {
@@ -224,7 +229,7 @@ func checkFile(t *testing.T, k kind, width, height int, pixels, file []byte) {
 	}
 }
 
-// samples returns the pixels of an image as they were given to Append.
+// samples returns the pixels of an image in the form that Append takes.
 func samples(t *testing.T, k kind, img image.Image) []byte {
 	t.Helper()
 	var out []byte
@@ -240,7 +245,7 @@ func samples(t *testing.T, k kind, img image.Image) []byte {
 			}
 			return out
 		}
-	case *image.RGBA: // how image/png gives colour type 2, opaque
+	case *image.RGBA: // image/png's type for colour type 2, opaque
 		if k.channels == 3 {
 			for i := 0; i < len(img.Pix); i += 4 {
 				out = append(out, img.Pix[i:i+3]...)
@@ -252,11 +257,12 @@ func samples(t *testing.T, k kind, img image.Image) []byte {
 			return img.Pix
 		}
 	}
-	t.Fatalf("image/png gave %T for %s", img, k.name)
+	t.Fatalf("image/png returned %T for %s", img, k.name)
 	return nil
 }
 
-// checkStructure reads the chunks as the standard defines them, with a CRC of its own, and the length of the scanlines.
+// checkStructure parses the chunks as the standard defines them, with its own CRC, and checks the
+// length of the scanlines.
 func checkStructure(t *testing.T, k kind, width, height int, file []byte) {
 	t.Helper()
 	rest, ok := bytes.CutPrefix(file, []byte("\x89PNG\r\n\x1a\n"))
@@ -294,7 +300,8 @@ func checkStructure(t *testing.T, k kind, width, height int, file []byte) {
 	}
 }
 
-// checkLines checks that stream is one zlib stream, with nothing behind it, of size bytes; zlib checks their Adler-32.
+// checkLines checks that stream is one zlib stream of size bytes with nothing after it. The zlib
+// reader checks the Adler-32.
 func checkLines(t *testing.T, size int, stream []byte) {
 	t.Helper()
 	source := bytes.NewReader(stream)
@@ -308,7 +315,7 @@ func checkLines(t *testing.T, size int, stream []byte) {
 	}
 }
 
-// crc32Bitwise is PNG's CRC (annex D), a bit at a time.
+// crc32Bitwise returns PNG's CRC (annex D), computed bit by bit.
 func crc32Bitwise(data []byte) uint32 {
 	crc := ^uint32(0)
 	for _, b := range data {
@@ -320,7 +327,7 @@ func crc32Bitwise(data []byte) uint32 {
 	return ^crc
 }
 
-// patterns make the bytes of an image, by the bytes of a row and the rows.
+// patterns make the bytes of an image from the bytes per row and the number of rows.
 var patterns = []struct {
 	name string
 	make func(rowBytes, height int) []byte
@@ -354,7 +361,7 @@ func noise(rowBytes, height int) []byte {
 	return fill(rowBytes, height, func(_, _ int) int { return random.IntN(256) })
 }
 
-// sparse is black with a random value in every twentieth place or so.
+// sparse returns black with random values in about every twentieth place.
 func sparse(rowBytes, height int) []byte {
 	random := rand.New(rand.NewPCG(5, 6))
 	return fill(rowBytes, height, func(_, _ int) int {
@@ -365,7 +372,7 @@ func sparse(rowBytes, height int) []byte {
 	})
 }
 
-// ring is a soft white ring of the given radius on black, much like a handwritten zero.
+// ring returns a soft white ring of the given radius on black, similar to a handwritten zero.
 func ring(rowBytes, height int, radius float64) []byte {
 	return fill(rowBytes, height, func(x, y int) int {
 		r := math.Hypot(float64(x)-float64(rowBytes)/2, float64(y)-float64(height)/2)
@@ -373,7 +380,7 @@ func ring(rowBytes, height int, radius float64) []byte {
 	})
 }
 
-// BenchmarkAppend compares 28×28 images with image/png, whose buffers are kept from image to image as here.
+// BenchmarkAppend compares 28×28 images with image/png, whose buffers are also kept between images.
 func BenchmarkAppend(b *testing.B) {
 	for _, p := range patterns {
 		pixels := p.make(28, 28)
@@ -401,7 +408,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkAppendLarge measures the general way.
+// BenchmarkAppendLarge measures the general deflate.
 func BenchmarkAppendLarge(b *testing.B) {
 	for _, k := range kinds {
 		b.Run(k.name, func(b *testing.B) {
@@ -422,7 +429,7 @@ type onePool struct{ buffer *stdpng.EncoderBuffer }
 func (p *onePool) Get() *stdpng.EncoderBuffer  { return p.buffer }
 func (p *onePool) Put(b *stdpng.EncoderBuffer) { p.buffer = b }
 
-// Many images of one size share an encoder and a buffer.
+// An encoder and a buffer serve many images of one size.
 func ExampleEncoder() {
 	e, err := png.NewEncoder(28, 28, 1, 8)
 	if err != nil {
@@ -444,7 +451,7 @@ func ExampleEncoder() {
 
 // FuzzAppend repeats the given bytes over an image of any kind and up to 128×128 pixels.
 func FuzzAppend(f *testing.F) {
-	// Sides are one more than given.
+	// The sides are one larger than the arguments.
 	f.Add(uint8(0), uint8(0), uint8(0), []byte{0})
 	f.Add(uint8(27), uint8(27), uint8(0), []byte("\x00\x00\x00\x00\x00\x00\x00\x00\x20\xff\xff\x80"))
 	f.Add(uint8(30), uint8(28), uint8(1), []byte{1, 2, 3})

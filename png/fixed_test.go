@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// The tables of RFC 1951 §3.2.5: the smallest length and distance of each symbol, and its extra bits.
+// The tables of RFC 1951 §3.2.5: the smallest length and distance of each symbol, and its extra
+// bits.
 var (
 	lengthBase  = []int{3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258}
 	lengthExtra = []int{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0}
@@ -71,7 +72,7 @@ func largestNotAbove(base []int, v int) int {
 	return i
 }
 
-// referenceFixed is fixedCodes.deflate a byte and a bit at a time.
+// referenceFixed does the same as fixedCodes.deflate, byte by byte and bit by bit.
 func referenceFixed(lines []byte, pixelBytes, stride int) []byte {
 	w := &bitWriter{}
 	w.value(1, 1) // BFINAL
@@ -106,7 +107,7 @@ func TestFixedAgreesWithReference(t *testing.T) {
 		pixelBytes := 1 + random.IntN(4)
 		stride := 1 + pixelBytes*(1+random.IntN(60))
 		lines := make([]byte, stride*(1+random.IntN(40)))
-		changes := 1 + random.IntN(40) // one byte in so many starts anew, else the byte before or above is repeated
+		changes := 1 + random.IntN(40) // one byte in that many is random, the others repeat the byte before or above
 		for i := range lines {
 			switch {
 			case i < stride || random.IntN(changes) == 0:
@@ -121,7 +122,8 @@ func TestFixedAgreesWithReference(t *testing.T) {
 	}
 }
 
-// A long match at a far distance, last in the image, leaves the writer with as many bits as it can ever hold.
+// TestFixedEndsWithLongestToken ends images with a long match at a far distance, so that the writer
+// holds as many bits as it ever can.
 func TestFixedEndsWithLongestToken(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(9, 10))
@@ -137,7 +139,8 @@ func TestFixedEndsWithLongestToken(t *testing.T) {
 	}
 }
 
-// checkFixed compares deflate with the reference; its memory is dirty, as after an earlier image.
+// checkFixed compares deflate with the reference. Its output memory is dirty, as after an earlier
+// image.
 func checkFixed(t *testing.T, pixelBytes, stride int, lines []byte) {
 	t.Helper()
 	c := newFixedCodes(pixelBytes, stride, len(lines))
@@ -150,13 +153,13 @@ func checkFixed(t *testing.T, pixelBytes, stride int, lines []byte) {
 	}
 }
 
-// Every length at every distance an encoder of small images can have.
+// TestMatchToken tests every length at every distance in small images.
 func TestMatchToken(t *testing.T) {
 	t.Parallel()
 	for distance := 1; distance <= maxFixed; distance++ {
 		for length := minMatch; length <= maxMatch; length++ {
 			if distance > 300 && length > 12 {
-				break // length and distance are coded apart from each other
+				break // length and distance are coded independently
 			}
 			w := &bitWriter{}
 			w.match(length, distance)
@@ -166,22 +169,23 @@ func TestMatchToken(t *testing.T) {
 				t.Fatalf("length %d, distance %d: found %b (%d bits), expected %b (%d)", length, distance, got.bits(), got.count(), want, w.n)
 			}
 			if w.n > 31 || w.n > 9*length {
-				t.Fatalf("length %d, distance %d: %d bits break what deflate counts on", length, distance, w.n)
+				t.Fatalf("length %d, distance %d: found %d bits, more than deflate expects", length, distance, w.n)
 			}
 		}
 	}
 }
 
-// The expected bytes are worked out by hand from the definitions in PNG §9.2; pixels of 2 bytes.
+// TestFilters compares with bytes worked out by hand from the definitions in PNG §9.2, for pixels
+// of 2 bytes.
 func TestFilters(t *testing.T) {
 	t.Parallel()
 	above := []byte{10, 20, 30, 40, 50, 60}
 	row := []byte{11, 18, 33, 40, 70, 0}
 	want := map[byte][]byte{
 		0: {11, 18, 33, 40, 70, 0},
-		1: {11, 18, 22, 22, 37, 216}, // less 0 0 11 18 33 40
-		2: {1, 254, 3, 0, 20, 196},   // less what is above
-		4: {1, 254, 3, 0, 20, 196},   // estimates 10 20, 31 38, 53 60: nearest is above each time
+		1: {11, 18, 22, 22, 37, 216}, // minus 0 0 11 18 33 40
+		2: {1, 254, 3, 0, 20, 196},   // minus the row above
+		4: {1, 254, 3, 0, 20, 196},   // estimates 10 20, 31 38, 53 60: above is always nearest
 	}
 	got := make([]byte, len(row))
 	for _, f := range filters {

@@ -7,17 +7,17 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// HasChannels reports whether pixels can have n samples: 1 (grey), 3 (RGB) or 4 (RGB, and an alpha
-// that they are not multiplied with).
+// HasChannels reports whether pixels can have n samples: 1 (grey), 3 (RGB) or 4 (RGB and an alpha
+// that does not premultiply them).
 func HasChannels(n int) bool { return n == 1 || n == 3 || n == 4 }
 
-// colorType is the colour type of IHDR for pixels of so many samples.
+// colorType returns the colour type in IHDR for pixels with that many samples.
 func colorType(channels int) byte { return [...]byte{1: 0, 3: 2, 4: 6}[channels] }
 
-// A format says how the pixels of an image lie in its scanlines.
+// A format describes the scanlines of an image.
 type format struct {
 	height     int
-	rowBytes   int  // of one row of pixels, without the filter byte
+	rowBytes   int  // bytes of a row of pixels, without the filter byte
 	pixelBytes int  // 1 to 4
 	wide       bool // samples of 16 bits
 }
@@ -32,8 +32,8 @@ func newFormat(width, height, channels, bitDepth int) (format, error) {
 	if width < 1 || height < 1 || width > math.MaxInt32 || height > math.MaxInt32 {
 		return format{}, fault.New(fault.Unsupported, "png: image size out of range: found %d×%d, expected sides from 1 to %d", width, height, math.MaxInt32)
 	}
-	// Below 2³³ · 2³¹, so it cannot overflow; 2³¹ − 2²⁰ leaves room for storedSize and the other
-	// chunks.
+	// The product is below 2³³ · 2³¹, so it cannot overflow. The limit of 2³¹ − 2²⁰ leaves room for
+	// storedSize and the other chunks.
 	if n := (uint64(width)*uint64(pixelBytes) + 1) * uint64(height); n > math.MaxInt32-1<<20 {
 		return format{}, fault.New(fault.Unsupported, "png: image size out of range: found %d×%d, %d bytes of scanlines, expected at most %d",
 			width, height, n, math.MaxInt32-1<<20)

@@ -8,7 +8,8 @@ import (
 	"github.com/klauspost/compress/zlib"
 )
 
-// A general compresses scanlines with a filter chosen per row and a general deflate. It holds about a megabyte.
+// A general compresses scanlines with a filter chosen per row and a general deflate. It takes about
+// a megabyte.
 type general struct {
 	format     format
 	zlib       *zlib.Writer
@@ -17,7 +18,7 @@ type general struct {
 	zeros      []byte               // the row above the first
 }
 
-// A buffer collects what is written to it; writing never fails.
+// A buffer is a slice used as an io.Writer, which never fails.
 type buffer []byte
 
 func (b *buffer) Write(p []byte) (int, error) {
@@ -50,7 +51,7 @@ func (g *general) deflate(lines []byte) ([]byte, error) {
 	return g.out, err
 }
 
-// filter returns the line, filter byte and all, of the filter that leaves the smallest differences.
+// filter returns the line, including its filter byte, of the filter with the smallest differences.
 func (g *general) filter(row, above []byte) []byte {
 	var best []byte
 	least := 0
@@ -63,7 +64,8 @@ func (g *general) filter(row, above []byte) []byte {
 	return best
 }
 
-// filters are the filters tried for each row (PNG §9.2). Average is left out: it seldom wins, and then by little.
+// filters are the filters tried for each row (PNG §9.2). Average is omitted, as it is seldom the
+// best, and then by little.
 var filters = [...]struct {
 	number byte
 	apply  func(dst, row, above []byte, pixelBytes int)
@@ -74,7 +76,7 @@ var filters = [...]struct {
 	{4, filterPaeth},
 }
 
-// filterSub takes from each byte the one a pixel to the left.
+// filterSub subtracts from each byte the one a pixel to the left.
 func filterSub(dst, row, _ []byte, pixelBytes int) {
 	n := copy(dst, row[:pixelBytes])
 	for i, left := range row[:len(row)-n] {
@@ -82,18 +84,18 @@ func filterSub(dst, row, _ []byte, pixelBytes int) {
 	}
 }
 
-// filterUp takes from each byte the one above.
+// filterUp subtracts from each byte the one above.
 func filterUp(dst, row, above []byte, _ int) {
 	for i, b := range above {
 		dst[i] = row[i] - b
 	}
 }
 
-// filterPaeth takes from each byte that of its neighbours left, above and above left which is nearest to
-// left + above − above left.
+// filterPaeth subtracts from each byte the one of its neighbours left, above and above left that is
+// nearest to left + above − above left.
 func filterPaeth(dst, row, above []byte, pixelBytes int) {
 	for i := range pixelBytes {
-		dst[i] = row[i] - above[i] // nothing to the left: Paeth predicts what is above
+		dst[i] = row[i] - above[i] // with nothing to the left, Paeth predicts the byte above
 	}
 	for i := pixelBytes; i < len(row); i++ {
 		dst[i] = row[i] - paeth(int(row[i-pixelBytes]), int(above[i]), int(above[i-pixelBytes]))
@@ -113,8 +115,8 @@ func paeth(left, above, aboveLeft int) byte {
 	return byte(aboveLeft)
 }
 
-// magnitude returns the sum of the differences in line, taken as signed: the usual guess at what compresses best
-// (PNG, "Filter selection").
+// magnitude returns the sum of the absolute differences in line, taken as signed: the usual guess
+// of what compresses best (PNG, "Filter selection").
 func magnitude(line []byte) int {
 	sum := 0
 	for _, b := range line {
@@ -123,10 +125,10 @@ func magnitude(line []byte) int {
 	return sum
 }
 
-// zlibHeader opens a zlib stream: deflate with a window of 32 KiB, fastest level (RFC 1950 §2.2).
+// zlibHeader begins a zlib stream: deflate with a window of 32 KiB, fastest level (RFC 1950 §2.2).
 const zlibHeader = "\x78\x01"
 
-// maxStored is the most a stored block holds: its length has 16 bits (RFC 1951 §3.2.4).
+// maxStored is the maximum size of a stored block, whose length has 16 bits (RFC 1951 §3.2.4).
 const maxStored = 65_535
 
 // storedSize returns the size of the zlib stream that stores n > 0 bytes.

@@ -1,10 +1,11 @@
 // Package schema describes a table as every sink sees it: a [Schema] has its columns, rows and
-// metadata, a [Batch] holds consecutive rows of it, in the form of Arrow's memory.
+// metadata, and a [Batch] holds consecutive rows of it in Arrow's memory format.
 //
-// Which column is the label, [Schema.Label] decides. [Classes] are the names that labels stand for, as
-// a column that sinks write beside the table's own, and [FolderNames] are the names of folders for
-// them.
+// [Schema.Label] chooses the label column. [Classes] is a column of class names that sinks write
+// behind the labels, and [FolderNames] makes folder names of them. [AppendNumber] writes an element
+// as text.
 //
-// The invariant: where batches are cut depends on the columns alone ([Schema.BatchRows]), so that the
-// same input and options give the same bytes, whatever the workers, the memory and the other outputs.
+// The invariant: the number of rows in a batch depends on the columns alone ([Schema.BatchRows]),
+// so the same input and options give the same bytes, whatever the workers, the memory and the other
+// outputs.
 package schema

@@ -5,11 +5,13 @@ import (
 	"strings"
 )
 
-// maxFolderName is the most bytes of a class's name that stay; with "-" and a label, a folder's name has less than 100.
+// maxFolderName is how many bytes of a class name are kept. With "-" and a label, a folder name has
+// less than 100 bytes.
 const maxFolderName = 80
 
-// FolderNames are the names of folders for classes, by label: different without regard to case, and legal on every system. A name is empty where
-// the label has no class.
+// FolderNames returns a folder name for each class, by label. The names differ from each other even
+// if case is ignored, and are legal on every operating system. The name is empty where the label
+// has no class.
 func FolderNames(classes []string) []string {
 	folders := make([]string, len(classes))
 	numbered := make([]bool, len(classes))
@@ -19,10 +21,11 @@ func FolderNames(classes []string) []string {
 			number(folders, numbered, label)
 		}
 	}
-	// A name with its label may meet another class's whole name: that one gets its label too. Two names with labels cannot meet.
+	// A name with its label appended may equal another class's name, which then gets its label too.
+	// Two names with labels cannot be equal.
 	for again := true; again; {
 		again = false
-		for _, same := range homonyms(folders) {
+		for _, same := range duplicates(folders) {
 			for _, label := range same {
 				if !numbered[label] {
 					number(folders, numbered, label)
@@ -34,7 +37,7 @@ func FolderNames(classes []string) []string {
 	return folders
 }
 
-// number appends the label to the name of its folder.
+// number appends the label to its folder name.
 func number(folders []string, numbered []bool, label int) {
 	if folders[label] == "" {
 		folders[label] = "class"
@@ -43,8 +46,8 @@ func number(folders []string, numbered []bool, label int) {
 	numbered[label] = true
 }
 
-// homonyms lists the labels of equal names, without regard to case, where there are several.
-func homonyms(folders []string) map[string][]int {
+// duplicates returns the labels of each name, in lower case, that occurs more than once.
+func duplicates(folders []string) map[string][]int {
 	same := map[string][]int{}
 	for label, name := range folders {
 		if name != "" {
@@ -59,7 +62,8 @@ func homonyms(folders []string) map[string][]int {
 	return same
 }
 
-// cleanName keeps of a name what every system and reader takes, which may be nothing.
+// cleanName removes from a name everything that some system or reader refuses. The result may be
+// empty.
 func cleanName(name string) string {
 	parts := strings.FieldsFunc(name, func(r rune) bool { return !allowed(r) })
 	name = strings.TrimLeft(strings.Join(parts, "_"), "_-")
@@ -70,8 +74,8 @@ func allowed(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
 }
 
-// isDevice reports whether Windows takes a name, which has no dot, for a device.
-// See https://learn.microsoft.com/windows/win32/fileio/naming-a-file
+// isDevice reports whether Windows takes a name without a dot for a device. See
+// https://learn.microsoft.com/windows/win32/fileio/naming-a-file
 func isDevice(name string) bool {
 	switch name = strings.ToLower(name); name {
 	case "con", "prn", "aux", "nul":

@@ -12,18 +12,18 @@ func TestFolderNames(t *testing.T) {
 	for name, tt := range map[string]struct{ classes, want []string }{
 		"Fashion-MNIST": {[]string{"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"},
 			[]string{"T-shirt_top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle_boot"}},
-		"case":                      {[]string{"A", "b", "a", "B", "c"}, []string{"A-0", "b-1", "a-2", "B-3", "c"}},
-		"classes without a name":    {[]string{"", "a", ""}, []string{"", "a", ""}},
-		"nothing left":              {[]string{"お", "き", "..", "/"}, []string{"class-0", "class-1", "class-2", "class-3"}},
-		"one left":                  {[]string{"お a"}, []string{"a"}},
-		"edges":                     {[]string{".hidden", "-rf", "_x_", "end.", "../up", "a  b"}, []string{"hidden", "rf", "x", "end", "up", "a_b"}},
-		"devices":                   {[]string{"CON", "nul", "Com1", "LPT9", "com", "com10", "aux.txt"}, []string{"CON-0", "nul-1", "Com1-2", "LPT9-3", "com", "com10", "aux_txt"}},
-		"same":                      {[]string{"x", "x", "y"}, []string{"x-0", "x-1", "y"}},
-		"same once mapped":          {[]string{"a/b", "a b"}, []string{"a_b-0", "a_b-1"}},
-		"a name that has a label":   {[]string{"a", "A", "a-0"}, []string{"a-0", "A-1", "a-0-2"}},
-		"class that is called that": {[]string{"お", "class-0"}, []string{"class-0", "class-0-1"}},
-		"long":                      {[]string{long, long + "y", "z"}, []string{long[:80] + "-0", long[:80] + "-1", "z"}},
-		"cut at an underscore":      {[]string{long[:79] + " b"}, []string{long[:79]}},
+		"case":                        {[]string{"A", "b", "a", "B", "c"}, []string{"A-0", "b-1", "a-2", "B-3", "c"}},
+		"classes without a name":      {[]string{"", "a", ""}, []string{"", "a", ""}},
+		"nothing left":                {[]string{"お", "き", "..", "/"}, []string{"class-0", "class-1", "class-2", "class-3"}},
+		"one left":                    {[]string{"お a"}, []string{"a"}},
+		"edges":                       {[]string{".hidden", "-rf", "_x_", "end.", "../up", "a  b"}, []string{"hidden", "rf", "x", "end", "up", "a_b"}},
+		"devices":                     {[]string{"CON", "nul", "Com1", "LPT9", "com", "com10", "aux.txt"}, []string{"CON-0", "nul-1", "Com1-2", "LPT9-3", "com", "com10", "aux_txt"}},
+		"same":                        {[]string{"x", "x", "y"}, []string{"x-0", "x-1", "y"}},
+		"same once mapped":            {[]string{"a/b", "a b"}, []string{"a_b-0", "a_b-1"}},
+		"a name that ends in a label": {[]string{"a", "A", "a-0"}, []string{"a-0", "A-1", "a-0-2"}},
+		"class named like a number":   {[]string{"お", "class-0"}, []string{"class-0", "class-0-1"}},
+		"long":                        {[]string{long, long + "y", "z"}, []string{long[:80] + "-0", long[:80] + "-1", "z"}},
+		"cut at an underscore":        {[]string{long[:79] + " b"}, []string{long[:79]}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -34,7 +34,8 @@ func TestFolderNames(t *testing.T) {
 	}
 }
 
-// FuzzFolderNames holds the promises that publish and every system rely on, for any names.
+// FuzzFolderNames checks the properties that package publish and every system rely on, for any
+// names.
 func FuzzFolderNames(f *testing.F) {
 	f.Add("a,A,a-0,a-0-2")
 	f.Add("con,お,.,class-1")

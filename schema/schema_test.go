@@ -9,7 +9,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// bytesOf is a column of records of n bytes.
+// bytesOf returns a column of records of n bytes.
 func bytesOf(n int) source.Column { return source.Column{DType: idx.Uint8, Shape: []int{n}} }
 
 func TestBatchRows(t *testing.T) {
@@ -135,8 +135,8 @@ func TestClasses(t *testing.T) {
 		t.Error(err)
 	}
 	for i, want := range []int{0, 1, 0, 2} {
-		if got := k.Place(good, i); got != want {
-			t.Errorf("label %d: found place %d, expected %d", good[2*i], got, want)
+		if got := k.Index(good, i); got != want {
+			t.Errorf("label %d: found index %d, expected %d", good[2*i], got, want)
 		}
 	}
 	for _, bad := range [][]byte{{0, 0}, {4, 0}, {6, 0}, {0xff, 0xff}, {1, 1}} {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Every printable character of ASCII has a glyph of its own, and the picture has the size that its reader takes it to have.
+// TestFont checks that every printable ASCII character has its own glyph, and the size of the
+// picture.
 func TestFont(t *testing.T) {
 	t.Parallel()
 	lines := strings.Split(strings.TrimSuffix(fontPicture, "\n"), "\n")
@@ -39,7 +40,7 @@ func TestFont(t *testing.T) {
 	}
 }
 
-// The palette's colours as xterm defines them; what is chosen is never far away.
+// TestPaletteIndex compares with the palette of xterm: the chosen colour is always near.
 func TestPaletteIndex(t *testing.T) {
 	t.Parallel()
 	cube := [...]int{0, 95, 135, 175, 215, 255}

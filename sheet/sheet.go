@@ -10,16 +10,16 @@ import (
 	"github.com/idxport/idxport/png"
 )
 
-// A Group is tiles that belong together, on lines of their own.
+// A Group is tiles that belong together. It starts on a new line.
 type Group struct {
-	Heading string // in ASCII; other characters are replaced. What is longer than a heading may be is cut.
+	Heading string // in ASCII; other characters are replaced, and long headings are cut
 	Tiles   []Tile
 }
 
-// Options say how a sheet is laid out. The zero value chooses.
+// Options configures the layout of a sheet. The zero value chooses.
 type Options struct {
-	Scale   int // every pixel becomes Scale×Scale; 0: what makes small tiles about 64 pixels large
-	Columns int // the most tiles in a line; 0: as many as make about 2,000 pixels, at least 10
+	Scale   int // every pixel becomes Scale×Scale; 0 makes small tiles about 64 pixels large
+	Columns int // maximum tiles in a line; 0 for as many as fit about 2,000 pixels, at least 10
 }
 
 // A Sheet is a page with tiles on it.
@@ -28,16 +28,16 @@ type Sheet struct {
 	channels      int
 	scale         int
 	columns       int // tiles in a line
-	left          int // where the first tile of a line begins, without its frame
-	stepX, stepY  int // from one tile to the next
+	left          int // x of the first tile of a line, without its frame
+	stepX, stepY  int // distance from one tile to the next
 	tile          Tile
-	font          int // enlargement of the font
+	font          int // scale of the font
 	groups        []Group
-	tops          []int // where the first tile of each group begins
+	tops          []int // y of the first tile of each group
 }
 
 const (
-	usualTile    = 64   // pixels, wanted of the larger side
+	usualTile    = 64   // pixels of the larger side
 	usualWidth   = 2000 // pixels
 	usualColumns = 10
 	margin       = 10    // around everything, pixels
@@ -45,10 +45,10 @@ const (
 	paper        = 0xff  // a white page: most images are bright on black
 	frame        = 0xd0  // light, between the tiles
 	ink          = 0x20  // of headings
-	maxSide      = 65535 // pixels: many viewers refuse more
+	maxSide      = 65535 // pixels; many viewers refuse more
 )
 
-// New lays out groups of tiles, which must all have one size and one number of channels.
+// New lays out groups of tiles, which must all have the same size and number of channels.
 func New(groups []Group, o Options) *Sheet {
 	s := &Sheet{scale: o.Scale, columns: o.Columns, font: 1}
 	longest, text := 0, 0
@@ -96,7 +96,8 @@ func cut(heading string) string {
 	return heading[:longHeading-3] + "..."
 }
 
-// Size is the number of bytes that drawing the sheet takes, math.MaxInt64 if a side is longer than images are made.
+// Size returns the number of bytes needed to draw the sheet, math.MaxInt64 if a side is too long
+// for viewers.
 func (s *Sheet) Size() int64 {
 	if s.Width > maxSide || s.Height > maxSide {
 		return math.MaxInt64
@@ -104,7 +105,8 @@ func (s *Sheet) Size() int64 {
 	return int64(s.Width) * int64(s.Height) * int64(s.channels)
 }
 
-// At is where tile i of the group g that has tiles is drawn: its left upper corner and the enlargement.
+// At returns the upper left corner and the scale of tile i of group g, counting only groups with
+// tiles.
 func (s *Sheet) At(g, i int) (x, y, scale int) {
 	return s.left + i%s.columns*s.stepX, s.tops[g] + i/s.columns*s.stepY, s.scale
 }
@@ -118,7 +120,7 @@ func (s *Sheet) AppendPNG(dst []byte) ([]byte, error) {
 	return e.Append(dst, s.draw()), nil
 }
 
-// draw is the sheet's pixels.
+// draw returns the sheet's pixels.
 func (s *Sheet) draw() []byte {
 	pix := make([]byte, s.Width*s.Height*s.channels)
 	s.fill(pix, 0, 0, s.Width, s.Height, paper)
@@ -132,7 +134,7 @@ func (s *Sheet) draw() []byte {
 				copy(pix[((y+row)*s.Width+x)*s.channels:], big.Pix[row*line:(row+1)*line])
 			}
 		}
-		// in the middle of the first line's height, without what hangs below the line of text
+		// Centred vertically on the first line, without the row for descenders.
 		s.write(pix, margin, s.tops[g]+(s.scale*s.tile.Height-s.font*(glyphHeight-1))/2, group.Heading)
 	}
 	return pix
@@ -151,7 +153,7 @@ func (s *Sheet) fill(pix []byte, left, top, width, height int, gray byte) {
 	}
 }
 
-// write writes text, which is printable.
+// write draws text, which must be printable.
 func (s *Sheet) write(pix []byte, left, top int, text string) {
 	for i, r := range text {
 		for y := range glyphHeight {
@@ -164,32 +166,33 @@ func (s *Sheet) write(pix []byte, left, top int, text string) {
 	}
 }
 
-// The font: 5×8 pixels a glyph, the last row for what hangs below the line.
+// The font has 5×8 pixels per glyph; the last row is for descenders.
 const (
 	glyphWidth  = 5
 	glyphHeight = 8
-	glyphStep   = glyphWidth + 1 // from one glyph to the next
+	glyphStep   = glyphWidth + 1 // distance from one glyph to the next
 	glyphsInRow = 16             // of fontPicture
 	firstGlyph  = ' '
 	lastGlyph   = '~'
 )
 
-// fontPicture holds the glyphs of ASCII from the space on, drawn with # and '.', sixteen side by side with a column between them.
+// fontPicture contains the glyphs of ASCII from the space on, drawn with # and '.', sixteen side by
+// side with a column between them.
 //
 //go:embed font.txt
 var fontPicture string
 
-// fontLines are the lines of fontPicture.
+// fontLines returns the lines of fontPicture.
 var fontLines = sync.OnceValue(func() []string { return strings.Split(fontPicture, "\n") })
 
-// inked reports whether the glyph of r, a character that has one, has ink at (x, y).
+// inked reports whether the glyph of r, a printable character, has ink at (x, y).
 func inked(r rune, x, y int) bool {
 	i := int(r - firstGlyph)
 	line := fontLines()[i/glyphsInRow*glyphHeight+y]
 	return line[i%glyphsInRow*glyphStep+x] == '#'
 }
 
-// printable is text with "?" for what has no glyph.
+// printable returns text with "?" for characters without a glyph.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < firstGlyph || r > lastGlyph {
@@ -199,17 +202,17 @@ func printable(text string) string {
 	}, text)
 }
 
-// textWidth is the width of a printable text in pixels of the font.
+// textWidth returns the width of a printable text in pixels of the font.
 func textWidth(text string) int { return max(0, len(text)*glyphStep-1) }
 
 // A Tile is one image: samples of 8 bits, the samples of a pixel together, row by row from the top.
 type Tile struct {
 	Width, Height int    // at least 1
-	Channels      int    // 1: grey, 3: RGB, 4: RGB and an alpha they are not multiplied with
+	Channels      int    // 1: grey, 3: RGB, 4: RGB and an alpha that does not premultiply them
 	Pix           []byte // Height·Width·Channels samples
 }
 
-// rgb is the pixel at (x, y) as it looks on black.
+// rgb returns the pixel at (x, y) on a black background.
 func (t Tile) rgb(x, y int) [3]byte {
 	p := t.Pix[(y*t.Width+x)*t.Channels:][:t.Channels]
 	switch t.Channels {
@@ -225,7 +228,7 @@ func (t Tile) rgb(x, y int) [3]byte {
 	return dimmed
 }
 
-// enlarged is t with every pixel n times as wide and high.
+// enlarged returns t with every pixel n times as wide and high.
 func (t Tile) enlarged(n int) Tile {
 	if n == 1 {
 		return t
@@ -241,7 +244,8 @@ func (t Tile) enlarged(n int) Tile {
 	return big
 }
 
-// reduced is t with squares of n×n pixels made one, their mean; what is left at the right and below makes smaller ones.
+// reduced returns t with each square of n×n pixels replaced by its mean. Squares at the right and
+// lower edges may be smaller.
 func (t Tile) reduced(n int) Tile {
 	if n == 1 {
 		return t
@@ -258,7 +262,7 @@ func (t Tile) reduced(n int) Tile {
 	return small
 }
 
-// mean is the mean of channel c over the n×n pixels from (left, top) that there are.
+// mean returns the mean of channel c over the n×n pixels from (left, top), as far as they exist.
 func (t Tile) mean(left, top, n, c int) byte {
 	right, bottom := min(left+n, t.Width), min(top+n, t.Height)
 	sum := 0

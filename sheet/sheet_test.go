@@ -12,7 +12,7 @@ import (
 	"github.com/idxport/idxport/sheet"
 )
 
-// tile is an image whose samples count up from first.
+// tile returns an image whose samples count up from first.
 func tile(width, height, channels, first int) sheet.Tile {
 	t := sheet.Tile{Width: width, Height: height, Channels: channels, Pix: make([]byte, width*height*channels)}
 	for i := range t.Pix {
@@ -21,7 +21,7 @@ func tile(width, height, channels, first int) sheet.Tile {
 	return t
 }
 
-// draw makes a sheet and decodes it with Go's own reader.
+// draw draws a sheet and decodes it with image/png.
 func draw(t *testing.T, s *sheet.Sheet) image.Image {
 	t.Helper()
 	file, err := s.AppendPNG([]byte("before"))
@@ -30,7 +30,7 @@ func draw(t *testing.T, s *sheet.Sheet) image.Image {
 	}
 	file, ok := bytes.CutPrefix(file, []byte("before"))
 	if !ok {
-		t.Fatal("what was there before is gone")
+		t.Fatal("AppendPNG changed the bytes before the file")
 	}
 	m, err := png.Decode(bytes.NewReader(file))
 	if err != nil {
@@ -42,7 +42,7 @@ func draw(t *testing.T, s *sheet.Sheet) image.Image {
 	return m
 }
 
-// at is the pixel of m as the samples of a tile.
+// at returns the pixel of m as the samples of a tile.
 func at(m image.Image, x, y, channels int) []byte {
 	c := color.NRGBAModel.Convert(m.At(x, y)).(color.NRGBA)
 	if channels == 1 {
@@ -51,7 +51,7 @@ func at(m image.Image, x, y, channels int) []byte {
 	return []byte{c.R, c.G, c.B, c.A}[:channels]
 }
 
-// Every pixel of every tile is on the sheet, as often as the scale says, with a light frame around.
+// TestTilesAreOnTheSheet checks every enlarged pixel of every tile, and the light frames.
 func TestTilesAreOnTheSheet(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -103,7 +103,8 @@ func TestTilesAreOnTheSheet(t *testing.T) {
 	}
 }
 
-// A sheet that was laid out by hand: a margin of 10 pixels, frames of one pixel that neighbours share.
+// TestLayout compares with a layout made by hand: a margin of 10 pixels, and frames of one pixel
+// that neighbours share.
 func TestLayout(t *testing.T) {
 	t.Parallel()
 	five := []sheet.Tile{tile(2, 9, 1, 1), tile(2, 9, 1, 2), tile(2, 9, 1, 3), tile(2, 9, 1, 4), tile(2, 9, 1, 5)}
@@ -120,7 +121,8 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// What stands left of the tiles, with the font's pixels as # and paper as '.'.
+// heading returns what is drawn to the left of the tiles, with the font's pixels as # and paper as
+// '.'.
 func heading(t *testing.T, text string) string {
 	t.Helper()
 	s := sheet.New([]sheet.Group{{Heading: text, Tiles: []sheet.Tile{tile(8, 8, 1, 0)}}}, sheet.Options{Scale: 1})

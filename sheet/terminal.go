@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Colors is what a terminal can show.
+// Colors is the number of colours of a terminal.
 type Colors int
 
-// What terminals can show.
+// The values of Colors.
 const (
 	NoColors   Colors = iota // plain text
 	Palette                  // the 256 colours of xterm: a cube of 216 and 24 greys
@@ -23,19 +23,20 @@ type Picture struct {
 	Caption string
 }
 
-// A Terminal says where pictures are printed.
+// A Terminal describes where pictures are printed.
 type Terminal struct {
 	Width  int // in characters
 	Colors Colors
-	Scale  int // enlargement, as far as a tile fits the width; 0: none
+	Scale  int // maximum enlargement of a tile that still fits the width; 0 for none
 }
 
 const (
 	gap        = 2  // characters between pictures
-	widestText = 14 // characters of a caption that may be wider than its picture
+	maxCaption = 14 // characters of a caption that is wider than its picture
 )
 
-// Fit is how many of pictures fit a line. They all have one size; one always fits, as larger ones are reduced. The pixels are not looked at.
+// Fit returns how many of pictures, which all have one size, fit a line: at least one, as larger
+// pictures are reduced. It does not use the pixels.
 func (t Terminal) Fit(pictures []Picture) int {
 	if len(pictures) == 0 {
 		return 1
@@ -43,14 +44,14 @@ func (t Terminal) Fit(pictures []Picture) int {
 	return max(1, (t.Width+gap)/(t.cell(pictures)+gap))
 }
 
-// LineSize is the number of bytes that the tiles of a line take which are as wide and high as tile.
+// LineSize returns the number of bytes of a line of tiles with the size of tile.
 func (t Terminal) LineSize(tile Tile) int64 {
 	_, enlarge := t.factors(tile.Width)
 	pixels := int64(tile.Width) * int64(tile.Height) * int64(enlarge) * int64(enlarge)
 	return int64(t.Fit([]Picture{{Tile: tile}})) * pixels * int64(tile.Channels)
 }
 
-// cell is the width of a picture with its caption.
+// cell returns the width of a picture with its caption.
 func (t Terminal) cell(pictures []Picture) int {
 	text := 0
 	for _, p := range pictures {
@@ -58,15 +59,16 @@ func (t Terminal) cell(pictures []Picture) int {
 	}
 	reduce, enlarge := t.factors(pictures[0].Width)
 	width := (pictures[0].Width + reduce - 1) / reduce * enlarge
-	return min(t.Width, max(width, min(text, widestText)))
+	return min(t.Width, max(width, min(text, maxCaption)))
 }
 
-// factors say by how much tiles of some width are reduced and enlarged; one of them is 1.
+// factors returns by how much tiles of the given width are reduced and enlarged; one of the factors
+// is 1.
 func (t Terminal) factors(width int) (reduce, enlarge int) {
 	return max(1, (width+t.Width-1)/t.Width), max(1, min(t.Scale, t.Width/width))
 }
 
-// fitted is tile, enlarged as is wanted or reduced to the width.
+// fitted returns tile enlarged by the scale or reduced to the width.
 func (t Terminal) fitted(tile Tile) Tile {
 	reduce, enlarge := t.factors(tile.Width)
 	return tile.reduced(reduce).enlarged(enlarge)
@@ -85,10 +87,10 @@ func (t Terminal) Print(w io.Writer, pictures []Picture) error {
 		}
 		t.line(out, pictures[first:min(first+columns, len(pictures))], cell)
 	}
-	return out.Flush() // keeps the first error
+	return out.Flush() // returns the first error of all writes
 }
 
-// line prints pictures side by side, cell characters wide.
+// line prints pictures side by side, each in a cell of the given width in characters.
 func (t Terminal) line(out *bufio.Writer, pictures []Picture, cell int) {
 	tiles := make([]Tile, len(pictures))
 	var captions strings.Builder
@@ -111,7 +113,7 @@ func (t Terminal) line(out *bufio.Writer, pictures []Picture, cell int) {
 	}
 }
 
-// row draws the pixels of rows y and y+1, if there is one, a character for each column.
+// row draws the pixels of rows y and y+1, if the latter exists, with one character per column.
 func (t Terminal) row(text *strings.Builder, tile Tile, y int) {
 	last := ""
 	for x := range tile.Width {
@@ -132,14 +134,14 @@ func (t Terminal) row(text *strings.Builder, tile Tile, y int) {
 			text.WriteString(code)
 		}
 		last = code
-		text.WriteString("▀") // the upper half in the foreground's colour
+		text.WriteString("▀") // the upper half has the foreground colour
 	}
 	if t.Colors != NoColors {
 		text.WriteString("\x1b[0m")
 	}
 }
 
-// code selects a colour for the foreground (38) or the background (48).
+// code returns the parameters that select a colour for the foreground (38) or the background (48).
 func (t Terminal) code(what int, c [3]byte) string {
 	if t.Colors == TrueColors {
 		return fmt.Sprintf("%d;2;%d;%d;%d", what, c[0], c[1], c[2])
@@ -147,8 +149,8 @@ func (t Terminal) code(what int, c [3]byte) string {
 	return fmt.Sprintf("%d;5;%d", what, paletteIndex(c))
 }
 
-// paletteIndex is the entry of xterm's 256 colours that is near c. The cube from 16 on has the levels 0, 95, 135, 175, 215 and 255; the greys from 232
-// on are 8, 18, … 238.
+// paletteIndex returns an entry of xterm's 256 colours that is near c. The cube from 16 on has the
+// levels 0, 95, 135, 175, 215 and 255; the greys from 232 on are 8, 18, … 238.
 func paletteIndex(c [3]byte) int {
 	if c[0] == c[1] && c[1] == c[2] {
 		switch v := int(c[0]); {
@@ -169,18 +171,19 @@ func paletteIndex(c [3]byte) int {
 	return 16 + 36*level(c[0]) + 6*level(c[1]) + level(c[2])
 }
 
-// ramp are letters of growing weight.
+// ramp is characters of growing weight.
 const ramp = " .:-=+*#%@"
 
-// letter is as heavy as two pixels are bright.
+// letter returns a character as heavy as two pixels are bright.
 func letter(upper, lower [3]byte) byte {
 	return ramp[(luma(upper)+luma(lower))*len(ramp)/(2*256)]
 }
 
-// luma is the brightness of c, 0 to 255, after ITU-R BT.601.
+// luma returns the brightness of c, 0 to 255, according to ITU-R BT.601.
 func luma(c [3]byte) int { return (299*int(c[0]) + 587*int(c[1]) + 114*int(c[2]) + 500) / 1000 }
 
-// TextWidth is how many columns of a terminal text takes: two for a character of East Asian scripts.
+// TextWidth returns how many columns of a terminal text takes: two for a character of East Asian
+// scripts.
 func TextWidth(text string) int {
 	n := 0
 	for _, r := range text {
@@ -189,7 +192,7 @@ func TextWidth(text string) int {
 	return n
 }
 
-// runeWidth is the width of r, roughly after Unicode's East Asian Width.
+// runeWidth returns the width of r, roughly as in Unicode's East Asian Width.
 func runeWidth(r rune) int {
 	switch {
 	case r >= 0x1100 && r <= 0x115f, // Hangul Jamo
@@ -202,7 +205,7 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// Shorten cuts text to at most width columns, the last of them "…" then.
+// Shorten cuts text to at most width columns; a text that was cut ends in "…".
 func Shorten(text string, width int) string {
 	if TextWidth(text) <= width {
 		return text

@@ -82,7 +82,7 @@ func TestShorten(t *testing.T) {
 	}
 }
 
-// A tall tile that is enlarged is wide too, and as many are made as fit a line.
+// TestLineSize includes a tall tile, which is also enlarged in width, and many of which fit a line.
 func TestLineSize(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -8,11 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// Quote returns word as one word of a command line: bare where that is safe, and otherwise in single quotes, or on Windows in double quotes. What a
-// terminal cannot show, such as a newline or a byte that is not UTF-8, is written by printf; a newline at the end of word is lost.
+// Quote returns word as one word of a command line: unquoted where that is safe, otherwise in single
+// quotes, or in double quotes on Windows. If word has characters that a terminal cannot show, such
+// as a newline or a byte that is not UTF-8, Quote returns a call of printf; a newline at the end of
+// word is lost.
 func Quote(word string) string { return quote(word, runtime.GOOS == "windows") }
 
-// Path is Quote for the path of a file, which is never taken for a flag: -x is ./-x.
+// Path quotes the path of a file so that it is never taken for a flag: -x becomes ./-x.
 func Path(path string) string {
 	if strings.HasPrefix(path, "-") {
 		path = "./" + path
@@ -20,7 +22,8 @@ func Path(path string) string {
 	return Quote(path)
 }
 
-// MakeFolder is the command that makes a folder and those above it. On Windows mkdir does so by itself, and would make one named -p.
+// MakeFolder returns the command that creates a folder and its parents. On Windows mkdir always
+// creates the parents; there "mkdir -p" would create a folder named -p.
 func MakeFolder(path string) string { return makeFolder(path, runtime.GOOS == "windows") }
 
 func makeFolder(path string, windows bool) string {
@@ -31,21 +34,23 @@ func makeFolder(path string, windows bool) string {
 }
 
 func quote(word string, windows bool) string {
-	bare, quoted := `_./:@+=,-`, posix
+	safe, quoted := `_./:@+=,-`, quotePOSIX
 	if windows {
-		bare, quoted = `_./\:+=-`, doubled // PowerShell has a meaning for a comma and an @
+		safe, quoted = `_./\:+=-`, quoteWindows // PowerShell has a meaning for a comma and an @
 	}
 	special := func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(bare, r)
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(safe, r)
 	}
-	if word == "" || word[0] == '=' || !utf8.ValidString(word) || strings.ContainsFunc(word, special) { // zsh looks =x up
+	// zsh replaces =x by the path of the command x.
+	if word == "" || word[0] == '=' || !utf8.ValidString(word) || strings.ContainsFunc(word, special) {
 		return quoted(word)
 	}
 	return word
 }
 
-// posix quotes as the shells of POSIX do (Shell Command Language, 2.2.2). $'…' is not in all of them yet.
-func posix(word string) string {
+// quotePOSIX quotes word for POSIX shells (Shell Command Language, 2.2.2), not all of which have
+// $'…' yet.
+func quotePOSIX(word string) string {
 	if utf8.ValidString(word) && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 	}
@@ -60,8 +65,9 @@ func posix(word string) string {
 	return `"$(printf '` + b.String() + `')"`
 }
 
-// doubled quotes as programs on Windows read their command line: backslashes are doubled before a quote, and only there.
-func doubled(word string) string {
+// quoteWindows quotes word as programs on Windows parse their command line: backslashes are doubled
+// before a quote, and only there.
+func quoteWindows(word string) string {
 	var b strings.Builder
 	slashes := 0
 	for _, c := range []byte(word) {

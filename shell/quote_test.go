@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// nasty are words that a shell would take apart, expand, run or take for a flag.
+// nasty are words that a shell would split, expand, run or take for a flag.
 var nasty = []string{"", " ", "x y", "it's", `"`, `\`, "$HOME", "$(id)", "`id`", "a;b", "a&b", "a|b", "a<b>c", "*", "~", "#x", "=ls", "!!", "a\nb", "a\tb", "\x1b[31m",
 	"b\xffd", "\u202egnp", "a\u00a0b", "100%d", "a\n'$(id)7", "{a,b}", "[a]", "a=b", "-n", "--", "-rf x"}
 
-// Whatever a word holds, a real shell reads what Quote makes of it as one word, and that word.
-func TestWordsArrive(t *testing.T) {
+// TestShellReadsQuotedWords runs a real shell: it must read each quoted word as the original word.
+func TestShellReadsQuotedWords(t *testing.T) {
 	t.Parallel()
 	sh, err := exec.LookPath("sh")
 	if err != nil {
@@ -24,13 +24,13 @@ func TestWordsArrive(t *testing.T) {
 				t.Errorf("%q is quoted as %s, which the shell reads as %q, %v", want, text, got, err)
 			}
 			if strings.ContainsAny(text, "\n\t\x1b") {
-				t.Errorf("%q is quoted as %q, expected what can be shown on one line", want, text)
+				t.Errorf("%q is quoted as %q, expected printable text on one line", want, text)
 			}
 		}
 	}
 }
 
-// pathOf is what Path makes of a name that begins like a flag.
+// pathOf returns the path that Path quotes for word.
 func pathOf(word string) string {
 	if strings.HasPrefix(word, "-") {
 		return "./" + word

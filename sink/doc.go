@@ -1,8 +1,12 @@
-// Package sink is the contract between the pipeline and the output formats.
+// Package sink defines the contract between the pipeline and the output formats.
 //
-// A [Sink] renders batches on many goroutines at once and appends what it rendered in the order of the rows. Each format is a package below
-// this one; package formats is the table of them, and test/sinktest holds the contract as tests that every sink passes.
+// A [Sink] encodes batches on many goroutines at once and appends the results in row order. Each
+// format is a package below this one.
 //
-// The invariant: what a sink writes depends on the rows and its options alone, not on which goroutine rendered what, when, or beside which
-// other sinks.
+// To add a format, write a package with a type that implements Sink, and the optional [Sizer],
+// [Splitter] and [Noter] where they apply; sink/npy with sink/idx is the smallest example. Test it
+// with test/sinktest, which checks this contract, and add it to the table in sink/formats.
+//
+// The invariant: what a sink writes depends on the rows and its options alone, not on the
+// goroutines, the timing or the other sinks.
 package sink

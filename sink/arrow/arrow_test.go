@@ -23,7 +23,7 @@ import (
 	"github.com/idxport/idxport/test/layouttest"
 )
 
-// check reads file back and compares it with what was written in batches of batch rows, bit for bit.
+// check reads file back and compares it, bit for bit, with written, in batches of batch rows.
 func check(tb testing.TB, t layouttest.Table, file []byte, o Options, batch int) {
 	tb.Helper()
 	found, batches := read(tb, file, o.Stream)
@@ -102,13 +102,14 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestFileIsAStream takes away what a file has more than a stream. What is left must be the stream.
+// TestFileIsAStream removes from a file what a stream does not have. The rest must equal the
+// stream.
 func TestFileIsAStream(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(50, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{3}})
 	file, stream := write(t, written, Options{}, 20), write(t, written, Options{Stream: true}, 20)
 	if !bytes.HasPrefix(file, []byte("ARROW1\x00\x00")) || !bytes.HasSuffix(file, []byte("ARROW1")) || !bytes.HasPrefix(file[8:], stream) {
-		t.Error("the file is not the magic number, the stream, and a footer")
+		t.Error("the file is not a magic number, the stream and a footer")
 	}
 }
 
@@ -153,19 +154,19 @@ func TestNothingIsCopied(t *testing.T) {
 		w.want = &written.Data[0][0]
 		err = step()
 	}
-	if err != nil || !w.met {
+	if err != nil || !w.found {
 		t.Errorf("the batch's buffer was not written as it is; error %v", err)
 	}
 }
 
 // A watcher looks for a write of memory that starts at want.
 type watcher struct {
-	want *byte
-	met  bool
+	want  *byte
+	found bool
 }
 
 func (w *watcher) Write(p []byte) (int, error) {
-	w.met = w.met || &p[0] == w.want
+	w.found = w.found || &p[0] == w.want
 	return len(p), nil
 }
 
@@ -190,7 +191,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// with makes sinks with the options o.
+// with returns a function that opens sinks with the options o.
 func with(o Options) layouttest.Open {
 	return func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return New(w, s, o) }
 }
@@ -233,7 +234,7 @@ func read(tb testing.TB, file []byte, stream bool) (*arrow.Schema, []arrow.Recor
 	return r.Schema(), batches
 }
 
-// bytesOf is the values of an array without nulls, those of lists one after another.
+// bytesOf returns the values of an array without nulls, with nested lists flattened.
 func bytesOf(tb testing.TB, a arrow.Array) []byte {
 	tb.Helper()
 	if a.NullN() != 0 {
@@ -254,7 +255,7 @@ func bytesOf(tb testing.TB, a arrow.Array) []byte {
 	return a.Data().Buffers()[1].Bytes()[:a.Len()*size]
 }
 
-// named is a table of n labels, each with a name of its own.
+// named returns a table of n labels with different names.
 func named(n int) layouttest.Table {
 	t := layouttest.Table{Named: true, Rows: n, Columns: []source.Column{{Name: "label", DType: idx.Int32}}, Data: [][]byte{nil}}
 	for i := range n {
@@ -264,7 +265,8 @@ func named(n int) layouttest.Table {
 	return t
 }
 
-// TestNames reads the names back with arrow-go: indices have the smallest signed type that holds them.
+// TestNames reads the names back with arrow-go. Indices must have the smallest signed type that
+// holds them.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	for n, index := range map[int]arrow.DataType{1: arrow.PrimitiveTypes.Int8, 128: arrow.PrimitiveTypes.Int8, 129: arrow.PrimitiveTypes.Int16,
@@ -312,7 +314,8 @@ func TestLabelWithoutName(t *testing.T) {
 	}
 }
 
-// checkImages writes t in a layout of images, or sees that it is refused, and compares every value with what arrow-go reads.
+// checkImages writes t in a layout of images, unless that refuses it, and compares every value with
+// what arrow-go reads.
 func checkImages(tb testing.TB, t layouttest.Table, o Options, batch int) {
 	tb.Helper()
 	if t.Refuses(o.Layout) {
@@ -355,7 +358,7 @@ func checkScalar(tb testing.TB, a arrow.Array, row int, want []byte, c source.Co
 	}
 }
 
-// checkImage looks at an image of gray samples.
+// checkImage checks an image of gray samples.
 func checkImage(tb testing.TB, a *array.Struct, row int, want []byte, c source.Column) {
 	tb.Helper()
 	if a.IsNull(row) {
@@ -374,7 +377,8 @@ func checkImage(tb testing.TB, a *array.Struct, row int, want []byte, c source.C
 	}
 }
 
-// TestNegativeSamples: a batch that huggingface cannot hold fails in Encode, with the row in the table.
+// TestNegativeSamples checks that Encode refuses a batch that huggingface cannot hold, with the row
+// in the table.
 func TestNegativeSamples(t *testing.T) {
 	t.Parallel()
 	s := &schema.Schema{Rows: 3, Columns: []source.Column{{Name: "x", DType: idx.Int16, Shape: []int{1, 1}}}}
@@ -388,8 +392,9 @@ func TestNegativeSamples(t *testing.T) {
 	}
 }
 
-// TestMadeMemoryIsCounted: with no codec, what a layout makes of a batch is all that a record batch takes beside it.
-func TestMadeMemoryIsCounted(t *testing.T) {
+// TestAllocatedMemoryIsCounted checks BatchSize without a codec: it is what the layout allocates
+// for a batch.
+func TestAllocatedMemoryIsCounted(t *testing.T) {
 	t.Parallel()
 	s := layouttest.Random(0, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{28, 28, 3}}).Schema()
 	for layoutName, least := range map[string]int64{"fixed-binary": 0, "binary": 4, "spark-image": 6*4 + 28*28*3, "huggingface": 2*4 + 28*28*3} {

@@ -14,7 +14,7 @@ import (
 	"github.com/idxport/idxport/sink/compressed"
 )
 
-// magic is at both ends of a file.
+// magic begins and ends a file.
 const magic = "ARROW1"
 
 // Numbers of the Arrow project's FlatBuffers schemas: Schema.fbs, Message.fbs, File.fbs.
@@ -50,20 +50,20 @@ const (
 	footerFields        = 5
 )
 
-// continuation stands before each message, and before a length of 0 at the end of a stream.
+// continuation begins each message, and the end of a stream, where a length of 0 follows.
 const continuation = 0xffffffff
 
 // prefixSize is the number of bytes before a message: the continuation and the message's length.
 const prefixSize = 8
 
-// A block is where a record batch or a dictionary is in a file.
+// A block is the position of a record batch or a dictionary in a file.
 type block struct {
 	offset   int64
 	metadata int // bytes of the encapsulated metadata
 	body     int64
 }
 
-// encapsulate is message with what stands before it, filled up to a multiple of 8 bytes.
+// encapsulate returns message after its prefix, padded to a multiple of 8 bytes.
 func encapsulate(message []byte) []byte {
 	size := align(len(message))
 	head := binary.LittleEndian.AppendUint32(make([]byte, 0, prefixSize+size), continuation)
@@ -74,13 +74,13 @@ func encapsulate(message []byte) []byte {
 
 func endOfStream() []byte { return binary.LittleEndian.AppendUint64(nil, continuation) }
 
-// message is the metadata of r.
+// message returns the metadata of r.
 func (r *recordBatch) message() []byte {
 	b := flatbuffers.NewBuilder(512)
 	return r.finish(b, headerRecordBatch, r.table(b))
 }
 
-// dictionaryMessage is the metadata of r, whose only column is the dictionary of the number id, whole.
+// dictionaryMessage returns the metadata of r as the dictionary with the given id.
 func (r *recordBatch) dictionaryMessage(id int64) []byte {
 	b := flatbuffers.NewBuilder(256)
 	data := r.table(b)
@@ -90,7 +90,7 @@ func (r *recordBatch) dictionaryMessage(id int64) []byte {
 	return r.finish(b, headerDictionaryBatch, b.EndObject())
 }
 
-// finish is the message with the table header of the kind.
+// finish returns the message with the given header, a table of the given kind.
 func (r *recordBatch) finish(b *flatbuffers.Builder, kind byte, header flatbuffers.UOffsetT) []byte {
 	b.StartObject(messageFields)
 	b.PrependInt16Slot(messageVersion, metadataVersion, 0)
@@ -130,14 +130,15 @@ func (r *recordBatch) table(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 	return b.EndObject()
 }
 
-// footer is what a file ends with: an index of its dictionaries and record batches, its length, and the magic number.
+// footer returns the end of a file: an index of its dictionaries and record batches, its length,
+// and the magic number.
 //
-// The footer repeats the schema, whose message is filled up to 8 bytes. FlatBuffers are
-// position-independent, so the message is put in as it is, and the footer's field points to the table
-// inside it; what is aligned in it stays so.
+// The footer repeats the schema, whose message has a length that is a multiple of 8. FlatBuffers
+// are position-independent, so the whole message is copied into the footer, whose schema field
+// points to the table inside it; alignment is preserved.
 func footer(schema []byte, dictionaries, batches []block) []byte {
 	b := flatbuffers.NewBuilder(len(schema) + 24*(len(dictionaries)+len(batches)) + 256)
-	b.CreateByteVector(schema) // the last bytes of the buffer: places are counted from its end
+	b.CreateByteVector(schema) // the last bytes of the buffer, from whose end offsets are counted
 	schemaTable := flatbuffers.UOffsetT(len(schema)) - headerTable(schema)
 
 	blockVector := func(blocks []block) flatbuffers.UOffsetT {
@@ -163,36 +164,36 @@ func footer(schema []byte, dictionaries, batches []block) []byte {
 	return append(end, magic...)
 }
 
-// headerTable is the position of the header's table, the schema, in message.
+// headerTable returns the position of the schema's table in message.
 func headerTable(message []byte) flatbuffers.UOffsetT {
 	table := flatbuffers.Table{Bytes: message, Pos: flatbuffers.GetUOffsetT(message)}
-	field := table.Offset(4 + 2*messageHeader) // in the vtable, behind its own size and the table's
+	field := table.Offset(4 + 2*messageHeader) // the vtable begins with its own size and the table's
 	return table.Indirect(table.Pos + flatbuffers.UOffsetT(field))
 }
 
-// A recordBatch gathers what a record batch message says and what its body is.
+// A recordBatch collects the metadata and the body of a record batch message.
 type recordBatch struct {
 	rows    int
 	codec   *codec // nil if buffers are not compressed
 	nodes   []node // of the arrays, depth first
 	buffers []buffer
-	body    [][]byte // the buffers one after another, with what fills them up
+	body    [][]byte // the buffers and their padding
 	size    int64    // bytes of body
-	frames  []*frame // what the compressed buffers live in
+	frames  []*frame // memory of the compressed buffers
 }
 
-// A buffer is where a buffer is in the body, what fills it up left out.
+// A buffer is the position of a buffer in the body, without padding.
 type buffer struct{ offset, length int64 }
 
-// A node is the length of an array, and how many of its values are null.
+// A node is the length of an array and the number of its nulls.
 type node struct{ length, nulls int }
 
-// add adds data and its children, depth first. It must start at its buffers' start.
+// add adds data and its children, depth first. Their offsets must be 0.
 func (r *recordBatch) add(data arrow.ArrayData) error {
 	r.nodes = append(r.nodes, node{data.Len(), data.NullN()})
 	for _, b := range data.Buffers() {
 		var bytes []byte
-		if b != nil { // validity bitmaps are there only where values are null
+		if b != nil { // arrays without nulls have no validity bitmap
 			bytes = b.Bytes()
 		}
 		if err := r.addBuffer(bytes); err != nil {
@@ -207,7 +208,7 @@ func (r *recordBatch) add(data arrow.ArrayData) error {
 	return nil
 }
 
-// addBuffer adds data as the next buffer, compressed if it is not empty.
+// addBuffer adds data as the next buffer, compressed unless it is empty.
 func (r *recordBatch) addBuffer(data []byte) error {
 	if r.codec != nil && len(data) > 0 {
 		f, err := r.codec.compress(data)
@@ -226,7 +227,8 @@ func (r *recordBatch) addBuffer(data []byte) error {
 	return nil
 }
 
-// release gives back the memory of the compressed buffers. The body must not be used after that.
+// release returns the memory of the compressed buffers to the pool. The body must not be used
+// afterwards.
 func (r *recordBatch) release() {
 	for _, f := range r.frames {
 		r.codec.frames.Put(f)
@@ -236,13 +238,13 @@ func (r *recordBatch) release() {
 // align rounds n up to a multiple of 8.
 func align(n int) int { return (n + 7) &^ 7 }
 
-// Numbers of CompressionType in Message.fbs.
+// The values of CompressionType in Message.fbs.
 const (
 	codecLZ4  = 0
 	codecZstd = 1
 )
 
-// codecs tells which codecs there are, the default first.
+// codecs returns the table of codecs, the default first.
 func codecs() []compressed.Choice[*codec] {
 	return []compressed.Choice[*codec]{
 		{Name: "none", Make: func(int) *codec { return nil }},
@@ -254,24 +256,25 @@ func codecs() []compressed.Choice[*codec] {
 // Codecs lists the values of Options.Compression, the default first.
 func Codecs() []string { return compressed.Names(codecs()) }
 
-// A frame is memory for a compressed buffer: its length before compression, and a frame of the codec.
+// A frame is memory for a compressed buffer: its length before compression and a frame of the
+// codec.
 type frame struct{ bytes []byte }
 
-// A codec compresses buffers. It is safe on many goroutines.
+// A codec compresses buffers. It is safe for concurrent use.
 type codec struct {
 	id     int8
 	encode func(dst, data []byte) ([]byte, error) // appends data as one frame to dst
-	frames sync.Pool                              // *frame: what waits to be written
+	frames sync.Pool                              // of *frame
 }
 
-// compress compresses data, which is not empty. The result is to be put back into frames.
+// compress compresses data, which is not empty. The caller returns the result to frames.
 func (c *codec) compress(data []byte) (*frame, error) {
 	f, ok := c.frames.Get().(*frame)
 	if !ok {
 		f = new(frame)
 	}
-	// What cannot be compressed grows by a few bytes for each block of 64 KiB or more. Appending without the room would reach that in many small
-	// steps, and leave several times as much to the collector.
+	// Incompressible data grows by a few bytes per block of 64 KiB or more. Without this capacity,
+	// appending would reallocate in many small steps.
 	f.bytes = slices.Grow(f.bytes[:0], len(data)+len(data)/64+64)
 	var err error
 	f.bytes, err = c.encode(binary.LittleEndian.AppendUint64(f.bytes, uint64(len(data))), data)
@@ -279,12 +282,13 @@ func (c *codec) compress(data []byte) (*frame, error) {
 }
 
 func newZstd(level int) *codec {
-	// Labels repeat no sequences, nor do floats: without WithAllLitEntropyCompression the fast levels store them as they are.
+	// Labels and floats repeat no sequences: without WithAllLitEntropyCompression the fast levels
+	// do not compress them.
 	frames := compressed.NewZstd(level, zstd.WithEncoderCRC(false), zstd.WithAllLitEntropyCompression(true))
 	return &codec{id: codecZstd, encode: frames.Append}
 }
 
-// newLZ4 makes frames without checksums and with small blocks, as Arrow C++ writes them.
+// newLZ4 returns a codec of frames without checksums and with small blocks, as in Arrow C++.
 func newLZ4(level int) *codec {
 	options := []lz4.Option{lz4.ChecksumOption(false), lz4.BlockSizeOption(lz4.Block64Kb)}
 	if level > 0 {

@@ -11,41 +11,44 @@ import (
 	"github.com/idxport/idxport/sink/layout"
 )
 
-// Options of a file or a stream. The zero value is an uncompressed file.
+// Options configures a file or a stream. The zero value is an uncompressed file.
 type Options struct {
-	Stream bool // a stream: no footer, readable from a pipe
-	// Compression of the buffers: one of Codecs; none if empty.
+	Stream bool // write a stream, without footer and readable from a pipe
+	// Compression of the buffers: one of Codecs, none if empty.
 	Compression string
-	// Level is the codec's own: 1 to 22 for zstd, 1 to 9 for lz4. 0 is the fastest.
+	// Level is the codec's: 1 to 22 for zstd, 1 to 9 for lz4. 0 is the fastest.
 	Level int
-	// Layout is how tensors are represented: a name that layout.Get knows.
+	// Layout is the name of the representation of tensors, see layout.Get.
 	Layout string
-	// Channels says where the channels of images are, for layouts of images: "last", which empty means too, or "first".
+	// Channels is the dimension of the channels in layouts of images: "last", also if empty, or
+	// "first".
 	Channels string
 }
 
-// maxBody is the most bytes of a record batch: readers may refuse larger ones (arrow-go does).
+// maxBody is the maximum size of a record batch in bytes: readers may refuse larger ones (arrow-go
+// does).
 const maxBody = 256 << 20
 
-// A Sink writes one file or stream. It is a sink.Sink and a sink.Sizer.
+// A Sink writes one file or stream. It implements sink.Sizer and sink.Splitter.
 type Sink struct {
 	columns     []layout.Column
 	codec       *codec // nil if buffers are not compressed
-	encoderSize int64  // bytes that each goroutine which compresses keeps
+	encoderSize int64  // bytes per goroutine that compresses
 	stream      bool
 	rowSize     int64  // bytes of a row before compression
-	madeSize    int64  // of these, the bytes that are not the batch's own
-	schema      []byte // the schema's message, encapsulated
+	allocates   int64  // bytes of a row that are not the batch's own
+	schema      []byte // encapsulated message
 
-	// What follows is the steps' alone.
+	// Used by the steps only.
 	w            io.Writer
 	offset       int64
 	dictionaries []block // for a file's footer
-	blocks       []block // the record batches, for the same
+	blocks       []block // the record batches, for a file's footer
 }
 
-// New starts a file or a stream of s in w. It writes the schema, and the dictionaries. The error is fault.Usage if the
-// layout cannot hold one of the columns, if a record is too large for a record batch, or if o asks for a codec or a level that does not exist.
+// New starts a file or a stream of s in w. It writes the schema and the dictionaries. The error is
+// fault.Usage if the layout cannot hold one of the columns, if a record is too large for a record
+// batch, or for an unknown codec or level.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	wanted := compressed.Codec{Name: o.Compression, Level: o.Level}
 	codec, err := compressed.Find(codecs(), wanted)
@@ -56,17 +59,17 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	madeSize := int64(0)
+	allocates := int64(0)
 	for _, c := range columns {
-		madeSize += int64(c.Made)
+		allocates += int64(c.Allocates)
 	}
-	rowSize := s.RowSize() + madeSize
-	if size := int64(s.BatchRows()) * rowSize; size > maxBody-maxBody/16 { // compression may add, and so does filling up to 8 bytes
+	rowSize := s.RowSize() + allocates
+	if size := int64(s.BatchRows()) * rowSize; size > maxBody-maxBody/16 { // compression and padding may add some
 		return nil, unsupported("a record batch of %d rows would have %d bytes, expected less than 240 MiB", s.BatchRows(), size)
 	}
 	made := &Sink{
 		columns: columns, codec: codec, encoderSize: wanted.EncoderSize(), stream: o.Stream,
-		rowSize: rowSize, madeSize: madeSize, schema: layout.SchemaMessage(s, columns), w: w,
+		rowSize: rowSize, allocates: allocates, schema: layout.SchemaMessage(s, columns), w: w,
 	}
 	return made, made.start()
 }
@@ -75,7 +78,7 @@ func unsupported(message string, values ...any) error {
 	return fault.New(fault.Usage, "arrow: "+message, values...)
 }
 
-// start writes what comes before the first record batch.
+// start writes what precedes the first record batch.
 func (s *Sink) start() error {
 	if !s.stream {
 		if err := s.write([]byte(magic), make([]byte, align(len(magic))-len(magic))); err != nil {
@@ -88,7 +91,8 @@ func (s *Sink) start() error {
 	return s.writeDictionaries()
 }
 
-// Encode makes the record batch of b: see sink.Sink. Its buffers are b's own memory, or what they were compressed to.
+// Encode implements sink.Sink: it makes the record batch of b, whose buffers are b's own memory or
+// what it was compressed to.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -120,15 +124,15 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	}, nil
 }
 
-// BatchSize is the most memory that the buffers of rows rows that are not the batch's own, and making them, take: see sink.Sizer.
+// BatchSize implements sink.Sizer.
 func (s *Sink) BatchSize(rows int) int64 {
 	if s.codec == nil {
-		return int64(rows) * s.madeSize
+		return int64(rows) * s.allocates
 	}
 	return int64(rows)*s.rowSize + s.encoderSize
 }
 
-// Close ends the stream, and the file with its footer.
+// Close ends the stream, and writes the footer of a file.
 func (s *Sink) Close() error {
 	if err := s.write(endOfStream()); err != nil || s.stream {
 		return err
@@ -151,7 +155,7 @@ func (s *Sink) write(parts ...[]byte) error {
 	return nil
 }
 
-// Next ends the file or stream and begins another in w: see sink.Splitter.
+// Next implements sink.Splitter.
 func (s *Sink) Next(w io.Writer) error {
 	if err := s.Close(); err != nil {
 		return err
@@ -160,11 +164,11 @@ func (s *Sink) Next(w io.Writer) error {
 	return s.start()
 }
 
-// Held is 0: nothing is held back.
-func (s *Sink) Held() int64 { return 0 }
+// Buffered implements sink.Splitter: nothing is buffered.
+func (s *Sink) Buffered() int64 { return 0 }
 
-// writeDictionaries writes the dictionaries of all columns that have one, and notes where. arrow-go numbers those of a schema from 0, depth first; none
-// are inside of other columns.
+// writeDictionaries writes the dictionaries of all columns that have one. arrow-go numbers the
+// dictionaries of a schema from 0, depth first; here only top-level columns have one.
 func (s *Sink) writeDictionaries() error {
 	s.dictionaries = nil
 	for _, c := range s.columns {
@@ -180,7 +184,7 @@ func (s *Sink) writeDictionaries() error {
 	return nil
 }
 
-// writeDictionary writes names as the dictionary of the number id, and tells where.
+// writeDictionary writes names as the dictionary with the given id, and returns its position.
 func (s *Sink) writeDictionary(id int64, names []string) (block, error) {
 	offsets, text := make([]byte, 4, 4*(len(names)+1)), []byte{}
 	for _, name := range names {

@@ -13,16 +13,16 @@ import (
 
 // A Card describes a data set.
 type Card struct {
-	Name     string           // of the data set, as people write it
+	Name     string           // of the data set, for people
 	Homepage string           // URL, or empty
-	License  string           // as the publisher calls it, or empty
+	License  string           // the publisher's words, or empty
 	Sources  []string         // names of files
-	Features []layout.Feature // of the columns: see Merge
+	Features []layout.Feature // of the columns of all splits: see Merge
 	Splits   []Split
 	Version  string // of the program
 }
 
-// A Split is a part of the data set, with the files data/<name>-*.
+// A Split is a part of the data set, in the files data/<name>-*.
 type Split struct {
 	Name  string
 	Rows  int64
@@ -30,7 +30,7 @@ type Split struct {
 	Bytes int64
 }
 
-// Text is the card.
+// Text returns the contents of README.md.
 func (c Card) Text() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "---\npretty_name: %s\n", quoted(c.Name))
@@ -64,8 +64,9 @@ func (c Card) Text() []byte {
 	return b.Bytes()
 }
 
-// Merge adds the features of s, the schema of another split, to all: a column that only some splits have is empty in the others, as the card
-// speaks for all of them. It fails if a column is not the same in s.
+// Merge adds the features of s, the schema of another split, to all. A column may be missing in
+// some splits; readers fill it with nulls there, as the card declares it for all of them. Merge
+// fails if a column has another type in s.
 func Merge(all []layout.Feature, s *schema.Schema) ([]layout.Feature, error) {
 	for _, f := range layout.Features(s) {
 		i := slices.IndexFunc(all, func(other layout.Feature) bool { return other.Column == f.Column })
@@ -80,27 +81,27 @@ func Merge(all []layout.Feature, s *schema.Schema) ([]layout.Feature, error) {
 	return all, nil
 }
 
-// kind is what f is, in errors.
+// kind describes f, for errors.
 func kind(f layout.Feature) string {
 	switch f.Type {
 	case "Value":
 		return f.DType
 	case "ClassLabel":
-		return fmt.Sprintf("a label of %d classes", len(f.Names))
+		return fmt.Sprintf("a label with %d classes", len(f.Names))
 	}
 	return "an image"
 }
 
-// total is the sum of of over all splits.
-func (c Card) total(of func(Split) int64) int64 {
+// total returns the sum of a number over all splits.
+func (c Card) total(number func(Split) int64) int64 {
 	n := int64(0)
 	for _, s := range c.Splits {
-		n += of(s)
+		n += number(s)
 	}
 	return n
 }
 
-// classified reports whether there are images and classes.
+// classified reports whether there are images and class labels.
 func classified(features []layout.Feature) bool {
 	kinds := map[string]bool{}
 	for _, f := range features {
@@ -109,7 +110,7 @@ func classified(features []layout.Feature) bool {
 	return kinds["Image"] && kinds["ClassLabel"]
 }
 
-// writeFeature writes the feature f as datasets write theirs into cards.
+// writeFeature writes the feature f as the datasets library does.
 func writeFeature(b *bytes.Buffer, f layout.Feature) {
 	fmt.Fprintf(b, "  - name: %s\n", quoted(f.Column))
 	switch f.Type {
@@ -125,21 +126,22 @@ func writeFeature(b *bytes.Buffer, f layout.Feature) {
 	}
 }
 
-// sizeCategory is the Hub's word for a number of rows.
+// sizeCategory returns the Hub's category for a number of rows.
 func sizeCategory(rows int64) string {
 	limits := []struct {
-		most int64
-		name string
+		limit int64
+		name  string
 	}{{1e3, "n<1K"}, {1e4, "1K<n<10K"}, {1e5, "10K<n<100K"}, {1e6, "100K<n<1M"}, {1e7, "1M<n<10M"}, {1e8, "10M<n<100M"}, {1e9, "100M<n<1B"}}
 	for _, l := range limits {
-		if rows < l.most {
+		if rows < l.limit {
 			return l.name
 		}
 	}
 	return "n>1B"
 }
 
-// quoted is s as a YAML scalar: a string of JSON is one, but for the control characters that JSON leaves as they are.
+// quoted returns s as a YAML scalar: a JSON string, except for the control characters that JSON
+// leaves unescaped.
 func quoted(s string) string {
 	text, _ := json.Marshal(s) // strings cannot fail
 	var b strings.Builder
@@ -153,7 +155,7 @@ func quoted(s string) string {
 	return b.String()
 }
 
-// oneLine is s without what would end the line or the card.
+// oneLine replaces what would end the line, a table cell or the visible text.
 func oneLine(s string) string {
 	return strings.NewReplacer("\n", " ", "\r", " ", "|", " ", "<!--", " ").Replace(s)
 }

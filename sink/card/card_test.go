@@ -9,7 +9,8 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// TestText has the keys that datasets read, as its own push_to_hub writes them: features, splits and configs.
+// TestText checks the keys that the datasets library reads: features, splits and configs, as its
+// push_to_hub writes them.
 func TestText(t *testing.T) {
 	t.Parallel()
 	got := string(Card{
@@ -75,13 +76,13 @@ Made by idxport 1.2.3 of x-idx3-ubyte, y-idx1-ubyte.
 	}
 }
 
-// TestMerge: datasets demand that the card has every column of every split.
+// TestMerge checks that the card has the columns of every split.
 func TestMerge(t *testing.T) {
 	t.Parallel()
 	image := source.Column{Name: "image", DType: idx.Uint8, Shape: []int{28, 28}}
 	label := source.Column{Name: "label", DType: idx.Uint8, Classes: []string{"cat", "dog"}}
-	unnamed, others, float := label, label, label
-	unnamed.Classes, others.Classes, float.DType = nil, []string{"dog", "cat"}, idx.Float32
+	unnamed, reordered, float := label, label, label
+	unnamed.Classes, reordered.Classes, float.DType = nil, []string{"dog", "cat"}, idx.Float32
 	for _, test := range []struct {
 		name          string
 		first, second []source.Column
@@ -91,7 +92,7 @@ func TestMerge(t *testing.T) {
 		{"the second has no labels", []source.Column{image, label}, []source.Column{image}, 2},
 		{"the first has no labels", []source.Column{image}, []source.Column{image, label}, 2},
 		{"names in one", []source.Column{image, label}, []source.Column{image, unnamed}, 0},
-		{"names in another order", []source.Column{image, label}, []source.Column{image, others}, 0},
+		{"names in another order", []source.Column{image, label}, []source.Column{image, reordered}, 0},
 		{"other numbers", []source.Column{image, unnamed}, []source.Column{image, float}, 0},
 	} {
 		first, err := Merge(nil, &schema.Schema{Columns: test.first})
@@ -105,7 +106,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestQuoted: a card with a control character in it is no YAML (1.2.2, section 5.1).
+// A card with a control character is not YAML (1.2.2, section 5.1).
 func TestQuoted(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"": `""`, "a: b": `"a: b"`, "é\"": `"é\""`, "h\x7f": `"h\u007f"`, "\u0085\u009f": `"\u0085\u009f"`, "\n": `"\n"`} {

@@ -21,7 +21,7 @@ type memory struct {
 	columns []source.Column
 	data    [][]byte
 	rows    int
-	hidden  bool // its number of rows is not told
+	hidden  bool // whether Rows returns −1
 	next    int
 }
 
@@ -49,7 +49,7 @@ func (m *memory) Read(_ context.Context, b *source.Raw) error {
 	return nil
 }
 
-// table has an image column of 300×300 bytes, so that a batch has eight rows, and a label.
+// table returns a table with images of 300×300 bytes, so that a batch has eight rows, and labels.
 func table(rows int, hidden bool) *memory {
 	m := &memory{rows: rows, hidden: hidden, columns: []source.Column{
 		{Name: "image", DType: idx.Uint8, Shape: []int{300, 300}}, {Name: "label", DType: idx.Uint8}}}
@@ -131,7 +131,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestCountsAndDifferences: that there are other numbers of rows hides no difference in those that both have, and their number is always the same.
+// TestCountsAndDifferences checks that different numbers of rows hide no difference in the rows
+// that both tables have.
 func TestCountsAndDifferences(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ expected, found int }{{5, 4}, {4, 5}, {50, 48}, {48, 50}, {50, 49}, {49, 50}, {50, 20}} {
@@ -157,7 +158,7 @@ func TestCountsAndDifferences(t *testing.T) {
 	}
 }
 
-// TestCountsOfEmptyRecords: rows of no bytes are counted too.
+// TestCountsOfEmptyRecords checks that rows without bytes are counted too.
 func TestCountsOfEmptyRecords(t *testing.T) {
 	t.Parallel()
 	empty := func(rows int) *memory {
@@ -179,14 +180,24 @@ func TestCountsOfEmptyRecords(t *testing.T) {
 
 func TestValues(t *testing.T) {
 	t.Parallel()
-	float := func(x float32) value { return value{idx.Float32, uint64(math.Float32bits(x))} }
-	double := func(x float64) value { return value{idx.Float64, math.Float64bits(x)} }
-	whole := func(d idx.DType, x int64) value { return value{d, uint64(x)} }
+	bits := func(x uint32) value { return value{idx.Float32, binary.LittleEndian.AppendUint32(nil, x)} }
+	float := func(x float32) value { return bits(math.Float32bits(x)) }
+	double := func(x float64) value {
+		return value{idx.Float64, binary.LittleEndian.AppendUint64(nil, math.Float64bits(x))}
+	}
+	whole := func(d idx.DType, x int64) value {
+		v := value{d, make([]byte, d.Size())}
+		source.PutInt(v.data, d, x)
+		return v
+	}
 	negativeZero := math.Copysign(0, -1)
-	payload := value{idx.Float32, 0x7fc12345}
+	payload := bits(0x7fc12345)
+	if got := payload.String(); got != "NaN (0x7fc12345)" {
+		t.Errorf("found %s", got)
+	}
 	for _, test := range []struct {
 		expected, found value
-		exact, nan      bool // equal, and equal where all NaNs are
+		exact, nan      bool // whether they are equal, and equal if all NaNs are
 	}{
 		{whole(idx.Uint8, 255), whole(idx.Int32, 255), true, true},
 		{whole(idx.Int8, -1), whole(idx.Int16, -1), true, true},

@@ -7,26 +7,27 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // pair is two tables side by side.
 type pair struct {
 	expected, found source.Table
 	columns         []source.Column
-	from, to        []int // the columns that are compared, in each
-	next            int64 // row
-	ended           bool  // one of them, or both
+	from, to        []int // the compared columns of expected and found
+	next            int64 // next row
+	ended           bool  // whether at least one table has ended
 }
 
-// Pair puts the columns from of expected and the columns to of found side by side. Their numbers of rows are compared at once where they are known, and at
-// the end, by the Sink, where not; the error is fault.Differs. The table closes both.
+// Pair returns a table with the columns from of expected and the columns to of found, side by side.
+// It compares the numbers of rows if both are known; the error is fault.Differs. Otherwise the Sink
+// compares them at the end. Closing the table closes both.
 func Pair(expected, found source.Table, from, to []int) (source.Table, error) {
 	if a, b := expected.Rows(), found.Rows(); a >= 0 && b >= 0 && a != b {
-		return nil, counts(b, a)
+		return nil, countError(b, a)
 	}
 	p := &pair{expected: expected, found: found, from: from, to: to}
 	for _, i := range from {
@@ -42,13 +43,14 @@ func (p *pair) Columns() []source.Column { return p.columns }
 func (p *pair) Rows() int64              { return max(p.expected.Rows(), p.found.Rows()) }
 func (p *pair) Close() error             { return errors.Join(p.expected.Close(), p.found.Close()) }
 
-// Notes are those of both tables.
+// Notes returns the notes of both tables.
 func (p *pair) Notes() []string {
 	return append(source.Notes(p.expected), source.Notes(p.found)...)
 }
 
-// Read reads as many rows of both. Where one table ends before the other, it is a batch with the rows that each has, the last: the Sink compares those
-// that both have and tells of the others, in the order of the rows as everything else.
+// Read reads the same number of rows of both tables. If one table ends before the other, the last
+// batch has the rows of each: the Sink compares those that both have, and reports the rest in row
+// order like any difference.
 func (p *pair) Read(ctx context.Context, b *source.Raw) error {
 	b.Rows = 0
 	if p.ended {
@@ -74,26 +76,27 @@ func (p *pair) Read(ctx context.Context, b *source.Raw) error {
 	if b.Rows == 0 {
 		return io.EOF
 	}
-	if p.ended && schema.Of(p).RowSize() == 0 { // the bytes of the batch do not tell how many rows each has
-		return missing(b.First+int64(min(want.Rows, got.Rows)), want.Rows > got.Rows, p.Rows())
+	if p.ended && schema.Of(p).RowSize() == 0 { // the Sink cannot count rows without bytes
+		return lengthError(b.First+int64(min(want.Rows, got.Rows)), want.Rows > got.Rows, p.Rows())
 	}
 	return nil
 }
 
-// missing is the error for tables of which the one has n rows, and the other more: the first if found lacks some. known is how many rows one of them is
-// known to have, −1 if neither tells.
-func missing(n int64, lacking bool, known int64) error {
+// lengthError returns the error for tables of which one has n rows and the other more; foundEnds
+// reports whether the found table is the shorter one. known is the number of rows of the longer
+// one, or at most n if it is unknown.
+func lengthError(n int64, foundEnds bool, known int64) error {
 	if known <= n {
 		known = -1
 	}
-	if lacking {
-		return counts(n, known)
+	if foundEnds {
+		return countError(n, known)
 	}
-	return counts(known, n)
+	return countError(known, n)
 }
 
-// counts is the error for different numbers of rows, −1 for more than the other table has.
-func counts(found, expected int64) error {
+// countError returns the error for different numbers of rows; −1 means more than the other.
+func countError(found, expected int64) error {
 	switch {
 	case found < 0:
 		return fault.New(fault.Differs, "found more than %d rows, expected %[1]d", expected)
@@ -110,7 +113,7 @@ func (p *pair) Decode(b *source.Raw) error {
 		columns []int
 	}{{p.expected, p.from}, {p.found, p.to}} {
 		raw := b.Part(i)
-		if raw.Rows == 0 { // it has ended
+		if raw.Rows == 0 { // the table has ended
 			b.Columns = append(b.Columns, make([][]byte, len(side.columns))...)
 			continue
 		}
@@ -124,9 +127,11 @@ func (p *pair) Decode(b *source.Raw) error {
 	return nil
 }
 
-// Match finds the counterpart in found of each column of expected: by its name, or the only tensor, or the only scalar, whatever they are called. from
-// and to are the indices of both, as [Pair] takes them. With partial, found may lack columns, whose names are missing, but not all. The error is fault.Differs, and says which
-// columns differ.
+// Match returns the counterpart in found of each column of expected: the column of the same name,
+// or else the only tensor or the only scalar of both tables, whatever its name. from and to are
+// indices in expected and found, as [Pair] takes them. If partial, found may lack some columns, but
+// not all; missing are their names. The error is fault.Differs and describes the columns that
+// differ.
 func Match(expected, found []source.Column, partial bool) (from, to []int, missing []string, err error) {
 	taken := map[int]bool{}
 	for i, e := range expected {
@@ -140,21 +145,22 @@ func Match(expected, found []source.Column, partial bool) (from, to []int, missi
 		}
 		switch {
 		case k < 0:
-			return nil, nil, nil, fault.New(fault.Differs, "it has no column %s; its columns are %s", e.Name, names(found))
+			return nil, nil, nil, fault.New(fault.Differs, "found no column %s; the columns are %s", e.Name, names(found))
 		case found[k].Elements() != e.Elements(), len(found[k].Shape) > 1 && len(e.Shape) > 1 && !slices.Equal(found[k].Shape, e.Shape):
-			return nil, nil, nil, fault.New(fault.Differs, "column %s has records of the shape %s, expected %s", e.Name, shape(found[k]), shape(e))
+			return nil, nil, nil, fault.New(fault.Differs, "column %s has records of the shape %s, expected %s", e.Name, display.Shape(found[k].Shape), display.Shape(e.Shape))
 		}
 		from, to, taken[k] = append(from, i), append(to, k), true
 	}
 	for k, f := range found {
 		if !taken[k] && (!partial || len(from) == 0) {
-			return nil, nil, nil, fault.New(fault.Differs, "it has the column %s, which the inputs have not; their columns are %s", f.Name, names(expected))
+			return nil, nil, nil, fault.New(fault.Differs, "found column %s, which is not in the inputs; their columns are %s", f.Name, names(expected))
 		}
 	}
 	return from, to, missing, nil
 }
 
-// onlyOne is the only column of found of e's kind, a scalar or a tensor, if e is the only one of its kind too; −1 if there is none.
+// onlyOne returns the index of the only scalar of found if e is the only scalar of expected, and
+// likewise for tensors; −1 if there is none.
 func onlyOne(expected, found []source.Column, e source.Column) int {
 	kind := func(c source.Column) bool { return c.Scalar() == e.Scalar() }
 	k := slices.IndexFunc(found, kind)
@@ -173,11 +179,4 @@ func names(columns []source.Column) string {
 		all = append(all, c.Name)
 	}
 	return strings.Join(all, ", ")
-}
-
-func shape(c source.Column) string {
-	if c.Scalar() {
-		return "scalar"
-	}
-	return idx.ShapeText(c.Shape)
 }

@@ -3,9 +3,9 @@ package compare
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/idxport/idxport/schema"
@@ -17,11 +17,11 @@ import (
 type Difference struct {
 	Row             int64
 	Column          string
-	Position        []int // within the record
+	Position        []int // indices within the record
 	Found, Expected string
 }
 
-// String says where the values differ and what they are.
+// String describes the place and both values.
 func (d *Difference) String() string {
 	at := ""
 	if len(d.Position) > 0 {
@@ -30,21 +30,21 @@ func (d *Difference) String() string {
 	return fmt.Sprintf("row %d, column %s%s: found %s, expected %s", d.Row, d.Column, at, d.Found, d.Expected)
 }
 
-// A Sink compares the columns of a table that Pair made. It is a sink.Sink.
+// A Sink compares the columns of a table of Pair. It implements sink.Sink.
 type Sink struct {
 	columns []column
-	total   int64 // rows that one of the tables has, −1 if unknown
-	nan     bool  // all NaNs are equal
-	tally         // of all batches
+	total   int64 // rows of the longer table, if known
+	nan     bool  // whether all NaNs are equal
+	tally         // over all batches
 }
 
-// column is a column of the first table with its counterpart.
+// A column is a column of the first table with its counterpart.
 type column struct {
 	expected, found source.Column
-	same            bool // of one type
+	same            bool // whether both have the same type
 }
 
-// New returns a sink for the schema s of a table that Pair made. With nan, all NaNs are equal, as in text.
+// New returns a sink for tables of Pair with the schema s. If nan, all NaNs are equal, as in text.
 func New(s *schema.Schema, nan bool) *Sink {
 	half := len(s.Columns) / 2
 	made := &Sink{nan: nan, total: s.Rows}
@@ -55,14 +55,15 @@ func New(s *schema.Schema, nan bool) *Sink {
 	return made
 }
 
-// tally is what differs.
+// A tally counts differences.
 type tally struct {
 	count int64 // values
-	rows  int64 // rows in which some do
+	rows  int64 // with at least one of them
 	first *Difference
 }
 
-// Encode compares b: see sink.Sink. The step fails with fault.Differs if one of the tables has ended in it.
+// Encode compares b, see sink.Sink. The step fails with fault.Differs if only one of the tables
+// ends in b.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
 	var t tally
 	expected, found := s.rowsOf(b)
@@ -80,13 +81,14 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 			s.first = t.first
 		}
 		if expected != found {
-			return missing(b.First+int64(min(expected, found)), found < expected, s.total)
+			return lengthError(b.First+int64(min(expected, found)), found < expected, s.total)
 		}
 		return nil
 	}, nil
 }
 
-// rowsOf is how many rows of both tables b has, as the bytes tell it. Where rows have none, both have as many.
+// rowsOf returns how many rows of each table are in b, from the sizes of its columns. Both have all
+// rows if records have no bytes.
 func (s *Sink) rowsOf(b schema.Batch) (expected, found int) {
 	expected, found = b.Rows, b.Rows
 	for i, c := range s.columns {
@@ -107,7 +109,7 @@ func (s *Sink) equal(b schema.Batch) bool {
 	return true
 }
 
-// addRow counts the values that differ in a row.
+// addRow counts the differences in a row.
 func (t *tally) addRow(columns []column, b schema.Batch, row int, nan bool) {
 	before := t.count
 	for n, c := range columns {
@@ -119,7 +121,7 @@ func (t *tally) addRow(columns []column, b schema.Batch, row int, nan bool) {
 		elements := c.expected.Elements()
 		for k := range elements {
 			i := row*elements + k
-			want, got := at(c.expected.DType, expected, i), at(c.found.DType, found, i)
+			want, got := element(c.expected.DType, expected, i), element(c.found.DType, found, i)
 			if want.equals(got, nan) {
 				continue
 			}
@@ -135,7 +137,7 @@ func (t *tally) addRow(columns []column, b schema.Batch, row int, nan bool) {
 	}
 }
 
-// position is the indices of element k of a record of shape.
+// position returns the indices of element k of a record of the given shape.
 func position(k int, shape []int) []int {
 	at := make([]int, len(shape))
 	for i := len(shape) - 1; i >= 0; i-- {
@@ -147,63 +149,50 @@ func position(k int, shape []int) []int {
 // Close does nothing.
 func (s *Sink) Close() error { return nil }
 
-// Differences is the number of values that differ, the number of rows they are in, and the first of them; nil if there is none.
+// Differences returns the number of values that differ, the number of rows with such values, and
+// the first of them, nil if there is none.
 func (s *Sink) Differences() (values, rows int64, first *Difference) { return s.count, s.rows, s.first }
 
 // A value is one element of a column.
 type value struct {
 	dtype idx.DType
-	bits  uint64
+	data  []byte // little-endian
 }
 
-// at is element i of data, which is little-endian.
-func at(d idx.DType, data []byte, i int) value {
-	switch d {
-	case idx.Float32:
-		return value{d, uint64(binary.LittleEndian.Uint32(data[4*i:]))}
-	case idx.Float64:
-		return value{d, binary.LittleEndian.Uint64(data[8*i:])}
-	}
-	return value{d, uint64(source.Int(d, data, i))}
+// element returns element i of data.
+func element(d idx.DType, data []byte, i int) value {
+	return value{d, data[i*d.Size() : (i+1)*d.Size()]}
 }
 
-// float is v as a number; integers of the format are exact.
-func (v value) float() float64 {
-	switch v.dtype {
-	case idx.Float32:
-		return float64(math.Float32frombits(uint32(v.bits)))
-	case idx.Float64:
-		return math.Float64frombits(v.bits)
-	}
-	return float64(int64(v.bits))
-}
+func (v value) float() float64 { return schema.Float(v.dtype, v.data, 0) }
 
-// isNaN reports whether v is no number.
+// isNaN reports whether v is a NaN.
 func (v value) isNaN() bool { return v.dtype.Float() && math.IsNaN(v.float()) }
 
-// equals reports whether found is v. Where types differ the number counts, rounded to v's type; nan makes all NaNs equal.
+// equals reports whether found equals v. Numbers of different types are compared after rounding to
+// v's type; if nan, all NaNs are equal.
 func (v value) equals(found value, nan bool) bool {
 	if v.isNaN() && found.isNaN() && (nan || v.dtype != found.dtype) {
 		return true
 	}
 	if v.dtype == found.dtype {
-		return v.bits == found.bits
+		return bytes.Equal(v.data, found.data)
 	}
 	if v.dtype == idx.Float32 && found.dtype == idx.Float64 {
-		return uint64(math.Float32bits(float32(found.float()))) == v.bits
+		return math.Float32bits(float32(found.float())) == math.Float32bits(float32(v.float()))
 	}
 	return v.float() == found.float()
 }
 
-// String is v as people read it; of NaNs the bits too where they are not the usual ones.
+// String formats v for people; NaNs include their bits.
 func (v value) String() string {
 	switch {
 	case !v.dtype.Float():
-		return strconv.FormatInt(int64(v.bits), 10)
+		return strconv.FormatInt(source.Int(v.dtype, v.data, 0), 10)
 	case v.isNaN():
-		return fmt.Sprintf("NaN (%#x)", v.bits)
-	case v.dtype == idx.Float32:
-		return strconv.FormatFloat(v.float(), 'g', -1, 32)
+		bits := bytes.Clone(v.data)
+		slices.Reverse(bits)
+		return fmt.Sprintf("NaN (%#x)", bits)
 	}
-	return strconv.FormatFloat(v.float(), 'g', -1, 64)
+	return strconv.FormatFloat(v.float(), 'g', -1, 8*v.dtype.Size())
 }

@@ -15,8 +15,9 @@ import (
 	elements "github.com/idxport/idxport/source/idx"
 )
 
-// TestSinksCountTheirEncoders: from zstd's level 10 on, the encoder's table of long matches alone has 2^22 entries of 8 bytes, for each goroutine.
-// If a sink did not count them, the pipeline would make slots and workers for many more than its budget holds.
+// TestSinksCountTheirEncoders checks that BatchSize includes the encoder: from zstd's level 10 on,
+// its table of long matches alone has 2^22 entries of 8 bytes, on each goroutine. Otherwise the
+// pipeline would exceed its memory budget.
 func TestSinksCountTheirEncoders(t *testing.T) {
 	t.Parallel()
 	sinks := map[string]func(s *schema.Schema, c compressed.Codec) (sink.Sink, error){

@@ -8,7 +8,8 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// A gzipEncoder deflates blocks with writers from a pool, as each has tables of several hundred KiB.
+// A gzipEncoder deflates blocks with pooled writers, each of which has tables of several hundred
+// KiB.
 type gzipEncoder struct {
 	level int
 	pool  sync.Pool // of *flate.Writer
@@ -35,10 +36,10 @@ func (g *gzipEncoder) encode(dst, block []byte) (Block, error) {
 	if _, err := deflate.Write(block); err != nil {
 		return Block{}, err
 	}
-	if err := deflate.Flush(); err != nil { // not Close: the stream's last block is the trailer's
+	if err := deflate.Flush(); err != nil { // not Close: the trailer contains the last block
 		return Block{}, err
 	}
-	deflate.Reset(nil) // lets go of dst
+	deflate.Reset(nil) // drops the reference to dst
 	g.pool.Put(deflate)
 	return Block{data: out, size: len(block), crc: crc32.ChecksumIEEE(block)}, nil
 }
@@ -53,7 +54,7 @@ func (*gzipEncoder) trailer(crc uint32, size uint64) ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(t, uint32(size)), nil
 }
 
-// An appender collects what is written to it.
+// An appender is a slice used as an io.Writer.
 type appender []byte
 
 func (a *appender) Write(p []byte) (int, error) {
@@ -61,10 +62,12 @@ func (a *appender) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// combineCRC32 returns the IEEE CRC32 of A followed by B, given those of A and B, and B's length in bytes.
+// combineCRC32 returns the IEEE CRC32 of A followed by B, given the CRCs of both and B's length n
+// in bytes.
 //
-// A CRC is the remainder of a polynomial over GF(2). Putting n bytes behind A multiplies its polynomial by x^(8n), and the
-// remainder of a sum is the sum of the remainders; the initial and final inversions cancel out.
+// A CRC is the remainder of a polynomial over GF(2). Appending n bytes to A multiplies its
+// polynomial by x^(8n), and the remainder of a sum is the sum of the remainders; the initial and
+// final inversions cancel out.
 func combineCRC32(a, b uint32, n int64) uint32 {
 	return multiply(a, powerOfX(8*uint64(n))) ^ b
 }

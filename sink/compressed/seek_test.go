@@ -11,7 +11,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// TestSeekTable takes a stream apart by the fields that the format's description gives, and decompresses each frame on its own.
+// TestSeekTable parses a stream by the fields of the format's description and decompresses each
+// frame on its own.
 func TestSeekTable(t *testing.T) {
 	t.Parallel()
 	for name, sizes := range map[string][]int{
@@ -24,7 +25,7 @@ func TestSeekTable(t *testing.T) {
 			t.Parallel()
 			blocks := makeBlocks(sizes)
 			raw := writeSeekable(t, Codec{Name: "zstd"}, blocks, 1)
-			var frames [][]byte // the data of each; one of nothing in a stream of nothing
+			var frames [][]byte // the data of each; an empty stream has an empty frame
 			for _, b := range blocks {
 				if len(b) > 0 {
 					frames = append(frames, b)
@@ -55,13 +56,13 @@ func TestSeekTable(t *testing.T) {
 				t.Errorf("the frames end at %d, expected %d", at, table)
 			}
 			if whole := decode(t, raw); !bytes.Equal(whole, bytes.Join(blocks, nil)) {
-				t.Errorf("read like any zstd stream: found %d bytes", len(whole))
+				t.Errorf("decompressed as one stream: found %d bytes", len(whole))
 			}
 		})
 	}
 }
 
-// decode is what raw decompresses to.
+// decode decompresses raw.
 func decode(t *testing.T, raw []byte) []byte {
 	t.Helper()
 	r, err := zstd.NewReader(bytes.NewReader(raw))
@@ -76,8 +77,9 @@ func decode(t *testing.T, raw []byte) []byte {
 	return data
 }
 
-// Only zstd has the table, and only where it was asked for; before it, the stream is the same.
-func TestSeekTableOnlyWhereAskedFor(t *testing.T) {
+// TestSeekTableOfZstd checks that only zstd streams of NewSeekable have the table, and that the
+// stream before it is unchanged.
+func TestSeekTableOfZstd(t *testing.T) {
 	t.Parallel()
 	blocks := makeBlocks([]int{1000, 2000, 30_000})
 	for _, c := range []Codec{{}, {Name: "none"}, {Name: "gzip"}, {Name: "zstd"}, {Name: "zstd", Level: 7}} {
@@ -87,7 +89,7 @@ func TestSeekTableOnlyWhereAskedFor(t *testing.T) {
 			added = 8 + 3*12 + 9
 		}
 		if !bytes.HasPrefix(with, without) || len(with) != len(without)+added {
-			t.Errorf("%v: found %d bytes, expected %d of the stream without a table and %d more", c, len(with), len(without), added)
+			t.Errorf("%v: found %d bytes, expected those %d without a table and %d more", c, len(with), len(without), added)
 		}
 		if again := writeSeekable(t, c, blocks, 8); !bytes.Equal(again, with) {
 			t.Errorf("%v: 8 goroutines give other bytes than one", c)
@@ -95,7 +97,7 @@ func TestSeekTableOnlyWhereAskedFor(t *testing.T) {
 	}
 }
 
-// A second stream of a Writer has a table of its own.
+// TestSeekTableAfterReset checks that a second stream of a Writer has its own table.
 func TestSeekTableAfterReset(t *testing.T) {
 	t.Parallel()
 	blocks := makeBlocks([]int{1000, 2000})
@@ -109,7 +111,7 @@ func TestSeekTableAfterReset(t *testing.T) {
 			w.Reset(out)
 		}
 		for _, block := range blocks {
-			b, err := w.Encode(nil, block)
+			b, err := w.Encode(block)
 			if err == nil {
 				err = w.Append(b)
 			}
@@ -126,7 +128,7 @@ func TestSeekTableAfterReset(t *testing.T) {
 	}
 }
 
-// A frame whose size has no place in the table leaves the stream without one.
+// A stream has no table if the size of a frame does not fit.
 func TestNoSeekTableForHugeFrames(t *testing.T) {
 	t.Parallel()
 	var table seekTable
@@ -143,13 +145,13 @@ func TestNoSeekTableForHugeFrames(t *testing.T) {
 	}
 }
 
-// A table of more than 16 MiB is left out: 8 bytes before the entries, 12 for each and 9 after them.
+// A table of more than 16 MiB is left out: 8 bytes, 12 per entry and 9 bytes.
 func TestNoSeekTableForTooManyFrames(t *testing.T) {
 	t.Parallel()
-	const most = 1_398_099 // 8 + 12·most + 9 = 16 MiB − 11
+	const limit = 1_398_099 // 8 + 12·limit + 9 = 16 MiB − 11
 	var table seekTable
 	frame := []byte("\x28\xb5\x2f\xfd, data, sum.")
-	for range most {
+	for range limit {
 		table.add(frame, 10)
 	}
 	if found := len(table.bytes()); found != 16<<20-11 {

@@ -2,52 +2,94 @@ package compressed
 
 import (
 	"io"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/idxport/idxport/fault"
 )
 
-// A Block is a piece of the data, compressed and ready for Append.
+// A Block is a compressed piece of the data, ready for Append.
 type Block struct {
-	data []byte // what to write
-	size int    // uncompressed bytes
-	crc  uint32 // of the uncompressed bytes, if the format needs it
-}
+	data []byte // compressed
+	size int    // bytes before compression
+	crc  uint32 // of the bytes before compression, if the format needs it
 
-// Bytes returns the compressed bytes, in the memory that was given to Encode. It may be handed to another Encode as dst
-// once Append has returned, unless the codec is "none", where it is the block itself.
-func (b Block) Bytes() []byte { return b.data }
+	memory *[]byte    // of data, nil if it belongs to the caller of Encode
+	pool   *sync.Pool // of memory
+}
 
 // A Writer writes one stream.
 type Writer struct {
 	w           io.Writer
-	encoder     encoder
+	encoder     encoder // nil for "none"
 	encoderSize int64
+	buffers     sync.Pool // of *[]byte: see Buffer
+	compressed  sync.Pool // of *[]byte: blocks until they are written
 
-	// For Append and Close alone.
+	// Used by Append and Close only.
 	begun bool
-	size  uint64     // uncompressed bytes so far
+	size  uint64     // bytes so far, before compression
 	crc   uint32     // of them
-	seek  *seekTable // nil: the stream has none
+	seek  *seekTable // or nil
 	err   error      // of the first write that failed
 }
 
-// EncoderSize is Codec.EncoderSize of the stream's codec.
+// EncoderSize returns Codec.EncoderSize of the stream's codec.
 func (w *Writer) EncoderSize() int64 { return w.encoderSize }
 
-// Encode compresses block into dst[:0], which grows as needed. The Block refers to that memory or, for "none", to block:
-// both must stay as they are until Append has returned. An empty block is legal and adds nothing to the stream. Encode may
-// run on many goroutines at once.
-func (w *Writer) Encode(dst, block []byte) (Block, error) {
-	if len(block) == 0 {
-		return Block{data: dst[:0]}, nil
+// Encode compresses data. For "none", the Block refers to data, which the caller must not change
+// until Append has returned. Empty data is valid and adds nothing to the stream. Encode is safe for
+// concurrent use.
+func (w *Writer) Encode(data []byte) (Block, error) {
+	if w.encoder == nil || len(data) == 0 {
+		return Block{data: data, size: len(data)}, nil
 	}
-	return w.encoder.encode(dst, block)
+	memory := take(&w.compressed, len(data)/2)
+	b, err := w.encoder.encode(*memory, data)
+	*memory = b.data
+	b.memory, b.pool = memory, &w.compressed
+	return b, err
 }
 
-// Append writes b. Blocks come in the order of the data, from one goroutine at a time. After an error of the underlying
-// writer, Append and Close return that error and write nothing.
+// Buffer returns an empty buffer with a capacity of at least n bytes, for EncodeBuffer. It is safe
+// for concurrent use.
+func (w *Writer) Buffer(n int) *[]byte { return take(&w.buffers, n) }
+
+// EncodeBuffer compresses the contents of a buffer, which must not be used afterwards. It is safe
+// for concurrent use.
+func (w *Writer) EncodeBuffer(buffer *[]byte) (Block, error) {
+	b, err := w.Encode(*buffer)
+	if w.encoder == nil {
+		b.memory, b.pool = buffer, &w.buffers
+	} else {
+		w.buffers.Put(buffer)
+	}
+	return b, err
+}
+
+// take returns an empty slice from pool with a capacity of at least n bytes. The pool loses the
+// memory of blocks that are never appended.
+func take(pool *sync.Pool, n int) *[]byte {
+	b, ok := pool.Get().(*[]byte)
+	if !ok {
+		b = new([]byte)
+	}
+	*b = slices.Grow((*b)[:0], n)
+	return b
+}
+
+// release returns the memory of b to its pool.
+func (b Block) release() {
+	if b.memory != nil {
+		b.pool.Put(b.memory)
+	}
+}
+
+// Append writes b. It is called for one block at a time, in the order of the data. After an error
+// of the underlying writer, Append and Close return that error and write nothing.
 func (w *Writer) Append(b Block) error {
+	defer b.release()
 	w.begin()
 	w.write(b.data)
 	if w.seek != nil && len(b.data) > 0 {
@@ -58,9 +100,12 @@ func (w *Writer) Append(b Block) error {
 	return w.err
 }
 
-// Close writes what ends the stream; it does not close the underlying writer.
+// Close writes the end of the stream. It does not close the underlying writer.
 func (w *Writer) Close() error {
 	w.begin()
+	if w.encoder == nil {
+		return w.err
+	}
 	trailer, err := w.encoder.trailer(w.crc, w.size)
 	if err != nil {
 		return err
@@ -75,9 +120,9 @@ func (w *Writer) Close() error {
 	return w.err
 }
 
-// Reset begins another stream, in out. Blocks that were encoded before may be appended to it.
+// Reset starts another stream, in out. Blocks that were already encoded may be appended to it.
 func (w *Writer) Reset(out io.Writer) {
-	w.w, w.begun, w.size, w.crc, w.err = out, false, 0, 0, nil // Encode may read the others meanwhile
+	w.w, w.begun, w.size, w.crc, w.err = out, false, 0, 0, nil // Encode may be reading the other fields
 	if w.seek != nil {
 		w.seek = new(seekTable)
 	}
@@ -85,10 +130,10 @@ func (w *Writer) Reset(out io.Writer) {
 
 // begin writes the header, once.
 func (w *Writer) begin() {
-	if !w.begun {
-		w.begun = true
+	if !w.begun && w.encoder != nil {
 		w.write(w.encoder.header())
 	}
+	w.begun = true
 }
 
 func (w *Writer) write(p []byte) {
@@ -102,35 +147,29 @@ func (w *Writer) write(p []byte) {
 	w.err = err
 }
 
-// plain is the encoder of "none".
-type plain struct{}
-
-func newPlain(int) encoder { return plain{} }
-
-func (plain) encode(_, block []byte) (Block, error)  { return Block{data: block, size: len(block)}, nil }
-func (plain) header() []byte                         { return nil }
-func (plain) trailer(uint32, uint64) ([]byte, error) { return nil, nil }
-
-// A Codec names a way of compressing. Its zero writes plain data.
+// A Codec is a compression and its level. The zero value does not compress.
 type Codec struct {
-	// Name is "none" (or empty), "gzip" or "zstd" for a Writer. Formats with tables of their own know other names, and another default.
+	// Name is "none", also if empty, "gzip" or "zstd" for a Writer. Formats with their own tables
+	// have other names and another default.
 	Name string
 
-	// Level is 1 (fast) to 9 for gzip and 1 to 22 for zstd, where it selects the nearest of the four speeds that the
-	// encoder has (1, 3, 7 and 11 are those). 0 is the default, 3 for gzip and 1 for zstd; "none" has no other.
+	// Level is 1 (fast) to 9 for gzip and 1 to 22 for zstd, whose encoder has four speeds (levels
+	// 1, 3, 7 and 11); it uses the nearest. 0 is the default: 3 for gzip, 1 for zstd.
 	Level int
 }
 
 // Plain reports whether c does not compress.
 func (c Codec) Plain() bool { return c.Name == "" || c.Name == "none" }
 
-// bestZstdSize is about the most bytes that an encoder of zstd's slowest speed keeps, measured as its part of the resident memory: 36 MiB
-// after blocks of 1 MiB, 39 MiB after 4 MiB, 51 MiB after 16 MiB or more. 34 MiB are hash tables, the others the history.
+// bestZstdSize is about the maximum memory in bytes that an encoder of zstd's slowest speed keeps,
+// measured as resident memory: 36 MiB after blocks of 1 MiB, 39 MiB after 4 MiB, 51 MiB after 16
+// MiB or more. Of these, 34 MiB are hash tables, the rest is history.
 const bestZstdSize = 51 << 20
 
-// EncoderSize is about the most bytes that an encoder of c keeps from block to block, on each goroutine that compresses, where they count beside
-// a batch: 51 MiB for zstd's levels from 10 on, else 0. For blocks of 1 MiB the other speeds of zstd keep 1.9, 3.4 and 5.9 MiB; gzip and LZ4
-// keep less than 1.4 MiB.
+// EncoderSize returns about the maximum number of bytes that an encoder of c keeps between blocks,
+// on each goroutine that compresses, if they are significant compared with a batch: 51 MiB for
+// zstd's levels from 10 on, else 0. With blocks of 1 MiB the other speeds of zstd keep 1.9, 3.4 and
+// 5.9 MiB; gzip and LZ4 keep less than 1.4 MiB.
 func (c Codec) EncoderSize() int64 {
 	if c.Name == "zstd" && zstdSpeed(c.Level) == slowestZstd {
 		return bestZstdSize
@@ -138,35 +177,38 @@ func (c Codec) EncoderSize() int64 {
 	return 0
 }
 
-// Measured on 8 MiB of MNIST's images and on their CSV, in blocks of 1 MiB, one core. gzip at level 3: 274 and 371 MB/s,
-// 21.9 % and 13.6 % of the size; level 6: 177 and 233 MB/s for 21.6 % and 12.5 %; level 1: 340 and 424 MB/s for
-// 22.9 % and 14.0 %. zstd at level 1: 341 and 391 MB/s, 21.5 % and 14.3 %; level 3: 242 and 322 MB/s for 21.5 % and 13.2 %.
+// Measured on 8 MiB of MNIST's images and on their CSV, in blocks of 1 MiB, one core. gzip at level
+// 3: 274 and 371 MB/s, 21.9 % and 13.6 % of the size; level 6: 177 and 233 MB/s for 21.6 % and 12.5
+// %; level 1: 340 and 424 MB/s for 22.9 % and 14.0 %. zstd at level 1: 341 and 391 MB/s, 21.5 % and
+// 14.3 %; level 3: 242 and 322 MB/s for 21.5 % and 13.2 %.
 const (
 	defaultGzipLevel = 3
 	defaultZstdLevel = 1
 )
 
-// An encoder is what the formats differ in.
+// An encoder compresses blocks for a Writer.
 type encoder interface {
-	// encode compresses block, appending to dst[:0]. It runs on many goroutines at once. The block is not empty.
+	// encode compresses block, appending to dst[:0]. It is safe for concurrent use. The block is
+	// not empty.
 	encode(dst, block []byte) (Block, error)
 
 	header() []byte
 
-	// trailer ends a stream of size bytes with that CRC32.
+	// trailer returns the end of a stream of size bytes with the given CRC32.
 	trailer(crc uint32, size uint64) ([]byte, error)
 }
 
 // codecs returns the table of codecs.
 func codecs() []Choice[encoder] {
 	return []Choice[encoder]{
-		{"none", 0, newPlain},
+		{"none", 0, func(int) encoder { return nil }},
 		{"gzip", 9, newGzip},
 		{"zstd", 22, newZstd},
 	}
 }
 
-// New returns a Writer of a stream to w. It writes nothing yet. The error of an unknown codec or level lists the choices.
+// New returns a Writer of a stream to w. It does not write yet. The error for an unknown codec or
+// level lists the choices.
 func New(w io.Writer, c Codec) (*Writer, error) {
 	e, err := Find(codecs(), c)
 	if err != nil {
@@ -175,14 +217,14 @@ func New(w io.Writer, c Codec) (*Writer, error) {
 	return &Writer{w: w, encoder: e, encoderSize: c.EncoderSize()}, nil
 }
 
-// A Choice is a row of a format's table of codecs: what its data can be compressed with. The first of a table is the default.
+// A Choice is a row of a format's table of codecs. The first row is the default.
 type Choice[T any] struct {
 	Name     string
-	MaxLevel int               // levels are 1 to MaxLevel; 0: it has none
+	MaxLevel int               // levels are 1 to MaxLevel; 0 if there are none
 	Make     func(level int) T // level 0 is the codec's default
 }
 
-// Names lists the names of table.
+// Names lists the names in table.
 func Names[T any](table []Choice[T]) []string {
 	names := make([]string, len(table))
 	for i, choice := range table {
@@ -191,7 +233,8 @@ func Names[T any](table []Choice[T]) []string {
 	return names
 }
 
-// Find makes what c asks for; an empty name asks for the first of table. The error is and lists what there is.
+// Find returns the codec for c; an empty name selects the first of table. The error is fault.Usage
+// and lists the choices.
 func Find[T any](table []Choice[T], c Codec) (found T, err error) {
 	if c.Name == "" {
 		c.Name = table[0].Name

@@ -15,14 +15,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// readers are independent of the encoders, except that zstd has no other reader in Go.
+// readers do not share code with the encoders, except that Go has no other zstd reader.
 var readers = map[string]func(io.Reader) (io.Reader, error){
 	"":     func(r io.Reader) (io.Reader, error) { return r, nil },
 	"none": func(r io.Reader) (io.Reader, error) { return r, nil },
 	"gzip": func(r io.Reader) (io.Reader, error) {
 		z, err := stdgzip.NewReader(r)
 		if err == nil {
-			z.Multistream(false) // what follows the one member is junk
+			z.Multistream(false) // there must be only one member
 		}
 		return z, err
 	},
@@ -77,7 +77,7 @@ func TestEmptyStreams(t *testing.T) {
 	}
 }
 
-// Encoders that come back from the pool must not remember what they compressed before.
+// Pooled encoders must not remember what they compressed before.
 func TestOutputDoesNotDependOnGoroutines(t *testing.T) {
 	t.Parallel()
 	sizes := make([]int, 24)
@@ -123,7 +123,7 @@ func TestWriteErrorsStay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := w.Encode(nil, makeBlocks([]int{5000})[0])
+		b, err := w.Encode(makeBlocks([]int{5000})[0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestWriteErrorsStay(t *testing.T) {
 	}
 }
 
-// smallDisk takes writes that fit into its room, in bytes.
+// smallDisk accepts writes that fit into its room, in bytes.
 type smallDisk struct {
 	room int
 	err  error
@@ -151,7 +151,7 @@ func (d *smallDisk) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// makeBlocks returns blocks of the given sizes, in parts compressible.
+// makeBlocks returns blocks of the given sizes, which are partly compressible.
 func makeBlocks(sizes []int) [][]byte {
 	random := rand.New(rand.NewPCG(3, 4))
 	blocks := make([][]byte, len(sizes))
@@ -167,13 +167,13 @@ func makeBlocks(sizes []int) [][]byte {
 	return blocks
 }
 
-// writeAll encodes the blocks on so many goroutines and appends them in order.
+// writeAll encodes the blocks on the given number of goroutines and appends them in order.
 func writeAll(t testing.TB, c Codec, blocks [][]byte, goroutines int) []byte {
 	t.Helper()
 	return writeBy(t, New, c, blocks, goroutines)
 }
 
-// writeSeekable does so with a seek table.
+// writeSeekable is like writeAll, with a seek table.
 func writeSeekable(t testing.TB, c Codec, blocks [][]byte, goroutines int) []byte {
 	t.Helper()
 	return writeBy(t, NewSeekable, c, blocks, goroutines)
@@ -192,7 +192,7 @@ func writeBy(t testing.TB, open func(io.Writer, Codec) (*Writer, error), c Codec
 		workers.Go(func() {
 			for i := len(blocks) - 1 - g; i >= 0; i -= goroutines {
 				var err error
-				if encoded[i], err = w.Encode(nil, blocks[i]); err != nil {
+				if encoded[i], err = w.Encode(blocks[i]); err != nil {
 					t.Error(err)
 				}
 			}
@@ -221,26 +221,25 @@ func BenchmarkEncode(b *testing.B) {
 			b.SetBytes(int64(len(block)))
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {
-				var dst []byte
 				for pb.Next() {
-					e, err := w.Encode(dst, block)
+					e, err := w.Encode(block)
 					if err != nil {
 						b.Error(err)
 						return
 					}
-					dst = e.Bytes()
+					e.release()
 				}
 			})
 		})
 	}
 }
 
-// short takes all but the last byte of what it is given, and says so without an error.
+// A short writer drops the last byte of each write without returning an error.
 type short struct{}
 
 func (short) Write(p []byte) (int, error) { return max(0, len(p)-1), nil }
 
-// TestShortWrites demands that a writer which breaks the rule of io.Writer is not believed.
+// TestShortWrites checks that a writer which breaks io.Writer's contract is noticed.
 func TestShortWrites(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"none", "gzip", "zstd"} {
@@ -248,7 +247,7 @@ func TestShortWrites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := w.Encode(nil, []byte("data"))
+		b, err := w.Encode([]byte("data"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,7 +260,8 @@ func TestShortWrites(t *testing.T) {
 	}
 }
 
-// TestDigitsShrink: ten values without any order carry log2(10) = 3.33 bits each, 42 % of a byte.
+// TestDigitsShrink compresses ten random values, which carry log2(10) = 3.33 bits each, 42 % of a
+// byte.
 func TestDigitsShrink(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -306,7 +306,7 @@ func TestCombineCRC32CheckValue(t *testing.T) {
 	}
 }
 
-// More bytes than can be made in a test: 5 GiB of zeros, as five times one.
+// TestCombineCRC32Lengths combines more bytes than a test can allocate: 5 GiB of zeros.
 func TestCombineCRC32Lengths(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20
@@ -324,11 +324,12 @@ func TestCombineCRC32Lengths(t *testing.T) {
 		four = combineCRC32(four, gib, 1<<30)
 	}
 	if got := combineCRC32(gib, four, 4<<30); got != five {
-		t.Errorf("1 GiB and 4 GiB: found %08x, expected %08x as of five single ones", got, five)
+		t.Errorf("1 GiB and 4 GiB: found %08x, expected %08x as for five times 1 GiB", got, five)
 	}
 }
 
-// TestEncoderSize holds the constant against what the heap says of an encoder. It is not parallel, as others would use the heap meanwhile.
+// TestEncoderSize compares the constant with the heap that an encoder uses. It is not parallel, as
+// other tests would change the heap.
 func TestEncoderSize(t *testing.T) {
 	block := makeBlocks([]int{1 << 20})[0]
 	z := NewZstd(10)
@@ -339,13 +340,13 @@ func TestEncoderSize(t *testing.T) {
 	}
 	kept := heap() - before - int64(cap(frame))
 	if stated := (Codec{"zstd", 10}).EncoderSize(); kept > stated || kept < stated*9/10 {
-		t.Errorf("an encoder keeps %d bytes, but EncoderSize says %d", kept, stated)
+		t.Errorf("an encoder keeps %d bytes, EncoderSize is %d", kept, stated)
 	}
 	runtime.KeepAlive(z)
 	runtime.KeepAlive(frame)
 }
 
-// heap is the number of bytes in use on the heap.
+// heap returns the number of bytes in use on the heap.
 func heap() int64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -353,7 +354,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestEncodersAreReused has many goroutines compress, never more than two at once.
+// TestEncodersAreReused compresses on many goroutines, never more than two at once.
 func TestEncodersAreReused(t *testing.T) {
 	t.Parallel()
 	z := NewZstd(1)
@@ -371,6 +372,6 @@ func TestEncodersAreReused(t *testing.T) {
 	}
 	all.Wait()
 	if n := len(z.free); n < 1 || n > 2 {
-		t.Errorf("found %d encoders, expected no more than the two that were at work", n)
+		t.Errorf("found %d encoders, expected at most the two that were in use", n)
 	}
 }

@@ -9,12 +9,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Zstd makes frames of blocks. It is safe on many goroutines, and keeps as many of the library's encoders as ever were at work at once.
+// Zstd compresses blocks to frames. It is safe for concurrent use, and keeps as many of the
+// library's encoders as were ever in use at the same time.
 //
-// The library's own way, one encoder that is told how many may work at once, makes all of them at the first block and uses them in turn; a
-// sync.Pool keeps up to one more for each processor. With tens of MiB each, memory would grow with the processors, not with the workers:
-// at level 19, with 2 workers and GOMAXPROCS 16, MNIST's test images took 306 MiB the first way (IDX) and 197 MiB the second (Parquet), against
-// 88 and 93 MiB.
+// The alternatives take more memory. One encoder of the library that is configured for concurrent
+// use creates all its parts at the first block and uses them in turn; a sync.Pool keeps up to one
+// more encoder per processor. With tens of MiB each, memory would grow with the processors, not
+// with the workers: at level 19, with 2 workers and GOMAXPROCS 16, MNIST's test images took 306 MiB
+// the first way (IDX) and 197 MiB the second (Parquet), against 88 and 93 MiB.
 type Zstd struct {
 	options []zstd.EOption
 
@@ -22,7 +24,7 @@ type Zstd struct {
 	free []*zstd.Encoder
 }
 
-// NewZstd returns the Zstd of a level, 1 to 22; 0 is the default.
+// NewZstd returns a Zstd for a level, 1 to 22; 0 is the default.
 func NewZstd(level int, options ...zstd.EOption) *Zstd {
 	return &Zstd{options: append([]zstd.EOption{zstd.WithEncoderLevel(zstdSpeed(level)), zstd.WithEncoderConcurrency(1)}, options...)}
 }
@@ -30,7 +32,7 @@ func NewZstd(level int, options ...zstd.EOption) *Zstd {
 // slowestZstd is the speed whose encoders are large.
 const slowestZstd = zstd.SpeedBestCompression
 
-// zstdSpeed is the nearest speed that the library has.
+// zstdSpeed returns the speed of the library that is nearest to level.
 func zstdSpeed(level int) zstd.EncoderLevel {
 	if level == 0 {
 		level = defaultZstdLevel
@@ -38,7 +40,7 @@ func zstdSpeed(level int) zstd.EncoderLevel {
 	return zstd.EncoderLevelFromZstd(level)
 }
 
-// Append appends the frame of block to dst.
+// Append appends a frame of block to dst.
 func (z *Zstd) Append(dst, block []byte) ([]byte, error) {
 	e, err := z.take()
 	if err != nil {
@@ -66,14 +68,14 @@ func (z *Zstd) give(e *zstd.Encoder) {
 	z.free = append(z.free, e)
 }
 
-// A zstdEncoder makes a frame of each block.
+// A zstdEncoder compresses each block to a frame.
 type zstdEncoder struct{ frames *Zstd }
 
 func newZstd(level int) encoder {
 	return zstdEncoder{NewZstd(level,
 		zstd.WithEncoderCRC(true),
-		zstd.WithAllLitEntropyCompression(true), // labels repeat no sequences; without it the fast levels store them as they are
-		zstd.WithZeroFrames(true))}              // for a stream of nothing
+		zstd.WithAllLitEntropyCompression(true), // without it the fast levels store labels, which repeat no sequences, uncompressed
+		zstd.WithZeroFrames(true))}              // for an empty stream
 }
 
 func (z zstdEncoder) encode(dst, block []byte) (Block, error) {
@@ -83,7 +85,7 @@ func (z zstdEncoder) encode(dst, block []byte) (Block, error) {
 
 func (zstdEncoder) header() []byte { return nil }
 
-// trailer is empty, unless the stream is.
+// trailer is empty unless the stream is.
 func (z zstdEncoder) trailer(_ uint32, size uint64) ([]byte, error) {
 	if size > 0 {
 		return nil, nil
@@ -91,7 +93,8 @@ func (z zstdEncoder) trailer(_ uint32, size uint64) ([]byte, error) {
 	return z.frames.Append(nil, nil)
 }
 
-// The seek table's fields, as zstd's contrib/seekable_format/zstd_seekable_compression_format.md (0.1.0) has them.
+// The fields of a seek table: see zstd's
+// contrib/seekable_format/zstd_seekable_compression_format.md.
 const (
 	seekTableMagic   = 0x184D2A5E // of a skippable frame
 	seekFooterMagic  = 0x8F92EAB1
@@ -100,18 +103,19 @@ const (
 	seekEntry        = 12 // bytes, with the checksum
 	seekFooter       = 9  // bytes
 
-	// maxSeekTable is the size in bytes of the largest table that is written, which is that of the largest that source/compressed uses: who reads a table
-	// keeps it in memory. zstd's own library would read one of 2²⁷ frames.
+	// maxSeekTable is the maximum size in bytes of a table that is written, and that
+	// source/compressed reads, as a reader keeps the table in memory. zstd's own library would read
+	// a table of 2²⁷ frames.
 	maxSeekTable = 16 << 20
 
-	// maxSeekFrames is how many frames have room in it: 1,398,099.
+	// maxSeekFrames is the maximum number of frames in a table: 1,398,099.
 	maxSeekFrames = (maxSeekTable - skippableHeader - seekFooter) / seekEntry
 
-	// emptySum is the low half of the XXH64 of no data: the empty frame has no checksum.
+	// emptySum is the low half of the XXH64 of no data, as the empty frame has no checksum.
 	emptySum = 0x51d8e999
 )
 
-// NewSeekable returns a Writer like that of New, except that a zstd stream ends with a seek table.
+// NewSeekable is like New, but a zstd stream ends with a seek table.
 func NewSeekable(w io.Writer, c Codec) (*Writer, error) {
 	out, err := New(w, c)
 	if err == nil && c.Name == "zstd" {
@@ -120,13 +124,14 @@ func NewSeekable(w io.Writer, c Codec) (*Writer, error) {
 	return out, err
 }
 
-// A seekTable is what a stream's seek table will be.
+// A seekTable collects the entries of a stream's seek table.
 type seekTable struct {
 	entries []byte
-	none    bool // a frame has no place in it, so that there will be no table
+	none    bool // a frame did not fit, so the table is left out
 }
 
-// add adds a frame, which ends with the checksum of size bytes of data, unless those are none.
+// add adds an entry for a frame of size bytes of data; the frame ends with their checksum unless
+// size is 0.
 func (t *seekTable) add(frame []byte, size uint64) {
 	if max(uint64(len(frame)), size) > math.MaxUint32 || len(t.entries) == maxSeekFrames*seekEntry {
 		t.none, t.entries = true, nil
@@ -143,7 +148,7 @@ func (t *seekTable) add(frame []byte, size uint64) {
 	t.entries = binary.LittleEndian.AppendUint32(t.entries, sum)
 }
 
-// bytes is the table as it ends the stream.
+// bytes returns the encoded table, nil if it is left out.
 func (t *seekTable) bytes() []byte {
 	if t.none {
 		return nil

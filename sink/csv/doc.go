@@ -1,13 +1,14 @@
 // Package csv writes a table as CSV: one line per row, one number per element.
 //
-// A [Sink] is made by [New] and obeys the contract of package sink. What the lines look like is a [Style], a row of the table that [Styles]
-// returns; the published CSV editions of MNIST differ in nothing but their header.
+// [New] returns a [Sink], which implements sink.Sink. A [Style], one of [Styles], sets the form of
+// the lines; the published CSV editions of MNIST differ only in their headers.
 //
 // # The format
 //
-// Lines end with LF. Scalar columns come first, then tensor columns, both in the order of the table; the elements of a tensor follow each other in
-// C order. Records of no elements have no fields. With one tensor column, the header calls its elements pixel0, pixel1, …; with several, each
-// carries the name of its column:
+// Lines end with LF. Scalar columns come first, then tensor columns, both in the order of the
+// table; the elements of a tensor are in C order. Records without elements have no fields. With one
+// tensor column, the header names its elements pixel0, pixel1, …; with several, the names begin
+// with the column's:
 //
 //	style     one tensor column, image 28×28        columns a and b of 2×2
 //	kaggle    label,pixel0,pixel1,…,pixel783        label,a0,a1,a2,a3,b0,…
@@ -18,18 +19,21 @@
 //
 // In rowxcol, records of one dimension are rows: 1x1,1x2,….
 //
-// The names of the classes, if they were asked for, are a field "class" behind the label; styles without a header refuse them.
+// Class names, if the schema has them, are a field "class" after the label; styles without a header
+// refuse them.
 //
-// Header names and class names are quoted as RFC 4180 says, where they need it. They are written as they are otherwise, also where a spreadsheet would take
-// them for a formula (=, +, -, @). Numbers never need quotes.
+// Header names and class names are quoted where RFC 4180 requires it. Otherwise they are unchanged,
+// even where a spreadsheet would take them for a formula (=, +, -, @). Numbers never need quotes.
 //
-// Integers are decimal. Floats are the shortest text that gives the same number back in their own precision, always with a point or an exponent, so
-// that readers which guess types (pandas, DuckDB, polars) see doubles: 1.0, 1e+20, -0.0. The others are NaN, inf and -inf; Go's own
-// +Inf is text to those readers. DuckDB alone takes a column whose first value is an infinity for dates, however it is spelt: tell it the types there.
+// Integers are decimal. Floats are those of [schema.AppendFloat], so that readers that guess types
+// (pandas, DuckDB, polars) see doubles: 1.0, 1e+20, -0.0. The other values are NaN, inf and -inf;
+// those readers take Go's own +Inf for text. Only DuckDB takes a column whose first value is an
+// infinity for dates, in any spelling, and needs the types.
 //
 // # Memory
 //
-// Text is made in pieces of fixed size. Encode makes a whole batch of the usual 1 MiB, but no more than [Sink.BatchSize] says of a batch that is one
-// huge record: the rest is made, piece by piece, when the step writes it. Where pieces end depends on the data alone, so compressed
-// output does not depend on the number of workers.
+// Text is made in pieces of fixed size. Encode makes all the text of a batch of the usual 1 MiB,
+// but no more than [Sink.BatchSize] of a batch that is one huge record: the step makes and writes
+// the rest, piece by piece. Where pieces end depends on the data alone, so compressed output does
+// not depend on the number of workers.
 package csv

@@ -12,47 +12,47 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A layout says which elements a line has, in which order, and how they are rendered.
+// A layout is the fields of a line and how they are rendered.
 type layout struct {
 	fields []field
 	comma  byte
-	header elementName // nil: there is no header line
-	// flat reports whether all rows make one line, whose end is not the layout's business. There is
-	// one field of one element then.
+	header elementName // nil if there is no header line
+	// flat reports whether all rows are one line, which Close ends. Then there is one field of one
+	// element.
 	flat    bool
-	classes *schema.Classes // of the field of class names, or nil
+	classes *schema.Classes // the column of class names, or nil
 }
 
 // A field is a column that has elements.
 type field struct {
 	column   source.Column
 	index    int // of the column, in a batch
-	elements int // of a record, at least 1
+	elements int // per record, at least 1
 	size     int // bytes of an element in the batch
-	width    int // the most bytes of an element in the text, with its separator
+	width    int // maximum bytes of an element in the text, with its separator
 	render   renderer
 }
 
-// A renderer appends the text of the elements in src, each followed by the separator. dst has room
-// for the width of each, and slack bytes more.
+// A renderer appends the text of the elements in src, each followed by the separator. dst has
+// capacity for the width of each element and slack bytes more.
 type renderer func(dst, src []byte) []byte
 
-// slack is how many bytes behind the text the renderers may overwrite: they store 8 bytes at a
+// slack is how many bytes after the text the renderers may overwrite, as they store 8 bytes at a
 // time.
 const slack = 8
 
-// newLayout decides the order of the fields of s, and makes the tables that rendering them needs.
+// newLayout returns the layout of tables of the schema s, with the tables that rendering needs.
 func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 	if style.matrix && len(s.Columns) != 1 {
-		return nil, unsupported("name the one file to convert, or use the style pjreddie",
+		return nil, unsupported("convert one file only, or use --csv-style pjreddie",
 			"found %d columns, expected one for the style matrix", len(s.Columns))
 	}
-	// A separator must be none of what numbers and quoted names are made of.
+	// A separator must not occur in numbers or be a quote or the end of a line.
 	if comma >= 0x80 || strings.IndexByte("0123456789+-.eNainf\"\r\n", comma) >= 0 {
 		return nil, unsupported("use a comma, a tab or a semicolon", "%q cannot separate numbers", comma)
 	}
 	if s.Classes != nil && style.header == nil {
-		return nil, unsupported("leave out --class-column, or use the style kaggle", "files of the style %s have no column of class names", style.Name)
+		return nil, unsupported("leave out --class-column, or use --csv-style kaggle", "files of the style %s have no column of class names", style.Name)
 	}
 	l := &layout{comma: comma, header: style.header, classes: s.Classes}
 	renderers := renderers(comma)
@@ -80,25 +80,25 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 	return l, nil
 }
 
-// classField is the field of the class names of label, a column.
+// classField returns the field of class names after label.
 func (l *layout) classField(label source.Column) field {
 	texts := make([][]byte, len(l.classes.Names))
-	widest := 0
+	width := 0
 	for i, name := range l.classes.Names {
-		texts[i] = append(l.appendQuoted(nil, []byte(name)), l.comma)
-		widest = max(widest, len(texts[i]))
+		texts[i] = append(AppendQuoted(nil, []byte(name), l.comma), l.comma)
+		width = max(width, len(texts[i]))
 	}
 	size := label.DType.Size()
 	column := source.Column{Name: schema.ClassName, DType: label.DType}
-	return field{column, l.classes.Label, 1, size, widest, func(dst, src []byte) []byte {
+	return field{column, l.classes.Label, 1, size, width, func(dst, src []byte) []byte {
 		for i := range len(src) / size {
-			dst = append(dst, texts[l.classes.Place(src, i)]...)
+			dst = append(dst, texts[l.classes.Index(src, i)]...)
 		}
 		return dst
 	}}
 }
 
-// rowSize is the most bytes of the text of a row.
+// rowSize returns the maximum number of bytes of a row's text.
 func (l *layout) rowSize() int64 {
 	n := int64(0)
 	for _, f := range l.fields {
@@ -107,8 +107,8 @@ func (l *layout) rowSize() int64 {
 	return n
 }
 
-// renderers returns what makes the renderer for elements of a type, with the most bytes of an
-// element and its separator. Renderers share their tables.
+// renderers returns a function that makes the renderer for elements of a type, and the maximum
+// number of bytes of an element with its separator. The renderers share their tables.
 func renderers(comma byte) func(idx.DType) (render renderer, width int) {
 	pairs := sync.OnceValue(func() *pairTable { return newPairTable(comma) })
 	shorts := sync.OnceValue(func() *shortTable { return newShortTable(comma) })
@@ -123,27 +123,27 @@ func renderers(comma byte) func(idx.DType) (render renderer, width int) {
 			return shorts().appendInt16, len("-32768,")
 		case idx.Int32:
 			return shorts().appendInt32, len("-2147483648,")
-		case idx.Float32: // 9 digits are always enough for binary32; exponents from −4 on are written out
+		case idx.Float32: // at most 9 digits; exponents from −4 on are written without e
 			return func(dst, src []byte) []byte { return floats.append(dst, src, 32) }, len("-0.000123456789,")
-		default: // 17 digits for binary64; more than the 24 of -0.00012345678901234567
+		default: // at most 17 digits; longer than -0.00012345678901234567
 			return func(dst, src []byte) []byte { return floats.append(dst, src, 64) }, len("-1.2345678901234567e-308,")
 		}
 	}
 }
 
-// DefaultStyle is the style of Options that name none.
+// DefaultStyle is the default of Options.Style.
 const DefaultStyle = "kaggle"
 
-// A Style is one way to lay out a CSV file.
+// A Style is one form of CSV files.
 type Style struct {
 	Name        string
 	Description string // one line
 
-	header elementName // nil: no header line
-	matrix bool        // one column only, and scalars make one row of all values
+	header elementName // nil if there is no header line
+	matrix bool        // one column only; scalars become one row of all values
 }
 
-// Styles lists the styles, the default first.
+// Styles returns the styles, the default first.
 func Styles() []Style {
 	return []Style{
 		{Name: DefaultStyle, Description: "header label,pixel0,pixel1,… as in Kaggle's digit recogniser", header: schema.AppendElementName},
@@ -154,7 +154,7 @@ func Styles() []Style {
 	}
 }
 
-// findStyle returns the style called name, the default one if name is empty.
+// findStyle returns the style with the given name, or the default style if name is empty.
 func findStyle(name string) (Style, error) {
 	styles := Styles()
 	if name == "" {
@@ -171,28 +171,29 @@ func findStyle(name string) (Style, error) {
 		"unknown style %q, expected one of %s", name, strings.Join(names, ", "))
 }
 
-// HasHeader reports whether files of the style called name, the default one if that is empty, begin
-// with a header.
+// HasHeader reports whether files of the named style, or of the default style if name is empty,
+// begin with a header.
 func HasHeader(name string) bool {
 	style, err := findStyle(name)
 	return err == nil && style.header != nil
 }
 
-// unsupported is the error for what CSV, or a style of it, has no place for.
+// unsupported returns the error for a table or an option that CSV, or a style of it, does not
+// support.
 func unsupported(advice, format string, args ...any) error {
 	return fault.New(fault.Usage, "csv: "+format, args...).WithHint("%s", advice)
 }
 
 // An elementName appends the name of element i, in C order, of a record of the tensor column c.
-// alone says that no other column is a tensor.
+// alone reports that there are no other tensor columns.
 type elementName func(dst []byte, c source.Column, i int, alone bool) []byte
 
 func countFrom1(dst []byte, c source.Column, i int, alone bool) []byte {
 	return schema.AppendElementName(dst, c, i+1, alone)
 }
 
-// rowByColumn names an element by its index along each dimension, from 1. What has one dimension is
-// a row: a header of numbers alone would be read as a line of values.
+// rowByColumn names an element by its index along each dimension, from 1. Records of one dimension
+// are rows, as readers would take a header of plain numbers for a line of values.
 func rowByColumn(dst []byte, c source.Column, i int, alone bool) []byte {
 	if !alone {
 		dst = append(append(dst, c.Name...), '_')
@@ -212,11 +213,11 @@ func rowByColumn(dst []byte, c source.Column, i int, alone bool) []byte {
 	return dst
 }
 
-// headerPiece is about the most bytes of the header that are held at a time. Huge records have
+// headerPiece is about the maximum number of bytes of the header in memory, as huge records have
 // headers of many megabytes.
 const headerPiece = 64 << 10
 
-// writeHeader writes the header line, a piece at a time.
+// writeHeader writes the header line in pieces.
 func (l *layout) writeHeader(write func([]byte) error) error {
 	tensors := 0
 	for _, f := range l.fields {
@@ -231,11 +232,11 @@ func (l *layout) writeHeader(write func([]byte) error) error {
 			if !f.column.Scalar() {
 				scratch = l.header(scratch[:0], f.column, i, tensors == 1)
 			}
-			line = append(l.appendQuoted(line, scratch), l.comma)
+			line = append(AppendQuoted(line, scratch, l.comma), l.comma)
 			if len(line) < headerPiece {
 				continue
 			}
-			// The last byte stays: it becomes the end of the line if this was the last name.
+			// Keep the separator, which becomes the end of the line if this was the last name.
 			if err := write(line[:len(line)-1]); err != nil {
 				return err
 			}
@@ -246,10 +247,10 @@ func (l *layout) writeHeader(write func([]byte) error) error {
 	return write(line)
 }
 
-// appendQuoted appends name, quoted if RFC 4180, section 2, demands it, or if a reader would take
-// it for nothing or trim it.
-func (l *layout) appendQuoted(dst, name []byte) []byte {
-	special := func(r rune) bool { return r == '"' || r == '\r' || r == '\n' || r == rune(l.comma) }
+// AppendQuoted appends a field of text. It is quoted if RFC 4180, section 2, demands it, or if a
+// reader would take it for a missing value or trim it.
+func AppendQuoted(dst, name []byte, comma byte) []byte {
+	special := func(r rune) bool { return r == '"' || r == '\r' || r == '\n' || r == rune(comma) }
 	if len(name) > 0 && name[0] != ' ' && !bytes.ContainsFunc(name, special) {
 		return append(dst, name...)
 	}

@@ -19,7 +19,8 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// reference is what the package should write for a whole table, made by encoding/csv and strconv, a field at a time.
+// reference returns the expected output for a whole table, made by encoding/csv and strconv field
+// by field.
 func reference(t *testing.T, s *schema.Schema, columns [][]byte, o Options) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -55,18 +56,18 @@ func reference(t *testing.T, s *schema.Schema, columns [][]byte, o Options) stri
 	return out.String()
 }
 
-// matching lists the columns of s that are so.
-func matching(s *schema.Schema, is func(source.Column) bool) []int {
+// matching returns the indices of the columns of s for which match returns true.
+func matching(s *schema.Schema, match func(source.Column) bool) []int {
 	var found []int
 	for i, c := range s.Columns {
-		if is(c) {
+		if match(c) {
 			found = append(found, i)
 		}
 	}
 	return found
 }
 
-// referenceHeader is the header of the columns in order, or nil.
+// referenceHeader returns the header for the columns in the given order, or nil.
 func referenceHeader(s *schema.Schema, order []int, style string) []string {
 	if style == "pjreddie" || style == "matrix" {
 		return nil
@@ -102,7 +103,8 @@ func referenceHeader(s *schema.Schema, order []int, style string) []string {
 	return names
 }
 
-// indices lists the indices of a shape in C order, counted from 1: "1x1", "1x2", …; what has one dimension is a row.
+// indices returns the indices of a shape in C order, counted from 1: "1x1", "1x2", …; one dimension
+// is a row.
 func indices(shape []int) []string {
 	if len(shape) == 1 {
 		shape = []int{1, shape[0]}
@@ -120,7 +122,7 @@ func indices(shape []int) []string {
 	return all
 }
 
-// referenceValue is the text of one element.
+// referenceValue returns the text of one element.
 func referenceValue(d idx.DType, b []byte) string {
 	switch d {
 	case idx.Uint8:
@@ -136,7 +138,8 @@ func referenceValue(d idx.DType, b []byte) string {
 	}
 }
 
-// referenceFloat is the text of the float in src, of 4 bytes or 8: what package strconv calls the shortest, made unlike an integer.
+// referenceFloat returns strconv's shortest text of the float in src, which has 4 or 8 bytes,
+// changed so that it does not look like an integer.
 func referenceFloat(src []byte) string {
 	v, bitSize := 0.0, 8*len(src)
 	if bitSize == 32 {
@@ -145,7 +148,7 @@ func referenceFloat(src []byte) string {
 		v = math.Float64frombits(binary.LittleEndian.Uint64(src))
 	}
 	text := strconv.FormatFloat(v, 'g', -1, bitSize)
-	if bitSize == 32 && math.Abs(v) == 1.0/4096 { // 0.000244140625, in the middle: strconv of Go 1.26 alone does not take the even digit
+	if bitSize == 32 && math.Abs(v) == 1.0/4096 { // 0.000244140625, see floatText.appendFloat
 		text = strings.Replace(text, "0.00024414063", "0.00024414062", 1)
 	}
 	switch text {
@@ -162,8 +165,8 @@ func referenceFloat(src []byte) string {
 	return text
 }
 
-// convert writes a whole table in batches of batchRows rows, which workers goroutines encode at the same time. A batch's buffers are overwritten
-// as soon as its step has returned.
+// convert writes a whole table in batches of batchRows rows, encoded by the given number of
+// goroutines. A batch's buffers are overwritten after its step.
 func convert(t *testing.T, s *schema.Schema, columns [][]byte, o Options, batchRows, workers int) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -212,7 +215,7 @@ func runSink(t *testing.T, k *Sink, s *schema.Schema, columns [][]byte, batchRow
 	}
 }
 
-// cut cuts columns into batches, with buffers of their own.
+// cut splits columns into batches with buffers of their own.
 func cut(s *schema.Schema, columns [][]byte, batchRows int) []schema.Batch {
 	var batches []schema.Batch
 	for first := 0; first < int(s.Rows); first += batchRows {
@@ -226,14 +229,14 @@ func cut(s *schema.Schema, columns [][]byte, batchRows int) []schema.Batch {
 	return batches
 }
 
-// randomTable is rows rows of random bits, zero in many places, for the columns.
+// randomTable returns a table of random bits, with many zeros.
 func randomTable(rows int, columns ...source.Column) (*schema.Schema, [][]byte) {
 	random := rand.New(rand.NewPCG(1, uint64(rows)))
 	data := make([][]byte, len(columns))
 	for i, c := range columns {
 		data[i] = make([]byte, 0, rows*c.RecordSize()+8)
 		for len(data[i]) < rows*c.RecordSize() {
-			bits := random.Uint64() >> random.Uint64N(64) // of any magnitude
+			bits := random.Uint64() >> random.Uint64N(64) // of random magnitude
 			if random.Uint64N(3) == 0 {
 				bits = 0
 			}
@@ -244,12 +247,12 @@ func randomTable(rows int, columns ...source.Column) (*schema.Schema, [][]byte) 
 	return &schema.Schema{Columns: columns, Rows: int64(rows)}, data
 }
 
-// column describes a column for a test.
+// column returns a column for a test.
 func column(name string, d idx.DType, shape ...int) source.Column {
 	return source.Column{Name: name, DType: d, Shape: shape}
 }
 
-// bytesOf is the little-endian image of values.
+// bytesOf returns values as little-endian bytes.
 func bytesOf(t *testing.T, values any) []byte {
 	t.Helper()
 	b, err := binary.Append(nil, binary.LittleEndian, values)

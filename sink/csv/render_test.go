@@ -18,7 +18,8 @@ import (
 
 type makeRenderer = func(idx.DType) (renderer, int)
 
-// checkRender compares the renderer for d with the plain one, and its widest text with width.
+// checkRender compares the renderer for d with the reference, and the reference's lengths with the
+// width.
 func checkRender(t *testing.T, r makeRenderer, d idx.DType, src []byte) {
 	t.Helper()
 	n := len(src) / d.Size()
@@ -32,7 +33,7 @@ func checkRender(t *testing.T, r makeRenderer, d idx.DType, src []byte) {
 	for ; len(src) > 0; src = src[d.Size():] {
 		value := referenceValue(d, src[:d.Size()])
 		if len(value)+1 > width {
-			t.Fatalf("%s: %q is longer than the width %d says", d, value, width)
+			t.Fatalf("%s: %q is longer than the width %d", d, value, width)
 		}
 		want.WriteString(value + ",")
 	}
@@ -41,7 +42,7 @@ func checkRender(t *testing.T, r makeRenderer, d idx.DType, src []byte) {
 	}
 }
 
-// difference shows the first place where got differs from want.
+// difference describes the first difference between got and want.
 func difference(got, want string) string {
 	i := 0
 	for i < min(len(got), len(want)) && got[i] == want[i] {
@@ -59,11 +60,11 @@ func TestEveryPairOfBytes(t *testing.T) {
 	}
 	for _, d := range []idx.DType{idx.Uint8, idx.Int8, idx.Int16} {
 		checkRender(t, r, d, src)
-		checkRender(t, r, d, src[1:]) // the pairs that straddle
+		checkRender(t, r, d, src[1:]) // pairs at odd offsets
 	}
 }
 
-// Zeros have shortcuts of eight at once, and what is left after whole words has a path of its own.
+// TestRunsOfZeros tests the shortcut for eight zeros and the code for elements after whole words.
 func TestRunsOfZeros(t *testing.T) {
 	t.Parallel()
 	r := renderers(',')
@@ -80,7 +81,7 @@ func TestRunsOfZeros(t *testing.T) {
 	}
 }
 
-// The longest texts leave no room but the slack.
+// TestWidestTexts checks that the longest texts fit the buffer.
 func TestWidestTexts(t *testing.T) {
 	t.Parallel()
 	r := renderers(',')
@@ -99,7 +100,7 @@ func TestWidestTexts(t *testing.T) {
 			src := slices.Repeat(test.element, length)
 			checkRender(t, r, test.dtype, src)
 			for i := len(test.element); i < len(src); i += 2 * len(test.element) {
-				src[i] ^= 1 // no neighbours that are equal
+				src[i] ^= 1 // no equal neighbours
 			}
 			checkRender(t, r, test.dtype, src)
 		}
@@ -113,7 +114,7 @@ func TestIntsAtEveryLength(t *testing.T) {
 	for power := int64(1); power <= 10_000_000_000; power *= 10 {
 		for digit := int64(1); digit <= 9; digit++ {
 			for off := int64(-2); off <= 2; off++ {
-				values = append(values, int32(digit*power+off), int32(-digit*power+off)) // some wrap: any int will do
+				values = append(values, int32(digit*power+off), int32(-digit*power+off)) // some wrap, which does not matter
 			}
 		}
 	}
@@ -156,8 +157,8 @@ func TestFloats(t *testing.T) {
 	}
 }
 
-// The shortest digits are hard to find beside powers of two, where the distance to the neighbours changes, in the middle between
-// decimals, and for few bits.
+// TestFloatsAtEveryExponent tests floats whose shortest text is hard to find: next to powers of
+// two, where the distance to the neighbours changes, halfway between decimals, and with few bits.
 func TestFloatsAtEveryExponent(t *testing.T) {
 	t.Parallel()
 	r := renderers(',')
@@ -184,7 +185,7 @@ func TestFloatsAtEveryExponent(t *testing.T) {
 	checkRender(t, r, idx.Float32, singles)
 }
 
-// FuzzRender compares the renderers with the plain ones. The first byte chooses the data type.
+// FuzzRender compares the renderers with the reference. The first byte chooses the data type.
 func FuzzRender(f *testing.F) {
 	for i := range idx.DTypes() {
 		f.Add(append([]byte{byte(i)}, "\x00\x00\x00\x00\x00\x00\x00\x00\xff\x80\x7f\x01\xff\xff\xff\xff\x00\x00\x80\x7f"...))
@@ -198,10 +199,10 @@ func FuzzRender(f *testing.F) {
 	})
 }
 
-var exhaustive = flag.Bool("exhaustive", false, "compare all floats of 32 bits with strconv, which takes minutes")
+var exhaustive = flag.Bool("exhaustive", false, "compare all 32-bit floats with strconv, which takes minutes")
 
-// TestEveryFloat32 renders all 2³² values; without -exhaustive every 4,099th. The text must be a number for strconv.ParseFloat that has the same
-// bits, and as short as strconv's own.
+// TestEveryFloat32 renders all 2³² values, or every 4,099th without -exhaustive. strconv.ParseFloat
+// must return the same bits for the text, which must be as short as strconv's own.
 func TestEveryFloat32(t *testing.T) {
 	t.Parallel()
 	step := uint64(4099) // a prime
@@ -243,11 +244,11 @@ func checkFloat32(t *testing.T, bits uint32, text string) {
 	}
 	own := strconv.FormatFloat(float64(want), 'g', -1, 32)
 	if text != own && !math.IsInf(float64(want), 0) && strings.TrimSuffix(text, ".0") != own && bits&^(1<<31) != tie32 {
-		t.Errorf("%08x: found %q, expected as strconv %q", bits, text, own)
+		t.Errorf("%08x: found %q, expected %q as from strconv", bits, text, own)
 	}
 }
 
-// tie32 is 2⁻¹², which lies in the middle of two decimals of equal length.
+// tie32 is 2⁻¹², which is halfway between two decimals of equal length.
 const tie32 = (127 - 12) << 23
 
 // BenchmarkRender compares the renderers with the plain loop, in bytes of text.
@@ -288,7 +289,7 @@ func BenchmarkRender(b *testing.B) {
 	}
 }
 
-// BenchmarkTables shows what New costs.
+// BenchmarkTables measures the cost of New.
 func BenchmarkTables(b *testing.B) {
 	b.Run("pairs", func(b *testing.B) {
 		for b.Loop() {
@@ -302,7 +303,7 @@ func BenchmarkTables(b *testing.B) {
 	})
 }
 
-// plain is the renderer for d as one would write it without measuring.
+// plain is a simple renderer for d.
 func plain(d idx.DType) renderer {
 	size := d.Size()
 	return func(dst, src []byte) []byte {

@@ -3,44 +3,45 @@ package csv
 import (
 	"context"
 	"io"
-	"sync"
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/compressed"
 )
 
-// Options say how to write. The zero value writes uncompressed CSV in the default style.
+// Options configures a sink. The zero value writes uncompressed CSV in the default style.
 type Options struct {
-	Style       string           // the Name of one of Styles; empty: DefaultStyle
-	Comma       byte             // what separates fields; 0: a comma. Tab for .tsv
+	Style       string           // the name of one of Styles; DefaultStyle if empty
+	Comma       byte             // separator of fields: a comma if 0, a tab for .tsv
 	Compression compressed.Codec // the zero value does not compress
 }
 
 const (
-	// pieceSize is the number of bytes of text that is made at a time: a batch of 1 MiB of unsigned bytes needs no more than one piece.
+	// pieceSize is the size of a piece of text in bytes. The text of 1 MiB of unsigned bytes fits
+	// one piece.
 	pieceSize = 4 << 20
-	// maxReady is the most pieces of a batch that Encode makes. The step makes the others, of records beyond 4 MiB, one by one.
+	// maxReady is the maximum number of pieces that Encode makes of a batch. The step makes the
+	// others, of records beyond 4 MiB, one by one.
 	maxReady = 4
-	// codeShare is how many times smaller than its text the compressed text is, at least: a digit or separator has less than four bits.
+	// codeShare is the minimum ratio of text to compressed text: a digit or separator has less than
+	// four bits.
 	codeShare = 2
 )
 
-// A Sink writes a table as CSV. It is a sink.Sink and a sink.Sizer.
+// A Sink writes a table as CSV. It implements sink.Sizer and sink.Splitter.
 type Sink struct {
 	out    *compressed.Writer
 	layout *layout
-	packed bool      // out compresses
-	room   int       // bytes of a piece of text, with slack
-	texts  sync.Pool // of *[]byte: pieces of text
-	codes  sync.Pool // of *[]byte: what is left of them, if out compresses
+	packed bool // out compresses
+	room   int  // capacity of a piece of text, with slack
 
-	// Of the steps and Close alone.
-	begun bool // a batch, or the header alone, is written
+	// Used by the steps and Close only.
+	begun bool // whether the header or a batch is written
 }
 
-// New returns a sink for tables of the schema s. Nothing is written to w before the first step. It fails with fault.Usage for a
-// unknown style, for a separator that cannot be one, for a table whose records all have no elements, for more than one column in the style matrix, and for class
-// names in a style without a header.
+// New returns a sink for tables of the schema s. It writes nothing to w before the first step. It
+// fails with fault.Usage for an unknown style, for an invalid separator, for a table whose records
+// all have no elements, for more than one column in the style matrix, and for class names in a
+// style without a header.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if o.Comma == 0 {
 		o.Comma = ','
@@ -65,8 +66,8 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	return &Sink{out: out, layout: l, packed: !o.Compression.Plain(), room: room}, nil
 }
 
-// BatchSize is the most text that Encode makes of rows rows; where it is compressed, what that leaves, the piece that it is made from, and what
-// the encoder keeps.
+// BatchSize implements sink.Sizer: the maximum size of the text; with compression, that of the
+// compressed text, the piece that is being compressed, and the encoder.
 func (s *Sink) BatchSize(rows int) int64 {
 	size := min(int64(rows)*s.layout.rowSize(), maxReady*pieceSize)
 	if s.packed {
@@ -75,15 +76,9 @@ func (s *Sink) BatchSize(rows int) int64 {
 	return size
 }
 
-// A piece is text on its way to the output, and the buffer that its block lies in, of pool.
-type piece struct {
-	block  compressed.Block
-	buffer *[]byte
-	pool   *sync.Pool
-}
-
-// Encode renders b as far as maxReady pieces go. The step writes them, and renders and writes what is left of b. The error is of the kind fault.Malformed
-// for a label whose class has no name where names are written.
+// Encode implements sink.Sink. It renders up to maxReady pieces of b, which the step writes; then
+// the step renders and writes the rest. The error for a label without a class name is
+// fault.Malformed if names are written.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
 	if k := s.layout.classes; k != nil {
 		if err := k.Check(b.Columns[k.Label], b.First); err != nil {
@@ -91,7 +86,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 		}
 	}
 	c := s.layout.start(b)
-	var ready []piece
+	var ready []compressed.Block
 	for len(ready) < maxReady && !c.done() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -107,7 +102,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 			return err
 		}
 		for _, p := range ready {
-			if err := s.append(p); err != nil {
+			if err := s.out.Append(p); err != nil {
 				return err
 			}
 		}
@@ -116,7 +111,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 			if err != nil {
 				return err
 			}
-			if err := s.append(p); err != nil {
+			if err := s.out.Append(p); err != nil {
 				return err
 			}
 		}
@@ -124,39 +119,15 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	}, nil
 }
 
-// render makes the next piece of c.
-func (s *Sink) render(c *cursor) (piece, error) {
-	text := buffer(&s.texts, s.room)
-	*text = c.render((*text)[:0])
-	if !s.packed {
-		block, err := s.out.Encode(nil, *text)
-		return piece{block, text, &s.texts}, err
-	}
-	defer s.texts.Put(text)
-	code := buffer(&s.codes, s.room/codeShare)
-	block, err := s.out.Encode(*code, *text)
-	*code = block.Bytes() // which may have grown
-	return piece{block, code, &s.codes}, err
+// render returns the next piece of c.
+func (s *Sink) render(c *cursor) (compressed.Block, error) {
+	text := s.out.Buffer(s.room)
+	*text = c.render((*text)[:0:s.room]) // Grow may have added capacity, on which the pieces depend
+	return s.out.EncodeBuffer(text)
 }
 
-// buffer takes a buffer out of pool, or makes one of n bytes. A buffer whose step never runs is simply
-// lost to the pool.
-func buffer(pool *sync.Pool, n int) *[]byte {
-	if b, ok := pool.Get().(*[]byte); ok {
-		return b
-	}
-	b := make([]byte, 0, n)
-	return &b
-}
-
-// append writes p and gives its buffer back.
-func (s *Sink) append(p piece) error {
-	defer p.pool.Put(p.buffer)
-	return s.out.Append(p.block)
-}
-
-// begin writes what stands before a batch: the header, or the separator that joins it to the batch
-// before where all rows make one line.
+// begin writes what precedes a batch: the header, or the separator between two batches if all rows
+// are one line.
 func (s *Sink) begin() error {
 	first := !s.begun
 	s.begun = true
@@ -169,8 +140,8 @@ func (s *Sink) begin() error {
 	return nil
 }
 
-// Close writes the header if there were no rows, the end of the line if all rows make one, and what ends
-// the compressed stream.
+// Close writes the header if there were no rows, the end of the line if all rows are one line, and
+// the end of the compressed stream.
 func (s *Sink) Close() error {
 	var err error
 	switch {
@@ -185,16 +156,16 @@ func (s *Sink) Close() error {
 	return s.out.Close()
 }
 
-// write writes text that is in no batch.
+// write writes text that is not part of a batch.
 func (s *Sink) write(text []byte) error {
-	b, err := s.out.Encode(nil, text)
+	b, err := s.out.Encode(text)
 	if err != nil {
 		return err
 	}
 	return s.out.Append(b)
 }
 
-// Next ends the file and begins another in w, with a header if the style has one: see sink.Splitter.
+// Next implements sink.Splitter. The new file has a header if the style has one.
 func (s *Sink) Next(w io.Writer) error {
 	if err := s.Close(); err != nil {
 		return err
@@ -204,24 +175,24 @@ func (s *Sink) Next(w io.Writer) error {
 	return nil
 }
 
-// Held is 0: nothing is held back.
-func (s *Sink) Held() int64 { return 0 }
+// Buffered implements sink.Splitter: nothing is buffered.
+func (s *Sink) Buffered() int64 { return 0 }
 
-// A cursor renders a batch, as much at a time as there is room for.
+// A cursor renders a batch piece by piece.
 type cursor struct {
 	fields  []field
 	flat    bool
 	columns [][]byte
 	rows    int
 
-	// The place of the next element.
+	// Position of the next element.
 	row, field, element int
 }
 
-// start returns a cursor before the first element of b.
+// start returns a cursor at the first element of b.
 func (l *layout) start(b schema.Batch) *cursor {
 	c := &cursor{fields: l.fields, flat: l.flat, columns: b.Columns, rows: b.Rows}
-	if l.flat { // a row of as many elements as there are rows
+	if l.flat { // one row with as many elements as b has rows
 		f := l.fields[0]
 		f.elements = b.Rows
 		c.fields, c.rows = []field{f}, 1
@@ -229,10 +200,11 @@ func (l *layout) start(b schema.Batch) *cursor {
 	return c
 }
 
-// done reports whether the whole batch was rendered.
+// done reports whether the whole batch is rendered.
 func (c *cursor) done() bool { return c.row == c.rows }
 
-// render appends to dst until it is full or the batch ends, and never makes it grow. The text of a flat layout has no separator at its end.
+// render appends to dst until it is full or the batch ends; it never reallocates dst. The text of a
+// flat layout does not end with a separator.
 func (c *cursor) render(dst []byte) []byte {
 	for ; !c.done(); c.row++ {
 		for ; c.field < len(c.fields); c.field++ {
@@ -250,7 +222,7 @@ func (c *cursor) render(dst []byte) []byte {
 		if c.flat {
 			dst = dst[:len(dst)-1]
 		} else {
-			dst[len(dst)-1] = '\n' // in place of the last separator
+			dst[len(dst)-1] = '\n' // replaces the last separator
 		}
 	}
 	return dst

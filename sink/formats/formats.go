@@ -23,46 +23,43 @@ import (
 
 // A Format is one kind of output.
 type Format struct {
-	Name      string
-	Title     string // one line for `idxport formats`
-	Extension string // of files in a container, with the dot; empty for folders
-	Also      []string
-	Folder    bool // the output is a folder of files
-	OneColumn bool // an output holds one column
-	Stored    bool // an output is an IDX file again: nothing that a data set's definition implies is applied to it
-	Images    bool // the records become images: Options.Channels says where their channels are
-	Divisible bool // an output can be many files of a folder: its sink is a sink.Splitter
-	// Codecs are the compressions inside the format, the default first; nil if it has none.
-	Codecs []string
-	// Wrapped says that whole files are compressed, as their names end: .gz, .zst.
-	Wrapped bool
-	// Layouts are the ways to represent a tensor, the default first; nil if there is only one.
-	Layouts []string
+	Name      string   // as in --to
+	Title     string   // one line for `idxport formats`
+	Extension string   // of its files, with the dot; empty for folders
+	Also      []string // other extensions
+	Folder    bool     // an output is a folder of files
+	OneColumn bool     // an output holds one column
+	Stored    bool     // an output is an IDX file: transforms of a data set's definition are not applied
+	Images    bool     // records become images, and Options.Channels applies
+	Divisible bool     // an output can be split into many files: its sink is a sink.Splitter
+	Wrapped   bool     // whole files can be compressed, with the extension .gz or .zst
+	Codecs    []string // compressions inside the format, the default first; nil if it has none
+	Layouts   []string // representations of a tensor, the default first; nil if there is only one
 
 	load func(path string, s *schema.Schema, o Options) string // see LoadLine
 	open func(out Output, s *schema.Schema, o Options) (sink.Sink, error)
 }
 
-// An Output is where a sink writes: a stream of bytes, or a folder for the formats that are folders.
+// An Output is where a sink writes: a stream of bytes, or a folder if the format is one.
 type Output struct {
 	Writer io.Writer
 	Folder *publish.Folder
 }
 
-// Options are those of all formats; each takes what it knows.
+// Options are the options of all formats; each format uses those that it knows.
 type Options struct {
-	Compression  compressed.Codec // Name is empty for the format's default
-	Layout       string           // empty: the default
-	Style        string           // of CSV
-	Column       int              // which column an output of one column holds
-	Channels     string           // where the channels of colour images are: "last" or "first"; layouts of images take it too
-	ClassFolders string           // how the folders of a PNG folder are named: "labels" or "names"
-	MaxLabel     int64            // the largest label, −1 if unknown
-	MetadataCSV  bool             // whether a PNG folder has a metadata.csv
+	Compression  compressed.Codec // an empty Name is the format's default
+	Layout       string           // of tensors; empty for the default
+	Style        string           // of CSV; empty for the default
+	Column       int              // index of the column, for formats of one column
+	Channels     string           // dimension of the channels: "last", also if empty, or "first"
+	ClassFolders string           // names of class folders: "labels", also if empty, or "names"
+	MaxLabel     int64            // the largest label of the source; 0 or less if unknown
+	MetadataCSV  bool             // a PNG folder has a metadata.csv
 	Version      string           // of the program
 }
 
-// All lists the formats in the order in which they are shown.
+// All returns the formats in the order in which they are listed to users.
 func All() []Format {
 	layouts := layout.Names()
 	return []Format{
@@ -82,18 +79,19 @@ func All() []Format {
 		{Name: "tar", Title: "WebDataset: a tar file of PNG images and their labels", Extension: ".tar", Images: true, Divisible: true,
 			open: openTar, load: loadTar},
 		{Name: "npy", Title: "NumPy arrays, one file for each column", Extension: ".npy", OneColumn: true, open: openNPY,
-			load: line("import numpy as np; array = np.load(%q, mmap_mode=\"r\")")}, // nothing is read before it is needed
+			load: line("import numpy as np; array = np.load(%q, mmap_mode=\"r\")")},
 		{Name: "idx", Title: "IDX, one file for each column: to convert back, cut, recompress or repair", Extension: ".idx", Wrapped: true, OneColumn: true,
 			Stored: true, open: openIDX, load: loadIDX},
 	}
 }
 
-// Open makes the sink of f for tables of the schema s. The error is fault.Usage if f cannot hold them.
+// Open returns the sink of f for tables of the schema s. The error is fault.Usage if f cannot hold
+// them.
 func (f Format) Open(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
 	return f.open(out, s, o)
 }
 
-// Names are the names of all formats.
+// Names returns the names of all formats.
 func Names() []string {
 	var names []string
 	for _, f := range All() {
@@ -102,7 +100,7 @@ func Names() []string {
 	return names
 }
 
-// Named finds the format called name, in any case of letters.
+// Named returns the format with the given name, ignoring case.
 func Named(name string) (Format, bool) {
 	for _, f := range All() {
 		if strings.EqualFold(f.Name, name) {
@@ -112,12 +110,13 @@ func Named(name string) (Format, bool) {
 	return Format{}, false
 }
 
-// published matches the names that IDX files are published under: train-images-idx3-ubyte.
+// published matches the names under which IDX files are published: train-images-idx3-ubyte.
 var published = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)[-.]idx[1-9][0-9]*-(ubyte|byte|short|int|float|double)$`)
 })
 
-// ByName finds the format of a file by how its name ends, and the compression of the whole file ("none", "gzip" or "zstd").
+// ByName returns the format of a file and the compression of the whole file ("none", "gzip" or
+// "zstd"), both from the extensions in its name.
 func ByName(path string) (f Format, codec string, ok bool) {
 	name, codec := unwrap(strings.ToLower(filepath.Base(path)))
 	for _, f := range All() {
@@ -136,10 +135,10 @@ func ByName(path string) (f Format, codec string, ok bool) {
 	return Format{}, "", false
 }
 
-// wrappings are the endings of files that are compressed as a whole.
+// wrappings are the extensions of files that are compressed as a whole.
 var wrappings = []struct{ ext, codec string }{{".gz", "gzip"}, {".zst", "zstd"}}
 
-// unwrap cuts the ending of a compressed file off name and tells the codec.
+// unwrap removes the extension of a compressed file from name and returns the codec.
 func unwrap(name string) (rest, codec string) {
 	for _, w := range wrappings {
 		if rest, ok := strings.CutSuffix(name, w.ext); ok {
@@ -149,7 +148,8 @@ func unwrap(name string) (rest, codec string) {
 	return name, "none"
 }
 
-// SplitName cuts path before the ending of its base name, which may be of two parts: "data" and ".csv.gz".
+// SplitName splits path before the extension of its base name, which may have two parts: "data" and
+// ".csv.gz".
 func SplitName(path string) (stem, ending string) {
 	stem = path
 	for range 2 {
@@ -162,13 +162,15 @@ func SplitName(path string) (stem, ending string) {
 	return stem, ending
 }
 
-// Wrapping is how the file at path is compressed as a whole, by its name: "none", "gzip" or "zstd".
+// Wrapping returns how the file at path is compressed as a whole, from its name: "none", "gzip" or
+// "zstd".
 func Wrapping(path string) string {
 	_, codec := unwrap(strings.ToLower(filepath.Base(path)))
 	return codec
 }
 
-// FileExtension is how files of f end when they are compressed as a whole with codec ("", "none", "gzip", "zstd").
+// FileExtension returns the extension of files of f that are compressed as a whole with codec ("",
+// "none", "gzip" or "zstd").
 func (f Format) FileExtension(codec string) string {
 	for _, w := range wrappings {
 		if f.Wrapped && w.codec == codec {
@@ -181,7 +183,7 @@ func (f Format) FileExtension(codec string) string {
 // Text reports whether outputs of f can be shown on a terminal.
 func (f Format) Text() bool { return f.Name == "csv" || f.Name == "tsv" }
 
-// LeastSize is a number of bytes that an output of f will not fall below, as far as that can be said before it is made; 0 if nothing can.
+// LeastSize returns a lower bound for the bytes of an output of f; 0 if none is known.
 func (f Format) LeastSize(s *schema.Schema, o Options) int64 {
 	if l, err := layout.Get(o.Layout); err == nil && f.Layouts != nil && l.Compresses {
 		return 0
@@ -193,18 +195,18 @@ func (f Format) LeastSize(s *schema.Schema, o Options) int64 {
 	case f.OneColumn:
 		return s.Rows * int64(s.Columns[o.Column].RecordSize())
 	case f.Images:
-		return 1024 * s.Rows // tar: a block for the header, and one at least for the image
+		return 1024 * s.Rows // tar: a block for the header and at least one for the image
 	case f.Text():
 		elements := 0
 		for _, c := range s.Columns {
 			elements += c.Elements()
 		}
-		return 2 * s.Rows * int64(elements) // a digit and what separates it from the next
+		return 2 * s.Rows * int64(elements) // a digit and a separator
 	}
 	size := 0
 	for _, c := range s.Columns {
-		if f.Name == "parquet" && (c.Scalar() || o.Layout == "columns") { // a dictionary may take less than a bit for each
-			continue
+		if f.Name == "parquet" && (c.Scalar() || o.Layout == "columns") {
+			continue // with a dictionary, a value may take less than a bit
 		}
 		size += c.RecordSize()
 	}

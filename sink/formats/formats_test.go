@@ -12,14 +12,15 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A million labels in a dictionary of one entry are runs of a few bytes: the size of the values says nothing about the file's.
+// A million labels in a dictionary of one entry are a few bytes: the size of the values does not
+// bound the size of the file.
 func TestLeastSizeIsNoMoreThanTheFile(t *testing.T) {
 	t.Parallel()
 	s := &schema.Schema{Rows: 1 << 20, Columns: []source.Column{
 		{Name: "image", DType: idx.Uint8, Shape: []int{2, 2}}, {Name: "label", DType: idx.Int32}}}
 	f, _ := Named("parquet")
 	if got := f.LeastSize(s, Options{Compression: compressed.Codec{Name: "none"}}); got != 4<<20 {
-		t.Errorf("found %d bytes, expected those of the images", got)
+		t.Errorf("found %d bytes, expected the size of the images", got)
 	}
 	if got := f.LeastSize(s, Options{Compression: compressed.Codec{Name: "none"}, Layout: "huggingface"}); got != 0 {
 		t.Errorf("found %d bytes in PNG files, expected 0: they compress", got)
@@ -50,7 +51,7 @@ func TestLeastSizeOfColumns(t *testing.T) {
 	}
 }
 
-// TestLeastSizeOfImages: what is said before is no more than the file, and not nothing.
+// TestLeastSizeOfImages checks that the bound is positive and not above the size of the file.
 func TestLeastSizeOfImages(t *testing.T) {
 	t.Parallel()
 	s := &schema.Schema{Rows: 3, Source: 3, Columns: []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{1, 1}}}}

@@ -9,10 +9,12 @@ import (
 	"github.com/idxport/idxport/sink/images"
 )
 
-// LoadLine is a line of Python that loads an output of f at path, made of tables of the schema s with the options o; empty if there is no such line.
+// LoadLine returns a line of Python that loads an output of f at path, made of tables of the schema
+// s with the options o; "" if there is none.
 func (f Format) LoadLine(path string, s *schema.Schema, o Options) string { return f.load(path, s, o) }
 
-// LoadPartsLine is the same for an output that is many files in the folder at path.
+// LoadPartsLine returns the same for an output that was split into many files in the folder at
+// path.
 func (f Format) LoadPartsLine(path string, s *schema.Schema, o Options) string {
 	switch f.Name {
 	case "parquet":
@@ -32,7 +34,8 @@ func (f Format) LoadPartsLine(path string, s *schema.Schema, o Options) string {
 	return ""
 }
 
-// loadParquet takes what knows the layout's images; without another word, datasets call every table train.
+// loadParquet uses datasets where only they decode the layout's images. They call a table without a
+// split "train".
 func loadParquet(path string, _ *schema.Schema, o Options) string {
 	if o.Layout == "huggingface" {
 		return fmt.Sprintf("from datasets import load_dataset; data = load_dataset(\"parquet\", data_files=%q, split=\"train\")", path)
@@ -40,23 +43,24 @@ func loadParquet(path string, _ *schema.Schema, o Options) string {
 	return fmt.Sprintf("import pyarrow.parquet as pq; table = pq.read_table(%q)", path)
 }
 
-// line is the line that names the path and nothing else of an output.
+// line returns a LoadLine that depends on the path alone.
 func line(format string) func(string, *schema.Schema, Options) string {
 	return func(path string, _ *schema.Schema, _ Options) string { return fmt.Sprintf(format, path) }
 }
 
-// pandas reads a CSV file; it takes the first line for a header unless it is told that there is none.
-func pandas(more string) func(string, *schema.Schema, Options) string {
+// pandas reads a CSV file. It takes the first line for a header unless header=None is given.
+func pandas(arguments string) func(string, *schema.Schema, Options) string {
 	return func(path string, _ *schema.Schema, o Options) string {
-		more := more
-		if !csv.HasHeader(o.Style) {
-			more += ", header=None"
+		header := ", header=None"
+		if csv.HasHeader(o.Style) {
+			header = ""
 		}
-		return fmt.Sprintf("import pandas as pd; frame = pd.read_csv(%q%s)", path, more)
+		return fmt.Sprintf("import pandas as pd; frame = pd.read_csv(%q%s)", path, arguments+header)
 	}
 }
 
-// loadPNG takes what reads metadata.csv if there is one. Without, it needs class folders: ImageFolder reads no others.
+// loadPNG uses datasets, which read metadata.csv, if there is one, and otherwise ImageFolder, which
+// reads class folders only.
 func loadPNG(path string, s *schema.Schema, o Options) string {
 	if o.MetadataCSV {
 		return fmt.Sprintf("from datasets import load_dataset; data = load_dataset(\"imagefolder\", data_dir=%q, split=\"train\")", path)
@@ -67,7 +71,7 @@ func loadPNG(path string, s *schema.Schema, o Options) string {
 	return fmt.Sprintf("from torchvision.datasets import ImageFolder; images = ImageFolder(%q)", path)
 }
 
-// loadTar keeps the order of the rows; a sample is a picture and, if there are labels, its number.
+// loadTar keeps the order of the rows. A sample is an image and, if there are labels, its label.
 func loadTar(path string, s *schema.Schema, _ Options) string {
 	keys := `"png"`
 	if images.Labelled(s) {
@@ -76,7 +80,7 @@ func loadTar(path string, s *schema.Schema, _ Options) string {
 	return fmt.Sprintf("import webdataset as wds; samples = wds.WebDataset(%q, shardshuffle=False).decode(\"pil\").to_tuple(%s)", path, keys)
 }
 
-// loadIDX opens what Python's standard library can decompress.
+// loadIDX opens files that Python's standard library can decompress.
 func loadIDX(path string, _ *schema.Schema, o Options) string {
 	switch o.Compression.Name {
 	case "gzip":

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"sync"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
@@ -14,32 +13,31 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Options say what to write. The zero value writes the first column, uncompressed.
+// Options selects what to write. The zero value writes the first column, uncompressed.
 type Options struct {
-	Column      int              // index of the column in the schema
+	Column      int              // index in the schema
 	Compression compressed.Codec // the zero value does not compress
 }
 
-// A Sink writes one column behind a header that counts the rows. It is a sink.Sink and a
-// sink.Sizer.
+// A Sink writes a header, which contains the number of rows, and then one column. It implements
+// sink.Sink and sink.Sizer.
 type Sink struct {
-	format  string // in errors
-	out     *compressed.Writer
-	column  source.Column
-	index   int       // of the column, in a batch
-	want    int64     // rows, as the header says
-	swaps   bool      // elements are big-endian
-	packed  bool      // out compresses
-	buffers sync.Pool // of *[]byte: big-endian elements, or what compression makes of them
+	format string // name of the format, for errors
+	out    *compressed.Writer
+	column source.Column
+	index  int   // of the column, in a batch
+	want   int64 // number of rows in the header
+	swaps  bool  // elements are big-endian
+	packed bool  // out compresses
 
-	// Of the steps and Close alone.
+	// Used by the steps and Close only.
 	header []byte // nil once it is written
 	rows   int64  // written so far
 }
 
-// New returns a sink for tables of the schema s. Nothing is written to w before the first step. It
-// fails with fault.Usage if the number of rows is not known, or if the header has no place for the
-// dimensions.
+// New returns a sink for tables of the schema s. It writes nothing to w before the first step. It
+// fails with fault.Usage if the number of rows is not known, or if the dimensions do not fit the
+// header.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	made, err := NewColumn(w, s, "idx", o, newHeader)
 	if err != nil {
@@ -49,19 +47,20 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	return made, nil
 }
 
-// NewColumn returns a sink for another format that is a header and then the elements of a column,
-// little-endian. header makes the header for so many rows of the column.
+// NewColumn returns a sink for another format that consists of a header and the elements of a
+// column, little-endian. header returns the header of a file of rows records of c.
 func NewColumn(w io.Writer, s *schema.Schema, format string, o Options,
 	header func(c source.Column, rows int64) ([]byte, error)) (*Sink, error) {
 	if o.Column < 0 || o.Column >= len(s.Columns) {
 		return nil, fmt.Errorf("%s: column %d does not exist, expected 0 to %d", format, o.Column, len(s.Columns)-1)
 	}
 	if s.Rows < 0 {
-		return nil, fault.New(fault.Usage, "%s: the header counts the rows, and this input tells their number only at its end", format).
+		return nil, fault.New(fault.Usage, "%s: the header counts the rows, but their number is known only at the end of this input", format).
 			WithHint("write Parquet or Arrow first, and convert that file")
 	}
 	made := &Sink{
-		format: format, column: s.Columns[o.Column], index: o.Column, want: s.Rows, packed: !o.Compression.Plain(),
+		format: format, column: s.Columns[o.Column], index: o.Column, want: s.Rows,
+		packed: !o.Compression.Plain(),
 	}
 	var err error
 	if made.header, err = header(made.column, s.Rows); err != nil {
@@ -71,11 +70,11 @@ func NewColumn(w io.Writer, s *schema.Schema, format string, o Options,
 	return made, err
 }
 
-// newHeader returns the bytes of the header for rows records of c.
+// newHeader returns the header of a file of rows records of c.
 func newHeader(c source.Column, rows int64) ([]byte, error) {
 	if rows > math.MaxUint32 {
 		return nil, fault.New(fault.Usage, "idx: found %d rows, expected at most %d", rows, uint32(math.MaxUint32)).
-			WithHint("take a part of them with --rows")
+			WithHint("select fewer rows with --rows")
 	}
 	h := idx.Header{DType: c.DType, Dims: []int64{rows}}
 	for _, d := range c.Shape {
@@ -88,8 +87,7 @@ func newHeader(c source.Column, rows int64) ([]byte, error) {
 	return header, nil
 }
 
-// BatchSize is what Encode makes of rows rows, and takes for it: nothing if the batch's own bytes
-// are written as they are.
+// BatchSize implements sink.Sizer. It is 0 if the batch's own bytes are written as they are.
 func (s *Sink) BatchSize(rows int) int64 {
 	if !s.swaps && !s.packed {
 		return 0
@@ -97,17 +95,16 @@ func (s *Sink) BatchSize(rows int) int64 {
 	return int64(rows)*int64(s.column.RecordSize()) + s.out.EncoderSize()
 }
 
-// Encode turns the column of b to big-endian, and compresses it. The step writes it.
+// Encode implements sink.Sink: it makes the column of b big-endian and compresses it.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	block, buffer, err := s.encode(b.Columns[s.index])
+	block, err := s.encode(b.Columns[s.index])
 	if err != nil {
 		return nil, err
 	}
 	return func() error {
-		defer s.release(buffer)
 		if err := s.begin(); err != nil {
 			return err
 		}
@@ -116,40 +113,15 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	}, nil
 }
 
-// encode returns the block for data and the buffer that it lies in, which is nil if that is data
-// itself.
-func (s *Sink) encode(data []byte) (block compressed.Block, buffer *[]byte, err error) {
-	if s.swaps {
-		buffer = s.buffer(len(data))
-		idx.SwapBytes(*buffer, data, s.column.DType.Size())
-		data = *buffer
+// encode makes data big-endian, if necessary, and compresses it.
+func (s *Sink) encode(data []byte) (compressed.Block, error) {
+	if !s.swaps {
+		return s.out.Encode(data)
 	}
-	if !s.packed {
-		block, err = s.out.Encode(nil, data)
-		return block, buffer, err
-	}
-	defer s.release(buffer)
-	code := s.buffer(len(data))
-	block, err = s.out.Encode(*code, data)
-	*code = block.Bytes() // which may have grown
-	return block, code, err
-}
-
-// buffer takes a buffer of n bytes from the pool.
-func (s *Sink) buffer(n int) *[]byte {
-	b, ok := s.buffers.Get().(*[]byte)
-	if !ok {
-		b = new([]byte)
-	}
-	*b = source.Grow(*b, n)
-	return b
-}
-
-// release gives b back to the pool; it may be nil.
-func (s *Sink) release(b *[]byte) {
-	if b != nil {
-		s.buffers.Put(b)
-	}
+	buffer := s.out.Buffer(len(data))
+	*buffer = (*buffer)[:len(data)]
+	idx.SwapBytes(*buffer, data, s.column.DType.Size())
+	return s.out.EncodeBuffer(buffer)
 }
 
 // begin writes the header before the first batch.
@@ -157,7 +129,7 @@ func (s *Sink) begin() error {
 	if s.header == nil {
 		return nil
 	}
-	block, err := s.out.Encode(nil, s.header)
+	block, err := s.out.Encode(s.header)
 	if err != nil {
 		return err
 	}
@@ -165,8 +137,8 @@ func (s *Sink) begin() error {
 	return s.out.Append(block)
 }
 
-// Close writes what ends the compressed stream. It fails if the header counts other rows than were
-// written.
+// Close ends the compressed stream. It fails if the number of rows written differs from that in the
+// header.
 func (s *Sink) Close() error {
 	if s.rows != s.want {
 		return fmt.Errorf("%s: wrote %d rows, but the header says %d", s.format, s.rows, s.want)

@@ -27,7 +27,8 @@ var (
 	_ sink.Sizer = (*Sink)(nil)
 )
 
-// sample returns rows records of c, little-endian, and the IDX file of them, both built an element at a time.
+// sample returns rows records of c, little-endian, and the IDX file of them, both built element by
+// element.
 func sample(c source.Column, rows int) (data, file []byte) {
 	size := c.DType.Size()
 	file = []byte{0, 0, byte(c.DType), byte(1 + len(c.Shape))}
@@ -44,8 +45,8 @@ func sample(c source.Column, rows int) (data, file []byte) {
 	return data, file
 }
 
-// convert writes data, rows records of the only column, in batches of batchRows, whose buffers are overwritten after each step. All batches are
-// encoded before the first step.
+// convert writes data, rows records of the only column, in batches of batchRows. All batches are
+// encoded before the first step, and each buffer is overwritten after its step.
 func convert(t *testing.T, c source.Column, data []byte, rows, batchRows int, codec compressed.Codec) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -106,7 +107,8 @@ func TestEveryTypeAndRank(t *testing.T) {
 	}
 }
 
-// The example in the format's description: a labels file of MNIST starts 00 00 08 01, then the number of items.
+// The example in the format's description: a labels file of MNIST starts with 00 00 08 01 and the
+// number of items.
 func TestHeaderOfLabels(t *testing.T) {
 	t.Parallel()
 	c := source.Column{Name: "label", DType: idx.Uint8}
@@ -116,7 +118,7 @@ func TestHeaderOfLabels(t *testing.T) {
 	}
 }
 
-// Of several columns, the one that was asked for.
+// TestColumn checks that the selected column of several is written.
 func TestColumn(t *testing.T) {
 	t.Parallel()
 	s := &schema.Schema{Rows: 1, Columns: []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{2}}, {Name: "label", DType: idx.Int16}}}
@@ -137,7 +139,7 @@ func TestColumn(t *testing.T) {
 	}
 }
 
-// Elements of one byte are written from the batch itself.
+// TestBytesAreNotCopied checks that elements of one byte are written from the batch itself.
 func TestBytesAreNotCopied(t *testing.T) {
 	t.Parallel()
 	var written [][]byte
@@ -158,10 +160,10 @@ func TestBytesAreNotCopied(t *testing.T) {
 		t.Fatal(err)
 	}
 	if last := written[len(written)-1]; &last[0] != &column[0] {
-		t.Error("the bytes that were written are a copy of the batch")
+		t.Error("the sink wrote a copy of the batch")
 	}
 	if size := k.BatchSize(1000); size != 0 {
-		t.Errorf("BatchSize says %d, want 0", size)
+		t.Errorf("found BatchSize %d, want 0", size)
 	}
 }
 
@@ -186,11 +188,11 @@ func TestRefusals(t *testing.T) {
 		})
 	}
 	if _, err := New(io.Discard, &schema.Schema{Rows: 1, Columns: make([]source.Column, 2)}, Options{Column: 2}); err == nil {
-		t.Error("a column that is not there was accepted")
+		t.Error("an index without a column was accepted")
 	}
 }
 
-// TestCounted: rows that do not come, or that the header does not count, are an error of Close.
+// TestCounted checks that Close fails if the number of rows differs from that in the header.
 func TestCounted(t *testing.T) {
 	t.Parallel()
 	sinktest.Counted(t, func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return New(w, s, Options{}) })

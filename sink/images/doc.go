@@ -1,15 +1,16 @@
-// Package images says how a table of images becomes PNG files: which of its columns are the images and the labels ([Find]), what pixels their
-// records are ([New]), and the bytes of each file ([Encoder]). The sinks that write PNG files share it, and the
-// layouts of images, which have [Rules] of their own.
+// Package images turns records into PNG files, for the sinks and layouts that hold images: [Find]
+// chooses the image and label columns of a table, [New] decides what pixels the records of a column
+// are, and an [Encoder] makes the file of each record.
 //
 //	uint8  H×W, H×W×1     gray, 8 bits
-//	int16  H×W, H×W×1     gray, 16 bits; values as they are, so no negative ones
+//	int16  H×W, H×W×1     gray, 16 bits; negative values are refused
 //	uint8  H×W×3, H×W×4   RGB, RGBA
 //	uint8  3×H×W, 4×H×W   RGB, RGBA, if channels is "first"; 1×H×W is gray
 //
-// The images are the only column whose records have two dimensions or more. Which column is the label, if any,
-// [schema.Schema.Label] tells.
+// The image column is the only column whose records have two dimensions or more.
+// [schema.Schema.Label] chooses the label column, if there is one.
 //
-// Whatever makes no PNG files is refused with a fault that says what would do: Usage for a column, Unsupported for a
-// value. The invariant: the file of a row depends on that row, the column and the order of the channels alone.
+// Records that PNG cannot hold are refused with a hint: the error is fault.Usage for a column and
+// fault.Unsupported for a value. The invariant: the file of a row depends only on that row, the
+// column and the order of the channels.
 package images

@@ -10,26 +10,23 @@ import (
 	codec "github.com/idxport/idxport/png"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/idx"
 )
 
-// An Encoder makes the PNG files of the records of one column. One goroutine has it at a time.
+// An Encoder makes the PNG files of the records of one column. It is not safe for concurrent use.
 type Encoder struct {
 	image  Image
 	png    *codec.Encoder
-	pixels []byte // channels interleaved, if they are not in the table
+	pixels []byte // interleaved channels, if the table has planes
 }
 
 // NewEncoder returns an encoder for m. It takes about m.Memory() bytes from the first image on.
-func (m Image) NewEncoder() (*Encoder, error) {
-	png, err := m.newPNG()
-	if err != nil {
-		return nil, err
-	}
-	return &Encoder{image: m, png: png}, nil
+func (m Image) NewEncoder() *Encoder {
+	png, _ := m.newPNG() // New has checked the size
+	return &Encoder{image: m, png: png}
 }
 
-// Memory is about the number of bytes that an encoder and one file take: scanlines, zlib stream, file, and pixels if they are interleaved.
+// Memory returns about the number of bytes that an encoder and one file take: scanlines, zlib
+// stream, file, and pixels if they must be interleaved.
 func (m Image) Memory() int64 {
 	copies := int64(3)
 	if m.planes {
@@ -38,15 +35,17 @@ func (m Image) Memory() int64 {
 	return copies * int64(m.Size())
 }
 
-// MaxSize is an upper bound of the bytes that Append appends.
+// MaxSize returns an upper bound for the size of a file, in bytes.
 func (e *Encoder) MaxSize() int { return e.png.MaxSize() }
 
-// BadValue is the error of the sink for format about a value in the column of that name that it cannot hold.
+// BadValue returns the error of the sink for format about a value that it cannot hold, in the given
+// column and row: fault.Unsupported.
 func BadValue(format, advice, column string, row int64, message string, args ...any) error {
 	return fault.New(fault.Unsupported, "%s: %s", format, fmt.Sprintf(message, args...)).InColumn(column).InRow(row).WithHint("%s", advice)
 }
 
-// Check is the error for the first sample of data, records from row first of the table on, that is negative: fault.Unsupported.
+// Check returns an error for the first negative sample of data: fault.Unsupported. The records in
+// data begin at row first of the table.
 func (m Image) Check(data []byte, first int64) error {
 	for at := 1; m.Depth == 16 && at < len(data); at += 2 {
 		if data[at]&0x80 != 0 { // the sign: PNG would show the sample as a bright one
@@ -57,7 +56,8 @@ func (m Image) Check(data []byte, first int64) error {
 	return nil
 }
 
-// Append appends the file of record i of data, the column in a batch, whose row in the table is row. The error is Check's.
+// Append appends the file of record i of data, which is row row of the table. Its errors are those
+// of Check.
 func (e *Encoder) Append(dst, data []byte, i int, row int64) ([]byte, error) {
 	size := e.image.Size()
 	record := data[i*size : (i+1)*size]
@@ -72,7 +72,8 @@ func (e *Encoder) Append(dst, data []byte, i int, row int64) ([]byte, error) {
 	return e.png.Append(dst, record), nil
 }
 
-// Pixels writes record to dst, of the same length, with the samples of each pixel together, also if the record has one plane for each channel.
+// Pixels writes record to dst, of the same length, with the samples of each pixel together, also if
+// the record has one plane per channel.
 func (m Image) Pixels(dst, record []byte) {
 	if !m.planes {
 		copy(dst, record)
@@ -88,52 +89,18 @@ func (m Image) Pixels(dst, record []byte) {
 	}
 }
 
-// MaxNumber is the most bytes of a number: -2.2250738585072014e-308.
-const MaxNumber = 24
-
-// AppendNumber appends element i of data, little-endian elements of type d, as a decimal number. A float is the shortest that reads back at its
-// precision, and has a point or an exponent, so that readers make a float of it: an integer would lose the sign of −0. What is not finite is NaN,
-// infinity, or infinity after a minus.
-func AppendNumber(dst []byte, d idx.DType, data []byte, i int, infinity string) []byte {
-	switch d {
-	case idx.Float32:
-		return appendFloat(dst, float64(math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))), 32, infinity)
-	case idx.Float64:
-		return appendFloat(dst, math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:])), 64, infinity)
-	}
-	return strconv.AppendInt(dst, source.Int(d, data, i), 10)
-}
-
-func appendFloat(dst []byte, v float64, bits int, infinity string) []byte {
-	switch {
-	case math.IsNaN(v):
-		return append(dst, "NaN"...)
-	case math.IsInf(v, 1):
-		return append(dst, infinity...)
-	case math.IsInf(v, -1):
-		return append(append(dst, '-'), infinity...)
-	}
-	begin := len(dst)
-	dst = strconv.AppendFloat(dst, v, 'g', -1, bits)
-	for _, c := range dst[begin:] {
-		if c == '.' || c == 'e' {
-			return dst
-		}
-	}
-	return append(dst, ".0"...)
-}
-
-// RowDigits is the number of digits in the names of files that are called after their rows: those of the source's last row, so that names do not
-// depend on the rows that are converted. The error is fault.Usage if only the end can tell.
+// RowDigits returns the number of digits in file names that are row numbers: those of the source's
+// last row, so that names do not depend on the range of rows that is converted. The error is
+// fault.Usage if the number of rows is not known.
 func RowDigits(format string, s *schema.Schema) (int, error) {
 	if s.Source < 0 {
-		return 0, fault.New(fault.Usage, "%s: file names have as many digits as the number of rows, and this input tells that only at its end", format).
+		return 0, fault.New(fault.Usage, "%s: file names have as many digits as the number of rows, which is known only at the end of this input", format).
 			WithHint("write Parquet or Arrow first, and convert that file")
 	}
 	return Digits(s.Source - 1), nil
 }
 
-// Digits is the number of decimal digits of n, at least 1.
+// Digits returns the number of decimal digits of n ≥ 0.
 func Digits(n int64) int {
 	count := 1
 	for ; n >= 10; n /= 10 {
@@ -142,7 +109,7 @@ func Digits(n int64) int {
 	return count
 }
 
-// AppendPadded appends n, which is not negative, with zeros before it up to width digits.
+// AppendPadded appends n ≥ 0, padded with zeros to width digits.
 func AppendPadded(dst []byte, n int64, width int) []byte {
 	for range width - Digits(n) {
 		dst = append(dst, '0')

@@ -13,15 +13,15 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Rules say what the records of a column may be.
+// Rules say which records are images.
 type Rules struct {
-	Format   string      // what refuses them, in errors
-	Channels string      // which dimension of three are the channels: "last", which empty means too, or "first"
-	DTypes   []idx.DType // of the samples: uint8, or int16 too, which is for gray images without negative values
-	Advice   string      // the way out for what is no image
+	Format   string      // the format or layout, for errors
+	Channels string      // dimension of the channels, of three: "last", also if empty, or "first"
+	DTypes   []idx.DType // of the samples: uint8, and perhaps int16, for gray images without negative values
+	Advice   string      // hint for records that are no images
 }
 
-// PNG is the rules of the sink for format, which writes PNG files.
+// PNG returns the rules of the sink for format, which writes PNG files.
 func PNG(format, channels string) Rules {
 	return Rules{Format: format, Channels: channels, DTypes: []idx.DType{idx.Uint8, idx.Int16}, Advice: AdviceOther}
 }
@@ -30,17 +30,17 @@ func (r Rules) refuse(advice, message string, args ...any) (Image, error) {
 	return Image{}, Unsupported(r.Format, advice, message, args...)
 }
 
-// An Image says how the records of a column become pixels: row by row from the top.
+// An Image says how the records of a column become pixels, row by row from the top.
 type Image struct {
 	Height, Width int
-	Channels      int // 1, 3 (red, green, blue) or 4 (and alpha)
-	Depth         int // bits of a sample: 8, or 16 for one channel
-	planes        bool
+	Channels      int  // 1, 3 (red, green, blue) or 4 (and alpha)
+	Depth         int  // bits of a sample: 8, or 16 for one channel
+	planes        bool // a record has one plane per channel
 	column        string
 	rules         Rules
 }
 
-// New decides what images the records of c are.
+// New returns what images the records of c are.
 func New(r Rules, c source.Column) (Image, error) {
 	if r.Channels != "" && r.Channels != "last" && r.Channels != "first" {
 		return r.refuse("", "found channels %q, expected first or last", r.Channels)
@@ -56,7 +56,7 @@ func New(r Rules, c source.Column) (Image, error) {
 		if advice == AdviceOther {
 			advice = "convert to Parquet or Arrow instead, which keep empty records"
 		}
-		return r.refuse(advice, "column %q has images without pixels, %s", c.Name, shapeText(c))
+		return r.refuse(advice, "column %q has images without pixels, %s", c.Name, idx.ShapeText(c.Shape))
 	}
 	m := Image{Height: c.Shape[0], Width: c.Shape[1], Channels: 1, Depth: 8 * c.DType.Size(), column: c.Name, rules: r}
 	switch {
@@ -85,7 +85,7 @@ func New(r Rules, c source.Column) (Image, error) {
 	return m, nil
 }
 
-// flat is the error for records of one dimension.
+// flat returns the error for records of one dimension.
 func flat(r Rules, c source.Column) error {
 	advice := r.Advice
 	if side := int(math.Round(math.Sqrt(float64(c.Elements())))); side > 0 && side*side == c.Elements() {
@@ -94,8 +94,8 @@ func flat(r Rules, c source.Column) error {
 	return Unsupported(r.Format, advice, "column %q has records of one dimension, of %d elements, expected two or three", c.Name, c.Elements())
 }
 
-// checkChannels refuses numbers of channels that pixels cannot have. If they look right with the
-// other order, the hint says so.
+// checkChannels refuses numbers of channels that pixels cannot have. The hint mentions the other
+// order of dimensions if it fits.
 func (m Image) checkChannels(c source.Column) error {
 	if codec.HasChannels(m.Channels) {
 		return nil
@@ -110,43 +110,34 @@ func (m Image) checkChannels(c source.Column) error {
 		advice = "--channels first, if the first dimension is the channels"
 	}
 	return Unsupported(m.rules.Format, advice, "column %q has records of %s: found %d channels, the %s dimension, expected 1, 3 or 4",
-		c.Name, shapeText(c), m.Channels, here)
-}
-
-// shapeText is the shape of c's records, which have at least two dimensions, as people say it:
-// 28×28.
-func shapeText(c source.Column) string {
-	text := fmt.Sprint(c.Shape[0])
-	for _, d := range c.Shape[1:] {
-		text += fmt.Sprintf("×%d", d)
-	}
-	return text
+		c.Name, idx.ShapeText(c.Shape), m.Channels, here)
 }
 
 func (m Image) newPNG() (*codec.Encoder, error) {
 	return codec.NewEncoder(m.Width, m.Height, m.Channels, m.Depth)
 }
 
-// Size is the number of bytes of a record.
+// Size returns the number of bytes of a record.
 func (m Image) Size() int { return m.Height * m.Width * m.Channels * m.Depth / 8 }
 
-// AdviceOther is the way out for what PNG cannot hold.
+// AdviceOther is the hint for tables that PNG cannot hold.
 const AdviceOther = "convert to Parquet, Arrow or CSV instead, or to npy"
 
-// Unsupported is the error of the sink for format about what makes no PNG files.
+// Unsupported returns the error of the sink for format about a table that it cannot hold:
+// fault.Usage.
 func Unsupported(format, advice, message string, args ...any) error {
 	return fault.New(fault.Usage, "%s: %s", format, fmt.Sprintf(message, args...)).WithHint("%s", advice)
 }
 
-// Columns are those of a table of images, by their indices in the schema.
+// Columns are the columns of a table of images, by their indices in the schema.
 type Columns struct {
 	Image int
 	Label int   // −1: none
-	Rest  []int // the others, in order
+	Rest  []int // all other columns, in order
 }
 
-// Find chooses the image column and the label column of s; see the package comment. format names
-// the sink in errors.
+// Find chooses the image and label columns of s, see the package comment. format is the sink's
+// name, for errors.
 func Find(format string, s *schema.Schema) (Columns, error) {
 	var images []int
 	for i, c := range s.Columns {
@@ -179,7 +170,7 @@ func Labelled(s *schema.Schema) bool {
 	return err == nil && found.Label >= 0
 }
 
-// Names lists columns of s by name, quoted.
+// Names lists the names of columns of s, quoted.
 func Names(s *schema.Schema, indices []int) string {
 	quoted := make([]string, len(indices))
 	for i, column := range indices {
@@ -188,25 +179,25 @@ func Names(s *schema.Schema, indices []int) string {
 	return strings.Join(quoted, ", ")
 }
 
-// A View says how a table is looked at: which columns are the images and the labels, and how a
-// record is an image. The rules are those for PNG files, but any data type will do, as who shows
-// images can scale their values.
+// A View says how to show a table as images: which columns are the images and the labels, and how a
+// record is an image. The rules are those for PNG files, but with any data type, as a viewer can
+// scale the values.
 type View struct {
 	Columns
 	Height, Width int
 	Channels      int  // 1, 3 or 4
-	Planes        bool // the record has one plane for each channel
+	Planes        bool // a record has one plane per channel
 }
 
-// NewView decides how the table of s is viewed; channels is as in [Rules]. format names the viewer
-// in errors.
+// NewView returns the view of a table of the schema s; channels is as in [Rules]. format is the
+// viewer's name, for errors.
 func NewView(format string, s *schema.Schema, channels string) (View, error) {
 	found, err := Find(format, s)
 	if err != nil {
 		return View{}, err
 	}
 	c := s.Columns[found.Image]
-	c.DType = idx.Uint8 // which has no rules of its own
+	c.DType = idx.Uint8 // for which all shapes are allowed
 	m, err := New(PNG(format, channels), c)
 	if err != nil {
 		return View{}, err

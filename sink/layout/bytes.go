@@ -18,11 +18,11 @@ import (
 const lengthSize = 4
 
 // fixedBinary is the layout fixed-binary: the bytes of a record as one value of fixed size.
-func (l Layout) fixedBinary(c source.Column, alone bool) ([]Column, error) {
+func (l Layout) fixedBinary(c source.Column) ([]Column, error) {
 	size := c.RecordSize()
 	if size == 0 {
-		// A fixed length of 0 is not legal in Parquet, and not every reader of Arrow takes it.
-		return l.binary(c, alone)
+		// A fixed length of 0 is not valid in Parquet, nor in every reader of Arrow.
+		return l.binary(c)
 	}
 	if size > math.MaxInt32 {
 		return nil, l.tooLarge(c, size, "bytes")
@@ -35,9 +35,9 @@ func (l Layout) fixedBinary(c source.Column, alone bool) ([]Column, error) {
 	return []Column{made}, nil
 }
 
-// binary is the layout of the name: the bytes of a record as one value of variable size, which more
-// readers know than fixed-binary's.
-func (l Layout) binary(c source.Column, _ bool) ([]Column, error) {
+// binary is the layout binary: the bytes of a record as one value of variable size, which more
+// readers support than fixed-binary.
+func (l Layout) binary(c source.Column) ([]Column, error) {
 	size := c.RecordSize()
 	if size > math.MaxInt32 {
 		return nil, l.tooLarge(c, size, "bytes")
@@ -47,21 +47,20 @@ func (l Layout) binary(c source.Column, _ bool) ([]Column, error) {
 	return []Column{made}, nil
 }
 
-// variable is the required column called name of values of variable size, of which all have size
-// bytes.
+// variable returns a required column of values of variable size, all of which have size bytes.
 func variable(name string, size int) Column {
 	made := required(name, arrow.BinaryTypes.Binary, arrow.Metadata{}, format.ByteArray)
 	made.Data = func(data []byte, rows int) arrow.ArrayData {
 		return arrayOf(arrow.BinaryTypes.Binary, rows, offsets(rows, size), data)
 	}
-	made.Made = lengthSize
+	made.Allocates = lengthSize
 	leaf := &made.Leaves[0]
-	leaf.Size, leaf.Made = lengthSize+size, true
+	leaf.Size, leaf.Allocates = lengthSize+size, true
 	leaf.Values = func(data []byte, rows int) []byte { return prefixed(data, rows, size) }
 	return made
 }
 
-// text makes a column of variable size one of text.
+// text turns a column of variable size into a column of text.
 func text(c Column) Column {
 	c.Field.Type = arrow.BinaryTypes.String
 	c.Elements[0].ConvertedType = thrift.New(deprecated.UTF8)
@@ -69,8 +68,8 @@ func text(c Column) Column {
 	return c
 }
 
-// prefixed is rows values of size bytes each as PLAIN pages of BYTE_ARRAY hold them: each after its
-// length.
+// prefixed returns rows values of size bytes each as PLAIN pages of BYTE_ARRAY store them, each
+// after its length.
 func prefixed(data []byte, rows, size int) []byte {
 	values := make([]byte, 0, rows*(lengthSize+size))
 	for i := range rows {
@@ -80,7 +79,7 @@ func prefixed(data []byte, rows, size int) []byte {
 	return values
 }
 
-// offsets is Arrow's offsets of rows values of size bytes each.
+// offsets returns Arrow's offsets of rows values of size bytes each.
 func offsets(rows, size int) []byte {
 	made := make([]byte, 0, lengthSize*(rows+1))
 	for i := range rows + 1 {
@@ -89,10 +88,10 @@ func offsets(rows, size int) []byte {
 	return made
 }
 
-// maxNames is the most class names that there is room for: indices of NameIndexSize bytes.
+// maxNames is the maximum number of class names, whose indices have NameIndexSize bytes.
 const maxNames = 1 << (8 * NameIndexSize)
 
-// checkClasses refuses a column of class names where the layout has no place for it.
+// checkClasses refuses a column of class names that the layout does not support.
 func (l Layout) checkClasses(k *schema.Classes) error {
 	if l.hub {
 		return l.refuse("leave out --class-column, or use another layout",
@@ -104,25 +103,25 @@ func (l Layout) checkClasses(k *schema.Classes) error {
 	return nil
 }
 
-// classes is the column of class names behind the labels: text with a dictionary of all names, in
-// the order of their labels. It is the same in every layout.
+// classes returns the column of class names behind the labels: text with a dictionary of all names,
+// in the order of their labels. It is the same in every layout.
 func classes(k *schema.Classes) Column {
 	index, size := indexType(len(k.Names))
 	kind := &arrow.DictionaryType{IndexType: index, ValueType: arrow.BinaryTypes.String}
 	made := text(required(schema.ClassName, nil, arrow.Metadata{}, format.ByteArray))
 	made.Field.Type = kind
-	made.Source, made.Names, made.Check, made.Made = k.Label, k.Names, k.Check, size
+	made.Source, made.Names, made.Check, made.Allocates = k.Label, k.Names, k.Check, size
 	made.Data = func(data []byte, rows int) arrow.ArrayData {
-		return arrayOf(kind, rows, places(k, data, rows, size))
+		return arrayOf(kind, rows, nameIndices(k, data, rows, size))
 	}
 	leaf := &made.Leaves[0]
-	leaf.Names, leaf.Scalar, leaf.Size, leaf.Made = k.Names, true, NameIndexSize, true
-	leaf.Values = func(data []byte, rows int) []byte { return places(k, data, rows, NameIndexSize) }
+	leaf.Names, leaf.Scalar, leaf.Size, leaf.Allocates = k.Names, true, NameIndexSize, true
+	leaf.Values = func(data []byte, rows int) []byte { return nameIndices(k, data, rows, NameIndexSize) }
 	return made
 }
 
-// indexType is the type of indices into a dictionary of n entries, signed as Arrow's readers want
-// them, and its size.
+// indexType returns the type of indices into a dictionary of n entries, and its size in bytes. It
+// is signed, as readers of Arrow expect.
 func indexType(n int) (arrow.DataType, int) {
 	switch {
 	case n <= math.MaxInt8+1:
@@ -134,11 +133,12 @@ func indexType(n int) (arrow.DataType, int) {
 	}
 }
 
-// places is the index of the name of each of rows labels, little-endian, in size bytes.
-func places(k *schema.Classes, data []byte, rows, size int) []byte {
+// nameIndices returns the index of the class name of each of rows labels, little-endian, in size
+// bytes.
+func nameIndices(k *schema.Classes, data []byte, rows, size int) []byte {
 	made := make([]byte, 0, rows*size+lengthSize)
 	for i := range rows {
-		made = binary.LittleEndian.AppendUint32(made, uint32(k.Place(data, i)))[:len(made)+size]
+		made = binary.LittleEndian.AppendUint32(made, uint32(k.Index(data, i)))[:len(made)+size]
 	}
 	return made
 }

@@ -17,25 +17,25 @@ import (
 
 // A Column is one column of an output.
 type Column struct {
-	Source int // index in the schema's columns of the one it is made of
+	Source int // index of the schema's column that it represents
 	Field  arrow.Field
-	// Prepare makes what Data and Values take in place of the source column's data: see Prepared.
-	// It is the same for all columns of a source, and nil if they take the data as they are.
+	// Prepare converts the source column's data for Data and Values, see Prepared. It is the same
+	// for all columns of a source, and nil if they take the data as it is.
 	Prepare func(data []byte, rows int) []byte
 	// Names is the dictionary that Data makes indices of, where Field's type is dictionary<string>;
 	// it is the same for the whole output.
 	Names []string
 	// Data wraps data, rows records of the source column, as an array of Field's type.
 	Data func(data []byte, rows int) arrow.ArrayData
-	// Made is about the most bytes of a row that Data makes, beside the batch's own; a few for a
-	// whole batch do not count.
-	Made int
-	// Check refuses data, records of the source column from row first of the table on, if the
-	// layout cannot hold their values, with a fault. It is called before Data and Values. Nil: it
-	// can hold all.
+	// Allocates is about the maximum number of bytes per row that Data allocates. Memory of a few
+	// bytes per batch is not counted.
+	Allocates int
+	// Check returns a fault for the first value of data that the layout cannot hold; the records in
+	// data begin at row first of the table. It is called before Data and Values, and is nil if the
+	// layout can hold every value.
 	Check func(data []byte, first int64) error
-	// Elements are the nodes of the column in a Parquet schema, depth first; Leaves are those of
-	// them that hold values, in the same order.
+	// Elements are the nodes of the column in a Parquet schema, depth first. Leaves are the nodes
+	// that hold values, in the same order.
 	Elements []format.SchemaElement
 	Leaves   []Leaf
 }
@@ -43,47 +43,48 @@ type Column struct {
 // NameIndexSize is the number of bytes of an index into Leaf.Names.
 const NameIndexSize = 2
 
-// A Leaf is one Parquet column: what its pages hold, which is the same for every row but for the
-// values.
+// A Leaf is one Parquet column: the contents of its pages, which differ between rows in the values
+// only.
 type Leaf struct {
-	Path []string    // names of the nodes that lead to it, the root's left out
+	Path []string    // names of the nodes that lead to it, without the root
 	Type format.Type // physical type of the values
 
-	// Element is the data type of what Values returns. Those narrower than Type are widened by the
-	// page writer, or serve it as indices of a dictionary. It is 0 where Values returns what PLAIN
-	// pages of Type hold.
+	// Element is the data type of what Values returns. If it is narrower than Type, the page writer
+	// widens the values or uses them as indices into a dictionary. It is 0 if Values returns the
+	// contents of PLAIN pages of Type.
 	Element idx.DType
 	// Names is the dictionary of the leaf's chunks, for text: Values returns indices into it of
 	// NameIndexSize bytes. Element is 0 then, and Scalar is set.
 	Names []string
-	// Scalar reports whether a row is one value of a few bytes. Page writers gather them over many
-	// batches and record their minimum and maximum.
+	// Scalar reports whether a row is one value of a few bytes. Page writers collect scalars over
+	// many batches and record their minimum and maximum.
 	Scalar bool
-	// Size is the most bytes of a value in PLAIN pages, with its length, where Element is 0.
+	// Size is the maximum number of bytes of a value in PLAIN pages, including its length, if
+	// Element is 0.
 	Size int
-	// Made reports whether Values makes memory of its own.
-	Made bool
-	// Compressed reports whether values are compressed already: no codec gains on them.
+	// Allocates reports whether Values allocates memory.
+	Allocates bool
+	// Compressed reports whether values are already compressed, so that no codec gains on them.
 	Compressed bool
 
-	Entries       int  // level entries of a row, at least 1
-	Count         int  // values of a row: Entries, or 0 where nothing is defined
+	Entries       int  // level entries per row, at least 1
+	Count         int  // values per row: Entries, or 0 if all are null or empty
 	MaxRepetition byte // if 0, pages have no repetition levels
 	MaxDefinition byte // if 0, pages have no definition levels
 
-	Repetition []byte // repetition levels of a row: whole runs of the run-length and bit-packing hybrid
+	Repetition []byte // repetition levels of a row, as whole runs of the RLE and bit-packing hybrid
 	Definition byte   // definition level of every entry
 
 	// Values returns the values of rows records of the source column, packed and little-endian:
-	// data itself, wherever that is what they are.
+	// data itself wherever possible.
 	Values func(data []byte, rows int) []byte
 }
 
-// identity is Leaf.Values where a batch's bytes are the values.
+// identity is Leaf.Values for leaves whose values are the batch's bytes.
 func identity(data []byte, _ int) []byte { return data }
 
-// required is the required column called name of kind, and of type t in Parquet: one value a row.
-// The caller adds Data, and what the leaf's Values need.
+// required returns a required column with one value per row, of type kind in Arrow and t in
+// Parquet. The caller sets Data and the leaf's details.
 func required(name string, kind arrow.DataType, metadata arrow.Metadata, t format.Type) Column {
 	return Column{
 		Field: arrow.Field{Name: name, Type: kind, Metadata: metadata},
@@ -94,7 +95,7 @@ func required(name string, kind arrow.DataType, metadata arrow.Metadata, t forma
 	}
 }
 
-// primitive is the required column called name of single elements of d, which values yields.
+// primitive returns a required column of single elements of d, which values returns.
 func primitive(name string, d idx.DType, metadata arrow.Metadata, values func([]byte, int) []byte) Column {
 	kind := elementType(d)
 	c := required(name, kind, metadata, physical(d))
@@ -105,7 +106,8 @@ func primitive(name string, d idx.DType, metadata arrow.Metadata, values func([]
 	return c
 }
 
-// arrayOf is rows values of kind without nulls. The buffers are those behind the validity bitmap.
+// arrayOf returns an array of rows values of type kind without nulls. buffers are those after the
+// validity bitmap.
 func arrayOf(kind arrow.DataType, rows int, buffers ...[]byte) *array.Data {
 	all := make([]*memory.Buffer, 1, 1+len(buffers))
 	for _, b := range buffers {
@@ -114,7 +116,7 @@ func arrayOf(kind arrow.DataType, rows int, buffers ...[]byte) *array.Data {
 	return array.NewData(kind, rows, all, nil, 0, 0)
 }
 
-// elementType is the Arrow type of the elements of d, which must be valid.
+// elementType returns the Arrow type of elements of d.
 func elementType(d idx.DType) arrow.FixedWidthDataType {
 	switch d {
 	case idx.Uint8:
@@ -132,8 +134,8 @@ func elementType(d idx.DType) arrow.FixedWidthDataType {
 	}
 }
 
-// physical is the Parquet type that holds elements of d. Integers of 8 and 16 bits are INT32 values
-// with a note of what they are.
+// physical returns the Parquet type of elements of d. Integers of 8 and 16 bits are INT32 values
+// with an annotation.
 func physical(d idx.DType) format.Type {
 	switch d {
 	case idx.Float32:
@@ -145,7 +147,7 @@ func physical(d idx.DType) format.Type {
 	}
 }
 
-// elementNode is the node of a Parquet schema that holds elements of d.
+// elementNode returns the node of a Parquet schema for elements of d.
 func elementNode(name string, d idx.DType, repetition format.FieldRepetitionType) format.SchemaElement {
 	e := format.SchemaElement{Name: name, Type: thrift.New(physical(d)), RepetitionType: thrift.New(repetition)}
 	integer := func(converted deprecated.ConvertedType, bits int8, signed bool) {
@@ -163,12 +165,12 @@ func elementNode(name string, d idx.DType, repetition format.FieldRepetitionType
 	return e
 }
 
-// fieldMetadata is what Arrow and Parquet outputs keep of c's data type and shape.
+// fieldMetadata returns the metadata that stores c's data type and shape in Arrow and Parquet.
 func fieldMetadata(c source.Column) arrow.Metadata {
 	return arrow.NewMetadata([]string{schema.KeyDType, schema.KeyShape}, []string{c.DType.String(), shapeJSON(c)})
 }
 
-// shapeJSON is the shape of c as JSON: "[28,28]"; "[]" for scalars.
+// shapeJSON returns the shape of c as JSON: "[28,28]", or "[]" for scalars.
 func shapeJSON(c source.Column) string {
 	text, _ := json.Marshal(append([]int{}, c.Shape...)) // a list of integers: cannot fail
 	return string(text)

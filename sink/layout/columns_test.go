@@ -15,13 +15,13 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// byElement is the columns of the layout columns.
+// byElement returns the columns of the layout columns.
 func byElement(of ...source.Column) ([]Column, error) {
 	columns, _, err := Represent(&schema.Schema{Columns: of}, "columns", "")
 	return columns, err
 }
 
-// TestColumnNames expects the names of CSV's header.
+// TestColumnNames expects the names of the CSV header.
 func TestColumnNames(t *testing.T) {
 	t.Parallel()
 	label := source.Column{Name: "label", DType: idx.Uint8}
@@ -65,7 +65,7 @@ func TestColumnsRefuse(t *testing.T) {
 	tests := []struct {
 		name    string
 		of      []source.Column
-		message string // a part of it; empty if it is not refused
+		message string // a part of it; "" if the columns are accepted
 	}{
 		{"4,096 elements", []source.Column{{Name: "x", DType: idx.Float64, Shape: []int{64, 64}}}, ""},
 		{"4,097 elements", []source.Column{{Name: "x", DType: idx.Uint8, Shape: []int{17, 241}}}, "4097 elements, expected at most 4096"},
@@ -76,13 +76,13 @@ func TestColumnsRefuse(t *testing.T) {
 	for _, test := range tests {
 		_, err := byElement(test.of...)
 		if ok := test.message == ""; ok != (err == nil) || !ok && (!refused(err, test.message, "") || fault.HintOf(err) == "") {
-			t.Errorf("%s: found the error %v, expected one with a hint that says %q", test.name, err, test.message)
+			t.Errorf("%s: found the error %v, expected one with a hint, and %q in it", test.name, err, test.message)
 		}
 	}
 }
 
-// TestTurn compares with one element after another, around the sides of tiles.
-func TestTurn(t *testing.T) {
+// TestTranspose compares with a loop over single elements, around the limits of tiles.
+func TestTranspose(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{1, 2, 4, 8} {
 		for _, rows := range []int{0, 1, tileRows - 1, tileRows, 2*tileRows + 3} {
@@ -97,8 +97,8 @@ func TestTurn(t *testing.T) {
 						want = append(want, data[(row*n+column)*size:][:size]...)
 					}
 				}
-				if !bytes.Equal(turn(data, n, size), want) {
-					t.Errorf("%d rows of %d elements of %d bytes: found other elements than expected", rows, n, size)
+				if !bytes.Equal(transpose(data, n, size), want) {
+					t.Errorf("%d rows of %d elements of %d bytes: the elements are wrong", rows, n, size)
 				}
 			}
 		}
@@ -128,7 +128,7 @@ func TestPrepared(t *testing.T) {
 		}
 		values := columns[i].Leaves[0].Values(data, b.Rows)
 		if &values[0] != &found.Data().Buffers()[1].Bytes()[0] {
-			t.Errorf("column %d: the values of Parquet are not those of Arrow", i)
+			t.Errorf("column %d: the values in Parquet and Arrow differ", i)
 		}
 	}
 	if &prepared[0][0] != &b.Columns[0][0] {

@@ -1,5 +1,5 @@
-// Package layout knows how columns of IDX data are represented in Arrow and in Parquet, for the sinks
-// that write the two.
+// Package layout represents columns of IDX data in Arrow and in Parquet, for the sinks that write
+// the two.
 //
 //	IDX            code  Arrow    Parquet
 //	unsigned byte  08    uint8    INT32, INT(8,false)
@@ -9,54 +9,58 @@
 //	float          0D    float32  FLOAT
 //	double         0E    float64  DOUBLE
 //
-// Scalars (columns of single elements) are primitive columns in every layout, but for the labels of
-// huggingface. A [Layout] is one row of a table and represents the tensors. [Represent] makes one or
-// more output columns of each column of a schema. An output [Column] says everything that the two
-// writers need:
+// Scalars (columns of single elements) are primitive columns in every layout, except for the labels
+// of huggingface. A [Layout] is one row of a table and represents the tensors. [Represent] turns
+// each column of a schema into one or more output columns. An output [Column] contains everything
+// that the two writers need:
 //
 //	Arrow     a field, and a function that wraps a batch's bytes as array data of the field's type
 //	Parquet   the schema elements, depth first, and the leaves: the columns that hold values
 //
-// The field's metadata keeps the data type (idx.dtype) and the shape (idx.shape) of the IDX column.
+// The field's metadata stores the data type (idx.dtype) and the shape (idx.shape) of the IDX
+// column.
 //
-// A [Leaf] is a Parquet column reduced to what its pages are made of: the levels of one row, which are
-// the same in every row, as all records of an IDX file have one shape and none is missing, and a
-// function that yields the values. A page writer needs to know nothing else, so lists in lists, structs
-// and optional groups are not special cases.
+// A [Leaf] describes the pages of a Parquet column: the levels of one row, which are the same in
+// every row, as all records of an IDX file have one shape and none is missing, and a function that
+// returns the values. A page writer needs to know nothing else, so nested lists, structs and
+// optional groups are not special cases.
 //
-// The invariant: Data and Values hand out the batch's own memory wherever that is in the right form
-// already. They copy nothing, and what they return is valid as long as the batch is.
+// The invariant: Data and Values return the batch's own memory wherever it already has the right
+// form. What they return is valid as long as the batch is.
 //
-// The layout columns, which has a column for each element, is turned by columns first: [Prepared] does
-// that once a batch, for all of them.
+// The layout columns, which has a column for each element, needs the batch transposed: [Prepared]
+// does that once per batch, for all columns.
 //
-// Where a layout needs another form (bytes after their lengths, PNG files), Data and Values make it,
-// each time they are called, from the records alone: so they run on many goroutines, and give the same
-// bytes on each. They say how much they make, and cannot fail; what could fail is Check's.
+// Where a layout needs another form (bytes after their lengths, PNG files), Data and Values make it
+// in every call, from the records alone, so they are safe for concurrent use and give the same
+// bytes on every goroutine. Allocates says how much memory they take. They cannot fail: Check finds
+// the values that a layout cannot hold.
 //
-// Layouts of images take what package images takes: H×W, H×W×C, or C×H×W if the channels are "first". A
-// column of class names ([schema.Classes]) is text with a dictionary, the same for the whole output, in
-// every layout but huggingface, where the names are in the metadata.
+// Layouts of images accept the records that package images accepts: H×W, H×W×C, or C×H×W if
+// channels are "first". A column of class names ([schema.Classes]) is text with a dictionary, the
+// same for the whole output, in every layout but huggingface, where the names are in the metadata.
 //
 // # Levels of a list
 //
-// A list<uint8> in Parquet is three nodes: a required group, a repeated group, and an optional element:
+// A list<uint8> in Parquet is three nodes: a required group, a repeated group, and an optional
+// element:
 //
 //	required group image (LIST) { repeated group list { optional int32 element; } }
 //
-// Every element has a repetition level, 0 where a row starts and 1 inside of it, and a definition level,
-// 2 where it is present; a row without elements is one entry with both levels 0. The levels are written
-// as run-length runs: varint(length·2), then the level in one byte. A row of 784 pixels is a run of one
-// 0 and a run of 783 ones,
+// Every element has a repetition level, 0 where a row starts and 1 inside it, and a definition
+// level, 2 where it is present; a row without elements is one entry with both levels 0. Levels are
+// written as run-length runs: varint(length·2), then the level in one byte. A row of 784 pixels is
+// a run of one 0 and a run of 783 ones,
 //
 //	02 00  9e 0c 01
 //
-// and runs of consecutive rows may simply follow each other.
+// and runs of consecutive rows simply follow each other.
 //
-// The layout nested has the three nodes again for each dimension, the inner groups optional. Its
-// repetition levels go up to the number of dimensions, its definition levels to twice that; where the
-// last dimension is short, repetition levels are bit-packed runs.
+// The layout nested has the three nodes again for each dimension, with optional inner groups. Its
+// repetition levels go up to the number of dimensions, its definition levels to twice that; where
+// the last dimension is short, repetition levels are bit-packed runs.
 //
-// The element is optional though it is never null: Arrow C++ restores a FixedSizeList from a Parquet
-// file only if its child's nullability equals the element's, and its children are nullable by default.
+// The element is optional though it is never null: Arrow C++ restores a FixedSizeList from a
+// Parquet file only if its child's nullability equals the element's, and its children are nullable
+// by default.
 package layout

@@ -15,7 +15,7 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// A Feature is the type of a column as Hugging Face's datasets know it.
+// A Feature is the type of a column in Hugging Face's datasets library.
 type Feature struct {
 	Column string   `json:"-"`
 	DType  string   `json:"dtype,omitempty"` // of a Value
@@ -23,7 +23,7 @@ type Feature struct {
 	Type   string   `json:"_type"`           // Image, Value or ClassLabel
 }
 
-// Features are the features of the columns of s, in their order.
+// Features returns the features of the columns of s, in their order.
 func Features(s *schema.Schema) []Feature {
 	var all []Feature
 	for _, c := range s.Columns {
@@ -34,7 +34,7 @@ func Features(s *schema.Schema) []Feature {
 	return all
 }
 
-// features is the metadata with the features of s, in the order of the columns:
+// features returns the metadata with the features of s, in the order of the columns:
 //
 //	{"info":{"features":{"image":{"_type":"Image"},"label":{"names":["0","1"],"_type":"ClassLabel"}}}}
 func features(s *schema.Schema) schema.Pair {
@@ -59,9 +59,9 @@ func featureOf(c source.Column) Feature {
 	return Feature{Type: "ClassLabel", Names: uniqueNames(c.Classes)}
 }
 
-// uniqueNames is classes with a name for every label: datasets refuse a name twice. The first label
-// without a name is N/A; further ones, and those of a class whose name was there before, get their
-// label appended.
+// uniqueNames returns classes with a different name for every label, as datasets require. The first
+// label without a name is N/A. Further ones, and labels whose name occurred before, get their label
+// appended.
 func uniqueNames(classes []string) []string {
 	given := map[string]bool{}
 	for _, name := range classes {
@@ -71,7 +71,7 @@ func uniqueNames(classes []string) []string {
 	names := make([]string, len(classes))
 	for label, class := range classes {
 		name := cmp.Or(class, source.NoName)
-		for taken[name] || name != class && given[name] { // a name made here must not be another class's
+		for taken[name] || name != class && given[name] { // a new name must not be another class's
 			name += "-" + strconv.Itoa(label)
 		}
 		taken[name] = true
@@ -80,19 +80,18 @@ func uniqueNames(classes []string) []string {
 	return names
 }
 
-// isLabel reports whether a scalar column holds labels: integers that are called so, that were
-// chosen, or that have class names.
+// isLabel reports whether a column holds labels: scalar integers that are named "label", were
+// chosen, or have class names.
 func isLabel(c source.Column) bool {
 	return c.Scalar() && c.Integer() && (c.Name == "label" || c.Label || len(c.Classes) > 0)
 }
 
-// hubLabel represents a label as an optional int64, which is what a feature ClassLabel is stored
-// as.
+// hubLabel represents a label as an optional int64, the type in which datasets store a ClassLabel.
 func hubLabel(c source.Column) Column {
 	kind := arrow.PrimitiveTypes.Int64
 	made := required(c.Name, kind, fieldMetadata(c), format.Int64)
 	made.Field.Nullable, made.Elements[0].RepetitionType = true, thrift.New(format.Optional)
-	made.Made = 8
+	made.Allocates = 8
 	made.Data = func(data []byte, rows int) arrow.ArrayData {
 		wide := make([]byte, 0, 8*rows)
 		for i := range rows {
@@ -100,7 +99,7 @@ func hubLabel(c source.Column) Column {
 		}
 		return arrayOf(kind, rows, wide)
 	}
-	leaf := &made.Leaves[0] // whose values the page writer widens
+	leaf := &made.Leaves[0] // the page writer widens its values
 	leaf.Element, leaf.Scalar, leaf.MaxDefinition, leaf.Definition = c.DType, true, 1, 1
 	return made
 }

@@ -18,11 +18,11 @@ import (
 )
 
 // group represents c as an optional struct of members, an optional group in Parquet. Members are
-// columns of one leaf without levels, which become optional. A row has the struct, and each member
-// but those whose leaf has no values.
+// columns with one leaf without levels; they become optional. Every row has the struct and each
+// member, except members whose leaf has no values.
 func group(c source.Column, members ...Column) Column {
 	const (
-		structOnly = 1 // definition level of an entry whose struct is there and whose member is not
+		structOnly = 1 // definition level if the struct is present and the member is null
 		all        = 2
 	)
 	made := Column{Elements: []format.SchemaElement{{
@@ -32,7 +32,7 @@ func group(c source.Column, members ...Column) Column {
 	}}}
 	var fields []arrow.Field
 	for _, m := range members {
-		made.Made += m.Made
+		made.Allocates += m.Allocates
 		m.Field.Nullable = true
 		fields = append(fields, m.Field)
 		element, leaf := m.Elements[0], m.Leaves[0]
@@ -58,14 +58,14 @@ func group(c source.Column, members ...Column) Column {
 	return made
 }
 
-// openCVModes are OpenCV's numbers for pixels of 1, 3 and 4 unsigned bytes: CV_8UC1, CV_8UC3,
+// openCVModes are OpenCV's types for pixels of 1, 3 and 4 unsigned bytes: CV_8UC1, CV_8UC3,
 // CV_8UC4.
 var openCVModes = [...]int{1: 0, 3: 16, 4: 24}
 
 // sparkImage is the layout spark-image: the struct of Spark's ImageSchema
-// (org.apache.spark.ml.image), whose pixels are row by row, gray, or in the order blue, green, red,
-// alpha. The origin is empty, as pyspark's ImageSchema.toImage leaves it.
-func (l Layout) sparkImage(c source.Column, _ bool) ([]Column, error) {
+// (org.apache.spark.ml.image). Its pixels are row by row, gray or in the order blue, green, red,
+// alpha. The origin is empty, as in pyspark's ImageSchema.toImage.
+func (l Layout) sparkImage(c source.Column) ([]Column, error) {
 	p, err := l.image(c)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (l Layout) sparkImage(c source.Column, _ bool) ([]Column, error) {
 	}
 	pixels := variable("data", size)
 	if p.Channels > 1 {
-		pixels.Made += size
+		pixels.Allocates += size
 		pixels.Data = func(data []byte, rows int) arrow.ArrayData {
 			swapped := make([]byte, len(data))
 			for i := range rows {
@@ -100,17 +100,17 @@ func (l Layout) sparkImage(c source.Column, _ bool) ([]Column, error) {
 		constant("nChannels", p.Channels), constant("mode", openCVModes[p.Channels]), pixels)}, nil
 }
 
-// constant is a column with the same INT32 in every row. Pages of scalars make next to nothing of
-// it, and have it as the minimum and the maximum.
+// constant returns a column with the same INT32 in every row. Pages of scalars make it tiny, with
+// the value as minimum and maximum.
 func constant(name string, value int) Column {
 	c := primitive(name, idx.Int32, arrow.Metadata{}, func(_ []byte, rows int) []byte {
 		return bytes.Repeat(binary.LittleEndian.AppendUint32(nil, uint32(value)), rows)
 	})
-	c.Made, c.Leaves[0].Made = 4, true
+	c.Allocates, c.Leaves[0].Allocates = 4, true
 	return c
 }
 
-// blueFirst writes record to pixels, with the first and the third sample of every pixel swapped.
+// blueFirst writes record to pixels with the first and third sample of every pixel swapped.
 func blueFirst(p images.Image, pixels, record []byte) {
 	p.Pixels(pixels, record)
 	for i := 0; i+2 < len(pixels); i += p.Channels {
@@ -118,22 +118,19 @@ func blueFirst(p images.Image, pixels, record []byte) {
 	}
 }
 
-// huggingFace is the layout huggingface: a struct of a PNG file and no path, as Hugging Face's
-// datasets store a feature Image. Samples of 16 bits are gray, and not negative.
-func (l Layout) huggingFace(c source.Column, _ bool) ([]Column, error) {
+// huggingFace is the layout huggingface: a struct of a PNG file and a null path, as Hugging Face's
+// datasets store an Image. Samples of 16 bits must be gray and not negative.
+func (l Layout) huggingFace(c source.Column) ([]Column, error) {
 	p, err := l.image(c)
 	if err != nil {
 		return nil, err
 	}
-	e, err := newEncoders(p)
-	if err != nil {
-		return nil, err
-	}
+	e := newEncoders(p)
 	file := variable("bytes", e.maxSize)
-	file.Made += e.maxSize
+	file.Allocates += e.maxSize
 	file.Data, file.Leaves[0].Values, file.Leaves[0].Compressed = e.data, e.prefixed, true
 	path := text(required("path", nil, arrow.Metadata{}, format.ByteArray))
-	path.Made = lengthSize + 1 // offsets and nulls
+	path.Allocates = lengthSize + 1 // offsets and nulls
 	path.Data = nullStrings
 	path.Leaves[0].Count, path.Leaves[0].Values = 0, func([]byte, int) []byte { return nil }
 	made := group(c, file, path)
@@ -143,48 +140,42 @@ func (l Layout) huggingFace(c source.Column, _ bool) ([]Column, error) {
 	return []Column{made}, nil
 }
 
-// encoders make PNG files of the records of a column, on many goroutines. A file depends on its
-// pixels alone.
+// encoders make the PNG files of a column's records. They are safe for concurrent use, and a file
+// depends on its pixels alone.
 type encoders struct {
 	size    int // bytes of a record
-	maxSize int // most bytes of a file
+	maxSize int // maximum bytes of a file
 	pool    *sync.Pool
 }
 
-func newEncoders(p images.Image) (encoders, error) {
-	encoder, err := p.NewEncoder()
-	if err != nil {
-		return encoders{}, err
-	}
-	return encoders{size: p.Size(), maxSize: encoder.MaxSize(), pool: &sync.Pool{New: func() any {
-		e, _ := p.NewEncoder() // worked above
-		return e
-	}}}, nil
+func newEncoders(p images.Image) encoders {
+	pool := &sync.Pool{New: func() any { return p.NewEncoder() }}
+	return encoders{size: p.Size(), maxSize: p.NewEncoder().MaxSize(), pool: pool}
 }
 
-// appendFiles makes the files of rows records, each after prefix bytes, and calls end after each
-// with what there is and where the file's prefix starts; end may change that.
+// appendFiles returns the files of rows records, each after prefix bytes. After each it calls end
+// with the slice so far, which end may change, and the start of the file's prefix.
 func (e encoders) appendFiles(data []byte, rows, prefix int, end func(dst []byte, start int)) []byte {
 	encoder := e.pool.Get().(*images.Encoder)
 	defer e.pool.Put(encoder)
-	// The room mostly suffices: images compress to half their size.
+	// Usually enough, as images compress to half their size.
 	dst := make([]byte, 0, rows*(e.size/2+e.maxSize-e.size))
 	for i := range rows {
 		start := len(dst)
-		dst, _ = encoder.Append(append(dst, make([]byte, prefix)...), data, i, 0) // Check has seen that it can
+		dst, _ = encoder.Append(append(dst, make([]byte, prefix)...), data, i, 0) // cannot fail after Check
 		end(dst, start)
 	}
 	return dst
 }
 
-// prefixed is the files as PLAIN pages of BYTE_ARRAY hold them: each after its length.
+// prefixed returns the files as PLAIN pages of BYTE_ARRAY store them, each after its length.
 func (e encoders) prefixed(data []byte, rows int) []byte {
 	return e.appendFiles(data, rows, lengthSize, func(dst []byte, start int) {
 		binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start-lengthSize))
 	})
 }
 
-// data is the files as an array.
+// data returns the files as an array.
 func (e encoders) data(data []byte, rows int) arrow.ArrayData {
 	offsets := make([]byte, lengthSize, lengthSize*(rows+1))
 	files := e.appendFiles(data, rows, 0, func(dst []byte, _ int) {
@@ -193,7 +184,7 @@ func (e encoders) data(data []byte, rows int) arrow.ArrayData {
 	return arrayOf(arrow.BinaryTypes.Binary, rows, offsets, files)
 }
 
-// nullStrings is an array of rows nulls.
+// nullStrings returns an array of rows nulls.
 func nullStrings(_ []byte, rows int) arrow.ArrayData {
 	buffers := []*memory.Buffer{
 		memory.NewBufferBytes(make([]byte, (rows+7)/8)),

@@ -17,7 +17,8 @@ import (
 	"github.com/idxport/idxport/test/layouttest"
 )
 
-// TestChannelsFirst: records with a plane for each channel are the same images as those with the samples of each pixel together.
+// TestChannelsFirst checks that records with a plane per channel give the same images as records
+// with interleaved channels.
 func TestChannelsFirst(t *testing.T) {
 	t.Parallel()
 	const height, width, rows = 2, 3, 2
@@ -58,7 +59,7 @@ func TestChannelsFirst(t *testing.T) {
 				}
 			}
 			if !bytes.Equal(planes, before) {
-				t.Errorf("%s, %d channels: the batch was changed, which is other sinks' too", name, channels)
+				t.Errorf("%s, %d channels: the batch was changed", name, channels)
 			}
 		}
 	}
@@ -103,7 +104,7 @@ func TestHuggingFaceImages(t *testing.T) {
 				t.Errorf("found %d bytes of values in Parquet, expected the files after their lengths, %d, and at most %d", len(found), len(values), rows*leaf.Size)
 			}
 			if !leaf.Compressed || leaf.Definition != 2 || column.Leaves[1].Definition != 1 || column.Leaves[1].Count != 0 {
-				t.Errorf("found the leaves %+v, expected compressed bytes and a path that is never there", column.Leaves)
+				t.Errorf("found the leaves %+v, expected compressed bytes and a path that is always null", column.Leaves)
 			}
 		})
 	}
@@ -142,7 +143,8 @@ func TestHuggingFaceRefusesNegativeValues(t *testing.T) {
 	}
 }
 
-// TestSparkImage writes images of 1×2 pixels. The modes are OpenCV's (core/hal/interface.h), the order of the samples is ImageSchema's.
+// TestSparkImage writes images of 1×2 pixels. The modes are OpenCV's (core/hal/interface.h), the
+// order of the samples is ImageSchema's.
 func TestSparkImage(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -192,8 +194,8 @@ func TestSparkImage(t *testing.T) {
 	}
 }
 
-// TestImageLayoutsRefuse looks for what differs from the refusals of PNG files: the layout's name, its
-// types, and what to do instead.
+// TestImageLayoutsRefuse checks what differs from the errors for PNG files: the layout's name, its
+// types, and the hint.
 func TestImageLayoutsRefuse(t *testing.T) {
 	t.Parallel()
 	both := []string{"spark-image", "huggingface"}
@@ -221,7 +223,7 @@ func TestImageLayoutsRefuse(t *testing.T) {
 	}
 }
 
-// TestFeatures compares with what datasets write themselves.
+// TestFeatures compares with the metadata that datasets write.
 func TestFeatures(t *testing.T) {
 	t.Parallel()
 	s := &schema.Schema{
@@ -250,7 +252,7 @@ func TestFeatures(t *testing.T) {
 	}
 	for _, name := range []string{"list", "spark-image"} {
 		if _, other, _ := Represent(s, name, ""); len(other.Meta) != 1 {
-			t.Errorf("%s: found more metadata than the schema's", name)
+			t.Errorf("%s: found metadata that is not in the schema", name)
 		}
 	}
 	if f := featureOf(source.Column{Name: "label", DType: idx.Uint8}); f.Type != "Value" || f.DType != "int64" {
@@ -275,8 +277,8 @@ func TestUniqueNames(t *testing.T) {
 	}
 }
 
-// TestBinary compares with values of the Parquet specification's "Encodings": a BYTE_ARRAY in PLAIN pages is a length in 4 bytes, little-endian, and
-// the bytes.
+// TestBinary compares with the section "Encodings" of the Parquet specification: a BYTE_ARRAY in
+// PLAIN pages is a length in 4 bytes, little-endian, and the bytes.
 func TestBinary(t *testing.T) {
 	t.Parallel()
 	column := one(t, "binary", source.Column{Name: "x", DType: idx.Int16, Shape: []int{3}})
@@ -285,7 +287,7 @@ func TestBinary(t *testing.T) {
 	if found := leaf.Values(data, 2); string(found) != "\x06\x00\x00\x00abcdef\x06\x00\x00\x00ghijkl" {
 		t.Errorf("found % x, expected each record after its length, 6", found)
 	}
-	if leaf.Size != 10 || !leaf.Made {
+	if leaf.Size != 10 || !leaf.Allocates {
 		t.Errorf("found a leaf of %d bytes, expected 10", leaf.Size)
 	}
 	for _, name := range []string{"binary", "fixed-binary"} {
@@ -302,6 +304,6 @@ func TestBinary(t *testing.T) {
 		}
 	}
 	if b := made.Buffers()[2].Bytes(); &b[0] != &data[0] {
-		t.Error("the bytes of Arrow are not the batch's")
+		t.Error("the buffer of Arrow is a copy")
 	}
 }

@@ -17,31 +17,33 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Default is the name of the layout that is used where none is named.
+// Default is the name of the default layout.
 const Default = "list"
 
-// A Layout is one way to represent tensor columns. Its zero value is no layout: see Get.
+// A Layout is one way to represent tensor columns. Get returns one.
 type Layout struct {
 	Name  string
-	Title string // what it is, for help texts
-	// Readers are those that it is made for, for help texts.
+	Title string // one line for help texts
+	// Readers are the programs that it is made for, for help texts.
 	Readers string
-	// tensor represents one column of tensors. alone reports whether no other column is one. A
-	// layout that cannot returns fault.Usage. Column.Source is set by the caller.
-	tensor func(l Layout, c source.Column, alone bool) ([]Column, error)
-	// samples are the types that samples may have in a layout of images; nil for other layouts.
+	// Compresses reports whether the layout itself compresses records, so that an output may be
+	// smaller than its table.
+	Compresses bool
+
+	// tensor represents one column of tensors; the caller sets Column.Source. The error is
+	// fault.Usage if the layout cannot hold the column.
+	tensor func(l Layout, c source.Column) ([]Column, error)
+	// samples are the types of samples in a layout of images; nil for other layouts.
 	samples []idx.DType
 	// hub reports whether labels, class names and metadata are those of Hugging Face's datasets.
 	hub bool
-	// Channels says which dimension of three are the channels of images: "last", which empty means
-	// too, or "first". Layouts of other things ignore it.
-	Channels string
-	// Compresses reports whether the layout itself compresses records: an output may be smaller
-	// than its table.
-	Compresses bool
+
+	// Set by Represent.
+	channels string // see images.Rules
+	alone    bool   // there is only one column of tensors
 }
 
-// layouts is the table of all layouts, in the order in which they are listed.
+// layouts returns the table of all layouts, in the order in which they are listed to users.
 func layouts() []Layout {
 	return []Layout{
 		{Name: "list", Title: "one fixed-size list of all elements",
@@ -64,7 +66,7 @@ func layouts() []Layout {
 	}
 }
 
-// Names lists the layouts.
+// Names returns the names of all layouts.
 func Names() []string {
 	var names []string
 	for _, l := range layouts() {
@@ -73,8 +75,8 @@ func Names() []string {
 	return names
 }
 
-// Get finds a layout by its name; the empty name is Default's. The error for an unknown name lists
-// the known ones.
+// Get returns the layout with the given name, or the default layout if name is empty. The error for
+// an unknown name lists the known ones.
 func Get(name string) (Layout, error) {
 	if name == "" {
 		name = Default
@@ -87,18 +89,18 @@ func Get(name string) (Layout, error) {
 	return Layout{}, fault.New(fault.Usage, "unknown layout %q, expected one of %s", name, strings.Join(Names(), ", "))
 }
 
-// Images reports whether the layout is one of images: Channels says where their channels are.
+// Images reports whether the layout holds images, to which an order of channels applies.
 func (l Layout) Images() bool { return l.samples != nil }
 
-// Represent represents s in the layout called name, with the channels of images at channels, as in
-// Layout. It returns the columns of an output, and s with what the layout adds to its metadata. The
-// error is fault.Usage if there is no such layout, or if it cannot hold a column.
+// Represent returns the columns of an output of s in the named layout, and s with the metadata that
+// the layout adds. channels is the dimension of the channels of images, see images.Rules. The error
+// is fault.Usage if there is no such layout, or if it cannot hold a column.
 func Represent(s *schema.Schema, name, channels string) ([]Column, *schema.Schema, error) {
 	l, err := Get(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	l.Channels = channels
+	l.channels = channels
 	columns, err := l.represent(s)
 	if err != nil || !l.hub {
 		return columns, s, err
@@ -108,7 +110,7 @@ func Represent(s *schema.Schema, name, channels string) ([]Column, *schema.Schem
 	return columns, &described, nil
 }
 
-// represent represents all columns of s, in their order.
+// represent returns the columns for all columns of s, in their order.
 func (l Layout) represent(s *schema.Schema) ([]Column, error) {
 	if s.Classes != nil {
 		if err := l.checkClasses(s.Classes); err != nil {
@@ -121,9 +123,10 @@ func (l Layout) represent(s *schema.Schema) ([]Column, error) {
 			tensors++
 		}
 	}
+	l.alone = tensors == 1
 	var all []Column
 	for i, c := range s.Columns {
-		columns, err := l.column(c, tensors == 1)
+		columns, err := l.column(c)
 		if err != nil {
 			return nil, err
 		}
@@ -138,19 +141,19 @@ func (l Layout) represent(s *schema.Schema) ([]Column, error) {
 	return all, l.checkNames(all)
 }
 
-// column represents c. Scalars are primitive columns in every layout, but for labels in one.
-func (l Layout) column(c source.Column, alone bool) ([]Column, error) {
+// column represents c. Scalars are primitive columns in every layout, except for labels in one.
+func (l Layout) column(c source.Column) ([]Column, error) {
 	switch {
 	case !c.Scalar():
-		return l.tensor(l, c, alone)
+		return l.tensor(l, c)
 	case l.hub && isLabel(c):
 		return []Column{hubLabel(c)}, nil
 	}
 	return []Column{primitive(c.Name, c.DType, fieldMetadata(c), identity)}, nil
 }
 
-// checkNames refuses columns of which there are none, or two of one name: readers find a column by
-// its name. Only the layout columns makes such from columns that the schema's rules have passed.
+// checkNames refuses outputs without columns and with two columns of the same name. Only the layout
+// columns can make such outputs from valid schemas.
 func (l Layout) checkNames(all []Column) error {
 	if l.Name != "columns" {
 		return nil
@@ -169,27 +172,27 @@ func (l Layout) checkNames(all []Column) error {
 	return nil
 }
 
-// refuse is the error of a layout that cannot hold a column.
+// refuse returns the error of a layout that cannot hold a column.
 func (l Layout) refuse(advice, message string, values ...any) error {
 	return images.Unsupported("layout "+l.Name, advice, message, values...)
 }
 
-// tooLarge is the error for a record with more elements or bytes than a layout can count.
+// tooLarge returns the error for a record with more elements or bytes than a layout can count.
 func (l Layout) tooLarge(c source.Column, n int, unit string) error {
 	return l.refuse("", "a record of column %s has %d %s, expected at most 2147483647", c.Name, n, unit)
 }
 
-// image decides what images the records of c are, for a layout of images.
+// image returns what images the records of c are, for a layout of images.
 func (l Layout) image(c source.Column) (images.Image, error) {
 	return images.New(images.Rules{
 		Format:   "layout " + l.Name,
-		Channels: l.Channels,
+		Channels: l.channels,
 		DTypes:   l.samples,
 		Advice:   "use --layout list, which holds every type and shape",
 	}, c)
 }
 
-// Check is the error of the first of columns that cannot hold the values of b.
+// Check returns the error of the first column that cannot hold the values of b.
 func Check(columns []Column, b schema.Batch) error {
 	for _, c := range columns {
 		if c.Check == nil {
@@ -202,15 +205,15 @@ func Check(columns []Column, b schema.Batch) error {
 	return nil
 }
 
-// Prepared is the data of b's columns as the Data and Values of columns take them: b's own, or what
-// Prepare makes of them, once for each.
+// Prepared returns the data of b's columns for the functions Data and Values of columns: b's own,
+// or the result of Prepare, which is called once per column of b.
 func Prepared(columns []Column, b schema.Batch) [][]byte {
 	data := b.Columns
 	for i, c := range columns {
 		if c.Prepare == nil || i > 0 && columns[i-1].Source == c.Source {
 			continue
 		}
-		if &data[0] == &b.Columns[0] { // the batch is other sinks' too
+		if &data[0] == &b.Columns[0] { // other sinks use the batch too
 			data = slices.Clone(data)
 		}
 		data[c.Source] = c.Prepare(b.Columns[c.Source], b.Rows)
@@ -218,8 +221,8 @@ func Prepared(columns []Column, b schema.Batch) [][]byte {
 	return data
 }
 
-// SchemaMessage is the Arrow schema of columns, which represent s, with the metadata of s, as an
-// encapsulated IPC message. It is little-endian on every machine, as the arrays of columns are.
+// SchemaMessage returns the Arrow schema of columns, with the metadata of s, as an encapsulated IPC
+// message. It is little-endian on every machine, like the arrays of the columns.
 func SchemaMessage(s *schema.Schema, columns []Column) []byte {
 	fields := make([]arrow.Field, len(columns))
 	for i, c := range columns {

@@ -18,7 +18,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// one is the representation of a single column.
+// one returns the representation of a single column.
 func one(t *testing.T, name string, c source.Column) Column {
 	t.Helper()
 	columns, _, err := Represent(&schema.Schema{Columns: []source.Column{c}}, name, "")
@@ -31,7 +31,7 @@ func one(t *testing.T, name string, c source.Column) Column {
 	return columns[0]
 }
 
-// refused reports whether err is a fault.Usage that says message, with a hint that says hint.
+// refused reports whether err is a fault.Usage with the given parts of message and hint.
 func refused(err error, message, hint string) bool {
 	var typed *fault.Error
 	return errors.As(err, &typed) && errors.Is(err, fault.Usage) && strings.Contains(err.Error(), message) && strings.Contains(typed.Hint, hint)
@@ -52,9 +52,9 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// TestTypes compares the types of Arrow and the nodes of Parquet with what the documentation of the
-// layouts promises: Schema.fbs and "Fixed shape tensor" in the Arrow specification, LogicalTypes.md in
-// Parquet's, and ImageSchema of Spark.
+// TestTypes compares the types in Arrow and the nodes in Parquet with the documentation: Schema.fbs
+// and "Fixed shape tensor" in the Arrow specification, LogicalTypes.md in Parquet's, and Spark's
+// ImageSchema.
 func TestTypes(t *testing.T) {
 	t.Parallel()
 	const picture = "optional image, optional bytes BYTE_ARRAY, optional path BYTE_ARRAY STRING"
@@ -113,8 +113,8 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// TestMetadata looks for the shape and the type, and for the keys that the Arrow specification has in
-// "Extension Types" and "Fixed shape tensor".
+// TestMetadata checks the shape and the type, with the keys of "Extension Types" and "Fixed shape
+// tensor" in the Arrow specification.
 func TestMetadata(t *testing.T) {
 	t.Parallel()
 	for _, name := range Names() {
@@ -123,7 +123,7 @@ func TestMetadata(t *testing.T) {
 			want  string
 		}{{[]int{28, 28}, "[28,28]"}, {[]int{2, 1, 3}, "[2,1,3]"}, {[]int{4, 0}, "[4,0]"}, {nil, "[]"}} {
 			columns, _, err := Represent(&schema.Schema{Columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: test.shape}}}, name, "")
-			if err != nil { // no image, or no column
+			if err != nil { // refused: no image, or no column
 				continue
 			}
 			found := columns[0].Field.Metadata.ToMap()
@@ -138,7 +138,7 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// TestNothingIsCopied looks for the batch's own memory in what both formats are given.
+// TestNothingIsCopied checks that both formats get the batch's own memory.
 func TestNothingIsCopied(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"list", "nested", "tensor", "fixed-binary"} {
@@ -149,14 +149,14 @@ func TestNothingIsCopied(t *testing.T) {
 				const rows = 5
 				data := make([]byte, rows*c.RecordSize())
 				if values := column.Leaves[0].Values(data, rows); len(values) != len(data) || &values[0] != &data[0] {
-					t.Errorf("%s, %v %v: the values of Parquet are not the batch's", name, d, shape)
+					t.Errorf("%s, %v %v: the values of Parquet are a copy", name, d, shape)
 				}
 				made := column.Data(data, rows)
 				for len(made.Children()) > 0 {
 					made = made.Children()[0]
 				}
 				if b := made.Buffers()[1].Bytes(); len(b) != len(data) || &b[0] != &data[0] {
-					t.Errorf("%s, %v %v: the buffer of Arrow is not the batch's", name, d, shape)
+					t.Errorf("%s, %v %v: the buffer of Arrow is a copy", name, d, shape)
 				}
 			}
 		}
@@ -176,8 +176,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestLevels compares with levels worked out by hand from the Parquet specification's "Nested
-// Encoding" and "RLE" sections.
+// TestLevels compares with levels worked out by hand from "Nested Encoding" and "RLE" in the
+// Parquet specification.
 func TestLevels(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -220,7 +220,8 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestNestedLevelsOfManyShapes decodes the levels and compares them with those of plain loops over the dimensions.
+// TestNestedLevelsOfManyShapes decodes the levels and compares them with those of plain loops over
+// the dimensions.
 func TestNestedLevelsOfManyShapes(t *testing.T) {
 	t.Parallel()
 	sizes := []int{1, 2, 3, 8, 9}
@@ -256,7 +257,7 @@ func TestNestedLevelsOfManyShapes(t *testing.T) {
 	}
 }
 
-// decodeLevels decodes the RLE and bit-packing hybrid, as the Parquet specification has it.
+// decodeLevels decodes the RLE and bit-packing hybrid of the Parquet specification.
 func decodeLevels(t *testing.T, encoded []byte, width int) []byte {
 	t.Helper()
 	var levels []byte

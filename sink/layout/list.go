@@ -17,42 +17,42 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// elementName is the name of the child of a list: the name that the Parquet specification gives it.
+// elementName is the name of the child of a list, as in the Parquet specification.
 const elementName = "element"
 
-// maxNested is the most dimensions of a record in the layout nested: readers descend by recursion.
-// DuckDB 2.0 reads 16 at once, and does not come back from 32.
+// maxNested is the maximum number of dimensions of a record in the layout nested, as readers
+// recurse. DuckDB 2.0 reads 16 immediately, and does not return from 32.
 const maxNested = 16
 
-// Keys of the field metadata that makes a field one of an extension type, and the name of the type:
-// see "Extension Types" and "Fixed shape tensor" in the Arrow specification.
+// Keys of field metadata for extension types, and the name of a type: see "Extension Types" and
+// "Fixed shape tensor" in the Arrow specification.
 const (
 	extensionNameKey     = "ARROW:extension:name"
 	extensionMetadataKey = "ARROW:extension:metadata"
 	fixedShapeTensor     = "arrow.fixed_shape_tensor"
 )
 
-// list is the layout of the name: a FixedSizeList over the whole record in C order.
-func (l Layout) list(c source.Column, _ bool) ([]Column, error) {
+// list is the layout list: a FixedSizeList over the whole record in C order.
+func (l Layout) list(c source.Column) ([]Column, error) {
 	return l.lists(c, []int{c.Elements()})
 }
 
-// nested is the layout of the name: a FixedSizeList in a FixedSizeList for each dimension.
-func (l Layout) nested(c source.Column, alone bool) ([]Column, error) {
+// nested is the layout nested: a FixedSizeList in a FixedSizeList for each dimension.
+func (l Layout) nested(c source.Column) ([]Column, error) {
 	if len(c.Shape) > maxNested {
 		return nil, l.refuse("use the layout list, which has one list for all dimensions",
 			"a record of column %s has %d dimensions, expected at most %d", c.Name, len(c.Shape), maxNested)
 	}
 	if c.Elements() == 0 {
-		return l.list(c, alone)
+		return l.list(c)
 	}
 	return l.lists(c, c.Shape)
 }
 
-// extension is the layout tensor: list, said to be of a shape. Records of no elements are plain
-// lists: the extension is for fixed-size lists only.
-func (l Layout) extension(c source.Column, alone bool) ([]Column, error) {
-	columns, err := l.list(c, alone)
+// extension is the layout tensor: list with the extension type that gives it a shape. Records
+// without elements are plain lists, as the extension type is for fixed-size lists only.
+func (l Layout) extension(c source.Column) ([]Column, error) {
+	columns, err := l.list(c)
 	if err != nil || c.Elements() == 0 {
 		return columns, err
 	}
@@ -63,11 +63,11 @@ func (l Layout) extension(c source.Column, alone bool) ([]Column, error) {
 	return columns, nil
 }
 
-// lists represents c by a list of each of sizes, whose product is the number of elements of a
+// lists represents c by a list for each of sizes, whose product is the number of elements of a
 // record: a FixedSizeList of nullable elements in Arrow, a LIST in Parquet. The elements are never
-// null; they are nullable because Arrow C++ restores a FixedSizeList from Parquet only if that says
-// so too. Records of no elements, of which sizes has one 0, become a plain List: list size 0 cannot
-// be read back by pyarrow and polars.
+// null; they are nullable because Arrow C++ otherwise does not restore a FixedSizeList from
+// Parquet. Records without elements, for which sizes is one 0, become a plain List, as pyarrow and
+// polars cannot read fixed-size lists of 0 elements.
 func (l Layout) lists(c source.Column, sizes []int) ([]Column, error) {
 	n, depth := c.Elements(), len(sizes)
 	if n > math.MaxInt32 {
@@ -85,7 +85,7 @@ func (l Layout) lists(c source.Column, sizes []int) ([]Column, error) {
 		Definition:    byte(2 * depth),
 		Values:        identity,
 	}
-	if n == 0 { // an empty list is one entry, defined only as far as the outer group
+	if n == 0 { // an empty list is one entry, whose definition level is that of the outer group
 		leaf.Entries, leaf.Repetition, leaf.Definition = 1, appendRun(nil, 1, 0), 0
 	}
 	var elements []format.SchemaElement
@@ -116,7 +116,7 @@ func (l Layout) lists(c source.Column, sizes []int) ([]Column, error) {
 	}}, nil
 }
 
-// listTypes is the type of the list of each of sizes, and of the elements, of d.
+// listTypes returns the types of the lists, from the outermost, and of their elements.
 func listTypes(d idx.DType, sizes []int) []arrow.DataType {
 	depth := len(sizes)
 	types := make([]arrow.DataType, depth+1)
@@ -132,8 +132,8 @@ func listTypes(d idx.DType, sizes []int) []arrow.DataType {
 	return types
 }
 
-// listData wraps data, n elements of rows records, as lists of types. Nothing is copied: data must
-// not change while the array is in use.
+// listData wraps data, n elements of rows records, as lists of types. It does not copy data, which
+// must not change while the array is in use.
 func listData(types []arrow.DataType, sizes []int, data []byte, n, rows int) arrow.ArrayData {
 	made := arrayOf(types[len(sizes)], n, data)
 	for i := len(sizes) - 1; i >= 0; i-- {
@@ -150,15 +150,16 @@ func listData(types []arrow.DataType, sizes []int, data []byte, n, rows int) arr
 	return made
 }
 
-// repetition is the repetition levels of a record of shape: 0 for the first element, and for every
-// other the number of the dimension, from 1 for the outermost, whose index it moves on. A 2×3
-// record has 0 2 2 1 2 2.
+// repetition returns the repetition levels of a record of the given shape: 0 for the first element,
+// and for every other one the number of the outermost dimension whose index changes, counted from
+// 1. A 2×3 record has 0 2 2 1 2 2.
 //
-// They are run-length runs, or, if that takes fewer bytes in several dimensions, bit-packed ones: a
-// 32×32×3 image has two runs of 2 bytes for each of its 1,024 pixels, or 768 bytes of bits.
+// The levels are run-length runs, or bit-packed ones if those are shorter and there are several
+// dimensions: a 32×32×3 image has two runs of 2 bytes for each of its 1,024 pixels, or 768 bytes of
+// bits.
 func repetition(shape []int) []byte {
 	runs := levelRuns(shape, 0)
-	packed := elements(shape) &^ 7 // bit-packed runs are whole groups of 8: the rest follows in run-length runs
+	packed := elements(shape) &^ 7 // bit-packed runs are whole groups of 8; run-length runs follow
 	width := bits.Len(uint(len(shape)))
 	if len(shape) == 1 || packed == 0 || packed/8*width >= len(runs) {
 		return runs
@@ -166,7 +167,7 @@ func repetition(shape []int) []byte {
 	return append(packLevels(shape, packed, width), levelRuns(shape, packed)...)
 }
 
-// elements is the number of elements of a record of shape.
+// elements returns the number of elements of a record of the given shape.
 func elements(shape []int) int {
 	n := 1
 	for _, size := range shape {
@@ -175,7 +176,7 @@ func elements(shape []int) int {
 	return n
 }
 
-// levelAt is the repetition level of element i of a record of shape.
+// levelAt returns the repetition level of element i of a record of the given shape.
 func levelAt(shape []int, i int) byte {
 	if i == 0 {
 		return 0
@@ -187,7 +188,7 @@ func levelAt(shape []int, i int) byte {
 	return byte(level)
 }
 
-// levelRuns is the levels of the elements from from on as run-length runs.
+// levelRuns returns the levels from element from on as run-length runs.
 func levelRuns(shape []int, from int) []byte {
 	n, last := elements(shape), shape[len(shape)-1]
 	var dst []byte
@@ -213,14 +214,15 @@ func levelRuns(shape []int, from int) []byte {
 	return appendRun(dst, length, level)
 }
 
-// appendRun appends a run-length run of n times level, which must fit one byte: a varint of 2n, as
-// the lowest bit tells bit-packed runs, and the level.
+// appendRun appends a run-length run of n times level, which must fit one byte: a varint of 2n (odd
+// numbers are bit-packed runs) and the level.
 func appendRun(dst []byte, n int, level byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(n)<<1), level)
 }
 
-// packLevels is the levels of the first n elements, a multiple of 8, as one bit-packed run: the
-// number of groups of 8 with the lowest bit 1, and the levels from the lowest bit of each byte up.
+// packLevels returns the levels of the first n elements, a multiple of 8, as one bit-packed run: a
+// varint of twice the number of groups of 8, plus 1, and the levels from the lowest bit of each
+// byte up.
 func packLevels(shape []int, n, width int) []byte {
 	dst := binary.AppendUvarint(nil, uint64(n/8)<<1|1)
 	for i := 0; i < n; i += 8 {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
-	column "github.com/idxport/idxport/sink/idx"
+	sinkidx "github.com/idxport/idxport/sink/idx"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -16,34 +16,34 @@ import (
 // format names this sink in errors.
 const format = "npy"
 
-// Options say what to write. The zero value writes the first column.
+// Options selects what to write. The zero value writes the first column.
 type Options struct {
-	Column int // index of the column in the schema
+	Column int // index in the schema
 }
 
-// New returns a sink for tables of the schema s. Nothing is written to w before the first step. It
-// fails with fault.Usage if the number of rows is not known, or if NumPy has no arrays of so many
-// dimensions.
-func New(w io.Writer, s *schema.Schema, o Options) (*column.Sink, error) {
-	return column.NewColumn(w, s, format, column.Options{Column: o.Column}, newHeader)
+// New returns a sink for tables of the schema s. It writes nothing to w before the first step. It
+// fails with fault.Usage if the number of rows is not known, or if the array would have more
+// dimensions than NumPy supports.
+func New(w io.Writer, s *schema.Schema, o Options) (*sinkidx.Sink, error) {
+	return sinkidx.NewColumn(w, s, format, sinkidx.Options{Column: o.Column}, newHeader)
 }
 
 const (
-	magic = "\x93NUMPY\x01\x00" // and the version
+	magic = "\x93NUMPY\x01\x00" // including the version
 
-	// maxDims is the most dimensions that every NumPy reads: 32 before 2.0, 64 since then.
+	// maxDims is the maximum number of dimensions that every NumPy reads: 32 before 2.0, 64 since
+	// then.
 	maxDims = 32
 
-	// growthDigits is the room for the number of rows, so that a writer that appends can change it
-	// in place: the digits of 2⁶⁴−1, and one. NumPy leaves it since 1.23, and so do we, to write
-	// the same bytes.
+	// growthDigits is the space that NumPy has left for the number of rows since version 1.23, so
+	// that a writer that appends can change it in place: the digits of 2⁶⁴−1 and one more.
 	growthDigits = 21
 
-	// alignment of the elements within the file, in bytes.
+	// alignment is that of the elements within the file, in bytes.
 	alignment = 64
 )
 
-// descr is d as the array protocol spells it: the order of the bytes, the kind, the size.
+// descr returns d in the notation of NumPy's array protocol: byte order, kind and size.
 func descr(d idx.DType) string {
 	switch d {
 	case idx.Uint8:
@@ -61,11 +61,11 @@ func descr(d idx.DType) string {
 	}
 }
 
-// newHeader returns the bytes of the header for rows records of c.
+// newHeader returns the header of a file of rows records of c.
 func newHeader(c source.Column, rows int64) ([]byte, error) {
 	if dims := 1 + len(c.Shape); dims > maxDims {
-		return nil, fault.New(fault.Usage, "%s: column %q: found %d dimensions, expected at most the %d that NumPy reads", format, c.Name, dims, maxDims).
-			WithHint("give it fewer with --reshape")
+		return nil, fault.New(fault.Usage, "%s: column %q: found %d dimensions, expected at most the %d that NumPy supports", format, c.Name, dims, maxDims).
+			WithHint("use fewer dimensions with --reshape")
 	}
 	var text strings.Builder
 	count := fmt.Sprint(rows)
@@ -78,7 +78,7 @@ func newHeader(c source.Column, rows int64) ([]byte, error) {
 	}
 	text.WriteString("), }")
 	text.WriteString(strings.Repeat(" ", growthDigits-len(count)))
-	// What fits exactly is padded too, as in NumPy.
+	// Like NumPy, this adds a whole block of padding if the text fits exactly.
 	text.WriteString(strings.Repeat(" ", alignment-(len(magic)+2+text.Len()+1)%alignment))
 	text.WriteByte('\n')
 	header := binary.LittleEndian.AppendUint16([]byte(magic), uint16(text.Len())) // 32 dimensions take less than 1 KiB

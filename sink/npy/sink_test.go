@@ -18,7 +18,8 @@ import (
 	"github.com/idxport/idxport/test/sinktest"
 )
 
-// numpy is a header as NumPy 2.4 writes it: numpy.lib.format.write_array_header_1_0, its length and its text without the padding.
+// numpy is a header as NumPy 2.4 writes it (numpy.lib.format.write_array_header_1_0): its length,
+// and its text without the padding.
 type numpy struct {
 	size int
 	text string
@@ -61,7 +62,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// encode is a step of k for one batch.
+// encode returns a step of k for one batch.
 func encode(t *testing.T, k sink.Sink, rows int, columns ...[]byte) func() error {
 	t.Helper()
 	step, err := k.Encode(context.Background(), schema.Batch{Rows: rows, Columns: columns})
@@ -71,7 +72,8 @@ func encode(t *testing.T, k sink.Sink, rows int, columns ...[]byte) func() error
 	return step
 }
 
-// TestBatchesAreWrittenAsTheyAre: of several columns, the one that was asked for, without a copy.
+// TestBatchesAreWrittenAsTheyAre checks that the sink writes the selected column of several,
+// without a copy.
 func TestBatchesAreWrittenAsTheyAre(t *testing.T) {
 	t.Parallel()
 	var written [][]byte
@@ -122,7 +124,7 @@ func TestRefusals(t *testing.T) {
 		})
 	}
 	if _, err := New(io.Discard, &schema.Schema{Rows: 1, Columns: make([]source.Column, 2)}, Options{Column: 2}); err == nil {
-		t.Error("a column that is not there was accepted")
+		t.Error("an index without a column was accepted")
 	}
 }
 

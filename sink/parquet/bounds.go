@@ -6,90 +6,61 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source/idx"
 )
 
-// bounds is the range of a page's or a chunk's values. Every element of every data type is exactly a float64, and in the order of its type:
-// bytes without a sign have none here either.
+// bounds is the range of the values of a page or a chunk. Every element of every data type is
+// exactly a float64, in the order of its type.
 type bounds struct {
 	min, max float64
-	nan      bool // a NaN is among the values: there is no order, so there are no bounds
+	nan      bool // there is a NaN, so the values have no bounds
 }
 
-// boundsOf is the range of the elements, packed values of d, of which there is at least one.
+// boundsOf returns the range of at least one element, packed values of d.
 func boundsOf(elements []byte, d idx.DType) bounds {
 	switch d {
 	case idx.Uint8:
 		least, greatest := byteBounds(elements, 0)
 		return bounds{min: float64(least), max: float64(greatest)}
 	case idx.Int8:
-		const sign = 0x80 // with it turned round, the order is that of bytes without a sign
+		const sign = 0x80 // with the sign bit flipped, the order is that of unsigned bytes
 		least, greatest := byteBounds(elements, sign)
 		return bounds{min: float64(int8(least ^ sign)), max: float64(int8(greatest ^ sign))}
 	}
 	b := bounds{min: math.Inf(1), max: math.Inf(-1)}
-	var block [blockLength]float64
-	for len(elements) > 0 {
-		n := min(len(elements), blockLength*d.Size())
-		for _, v := range numbers(block[:n/d.Size()], elements, d) {
-			switch {
-			case v != v:
-				return bounds{nan: true}
-			case v < b.min:
-				b.min = v
-				b.max = max(b.max, v) // the first value is both
-			case v > b.max:
-				b.max = v
-			}
+	for i := range len(elements) / d.Size() {
+		switch v := schema.Float(d, elements, i); {
+		case v != v:
+			return bounds{nan: true}
+		case v < b.min:
+			b.min = v
+			b.max = max(b.max, v) // the first value is minimum and maximum
+		case v > b.max:
+			b.max = v
 		}
-		elements = elements[n:]
 	}
 	return b
 }
 
-// byteBounds is the range of elements, each with the bits of turned turned round.
-func byteBounds(elements []byte, turned byte) (least, greatest byte) {
+// byteBounds returns the range of elements with the bits of flip flipped.
+func byteBounds(elements []byte, flip byte) (least, greatest byte) {
 	least = 0xff
 	for _, e := range elements {
-		e ^= turned
+		e ^= flip
 		least, greatest = min(least, e), max(greatest, e)
 	}
 	return least, greatest
 }
 
-// union is the range of the values of b and other.
+// union returns the range of the values of b and other.
 func (b bounds) union(other bounds) bounds {
 	return bounds{min(b.min, other.min), max(b.max, other.max), b.nan || other.nan}
 }
 
-// blockLength is how many elements are taken out of their packed form at a time: the type is looked at once a block.
-const blockLength = 256
-
-// numbers fills dst with the elements, as many packed values of d, of more than a byte.
-func numbers(dst []float64, elements []byte, d idx.DType) []float64 {
-	switch d {
-	case idx.Int16:
-		for i := range dst {
-			dst[i] = float64(int16(binary.LittleEndian.Uint16(elements[2*i:])))
-		}
-	case idx.Int32:
-		for i := range dst {
-			dst[i] = float64(int32(binary.LittleEndian.Uint32(elements[4*i:])))
-		}
-	case idx.Float32:
-		for i := range dst {
-			dst[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(elements[4*i:])))
-		}
-	default:
-		for i := range dst {
-			dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(elements[8*i:]))
-		}
-	}
-	return dst
-}
-
-// encode is the bounds as PLAIN values of t. The Parquet specification (ColumnOrder in parquet.thrift) wants a zero of a float written as −0
-// if it is the minimum and as +0 if it is the maximum, whichever of them the values have.
+// encode returns the bounds as PLAIN values of t. The Parquet specification (ColumnOrder in
+// parquet.thrift) requires a float zero to be written as −0 in the minimum and as +0 in the
+// maximum, whatever the sign of the values.
 func (b bounds) encode(t format.Type) (least, greatest []byte) {
 	if b.min == 0 {
 		b.min = math.Copysign(0, -1)
@@ -100,7 +71,7 @@ func (b bounds) encode(t format.Type) (least, greatest []byte) {
 	return plain(b.min, t), plain(b.max, t)
 }
 
-// plain is the PLAIN value v of t.
+// plain returns v as a PLAIN value of t.
 func plain(v float64, t format.Type) []byte {
 	switch t {
 	case format.Float:
@@ -114,8 +85,8 @@ func plain(v float64, t format.Type) []byte {
 	}
 }
 
-// statistics is what a chunk's metadata tells of its values: the bounds of a scalar without NaNs, and how many are missing.
-// encode makes PLAIN values of them.
+// statistics returns the statistics of a chunk: the bounds of a scalar without NaNs, as PLAIN
+// values made by encode, and the number of nulls.
 func statistics(pages []bounds, encode func(bounds) (least, greatest []byte), nulls int64) format.Statistics {
 	s := format.Statistics{NullCount: nulls}
 	if len(pages) == 0 {
@@ -131,8 +102,8 @@ func statistics(pages []bounds, encode func(bounds) (least, greatest []byte), nu
 	return s
 }
 
-// columnIndex is the index of a chunk's pages, nil if there are no bounds or if one of the pages has a NaN: an index must have the
-// bounds of every page.
+// columnIndex returns the index of a chunk's pages. It is nil if the pages have no bounds or one of
+// them has a NaN, as an index must have the bounds of every page.
 func columnIndex(pages []bounds, encode func(bounds) (least, greatest []byte)) *format.ColumnIndex {
 	if len(pages) == 0 {
 		return nil
@@ -151,7 +122,7 @@ func columnIndex(pages []bounds, encode func(bounds) (least, greatest []byte)) *
 	return index
 }
 
-// boundaryOrder tells readers whether they may search the pages' bounds.
+// boundaryOrder returns whether readers may do a binary search over the pages' bounds.
 func boundaryOrder(pages []bounds) format.BoundaryOrder {
 	ascending, descending := true, true
 	for i := 1; i < len(pages); i++ {

@@ -23,11 +23,11 @@ import (
 	"github.com/idxport/idxport/test/layouttest"
 )
 
-// A found page is what stands in a file where an index says that a page is.
+// A foundPage is the page at an offset in a file.
 type foundPage struct {
 	header format.PageHeader
-	body   []byte // as stored
-	size   int    // with the header
+	body   []byte // as in the file
+	size   int    // including the header
 }
 
 // pageAt parses the page at offset of file and checks its CRC.
@@ -49,7 +49,8 @@ func pageAt(tb testing.TB, file []byte, offset int64) foundPage {
 	return p
 }
 
-// TestOffsetIndex follows the offset indexes of three row groups to the pages, which fill their chunks without gaps.
+// TestOffsetIndex checks that the pages in the offset indexes of three row groups fill their chunks
+// without gaps.
 func TestOffsetIndex(t *testing.T) {
 	t.Parallel()
 	for _, codec := range []string{"none", "zstd"} {
@@ -93,8 +94,8 @@ func TestOffsetIndex(t *testing.T) {
 	}
 }
 
-// TestEncodings compares what the metadata say of each chunk's encodings with the headers of its pages: a reader that lacks one of them
-// need not look into the pages. The levels of lists are RLE.
+// TestEncodings compares the encodings in each chunk's metadata with the headers of its pages, as
+// readers decide by the metadata whether they support a file. The levels of lists are RLE.
 func TestEncodings(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(45_000,
@@ -123,9 +124,9 @@ func TestEncodings(t *testing.T) {
 			at += int64(p.size)
 		}
 		maps.DeleteFunc(found, func(_ format.Encoding, is bool) bool { return !is })
-		told := slices.Sorted(slices.Values(m.Encoding))
-		if !slices.Equal(told, want[i]) || !slices.Equal(told, slices.Sorted(maps.Keys(found))) {
-			t.Errorf("leaf %d: found the encodings %v in the metadata and %v in the pages, expected %v", i, told, found, want[i])
+		listed := slices.Sorted(slices.Values(m.Encoding))
+		if !slices.Equal(listed, want[i]) || !slices.Equal(listed, slices.Sorted(maps.Keys(found))) {
+			t.Errorf("leaf %d: found the encodings %v in the metadata and %v in the pages, expected %v", i, listed, found, want[i])
 		}
 		for _, s := range m.EncodingStats {
 			count := s.Count
@@ -141,13 +142,14 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// TestIndicesAreWholeGroups: a bit-packed run has groups of 8 indices, the last filled up, as the specification of the hybrid encoding demands.
+// TestIndicesAreWholeGroups checks that the last group of 8 indices in a bit-packed run is filled,
+// as the specification of the hybrid encoding requires.
 func TestIndicesAreWholeGroups(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(1001, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{3}})
 	file := write(t, written, Options{Compression: "none"}, 1001)
 	body := pageAt(t, file, open(t, file).Metadata().RowGroups[0].Columns[0].MetaData.DataPageOffset).body
-	for range 2 { // repetition and definition levels, behind their lengths
+	for range 2 { // repetition and definition levels, after their lengths
 		body = body[4+binary.LittleEndian.Uint32(body):]
 	}
 	header, n := binary.Uvarint(body[1:])
@@ -156,8 +158,9 @@ func TestIndicesAreWholeGroups(t *testing.T) {
 	}
 }
 
-// checkLZ4 compares the pages of an LZ4_RAW file with those of the same table uncompressed. parquet-go cannot read such files back: it drops
-// what it decompressed if a page is more than a third of its original size, see https://github.com/parquet-go/parquet-go/issues/608.
+// checkLZ4 compares the pages of an LZ4_RAW file with those of the same table uncompressed.
+// parquet-go cannot read such files: it drops the data if a page is more than a third of its
+// original size, see https://github.com/parquet-go/parquet-go/issues/608.
 func checkLZ4(t *testing.T, file, plain []byte, level int) {
 	t.Helper()
 	compressed, uncompressed := open(t, file), open(t, plain)
@@ -226,7 +229,7 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// TestFarOffsets puts a row group behind 5 GiB.
+// TestFarOffsets writes a row group after 5 GiB.
 func TestFarOffsets(t *testing.T) {
 	t.Parallel()
 	const far = 5 << 30
@@ -254,7 +257,7 @@ func TestFarOffsets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range footer.RowGroups[0].Columns {
-		const near = far - int64(len(magic)) // what was written before New returned stands in front
+		const near = far - int64(len(magic)) // New has written the magic number
 		pageAt(t, file, c.MetaData.DataPageOffset-near)
 		if offset := c.MetaData.DictionaryPageOffset; offset != 0 {
 			pageAt(t, file, offset-near)
@@ -270,8 +273,8 @@ func TestFarOffsets(t *testing.T) {
 	}
 }
 
-// TestRowGroups compares with row counts worked out from the rule: whole batches that reach 122,880 rows, 128 MiB, or a quarter of the rows but
-// at least 20,000; and 32 MiB that wait.
+// TestRowGroups compares with row counts worked out from the rule: whole batches that reach 122,880
+// rows, 128 MiB, or a quarter of the rows but at least 20,000; and 32 MiB that wait.
 func TestRowGroups(t *testing.T) {
 	t.Parallel()
 	bytesOf := func(n int) source.Column {
@@ -290,9 +293,9 @@ func TestRowGroups(t *testing.T) {
 		{"122,880 rows in batches of 20,968", []source.Column{bytesOf(50)}, 300_000, false, []int64{125_808, 125_808, 48_384}},
 		{"20,000 rows in batches of 10,480", []source.Column{bytesOf(100)}, 70_000, true, []int64{20_960, 20_960, 20_960, 7_120}},
 		{"quarter of 100,000 in batches of 10,480", []source.Column{bytesOf(100)}, 100_000, true, []int64{31_440, 31_440, 31_440, 5_680}},
-		{"32 MiB held, 64·(8191+5) bytes a batch with levels", []source.Column{bytesOf(8192), bytesOf(8191)}, 4_700, false, []int64{4_096, 604}},
-		{"32 MiB held of a tensor behind a scalar", []source.Column{scalar, bytesOf(16383)}, 2_100, false, []int64{2_048, 52}},
-		{"held by no other column", []source.Column{bytesOf(16384)}, 2_500, false, []int64{2_500}},
+		{"32 MiB waiting, 64·(8191+5) bytes a batch with levels", []source.Column{bytesOf(8192), bytesOf(8191)}, 4_700, false, []int64{4_096, 604}},
+		{"32 MiB waiting of a tensor behind a scalar", []source.Column{scalar, bytesOf(16383)}, 2_100, false, []int64{2_048, 52}},
+		{"nothing waiting", []source.Column{bytesOf(16384)}, 2_500, false, []int64{2_500}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -12,17 +12,17 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A leaf is a leaf of the layout with what was decided for its chunks.
+// A leaf is a leaf of the layout and how its chunks are written.
 type leaf struct {
 	layout.Leaf
-	source    int // index of the schema's column whose bytes it takes
+	source    int // index of the schema's column that it represents
 	pages     *pageCompressor
 	valueSize int // bytes of one value in PLAIN pages, or of one index into the identity dictionary
 	// dictionary is the page that each chunk starts with: the identity dictionary of a tensor, nil
-	// if its pages are PLAIN, or the names of a leaf that has some.
+	// if its pages are PLAIN, or the names of a leaf with names.
 	dictionary *page
-	sorted     []string // Names in the order of their bytes, nil if the leaf has none or if they are too long for bounds
-	ranks      []uint16 // place of each of Names in sorted
+	sorted     []string // Names in byte order; nil if there are none or if they are too long for bounds
+	ranks      []uint16 // index in sorted of each of Names
 }
 
 // newLeaf decides how chunks of up to groupRows rows are encoded.
@@ -38,15 +38,15 @@ func newLeaf(l layout.Leaf, source, groupRows int, x *pageCompressor) (leaf, err
 	return made, made.setDictionary(identityDictionary(l.Element), identityEntries(l.Element))
 }
 
-// setDictionary makes the page that each chunk starts with, of PLAIN values.
+// setDictionary sets the page that each chunk starts with, from PLAIN values.
 func (l *leaf) setDictionary(values []byte, entries int) error {
 	p, err := l.pages.page(page{kind: format.DictionaryPage, entries: entries}, values)
-	p.memory = nil // never given back: it is for all chunks
+	p.memory = nil // never recycled, as all chunks use it
 	l.dictionary = &p
 	return err
 }
 
-// plainSize is the number of bytes of a value in PLAIN pages, the most if they differ.
+// plainSize returns the maximum number of bytes of a value in PLAIN pages.
 func plainSize(l layout.Leaf) int {
 	switch l.Type {
 	case format.Int32, format.Float:
@@ -58,16 +58,17 @@ func plainSize(l layout.Leaf) int {
 	}
 }
 
-// check refuses records that are too large for a page: sizes in page headers are 32-bit integers.
+// check refuses records that are too large for a page, as sizes in page headers are 32-bit
+// integers.
 func (l *leaf) check(s *schema.Schema) error {
-	const room = 1 << 24 // for the levels' lengths, and for data that grows when it is compressed
+	const room = 1 << 24 // for the lengths of levels, and for data that compression enlarges
 	if size := l.bodySize(s.BatchRows()); size > math.MaxInt32-room {
 		return unsupported("a page of column %s would have %d bytes, expected less than 2 GiB", s.Columns[l.source].Name, size)
 	}
 	return nil
 }
 
-// bodySize is about the number of bytes of a page of rows rows before compression.
+// bodySize returns about the number of bytes of a page of rows rows before compression.
 func (l *leaf) bodySize(rows int) int64 {
 	return int64(rows) * (int64(len(l.Repetition)) + int64(l.Count)*int64(l.valueSize))
 }
@@ -75,8 +76,8 @@ func (l *leaf) bodySize(rows int) int64 {
 // widens reports whether PLAIN values are wider than the batch's elements.
 func (l *leaf) widens() bool { return l.Element != 0 && l.valueSize > l.Element.Size() }
 
-// page makes a page of rows rows of a tensor, data being the source column's bytes. They are not
-// copied unless they are compressed, or PLAIN values must be wider.
+// page returns a page of rows rows of a tensor; data is the source column's bytes. They are copied
+// only if they are compressed or must be widened.
 func (l *leaf) page(data []byte, rows int) (page, error) {
 	p := page{entries: rows * l.Entries, nulls: rows * (l.Entries - l.Count), rows: rows}
 	head, values := l.levels(rows), l.Values(data, rows)
@@ -93,8 +94,8 @@ func (l *leaf) page(data []byte, rows int) (page, error) {
 	return l.pages.page(p, body...)
 }
 
-// withLevels is the body of a page of PLAIN values, or of indices with their header. One part is
-// not joined before it is compressed.
+// withLevels returns the body of a page of PLAIN values, or of indices with their header. A body of
+// one part is not copied before it is compressed.
 func withLevels(levels, values []byte) [][]byte {
 	if len(levels) == 0 {
 		return [][]byte{values}
@@ -102,8 +103,8 @@ func withLevels(levels, values []byte) [][]byte {
 	return [][]byte{levels, values}
 }
 
-// levels is the levels of a page of rows rows, each kind after its length: the repetition levels of
-// every row, one run of definition levels.
+// levels returns the levels of a page of rows rows, both kinds after their lengths: the repetition
+// levels of every row, and one run of definition levels.
 func (l *leaf) levels(rows int) []byte {
 	var levels []byte
 	if l.MaxRepetition > 0 {
@@ -130,10 +131,10 @@ func identityPays(l layout.Leaf, rows int) bool {
 	return n*size+4*identityEntries(l.Element) < 4*n
 }
 
-// identityEntries is the number of values that d, of 8 or 16 bits, has.
+// identityEntries returns the number of values of d, which has 8 or 16 bits.
 func identityEntries(d idx.DType) int { return 1 << (8 * d.Size()) }
 
-// identityDictionary is the PLAIN values of all elements of d, in the order of their bits taken as
+// identityDictionary returns the PLAIN values of all elements of d, in the order of their bits as
 // an unsigned number.
 func identityDictionary(d idx.DType) []byte {
 	size := d.Size()

@@ -16,10 +16,11 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// errPageSize is met only by batches larger than the schema's: New refuses records that make such pages.
+// errPageSize occurs only for batches larger than the schema's, as New refuses larger records.
 var errPageSize = errors.New("parquet: a page would have 2 GiB or more")
 
-// A page is ready to be written: a header and a body in one or more parts, which may be the batch's own memory.
+// A page is ready to be written: a header and a body in one or more parts, which may be the batch's
+// own memory.
 type page struct {
 	parts        [][]byte
 	size         int64           // bytes of all parts
@@ -29,21 +30,21 @@ type page struct {
 	entries      int             // level entries, or entries of a dictionary
 	nulls        int             // entries without a value
 	rows         int
-	memory       *buffer // what the body lives in, if it was compressed
+	memory       *buffer // of the body, if it was compressed
 }
 
-// A buffer is memory that is used for one page after another.
+// A buffer is memory that is reused for one page after another.
 type buffer struct{ bytes []byte }
 
-// A pageCompressor makes pages out of bodies. It is safe on many goroutines.
+// A pageCompressor makes pages from bodies. It is safe for concurrent use.
 type pageCompressor struct {
 	codec      codec
-	joined     sync.Pool // *buffer: bodies on their way to the codec, one for each goroutine
-	compressed sync.Pool // *buffer: what came out, until it is written
+	joined     sync.Pool // of *buffer: bodies before compression
+	compressed sync.Pool // of *buffer: bodies after compression, until they are written
 }
 
-// page completes p, whose kind, encoding and numbers the caller has set: it compresses body, if that is
-// asked for, and puts a header before it.
+// page completes p, whose kind, encoding and numbers the caller has set: it compresses body, unless
+// the codec is none, and puts a header before it.
 func (x *pageCompressor) page(p page, body ...[]byte) (page, error) {
 	uncompressed := length(body)
 	if uncompressed > math.MaxInt32 || p.entries > math.MaxInt32 {
@@ -85,7 +86,8 @@ func (x *pageCompressor) page(p page, body ...[]byte) (page, error) {
 	return p, nil
 }
 
-// compress compresses the parts of body as one piece, in memory that is p's until it is recycled.
+// compress compresses the parts of body as one piece, into memory that belongs to p until it is
+// recycled.
 func (x *pageCompressor) compress(p *page, body [][]byte) ([]byte, error) {
 	src := body[0]
 	if len(body) > 1 {
@@ -104,11 +106,12 @@ func (x *pageCompressor) compress(p *page, body [][]byte) ([]byte, error) {
 	return p.memory.bytes, err
 }
 
-// maxCompressed is about the most bytes that a codec makes of n: Snappy's bound, the largest of all. Codecs that append would reach it in many
-// small steps, and leave several times as much to the collector.
+// maxCompressed returns about the maximum size of n bytes after compression: Snappy's bound, the
+// largest of all codecs. Without this capacity, codecs that append would reallocate in many small
+// steps.
 func maxCompressed(n int) int { return n + n/6 + 32 }
 
-// take takes a buffer out of pool, or makes one.
+// take returns a buffer from pool or a new one.
 func take(pool *sync.Pool) *buffer {
 	if b, ok := pool.Get().(*buffer); ok {
 		return b
@@ -116,7 +119,7 @@ func take(pool *sync.Pool) *buffer {
 	return new(buffer)
 }
 
-// recycle takes back what p lives in. p must not be used after that.
+// recycle returns p's memory to the pool. p must not be used afterwards.
 func (x *pageCompressor) recycle(p page) {
 	if p.memory != nil {
 		x.compressed.Put(p.memory)
@@ -131,10 +134,10 @@ func length(parts [][]byte) int {
 	return n
 }
 
-// marshal is v in Thrift's compact protocol, as all metadata of a Parquet file is.
+// marshal encodes v in Thrift's compact protocol, like all metadata of a Parquet file.
 func marshal(v any) ([]byte, error) { return thrift.Marshal(new(thrift.CompactProtocol), v) }
 
-// An output is where a file goes, and how far it got.
+// An output is a file being written and its current offset.
 type output struct {
 	w      io.Writer
 	offset int64
@@ -152,8 +155,9 @@ func (o *output) write(parts ...[]byte) error {
 	return nil
 }
 
-// widen is the PLAIN values of packed elements of d, sign-extended if d is signed: INT64 if t is that, else INT32 for those of 8 and 16 bits. All
-// others are PLAIN values already and returned as they are.
+// widen returns the PLAIN values of packed elements of d, sign-extended if d is signed: INT64 if t
+// is that, else INT32 for elements of 8 and 16 bits. All others are PLAIN values already and
+// returned unchanged.
 func widen(elements []byte, d idx.DType, t format.Type) []byte {
 	if t == format.Int64 {
 		return widenTo64(elements, d)
@@ -181,7 +185,7 @@ func widen(elements []byte, d idx.DType, t format.Type) []byte {
 	return wide
 }
 
-// widenTo64 is packed integers of d as INT64 values.
+// widenTo64 returns packed integers of d as INT64 values.
 func widenTo64(elements []byte, d idx.DType) []byte {
 	n := len(elements) / d.Size()
 	wide := make([]byte, 0, 8*n)
@@ -191,20 +195,23 @@ func widenTo64(elements []byte, d idx.DType) []byte {
 	return wide
 }
 
-// appendPackedHeader appends what stands before dictionary indices: their width in bits, and the header of one bit-packed run of groups
-// groups of 8 indices, the lowest bit 1.
+// appendPackedHeader appends the header of dictionary indices: their width in bits, and the header
+// of one bit-packed run of groups groups of 8 indices, whose lowest bit is 1.
 func appendPackedHeader(dst []byte, width, groups int) []byte {
 	dst = append(dst, byte(width))
 	return binary.AppendUvarint(dst, uint64(groups)<<1|1)
 }
 
-// packSlack is the room behind what appendPacked appends that it needs to be fast: it stores 16 bytes at a time.
+// packSlack is the spare capacity that appendPacked needs to be fast, as it stores 16 bytes at a
+// time.
 const packSlack = 16
 
-// appendPacked appends indices of width bits, 1 to 16, from the lowest bit of each byte up, and fills the last group of 8 with zeros.
+// appendPacked appends indices of width bits, 1 to 16, from the lowest bit of each byte up, and
+// fills the last group of 8 with zeros.
 //
-// A group is width bytes: two words are put together and stored, and the next group overwrites what is too much. Measured on 20,000 indices of 10
-// bits, that takes three quarters of the time of a byte at a time.
+// A group is width bytes: it is stored as two words, and the next group overwrites the excess
+// bytes. Measured on 20,000 indices of 10 bits, that takes three quarters of the time of storing
+// single bytes.
 func appendPacked(dst []byte, indices []uint16, width int) []byte {
 	at := len(dst)
 	end := at + (len(indices)+7)/8*width

@@ -22,7 +22,7 @@ import (
 	"github.com/idxport/idxport/test/layouttest"
 )
 
-// check reads file back and compares it with what was written, bit for bit.
+// check reads file back and compares it with written, bit for bit.
 func check(tb testing.TB, t layouttest.Table, file []byte, layoutName string) {
 	tb.Helper()
 	f := open(tb, file)
@@ -34,7 +34,7 @@ func check(tb testing.TB, t layouttest.Table, file []byte, layoutName string) {
 		tb.Fatal(err)
 	}
 	for i, c := range t.Columns {
-		var parts [][]byte // of the leaves that it became
+		var parts [][]byte // of its leaves
 		for k, column := range columns {
 			if column.Source == i { // each has one leaf
 				parts = append(parts, checkLeaf(tb, t, f, k, c, layoutName))
@@ -98,7 +98,7 @@ func TestCodecs(t *testing.T) {
 						}
 						return
 					}
-					for i := range written.Data { // half of it can be compressed
+					for i := range written.Data { // half of it is compressible
 						clear(written.Data[i][:len(written.Data[i])/2])
 					}
 					file := write(t, written, o, 64)
@@ -113,7 +113,8 @@ func TestCodecs(t *testing.T) {
 	}
 }
 
-// TestInt16Dictionary writes enough for the dictionary of 65,536 entries to pay, with a last group of indices that is not full.
+// TestInt16Dictionary writes enough elements for the dictionary of 65,536 entries to pay, with an
+// incomplete last group of indices.
 func TestInt16Dictionary(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(2501, source.Column{Name: "x", DType: idx.Int16, Shape: []int{71}})
@@ -124,7 +125,7 @@ func TestInt16Dictionary(t *testing.T) {
 	}
 }
 
-// TestFloatsKeepTheirBits writes the floats that arithmetic would change.
+// TestFloatsKeepTheirBits writes floats that arithmetic would change.
 func TestFloatsKeepTheirBits(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Table{Rows: 6, Columns: []source.Column{
@@ -174,7 +175,7 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// TestCodecErrors fails each call of the codec in turn: none is passed over.
+// TestCodecErrors makes each call of the codec fail in turn, and checks that the error is returned.
 func TestCodecErrors(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken codec")
@@ -207,7 +208,7 @@ func TestCodecErrors(t *testing.T) {
 		}
 		if calls < at {
 			if at < 7 { // dictionary and data of label and of few, and data of the others
-				t.Errorf("the codec was called %d times, expected 6 at least", calls)
+				t.Errorf("the codec was called %d times, expected at least 6", calls)
 			}
 			return
 		}
@@ -238,7 +239,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// with makes sinks with the options o.
+// with returns a function that opens sinks with the options o.
 func with(o Options) layouttest.Open {
 	return func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return New(w, s, o) }
 }
@@ -259,8 +260,8 @@ func open(tb testing.TB, file []byte) *pq.File {
 	return f
 }
 
-// A leafData is what parquet-go reads of a leaf: the level entries, and the values as the bytes that they have in an IDX file of d,
-// turned to little-endian.
+// leafData is what parquet-go reads of a leaf: the level entries, and the values as little-endian
+// elements of d.
 type leafData struct {
 	rows    []int // entries of each row
 	missing int   // entries without a value
@@ -311,7 +312,8 @@ func (l *leafData) add(v pq.Value, d idx.DType) {
 	}
 }
 
-// elementOf is v as an element of d; values that d does not have fail the comparison by their length.
+// elementOf returns v as an element of d. Values outside d have another length, so comparisons
+// fail.
 func elementOf(v pq.Value, d idx.DType) []byte {
 	switch d {
 	case idx.Float32:
@@ -331,7 +333,7 @@ func elementOf(v pq.Value, d idx.DType) []byte {
 	return binary.LittleEndian.AppendUint32(nil, uint32(n))[:d.Size()]
 }
 
-// rowsOf reads all rows with parquet-go: the values of all leaves of each.
+// rowsOf reads all rows with parquet-go, with the values of all leaves.
 func rowsOf(tb testing.TB, f *pq.File) []pq.Row {
 	tb.Helper()
 	var rows []pq.Row
@@ -357,7 +359,8 @@ func rowsOf(tb testing.TB, f *pq.File) []pq.Row {
 	return rows
 }
 
-// checkImages writes t in a layout of images, or sees that it is refused, and compares every value with what parquet-go reads.
+// checkImages writes t in a layout of images, unless that refuses it, and compares every value with
+// what parquet-go reads.
 func checkImages(tb testing.TB, t layouttest.Table, o Options, batch int) *pq.File {
 	tb.Helper()
 	if t.Refuses(o.Layout) {
@@ -400,7 +403,7 @@ func checkImages(tb testing.TB, t layouttest.Table, o Options, batch int) *pq.Fi
 	return f
 }
 
-// checkFile looks at the bytes and the path of an image.
+// checkFile checks the bytes and the path of an image.
 func checkFile(tb testing.TB, row int, values pq.Row, want []byte, c source.Column) {
 	tb.Helper()
 	size, found := layouttest.Decode(tb, values[0].ByteArray())
@@ -409,7 +412,7 @@ func checkFile(tb testing.TB, row int, values pq.Row, want []byte, c source.Colu
 	}
 }
 
-// checkStruct looks at an image of Spark's.
+// checkStruct checks an image of Spark's.
 func checkStruct(tb testing.TB, row int, values pq.Row, want []byte, c source.Column) {
 	tb.Helper()
 	channels := 1
@@ -431,7 +434,7 @@ func checkStruct(tb testing.TB, row int, values pq.Row, want []byte, c source.Co
 	}
 }
 
-// TestColorImages also ends a row group where pages are held: 40 rows of 100×160×3.
+// TestColorImages also ends a row group because of waiting pages: 40 rows of 100×160×3.
 func TestColorImages(t *testing.T) {
 	t.Parallel()
 	for _, layoutName := range []string{"spark-image", "huggingface"} {
@@ -444,7 +447,7 @@ func TestColorImages(t *testing.T) {
 	}
 }
 
-// TestPNGFilesAreNotCompressed looks at the codecs of chunks: PNG files do not compress again.
+// TestPNGFilesAreNotCompressed checks the codecs of chunks, as PNG files do not compress again.
 func TestPNGFilesAreNotCompressed(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Images()
@@ -464,7 +467,7 @@ func TestPNGFilesAreNotCompressed(t *testing.T) {
 	}
 }
 
-// TestLabelsHaveBounds reads the statistics of an optional label, in INT64 values.
+// TestLabelsHaveBounds reads the statistics of an optional label, which are INT64 values.
 func TestLabelsHaveBounds(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Table{Rows: 3, Columns: []source.Column{{Name: "label", DType: idx.Int8}}, Data: [][]byte{{5, 254, 7}}}
@@ -474,8 +477,9 @@ func TestLabelsHaveBounds(t *testing.T) {
 	}
 }
 
-// TestMadeMemoryIsCounted: with no codec, what a layout makes of a batch is all that a page takes beside it.
-func TestMadeMemoryIsCounted(t *testing.T) {
+// TestAllocatedMemoryIsCounted checks BatchSize without a codec: it is what the layout allocates
+// for a batch.
+func TestAllocatedMemoryIsCounted(t *testing.T) {
 	t.Parallel()
 	s := layouttest.Random(0, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{28, 28, 3}}).Schema()
 	for layoutName, least := range map[string]int64{"fixed-binary": 0, "binary": 4 + 28*28*3, "spark-image": 4 + 4 + 28*28*3, "huggingface": 4 + 28*28*3} {
@@ -496,7 +500,8 @@ func BenchmarkImages(b *testing.B) {
 	}
 }
 
-// BenchmarkScalars writes a column of floats, few of them different, and one of floats that all are.
+// BenchmarkScalars writes a column of floats with few distinct values, and one with distinct values
+// only.
 func BenchmarkScalars(b *testing.B) {
 	for _, mask := range []byte{0, 0xff} {
 		b.Run(map[byte]string{0: "same", 0xff: "different"}[mask], func(b *testing.B) {
@@ -509,7 +514,7 @@ func BenchmarkScalars(b *testing.B) {
 	}
 }
 
-// BenchmarkColumns writes the same with a column for each pixel.
+// BenchmarkColumns writes the images of BenchmarkImages with a column for each pixel.
 func BenchmarkColumns(b *testing.B) {
 	for _, codec := range []string{"none", "zstd"} {
 		b.Run(codec, func(b *testing.B) {

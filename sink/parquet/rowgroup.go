@@ -16,12 +16,13 @@ import (
 const (
 	maxGroupRows = 122_880   // rows, as DuckDB has them
 	maxGroupSize = 128 << 20 // bytes before compression
-	minGroupRows = 20_000    // rows under which a table is not cut for the sake of readers in parallel
-	groupsWanted = 4         // row groups of a table that is large enough
-	maxHeld      = 32 << 20  // bytes of pages that wait in memory
+	minGroupRows = 20_000    // rows; smaller groups would not help parallel readers
+	groupsWanted = 4         // row groups of a table that is large enough, for parallel readers
+	maxBuffered  = 32 << 20  // bytes of pages that wait in memory
 )
 
-// groupRows is the number of rows of a row group, unless too many bytes are held before: whole batches, the last of which goes over the limits.
+// groupRows returns the number of rows of a row group that does not end earlier because too many
+// bytes are waiting: whole batches, of which the last one exceeds the limits.
 func groupRows(s *schema.Schema) int {
 	rows := int64(maxGroupRows)
 	if size := s.RowSize(); size > 0 {
@@ -35,7 +36,8 @@ func groupRows(s *schema.Schema) int {
 	return (int(rows) + batch - 1) / batch * batch
 }
 
-// append appends a batch of rows rows, a piece for each leaf, and ends the row group when it is full.
+// append appends a batch of rows rows, with a piece for each leaf, and ends the row group when it
+// is full.
 func (s *Sink) append(rows int, pieces []piece) error {
 	if s.groupRows == 0 {
 		s.groupOffset = s.out.offset
@@ -44,7 +46,7 @@ func (s *Sink) append(rows int, pieces []piece) error {
 		l, c := &s.leaves[i], &s.chunks[i]
 		if l.Scalar {
 			c.values = append(c.values, pieces[i].values...)
-			s.held += int64(len(pieces[i].values))
+			s.buffered += int64(len(pieces[i].values))
 			continue
 		}
 		if l.dictionary != nil && c.size == 0 {
@@ -58,29 +60,30 @@ func (s *Sink) append(rows int, pieces []piece) error {
 		s.pages.recycle(pieces[i].page)
 	}
 	s.groupRows += rows
-	if s.groupRows >= s.maxGroupRows || s.held >= maxHeld {
+	if s.groupRows >= s.maxGroupRows || s.buffered >= maxBuffered {
 		return s.endGroup()
 	}
 	return nil
 }
 
-// put appends p to the chunk of leaf i. The first leaf's pages are written at once, the others are held.
+// put appends p to the chunk of leaf i. The first leaf's pages are written immediately, the others
+// wait.
 func (s *Sink) put(i int, p page) error {
 	s.chunks[i].add(p)
 	if i == 0 {
 		return s.out.write(p.parts...)
 	}
-	s.chunks[i].hold(p)
-	s.held += p.size
+	s.chunks[i].keep(p)
+	s.buffered += p.size
 	return nil
 }
 
-// endGroup writes what was held of the row group and describes it.
+// endGroup writes the waiting pages of the row group and adds it to the footer.
 func (s *Sink) endGroup() error {
 	group := format.RowGroup{
 		NumRows:    int64(s.groupRows),
 		FileOffset: s.groupOffset,
-		Ordinal:    int16(min(len(s.groups), math.MaxInt16)), // of use only in encrypted files, which have no more row groups
+		Ordinal:    int16(min(len(s.groups), math.MaxInt16)), // used only in encrypted files, which have no more row groups
 	}
 	offset := s.groupOffset
 	for i := range s.leaves {
@@ -97,15 +100,15 @@ func (s *Sink) endGroup() error {
 	}
 	s.groups = append(s.groups, group)
 	s.rows += group.NumRows
-	s.groupRows, s.held = 0, 0
+	s.groupRows, s.buffered = 0, 0
 	return nil
 }
 
-// endChunk writes what was held of the chunk c of l: everything but what the first leaf has written already.
+// endChunk writes the chunk c of l, except for pages that were written immediately.
 func (s *Sink) endChunk(l *leaf, c *chunk) error {
 	if !l.Scalar {
-		err := s.out.write(c.held...)
-		clear(c.held) // for the collector: the slice is kept
+		err := s.out.write(c.waiting...)
+		clear(c.waiting) // frees the pages; the slice itself is kept
 		return err
 	}
 	var err error
@@ -118,8 +121,9 @@ func (s *Sink) endChunk(l *leaf, c *chunk) error {
 	return err
 }
 
-// A chunk is what the steps gather of one leaf in the row group that is being written. Offsets count from the chunk's first byte, which has
-// its place in the file only when the row group ends, except for the first leaf's.
+// A chunk collects one leaf of the row group that is being written. Its offsets count from the
+// chunk's first byte, because the chunk's position in the file is known only when the row group
+// ends.
 type chunk struct {
 	size         int64 // bytes of the pages so far, with their headers
 	uncompressed int64 // the same without compression
@@ -131,17 +135,17 @@ type chunk struct {
 	pages        []format.PageLocation // the data pages
 	bounds       []bounds              // of each data page, for scalars
 
-	held [][]byte // pages that wait for the row group's end
+	waiting [][]byte // pages that wait for the end of the row group
 
-	values []byte // a scalar's elements, which become pages at the row group's end
+	values []byte // a scalar's elements, which become pages at the end of the row group
 }
 
-// reset makes c ready for the next row group. Its memory is kept where what was made of it is not.
+// reset prepares c for the next row group. It keeps memory that nothing refers to.
 func (c *chunk) reset() {
-	*c = chunk{held: c.held[:0], values: c.values[:0]}
+	*c = chunk{waiting: c.waiting[:0], values: c.values[:0]}
 }
 
-// add counts p as the next page.
+// add adds p to the numbers as the next page.
 func (c *chunk) add(p page) {
 	if p.kind == format.DictionaryPage {
 		c.dictionary = p.size
@@ -160,13 +164,13 @@ func (c *chunk) add(p page) {
 	c.uncompressed += p.uncompressed
 }
 
-// hold keeps a copy of p's bytes, which are the batch's or will be recycled.
-func (c *chunk) hold(p page) {
+// keep adds a copy of p's bytes, which belong to the batch or will be recycled.
+func (c *chunk) keep(p page) {
 	kept := make([]byte, 0, p.size)
 	for _, part := range p.parts {
 		kept = append(kept, part...)
 	}
-	c.held = append(c.held, kept)
+	c.waiting = append(c.waiting, kept)
 }
 
 // metadata describes c as the chunk of l that starts at offset.
@@ -190,13 +194,13 @@ func (c *chunk) metadata(l *leaf, offset int64) format.ColumnMetaData {
 	}
 	m.Encoding = append(m.Encoding, c.encoding)
 	if l.MaxDefinition > 0 {
-		m.Encoding = append(m.Encoding, format.RLE) // of the levels; what is repeated has both
+		m.Encoding = append(m.Encoding, format.RLE) // of the levels; repeated leaves have both kinds
 	}
 	m.EncodingStats = append(m.EncodingStats, data)
 	return m
 }
 
-// index is the chunk's indexes if it starts at offset.
+// index returns the indexes of a chunk that starts at offset.
 func (c *chunk) index(l *leaf, offset int64) chunkIndex {
 	for i := range c.pages {
 		c.pages[i].Offset += offset
@@ -204,18 +208,18 @@ func (c *chunk) index(l *leaf, offset int64) chunkIndex {
 	return chunkIndex{columnIndex(c.bounds, l.encodeBounds), &format.OffsetIndex{PageLocations: c.pages}}
 }
 
-// A chunkIndex is what the file's end tells of a chunk's pages.
+// A chunkIndex contains the indexes of a chunk's pages.
 type chunkIndex struct {
 	column *format.ColumnIndex // nil if there is none
 	offset *format.OffsetIndex
 }
 
-// arrowSchemaKey is the metadata in which Arrow's Parquet readers look for the Arrow schema of a file, what Parquet's own does not tell:
-// FixedSizeList and the fields' metadata.
+// arrowSchemaKey is the metadata in which Arrow's Parquet readers look for the Arrow schema, which
+// adds what Parquet's schema cannot express: FixedSizeList and the fields' metadata.
 const arrowSchemaKey = "ARROW:schema"
 
-// newFooter is what the footer tells of a file before its rows are known. The Arrow schema repeats the
-// metadata of s: pyarrow's data sets take it from there, and everybody else from the file's.
+// newFooter returns a footer without rows. The Arrow schema repeats the metadata of s: pyarrow's
+// data sets take it from there, and all others from the file's.
 func newFooter(s *schema.Schema, columns []layout.Column, leaves int, version string) format.FileMetaData {
 	arrowSchema := base64.StdEncoding.EncodeToString(layout.SchemaMessage(s, columns))
 	footer := format.FileMetaData{
@@ -230,13 +234,14 @@ func newFooter(s *schema.Schema, columns []layout.Column, leaves int, version st
 		footer.KeyValueMetadata = append(footer.KeyValueMetadata, format.KeyValue{Key: p.Key, Value: p.Value})
 	}
 	footer.KeyValueMetadata = append(footer.KeyValueMetadata, format.KeyValue{Key: arrowSchemaKey, Value: arrowSchema})
-	for range leaves { // without it, readers must not trust the bounds of unsigned columns
+	for range leaves { // without an order, readers must ignore the bounds of unsigned columns
 		footer.ColumnOrders = append(footer.ColumnOrders, format.ColumnOrder{Value: new(format.TypeDefinedOrder)})
 	}
 	return footer
 }
 
-// writeIndexes writes the column indexes of all chunks, then their offset indexes, as readers that skip pages want them together.
+// writeIndexes writes the column indexes of all chunks, then their offset indexes, so that readers
+// can read each kind in one piece.
 func (s *Sink) writeIndexes() error {
 	for i, index := range s.indexes {
 		if index.column == nil {
@@ -256,12 +261,12 @@ func (s *Sink) writeIndexes() error {
 	return nil
 }
 
-// column is the description of the i-th chunk of the file.
+// column returns the metadata of the i-th chunk of the file.
 func (s *Sink) column(i int) *format.ColumnChunk {
 	return &s.groups[i/len(s.leaves)].Columns[i%len(s.leaves)]
 }
 
-// writeIndex writes index and notes where.
+// writeIndex writes index and sets its offset and size.
 func (s *Sink) writeIndex(index any, offset *int64, size *int32) error {
 	encoded, err := marshal(index)
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 	"github.com/idxport/idxport/sink/layout"
 )
 
-// scalarPageRows is the number of rows in the pages of scalar columns but the last: few enough for
-// readers to skip pages by their bounds, many enough for the page's header not to count.
+// scalarPageRows is the number of rows in each page of a scalar column but the last: few enough for
+// readers to skip pages by their bounds, many enough for headers not to matter.
 const scalarPageRows = 20_000
 
-// scalarPages makes the pages of the chunk c of l and hands them to put one after another, a data
-// page with its bounds. The dictionary is of the whole chunk: it never falls back to PLAIN in the
-// middle.
+// scalarPages passes the pages of the chunk c of l to put, one after another, and returns the
+// bounds of the data pages. The dictionary covers the whole chunk, without a fallback to PLAIN in
+// the middle.
 func (s *Sink) scalarPages(l *leaf, c *chunk, put func(page) error) ([]bounds, error) {
 	size := layout.NameIndexSize
 	if l.Names == nil {
@@ -56,8 +56,8 @@ func (s *Sink) scalarPages(l *leaf, c *chunk, put func(page) error) ([]bounds, e
 	return all, nil
 }
 
-// scalarDictionary puts the dictionary page of a chunk of rows values, if one pays, and returns its
-// entries. The indices into it are s.distinct's then.
+// scalarDictionary passes the dictionary page of a chunk of rows values to put, if a dictionary
+// pays, and returns its number of entries. Then s.distinct has the indices into it.
 func (s *Sink) scalarDictionary(l *leaf, values []byte, rows int, put func(page) error) (entries int, err error) {
 	if l.Names != nil { // the values are the indices
 		s.distinct.reset(1)
@@ -67,7 +67,7 @@ func (s *Sink) scalarDictionary(l *leaf, values []byte, rows int, put func(page)
 		return len(l.Names), put(*l.dictionary)
 	}
 	size := l.Element.Size()
-	s.distinct.reset(max(l.mostEntries(rows), 1))
+	s.distinct.reset(max(l.maxEntries(rows), 1))
 	s.distinct.add(values, size)
 	entries = len(s.distinct.keys)
 	if s.distinct.full || !l.dictionaryPays(entries, rows) {
@@ -80,25 +80,26 @@ func (s *Sink) scalarDictionary(l *leaf, values []byte, rows int, put func(page)
 	return entries, put(p)
 }
 
-// indexWidth is the number of bits of an index into a dictionary of n entries: at least 1, as not
-// all readers take 0.
+// indexWidth returns the number of bits of an index into a dictionary of n entries: at least 1, as
+// some readers do not support 0.
 func indexWidth(n int) int { return max(bits.Len(uint(n-1)), 1) }
 
-// packedIndices is the body of a page of indices of width bits.
+// packedIndices returns the body of a page of indices of width bits.
 func packedIndices(indices []uint16, width int) []byte {
 	groups := (len(indices) + 7) / 8
 	body := make([]byte, 0, 8+groups*width+packSlack)
 	return appendPacked(appendPackedHeader(body, width, groups), indices, width)
 }
 
-// dictionaryPays reports whether a chunk of rows values is smaller with a dictionary of n than in
-// PLAIN pages. It does not with a larger one if it does not with n.
+// dictionaryPays reports whether a chunk of rows values is smaller with a dictionary of n entries
+// than in PLAIN pages. If it does not pay with n, it does not with more.
 func (l *leaf) dictionaryPays(n, rows int) bool {
 	return n <= maxDistinct && n*l.valueSize+rows*indexWidth(n)/8 < rows*l.valueSize
 }
 
-// mostEntries is the most values with which a dictionary of a chunk of rows values can pay.
-func (l *leaf) mostEntries(rows int) int {
+// maxEntries returns the maximum number of entries with which a dictionary for a chunk of rows
+// values can pay.
+func (l *leaf) maxEntries(rows int) int {
 	values := maxDistinct
 	if l.Element.Size() == 1 {
 		values = 1 << 8
@@ -106,23 +107,24 @@ func (l *leaf) mostEntries(rows int) int {
 	return sort.Search(values, func(n int) bool { return !l.dictionaryPays(n+1, rows) })
 }
 
-// maxDistinct is the most entries of a scalar column's dictionary. Indices fit a uint16.
+// maxDistinct is the maximum number of entries of a scalar column's dictionary. Indices fit a
+// uint16.
 const maxDistinct = 1 << 16
 
-// A distinct numbers the different values of a chunk in the order in which they first occur. Values
-// are compared as bits: zeros of both signs, and NaNs of different payloads, are different values.
+// A distinct numbers the different values of a chunk in the order in which they first occur. It
+// compares bits: zeros of both signs and NaNs with different payloads are different values.
 //
-// It is an open hash table, some five times as fast as a map.
+// It is an open hash table, about five times as fast as a map.
 type distinct struct {
-	limit   int      // the most values that get a number
-	shift   int      // of a hash, to a slot
-	slots   []uint32 // 1 + index of a value, 0 if free; at least twice as many as values
-	keys    []uint64 // the values' bits, in the order of their indices
+	limit   int      // maximum number of different values
+	shift   int      // from a hash to a slot
+	slots   []uint32 // 1 + index of a value, 0 if free; at least twice the limit
+	keys    []uint64 // bits of the different values, in the order of their indices
 	indices []uint16 // of all values
-	full    bool     // there were more than limit
+	full    bool     // there were more different values than limit
 }
 
-// reset forgets all values.
+// reset removes all values.
 func (d *distinct) reset(limit int) {
 	width := bits.Len(uint(2*limit - 1))
 	d.limit, d.shift = limit, 64-width
@@ -131,28 +133,23 @@ func (d *distinct) reset(limit int) {
 	d.keys, d.indices, d.full = d.keys[:0], d.indices[:0], false
 }
 
-// add numbers values, packed elements of size bytes. It gives up when d is full.
+// add numbers values, packed elements of size bytes. It stops when d is full.
 func (d *distinct) add(values []byte, size int) {
 	d.indices = slices.Grow(d.indices, len(values)/size)
 	if size == 1 {
 		d.addBytes(values)
 		return
 	}
-	var block [blockLength]uint64
-	for len(values) > 0 && !d.full {
-		n := min(len(values), blockLength*size)
-		for _, key := range keysOf(block[:n/size], values, size) {
-			d.indices = append(d.indices, uint16(d.index(key)))
-		}
-		values = values[n:]
+	for ; len(values) > 0 && !d.full; values = values[size:] {
+		d.indices = append(d.indices, uint16(d.index(bitsOf(values, size))))
 	}
 }
 
-// addBytes is add for values of one byte: a table does without hashing all but the first of each.
-// With byteBounds, it took writing the layout columns of pixels, uncompressed, from 1 to 0.42 of
-// the time.
+// addBytes is add for values of one byte: a table replaces hashing for all but the first occurrence
+// of each. Together with byteBounds, it reduced the time to write the layout columns of pixels,
+// uncompressed, to 0.42.
 func (d *distinct) addBytes(values []byte) {
-	var numbers [1 << 8]uint16 // 1 + index of a value, 0 if it was not met here
+	var numbers [1 << 8]uint16 // 1 + index of a value, 0 if it has not occurred
 	from := len(d.indices)
 	d.indices = d.indices[:from+len(values)]
 	for i, v := range values {
@@ -167,8 +164,8 @@ func (d *distinct) addBytes(values []byte) {
 	}
 }
 
-// index is the number of the value with the bits key, a new one if it was not met before. If there
-// is none left, d is full.
+// index returns the index of the value with the bits key, and adds it if it is new. If there is no
+// index left, d becomes full.
 func (d *distinct) index(key uint64) uint32 {
 	last := uint64(len(d.slots) - 1)
 	for slot := hash(key) >> d.shift; ; slot = (slot + 1) & last {
@@ -188,13 +185,13 @@ func (d *distinct) index(key uint64) uint32 {
 	}
 }
 
-// hash is Fibonacci hashing: its upper bits are the good ones.
+// hash is Fibonacci hashing, whose upper bits are the good ones.
 func hash(key uint64) uint64 {
 	const golden = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
 	return key * golden
 }
 
-// elements is the values themselves, packed as they were.
+// elements returns the different values, packed as elements of size bytes.
 func (d *distinct) elements(size int) []byte {
 	packed := make([]byte, 0, len(d.keys)*size)
 	for _, key := range d.keys {
@@ -205,33 +202,25 @@ func (d *distinct) elements(size int) []byte {
 	return packed
 }
 
-// keysOf fills dst with the bits of values, as many packed elements of size bytes, more than one.
-func keysOf(dst []uint64, values []byte, size int) []uint64 {
+// bitsOf returns the first of values, which have 2, 4 or 8 bytes.
+func bitsOf(values []byte, size int) uint64 {
 	switch size {
 	case 2:
-		for i := range dst {
-			dst[i] = uint64(binary.LittleEndian.Uint16(values[2*i:]))
-		}
+		return uint64(binary.LittleEndian.Uint16(values))
 	case 4:
-		for i := range dst {
-			dst[i] = uint64(binary.LittleEndian.Uint32(values[4*i:]))
-		}
-	default:
-		for i := range dst {
-			dst[i] = binary.LittleEndian.Uint64(values[8*i:])
-		}
+		return uint64(binary.LittleEndian.Uint32(values))
 	}
-	return dst
+	return binary.LittleEndian.Uint64(values)
 }
 
-// maxBound is the most bytes of a name for the leaf to have bounds: every page's are in the column
-// index.
+// maxBound is the maximum length of names in bytes for a leaf to have bounds, as the column index
+// contains those of every page.
 const maxBound = 1024
 
 // name makes the dictionary page of the leaf's names, and their order.
 func (l *leaf) name() error {
 	var values []byte
-	l.sorted = slices.Sorted(slices.Values(l.Names)) // by bytes without a sign
+	l.sorted = slices.Sorted(slices.Values(l.Names)) // by unsigned bytes
 	for _, name := range l.Names {
 		values = binary.LittleEndian.AppendUint32(values, uint32(len(name)))
 		values = append(values, name...)
@@ -244,8 +233,8 @@ func (l *leaf) name() error {
 	return l.setDictionary(values, len(l.Names))
 }
 
-// boundsOfNames is the range of the names of indices, of which there is at least one, by their
-// places in sorted.
+// boundsOfNames returns the range of the names of indices, of which there is at least one, as
+// indices in sorted.
 func (l *leaf) boundsOfNames(indices []uint16) bounds {
 	if l.sorted == nil {
 		return bounds{nan: true} // none
@@ -257,7 +246,7 @@ func (l *leaf) boundsOfNames(indices []uint16) bounds {
 	return bounds{min: float64(least), max: float64(greatest)}
 }
 
-// encodeBounds is b as PLAIN values of the leaf; text has no length before it in statistics.
+// encodeBounds returns b as PLAIN values of the leaf. Text in statistics has no length before it.
 func (l *leaf) encodeBounds(b bounds) (least, greatest []byte) {
 	if l.sorted != nil {
 		return []byte(l.sorted[int(b.min)]), []byte(l.sorted[int(b.max)])

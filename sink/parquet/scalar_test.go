@@ -36,7 +36,7 @@ func elements(d idx.DType, values ...float64) []byte {
 	return packed
 }
 
-// scalars is a table of one scalar column.
+// scalars returns a table of one scalar column.
 func scalars(d idx.DType, packed []byte) layouttest.Table {
 	return layouttest.Table{
 		Columns: []source.Column{{Name: "x", DType: d}},
@@ -45,7 +45,8 @@ func scalars(d idx.DType, packed []byte) layouttest.Table {
 	}
 }
 
-// TestStatistics compares with bounds in the order that the Parquet specification defines for each type, as the bytes of PLAIN values.
+// TestStatistics compares with bounds in the order that the Parquet specification defines for each
+// type, as PLAIN values.
 func TestStatistics(t *testing.T) {
 	t.Parallel()
 	nan, negativeZero := math.NaN(), math.Copysign(0, -1)
@@ -80,7 +81,7 @@ func TestStatistics(t *testing.T) {
 			}
 			indexed := f.Metadata().RowGroups[0].Columns[0].ColumnIndexOffset != 0
 			if indexed != (test.bounds != " ") {
-				t.Fatalf("found that there is a column index: %v", indexed)
+				t.Fatalf("found a column index: %v", indexed)
 			}
 			if indexed {
 				index := f.ColumnIndexes()[0]
@@ -92,7 +93,7 @@ func TestStatistics(t *testing.T) {
 	}
 }
 
-// TestColumnIndex has pages of 20,000 rows, of which each has a range of its own.
+// TestColumnIndex writes pages of 20,000 rows with different ranges.
 func TestColumnIndex(t *testing.T) {
 	t.Parallel()
 	type test struct {
@@ -126,7 +127,7 @@ func TestColumnIndex(t *testing.T) {
 				t.Errorf("found %v order of %d pages, expected %v of 3", index.BoundaryOrder, len(index.MinValues), test.order)
 			}
 			if fmt.Sprint(index.NullPages, index.NullCounts) != "[false false false] [0 0 0]" {
-				t.Errorf("found %v as pages of nulls and the counts %v, expected three without a null", index.NullPages, index.NullCounts)
+				t.Errorf("found the null pages %v and the null counts %v, expected three pages without nulls", index.NullPages, index.NullCounts)
 			}
 			for i := range index.MinValues {
 				least, greatest := elements(idx.Int32, test.mins[i]), elements(idx.Int32, test.maxs[i])
@@ -138,7 +139,8 @@ func TestColumnIndex(t *testing.T) {
 	}
 }
 
-// TestTensorsHaveNoBounds is so because nobody searches for pixels, and finding their bounds takes time.
+// TestTensorsHaveNoBounds checks that pixels have no bounds: nobody searches for pixels, and
+// finding the bounds takes time.
 func TestTensorsHaveNoBounds(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(100, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{4}}, source.Column{Name: "empty", DType: idx.Uint8, Shape: []int{0}})
@@ -199,7 +201,8 @@ func TestScalarEncodings(t *testing.T) {
 	}
 }
 
-// TestPacked compares with the definition, bit by bit: bit k of index i is bit i·width+k of the run.
+// TestPacked compares with the definition, bit by bit: bit k of index i is bit i·width+k of the
+// run.
 func TestPacked(t *testing.T) {
 	t.Parallel()
 	source := rand.New(rand.NewPCG(1, 2))
@@ -226,7 +229,7 @@ func TestDistinct(t *testing.T) {
 	t.Parallel()
 	source := rand.New(rand.NewPCG(3, 4))
 	var d distinct
-	for _, size := range []int{1, 2, 4, 8, 4} { // the table is used again
+	for _, size := range []int{1, 2, 4, 8, 4} { // the table is reused
 		var packed []byte
 		numbers := map[uint64]uint16{}
 		var want []uint16
@@ -246,8 +249,8 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
-// TestDistinctGivesUp: as many values as the limit are numbered, one more is not.
-func TestDistinctGivesUp(t *testing.T) {
+// TestDistinctLimit checks that a distinct is full only when there are more values than its limit.
+func TestDistinctLimit(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1_000, 1_001} {
 		var packed []byte
@@ -262,27 +265,28 @@ func TestDistinctGivesUp(t *testing.T) {
 	}
 }
 
-// TestMostEntries: a dictionary of so many values pays, if any does, and none of more.
-func TestMostEntries(t *testing.T) {
+// TestMaxEntries checks that maxEntries is not below the size of any dictionary that pays.
+func TestMaxEntries(t *testing.T) {
 	t.Parallel()
 	for _, d := range []idx.DType{idx.Uint8, idx.Int16, idx.Int32, idx.Float64} {
 		l := &leaf{valueSize: max(4, d.Size())}
 		l.Element = d
 		for rows := 1; rows < 400_000; rows += 1 + rows/3 {
-			most, want := l.mostEntries(rows), 0
+			limit, want := l.maxEntries(rows), 0
 			for n := 1; n <= min(maxDistinct, rows) && n < 1<<(8*min(d.Size(), 4)); n++ {
 				if l.dictionaryPays(n, rows) {
 					want = n
 				}
 			}
-			if most < want {
-				t.Errorf("%v, %d rows: found %d, expected at least %d", d, rows, most, want)
+			if limit < want {
+				t.Errorf("%v, %d rows: found %d, expected at least %d", d, rows, limit, want)
 			}
 		}
 	}
 }
 
-// TestBatchesOfManyValues: batches with many values do not decide what their chunk becomes.
+// TestBatchesOfManyValues checks that a dictionary depends on the chunk, not on batches with many
+// values.
 func TestBatchesOfManyValues(t *testing.T) {
 	t.Parallel()
 	const rows = 120_000
@@ -314,7 +318,7 @@ func TestBatchesOfManyValues(t *testing.T) {
 	}
 }
 
-// named is a table of labels of d, with names, that go round and round from first to last.
+// named returns a table of labels of d with names; the labels cycle from first to last.
 func named(d idx.DType, rows, first, last int, names ...string) layouttest.Table {
 	t := layouttest.Table{Named: true, Rows: rows, Columns: []source.Column{{Name: "label", DType: d, Classes: names}}, Data: [][]byte{nil}}
 	for row := range rows {
@@ -323,7 +327,7 @@ func named(d idx.DType, rows, first, last int, names ...string) layouttest.Table
 	return t
 }
 
-// numbered is n names.
+// numbered returns n names.
 func numbered(n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -332,7 +336,8 @@ func numbered(n int) []string {
 	return names
 }
 
-// TestNames reads the names back with parquet-go, whatever the width of an index, the pages and the row groups.
+// TestNames reads the names back with parquet-go, for all widths of an index, several pages and row
+// groups.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -340,13 +345,13 @@ func TestNames(t *testing.T) {
 		bounds string
 		values int // entries of the dictionary
 	}{
-		"one name":        {named(idx.Uint8, 5, 0, 0, "only"), "only only", 1},
-		"label order":     {named(idx.Uint8, 45_000, 0, 2, "pear", "Zebra", "apple"), "Zebra pear", 3},
-		"of those met":    {named(idx.Int32, 9, 1, 2, "a", "c", "b", "d"), "b c", 4},
-		"unsigned bytes":  {named(idx.Int8, 9, 0, 1, "z", "é"), "z é", 2},
-		"300 names":       {named(idx.Int16, 1_000, 1, 299, numbered(300)...), "class 1 class 99", 300},
-		"65,536 names":    {named(idx.Int32, 3, 65_533, 65_535, numbered(65_536)...), "class 65533 class 65535", 65_536},
-		"a name too long": {named(idx.Uint8, 9, 0, 1, "a", strings.Repeat("b", maxBound+1)), " ", 2},
+		"one name":         {named(idx.Uint8, 5, 0, 0, "only"), "only only", 1},
+		"label order":      {named(idx.Uint8, 45_000, 0, 2, "pear", "Zebra", "apple"), "Zebra pear", 3},
+		"names that occur": {named(idx.Int32, 9, 1, 2, "a", "c", "b", "d"), "b c", 4},
+		"unsigned bytes":   {named(idx.Int8, 9, 0, 1, "z", "é"), "z é", 2},
+		"300 names":        {named(idx.Int16, 1_000, 1, 299, numbered(300)...), "class 1 class 99", 300},
+		"65,536 names":     {named(idx.Int32, 3, 65_533, 65_535, numbered(65_536)...), "class 65533 class 65535", 65_536},
+		"a name too long":  {named(idx.Uint8, 9, 0, 1, "a", strings.Repeat("b", maxBound+1)), " ", 2},
 	}
 	for name, test := range tests {
 		for _, codec := range []string{"none", "zstd"} {
@@ -371,7 +376,7 @@ func TestNames(t *testing.T) {
 						t.Errorf("found the bounds %s, expected %s", found, test.bounds)
 					}
 					if indexed := group.Columns[1].ColumnIndexOffset != 0; indexed != (test.bounds != " ") {
-						t.Errorf("found that there is a column index: %v", indexed)
+						t.Errorf("found a column index: %v", indexed)
 					}
 					p := pageAt(t, file, m.DictionaryPageOffset)
 					if p.header.Type != format.DictionaryPage || int(p.header.DictionaryPageHeader.V.NumValues) != test.values {
@@ -383,10 +388,10 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestNamesInRowGroups demands the whole dictionary in every row group.
+// TestNamesInRowGroups checks that every row group has the whole dictionary.
 func TestNamesInRowGroups(t *testing.T) {
 	t.Parallel()
-	const n = 4_096 // a dictionary larger than a page: memory that was given back would be used again
+	const n = 4_096 // a dictionary larger than a page would be overwritten if its memory were recycled
 	names := numbered(n)
 	f := open(t, write(t, named(idx.Int16, 100_000, 0, n-1, names...), Options{}, 1_000))
 	groups, rows := f.Metadata().RowGroups, rowsOf(t, f)
@@ -400,7 +405,7 @@ func TestNamesInRowGroups(t *testing.T) {
 	}
 	for _, group := range groups {
 		if s := group.Columns[1].MetaData.EncodingStats; len(s) != 2 || s[0].PageType != format.DictionaryPage || s[1].Encoding != format.RLEDictionary {
-			t.Errorf("found the pages %v, expected a dictionary and what refers to it", s)
+			t.Errorf("found the pages %v, expected a dictionary and indices into it", s)
 		}
 	}
 }
@@ -417,7 +422,7 @@ func TestLabelWithoutName(t *testing.T) {
 	}
 }
 
-// TestColumnsAreScalars looks for what scalars have in the layout columns.
+// TestColumnsAreScalars checks that the layout columns has the bounds and dictionaries of scalars.
 func TestColumnsAreScalars(t *testing.T) {
 	t.Parallel()
 	const elements, rows = 64, 25_000 // two pages
@@ -444,7 +449,8 @@ func TestColumnsAreScalars(t *testing.T) {
 	}
 }
 
-// TestColumnsEndRowGroups writes more than the 32 MiB that are held back: a row group ends with the batch that reaches them.
+// TestColumnsEndRowGroups writes more than the 32 MiB that may wait: a row group ends with the
+// batch that reaches them.
 func TestColumnsEndRowGroups(t *testing.T) {
 	t.Parallel()
 	const batch, rowSize = 100, 1024 * 8
@@ -458,7 +464,8 @@ func TestColumnsEndRowGroups(t *testing.T) {
 	check(t, written, file, "columns")
 }
 
-// TestColumnsAreLikeScalars compares with the scalars themselves as inputs: the same chunks.
+// TestColumnsAreLikeScalars compares with scalar inputs of the same values: the chunks must be
+// equal.
 func TestColumnsAreLikeScalars(t *testing.T) {
 	t.Parallel()
 	for _, d := range idx.DTypes() {
@@ -479,7 +486,7 @@ func TestColumnsAreLikeScalars(t *testing.T) {
 		a, b := write(t, tensor, Options{Layout: "columns"}, 500), write(t, scalars, Options{}, 500)
 		end := open(t, a).Metadata().RowGroups[0].TotalCompressedSize + 4
 		if len(b) < int(end) || !bytes.Equal(a[:end], b[:end]) {
-			t.Errorf("%v: found other pages than those of two columns of scalars", d)
+			t.Errorf("%v: the pages differ from those of two scalar columns", d)
 		}
 	}
 }

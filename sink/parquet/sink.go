@@ -19,30 +19,31 @@ import (
 	"github.com/idxport/idxport/sink/layout"
 )
 
-// Options of a file. The zero value is right for most.
+// Options configures a file. The zero value suits most uses.
 type Options struct {
-	// Compression is the codec's name, one of Codecs; zstd if empty.
+	// Compression is one of Codecs; zstd if empty.
 	Compression string
-	// Level is the codec's own: 1 to 22 for zstd, 1 to 9 for gzip and lz4_raw. 0 is its default: the fastest for zstd and lz4_raw, as higher
-	// levels gain next to nothing on images.
+	// Level is the codec's: 1 to 22 for zstd, 1 to 9 for gzip and lz4_raw. 0 is the default: the
+	// fastest for zstd and lz4_raw, as higher levels gain next to nothing on images.
 	Level int
-	// Layout is how tensors are represented: a name that layout.Get knows.
+	// Layout is the name of the representation of tensors, see layout.Get.
 	Layout string
-	// Channels says where the channels of images are, for layouts of images: "last", which empty means too, or "first".
+	// Channels is the dimension of the channels in layouts of images: "last", also if empty, or
+	// "first".
 	Channels string
-	// Version of the program, as "1.2.3 (build abc)": what the file says it was created by.
+	// Version of the program, such as "1.2.3 (build abc)", for the file's created_by.
 	Version string
 }
 
 // A codec compresses pages.
 type codec struct {
 	id format.CompressionCodec
-	// encode compresses src into dst, whose contents are overwritten and which grows as needed. It is safe on many goroutines; nil if
-	// pages are not compressed.
+	// encode compresses src into dst, which it overwrites and which grows as needed. It is safe for
+	// concurrent use; nil means that pages are not compressed.
 	encode func(dst, src []byte) ([]byte, error)
 }
 
-// codecs tells which codecs there are, the default first.
+// codecs returns the table of codecs, the default first.
 func codecs() []compressed.Choice[codec] {
 	return []compressed.Choice[codec]{
 		{Name: "zstd", MaxLevel: 22, Make: newZstd},
@@ -72,12 +73,12 @@ func newZstd(level int) codec {
 	return codec{format.Zstd, func(dst, src []byte) ([]byte, error) { return frames.Append(dst[:0], src) }}
 }
 
-// newLZ4 compresses blocks itself: parquet-go's codec has no way to ask for lz4's plain compressor, several times as fast as the one with levels,
-// that would keep its 256 KiB of tables between pages.
+// newLZ4 compresses blocks itself: parquet-go's codec cannot use lz4's compressor without levels,
+// which is several times as fast, and keep its 256 KiB of tables between pages.
 func newLZ4(level int) codec {
 	var pool sync.Pool
 	return codec{id: format.Lz4Raw, encode: func(dst, src []byte) ([]byte, error) {
-		if len(src) > math.MaxInt32-1<<24 { // the bound below must fit a page's size
+		if len(src) > math.MaxInt32-1<<24 { // the bound below must fit a page
 			return nil, errPageSize
 		}
 		bound := lz4.CompressBlockBound(len(src))
@@ -99,35 +100,35 @@ func newLZ4(level int) codec {
 	}}
 }
 
-// magic is at both ends of a file.
+// magic begins and ends a file.
 const magic = "PAR1"
 
-// A Sink writes one file. It is a sink.Sink and a sink.Sizer.
+// A Sink writes one file. It implements sink.Sizer and sink.Splitter.
 type Sink struct {
-	// What Encode and the steps share does not change.
+	// Used by Encode and the steps; these do not change.
 	schema       *schema.Schema
 	columns      []layout.Column
 	leaves       []leaf
-	pages        pageCompressor // with the codec that was asked for
-	plain        pageCompressor // for values that are compressed already
-	encoderSize  int64          // bytes that each goroutine which compresses keeps
+	pages        pageCompressor // with the codec of the options
+	plain        pageCompressor // for values that are already compressed
+	encoderSize  int64          // bytes per goroutine that compresses
 	maxGroupRows int
 	footer       format.FileMetaData // without rows and row groups
 
-	// What follows is the steps' alone.
+	// Used by the steps only.
 	out         output
-	distinct    distinct // of a scalar's chunk
-	chunks      []chunk  // of the row group that is being written, one for each leaf
-	groupRows   int      // rows in it
-	groupOffset int64    // where it starts
-	held        int64    // bytes of it in memory
-	rows        int64    // rows of the row groups before it
+	distinct    distinct // values of a scalar's chunk
+	chunks      []chunk  // of the current row group, one per leaf
+	groupRows   int      // rows in the current row group
+	groupOffset int64    // start of the current row group
+	buffered    int64    // bytes of the current row group in memory
+	rows        int64    // rows of earlier row groups
 	groups      []format.RowGroup
 	indexes     []chunkIndex // of all chunks, row group by row group
 }
 
-// New starts a file of s in w. It writes a few bytes. The error is fault.Usage if the layout cannot hold
-// one of the columns, if a record is too large for a page, or if o asks for a codec or a level that does not exist.
+// New starts a file of s in w. It writes a few bytes. The error is fault.Usage if the layout cannot
+// hold one of the columns, if a record is too large for a page, or for an unknown codec or level.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	wanted := compressed.Codec{Name: cmp.Or(o.Compression, codecs()[0].Name), Level: o.Level}
 	codec, err := compressed.Find(codecs(), wanted)
@@ -172,13 +173,14 @@ func (s *Sink) plan() error {
 	return nil
 }
 
-// A piece is what Encode makes of a batch for one leaf: a page, or what is needed of a scalar's elements.
+// A piece is what Encode makes of a batch for one leaf: a page, or the elements of a scalar.
 type piece struct {
 	page   page
 	values []byte
 }
 
-// Encode makes the pages of the tensor columns of b: see sink.Sink. Where nothing is compressed, they are b's own memory.
+// Encode implements sink.Sink. It makes the pages of the tensors of b, which without compression
+// are b's own memory.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
 	if err := layout.Check(s.columns, b); err != nil {
 		return nil, err
@@ -202,7 +204,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	return func() error { return s.append(b.Rows, pieces) }, nil
 }
 
-// BatchSize is the most memory that the pages of rows rows, and making them, take beside the batch: see sink.Sizer.
+// BatchSize implements sink.Sizer.
 func (s *Sink) BatchSize(rows int) int64 {
 	size := int64(0)
 	for i := range s.leaves {
@@ -211,10 +213,10 @@ func (s *Sink) BatchSize(rows int) int64 {
 		case l.Names != nil:
 			size += int64(rows) * layout.NameIndexSize
 		case l.Scalar:
-			if l.Made {
+			if l.Allocates {
 				size += int64(rows * l.Element.Size())
 			}
-		case l.pages.codec.encode != nil || l.widens() || l.Made:
+		case l.pages.codec.encode != nil || l.widens() || l.Allocates:
 			size += l.bodySize(rows)
 		default:
 			size += int64(rows) * int64(len(l.Repetition))
@@ -223,7 +225,7 @@ func (s *Sink) BatchSize(rows int) int64 {
 	return size + s.encoderSize
 }
 
-// Close ends the file.
+// Close writes the rest of the file.
 func (s *Sink) Close() error {
 	if s.groupRows > 0 {
 		if err := s.endGroup(); err != nil {
@@ -236,7 +238,7 @@ func (s *Sink) Close() error {
 	return s.writeFooter()
 }
 
-// Next ends the file and begins another in w: see sink.Splitter.
+// Next implements sink.Splitter.
 func (s *Sink) Next(w io.Writer) error {
 	if err := s.Close(); err != nil {
 		return err
@@ -246,5 +248,6 @@ func (s *Sink) Next(w io.Writer) error {
 	return s.out.write([]byte(magic))
 }
 
-// Held is the size of the pages that wait for the end of their row group.
-func (s *Sink) Held() int64 { return s.held }
+// Buffered implements sink.Splitter: it is the size of the pages that wait for the end of their row
+// group.
+func (s *Sink) Buffered() int64 { return s.buffered }

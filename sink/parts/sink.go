@@ -14,44 +14,45 @@ import (
 	"github.com/idxport/idxport/sink/publish"
 )
 
-// MaxParts is the most files of one table: their numbers have five digits.
+// MaxParts is the maximum number of files of a table, as their numbers have five digits.
 const MaxParts = 100_000
 
-// Options say how a table is cut and what its files are called.
+// Options says how to split a table and how to name its files.
 type Options struct {
-	Stem      string // what names begin with: "part"
-	Extension string // what they end with: ".parquet"
-	Rows      int64  // of a file; 0: no limit
-	Size      int64  // bytes from which on a file takes no further batch; 0: no limit
+	Stem      string // the beginning of names: "part"
+	Extension string // the end of names: ".parquet"
+	Rows      int64  // maximum rows of a file; 0 for no limit
+	Size      int64  // a file of at least this many bytes gets no further batch; 0 for no limit
 	First     int64  // index of the table's first row
-	Checksum  bool   // tell the SHA-256 of every file
+	Checksum  bool   // compute the SHA-256 of every file
 }
 
-// A Part is one file that was written.
+// A Part describes one file.
 type Part struct {
-	Name   string // as published, once the folder is
+	Name   string // final once the folder is published
 	Rows   int64
 	Bytes  int64
-	SHA256 string // hexadecimal, if it was asked for
+	SHA256 string // hexadecimal, if Options.Checksum is set
 
 	file *publish.Stream
 	hash hash.Hash
 }
 
-// A Sink writes a table into many files. It is a sink.Sink and a sink.Sizer.
+// A Sink writes a table to many files. It implements sink.Sizer and sink.Noter.
 type Sink struct {
 	folder  *publish.Class
 	inner   sink.Splitter
 	options Options
-	parts   []*Part // the last is being written
+	parts   []*Part // the last one is being written
 }
 
-// New returns a sink that writes files into folder, for tables of the schema s. open makes the sink of the first file, which then goes on in the
-// others. New fails with fault.Usage if that cannot be split, or if there would be more than MaxParts files.
+// New returns a sink that writes files to folder, for tables of the schema s. open returns the sink
+// of the first file, which then continues in the other files. New fails with fault.Usage if that
+// sink is not a sink.Splitter, or if there would be more than MaxParts files.
 func New(folder *publish.Class, s *schema.Schema, o Options, open func(w io.Writer) (sink.Sink, error)) (*Sink, error) {
 	if o.Rows > 0 && s.Rows > 0 && (s.Rows-1)/o.Rows >= MaxParts {
 		return nil, fault.New(fault.Usage, "parts: %d rows in files of %d are %d files, expected at most %d", s.Rows, o.Rows, (s.Rows-1)/o.Rows+1, MaxParts).
-			WithHint("take at least %d rows for a file", (s.Rows-1)/MaxParts+1)
+			WithHint("use --rows-per-file %d or more", (s.Rows-1)/MaxParts+1)
 	}
 	made := &Sink{folder: folder, options: o}
 	w, err := made.begin()
@@ -70,7 +71,7 @@ func New(folder *publish.Class, s *schema.Schema, o Options, open func(w io.Writ
 	return made, nil
 }
 
-// Encode encodes the rows of b, those of each file by themselves: see sink.Sink.
+// Encode implements sink.Sink. It encodes the rows of b for each file separately.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
 	var steps []func() error
 	for _, piece := range s.cut(b) {
@@ -90,11 +91,11 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	}, nil
 }
 
-// cut cuts b where files end by their number of rows.
+// cut splits b where files end because of their number of rows.
 func (s *Sink) cut(b schema.Batch) []schema.Batch {
 	var pieces []schema.Batch
 	for s.options.Rows > 0 {
-		left := s.options.Rows - (b.First-s.options.First)%s.options.Rows // of the file that the first row belongs to
+		left := s.options.Rows - (b.First-s.options.First)%s.options.Rows // rows to the end of the file
 		if left >= int64(b.Rows) {
 			break
 		}
@@ -104,7 +105,7 @@ func (s *Sink) cut(b schema.Batch) []schema.Batch {
 	return append(pieces, b)
 }
 
-// split cuts b before row n of it.
+// split splits b before row n.
 func split(b schema.Batch, n int) (head, tail schema.Batch) {
 	head, tail = schema.Batch{First: b.First, Rows: n}, schema.Batch{First: b.First + int64(n), Rows: b.Rows - n}
 	for _, data := range b.Columns {
@@ -114,13 +115,13 @@ func split(b schema.Batch, n int) (head, tail schema.Batch) {
 	return head, tail
 }
 
-// append runs the step of rows rows, in the next file if the last one is full.
+// append runs a step of the given number of rows, in a new file if the current one is full.
 func (s *Sink) append(step func() error, rows int64) error {
 	last := s.parts[len(s.parts)-1]
-	full := s.options.Rows > 0 && last.Rows+rows > s.options.Rows || s.options.Size > 0 && last.file.Count()+s.inner.Held() >= s.options.Size
+	full := s.options.Rows > 0 && last.Rows+rows > s.options.Rows || s.options.Size > 0 && last.file.Count()+s.inner.Buffered() >= s.options.Size
 	if full && last.Rows > 0 {
 		if len(s.parts) == MaxParts {
-			return fault.New(fault.Usage, "parts: found rows for more than %d files", MaxParts).WithHint("take more rows or bytes for a file")
+			return fault.New(fault.Usage, "parts: found rows for more than %d files", MaxParts).WithHint("allow more rows or bytes per file with --rows-per-file or --file-size")
 		}
 		w, err := s.begin()
 		if err != nil {
@@ -138,7 +139,7 @@ func (s *Sink) append(step func() error, rows int64) error {
 	return step()
 }
 
-// begin begins another file.
+// begin creates the next file.
 func (s *Sink) begin() (io.Writer, error) {
 	file, err := s.folder.Create(fmt.Sprintf("%s-%05d%s", s.options.Stem, len(s.parts), s.options.Extension))
 	if err != nil {
@@ -153,17 +154,17 @@ func (s *Sink) begin() (io.Writer, error) {
 	return io.MultiWriter(file, part.hash), nil
 }
 
-// end completes a file, to which everything is written.
+// end closes a file after its last byte.
 func (s *Sink) end(p *Part) error {
 	p.Bytes = p.file.Count()
 	if p.hash != nil {
 		p.SHA256 = hex.EncodeToString(p.hash.Sum(nil))
-		p.hash = nil // there may be many files
+		p.hash = nil // frees memory, as there may be many files
 	}
 	return p.file.Close()
 }
 
-// BatchSize is that of the format's own sink.
+// BatchSize returns that of the format's sink.
 func (s *Sink) BatchSize(rows int) int64 {
 	if sizer, ok := s.inner.(sink.Sizer); ok {
 		return sizer.BatchSize(rows)
@@ -171,15 +172,15 @@ func (s *Sink) BatchSize(rows int) int64 {
 	return 0
 }
 
-// Notes are those of the format's own sink.
+// Notes returns those of the format's sink.
 func (s *Sink) Notes() []string {
-	if n, ok := s.inner.(interface{ Notes() []string }); ok {
+	if n, ok := s.inner.(sink.Noter); ok {
 		return n.Notes()
 	}
 	return nil
 }
 
-// Close ends the last file.
+// Close completes the last file.
 func (s *Sink) Close() error {
 	if err := s.inner.Close(); err != nil {
 		return err
@@ -187,13 +188,13 @@ func (s *Sink) Close() error {
 	return s.end(s.parts[len(s.parts)-1])
 }
 
-// Parts tells of the files, once the sink is closed.
+// Parts returns the files once the sink is closed.
 func (s *Sink) Parts() []Part {
 	var all []Part
 	for _, p := range s.parts {
-		told := *p
-		told.Name = p.file.Name()
-		all = append(all, told)
+		part := *p
+		part.Name = p.file.Name()
+		all = append(all, part)
 	}
 	return all
 }

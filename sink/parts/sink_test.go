@@ -31,7 +31,7 @@ import (
 
 var _ sink.Sizer = (*parts.Sink)(nil)
 
-// newFolder is a folder for parts, and what publishes and reads it.
+// newFolder returns a folder for parts, and a function that publishes and reads it.
 func newFolder(t *testing.T) (*publish.Class, func() map[string][]byte) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
@@ -88,7 +88,8 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// numbers is a table of the numbers from first on, in rows of four bytes, and its batches of size rows.
+// numbers returns a table of consecutive numbers, in rows of four bytes, and its batches of size
+// rows.
 func numbers(first, rows, size int) (s *schema.Schema, batches []schema.Batch) {
 	s = &schema.Schema{Rows: int64(rows), Source: int64(first + rows), Columns: []source.Column{{Name: "data", DType: idx.Uint8, Shape: []int{4}}}}
 	for at := first; at < first+rows; at += size {
@@ -103,8 +104,9 @@ func numbers(first, rows, size int) (s *schema.Schema, batches []schema.Batch) {
 	return s, batches
 }
 
-// write writes all batches, the last encoded first, and returns the files in order and what the sink tells of them.
-func write(t *testing.T, o parts.Options, s *schema.Schema, batches []schema.Batch) (files []string, told []parts.Part) {
+// write writes all batches, the last one encoded first, and returns the contents of the files in
+// order and their descriptions.
+func write(t *testing.T, o parts.Options, s *schema.Schema, batches []schema.Batch) (files []string, all []parts.Part) {
 	t.Helper()
 	class, finish := newFolder(t)
 	o.Stem, o.Extension, o.Checksum = "part", ".csv", true
@@ -127,20 +129,20 @@ func write(t *testing.T, o parts.Options, s *schema.Schema, batches []schema.Bat
 		t.Fatal(err)
 	}
 	found := finish()
-	told = k.Parts()
+	all = k.Parts()
 	for i, name := range slices.Sorted(maps.Keys(found))[1:] { // after _SUCCESS
-		if told[i].Name != name || told[i].Bytes != int64(len(found[name])) {
-			t.Errorf("told of %+v, found %s with %d bytes", told[i], name, len(found[name]))
+		if all[i].Name != name || all[i].Bytes != int64(len(found[name])) {
+			t.Errorf("Parts returned %+v, found %s with %d bytes", all[i], name, len(found[name]))
 		}
-		if sum := sha256.Sum256(found[name]); told[i].SHA256 != hex.EncodeToString(sum[:]) {
-			t.Errorf("told of the checksum %s of %s, found %x", told[i].SHA256, name, sum)
+		if sum := sha256.Sum256(found[name]); all[i].SHA256 != hex.EncodeToString(sum[:]) {
+			t.Errorf("Parts returned the checksum %s of %s, found %x", all[i].SHA256, name, sum)
 		}
 		files = append(files, string(found[name]))
 	}
-	return files, told
+	return files, all
 }
 
-// text is what the style matrix makes of the numbers first to last−1.
+// text returns the numbers first to last−1 in the style matrix.
 func text(first, last int) string {
 	var b bytes.Buffer
 	for n := first; n < last; n++ {
@@ -156,7 +158,7 @@ func TestRows(t *testing.T) {
 		{0, 100, 8, 8}, {0, 100, 8, 10}, {0, 100, 16, 3}, {0, 100, 8, 25}, {0, 100, 8, 100}, {0, 100, 8, 1000}, {0, 100, 8, math.MaxInt}, {5, 40, 8, 10}, {0, 1, 8, 1}, {17, 3, 8, 1},
 	} {
 		s, batches := numbers(test.first, test.rows, test.batch)
-		files, told := write(t, parts.Options{Rows: int64(test.perFile), First: int64(test.first)}, s, batches)
+		files, all := write(t, parts.Options{Rows: int64(test.perFile), First: int64(test.first)}, s, batches)
 		var want []string
 		for at := test.first; at < test.first+test.rows; at += min(test.perFile, test.rows) {
 			want = append(want, text(at, at+min(test.perFile, test.first+test.rows-at)))
@@ -165,16 +167,17 @@ func TestRows(t *testing.T) {
 			t.Errorf("%+v: found %q, expected %q", test, files, want)
 		}
 		rows := int64(0)
-		for _, p := range told {
+		for _, p := range all {
 			rows += p.Rows
 		}
 		if rows != int64(test.rows) {
-			t.Errorf("%+v: told of %d rows", test, rows)
+			t.Errorf("%+v: Parts returned %d rows", test, rows)
 		}
 	}
 }
 
-// TestSize: every file but the last reaches the size with its last batch, and not before. A row takes 12 bytes.
+// TestSize checks that every file but the last reaches the size with its last batch, and not
+// before. A row takes 12 bytes.
 func TestSize(t *testing.T) {
 	t.Parallel()
 	s, batches := numbers(0, 100, 8)
@@ -189,8 +192,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestRowsAndSize: a file that ended by its size shifts the others, but none has more rows than it may. A row takes 16 bytes in the first batch, 8 in
-// the others.
+// TestRowsAndSize checks that no file exceeds the limit of rows if an earlier file ended because of
+// its size. A row takes 16 bytes in the first batch, 8 in the others.
 func TestRowsAndSize(t *testing.T) {
 	t.Parallel()
 	s, batches := numbers(0, 40, 8)
@@ -202,16 +205,16 @@ func TestRowsAndSize(t *testing.T) {
 			}
 		}
 	}
-	_, told := write(t, parts.Options{Rows: 10, Size: 100}, s, batches)
+	_, all := write(t, parts.Options{Rows: 10, Size: 100}, s, batches)
 	rows := int64(0)
-	for _, p := range told {
+	for _, p := range all {
 		rows += p.Rows
 		if p.Rows < 1 || p.Rows > 10 {
 			t.Errorf("%s has %d rows, expected 1 to 10", p.Name, p.Rows)
 		}
 	}
-	if rows != 40 || told[0].Rows != 8 {
-		t.Errorf("found %d rows, %d in the first file, expected 40 and 8", rows, told[0].Rows)
+	if rows != 40 || all[0].Rows != 8 {
+		t.Errorf("found %d rows, %d in the first file, expected 40 and 8", rows, all[0].Rows)
 	}
 }
 
@@ -229,8 +232,8 @@ func TestRefusals(t *testing.T) {
 	class, _ := newFolder(t)
 	found := (*fault.Error)(nil)
 	_, err := parts.New(class, s, parts.Options{Rows: 2, Stem: "part"}, openCSV(s))
-	if !errors.As(err, &found) || !strings.Contains(found.Msg, "100001 files") || !strings.Contains(found.Hint, "3 rows") {
-		t.Errorf("found %v, expected advice to take 3 rows", err)
+	if !errors.As(err, &found) || !strings.Contains(found.Msg, "100001 files") || !strings.Contains(found.Hint, "--rows-per-file 3 ") {
+		t.Errorf("found %v, expected a hint to use 3 rows", err)
 	}
 	_, err = parts.New(class, s, parts.Options{Rows: 3, Stem: "b"}, func(w io.Writer) (sink.Sink, error) { return npy.New(w, s, npy.Options{}) })
 	if !errors.Is(err, fault.Usage) {
@@ -238,10 +241,10 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// errBroken is what a failing splitter fails with.
+// errBroken is the error of a failing splitter.
 var errBroken = errors.New("out of paper")
 
-// A failing splitter fails at one place and writes nothing elsewhere.
+// A failing splitter fails at one place and writes nothing.
 type failing struct{ at string }
 
 func (f failing) fails(at string) error {
@@ -255,11 +258,12 @@ func (f failing) Encode(context.Context, schema.Batch) (func() error, error) {
 	return func() error { return f.fails("step") }, f.fails("encode")
 }
 func (f failing) Next(io.Writer) error { return f.fails("next") }
-func (f failing) Held() int64          { return 0 }
+func (f failing) Buffered() int64      { return 0 }
 func (f failing) Close() error         { return f.fails("close") }
 func (failing) Notes() []string        { return []string{"made of nothing"} }
 
-// Whatever fails in the format, in the first file or a later one, is told as it is, so that the publisher discards everything.
+// TestFailuresOfTheFormat checks that errors of the format's sink are returned unchanged, for the
+// first file and later ones.
 func TestFailuresOfTheFormat(t *testing.T) {
 	t.Parallel()
 	for _, at := range []string{"open", "encode", "step", "next", "close", ""} {
@@ -295,7 +299,7 @@ func TestFailuresOfTheFormat(t *testing.T) {
 	}
 }
 
-// A folder in which a file is already takes no other of that name: the first file and the next ones.
+// TestNamesThatAreTaken checks that no file is written over another of the same name.
 func TestNamesThatAreTaken(t *testing.T) {
 	t.Parallel()
 	s, batches := numbers(0, 10, 10)
@@ -323,7 +327,7 @@ func TestNamesThatAreTaken(t *testing.T) {
 	}
 }
 
-// A stream whose rows are not known before stops at the last number that a name can have.
+// TestTooManyParts writes a table of unknown length until the numbers in names are used up.
 func TestTooManyParts(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

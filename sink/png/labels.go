@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/images"
@@ -12,15 +11,15 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// labels names the class folder of each label.
+// labels maps labels to class folders.
 type labels struct {
-	given  bool // there is a label column
+	given  bool // whether there is a label column
 	column source.Column
-	width  int      // digits of a folder named after its label
-	names  []string // of the classes' folders, empty where a class has no name; nil if folders are named after labels
+	width  int      // digits of a folder name that is a label
+	names  []string // folder names by label, "" for a class without a name; nil if folders are named after labels
 }
 
-// newLabels decides the names for the label column of s, which is −1 if there is none.
+// newLabels decides the folder names for the label column of s; column is −1 if there is none.
 func newLabels(s *schema.Schema, column int, o Options) (labels, error) {
 	byName := o.ClassFolders == "names"
 	if !byName && o.ClassFolders != "" && o.ClassFolders != "labels" {
@@ -28,7 +27,7 @@ func newLabels(s *schema.Schema, column int, o Options) (labels, error) {
 	}
 	if column < 0 {
 		if byName {
-			return labels{}, unsupported("name the file of the labels too", "no column has labels to name class folders after")
+			return labels{}, unsupported("add the file of the labels to the command", "no column has labels, and class folders are named after their classes")
 		}
 		return labels{}, nil
 	}
@@ -42,7 +41,7 @@ func newLabels(s *schema.Schema, column int, o Options) (labels, error) {
 	return labels{given: true, column: c, names: schema.FolderNames(c.Classes)}, nil
 }
 
-// labelWidth is the number of digits of the largest label that can occur.
+// labelWidth returns the number of digits of the largest label that can occur.
 func labelWidth(c source.Column, largest int64) int {
 	switch {
 	case len(c.Classes) > 0:
@@ -60,7 +59,7 @@ func labelWidth(c source.Column, largest int64) int {
 	}
 }
 
-// folder is the name of the class folder for the label of row: empty for the folder itself.
+// folder returns the name of the class folder for the label of a row: "" for the folder itself.
 func (l labels) folder(label, row int64) (string, error) {
 	switch {
 	case !l.given:
@@ -71,49 +70,30 @@ func (l labels) folder(label, row int64) (string, error) {
 		}
 		return l.names[label], nil
 	case label < 0:
-		return "", images.BadValue(format, images.AdviceOther, l.column.Name, row, "found the label %d, expected none below 0: class folders could not be sorted", label)
+		return "", images.BadValue(format, images.AdviceOther, l.column.Name, row, "found the label %d, expected 0 or more, as class folders are sorted", label)
 	case images.Digits(label) > l.width:
 		return "", images.BadValue(format, "", l.column.Name, row, "found the label %d, expected at most %d digits", label, l.width)
 	}
 	return string(images.AppendPadded(nil, label, l.width)), nil
 }
 
-// disordered reports whether the class folders, sorted by name, are in another order than their labels.
+// disordered reports whether the class folders, sorted by name, are not in the order of their
+// labels.
 func (l labels) disordered() bool {
 	present := slices.DeleteFunc(slices.Clone(l.names), func(name string) bool { return name == "" })
 	return !slices.IsSorted(present)
 }
 
-// maxGaps is how many labels that do not occur are listed.
+// maxGaps limits the number of missing labels that are listed.
 const maxGaps = 10
 
-// A labelSet is the labels that occurred. It is safe on many goroutines; each adds a label once.
-type labelSet struct {
-	mu     sync.Mutex
-	labels map[int64]bool
-}
-
-func (s *labelSet) add(label int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.labels == nil {
-		s.labels = map[int64]bool{}
-	}
-	s.labels[label] = true
-}
-
-// gaps lists the labels below the largest one that did not occur; it is empty if there are none.
-func (s *labelSet) gaps() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var sorted []int64
-	for label := range s.labels {
-		sorted = append(sorted, label)
-	}
-	slices.Sort(sorted)
+// gaps lists the labels from 0 to the largest of present that are not in present; "" if there are
+// none.
+func gaps(present []int64) string {
+	slices.Sort(present)
 	var missing []string
 	next := int64(0)
-	for _, label := range sorted {
+	for _, label := range present {
 		for ; next < label; next++ {
 			if len(missing) == maxGaps {
 				return strings.Join(missing, ", ") + " and others"

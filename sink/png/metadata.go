@@ -5,19 +5,21 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
-// metadataName is the file that Hugging Face's imagefolder looks for.
+// metadataName is the file that Hugging Face's imagefolder reads.
 const metadataName = "metadata.csv"
 
-// maxPath is the most bytes of a file's name in its folder, and of the end of a line: see schema.FolderNames; a row has up to 19 digits.
+// maxPath is the maximum length of a file name with its class folder and of a line's end, in bytes:
+// see schema.FolderNames; a row number has up to 19 digits.
 const maxPath = 128
 
-// infinity is what readers of CSV take for a float.
+// infinity is the spelling that readers of CSV take for a float.
 const infinity = "inf"
 
 // A metadata makes the lines of metadata.csv, on many goroutines; the steps write them.
@@ -25,24 +27,25 @@ type metadata struct {
 	stream  *publish.Stream
 	columns []metadataColumn
 	header  []byte
-	most    int // bytes of a line
+	maxLine int // in bytes
 }
 
-// A metadataColumn is a column behind the file's name.
+// A metadataColumn is a column after file_name.
 type metadataColumn struct {
 	index int // of the column in the schema
 	dtype idx.DType
-	texts []string // by value: those of a column of class names; nil for numbers
+	texts []string // class names by label, quoted; nil for a column of numbers
 }
 
-// newMetadata decides the columns of metadata.csv: the label, the names of its classes if they are known, and the other scalars, which it takes from rest.
+// newMetadata decides the columns of metadata.csv: the label, its class names if they are known,
+// and the other scalars, which it removes from found.Rest.
 func newMetadata(s *schema.Schema, found *images.Columns) (*metadata, error) {
-	m := &metadata{header: []byte("file_name"), most: maxPath}
-	taken := []string{"file_name", "image"} // readers put the images under this name
+	m := &metadata{header: []byte("file_name"), maxLine: maxPath}
+	taken := []string{"file_name", "image"} // readers name the column of images "image"
 	add := func(name string, c metadataColumn, size int) {
-		m.header = append(append(m.header, ','), quoted(name)...)
+		m.header = csv.AppendQuoted(append(m.header, ','), []byte(name), ',')
 		m.columns = append(m.columns, c)
-		m.most += 1 + size
+		m.maxLine += 1 + size
 	}
 	indices := slices.Clone(found.Rest)
 	if found.Label >= 0 {
@@ -59,20 +62,28 @@ func newMetadata(s *schema.Schema, found *images.Columns) (*metadata, error) {
 			continue
 		}
 		if slices.ContainsFunc(taken, func(name string) bool { return strings.EqualFold(name, c.Name) }) {
-			return nil, unsupported("give the column another name: category=FILE", "%s has a column %s already, so column %q cannot be in it",
+			return nil, unsupported("give the column another name: category=FILE", "%s has a column %s already, so it cannot hold column %q",
 				metadataName, strings.ToLower(c.Name), c.Name)
 		}
-		add(c.Name, metadataColumn{index: i, dtype: c.DType}, images.MaxNumber)
+		add(c.Name, metadataColumn{index: i, dtype: c.DType}, schema.MaxNumber)
 		if i == found.Label && len(c.Classes) > 0 {
-			texts, widest := quotedAll(c.Classes)
-			add(schema.ClassName, metadataColumn{index: i, dtype: c.DType, texts: texts}, widest)
+			names := metadataColumn{index: i, dtype: c.DType}
+			size := 0
+			for _, class := range c.Classes {
+				text := ""
+				if class != "" {
+					text = string(csv.AppendQuoted(nil, []byte(class), ','))
+				}
+				names.texts, size = append(names.texts, text), max(size, len(text))
+			}
+			add(schema.ClassName, names, size)
 		}
 	}
 	m.header = append(m.header, '\n')
 	return m, nil
 }
 
-// open begins the file.
+// open creates the file and writes the header.
 func (m *metadata) open(folder *publish.Folder) error {
 	root, err := folder.Class("")
 	if err != nil {
@@ -85,7 +96,8 @@ func (m *metadata) open(folder *publish.Folder) error {
 	return err
 }
 
-// append appends the line of row i of b, whose file is name in the class folder folder. Both are plain names that need no quotes.
+// append appends the line of row i of b, whose file is name in the class folder folder. Neither
+// needs quotes.
 func (m *metadata) append(dst []byte, folder string, name []byte, b schema.Batch, i int) []byte {
 	if folder != "" {
 		dst = append(append(dst, folder...), '/')
@@ -95,27 +107,10 @@ func (m *metadata) append(dst []byte, folder string, name []byte, b schema.Batch
 		dst = append(dst, ',')
 		data := b.Columns[c.index]
 		if c.texts == nil {
-			dst = images.AppendNumber(dst, c.dtype, data, i, infinity)
-		} else if v := source.Int(c.dtype, data, i); v >= 0 && v < int64(len(c.texts)) { // others have no name
+			dst = schema.AppendNumber(dst, c.dtype, data, i, infinity)
+		} else if v := source.Int(c.dtype, data, i); v >= 0 && v < int64(len(c.texts)) { // other labels have no name
 			dst = append(dst, c.texts[v]...)
 		}
 	}
 	return append(dst, '\n')
-}
-
-// quotedAll is names as fields of CSV, and the most bytes that one has.
-func quotedAll(names []string) (texts []string, widest int) {
-	for _, name := range names {
-		texts = append(texts, quoted(name))
-		widest = max(widest, len(texts[len(texts)-1]))
-	}
-	return texts, widest
-}
-
-// quoted is text as a field of CSV, in quotes only where it needs them (RFC 4180, section 2), or where a reader would trim it.
-func quoted(text string) string {
-	if !strings.ContainsAny(text, ",\"\r\n") && !strings.HasPrefix(text, " ") {
-		return text
-	}
-	return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 }

@@ -88,8 +88,8 @@ func TestMetadataCSV(t *testing.T) {
 	}
 }
 
-// TestMetadataOrder: the lines are in the order of the rows, although batches were encoded in another order; a batch that no step ran for is not
-// in it.
+// TestMetadataOrder checks that lines are in row order although batches are encoded in another
+// order.
 func TestMetadataOrder(t *testing.T) {
 	t.Parallel()
 	folder, finish := newFolder(t)
@@ -142,7 +142,8 @@ func TestMetadataWithoutRows(t *testing.T) {
 	}
 }
 
-// TestMetadataNames: a column that would be in the table twice is refused. A vector, which is not in it, may have any name.
+// TestMetadataNames checks that a column whose name is taken is refused. A vector, which is not in
+// the file, may have any name.
 func TestMetadataNames(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -150,13 +151,13 @@ func TestMetadataNames(t *testing.T) {
 		classes []string
 		refused bool
 	}{
-		"file_name":                 {source.Column{Name: "file_name", DType: idx.Int32}, nil, true},
-		"File_Name":                 {source.Column{Name: "File_Name", DType: idx.Int32}, nil, true},
-		"image":                     {source.Column{Name: "image", DType: idx.Int32}, nil, true},
-		"class beside names":        {source.Column{Name: "class", DType: idx.Int32}, []string{"a"}, true},
-		"class without names":       {source.Column{Name: "class", DType: idx.Int32}, nil, false},
-		"vector that is not in it":  {source.Column{Name: "file_name", DType: idx.Int32, Shape: []int{2}}, nil, false},
-		"a name that is not in use": {source.Column{Name: "files", DType: idx.Int32}, []string{"a"}, false},
+		"file_name":           {source.Column{Name: "file_name", DType: idx.Int32}, nil, true},
+		"File_Name":           {source.Column{Name: "File_Name", DType: idx.Int32}, nil, true},
+		"image":               {source.Column{Name: "image", DType: idx.Int32}, nil, true},
+		"class with names":    {source.Column{Name: "class", DType: idx.Int32}, []string{"a"}, true},
+		"class without names": {source.Column{Name: "class", DType: idx.Int32}, nil, false},
+		"vector":              {source.Column{Name: "file_name", DType: idx.Int32, Shape: []int{2}}, nil, false},
+		"an unused name":      {source.Column{Name: "files", DType: idx.Int32}, []string{"a"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -217,7 +218,7 @@ func TestRefusedTables(t *testing.T) {
 	}
 }
 
-// TestRefusedValues: what only the rows can tell is found while encoding, and the row is named.
+// TestRefusedValues checks the errors that are found while encoding; they name the row.
 func TestRefusedValues(t *testing.T) {
 	t.Parallel()
 	pixel := images(idx.Uint8, 1, 1)

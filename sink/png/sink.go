@@ -15,41 +15,42 @@ import (
 // format names this sink in errors and notes.
 const format = "png"
 
-// unsupported is the error for what makes no folder of PNG files.
+// unsupported returns the error for a table or an option that this format does not support.
 func unsupported(advice, message string, args ...any) error {
 	return images.Unsupported(format, advice, message, args...)
 }
 
-// Options say what the images are and how class folders are named. The zero value is for channels last and folders named after labels.
+// Options configures a sink. The zero value is for channels last and folders named after labels.
 type Options struct {
-	// Channels says which dimension of records of three are the channels: "last", which empty means too, or "first".
+	// Channels is the dimension of the channels, of three: "last", also if empty, or "first".
 	Channels string
-	// ClassFolders says what class folders are named after: "labels", which empty means too, or "names", those of the classes.
+	// ClassFolders is what class folders are named after: "labels", also if empty, or "names".
 	ClassFolders string
-	// MaxLabel is the largest label of the whole source, and is needed only if its classes are not known; 0 or less if it is not
-	// known either. A label with more digits is an error.
+	// MaxLabel is the largest label of the whole source; 0 or less if it is unknown. It is used
+	// only if the classes are unknown. A label with more digits is an error.
 	MaxLabel int64
-	// MetadataCSV asks for the file metadata.csv.
+	// MetadataCSV adds the file metadata.csv.
 	MetadataCSV bool
 }
 
-// A Sink writes a folder of PNG files. It is a sink.Sink and a sink.Sizer.
+// A Sink writes a folder of PNG files. It implements sink.Sink, sink.Sizer and sink.Noter.
 type Sink struct {
 	folder   *publish.Folder
 	columns  images.Columns
 	image    images.Image
 	labels   labels
-	metadata *metadata // nil: none is wanted
+	metadata *metadata // or nil
 	rows     int64     // of the source
 	digits   int       // of a file name
-	writers  sync.Pool
-	lines    sync.Pool // of *[]byte: what metadata.csv has of a batch
-	met      labelSet
+	writers  sync.Pool // of *writer
+	lines    sync.Pool // of *[]byte: lines of metadata.csv
+	present  sync.Map  // the labels that occurred, as int64
 	notes    []string
 }
 
-// New returns a sink that fills folder with the images of a table of the schema s. It fails with fault.Usage if the source
-// cannot tell its number of rows, for unknown options and for columns that make no images.
+// New returns a sink that fills folder with the images of a table of the schema s. It fails with
+// fault.Usage if the number of rows of the source is not known, for unknown options, and for
+// columns that are no images.
 func New(folder *publish.Folder, s *schema.Schema, o Options) (*Sink, error) {
 	digits, err := images.RowDigits(format, s)
 	if err != nil {
@@ -74,7 +75,11 @@ func New(folder *publish.Folder, s *schema.Schema, o Options) (*Sink, error) {
 			return nil, err
 		}
 	}
-	p.notes = leftOut(s, found.Rest, o)
+	p.writers.New = func() any {
+		return &writer{sink: p, encoder: p.image.NewEncoder(), classes: map[int64]classFolder{}}
+	}
+	p.lines.New = func() any { return new([]byte) }
+	p.notes = omissions(s, found.Rest, o)
 	if p.labels.disordered() {
 		p.notes = append(p.notes, format+": sorted by name, the class folders are not in the order of the labels; "+
 			"readers that number the folders will number the classes differently")
@@ -82,8 +87,8 @@ func New(folder *publish.Folder, s *schema.Schema, o Options) (*Sink, error) {
 	return p, nil
 }
 
-// leftOut tells which columns of s have no place in the folder, if there are any.
-func leftOut(s *schema.Schema, rest []int, o Options) []string {
+// omissions returns a note about the columns of s that are not in the folder, if there are any.
+func omissions(s *schema.Schema, rest []int, o Options) []string {
 	if len(rest) == 0 {
 		return nil
 	}
@@ -93,46 +98,45 @@ func leftOut(s *schema.Schema, rest []int, o Options) []string {
 	} else if slices.ContainsFunc(rest, func(i int) bool { return s.Columns[i].Scalar() }) {
 		what += ", and scalars with --metadata-csv"
 	}
-	return []string{fmt.Sprintf("%s: left out %s: a folder holds the images %s; Parquet, Arrow and CSV hold all columns", format, images.Names(s, rest), what)}
+	return []string{fmt.Sprintf("%s: left out %s: a folder holds the images %s; Parquet, Arrow and CSV hold all columns",
+		format, images.Names(s, rest), what)}
 }
 
-// Notes tell what of the table is not in the folder, and where readers that number the class folders will not find the labels: complete once the
-// sink was closed. There may be none.
+// Notes reports columns that are left out, and why readers that number the class folders may number
+// the classes differently. The notes are complete once the sink is closed.
 func (s *Sink) Notes() []string {
-	if missing := s.met.gaps(); missing != "" {
+	var present []int64
+	s.present.Range(func(label, _ any) bool {
+		present = append(present, label.(int64))
+		return true
+	})
+	if missing := gaps(present); missing != "" {
 		return append(slices.Clone(s.notes), fmt.Sprintf("%s: no image has the label %s, so there is no folder for it; "+
 			"readers that number the folders will number the classes after it differently", format, missing))
 	}
 	return s.notes
 }
 
-// BatchSize is the memory that encoding takes: for one image at a time, and for the lines of metadata.csv.
+// BatchSize implements sink.Sizer: it is the memory for one image at a time and for the lines of
+// metadata.csv.
 func (s *Sink) BatchSize(rows int) int64 {
 	size := s.image.Memory()
 	if s.metadata != nil {
-		size += int64(rows) * int64(s.metadata.most)
+		size += int64(rows) * int64(s.metadata.maxLine)
 	}
 	return size
 }
 
-// Encode writes the files of b. They are complete when it returns: the step has nothing to do but to write their lines of metadata.csv. A value or
-// label that cannot be written is fault.Unsupported, a label without a name a *source.LabelError.
+// Encode implements sink.Sink. The files of b are complete when it returns; the step only writes
+// their lines of metadata.csv. The error is fault.Unsupported for a value or a label that the
+// format does not support, and fault.Malformed for a label without a name.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
 	if last := b.First + int64(b.Rows) - 1; last >= s.rows {
 		return nil, fmt.Errorf("%s: found row %d, expected %d rows", format, last, s.rows)
 	}
-	w, ok := s.writers.Get().(*writer)
-	if !ok {
-		var err error
-		if w, err = s.newWriter(); err != nil {
-			return nil, err
-		}
-	}
+	w := s.writers.Get().(*writer)
 	defer s.writers.Put(w)
-	lines, ok := s.lines.Get().(*[]byte)
-	if !ok {
-		lines = new([]byte)
-	}
+	lines := s.lines.Get().(*[]byte)
 	*lines = (*lines)[:0]
 	for i := range b.Rows {
 		err := ctx.Err()
@@ -154,7 +158,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	}, nil
 }
 
-// Close completes metadata.csv; the folder is its owner's.
+// Close completes metadata.csv. It does not publish the folder.
 func (s *Sink) Close() error {
 	if s.metadata == nil {
 		return nil
@@ -162,30 +166,23 @@ func (s *Sink) Close() error {
 	return s.metadata.stream.Close()
 }
 
-// A writer writes one file after another. One goroutine has it at a time.
+// A writer writes one file after another. It is not safe for concurrent use.
 type writer struct {
 	sink    *Sink
 	encoder *images.Encoder
-	classes map[int64]classFolder // by label: those that this writer has met; {0} if there are no labels
+	classes map[int64]classFolder // the folders used so far, by label; label 0 if there are none
 	file    []byte
 	name    []byte
 }
 
-// A classFolder is where the images of a class go, and its name in the folder: empty for the folder itself.
+// A classFolder is the folder of a class and its name, "" for the folder itself.
 type classFolder struct {
 	*publish.Class
 	name string
 }
 
-func (s *Sink) newWriter() (*writer, error) {
-	encoder, err := s.image.NewEncoder()
-	if err != nil {
-		return nil, err
-	}
-	return &writer{sink: s, encoder: encoder, classes: map[int64]classFolder{}}, nil
-}
-
-// write writes the file of row i of b, and appends its line of metadata.csv to lines, if that is wanted.
+// write writes the file of row i of b. It appends the row's line of metadata.csv to lines, if there
+// is such a file.
 func (w *writer) write(lines []byte, b schema.Batch, i int) ([]byte, error) {
 	s := w.sink
 	row := b.First + int64(i)
@@ -203,7 +200,7 @@ func (w *writer) write(lines []byte, b schema.Batch, i int) ([]byte, error) {
 	return lines, class.WriteFile(string(w.name), w.file)
 }
 
-// class returns the class folder of row i of b, or the folder itself.
+// class returns the class folder of row i of b.
 func (w *writer) class(b schema.Batch, i int) (classFolder, error) {
 	s := w.sink
 	label := int64(0)
@@ -223,7 +220,7 @@ func (w *writer) class(b schema.Batch, i int) (classFolder, error) {
 	}
 	w.classes[label] = classFolder{Class: c, name: name}
 	if s.labels.given {
-		s.met.add(label)
+		s.present.Store(label, true)
 	}
 	return w.classes[label], nil
 }

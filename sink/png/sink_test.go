@@ -26,7 +26,8 @@ import (
 	"github.com/idxport/idxport/test/sinktest"
 )
 
-// newFolder returns a folder to fill, and what publishes it and reads its files, by name relative to the folder.
+// newFolder returns a folder to fill, and a function that publishes it and returns its files, by
+// name relative to the folder.
 func newFolder(t testing.TB) (*publish.Folder, func() map[string][]byte) {
 	t.Helper()
 	target := filepath.Join(t.TempDir(), "train")
@@ -65,7 +66,7 @@ func readFiles(t testing.TB, dir string) map[string][]byte {
 	return files
 }
 
-// describe is the schema of a whole table.
+// describe returns the schema of a whole table.
 func describe(rows int64, columns ...source.Column) *schema.Schema {
 	return &schema.Schema{Columns: columns, Rows: rows, Source: rows}
 }
@@ -78,7 +79,7 @@ func labels(d idx.DType, classes ...string) source.Column {
 	return source.Column{Name: "label", DType: d, Classes: classes}
 }
 
-// write writes one batch, and returns the error of the first call that has one.
+// write writes one batch and returns the first error.
 func write(folder *publish.Folder, s *schema.Schema, o png.Options, first int64, data ...[]byte) error {
 	k, err := png.New(folder, s, o)
 	if err != nil {
@@ -107,7 +108,7 @@ func convert(t *testing.T, s *schema.Schema, o png.Options, first int64, data ..
 	return files
 }
 
-// decode decodes a file, which must end with the image.
+// decode decodes a file, which must end after the image.
 func decode(t *testing.T, file []byte) image.Image {
 	t.Helper()
 	r := bytes.NewReader(file)
@@ -121,12 +122,12 @@ func decode(t *testing.T, file []byte) image.Image {
 	return m
 }
 
-// names lists the names of files in order, with spaces between.
+// names lists the names of files in order, separated by spaces.
 func names(files map[string][]byte) string {
 	return strings.Join(slices.Sorted(maps.Keys(files)), " ")
 }
 
-// sequence is n bytes that differ from their neighbours, none of them 0.
+// sequence returns n bytes that differ from their neighbours and are not 0.
 func sequence(n int) []byte {
 	data := make([]byte, n)
 	for i := range data {
@@ -135,21 +136,22 @@ func sequence(n int) []byte {
 	return data
 }
 
-// little are elements of 16 or 32 bits as batches have them.
+// little returns elements of 16 or 32 bits as in a batch.
 func little[T int16 | int32 | float32](values ...T) []byte {
 	var buf bytes.Buffer
-	_ = binary.Write(&buf, binary.LittleEndian, values) // a bytes.Buffer takes everything
+	_ = binary.Write(&buf, binary.LittleEndian, values) // into memory: cannot fail
 	return buf.Bytes()
 }
 
-// TestPixels demands that image/png reads the samples that the table has, as the color model of their kind has them.
+// TestPixels checks that image/png decodes the samples of the table, in the colour model for their
+// kind.
 func TestPixels(t *testing.T) {
 	t.Parallel()
 	const rows, h, w = 3, 4, 5
 	for name, tt := range map[string]struct {
 		column   source.Column
 		channels string
-		// at are the bytes of a pixel in image/png's memory, from the record's elements.
+		// at returns the bytes of a pixel in image/png's memory, from the record's elements.
 		at func(record []byte, y, x int) []byte
 	}{
 		"gray":         {images(idx.Uint8, h, w), "", func(r []byte, y, x int) []byte { return r[y*w+x:][:1] }},
@@ -202,7 +204,7 @@ func TestPixels(t *testing.T) {
 	}
 }
 
-// pixel are the bytes of a pixel in memory; nil for color models that are never written.
+// pixel returns the bytes of a pixel in memory, nil for colour models that are never written.
 func pixel(m image.Image, y, x int) []byte {
 	switch m := m.(type) {
 	case *image.Gray:
@@ -320,7 +322,8 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestErrorsWhileWriting: what the folder refuses comes out, and a cancelled call writes nothing.
+// TestErrorsWhileWriting checks that the folder's errors are returned and that a cancelled call
+// writes nothing.
 func TestErrorsWhileWriting(t *testing.T) {
 	t.Parallel()
 	s := describe(2, images(idx.Uint8, 1, 1))

@@ -1,5 +1,6 @@
-// Package summary is a sink that writes nothing: it gathers what `idxport inspect` tells about the values of a table.
+// Package summary provides a sink that writes nothing but collects statistics of a table's values
+// for `idxport inspect`.
 //
-// Every batch is summed up on a worker, and the sums are added in the order of the rows, so that the mean of floats does not depend on the
-// number of workers.
+// Every batch is summed up on a worker, and the sums are added in row order, so that the mean of
+// floats does not depend on the number of workers.
 package summary

@@ -2,7 +2,6 @@ package summary
 
 import (
 	"context"
-	"encoding/binary"
 	"maps"
 	"math"
 	"slices"
@@ -13,35 +12,36 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// MaxLabels is how many different values a column may have to be counted as labels.
+// MaxLabels is the maximum number of distinct values for which a column's values are counted.
 const MaxLabels = 65536
 
-// A Column sums up the elements of one column.
+// A Column has the statistics of one column.
 type Column struct {
 	Elements int64
-	Zeros    int64 // −0 included
+	Zeros    int64 // including −0
 	NaNs     int64
 	Infs     int64   // of both signs
-	Min, Max float64 // of the finite elements; 0 where there are none. Every integer of the format is exact.
+	Min, Max float64 // of the finite elements; 0 if there are none. Every integer of the format is exact.
 	Sum      float64 // of the finite elements; exact for integers up to 2⁵³
-	// Counts tells how often each value occurs, for scalar columns of integers with at most MaxLabels values; nil otherwise.
+	// Counts is the number of occurrences of each value, for scalar columns of integers with at
+	// most MaxLabels distinct values; nil otherwise.
 	Counts map[int64]int64
 }
 
-// Finite is the number of elements that are neither NaN nor infinite.
+// Finite returns the number of elements that are neither NaN nor infinite.
 func (c Column) Finite() int64 { return c.Elements - c.NaNs - c.Infs }
 
-// Mean is the mean of the finite elements, NaN if there are none.
+// Mean returns the mean of the finite elements, NaN if there are none.
 func (c Column) Mean() float64 { return c.Sum / float64(c.Finite()) }
 
-// Labels are the values that occur in Counts, in order.
+// Labels returns the values in Counts, in order.
 func (c Column) Labels() []int64 { return slices.Sorted(maps.Keys(c.Counts)) }
 
-// A Sink gathers the summaries of the columns of a table. It is a sink.Sink.
+// A Sink collects the statistics of a table's columns. It implements sink.Sink.
 type Sink struct {
 	schema    *schema.Schema
 	columns   []Column
-	uncounted []atomic.Bool // columns whose values need not be counted any more: there are too many
+	uncounted []atomic.Bool // columns with too many distinct values to count
 }
 
 // New returns a sink for tables of the schema s.
@@ -53,10 +53,10 @@ func New(s *schema.Schema) *Sink {
 	return k
 }
 
-// Columns are the summaries, once the sink was closed.
+// Columns returns the statistics once the sink is closed.
 func (k *Sink) Columns() []Column { return k.columns }
 
-// Encode sums up a batch; the step adds it to the whole.
+// Encode sums up a batch; the step adds the sums.
 func (k *Sink) Encode(_ context.Context, b schema.Batch) (func() error, error) {
 	sums := make([]Column, len(b.Columns))
 	for i, c := range k.schema.Columns {
@@ -78,7 +78,7 @@ func (k *Sink) Encode(_ context.Context, b schema.Batch) (func() error, error) {
 // Close does nothing.
 func (k *Sink) Close() error { return nil }
 
-// empty is the summary of no elements of c.
+// empty returns the statistics of no elements of c.
 func empty(c source.Column) Column {
 	var s Column
 	if c.Scalar() && c.Integer() {
@@ -87,7 +87,7 @@ func empty(c source.Column) Column {
 	return s
 }
 
-// add adds the summary of later elements.
+// add adds the statistics of later elements.
 func (c *Column) add(b Column) {
 	if b.Finite() > 0 {
 		if c.Finite() == 0 {
@@ -109,33 +109,21 @@ func (c *Column) add(b Column) {
 	}
 }
 
-// elements adds data, little-endian elements of d.
+// elements adds data, little-endian elements of type d.
 func (c *Column) elements(d idx.DType, data []byte) {
 	switch d {
 	case idx.Uint8:
 		c.bytes(data, func(b int) float64 { return float64(b) })
 	case idx.Int8:
 		c.bytes(data, func(b int) float64 { return float64(int8(b)) })
-	case idx.Int16:
-		for i := 0; i < len(data); i += 2 {
-			c.one(float64(int16(binary.LittleEndian.Uint16(data[i:]))), 1)
-		}
-	case idx.Int32:
-		for i := 0; i < len(data); i += 4 {
-			c.one(float64(int32(binary.LittleEndian.Uint32(data[i:]))), 1)
-		}
-	case idx.Float32:
-		for i := 0; i < len(data); i += 4 {
-			c.one(float64(math.Float32frombits(binary.LittleEndian.Uint32(data[i:]))), 1)
-		}
-	case idx.Float64:
-		for i := 0; i < len(data); i += 8 {
-			c.one(math.Float64frombits(binary.LittleEndian.Uint64(data[i:])), 1)
+	default:
+		for i := range len(data) / d.Size() {
+			c.one(schema.Float(d, data, i), 1)
 		}
 	}
 }
 
-// bytes sums up elements of one byte by counting each of the 256 values first.
+// bytes adds elements of one byte by counting each of the 256 values first.
 func (c *Column) bytes(data []byte, value func(int) float64) {
 	var counts [256]int64
 	for _, b := range data {

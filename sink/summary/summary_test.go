@@ -11,7 +11,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// summarize runs the batches of one column through a sink.
+// summarize passes the batches of one column through a sink.
 func summarize(t *testing.T, c source.Column, batches ...[]byte) Column {
 	t.Helper()
 	k := New(&schema.Schema{Columns: []source.Column{c}})
@@ -52,12 +52,12 @@ func TestIntegers(t *testing.T) {
 		zeros    int64
 		counts   map[int64]int64
 	}{
-		"unsigned bytes":          {idx.Uint8, [][]byte{{0, 255, 0}, {3}}, 0, 255, 64.5, 2, map[int64]int64{0: 2, 3: 1, 255: 1}},
-		"signed bytes":            {idx.Int8, [][]byte{{0x80, 0x7f}, {0xff, 0}}, -128, 127, -0.5, 1, map[int64]int64{-128: 1, 127: 1, -1: 1, 0: 1}},
-		"shorts":                  {idx.Int16, [][]byte{le16(-32768, 32767), le16(1)}, -32768, 32767, 0, 0, map[int64]int64{-32768: 1, 32767: 1, 1: 1}},
-		"ints":                    {idx.Int32, [][]byte{le32(math.MinInt32), le32(math.MaxInt32, 1)}, math.MinInt32, math.MaxInt32, 0, 0, map[int64]int64{math.MinInt32: 1, math.MaxInt32: 1, 1: 1}},
-		"all above zero":          {idx.Uint8, [][]byte{{7}, {5, 6}}, 5, 7, 6, 0, map[int64]int64{5: 1, 6: 1, 7: 1}},
-		"first batch without one": {idx.Uint8, [][]byte{{}, {5}}, 5, 5, 5, 0, map[int64]int64{5: 1}},
+		"unsigned bytes":    {idx.Uint8, [][]byte{{0, 255, 0}, {3}}, 0, 255, 64.5, 2, map[int64]int64{0: 2, 3: 1, 255: 1}},
+		"signed bytes":      {idx.Int8, [][]byte{{0x80, 0x7f}, {0xff, 0}}, -128, 127, -0.5, 1, map[int64]int64{-128: 1, 127: 1, -1: 1, 0: 1}},
+		"shorts":            {idx.Int16, [][]byte{le16(-32768, 32767), le16(1)}, -32768, 32767, 0, 0, map[int64]int64{-32768: 1, 32767: 1, 1: 1}},
+		"ints":              {idx.Int32, [][]byte{le32(math.MinInt32), le32(math.MaxInt32, 1)}, math.MinInt32, math.MaxInt32, 0, 0, map[int64]int64{math.MinInt32: 1, math.MaxInt32: 1, 1: 1}},
+		"all above zero":    {idx.Uint8, [][]byte{{7}, {5, 6}}, 5, 7, 6, 0, map[int64]int64{5: 1, 6: 1, 7: 1}},
+		"empty first batch": {idx.Uint8, [][]byte{{}, {5}}, 5, 5, 5, 0, map[int64]int64{5: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

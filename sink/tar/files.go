@@ -1,35 +1,35 @@
 package tar
 
 import (
-	"encoding/json"
-	"strings"
-
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/source/idx"
 )
 
-// block is the size that headers have, and that files are padded to.
+// block is the size of headers; files are padded to a multiple of it.
 const block = 512
 
-// Where the fields of a header begin that differ from file to file, and their digits without the zero byte that ends them; see "ustar Interchange Format" in
+// Offsets of the header fields that differ between files, and their digits without the final zero
+// byte. See "ustar Interchange Format" in
 // https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html
 const (
 	sizeAt, sizeDigits = 124, 11 // octal
 	sumAt, sumDigits   = 148, 6  // octal
 )
 
-// A header is that of all files of one kind, but for key, size and checksum. To fill it in takes a thirtieth of the time that archive/tar takes for the same bytes.
+// A header is the template for the headers of all files with the same extension: only key, size and
+// checksum differ. Filling it in takes a thirtieth of archive/tar's time for the same bytes.
 type header struct {
 	bytes [block]byte
-	sum   int // of the bytes, the checksum's own counted as spaces
+	sum   int // of the bytes, with the checksum field as spaces
 }
 
-// newHeader returns the header of files whose name is a key of digits bytes and ending. It is no longer than 100 bytes.
-func newHeader(digits int, ending string) *header {
+// newHeader returns the template for files whose name is a key of digits bytes and an extension.
+// The name has at most 100 bytes.
+func newHeader(digits int, extension string) *header {
 	h := &header{}
 	put := func(at int, text string) { copy(h.bytes[at:], text) }
-	put(digits, ending)
+	put(digits, extension)
 	put(100, "0000644\x00") // mode
 	put(108, "0000000\x00") // user
 	put(116, "0000000\x00") // group
@@ -46,7 +46,8 @@ func newHeader(digits int, ending string) *header {
 	return h
 }
 
-// fill writes to dst, a block, the header of the file of key that has size bytes: at most 8 GiB − 1, far more than a record.
+// fill writes the header of a file with the given key and size in bytes, at most 8 GiB − 1, to dst,
+// which has the length of a block.
 func (h *header) fill(dst, key []byte, size int) {
 	copy(dst, h.bytes[:])
 	copy(dst, key)
@@ -55,10 +56,10 @@ func (h *header) fill(dst, key []byte, size int) {
 		sum += int(b)
 	}
 	octal(dst[sumAt:sumAt+sumDigits], sum)
-	dst[sumAt+sumDigits] = 0 // and a space, which is there
+	dst[sumAt+sumDigits] = 0 // the space that follows is part of the template
 }
 
-// octal writes n to dst, with zeros before it, and returns the sum of the bytes.
+// octal fills dst with the octal digits of n and returns the sum of the bytes.
 func octal(dst []byte, n int) (sum int) {
 	for i := len(dst) - 1; i >= 0; i-- {
 		dst[i] = '0' + byte(n&7)
@@ -68,43 +69,39 @@ func octal(dst []byte, n int) (sum int) {
 	return sum
 }
 
-// padded is n rounded up to whole blocks.
+// padded rounds n up to whole blocks.
 func padded(n int) int { return (n + block - 1) &^ (block - 1) }
 
-// infinity is what Python's json calls it.
+// infinity is the spelling of Python's json.
 const infinity = "Infinity"
 
-// A scalar is a column that goes into the .json of its row.
+// A scalar is a column that is written to .json files.
 type scalar struct {
 	column int
 	dtype  idx.DType
-	key    string // with the quotes, the colon, and what separates it from the one before
+	key    string // with quotes, colon and the separator before it
 }
 
-// newScalars are those of columns of s that are scalars; left are the others.
-func newScalars(s *schema.Schema, columns []int) (scalars []scalar, left []int) {
+// newScalars returns the scalars among columns of s, and the other columns.
+func newScalars(s *schema.Schema, columns []int) (scalars []scalar, rest []int) {
 	separator := "{"
 	for _, i := range columns {
 		c := s.Columns[i]
 		if !c.Scalar() {
-			left = append(left, i)
+			rest = append(rest, i)
 			continue
 		}
-		var name strings.Builder
-		e := json.NewEncoder(&name)
-		e.SetEscapeHTML(false)
-		_ = e.Encode(c.Name) // a string into memory: cannot fail
-		scalars = append(scalars, scalar{column: i, dtype: c.DType, key: separator + strings.TrimSpace(name.String()) + ":"})
+		scalars = append(scalars, scalar{column: i, dtype: c.DType, key: separator + display.JSON(c.Name) + ":"})
 		separator = ","
 	}
-	return scalars, left
+	return scalars, rest
 }
 
-// appendJSON appends the object of row i of b.
+// appendJSON appends the JSON object of row i of b.
 func appendJSON(dst []byte, scalars []scalar, b schema.Batch, i int) []byte {
 	for _, s := range scalars {
 		dst = append(dst, s.key...)
-		dst = images.AppendNumber(dst, s.dtype, b.Columns[s.column], i, infinity)
+		dst = schema.AppendNumber(dst, s.dtype, b.Columns[s.column], i, infinity)
 	}
 	return append(dst, '}')
 }

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// reference is a header as archive/tar writes it.
+// reference returns a header written by archive/tar.
 func reference(name string, size int64) []byte {
 	var out bytes.Buffer
 	err := tar.NewWriter(&out).WriteHeader(&tar.Header{
 		Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o644, ModTime: time.Unix(0, 0), Format: tar.FormatUSTAR,
 	})
 	if err != nil {
-		panic(err) // a bytes.Buffer takes everything: the header cannot be written
+		panic(err) // the header is invalid
 	}
 	return out.Bytes()
 }

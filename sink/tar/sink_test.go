@@ -26,14 +26,15 @@ import (
 // A file is a member of an archive.
 type file struct{ name, content string }
 
-// little are elements as batches have them.
+// little returns elements as in a batch.
 func little[T int16 | int32 | float32 | float64](values ...T) []byte {
 	var buf bytes.Buffer
-	_ = binary.Write(&buf, binary.LittleEndian, values) // a bytes.Buffer takes everything
+	_ = binary.Write(&buf, binary.LittleEndian, values) // into memory: cannot fail
 	return buf.Bytes()
 }
 
-// write writes one batch that begins with the row first, and returns the archive, or the error of the first call that has one.
+// write writes one batch that begins with the row first, and returns the archive or the first
+// error.
 func write(s *schema.Schema, o tar.Options, first int64, data ...[]byte) ([]byte, error) {
 	var out bytes.Buffer
 	k, err := tar.New(&out, s, o)
@@ -54,7 +55,8 @@ func write(s *schema.Schema, o tar.Options, first int64, data ...[]byte) ([]byte
 	return out.Bytes(), nil
 }
 
-// read reads an archive with archive/tar. Every header must be as promised, and nothing may follow the end.
+// read reads an archive with archive/tar. Every header must be as documented, and nothing may
+// follow the end.
 func read(t *testing.T, data []byte) []file {
 	t.Helper()
 	if len(data)%512 != 0 || !bytes.HasSuffix(data, make([]byte, 1024)) {
@@ -87,7 +89,7 @@ func read(t *testing.T, data []byte) []file {
 	return files
 }
 
-// names lists the names of files, with spaces between.
+// names lists the names of files, separated by spaces.
 func names(files []file) string {
 	var all []string
 	for _, f := range files {
@@ -101,7 +103,7 @@ var (
 	label = source.Column{Name: "label", DType: idx.Uint8}
 )
 
-// describe is the schema of a whole table.
+// describe returns the schema of a whole table.
 func describe(rows int64, columns ...source.Column) *schema.Schema {
 	return &schema.Schema{Columns: columns, Rows: rows, Source: rows}
 }
@@ -137,7 +139,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestContents: the pixels by image/png, labels as decimal numbers, scalars as JSON; expected from the elements alone.
+// TestContents compares pixels decoded by image/png, decimal labels and JSON with values written
+// down by hand.
 func TestContents(t *testing.T) {
 	t.Parallel()
 	s := describe(2, source.Column{Name: "writer", DType: idx.Int32}, source.Column{Name: `a "b" <c>`, DType: idx.Float32},
@@ -173,7 +176,7 @@ func TestContents(t *testing.T) {
 	}
 }
 
-// TestScalars: numbers that are easiest to get wrong.
+// TestScalars tests numbers that are easy to get wrong.
 func TestScalars(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -254,7 +257,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestBatchSize: what a batch of images that cannot be compressed takes is no more than what was said.
+// TestBatchSize checks that a batch of images that cannot be compressed takes no more than
+// BatchSize.
 func TestBatchSize(t *testing.T) {
 	t.Parallel()
 	const rows = 8
@@ -272,7 +276,7 @@ func TestBatchSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := int64(len(data)) - 1024; got > k.BatchSize(rows) || got < rows*2000 {
-		t.Errorf("found %d bytes, expected those of the pixels and at most the %d of BatchSize", got, k.BatchSize(rows))
+		t.Errorf("found %d bytes, expected at least those of the pixels and at most BatchSize, %d", got, k.BatchSize(rows))
 	}
 }
 

@@ -28,18 +28,18 @@ type room struct {
 
 var rooms = map[string]room{
 	"fault":                     {260, nil},
-	"png":                       {550, nil},
-	"sheet":                     {510, []string{"png"}},
+	"png":                       {560, nil},
+	"sheet":                     {520, []string{"png"}},
 	"source/idx":                {930, nil},
 	"source/compressed":         {1930, []string{"source/compressed/inflate"}}, // goal 1700
 	"source/compressed/inflate": {1500, nil},
-	"sink/compressed":           {510, nil},
+	"sink/compressed":           {560, nil},
 	"shell":                     {90, nil},
 	"sink/publish":              {2760, []string{"shell"}},                                     // goal 2000
 	"sink/plan":                 {1470, []string{"object", "shell", "sink/publish", "source"}}, // goal 1200
 	"source":                    {1740, []string{"source/idx", "source/compressed"}},           // goal 1100
 	"source/dataset":            {1560, []string{"shell", "source", "source/idx"}},             // goal 1200
-	"schema":                    {240, []string{"source"}},
+	"schema":                    {300, []string{"source", "source/idx"}},
 	"source/flat":               {480, []string{"source/idx"}},
 	"source/picture":            {470, []string{"source/idx"}},
 	"source/columnar":           {1010, []string{"schema", "source", "source/flat", "source/idx", "source/picture"}},   // goal 1300
@@ -49,21 +49,21 @@ var rooms = map[string]room{
 	"source/png":                {900, []string{"schema", "source", "source/idx", "source/picture"}},
 	"source/npy":                {540, []string{"schema", "source", "source/idx"}},
 	"source/formats":            {1020, []string{"shell", "source", "source/..."}},
-	"sink":                      {50, []string{"schema"}},
-	"sink/layout":               {1240, []string{"schema", "sink", "sink/images", "source", "source/idx"}},
-	"sink/arrow":                {550, []string{"schema", "sink", "sink/compressed", "sink/layout", "source", "source/idx"}},
-	"sink/parquet":              {1390, []string{"schema", "sink", "sink/compressed", "sink/layout", "source", "source/idx"}},
-	"sink/csv":                  {790, []string{"schema", "sink", "sink/compressed", "source", "source/idx"}}, // goal 750
-	"sink/idx":                  {190, []string{"schema", "sink", "sink/compressed", "source", "source/idx"}},
-	"sink/images":               {380, []string{"schema", "sink", "source", "source/idx", "png"}},
+	"sink":                      {60, []string{"schema"}},
+	"sink/layout":               {1250, []string{"schema", "sink", "sink/images", "source", "source/idx"}},
+	"sink/arrow":                {560, []string{"schema", "sink", "sink/compressed", "sink/layout", "source", "source/idx"}},
+	"sink/parquet":              {1380, []string{"schema", "sink", "sink/compressed", "sink/layout", "source", "source/idx"}},
+	"sink/csv":                  {770, []string{"schema", "sink", "sink/compressed", "source", "source/idx"}}, // goal 750
+	"sink/idx":                  {170, []string{"schema", "sink", "sink/compressed", "source", "source/idx"}},
+	"sink/images":               {340, []string{"schema", "sink", "source", "source/idx", "png"}},
 	"sink/npy":                  {110, []string{"schema", "sink/idx", "source", "source/idx"}},
-	"sink/png":                  {530, []string{"schema", "sink", "sink/images", "sink/publish", "source", "source/idx"}},
+	"sink/png":                  {510, []string{"schema", "sink", "sink/csv", "sink/images", "sink/publish", "source", "source/idx"}},
 	"sink/card":                 {170, []string{"schema", "sink", "sink/layout"}},
 	"sink/parts":                {210, []string{"schema", "sink", "sink/publish"}},
-	"sink/tar":                  {320, []string{"schema", "sink", "sink/images", "source", "source/idx"}},
-	"sink/compare":              {410, []string{"schema", "source", "source/idx"}},
-	"sink/summary":              {180, []string{"schema", "sink", "source", "source/idx"}},
-	"sink/formats":              {340, []string{"schema", "sink/...", "sink"}},
+	"sink/tar":                  {310, []string{"display", "schema", "sink", "sink/images", "source", "source/idx"}},
+	"sink/compare":              {400, []string{"display", "schema", "source", "source/idx"}},
+	"sink/summary":              {170, []string{"schema", "sink", "source", "source/idx"}},
+	"sink/formats":              {350, []string{"schema", "sink/...", "sink"}},
 	"pipeline":                  {330, []string{"schema", "sink", "source"}},
 	"object":                    {2510, []string{"shell"}}, // goal 1700
 	"display":                   {100, []string{"source/idx"}},

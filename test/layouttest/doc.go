@@ -1,2 +1,3 @@
-// Package layouttest has what the tests of the sinks that use layouts share: small tables, and ways to write them.
+// Package layouttest contains small tables, and functions that write them, for the tests of the
+// sinks that use layouts.
 package layouttest

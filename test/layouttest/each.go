@@ -11,8 +11,8 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Each calls check with a table of random rows for every layout of names, every data type, many shapes, and every number of rows. Each table is two
-// tensors and a scalar between them.
+// Each calls check with a table of random rows for every layout in names, every data type, many
+// shapes and every number of rows. Each table has two tensors and a scalar between them.
 func Each(t *testing.T, names []string, rows []int, check func(t *testing.T, layoutName string, written Table)) {
 	for _, layoutName := range names {
 		for _, d := range idx.DTypes() {
@@ -31,7 +31,7 @@ func Each(t *testing.T, names []string, rows []int, check func(t *testing.T, lay
 	}
 }
 
-// Images is a batch of 28×28 images, mostly black, with labels.
+// Images returns a batch of 28×28 images, mostly black, with labels.
 func Images() Table {
 	columns := []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{28, 28}}, {Name: "label", DType: idx.Uint8}}
 	t := Random((&schema.Schema{Columns: columns}).BatchRows(), columns...)
@@ -43,7 +43,7 @@ func Images() Table {
 	return t
 }
 
-// Benchmark writes t again and again as batches of a table without end.
+// Benchmark writes t again and again, as the batches of an endless table.
 func (t Table) Benchmark(b *testing.B, open Open) {
 	s := t.Schema()
 	s.Rows = -1

@@ -11,26 +11,27 @@ import (
 	"github.com/idxport/idxport/test/sinktest"
 )
 
-// ImagesOnly reports whether the layout holds no tensors but images.
+// ImagesOnly reports whether the only tensors that the layout holds are images.
 func ImagesOnly(layoutName string) bool {
 	return layoutName == "spark-image" || layoutName == "huggingface"
 }
 
-// RunWriter is sinktest.RunWriter with the tables that the layout can hold.
+// RunWriter calls sinktest.RunWriter with the tables that the layout can hold.
 func RunWriter(t *testing.T, layoutName string, open Open) {
 	t.Helper()
 	tables := []sinktest.Table{sinktest.Numbers(), sinktest.Single(), sinktest.Empty(), sinktest.Images(), sinktest.Unlabelled(), sinktest.Named()}
 	switch {
 	case ImagesOnly(layoutName):
 		tables = tables[3:5]
-	case layoutName == "columns": // the others' records have too many elements
+	case layoutName == "columns": // records of the other tables have too many elements
 		tables = tables[:3]
 	}
 	sinktest.RunWriter(t, open, tables...)
 }
 
-// Refuses reports whether a layout of images must refuse one of t's columns: tensors that are no images of 1, 3 or 4 channels of unsigned bytes, last, or
-// for huggingface gray images of 16 bits.
+// Refuses reports whether a layout of images must refuse one of t's columns: a tensor that is not
+// an image of unsigned bytes with 1, 3 or 4 channels, last, or, for huggingface, a gray image of 16
+// bits.
 func (t Table) Refuses(layoutName string) bool {
 	for _, c := range t.Columns {
 		if c.Scalar() {
@@ -51,7 +52,7 @@ func (t Table) Refuses(layoutName string) bool {
 	return false
 }
 
-// ClearSigns makes the values of columns of 16 bits not negative, as images of them must be.
+// ClearSigns makes the values of 16-bit columns non-negative, as images require.
 func (t Table) ClearSigns() {
 	for i, c := range t.Columns {
 		if c.DType == idx.Int16 {
@@ -62,16 +63,17 @@ func (t Table) ClearSigns() {
 	}
 }
 
-// Record is row row of column i.
+// Record returns row row of column i.
 func (t Table) Record(i, row int) []byte {
 	size := t.Columns[i].RecordSize()
 	return t.Data[i][row*size : (row+1)*size]
 }
 
-// Label is row row of column i, which has scalars.
+// Label returns row row of column i, which must be scalar.
 func (t Table) Label(i, row int) int64 { return source.Int(t.Columns[i].DType, t.Data[i], row) }
 
-// Decode is the size and the samples of a PNG file, those of 16 bits little-endian, as Go's image/png reads them.
+// Decode returns the size and the samples of a PNG file, decoded by image/png. Samples of 16 bits
+// are little-endian.
 func Decode(tb testing.TB, file []byte) (size image.Point, samples []byte) {
 	tb.Helper()
 	img, err := png.Decode(bytes.NewReader(file))
@@ -83,7 +85,7 @@ func Decode(tb testing.TB, file []byte) (size image.Point, samples []byte) {
 		samples = img.Pix
 	case *image.NRGBA:
 		samples = img.Pix
-	case *image.RGBA: // an image without alpha
+	case *image.RGBA: // RGB
 		for i := 0; i < len(img.Pix); i += 4 {
 			samples = append(samples, img.Pix[i:i+3]...)
 		}

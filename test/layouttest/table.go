@@ -12,18 +12,18 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// A Table is what a test writes.
+// A Table is a table to be written by a test.
 type Table struct {
 	Columns []source.Column
 	Rows    int
 	Data    [][]byte // of each column, little-endian
-	Named   bool     // the names of the classes are a column
+	Named   bool     // with a column of class names
 }
 
-// An Open makes the sink under test.
+// An Open returns the sink under test.
 type Open func(w io.Writer, s *schema.Schema) (sink.Sink, error)
 
-// Random fills columns with bits that are the same in every run, and random: floats are NaNs of all kinds now and then.
+// Random fills columns with random bits, the same in every run. Floats include NaNs of all kinds.
 func Random(rows int, columns ...source.Column) Table {
 	t := Table{Columns: columns, Rows: rows}
 	bits := rand.NewChaCha8([32]byte{1})
@@ -35,7 +35,7 @@ func Random(rows int, columns ...source.Column) Table {
 	return t
 }
 
-// Schema describes t, with a pair of metadata.
+// Schema returns the schema of t, with one metadata pair.
 func (t Table) Schema() *schema.Schema {
 	rows := int64(t.Rows)
 	s := &schema.Schema{Columns: t.Columns, Rows: rows, Source: rows, Meta: []schema.Pair{{Key: "sources", Value: "a, b"}}}
@@ -45,12 +45,9 @@ func (t Table) Schema() *schema.Schema {
 	return s
 }
 
-// Join is the bytes of a column of which each element of size bytes was a column of its own: the first element of every column, then the second of every
-// column, and so on. One column is returned as it is.
+// Join returns the bytes of a tensor column whose elements, of size bytes each, are in columns of
+// their own: the first element of every column, then the second of every column, and so on.
 func Join(columns [][]byte, size int) []byte {
-	if len(columns) == 1 {
-		return columns[0]
-	}
 	var joined []byte
 	for at := 0; len(columns) > 0 && at < len(columns[0]); at += size {
 		for _, column := range columns {
@@ -60,7 +57,8 @@ func Join(columns [][]byte, size int) []byte {
 	return joined
 }
 
-// Write writes t, described as s, in batches of up to batch rows. Each batch's memory is overwritten after its step.
+// Write writes t, described by s, in batches of up to batch rows. The memory of each batch is
+// overwritten after its step.
 func (t Table) Write(tb testing.TB, open Open, s *schema.Schema, batch int) []byte {
 	tb.Helper()
 	var out bytes.Buffer

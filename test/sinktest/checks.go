@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/idxport/idxport/fault"
@@ -14,7 +15,7 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// A check is one way to use a sink. It takes t for opening sinks, and leaves the verdict to its caller.
+// A check is one way to use a sink. It uses t to open sinks only; its caller reports the error.
 type check struct {
 	name string
 	run  func(c *contract, t *testing.T) error
@@ -36,7 +37,7 @@ func checks() []check {
 	}
 }
 
-// backwards encodes the last batch first. State that Encode keeps from one batch to the next shows.
+// backwards encodes the last batch first, which reveals state that Encode keeps between batches.
 func (c *contract) backwards(t *testing.T) error {
 	k, finish, err := c.open(t, c.table.schema())
 	if err != nil {
@@ -57,31 +58,17 @@ func (c *contract) backwards(t *testing.T) error {
 	return c.compareClosed(k, finish)
 }
 
-// atOnce encodes each batch on a goroutine of its own. Steps run as soon as the rows before are written, while later batches are still encoded.
+// atOnce encodes each batch on its own goroutine. Steps run as soon as the rows before are written,
+// while later batches are still being encoded.
 func (c *contract) atOnce(t *testing.T) error {
 	k, finish, err := c.open(t, c.table.schema())
 	if err != nil {
 		return err
 	}
-	type result struct {
-		step func() error
-		err  error
-	}
 	batches := c.table.batches()
-	results := make([]chan result, len(batches))
-	begin := make(chan struct{})
-	for i, b := range batches {
-		results[i] = make(chan result, 1)
-		go func() {
-			<-begin
-			step, err := encode(k, b)
-			results[i] <- result{step, err}
-		}()
-	}
-	close(begin)
 	var errs []error
-	for i, b := range batches {
-		r := <-results[i]
+	for i, result := range encodeAll(k, batches) {
+		r, b := <-result, batches[i]
 		if r.err == nil && errs == nil {
 			r.err = c.finishBatch(r.step, b)
 		}
@@ -95,6 +82,28 @@ func (c *contract) atOnce(t *testing.T) error {
 	return c.compareClosed(k, finish)
 }
 
+// An encoded batch is what Encode returned.
+type encoded struct {
+	step func() error
+	err  error
+}
+
+// encodeAll encodes all batches at once, each on its own goroutine.
+func encodeAll(k sink.Sink, batches []schema.Batch) []chan encoded {
+	results := make([]chan encoded, len(batches))
+	begin := make(chan struct{})
+	defer close(begin)
+	for i, b := range batches {
+		results[i] = make(chan encoded, 1)
+		go func() {
+			<-begin
+			step, err := encode(k, b)
+			results[i] <- encoded{step, err}
+		}()
+	}
+	return results
+}
+
 func (c *contract) compareClosed(k sink.Sink, finish func() map[string][]byte) error {
 	found, err := closed(k, finish)
 	if err != nil {
@@ -103,8 +112,8 @@ func (c *contract) compareClosed(k sink.Sink, finish func() map[string][]byte) e
 	return compare(found, c.want)
 }
 
-// abandoned drops sinks as after an error elsewhere: no step, or the first alone, has run, the others never do, and Close is not called. Nothing may
-// panic, and batches are only read.
+// abandoned drops sinks as after an error elsewhere: at most the first step runs, and Close is not
+// called. Nothing may panic, and the sink must not write to the batches.
 func (c *contract) abandoned(t *testing.T) error {
 	for done := range 2 {
 		k, _, err := c.open(t, c.table.schema())
@@ -127,7 +136,8 @@ func (c *contract) abandoned(t *testing.T) error {
 	return nil
 }
 
-// cancelled encodes for a run that is over: Encode returns, with the context's error or as if nothing was.
+// cancelled encodes after the run was cancelled: Encode must return, with the context's error or
+// without one.
 func (c *contract) cancelled(t *testing.T) error {
 	k, _, err := c.open(t, c.table.schema())
 	if err != nil {
@@ -147,12 +157,12 @@ func (c *contract) cancelled(t *testing.T) error {
 	return nil
 }
 
-// noRows closes sinks that had no batch.
+// noRows closes sinks that received no batch.
 func (c *contract) noRows(t *testing.T) error {
 	empty := &contract{table: c.table, open: c.open}
 	empty.table.Rows = 0
 	var err error
-	if empty.want, err = empty.serial(t); err != nil {
+	if empty.want, err = empty.serial(t, nil); err != nil {
 		return err
 	}
 	return empty.workers(t)
@@ -163,14 +173,15 @@ func (c *contract) workers(t *testing.T) error {
 	return c.compareRuns(t, func() (source.Table, error) { return c.table.open(false), nil }, c.want)
 }
 
-// ranges runs the pipeline over rows that do not begin with the first.
+// ranges runs the pipeline over a range of rows that does not begin with the first.
 func (c *contract) ranges(t *testing.T) error {
 	return c.compareRuns(t, func() (source.Table, error) {
 		return source.Slice(c.table.open(false), 3, int64(c.table.Rows)-1)
 	}, nil)
 }
 
-// unknown writes a table that tells its number of rows only at its end: either New refuses it, or it is written.
+// unknown writes a table whose number of rows is unknown before its end. The sink's New may also
+// refuse it.
 func (c *contract) unknown(t *testing.T) error {
 	if _, _, err := c.open(t, schema.Of(c.table.open(true))); errors.Is(err, fault.Usage) {
 		return nil
@@ -178,7 +189,8 @@ func (c *contract) unknown(t *testing.T) error {
 	return c.compareRuns(t, func() (source.Table, error) { return c.table.open(true), nil }, nil)
 }
 
-// compareRuns demands the same output from runs with one worker and with four: want, unless that is nil.
+// compareRuns checks that runs with one and with four workers give the same output, which must
+// equal want unless that is nil.
 func (c *contract) compareRuns(t *testing.T, open func() (source.Table, error), want output) error {
 	for _, workers := range []int{1, 4} {
 		in, err := open()
@@ -213,7 +225,8 @@ func (c *contract) pipeline(t *testing.T, in source.Table, workers int) (output,
 	return finish(), nil
 }
 
-// size asks for the memory of batches, if the sink can tell: it is not negative, and more rows do not take less.
+// size checks BatchSize, if the sink has it: it must not be negative, and more rows must not take
+// less memory.
 func (c *contract) size(t *testing.T) error {
 	s := c.table.schema()
 	k, _, err := c.open(t, s)
@@ -235,7 +248,8 @@ func (c *contract) size(t *testing.T) error {
 	return nil
 }
 
-// next writes the batches that a sink.Splitter has encoded into two outputs. Each must be what a sink of its own makes of its rows.
+// next writes the batches that a sink.Splitter has encoded to two outputs. Each must equal the
+// output of a sink that gets only its rows.
 func (c *contract) next(t *testing.T) error {
 	batches := c.table.batches()
 	for cut := range len(batches) + 1 {
@@ -256,19 +270,10 @@ func (c *contract) next(t *testing.T) error {
 			steps = append(steps, step)
 		}
 		var second bytes.Buffer
-		for i, step := range steps {
-			if i == cut {
-				if err := s.Next(&second); err != nil {
-					return fmt.Errorf("next: %w", err)
-				}
-			}
+		next := func() error { return s.Next(&second) }
+		for i, step := range slices.Insert(steps, cut, next) {
 			if err := step(); err != nil {
-				return err
-			}
-		}
-		if cut == len(batches) {
-			if err := s.Next(&second); err != nil {
-				return fmt.Errorf("next: %w", err)
+				return fmt.Errorf("step %d, next before batch %d: %w", i, cut, err)
 			}
 		}
 		first, err := closed(k, finish)
@@ -285,8 +290,8 @@ func (c *contract) next(t *testing.T) error {
 	return nil
 }
 
-// nextAtOnce calls Next before every step while the later batches are encoded, which -race watches. Each output must be what a sink of its own
-// makes of the batch.
+// nextAtOnce calls Next before every step while later batches are being encoded, under the eyes of
+// -race. Each output must equal that of a sink that gets only its batch.
 func (c *contract) nextAtOnce(t *testing.T) error {
 	k, _, err := c.open(t, c.table.schema())
 	if err != nil {
@@ -296,34 +301,22 @@ func (c *contract) nextAtOnce(t *testing.T) error {
 	if !ok {
 		return nil
 	}
-	type result struct {
-		step func() error
-		err  error
-	}
 	batches := c.table.batches()
-	results := make([]chan result, len(batches))
-	for i, b := range batches {
-		results[i] = make(chan result, 1)
-		go func() {
-			step, err := encode(k, b)
-			results[i] <- result{step, err}
-		}()
-	}
-	outputs := make([]bytes.Buffer, len(batches)+1) // the last ends the one before
-	for i := range outputs {
+	outputs := make([]bytes.Buffer, len(batches)+1)
+	for i, result := range encodeAll(k, batches) {
 		if err := s.Next(&outputs[i]); err != nil {
 			return fmt.Errorf("next: %w", err)
 		}
-		if i == len(batches) {
-			break
-		}
-		made := <-results[i]
+		made := <-result
 		if made.err == nil {
 			made.err = made.step()
 		}
 		if made.err != nil {
 			return made.err
 		}
+	}
+	if err := s.Next(&outputs[len(batches)]); err != nil { // ends the last output
+		return fmt.Errorf("next: %w", err)
 	}
 	for i := range batches {
 		if err := c.alone(t, batches[i:i+1], outputs[i].Bytes()); err != nil {
@@ -333,22 +326,9 @@ func (c *contract) nextAtOnce(t *testing.T) error {
 	return nil
 }
 
-// alone demands that found is what a sink makes of batches, and nothing else.
+// alone checks that found is the output of a sink that gets only batches.
 func (c *contract) alone(t *testing.T, batches []schema.Batch, found []byte) error {
-	k, finish, err := c.open(t, c.table.schema())
-	if err != nil {
-		return err
-	}
-	for _, b := range batches {
-		step, err := encode(k, b)
-		if err == nil {
-			err = step()
-		}
-		if err != nil {
-			return err
-		}
-	}
-	expected, err := closed(k, finish)
+	expected, err := c.serial(t, batches)
 	if err != nil {
 		return err
 	}

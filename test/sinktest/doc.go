@@ -1,8 +1,10 @@
-// Package sinktest is the contract of package sink as tests that every sink passes.
+// Package sinktest tests the contract of package sink; every sink must pass.
 //
-// [Run] drives sinks over generated tables as package pipeline does, and worse: batches encoded backwards, all at once, steps that never run, buffers
-// that are overwritten as soon as they may be. Every way must give the bytes that the plainest way gives: one batch after another on one
-// goroutine. So what these tests say is that an output depends on the table alone; whether it is right is the business of the sink's own tests.
+// [Run] drives sinks over generated tables as package pipeline does, and harder: batches encoded
+// backwards or all at once, steps that never run, buffers that are overwritten as soon as the
+// contract allows. Each way must give the same bytes as the plainest way, one batch after another
+// on one goroutine. So these tests show that an output depends on the table alone; whether it is
+// right is for the sink's own tests.
 //
 //	func TestContract(t *testing.T) {
 //		sinktest.RunWriter(t, func(w io.Writer, s *schema.Schema) (sink.Sink, error) {
@@ -10,7 +12,8 @@
 //		}, sinktest.Images(), sinktest.Numbers())
 //	}
 //
-// [RunWriter] also fails every write in turn.
+// [RunWriter] also makes every write fail in turn.
 //
-// Run it with -race too: that a sink writes to a batch, or shares state between calls of Encode, shows best there.
+// Run it with -race too: it finds sinks that write to a batch or share state between calls of
+// Encode.
 package sinktest

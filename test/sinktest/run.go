@@ -15,12 +15,12 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Open makes a sink for tables of the schema s, whose output goes to a place of its own. finish is
-// called once, after Close: it returns what was written, by file name. After a failure it is not
-// called; then t.Cleanup must do. err is the error of the sink's New.
+// Open returns a sink for tables of the schema s, with an output of its own. finish is called once,
+// after Close, and returns what was written, by file name. After a failure it is not called; use
+// t.Cleanup to remove files. err is the error of the sink's New.
 type Open func(t *testing.T, s *schema.Schema) (k sink.Sink, finish func() map[string][]byte, err error)
 
-// Run tests the sinks that open makes with each of the tables, which the sinks must support.
+// Run tests the sinks that open returns with each of the tables, which the sinks must support.
 func Run(t *testing.T, open Open, tables ...Table) {
 	t.Helper()
 	for _, table := range tables {
@@ -28,7 +28,7 @@ func Run(t *testing.T, open Open, tables ...Table) {
 			t.Parallel()
 			c := &contract{table: table.fill(), open: open}
 			var err error
-			if c.want, err = c.serial(t); err != nil {
+			if c.want, err = c.serial(t, c.table.batches()); err != nil {
 				t.Fatalf("one batch after another: %v", err)
 			}
 			for _, check := range checks() {
@@ -43,8 +43,8 @@ func Run(t *testing.T, open Open, tables ...Table) {
 	}
 }
 
-// RunWriter tests the sinks that open makes as Run does, and that no error of their writer is lost.
-// A sink.Splitter must be opened by it.
+// RunWriter tests the sinks that open returns as Run does, and checks that no error of their writer
+// is lost. A sink.Splitter must be tested with it.
 func RunWriter(t *testing.T, open func(w io.Writer, s *schema.Schema) (sink.Sink, error), tables ...Table) {
 	t.Helper()
 	Run(t, func(_ *testing.T, s *schema.Schema) (sink.Sink, func() map[string][]byte, error) {
@@ -66,7 +66,7 @@ func RunWriter(t *testing.T, open func(w io.Writer, s *schema.Schema) (sink.Sink
 	}
 }
 
-// A WriterFunc is an io.Writer.
+// A WriterFunc is a function used as an io.Writer.
 type WriterFunc func(p []byte) (int, error)
 
 // Write calls f.
@@ -74,8 +74,8 @@ func (f WriterFunc) Write(p []byte) (int, error) { return f(p) }
 
 var errFull = errors.New("no space")
 
-// writeErrors fails each write of the table in turn, of more than a hundred some: a step or Close
-// must return the error.
+// writeErrors makes each write of the table fail in turn, or some of them if there are more than a
+// hundred. A step or Close must return the error.
 func writeErrors(open func(w io.Writer, s *schema.Schema) (sink.Sink, error), table filled) error {
 	for failing := 1; ; failing += 1 + failing/100*10 {
 		calls := 0
@@ -94,7 +94,7 @@ func writeErrors(open func(w io.Writer, s *schema.Schema) (sink.Sink, error), ta
 	}
 }
 
-// write writes t in batches of 20 rows. A sink.Splitter begins another output after each.
+// write writes t in batches of 20 rows. A sink.Splitter begins a new output after each.
 func (t filled) write(w io.Writer, open func(w io.Writer, s *schema.Schema) (sink.Sink, error)) error {
 	k, err := open(w, t.schema())
 	if err != nil {
@@ -117,8 +117,8 @@ func (t filled) write(w io.Writer, open func(w io.Writer, s *schema.Schema) (sin
 	return k.Close()
 }
 
-// Counted tests the sinks that open makes of one column, whose header counts the rows: Close fails
-// if they are not as many.
+// Counted tests sinks of one column whose header contains the number of rows: Close must fail if
+// another number was written.
 func Counted(t *testing.T, open func(w io.Writer, s *schema.Schema) (sink.Sink, error)) {
 	t.Helper()
 	for _, rows := range []int{0, 2, 4} {
@@ -141,23 +141,23 @@ func Counted(t *testing.T, open func(w io.Writer, s *schema.Schema) (sink.Sink, 
 	}
 }
 
-// contract is one table for the sinks that open makes.
+// contract is one table for the sinks that open returns.
 type contract struct {
 	table filled
 	open  Open
-	want  output // of one batch after another
+	want  output // from one batch after another
 }
 
 // An output is the contents of files by name.
 type output map[string][]byte
 
-// serial writes one batch after another, each in buffers of its own.
-func (c *contract) serial(t *testing.T) (output, error) {
+// serial writes one batch after another.
+func (c *contract) serial(t *testing.T, batches []schema.Batch) (output, error) {
 	k, finish, err := c.open(t, c.table.schema())
 	if err != nil {
 		return nil, err
 	}
-	for _, b := range c.table.batches() {
+	for _, b := range batches {
 		step, err := encode(k, b)
 		if err != nil {
 			return nil, err
@@ -169,7 +169,7 @@ func (c *contract) serial(t *testing.T) (output, error) {
 	return closed(k, finish)
 }
 
-// encode is k.Encode, where nothing cancels it.
+// encode calls k.Encode with a context that is never cancelled.
 func encode(k sink.Sink, b schema.Batch) (func() error, error) {
 	step, err := k.Encode(context.Background(), b)
 	if err != nil {
@@ -181,28 +181,23 @@ func encode(k sink.Sink, b schema.Batch) (func() error, error) {
 	return step, nil
 }
 
-// finishBatch runs the step of b. Then it overwrites b, whose buffers are used again from then on;
-// before, it looks whether the sink wrote to them.
+// finishBatch runs the step of b. Then it checks that the sink did not write to b's buffers, and
+// overwrites them.
 func (c *contract) finishBatch(step func() error, b schema.Batch) error {
 	if err := step(); err != nil {
 		return fmt.Errorf("batch at row %d: step: %w", b.First, err)
 	}
-	return c.spoil(b)
-}
-
-// spoil overwrites b. It fails if b was not what it was before.
-func (c *contract) spoil(b schema.Batch) error {
 	var err error
 	for k, data := range b.Columns {
 		if !bytes.Equal(data, c.table.column(k, b.First, b.Rows)) {
-			err = fmt.Errorf("batch at row %d: the sink changed column %d, expected it to be only read", b.First, k)
+			err = fmt.Errorf("batch at row %d: the sink changed column %d of the batch", b.First, k)
 		}
 		copy(data, bytes.Repeat([]byte{0xA5}, len(data)))
 	}
 	return err
 }
 
-// closed closes k and returns the output.
+// closed closes k and returns its output.
 func closed(k sink.Sink, finish func() map[string][]byte) (output, error) {
 	if err := k.Close(); err != nil {
 		return nil, fmt.Errorf("Close: %w", err)
@@ -210,7 +205,7 @@ func closed(k sink.Sink, finish func() map[string][]byte) (output, error) {
 	return finish(), nil
 }
 
-// compare demands equal outputs.
+// compare returns an error unless the outputs are equal.
 func compare(found, expected output) error {
 	var errs []error
 	for name, want := range expected {
@@ -219,7 +214,7 @@ func compare(found, expected output) error {
 		case !ok:
 			errs = append(errs, fmt.Errorf("%s is missing", name))
 		case !bytes.Equal(got, want):
-			errs = append(errs, fmt.Errorf("%s: found %d bytes, expected %d; they differ from byte %d on",
+			errs = append(errs, fmt.Errorf("%s: found %d bytes, expected %d, first difference at byte %d",
 				name, len(got), len(want), firstDifference(got, want)))
 		}
 	}

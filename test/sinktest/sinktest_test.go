@@ -13,7 +13,8 @@ import (
 	"github.com/idxport/idxport/sink"
 )
 
-// A plain sink writes the bytes of every batch, column after column. Its defect, if it has one, breaks the contract.
+// A plain sink writes the bytes of every batch, column by column. Its defect, if it has one, breaks
+// the contract.
 type plain struct {
 	defect string
 	mu     sync.Mutex
@@ -106,8 +107,8 @@ func TestDefectsAreFound(t *testing.T) {
 			c := &contract{table: Images().fill(), open: openPlain(defect)}
 			sound := &contract{table: Images().fill(), open: openPlain("")}
 			var err error
-			if c.want, err = c.serial(t); err != nil {
-				c.want, _ = sound.serial(t)
+			if c.want, err = c.serial(t, c.table.batches()); err != nil {
+				c.want, _ = sound.serial(t, sound.table.batches())
 			}
 			for _, check := range checks() {
 				if !slices.Contains(expected, check.name) {
@@ -133,7 +134,7 @@ func TestForgottenWriteErrorsAreFound(t *testing.T) {
 	}
 }
 
-// A forgetful sink writes a byte for each batch, and may not look at the error.
+// A forgetful sink writes one byte per batch and may ignore the error.
 type forgetful struct {
 	w       io.Writer
 	forgets bool

@@ -11,15 +11,17 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A Table is what a sink is tested with. Its values follow from the column, the row and the position alone.
+// A Table is a table to test sinks with. Its values follow from the column, the row and the
+// position alone.
 type Table struct {
 	Name    string // of the subtest
 	Columns []source.Column
 	Rows    int
-	Named   bool // the names of the classes are a column
+	Named   bool // with a column of class names
 }
 
-// Images are gray images of unsigned bytes with a label of ten classes: three batches, the last one short.
+// Images returns gray images of unsigned bytes with labels of ten classes: three batches, the last
+// one short.
 func Images() Table {
 	return Table{Name: "images", Rows: 115, Columns: []source.Column{
 		{Name: "image", DType: idx.Uint8, Shape: []int{128, 128}, Origin: "images.idx3-ubyte"},
@@ -27,21 +29,21 @@ func Images() Table {
 	}}
 }
 
-// Named are labels of ten classes, and the names of these: two batches.
+// Named returns labels of ten classes and a column of their names: two batches.
 func Named() Table {
 	return Table{Name: "named", Rows: 100_000, Named: true, Columns: []source.Column{
 		{Name: "label", DType: idx.Uint8, Origin: "labels.idx1-ubyte", Classes: []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "a\"9"}},
 	}}
 }
 
-// Unlabelled are color images of H×W×3 unsigned bytes, and nothing else: two batches.
+// Unlabelled returns colour images of H×W×3 unsigned bytes without labels: two batches.
 func Unlabelled() Table {
 	return Table{Name: "unlabelled", Rows: 20, Columns: []source.Column{
 		{Name: "image", DType: idx.Uint8, Shape: []int{100, 160, 3}, Origin: "images.idx4-ubyte"},
 	}}
 }
 
-// Numbers are scalars of every data type, and a vector of each: two batches.
+// Numbers returns a scalar and a vector of every data type: two batches.
 func Numbers() Table {
 	t := Table{Name: "numbers", Rows: 2300}
 	for _, d := range idx.DTypes() {
@@ -51,12 +53,12 @@ func Numbers() Table {
 	return t
 }
 
-// Single is one column of scalars: two batches.
+// Single returns one column of scalars: two batches.
 func Single() Table {
 	return Table{Name: "single", Rows: 100_000, Columns: []source.Column{{Name: "data", DType: idx.Int32, Origin: "data.idx1-int"}}}
 }
 
-// Empty are images of no pixels with a label: two batches.
+// Empty returns images without pixels, and labels: two batches.
 func Empty() Table {
 	return Table{Name: "empty", Rows: 70_000, Columns: []source.Column{
 		{Name: "image", DType: idx.Uint8, Shape: []int{0, 28}, Origin: "images.idx3-ubyte"},
@@ -88,16 +90,17 @@ func (t filled) schema() *schema.Schema {
 	return s
 }
 
-// batches are all rows of t, cut as pipeline cuts them, each in buffers of its own.
+// batches returns all rows of t, in the batches that package pipeline makes, each with buffers of
+// its own.
 func (t filled) batches() []schema.Batch {
 	var all []schema.Batch
-	for first, most := 0, t.schema().BatchRows(); first < t.Rows; first += most {
-		all = append(all, t.batch(first, min(most, t.Rows-first)))
+	for first, limit := 0, t.schema().BatchRows(); first < t.Rows; first += limit {
+		all = append(all, t.batch(first, min(limit, t.Rows-first)))
 	}
 	return all
 }
 
-// batch is rows of t from the row first on.
+// batch returns the given number of rows of t from the row first on.
 func (t filled) batch(first, rows int) schema.Batch {
 	b := schema.Batch{First: int64(first), Rows: rows}
 	for k := range t.Columns {
@@ -106,14 +109,15 @@ func (t filled) batch(first, rows int) schema.Batch {
 	return b
 }
 
-// column are rows of column number k. They are not to be written to.
+// column returns rows of column k. The caller must not write to them.
 func (t filled) column(k int, first int64, rows int) []byte {
 	size := t.Columns[k].RecordSize()
 	return t.values[k][int(first)*size:][:rows*size]
 }
 
-// values are the records of c, which is column number k: labels go through the classes, everything else is random bytes with runs of zeros in them, as
-// images have. Such floats have all signs and exponents, infinities and NaNs.
+// values returns the records of c, which is column k. Labels are class labels; everything else is
+// random bytes with runs of zeros, as in images. Such floats have all signs and exponents, and
+// include infinities and NaNs.
 func values(c source.Column, k, rows int) []byte {
 	size := c.RecordSize()
 	data := make([]byte, rows*size)
@@ -143,7 +147,8 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// open is t as the pipeline reads it. With hidden, it does not tell its number of rows.
+// open returns t as a table for the pipeline. If hidden, the number of rows is unknown before the
+// end.
 func (t filled) open(hidden bool) source.Table { return &reader{table: t, hidden: hidden} }
 
 // A reader reads a table.
@@ -171,7 +176,7 @@ func (r *reader) Read(_ context.Context, b *source.Raw) error {
 	return nil
 }
 
-// Decode copies the rows to the buffers that other rows were in.
+// Decode copies the rows to the buffers of earlier rows.
 func (r *reader) Decode(b *source.Raw) error {
 	if len(b.Columns) == 0 {
 		b.Columns = make([][]byte, len(r.table.Columns))

@@ -1,0 +1,63 @@
+package schema
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// AppendElementName appends the name of element i, in C order, of the tensor column c in formats
+// that have a column per element: pixel0, pixel1, … as in Kaggle's files, or the name of c and the
+// number if there are other tensor columns; alone reports that there are none.
+func AppendElementName(dst []byte, c source.Column, i int, alone bool) []byte {
+	prefix := c.Name
+	if alone {
+		prefix = "pixel"
+	}
+	return strconv.AppendInt(append(dst, prefix...), int64(i), 10)
+}
+
+// Float returns element i of data, little-endian elements of type d, as a float64, which is exact
+// for every type.
+func Float(d idx.DType, data []byte, i int) float64 {
+	switch d {
+	case idx.Float32:
+		return float64(math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:])))
+	case idx.Float64:
+		return math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
+	}
+	return float64(source.Int(d, data, i))
+}
+
+// MaxNumber is the maximum number of bytes that AppendNumber appends: -2.2250738585072014e-308.
+const MaxNumber = 24
+
+// AppendNumber appends element i of data, little-endian elements of type d, as a decimal number.
+// infinity is as in [AppendFloat].
+func AppendNumber(dst []byte, d idx.DType, data []byte, i int, infinity string) []byte {
+	if d.Float() {
+		return AppendFloat(dst, Float(d, data, i), 8*d.Size(), infinity)
+	}
+	return strconv.AppendInt(dst, source.Int(d, data, i), 10)
+}
+
+// AppendFloat appends the shortest decimal text that gives v back in its precision, which is 32 or
+// 64 bits. It has a point or an exponent, so that readers take it for a float: an integer would lose
+// the sign of −0. The other values are NaN, infinity and -infinity, the latter in the given
+// spelling.
+func AppendFloat(dst []byte, v float64, bits int, infinity string) []byte {
+	switch {
+	case math.IsInf(v, 1):
+		return append(dst, infinity...)
+	case math.IsInf(v, -1):
+		return append(append(dst, '-'), infinity...)
+	}
+	dst = strconv.AppendFloat(dst, v, 'g', -1, bits)
+	if v == math.Trunc(v) && math.Abs(v) < 1e6 { // from there on, strconv writes an exponent
+		dst = append(dst, ".0"...)
+	}
+	return dst
+}
