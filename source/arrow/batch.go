@@ -4,153 +4,188 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
+	"math/bits"
+	"slices"
 	"sync"
 
+	flatbuffers "github.com/google/flatbuffers/go"
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/source/columnar"
 )
 
-// Numbers of CompressionType in Message.fbs, and none.
+// Numbers of CompressionType in Message.fbs, and one for none.
 const (
 	codecNone = -1
 	codecLZ4  = 0
 	codecZstd = 1
 )
 
-// maxBody is the most bytes of a record batch that is read into memory. Uncompressed batches of a plain file are not: their rows are read where they are.
-// maxPlain is the most bytes of its buffers after decompression: polars and pandas write a table of 60,000 rows as one batch, and its 785 columns may be int64.
-// A small body does not become as much: see plainLimit.
+// Limits of the record batches that are read into memory, in bytes. Polars and pandas write a table
+// of 60,000 rows as one batch, and its 785 columns may be int64. These numbers are compressed 30
+// times; a file of some kilobytes must not take the memory of a gigabyte.
 const (
-	maxBody    = 256 << 20
-	maxPlain   = 1 << 30
-	leastPlain = 64 << 20
-	mostPacked = 64 // times; 60,000 images of MNIST as int64 are packed 30 times
+	maxBody       = 256 << 20
+	maxPlain      = 1 << 30  // of all buffers that are decompressed, or less, for a small body:
+	minPlain      = 64 << 20 // so much may always be decompressed,
+	maxPlainRatio = 64       // and so much for every byte of the body
 )
 
-// plainLimit is the most bytes that the buffers of b may have after decompression: a file of some kilobytes must not take the memory of a gigabyte, whatever a
-// codec can do with zeros.
-func (b *batch) plainLimit() int64 { return min(maxPlain, max(leastPlain, mostPacked*b.size)) }
+// maxRatio is how many bytes a compressed one can become at most, by the codec. LZ4 counts the
+// length of a match in bytes of up to 255. Zstandard's blocks have at least 4 bytes and become up
+// to 128 KiB.
+var maxRatio = [...]int64{codecLZ4: 255, codecZstd: 128 << 10 / 4}
 
-// manyBuffers is from how many buffers on a batch is read as a whole, if it is not too large, rather than each by itself.
+// manyBuffers is the number of buffers from which on a record batch is rather read as a whole.
 const manyBuffers = 64
 
-// A span is a part of a batch's body, or the length of an array and how many of its values are null.
+// A span is a pair of longs: the offset and the length of a buffer within a body, or the length of
+// an array and the number of its nulls.
 type span struct{ first, second int64 }
 
-// A batch is a record batch: where its arrays are, and, once it was loaded, their bytes.
+// A batch is a record batch, or the values of a dictionary. Its body need not be in memory.
 type batch struct {
-	path   string // of its file, for errors
-	offset int64  // of its message within the file
-	first  int64  // row of the file
+	offset int64 // of its message
+	first  int64 // row of the file
 	rows   int64
 
-	nodes   []span // length, nulls
-	buffers []span // offset in the body, length
-	views   []int  // buffers of values of the views before view i
+	nodes   []span
+	buffers []span
+	views   []int // number of variadic buffers before view i
 	codec   int8
-	size    int64 // bytes of the body
+	codecs  *codecs
 
-	codecs *codecs
+	size  int64       // bytes of the body
+	start int64       // of the body in file
+	file  io.ReaderAt // nil in a pipe
+	body  []byte      // nil until it is loaded
 
-	dictionaries map[int64]*dictionary  // of the feed, as long as this is its current batch
-	found        map[*field]*dictionary // those that columns use
+	dictionaries map[int64]*dictionary // those that columns of the table use, by their ids
 
-	at    io.ReaderAt // if not nil, the body is there, from start on
-	start int64
-	body  []byte // or here, once it is loaded
-
-	once   bool // its rows are taken all at once: decompressed buffers need not be kept
-	mu     sync.Mutex
-	plain  map[int]*plainBuffer // decompressed buffers
-	memory int64                // bytes of these
+	mu    sync.Mutex     // batches of the table are decoded at once
+	plain map[int][]byte // buffers that were decompressed
+	held  int64          // bytes of these
 }
 
-// A plainBuffer is a buffer after decompression. Many goroutines may want it; the first decompresses it.
-type plainBuffer struct {
-	once  sync.Once
-	bytes []byte
-	err   error
-}
-
-// parseBatch reads a RecordBatch of Message.fbs, of the message at offset with a body of size bytes.
-func parseBatch(t flatTable, offset, size int64) (*batch, error) {
-	const (
-		fieldLength      = 0
-		fieldNodes       = 1
-		fieldBuffers     = 2
-		fieldCompression = 3
-		fieldVariadic    = 4
-	)
-	b := &batch{offset: offset, rows: t.long(fieldLength), size: size, codec: codecNone}
-	b.nodes, b.buffers = spans(t, fieldNodes), spans(t, fieldBuffers)
+// parseBatch returns the record batch in t, a RecordBatch of Message.fbs, which is m or a part of
+// it.
+func (d *feed) parseBatch(t flatTable, m message) *batch {
+	defer refuseOutside(m.offset)
+	const fieldLength, fieldNodes, fieldBuffers, fieldCompression, fieldVariadic = 0, 1, 2, 3, 4
+	b := &batch{offset: m.offset, start: m.offset + m.size, size: m.body, rows: t.long(fieldLength), codec: codecNone, codecs: d.codecs,
+		nodes: spans(t, fieldNodes), buffers: spans(t, fieldBuffers), plain: map[int][]byte{}}
+	if d.file != nil { // a nil source.File would not be a nil io.ReaderAt
+		b.file = d.file
+	}
 	if c, ok := t.table(fieldCompression); ok {
 		b.codec = int8(c.byte(0))
 	}
 	pos, n := t.vector(fieldVariadic, 8)
 	b.views = make([]int, n+1)
 	for i := range n {
-		count := t.int64(pos + 8*i)
-		if count < 0 || count > int64(len(b.buffers)-b.views[i]) {
-			return nil, damaged(offset, "a column of views has %d buffers, expected at most the %d of the record batch", count, len(b.buffers))
-		}
+		count := t.GetInt64(pos + flatbuffers.UOffsetT(8*i))
+		demand(count >= 0 && count <= int64(len(b.buffers)-b.views[i]), b.offset, "", "a column of views has %d buffers, expected at most the %d of the record batch", count, len(b.buffers))
 		b.views[i+1] = b.views[i] + int(count)
 	}
-	if t.bad {
-		return nil, damaged(offset, "the record batch points outside of its message")
+	if b.codec < codecNone || b.codec > codecZstd {
+		panic(unsupported("", "write it with lz4, zstd or no compression", "found the codec %d, expected lz4 or zstd", b.codec).At(b.offset))
 	}
-	if b.codec != codecNone && b.codec != codecLZ4 && b.codec != codecZstd {
-		return nil, unsupported("", "write it with lz4, zstd or no compression", "found the codec %d, expected lz4 or zstd", b.codec).At(offset)
-	}
-	if b.rows < 0 {
-		return nil, damaged(offset, "found %d rows", b.rows)
-	}
+	demand(b.rows >= 0, b.offset, "", "found %d rows", b.rows)
 	for i, s := range b.buffers {
-		if s.first < 0 || s.second < 0 || s.first > size-s.second {
-			return nil, damaged(offset, "buffer %d is %d bytes at %d, expected it inside of the %d bytes of the body", i, s.second, s.first, size)
-		}
+		demand(s.first >= 0 && s.second >= 0 && s.first <= b.size-s.second, b.offset, "", "buffer %d is %d bytes at %d, expected it within the %d bytes of the body", i, s.second, s.first, b.size)
 	}
-	return b, nil
+	return b
 }
 
-// spans are the structs of two longs of field i.
+// spans returns the structs of two longs in field i.
 func spans(t flatTable, i int) []span {
 	pos, n := t.vector(i, 16)
 	all := make([]span, n)
 	for k := range all {
-		all[k] = span{t.int64(pos + 16*k), t.int64(pos + 16*k + 8)}
+		at := pos + flatbuffers.UOffsetT(16*k)
+		all[k] = span{t.GetInt64(at), t.GetInt64(at + 8)}
 	}
 	return all
 }
 
-// node is the length and the number of nulls of f's array.
-func (b *batch) node(f *field) (span, error) {
+// direct reports whether rows are read from the file when they are needed, rather than from memory.
+func (b *batch) direct() bool {
+	return b.body == nil && b.file != nil && b.codec == codecNone && (len(b.buffers) < manyBuffers || b.size > maxBody)
+}
+
+// load reads the body from its file or from r, into buf if its capacity is large enough.
+func (b *batch) load(r io.Reader, buf []byte) {
+	if b.size > maxBody {
+		panic(b.tooLarge("a body of", b.size, maxBody))
+	}
+	if b.file != nil {
+		r = io.NewSectionReader(b.file, b.start, b.size)
+		buf = slices.Grow(buf[:0], int(b.size)+bytes.MinRead) // it is in the file
+	}
+	body, err := readBytes(r, buf, int(b.size))
+	if err == io.ErrUnexpectedEOF {
+		panic(truncated(b.start+int64(len(body)), "the input ends after %d of the %d bytes of a record batch", len(body), b.size))
+	}
+	check(err)
+	b.body = body
+}
+
+// tooLarge returns the error for a record batch that needs more memory than one may take.
+func (b *batch) tooLarge(what string, found, limit int64) error {
+	return unsupported("", "write it in smaller record batches, or, as a file, without compression",
+		"the record batch has %s %d bytes, expected at most %d", what, found, limit).At(b.offset)
+}
+
+// node returns the length and the number of nulls of the array of f.
+func (b *batch) node(f *field) (length, nulls int64) {
 	if f.node >= len(b.nodes) {
-		return span{}, damaged(b.offset, "the record batch has %d arrays, expected more than %d", len(b.nodes), f.node)
+		panic(damaged(b.offset, "the record batch has %d arrays, expected more than %d", len(b.nodes), f.node))
 	}
 	s := b.nodes[f.node]
 	if s.first < 0 || s.second < 0 || s.second > s.first {
-		return span{}, damaged(b.offset, "an array has %d values and %d nulls", s.first, s.second)
+		panic(damaged(b.offset, "found an array of %d values with %d nulls", s.first, s.second).InColumn(f.column))
 	}
-	return s, nil
+	return s.first, s.second
 }
 
-// buffer is the index of f's k-th buffer.
-func (b *batch) buffer(f *field, k int) (int, error) {
-	if f.views >= len(b.views) {
-		return 0, damaged(b.offset, "the record batch counts the buffers of %d columns of views, expected more", len(b.views)-1)
+// checkNulls refuses nulls in f and in its children. Every row has the given number of values of f;
+// it is 0 if that is not known.
+func (b *batch) checkNulls(f *field, each int64) {
+	if b.refuseNulls(f, each); f.kind == columnar.List {
+		each *= f.length
+		if f.offset > 0 {
+			each = 0 // lists need not begin at the first value
+		}
 	}
-	i := f.buffer + b.views[f.views] + k
-	if i >= len(b.buffers) {
-		return 0, damaged(b.offset, "the record batch has %d buffers, expected more than %d", len(b.buffers), i)
+	for i := range f.children {
+		b.checkNulls(&f.children[i], each)
 	}
-	return i, nil
 }
 
-// viewed is the number of buffers that hold the values of f, a column of views.
+// refuseNulls refuses nulls in the array of f alone.
+func (b *batch) refuseNulls(f *field, each int64) {
+	n, nulls := b.node(f)
+	if nulls == 0 {
+		return
+	}
+	for i, byte := range b.append(nil, f, 0, 0, n/8+min(1, n%8), 1) {
+		at := int64(i)*8 + int64(bits.TrailingZeros8(^byte))
+		if byte == 0xff || at >= n {
+			continue
+		}
+		e := fault.New(fault.Malformed, "found a null, expected a value").InColumn(f.column).
+			WithHint("IDX has no nulls; fill them, or leave the rows out").Because(columnar.ErrNull)
+		if each > 0 {
+			e.Row = b.first + at/each
+		}
+		panic(e)
+	}
+}
+
+// viewed returns the number of variadic buffers of f, a column of views.
 func (b *batch) viewed(f *field) int {
 	if f.views+1 >= len(b.views) {
 		return 0
@@ -158,288 +193,137 @@ func (b *batch) viewed(f *field) int {
 	return b.views[f.views+1] - b.views[f.views]
 }
 
-// direct tells that rows are read from the file as they are wanted.
-func (b *batch) direct() bool {
-	return b.body == nil && b.at != nil && b.codec == codecNone && (len(b.buffers) < manyBuffers || b.size > maxBody)
+// append appends n values, of width bytes, of buffer k of f to dst. from is the index of the first.
+func (b *batch) append(dst []byte, f *field, k int, from, n, width int64) []byte {
+	i := f.buffer + k
+	if f.views < len(b.views) {
+		i += b.views[f.views]
+	}
+	if f.views >= len(b.views) || i >= len(b.buffers) {
+		panic(damaged(b.offset, "the record batch has %d buffers, those of %d views among them, expected more", len(b.buffers), len(b.views)-1))
+	}
+	where, size, packed := b.locate(i, f)
+	if n == 0 || width == 0 {
+		return dst
+	}
+	if from < 0 || from > size/width-n {
+		panic(damaged(b.offset, "a buffer has %d bytes, expected %d values of %d bytes after the first %d", size, n, width, from).InColumn(f.column))
+	}
+	have := len(dst)
+	dst = slices.Grow(dst, int(n*width))[:have+int(n*width)]
+	added, from := dst[have:], from*width
+	switch {
+	case packed && from == 0 && size == n*width:
+		b.decompress(added, where, f)
+	case packed:
+		copy(added, b.decompressed(i, where, size, f)[from:])
+	case b.body != nil:
+		copy(added, b.body[where.first+from:])
+	default:
+		_, err := b.file.ReadAt(added, b.start+where.first+from)
+		if errors.Is(err, io.EOF) {
+			panic(truncated(b.start+where.first+from, "the file ends within a record batch: it became shorter while it was read"))
+		}
+		check(err)
+	}
+	return dst
 }
 
-// length is the number of bytes of the buffer of f, as they are before compression.
-func (b *batch) length(f *field, k int) (int64, error) {
-	i, err := b.buffer(f, k)
-	if err != nil {
-		return 0, err
-	}
-	where := b.buffers[i]
+// plainLimit returns the number of bytes that the buffers may have after decompression.
+func (b *batch) plainLimit() int64 { return min(maxPlain, max(minPlain, maxPlainRatio*b.size)) }
+
+// locate returns where buffer i of f is, its size after decompression, and whether it is
+// compressed.
+func (b *batch) locate(i int, f *field) (where span, size int64, packed bool) {
+	where = b.buffers[i]
 	if b.codec == codecNone || where.second == 0 {
-		return where.second, nil
+		return where, where.second, false
 	}
-	if where.second < 8 {
-		return 0, damaged(b.offset, "a compressed buffer has %d bytes, expected at least 8", where.second).InColumn(f.name)
-	}
-	size := int64(binary.LittleEndian.Uint64(b.body[where.first:]))
-	if size == -1 { // not compressed, as that would have made it longer
-		return where.second - 8, nil
-	}
-	if size < 0 || size > maxPlain {
-		return 0, damaged(b.offset, "a compressed buffer claims %d bytes, expected at most %d", size, maxPlain).InColumn(f.name)
-	}
-	if err := b.plausible(size, int(where.second), f); err != nil {
-		return 0, err
+	const prefix = 8 // the size after decompression, or -1 if that would not have made it smaller
+	demand(where.second >= prefix, b.offset, f.column, "a compressed buffer has %d bytes, expected at least %d", where.second, prefix)
+	size = int64(binary.LittleEndian.Uint64(b.body[where.first:]))
+	if limit := min(maxPlain, maxRatio[b.codec]*where.second); size != -1 && (size < 0 || size > limit) {
+		panic(damaged(b.offset, "a buffer of %d compressed bytes has the size %d, expected at most %d", where.second, size, limit).InColumn(f.column))
 	}
 	if limit := b.plainLimit(); size > limit {
-		return 0, b.tooLarge("after decompression more than", limit)
+		panic(b.tooLarge("after decompression", size, limit))
 	}
-	return size, nil
+	where = span{where.first + prefix, where.second - prefix}
+	if size == -1 {
+		return where, where.second, false
+	}
+	return where, size, true
 }
 
-// bytes are n bytes from the given one on of the buffer of f, as they are before compression: in buf, if that is large enough.
-func (b *batch) bytes(buf []byte, f *field, k int, from, n int64) ([]byte, error) {
-	size, err := b.length(f, k)
-	if err != nil {
-		return buf, err
-	}
-	if from < 0 || n < 0 || from > size-n {
-		return buf, b.short(f, from, n, size)
-	}
-	buf = grow(buf, int(n))
-	return buf, b.read(buf, f, k, from)
-}
-
-// read fills dst with the bytes from the given one on of the buffer of f, as they are before compression.
-func (b *batch) read(dst []byte, f *field, k int, from int64) error {
-	size, err := b.length(f, k)
-	if err != nil || len(dst) == 0 {
-		return err
-	}
-	if from < 0 || from > size-int64(len(dst)) {
-		return b.short(f, from, int64(len(dst)), size)
-	}
-	i, _ := b.buffer(f, k) // was found
-	where := b.buffers[i]
-	if b.codec == codecNone {
-		return b.raw(dst, where.first+from)
-	}
-	packed := b.body[where.first+8 : where.first+where.second]
-	switch {
-	case int64(binary.LittleEndian.Uint64(b.body[where.first:])) == -1:
-		copy(dst, packed[from:])
-		return nil
-	case b.once && from == 0 && size == int64(len(dst)):
-		return b.inflate(dst, packed, f)
-	}
-	plain, err := b.decompressed(i, packed, size, f)
-	if err != nil {
-		return err
-	}
-	copy(dst, plain[from:])
-	return nil
-}
-
-func (b *batch) short(f *field, from, n, size int64) error {
-	return damaged(b.offset, "a buffer of the record batch has %d bytes, expected %d", size, from+n).InColumn(f.name)
-}
-
-// raw fills dst with the bytes from the given one on of the body.
-func (b *batch) raw(dst []byte, from int64) error {
-	if b.body != nil {
-		copy(dst, b.body[from:])
-		return nil
-	}
-	_, err := b.at.ReadAt(dst, b.start+from)
-	if errors.Is(err, io.EOF) {
-		return truncated(b.start+from, "the file ends inside of a record batch: it became shorter while it was read")
-	}
-	return err
-}
-
-// decompressed is buffer i, which is packed, after decompression to size bytes. It is kept, as there will be others who want a part of it.
-func (b *batch) decompressed(i int, packed []byte, size int64, f *field) ([]byte, error) {
+// decompressed decompresses buffer i of f and keeps it, as other rows of it will be needed.
+func (b *batch) decompressed(i int, where span, size int64, f *field) []byte {
 	b.mu.Lock()
-	p := b.plain[i]
-	if p == nil {
-		p = new(plainBuffer)
-		b.plain[i] = p
-		b.memory += size
+	defer b.mu.Unlock()
+	if plain := b.plain[i]; plain != nil {
+		return plain
 	}
-	limit := b.plainLimit()
-	over := b.memory > limit
-	b.mu.Unlock()
-	if over {
-		return nil, b.tooLarge("after decompression more than", limit)
+	if limit := b.plainLimit(); b.held+size > limit {
+		panic(b.tooLarge("after decompression", b.held+size, limit))
 	}
-	p.once.Do(func() {
-		p.bytes = make([]byte, size)
-		p.err = b.inflate(p.bytes, packed, f)
-	})
-	return p.bytes, p.err
+	plain := make([]byte, size)
+	b.decompress(plain, where, f)
+	b.plain[i] = plain
+	b.held += size
+	return plain
 }
 
-// tooLarge is the error for a batch that does not fit the memory that one may take.
-func (b *batch) tooLarge(what string, most int64) error {
-	return unsupported("", "write it in smaller record batches, or, as a file, without compression",
-		"a record batch has %s %d bytes, expected no more", what, most).At(b.offset)
+// decompress fills dst with the frame of the codec at where in the body.
+func (b *batch) decompress(dst []byte, where span, f *field) {
+	if err := b.codecs.decompress(b.codec, dst, b.body[where.first:where.first+where.second]); err != nil {
+		panic(damaged(b.offset, "a buffer cannot be decompressed to %d bytes: %v", len(dst), err).InColumn(f.column))
+	}
 }
 
-// load reads the body from r, into buf if that is large enough.
-func (b *batch) load(r io.Reader, buf []byte) error {
-	if b.size > maxBody {
-		return b.tooLarge(fmt.Sprintf("%d bytes, more than", b.size), maxBody)
-	}
-	if b.at != nil { // its size was compared with the file's
-		b.body = grow(buf, int(b.size))
-		body := b.body
-		b.body = nil
-		err := b.raw(body, 0)
-		b.body = body
-		b.plain = map[int]*plainBuffer{}
-		return err
-	}
-	body, err := readBytes(r, buf, int(b.size))
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return truncated(b.start+int64(len(body)), "the input ends after %d of the %d bytes of a record batch", len(body), b.size)
-	}
-	b.body, b.plain = body, map[int]*plainBuffer{}
-	return err
-}
-
-// block is the most memory that is taken before the bytes for it have come.
-const block = 4 << 20
-
-// readBytes reads n bytes from r, into buf if that is large enough. Memory grows with what comes, not with n.
-func readBytes(r io.Reader, buf []byte, n int) ([]byte, error) {
-	if n <= max(cap(buf), block) {
-		buf = grow(buf, n)
-		got, err := io.ReadFull(r, buf)
-		return buf[:got], err
-	}
-	buf = buf[:0]
-	for len(buf) < n {
-		have := len(buf)
-		if have == cap(buf) {
-			more := make([]byte, have, min(n, max(2*have, block)))
-			copy(more, buf)
-			buf = more
-		}
-		got, err := io.ReadFull(r, buf[have:min(n, cap(buf))])
-		buf = buf[:have+got]
-		if err != nil {
-			return buf, err
-		}
-	}
-	return buf, nil
-}
-
-// grow is buf with length n, made anew if it is too small. Its contents are not kept, and it is not nil.
-func grow(buf []byte, n int) []byte {
-	if buf == nil || cap(buf) < n {
-		return make([]byte, n)
-	}
-	return buf[:n]
-}
-
-// The most bytes that one compressed byte can stand for. LZ4 counts the length of a match in bytes of up to 255. Zstandard's blocks have 4 bytes at
-// least, and become 128 KiB at most.
-const (
-	mostLZ4  = 255
-	mostZstd = 128 << 10 / 4
-)
-
-// codecs are the decompressors of a table. They are safe on many goroutines, and have none of their own.
+// codecs are the decompressors of a table, for many goroutines.
 type codecs struct {
 	lz4  sync.Pool // *lz4.Reader
-	once sync.Once
-	zstd *zstd.Decoder // made on first use
-	err  error
+	zstd func() (*zstd.Decoder, error)
 }
 
-// plausible refuses a claim of size bytes that n compressed bytes cannot keep, before memory is taken for it.
-func (b *batch) plausible(size int64, n int, f *field) error {
-	most := int64(mostLZ4)
-	if b.codec == codecZstd {
-		most = mostZstd
-	}
-	if size > most*int64(n) {
-		return damaged(b.offset, "a buffer of %d compressed bytes claims %d, expected at most %d", n, size, most*int64(n)).InColumn(f.name)
-	}
-	return nil
+func newCodecs() *codecs {
+	return &codecs{zstd: sync.OnceValues(func() (*zstd.Decoder, error) {
+		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxPlain), zstd.WithDecodeAllCapLimit(true))
+	})}
 }
 
-// inflate fills dst with what packed, a frame of the batch's codec, stands for.
-func (b *batch) inflate(dst, packed []byte, f *field) error {
-	var err error
-	if b.codec == codecLZ4 {
-		err = b.codecs.inflateLZ4(dst, packed)
-	} else {
-		err = b.codecs.inflateZstd(dst, packed)
+// decompress fills dst with packed, a frame of the codec.
+func (c *codecs) decompress(codec int8, dst, packed []byte) error {
+	if codec == codecLZ4 {
+		return c.decompressLZ4(dst, packed)
 	}
+	decoder, err := c.zstd()
 	if err != nil {
-		return damaged(b.offset, "a buffer of the record batch cannot be decompressed to %d bytes: %v", len(dst), err).InColumn(f.name)
+		return err
 	}
-	return nil
+	made, err := decoder.DecodeAll(packed, dst[:0:len(dst)])
+	if err == nil && len(made) != len(dst) {
+		err = errSize
+	}
+	return err
 }
 
-var errLength = errors.New("it has another length")
+var errSize = errors.New("it has another size")
 
-func (c *codecs) inflateLZ4(dst, packed []byte) error {
+func (c *codecs) decompressLZ4(dst, packed []byte) error {
 	r, ok := c.lz4.Get().(*lz4.Reader)
 	if !ok {
 		r = lz4.NewReader(nil)
 	}
 	defer c.lz4.Put(r)
 	r.Reset(bytes.NewReader(packed))
-	if _, err := io.ReadFull(r, dst); err == io.EOF || err == io.ErrUnexpectedEOF {
-		return errLength
-	} else if err != nil {
-		return err
+	_, err := io.ReadFull(r, dst)
+	if err == nil { // a checksum may follow
+		if _, err = r.Read(make([]byte, 1)); err == io.EOF {
+			return nil
+		}
 	}
-	var one [1]byte
-	if _, err := io.ReadFull(r, one[:]); err == nil {
-		return errLength
-	} else if err != io.EOF {
-		return err
-	}
-	return nil
-}
-
-func (c *codecs) inflateZstd(dst, packed []byte) error {
-	c.once.Do(func() {
-		c.zstd, c.err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxPlain), zstd.WithDecodeAllCapLimit(true))
-	})
-	if c.err != nil {
-		return c.err
-	}
-	made, err := c.zstd.DecodeAll(packed, dst[:0:len(dst)])
-	if err == nil && len(made) != len(dst) {
-		err = errLength
+	if err == nil || err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = errSize
 	}
 	return err
-}
-
-// unknown stands for a row or an offset that is not known.
-const unknown = -1
-
-// damaged is an error about the message at offset.
-func damaged(offset int64, message string, values ...any) *fault.Error {
-	return fault.New(fault.Malformed, message, values...).At(offset).
-		WithHint("the file is damaged, or its writer is; write it again, or download it again")
-}
-
-// truncated is the error for an input that ends at offset.
-func truncated(offset int64, message string, values ...any) *fault.Error {
-	return fault.New(fault.Truncated, message, values...).At(offset).
-		WithHint("the file is incomplete; write it again, or download it again")
-}
-
-// unsupported is the error for a column that is no column of an IDX file.
-func unsupported(column, advice, message string, values ...any) *fault.Error {
-	return fault.New(fault.Unsupported, message, values...).InColumn(column).WithHint("%s", advice)
-}
-
-// wrong is the error for a value of a column, in a row of a record batch, or in one of its rows if row is −1.
-func wrong(b *batch, column string, row int64, message string, values ...any) *fault.Error {
-	e := fault.New(fault.Malformed, message, values...).InColumn(column)
-	if row >= 0 {
-		e.Row = b.first + row
-	}
-	return e
 }

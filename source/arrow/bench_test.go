@@ -15,7 +15,8 @@ import (
 	"github.com/idxport/idxport/test/layouttest"
 )
 
-// BenchmarkRead reads 28×28 images and their labels, on one goroutine; "idx" reads the images from an IDX file, the limit.
+// BenchmarkRead reads 28×28 images and their labels on one goroutine. The case "idx" reads the
+// images from an IDX file, which is the limit.
 func BenchmarkRead(b *testing.B) {
 	const batches = 20
 	one := layouttest.Images()

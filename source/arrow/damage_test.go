@@ -22,10 +22,11 @@ import (
 	"github.com/idxport/idxport/test/sourcetest"
 )
 
-// try reads file in whichever way it can be opened, and demands that errors are this package's, and no panics that were caught.
+// try reads file from path, or from a pipe if path is empty. Errors must have a kind and a path,
+// and must not be panics of the runtime.
 func try(tb testing.TB, file []byte, path string) (data [][]byte, err error) {
 	tb.Helper()
-	o := source.ReadOptions{MaxRecordSize: 1 << 12, DType: idx.Uint8} // for bytes of which nothing tells what they are
+	o := source.ReadOptions{MaxRecordSize: 1 << 12, DType: idx.Uint8} // for bytes of an unknown type
 	var table source.Table
 	if path == "" {
 		table, err = New(bytes.NewReader(file), "-", o)
@@ -45,7 +46,17 @@ func try(tb testing.TB, file []byte, path string) (data [][]byte, err error) {
 	return data, err
 }
 
-// TestTruncated cuts files everywhere. A stream may end between messages, which is noted.
+// tryMeasured tries file from a pipe, and returns how many MiB were allocated by all of the process.
+func tryMeasured(t *testing.T, file []byte) (taken uint64, err error) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err = try(t, file, "")
+	runtime.ReadMemStats(&after)
+	return (after.TotalAlloc - before.TotalAlloc) >> 20, err
+}
+
+// TestTruncated cuts files at every byte. A stream may end between messages, which is noted.
 func TestTruncated(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"fixed-None-file", "list-zstd-stream", "polars-lz4", "binary-view-long", "dictionary-numbers-lz4", "polars-stream-categorical"} {
@@ -68,17 +79,17 @@ func TestTruncated(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := try(t, nil, path); err == nil {
-			t.Errorf("%s: found no error for a byte behind the end", name)
+			t.Errorf("%s: found no error for a byte after the end", name)
 		}
 	}
 }
 
-// boundary reports whether a message of the stream in file begins at n, or there is only the end mark.
+// boundary reports whether a message of the stream in file, or its end mark, begins at n.
 func boundary(file []byte, n int) bool {
 	return !bytes.HasPrefix(file, []byte(magic)) && n > 0 && bytes.HasPrefix(file[n:], []byte{0xff, 0xff, 0xff, 0xff})
 }
 
-// TestFlippedBits changes a bit, or a few bytes, of files of all kinds.
+// TestFlippedBits changes bits and bytes of files of all kinds.
 func TestFlippedBits(t *testing.T) {
 	t.Parallel()
 	names, err := filepath.Glob("testdata/*.arrow")
@@ -97,7 +108,7 @@ func TestFlippedBits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer flipped.Close() // only read from by others
+			defer flipped.Close() // others only read from it
 			random := rand.New(rand.NewPCG(1, 2))
 			for i := range 60 {
 				changed := bytes.Clone(file)
@@ -108,7 +119,7 @@ func TestFlippedBits(t *testing.T) {
 						changed[at] = 0xff
 					}
 				}
-				if _, err := flipped.WriteAt(changed, 0); err != nil { // writing it anew takes milliseconds on some file systems
+				if _, err := flipped.WriteAt(changed, 0); err != nil { // a new file takes milliseconds on some file systems
 					t.Fatal(err)
 				}
 				_, _ = try(t, changed, path)
@@ -118,8 +129,9 @@ func TestFlippedBits(t *testing.T) {
 	}
 }
 
-// TestClaims are files that promise more than they have: no memory is taken for it.
-func TestClaims(t *testing.T) {
+// TestSizes has compressed buffers with wrong sizes after decompression: no memory is allocated for
+// them.
+func TestSizes(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(64, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{16}})
 	clear(written.Data[0])
@@ -130,16 +142,16 @@ func TestClaims(t *testing.T) {
 	if !bytes.Equal(file[at:at+8], size) {
 		t.Fatal("there is no size to change")
 	}
-	for _, claim := range [][]byte{{0, 0, 0, 16}, {0, 0, 0, 32}, {0, 0, 0, 0, 0, 0, 0, 64}, {0, 0, 0, 0, 0, 0, 0, 128}, {1, 4}, {255, 3}, {0, 8}} {
+	for _, wrong := range [][]byte{{0, 0, 0, 16}, {0, 0, 0, 32}, {0, 0, 0, 0, 0, 0, 0, 64}, {0, 0, 0, 0, 0, 0, 0, 128}, {1, 4}, {255, 3}, {0, 8}} {
 		changed := bytes.Clone(file)
-		copy(changed[at:], claim)
+		copy(changed[at:], wrong)
 		if _, err := try(t, changed, ""); !errors.Is(err, fault.Malformed) {
-			t.Errorf("% x: found %v, expected fault.Malformed", claim, err)
+			t.Errorf("% x: found %v, expected fault.Malformed", wrong, err)
 		}
 	}
 }
 
-// TestIndicesOutsideOfTheirDictionary are of the last value, and of others.
+// TestIndicesOutsideOfTheirDictionary has indices of the last value and beyond.
 func TestIndicesOutsideOfTheirDictionary(t *testing.T) {
 	t.Parallel()
 	file, err := os.ReadFile("testdata/category-many.arrow")
@@ -149,21 +161,18 @@ func TestIndicesOutsideOfTheirDictionary(t *testing.T) {
 	}
 	for found, index := range map[string][]byte{"299": last, "300": {300 - 256, 1, 0, 0, 0, 0, 0, 0}, "-1": bytes.Repeat([]byte{255}, 8)} {
 		changed := bytes.Replace(file, last, index, 1)
-		table, err := New(bytes.NewReader(changed), "-", source.ReadOptions{})
-		if err == nil {
-			_, err = sourcetest.ReadAll(table, 5)
-		}
+		_, err := readAllOf(changed)
 		if (err == nil) != (found == "299") || err != nil && !strings.Contains(err.Error(), "column kind, row 0: found index "+found+", expected one of the dictionary's 300 values") {
 			t.Errorf("index %s: found %v", found, err)
 		}
 	}
 }
 
-// TestDictionariesAreBounded claims dictionaries of more values, or more bytes, than there is memory for.
+// TestDictionariesAreBounded has dictionaries with more values or bytes than allowed.
 func TestDictionariesAreBounded(t *testing.T) {
 	t.Parallel()
-	number := &field{kind: typeInt, width: 64, signed: true, node: 0}
-	text := &field{kind: typeBinaryView}
+	number, text := &field{}, &field{arrowType: arrowType{view: true}}
+	number.Number = source.NumberInt64
 	for name, test := range map[string]struct {
 		of   *field
 		rows int64
@@ -177,16 +186,17 @@ func TestDictionariesAreBounded(t *testing.T) {
 		"length of one": {text, 1, 16, 0},
 	} {
 		view := append(binary.LittleEndian.AppendUint32(nil, maxValue), make([]byte, 12)...)
-		b := &batch{rows: test.rows, size: test.size, codec: codecNone, at: bytes.NewReader(view), nodes: []span{{test.rows, 0}},
+		b := &batch{rows: test.rows, size: test.size, codec: codecNone, file: bytes.NewReader(view), nodes: []span{{test.rows, 0}},
 			buffers: []span{{0, 0}, {0, 16}}, views: []int{0, 0}}
-		d := &dictionary{batch: b, held: &test.held}
-		if err := d.decode(test.of); !errors.Is(err, fault.Unsupported) {
+		x := &dictionary{number: test.of.Number}
+		if err := caught(func() { x.decode(b, test.of, nil, maxDictionaries-test.held, false) }); !errors.Is(err, fault.Unsupported) {
 			t.Errorf("%s: found %v, expected that the dictionary is too large", name, err)
 		}
 	}
 }
 
-// TestLargeBody is a record batch that claims to be far larger than its input. Not parallel: it measures the memory of the whole process.
+// TestLargeBody has a record batch whose size is far larger than its input. It is not parallel, as
+// it measures the memory of the whole process.
 func TestLargeBody(t *testing.T) {
 	written := layouttest.Random(64, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{16}})
 	file := encode(t, written, sinkarrow.Options{Stream: true}, 64)
@@ -194,22 +204,20 @@ func TestLargeBody(t *testing.T) {
 	if bytes.Count(file, size) != 3 {
 		t.Fatalf("found the size %d times, expected 3", bytes.Count(file, size))
 	}
-	for claim, want := range map[byte]error{12: fault.Truncated, 64: fault.Unsupported} { // in units of 16 MiB
-		changed := bytes.ReplaceAll(file, size, []byte{0, 0, 0, claim, 0, 0, 0, 0})
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		_, err := try(t, changed, "")
-		runtime.ReadMemStats(&after)
-		if taken := (after.TotalAlloc - before.TotalAlloc) >> 20; !errors.Is(err, want) || taken > 32 {
-			t.Errorf("%d MiB: found %v, expected %v; %d MiB were allocated", int(claim)*16, err, want, taken)
+	for size16, want := range map[byte]error{12: fault.Truncated, 64: fault.Unsupported} { // in units of 16 MiB
+		changed := bytes.ReplaceAll(file, size, []byte{0, 0, 0, size16, 0, 0, 0, 0})
+		taken, err := tryMeasured(t, changed)
+		if !errors.Is(err, want) || taken > 32 {
+			t.Errorf("%d MiB: found %v, expected %v; %d MiB were allocated", int(size16)*16, err, want, taken)
 		}
 		if _, err := try(t, changed, save(t, changed)); !errors.Is(err, fault.Truncated) {
-			t.Errorf("%d MiB: found %v, expected fault.Truncated", int(claim)*16, err)
+			t.Errorf("%d MiB: found %v, expected fault.Truncated", int(size16)*16, err)
 		}
 	}
 }
 
-// FuzzRead reads whatever comes, as a file and from a pipe: nothing panics, and what both accept is the same.
+// FuzzRead reads any input as a file and from a pipe: both must give the same, and nothing may
+// panic.
 func FuzzRead(f *testing.F) {
 	names, err := filepath.Glob("testdata/*.arrow")
 	if err != nil {
@@ -227,7 +235,7 @@ func FuzzRead(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	defer whole.Close() // only read from by others
+	defer whole.Close() // others only read from it
 	f.Fuzz(func(t *testing.T, in []byte) {
 		_, err := whole.WriteAt(in, 0)
 		if err := errors.Join(err, whole.Truncate(int64(len(in)))); err != nil {
@@ -235,7 +243,7 @@ func FuzzRead(f *testing.F) {
 		}
 		fromFile, fileErr := try(t, in, path)
 		fromPipe, pipeErr := try(t, in, "")
-		if bytes.HasPrefix(in, []byte(magic)) { // its footer may tell of other batches than its stream
+		if bytes.HasPrefix(in, []byte(magic)) { // its footer may have other batches than its stream
 			return
 		}
 		if (fileErr == nil) != (pipeErr == nil) {
@@ -249,19 +257,21 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// Lengths of 2^31 and more are negative where an int has 32 bits.
+// TestVectorsOfManyElements has vectors of 2³¹ elements and more, which is negative where an int
+// has 32 bits.
 func TestVectorsOfManyElements(t *testing.T) {
 	t.Parallel()
 	for _, n := range []byte{0x7f, 0x80, 0xff} {
-		// A vtable of one field, at 4; its table at 10; the vector that is the field at 18.
-		f := &flatBuffer{bytes: []byte{6, 0, 8, 0, 4, 0, 6, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, n, 0, 0}}
-		if pos, found := (flatTable{f, 6}).vector(0, 8); !f.bad || found != 0 {
-			t.Errorf("length 0x%02x000000: found %d elements at %d, expected none", n, found, pos)
+		// The root at 10, a vtable of one field at 4; its table at 10; the vector that is the field
+		// at 18.
+		root := flatRoot([]byte{10, 0, 0, 0, 6, 0, 8, 0, 4, 0, 6, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, n, 0, 0})
+		if err := caught(func() { root.vector(0, 8) }); err != errOutside {
+			t.Errorf("length 0x%02x000000: found %v, expected that it is too large", n, err)
 		}
 	}
 }
 
-// The buffers of all columns of views are buffers of the record batch.
+// TestViewsOfManyBuffers has columns of views with more buffers than the record batch has.
 func TestViewsOfManyBuffers(t *testing.T) {
 	t.Parallel()
 	b := flatbuffers.NewBuilder(0)
@@ -279,12 +289,12 @@ func TestViewsOfManyBuffers(t *testing.T) {
 	b.PrependUOffsetTSlot(2, buffers, 0)
 	b.PrependUOffsetTSlot(4, counts, 0)
 	b.Finish(b.EndObject())
-	if _, err := parseBatch((&flatBuffer{bytes: b.FinishedBytes()}).root(), 0, 0); !errors.Is(err, fault.Malformed) {
+	if err := caught(func() { new(feed).parseBatch(flatRoot(b.FinishedBytes()), message{}) }); !errors.Is(err, fault.Malformed) {
 		t.Errorf("found %v, expected that 3 columns of views have more than the 2 buffers there are", err)
 	}
 }
 
-// schemaMessage is a message of a stream about the schema that b has just built.
+// schemaMessage returns the message of a stream with the schema that b has just built.
 func schemaMessage(b *flatbuffers.Builder, schema flatbuffers.UOffsetT) []byte {
 	b.StartObject(5)
 	b.PrependInt16Slot(0, 4, 0) // MetadataVersion.V5
@@ -295,7 +305,8 @@ func schemaMessage(b *flatbuffers.Builder, schema flatbuffers.UOffsetT) []byte {
 	return append(binary.LittleEndian.AppendUint32([]byte{0xff, 0xff, 0xff, 0xff}, uint32(len(metadata))), metadata...)
 }
 
-// TestSharedParts are schemas of 80 KiB that name thousands of times what stands there once. Not parallel: it measures the memory of the whole process.
+// TestSharedParts has schemas of 80 KiB that refer to one part thousands of times. It is not
+// parallel, as it measures the memory of the whole process.
 func TestSharedParts(t *testing.T) {
 	const times = 4096
 	repeated := func(b *flatbuffers.Builder, of flatbuffers.UOffsetT) flatbuffers.UOffsetT {
@@ -310,7 +321,7 @@ func TestSharedParts(t *testing.T) {
 			long := b.CreateString(strings.Repeat("x", 1<<16))
 			b.StartObject(7)
 			b.PrependUOffsetTSlot(0, long, 0)
-			b.PrependByteSlot(2, typeBool, 0)
+			b.PrependByteSlot(2, typeInt, 0)
 			return repeated(b, b.EndObject()), 0
 		},
 		"metadata": func(b *flatbuffers.Builder) (fields, metadata flatbuffers.UOffsetT) {
@@ -326,17 +337,14 @@ func TestSharedParts(t *testing.T) {
 		b.PrependUOffsetTSlot(1, fields, 0)
 		b.PrependUOffsetTSlot(2, metadata, 0)
 		file := schemaMessage(b, b.EndObject())
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		_, err := try(t, file, "")
-		runtime.ReadMemStats(&after)
-		if taken := (after.TotalAlloc - before.TotalAlloc) >> 20; !errors.Is(err, fault.Malformed) || taken > 16 {
+		taken, err := tryMeasured(t, file)
+		if !errors.Is(err, fault.Malformed) || taken > 16 {
 			t.Errorf("%s: found %v, expected fault.Malformed; %d MiB were allocated for %d KiB", name, err, taken, len(file)>>10)
 		}
 	}
 }
 
-// TestBatchesThatShareBytes has a footer that tells of one record batch twice.
+// TestBatchesThatShareBytes has a footer with the same record batch twice.
 func TestBatchesThatShareBytes(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(65, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{64}})
@@ -347,23 +355,24 @@ func TestBatchesThatShareBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close() // only read from
-	d, err := openFeed(f, path, int64(len(file)), &codecs{})
-	if err != nil || len(d.blocks) != 2 {
-		t.Fatalf("found %v, expected two record batches", err)
+	d := openFeed(f, int64(len(file)))
+	if len(d.places) != 2 {
+		t.Fatalf("found %v, expected two record batches", d.places)
 	}
-	var blocks [2][]byte // as the footer has them
-	for i, p := range d.blocks {
+	var blocks [2][]byte // as they are in the footer
+	for i, p := range d.places {
 		blocks[i] = binary.LittleEndian.AppendUint64(blocks[i], uint64(p.offset))
 		blocks[i] = binary.LittleEndian.AppendUint64(blocks[i], uint64(p.metadata)) // and 4 bytes of padding
 		blocks[i] = binary.LittleEndian.AppendUint64(blocks[i], uint64(p.body))
 	}
 	changed := bytes.Replace(file, blocks[1], blocks[0], 1)
-	if _, err := try(t, changed, save(t, changed)); !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "record batches of more bytes than") {
-		t.Errorf("found %v, expected that two record batches cannot be in one place", err)
+	if _, err := try(t, changed, save(t, changed)); !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "more bytes together than") {
+		t.Errorf("found %v, expected that two record batches cannot overlap", err)
 	}
 }
 
-// TestHintOfDictionaries demands that who has numbers in a dictionary, as pandas' categories are, is not told of text.
+// TestHintOfDictionaries checks that the hint about a dictionary of numbers, such as a category of
+// pandas, is not about text.
 func TestHintOfDictionaries(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"dictionary-bool": "without a dictionary", "dictionary": "IDX has no text"} {
@@ -374,12 +383,13 @@ func TestHintOfDictionaries(t *testing.T) {
 	}
 }
 
-// TestLargeBatches are record batches as pandas and polars write a table of 785 columns and 60,000 rows, of 377 MB: they are read.
+// TestLargeBatches has record batches of 377 MB, as pandas and polars write a table of 785 columns
+// and 60,000 rows. They can be read.
 func TestLargeBatches(t *testing.T) {
 	t.Parallel()
-	plain := &batch{at: strings.NewReader(""), codec: codecNone, buffers: make([]span, 2*785), size: 376_800_000}
+	plain := &batch{file: strings.NewReader(""), codec: codecNone, buffers: make([]span, 2*785), size: 376_800_000}
 	if !plain.direct() {
-		t.Error("an uncompressed batch is read into memory, expected that its rows are read where they are")
+		t.Error("an uncompressed batch is read into memory, expected that its rows are read from the file")
 	}
 	if plain.size = maxBody; plain.direct() {
 		t.Error("a batch of many small buffers is read in many small pieces, expected that it is read as a whole")
@@ -392,11 +402,12 @@ func TestLargeBatches(t *testing.T) {
 	for _, test := range []struct {
 		held, size int64 // decompressed before, and of the whole body
 		want       error
-	}{{376_800_000, 12 << 20, nil}, {maxPlain - 7, 100 << 20, fault.Unsupported}, {376_800_000, 1 << 20, fault.Unsupported}, {leastPlain - 8, 10, nil}} {
-		b := &batch{codec: codecZstd, codecs: &codecs{}, plain: map[int]*plainBuffer{}, memory: test.held, size: test.size}
-		held, want := test.held, test.want
-		if got, err := b.decompressed(0, packed, 8, &field{}); !errors.Is(err, want) || err == nil && string(got) != "12345678" {
-			t.Errorf("with %d bytes decompressed before: found %q, %v, expected %v", held, got, err, want)
+	}{{376_800_000, 12 << 20, nil}, {maxPlain - 7, 100 << 20, fault.Unsupported}, {376_800_000, 1 << 20, fault.Unsupported}, {minPlain - 8, 10, nil}} {
+		b := &batch{codec: codecZstd, codecs: newCodecs(), plain: map[int][]byte{}, held: test.held, size: test.size, body: packed}
+		var got []byte
+		err := caught(func() { got = b.decompressed(0, span{0, int64(len(packed))}, 8, &field{}) })
+		if !errors.Is(err, test.want) || err == nil && string(got) != "12345678" {
+			t.Errorf("with %d bytes decompressed before: found %q, %v, expected %v", test.held, got, err, test.want)
 		}
 	}
 }

@@ -1,23 +1,34 @@
-// Package arrow reads Arrow IPC files and streams as tables: those that package sink/arrow writes, in every layout, and those of other programs.
+// Package arrow reads Arrow IPC files and streams as tables: those of package sink/arrow, in every
+// layout, and those of other programs.
 //
-// [Open] tells a file from a stream by its content, [OpenFiles] reads files of the same columns one after another, [New] reads from a pipe. The format is
-// described in package sink/arrow. Columns become records so:
+// [Open] detects from the content whether it has a file or a stream, [OpenFiles] reads files with
+// the same columns one after another, and [New] reads from a pipe. Package sink/arrow describes the
+// format. Columns become records as follows:
 //
-//	int8 … float64                             scalars
-//	dictionaries of numbers                    scalars of the type of the values
-//	the only dictionary of text                labels of uint8 or int32 with class names, where no other column is scalar integers
-//	bool, float16, other integers              scalars of uint8, float32, and int32 if every value fits
-//	fixed_size_list, list, large_list, views   tensors of one dimension for each list in a list, whose lengths are those of the first row
-//	  … of the type fixed_shape_tensor         tensors of the shape that it tells
-//	fixed_size_binary, binary, views           tensors of the type and shape of idx.dtype and idx.shape, or of the options
-//	  … that begin as PNG files do             pictures
-//	struct of bytes and path                   pictures, as Hugging Face's datasets have them
-//	struct of height, width, …, data           images, as Spark has them
-//	pixel0, pixel1, …                          the elements of one tensor: see package source/flat
+//	int8 … float64               scalars
+//	dictionary of numbers        scalars of the type of the values
+//	the only dictionary of text  labels of uint8 or int32 with class names, if there is no other
+//	                             column of scalar integers
+//	bool, float16                scalars of uint8 and float32
+//	other integers               scalars of int32, if every value fits
+//	lists, fixed-size or not     tensors with a dimension for every level, as in the first row
+//	  … fixed_shape_tensor       tensors of the shape in the metadata
+//	bytes, fixed-size or not     tensors of the type and shape in idx.dtype and idx.shape, or in
+//	                             the options
+//	  … that begin as PNG files  images
+//	struct of bytes and path     images, as Hugging Face's datasets store them
+//	struct of height, …, data    images, as Spark stores them
+//	pixel0, pixel1, …            the elements of one tensor: see package source/flat
 //
-// Nothing is believed: metadata is read by code that checks every offset, buffers are compared with the file before memory is taken for them, and every list
-// is measured. The rows of uncompressed record batches in a plain file are read straight from where they are, however large the batch is. Other batches are
-// read into memory as a whole, up to 256 MiB, and decompressed by Decode, to up to 1 GiB.
+// Nothing in a file is trusted: every offset in the metadata is checked, sizes are compared with
+// the file before memory is allocated for them, and the length of every list is checked. An
+// uncompressed record batch of a regular file may have any size, as its rows are read straight from
+// the file. Other record batches are read into memory, up to 256 MiB, and decompressed, up to 1
+// GiB.
 //
-// The invariant: what is in a batch of the table when Read returns does not change when the next is read, so that Decode may run beside Read.
+// A feed finds the record batches, [Table.Read] gathers rows of their arrays in memory, and
+// [Table.Decode] converts what was gathered to records.
+//
+// The invariant: a batch that Read has returned does not change when the next one is read, so that
+// Decode may run at the same time as Read.
 package arrow

@@ -24,7 +24,7 @@ var errBroken = errors.New("the disk is broken")
 // readFailing opens the file at path, and reads and decodes its first record batch through f.
 func readFailing(path string, f *sourcetest.FailingReaderAt) error {
 	o := source.ReadOptions{}
-	if strings.Contains(path, "binary") { // bytes, of which nothing tells what they are
+	if strings.Contains(path, "binary") { // bytes of an unknown type
 		o.DType = idx.Uint8
 	}
 	opened, err := Open(path, o)
@@ -33,10 +33,10 @@ func readFailing(path string, f *sourcetest.FailingReaderAt) error {
 	}
 	defer opened.Close()
 	t := opened.(*Table)
-	if t.batch == nil || t.batch.at == nil || t.batch.body != nil {
-		return nil // read as a whole, when it was opened
+	if t.batch == nil || t.batch.file == nil || t.batch.body != nil {
+		return nil // it was read as a whole when it was opened
 	}
-	f.File, t.batch.at = t.batch.at, f
+	f.File, t.batch.file = t.batch.file, f
 	b := &source.Raw{Cap: int(t.batch.rows)}
 	if err := t.Read(context.Background(), b); err != nil {
 		return err
@@ -44,8 +44,8 @@ func readFailing(path string, f *sourcetest.FailingReaderAt) error {
 	return t.Decode(b)
 }
 
-// TestEveryReadMayFail lets each read of a record batch's arrays fail in turn, of files of all kinds of columns: the error is that of the disk, or, if the file
-// has become shorter, one about the file.
+// TestEveryReadMayFail lets every read of a record batch fail in turn, for all kinds of columns.
+// The error is that of the disk, or one about the file if the file became shorter.
 func TestEveryReadMayFail(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("testdata/*.arrow")
@@ -78,14 +78,14 @@ func TestEveryReadMayFail(t *testing.T) {
 	}
 }
 
-// TestPipeMayFail lets a pipe break at every byte, which is another error than its end.
+// TestPipeMayFail lets a pipe fail at every byte. The error differs from that for its end.
 func TestPipeMayFail(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(20, source.Column{Name: "x", DType: idx.Int16, Shape: []int{3}}, source.Column{Name: "label", DType: idx.Uint8})
 	for _, stream := range []bool{false, true} {
 		file := encode(t, written, sinkarrow.Options{Stream: stream}, 8)
 		for n := range len(file) + 1 {
-			for _, skip := range []int64{0, 17} { // two record batches, whose bodies nobody wants
+			for _, skip := range []int64{0, 17} { // two record batches, whose bodies are not needed
 				table, err := New(io.MultiReader(bytes.NewReader(file[:n]), iotest.ErrReader(errBroken)), "-", source.ReadOptions{})
 				if err == nil {
 					err = source.Skip(table, skip)
@@ -101,7 +101,7 @@ func TestPipeMayFail(t *testing.T) {
 	}
 }
 
-// TestUseAfterTheEnd opens what is not there, cancels, passes over rows that are not there, and reads after Close.
+// TestUseAfterTheEnd opens missing files, cancels, skips too many rows, and reads after Close.
 func TestUseAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -140,8 +140,8 @@ func TestUseAfterTheEnd(t *testing.T) {
 	}
 }
 
-// TestLargeBatchesOfPipes reads record batches that are larger than the memory that is taken before their bytes have come, from pipes that give them whole and
-// by halves, and cut within.
+// TestLargeBatchesOfPipes reads record batches from pipes that are larger than what is allocated
+// before their bytes come, in whole and in half reads, and cut within.
 func TestLargeBatchesOfPipes(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(10, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{1 << 20}})

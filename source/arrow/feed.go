@@ -1,276 +1,377 @@
 package arrow
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
+	flatbuffers "github.com/google/flatbuffers/go"
+
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Magic numbers: at both ends of a file; of Feather's first version, which is another format.
+// Magic numbers: at both ends of a file, and of Feather's first version, which is another format.
 const (
 	magic        = "ARROW1"
 	magicFeather = "FEA1"
 )
 
-// continuation stands before each message, and before a length of 0 at the end of a stream. Before Arrow 0.15 it was left out.
+// continuation precedes every message, and the end mark, a length of 0, since Arrow 0.15.
 const continuation = 0xffffffff
 
-// maxMessage is the most bytes of a message's metadata. That of 4,096 columns has less than 1 MiB.
-const maxMessage = 64 << 20
+// Limits of an input. The metadata of 4,096 columns has less than 1 MiB, and no file has so many
+// rows: more of them could overflow.
+const (
+	maxMessage = 64 << 20 // bytes of metadata
+	maxRows    = 1 << 48
+)
+
+// unknown is a number of rows, a length or an offset that is not known.
+const unknown = -1
 
 // Numbers of the union MessageHeader in Message.fbs.
 const (
+	headerEnd             = 0 // no message: the end of the stream
 	headerSchema          = 1
 	headerDictionaryBatch = 2
 	headerRecordBatch     = 3
 )
 
-// A feed finds the record batches of one file or stream, in order.
+// A message is an encapsulated message: a prefix, metadata, and a body.
+type message struct {
+	kind   byte
+	header flatTable // the schema, dictionary or record batch
+	offset int64
+	size   int64 // bytes of the prefix and the metadata
+	body   int64 // bytes
+}
+
+// String returns the kind with its article.
+func (m message) String() string {
+	names := [...]string{"the end of the stream", "a schema", "a dictionary", "a record batch"}
+	if int(m.kind) < len(names) {
+		return names[m.kind]
+	}
+	return fmt.Sprintf("a message of kind %d", m.kind)
+}
+
+// readMessage reads a message at offset of the input, without its body. ok is false if nothing
+// comes.
+func readMessage(r io.Reader, offset int64) (m message, ok bool) {
+	m.offset = offset
+	length := uint32(continuation)
+	for m.size == 0 || m.size == 4 && length == continuation {
+		prefix, err := readBytes(r, nil, 4)
+		if m.size == 0 && len(prefix) == 0 && err == io.ErrUnexpectedEOF {
+			return m, false
+		}
+		m.check(err)
+		length = binary.LittleEndian.Uint32(prefix)
+		m.size += 4
+	}
+	if length == 0 {
+		return m, true
+	}
+	demand(length <= maxMessage, offset, "", "found a message with %d bytes of metadata, expected at most %d", length, maxMessage)
+	metadata, err := readBytes(r, nil, int(length))
+	m.check(err)
+	m.size += int64(length)
+	defer refuseOutside(offset)
+	const fieldKind, fieldHeader, fieldBody = 1, 2, 3
+	t := flatRoot(metadata)
+	m.kind, m.body = t.byte(fieldKind), t.long(fieldBody)
+	m.header, ok = t.table(fieldHeader)
+	demand(ok && m.body >= 0 && m.kind != headerEnd, offset, "", "found no message of an Arrow stream, expected one")
+	return m, true
+}
+
+// check panics with err, of reading m, unless it is nil.
+func (m message) check(err error) {
+	if err == io.ErrUnexpectedEOF {
+		err = truncated(m.offset, "the input ends within the message that begins here")
+	}
+	check(err)
+}
+
+// block is how much memory is allocated at most before there are bytes for it.
+const block = 4 << 20
+
+// readBytes reads n bytes from r, into buf if its capacity is large enough. Memory grows with what
+// comes rather than with n. The error is io.ErrUnexpectedEOF if less comes.
+func readBytes(r io.Reader, buf []byte, n int) ([]byte, error) {
+	b := bytes.NewBuffer(buf[:0])
+	b.Grow(min(n, block) + bytes.MinRead)
+	_, err := io.CopyN(b, r, int64(n))
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return b.Bytes(), err
+}
+
+// A stream reads messages one after another. As an io.Reader, it reads the body of the last one.
+type stream struct {
+	r      io.Reader
+	offset int64 // of the input
+	body   int64 // bytes of the last message's body that were not read yet
+	footer bool  // the stream is within a file, and the footer of the file follows it
+	ended  bool
+	noMark bool // the input ended without an end mark
+}
+
+func (s *stream) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	s.offset += int64(n)
+	s.body -= int64(n)
+	return n, err
+}
+
+// next passes over the rest of the last message's body, and returns the next message. ok is false
+// at the end of the stream, after which nothing else may come.
+func (s *stream) next() (m message, ok bool) {
+	if s.ended {
+		return m, false
+	}
+	s.passBody()
+	m, ok = readMessage(s, s.offset)
+	if s.body = m.body; ok && m.kind != headerEnd {
+		return m, true
+	}
+	s.ended, s.noMark = true, !ok
+	switch {
+	case ok:
+		s.checkTail()
+	case s.footer:
+		panic(truncated(s.offset, "the file ends without its footer"))
+	}
+	return m, false
+}
+
+// checkTail reads the rest of the input: nothing, or the footer and the magic number.
+func (s *stream) checkTail() {
+	start, tail := s.offset, []byte{}
+	for buf := make([]byte, 4096); ; {
+		n, err := s.Read(buf)
+		if n > 0 && !s.footer {
+			panic(damaged(start, "found more data after the end of the stream, expected none"))
+		}
+		tail = append(tail, buf[:n]...)
+		tail = slices.Clone(tail[max(0, len(tail)-len(magic)):])
+		if err == io.EOF {
+			break
+		}
+		check(err)
+	}
+	if s.footer && string(tail) != magic {
+		panic(truncated(s.offset, "found % x at the end, expected ARROW1, which ends a file", tail))
+	}
+}
+
+// passBody passes over the rest of the last message's body. That of a regular file is not read.
+func (s *stream) passBody() {
+	f, regular := s.r.(*io.SectionReader)
+	if n := s.body; regular {
+		n = min(n, f.Size()-s.offset)
+		_, err := f.Seek(n, io.SeekCurrent)
+		check(err)
+		s.offset += n
+		s.body -= n
+	} else if _, err := io.CopyN(io.Discard, s, n); err != io.EOF {
+		check(err)
+	}
+	if s.body > 0 {
+		panic(truncated(s.offset, "the input ends %d bytes before the end of a message", s.body))
+	}
+}
+
+// A place is where a message is in a file, as its footer says.
+type place struct {
+	kind     byte
+	offset   int64
+	metadata int64 // bytes with the prefix
+	body     int64 // bytes
+}
+
+// A feed finds the record batches of a file or stream, in their order.
 type feed struct {
-	path   string
 	schema *fileSchema
 	codecs *codecs
-	rows   int64 // −1: unknown
-	next   int64 // row of the file
+	rows   int64 // of a regular file, or unknown
 
-	// Of a plain file: where its record batches are.
-	file   source.File
-	blocks []place // and those of dictionaries, in their order
+	file   source.File // nil if it is no regular file
+	size   int64       // bytes of file
+	places []place     // of a file with a footer: the dictionaries and record batches that follow
+	stream *stream     // of an input without a footer, or of a pipe
 
-	dictionaries map[int64]*dictionary // the current ones, by their numbers
-	held         int64                 // bytes of them
-
-	size int64
-
-	// Of a stream: what comes next.
-	r      io.Reader
-	offset int64
-	body   int64 // bytes of the last message's body that were not read yet
-	isFile bool  // there is a footer behind the stream
-	noEnd  bool  // the input ended without an end mark
-	end    bool
+	dictionaries map[int64]*dictionary // the current ones, by their ids
+	held         int64                 // bytes of memory that they take
 }
 
-// A place is where a message is in a file.
-type place struct {
-	offset   int64
-	metadata int // bytes, with what stands before it
-	body     int64
-	rows     int64
-
-	dictionary bool // it is no record batch
-}
-
-// A message is the metadata of one.
-type message struct {
-	kind byte
-	data flatTable
-	body int64 // bytes
-}
-
-// parseMessage reads a Message of Message.fbs, which stands at offset.
-func parseMessage(metadata []byte, offset int64) (message, error) {
-	const (
-		fieldKind   = 1
-		fieldHeader = 2
-		fieldBody   = 3
-	)
-	t := (&flatBuffer{bytes: metadata}).root()
-	m := message{kind: t.byte(fieldKind), body: t.long(fieldBody)}
-	var ok bool
-	m.data, ok = t.table(fieldHeader)
-	if t.bad || !ok || m.body < 0 {
-		return m, damaged(offset, "found no message of an Arrow stream, expected one")
+// newFeed returns the feed of r, which is the regular file of size bytes unless that is nil.
+func newFeed(r io.Reader, file source.File, size int64) *feed {
+	d := &feed{codecs: newCodecs(), rows: unknown, file: file, size: size, dictionaries: map[int64]*dictionary{}}
+	s := &stream{r: r}
+	prefix, err := readBytes(s, nil, len(magic))
+	if err != io.ErrUnexpectedEOF {
+		check(err)
 	}
-	return m, nil
+	switch recognise(prefix); {
+	case string(prefix) == magic && file != nil:
+		d.readFooter()
+	case string(prefix) == magic:
+		s.footer, s.body = true, 8-int64(len(magic)) // zeros
+		d.readSchema(s)
+	case file != nil:
+		d.readSchema(&stream{r: io.NewSectionReader(file, 0, size)})
+	default:
+		d.readSchema(&stream{r: io.MultiReader(bytes.NewReader(prefix), r)})
+	}
+	return d
 }
 
-// openFeed reads the schema of f, a plain file of size bytes, and where its record batches are.
-func openFeed(f source.File, path string, size int64, c *codecs) (*feed, error) {
-	d := &feed{path: path, file: f, size: size, codecs: c, rows: unknown, dictionaries: map[int64]*dictionary{}}
-	var prefix [len(magic)]byte
-	if n, err := f.ReadAt(prefix[:], 0); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	} else if err := recognise(prefix[:n]); err != nil {
-		return nil, err
+// openFeed returns the feed of a regular file of size bytes, whose rows it counts first.
+func openFeed(file source.File, size int64) *feed {
+	d := newFeed(io.NewSectionReader(file, 0, size), file, size)
+	counted := *d
+	if s := d.stream; s != nil {
+		begun, section := *s, *s.r.(*io.SectionReader)
+		begun.r, counted.stream = &section, &begun
 	}
-	if string(prefix[:]) == magic {
-		return d, d.readFooter()
+	d.rows = 0
+	for m, ok := counted.nextMessage(); ok; m, ok = counted.nextMessage() {
+		if m.kind == headerRecordBatch {
+			rows := counted.parseBatch(m.header, m).rows
+			demand(rows <= maxRows-d.rows, m.offset, "", "found more than %d rows", int64(maxRows))
+			d.rows += rows
+		}
 	}
-	return d, d.scan()
+	return d
 }
 
-// recognise refuses what no Arrow file or stream begins with.
-func recognise(prefix []byte) error {
-	refuse := func(advice, message string, values ...any) error {
-		return unsupported("", advice, message, values...).At(0)
+// readSchema reads the schema that s begins with.
+func (d *feed) readSchema(s *stream) {
+	d.stream = s
+	err := caught(func() {
+		m, ok := s.next()
+		demand(ok && m.kind == headerSchema, m.offset, "", "found %s, expected a schema", m)
+		d.schema = parseSchema(m.header, m.offset)
+	})
+	if s.footer && errors.Is(err, fault.Malformed) {
+		err = unsupported("", "give the file itself rather than a pipe; polars writes such files with write_ipc, and streams with write_ipc_stream",
+			"the file does not begin with a stream, and its footer cannot be reached in a pipe").At(8)
 	}
+	check(err)
+}
+
+// recognise refuses an input that does not begin as an Arrow file or stream does.
+func recognise(prefix []byte) {
 	switch {
 	case len(prefix) == 0:
-		return truncated(0, "the input is empty, expected an Arrow file or stream")
-	case len(prefix) >= len(magicFeather) && string(prefix[:len(magicFeather)]) == magicFeather:
-		return refuse("write it with pyarrow.feather.write_feather(…, version=2)", "found a Feather file of version 1, expected version 2, which is Arrow")
+		panic(truncated(0, "the input is empty, expected an Arrow file or stream"))
+	case bytes.HasPrefix(prefix, []byte(magicFeather)):
+		panic(unsupported("", "write it with pyarrow.feather.write_feather(…, version=2)", "found a Feather file of version 1, expected version 2, which is Arrow").At(0))
 	case len(prefix) < len(magic):
-		return truncated(int64(len(prefix)), "the input has %d bytes, expected an Arrow file or stream", len(prefix))
-	case string(prefix) == magic:
-		return nil
+		panic(truncated(int64(len(prefix)), "the input has %d bytes, expected an Arrow file or stream", len(prefix)))
 	}
 	length := binary.LittleEndian.Uint32(prefix)
-	if length != continuation && (length == 0 || length > 1<<20) { // the length of the schema, before Arrow 0.15
-		if message, advice := idx.WebPage(prefix, "an Arrow file or stream"); message != "" {
-			return refuse(advice, "%s", message)
-		}
-		return refuse("give the file the extension of its format", "found % x, expected an Arrow file (ARROW1) or stream (ff ff ff ff)", prefix[:4])
+	if string(prefix) == magic || length == continuation || length > 0 && length <= 1<<20 { // of the schema, before Arrow 0.15
+		return
 	}
-	return nil
+	message, hint := idx.WebPage(prefix, "an Arrow file or stream")
+	if message == "" {
+		message, hint = fmt.Sprintf("found % x, expected an Arrow file (ARROW1) or stream (ff ff ff ff)", prefix[:4]), "give the file the extension of its format"
+	}
+	panic(unsupported("", hint, "%s", message).At(0))
 }
 
-// messageAt reads the metadata of the message at p from the file. If p does not know its length, it stands before it. At the end mark, or at the end of the file,
-// the metadata is nil.
-func (d *feed) messageAt(p *place) ([]byte, error) {
-	var prefix [8]byte
-	n, err := d.file.ReadAt(prefix[:min(8, max(0, d.size-p.offset))], p.offset)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+// readFooter reads the footer of a file, whose length and the magic number are the last 10 bytes.
+func (d *feed) readFooter() {
+	const tail, fieldSchema, fieldDictionaries, fieldRecordBatches = 4 + len(magic), 1, 2, 3
+	var end [tail]byte
+	if d.size < int64(8+tail) {
+		panic(truncated(d.size, "the file has %d bytes, expected at least %d", d.size, 8+tail))
 	}
-	length, start, err := messageLength(prefix[:n], p.offset)
-	if err != nil || length == 0 {
-		p.metadata = start
-		return nil, err
+	_, err := d.file.ReadAt(end[:], d.size-int64(tail))
+	check(err)
+	if string(end[4:]) != magic {
+		panic(truncated(d.size, "found % x at the end, expected ARROW1, which ends a file", end[4:]))
 	}
-	if left := d.size - p.offset - int64(start); int64(length) > left {
-		return nil, truncated(d.size, "the file ends inside of a message at byte %d: found %d bytes, expected %d", p.offset, left, length)
+	length := int64(binary.LittleEndian.Uint32(end[:]))
+	start := d.size - int64(tail) - length
+	demand(length <= maxMessage && start >= 8, d.size-int64(tail), "", "found a footer of %d bytes in a file of %d", length, d.size)
+	footer := make([]byte, length) // is in the file
+	_, err = d.file.ReadAt(footer, start)
+	check(err)
+	defer refuseOutside(start)
+	t := flatRoot(footer)
+	schema, ok := t.table(fieldSchema)
+	demand(ok, start, "", "the footer has no schema")
+	d.schema = parseSchema(schema, start)
+	if len(d.schema.dictionaries) > 0 {
+		d.addPlaces(t, fieldDictionaries, headerDictionaryBatch, start)
 	}
-	if p.metadata != 0 && p.metadata < start+length {
-		return nil, damaged(p.offset, "the message has %d bytes, expected the %d of the footer", start+length, p.metadata)
-	}
-	p.metadata = start + length
-	metadata := make([]byte, length) // is in the file
-	_, err = d.file.ReadAt(metadata, p.offset+int64(start))
-	return metadata, err
+	d.addPlaces(t, fieldRecordBatches, headerRecordBatch, start)
 }
 
-// messageLength is the length of the message that follows prefix, which is of up to 8 bytes, and where it starts; 0 at the end of the stream.
-func messageLength(prefix []byte, offset int64) (length, start int, err error) {
-	if len(prefix) == 0 {
-		return 0, 0, nil
+// addPlaces adds the places of messages of a kind in a field of the footer, which is at start.
+func (d *feed) addPlaces(t flatTable, field int, kind byte, start int64) {
+	const blockSize = 24 // struct Block {offset: long; metaDataLength: int; bodyLength: long}
+	pos, n := t.vector(field, blockSize)
+	left := start // bytes: the messages do not overlap
+	for i := range n {
+		at := pos + flatbuffers.UOffsetT(i*blockSize)
+		p := place{kind: kind, offset: t.GetInt64(at), metadata: int64(t.GetInt32(at + 8)), body: t.GetInt64(at + 16)}
+		demand(p.offset >= 8 && p.metadata > 8 && p.body >= 0 && p.offset <= start && p.metadata <= start-p.offset && p.body <= start-p.offset-p.metadata,
+			start, "", "the footer has %s of %d+%d bytes at byte %d, expected it before the footer", message{kind: kind}, p.metadata, p.body, p.offset)
+		left -= p.metadata + p.body
+		demand(left >= 0, start, "", "the messages in the footer have more bytes together than the %d before it", start)
+		d.places = append(d.places, p)
 	}
-	if len(prefix) < 4 {
-		return 0, 0, truncated(offset+int64(len(prefix)), "the input ends inside of a message")
-	}
-	n, start := binary.LittleEndian.Uint32(prefix), 4
-	if n == continuation {
-		if len(prefix) < 8 {
-			return 0, 0, truncated(offset+int64(len(prefix)), "the input ends inside of a message")
-		}
-		n, start = binary.LittleEndian.Uint32(prefix[4:]), 8
-	}
-	if n > maxMessage {
-		return 0, 0, damaged(offset, "a message claims %d bytes of metadata, expected at most %d", n, maxMessage)
-	}
-	return int(n), start, nil
 }
 
-// batchAt reads the metadata of the record batch at p.
-func (d *feed) batchAt(p *place) (*batch, error) {
-	m, err := d.expect(p, headerRecordBatch, "a record batch")
-	if err != nil {
-		return nil, err
-	}
-	b, err := parseBatch(m.data, p.offset, m.body)
-	if err != nil {
-		return nil, err
-	}
-	b.path, b.codecs, b.at, b.start, b.dictionaries = d.path, d.codecs, d.file, p.offset+int64(p.metadata), d.dictionaries
-	return b, nil
-}
-
-// expect reads the metadata of the message at p, of a kind that messages call what.
-func (d *feed) expect(p *place, kind byte, what string) (message, error) {
-	metadata, err := d.messageAt(p)
-	if err != nil {
-		return message{}, err
-	}
-	if metadata == nil {
-		return message{}, damaged(p.offset, "found the end of the stream, expected %s", what)
-	}
-	m, err := parseMessage(metadata, p.offset)
-	if err != nil {
-		return message{}, err
-	}
-	if m.kind != kind {
-		return message{}, damaged(p.offset, "found a message of kind %d, expected %s", m.kind, what)
-	}
-	if left := d.size - p.offset - int64(p.metadata); left < m.body {
-		return message{}, truncated(d.size, "the file ends inside of %s at byte %d: found %d bytes, expected %d", what, p.offset, left, m.body)
-	}
-	return m, nil
-}
-
-// scan goes through a stream in a plain file from message to message.
-func (d *feed) scan() error {
-	d.rows = 0
-	p := place{}
+// next returns the next record batch, whose body is not read yet, and takes the dictionaries before
+// it. It is nil at the end.
+func (d *feed) next() *batch {
 	for {
-		metadata, err := d.messageAt(&p)
-		if err != nil {
-			return err
-		}
-		if metadata == nil {
-			if d.schema == nil {
-				return damaged(p.offset, "the stream has no schema")
-			}
-			d.noEnd = p.metadata == 0
-			if rest := d.size - p.offset - int64(p.metadata); rest > 0 {
-				return damaged(p.offset+int64(p.metadata), "found %d bytes after the end of the stream, expected none", rest)
-			}
+		m, ok := d.nextMessage()
+		switch {
+		case !ok:
 			return nil
+		case m.kind == headerRecordBatch:
+			return d.parseBatch(m.header, m)
 		}
-		m, err := parseMessage(metadata, p.offset)
-		if err != nil {
-			return err
-		}
-		body := p.offset + int64(p.metadata)
-		if m.body > d.size-body {
-			return truncated(d.size, "the file ends inside of a message at byte %d: found %d bytes, expected %d", p.offset, d.size-body, m.body)
-		}
-		if err := d.take(m, p); err != nil {
-			return err
-		}
-		p = place{offset: body + m.body}
+		d.takeDictionary(m)
 	}
 }
 
-// take notes what the message m at p of a plain file is.
-func (d *feed) take(m message, p place) (err error) {
-	switch {
-	case d.schema == nil && m.kind == headerSchema:
-		d.schema, err = parseSchema(m.data, p.offset)
-	case d.schema != nil && m.kind == headerRecordBatch:
-		b, err := parseBatch(m.data, p.offset, m.body)
-		if err != nil {
-			return err
+// nextMessage returns the next dictionary or record batch. ok is false at the end.
+func (d *feed) nextMessage() (m message, ok bool) {
+	if d.stream != nil {
+		m, ok = d.stream.next()
+		if ok && m.kind != headerRecordBatch && m.kind != headerDictionaryBatch {
+			panic(damaged(m.offset, "found %s, expected a dictionary or a record batch", m))
 		}
-		p.body = m.body
-		if err := d.count(&p, b.rows); err != nil {
-			return err
-		}
-		d.blocks = append(d.blocks, p)
-	case d.schema != nil && m.kind == headerDictionaryBatch:
-		d.addDictionary(p)
-	default:
-		return damaged(p.offset, "found a message of kind %d, expected %s", m.kind, d.expected())
+		return m, ok
 	}
-	return err
-}
-
-func (d *feed) expected() string {
-	if d.schema == nil {
-		return fmt.Sprintf("a schema (%d)", headerSchema)
+	if len(d.places) == 0 {
+		return m, false
 	}
-	return fmt.Sprintf("a dictionary (%d) or a record batch (%d)", headerDictionaryBatch, headerRecordBatch)
+	p := d.places[0]
+	d.places = d.places[1:]
+	m, ok = readMessage(io.NewSectionReader(d.file, p.offset, d.size-p.offset), p.offset)
+	switch left := d.size - p.offset - m.size; {
+	case !ok || m.kind != p.kind:
+		panic(damaged(p.offset, "found %s, expected %s", m, message{kind: p.kind}))
+	case p.metadata < m.size:
+		panic(damaged(p.offset, "the message has %d bytes, expected the %d in the footer", m.size, p.metadata))
+	case left < m.body:
+		panic(truncated(d.size, "the file ends within the body of the message at byte %d: found %d bytes, expected %d", p.offset, left, m.body))
+	case p.kind == headerRecordBatch && m.body != p.body:
+		panic(damaged(p.offset, "the record batch has a body of %d bytes, expected the %d in the footer", m.body, p.body))
+	}
+	return m, true
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/idxport/idxport/test/layouttest"
 )
 
-// TestNamedPipes opens a named pipe by its path: it is read as a stream, once, and its end is known only when it comes.
+// TestNamedPipes opens a named pipe by its path. It is read as a stream, whose rows are not known
+// before its end.
 func TestNamedPipes(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(20, source.Column{Name: "x", DType: idx.Int16, Shape: []int{3}})
@@ -45,7 +46,7 @@ func TestNamedPipes(t *testing.T) {
 		}
 		if err == nil {
 			if table.Rows() != -1 {
-				t.Errorf("%s: found %d rows, expected that nothing tells", name, table.Rows())
+				t.Errorf("%s: found %d rows, expected −1, as they are not known", name, table.Rows())
 			}
 			compare(t, table, written, 7)
 		}

@@ -2,7 +2,6 @@ package arrow
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -21,7 +20,7 @@ import (
 	"github.com/idxport/idxport/test/sourcetest"
 )
 
-// TestForeign reads what pyarrow, polars and pandas wrote: see testdata/make.py.
+// TestForeign reads files of pyarrow, polars and pandas: see testdata/make.py.
 func TestForeign(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/expected.json")
@@ -48,9 +47,9 @@ func TestForeign(t *testing.T) {
 				t.Fatal(err)
 			}
 			for way, open := range ways(t, file) {
-				for _, most := range []int{1, 3, 5, 100} {
+				for _, limit := range []int{1, 3, 5, 100} {
 					o := source.ReadOptions{}
-					if strings.HasSuffix(name, "-untold") || name == "binary-view-long" || name == "polars-binary" { // bytes, of which nothing tells what they are
+					if strings.HasSuffix(name, "-untold") || name == "binary-view-long" || name == "polars-binary" { // bytes of an unknown type
 						o.DType = idx.Uint8
 					}
 					table, err := open(o)
@@ -70,7 +69,7 @@ func TestForeign(t *testing.T) {
 					if len(columns) != len(want.Columns) {
 						t.Fatalf("found %+v, expected %+v", columns, want.Columns)
 					}
-					found, err := sourcetest.ReadAll(table, most)
+					found, err := sourcetest.ReadAll(table, limit)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -80,7 +79,7 @@ func TestForeign(t *testing.T) {
 							t.Errorf("%s: found %s %v %v %q, expected %s %s %v %q", way, c.Name, c.DType, c.Shape, c.Classes, w.Name, w.DType, w.Shape, w.Classes)
 						}
 						if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != w.SHA256 {
-							t.Errorf("%s, %d rows at once, column %s: found other values than were written: % x", way, most, c.Name, data)
+							t.Errorf("%s, %d rows at once, column %s: found wrong values: % x", way, limit, c.Name, data)
 						}
 					}
 					if err := table.Close(); err != nil {
@@ -92,6 +91,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
+// TestRefused reads files that have no table of IDX columns. Every error has a hint.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -116,7 +116,7 @@ func TestRefused(t *testing.T) {
 
 		"two-categories":         {fault.Unsupported, "column a: found the type dictionary<utf8>"},
 		"dictionary-bool":        {fault.Unsupported, "column label: found the type dictionary<bool>"},
-		"dictionary-null":        {fault.Malformed, "found a dictionary of 2 values, 1 of which are nulls"},
+		"dictionary-null":        {fault.Malformed, "found a dictionary of 2 values with 1 nulls"},
 		"dictionary-null-index":  {fault.Malformed, "column label, row 1: found a null"},
 		"dictionary-large-value": {fault.Malformed, "column label, row 1: found 1099511627776"},
 		"dictionary-changes":     {fault.Unsupported, `found a dictionary of the 3 texts ["ibis" "dodo" "gnu"], expected the 2 of the one before it`},
@@ -140,7 +140,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// What a file cannot tell can be asked for, and what was assumed is said.
+// TestOptionsAndNotes gives types and shapes that files do not have, and checks the notes about
+// what was assumed.
 func TestOptionsAndNotes(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -184,21 +185,13 @@ func TestOptionsAndNotes(t *testing.T) {
 	}
 }
 
-// TestBigEndian is a stream whose schema says that it was written on a big-endian machine.
+// TestBigEndian has a stream whose schema is of a big-endian machine.
 func TestBigEndian(t *testing.T) {
 	t.Parallel()
 	b := flatbuffers.NewBuilder(0)
 	b.StartObject(4)
 	b.PrependInt16Slot(0, 1, 0) // Endianness.Big
-	schema := b.EndObject()
-	b.StartObject(5)
-	b.PrependInt16Slot(0, 4, 0) // MetadataVersion.V5
-	b.PrependByteSlot(1, headerSchema, 0)
-	b.PrependUOffsetTSlot(2, schema, 0)
-	b.Finish(b.EndObject())
-	message := b.FinishedBytes()
-	file := binary.LittleEndian.AppendUint32([]byte{0xff, 0xff, 0xff, 0xff}, uint32(len(message)))
-	for way, open := range ways(t, append(file, message...)) {
+	for way, open := range ways(t, schemaMessage(b, b.EndObject())) {
 		if _, err := open(source.ReadOptions{}); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "big-endian") {
 			t.Errorf("%s: found %v, expected that a big-endian file is refused", way, err)
 		}

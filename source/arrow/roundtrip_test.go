@@ -21,7 +21,7 @@ import (
 	"github.com/idxport/idxport/test/sourcetest"
 )
 
-// save puts file where Open finds it.
+// save writes file to a folder of the test and returns its path.
 func save(tb testing.TB, file []byte) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "table.arrow")
@@ -31,7 +31,7 @@ func save(tb testing.TB, file []byte) string {
 	return path
 }
 
-// ways are those in which a file can be opened.
+// ways returns the ways in which a file can be opened.
 func ways(tb testing.TB, file []byte) map[string]func(source.ReadOptions) (source.Table, error) {
 	path := save(tb, file)
 	return map[string]func(source.ReadOptions) (source.Table, error){
@@ -40,21 +40,23 @@ func ways(tb testing.TB, file []byte) map[string]func(source.ReadOptions) (sourc
 	}
 }
 
-// compare demands that t has the columns and the data of want.
-func compare(tb testing.TB, t source.Table, want layouttest.Table, most int) {
+// compare checks that t has the columns and the data of want.
+func compare(tb testing.TB, t source.Table, want layouttest.Table, rows int) {
 	tb.Helper()
 	defer t.Close()
 	if t.Rows() >= 0 && t.Rows() != int64(want.Rows) {
 		tb.Errorf("found %d rows, expected %d", t.Rows(), want.Rows)
 	}
-	sourcetest.Expect(tb, t, most, want.Columns, want.Data)
+	sourcetest.Expect(tb, t, rows, want.Columns, want.Data)
 }
 
+// encode returns the Arrow file of t, whose record batches have the given number of rows.
 func encode(tb testing.TB, t layouttest.Table, o sinkarrow.Options, batch int) []byte {
 	tb.Helper()
 	return t.Write(tb, func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return sinkarrow.New(w, s, o) }, t.Schema(), batch)
 }
 
+// TestRoundTrip reads what package sink/arrow writes, in every layout.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	layouttest.Each(t, layout.Names(), []int{0, 1, 203}, func(t *testing.T, name string, written layouttest.Table) {
@@ -66,7 +68,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		scalars := written.Columns[0].Scalar()
 		if name == "columns" && !scalars {
-			if written.Columns[0].Elements() == 0 { // there are no columns for it
+			if written.Columns[0].Elements() == 0 { // it has no columns
 				written.Columns, written.Data = written.Columns[1:2], written.Data[1:2]
 			} // with two tensors they keep their names: x0, x1, …
 		}
@@ -77,12 +79,12 @@ func TestRoundTrip(t *testing.T) {
 			for k, stream := range []bool{false, true} {
 				file := encode(t, written, sinkarrow.Options{Layout: name, Compression: codec, Stream: stream}, 97)
 				for way, open := range ways(t, file) {
-					for _, most := range [][]int{{97, 13, 1000}, {13, 97, 1000}, {1000, 50, 97}}[(i+k)%3][:1+k] {
+					for _, rows := range [][]int{{97, 13, 1000}, {13, 97, 1000}, {1000, 50, 97}}[(i+k)%3][:1+k] {
 						table, err := open(source.ReadOptions{})
 						if err != nil {
 							t.Fatalf("%s, %s: %v", codec, way, err)
 						}
-						compare(t, table, written, most)
+						compare(t, table, written, rows)
 						if meta := source.Meta(table); meta["sources"] != "a, b" {
 							t.Errorf("found the metadata %v", meta)
 						}
@@ -96,7 +98,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// Images whose channels come first are stored with the channels last.
+// TestChannelsFirst reads images with the channels first, which files have with the channels last.
 func TestChannelsFirst(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"spark-image", "huggingface"} {
@@ -112,7 +114,8 @@ func TestChannelsFirst(t *testing.T) {
 	}
 }
 
-// The lone tensor of the layout columns is called image, as its elements are called pixels.
+// TestPixels reads the layout columns: a single tensor is named image, as its elements are named
+// pixel.
 func TestPixels(t *testing.T) {
 	t.Parallel()
 	for _, shape := range [][]int{{28, 28}, {1}, {5}, {2, 3, 4}} {
@@ -125,7 +128,7 @@ func TestPixels(t *testing.T) {
 	}
 }
 
-// A column of class names is passed over, and the names that Hugging Face's metadata has are taken.
+// TestClasses leaves out a column of class names, and takes the names in Hugging Face's metadata.
 func TestClasses(t *testing.T) {
 	t.Parallel()
 	names := []string{"zero", "one", "two"}
@@ -147,6 +150,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
+// TestSkip skips rows within record batches and at their ends.
 func TestSkip(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(100, source.Column{Name: "x", DType: idx.Int16, Shape: []int{3}})
@@ -177,8 +181,8 @@ func TestSkip(t *testing.T) {
 	}
 }
 
-// TestFiles reads several files as one table, whose rows columnar's chain joins: what is noted at the
-// end of each is noted, and dictionaries of other texts are refused.
+// TestFiles reads several files as one table. It has the notes of all files, and refuses
+// dictionaries with different texts.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(20, source.Column{Name: "x", DType: idx.Int16, Shape: []int{3}})
@@ -198,15 +202,16 @@ func TestFiles(t *testing.T) {
 	if err := table.Close(); err != nil {
 		t.Error(err)
 	}
-	for others, want := range map[string]string{"polars-enum": "", "polars-stream-categorical": `found a dictionary of the 3 texts ["gnu" "ibis" "dodo"], expected the 4`} {
-		_, err := OpenFiles([]string{"testdata/polars-enum.arrow", "testdata/" + others + ".arrow"}, "train", source.ReadOptions{})
+	for other, want := range map[string]string{"polars-enum": "", "polars-stream-categorical": `found a dictionary of the 3 texts ["gnu" "ibis" "dodo"], expected the 4`} {
+		_, err := OpenFiles([]string{"testdata/polars-enum.arrow", "testdata/" + other + ".arrow"}, "train", source.ReadOptions{})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: found %v, expected %q", others, err, want)
+			t.Errorf("%s: found %v, expected %q", other, err, want)
 		}
 	}
 }
 
-// TestConcurrent decodes many batches at once, which share record batches or gather several.
+// TestConcurrent decodes several batches at once, which share record batches or have rows of
+// several.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"list", "binary", "columns", "huggingface"} {
@@ -226,7 +231,7 @@ func TestConcurrent(t *testing.T) {
 	}
 }
 
-// decodeTogether reads t in batches of 40 rows, and decodes four at once.
+// decodeTogether reads t in batches of 40 rows and decodes four at once.
 func decodeTogether(t *testing.T, table source.Table, want layouttest.Table, name string) {
 	t.Helper()
 	slots := make(chan *source.Raw, 4)

@@ -1,243 +1,279 @@
 package arrow
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/columnar"
 )
 
-// Numbers of the union Type in Schema.fbs.
+// An arrowType is what the Arrow specification says of a type.
+type arrowType struct {
+	name    string
+	kind    columnar.Kind // of the values, if they can be read
+	buffers int           // in a record batch, without the variadic buffers of a view
+	offset  int64         // bytes of an offset; 0: there are none
+	view    bool          // values are anywhere in the other buffers or in the child
+}
+
+// arrowTypes are the types by their numbers in the union Type of Schema.fbs.
+var arrowTypes = [...]arrowType{
+	{name: "no type", buffers: 2}, {name: "null"},
+	{"int", columnar.Number, 2, 0, false},
+	{"float", columnar.Number, 2, 0, false},
+	{"binary", columnar.Bytes, 3, 4, false},
+	{"utf8", columnar.Text, 3, 4, false},
+	{"bool", columnar.Number, 2, 0, false},
+	{name: "decimal", buffers: 2}, {name: "date", buffers: 2}, {name: "time", buffers: 2},
+	{name: "timestamp", buffers: 2}, {name: "interval", buffers: 2},
+	{"list", columnar.List, 2, 4, false},
+	{"struct", columnar.Struct, 1, 0, false},
+	{name: "union", buffers: 2},
+	{"fixed_size_binary", columnar.FixedBytes, 2, 0, false},
+	{"fixed_size_list", columnar.List, 1, 0, false},
+	{name: "map", buffers: 2}, {name: "duration", buffers: 2},
+	{"large_binary", columnar.Bytes, 3, 8, false},
+	{"large_utf8", columnar.Text, 3, 8, false},
+	{"large_list", columnar.List, 2, 8, false},
+	{name: "run_end_encoded", buffers: 2},
+	{"binary_view", columnar.Bytes, 2, 0, true},
+	{"utf8_view", columnar.Text, 2, 0, true},
+	{"list_view", columnar.List, 3, 4, true},
+	{"large_list_view", columnar.List, 3, 8, true},
+}
+
+// Numbers of some types.
 const (
-	typeNull            = 1
 	typeInt             = 2
 	typeFloat           = 3
-	typeBinary          = 4
-	typeText            = 5
-	typeBool            = 6
 	typeDecimal         = 7
-	typeList            = 12
-	typeStruct          = 13
 	typeFixedSizeBinary = 15
 	typeFixedSizeList   = 16
-	typeLargeBinary     = 19
-	typeLargeText       = 20
-	typeLargeList       = 21
-	typeBinaryView      = 23
-	typeTextView        = 24
-	typeListView        = 25
-	typeLargeListView   = 26
 )
 
-// typeNames are what the Arrow project calls the types, by their number.
-var typeNames = [...]string{"no type", "null", "int", "float", "binary", "utf8", "bool", "decimal", "date", "time", "timestamp", "interval", "list", "struct",
-	"union", "fixed_size_binary", "fixed_size_list", "map", "duration", "large_binary", "large_utf8", "large_list", "run_end_encoded", "binary_view",
-	"utf8_view", "list_view", "large_list_view"}
-
-// Limits of a schema, far above what anybody writes: children may be shared in a FlatBuffer, so that a short one describes a very large tree.
+// Limits of a schema, far above what anybody writes. A short FlatBuffer can describe a very large
+// tree, as its tables may share their children.
 const (
 	maxFields = 1 << 17
 	maxDepth  = 64
 )
 
-// A field is a column, or a part of one.
+// A field is a column of a file, or a part of one.
 type field struct {
-	name    string
-	kind    byte
-	width   int  // bits of an int or a float, bytes of a fixed_size_binary, length of a fixed_size_list
-	signed  bool // of an int
-	encoded bool // by a dictionary: kind is that of the dictionary's values, a batch has indices
+	columnar.Field // but that Type is the type alone
 
-	dictionary int64         // of an encoded field: its number,
-	indices    source.Number // and how batches have the indices
-
+	arrowType
+	column   string // name of the top-level field, for errors
+	wide     bool   // integers of more than 64 bits
 	children []field
-	metadata map[string]string
 
-	// Where a record batch has the field: index of its node; index of its first buffer, if no view before it had buffers of values; number of views before it.
+	// A field of the kind Dictionary has the type of its indices, which record batches have.
+	dictionary int64         // id of the dictionary
+	indices    source.Number // NoNumber for other kinds
+	values     *field        // the only array of the dictionary
+
+	// Where a record batch has the field: the index of its node, the index of its first buffer if
+	// no view before it had variadic buffers, and the number of views before it.
+	node, buffer, views int
+
+	// What is expected of the values of a column of the table: see firstRow.Lengths and newColumn.
+	length int64 // of every list
+	limit  int64 // average size of bytes of the kind Bytes
+}
+
+// A fileSchema is the schema of a file or stream.
+type fileSchema struct {
+	fields       []field
+	metadata     map[string]string
+	dictionaries map[int64]*field // of the kind Dictionary, by their ids
+}
+
+// A schemaParser counts nodes and buffers in the order of record batches: depth first.
+type schemaParser struct {
+	offset              int64 // of the message, for errors
+	fields              int
 	node, buffer, views int
 }
 
-// String is the type as messages call it.
-func (f *field) String() string {
-	name := fmt.Sprintf("type %d", f.kind)
-	if int(f.kind) < len(typeNames) {
-		name = typeNames[f.kind]
-	}
-	switch f.kind {
-	case typeInt, typeFloat:
-		name += fmt.Sprint(f.width)
-		if f.kind == typeInt && !f.signed {
-			name = "u" + name
-		}
-	case typeList, typeLargeList, typeListView, typeLargeListView, typeFixedSizeList:
-		if len(f.children) == 1 {
-			name += "<" + f.children[0].String() + ">"
-		}
-	}
-	if f.encoded {
-		return "dictionary<" + name + ">"
-	}
-	return name
-}
-
-// text reports whether the values are text.
-func (f *field) text() bool {
-	return f.kind == typeText || f.kind == typeLargeText || f.kind == typeTextView
-}
-
-// coded reports whether f is numbers or text in a dictionary, which are read.
-func (f *field) coded() bool {
-	return f.encoded && f.indices != source.NoNumber && (f.text() || storeOf(f.values()).Size() > 0)
-}
-
-// A fileSchema is what a file says of all of its record batches.
-type fileSchema struct {
-	fields   []field
-	metadata map[string]string
-
-	dictionaries map[int64]bool // those of the columns that are encoded numbers or text
-}
-
-// A schemaParser counts nodes and buffers as a record batch has them, depth first.
-type schemaParser struct {
-	offset               int64 // of the message, for errors
-	fields               int
-	node, buffer, viewed int
-	err                  error
-}
-
-// parseSchema reads a Schema of Schema.fbs, which stands in the message at offset.
-func parseSchema(t flatTable, offset int64) (*fileSchema, error) {
-	const (
-		fieldEndianness = 0
-		fieldFields     = 1
-		fieldMetadata   = 2
-	)
+// parseSchema reads a Schema of Schema.fbs in the message at offset.
+func parseSchema(t flatTable, offset int64) *fileSchema {
+	defer refuseOutside(offset)
+	const fieldEndianness, fieldFields, fieldMetadata = 0, 1, 2
 	if t.short(fieldEndianness) != 0 {
-		return nil, unsupported("", "write the file on a little-endian machine", "the file is big-endian, expected little-endian").At(offset)
+		panic(unsupported("", "write the file on a little-endian machine", "the file is big-endian, expected little-endian").At(offset))
 	}
 	p := schemaParser{offset: offset}
-	s := &fileSchema{metadata: keyValues(t, fieldMetadata), dictionaries: map[int64]bool{}}
-	t.tables(fieldFields, func(f flatTable) {
-		if p.err == nil {
-			column := p.parse(f, 1)
-			s.fields = append(s.fields, column)
-			if column.coded() {
-				s.dictionaries[column.dictionary] = true
-			}
+	s := &fileSchema{metadata: keyValues(t, fieldMetadata), dictionaries: map[int64]*field{}}
+	for child := range t.tables(fieldFields) {
+		f := p.parse(child, "", 1)
+		s.fields = append(s.fields, f)
+		if f.Kind == columnar.Dictionary {
+			s.dictionaries[f.dictionary] = f.values
 		}
-	})
-	if p.err == nil && t.bad {
-		p.err = damaged(offset, "the schema points outside of its message, or to the same part of it too often")
 	}
-	return s, p.err
+	return s
 }
 
-// A FieldInfo is what a schema says of a column that is not in a record batch of this package.
-type FieldInfo struct {
-	Type     string // as the Arrow project calls it
-	Wide     bool   // it is of integers of more than 64 bits
-	Metadata map[string]string
-}
-
-// Fields are the columns of the schema in message, as other formats keep it in their metadata, by
-// their names. Like record batches, it is not trusted.
-func Fields(message []byte) (map[string]FieldInfo, error) {
-	_, start, err := messageLength(message[:min(8, len(message))], 0)
-	if err != nil {
-		return nil, err
-	}
-	m, err := parseMessage(message[start:], 0)
-	if err != nil {
-		return nil, err
-	}
-	s, err := parseSchema(m.data, 0)
-	if err != nil {
-		return nil, err
-	}
-	all := make(map[string]FieldInfo, len(s.fields))
-	for _, f := range s.fields {
-		all[f.name] = FieldInfo{f.String(), f.kind == typeInt && f.width > 64, f.metadata}
-	}
-	return all, nil
-}
-
-// keyValues are the pairs of field i.
+// keyValues returns the pairs in field i.
 func keyValues(t flatTable, i int) map[string]string {
 	all := map[string]string{}
-	t.tables(i, func(pair flatTable) { all[pair.text(0)] = pair.text(1) })
+	for pair := range t.tables(i) {
+		all[pair.text(0)] = pair.text(1)
+	}
 	return all
 }
 
-// parse reads a Field of Schema.fbs.
-func (p *schemaParser) parse(t flatTable, depth int) field {
-	const (
-		fieldName       = 0
-		fieldKind       = 2
-		fieldType       = 3
-		fieldDictionary = 4
-		fieldChildren   = 5
-		fieldMetadata   = 6
-	)
-	p.fields++
-	if p.fields > maxFields || depth > maxDepth {
-		p.err = damaged(p.offset, "the schema has more than %d fields, or more than %d inside of each other", maxFields, maxDepth)
-		return field{}
-	}
-	f := field{name: t.text(fieldName), kind: t.byte(fieldKind), metadata: keyValues(t, fieldMetadata),
-		node: p.node, buffer: p.buffer, views: p.viewed}
-	if kind, ok := t.table(fieldType); ok {
-		f.describe(kind)
-	}
-	if encoding, ok := t.table(fieldDictionary); ok {
-		f.encoded, f.dictionary, f.indices = true, encoding.long(0), source.NumberInt32
-		if kind, ok := encoding.table(1); ok { // an Int
-			f.indices = storeOf(&field{kind: typeInt, width: kind.integer(0), signed: kind.byte(1) != 0})
-		}
-	}
+// place gives f the next node and the next buffers.
+func (p *schemaParser) place(f *field) {
+	f.node, f.buffer, f.views = p.node, p.buffer, p.views
 	p.node++
-	p.buffer += f.buffers()
-	if !f.encoded && (f.kind == typeBinaryView || f.kind == typeTextView) {
-		p.viewed++
+	p.buffer += f.buffers
+	if f.variadic() {
+		p.views++
 	}
-	inner := *p // the children of an encoded field are those of its dictionary, which no record batch has
-	t.tables(fieldChildren, func(child flatTable) {
-		if p.err != nil {
-			return
-		}
-		f.children = append(f.children, p.parse(child, depth+1))
-	})
-	if f.encoded {
-		p.node, p.buffer, p.viewed = inner.node, inner.buffer, inner.viewed
+}
+
+// variadic reports whether the values are views of bytes, which are in any number of buffers.
+func (f *field) variadic() bool { return f.view && f.offset == 0 }
+
+// parse reads a Field of Schema.fbs. It is a part of column, or a column itself at depth 1.
+func (p *schemaParser) parse(t flatTable, column string, depth int) field {
+	const fieldName, fieldDictionary, fieldChildren, fieldMetadata = 0, 4, 5, 6
+	p.fields++
+	demand(p.fields <= maxFields && depth <= maxDepth, p.offset, "", "the schema has more than %d fields, or more than %d levels", maxFields, maxDepth)
+	f := field{column: column}
+	f.Name, f.Metadata = t.text(fieldName), keyValues(t, fieldMetadata)
+	if depth == 1 {
+		f.column = f.Name
+	}
+	if f.setType(t); f.Size < 0 {
+		panic(damaged(p.offset, "found %s of size %d", f.Type, f.Size).InColumn(f.column))
+	}
+	encoding, encoded := t.table(fieldDictionary)
+	outer := *p
+	if encoded { // a dictionary has nodes and buffers of its own
+		*p = schemaParser{offset: p.offset, fields: p.fields}
+	}
+	p.place(&f)
+	for child := range t.tables(fieldChildren) {
+		f.children = append(f.children, p.parse(child, f.column, depth+1))
+	}
+	f.useChildren()
+	if encoded {
+		outer.fields = p.fields
+		*p = outer
+		f = f.encoded(encoding)
+		p.place(&f)
 	}
 	return f
 }
 
-// describe fills in what the type's own table t says.
-func (f *field) describe(t flatTable) {
-	switch f.kind {
-	case typeInt:
-		f.width, f.signed = t.integer(0), t.byte(1) != 0
-	case typeFloat:
-		f.width = 16 << min(uint(t.short(0)), 3) // Precision: HALF, SINGLE, DOUBLE
-	case typeFixedSizeBinary, typeFixedSizeList:
-		f.width = t.integer(0)
+// numberNamed returns the kind of numbers with a name of the Arrow specification, or NoNumber.
+func numberNamed(name string) source.Number {
+	for n := source.NumberUint8; n <= source.NumberFloat16; n++ {
+		if n.String() == name {
+			return n
+		}
+	}
+	return source.NoNumber
+}
+
+// intName returns the name of the type that t, an Int of Schema.fbs, describes.
+func intName(t flatTable) string {
+	if t.byte(1) == 0 {
+		return fmt.Sprint("uint", t.integer(0))
+	}
+	return fmt.Sprint("int", t.integer(0))
+}
+
+// setType sets the type to that of t, a Field of Schema.fbs.
+func (f *field) setType(t flatTable) {
+	const fieldType, fieldParameters = 2, 3
+	id := t.byte(fieldType)
+	f.arrowType = arrowType{name: fmt.Sprint("type ", id), buffers: 2}
+	if int(id) < len(arrowTypes) {
+		f.arrowType = arrowTypes[id]
+	}
+	f.Kind, f.Type = f.kind, f.name
+	parameters, ok := t.table(fieldParameters)
+	switch {
+	case ok && id == typeInt:
+		f.Type, f.wide, f.Hint = intName(parameters), parameters.integer(0) > 64, source.AdviceCast("ipc", f.Name, "Int32")
+	case ok && id == typeFloat:
+		f.Type += fmt.Sprint(16 << min(uint(parameters.short(0)), 3)) // Precision: HALF, SINGLE, DOUBLE
+	case ok && (id == typeFixedSizeBinary || id == typeFixedSizeList):
+		f.Size = parameters.integer(0)
+	case id == typeDecimal:
+		f.Hint = source.AdviceCast("ipc", f.Name, "Float64")
+	}
+	if f.kind == columnar.Number {
+		if f.Number = numberNamed(f.Type); f.Number == source.NoNumber {
+			f.Kind = columnar.Other
+		}
 	}
 }
 
-// buffers is the number of buffers of the field itself, without a view's buffers of values. Of the types that are not listed no column is read: they
-// are refused.
-func (f *field) buffers() int {
-	switch {
-	case f.encoded:
-		return 2
-	case f.kind == typeNull:
-		return 0
-	case f.kind == typeStruct, f.kind == typeFixedSizeList:
-		return 1
-	case f.kind == typeBinary, f.kind == typeLargeBinary, f.kind == typeText, f.kind == typeLargeText,
-		f.kind == typeListView, f.kind == typeLargeListView:
-		return 3
+// useChildren describes the lists or the members that f has, whose children are known.
+func (f *field) useChildren() {
+	switch f.kind {
+	case columnar.List:
+		f.Kind, f.Hint = columnar.Other, "convert it to lists of numbers"
+		if len(f.children) != 1 {
+			return
+		}
+		child := &f.children[0]
+		f.Type += "<" + child.Type + ">"
+		if child.Kind == columnar.Number || child.Kind == columnar.List {
+			f.Kind, f.Number, f.Lengths = columnar.List, child.Number, append([]int{unknown}, child.Lengths...)
+			if f.offset == 0 {
+				f.Lengths[0], f.length = f.Size, int64(f.Size)
+			}
+		}
+	case columnar.Struct:
+		for _, child := range f.children {
+			f.Members = append(f.Members, child.Field)
+		}
 	}
-	return 2
+}
+
+// encoded returns the field whose dictionary has the values f. Its indices are described by t, a
+// DictionaryEncoding of Schema.fbs.
+func (f field) encoded(t flatTable) field {
+	e := field{column: f.column, arrowType: arrowTypes[typeInt], dictionary: t.long(0), indices: source.NumberInt32, values: &f}
+	e.Name, e.Metadata, e.Type, e.Kind = f.Name, f.Metadata, "dictionary<"+f.Type+">", columnar.Dictionary
+	if indices, ok := t.table(1); ok {
+		e.indices = numberNamed(intName(indices))
+	}
+	switch {
+	case e.indices != source.NoNumber && f.Kind == columnar.Number && f.Number != source.NumberBool:
+		e.Number = f.Number
+	case e.indices != source.NoNumber && f.Kind == columnar.Text:
+	case f.Kind == columnar.Text:
+		e.Kind = columnar.Text
+	default:
+		e.Kind, e.Hint = columnar.Other, hintDictionary
+	}
+	return e
+}
+
+// A FieldInfo describes a column of an Arrow schema that another format has in its metadata.
+type FieldInfo struct {
+	Type     string // in the words of the Arrow specification, such as "uint8"
+	Wide     bool   // integers of more than 64 bits
+	Metadata map[string]string
+}
+
+// Fields returns the columns of the schema in message, by their names. Other formats keep such a
+// message in their metadata. Like record batches, it is not trusted.
+func Fields(message []byte) (all map[string]FieldInfo, err error) {
+	err = caught(func() {
+		m, _ := readMessage(bytes.NewReader(message), 0)
+		demand(m.kind == headerSchema, 0, "", "found %s, expected a schema", m)
+		all = map[string]FieldInfo{}
+		for _, f := range parseSchema(m.header, 0).fields {
+			all[f.Name] = FieldInfo{f.Type, f.wide, f.Metadata}
+		}
+	})
+	return all, err
 }

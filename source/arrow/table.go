@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
@@ -13,194 +14,19 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A Table is a source.Table: the columns of an Arrow file or stream.
+// A Table is a source.Table of the columns of an Arrow file or stream.
 type Table struct {
 	columnar.Base
 	columns []*column
-	rows    int64 // −1: unknown
+	rows    int64 // or unknown
 
-	feed  *feed  // nil when the table is closed
-	batch *batch // the record batch that is being read, or nil
+	path string
+	file io.Closer // nil if the caller of New closes its reader
+	feed *feed     // nil once the table is closed
+
+	batch *batch // the current record batch, or nil
 	used  int64  // rows of it that were read
-	next  int64  // row of the table
-}
-
-// OpenFiles opens the files at paths, whose columns must be the same, as one table called name.
-func OpenFiles(paths []string, name string, o source.ReadOptions) (source.Table, error) {
-	return columnar.OpenFiles(Open, paths, name, o)
-}
-
-// Open opens the Arrow file or stream at path. Which of the two it is, is told by its content.
-func Open(path string, o source.ReadOptions) (source.Table, error) {
-	f, err := source.In(o.Files).Open(path)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		err = &fs.PathError{Op: "read", Path: path, Err: errors.New("is a directory, expected an Arrow file")}
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	t := &Table{}
-	err = guarded(path, func() (err error) {
-		if info.Mode().IsRegular() {
-			t.feed, err = openFeed(f, path, info.Size(), &codecs{})
-		} else if t.feed, err = newStream(f, path, &codecs{}); err == nil {
-			t.feed.file = f
-		}
-		if err != nil {
-			return err
-		}
-		return t.start(filepath.Base(path), o)
-	})
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return t, nil
-}
-
-// New reads an Arrow file or stream from r; name stands for it in errors ("-" for standard input). The caller closes r, after the table.
-func New(r io.Reader, name string, o source.ReadOptions) (source.Table, error) {
-	t := &Table{}
-	origin := source.Stdin
-	if name != source.Stdin {
-		origin = filepath.Base(name)
-	}
-	err := guarded(name, func() (err error) {
-		if t.feed, err = newStream(r, name, &codecs{}); err != nil {
-			return err
-		}
-		return t.start(origin, o)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return t, nil
-}
-
-// start finds the first record batch that has rows, and out of it and the schema the columns.
-func (t *Table) start(origin string, o source.ReadOptions) error {
-	schema := t.feed.schema
-	t.rows = t.feed.rows
-	if err := t.advance(nil, 0); err != nil && err != io.EOF {
-		return err
-	}
-	columns, found, err := resolve(schema, t.batch, origin, o)
-	if err != nil {
-		return err
-	}
-	t.columns, t.Base = columns, columnar.NewBase(t.feed.path, found, schema.metadata)
-	return t.checkBatch()
-}
-
-// guarded is f with its error, or a panic, as one about the file at path.
-func guarded(path string, f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = damaged(unknown, "reading failed: %v", p).In(path)
-		}
-	}()
-	if err = f(); err == io.EOF {
-		return err
-	}
-	return fault.In(path, err)
-}
-
-// Rows is the number of rows, or −1 for what is no plain file.
-func (t *Table) Rows() int64 { return t.rows }
-
-// Close closes the file that Open opened.
-func (t *Table) Close() error {
-	if t.feed == nil {
-		return nil
-	}
-	d := t.feed
-	t.feed = nil
-	return d.close()
-}
-
-// advance moves on to the next record batch that has rows, and loads it, into buf if it has no more than most rows. io.EOF is the end, and no batch.
-func (t *Table) advance(buf []byte, most int64) error {
-	if err := t.seek(); err != nil {
-		return err
-	}
-	if t.batch.rows > most {
-		buf = nil
-	}
-	return t.load(buf)
-}
-
-// seek moves on to the next record batch that has rows.
-func (t *Table) seek() error {
-	for t.batch == nil || t.used == t.batch.rows {
-		t.batch, t.used = nil, 0
-		b, err := t.feed.nextBatch()
-		if err == io.EOF {
-			if note := t.feed.note(); note != "" {
-				t.AddNote(note)
-			}
-			return io.EOF
-		}
-		if err != nil {
-			return fault.In(t.feed.path, err)
-		}
-		t.batch = b
-	}
-	return nil
-}
-
-// load brings the record batch into memory, if it must be, and checks its arrays.
-func (t *Table) load(buf []byte) error {
-	if err := t.feed.load(t.batch, buf); err != nil {
-		return fault.In(t.feed.path, err)
-	}
-	return t.checkBatch()
-}
-
-// checkBatch checks the arrays of the record batch.
-func (t *Table) checkBatch() error {
-	if t.batch == nil {
-		return nil
-	}
-	for _, c := range t.columns {
-		if c.RecordSize() == 0 && t.next+t.batch.rows > idx.MaxEmptyRecords {
-			return fault.In(t.feed.path, damaged(t.batch.offset, "found more than %d records without elements", idx.MaxEmptyRecords).InColumn(c.Name))
-		}
-		err := c.check(t.batch)
-		if r, ok := c.reader.(*encoded); ok && err == nil {
-			err = r.check(t.batch)
-		}
-		if err != nil {
-			return fault.In(t.feed.path, err)
-		}
-	}
-	return nil
-}
-
-// Skip passes over n rows: whole record batches of plain files are not read.
-func (t *Table) Skip(n int64) error {
-	if t.feed == nil {
-		return fs.ErrClosed
-	}
-	return guarded(t.feed.path, func() error {
-		for n > 0 {
-			if err := t.seek(); err == io.EOF {
-				return fault.New(fault.Usage, "no such rows: skip %d rows behind the last", n)
-			} else if err != nil {
-				return err
-			}
-			step := min(n, t.batch.rows-t.used)
-			t.used += step
-			t.next += step
-			n -= step
-		}
-		if t.batch != nil && t.used < t.batch.rows {
-			return t.load(nil)
-		}
-		return nil
-	})
+	next  int64  // row of the table that is read next
 }
 
 var _ interface {
@@ -210,7 +36,150 @@ var _ interface {
 	source.Described
 } = (*Table)(nil)
 
-// Read reads what the next rows are made of.
+// OpenFiles opens the files at paths, which must have the same columns, as one table.
+func OpenFiles(paths []string, name string, o source.ReadOptions) (source.Table, error) {
+	return columnar.OpenFiles(Open, paths, name, o)
+}
+
+// Open opens the Arrow file or stream at path. Errors have one of the kinds of package fault, and
+// the path.
+func Open(path string, o source.ReadOptions) (source.Table, error) {
+	f, info, err := source.OpenFile(o.Files, path, "an Arrow file")
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{path: path, file: f}
+	err = t.open(filepath.Base(path), o, func() *feed {
+		if info.Mode().IsRegular() {
+			return openFeed(f, info.Size())
+		}
+		return newFeed(f, nil, 0)
+	})
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return t, nil
+}
+
+// New reads an Arrow file or stream from r. Errors call it name, which is "-" for standard input.
+// The caller closes r after the table.
+func New(r io.Reader, name string, o source.ReadOptions) (source.Table, error) {
+	origin := source.Stdin
+	if name != source.Stdin {
+		origin = filepath.Base(name)
+	}
+	t := &Table{path: name}
+	if err := t.open(origin, o, func() *feed { return newFeed(r, nil, 0) }); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// open resolves the columns from the schema and the first record batch that has rows.
+func (t *Table) open(origin string, o source.ReadOptions, feed func() *feed) error {
+	return guarded(t.path, func() {
+		t.feed = feed()
+		t.rows = t.feed.rows
+		if t.advance() {
+			t.load(nil)
+		}
+		columns, found, err := resolve(t.feed, t.batch, origin, o)
+		check(err)
+		t.columns, t.Base = columns, columnar.NewBase(t.path, found, t.feed.schema.metadata)
+		t.checkBatch()
+	})
+}
+
+// Rows returns the number of rows, or −1 if the table is not of a regular file.
+func (t *Table) Rows() int64 { return t.rows }
+
+// Close closes the file that Open opened.
+func (t *Table) Close() error {
+	file := t.file
+	t.feed, t.file = nil, nil
+	if file == nil {
+		return nil
+	}
+	return file.Close()
+}
+
+// advance moves on to the next batch with rows if the current one has none left. It is false at the
+// end.
+func (t *Table) advance() bool {
+	for t.batch == nil || t.used == t.batch.rows {
+		t.used = 0
+		if t.batch = t.feed.next(); t.batch == nil {
+			if s := t.feed.stream; s != nil && s.noMark {
+				t.AddNote(t.path + ": the stream ends without an end mark; if its writer was stopped, rows are missing")
+			}
+			return false
+		}
+		if t.batch.first = t.next; t.batch.rows > maxRows-t.next {
+			panic(damaged(t.batch.offset, "found more than %d rows", int64(maxRows)))
+		}
+	}
+	return true
+}
+
+// load reads the current record batch into memory, into buf if its capacity is large enough, unless
+// its rows are read from the file; and checks its arrays.
+func (t *Table) load(buf []byte) {
+	if t.batch.body == nil && !t.batch.direct() {
+		t.batch.load(t.feed.stream, buf)
+	}
+	t.checkBatch()
+}
+
+// checkBatch checks the arrays of the current record batch, if there is one.
+func (t *Table) checkBatch() {
+	if t.batch == nil {
+		return
+	}
+	for _, c := range t.columns {
+		if c.RecordSize() == 0 && t.batch.first+t.batch.rows > idx.MaxEmptyRecords {
+			panic(damaged(t.batch.offset, "found more than %d records without elements", idx.MaxEmptyRecords).InColumn(c.Name))
+		}
+		for _, f := range c.fields {
+			if n, _ := t.batch.node(f); n != t.batch.rows {
+				panic(damaged(t.batch.offset, "found %d values in a record batch of %d rows", n, t.batch.rows).InColumn(c.Name))
+			}
+			if t.batch.checkNulls(f, 1); f.Kind != columnar.Dictionary {
+				continue
+			}
+			if x := t.feed.dictionary(t.batch, f); x.number == source.NoNumber && !slices.Equal(x.names, c.Classes) {
+				panic(columnar.OtherClasses(c.Name, x.names, c.Classes).At(x.offset))
+			}
+		}
+	}
+}
+
+// Skip passes over n rows, without reading what is not needed of a regular file.
+func (t *Table) Skip(n int64) error {
+	if t.feed == nil {
+		return fs.ErrClosed
+	}
+	return guarded(t.path, func() {
+		for n > 0 {
+			if !t.advance() {
+				panic(fault.New(fault.Usage, "no such rows: skip %d rows after the last", n))
+			}
+			n -= t.take(n)
+		}
+		if t.batch != nil && t.used < t.batch.rows {
+			t.load(nil)
+		}
+	})
+}
+
+// take marks up to limit rows of the current record batch as read, and returns their number.
+func (t *Table) take(limit int64) int64 {
+	n := min(limit, t.batch.rows-t.used)
+	t.used += n
+	t.next += n
+	return n
+}
+
+// Read gathers the next rows of as many record batches as it takes.
 func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	b.Rows = 0
 	if t.feed == nil {
@@ -219,154 +188,87 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return guarded(t.feed.path, func() error { return t.read(b) })
-}
-
-// A part is what one record batch gives to a batch of the table.
-type part struct {
-	batch   *batch
-	from, n int64  // rows of the record batch
-	at      int    // the first of them in the batch of the table
-	fetched bool   // what the rows are made of was read
-	works   []work // of every column
-}
-
-// A state is what Read tells Decode.
-type state struct{ parts []part }
-
-// add makes room for another part, reusing that of earlier ones.
-func (s *state) add(columns int) *part {
-	if len(s.parts) < cap(s.parts) {
-		s.parts = s.parts[:len(s.parts)+1]
-	} else {
-		s.parts = append(s.parts, part{})
+	err := guarded(t.path, func() { t.read(b) })
+	if err == nil && b.Rows == 0 {
+		return io.EOF
 	}
-	p := &s.parts[len(s.parts)-1]
-	if p.works == nil {
-		p.works = make([]work, columns)
-	}
-	return p
+	return err
 }
 
-// read gathers rows of as many record batches as it takes.
-//
-// Rows that stand uncompressed in a plain file are read here, each column to its place. Of other record batches Decode makes the rows, on many
-// goroutines, but only if no more than one is in memory for it.
-func (t *Table) read(b *source.Raw) error {
-	s, ok := b.State.(*state)
+// read gathers the rows itself, but for the last ones if their record batch is in memory: Decode
+// gathers these, on many goroutines. So no more than one record batch is in memory for b.
+func (t *Table) read(b *source.Raw) {
+	left := int64(b.Cap)
+	if t.rows != unknown {
+		left = min(left, t.rows-t.next)
+	}
+	g := t.gatherer(b, int(left))
+	b.First = t.next
+	for left > 0 || b.First == t.next { // after the last row too: reading on checks the end
+		if t.batch == nil || t.used == t.batch.rows {
+			g.gather(t.columns)
+			if t.advance() {
+				whole := t.batch.rows <= left // and no other batch needs the body
+				if !whole {
+					t.load(nil)
+				} else if t.load(b.Input); t.batch.body != nil {
+					b.Input = t.batch.body
+				}
+			} else if t.rows == unknown || t.next == t.rows {
+				break
+			}
+		}
+		demand(t.batch != nil && left != 0, unknown, "", "found other rows than the %d that were counted: the file changed while it was read", t.rows)
+		g.batch, g.from = t.batch, t.used
+		g.n = t.take(left)
+		left -= g.n
+	}
+	b.Rows = int(t.next - b.First)
+	for i, c := range t.columns {
+		b.Columns[i] = b.Columns[i][:b.Rows*c.RecordSize()]
+	}
+	if g.batch != nil && g.batch.direct() {
+		g.gather(t.columns)
+	}
+}
+
+// gatherer returns the empty gatherer of b, whose columns get room for records of n rows.
+func (t *Table) gatherer(b *source.Raw, n int) *gatherer {
+	g, ok := b.State.(*gatherer)
 	if !ok {
-		s = &state{}
-		b.State = s
-	}
-	s.parts = s.parts[:0]
-	want := int64(b.Cap)
-	if t.rows >= 0 {
-		want = min(want, t.rows-t.next)
+		g = &gatherer{arrays: make([][]array, len(t.columns))}
+		for i, c := range t.columns {
+			g.arrays[i] = make([]array, max(len(c.fields), len(c.fields[0].children)))
+		}
+		b.State = g
 	}
 	if len(b.Columns) != len(t.columns) {
 		b.Columns = make([][]byte, len(t.columns))
 	}
+	g.batch = nil
 	for i, c := range t.columns {
-		b.Columns[i] = source.Grow(b.Columns[i], int(want)*c.RecordSize())
-	}
-	b.First = t.next
-	rows := int64(0)
-	for rows < want || rows == 0 { // after the last row too: reading on is how the end is checked
-		p, err := t.take(b, s, want-rows)
-		if err == io.EOF && (t.rows < 0 || t.next+rows == t.rows) {
-			break
+		b.Columns[i] = source.Grow(b.Columns[i], n*c.RecordSize())
+		for k := range g.arrays[i] {
+			a := &g.arrays[i][k]
+			a.data, a.ends = a.data[:0], a.ends[:0]
 		}
-		if err == io.EOF || err == nil && p.n == 0 {
-			return fault.In(t.feed.path, damaged(unknown, "found other rows than the %d that were counted: it changed while it was read", t.rows))
-		}
-		if err != nil {
-			return err
-		}
-		p.at = int(rows)
-		rows += p.n
-		if p.batch.direct() || len(s.parts) > 1 {
-			if err := t.fetch(b, p); err != nil {
-				return err
-			}
+		if c.direct {
+			g.arrays[i][0].data = b.Columns[i][:0]
 		}
 	}
-	if rows == 0 {
-		return io.EOF
-	}
-	b.Rows = int(rows)
-	for i, c := range t.columns {
-		b.Columns[i] = b.Columns[i][:b.Rows*c.RecordSize()]
-	}
-	t.next += rows
-	return nil
+	return g
 }
 
-// take adds to s up to most rows of the record batch that is being read, or of the next.
-func (t *Table) take(b *source.Raw, s *state, most int64) (*part, error) {
-	if t.batch == nil || t.used == t.batch.rows {
-		var buf []byte
-		if len(s.parts) == 0 {
-			buf = b.Input
-		} else if first := &s.parts[0]; !first.fetched {
-			if err := t.fetch(b, first); err != nil {
-				return nil, err
-			}
-		}
-		if err := t.advance(buf, most); err != nil {
-			return nil, err
-		}
-		if t.batch.rows <= most && len(s.parts) == 0 && t.batch.body != nil {
-			b.Input = t.batch.body
-		}
-	}
-	if t.used == 0 {
-		t.batch.once = t.batch.rows <= most
-	}
-	p := s.add(len(t.columns))
-	p.batch, p.from, p.n, p.fetched = t.batch, t.used, min(most, t.batch.rows-t.used), false
-	t.used += p.n
-	return p, nil
-}
-
-// records is the room for the records of p in column i.
-func (t *Table) records(b *source.Raw, p *part, i int) []byte {
-	size := t.columns[i].RecordSize()
-	return b.Columns[i][p.at*size : (p.at+int(p.n))*size]
-}
-
-// fetch reads what the rows of p are made of.
-func (t *Table) fetch(b *source.Raw, p *part) error {
-	for i, c := range t.columns {
-		if err := c.reader.fetch(p.batch, p.from, p.n, &p.works[i], t.records(b, p, i)); err != nil {
-			return fault.In(p.batch.path, err)
-		}
-	}
-	p.fetched = true
-	return nil
-}
-
-// Decode makes the records of what Read has put into b.
+// Decode gathers the rows that Read has left to it, and converts all of b to records.
 func (t *Table) Decode(b *source.Raw) error {
-	s, ok := b.State.(*state)
-	if !ok || len(s.parts) == 0 {
+	g, ok := b.State.(*gatherer)
+	if !ok || b.Rows == 0 {
 		return nil
 	}
-	return guarded(s.parts[0].batch.path, func() error {
-		for k := range s.parts {
-			p := &s.parts[k]
-			if !p.fetched {
-				if err := t.fetch(b, p); err != nil {
-					return err
-				}
-			}
-			for i, c := range t.columns {
-				if err := c.reader.finish(p.batch, p.from, p.n, &p.works[i], t.records(b, p, i)); err != nil {
-					return fault.In(p.batch.path, err)
-				}
-			}
-			p.batch = nil // its memory is free once all its rows are made
+	return guarded(t.path, func() {
+		g.gather(t.columns)
+		for i, c := range t.columns {
+			c.convert(b.Columns[i], g.arrays[i], b)
 		}
-		s.parts = s.parts[:0]
-		return nil
 	})
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// A Base is what a table of a file, or of several, says beside its rows.
+// A Base has the methods of a table that describe its columns and its file. Tables embed it.
 type Base struct {
 	columns []source.Column
 	notes   []string
@@ -22,7 +22,7 @@ type Base struct {
 	meta    map[string]string
 }
 
-// NewBase is what was found in the file at path, whose metadata is meta.
+// NewBase returns the Base of the file at path. Resolve found it; meta is the schema's metadata.
 func NewBase(path string, found *Table, meta map[string]string) Base {
 	b := Base{omitted: found.Omitted, meta: meta}
 	for _, c := range found.Columns {
@@ -34,30 +34,29 @@ func NewBase(path string, found *Table, meta map[string]string) Base {
 	return b
 }
 
-// AddNote adds a note that there is not yet.
+// AddNote adds a note, unless there is an equal one.
 func (b *Base) AddNote(note string) {
 	if !slices.Contains(b.notes, note) {
 		b.notes = append(b.notes, note)
 	}
 }
 
-// Columns are those of the file that can be columns of IDX.
+// Columns returns the columns of the table. The caller must not change them.
 func (b *Base) Columns() []source.Column { return b.columns }
 
-// Notes tell what was assumed.
+// Notes returns what was assumed or found while the file was opened and read.
 func (b *Base) Notes() []string { return slices.Clone(b.notes) }
 
-// Omitted are the columns of the file that cannot be columns of IDX.
+// Omitted returns the columns of the file that are not in the table.
 func (b *Base) Omitted() []source.Omission { return b.omitted }
 
-// Meta is the metadata of the file's schema.
+// Meta returns the metadata of the file's schema.
 func (b *Base) Meta() map[string]string { return maps.Clone(b.meta) }
 
-// An Opener opens a file.
+// An Opener opens the file at path.
 type Opener func(path string, o source.ReadOptions) (source.Table, error)
 
-// A chain is several files of the same columns, one after another. Only the one that is being read
-// is open.
+// A chain is a table of several files, one after another. Only the current one is open.
 type chain struct {
 	Base
 	open    Opener
@@ -65,15 +64,16 @@ type chain struct {
 	rows    []int64 // of each
 	options source.ReadOptions
 
-	table source.Table // of the file before at; nil between files
-	told  int          // notes of it that are known
-	at    int          // index of the file that is read next
-	skip  int64        // rows to be skipped of it
-	next  int64        // row
+	table source.Table // the current file, which is the one before index at; nil between files
+	noted int          // number of its notes when it was opened
+	at    int          // index of the file that is opened next
+	skip  int64        // rows to skip at its start
+	next  int64        // row of the chain that is read next
 }
 
-// OpenFiles opens the files at paths, whose columns must be the same, as one table: their rows in
-// the order of paths. name stands for it as the columns' origin. Files without rows are passed over.
+// OpenFiles opens the files at paths, which must have the same columns, as one table with their
+// rows in the order of paths. The origin of its columns is name. Files without rows are left out.
+// The error for different columns has the kind fault.Malformed.
 func OpenFiles(open Opener, paths []string, name string, o source.ReadOptions) (source.Table, error) {
 	if len(paths) == 0 {
 		return nil, fault.In(name, fs.ErrNotExist)
@@ -91,7 +91,7 @@ func OpenFiles(open Opener, paths []string, name string, o source.ReadOptions) (
 			return nil, err
 		}
 	}
-	if len(c.paths) == 0 { // the first tells why, or has columns but no rows
+	if len(c.paths) == 0 { // no file has rows: the first one, or its error, is the result
 		return open(paths[0], o)
 	}
 	for i := range c.columns {
@@ -100,27 +100,27 @@ func OpenFiles(open Opener, paths []string, name string, o source.ReadOptions) (
 	return c, nil
 }
 
-// add takes in the file at path, which was opened as t.
+// add adds the file at path, which was opened as t.
 func (c *chain) add(path string, t source.Table) error {
 	columns, rows := t.Columns(), t.Rows()
 	switch {
 	case rows == 0:
 		return nil
 	case rows < 0:
-		return unsupported("", "copy it to a file first", "found no regular file among several").In(path)
+		return unsupported("", "copy it to a file first", "found a pipe, expected a regular file as one of several").In(path)
 	case len(c.paths) == 0:
 		c.Base = Base{slices.Clone(columns), source.Notes(t), source.Omitted(t), source.Meta(t)}
 		c.options.Like = columns
 	default:
 		if message := difference(c.columns, columns); message != "" {
-			return fault.New(fault.Malformed, "%s as in %s", message, c.paths[0]).In(path).WithHint("files of one folder or list must have the same columns")
+			return fault.New(fault.Malformed, "%s as in %s", message, c.paths[0]).In(path).WithHint("the files of a folder or of a list must have the same columns")
 		}
 	}
 	c.paths, c.rows = append(c.paths, path), append(c.rows, rows)
 	return nil
 }
 
-// difference says how found differs from expected, or is empty.
+// difference returns a message about how found differs from expected, or "".
 func difference(expected, found []source.Column) string {
 	if len(expected) != len(found) {
 		return fmt.Sprintf("found %d columns, expected %d", len(found), len(expected))
@@ -134,7 +134,7 @@ func difference(expected, found []source.Column) string {
 	return ""
 }
 
-// before is the number of rows of the first n files.
+// before returns the number of rows of the first n files.
 func (c *chain) before(n int) (rows int64) {
 	for _, r := range c.rows[:n] {
 		rows += r
@@ -142,10 +142,10 @@ func (c *chain) before(n int) (rows int64) {
 	return rows
 }
 
-// Rows is the number of rows of all files.
+// Rows returns the number of rows of all files.
 func (c *chain) Rows() int64 { return c.before(len(c.rows)) }
 
-// Read reads rows of as many files as it takes.
+// Read reads the next rows, from as many files as it takes.
 func (c *chain) Read(ctx context.Context, b *source.Raw) error {
 	err := source.ReadChained(ctx, b, c.next, c.current, c.Close)
 	if err == nil {
@@ -154,7 +154,8 @@ func (c *chain) Read(ctx context.Context, b *source.Raw) error {
 	return err
 }
 
-// current is the file that is read, which is opened if none is; io.EOF after the last.
+// current returns the current file; it opens the next if there is none, and returns io.EOF at the
+// end.
 func (c *chain) current() (source.Table, error) {
 	if c.table != nil {
 		return c.table, nil
@@ -167,7 +168,7 @@ func (c *chain) current() (source.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.table, c.told = t, len(source.Notes(t))
+	c.table, c.noted = t, len(source.Notes(t))
 	if difference(c.columns, t.Columns()) != "" || t.Rows() != c.rows[c.at] {
 		return nil, fault.New(fault.Malformed, "the file has changed since it was opened").In(path)
 	}
@@ -177,23 +178,23 @@ func (c *chain) current() (source.Table, error) {
 	return t, source.Skip(t, skip)
 }
 
-// Close closes the file that is open, and takes over what it noted while it was read.
+// Close closes the current file, and keeps the notes that were added while it was read.
 func (c *chain) Close() error {
 	if c.table == nil {
 		return nil
 	}
 	t := c.table
 	c.table = nil
-	for _, note := range source.Notes(t)[c.told:] {
+	for _, note := range source.Notes(t)[c.noted:] {
 		c.AddNote(note)
 	}
 	return t.Close()
 }
 
-// Decode decodes the rows of each file, and joins them.
+// Decode decodes the rows of each file and joins them.
 func (c *chain) Decode(b *source.Raw) error { return source.DecodeChained(b, c.columns) }
 
-// Skip passes over n rows; files that lie within them are not opened.
+// Skip passes over n rows. Files within them are not opened.
 func (c *chain) Skip(n int64) error {
 	c.next += n
 	if c.table != nil {

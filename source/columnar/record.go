@@ -11,24 +11,24 @@ import (
 	"github.com/idxport/idxport/source/picture"
 )
 
-// The members of Spark's ImageSchema (org.apache.spark.ml.image): numbers, which are the same in
-// all rows of a column of IDX, and the pixels, whose blue comes first.
+// SparkSizes are the members of Spark's ImageSchema (org.apache.spark.ml.image) that describe an
+// image. These numbers must be the same in all rows.
 var SparkSizes = [...]string{"height", "width", "nChannels", "mode"}
 
-// The members that hold the bytes of images: of Spark's, and of Hugging Face's.
+// The members with the bytes of images. The pixels of Spark's are in the order blue, green, red.
 const (
 	SparkData = "data"
-	HubBytes  = "bytes"
+	HubBytes  = "bytes" // of Hugging Face's datasets
 )
 
-// images makes c a column of the images of f, a struct.
+// images makes c a column of the images in f, a struct.
 func (r *resolver) images(c *Column, f *Field) error {
 	holds := func(name string, k Kind) bool { m := f.member(name); return m != nil && m.Kind == k }
 	switch {
 	case holds(HubBytes, Bytes):
 		if r.First == nil {
 			c.Form = Images
-			return r.imagesUnseen(c, f)
+			return r.imagesWithoutRows(c, f)
 		}
 		first, err := r.First.Value(c.Fields[0], HubBytes)
 		if e := (*fault.Error)(nil); errors.Is(err, ErrNull) && errors.As(err, &e) {
@@ -50,11 +50,11 @@ func (r *resolver) images(c *Column, f *Field) error {
 	return unsupported(f.Name, hintColumn, "found a struct of %q, expected numbers, or the images of Hugging Face (bytes, path) or of Spark (height, width, nChannels, mode, data)", names)
 }
 
-// imagesUnseen tells what the images of f would be if there were any.
-func (r *resolver) imagesUnseen(c *Column, f *Field) error {
-	shape, told := f.shape()
+// imagesWithoutRows takes the type and the shape of images from the metadata or the options.
+func (r *resolver) imagesWithoutRows(c *Column, f *Field) error {
+	shape, known := f.shape()
 	switch d := f.dtype(); {
-	case told && len(shape) > 0 && d.Valid():
+	case known && len(shape) > 0 && d.Valid():
 		c.DType, c.Shape = d, shape
 	case r.Options.Shape != nil:
 		c.DType, c.Shape = idx.Uint8, slices.Clone(r.Options.Shape)
@@ -64,7 +64,7 @@ func (r *resolver) imagesUnseen(c *Column, f *Field) error {
 	return nil
 }
 
-// png makes c, of the field f, a column of PNG files, the first of which is given.
+// png makes c a column of the PNG files in f, of which first is the first.
 func (r *resolver) png(c *Column, f *Field, first []byte) error {
 	format, err := picture.Describe(first)
 	if err != nil {
@@ -78,24 +78,24 @@ func (r *resolver) png(c *Column, f *Field, first []byte) error {
 	return nil
 }
 
-// imageShape gives c the shape of its images, H×W or H×W×C, or the one of as many elements that the
-// metadata of f tells. If that is C×H×W, the records are planar.
+// imageShape gives c the shape of its images, H×W or H×W×C, or the shape in the metadata of f if it
+// has as many elements. If that is C×H×W, the records are planar.
 func (c *Column) imageShape(f *Field, shape []int) {
 	c.Shape = shape
-	told, ok := f.shape()
-	n, _ := product(told)
-	if found, _ := product(shape); !ok || len(told) == 0 || n != found {
+	given, ok := f.shape()
+	n, _ := product(given)
+	if found, _ := product(shape); !ok || len(given) == 0 || n != found {
 		return
 	}
-	c.planar = len(shape) == 3 && slices.Equal(told, []int{shape[2], shape[0], shape[1]}) && !slices.Equal(told, shape)
-	c.Shape = told
+	c.planar = len(shape) == 3 && slices.Equal(given, []int{shape[2], shape[0], shape[1]}) && !slices.Equal(given, shape)
+	c.Shape = given
 }
 
-// spark makes c a column of the images of f, of Spark, whose shape the first row tells.
+// spark makes c a column of Spark's images in f, which have the shape of the first.
 func (r *resolver) spark(c *Column, f *Field) error {
 	c.Form, c.DType = SparkImages, idx.Uint8
 	if r.First == nil {
-		return r.imagesUnseen(c, f)
+		return r.imagesWithoutRows(c, f)
 	}
 	for k, name := range SparkSizes {
 		value, err := r.First.Value(c.Fields[0], name)
@@ -118,15 +118,14 @@ func (r *resolver) spark(c *Column, f *Field) error {
 	return nil
 }
 
-// fileExtra is how many bytes a PNG file may have beside twice its samples: for what is not the
-// image.
+// fileExtra is the number of bytes that a PNG file may have besides its image.
 const fileExtra = 64 << 10
 
-// MaxFile is the most bytes that the PNG file of an image is expected to have.
+// MaxFile returns the largest size in bytes that is expected of the PNG file of an image of c.
 func (c *Column) MaxFile() int { return 2*int(c.format.Size()) + fileExtra }
 
-// Image makes record, of the column of the form Images, of a PNG file. It uses scratch if that is
-// large enough, and returns it for the next.
+// Image decodes a PNG file to a record of c, a column of the form Images. It uses scratch, and
+// returns it or a larger one for the next call.
 func (c *Column) Image(record, file, scratch []byte) ([]byte, error) {
 	dst := record[:0:len(record)]
 	if c.planar {
@@ -150,8 +149,8 @@ func (c *Column) Image(record, file, scratch []byte) ([]byte, error) {
 	return made, nil
 }
 
-// CheckSize demands that data, sizes of rows in the member SparkSizes[k], little-endian, are those
-// of the first row. bad is the index of the first that is not.
+// CheckSize compares the values of the member SparkSizes[k] in data, little-endian, with that of
+// the first row. bad is the index of the first that differs, or −1.
 func (c *Column) CheckSize(k int, data []byte) (bad int, err *fault.Error) {
 	for i := 0; i+4 <= len(data); i += 4 {
 		if found := int32(binary.LittleEndian.Uint32(data[i:])); found != c.sizes[k] {
@@ -162,14 +161,15 @@ func (c *Column) CheckSize(k int, data []byte) (bad int, err *fault.Error) {
 	return -1, nil
 }
 
-// SparkImage makes record, of the column of the form SparkImages, of as many bytes of pixels.
+// SparkImage converts the pixels of an image of Spark to a record of c, a column of the form
+// SparkImages. Both have the same number of bytes.
 func (c *Column) SparkImage(record, pixels []byte) {
 	channels := int(c.sizes[2])
 	if channels == 1 {
 		copy(record, pixels)
 		return
 	}
-	next, plane := channels, 1 // from a sample to the next of its channel, and to the one of the next channel
+	next, plane := channels, 1 // steps in record: to the next pixel, and to the next channel
 	if c.planar {
 		next, plane = 1, len(record)/channels
 	}
@@ -184,11 +184,12 @@ func (c *Column) SparkImage(record, pixels []byte) {
 	}
 }
 
-// tileRows is how many rows Interleave fills at a time, so that the lines of the cache that it writes
-// to stay near.
+// tileRows is the number of rows that Interleave fills at a time: what it writes to stays in the
+// cache.
 const tileRows = 256
 
-// Interleave makes rows, in dst, of columns of elements of size bytes.
+// Interleave fills dst with rows: the first element of every column, then the second of every
+// column, and so on. Elements have size bytes: 1, 2, 4 or 8.
 func Interleave(dst []byte, columns [][]byte, rows, size int) {
 	stride := len(columns) * size
 	for first := 0; first < rows; first += tileRows {

@@ -16,57 +16,57 @@ import (
 	"github.com/idxport/idxport/source/picture"
 )
 
-// A File is what Resolve is told of a file.
+// A File describes a file for Resolve.
 type File struct {
-	Origin  string // of its columns
+	Origin  string // of its columns: see source.Column
 	Fields  []Field
 	Meta    map[string]string
-	First   Sample // nil if there are no rows
+	First   Sample // nil if the file has no rows
 	Options source.ReadOptions
 }
 
-// A Table is what Resolve finds in a file.
+// A Table is the result of Resolve.
 type Table struct {
 	Columns []Column
 	Notes   []string
 	Omitted []source.Omission
 }
 
-// A Column is a column of IDX, and what it is made of.
+// A Column is a column of IDX, and how it is made of fields.
 type Column struct {
 	source.Column
-	Fields []int // indices of the fields: one, or one of the kind Number for each element
+	Fields []int // indices in File.Fields: one, or one of the kind Number for each element of a record
 	Form   Form
 
 	format picture.Format         // of the PNG files of the form Images
 	sizes  [len(SparkSizes)]int32 // of all images of the form SparkImages
-	planar bool                   // the records of images have the channels first
-	was    string                 // the type of the elements in the file, if IDX does not have it and nobody chose another
+	planar bool                   // records of images have the shape C×H×W
+	was    string                 // type of the elements in the file, if it is replaced by default
 }
 
-// A Form is how the records of a column stand in a file.
+// A Form is how the records of a column are stored.
 type Form byte
 
-// The forms of columns. Images are PNG files in a member called bytes of a Struct, or in a field of
-// the kind Bytes.
+// The forms of columns.
 const (
-	Numbers     Form = iota // numbers that are converted to the column's type, of fields of the kinds Number and List
-	Records                 // bytes that are the records, of fields of the kinds Bytes and FixedBytes
-	Images                  // PNG files, which Column.Image decodes
-	SparkImages             // structs, of which Column.SparkImage makes a record
+	Numbers     Form = iota // in fields of the kinds Number, List and Dictionary
+	Records                 // as the bytes in a field of the kind Bytes or FixedBytes
+	Images                  // as PNG files in a field of the kind Bytes, or in the member HubBytes of a Struct
+	SparkImages             // in the members SparkSizes and SparkData of a Struct
 )
 
-// A resolver finds out which columns of IDX a file holds.
+// A resolver makes the Table of a File.
 type resolver struct {
 	File
 	Table
 	classes map[string][]string
-	names   map[string]bool // of the columns
+	names   map[string]bool // of the columns so far
 	label   int             // index of the field of text that becomes the labels, or −1
 }
 
-// Resolve finds the columns of f. Options.DType is for bytes, and for integers whose type IDX does
-// not have; Options.Shape is for what has as many elements, unless the file tells a shape.
+// Resolve returns the columns of f. Options.DType is the type of bytes, and of integers whose type
+// IDX does not have. Options.Shape is the shape of records with as many elements, unless the
+// metadata has one. Errors have the kind fault.Unsupported, or are those of f.First.
 func Resolve(f File) (*Table, error) {
 	r := &resolver{File: f, classes: source.HubClasses(f.Meta), names: map[string]bool{}}
 	names := make([]string, len(f.Fields))
@@ -74,8 +74,8 @@ func Resolve(f File) (*Table, error) {
 		names[i] = field.Name
 	}
 	groups, bad := flat.Group(names, len(names), func(i int) bool {
-		shape, told := f.Fields[i].shape()
-		return f.Fields[i].Kind != Number || isIndex(names[i]) || told && len(shape) == 0
+		shape, known := f.Fields[i].shape()
+		return f.Fields[i].Kind != Number || isIndex(names[i]) || known && len(shape) == 0
 	})
 	if bad != nil {
 		return nil, unsupported("", bad.Hint, "found %s", bad.Msg)
@@ -87,13 +87,13 @@ func Resolve(f File) (*Table, error) {
 		}
 	}
 	if len(r.Columns) == 0 {
-		return nil, unsupported("", "", "found no column that can be one of an IDX file")
+		return nil, unsupported("", "", "found no column that IDX can have")
 	}
 	return &r.Table, nil
 }
 
-// add adds c to the table, unless its records are larger than records may be, and notes what was
-// assumed of its type.
+// add adds c to the table, and notes if its type was replaced. The error is for records that are
+// too large, and for a second column with the same name.
 func (r *resolver) add(c Column) error {
 	c.Origin = r.Origin
 	if n, ok := product(c.Shape); !ok || n*int64(c.DType.Size()) > r.Options.MaxRecord() {
@@ -117,13 +117,13 @@ func (r *resolver) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-// omit leaves a field of the file out of the table.
+// omit notes that f is not in the table. kind is its type: see source.Omission.
 func (r *resolver) omit(f *Field, kind, why string) {
 	r.Omitted = append(r.Omitted, source.Omission{Column: f.Name, Type: kind, Why: why})
 	r.note("passed over column %s: %s", f.Name, why)
 }
 
-// isIndex reports whether a name is one that pandas gives the columns of an index that has none.
+// isIndex reports whether name is one that pandas gives to an index without a name.
 func isIndex(name string) bool {
 	level, ok := strings.CutPrefix(name, "__index_level_")
 	level, end := strings.CutSuffix(level, "__")
@@ -131,11 +131,12 @@ func isIndex(name string) bool {
 	return ok && end && err == nil
 }
 
-// group adds what the fields of g are: a tensor of them all, scalars, or what the only one holds.
+// group adds the columns of the fields of g: a tensor of their elements, scalars, or a single
+// column.
 func (r *resolver) group(g flat.Field) error {
 	first := &r.Fields[g.Columns[0]]
-	told, known := first.shape()
-	n, _ := product(told)
+	shape, known := first.shape()
+	n, _ := product(shape)
 	switch {
 	case isIndex(first.Name):
 		r.omit(first, "index", "the row numbers of a pandas frame")
@@ -149,7 +150,7 @@ func (r *resolver) group(g flat.Field) error {
 			return err
 		}
 		return r.add(c)
-	case len(g.Columns) == 1 && known && len(told) > 0 && n == 1: // a tensor of one element, as our own layout columns has it
+	case len(g.Columns) == 1 && known && len(shape) > 0 && n == 1: // a tensor of one element, written in the layout columns
 		if g.Name = strings.TrimSuffix(first.Name, "0"); g.Name == "pixel" {
 			g.Name = flat.Image
 		}
@@ -169,8 +170,8 @@ func (r *resolver) group(g flat.Field) error {
 	return r.elements(g)
 }
 
-// textLabel is the field that becomes labels: the only dictionary of text, in a file without a column
-// of integers; −1 if there is none.
+// textLabel returns the index of the field that becomes labels: the only dictionary of text, in a
+// file without scalar integers. It is −1 if there is none.
 func (r *resolver) textLabel(groups []flat.Field) int {
 	found := -1
 	for _, g := range groups {
@@ -185,7 +186,7 @@ func (r *resolver) textLabel(groups []flat.Field) int {
 	return found
 }
 
-// categories makes c the labels whose class names are a dictionary of text.
+// categories makes c the labels of a field of text, whose class names are its dictionary.
 func (r *resolver) categories(c *Column) (err error) {
 	if r.First != nil {
 		if c.Classes, err = r.First.Names(c.Fields[0]); err != nil {
@@ -210,17 +211,14 @@ func (r *resolver) categories(c *Column) (err error) {
 	return nil
 }
 
-// OtherClasses is the error for a dictionary of other class names than those that were found before.
+// OtherClasses returns the error for a dictionary of other texts than those of the one before it.
 func OtherClasses(column string, found, expected []string) *fault.Error {
-	return unsupported(column, "write all with the same categories: as polars' Enum, or after set_categories in pandas",
-		"found a dictionary of the %d texts %.80q, expected the %d of the one before it, %.80q", len(found), first(found), len(expected), first(expected))
+	return unsupported(column, "write all of them with the same categories: as polars' Enum, or after set_categories in pandas",
+		"found a dictionary of the %d texts %.80q, expected the %d of the one before it, %.80q",
+		len(found), found[:min(len(found), 8)], len(expected), expected[:min(len(expected), 8)])
 }
 
-// first are the first few names.
-func first(names []string) []string { return names[:min(len(names), 8)] }
-
-// alike reports whether the fields of g, each an element of a tensor, can be of one type: all
-// integers can, as long as every value fits.
+// alike reports whether the elements of g can have one type. All integers can, if every value fits.
 func (r *resolver) alike(g flat.Field) bool {
 	d, _ := r.dtype(&r.Fields[g.Columns[0]])
 	return !slices.ContainsFunc(g.Columns, func(i int) bool {
@@ -229,7 +227,7 @@ func (r *resolver) alike(g flat.Field) bool {
 	})
 }
 
-// elements adds the tensor g, each element of which is a field.
+// elements adds the tensor g, which has a field for each element.
 func (r *resolver) elements(g flat.Field) error {
 	c := Column{Column: source.Column{Name: g.Name, Shape: g.Shape}, Fields: g.Columns}
 	first := &r.Fields[g.Columns[0]]
@@ -250,24 +248,24 @@ func (r *resolver) elements(g flat.Field) error {
 			c.was = cmp.Or(c.was, was)
 		}
 	}
-	if !r.toldShape(&c, first, int64(len(g.Columns))) && g.Guess != "" {
+	if !r.setShape(&c, first, int64(len(g.Columns))) && g.Guess != "" {
 		r.note("column %s: %s", c.Name, g.Guess)
 	}
 	return r.add(c)
 }
 
-// dtype is the type that the numbers of f become: the one that the metadata tells, if both are of
-// integers; their own, if IDX has it; the one of the options; or the usual one, in which case was
-// says what they are.
+// dtype returns the type of IDX that the numbers of f become. For integers it is, in this order,
+// the type in the metadata, their own if IDX has it, that of the options, or the default. was is
+// the type that the default replaces, or "".
 func (r *resolver) dtype(f *Field) (d idx.DType, was string) {
-	usual, told, asked := f.Number.DType(), f.dtype(), r.Options.DType
+	usual, known, asked := f.Number.DType(), f.dtype(), r.Options.DType
 	switch {
 	case f.Number == source.NumberFloat16:
 		return usual, f.Number.String()
 	case !f.Number.Integer():
 		return usual, ""
-	case told.Valid() && !told.Float():
-		return told, ""
+	case known.Valid() && !known.Float():
+		return known, ""
 	case f.Number.Is(usual):
 		return usual, ""
 	case asked.Valid() && !asked.Float():
@@ -278,11 +276,11 @@ func (r *resolver) dtype(f *Field) (d idx.DType, was string) {
 	return usual, f.Number.String()
 }
 
-// toldShape gives c the shape that the metadata of f or the options tell, if it has n elements.
-func (r *resolver) toldShape(c *Column, f *Field, n int64) bool {
-	told, known := f.shape()
-	if found, _ := product(told); known && len(told) > 0 && found == n {
-		c.Shape = told
+// setShape gives c the shape in the metadata of f or in the options, if it has n elements.
+func (r *resolver) setShape(c *Column, f *Field, n int64) bool {
+	known, ok := f.shape()
+	if found, _ := product(known); ok && len(known) > 0 && found == n {
+		c.Shape = known
 		return true
 	}
 	asked, ok := product(r.Options.Shape)
@@ -292,7 +290,7 @@ func (r *resolver) toldShape(c *Column, f *Field, n int64) bool {
 	return ok
 }
 
-// single finds out what f is, the only field of c and no number.
+// single resolves c, whose only field is f and has another kind than Number.
 func (r *resolver) single(c *Column, f *Field) error {
 	switch f.Kind {
 	case List:
@@ -322,8 +320,8 @@ func (r *resolver) list(c *Column, f *Field) (err error) {
 		return unsupported(f.Name, "write it in C order, without a permutation", "found tensors whose dimensions are permuted: %v", p)
 	}
 	c.DType, c.was = r.dtype(f)
-	told, known := f.shape()
-	known = known && len(told) > 0
+	shape, known := f.shape()
+	known = known && len(shape) > 0
 	switch {
 	case r.First != nil:
 		if c.Shape, err = r.First.Lengths(c.Fields[0]); err != nil {
@@ -332,34 +330,34 @@ func (r *resolver) list(c *Column, f *Field) (err error) {
 	case !slices.Contains(f.Lengths, -1):
 		c.Shape = f.Lengths
 	case known:
-		c.Shape = told
+		c.Shape = shape
 	default:
 		return noRows(f, "lists", "write fixed-size lists, or leave the file out")
 	}
 	lengths := c.Shape
 	if n, ok := product(lengths); ok {
-		r.toldShape(c, f, n)
+		r.setShape(c, f, n)
 	}
-	if known && !slices.Equal(c.Shape, told) {
-		r.note("column %s has lists of shape %v, not %v as its metadata says", f.Name, lengths, told)
+	if known && !slices.Equal(c.Shape, shape) {
+		r.note("column %s has lists of shape %v, not %v as its metadata says", f.Name, lengths, shape)
 	}
 	c.Listed = len(c.Shape) == 1 && !known
 	return nil
 }
 
-// noRows is the error for a field of a file without rows, whose shape only a row could tell.
+// noRows returns the error for a field whose shape only the first row would have, if there is none.
 func noRows(f *Field, what, hint string) error {
-	return unsupported(f.Name, hint, "found %s and no rows, expected at least one, which tells their shape", what).Because(ErrNoRows)
+	return unsupported(f.Name, hint, "found %s and no rows, expected at least one row to take the shape from", what).Because(ErrNoRows)
 }
 
 // pngSignature is what a PNG file begins with.
 const pngSignature = "\x89PNG\r\n\x1a\n"
 
-// bytes makes c a column of records that are bytes, or of PNG files.
+// bytes makes c a column of the bytes in f, which are records or PNG files.
 func (r *resolver) bytes(c *Column, f *Field) error {
 	size := int64(-1) // unknown
-	shape, told := f.shape()
-	told = told && f.dtype().Valid()
+	shape, known := f.shape()
+	known = known && f.dtype().Valid()
 	if f.Kind == FixedBytes {
 		size = int64(f.Size)
 	} else if r.First != nil {
@@ -367,7 +365,7 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 		if err != nil {
 			return err
 		}
-		if !told && bytes.HasPrefix(first, []byte(pngSignature)) {
+		if !known && bytes.HasPrefix(first, []byte(pngSignature)) {
 			return r.png(c, f, first)
 		}
 		size = int64(len(first))
@@ -380,15 +378,15 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 		}
 		return ok
 	}
-	if told && fits(f.dtype(), shape) {
+	if known && fits(f.dtype(), shape) {
 		return nil
 	}
 	if name := f.Metadata[KeyExtension]; name != "" {
-		return unsupported(f.Name, hintColumn, "found values of the extension type %s, expected numbers, or bytes that are no more than that", name)
+		return unsupported(f.Name, hintColumn, "found values of the extension type %s, expected numbers, or bytes without an extension type", name)
 	}
 	d, asked := cmp.Or(r.Options.DType, f.dtype()), r.Options.Shape
 	if d == 0 && asked == nil && size >= 0 {
-		return unsupported(f.Name, source.AdviceBytes(int(size)), "found values of %d bytes and nothing that tells what they are, expected idx.dtype in the metadata, or PNG files", size)
+		return unsupported(f.Name, source.AdviceBytes(int(size)), "found values of %d bytes of an unknown type, expected idx.dtype in the metadata, or PNG files", size)
 	}
 	assumed := d == 0
 	d = cmp.Or(d, idx.Uint8)
@@ -397,13 +395,13 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 	case size < 0:
 		return noRows(f, "bytes", hintShape)
 	case size%int64(d.Size()) != 0:
-		return unsupported(f.Name, "give the type and the shape with --dtype and --shape", "found records of %d bytes, which are no elements of %v", size, d)
+		return unsupported(f.Name, "give the type and the shape with --dtype and --shape", "found records of %d bytes, which is not a multiple of the size of %v", size, d)
 	default:
 		fits(d, []int{int(size / int64(d.Size()))})
 		assumed = true
 	}
 	if assumed && size >= 0 {
-		r.note("column %s: records of %d bytes are taken for %s of shape %v; if they are others, say so with --dtype and --shape", c.Name, size, c.DType, c.Shape)
+		r.note("column %s: records of %d bytes are taken for %s of shape %v; if that is wrong, give --dtype and --shape", c.Name, size, c.DType, c.Shape)
 	}
 	return nil
 }

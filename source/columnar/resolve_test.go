@@ -19,7 +19,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A sample is a first row: lengths, and values by the names of their members.
+// A sample is a first row: the lengths of its lists, and its values by the names of their members.
 type sample struct {
 	names   []string
 	lengths []int
@@ -37,10 +37,10 @@ func (s sample) Value(_ int, member string) ([]byte, error) {
 	return nil, fault.New(fault.Malformed, "found a null").Because(ErrNull)
 }
 
-// value is the first row of a column that is no struct.
+// value returns the first row of a column that is not a struct.
 func value(data string) sample { return sample{values: map[string][]byte{"": []byte(data)}} }
 
-// colored is a PNG file of 1×2 pixels: red 1, green 2, blue 3, and 4, 5, 6.
+// colored returns a PNG file of 1×2 pixels: red 1, green 2, blue 3, and 4, 5, 6.
 func colored(t *testing.T) []byte {
 	t.Helper()
 	m := image.NewNRGBA(image.Rect(0, 0, 2, 1))
@@ -53,7 +53,7 @@ func colored(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// sparkFields are the members of Spark's images.
+// sparkFields returns the members of Spark's images.
 func sparkFields() []Field {
 	members := []Field{{Name: "origin", Kind: Text}, {Name: SparkData, Kind: Bytes}}
 	for _, name := range SparkSizes {
@@ -72,7 +72,7 @@ func sparkSample(sizes ...int32) sample {
 
 func hubFields() []Field { return []Field{{Name: HubBytes, Kind: Bytes}, {Name: "path", Kind: Text}} }
 
-func told(dtype, shape string) map[string]string {
+func metadata(dtype, shape string) map[string]string {
 	return map[string]string{schema.KeyDType: dtype, schema.KeyShape: shape}
 }
 
@@ -80,7 +80,7 @@ func tensor(metadata string) map[string]string {
 	return map[string]string{KeyExtension: fixedShapeTensor, KeyExtensionMetadata: metadata}
 }
 
-// TestResolve has what files hold, and the columns and notes that come of it: "name type shape".
+// TestResolve compares the columns of files, as "name type shape", and their notes.
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	number := func(name string, n source.Number) Field { return Field{Name: name, Kind: Number, Number: n} }
@@ -106,32 +106,32 @@ func TestResolve(t *testing.T) {
 		"a scalar":                        {fields: []Field{number("x", u8)}, want: "x uint8 []"},
 		"a wide integer":                  {fields: []Field{number("x", i64)}, want: "x int32 []", note: "column x: int64 becomes int32"},
 		"a wide integer, asked for":       {fields: []Field{number("x", i64)}, options: source.ReadOptions{DType: idx.Int8}, want: "x int8 []"},
-		"a wide integer, as it was":       {fields: with(number("x", i64), told("int16", "[]")), want: "x int16 []"},
+		"a wide integer, as it was":       {fields: with(number("x", i64), metadata("int16", "[]")), want: "x int16 []"},
 		"a half":                          {fields: []Field{number("x", f16)}, want: "x float32 []", note: "float16 becomes float32"},
 		"a truth value":                   {fields: []Field{number("x", source.NumberBool)}, want: "x uint8 []"},
 		"lists":                           {fields: []Field{list}, first: sample{lengths: []int{2, 6}}, want: "x uint8 [2 6]"},
-		"lists of a told shape":           {fields: with(list, told("", "[3,4]")), first: sample{lengths: []int{2, 6}}, want: "x uint8 [3 4]"},
-		"lists of another shape":          {fields: with(list, told("", "[5]")), first: sample{lengths: []int{2, 6}}, want: "x uint8 [2 6]", note: "shape [2 6], not [5] as its metadata says"},
+		"lists of a shape in metadata":    {fields: with(list, metadata("", "[3,4]")), first: sample{lengths: []int{2, 6}}, want: "x uint8 [3 4]"},
+		"lists of another shape":          {fields: with(list, metadata("", "[5]")), first: sample{lengths: []int{2, 6}}, want: "x uint8 [2 6]", note: "shape [2 6], not [5] as its metadata says"},
 		"a tensor":                        {fields: with(list, tensor(`{"shape":[4,3]}`)), first: sample{lengths: []int{2, 6}}, want: "x uint8 [4 3]"},
 		"lists of an asked shape":         {fields: []Field{list}, first: sample{lengths: []int{2, 6}}, options: source.ReadOptions{Shape: []int{12, 1}}, want: "x uint8 [12 1]"},
 		"fixed lists without rows":        {fields: []Field{{Name: "x", Kind: List, Number: u8, Lengths: []int{7}}}, want: "x uint8 [7]"},
-		"told lists without rows":         {fields: with(list, told("", "[7]")), want: "x uint8 [7]"},
+		"lists of metadata without rows":  {fields: with(list, metadata("", "[7]")), want: "x uint8 [7]"},
 		"elements":                        {fields: numbered(u8, u8, u8, u8), want: "x uint8 [2 2]", note: "4 columns x0…x3 taken for 2×2"},
 		"elements of an asked shape":      {fields: numbered(u8, u8, u8, u8), options: source.ReadOptions{Shape: []int{4}}, want: "x uint8 [4]"},
 		"elements of several types":       {fields: numbered(u8, i16), options: source.ReadOptions{Shape: []int{2}}, want: "x int32 [2]", note: "integers of several types become int32"},
 		"elements that become one type":   {fields: numbered(u8, source.NumberBool), options: source.ReadOptions{Shape: []int{2}}, want: "x uint8 [2]"},
 		"elements that nothing becomes":   {fields: numbered(u8, f32), want: "x0 uint8 [], x1 float32 []"},
-		"one element":                     {fields: with(number("pixel0", u8), told("uint8", "[1,1]")), want: "image uint8 [1 1]"},
-		"scalars with numbers":            {fields: slices.Concat(with(number("x0", u8), told("", "[]")), with(number("x1", u8), told("", "[]"))), want: "x0 uint8 [], x1 uint8 []"},
-		"bytes":                           {fields: with(Field{Name: "x", Kind: Bytes}, told("int16", "[3]")), first: value("abcdef"), want: "x int16 [3]"},
-		"bytes that begin like PNG":       {fields: with(Field{Name: "x", Kind: Bytes}, told("uint8", "[8]")), first: value(pngSignature), want: "x uint8 [8]"},
+		"one element":                     {fields: with(number("pixel0", u8), metadata("uint8", "[1,1]")), want: "image uint8 [1 1]"},
+		"scalars with numbers":            {fields: slices.Concat(with(number("x0", u8), metadata("", "[]")), with(number("x1", u8), metadata("", "[]"))), want: "x0 uint8 [], x1 uint8 []"},
+		"bytes":                           {fields: with(Field{Name: "x", Kind: Bytes}, metadata("int16", "[3]")), first: value("abcdef"), want: "x int16 [3]"},
+		"bytes that begin like PNG":       {fields: with(Field{Name: "x", Kind: Bytes}, metadata("uint8", "[8]")), first: value(pngSignature), want: "x uint8 [8]"},
 		"bytes of an asked type":          {fields: with(Field{Name: "x", Kind: FixedBytes, Size: 6}, nil), options: source.ReadOptions{DType: idx.Int16}, want: "x int16 [3]", note: "taken for int16 of shape [3]"},
 		"bytes of an asked shape":         {fields: with(Field{Name: "x", Kind: FixedBytes, Size: 6}, nil), options: source.ReadOptions{Shape: []int{2, 3}}, want: "x uint8 [2 3]", note: "taken for uint8 of shape [2 3]"},
 		"bytes without rows":              {fields: []Field{{Name: "x", Kind: Bytes}}, options: source.ReadOptions{Shape: []int{2, 3}}, want: "x uint8 [2 3]"},
 		"an image":                        {fields: []Field{{Name: "x", Kind: Bytes}}, first: value(string(colored(t))), want: "x uint8 [1 2 3]"},
 		"an image of Hugging Face":        {fields: []Field{{Name: "x", Kind: Struct, Members: hubFields()}}, first: sample{values: map[string][]byte{HubBytes: colored(t)}}, want: "x uint8 [1 2 3]"},
 		"an image with channels first":    {fields: with(Field{Name: "x", Kind: Bytes}, map[string]string{schema.KeyShape: "[3,1,2]"}), first: value(string(colored(t))), want: "x uint8 [3 1 2]"},
-		"images without rows":             {fields: with(Field{Name: "x", Kind: Struct, Members: hubFields()}, told("uint8", "[3,4]")), want: "x uint8 [3 4]"},
+		"images without rows":             {fields: with(Field{Name: "x", Kind: Struct, Members: hubFields()}, metadata("uint8", "[3,4]")), want: "x uint8 [3 4]"},
 		"images of Spark":                 {fields: []Field{{Name: "x", Kind: Struct, Members: sparkFields()}}, first: sparkSample(2, 5, 4, 24), want: "x uint8 [2 5 4]"},
 		"grey images of Spark":            {fields: []Field{{Name: "x", Kind: Struct, Members: sparkFields()}}, first: sparkSample(2, 5, 1, 0), want: "x uint8 [2 5]"},
 		"names of classes":                {fields: []Field{number("x", u8), {Name: schema.ClassName, Kind: Text}}, want: "x uint8 []", note: "passed over column " + schema.ClassName},
@@ -164,8 +164,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestRefused has what no columns of IDX are. Each refusal has a hint, but for a table without
-// columns.
+// TestRefused resolves what cannot be a column of IDX. Every error has a hint, except that for a
+// file without any column.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	number := Field{Name: "x", Kind: Number, Number: source.NumberUint8}
@@ -186,9 +186,9 @@ func TestRefused(t *testing.T) {
 		"bytes without rows":       {blob, nil, ErrNoRows, "found bytes and no rows"},
 		"images without rows":      {Field{Name: "x", Kind: Struct, Members: hubFields()}, nil, ErrNoRows, "found images and no rows"},
 		"a permuted tensor":        {Field{Name: "x", Kind: List, Metadata: tensor(`{"shape":[2,3],"permutation":[1,0]}`)}, nil, fault.Unsupported, "permuted: [1 0]"},
-		"bytes of nothing told":    {blob, value("abc"), fault.Unsupported, "found values of 3 bytes and nothing that tells what they are"},
+		"bytes of an unknown type": {blob, value("abc"), fault.Unsupported, "found values of 3 bytes of an unknown type"},
 		"an extension type":        {Field{Name: "x", Kind: Bytes, Metadata: map[string]string{KeyExtension: "uuid"}}, value("abc"), fault.Unsupported, "the extension type uuid"},
-		"bytes of another type":    {Field{Name: "x", Kind: Bytes, Metadata: told("int16", "[2]")}, value("abc"), fault.Unsupported, "found records of 3 bytes, which are no elements of int16"},
+		"bytes of another type":    {Field{Name: "x", Kind: Bytes, Metadata: metadata("int16", "[2]")}, value("abc"), fault.Unsupported, "found records of 3 bytes, which is not a multiple of the size of int16"},
 		"large records":            {list, sample{lengths: []int{1<<24 + 1}}, fault.Unsupported, "found records of shape [16777217] of uint8, expected at most 16777216 bytes"},
 		"more than can be counted": {list, sample{lengths: []int{math.MaxInt32, math.MaxInt32, math.MaxInt32}}, fault.Unsupported, "expected at most 16777216 bytes"},
 		"a JPEG file":              {Field{Name: "x", Kind: Struct, Members: hubFields()}, sample{values: map[string][]byte{HubBytes: []byte("\xff\xd8\xff\xe0")}}, fault.Malformed, "column x, row 0: found a JPEG file"},
@@ -214,12 +214,12 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestImages makes records of images, whose channels stand together or apart.
+// TestImages decodes images to records with the channels last and with the channels first.
 func TestImages(t *testing.T) {
 	t.Parallel()
 	for shape, want := range map[string]string{"[1,2,3]": "\x01\x02\x03\x04\x05\x06", "[3,1,2]": "\x01\x04\x02\x05\x03\x06", "[6]": "\x01\x02\x03\x04\x05\x06"} {
-		metadata := map[string]string{schema.KeyShape: shape}
-		files, err := Resolve(File{Fields: []Field{{Name: "x", Kind: Bytes, Metadata: metadata}}, First: value(string(colored(t)))})
+		planar := map[string]string{schema.KeyShape: shape}
+		files, err := Resolve(File{Fields: []Field{{Name: "x", Kind: Bytes, Metadata: planar}}, First: value(string(colored(t)))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +230,7 @@ func TestImages(t *testing.T) {
 				t.Errorf("%s: found % x, %v, expected % x", shape, record, err, want)
 			}
 		}
-		pixels, err := Resolve(File{Fields: []Field{{Name: "x", Kind: Struct, Members: sparkFields(), Metadata: metadata}}, First: sparkSample(1, 2, 3, 16)})
+		pixels, err := Resolve(File{Fields: []Field{{Name: "x", Kind: Struct, Members: sparkFields(), Metadata: planar}}, First: sparkSample(1, 2, 3, 16)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,8 +244,8 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// FuzzMetadata reads what others may have written about columns: nothing but shapes of IDX comes
-// out of it, of the right number of elements where that is asked.
+// FuzzMetadata reads any metadata: the result is always a shape of IDX, and has the right number of
+// elements if that is given.
 func FuzzMetadata(f *testing.F) {
 	f.Add(`{"info":{"features":{"label":{"names":["a","b"],"_type":"ClassLabel"}}}}`, `[2,3]`, `{"shape":[2,3]}`, int64(6))
 	f.Add(`{"info":{"features":{"label":{"names":[1],"_type":"ClassLabel"},"x":null}}}`, `[4294967296,4294967296]`, `{"shape":[2,3],"permutation":[1,0]}`, int64(6))
@@ -262,7 +262,7 @@ func FuzzMetadata(f *testing.F) {
 				demandShape(t, found, -1)
 			}
 			c := Column{}
-			if new(resolver).toldShape(&c, field, n) {
+			if new(resolver).setShape(&c, field, n) {
 				demandShape(t, c.Shape, n)
 			}
 			if p := field.permutation(); slices.IsSorted(p) && p != nil {
@@ -272,7 +272,7 @@ func FuzzMetadata(f *testing.F) {
 	})
 }
 
-// demandShape demands dimensions of IDX, with n elements unless that is −1.
+// demandShape checks that shape is one of IDX, with n elements unless that is −1.
 func demandShape(t *testing.T, shape []int, n int64) {
 	t.Helper()
 	elements := 1.0 // beyond 64 bits it is far from any n
@@ -287,7 +287,7 @@ func demandShape(t *testing.T, shape []int, n int64) {
 	}
 }
 
-// TestOtherClasses demands the class names of the file before.
+// TestOtherClasses checks that a file must have the class names of the one before it.
 func TestOtherClasses(t *testing.T) {
 	t.Parallel()
 	f := File{Fields: []Field{{Name: "x", Kind: Dictionary}}, First: sample{names: []string{"a", "b"}}}
@@ -299,7 +299,7 @@ func TestOtherClasses(t *testing.T) {
 	}
 }
 
-// TestInterleave makes rows of columns of all sizes, of fewer rows than a tile and of more.
+// TestInterleave interleaves elements of all sizes, in fewer rows than a tile has and in more.
 func TestInterleave(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{1, 2, 4, 8} {

@@ -1,0 +1,60 @@
+package arrow
+
+import (
+	"runtime"
+
+	"github.com/idxport/idxport/fault"
+)
+
+// Functions of this package that have no result of the type error panic with one. The exported
+// functions and methods return it: they call these by way of guarded or caught.
+
+// guarded calls f and returns the error that it panics with, as one about the file at path.
+func guarded(path string, f func()) error { return fault.In(path, caught(f)) }
+
+// caught calls f and returns the error that it panics with.
+func caught(f func()) (err error) {
+	defer func() {
+		p := recover()
+		var ok bool
+		if err, ok = p.(error); p == nil {
+			return
+		}
+		if _, bug := p.(runtime.Error); bug || !ok {
+			err = damaged(unknown, "reading failed: %v", p)
+		}
+	}()
+	f()
+	return nil
+}
+
+// check panics with err unless it is nil.
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// demand panics with the error for what is wrong in a column of the message at offset, unless ok.
+func demand(ok bool, offset int64, column, message string, values ...any) {
+	if !ok {
+		panic(damaged(offset, message, values...).InColumn(column))
+	}
+}
+
+// damaged returns the error for what is wrong in the message at offset.
+func damaged(offset int64, message string, values ...any) *fault.Error {
+	return fault.New(fault.Malformed, message, values...).At(offset).
+		WithHint("the file is damaged, or its writer is; write it again, or download it again")
+}
+
+// truncated returns the error for an input that ends at offset.
+func truncated(offset int64, message string, values ...any) *fault.Error {
+	return fault.New(fault.Truncated, message, values...).At(offset).
+		WithHint("the file is incomplete; write it again, or download it again")
+}
+
+// unsupported returns the error for what is valid, but cannot be read.
+func unsupported(column, hint, message string, values ...any) *fault.Error {
+	return fault.New(fault.Unsupported, message, values...).InColumn(column).WithHint("%s", hint)
+}
