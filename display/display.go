@@ -86,8 +86,8 @@ func Shape[T int | int64](shape []T) string {
 	return idx.ShapeText(shape)
 }
 
-// JSON returns v as JSON without escapes for HTML. It cannot fail, as v consists of strings, numbers
-// and booleans.
+// JSON returns v as JSON without escapes for HTML. It cannot fail, as v consists of strings,
+// numbers and booleans.
 func JSON(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

@@ -9,6 +9,6 @@
 //
 // Callers add the path with [In] once it is known, and test the kind with [KindOf] or
 // errors.Is(err, fault.Truncated). The exit code of the program depends on the kind alone, so a new
-// reader or sink needs no change elsewhere. Errors of the operating system have a kind without being
-// wrapped: a file that does not exist is [NotFound].
+// reader or sink needs no change elsewhere. Errors of the operating system have a kind without
+// being wrapped: a file that does not exist is [NotFound].
 package fault

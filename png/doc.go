@@ -3,7 +3,7 @@
 //
 // An [Encoder] is created for images of one size and kind and then appends one complete file per
 // call of [Encoder.Append]. The invariant: a file depends on the pixels alone, never on earlier
-// images, so any division of the work among encoders gives the same bytes.
+// images, so however the work is split among encoders, they give the same bytes.
 //
 // # The file
 //
@@ -12,7 +12,7 @@
 // CRC-32 of type and data. This package writes the three chunks that are required:
 //
 //	89 50 4e 47 0d 0a 1a 0a                       signature
-//	0000000d IHDR width height depth colour …     13 bytes of data: the same for every image of an encoder
+//	0000000d IHDR width height depth colour …     13 bytes, the same for every image
 //	........ IDAT zlib stream                     the pixels
 //	00000000 IEND ae426082                        no data
 //

@@ -45,8 +45,8 @@ func AppendNumber(dst []byte, d idx.DType, data []byte, i int, infinity string) 
 }
 
 // AppendFloat appends the shortest decimal text that gives v back in its precision, which is 32 or
-// 64 bits. It has a point or an exponent, so that readers take it for a float: an integer would lose
-// the sign of −0. The other values are NaN, infinity and -infinity, the latter in the given
+// 64 bits. It has a point or an exponent, so that readers take it for a float: an integer would
+// lose the sign of −0. The other values are NaN, infinity and -infinity, the latter in the given
 // spelling.
 func AppendFloat(dst []byte, v float64, bits int, infinity string) []byte {
 	switch {

@@ -17,7 +17,7 @@
 //	ff ff ff ff  00 00 00 00                   end of the stream
 //	footer, its length in 4 bytes, "ARROW1"
 //
-//	message:  ff ff ff ff, length of the metadata in 4 bytes, metadata, zeros to a multiple of 8, body
+//	message:  ff ff ff ff, 4 bytes of length, metadata, zeros to a multiple of 8, body
 //	body:     the buffers of all columns, depth first, each padded with zeros to a multiple of 8
 //	compressed buffer: length before compression in 8 bytes, an LZ4 or Zstandard frame
 //

@@ -9,7 +9,7 @@
 // gzip (RFC 1952) is one member without name and time:
 //
 //	1f 8b 08 00 00 00 00 00 00 ff   header: deflate, no flags, no time, unknown system
-//	deflate blocks, 00 00 ff ff     per Block: deflated on its own, aligned to a byte by an empty stored block
+//	deflate blocks, 00 00 ff ff     per Block: deflated alone, aligned by an empty stored block
 //	03 00                           an empty last block
 //	CRC32, size mod 2³²             of all data, little-endian; combined from the CRCs of the blocks
 //
@@ -23,7 +23,7 @@
 //
 //	5e 2a 4d 18                     a skippable frame
 //	12·n + 9                        its size; all numbers have 4 bytes, little-endian
-//	frame, data, checksum           per frame: its size, the size of its data, the low half of the data's XXH64
+//	frame, data, checksum           per frame: two sizes, the low half of the data's XXH64
 //	n                               the number of frames, without this one
 //	80                              there are checksums
 //	b1 ea 92 8f

@@ -1,8 +1,8 @@
 // Package parts splits a table into many files in one folder. Each is a complete file of its
 // format, with a given number of rows or about a given size.
 //
-//	part-00000-5a1f….parquet, part-00001-….parquet, …, _SUCCESS        named as by Spark
-//	README.md, data/train-00000-of-00002.parquet, …                    named as on Hugging Face's Hub
+//	part-00000-5a1f….parquet, part-00001-….parquet, …, _SUCCESS  named as by Spark
+//	README.md, data/train-00000-of-00002.parquet, …  named as on Hugging Face's Hub
 //
 // The publisher chooses the names: see [publish.Mark]. A limit of rows cuts within batches, a limit
 // of size between them, so the same table and options give the same files.

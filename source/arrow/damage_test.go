@@ -46,7 +46,8 @@ func try(tb testing.TB, file []byte, path string) (data [][]byte, err error) {
 	return data, err
 }
 
-// tryMeasured tries file from a pipe, and returns how many MiB were allocated by all of the process.
+// tryMeasured tries file from a pipe, and returns how many MiB were allocated by all of the
+// process.
 func tryMeasured(t *testing.T, file []byte) (taken uint64, err error) {
 	t.Helper()
 	var before, after runtime.MemStats

@@ -17,7 +17,7 @@ const (
 // An xzReader reads the .xz container (https://tukaani.org/xz/xz-file-format.txt, whose section
 // numbers are given below):
 //
-//	stream = header, block…, index, footer     several streams may follow one another, with zeros between
+//	stream = header, block…, index, footer     several may follow, with zeros between
 //	block  = header, LZMA2 data, padding, check
 //
 // The library decodes the LZMA2 data. Its own container reader allocates the dictionary that a

@@ -176,8 +176,8 @@ type parser struct {
 	base int64 // offset of the text within the file
 }
 
-// Patterns of the parser: a string without escapes, which neither keys nor types of numbers have, and
-// a tuple of integers, after which Python 2 wrote an L.
+// Patterns of the parser: a string without escapes, which neither keys nor types of numbers have,
+// and a tuple of integers, after which Python 2 wrote an L.
 const (
 	quoted = `'[^'\\\n]*'|"[^"\\\n]*"`
 	tuple  = `\(\s*(\d+L?\s*(,\s*\d+L?\s*)+,?|\d+L?\s*,)?\s*\)`

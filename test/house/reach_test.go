@@ -20,8 +20,8 @@ var beyond = []string{"net", "net/http", "crypto/tls", "os/exec", "plugin", "run
 // own.
 var doors = []string{module + "object"}
 
-// handlers are packages of libraries that import net/http for HTTP handlers alone, and what our files
-// may name of them: the linker leaves the handlers out.
+// handlers are packages of libraries that import net/http for HTTP handlers alone, and what our
+// files may name of them: the linker leaves the handlers out.
 var handlers = map[string]string{"github.com/andybalholm/brotli": "NewReader"}
 
 // linked are the packages that the program is made of on a platform, with what each imports.

@@ -12,8 +12,8 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// ReadAll reads what is left of t in batches of up to limit rows, two of which are in progress at a time and
-// decoded in reverse order, and returns the data of all columns.
+// ReadAll reads what is left of t in batches of up to limit rows, two of which are in progress at a
+// time and decoded in reverse order, and returns the data of all columns.
 func ReadAll(t source.Table, limit int) ([][]byte, error) {
 	data := make([][]byte, len(t.Columns()))
 	slots := [2]source.Raw{{Cap: limit}, {Cap: limit}}

@@ -1,0 +1,108 @@
+package house
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// maxComment is the greatest number of columns of a line of a comment.
+const maxComment = 100
+
+// private are words that earlier versions used in a sense of their own, and what replaced them.
+var private = map[string]string{
+	`\b[Rr]eceipts?\b`:                   "record",
+	`\bkits?\b`:                          "bucket",
+	`\bdivisions?\b`:                     "sharding",
+	`\bstandings?\b`:                     "conflict",
+	`\bcrowd(ed)?\b`:                     "contention",
+	`\b(is|are|was|were) told\b`:         "is given, is known, is recorded",
+	`\btells? (whether|apart)\b`:         "reports whether, distinguishes",
+	`\b(is|are) called so\b`:             "no such …, is named",
+	`\b(is|are) no more than that\b`:     "is only",
+	`\bis a claim\b|\bare claims\b`:      "is not trusted",
+	`\bwhat it is, is\b`:                 "is detected",
+	`\bwho (wants|reads|looks|writes)\b`: "a reader, a caller",
+}
+
+// TestCommentsAreLegible demands of all comments, also of tests, lines of up to 100 columns and no
+// private words.
+func TestCommentsAreLegible(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..")
+	list, err := exec.Command("git", "-C", root, "ls-files", "*.go").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := strings.Fields(string(list))
+	if len(files) < 300 {
+		t.Fatalf("found %d files", len(files))
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if os.IsNotExist(err) {
+			continue // deleted, and not yet committed
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		set := token.NewFileSet()
+		tree, err := parser.ParseFile(set, name, text, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(string(text), "\n")
+		for _, problem := range illegible(set, tree, lines) {
+			t.Error(problem)
+		}
+	}
+}
+
+// illegible returns what is wrong with the comments of a file.
+func illegible(set *token.FileSet, tree *ast.File, lines []string) (problems []string) {
+	for _, group := range tree.Comments {
+		for _, c := range group.List {
+			at := set.Position(c.Pos())
+			line := lines[at.Line-1]
+			alone := strings.HasPrefix(strings.TrimSpace(line), "//")
+			if alone && columns(line) > maxComment && strings.Contains(strings.TrimPrefix(c.Text, "// "), " ") {
+				problems = append(problems, at.String()+": a comment of more than 100 columns")
+			}
+			for pattern, better := range private {
+				if found := regexp.MustCompile(pattern).FindString(c.Text); found != "" {
+					problems = append(problems, at.String()+": "+found+": say "+better)
+				}
+			}
+		}
+	}
+	return problems
+}
+
+// columns returns the width of a line with a tab stop every 4 columns.
+func columns(line string) (n int) {
+	for _, r := range line {
+		if n++; r == '\t' {
+			n = (n + 3) / 4 * 4
+		}
+	}
+	return n
+}
+
+func TestIllegibleCommentsAreFound(t *testing.T) {
+	t.Parallel()
+	text := "package x\n\n// It is told by the content.\n// " + strings.Repeat("word ", 20) + "\nvar a int\n"
+	set := token.NewFileSet()
+	tree, err := parser.ParseFile(set, "x.go", text, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := illegible(set, tree, strings.Split(text, "\n")); len(found) != 2 {
+		t.Errorf("found %q, expected two problems", found)
+	}
+}
