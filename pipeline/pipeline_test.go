@@ -72,12 +72,12 @@ func TestSlotsBoundMemory(t *testing.T) {
 	for name, tt := range map[string]struct {
 		workers int
 		size    int64 // bytes that the sink makes of a batch
-		slots   int64 // min(workers + 2, 48 MiB / (1 MiB + size)), at least 2
+		slots   int64 // min(workers + 2, 40 MiB / (1 MiB + size)), at least 2
 	}{
 		"one worker":    {1, 0, 3},
 		"three workers": {3, 0, 5},
-		"many workers":  {100, 0, 47}, // a batch takes a byte more than 1 MiB
-		"sink of 3 MiB": {100, 3 << 20, 11},
+		"many workers":  {100, 0, 39}, // a batch takes a byte more than 1 MiB
+		"sink of 3 MiB": {100, 3 << 20, 9},
 		"huge batches":  {8, 1 << 40, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
