@@ -1,4 +1,5 @@
-"""What the readers' programs share: the cases of the corpus, the values of the inputs, and the record of what was found. Needs numpy alone."""
+"""Shared by the programs of the readers: the cases of the corpus, the values of the inputs, and the record of what was
+found. Needs only numpy."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Found:
-    """What a reader made of a file: the tensor's type in the reader's words, whether its elements are of the IDX type, and all values."""
+    """The contents of a file by a reader: the name of the tensor's type, whether its elements have the IDX type, and all values."""
 
     kind: str
     exact: bool
@@ -50,7 +51,7 @@ class Found:
 
 
 def numbers(kind: str, columns: dict[str, np.ndarray], case: Case) -> Found:
-    """Columns of numbers are exact if they have the input's types; bytes and structs are not, as they want decoding."""
+    """Columns of numbers are exact if they have the input's types; bytes and structs, which have to be decoded, are not."""
     same = case.layout in ("", *NUMBERS) and all(columns[name].dtype.name == expected.dtype.name for name, expected in case.columns.items())
     return Found(kind, same, columns)
 

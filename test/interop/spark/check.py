@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Convert IDX files with the binary and let Apache Spark work on them. (matrix/spark.py compares the values of all layouts.)
+"""Convert IDX files with the binary and query them with Apache Spark.
 
 usage: $(test/interop/venv spark) test/interop/spark/check.py --binary PATH
 
-A job over images with labels: a count and a pixel sum for each class, equal to numpy's. Filters on sorted labels, which leave out pages. Outputs of many
-files, read whole. Prints the number of cases; exits with 1 and the difference at the first one. Needs Java 17 or newer.
+Outputs of many files are read whole: the count and the pixel sum of each class are numpy's. Filters on sorted labels skip
+pages. Prints the number of cases; exits with 1 and the difference at the first one. Needs Java 17 or newer.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from suite.tensors import Tensor, labels, make  # noqa: E402
 
 
 def convert(binary: Path, inputs: list[str | Path], output: str | Path, *flags: str) -> str:
-    """Run the binary; where Spark finds the output."""
+    """Run the binary; returns the path of the output."""
     subprocess.run([binary, "convert", *inputs, "-o", output, *flags, "--quiet"], check=True)
     return str(output)
 
@@ -71,10 +71,10 @@ def check_folders(binary: Path, spark: SparkSession, folder: Path) -> Iterator[s
 
 
 def check_skipping(binary: Path, spark: SparkSession, folder: Path) -> Iterator[str]:
-    """A filter on sorted labels: the scan puts out the rows of the pages that may hold the label, by their bounds, and no others.
+    """A filter on sorted labels: the scan returns the rows of the pages whose bounds include the label, and no others.
 
-    Spark pushes no filters down to columns of unsigned bytes (its ParquetFilters knows no unsigned types), so labels are of the others here, and
-    int64 as the layout huggingface has them.
+    Spark pushes no filters down to columns of unsigned bytes (its ParquetFilters has no unsigned types), so labels have other
+    types here, and int64 in the layout huggingface.
     """
     spark.conf.set("spark.sql.adaptive.enabled", "false")
     image, sorted_labels = make("uint8", (90_000, 3, 5)), np.sort(labels(90_000).values)
@@ -89,7 +89,7 @@ def check_skipping(binary: Path, spark: SparkSession, folder: Path) -> Iterator[
                 equal(f"{what}: rows", len(frame.collect()), expected)
                 leaves = frame._jdf.queryExecution().executedPlan().collectLeaves()
                 scanned = leaves.apply(0).metrics().apply("numOutputRows").value()
-                # The rows lie in one page or a few of 20,000 rows, in row groups of which the last page may be short.
+                # The rows are in a few pages of at most 20,000 rows.
                 if not expected <= scanned <= min(expected + 4 * 20_000, 60_000) or (label == 77 and scanned):
                     raise Mismatch(f"{what}: {scanned} rows are scanned for {expected}")
                 yield what

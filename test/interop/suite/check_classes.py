@@ -1,4 +1,4 @@
-"""The column of class names, read by pyarrow, polars, DuckDB and pandas; --label-column; and what has no place for names, which must be refused."""
+"""The column of class names, read by pyarrow, polars, DuckDB and pandas."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ import pyarrow.parquet as pq
 
 from matrix.corpus import NUMERIC
 
-from . import tensors
-from .bench import BAD_DATA, USAGE, Bench, Mismatch, equal, table
-from .check_pictures import samples
+from .bench import Bench, Mismatch, equal, table
 from .tensors import Tensor, make
 
 ODD = ["=SUM(A1)", "cat, dog", 'a "b" c', "@Ähre", "+1", "-", "猫", "Zebra", "apple", "it's; so"]
@@ -65,7 +63,7 @@ def check_polars(what: str, series: polars.Series, names: list[str], labels: np.
 
 
 def check_parquet(path: Path, names: list[str], labels: np.ndarray) -> None:
-    """All readers of Parquet; the statistics of every row group."""
+    """All readers of Parquet."""
     table = pq.read_table(path, columns=["label", "class"], page_checksum_verification=True)
     check_dictionaries("pyarrow's column", table["class"], names, labels)
     if len(labels):  # pandas has no categories of a column without chunks
@@ -79,20 +77,6 @@ def check_parquet(path: Path, names: list[str], labels: np.ndarray) -> None:
             count = connection.execute("SELECT count(*) FROM read_parquet(?) WHERE class = ?", [str(path), name]).fetchall()[0][0]
             equal(f"DuckDB's count of {name!r}", count, int((labels == label).sum()))
     equal("pyarrow's filtered rows", pq.read_table(path, columns=["label"], filters=[("class", "==", names[0])]).num_rows, int((labels == 0).sum()))
-    check_statistics(path, names, labels)
-
-
-def check_statistics(path: Path, names: list[str], labels: np.ndarray) -> None:
-    """The least and the greatest name of each row group in the order of their UTF-8 bytes."""
-    file, first = pq.ParquetFile(path), 0
-    leaves = [file.schema.column(i).path for i in range(len(file.schema))]
-    for group in range(file.num_row_groups):
-        chunk = file.metadata.row_group(group).column(leaves.index("class"))
-        present = sorted({names[label] for label in labels[first : first + chunk.num_values]}, key=lambda name: name.encode())
-        equal(f"the bounds of row group {group}", (chunk.statistics.min, chunk.statistics.max), (present[0], present[-1]))
-        equal(f"the encodings of row group {group}", set(chunk.encodings), {"PLAIN", "RLE_DICTIONARY"})
-        first += chunk.num_values
-    equal("the rows of all row groups", first, len(labels))
 
 
 def check_arrow(path: Path, names: list[str], labels: np.ndarray) -> None:
@@ -128,7 +112,8 @@ def check_csv(path: Path, names: list[str], labels: np.ndarray) -> None:
 
 
 def check_formats(bench: Bench) -> None:
-    """Names of all kinds, by the width of their indices, with images and alone; and in every layout, where the column stands behind the labels."""
+    """Names of all kinds, by the width of their indices, with images and alone; and in every layout, where the column follows
+    the labels."""
     many = [f"class {i:05d}" for i in range(1 << 16)]
     outputs = {".parquet": check_parquet, ".arrow": check_arrow, ".arrows": check_arrow, ".csv": check_csv, ".tsv": check_csv}
     everything, binary = tuple(outputs), (".parquet", ".arrow")
@@ -156,33 +141,4 @@ def check_formats(bench: Bench) -> None:
                             equal("the column after the labels", found[found.index("label") + 1], "class")
 
 
-def check_numbers(bench: Bench) -> None:
-    """One of several numbers of a label is the label, the others are columns, and IDX stays as it was."""
-    image, numbers = make("uint8", (50, 4, 3)), Tensor((np.arange(150).reshape(50, 3) % 7).astype("int16"))
-    for chosen in range(3):
-        with bench.folder("numbers") as folder:
-            made = bench.convert(table(folder, image, numbers), [folder / "out.csv", folder / "out.tar", folder / "out.parquet"], "--label-column", str(chosen))
-            with bench.case(f"number {chosen} of a label", made):
-                names = ["label" if i == chosen else f"label_{i}" for i in range(3)]
-                frame, found = pandas.read_csv(folder / "out.csv"), pq.read_table(folder / "out.parquet")
-                equal("the columns", (list(frame.columns[:3]), found.column_names), (names, ["image", *names]))
-                for i, name in enumerate(names):
-                    equal(name, (frame[name].tolist(), found[name].to_pylist()), (numbers.values[:, i].tolist(),) * 2)
-                labels = [int(sample["cls"]) for sample in samples((folder / "out.tar").read_bytes())]
-                equal("the labels of tar", labels, numbers.values[:, chosen].tolist())
-
-
-def check_refused(bench: Bench) -> None:
-    """What has no place for names, and a label without one."""
-    for what, names, output, flags, status in (
-        ("huggingface has no column of names", ODD, "out.parquet", ["--layout", "huggingface"], USAGE),
-        ("pjreddie has no header", ODD, "out.csv", ["--csv-style", "pjreddie"], USAGE),
-        ("tar has no names", ODD, "out.tar", [], USAGE),
-        ("a label without a name", ODD[:1], "out.parquet", [], BAD_DATA),
-    ):
-        with bench.folder("classes") as folder:
-            inputs = named(folder, names, tensors.labels(5).values, make("uint8", (5, 4, 3)))
-            bench.refused(what, inputs, f"{{}}/{output}", *flags, status=(status,))
-
-
-GROUPS = {"class names": check_formats, "numbers of a label": check_numbers, "class name refusals": check_refused}
+GROUPS = {"class names": check_formats}
