@@ -52,7 +52,7 @@ vuln:
 
 #: hostile: inputs cut at every byte, with every bit flipped; bombs; ten minutes
 hostile: build
-	$(GO) run ./test/faults -binary $(BIN) -only damage
+	$(GO) test -count=1 -timeout 1h -run '^TestDamaged' ./cmd/idxport -exhaustive
 	test/hostile $(BIN)
 
 #: cover: statements that the tests run, by function; at least 90 % in total
@@ -164,7 +164,7 @@ bench: build data
 
 #: bench-peers: the same conversions by the tools that people use now
 bench-peers: build data
-	$$(test/bench/peers/venv) test/bench/peers/run.py --binary $(BIN)
+	$$(test/interop/venv ../bench/peers) test/bench/peers/run.py --binary $(BIN)
 
 #: bench-scale: time and memory of inputs of 1 to 8 GiB; 10 GB of /dev/shm
 bench-scale: build
@@ -186,7 +186,7 @@ scale-speed: build data
 
 #: scale-docs: run what docs/scale.md shows
 scale-docs: build data
-	$$(test/interop/venv) test/scale/docs.py --binary $(BIN)
+	$$(test/interop/venv) test/recipes/run.py --binary $(BIN) --scale
 
 #: deploy: hold deploy/ against Kubernetes, AWS and Slurm
 deploy: build
