@@ -1,13 +1,12 @@
-"""What is measured: jobs, and who does each."""
+"""The jobs that are measured, and the contenders of each."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-PYTHON = HERE / ".venv/bin/python"
-DATUMARO = HERE / ".venv-datumaro/bin/python"
 
 
 @dataclass(frozen=True)
@@ -25,28 +24,28 @@ class Contender:
 
     name: str
     command: list[str]
-    note: str = ""  # in what its output differs from the others'
+    note: str = ""  # how its output differs from the others'
 
 
 @dataclass(frozen=True)
 class Job:
-    """The same work by several contenders, of which the first is idxport or, in reading, idxport's file."""
+    """The same work by several contenders. The first is idxport or, in reading, idxport's file."""
 
     name: str
     kind: str  # how outputs are compared: arrow, parquet, csv, png, or none
     contenders: list[Contender]
     inputs: list[str] = field(default_factory=list)
-    aim: float = 1  # what the fastest peer's time is to be, in idxport's
+    aim: float = 1  # for the fastest peer's time divided by idxport's
 
 
 def script(tool: str, job: str, inputs: list[str]) -> list[str]:
     """The command of a job of scripts/write.py."""
-    python = DATUMARO if tool == "datumaro" else PYTHON
-    return [str(python), str(HERE / "scripts/write.py"), tool, job, "{out}", *inputs]
+    return [sys.executable, str(HERE / "scripts/write.py"), tool, job, "{out}", *inputs]
 
 
 def conversion(binary: Path, name: str, kind: str, inputs: list[str], flags: list[str], peers: list[tuple[str, str, str]], aim: float = 1) -> Job:
-    """A job whose first contender is the binary; peers are (name, tool, the tool's job), with a note after a semicolon in the name."""
+    """A job whose first contender is the binary; peers are (name, tool, the tool's job). A note may follow the name, after a
+    semicolon."""
     ours = Contender("idxport", [str(binary), "convert", *inputs, "-o", f"{kind}={{out}}", "--quiet", *flags])
     others = []
     for label, tool, job in peers:
@@ -81,7 +80,6 @@ def conversions(binary: Path, inputs: Inputs) -> list[Job]:
         ("OpenCV", "images", "opencv"),
         ("OpenCV, threads", "images", "opencv-threads"),
     ]
-    datumaro = [("Datumaro", "datumaro", "imagenet")] if DATUMARO.exists() else []
     binaries = [("pyarrow", "pyarrow", "parquet-binary")]
     mnist, fashion, floats = inputs.mnist, inputs.fashion, inputs.floats
     headless = ["--csv-style", "pjreddie"]
@@ -95,7 +93,7 @@ def conversions(binary: Path, inputs: Inputs) -> list[Job]:
         conversion(binary, "MNIST → PNG folder", "png", mnist, [], png, 5),
         conversion(binary, "Fashion .gz → Arrow", "arrow", fashion, [], arrow, 2.5),
         conversion(binary, "Fashion .gz → Parquet list, zstd", "parquet", fashion, [], parquet),
-        conversion(binary, "Fashion .gz → PNG folder", "png", fashion, [], png[2:] + datumaro, 5),
+        conversion(binary, "Fashion .gz → PNG folder", "png", fashion, [], png[2:], 5),
         conversion(binary, "float32 → CSV", "csv", floats, matrix, csv, 3),
         conversion(binary, "float32 → Parquet list, zstd", "parquet", floats, [], parquet[:4]),
     ]
@@ -104,13 +102,13 @@ def conversions(binary: Path, inputs: Inputs) -> list[Job]:
 def readings(files: dict[str, Path]) -> list[Job]:
     """Every job that reads. files are Parquet files of MNIST: idxport's under "idxport", a tool's own under its name.
 
-    Each tool reads pyarrow's file too, as the one that is met most.
+    Each tool reads pyarrow's file too, as the most common one.
     """
     reader = str(HERE / "scripts/reading.py")
     jobs = []
     for tool in ("pyarrow", "polars", "duckdb"):
         for what, title in (("all", "all values"), ("count", "label, count(*), 20 times")):
-            command = [str(PYTHON), reader, tool, what]
+            command = [sys.executable, reader, tool, what]
             contenders = [Contender("idxport's file", [*command, str(files["idxport"])]), Contender("its own file", [*command, str(files[tool])])]
             if tool != "pyarrow":
                 contenders.append(Contender("pyarrow's file", [*command, str(files["pyarrow"])]))

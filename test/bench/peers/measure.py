@@ -1,6 +1,6 @@
 """Whole processes, measured by wait4, taking turns.
 
-The harness imports nothing large: the kernel counts the memory of a process from before its exec, when it still shares its parent's.
+The harness imports nothing large: the kernel counts the memory of a process from before its exec, when it shares its parent's.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Figures:
     """One process, or the medians of several."""
 
     wall: float  # seconds, from before the fork to after the wait
-    inside: float | None  # seconds that a script says it took after its imports; None for the binary
+    inside: float | None  # seconds of a script after its imports, which it prints; None for the binary
     cpu: float  # seconds, user and system, with the children it waited for
     peak: float  # MB of 10⁶ bytes, of the largest process
 
@@ -91,8 +91,8 @@ def medians(all_figures: list[Figures]) -> Figures:
 def hold(job: Job, scratch: Path, runs: int, slow: float, check: Callable[[Job, Contender, Path], str]) -> list[Line]:
     """Run the contenders of a job in turn; each round begins with the next.
 
-    A first round warms the caches and is checked, not counted, except for a peer that takes more than slow seconds in it: its figures
-    are those of that round alone. (The first contender has warmed the inputs.) One that fails, or whose values are wrong, has none.
+    A first round warms the caches and is checked, but not counted, except for a peer that takes more than slow seconds in it:
+    its figures are those of that round alone. One that fails, or whose values are wrong, has none.
     """
     folder = scratch / "out"
     folder.mkdir(exist_ok=True)

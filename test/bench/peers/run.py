@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Measure idxport beside the scripts that one would write with today's tools, on the same files, in turn.
 
-usage: test/bench/peers/venv && test/bench/peers/.venv/bin/python test/bench/peers/run.py --binary bin/idxport
+usage: $(test/interop/venv ../bench/peers) test/bench/peers/run.py --binary bin/idxport
 
-Whole processes from fork to exit, caches warm, outputs on a tmpfs; medians. A peer's start-up of Python and imports is part of its wall
-time; the column inside leaves it out. Every output of the first, uncounted round is compared with the IDX files value by value.
+Whole processes from fork to exit, caches warm, outputs on a tmpfs; medians. The start of Python and the imports are part of a
+peer's wall time, and not of the column inside. Every output of the first, uncounted round is compared with the IDX files.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import time
 from pathlib import Path
 
 import table
-from jobs import DATUMARO, HERE, PYTHON, Contender, Inputs, Job, conversions, readings, script
+from jobs import HERE, Contender, Inputs, Job, conversions, readings, script
 from measure import hold, once
 
 FLOAT_BYTES = 128 << 20  # of the float32 file's payload
@@ -38,14 +38,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--tmp", type=Path, default=Path("/dev/shm"), help="where outputs go: a tmpfs with 4 GB free")
     parser.add_argument("--runs", type=int, default=7, help="runs of each that count")
     parser.add_argument("--slow", type=float, default=5, help="a contender that takes more seconds than this runs once only")
-    parser.add_argument("--quick", action="store_true", help="3 runs, and --slow 2")
     parser.add_argument("--only", default="", help="only the jobs whose names contain this")
     parser.add_argument("--write", action="store_true", help=f"write the tables to {HERE.name}/RESULTS.md")
     options = parser.parse_args()
     if options.write and options.only:
         parser.error("--write is for all jobs, --only for some")
-    if options.quick:
-        options.runs, options.slow = 3, 2
     return options
 
 
@@ -68,7 +65,7 @@ def check(job: Job, contender: Contender, out: Path) -> str:
     """Compare an output with the job's inputs; what differs, in one line."""
     if job.kind == "none":
         return ""
-    done = subprocess.run([str(PYTHON), str(HERE / "check.py"), job.kind, str(out), *job.inputs], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, str(HERE / "check.py"), job.kind, str(out), *job.inputs], capture_output=True, text=True, check=False)
     if done.returncode:
         return "could not be compared: " + (done.stderr.strip().splitlines() or ["?"])[-1][:300]
     return " ".join(done.stdout.split("\n")).strip()
@@ -87,31 +84,26 @@ def parquet_files(binary: Path, inputs: Inputs, folder: Path) -> dict[str, Path]
 
 
 def processor() -> str:
-    """The processor's name, if the system tells."""
+    """The processor's name, if the system has it."""
     info = Path("/proc/cpuinfo")
     names = [line.partition(":")[2].strip() for line in info.read_text().splitlines() if line.startswith("model name")] if info.exists() else []
     return names[0] if names else platform.processor() or "unknown"
 
 
 def preamble(options: argparse.Namespace) -> str:
-    """What a reader of the tables must know."""
+    """The first paragraphs of the page."""
     version = subprocess.run([str(options.binary), "version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
-    pins = [line for name in ("requirements.txt", "requirements-datumaro.txt") for line in (HERE / name).read_text().splitlines() if "==" in line]
-    missing = ""
-    if not DATUMARO.exists():
-        log = HERE / ".venv-datumaro.log"
-        reason = log.read_text().strip().splitlines()[-1:] if log.exists() else ["the script venv was not run"]
-        missing = f"\n\nDatumaro is missing: {' '.join(reason) or 'its installation took longer than five minutes'}"
+    pins = [line for line in (HERE / "requirements.txt").read_text().splitlines() if "==" in line]
     return f"""# Peers
 
 {version} beside scripts with today's tools, {datetime.date.today()}, {len(os.sched_getaffinity(0))} cores ({processor()}), {platform.system()} {platform.machine()}, load
 before the run {os.getloadavg()[0]:.1f}. Python {platform.python_version()}, {', '.join(pins)}.
 
-Whole processes taking turns, caches warm, output on a tmpfs, medians of {options.runs} runs (of one run for who took longer than {options.slow:g} s).
+Whole processes taking turns, caches warm, output on a tmpfs, medians of {options.runs} runs (of one run where it took longer than {options.slow:g} s).
 **whole** is a process from its start to its exit, with the start of Python and its imports. **without imports** is the same script from after its imports
-to its complete output; it is held against idxport's *whole* run, start-up included, which favours the script. In *reading*, where both contenders are
-the same script on two files, both are without imports. Peaks below about 15 MB are not told apart: the harness is as large. All
-outputs were compared with the IDX files value by value.{missing}
+to its complete output; it is compared with idxport's *whole* run, start-up included, which favours the script. In *reading*, where both contenders are
+the same script on two files, both are without imports. Peaks below about 15 MB, the size of the harness, cannot be measured. All
+outputs were compared with the IDX files value by value.
 """
 
 
@@ -140,9 +132,6 @@ def main() -> int:
     options = arguments()
     options.binary = options.binary.resolve()
     began = time.monotonic()
-    if not options.binary.is_file() or not PYTHON.exists():
-        print(f"run.py: {options.binary} or {PYTHON} does not exist; build the one, run {HERE / 'venv'} for the other", file=sys.stderr)
-        return 66
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # through finally: the files on the tmpfs are memory
     scratch = Path(tempfile.mkdtemp(prefix="idxport-peers-", dir=options.tmp))
     try:

@@ -1,13 +1,12 @@
-"""Write images and labels as one would with today's tools. usage: write.py TOOL JOB OUT IMAGES [LABELS]
+"""Write images and labels with today's tools. usage: write.py TOOL JOB OUT IMAGES [LABELS]
 
-A tool's function imports what the job needs, and nothing else, as imports count as start-up; it returns what does the job.
+A tool's function imports only what the job needs, as imports count as start-up; it returns a function that does the job.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -154,19 +153,6 @@ def by_datasets(job: str) -> Write:
     return write
 
 
-def by_datumaro(job: str) -> Write:
-    import datumaro as dm
-
-    def write(paths: list[str], out: str) -> None:
-        # Its reader takes a folder with the published .gz names; links to the two inputs make one without the test split.
-        with tempfile.TemporaryDirectory() as folder:
-            for path in paths:
-                os.symlink(os.path.abspath(path), os.path.join(folder, os.path.basename(path)))
-            dm.Dataset.import_from(folder, "mnist").export(out, "imagenet", save_media=True, image_ext=".png")
-
-    return write
-
-
 def by_images(job: str) -> Write:
     """Pillow or OpenCV: a folder per label, by one loop, a process per core, or a thread per core, as imwrite works outside the GIL."""
     from concurrent.futures import ThreadPoolExecutor
@@ -209,7 +195,7 @@ def by_images(job: str) -> Write:
 
 TOOLS = {
     "pyarrow": by_pyarrow, "polars": by_polars, "duckdb": by_duckdb, "pandas": by_pandas, "numpy": by_numpy, "datasets": by_datasets,
-    "datumaro": by_datumaro, "images": by_images,
+    "images": by_images,
 }  # fmt: skip
 
 
@@ -218,10 +204,7 @@ def main() -> None:
     tool, job, out, *inputs = sys.argv[1:]
     write = TOOLS[tool](job)
     inside = Inside()
-    if tool == "datumaro":
-        write(inputs, out)
-    else:
-        write(read(inputs[0]), read(inputs[1]) if len(inputs) > 1 else None, out)
+    write(read(inputs[0]), read(inputs[1]) if len(inputs) > 1 else None, out)
     inside.done()
 
 
