@@ -1,7 +1,7 @@
 """Numbers that the documents show, computed from the IDX files by the format's definition, with numpy alone.
 
-A fact is a list of rows of numbers. Its section must show them: some line of what it says is printed, in this order, has these numbers,
-rounded to the digits that are shown.
+A fact is a list of rows of numbers. Its section must show them: for each row, in this order, a line of the shown output has
+these numbers, rounded to the digits that are shown.
 """
 
 from __future__ import annotations
@@ -47,19 +47,22 @@ class Data:
 
 
 def facts(data: Data) -> dict[tuple[str, str], list[Rows]]:
-    """By document and section."""
+    """By document and section; of docs/scale.md, which Ray, Dask and DuckDB print, in all of its sections."""
     fashion = data.classes("fashion-mnist/train", np.mean)
     both = [(*row, centre[2]) for row, centre in zip(fashion, data.classes("fashion-mnist/train", lambda images: images[:, 14, 14].mean()))]
     digits = data.classes("mnist/train", lambda images: images[:, 14, 14].mean())
     lit = data["mnist/train-labels"][data["mnist/train-images"][:, 14, 14] > 127]
     tests = [(label, images, 28, 28, mean) for label, images, mean in data.classes("fashion-mnist/t10k", np.mean)]
     first = data["fashion-mnist/train-labels"][:5]
+    images, labels = data["mnist/train-images"], data["mnist/train-labels"]
+    scale = [[tuple(np.bincount(labels))], [tuple(int(images[labels == label].sum(dtype=int)) for label in range(3))]]
     return {
         ("docs/recipes.md", "DuckDB"): [both, digits, [((lit == 1).sum(), (lit == 0).sum())], [digits[1][2:]]],
         ("docs/recipes.md", "Spark"): [fashion],
         ("docs/recipes.md", "pandas and polars"): [fashion, fashion],
         ("docs/recipes.md", "WebDataset"): [[tuple(first)]],
         ("docs/recipes.md", "Hugging Face"): [tests],
+        ("docs/scale.md", ""): 3 * scale,
     }
 
 
