@@ -101,7 +101,6 @@ interop-matrix: build
 #: interop-full: every type, rank, codec and format; memory of 4 GiB inputs
 interop-full: build data
 	$$(test/interop/venv) test/interop/run.py --binary $(BIN) --full
-	$$(test/interop/venv) test/interop/published.py --binary $(BIN)
 	$$(test/interop/venv) test/interop/memory.py --binary $(BIN)
 	npm ci --silent --prefix test/interop/node
 	test/interop/matrix/run $(BIN) --full
@@ -120,7 +119,7 @@ unattended: build
 
 #: completion: type command lines into real shells and press Tab
 completion: build
-	python3 test/completion/run.py --binary $(BIN) $(COMPLETION_FLAGS)
+	$$(test/interop/venv ../completion) test/completion/run.py --binary $(BIN) $(COMPLETION_FLAGS)
 
 #: windows: the program for Windows under wine, compared with that for Linux
 windows: build
