@@ -3,12 +3,12 @@
 
 usage: test/interop/.venv/bin/python test/interop/memory.py --binary PATH [--size GIB] [--folder DIR]
 
-Each run converts a synthetic IDX file of 28×28 records, made while it is read, to a file in DIR (a new folder there, deleted
-afterwards), with 2 and with 64 workers. The peak resident size of the process must stay below the limits, and the output must
-have all rows and the right last one.
+Each run converts a synthetic IDX file of 28×28 records, made while it is read, to a file in DIR (a new folder there,
+deleted afterwards), with 2 and with 64 workers. The peak resident size of the process must stay below the limits, and
+the output must have all rows and the right last one.
 
-This program loads the readers in processes of their own, to stay small: the kernel counts the memory of a process from before
-its exec, when it is a copy of its parent.
+This program loads the readers in processes of their own, to stay small: the kernel counts the memory of a process
+from before its exec, when it is a copy of its parent.
 """
 
 from __future__ import annotations

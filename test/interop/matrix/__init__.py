@@ -1,4 +1,5 @@
-"""The matrix of layouts and readers: one corpus of files, read by every reader, and the table of what each of them found.
+"""The matrix of layouts and readers: one corpus of files, read by every reader, and the table of what each of them
+found.
 
 corpus     makes the inputs and lets the binary convert them; cases.jsonl describes the files
 cells      what readers share: the cases, the input's values, the record of what was found

@@ -3,9 +3,9 @@
 
 usage: $(test/interop/venv) -m matrix.assemble --corpus FOLDER --cells FOLDER [--write | --full]        (in test/interop)
 
-Every reader must have recorded every file of its formats. A file that was not read must be listed in matrix/refusals.py,
-with the message of the reader, and a listed file must not be read. Then the pages are compared with the records; --write
-writes them. Exits with 1 if a record is unexpected or a page differs.
+Every reader must have recorded every file of its formats. A file that was not read must be listed in
+matrix/refusals.py, with the message of the reader, and a listed file must not be read. Then the pages are compared
+with the records; --write writes them. Exits with 1 if a record is unexpected or a page differs.
 """
 
 from __future__ import annotations
@@ -102,12 +102,14 @@ class Matrix:
                 yield case, self.lines[reader, file]
 
     def cell(self, reader: str, form: str, layout: str, notes: list[str], short: bool) -> str:
-        """How the reader reads this layout: the type of the shown input, and the notes on files that it does not read."""
+        """How the reader reads this layout: the type of the shown input, and the notes on files that it does not
+        read."""
         if form not in READERS[reader]:
             return "–"
         found = list(self.of(reader, form, layout))
         shown = next((line for case, line in found if case["shown"] and "kind" in line), None)
-        # What is refused only sometimes is noted wherever it may happen: the page must not depend on which files it was.
+        # What is refused only sometimes is noted wherever it may happen: the page must not depend on which files it
+        # was.
         possible = {r for r in self.happened if r.sometimes and r.reader == reader and any(r.covers(case) for case, _ in found)}
         refusals = sorted(self.refused[reader, form, layout] | possible, key=REFUSALS.index)
         marks = "".join(f"<sup>{number(notes, f'{r.reader}: {r.why}')}</sup>" for r in refusals)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Make the corpus: IDX files by the format's definition, the binary's outputs in every layout and codec, and cases.jsonl, which lists them.
+"""Make the corpus: IDX files by the format's definition, the binary's outputs in every layout and codec, and
+cases.jsonl, which lists them.
 
 usage: $(test/interop/venv) -m matrix.corpus --binary PATH --out FOLDER [--full]        (in test/interop)
 """

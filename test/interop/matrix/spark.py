@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Read the corpus with Apache Spark: Parquet by its vectorised and by its row reader, CSV and PNG folders by its data sources.
+"""Read the corpus with Apache Spark: Parquet by its vectorised and by its row reader, CSV and PNG folders by its data
+sources.
 
 usage: $(test/interop/venv spark) -m matrix.spark --corpus FOLDER --cells FOLDER        (in test/interop)
 

@@ -18,7 +18,6 @@ import numpy as np
 from .tensors import Tensor, as_bits
 
 ROOT = Path(__file__).resolve().parents[3]
-DIFFERS, CANNOT_CREATE = 1, 73  # exit codes
 TIMEOUT = 300  # seconds, of one conversion
 SHOWN = 10  # failures of a group; the rest are counted
 

@@ -1,4 +1,4 @@
-"""The way back is exact: IDX files converted to Parquet, Arrow and published names, and to IDX again, byte for byte."""
+"""The way back is exact: IDX files converted to Parquet, Arrow and published names, and to IDX again, byte for byte; `verify` finds them equal."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def fits(layout: str, tensor: Tensor) -> bool:
 
 
 def check_binary(bench: Bench) -> None:
-    """Every data type in every small shape, images of every kind, and many records: Parquet, Arrow files and streams, in all
-    layouts."""
+    """Every data type in every small shape, images of every kind, and many records: Parquet, Arrow files and streams,
+    in all layouts."""
     pictures = [make("uint8", (3, 5, 7, 4)), make("uint8", (1, 3, 3, 3)), make("uint8", (0, 3, 3)), grey16((11, 7, 9)), grey16((1, 1, 1))]
     many = [make(dtype, (21_001, 7, 9)) for dtype in tensors.CODES]  # several batches
     for i, tensor in enumerate([*tensors.small(), *many, *pictures, *(tensors.large() if bench.full else [])]):
@@ -57,10 +57,12 @@ def check_binary(bench: Bench) -> None:
                     codecs = {"parquet": codec, "arrow": CODECS["arrow"][i % 3], "arrows": CODECS["arrow"][i % 3]}
                     flags = [part for form, chosen in codecs.items() for part in ("--compression", f"{form}={chosen}")]
                     paths = [folder / f"out.{form}" for form in codecs]
-                    made = bench.convert(column(folder, tensor), [*paths], "--layout", layout, *flags)
+                    inputs = column(folder, tensor)
+                    made = bench.convert(inputs, [*paths], "--layout", layout, *flags)
                     for path in paths:
                         with bench.case(f"{tensor.name} {layout} {codec} {path.suffix}", made):
                             go_back(bench, path, tensor)
+                            bench.run("verify", path, *inputs).succeeded()
 
 
 def check_published(bench: Bench) -> None:

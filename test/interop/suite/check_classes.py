@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import duckdb
@@ -91,31 +90,11 @@ def check_arrow(path: Path, names: list[str], labels: np.ndarray) -> None:
     check_polars("polars' column", frame["class"], names, labels)
 
 
-def check_csv(path: Path, names: list[str], labels: np.ndarray) -> None:
-    """Python's csv, pandas, polars and DuckDB."""
-    separator = "\t" if path.suffix == ".tsv" else ","
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.reader(file, delimiter=separator, strict=True))
-    equal("the header", rows[0][:2], ["label", "class"])
-    check_values("csv's column", [row[1] for row in rows[1:]], names, labels)
-    equal("csv's labels", [int(row[0]) for row in rows[1:]], labels.tolist())
-    if len(labels) == 0:
-        return
-    text = {"class": str}
-    frame = pandas.read_csv(path, sep=separator, dtype=text, keep_default_na=False)
-    check_values("pandas' column", frame["class"].tolist(), names, labels)
-    frame = polars.read_csv(path, separator=separator, columns=["class"], schema_overrides={"class": polars.String})
-    check_values("polars' column", frame["class"].to_list(), names, labels)
-    with duckdb.connect() as connection:
-        relation = connection.read_csv(str(path), sep=separator, header=True, quotechar='"', escapechar='"', dtype={"class": "VARCHAR"})
-        check_values("DuckDB's column", [row[0] for row in relation.select("class").fetchall()], names, labels)
-
-
 def check_formats(bench: Bench) -> None:
-    """Names of all kinds, by the width of their indices, with images and alone; and in every layout, where the column follows
-    the labels."""
+    """Names of all kinds, by the width of their indices, with images and alone; and in every layout, where the column
+    follows the labels."""
     many = [f"class {i:05d}" for i in range(1 << 16)]
-    outputs = {".parquet": check_parquet, ".arrow": check_arrow, ".arrows": check_arrow, ".csv": check_csv, ".tsv": check_csv}
+    outputs = {".parquet": check_parquet, ".arrow": check_arrow, ".arrows": check_arrow}
     everything, binary = tuple(outputs), (".parquet", ".arrow")
     flags = [("--compression", codec) for codec in ("none", "zstd")]
     for what, names, dtype, rows, shape, endings, options in (

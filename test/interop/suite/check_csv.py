@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import duckdb
@@ -9,12 +10,17 @@ import numpy as np
 import pandas
 
 from . import tensors
-from .bench import Bench, Mismatch, equal, same_numbers
+from .bench import ROOT, Bench, Mismatch, equal, same_numbers
 from .tensors import Tensor
 
 STYLES = ["kaggle", "kaggle1", "rowxcol", "pjreddie", "matrix"]
 HEADLESS = STYLES[3:]
 READERS = ["pandas", "DuckDB"]
+# sha256 of the files of https://pjreddie.com/projects/mnist-in-csv/
+MNIST = {
+    "train": "fb60bc58af4dac3554e394af262b3184479833d3cc540ff8783f274b73492d5d",
+    "test": "51c292478d94ec3a01461bdfa82eb0885d262eb09e615679b2d69dedb6ad09e7",
+}
 
 
 def names_of(tensor: Tensor, style: str) -> list[str]:
@@ -83,4 +89,15 @@ def check_styles(bench: Bench) -> None:
                             check_table(path, reader, None if style in HEADLESS else names_of(tensor, style), cells)
 
 
+def check_mnist(bench: Bench) -> None:
+    """MNIST as CSV is byte for byte what others have published. It is fetched by `make data`."""
+    with bench.folder() as folder:
+        made = bench.convert([ROOT / "data/mnist"], [folder / "mnist-{split}.csv"], "--csv-style", "pjreddie")
+        for split, digest in MNIST.items():
+            with bench.case(f"mnist-{split}.csv", made):
+                equal("the sha256", hashlib.sha256((folder / f"mnist-{split}.csv").read_bytes()).hexdigest(), digest)
+
+
 GROUPS = {"CSV styles": check_styles}
+if (ROOT / "data/mnist").is_dir():
+    GROUPS["MNIST as published CSV"] = check_mnist

@@ -1,4 +1,5 @@
-"""PNG folders as loaders of image folders read them: the classes and their numbers, upright images, and metadata.csv."""
+"""PNG folders as loaders of image folders read them: the classes and their numbers, upright images, and metadata.csv.
+"""
 
 from __future__ import annotations
 
@@ -44,8 +45,8 @@ class Indexed:
 
 
 def torchvision_index(folder: Path) -> Indexed:
-    """The rule of ImageFolder: the classes are the names of the subfolders, sorted, and each must have images. See find_classes
-    and make_dataset in https://github.com/pytorch/vision/blob/main/torchvision/datasets/folder.py"""
+    """The rule of ImageFolder: the classes are the names of the subfolders, sorted, and each must have images. See
+    find_classes and make_dataset in https://github.com/pytorch/vision/blob/main/torchvision/datasets/folder.py"""
     if ImageFolder is not None:
         found = ImageFolder(str(folder))
         return Indexed(found.classes, [(Path(path), index) for path, index in found.samples])
@@ -65,8 +66,8 @@ def torchvision_index(folder: Path) -> Indexed:
 
 
 def keras_index(folder: Path) -> Indexed:
-    """The rule of image_dataset_from_directory with labels="inferred": subfolders in alphanumeric order, without hidden ones. See
-    https://github.com/keras-team/keras/blob/master/keras/src/utils/dataset_utils.py"""
+    """The rule of image_dataset_from_directory with labels="inferred": subfolders in alphanumeric order, without
+    hidden ones. See https://github.com/keras-team/keras/blob/master/keras/src/utils/dataset_utils.py"""
     classes = [name for name in sorted(os.listdir(folder)) if (folder / name).is_dir() and not name.startswith(".")]
     samples = [
         (Path(root) / file, index)
@@ -93,7 +94,8 @@ def same_images(samples: list[tuple[Path, int]], expected: np.ndarray) -> None:
 
 
 def check_letters(bench: Bench) -> None:
-    """EMNIST's letters, numbered from 1: folders in the order of the labels, upright images, also if a class has no rows."""
+    """EMNIST's letters, numbered from 1: folders in the order of the labels, upright images, also if a class has no
+    rows."""
     upright, stored, numbers = letters()
     for missing in (None, 7):
         kept = numbers.values != missing
@@ -115,8 +117,8 @@ def check_letters(bench: Bench) -> None:
 
 
 def check_fashion(bench: Bench) -> None:
-    """Fashion-MNIST's folders, numbered from 0 or named after the classes. Readers sort names, which is not the order of the
-    labels: a note says so."""
+    """Fashion-MNIST's folders, numbered from 0 or named after the classes. Readers sort names, which is not the order
+    of the labels: a note says so."""
     images, numbers = make("uint8", (500, 28, 28)), labels(500)
     cleaned = {name: re.sub(r"[^A-Za-z0-9_-]+", "_", name) for name in FASHION}
     for kind, classes in (("labels", [str(label) for label in range(10)]), ("names", [cleaned[name] for name in FASHION])):
@@ -137,7 +139,8 @@ def check_fashion(bench: Bench) -> None:
 
 
 def check_table(folder: Path, numbers: np.ndarray, names: list[str]) -> None:
-    """metadata.csv has a line for each image in the order of the rows, with its label and its class, by every reader."""
+    """metadata.csv has a line for each image in the order of the rows, with its label and its class, by every reader.
+    """
     path = folder / "metadata.csv"
     with path.open(encoding="utf-8", newline="") as file:
         header, *lines = csv.reader(file)

@@ -1,4 +1,5 @@
-"""Outputs of many files: every reader reads the whole folder, hidden files in it ignored, and finds each row once and in order."""
+"""Outputs of many files: every reader reads the whole folder, hidden files in it ignored, and finds each row once and
+in order."""
 
 from __future__ import annotations
 

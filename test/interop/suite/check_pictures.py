@@ -13,9 +13,10 @@ from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 
-import cv2
 import numpy as np
 from PIL import Image
+
+from matrix.python import by_opencv
 
 from . import tensors
 from .bench import Bench, Mismatch, equal, table
@@ -85,12 +86,6 @@ def check_bytes(data: bytes, kind: str, size: tuple[int, ...]) -> None:
         raise Mismatch(f"a line has the filter {max(lines[::stride])}")
 
 
-def by_opencv(data: bytes) -> np.ndarray:
-    """The pixels by OpenCV, converted from its order blue, green, red."""
-    pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
-    return pixels[..., [2, 1, 0, 3][: pixels.shape[2]]] if pixels.ndim == 3 else pixels
-
-
 def check_pixels(files: Iterable[bytes], expected: np.ndarray, mode: str = "") -> None:
     """The pixels of every row by Pillow and by OpenCV, and the mode if one is given."""
     files = list(files)
@@ -120,8 +115,8 @@ def folder_files(folder: Path, labels: np.ndarray | None = None) -> list[bytes]:
 
 
 def samples(data: bytes, first: int = 0) -> list[dict[str, bytes]]:
-    """The samples of a tar file: WebDataset groups adjacent files whose names are equal up to the first dot, the key. Keys
-    must count the rows."""
+    """The samples of a tar file: WebDataset groups adjacent files whose names are equal up to the first dot, the key.
+    Keys must count the rows."""
     with tarfile.open(fileobj=io.BytesIO(data), mode="r|") as archive:  # as a stream, as WebDataset reads
         files = []
         for member in archive:
