@@ -150,10 +150,10 @@ func (h *harness) runSections(only, write string) error {
 	if len(h.rows) == 0 {
 		return errors.New("no section of that name")
 	}
-	if write == "" {
+	if write == "" || only != "" {
 		return nil
 	}
-	return summarise(write)
+	return writeTable(write, "summary", h.summary())
 }
 
 // settle copies the program and its inputs to a folder that other users can read and where they do

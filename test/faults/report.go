@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -104,18 +103,8 @@ func (h *harness) table(title string, took time.Duration) string {
 }
 
 func systemName() string {
-	var name syscall.Utsname
-	if syscall.Uname(&name) != nil {
-		return "Linux"
-	}
-	var release []byte
-	for _, c := range name.Release {
-		if c == 0 || c == '-' {
-			break
-		}
-		release = append(release, byte(c))
-	}
-	return fmt.Sprintf("Linux %s, %d processors", release, runtime.NumCPU())
+	text, _ := exec.Command("uname", "-sr").Output() // empty if it fails
+	return fmt.Sprintf("%s, %d processors", bytes.TrimSpace(text), runtime.NumCPU())
 }
 
 func (h *harness) version() string {

@@ -3,9 +3,9 @@
 
 usage: $(test/interop/venv) test/recipes/run.py --binary PATH [--scale] [--only SECTION …] [--keep]
 
-The documents are README.md and docs/recipes.md, or with --scale docs/scale.md. Every section with examples runs in a new
-folder that has ./mnist and ./fashion-mnist. Prints a line per section, the failures in full and the totals; exits with 1 if
-one failed. test/recipes/README.md says how examples are written.
+The documents are README.md and docs/recipes.md, or with --scale docs/scale.md. Every section with examples runs in a
+new folder that has ./mnist and ./fashion-mnist. Prints a line per section, the failures in full and the totals; exits
+with 1 if one failed. test/recipes/README.md says how examples are written.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from pathlib import Path
 
 import document
 from document import Block, Section
-from facts import Data, facts, missing
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = re.compile(r"-o out\b")  # examples start without this folder
@@ -161,25 +160,6 @@ def compare(block: Block, statements: list[dict]) -> Iterator[tuple[str, str]]:
             yield f"{block.document}:{block.line + entry['line'] - 1}", what
 
 
-def check_facts(runner: Runner, found: list[Section], data: Data) -> None:
-    """Compare the numbers that the documents show of the data with numpy's."""
-    for (name, title), tables in facts(data).items():
-        blocks = [block for section in found if section.document == name and title in ("", section.title) for block in section.blocks]
-        if not blocks:
-            continue
-        lines = iter([line for block in blocks for line in said(block)])
-        for number, rows in enumerate(tables, 1):
-            if what := missing(rows, lines):
-                runner.fail(f"{name}, {title}, fact {number}", what)
-            else:
-                runner.passed += 1
-
-
-def said(block: Block) -> list[str]:
-    """The lines that a block shows as its output, if it is run."""
-    return [] if block.not_run else [text for _, text in document.shown(block)] + (block.output or "").splitlines()
-
-
 def arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -207,8 +187,6 @@ def main() -> int:
         for section in found:
             if not options.only or section.title in options.only:
                 runner.section(section)
-        if not options.only:
-            check_facts(runner, found, Data(options.data.resolve()))
     finally:
         if options.keep:
             print(f"files are in {scratch}")

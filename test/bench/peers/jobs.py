@@ -44,8 +44,8 @@ def script(tool: str, job: str, inputs: list[str]) -> list[str]:
 
 
 def conversion(binary: Path, name: str, kind: str, inputs: list[str], flags: list[str], peers: list[tuple[str, str, str]], aim: float = 1) -> Job:
-    """A job whose first contender is the binary; peers are (name, tool, the tool's job). A note may follow the name, after a
-    semicolon."""
+    """A job whose first contender is the binary; peers are (name, tool, the tool's job). A note may follow the name,
+    after a semicolon."""
     ours = Contender("idxport", [str(binary), "convert", *inputs, "-o", f"{kind}={{out}}", "--quiet", *flags])
     others = []
     for label, tool, job in peers:

@@ -1,6 +1,7 @@
 """Whole processes, measured by wait4, taking turns.
 
-The harness imports nothing large: the kernel counts the memory of a process from before its exec, when it shares its parent's.
+The harness imports nothing large: the kernel counts the memory of a process from before its exec, when it shares its
+parent's.
 """
 
 from __future__ import annotations
@@ -91,8 +92,8 @@ def medians(all_figures: list[Figures]) -> Figures:
 def hold(job: Job, scratch: Path, runs: int, slow: float, check: Callable[[Job, Contender, Path], str]) -> list[Line]:
     """Run the contenders of a job in turn; each round begins with the next.
 
-    A first round warms the caches and is checked, but not counted, except for a peer that takes more than slow seconds in it:
-    its figures are those of that round alone. One that fails, or whose values are wrong, has none.
+    A first round warms the caches and is checked, but not counted, except for a peer that takes more than slow
+    seconds in it: its figures are those of that round alone. One that fails, or whose values are wrong, has none.
     """
     folder = scratch / "out"
     folder.mkdir(exist_ok=True)

@@ -3,8 +3,9 @@
 
 usage: $(test/interop/venv ../bench/peers) test/bench/peers/run.py --binary bin/idxport
 
-Whole processes from fork to exit, caches warm, outputs on a tmpfs; medians. The start of Python and the imports are part of a
-peer's wall time, and not of the column inside. Every output of the first, uncounted round is compared with the IDX files.
+Whole processes from fork to exit, caches warm, outputs on a tmpfs; medians. The start of Python and the imports are
+part of a peer's wall time, and not of the column inside. Every output of the first, uncounted round is compared with
+the IDX files.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ def arguments() -> argparse.Namespace:
 
 
 def floats(path: Path) -> None:
-    """Make an IDX file of float32 records of 28×28: random signs and mantissas, magnitudes from 1/8 to 2, nothing that repeats.
+    """Make an IDX file of float32 records of 28×28: random signs and mantissas, magnitudes from 1/8 to 2, nothing
+    that repeats.
 
     The bits are set in integers of a megabyte, which takes no numpy and less than a second.
     """
@@ -72,7 +74,8 @@ def check(job: Job, contender: Contender, out: Path) -> str:
 
 
 def parquet_files(binary: Path, inputs: Inputs, folder: Path) -> dict[str, Path]:
-    """The files that are read: MNIST as zstd Parquet by idxport and by each tool, at the levels that jobs.py gives it."""
+    """The files that are read: MNIST as zstd Parquet by idxport and by each tool, at the levels that jobs.py gives
+    it."""
     folder.mkdir()
     commands = {"idxport": [str(binary), "convert", *inputs.mnist, "-o", "parquet={out}", "--quiet"]}
     commands |= {tool: script(tool, "parquet", inputs.mnist) for tool in ("pyarrow", "polars", "duckdb")}

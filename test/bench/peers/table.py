@@ -19,8 +19,8 @@ def fastest(lines: list[Line], inside: bool) -> Line | None:
 
 
 def ratio(line: Line, lines: list[Line], inside: bool) -> float | None:
-    """A peer's time by that of the first contender. inside is a peer's time without its start-up by idxport's whole time, which
-    favours the peer; where the first contender is a script too, inside by inside."""
+    """A peer's time by that of the first contender. inside is a peer's time without its start-up by idxport's whole
+    time, which favours the peer; where the first contender is a script too, inside by inside."""
     first = lines[0].figures
     if line is lines[0] or not line.figures or not first:
         return None

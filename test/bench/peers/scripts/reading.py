@@ -1,7 +1,8 @@
 """Reading a Parquet file. usage: reading.py pyarrow|polars|duckdb all|count FILE
 
-all has every value in Arrow's or polars' memory; count groups by label and must not have to look at the pixels. It takes a millisecond or
-two, so it is done REPEATS times. What a tool loads or opens on first use, whatever the file, is start-up.
+all has every value in Arrow's or polars' memory; count groups by label and must not have to look at the pixels. It
+takes a millisecond or two, so it is done REPEATS times. What a tool loads or opens on first use, whatever the file,
+is start-up.
 """
 
 import sys

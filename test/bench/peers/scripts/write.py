@@ -1,6 +1,7 @@
 """Write images and labels with today's tools. usage: write.py TOOL JOB OUT IMAGES [LABELS]
 
-A tool's function imports only what the job needs, as imports count as start-up; it returns a function that does the job.
+A tool's function imports only what the job needs, as imports count as start-up; it returns a function that does the
+job.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ Write = Callable[..., Any]  # of images, labels or None, and the path of the out
 
 
 def arrays() -> Callable[[np.ndarray], Any]:
-    """Arrow arrays over values, as pa.array makes them; but that imports pandas first wherever it is installed, some 270 ms."""
+    """Arrow arrays over values, as pa.array makes them; but that imports pandas first wherever it is installed, some
+    270 ms."""
     import pyarrow as pa
 
     return lambda values: pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(values)])
@@ -64,8 +66,8 @@ def by_pyarrow(job: str) -> Write:
         return lambda images, labels, out: pa.csv.write_csv(wide(images, labels), out, options)
     import pyarrow.parquet as pq
 
-    # parquet, parquet-none (no compression), either with -split (streams of bytes instead of a dictionary: the fastest encoding found),
-    # parquet-binary. zstd's level 1 is pyarrow's default.
+    # parquet, parquet-none (no compression), either with -split (streams of bytes instead of a dictionary: the
+    # fastest encoding found), parquet-binary. zstd's level 1 is pyarrow's default.
     split, binary = job.endswith("-split"), job == "parquet-binary"
     settings = {
         "compression": "none" if job.startswith("parquet-none") else "zstd",
@@ -154,7 +156,8 @@ def by_datasets(job: str) -> Write:
 
 
 def by_images(job: str) -> Write:
-    """Pillow or OpenCV: a folder per label, by one loop, a process per core, or a thread per core, as imwrite works outside the GIL."""
+    """Pillow or OpenCV: a folder per label, by one loop, a process per core, or a thread per core, as imwrite works
+    outside the GIL."""
     from concurrent.futures import ThreadPoolExecutor
     from multiprocessing import get_context
 
