@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from support import HERE, MNIST, Case, expected_sums, pixel_sums, read
 
-# The one in the wheel; idxport_spark itself needs Spark 4.
+# The program in the wheel; idxport_spark itself needs Spark 4.
 BINARY = next(str(path) for folder in os.environ["PYTHONPATH"].split(":") for path in Path(folder).glob("idxport_spark/bin/idxport"))
 
 
