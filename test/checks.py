@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
@@ -38,22 +38,17 @@ def main(
     checks: list[tuple[str, Callable[[Stage], None]]],
     stage: Callable[[Path, Path], Stage],
     packages: dict[str, str],
-    quick: Sequence[str] = (),
 ) -> int:
-    """Run named checks, each with a stage of its own, and print a line for each and the totals. packages are Debian's packages by
-    the programs that the checks need. If quick has names of checks, there is a flag --quick that runs only these.
+    """Run named checks, each with a stage of its own, and print a line for each and the totals. packages are Debian's
+    packages by the programs that the checks need.
 
     Returns 1 if a check failed or, with --strict, could not be run, otherwise 0.
     """
-    parser = argparse.ArgumentParser(description=usage.splitlines()[0])
+    parser = argparse.ArgumentParser(description=usage.partition("\n\n")[0])
     parser.add_argument("--binary", type=Path, required=True)
     parser.add_argument("--strict", action="store_true", help="checks that cannot be run are failures")
     parser.add_argument("--install", action="store_true", help=f"let apt-get install missing packages of {', '.join(sorted(set(packages.values())))}")
-    if quick:
-        parser.add_argument("--quick", action="store_true", help=f"only {', '.join(quick)}")
     arguments = parser.parse_args()
-    if quick and arguments.quick:
-        checks, packages = [check for check in checks if check[0] in quick], {}
     if arguments.install:
         install(packages)
     counts: collections.Counter[str] = collections.Counter()
@@ -80,7 +75,8 @@ def attempt(check: Callable[[Stage], None], stage: Callable[[Path, Path], Stage]
 
 
 def install(packages: dict[str, str]) -> None:
-    """Let apt-get install the packages of missing programs. Errors are only printed: checks without their programs are not run."""
+    """Let apt-get install the packages of missing programs. Errors are only printed: checks without their programs
+    are not run."""
     missing = sorted({package for program, package in packages.items() if shutil.which(program) is None})
     if not missing:
         return

@@ -1,4 +1,5 @@
-"""The way back is exact: IDX files converted to Parquet, Arrow and published names, and to IDX again, byte for byte; `verify` finds them equal."""
+"""The way back is exact: IDX files converted to Parquet, Arrow and published names, and to IDX again, byte for byte;
+`verify` finds them equal."""
 
 from __future__ import annotations
 
