@@ -52,7 +52,7 @@ vuln:
 
 #: hostile: inputs cut at every byte, with every bit flipped; bombs; ten minutes
 hostile: build
-	$(GO) run ./test/faults -binary $(BIN) -only damage
+	$(GO) test -count=1 -timeout 1h -run '^TestDamaged' ./cmd/idxport -exhaustive
 	test/hostile $(BIN)
 
 #: cover: statements that the tests run, by function; at least 90 % in total
@@ -101,7 +101,6 @@ interop-matrix: build
 #: interop-full: every type, rank, codec and format; memory of 4 GiB inputs
 interop-full: build data
 	$$(test/interop/venv) test/interop/run.py --binary $(BIN) --full
-	$$(test/interop/venv) test/interop/published.py --binary $(BIN)
 	$$(test/interop/venv) test/interop/memory.py --binary $(BIN)
 	npm ci --silent --prefix test/interop/node
 	test/interop/matrix/run $(BIN) --full
@@ -120,7 +119,7 @@ unattended: build
 
 #: completion: type command lines into real shells and press Tab
 completion: build
-	python3 test/completion/run.py --binary $(BIN) $(COMPLETION_FLAGS)
+	$$(test/interop/venv ../completion) test/completion/run.py --binary $(BIN) $(COMPLETION_FLAGS)
 
 #: windows: the program for Windows under wine, compared with that for Linux
 windows: build
@@ -186,7 +185,7 @@ scale-speed: build data
 
 #: scale-docs: run what docs/scale.md shows
 scale-docs: build data
-	$$(test/interop/venv) test/scale/docs.py --binary $(BIN)
+	$$(test/interop/venv) test/recipes/run.py --binary $(BIN) --scale
 
 #: deploy: hold deploy/ against Kubernetes, AWS and Slurm
 deploy: build

@@ -1,4 +1,4 @@
-"""What test/deploy, test/unattended and test/windows share: how a check fails or cannot be run, the loop over all checks, and the installation of what is missing."""
+"""The loop over the checks of a suite, and the installation of missing programs."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 PASSED, FAILED, NOT_RUN = "passed", "FAILED", "NOT RUN"
 
-# What a check is given: made of an empty folder and the path of the program.
+# The argument of a check, made from an empty folder and the path of the program.
 Stage = TypeVar("Stage")
 
 
 class Failure(Exception):
-    """What is not as it should be."""
+    """A check failed, for this reason."""
 
 
 class NotRun(Exception):
-    """Why a check cannot be run on this machine."""
+    """A check cannot be run on this machine, for this reason."""
 
 
 def demand(condition: object, message: str) -> None:
@@ -38,22 +38,17 @@ def main(
     checks: list[tuple[str, Callable[[Stage], None]]],
     stage: Callable[[Path, Path], Stage],
     packages: dict[str, str],
-    quick: Sequence[str] = (),
 ) -> int:
-    """Run named checks, each with a stage of its own, and print a line for each and the totals; packages are Debian's, by the programs that the checks need.
-    If quick names some of them, there is a flag --quick for these alone.
+    """Run named checks, each with a stage of its own, and print a line for each and the totals. packages are Debian's
+    packages by the programs that the checks need.
 
-    Returns 1 if a check failed or, with --strict, could not be run, else 0.
+    Returns 1 if a check failed or, with --strict, could not be run, otherwise 0.
     """
-    parser = argparse.ArgumentParser(description=usage.splitlines()[0])
+    parser = argparse.ArgumentParser(description=usage.partition("\n\n")[0])
     parser.add_argument("--binary", type=Path, required=True)
-    parser.add_argument("--strict", action="store_true", help="what cannot be run is a failure")
-    parser.add_argument("--install", action="store_true", help=f"let apt-get install what is missing of {', '.join(sorted(set(packages.values())))}")
-    if quick:
-        parser.add_argument("--quick", action="store_true", help=f"only {', '.join(quick)}")
+    parser.add_argument("--strict", action="store_true", help="checks that cannot be run are failures")
+    parser.add_argument("--install", action="store_true", help=f"let apt-get install missing packages of {', '.join(sorted(set(packages.values())))}")
     arguments = parser.parse_args()
-    if quick and arguments.quick:
-        checks, packages = [check for check in checks if check[0] in quick], {}
     if arguments.install:
         install(packages)
     counts: collections.Counter[str] = collections.Counter()
@@ -63,7 +58,7 @@ def main(
         counts[verdict] += 1
         print(f"{name}: {verdict}{why} ({time.monotonic() - start:.1f} s)", flush=True)
     lacking = arguments.strict and counts[NOT_RUN] > 0
-    print(f"{counts[PASSED]} passed, {counts[FAILED]} failed, {counts[NOT_RUN]} not run{', which --strict forbids' if lacking else ''}")
+    print(f"{counts[PASSED]} passed, {counts[FAILED]} failed, {counts[NOT_RUN]} not run{', a failure with --strict' if lacking else ''}")
     return 1 if counts[FAILED] or lacking else 0
 
 
@@ -80,15 +75,16 @@ def attempt(check: Callable[[Stage], None], stage: Callable[[Path, Path], Stage]
 
 
 def install(packages: dict[str, str]) -> None:
-    """Let apt-get install the packages of programs that are missing. What goes wrong is printed and no more: the checks tell what is still missing."""
+    """Let apt-get install the packages of missing programs. Errors are only printed: checks without their programs
+    are not run."""
     missing = sorted({package for program, package in packages.items() if shutil.which(program) is None})
     if not missing:
         return
     if os.geteuid() or shutil.which("apt-get") is None:
-        print(f"not installed, as that needs root and apt-get: {', '.join(missing)}", flush=True)
+        print(f"not installed, which needs root and apt-get: {', '.join(missing)}", flush=True)
         return
     environ = os.environ | {"RUNLEVEL": "1", "DEBIAN_FRONTEND": "noninteractive"}  # in runlevel 1 invoke-rc.d starts no services
-    # A new machine has no list of packages, another an old one.
+    # The list of packages may be missing or old.
     for arguments in (["update"], ["install", "--yes", "--no-install-recommends", *missing]):
         done = subprocess.run(["apt-get", *arguments], env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode:

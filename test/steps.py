@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Run commands, some of them at once, and say at the end how each went.
+"""Run commands, several at once, and print at the end which failed.
 
 usage: test/steps.py [-j N] [--alone COMMAND]... [--write FILE] [--only WORDS] COMMAND...
 
-Commands are lines for the shell. Those of --alone run first, one after another. The others start in
-the order given, at most N at once. All of them run, whatever fails. What they print goes into files
-of a new folder; of one that fails, the end is shown. --write puts the summary into a Markdown file.
---only chooses those that have one of the words WORDS, of which the summary gets new lines; the other
-lines stay. The exit code is 1 if a command failed.
+Commands are lines for the shell. Those of --alone run first, one after another. The rest start in
+the given order, at most N at once. All of them run, also after a failure. Their output goes into
+files of a new folder; the end of it is shown if a command fails. --write writes a summary to a
+Markdown file. --only runs the commands that contain one of the words WORDS, and keeps the lines of
+the rest in the summary. The exit code is 1 if a command failed.
 """
 
 import argparse
@@ -24,7 +24,7 @@ SHOWN = 80  # lines of the output of a command that failed
 
 
 def run(command: str, folder: pathlib.Path) -> tuple[str, bool, float]:
-    """Run one command, and show its end if it fails."""
+    """Run one command, and print the end of its output if it fails."""
     log = folder / (re.sub(r"\W+", "-", command).strip("-")[:80] + ".log")
     began = time.monotonic()
     with log.open("wb") as output:
@@ -44,7 +44,7 @@ def main() -> int:
     parser.add_argument("commands", nargs="+")
     asked = parser.parse_args()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="idxport-steps-"))
-    print(f"what they print is in {folder}", flush=True)
+    print(f"the output is in {folder}", flush=True)
     began = time.monotonic()
     all_commands = asked.alone + asked.commands
     chosen = [c for c in all_commands if not asked.only or set(c.split()) & set(asked.only)]

@@ -6,8 +6,8 @@ usage: make.py                          write tiny/ and hostile/ beside this scr
        make.py samples FASHION QMNIST   cut fashion-mnist/ and qmnist/ from the folder FASHION and the file QMNIST
                                         (qmnist-train-labels-idx2-int.gz)
 
-Only the standard library is used, and the bytes are the same on every machine: values come from the counter below, and gzip members of
-tiny/ and hostile/ hold stored blocks, which no version of zlib can render otherwise.
+Only the standard library is used, and the bytes are the same on every machine: values come from the counter below,
+and gzip members of tiny/ and hostile/ hold stored blocks, which no version of zlib can render otherwise.
 
 Each folder has a MANIFEST.tsv, written with the files: a line per file with what it is and what must happen to it.
 """
@@ -44,7 +44,8 @@ def header(code: int, dims: tuple[int, ...], order: str = ">") -> bytes:
 
 
 def extremes(dtype: str) -> list[bytes]:
-    """The values of dtype that are easiest to get wrong, big-endian: limits, and for floats −0, infinities and NaNs with payloads."""
+    """The values of dtype that are easiest to get wrong, big-endian: limits, and for floats −0, infinities and NaNs
+    with payloads."""
     code = DTYPES[dtype][1]
     size = struct.calcsize(code)
     if dtype == "float32":
@@ -61,7 +62,8 @@ def extremes(dtype: str) -> list[bytes]:
 
 
 def payload(dtype: str, count: int) -> bytes:
-    """count elements, big-endian: the extremes first, then the bits of a counter times an odd constant (Weyl's sequence)."""
+    """count elements, big-endian: the extremes first, then the bits of a counter times an odd constant (Weyl's
+    sequence)."""
     size = struct.calcsize(DTYPES[dtype][1])
     rest = [struct.pack(">Q", (i + 1) * 0x9E3779B97F4A7C15 % 2**64)[:size] for i in range(count)]
     return b"".join((extremes(dtype) + rest)[:count])
@@ -73,13 +75,15 @@ def idx(dtype: str, *dims: int) -> bytes:
 
 
 def gz(data: bytes) -> bytes:
-    """One gzip member with a single stored block, no name and no time (RFC 1952, RFC 1951 §3.2.4); data is at most 65,535 bytes."""
+    """One gzip member with a single stored block, no name and no time (RFC 1952, RFC 1951 §3.2.4); data is at most
+    65,535 bytes."""
     stored = struct.pack("<BHH", 1, len(data), len(data) ^ 0xFFFF) + data
     return b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + stored + struct.pack("<II", zlib.crc32(data), len(data))
 
 
 def tiny() -> tuple[Files, Rows]:
-    """Every dtype and ranks 1 to 4 in odd sizes, no records, records of no elements, images that have a PNG, and legal oddities."""
+    """Every dtype and ranks 1 to 4 in odd sizes, no records, records of no elements, images that have a PNG, and
+    legal oddities."""
     files: Files = {}
     rows: Rows = []
 
@@ -111,7 +115,8 @@ def tiny() -> tuple[Files, Rows]:
 
 
 class Refusal(NamedTuple):
-    """A hostile input, and what must happen to it. Where it has several files, it is a folder, and the folder is the input."""
+    """A hostile input, and what must happen to it. Where it has several files, it is a folder, and the folder is the
+    input."""
 
     name: str
     exit_code: int
@@ -120,11 +125,11 @@ class Refusal(NamedTuple):
     data: bytes | Files
 
 
-MOST = 2**32 - 1
+MAX = 2**32 - 1
 
 
 def damaged() -> list[Refusal]:
-    """Files that were cut, lengthened, changed or replaced on their way."""
+    """Files that were cut, lengthened, changed or replaced in transit."""
     images = idx("uint8", 3, 7, 9)
     member = gz(images)
     changed = member[:99] + bytes([member[99] ^ 1]) + member[100:]
@@ -147,7 +152,7 @@ def damaged() -> list[Refusal]:
 
 
 def wrong_headers() -> list[Refusal]:
-    """Headers that claim what is not there, or are of another format."""
+    """Headers that do not fit the file, or are of another format."""
     images = idx("uint8", 3, 7, 9)
     digits = bytes(i % 251 for i in range(3 * 784))
     lush = struct.pack("<II4I", 0x1E3D4C55, 4, 3, 2, 7, 9) + bytes(3 * 2 * 7 * 9)
@@ -161,13 +166,13 @@ def wrong_headers() -> list[Refusal]:
         Refusal("norb.mat", 65, "norb|lush", "a Lush binary matrix, as in NORB: bytes, 3×2×7×9", lush),
         Refusal("byte-count.idx", 65, "datumaro|count.*bytes", "Datumaro's first dimension: 2,352 bytes", header(8, (0x930, 28, 28)) + digits),
         Refusal("count-zero.idx", 65, "trailing|filled", "a count that was never filled in: 0", header(8, (0, 28, 28)) + digits),
-        Refusal("count-unfilled.idx", 65, "truncated|filled", "a count that was never filled in: 2^32 − 1", header(8, (MOST, 28, 28)) + digits),
+        Refusal("count-unfilled.idx", 65, "truncated|filled", "a count that was never filled in: 2^32 − 1", header(8, (MAX, 28, 28)) + digits),
         Refusal("rank-0.idx", 65, "dimension", "no dimensions", header(8, ()) + b"\x07"),
         Refusal("unknown-dtype.idx", 65, "0x0a", "data type 0x0A, which the format leaves out", header(0x0A, (3, 7, 9)) + images[16:]),
-        Refusal("bomb-rank-255.idx", 65, "bytes|too large", "255 dimensions of 2^32 − 1", header(8, (MOST,) * 255)),
+        Refusal("bomb-rank-255.idx", 65, "bytes|too large", "255 dimensions of 2^32 − 1", header(8, (MAX,) * 255)),
         Refusal("bomb-record-4gib.idx", 65, "record", "one record of 4 GiB, 8 bytes of it here", huge),
-        Refusal("bomb-empty-records.idx", 65, "no elements", "2^32 − 1 records of no elements, a legal size", header(8, (MOST, 0))),
-        Refusal("bomb-empty-records-wide.idx", 65, "no elements", "the same, and a dimension of 2^32 − 1", header(14, (MOST, 0, MOST))),
+        Refusal("bomb-empty-records.idx", 65, "no elements", "2^32 − 1 records of no elements, a legal size", header(8, (MAX, 0))),
+        Refusal("bomb-empty-records-wide.idx", 65, "no elements", "the same, and a dimension of 2^32 − 1", header(14, (MAX, 0, MAX))),
         Refusal("little-endian-payload.idx", 0, "little", "floats in the other byte order, taken as they stand: a warning",
                 header(0x0D, (20, 3, 3)) + halves),
     ]  # fmt: skip
@@ -179,7 +184,7 @@ def pair(images: bytes, labels: bytes) -> Files:
 
 
 def mismatched() -> list[Refusal]:
-    """Pairs of files that do not belong together."""
+    """Pairs of files that do not fit together."""
     images, labels = idx("uint8", 3, 7, 9), idx("uint8", 3)
     two = idx("uint8", 2)
     counts = r"\b3\b.*\b2\b|\b2\b.*\b3\b"
@@ -190,7 +195,7 @@ def mismatched() -> list[Refusal]:
 
 
 def hostile() -> tuple[Files, Rows]:
-    """Files that must be refused, and one that must be warned of."""
+    """Files that must be refused, and one that gives a warning."""
     files: Files = {}
     rows: Rows = [("# input", "exit code", "words of the message, a regular expression", "what is wrong")]
     for refusal in damaged() + wrong_headers() + mismatched():
@@ -209,7 +214,7 @@ def folder_bytes(made: tuple[Files, Rows]) -> Files:
 
 
 def gzip_bytes(data: bytes) -> bytes:
-    """data compressed as well as zlib can, without name and time."""
+    """data compressed at zlib's best level, without name and time."""
     return gzip.compress(data, 9, mtime=0)
 
 
@@ -245,13 +250,13 @@ def write(folder: Path, files: Files) -> None:
 
 
 def differences(folder: Path, files: Files) -> list[str]:
-    """What is not in folder as files have it, or is there without being among them."""
+    """The paths of missing, additional and different files."""
     found = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     return [str(folder / name) for name in sorted(found.keys() | files.keys()) if found.get(name) != files.get(name)]
 
 
 def main(arguments: list[str]) -> int:
-    """Run what the usage text says."""
+    """Run the command line."""
     if arguments[:1] == ["samples"] and len(arguments) == 3:
         cut_samples(Path(arguments[1]), Path(arguments[2]))
         return 0

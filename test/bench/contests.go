@@ -2,14 +2,14 @@
 
 package main
 
-// A contest is a run of idxport and the limit it is held against.
+// A contest is a run of idxport and its limit.
 type contest struct {
-	Name    string
+	name    string
 	run     []string // arguments of the program; see settings.paths
 	limit   []string // a command; "self" is this program as a limit
-	Most    float64  // the ratio that the project promises
+	aim     float64  // the ratio that the project promises
 	durable bool     // output goes to a disk, and the limit syncs it
-	large   string   // the large input that is read, see largeInputs; contests of one stand together
+	large   string   // the large input that is read, see largeInputs; contests with the same one are neighbours
 }
 
 const (
@@ -21,32 +21,32 @@ const (
 	csvSize = "109575994" // bytes of MNIST train as pjreddie's CSV
 )
 
-// contests are what is measured. {big} in a name is the size of the large inputs.
+// contests are all that are measured. {big} in a name is the size of the large inputs.
 var contests = []contest{
-	{Name: "arrow, MNIST train / cp", Most: 1.35,
+	{name: "arrow, MNIST train / cp", aim: 1.35,
 		run: []string{images, "-o", "{out}/x.arrow"}, limit: []string{"cp", images, "{out}/x"}},
-	{Name: "parquet uncompressed, MNIST train / cp", Most: 1.4,
+	{name: "parquet uncompressed, MNIST train / cp", aim: 1.4,
 		run: []string{images, "-o", "{out}/x.parquet", "--compression", "none"}, limit: []string{"cp", images, "{out}/x"}},
-	{Name: "parquet zstd, MNIST train / read and compress", Most: 1.1,
+	{name: "parquet zstd, MNIST train / read and compress", aim: 1.1,
 		run: []string{images, "-o", "{out}/x.parquet"}, limit: []string{"self", "compress", images, "{out}/x"}},
-	{Name: "csv, MNIST train / write loop", Most: 1.8,
+	{name: "csv, MNIST train / write loop", aim: 1.8,
 		run: []string{images, labels, "-o", "{out}/x.csv", "--csv-style", "pjreddie"}, limit: []string{"self", "write", csvSize, "{out}/x"}},
-	{Name: "png, MNIST train / create files", Most: 1.3,
+	{name: "png, MNIST train / create files", aim: 1.3,
 		run: []string{images, labels, "-o", "png={out}/x"}, limit: []string{"self", "create", "60000", "{out}/x"}},
-	{Name: "arrow, Fashion train .gz / inflate alone", Most: 1.1,
+	{name: "arrow, Fashion train .gz / inflate alone", aim: 1.1,
 		run: []string{packed, "-o", "{out}/x.arrow"}, limit: []string{"self", "inflate", packed}},
-	{Name: "parquet zstd, Fashion train .gz / inflate alone", Most: 1.5,
+	{name: "parquet zstd, Fashion train .gz / inflate alone", aim: 1.5,
 		run: []string{packed, "-o", "{out}/x.parquet"}, limit: []string{"self", "inflate", packed}},
-	{Name: "durable arrow, MNIST train / write and fsync", Most: 1.2, durable: true,
+	{name: "durable arrow, MNIST train / write and fsync", aim: 1.2, durable: true,
 		run: []string{images, "-o", "{out}/x.arrow"}, limit: []string{"self", "sync", "47040016", "{out}/x"}},
-	{Name: "durable csv, MNIST train / write and fsync", Most: 1.2, durable: true,
+	{name: "durable csv, MNIST train / write and fsync", aim: 1.2, durable: true,
 		run: []string{images, labels, "-o", "{out}/x.csv", "--csv-style", "pjreddie"}, limit: []string{"self", "sync", csvSize, "{out}/x"}},
-	{Name: "arrow, large float32 ({big}) / cp", Most: 1.35, large: "float32",
+	{name: "arrow, large float32 ({big}) / cp", aim: 1.35, large: "float32",
 		run: []string{floats, "-o", "{out}/x.arrow"}, limit: []string{"cp", floats, "{out}/x"}},
-	{Name: "parquet uncompressed, large float32 ({big}) / cp", Most: 1.4, large: "float32",
+	{name: "parquet uncompressed, large float32 ({big}) / cp", aim: 1.4, large: "float32",
 		run: []string{floats, "-o", "{out}/x.parquet", "--compression", "none"}, limit: []string{"cp", floats, "{out}/x"}},
-	{Name: "arrow, large uint8 ({big}) / cp", Most: 1.35, large: "uint8",
+	{name: "arrow, large uint8 ({big}) / cp", aim: 1.35, large: "uint8",
 		run: []string{octets, "-o", "{out}/x.arrow"}, limit: []string{"cp", octets, "{out}/x"}},
-	{Name: "parquet uncompressed, large uint8 ({big}) / cp", Most: 1.4, large: "uint8",
+	{name: "parquet uncompressed, large uint8 ({big}) / cp", aim: 1.4, large: "uint8",
 		run: []string{octets, "-o", "{out}/x.parquet", "--compression", "none"}, limit: []string{"cp", octets, "{out}/x"}},
 }

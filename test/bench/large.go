@@ -21,8 +21,8 @@ type dtype struct {
 	size int  // bytes
 }
 
-// largeInputs are the inputs that are made, by the name of their elements: floats of 0 to 1, and
-// bytes like images. Four fifths are 0.
+// largeInputs are the inputs that are made, by element type: floats from 0 to 1, and bytes like
+// images. Four fifths are 0.
 var largeInputs = map[string]dtype{"float32": {0x0d, 4}, "uint8": {0x08, 1}}
 
 // A record is 28×28 elements.
@@ -34,15 +34,15 @@ func gib(n float64) int64 { return int64(n * (1 << 30)) }
 // gibText is n GiB for people.
 func gibText(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) + " GiB" }
 
-// inputPath is where the input called name is.
+// inputPath is the path of the input name.
 func inputPath(work, name string) string { return filepath.Join(work, name+".idx") }
 
-// input makes an input of about size bytes if it is not there. That happens in a process of its
-// own: Linux starts the peak memory of a process at its parent's (exec keeps the larger of both),
-// so this program must stay small.
+// input makes an input of about size bytes unless it exists or name is empty. It does so in a
+// process of its own: Linux starts the peak memory of a process at its parent's, so this program
+// must stay small.
 func (s *settings) input(ctx context.Context, work, name string, size int64) error {
 	path := inputPath(work, name)
-	if _, err := os.Stat(path); err == nil {
+	if _, err := os.Stat(path); err == nil || name == "" {
 		return nil
 	}
 	_, err := s.once(ctx, []string{s.self, "-limit", "input", path, name, strconv.FormatInt(size, 10)}, work, work)
@@ -63,8 +63,8 @@ func makeInput(args []string) error {
 	return errors.Join(writeIDX(f, largeInputs[args[1]], size), f.Close())
 }
 
-// writeIDX writes as many records as size bytes hold. What repeats is longer than a batch and than
-// zstd's window at its fastest level (4 MiB), so that repeating does not help compression.
+// writeIDX writes size bytes of records. The block that is repeated is larger than a batch and than
+// zstd's window at its fastest level (4 MiB), so that the repetition does not help compression.
 func writeIDX(f *os.File, t dtype, size int64) error {
 	const repeated = 8192 // records
 	records := size / int64(recordElements*t.size)

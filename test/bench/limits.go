@@ -17,14 +17,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// limits are the least work for a result, each as a process of its own.
+// limits do the least work for a result, each in a process of its own.
 var limits = map[string]func(args []string) error{
 	"write":    func(args []string) error { return limitWrite(args, false) },
 	"sync":     func(args []string) error { return limitWrite(args, true) },
 	"compress": limitCompress,
 	"create":   limitCreate,
 	"inflate":  limitInflate,
-	"input":    makeInput, // no limit, but a process of its own for the same reason: see input
+	"input":    makeInput, // not a limit, but a process of its own: see input
 }
 
 // block is how much a limit reads or writes at a time.

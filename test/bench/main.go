@@ -3,12 +3,12 @@
 // Command bench compares whole runs of idxport with the limits of the machine, measured in the same
 // session.
 //
-// A limit is a process that does the least that any program would have to do for the same result:
-// copy the bytes, write them, compress them, inflate them, or create the files. Runs and limits
-// take turns, so that a machine whose speed drifts slows both; medians and the median of the ratios
-// of neighbours are printed. Outputs go to a tmpfs, where fsync costs nothing, but for the durable
-// contests, which go to a disk. The start-up is held against an empty Go program, the size of the
-// program against the project's aim.
+// A limit is a process that does the least work that any program needs for the same result: copy
+// the bytes, write them, compress them, inflate them, or create the files. Runs and limits take
+// turns, so that a machine whose speed drifts slows both; medians and the median of the ratios of
+// neighbours are printed. Outputs go to a tmpfs, where fsync costs nothing; those of the durable
+// contests go to a disk. The start-up is compared with an empty Go program, the size of the program
+// with the project's aim.
 //
 //	go run ./test/bench -binary bin/idxport -data data
 //	go run ./test/bench -scale                        # time and memory of 1 to 8 GiB
@@ -25,21 +25,18 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 )
 
 // settings are the flags.
 type settings struct {
-	binary, self     string
-	data, tmp, disk  string
-	runs             int
-	only             string
-	bigGiB           float64
-	sizes            string
-	jsonPath, write  string
-	scale, withLarge bool
+	binary, self, data, tmp, disk string
+	runs                          int
+	only                          string
+	bigGiB                        float64
+	write                         string
+	scale                         bool
 }
 
 func main() {
@@ -48,15 +45,12 @@ func main() {
 	flag.StringVar(&s.binary, "binary", "bin/idxport", "the program to measure")
 	flag.StringVar(&s.data, "data", "data", "folder with mnist/ and fashion-mnist/ (see make data)")
 	flag.IntVar(&s.runs, "n", 7, "runs of each")
-	flag.StringVar(&s.tmp, "tmp", "/dev/shm", "where outputs go: a tmpfs")
-	flag.StringVar(&s.disk, "disk", ".", "where outputs of durable contests go: a disk")
+	flag.StringVar(&s.tmp, "tmp", "/dev/shm", "folder for outputs: a tmpfs")
+	flag.StringVar(&s.disk, "disk", ".", "folder for outputs of durable contests: a disk")
 	flag.StringVar(&s.only, "only", "", "measure only the contests whose names contain this")
-	flag.Float64Var(&s.bigGiB, "big", 2, "size of the large inputs in GiB")
-	flag.BoolVar(&s.withLarge, "large", true, "measure the large inputs too")
-	flag.StringVar(&s.jsonPath, "json", "", "write the results to this file too")
-	flag.StringVar(&s.write, "write", "", "put the results into this file too, between the markers that it has for them")
+	flag.Float64Var(&s.bigGiB, "big", 2, "size of the large inputs in GiB; those of -scale have 0.5, 1, 2 and 4 times as much")
+	flag.StringVar(&s.write, "write", "", "write the results to this file too, between its markers")
 	flag.BoolVar(&s.scale, "scale", false, "measure time and memory over the size of the input instead")
-	flag.StringVar(&s.sizes, "sizes", "1,2,4,8", "sizes of the inputs of -scale in GiB")
 	limit := flag.String("limit", "", "internal: be the limit of this name")
 	flag.Parse()
 	if *limit != "" {
@@ -65,7 +59,7 @@ func main() {
 		}
 		return
 	}
-	// Through the deferred removals: files on a tmpfs are memory.
+	// Deferred removals must run: files on a tmpfs are memory.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	err := s.measure(ctx)
 	stop()
@@ -74,7 +68,7 @@ func main() {
 	}
 }
 
-// measure holds the contests, or draws the scale curve, and reports.
+// measure runs the contests, or the scale curve, and reports.
 func (s *settings) measure(ctx context.Context) (err error) {
 	if s.self, err = os.Executable(); err != nil {
 		return err
@@ -82,12 +76,7 @@ func (s *settings) measure(ctx context.Context) (err error) {
 	if s.binary, err = filepath.Abs(s.binary); err != nil {
 		return err
 	}
-	sizes, err := s.scaleSizes()
-	if err != nil {
-		return err
-	}
-	chosen := s.chosen()
-	if err := s.check(chosen, sizes); err != nil {
+	if err := s.check(); err != nil {
 		return err
 	}
 	work, err := os.MkdirTemp(s.tmp, folderPrefix+"*")
@@ -95,89 +84,89 @@ func (s *settings) measure(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	all := results{Session: s.session(ctx)}
+	all := results{session: s.session(ctx)}
 	if s.scale {
-		all.Scale, err = s.curve(ctx, work, sizes)
+		all.scale, err = s.curve(ctx, work)
 	} else {
-		err = s.contests(ctx, &all, chosen, work)
+		err = s.contests(ctx, &all, work)
 	}
 	if err != nil {
-		return err
-	}
-	all.Session.Floor = ownPeak() // it only grows
-	if err := s.writeJSON(all); err != nil {
 		return err
 	}
 	return s.writeMarkdown(all)
 }
 
-// contests holds the chosen contests, then measures the start-up and the size.
-func (s *settings) contests(ctx context.Context, all *results, chosen []contest, work string) error {
-	if len(chosen) > 0 {
-		fmt.Println(contestHead)
+// check finds what would make a run fail after minutes: missing files, too little space, a results
+// file without markers.
+func (s *settings) check() error {
+	for _, path := range []string{s.binary, filepath.Join(s.data, "mnist"), filepath.Join(s.data, "fashion-mnist")} {
+		if _, err := os.Stat(path); err != nil {
+			return fmt.Errorf("%w\nhint: make build data", err)
+		}
 	}
-	for i, c := range chosen {
-		if c.large != "" {
-			if err := s.input(ctx, work, c.large, gib(s.bigGiB)); err != nil {
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(s.tmp, &st); err != nil {
+		return &os.PathError{Op: "statfs", Path: s.tmp, Err: err}
+	}
+	need := 2.1 * float64(gib(s.bigGiB)) // an input and its output
+	if s.scale {
+		need *= 2
+	}
+	if free := float64(st.Bavail) * float64(st.Bsize); free < need {
+		return fmt.Errorf("%s has %.1f GB free, expected %.1f\nhint: use another folder with -tmp, or smaller inputs with -big", s.tmp, free/1e9, need/1e9)
+	}
+	if s.write == "" {
+		return nil
+	}
+	if s.only != "" {
+		return errors.New("-write replaces the whole table and cannot be combined with -only")
+	}
+	text, err := os.ReadFile(s.write)
+	if err == nil {
+		_, err = replaceSection(string(text), s.section(), "")
+	}
+	return err
+}
+
+// contests runs the chosen contests, then measures the start-up and the size.
+func (s *settings) contests(ctx context.Context, all *results, work string) error {
+	large := ""
+	for _, c := range contests {
+		c.name = strings.ReplaceAll(c.name, "{big}", gibText(s.bigGiB))
+		if !strings.Contains(c.name, s.only) {
+			continue
+		}
+		if c.large != large { // only one fits
+			os.Remove(inputPath(work, large))
+			large = c.large
+			if err := s.input(ctx, work, large, gib(s.bigGiB)); err != nil {
 				return err
 			}
 		}
 		r, err := s.hold(ctx, c, work)
 		if err != nil {
-			return fmt.Errorf("%s: %w", c.Name, err)
+			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		all.Contests = append(all.Contests, r)
+		all.contests = append(all.contests, r)
 		fmt.Println(r.text())
-		if c.large != "" && (i == len(chosen)-1 || chosen[i+1].large != c.large) {
-			if err := os.Remove(inputPath(work, c.large)); err != nil { // makes room for the next
-				return err
-			}
-		}
 	}
-	if !strings.Contains(startName, s.only) {
+	if len(all.contests) == 0 {
+		return fmt.Errorf("no contest's name contains %q", s.only)
+	}
+	if s.only != "" {
 		return nil
 	}
-	begun, err := s.start(ctx, work)
+	var err error
+	if all.start, all.empty, err = s.start(ctx, work); err != nil {
+		return err
+	}
+	info, err := os.Stat(s.binary)
 	if err != nil {
 		return err
 	}
-	all.Start = &begun
-	fmt.Printf("\n%s\n%s\n", startHead, begun.text())
-	size, err := s.size()
-	if err != nil {
-		return err
-	}
-	all.Size = &size
-	fmt.Printf("\n%s\n%s\n", sizeHead, size.text())
+	all.size = float64(info.Size()) / 1e6
+	fmt.Printf("start-up %.1f ms, of an empty Go program %.1f ms; size %.2f MB\n", all.start.wall, all.empty.wall, all.size)
 	return nil
-}
-
-// chosen are the contests that the flags ask for; -scale holds none.
-func (s *settings) chosen() []contest {
-	var chosen []contest
-	for _, c := range contests {
-		c.Name = strings.ReplaceAll(c.Name, "{big}", gibText(s.bigGiB))
-		if !s.scale && strings.Contains(c.Name, s.only) && (c.large == "" || s.withLarge) {
-			chosen = append(chosen, c)
-		}
-	}
-	return chosen
-}
-
-// scaleSizes reads -sizes; nil without -scale.
-func (s *settings) scaleSizes() ([]float64, error) {
-	if !s.scale {
-		return nil, nil
-	}
-	var sizes []float64
-	for text := range strings.SplitSeq(s.sizes, ",") {
-		n, err := strconv.ParseFloat(text, 64)
-		if err != nil || n <= 0 {
-			return nil, fmt.Errorf("-sizes %s: found %q, expected GiB separated by commas", s.sizes, text)
-		}
-		sizes = append(sizes, n)
-	}
-	return sizes, nil
 }
 
 // paths fills in the placeholders of a command; out is its empty folder.

@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// folderPrefix begins the names of the folders that are made for outputs and inputs; all are
-// removed.
+// folderPrefix begins the names of the folders for outputs and inputs; all are removed.
 const folderPrefix = "idxport-bench-"
 
 // patience is how long a process that was interrupted may take to clean up.
@@ -23,16 +22,16 @@ const patience = 5 * time.Second
 
 // figures are those of one process, or the medians of several: milliseconds, and megabytes (10⁶
 // bytes) of resident memory.
-type figures struct{ Wall, CPU, Peak float64 }
+type figures struct{ wall, cpu, peak float64 }
 
-// result is what a contest came to. Ratio is the median of the ratios of neighbouring runs.
+// A result is the outcome of a contest. ratio is the median of the ratios of neighbouring runs.
 type result struct {
 	contest
-	Run, Limit figures
-	Ratio      float64
+	run, limitRun figures
+	ratio         float64
 }
 
-// hold runs both sides of a contest in turn, once without counting.
+// hold runs both sides of a contest in turn; the first turn is not counted.
 func (s *settings) hold(ctx context.Context, c contest, work string) (result, error) {
 	folder := work
 	if c.durable {
@@ -47,7 +46,7 @@ func (s *settings) hold(ctx context.Context, c contest, work string) (result, er
 	return result{c, ours, theirs, ratio}, err
 }
 
-// turns runs two commands in turn, n times each and once without counting, and returns their
+// turns runs two commands in turn, n times each after a turn that is not counted, and returns their
 // medians and the median of the ratios of neighbours.
 func (s *settings) turns(ctx context.Context, run, limit []string, n int, work, folder string) (ours, theirs figures, ratio float64, err error) {
 	var left, right []figures
@@ -62,7 +61,7 @@ func (s *settings) turns(ctx context.Context, run, limit []string, n int, work, 
 			return ours, theirs, 0, err
 		}
 		if i > 0 {
-			left, right, ratios = append(left, a), append(right, b), append(ratios, a.Wall/b.Wall)
+			left, right, ratios = append(left, a), append(right, b), append(ratios, a.wall/b.wall)
 		}
 	}
 	return medians(left), medians(right), median(ratios), nil
@@ -86,16 +85,16 @@ func (s *settings) once(ctx context.Context, command []string, work, folder stri
 	cmd.Stderr = os.Stderr
 	start := time.Now()
 	err = cmd.Run()
-	f.Wall = float64(time.Since(start).Microseconds()) / 1000
+	f.wall = float64(time.Since(start).Microseconds()) / 1000
 	if ctx.Err() != nil {
 		return f, fmt.Errorf("interrupted: %w", context.Cause(ctx))
 	}
 	if err != nil {
 		return f, fmt.Errorf("%s: %w", strings.Join(args, " "), err)
 	}
-	f.CPU = float64((cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Microseconds()) / 1000
+	f.cpu = float64((cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Microseconds()) / 1000
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		f.Peak = float64(usage.Maxrss) * 1024 / 1e6 // KiB on Linux
+		f.peak = float64(usage.Maxrss) * 1024 / 1e6 // KiB on Linux
 	}
 	return f, nil
 }
@@ -108,7 +107,7 @@ func medians(all []figures) figures {
 		}
 		return median(values)
 	}
-	return figures{of(func(f figures) float64 { return f.Wall }), of(func(f figures) float64 { return f.CPU }), of(func(f figures) float64 { return f.Peak })}
+	return figures{of(func(f figures) float64 { return f.wall }), of(func(f figures) float64 { return f.cpu }), of(func(f figures) float64 { return f.peak })}
 }
 
 func median(values []float64) float64 {

@@ -9,36 +9,26 @@ import (
 	"strconv"
 )
 
-// A scalePoint is what conversions of one input to /dev/null came to.
+// A scalePoint is the measurement of one input, format and number of workers.
 type scalePoint struct {
-	GiB     float64
-	Format  string
-	Workers int
-	Run     figures
-	Speed   float64 // GB (10⁹ bytes) of input a second
+	gib     float64
+	format  string
+	workers int
+	run     figures
+	speed   float64 // GB (10⁹ bytes) of input per second
 }
 
-// longRun is how many milliseconds a conversion takes that is not repeated: it is long against what
-// disturbs it, and the whole curve must end in a quarter of an hour on two cores.
-const longRun = 5000
+// scaleRuns is how often a conversion runs. One that takes longRun milliseconds runs once: it is
+// hardly disturbed, and the whole curve must end in a quarter of an hour on two cores.
+const scaleRuns, longRun = 3, 5000
 
-// scaleRuns is how often shorter ones run.
-const scaleRuns = 3
-
-const scaleHead = "    input  format   workers        ms  user+sys ms  peak MB   GB/s"
-
-func (p scalePoint) text() string {
-	return fmt.Sprintf("%9s  %-7s  %7d  %8.0f  %11.0f  %7.1f  %5.2f", gibText(p.GiB), p.Format, p.Workers, p.Run.Wall, p.Run.CPU, p.Run.Peak, p.Speed)
-}
-
-// curve measures time and memory of conversions to /dev/null for growing inputs of bytes, and for
-// workers 1, 2 and 4.
-func (s *settings) curve(ctx context.Context, work string, sizes []float64) ([]scalePoint, error) {
+// curve measures conversions to /dev/null of growing inputs of bytes with 1, 2 and 4 workers.
+func (s *settings) curve(ctx context.Context, work string) ([]scalePoint, error) {
 	const name = "uint8"
 	var points []scalePoint
-	fmt.Println(scaleHead)
-	for _, n := range sizes {
-		if err := s.input(ctx, work, name, gib(n)); err != nil {
+	for _, factor := range []float64{0.5, 1, 2, 4} {
+		size := factor * s.bigGiB
+		if err := s.input(ctx, work, name, gib(size)); err != nil {
 			return nil, err
 		}
 		for _, format := range []string{"arrow", "parquet", "csv"} {
@@ -47,9 +37,10 @@ func (s *settings) curve(ctx context.Context, work string, sizes []float64) ([]s
 				if err != nil {
 					return nil, err
 				}
-				p := scalePoint{n, format, workers, f, float64(gib(n)) / 1e6 / f.Wall}
+				p := scalePoint{size, format, workers, f, float64(gib(size)) / 1e6 / f.wall}
 				points = append(points, p)
-				fmt.Println(p.text())
+				fmt.Printf("%9s  %-7s  %d workers  %8.0f ms, user+sys %8.0f ms, peak %6.1f MB, %5.2f GB/s\n",
+					gibText(size), format, workers, f.wall, f.cpu, f.peak, p.speed)
 			}
 		}
 		if err := os.Remove(inputPath(work, name)); err != nil {
@@ -59,8 +50,7 @@ func (s *settings) curve(ctx context.Context, work string, sizes []float64) ([]s
 	return points, nil
 }
 
-// scaleRun converts the input to /dev/null, once if that is long, else as often as scaleRuns or -n
-// says.
+// scaleRun is the median of conversions of the input to /dev/null.
 func (s *settings) scaleRun(ctx context.Context, work, format string, workers int) (figures, error) {
 	command := []string{s.binary, "convert", inputPath(work, "uint8"), "-o", format + "=/dev/null", "--workers", strconv.Itoa(workers), "--quiet"}
 	var all []figures
@@ -70,7 +60,7 @@ func (s *settings) scaleRun(ctx context.Context, work, format string, workers in
 			return figures{}, err
 		}
 		all = append(all, f)
-		if f.Wall > longRun {
+		if f.wall > longRun {
 			break
 		}
 	}

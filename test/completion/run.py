@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Type command lines into bash, zsh and fish on a pseudo-terminal, press Tab, and look at the screen: what was typed is completed and never run.
+"""Type command lines into bash, zsh and fish on a pseudo-terminal, press Tab, and compare the screen: lines are
+completed and never run.
 
-usage: test/completion/run.py --binary PATH [--strict] [--install]
+usage: $(test/interop/venv ../completion) test/completion/run.py --binary PATH [--strict] [--install]
 
-Prints a line per check, what was not run and why, and the totals; exits with 1 if a check failed, or with --strict if one was not run.
+Prints a line per check, what was not run and why, and the totals; exits with 1 if a check failed, or with --strict if
+one was not run.
 """
 
 from __future__ import annotations
 
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -38,7 +39,7 @@ PRECIOUS = "not to be overwritten"
 
 
 class Stage:
-    """A folder with files of names that a shell must quote, a HOME, and the program on the PATH."""
+    """A folder with files whose names must be quoted, a HOME, and the program on the PATH."""
 
     def __init__(self, folder: Path, binary: Path) -> None:
         self.folder, self.home, self.work = folder, folder / "home", folder / "work"
@@ -63,11 +64,11 @@ class Stage:
         demand(self.names() == self.before, f"{line!r}: found the files {self.names()}, expected {self.before}")
 
     def answer(self, before: str, word: str) -> str:
-        """What the program tells a completion script."""
+        """The program's answer to a completion script."""
         return subprocess.run([self.environment["IDXPORT"], "__complete", "word=" + word, *before.split()], capture_output=True, text=True, check=True).stdout
 
 
-# What one Tab makes of a line: whole, with the blank behind it. \v stands for a command substitution of the shell.
+# Lines before and after one Tab, with the blank that follows. \v is a command substitution of the shell.
 COMPLETED = [
     ("idxport con", "idxport convert "),
     ("idxport datasets qm", "idxport datasets qmnist "),
@@ -89,13 +90,13 @@ COMPLETED = [
     ("idxport convert x --classes=pho", "idxport convert x --classes=photos/"),
     ("idxport convert x > pho", "idxport convert x > photos/"),
     ("idxport convert -- --pho", "idxport convert -- --pho"),
-    # Neither values nor paths are known.
+    # Without candidates.
     ("idxport inspect s3://pho", "idxport inspect s3://pho"),
     ("idxport convert x --rows pho", "idxport convert x --rows pho"),
     ("idxport convert x --workers=pho", "idxport convert x --workers=pho"),
     ("idxport frobnicate --", "idxport frobnicate --"),
     ("idxport datasets mnist pho", "idxport datasets mnist pho"),
-    # What the shell would do at Enter must not happen at Tab.
+    # Nothing may be run at Tab.
     ("idxport convert mnist -o csv=- > important.csv --to par", "idxport convert mnist -o csv=- > important.csv --to parquet "),
     ("idxport convert mnist -o csv=->important.csv --to=par", "idxport convert mnist -o csv=->important.csv --to=parquet "),
     ("idxport convert \v --to par", "idxport convert \v --to parquet "),
@@ -108,11 +109,12 @@ COMPLETED = [
     ("idxport convert it\\'s '$(touch pwned)' a\\;touch\\ pwned --to par", "idxport convert it\\'s '$(touch pwned)' a\\;touch\\ pwned --to parquet "),
 ]
 
-# The same in the word at the cursor. zsh binds Tab to expand-or-complete, which itself runs it, whatever the command: only complete-word asks our script.
+# A command substitution in the word at the cursor. zsh binds Tab to expand-or-complete, which itself runs it, for any
+# command: only complete-word calls our script.
 AT_THE_CURSOR = [f"idxport {line}" for line in
                  ["convert \v", "convert \v/", "convert x -o csv=\v/", "convert x -o=\v/", "convert x --to=\v", 'convert "$(touch pwned)/x', 'convert "$(touch pwned) --to par', "\v", "\v/", "--\v"]]
 
-# What is listed: the words before the cursor, the word at the cursor, and what must be there.
+# Lists: the words before the cursor, the word at the cursor, and expected candidates.
 LISTED = [
     ("", "co", ["convert", "commit", "completion"]),
     ("completion", "", ["bash", "zsh", "fish", "pwsh"]),
@@ -163,7 +165,7 @@ KINDS = {
         [f"PS1='{Shell.PROMPT}'; unset HISTFILE; bind 'set show-all-if-ambiguous on'; bind 'set enable-bracketed-paste off'; bind 'set page-completions off'"],
         'eval "$(idxport completion bash)"',
         ["$(touch pwned)", "`touch pwned`"],
-        # bash 3.2 has none of these builtins; its users may have set anything.
+        # bash 3.2 has none of these builtins.
         {"": "", "bare": "enable -n compopt mapfile readarray; set -u; shopt -s failglob nocasematch", "words": "COMP_WORDBREAKS=${COMP_WORDBREAKS//[:=]/}"},
     ),
     "zsh": Kind(
@@ -208,7 +210,7 @@ def completes(kind: Kind, variant: str) -> Callable[[Stage], None]:
 
 
 def cursor(kind: Kind, variant: str) -> Callable[[Stage], None]:
-    """A command substitution at the cursor stays as it is; where bash has no compopt, a quotation that is open is closed."""
+    """A command substitution at the cursor is not changed; bash without compopt closes an open quotation."""
     def check(stage: Stage) -> None:
         with kind.start(stage, variant) as shell:
             press(stage, shell, written(kind, [(line, line + '"' if variant == "bare" and '"' in line else line) for line in AT_THE_CURSOR]))

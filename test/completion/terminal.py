@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import codecs
 import fcntl
 import os
 import pty
-import re
 import select
 import signal
 import struct
@@ -15,88 +13,20 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pyte
 from checks import Failure
 
 ROWS, COLUMNS = 120, 200
-PATIENCE = 20.0  # seconds until what was expected is missing
-
-# What terminals are told: a control sequence, a title, a character set, another escape, or one character.
-TOLD = re.compile(r"\x1b\[(?P<arguments>[0-9;?>=!]*)[ -/]*(?P<final>[@-~])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][0-9A-Z]|\x1b[=>78cM]|(?P<text>[^\x1b])", re.DOTALL)
-
-
-class Screen:
-    """The lines that a terminal shows: as much of a terminal as line editors use. It does not scroll."""
-
-    def __init__(self) -> None:
-        self.cells = [[" "] * COLUMNS for _ in range(ROWS)]
-        self.row = self.column = 0
-        self.rest = ""  # of what was printed: the beginning of a control sequence
-
-    def show(self, data: str) -> None:
-        """Show what is printed."""
-        data = self.rest + data
-        end = 0
-        for told in TOLD.finditer(data):
-            if told.start() != end:
-                break
-            end = told.end()
-            if told["text"]:
-                self.put(told["text"])
-            elif told["final"]:
-                self.control(told["final"], told["arguments"])
-        self.rest = data[end:]
-
-    def put(self, character: str) -> None:
-        """Print a character, or obey it."""
-        if character == "\r":
-            self.column = 0
-        elif character == "\n":
-            self.row = min(self.row + 1, ROWS - 1)
-        elif character == "\b":
-            self.column = max(self.column - 1, 0)
-        elif character == "\t":
-            self.column = min(self.column // 8 * 8 + 8, COLUMNS - 1)
-        elif character >= " ":
-            if self.column == COLUMNS:
-                self.row, self.column = min(self.row + 1, ROWS - 1), 0
-            self.cells[self.row][self.column] = character
-            self.column += 1
-
-    def control(self, final: str, arguments: str) -> None:
-        """Move the cursor or erase."""
-        first = arguments.split(";")[0]
-        count = int(first) if first.isdigit() else 0
-        step = max(count, 1)
-        if final in "AB":
-            self.row = min(max(self.row + (step if final == "B" else -step), 0), ROWS - 1)
-        elif final in "CD":
-            self.column = min(max(self.column + (step if final == "C" else -step), 0), COLUMNS - 1)
-        elif final == "G":
-            self.column = step - 1
-        elif final == "H":
-            self.row = self.column = 0
-        elif final == "K":
-            self.cells[self.row][self.column :] = [" "] * (COLUMNS - self.column)
-        elif final == "J":
-            if count == 2:
-                self.cells = [[" "] * COLUMNS for _ in range(ROWS)]
-                return
-            self.cells[self.row][self.column :] = [" "] * (COLUMNS - self.column)
-            for row in range(self.row + 1, ROWS):
-                self.cells[row] = [" "] * COLUMNS
-
-    def lines(self) -> list[str]:
-        """The lines that are not empty, without blanks at their ends."""
-        return [line for line in ("".join(cells).rstrip() for cells in self.cells) if line]
+PATIENCE = 20.0  # seconds to wait for an expected screen
 
 
 class Shell:
-    """A shell with a terminal of its own. It is started and made ready by given commands, which must set the prompt to PROMPT."""
+    """A shell with a terminal of its own. The setup commands must set the prompt to PROMPT."""
 
     PROMPT = "@@@ "
 
     def __init__(self, arguments: list[str], environment: dict[str, str], folder: Path, setup: list[str]) -> None:
-        self.display, self.decoder = Screen(), codecs.getincrementaldecoder("utf-8")("replace")
+        self.clear()
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
             os.chdir(folder)
@@ -121,11 +51,11 @@ class Shell:
         os.write(self.terminal, keys.encode())
 
     def read(self, seconds: float) -> bool:
-        """Take what is printed within seconds; reports whether there was something."""
+        """Read output for at most seconds; reports whether there was any."""
         if not select.select([self.terminal], [], [], seconds)[0]:
             return False
         try:
-            self.display.show(self.decoder.decode(os.read(self.terminal, 65536)))
+            self.stream.feed(os.read(self.terminal, 65536))
         except OSError as error:
             raise Failure("the shell has ended after\n" + "\n".join(self.screen())) from error
         return True
@@ -139,8 +69,8 @@ class Shell:
             self.read(0.1)
 
     def screen(self) -> list[str]:
-        """What is on the screen since begin."""
-        return self.display.lines()
+        """The lines since begin that are not empty, without blanks at their ends."""
+        return [line for line in (line.rstrip() for line in self.display.display) if line]
 
     def line(self) -> str | None:
         """The last line, without blanks at its end, if it is a command line."""
@@ -148,17 +78,22 @@ class Shell:
         return last[0][len(self.PROMPT) :] if last and last[0].startswith(self.PROMPT.rstrip()) else None
 
     def begin(self) -> None:
-        """Throw the command line away, and all that was printed."""
+        """Clear the command line and the screen."""
         self.settle()
         if self.line() != "":
             self.type("\x03")
             self.wait(lambda: self.line() == "", "there is a new prompt")
             self.settle()
-        self.display = Screen()
-        self.display.show(self.PROMPT)
+        self.clear()
+        self.stream.feed(self.PROMPT.encode())
+
+    def clear(self) -> None:
+        """Begin with an empty screen."""
+        self.display = pyte.Screen(COLUMNS, ROWS)
+        self.stream = pyte.ByteStream(self.display)
 
     def settle(self) -> None:
-        """Read until nothing is printed any more."""
+        """Read until there is no more output."""
         while self.read(0.03):
             pass
 

@@ -1,4 +1,4 @@
-"""deploy/aws-batch: submit.sh run with AWS's command line against a server on this machine that does what AWS Batch would."""
+"""deploy/aws-batch: submit.sh, run with AWS's command line against a stand-in for AWS Batch on this machine."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import threading
 from pathlib import Path
 
 from checks import demand
-from stage import DEPLOY, PARTS, Stage, parts_said, retried
+from stage import DEPLOY, PARTS, Stage, part_count, retried
 
 FOLDER = DEPLOY / "aws-batch"
 DEFINITION = json.loads((FOLDER / "job-definition.json").read_text())
 
 
 class Batch(http.server.BaseHTTPRequestHandler):
-    """Keeps what is submitted. The command line has held it against AWS's description of the API before it came."""
+    """Records the calls. The command line has validated them against AWS's description of the API."""
 
     calls: list[tuple[str, dict]]
 
@@ -34,7 +34,7 @@ class Batch(http.server.BaseHTTPRequestHandler):
         self.wfile.write(text)
 
     def log_message(self, *_: object) -> None:
-        """Nobody reads it."""
+        """Discard the log."""
 
 
 def submit(stage: Stage, parts: int) -> list[tuple[str, dict]]:
@@ -61,8 +61,8 @@ def run_job(stage: Stage, definition: dict, job: dict, **environ: str) -> None:
 
 
 def submitted(stage: Stage) -> None:
-    """An array of all parts and a commit that depends on it; run, they make the table."""
-    (first, definition), (_, array), (_, commit) = submit(stage, parts_said(stage))
+    """An array of all parts and a commit that depends on it make the table."""
+    (first, definition), (_, array), (_, commit) = submit(stage, part_count(stage))
     demand(first == "/v1/registerjobdefinition" and definition == DEFINITION, f"{first}: {definition}")
     demand(array["arrayProperties"] == {"size": PARTS} and "dependsOn" not in array, f"the array is {array}")
     demand([entry["jobId"] for entry in commit["dependsOn"]] == ["idxport-parts-2"] and "arrayProperties" not in commit, f"the commit is {commit}")
@@ -76,7 +76,7 @@ def submitted(stage: Stage) -> None:
 def one_part(stage: Stage) -> None:
     """AWS has no arrays of one: a plan of one part is a job."""
     stage.must("idxport", "plan", stage.inputs, "-o", f"{stage.folder / 'out'}/", "--dataset", "fashion-mnist", "--plan", stage.plan, "--overwrite")
-    (_, definition), (_, part), (_, commit) = submit(stage, parts_said(stage))
+    (_, definition), (_, part), (_, commit) = submit(stage, part_count(stage))
     demand("arrayProperties" not in part, f"the part is {part}")
     run_job(stage, definition, part)
     run_job(stage, definition, commit)
@@ -84,7 +84,7 @@ def one_part(stage: Stage) -> None:
 
 
 def mistaken(stage: Stage) -> None:
-    """The command line refuses what AWS does not know: the check above sees mistakes."""
+    """The command line refuses unknown fields: the check above finds mistakes."""
     path = stage.folder / "job-definition.json"
     path.write_text(json.dumps(DEFINITION | {"retryStrategies": {}}))
     aws = Path(sys.executable).parent / "aws"
@@ -93,7 +93,8 @@ def mistaken(stage: Stage) -> None:
 
 
 def retries(_: Stage) -> None:
-    """Each exit code is tried again or not, as docs/unattended.md has it. AWS: the first condition counts; a job that matches none is tried again; at most five."""
+    """Each exit code is retried if docs/unattended.md says so. In AWS the first matching condition counts, of at most
+    five; a job that matches none is retried."""
     conditions = DEFINITION["retryStrategy"]["evaluateOnExit"]
     demand(len(conditions) <= 5 and 1 <= DEFINITION["retryStrategy"]["attempts"] <= 10, "AWS takes 5 conditions and 10 attempts")
     for code, again in [*retried().items(), (137, True)]:
@@ -104,6 +105,6 @@ def retries(_: Stage) -> None:
 CHECKS = [
     ("AWS Batch: submit.sh, by AWS's command line, and the jobs' commands", submitted),
     ("AWS Batch: a plan of one part", one_part),
-    ("AWS Batch: mistakes are seen", mistaken),
+    ("AWS Batch: mistakes are found", mistaken),
     ("AWS Batch: exit codes", retries),
 ]

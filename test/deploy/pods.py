@@ -1,4 +1,5 @@
-"""deploy/kubernetes-indexed-job.yaml: validated by Kubernetes' own code, and its containers' commands run as the pods of an Indexed Job."""
+"""deploy/kubernetes-indexed-job.yaml: validated by Kubernetes' own code, and its containers' commands run as the pods
+of an Indexed Job."""
 
 from __future__ import annotations
 

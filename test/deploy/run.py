@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Check what is in deploy/: the manifest by Kubernetes' own validation, the calls of AWS Batch by AWS's command line, the scripts on a Slurm of one node.
+"""Check the files of deploy/: the manifest by Kubernetes' own validation, the calls of AWS Batch by AWS's command
+line, the scripts on a Slurm of one node.
 
 usage: $(test/interop/venv ../deploy) test/deploy/run.py --binary PATH [--strict] [--install]
 
-Prints a line per check, what was not run and why, and the totals; exits with 1 if a check failed, or with --strict if one was not run.
+Prints a line per check, what was not run and why, and the totals; exits with 1 if a check failed, or with --strict if
+one was not run.
 """
 
 from __future__ import annotations

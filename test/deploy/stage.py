@@ -51,18 +51,18 @@ class Stage:
         self.must("idxport", "verify", self.target, self.inputs, "--dataset", "fashion-mnist")
 
     def absent(self) -> None:
-        """Demand that nothing is there to be seen."""
-        demand(not self.target.exists(), f"{self.target} is there")
+        """Demand that there is no table."""
+        demand(not self.target.exists(), f"{self.target} exists")
 
 
 def retried() -> dict[int, bool]:
-    """The exit codes that runs of parts can end with, and whether docs/unattended.md says to try again."""
+    """The exit codes of parts, and whether docs/unattended.md says to retry."""
     rows = re.findall(r"(?m)^\| ([\d, ]+) \| .* \| (.*) \|$", (ROOT / "docs" / "unattended.md").read_text())
     codes = {int(code): again.startswith("**yes**") for codes, again in rows for code in codes.split(",")}
     demand(len(codes) > 10 and codes[74] and not codes[65], f"docs/unattended.md has the exit codes {codes}")
     return {code: again for code, again in codes.items() if code not in (0, 141)}  # done; standard output alone
 
 
-def parts_said(stage: Stage) -> int:
-    """How many parts the program says that the plan has."""
+def part_count(stage: Stage) -> int:
+    """The number of parts in `idxport status`."""
     return json.loads(stage.must("idxport", "status", "--plan", stage.plan, "--json", "--quiet"))["plan"]["parts"]

@@ -44,8 +44,8 @@ const (
 	sysCopyRange = 326
 )
 
-// calls are those a fault can be put into. What Go's runtime and standard library never use is
-// missing; see the README for how to look.
+// calls are the system calls that a fault can be put into: all that Go's runtime and standard library
+// use for files. The README says how to find missing ones.
 var calls = map[uint64]call{
 	syscall.SYS_READ:            {name: "read", kind: reads, path: -1},
 	syscall.SYS_PREAD64:         {name: "pread64", kind: reads, path: -1},
@@ -81,7 +81,7 @@ var calls = map[uint64]call{
 	syscall.SYS_SYNC_FILE_RANGE: {name: "sync_file_range", kind: syncs, path: -1},
 }
 
-// describe reads what the stopped thread is about to do.
+// describe reads the system call that the stopped thread is about to make.
 func describe(tid int, regs *syscall.PtraceRegs) (step, bool) {
 	c, ok := calls[regs.Orig_rax]
 	if !ok {
@@ -111,7 +111,7 @@ func describe(tid int, regs *syscall.PtraceRegs) (step, bool) {
 	return s, true
 }
 
-// pathOf is what a descriptor, or a path relative to one, leads to.
+// pathOf is the path of a descriptor, or of a path relative to one.
 func pathOf(tid int, arguments []uint64, fd, path int) string {
 	base := ""
 	if fd >= 0 {

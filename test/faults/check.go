@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// An outcome is how a run with a fault ended, and what may be demanded of it.
+// An outcome is how a run with a fault ended, and what is demanded of it.
 type outcome struct {
 	end  ending
 	text string // on standard error
 
-	success    bool // it must have succeeded: the fault was one that programs have to bear
-	failure    bool // it must not have
+	success    bool // it must have succeeded: programs have to cope with the fault
+	failure    bool // it must have failed
 	mayLeave   bool // hidden files may be left: it was killed, or could not delete
-	brokenPipe bool // 141 is right
-	mayCrash   bool // Go's runtime may end the program: there is no memory
-	mayVanish  bool // between two renames there is neither old nor new; the rerun must cure it
+	brokenPipe bool // exit 141 is right
+	mayCrash   bool // Go's runtime may end the program, for lack of memory or descriptors
+	mayVanish  bool // a target may be missing, as between two renames; the rerun must repair it
 }
 
-// judge returns everything that is wrong with what dir holds after a run, and after the same run
-// again without a fault.
+// judge returns everything that is wrong in dir after a run, and after the same run again without
+// a fault.
 func (b *bench) judge(dir string, o outcome) []string {
 	var wrong []string
 	got, err := readTree(dir)
@@ -40,7 +40,7 @@ func (b *bench) judge(dir string, o outcome) []string {
 	return append(wrong, b.judgeRerun(dir)...)
 }
 
-// targetsIn says which targets are neither old nor new, and whether all are new.
+// targetsIn returns which targets are neither old nor new, and whether all are new.
 func (b *bench) targetsIn(got tree, mayVanish bool) (wrong []string, allNew bool) {
 	allNew = true
 	for _, name := range b.targets {
@@ -56,8 +56,8 @@ func (b *bench) targetsIn(got tree, mayVanish bool) (wrong []string, allNew bool
 	return wrong, allNew
 }
 
-// goodCodes are those a run with a fault may end with: 0, bad or no input, cannot make, I/O,
-// locked, permission, signals. 2 is a crash, 64 and 70 blame the user and the program.
+// goodCodes are the exit codes of runs with a fault: 0, bad or no input, cannot create, I/O, locked,
+// permission, signals. 2 is a crash, 64 and 70 are errors of the user and of the program.
 var goodCodes = []int{0, 65, 66, 73, 74, 75, 77, 129, 130, 143}
 
 func (b *bench) judgeEnding(o outcome, allNew bool) []string {
@@ -82,10 +82,10 @@ func (b *bench) judgeEnding(o outcome, allNew bool) []string {
 	return wrong
 }
 
-// touched says which files that are not ours changed.
+// touched returns which foreign files changed.
 func (b *bench) touched(got tree) []string {
 	var wrong []string
-	for name := range strangers {
+	for name := range foreign {
 		if got[name] != b.before[name] {
 			wrong = append(wrong, fmt.Sprintf("foreign file %s: was %s, is %s", name, b.before[name], got[name]))
 		}
@@ -93,7 +93,7 @@ func (b *bench) touched(got tree) []string {
 	return wrong
 }
 
-// leftIn lists what is neither a target nor there before.
+// leftIn lists files that are not targets and were not there before.
 func (b *bench) leftIn(got tree) []string {
 	var left []string
 	for name := range got {
@@ -148,22 +148,22 @@ func difference(want, got tree) []string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(got)) {
 		if _, ok := want[name]; !ok {
-			lines = append(lines, name+" too much")
+			lines = append(lines, name+" is new")
 		}
 	}
-	const most = 5
-	if len(lines) > most {
-		lines = append(lines[:most], fmt.Sprintf("and %d more", len(lines)-most))
+	const limit = 5
+	if len(lines) > limit {
+		lines = append(lines[:limit], fmt.Sprintf("and %d more", len(lines)-limit))
 	}
 	return lines
 }
 
-// brief is the beginning of what a program wrote to standard error: a crash goes on for pages.
+// brief is the beginning of a standard error: the trace of a crash may have pages.
 func brief(text string) string {
-	const most = 300
+	const limit = 300
 	text = strings.TrimSpace(text)
-	if len(text) > most {
-		return text[:most] + "…"
+	if len(text) > limit {
+		return text[:limit] + "…"
 	}
 	return text
 }

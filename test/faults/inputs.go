@@ -4,15 +4,47 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"syscall"
+	"time"
 )
 
-// inputRows is so many that the input is read in a dozen pieces.
+const inputsTitle = "Inputs that change or are something else"
+
+// inputRows are so many that the input is read in a dozen pieces.
 const inputRows = 15000
+
+// bigInput writes images and labels of Fashion-MNIST's form that hardly compress.
+func (h *harness) bigInput(rows int) ([]string, error) {
+	images := binary.BigEndian.AppendUint32(nil, 0x803)
+	labels := binary.BigEndian.AppendUint32(nil, 0x801)
+	for _, n := range []int{rows, 28, 28} {
+		images = binary.BigEndian.AppendUint32(images, uint32(n))
+	}
+	labels = binary.BigEndian.AppendUint32(labels, uint32(rows))
+	x := uint32(1)
+	for i := range rows {
+		for range 28 * 28 {
+			x = x*1664525 + 1013904223 // Numerical Recipes' generator
+			images = append(images, byte(x>>24))
+		}
+		labels = append(labels, byte(i%10))
+	}
+	paths := []string{filepath.Join(h.tmp, "big-images-idx3-ubyte"), filepath.Join(h.tmp, "big-labels-idx1-ubyte")}
+	for i, content := range [][]byte{images, labels} {
+		if err := os.WriteFile(paths[i], content, 0o644); err != nil {
+			return nil, err
+		}
+	}
+	return paths, nil
+}
 
 // changingInputs changes the input before each call of a run that concerns it, and puts other
 // things in its place.
@@ -20,7 +52,14 @@ func (h *harness) changingInputs() error {
 	if err := h.otherThings(); err != nil {
 		return err
 	}
-	original, err := h.longInput()
+	if err := h.pipes(); err != nil {
+		return err
+	}
+	paths, err := h.bigInput(inputRows)
+	if err != nil {
+		return err
+	}
+	original, err := os.ReadFile(paths[0])
 	if err != nil {
 		return err
 	}
@@ -30,55 +69,32 @@ func (h *harness) changingInputs() error {
 	for i := 16; i < len(inverted); i++ {
 		inverted[i] ^= 0xff
 	}
-	for _, c := range []struct {
-		name    string
-		content []byte
-		how     func(path string, content []byte) error
-		mixes   bool // in place: what was read already stays
-	}{
-		{"cut to a half while it is read", half, truncateTo, false},
-		{"cut to nothing while it is read", nil, truncateTo, false},
-		{"longer while it is read", append(bytes.Clone(original), 1, 2, 3), appendTo, false},
+	truncate := func(path string, content []byte) error { return os.Truncate(path, int64(len(content))) }
+	remove := func(path string, _ []byte) error { return os.Remove(path) }
+	for _, c := range []change{
+		{"cut to a half while it is read", half, truncate, false},
+		{"cut to nothing while it is read", nil, truncate, false},
+		{"longer while it is read", append(bytes.Clone(original), 1, 2, 3), writeInPlace, false},
 		{"replaced by another file (rename) while it is read", inverted, renameOver, false},
-		{"deleted while it is read", original, func(path string, _ []byte) error { return os.Remove(path) }, false},
+		{"deleted while it is read", original, remove, false},
 		{"rewritten in place while it is read", inverted, writeInPlace, true},
 	} {
-		r := h.row("Inputs that change or are something else", c.name)
+		r := h.row(inputsTitle, c.name)
 		for _, st := range []state{fresh, overwriting} {
-			if err := h.changing(r, original, c.content, c.how, st, c.mixes); err != nil {
+			if err := h.changing(r, original, c, st); err != nil {
 				return err
 			}
 		}
-		r.done()
 	}
 	return nil
 }
 
-// longInput is an uncompressed file of images.
-func (h *harness) longInput() ([]byte, error) {
-	paths, err := h.bigInput()
-	if err != nil {
-		return nil, err
-	}
-	content, err := os.ReadFile(paths[0])
-	if err != nil {
-		return nil, err
-	}
-	content = content[:16+inputRows*28*28]
-	content[4], content[5], content[6], content[7] = 0, 0, inputRows>>8, inputRows&0xff
-	return content, nil
-}
-
-func truncateTo(path string, content []byte) error { return os.Truncate(path, int64(len(content))) }
-
-func appendTo(path string, _ []byte) error {
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = f.Write([]byte{1, 2, 3})
-	return err
+// A change turns a file into one with other content.
+type change struct {
+	name    string
+	content []byte
+	make    func(path string, content []byte) error
+	mixes   bool // in place: what was read already is of the old content
 }
 
 func renameOver(path string, content []byte) error {
@@ -101,8 +117,7 @@ func writeInPlace(path string, content []byte) error {
 // changing changes the input before each call in turn. Exit 0 promises the output of the file as it
 // was, or as it is now; where it is rewritten in place, also of one that was the first up to some
 // byte and the second from there.
-func (h *harness) changing(r *row, original, changed []byte, how func(string, []byte) error, st state, mixes bool) error {
-	r.addCase()
+func (h *harness) changing(r *row, original []byte, c change, st state) error {
 	home, err := os.MkdirTemp(h.tmp, "input-")
 	if err != nil {
 		return err
@@ -113,99 +128,229 @@ func (h *harness) changing(r *row, original, changed []byte, how func(string, []
 	if err := restore(); err != nil {
 		return err
 	}
-	// Arrow holds the bytes as they are, in order: a mixture can be distinguished from damage.
-	name := fmt.Sprintf("arrow %s %d", r.name, len(changed))
-	b, err := h.prepare(scenario{name: name, inputs: []string{input}, flags: []string{"-o", "out.arrow"}, targets: []string{"out.arrow"}, rows: "0:"}, st)
+	// Arrow has the bytes as they are, in order: a mixture can be distinguished from damage.
+	sc := scenario{name: "arrow " + c.name, inputs: []string{input}, flags: []string{"-o", "out.arrow"}, targets: []string{"out.arrow"}, rows: "0:"}
+	b, err := h.prepare(sc, st)
 	if err != nil {
 		return err
 	}
-	var second tree // what the changed file would give
-	dir, err := os.MkdirTemp(h.tmp, "second-")
+	second, err := b.outputOf(input, c.content)
 	if err != nil {
 		return err
-	}
-	defer os.RemoveAll(dir)
-	if err := renameOver(input, changed); err != nil {
-		return err
-	}
-	if end, _, err := runPlain(b.command(dir, "0:", false)); err != nil {
-		return err
-	} else if end == (ending{}) {
-		if second, err = readTree(dir); err != nil {
-			return err
-		}
 	}
 	every := 1
 	if h.quick {
 		every = 9
 	}
-	for at := 1; ; at += every {
-		if err := restore(); err != nil {
-			return err
-		}
-		hit, mixed, what, wrong, err := b.changeAt(at, input, home, changed, how, second)
-		if err != nil {
-			return err
-		}
-		if !hit {
-			break
-		}
-		if mixed && mixes {
-			r.mixtures++
-			wrong = nil
-		}
-		r.add(st.name+": "+what, wrong)
+	mixtures := 0
+	err = b.sweep(r, disturbance{
+		every:   every,
+		watched: home,
+		before:  restore,
+		do: func(t *try, _ step, since int) verdict {
+			if since == 0 {
+				t.err = c.make(input, c.content)
+			}
+			return verdict{}
+		},
+		judge: func(t *try) []string {
+			wrong, mixed := b.judgeChanged(t, second)
+			if mixed && c.mixes {
+				mixtures++
+				return nil
+			}
+			return wrong
+		},
+	})
+	if mixtures > 0 {
+		r.note = fmt.Sprintf("%d times exit 0 with a mixture, which is not promised otherwise", mixtures)
 	}
-	if r.mixtures > 0 {
-		r.note = fmt.Sprintf("%d times exit 0 with a mixture, which is not promised otherwise", r.mixtures)
-	}
-	return nil
+	return err
 }
 
-func (b *bench) changeAt(at int, input, home string, changed []byte, how func(string, []byte) error, second tree) (hit, mixed bool, what string, wrong []string, err error) {
-	dir, err := b.box()
+// outputOf is the output of a run on other content; empty if it is refused.
+func (b *bench) outputOf(input string, content []byte) (tree, error) {
+	dir, err := os.MkdirTemp(b.tmp, "second-")
 	if err != nil {
-		return false, false, "", nil, err
+		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	var failed error
-	end, text, err := runTraced(b.run(dir), []string{dir, home}, func(s step) verdict {
-		if s.n == at {
-			hit, what = true, s.String()
-			failed = how(input, changed)
-		}
-		return verdict{}
-	})
-	if err == nil {
-		err = failed
+	if err := renameOver(input, content); err != nil {
+		return nil, err
 	}
-	if err != nil || !hit {
-		return false, false, "", nil, err
+	if end, _, err := runPlain(b.command(dir, "0:", false)); err != nil || end != (ending{}) {
+		return nil, err
 	}
-	got, err := readTree(dir)
+	return readTree(dir)
+}
+
+// judgeChanged is judge for a run whose input changed, so that there are two right outputs. mixed
+// is true if the only thing wrong is an output of both with exit 0.
+func (b *bench) judgeChanged(t *try, second tree) (wrong []string, mixed bool) {
+	got, err := readTree(t.dir)
 	if err != nil {
-		return false, false, "", nil, err
+		return []string{err.Error()}, false
 	}
 	is := got.under("out.arrow")
 	switch {
 	case maps.Equal(is, b.after.under("out.arrow")), len(second) > 0 && maps.Equal(is, second.under("out.arrow")):
-		if end.code != 0 {
-			wrong = append(wrong, fmt.Sprintf("new, but %v", end))
+		if t.end.code != 0 {
+			wrong = append(wrong, fmt.Sprintf("new, but %v", t.end))
 		}
 	case maps.Equal(is, b.before.under("out.arrow")):
-		if end.code == 0 {
+		if t.end.code == 0 {
 			wrong = append(wrong, "exit 0, but not new")
 		}
 	default:
-		mixed = end == ending{}
-		wrong = append(wrong, fmt.Sprintf("a mixture, %v", end))
+		mixed = t.end == ending{}
+		wrong = append(wrong, fmt.Sprintf("a mixture, %v", t.end))
 	}
-	if end.signal != 0 || end.hung || !slices.Contains(goodCodes, end.code) {
-		wrong, mixed = append(wrong, fmt.Sprintf("%v: %s", end, brief(text))), false
+	if t.end.signal != 0 || t.end.hung || !slices.Contains(goodCodes, t.end.code) {
+		wrong, mixed = append(wrong, fmt.Sprintf("%v: %s", t.end, brief(t.text))), false
 	}
 	if left := b.leftIn(got); len(left) > 0 {
 		wrong, mixed = append(wrong, fmt.Sprintf("left %v", left)), false
 	}
-	wrong = append(wrong, b.touched(got)...)
-	return true, mixed, what, wrong, nil
+	touched := b.touched(got)
+	return append(wrong, touched...), mixed && len(touched) == 0
+}
+
+// otherThings puts folders, devices and the like in the place of a file.
+func (h *harness) otherThings() error {
+	r := h.row(inputsTitle, "a folder, a device, a socket, a link to nowhere or in a circle, a file without permission in its place")
+	r.addCase()
+	b, err := h.bench(h.scenarios()[0], overwriting)
+	if err != nil {
+		return err
+	}
+	home, err := os.MkdirTemp(h.tmp, "things-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(home)
+	if err := os.Chmod(home, 0o755); err != nil {
+		return err
+	}
+	path := filepath.Join(home, "t10k-images-idx3-ubyte")
+	link := func(to string) func() error { return func() error { return os.Symlink(to, path) } }
+	const unreadable = "a file nobody may read"
+	for _, thing := range []struct {
+		name string
+		make func() error
+	}{
+		{"an empty folder", func() error { return os.Mkdir(path, 0o755) }},
+		{"/dev/zero", link("/dev/zero")},
+		{"/dev/null", link("/dev/null")},
+		{"/dev/full", link("/dev/full")},
+		{"/proc/self/mem", link("/proc/self/mem")},
+		{"a link to nowhere", link("nowhere")},
+		{"a link to itself", link(path)},
+		{"a socket", func() error { return listen(path) }},
+		{unreadable, func() error { return os.WriteFile(path, []byte("\x00\x00\x08\x01\x00\x00\x00\x00"), 0) }},
+		{"an empty file", func() error { return os.WriteFile(path, nil, 0o644) }},
+	} {
+		if err := thing.make(); err != nil {
+			return fmt.Errorf("%s: %w", thing.name, err)
+		}
+		wrong, _, err := b.try(trial{demand: outcome{failure: true}, codes: []int{64, 65, 66, 74, 77}, limit: func(cmd *exec.Cmd) {
+			cmd.Args = []string{b.binary, "convert", path, "-o", "out.parquet", "--overwrite"}
+			if thing.name == unreadable && os.Geteuid() == 0 {
+				asNobody(cmd)
+			}
+		}})
+		os.RemoveAll(path)
+		if err != nil {
+			return err
+		}
+		r.add(thing.name, wrong)
+	}
+	return nil
+}
+
+func listen(path string) error {
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		return err
+	}
+	defer syscall.Close(fd)
+	return syscall.Bind(fd, &syscall.SockaddrUnix{Name: path})
+}
+
+// pipes are FIFOs in the place of a file: with all its bytes, with too few, and without a writer.
+func (h *harness) pipes() error {
+	r := h.row(inputsTitle, "a FIFO in its place: fed, ended early, and never written to until SIGINT")
+	r.addCase()
+	b, err := h.bench(h.scenarios()[0], overwriting)
+	if err != nil {
+		return err
+	}
+	content, err := os.ReadFile(filepath.Join(h.data, "t10k-images-idx3-ubyte.gz"))
+	if err != nil {
+		return err
+	}
+	for _, feed := range []struct {
+		name string
+		n    int // bytes; -1: no writer
+	}{{"fed", len(content)}, {"ended early", len(content) / 2}, {"closed at once", 0}, {"no writer", -1}} {
+		wrong, err := b.fromPipe(content, feed.n)
+		if err != nil {
+			return err
+		}
+		r.add(feed.name, wrong)
+	}
+	return nil
+}
+
+func (b *bench) fromPipe(content []byte, n int) ([]string, error) {
+	dir, err := b.box()
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	fifo := filepath.Join(b.tmp, "images.fifo")
+	if err := syscall.Mkfifo(fifo, 0o644); err != nil {
+		return nil, err
+	}
+	defer os.Remove(fifo)
+	cmd := b.run(dir)
+	cmd.Args = []string{b.binary, "convert", fifo, "-o", "out.parquet", "--overwrite", "--quiet"}
+	fed := make(chan struct{})
+	if n >= 0 {
+		go func() {
+			defer close(fed)
+			feedPipe(fifo, content[:n])
+		}()
+	} else {
+		close(fed)
+	}
+	end, text, err := signalled(cmd, syscall.SIGINT)
+	if err != nil {
+		return nil, err
+	}
+	if n >= 0 { // the program may never have opened it: the feeder must not wait for ever
+		if f, err := os.OpenFile(fifo, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil {
+			go io.Copy(io.Discard, f)
+			select {
+			case <-fed:
+			case <-time.After(5 * time.Second):
+			}
+			f.Close()
+		}
+	}
+	if n == len(content) && end == (ending{}) {
+		return nil, nil // the output has other rows than the references
+	}
+	if n < 0 && end != (ending{code: 130}) {
+		return []string{fmt.Sprintf("%v: %s", end, brief(text))}, nil
+	}
+	return b.judge(dir, outcome{end: end, text: text, failure: n < len(content)}), nil
+}
+
+func feedPipe(fifo string, content []byte) {
+	f, err := os.OpenFile(fifo, os.O_WRONLY, 0)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	_, _ = f.Write(content) // its reader may end early
 }

@@ -13,17 +13,29 @@ import (
 	"syscall"
 )
 
-// A trial is one run in a place or under a limit that is prepared and taken away by commands.
+const limitsTitle = "Limits and full or forbidden places"
+
+// A trial is one run in a prepared folder or under a limit.
 type trial struct {
 	set     func(dir string) error // before the run
 	limit   func(cmd *exec.Cmd)    // changes the command
-	relieve func(dir string) error // before what is left is judged and the run repeated
-	demand  outcome                // what may be and what must be
-	codes   []int                  // if it fails
+	relieve func(dir string) error // before the result is judged and the run repeated
+	demand  outcome
+	codes   []int // allowed if it fails; nil: all good ones
 }
 
-// try is one trial in a folder that holds what stands there before a run.
-func (b *bench) try(dir string, t trial) ([]string, ending, error) {
+// try is one trial in a folder of its own.
+func (b *bench) try(t trial) ([]string, ending, error) {
+	dir, err := b.box()
+	if err != nil {
+		return nil, ending{}, err
+	}
+	defer os.RemoveAll(dir)
+	return b.tryIn(dir, t)
+}
+
+// tryIn is one trial in a folder that has the files from before the run.
+func (b *bench) tryIn(dir string, t trial) ([]string, ending, error) {
 	if t.set != nil {
 		if err := t.set(dir); err != nil {
 			return nil, ending{}, err
@@ -51,11 +63,12 @@ func (b *bench) try(dir string, t trial) ([]string, ending, error) {
 	return wrong, end, nil
 }
 
-// underShell runs the command after a line of shell, which sees n as $N.
-func underShell(cmd *exec.Cmd, line string, n int) {
-	cmd.Args = append([]string{"sh", "-c", line + `; exec "$@"`, "sh", cmd.Path}, cmd.Args[1:]...)
-	cmd.Env = append(cmd.Env, "N="+strconv.Itoa(n))
-	cmd.Path = "/bin/sh"
+// underShell runs the command after a line of shell.
+func underShell(line string) func(cmd *exec.Cmd) {
+	return func(cmd *exec.Cmd) {
+		cmd.Args = append([]string{"sh", "-c", line + `; exec "$@"`, "sh", cmd.Path}, cmd.Args[1:]...)
+		cmd.Path = "/bin/sh"
+	}
 }
 
 // limits are set by a shell, and rise until a run succeeds.
@@ -64,26 +77,26 @@ func (h *harness) limits() error {
 	if err != nil {
 		return err
 	}
-	steps := []struct {
-		name, line   string
-		from, stride int
-		demand       outcome
-		codes        []int
+	next := func(n int) int { return n + 1 }
+	for _, s := range []struct {
+		name, line string
+		from       int
+		trial      trial
 	}{
-		{"RLIMIT_FSIZE (ulimit -f), rising", "ulimit -f $N", 0, 1, outcome{}, []int{74}},
-		{"RLIMIT_NOFILE (ulimit -n), rising", "ulimit -n $N", 5, 1, outcome{mayLeave: true, mayCrash: true}, []int{2, 74}},
-	}
-	for _, s := range steps {
-		r := h.row("Limits and full or forbidden places", s.name)
+		{"RLIMIT_FSIZE (ulimit -f), rising", "ulimit -f %d", 0, trial{codes: []int{74}}},
+		{"RLIMIT_NOFILE (ulimit -n), rising", "ulimit -n %d", 5, trial{demand: outcome{mayLeave: true, mayCrash: true}, codes: []int{2, 74}}},
+	} {
+		r := h.row(limitsTitle, s.name)
 		err := inParallel(h, benches, func(b *bench) error {
-			return b.rising(r, s.from, s.stride, func(n int) trial {
-				return trial{limit: func(cmd *exec.Cmd) { underShell(cmd, s.line, n) }, demand: s.demand, codes: s.codes}
+			return b.rising(r, s.from, next, func(n int) trial {
+				t := s.trial
+				t.limit = underShell(fmt.Sprintf(s.line, n))
+				return t
 			})
 		})
 		if err != nil {
 			return err
 		}
-		r.done()
 	}
 	if err := h.mounts(benches); err != nil {
 		return err
@@ -94,39 +107,151 @@ func (h *harness) limits() error {
 	return h.streams()
 }
 
-// rising tries in a folder each, with more and more, until a run succeeds.
-func (b *bench) rising(r *row, n, stride int, make func(n int) trial) error {
+// rising tries with larger and larger limits until a run succeeds.
+func (b *bench) rising(r *row, n int, next func(int) int, make func(n int) trial) error {
 	r.addCase()
-	for ; n < 4096; n += stride {
-		dir, err := b.box()
+	for range 4096 {
+		wrong, end, err := b.try(make(n))
 		if err != nil {
 			return err
 		}
-		wrong, end, err := b.try(dir, make(n))
-		os.RemoveAll(dir)
-		if err != nil {
-			return err
-		}
-		r.add(fmt.Sprintf("%s, %s: %d", b.scenario.name, b.state.name, n), wrong)
+		r.add(fmt.Sprintf("%v: %d", b, n), wrong)
 		if end == (ending{}) {
 			return nil
 		}
+		n = next(n)
 	}
-	return fmt.Errorf("%s, %s: never enough", b.scenario.name, b.state.name)
+	return fmt.Errorf("%v: never enough", b)
+}
+
+// mount mounts a file system at a new folder; unmount removes both.
+func (h *harness) mount(kind, what, options string) (string, error) {
+	dir, err := os.MkdirTemp(h.tmp, "mount-")
+	if err != nil {
+		return "", err
+	}
+	if err := command("mount", "-t", kind, "-o", options, what, dir); err != nil {
+		os.Remove(dir)
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o755)
+}
+
+func unmount(dir string) error {
+	if err := command("umount", dir); err != nil {
+		_ = syscall.Unmount(dir, syscall.MNT_DETACH)
+		return err
+	}
+	return os.Remove(dir)
+}
+
+// unmountAll is for a harness that is interrupted.
+func (h *harness) unmountAll() {
+	dirs, _ := filepath.Glob(filepath.Join(h.tmp, "mount-*"))
+	for _, dir := range dirs {
+		_ = syscall.Unmount(dir, syscall.MNT_DETACH)
+	}
+}
+
+// canMount returns why the file system cannot be mounted here.
+func (h *harness) canMount(kind, what, options string) error {
+	dir, err := h.mount(kind, what, options)
+	if err != nil {
+		return err
+	}
+	return unmount(dir)
+}
+
+// mounts are file systems that are full or read-only.
+func (h *harness) mounts(benches []*bench) error {
+	why := h.canMount("tmpfs", "none", "size=1m")
+	for _, f := range []struct {
+		name, options, relief string
+		step                  int
+	}{
+		{"a small tmpfs, a page larger each time", "size=%dk", "size=64m", 4},
+		{"few inodes, one more each time", "nr_inodes=%d", "nr_inodes=10000", 1},
+	} {
+		r := h.row(limitsTitle, f.name)
+		if why != nil {
+			r.skip("%v", why)
+			continue
+		}
+		err := inParallel(h, benches, func(b *bench) error {
+			r.addCase()
+			for n := f.step; ; n += f.step {
+				options := fmt.Sprintf(f.options, n)
+				fits, wrong, end, err := b.tryMounted(options, f.relief)
+				if err != nil {
+					return err
+				}
+				if !fits {
+					continue
+				}
+				r.add(fmt.Sprintf("%v: %s", b, options), wrong)
+				if end == (ending{}) {
+					return nil
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	r := h.row(limitsTitle, "a read-only file system")
+	if why != nil {
+		r.skip("%v", why)
+		return nil
+	}
+	return inParallel(h, benches, func(b *bench) error { return b.readOnly(r) })
+}
+
+// tryMounted is one trial on a tmpfs with these options, which are relieved before the rerun. fits
+// is false if the files from before the run do not fit.
+func (b *bench) tryMounted(options, relief string) (fits bool, wrong []string, end ending, err error) {
+	dir, err := b.mount("tmpfs", "none", options)
+	if err != nil {
+		return false, nil, end, err
+	}
+	defer unmount(dir)
+	if b.fill(dir) != nil {
+		return false, nil, end, nil
+	}
+	wrong, end, err = b.tryIn(dir, trial{
+		relieve: func(dir string) error { return command("mount", "-o", "remount,"+relief, dir) },
+		codes:   []int{74},
+	})
+	return true, wrong, end, err
+}
+
+// readOnly is one trial on a file system that is mounted read-only.
+func (b *bench) readOnly(r *row) error {
+	r.addCase()
+	dir, err := b.mount("tmpfs", "none", "size=64m")
+	if err != nil {
+		return err
+	}
+	defer unmount(dir)
+	if err := b.fill(dir); err != nil {
+		return err
+	}
+	wrong, _, err := b.tryIn(dir, trial{
+		set:     func(dir string) error { return command("mount", "-o", "remount,ro", dir) },
+		relieve: func(dir string) error { return command("mount", "-o", "remount,rw", dir) },
+		demand:  outcome{failure: true},
+		codes:   []int{77},
+	})
+	r.add(b.String(), wrong)
+	return err
+}
+
+// asNobody runs the command as another user.
+func asNobody(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 }
 
 // forbidden tries folders and targets that must not be written.
 func (h *harness) forbidden(benches []*bench) error {
-	const section = "Limits and full or forbidden places"
-	nobody := func(cmd *exec.Cmd) {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-	}
-	type place struct {
-		name  string
-		why   string // not here
-		old   bool   // only where there is something to replace
-		trial func(*bench) trial
-	}
 	root, attributes := "", ""
 	if os.Geteuid() != 0 {
 		root = "needs root"
@@ -134,22 +259,26 @@ func (h *harness) forbidden(benches []*bench) error {
 	if err := h.canSetAttributes(); err != nil {
 		attributes = "chattr: " + err.Error()
 	}
-	places := []place{
-		{"a folder without permission to write, as another user", root, false, func(*bench) trial {
-			return trial{limit: nobody, demand: outcome{failure: true}, codes: []int{77}}
-		}},
-		{"an immutable folder (chattr +i)", attributes, false, func(*bench) trial {
-			return trial{set: chattr("+i", "."), relieve: chattr("-i", "."), demand: outcome{failure: true}, codes: []int{77}}
-		}},
-		{"a folder in which names can only be added (chattr +a)", attributes, false, func(*bench) trial {
-			return trial{set: chattr("+a", "."), relieve: chattr("-a", "."), demand: outcome{mayLeave: true}, codes: []int{77}}
-		}},
-		{"an immutable target", attributes, true, func(b *bench) trial {
-			return trial{set: chattr("+i", b.targets[0]), relieve: chattr("-i", b.targets[0]), demand: outcome{failure: true}, codes: []int{77}}
-		}},
+	attribute := func(flag string, name func(*bench) string, demand outcome) func(*bench) trial {
+		return func(b *bench) trial {
+			return trial{set: chattr("+"+flag, name(b)), relieve: chattr("-"+flag, name(b)), demand: demand, codes: []int{77}}
+		}
 	}
-	for _, p := range places {
-		r := h.row(section, p.name)
+	folder, target := func(*bench) string { return "." }, func(b *bench) string { return b.targets[0] }
+	for _, p := range []struct {
+		name  string
+		why   string // it cannot be tried here; empty if it can
+		old   bool   // only with an output to replace
+		trial func(*bench) trial
+	}{
+		{"a folder without permission to write, as another user", root, false, func(*bench) trial {
+			return trial{limit: asNobody, demand: outcome{failure: true}, codes: []int{77}}
+		}},
+		{"an immutable folder (chattr +i)", attributes, false, attribute("i", folder, outcome{failure: true})},
+		{"a folder in which names can only be added (chattr +a)", attributes, false, attribute("a", folder, outcome{mayLeave: true})},
+		{"an immutable target", attributes, true, attribute("i", target, outcome{failure: true})},
+	} {
+		r := h.row(limitsTitle, p.name)
 		if p.why != "" {
 			r.skip("%s", p.why)
 			continue
@@ -158,20 +287,14 @@ func (h *harness) forbidden(benches []*bench) error {
 			if p.old && !b.overwrite {
 				return nil
 			}
-			dir, err := b.box()
-			if err != nil {
-				return err
-			}
-			defer os.RemoveAll(dir)
 			r.addCase()
-			wrong, _, err := b.try(dir, p.trial(b))
-			r.add(b.scenario.name+", "+b.state.name, wrong)
+			wrong, _, err := b.try(p.trial(b))
+			r.add(b.String(), wrong)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		r.done()
 	}
 	return nil
 }
@@ -201,14 +324,14 @@ func command(name string, args ...string) error {
 	return nil
 }
 
-// streams are standard streams and devices that take nothing. The target beside them must not
-// appear.
+// streams are standard streams and devices that cannot be written to. The target of the same run
+// must not be published.
 func (h *harness) streams() error {
 	b, err := h.bench(h.scenarios()[0], fresh)
 	if err != nil {
 		return err
 	}
-	r := h.row("Limits and full or forbidden places", "/dev/full, closed and broken standard streams, beside a file")
+	r := h.row(limitsTitle, "/dev/full, closed and broken standard streams, beside a file")
 	r.addCase()
 	for _, s := range []struct {
 		shell string
@@ -224,49 +347,125 @@ func (h *harness) streams() error {
 		{"exec <&- >&- 2>&-", nil, nil, true},
 		{"exec 2>/dev/full", nil, nil, true},
 	} {
-		dir, err := b.box()
-		if err != nil {
-			return err
-		}
-		limit := func(cmd *exec.Cmd) {
+		wrong, _, err := b.try(trial{demand: outcome{success: s.ok, failure: !s.ok}, codes: s.codes, limit: func(cmd *exec.Cmd) {
 			cmd.Args = append(cmd.Args, s.more...)
-			underShell(cmd, s.shell, 0)
-		}
-		wrong, _, err := b.try(dir, trial{limit: limit, demand: outcome{success: s.ok, failure: !s.ok}, codes: s.codes})
-		os.RemoveAll(dir)
+			underShell(s.shell)(cmd)
+		}})
 		if err != nil {
 			return err
 		}
 		r.add(s.shell+" "+strings.Join(s.more, " "), wrong)
 	}
-	r.done()
 	return h.brokenPipe(b)
 }
 
 // brokenPipe is a reader of standard output that ends at once.
 func (h *harness) brokenPipe(b *bench) error {
-	r := h.row("Limits and full or forbidden places", "a pipe without a reader, beside a file")
+	r := h.row(limitsTitle, "a pipe without a reader, beside a file")
 	r.addCase()
-	dir, err := b.box()
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
 	read, write, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	defer write.Close()
 	read.Close()
-	limit := func(cmd *exec.Cmd) {
+	wrong, end, err := b.try(trial{demand: outcome{failure: true, brokenPipe: true}, limit: func(cmd *exec.Cmd) {
 		cmd.Args = append(cmd.Args, "-o", "csv=-")
 		cmd.Stdout = write
-	}
-	wrong, end, err := b.try(dir, trial{limit: limit, demand: outcome{failure: true, brokenPipe: true}})
+	}})
 	if end != (ending{code: 141}) {
 		wrong = append(wrong, fmt.Sprintf("%v, not exit 141", end))
 	}
 	r.add("-o csv=- | true", wrong)
-	r.done()
 	return err
+}
+
+// memoryRows are so many that a run needs more memory than Go's runtime alone.
+const memoryRows = 30000
+
+// memory runs with too little memory, more each time.
+func (h *harness) memory() error {
+	const section = "Too little memory"
+	inputs, err := h.bigInput(memoryRows)
+	if err != nil {
+		return err
+	}
+	var benches []*bench
+	for _, sc := range []scenario{
+		{name: "big parquet", flags: []string{"-o", "out.parquet"}, targets: []string{"out.parquet"}},
+		{name: "big csv", flags: []string{"-o", "out.csv"}, targets: []string{"out.csv"}},
+		{name: "big parts", flags: []string{"-o", "parts.parquet", "--rows-per-file", "2000"}, targets: []string{"parts.parquet"}},
+	} {
+		sc.inputs, sc.rows = inputs, "0:"
+		b, err := h.bench(sc, overwriting)
+		if err != nil {
+			return err
+		}
+		benches = append(benches, b)
+		if h.quick {
+			break
+		}
+	}
+	next := func(kilobytes int) int { return kilobytes + kilobytes/12 }
+	crash := outcome{mayLeave: true, mayCrash: true}
+	r := h.row(section, "address space (ulimit -v), growing by a 12th")
+	err = inParallel(h, benches, func(b *bench) error {
+		return b.rising(r, 64<<10, next, func(kilobytes int) trial {
+			return trial{limit: underShell("ulimit -v " + strconv.Itoa(kilobytes)), demand: crash}
+		})
+	})
+	if err != nil {
+		return err
+	}
+	r = h.row(section, "a memory cgroup, growing by a 12th: the kernel kills")
+	parent, why := cgroup()
+	if why != "" {
+		r.skip("%s", why)
+		return nil
+	}
+	for _, b := range benches { // one at a time: they share a group
+		if err := b.rising(r, 3<<10, next, func(kilobytes int) trial { return inCgroup(parent, kilobytes, crash) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A memoryGroup is the folder and the files of a version of cgroups.
+type memoryGroup struct{ parent, limit, swap string }
+
+// cgroup finds a parent for a group with a limit, or returns why there is none.
+func cgroup() (memoryGroup, string) {
+	for _, g := range []memoryGroup{
+		{"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.memsw.limit_in_bytes"},
+		{"/sys/fs/cgroup", "memory.max", "memory.swap.max"},
+	} {
+		dir := filepath.Join(g.parent, "idxport-faults-probe")
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			continue
+		}
+		_, err := os.Stat(filepath.Join(dir, g.limit))
+		_ = os.Remove(dir)
+		if err == nil {
+			return g, ""
+		}
+	}
+	return memoryGroup{}, "no memory cgroup can be made here"
+}
+
+// inCgroup is a trial within a group of its own.
+func inCgroup(g memoryGroup, kilobytes int, demand outcome) trial {
+	group := filepath.Join(g.parent, "idxport-faults-"+strconv.Itoa(os.Getpid()))
+	return trial{
+		set: func(string) error {
+			if err := os.Mkdir(group, 0o755); err != nil {
+				return err
+			}
+			_ = os.WriteFile(filepath.Join(group, g.swap), []byte("0"), 0o644) // fails on systems without swap
+			return os.WriteFile(filepath.Join(group, g.limit), []byte(strconv.Itoa(kilobytes<<10)), 0o644)
+		},
+		limit:   underShell("echo $$ >" + group + "/cgroup.procs"),
+		relieve: func(string) error { return os.Remove(group) },
+		demand:  demand,
+	}
 }

@@ -30,7 +30,7 @@ import (
 	"time"
 )
 
-// A harness is the settings of a run and what it has found.
+// A harness has the settings of a run and its results.
 type harness struct {
 	binary  string
 	data    string // images and labels of Fashion-MNIST
@@ -40,48 +40,41 @@ type harness struct {
 	verbose bool
 	slots   chan struct{} // one for each run at a time
 
-	known map[string]*bench // what was prepared, by scenario and state
+	known map[string]*bench // by scenario and state
 
-	mu      sync.Mutex
-	rows    []*row
-	remarks map[string]string // below a table, by its title
-
-	fuzzTime string // for each target, as go test has it
+	mu   sync.Mutex
+	rows []*row
 }
 
 // A section is a table of rows.
 type section struct {
 	name, title string
-	unit        string // what a run is
+	unit        string // what one run of the program is counted as
 	run         func(*harness) error
-	long        bool // not in the quick form
 }
 
 var sections = []section{
 	{name: "kill", title: "Killed", unit: "kill points", run: (*harness).kills},
 	{name: "errors", title: "System calls that fail", unit: "failing calls", run: (*harness).failures},
 	{name: "power", title: "Power cut", unit: "power cuts", run: (*harness).powerCuts},
-	{name: "limits", title: "Limits and full or forbidden places", unit: "runs at a limit", run: (*harness).limits},
+	{name: "limits", title: limitsTitle, unit: "runs at a limit", run: (*harness).limits},
 	{name: "memory", title: "Too little memory", unit: "runs at a limit", run: (*harness).memory},
 	{name: "signals", title: "Signals", unit: "signals", run: (*harness).signals},
 	{name: "races", title: "Other runs and readers", unit: "rounds of concurrent runs", run: (*harness).races},
-	{name: "inputs", title: "Inputs that change or are something else", unit: "changed inputs", run: (*harness).changingInputs},
-	{name: "damage", title: "Damaged inputs", unit: "cuts and bit flips", run: (*harness).damages, long: true},
-	{name: "fuzz", title: "Fuzzing", unit: "fuzz executions", run: (*harness).fuzzing, long: true},
+	{name: "inputs", title: inputsTitle, unit: "changed inputs", run: (*harness).changingInputs},
 }
 
 func main() {
 	log.SetFlags(0)
-	h := &harness{known: map[string]*bench{}, remarks: map[string]string{}}
+	h := &harness{known: map[string]*bench{}}
 	flag.StringVar(&h.binary, "binary", "bin/idxport", "the program")
 	flag.StringVar(&h.data, "data", "testdata/fashion-mnist", "folder with the small Fashion-MNIST files")
 	flag.StringVar(&h.python, "python", "", "a Python that has duckdb, for a reader beside the writers")
 	flag.BoolVar(&h.quick, "quick", false, "fewer formats, states and rounds")
-	flag.BoolVar(&h.verbose, "v", false, "print each row as it is done")
-	flag.StringVar(&h.fuzzTime, "fuzztime", "30s", "how long each fuzz target runs")
+	flag.BoolVar(&h.verbose, "v", false, "print each row when it begins")
 	parent := flag.String("tmp", "/dev/shm", "where to work: a tmpfs is fastest")
 	only := flag.String("only", "", "run only these sections, separated by commas")
-	write := flag.String("write", "", "put the tables into this file too; those of other sections stay")
+	write := flag.String("write", "", "write the tables to this file too, and keep those of other sections")
 	flag.Parse()
 	wrong, err := h.main(*parent, *only, *write)
 	if err != nil {
@@ -135,11 +128,11 @@ func (h *harness) main(parent, only, write string) (int, error) {
 	return wrong, nil
 }
 
-// runSections runs the sections called only, or all, and writes their tables to the file write, if
-// there is one.
+// runSections runs the sections named in only, or all, and writes their tables to the file write,
+// unless that is empty.
 func (h *harness) runSections(only, write string) error {
 	for _, s := range sections {
-		if only != "" && !slices.Contains(strings.Split(only, ","), s.name) || only == "" && h.quick && s.long {
+		if only != "" && !slices.Contains(strings.Split(only, ","), s.name) {
 			continue
 		}
 		begun := time.Now()
@@ -157,14 +150,14 @@ func (h *harness) runSections(only, write string) error {
 	if len(h.rows) == 0 {
 		return errors.New("no section of that name")
 	}
-	if write == "" {
+	if write == "" || only != "" {
 		return nil
 	}
-	return summarise(write)
+	return writeTable(write, "summary", h.summary())
 }
 
-// settle copies the program and its inputs to where other users find them, and nobody rebuilds them
-// meanwhile.
+// settle copies the program and its inputs to a folder that other users can read and where they do
+// not change.
 func (h *harness) settle() error {
 	if err := os.Chmod(h.tmp, 0o755); err != nil {
 		return err
@@ -192,10 +185,10 @@ func (h *harness) settle() error {
 	return nil
 }
 
-// someRows is how many rows of the inputs are kept: there are tens of thousands of runs.
+// someRows is the number of rows of the inputs. It is small, as there are tens of thousands of runs.
 const someRows = 16
 
-// shorten writes the first rows of an IDX file, each of so many bytes.
+// shorten writes the first rows of an IDX file, of record bytes each.
 func shorten(from, to string, record int) error {
 	in, err := os.Open(from)
 	if err != nil {

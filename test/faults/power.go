@@ -11,10 +11,10 @@ import (
 )
 
 // powerCuts makes outputs on an ext4 file system in an image, copies the image before each call and
-// after the run, and looks what a machine would find that lost its power there.
+// after the run, and mounts the copies as a machine would after a power cut.
 //
-// The last row shows that the harness would notice: with fsync and syncfs that do nothing there
-// must be wrong outcomes.
+// The last row shows that the harness would notice: if fsync and syncfs do nothing, there must be
+// wrong outcomes.
 func (h *harness) powerCuts() error {
 	variants := []variant{
 		{"ext4, data=ordered", "loop", false, false, false},
@@ -26,7 +26,12 @@ func (h *harness) powerCuts() error {
 	if err != nil {
 		return err
 	}
-	why := h.canPowerCut()
+	image := filepath.Join(h.tmp, "probe.img")
+	defer os.Remove(image)
+	why := makeImage(image)
+	if why == nil {
+		why = h.canMount("ext4", image, "loop")
+	}
 	for _, v := range variants {
 		if h.quick && !v.quick {
 			continue
@@ -46,7 +51,6 @@ func (h *harness) powerCuts() error {
 		if v.unsynced {
 			r.expectWrong()
 		}
-		r.done()
 	}
 	return nil
 }
@@ -57,20 +61,6 @@ type variant struct {
 	journal       bool // it is committed before each copy, so that names get ahead of contents
 	unsynced      bool // fsync and syncfs do nothing
 	quick         bool
-}
-
-// canPowerCut says why no image can be made or mounted here.
-func (h *harness) canPowerCut() error {
-	image := filepath.Join(h.tmp, "probe.img")
-	defer os.Remove(image)
-	if err := makeImage(image); err != nil {
-		return err
-	}
-	dir, err := h.mount("ext4", image, "loop")
-	if err != nil {
-		return err
-	}
-	return unmount(dir)
 }
 
 func makeImage(path string) error {
@@ -107,14 +97,14 @@ func (b *bench) cutPower(r *row, v variant) error {
 		return err
 	}
 	if end != (ending{}) {
-		return fmt.Errorf("%s, %s: without faults: %v", b.scenario.name, b.state.name, end)
+		return fmt.Errorf("%v: without faults: %v", b, end)
 	}
 	for i, c := range cuts {
 		wrong, err := b.judgeCut(c, i == len(cuts)-1)
 		if err != nil {
 			return err
 		}
-		r.add(fmt.Sprintf("%s, %s: %s", b.scenario.name, b.state.name, c.where), wrong)
+		r.add(b.String()+": "+c.where, wrong)
 	}
 	return nil
 }
@@ -155,7 +145,7 @@ func (b *bench) runOnImage(image string, v variant, copied func(where, dir strin
 	return end, err
 }
 
-// commitJournal makes all names durable, and no content: that is what fsync of another file does.
+// commitJournal makes all names durable, but no content, as an fsync of another file does.
 func commitJournal(dir string) error {
 	path := filepath.Join(dir, "other")
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
@@ -169,8 +159,8 @@ func commitJournal(dir string) error {
 	return f.Sync()
 }
 
-// copyStill copies the file at a moment when nothing is written to it: other threads of the program
-// go on.
+// copyStill copies the file at a moment when it is not written to: other threads of the program
+// continue.
 func copyStill(from, to string) error {
 	const tries = 50
 	var last []byte
@@ -185,7 +175,7 @@ func copyStill(from, to string) error {
 		last = content
 		time.Sleep(time.Millisecond)
 	}
-	return fmt.Errorf("%s never rests", from)
+	return fmt.Errorf("%s is written to all the time", from)
 }
 
 // writeSparse leaves out blocks of zeros: there are dozens of copies.
@@ -209,8 +199,8 @@ func writeSparse(path string, content []byte) error {
 	return f.Truncate(int64(len(content)))
 }
 
-// judgeCut mounts what the power cut left, as a machine does that starts again. After a run that
-// said 0 everything must be new.
+// judgeCut mounts the image as a machine does after the power cut. After a run that ended with 0
+// everything must be new.
 func (b *bench) judgeCut(c cut, succeeded bool) ([]string, error) {
 	defer os.Remove(c.image)
 	mounted, err := b.mount("ext4", c.image, "loop")

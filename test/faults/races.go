@@ -29,74 +29,55 @@ func (h *harness) races() error {
 	return h.readers()
 }
 
+// mayLose reports whether a run that met another one may end this way.
+func (e ending) mayLose() bool {
+	return e == ending{} || e == ending{code: 73} || e == ending{code: 75}
+}
+
 // neighbours let a whole second run take place before each call of the first.
 func (h *harness) neighbours(benches []*bench) error {
 	r := h.row("Other runs and readers", "a whole run with another target in the same folder, before each call")
 	same := h.row("Other runs and readers", "a whole run with the same target, before each call")
-	err := inParallel(h, benches, func(b *bench) error {
+	return inParallel(h, benches, func(b *bench) error {
 		if len(b.targets) > 1 || h.quick && b.scenario.name != "parquet" && b.scenario.name != "png" {
 			return nil // of two targets the other run would share one
 		}
-		r.addCase()
-		same.addCase()
-		for at := 1; ; at++ {
-			hit, what, wrong, err := b.beside(at, func(dir string) []string { return b.otherTarget(dir) })
-			if err != nil {
-				return err
-			}
-			if !hit {
-				return nil
-			}
-			r.add(fmt.Sprintf("%s, %s: %s", b.scenario.name, b.state.name, what), wrong)
-			_, what, wrong, err = b.beside(at, func(dir string) []string { return b.sameTarget(dir) })
-			if err != nil {
-				return err
-			}
-			same.add(fmt.Sprintf("%s, %s: %s", b.scenario.name, b.state.name, what), wrong)
+		if err := b.beside(r, b.otherTarget); err != nil {
+			return err
 		}
+		return b.beside(same, b.sameTarget)
 	})
-	r.done()
-	same.done()
-	return err
 }
 
-// beside does something in the folder before the at-th call with an effect; the run must end well,
-// or as one that lost.
-func (b *bench) beside(at int, do func(dir string) []string) (hit bool, what string, wrong []string, err error) {
-	dir, err := b.box()
-	if err != nil {
-		return false, "", nil, err
-	}
-	defer os.RemoveAll(dir)
-	seen := 0
-	end, text, err := runTraced(b.run(dir), []string{dir}, func(s step) verdict {
-		if s.effect() {
-			seen++
-			if seen == at {
-				what = s.String()
-				wrong = do(dir)
+// beside does something in the folder before each call with an effect; the run must succeed, or end
+// as one that lost.
+func (b *bench) beside(r *row, do func(dir string) []string) error {
+	return b.sweep(r, disturbance{
+		applies: effects,
+		do: func(t *try, _ step, since int) verdict {
+			if since == 0 {
+				t.wrong = do(t.dir)
 			}
-		}
-		return verdict{}
+			return verdict{}
+		},
+		judge: func(t *try) []string {
+			wrong := b.judge(t.dir, outcome{end: t.end, text: t.text})
+			if !t.end.mayLose() {
+				wrong = append(wrong, fmt.Sprintf("%v: %s", t.end, brief(t.text)))
+			}
+			return wrong
+		},
 	})
-	if err != nil || seen < at {
-		return false, "", nil, err
-	}
-	if end.code != 0 && end.code != 73 && end.code != 75 || end.signal != 0 {
-		wrong = append(wrong, fmt.Sprintf("%v: %s", end, brief(text)))
-	}
-	return true, what, append(wrong, b.judge(dir, outcome{end: end, text: text})...), nil
 }
 
-// otherTarget makes an output of another name, checks that it is whole, and removes it.
+// otherTarget makes an output of another name, checks that it is complete, and removes it.
 func (b *bench) otherTarget(dir string) []string {
 	other := "another-" + b.targets[0]
-	flags := slices.Clone(b.flags)
-	for i := range flags {
-		flags[i] = strings.Replace(flags[i], b.targets[0], other, 1)
-	}
 	twin := *b
-	twin.flags = flags
+	twin.flags = slices.Clone(b.flags)
+	for i := range twin.flags {
+		twin.flags[i] = strings.Replace(twin.flags[i], b.targets[0], other, 1)
+	}
 	end, text, err := runPlain(twin.command(dir, newRows, false))
 	if err != nil || end != (ending{}) {
 		return []string{fmt.Sprintf("the other run: %v, %v: %s", err, end, brief(text))}
@@ -114,94 +95,63 @@ func (b *bench) otherTarget(dir string) []string {
 
 // sameTarget is the same run again: it may find the target locked, made or free.
 func (b *bench) sameTarget(dir string) []string {
-	end, text, err := runPlain(b.run(dir))
-	if err != nil || end.signal != 0 || end.code != 0 && end.code != 73 && end.code != 75 {
+	if end, text, err := runPlain(b.run(dir)); err != nil || !end.mayLose() {
 		return []string{fmt.Sprintf("the second run: %v, %v: %s", err, end, brief(text))}
 	}
 	return nil
 }
+
+// secret is the content of a user's file.
+const secret = "a user's own work"
 
 // users put files where a run will write, before each of its calls.
 func (h *harness) users(benches []*bench) error {
 	taken := h.row("Other runs and readers", "a user makes the target before each call: it stays as it is")
 	added := h.row("Other runs and readers", "a user puts a file into the old folder before each call: it is not deleted")
 	return inParallel(h, benches, func(b *bench) error {
-		folder := b.scenario.folder()
-		if b.scenario.name == "two" || b.overwrite && !folder {
+		switch folder := b.scenario.folder(); {
+		case b.scenario.name == "two", b.overwrite && !folder:
 			return nil
+		case b.overwrite:
+			return b.userDoes(added, "mine.txt", func(path string) bool { return os.WriteFile(path, []byte(secret), 0o666) == nil })
+		case folder:
+			return b.userDoes(taken, "mine.txt", func(path string) bool {
+				return os.Mkdir(filepath.Dir(path), 0o777) == nil && os.WriteFile(path, []byte(secret), 0o666) == nil
+			})
 		}
-		r, do := taken, b.takeTarget
-		if b.overwrite {
-			r, do = added, b.addToTarget
-		}
-		r.addCase()
-		defer r.done()
-		for at := 1; ; at++ {
-			hit, what, wrong, err := b.userDoes(at, folder, do)
-			if err != nil || !hit {
-				return err
+		return b.userDoes(taken, "", func(path string) bool {
+			f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+			if err != nil {
+				return false
 			}
-			r.add(fmt.Sprintf("%s, %s: %s", b.scenario.name, b.state.name, what), wrong)
-		}
+			defer f.Close()
+			_, err = f.WriteString(secret)
+			return err == nil
+		})
 	})
 }
 
-// secret is what a user writes.
-const secret = "a user's own work"
-
-// takeTarget makes the target if it is free.
-func (b *bench) takeTarget(path string, folder bool) bool {
-	if folder {
-		if os.Mkdir(path, 0o777) != nil {
-			return false
-		}
-		path = filepath.Join(path, "mine.txt")
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	_, err = f.WriteString(secret)
-	return err == nil
-}
-
-// addToTarget puts a file into the folder.
-func (b *bench) addToTarget(path string, _ bool) bool {
-	return os.WriteFile(filepath.Join(path, "mine.txt"), []byte(secret), 0o666) == nil
-}
-
-func (b *bench) userDoes(at int, folder bool, do func(path string, folder bool) bool) (hit bool, what string, wrong []string, err error) {
-	dir, err := b.box()
-	if err != nil {
-		return false, "", nil, err
-	}
-	defer os.RemoveAll(dir)
-	seen, did := 0, false
-	end, text, err := runTraced(b.run(dir), []string{dir}, func(s step) verdict {
-		seen++
-		if seen == at {
-			what = s.String()
-			did = do(filepath.Join(dir, b.targets[0]), folder)
-		}
-		return verdict{}
+// userDoes lets a user make the file name in the target, or the target itself if name is empty,
+// before each call. If do reports that there is a new file, it must stay.
+func (b *bench) userDoes(r *row, name string, do func(path string) bool) error {
+	did := false // else the run had published already
+	path := func(t *try) string { return filepath.Join(t.dir, b.targets[0], name) }
+	return b.sweep(r, disturbance{
+		before: func() error { did = false; return nil },
+		do: func(t *try, _ step, since int) verdict {
+			if since == 0 {
+				did = do(path(t))
+			}
+			return verdict{}
+		},
+		judge: func(t *try) (wrong []string) {
+			if t.end.hung || t.end.signal != 0 || !slices.Contains(goodCodes, t.end.code) {
+				wrong = append(wrong, fmt.Sprintf("%v: %s", t.end, brief(t.text)))
+			}
+			if content, err := os.ReadFile(path(t)); did && (err != nil || string(content) != secret) {
+				wrong = append(wrong, fmt.Sprintf("%v, but the user's file is gone: %v", t.end, err))
+			}
+			return wrong
+		},
 	})
-	if err != nil || seen < at {
-		return false, "", nil, err
-	}
-	if end.hung || end.signal != 0 || !slices.Contains(goodCodes, end.code) {
-		wrong = append(wrong, fmt.Sprintf("%v: %s", end, brief(text)))
-	}
-	if !did {
-		return true, what, wrong, nil // it was there already: the run had published
-	}
-	place := ""
-	if folder {
-		place = "mine.txt"
-	}
-	content, readErr := os.ReadFile(filepath.Join(dir, b.targets[0], place))
-	if readErr != nil || string(content) != secret {
-		wrong = append(wrong, fmt.Sprintf("%v, but the user's file is gone: %v", end, readErr))
-	}
-	return true, what, wrong, nil
 }

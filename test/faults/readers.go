@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// readers read a target over and over while it is replaced.
+// readers read a target again and again while it is replaced.
 func (h *harness) readers() error {
 	rounds := 100
 	if h.quick {
@@ -37,7 +37,6 @@ func (h *harness) readers() error {
 		if err := b.readWhileReplaced(r, query, rounds); err != nil {
 			return err
 		}
-		r.done()
 	}
 	return nil
 }

@@ -9,18 +9,16 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 )
 
 // A row is one kind of fault.
 type row struct {
 	section, name string
-	skipped       string // why; a row that was skipped counts no runs
+	skipped       string // the reason, if it could not be run here
 
 	h                  *harness
-	cases, runs, wrong int // of scenarios in states; of runs with a fault; of runs with a wrong outcome
-	mixtures           int // with exit 0, of an input that was rewritten in place
+	cases, runs, wrong int // scenarios in states; runs with a fault; wrong outcomes of those
 	note               string
 }
 
@@ -30,20 +28,16 @@ func (h *harness) row(section, name string) *row {
 	defer h.mu.Unlock()
 	r := &row{section: section, name: name, h: h}
 	h.rows = append(h.rows, r)
+	if h.verbose {
+		fmt.Fprintf(os.Stderr, "%s: %s\n", section, name)
+	}
 	return r
 }
 
-// skip says why a row could not be run here.
+// skip records why a row could not be run here.
 func (r *row) skip(format string, args ...any) {
 	r.skipped = fmt.Sprintf(format, args...)
 	fmt.Fprintf(os.Stderr, "%s: %s: SKIPPED: %s\n", r.section, r.name, r.skipped)
-}
-
-// done prints the row.
-func (r *row) done() {
-	if r.h.verbose {
-		fmt.Fprintf(os.Stderr, "%s: %s: %d cases, %d runs, %d wrong\n", r.section, r.name, r.cases, r.runs, r.wrong)
-	}
 }
 
 func (r *row) addCase() {
@@ -55,7 +49,7 @@ func (r *row) addCase() {
 // shown is how many wrong outcomes of a row are printed.
 const shown = 8
 
-// add counts a run and prints what was wrong with it. what must be enough to repeat it.
+// add counts a run and prints what was wrong with it. what identifies the run.
 func (r *row) add(what string, wrong []string) {
 	r.h.mu.Lock()
 	defer r.h.mu.Unlock()
@@ -67,11 +61,6 @@ func (r *row) add(what string, wrong []string) {
 	if r.wrong <= shown && !strings.HasPrefix(r.name, "self-check") {
 		fmt.Fprintf(os.Stderr, "WRONG %s: %s: %s:\n    %s\n", r.section, r.name, what, strings.Join(wrong, "\n    "))
 	}
-}
-
-// remark puts a sentence below the table of a section.
-func (h *harness) remark(title, format string, args ...any) {
-	h.remarks[title] = fmt.Sprintf(format, args...)
 }
 
 // expectWrong ends a self-check: wrong outcomes are right, and none is wrong.
@@ -109,26 +98,13 @@ func (h *harness) table(title string, took time.Duration) string {
 		cases, runs, wrong = cases+r.cases, runs+r.runs, wrong+r.wrong
 	}
 	fmt.Fprintf(&b, "| **%d skipped** | **%d** | **%d** | **%d** |\n", skipped, cases, runs, wrong)
-	if text := h.remarks[title]; text != "" {
-		fmt.Fprintf(&b, "\n%s\n", text)
-	}
 	fmt.Fprintf(&b, "\nThe %s form, %s, %.0f s on %s; %s.\n", form, time.Now().UTC().Format(time.DateOnly), took.Seconds(), systemName(), h.version())
 	return b.String()
 }
 
 func systemName() string {
-	var name syscall.Utsname
-	if syscall.Uname(&name) != nil {
-		return "Linux"
-	}
-	var release []byte
-	for _, c := range name.Release {
-		if c == 0 || c == '-' {
-			break
-		}
-		release = append(release, byte(c))
-	}
-	return fmt.Sprintf("Linux %s, %d processors", release, runtime.NumCPU())
+	text, _ := exec.Command("uname", "-sr").Output() // empty if it fails
+	return fmt.Sprintf("%s, %d processors", bytes.TrimSpace(text), runtime.NumCPU())
 }
 
 func (h *harness) version() string {

@@ -20,8 +20,7 @@ import (
 // patience is how long one run may take; a tenth of a second is usual.
 const patience = 60 * time.Second
 
-// A tree is what a folder holds: by relative path the type, the permissions and the SHA-256 of each
-// content.
+// A tree is the contents of a folder: type, permissions and SHA-256 by relative path.
 type tree map[string]string
 
 func readTree(dir string) (tree, error) {
@@ -48,7 +47,7 @@ func readTree(dir string) (tree, error) {
 	return found, err
 }
 
-// under is what t holds at name or below.
+// under is the part of t at name and below.
 func (t tree) under(name string) tree {
 	part := tree{}
 	for path, what := range t {
@@ -75,12 +74,12 @@ const (
 	newRows = "2:6"
 )
 
-// A state is what stands at the targets beforehand.
+// A state says which targets exist before the run.
 type state struct {
 	name      string
 	overwrite bool
 	old       []int // which of the targets exist; nil: none
-	fromNew   bool  // with the content of the new run: an earlier one was killed between two outputs
+	fromNew   bool  // with the content of the new run: an earlier run was killed between two outputs
 }
 
 var (
@@ -89,18 +88,20 @@ var (
 	completing  = state{name: "half published", old: []int{0}, fromNew: true}
 )
 
-// A bench is a scenario in a state, with the references that its outcomes are held against.
+// A bench is a scenario in a state, with references for its outcomes.
 type bench struct {
 	*harness
 	scenario
 	state
-	before tree   // what stands there before a run: old outputs and what is not ours
-	after  tree   // … and after a run without faults
-	base   string // a folder that holds before
+	before tree   // the folder before a run: old outputs and foreign files
+	after  tree   // the folder after a run without faults
+	base   string // a folder with the files of before
 }
 
-// strangers are files that no run may touch. Two look much like ours.
-var strangers = map[string]string{
+func (b *bench) String() string { return b.scenario.name + ", " + b.state.name }
+
+// foreign are files that no run may touch. Two are named like files of a run with another target.
+var foreign = map[string]string{
 	"notes.txt": "mine",
 	".hidden":   "mine too",
 	".other.parquet.idxport-0123456789abcdef.partial": "of a run with another target",
@@ -113,7 +114,7 @@ func (h *harness) prepare(sc scenario, st state) (*bench, error) {
 	b := &bench{harness: h, scenario: sc, state: st, base: filepath.Join(h.tmp, "base", sc.name+" "+st.name)}
 	result := b.base + " result"
 	for _, dir := range []string{b.base, result} {
-		for name, content := range strangers {
+		for name, content := range foreign {
 			if err := writeFile(filepath.Join(dir, name), content); err != nil {
 				return nil, err
 			}
@@ -164,7 +165,7 @@ func (b *bench) mustMake(dir, rows string) error {
 	return nil
 }
 
-// box makes a folder that holds what stands there before a run.
+// box makes a folder with the files from before a run.
 func (b *bench) box() (string, error) {
 	dir, err := os.MkdirTemp(b.tmp, "box-")
 	if err != nil {
@@ -201,7 +202,7 @@ func (s scenario) newRows() string {
 	return newRows
 }
 
-// runPlain runs cmd to its end, and returns what it wrote to standard error.
+// runPlain runs cmd to its end, and returns its standard error.
 func runPlain(cmd *exec.Cmd) (ending, string, error) {
 	var text bytes.Buffer
 	cmd.Stderr = &text
@@ -216,7 +217,7 @@ func runPlain(cmd *exec.Cmd) (ending, string, error) {
 	return end, text.String(), nil
 }
 
-// runTraced is runPlain with a decision about each call that concerns one of the watched paths.
+// runTraced is runPlain with a verdict about each call on one of the watched paths.
 func runTraced(cmd *exec.Cmd, watched []string, decide func(step) verdict) (ending, string, error) {
 	text, err := os.CreateTemp("", "stderr-")
 	if err != nil {

@@ -11,15 +11,11 @@ import (
 	"time"
 )
 
-// signals sends signals at every call that concerns outputs or inputs.
+// signals sends signals at calls that concern outputs or inputs.
 func (h *harness) signals() error {
 	benches, err := h.benches()
 	if err != nil {
 		return err
-	}
-	every := 2 // so many calls apart
-	if h.quick {
-		every = 17
 	}
 	for _, sent := range []struct {
 		name   string
@@ -33,50 +29,36 @@ func (h *harness) signals() error {
 		{"SIGTERM twice", syscall.SIGTERM, true},
 	} {
 		r := h.row("Signals", sent.name+", before a call")
-		err := inParallel(h, benches, func(b *bench) error {
-			r.addCase()
-			for at := 1; ; at += every {
-				hit, what, wrong, err := b.interrupt(sent.signal, at, sent.twice)
-				if err != nil || !hit {
-					return err
-				}
-				r.add(fmt.Sprintf("%s, %s: %s", b.scenario.name, b.state.name, what), wrong)
-			}
-		})
-		if err != nil {
+		if err := inParallel(h, benches, func(b *bench) error { return b.interrupt(r, sent.signal, sent.twice) }); err != nil {
 			return err
 		}
-		r.done()
 	}
 	return h.stuck()
 }
 
-// interrupt sends the signal before the at-th call, and again before the next.
-func (b *bench) interrupt(sig syscall.Signal, at int, twice bool) (hit bool, what string, wrong []string, err error) {
-	dir, err := b.box()
-	if err != nil {
-		return false, "", nil, err
+// interrupt sends the signal before every second call, and again before the next one if twice.
+func (b *bench) interrupt(r *row, sig syscall.Signal, twice bool) error {
+	every := 2
+	if b.harness.quick {
+		every = 17
 	}
-	defer os.RemoveAll(dir)
-	var first step
-	end, text, err := runTraced(b.run(dir), []string{dir, b.data}, func(s step) verdict {
-		if s.n == at {
-			first = s
-		}
-		if s.n == at || twice && s.n == at+1 {
-			return verdict{signal: sig}
-		}
-		return verdict{}
+	return b.sweep(r, disturbance{
+		every:   every,
+		watched: b.data,
+		do: func(_ *try, _ step, since int) verdict {
+			if since == 0 || twice && since == 1 {
+				return verdict{signal: sig}
+			}
+			return verdict{}
+		},
+		judge: func(t *try) []string {
+			wrong := b.judge(t.dir, outcome{end: t.end, text: t.text, mayLeave: twice && t.end.signal == sig})
+			if t.end != (ending{}) && t.end != (ending{code: 128 + int(sig)}) && t.end != (ending{signal: sig}) {
+				wrong = append(wrong, fmt.Sprintf("%v, not %d: %s", t.end, 128+int(sig), brief(t.text)))
+			}
+			return wrong
+		},
 	})
-	if err != nil || first.n == 0 {
-		return false, "", nil, err
-	}
-	o := outcome{end: end, text: text, mayLeave: twice && end.signal == sig}
-	wrong = b.judge(dir, o)
-	if end != (ending{}) && end != (ending{code: 128 + int(sig)}) && end != (ending{signal: sig}) {
-		wrong = append(wrong, fmt.Sprintf("%v, not %d: %s", end, 128+int(sig), brief(text)))
-	}
-	return true, first.String(), wrong, nil
 }
 
 // stuck interrupts runs that wait for another program.
@@ -96,7 +78,6 @@ func (h *harness) stuck() error {
 			r.add(waits+" "+sig.String(), wrong)
 		}
 	}
-	r.done()
 	return nil
 }
 
@@ -107,7 +88,7 @@ func (b *bench) interruptStuck(waits string, sig syscall.Signal) ([]string, erro
 	}
 	defer os.RemoveAll(dir)
 	cmd := b.run(dir)
-	read, write, err := os.Pipe() // nobody writes
+	read, write, err := os.Pipe() // never written to
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +116,7 @@ func (b *bench) interruptStuck(waits string, sig syscall.Signal) ([]string, erro
 	return wrong, nil
 }
 
-// signalled runs cmd and sends the signal once it surely waits.
+// signalled runs cmd and sends the signal after a second, when it surely waits.
 func signalled(cmd *exec.Cmd, sig syscall.Signal) (ending, string, error) {
 	timer := time.AfterFunc(time.Second, func() { _ = cmd.Process.Signal(sig) })
 	defer timer.Stop()

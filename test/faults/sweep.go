@@ -3,7 +3,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,13 +64,86 @@ func (h *harness) bench(sc scenario, st state) (*bench, error) {
 	return b, err
 }
 
-// A mode is a fault that is put into every call of a run in turn, until a run has fewer calls.
+// A disturbance is tried at each call of a run in turn, until a run has fewer calls.
+type disturbance struct {
+	every   int             // calls from one try to the next; 0 is 1
+	watched string          // a folder whose calls count, besides that of the run; may be empty
+	applies func(step) bool // the calls that count; nil: all
+	before  func() error    // before each run; may be nil
+	// do is called before each watched call. since is 0 at the call of the try, counts the calls
+	// after it to which the disturbance applies, and is -1 at all others.
+	do    func(t *try, s step, since int) verdict
+	judge func(t *try) []string
+}
+
+// A try is one run that was disturbed.
+type try struct {
+	dir   string // the folder of the run
+	first step   // the call at which it was disturbed
+	end   ending
+	text  string // standard error
+	wrong []string
+	err   error // of the harness; do may set it
+}
+
+// sweep tries the disturbance at call after call, and adds what was wrong to the row.
+func (b *bench) sweep(r *row, d disturbance) error {
+	r.addCase()
+	for at := 1; ; at += max(d.every, 1) {
+		t, err := b.disturbed(d, at)
+		if err != nil || t == nil {
+			return err
+		}
+		r.add(b.String()+": "+t.first.String(), t.wrong)
+	}
+}
+
+// disturbed tries the disturbance at the at-th call; the result is nil if there are fewer.
+func (b *bench) disturbed(d disturbance, at int) (*try, error) {
+	if d.before != nil {
+		if err := d.before(); err != nil {
+			return nil, err
+		}
+	}
+	t, seen := &try{}, 0
+	var err error
+	if t.dir, err = b.box(); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(t.dir)
+	watched := []string{t.dir}
+	if d.watched != "" {
+		watched = append(watched, d.watched)
+	}
+	t.end, t.text, err = runTraced(b.run(t.dir), watched, func(s step) verdict {
+		since := -1
+		if d.applies == nil || d.applies(s) {
+			seen++
+			since = max(seen-at, -1)
+		}
+		v := d.do(t, s, since)
+		if since == 0 {
+			t.first = s
+		}
+		return v
+	})
+	if err == nil {
+		err = t.err
+	}
+	if err != nil || t.first.n == 0 {
+		return nil, err
+	}
+	t.wrong = append(t.wrong, d.judge(t)...)
+	return t, nil
+}
+
+// A mode is a fault that is put into every call of a run in turn.
 type mode struct {
 	name    string
 	applies func(step) bool
 	do      verdict
 	onward  bool               // from that call on
-	always  func(step) verdict // besides, to every call it is not put into; may be nil
+	always  func(step) verdict // for all other calls; may be nil
 	quick   bool
 
 	success, failure, mayLeave, mayVanish bool // as in outcome
@@ -83,15 +155,15 @@ func of(kinds ...kind) func(step) bool {
 	return func(s step) bool { return slices.Contains(kinds, s.kind) }
 }
 
-// halvable are writes of which half is something.
+// halvable are writes of more than one byte.
 func halvable(s step) bool { return s.kind == writes && s.size > 1 }
 
-// places are calls that need room on the disk.
-func places(s step) bool {
+// allocates are calls that need space on the disk.
+func allocates(s step) bool {
 	return s.creates() || slices.Contains([]kind{writes, syncs, mkdirs, links, renames, closes}, s.kind)
 }
 
-// noFlags is a file system that knows no flags of renameat2, as some FUSE and network file systems.
+// noFlags is a file system without the flags of renameat2, as some FUSE and network file systems.
 func noFlags(s step) verdict {
 	if s.call == "renameat2" && s.flags != 0 {
 		return verdict{fail: syscall.EINVAL}
@@ -125,18 +197,17 @@ func (h *harness) kills() error {
 }
 
 func (h *harness) failures() error {
-	all := func(step) bool { return true }
 	return h.sweepModes("System calls that fail", []mode{
-		{name: "EIO once, each call", applies: all, do: verdict{fail: syscall.EIO}, quick: true},
-		{name: "EIO from each call on", applies: all, do: verdict{fail: syscall.EIO}, onward: true, mayLeave: true},
+		{name: "EIO once, each call", do: verdict{fail: syscall.EIO}, quick: true},
+		{name: "EIO from each call on", do: verdict{fail: syscall.EIO}, onward: true, mayLeave: true},
 		{name: "EIO once, although the call had its effect", applies: effects, do: verdict{after: syscall.EIO}, quick: true},
 		{name: "EIO of fsync and syncfs", applies: of(syncs), do: verdict{after: syscall.EIO}, failure: true, quick: true},
-		{name: "ENOSPC once", applies: places, do: verdict{fail: syscall.ENOSPC}},
-		{name: "ENOSPC from each call on", applies: places, do: verdict{fail: syscall.ENOSPC}, onward: true, quick: true},
+		{name: "ENOSPC once", applies: allocates, do: verdict{fail: syscall.ENOSPC}},
+		{name: "ENOSPC from each call on", applies: allocates, do: verdict{fail: syscall.ENOSPC}, onward: true, quick: true},
 		{name: "EDQUOT of close, too late to repair", applies: of(closes), do: verdict{after: syscall.EDQUOT}},
 		{name: "a write that stops half-way", applies: halvable, do: verdict{half: true}, success: true, quick: true},
 		{name: "all writes stop half-way", applies: halvable, do: verdict{half: true}, onward: true, success: true},
-		{name: "a write that stops half-way and says it did all", applies: halvable, do: verdict{half: true, lie: true}, failure: true, quick: true},
+		{name: "a write that stops half-way and reports all bytes", applies: halvable, do: verdict{half: true, lie: true}, failure: true, quick: true},
 		{name: "EINTR once", applies: of(opens, writes, syncs, renames, links, mkdirs, unlinks, locks), do: verdict{fail: syscall.EINTR}, success: true, quick: true},
 		{name: "EMFILE once", applies: of(opens), do: verdict{fail: syscall.EMFILE}},
 		{name: "EMFILE from each open on", applies: of(opens), do: verdict{fail: syscall.EMFILE}, onward: true, mayLeave: true},
@@ -160,73 +231,37 @@ func (h *harness) sweepModes(title string, modes []mode) error {
 			continue
 		}
 		r := h.row(title, m.name)
-		if err := inParallel(h, benches, func(b *bench) error { return b.sweep(r, m) }); err != nil {
+		if err := inParallel(h, benches, func(b *bench) error { return b.inject(r, m) }); err != nil {
 			return err
 		}
-		r.done()
 	}
 	return nil
 }
 
-// sweep puts one mode into call after call.
-func (b *bench) sweep(r *row, m mode) error {
-	r.addCase()
-	for at := 1; ; at++ {
-		hit, what, wrong, err := b.inject(m, at)
-		if err != nil || !hit {
-			return err
-		}
-		r.add(fmt.Sprintf("%s, %s: %s", b.scenario.name, b.state.name, what), wrong)
-	}
-}
-
-// inject puts the fault into the at-th call that it applies to, and reports whether there is one.
-func (b *bench) inject(m mode, at int) (hit bool, what string, wrong []string, err error) {
-	dir, err := b.box()
-	if err != nil {
-		return false, "", nil, err
-	}
-	defer os.RemoveAll(dir)
-	var (
-		seen      int
-		first     step
-		published bool // a target was renamed before the fault: what is replaced may have to stay for the next run
-	)
-	end, text, err := runTraced(b.run(dir), []string{dir}, func(s step) verdict {
-		if first.n == 0 && slices.Contains(b.paths(dir), s.to) {
-			published = true
-		}
-		if m.applies(s) {
-			seen++
-			if seen == at || m.onward && seen > at {
-				if seen == at {
-					first = s
-				}
-				if m.do != (verdict{}) {
-					return m.do
-				}
+// inject puts the fault into call after call.
+func (b *bench) inject(r *row, m mode) error {
+	published := false // a target was renamed before the fault: the old one may have to stay for the next run
+	return b.sweep(r, disturbance{
+		applies: m.applies,
+		before:  func() error { published = false; return nil },
+		do: func(t *try, s step, since int) verdict {
+			if t.first.n == 0 && slices.ContainsFunc(b.targets, func(name string) bool { return s.to == filepath.Join(t.dir, name) }) {
+				published = true
 			}
-		}
-		if m.always != nil {
-			return m.always(s)
-		}
-		return verdict{}
+			if m.do != (verdict{}) && (since == 0 || m.onward && since > 0) {
+				return m.do
+			}
+			if m.always != nil {
+				return m.always(s)
+			}
+			return verdict{}
+		},
+		judge: func(t *try) []string {
+			o := outcome{end: t.end, text: t.text, success: m.success, failure: m.failure, mayLeave: m.mayLeave, mayVanish: m.mayVanish}
+			if kind := t.first.kind; kind == unlinks || kind == locks || kind == reads || published {
+				o.mayLeave = true // it could not delete, or could not look for what to delete
+			}
+			return b.judge(t.dir, o)
+		},
 	})
-	if err != nil || first.n == 0 {
-		return false, "", nil, err
-	}
-	o := outcome{end: end, text: text, success: m.success, failure: m.failure, mayLeave: m.mayLeave, mayVanish: m.mayVanish}
-	if first.kind == unlinks || first.kind == locks || first.kind == reads || published {
-		o.mayLeave = true // it could not delete, or could not look at what to delete
-	}
-	return true, first.String(), b.judge(dir, o), nil
-}
-
-// paths are the targets in dir.
-func (b *bench) paths(dir string) []string {
-	var list []string
-	for _, name := range b.targets {
-		list = append(list, filepath.Join(dir, name))
-	}
-	return list
 }

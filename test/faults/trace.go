@@ -39,7 +39,7 @@ func (s step) effect() bool { return s.kind != reads && (s.kind != opens || s.cr
 
 func (s step) creates() bool { return s.kind == opens && s.flags&syscall.O_CREAT != 0 }
 
-// A verdict is what becomes of a step. The zero one lets it happen.
+// A verdict decides about a step. The zero value lets it happen.
 type verdict struct {
 	kill   bool           // the whole process ends before the call
 	signal syscall.Signal // arrives before the call
@@ -48,7 +48,7 @@ type verdict struct {
 	after  syscall.Errno  // the call happens, and returns this
 	half   bool           // half of the bytes are written
 	lie    bool           // … and the call says that all were
-	last   bool           // the process ends after the call
+	last   bool           // the whole process ends after the call
 }
 
 // An ending is how a run ended.
@@ -81,9 +81,9 @@ const (
 	waitNoThread   = 0x20000000 // __WNOTHREAD: only what this thread traces
 )
 
-// A tracer runs one program and stops it before each system call on a watched path. All threads are
-// counted together; strace counts each for itself, and a Go program's calls wander between threads,
-// so with strace there are calls that no when=N meets.
+// A tracer runs one program and stops it before each system call on a watched path. The calls of
+// all threads are counted together; strace counts each thread for itself, and the calls of a Go
+// program move between threads, so that its when=N misses some.
 type tracer struct {
 	watched []string // folders and files, absolute and without symbolic links
 	decide  func(step) verdict

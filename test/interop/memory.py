@@ -3,12 +3,12 @@
 
 usage: test/interop/.venv/bin/python test/interop/memory.py --binary PATH [--size GIB] [--folder DIR]
 
-Each run converts a synthetic IDX file of 28×28 records, made while it is read, to a file in DIR (a new folder there, deleted afterwards), with 2
-and with 64 workers. The peak resident size of the process must stay below the limits, and the output must have all rows and the right last
-one. (test/hostile measures what files take that claim or become much.)
+Each run converts a synthetic IDX file of 28×28 records, made while it is read, to a file in DIR (a new folder there,
+deleted afterwards), with 2 and with 64 workers. The peak resident size of the process must stay below the limits, and
+the output must have all rows and the right last one.
 
-This program itself stays small, and loads the readers in processes of their own: the kernel counts the memory of a process from before its
-exec, when it still is a copy of its parent.
+This program loads the readers in processes of their own, to stay small: the kernel counts the memory of a process
+from before its exec, when it is a copy of its parent.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ELEMENTS = 28 * 28
 LIMITS = {2: 100e6, 64: 150e6}  # bytes, by number of workers
 CODES = {"uint8": 0x08, "float32": 0x0D}
 OUTPUTS = ["out.parquet", "out.arrow", "out.csv"]
-BLOCK_RECORDS = 1021  # a prime, so that blocks and batches do not keep step
+BLOCK_RECORDS = 1021  # a prime, so that blocks do not end with batches
 
 
 def block(dtype: str) -> bytes:
@@ -55,13 +55,6 @@ def stream(dtype: str, rows: int, data: bytes) -> Iterator[bytes | memoryview]:
         yield memoryview(data)[: min(BLOCK_RECORDS, rows - start) * record]
 
 
-def last_record(rows: int, data: bytes) -> bytes:
-    """The record that stream ends with."""
-    record = len(data) // BLOCK_RECORDS
-    at = (rows - 1) % BLOCK_RECORDS * record
-    return data[at : at + record]
-
-
 def measure(command: list[str], pieces: Iterator[bytes | memoryview]) -> tuple[int, int, str]:
     """Run command with pieces on its standard input: exit code, peak resident bytes, stderr."""
     with tempfile.TemporaryFile() as stderr:
@@ -72,7 +65,7 @@ def measure(command: list[str], pieces: Iterator[bytes | memoryview]) -> tuple[i
                 process.stdin.write(piece)
             process.stdin.close()
         except BrokenPipeError:
-            pass  # it ended early: the exit code tells
+            pass  # it ended early, which the exit code shows
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         stderr.seek(0)
@@ -82,40 +75,34 @@ def measure(command: list[str], pieces: Iterator[bytes | memoryview]) -> tuple[i
 
 def look(path: Path, dtype: str, rows: int, last: bytes) -> None:
     """Exit with 0 if the output has all rows and ends with the last record. Runs in its own process."""
+    import duckdb
     import numpy as np
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     expected = np.frombuffer(last, np.dtype(dtype).newbyteorder(">")).astype(dtype)
-    if path.suffix == ".csv":
-        lines, tail = 0, b""
-        with open(path, "rb") as file:
-            while piece := file.read(1 << 20):
-                lines += piece.count(b"\n")
-                tail = (tail + piece)[-(1 << 16) :]
-        found_rows = lines - 1
-        found = np.array(tail.splitlines()[-1].split(b","), np.float64).astype(dtype)
-    elif path.suffix == ".parquet":
-        parquet = pq.ParquetFile(path)
-        found_rows = parquet.metadata.num_rows
-        column = parquet.read_row_group(parquet.num_row_groups - 1).column("data")
-        found = np.array(column[-1].as_py(), dtype)
-    else:
+    if path.suffix == ".arrow":
         with pa.memory_map(str(path)) as source:
             reader = pa.ipc.open_file(source)
             batches = [reader.get_batch(i) for i in range(reader.num_record_batches)]
-            found_rows = sum(batch.num_rows for batch in batches)
-            found = np.array(batches[-1].column("data")[-1].as_py(), dtype)
-    if found_rows != rows:
-        sys.exit(f"{path.name} has {found_rows} rows, expected {rows}")
-    if not np.array_equal(found, expected):
-        sys.exit(f"{path.name}: the last row differs from the last record")
+            found_rows, found = sum(batch.num_rows for batch in batches), np.array(batches[-1].column("data")[-1].as_py(), dtype)
+    elif path.suffix == ".parquet":
+        (found_rows,) = duckdb.sql(f"SELECT count(*) FROM '{path}'").fetchall()[0]
+        found = np.array(duckdb.sql(f"SELECT data FROM read_parquet('{path}', file_row_number = true) WHERE file_row_number = {rows - 1}").fetchall()[0][0], dtype)
+    else:
+        found_rows = int(subprocess.run(["wc", "-l", path], capture_output=True, check=True).stdout.split()[0]) - 1
+        tail = subprocess.run(["tail", "-n", "1", path], capture_output=True, check=True).stdout
+        found = np.array(tail.split(b","), np.float64).astype(dtype)
+    if found_rows != rows or not np.array_equal(found, expected):
+        sys.exit(f"{path.name} has {found_rows} rows, expected {rows}, or another last row")
 
 
 def check_stream(binary: Path, folder: Path, dtype: str, size: int) -> Iterator[str]:
-    """Convert size bytes to each output; yields what is wrong."""
+    """Convert size bytes to each output; yields the problems."""
     data = block(dtype)
-    rows = size // (len(data) // BLOCK_RECORDS)
+    record = len(data) // BLOCK_RECORDS
+    rows = size // record
+    at = (rows - 1) % BLOCK_RECORDS * record
+    last = data[at : at + record]
     for name in OUTPUTS:
         for workers, limit in LIMITS.items():
             path = folder / name
@@ -130,7 +117,7 @@ def check_stream(binary: Path, folder: Path, dtype: str, size: int) -> Iterator[
             elif peak >= limit:
                 yield f"{line}: too much\n$ {shlex.join(command)}"
             if not status:
-                reader = multiprocessing.get_context("fork").Process(target=look, args=(path, dtype, rows, last_record(rows, data)))
+                reader = multiprocessing.get_context("fork").Process(target=look, args=(path, dtype, rows, last))
                 reader.start()
                 reader.join()
                 if reader.exitcode:

@@ -3,7 +3,8 @@
 
 usage: $(test/interop/venv) test/interop/run.py --binary PATH [--quick | --full] [--keep] [--only PART …]
 
-Prints a line per group, the failures in full with the command that made them, and the totals; exits with 1 if a case failed.
+Prints a line per group, the failures in full with the command that made them, and the totals; exits with 1 if a case
+failed.
 """
 
 from __future__ import annotations
@@ -18,9 +19,7 @@ from pathlib import Path
 from suite.bench import Bench
 
 # The modules suite.check_*, each with a table of GROUPS: a name, and the function that runs its cases.
-PARTS = [
-    "values", "files", "book", "csv", "pictures", "folders", "classes", "parts", "back", "verify", "applied", "changed",
-]  # fmt: skip
+PARTS = ["values", "files", "book", "csv", "pictures", "folders", "classes", "parts", "back", "changed"]
 
 
 def arguments() -> argparse.Namespace:

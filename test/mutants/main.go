@@ -1,8 +1,8 @@
-// Mutants counts which small defects the tests notice. It makes defects in the sources of packages,
+// Command mutants counts the small defects that the tests notice. It makes defects in the sources of packages,
 // one at a time (a negated condition, && for ||, < for <=, an integer off by one, a statement left
 // out, nil in place of an error), and runs the package's own tests on each. A mutant that survives
-// is a test that is missing, a statement that is not needed, or one that changes nothing a user
-// could see: a reader must decide that. No file of the tree is changed: the compiler gets the
+// shows a missing test, an unnecessary statement, or a change that no user can see: a reader must
+// decide. No file of the tree is changed: the compiler gets the
 // mutant by an overlay.
 //
 //	go run ./test/mutants -packages source/idx,schema -n 40 -seed 1
@@ -103,7 +103,7 @@ func (b *bench) mutants() ([]mutant, error) {
 	return all, nil
 }
 
-// try tries mutants at random until n were compiled and tested, and prints what became of each.
+// try tests random mutants until n were compiled and tested, and prints the outcome of each.
 func (b *bench) try(ctx context.Context, mutants []mutant, n int, seed uint64) error {
 	if out, err := b.test(ctx, ""); err != nil {
 		return fmt.Errorf("the tests fail without a mutant: %w\n%s", err, out)
@@ -161,7 +161,7 @@ func (b *bench) overlay(m mutant) (string, error) {
 	return "-overlay=" + overlay, cmp.Or(os.WriteFile(changed, m.mutated(), 0o600), os.WriteFile(overlay, replace, 0o600))
 }
 
-// test runs the package's tests. What the linter says of a mutant does not count.
+// test runs the package's tests, without vet.
 func (b *bench) test(ctx context.Context, overlay string) ([]byte, error) {
 	args := []string{"go", "test", "-vet=off", "-count=1", "-timeout=" + b.timeout.String()}
 	if overlay != "" {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// A mutant is a source file with one defect: text in place of what stands from offset from to
-// offset to.
+// A mutant is a source file with one defect: text in place of the bytes from offset from to offset
+// to.
 type mutant struct {
 	file, what string
 	source     []byte
@@ -66,7 +66,7 @@ type collector struct {
 	found []mutant
 }
 
-// add notes the mutant that has text in place of what stands from from to to.
+// add records the mutant with text in place of the source between two positions.
 func (c *collector) add(what string, from, to token.Pos, text string) {
 	m := c.blank
 	m.what, m.from, m.to, m.text = what, c.set.Position(from).Offset, c.set.Position(to).Offset, text
@@ -120,8 +120,7 @@ func (c *collector) negate(condition ast.Expr) {
 	c.add("negated", condition.Pos(), condition.End(), "!("+string(c.blank.source[from:to])+")")
 }
 
-// leaveOut collects what becomes of a statement that is not done, and of an error that is not
-// returned.
+// leaveOut collects mutants without a statement, or with nil in place of a returned error.
 func (c *collector) leaveOut(statement ast.Stmt, results *ast.FieldList) {
 	switch s := statement.(type) {
 	case *ast.AssignStmt:

@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// The keys of somebody who may only assume a role.
+// The key of a user who may only assume a role.
 const (
 	roleKey    = "AKIAIDXPORTSOURCE000"
 	roleSecret = "the/secret/of/who/assumes/a/role00000000"
 )
 
-// issuer gives out the keys of the server, as AWS's own services do: roles, what a web identity is
-// good for, containers and machines.
+// issuer returns the key of the server as AWS's services do for roles, web identities, containers and
+// instances.
 func issuer(w http.ResponseWriter, r *http.Request) {
 	end := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	asJSON := fmt.Sprintf(`{"Code":"Success","Version":1,"AccessKeyId":%q,"SecretAccessKey":%q,"Token":"","Expiration":%q}`, accessKey, secretKey, end)
@@ -43,7 +43,7 @@ func issuer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// credentials reads an object with keys from everywhere where AWS's own programs find them.
+// credentials reads an object with keys from all sources of AWS's own programs.
 func (t *tests) credentials() {
 	front := httptest.NewServer(http.HandlerFunc(issuer))
 	defer front.Close()

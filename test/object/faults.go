@@ -18,16 +18,16 @@ import (
 	"github.com/idxport/idxport/test/object/proxy"
 )
 
-// A plan is what happens in one upload.
+// A plan is the disturbance of one upload.
 type plan struct {
 	kind      string
 	fault     proxy.Fault    // of stays and passes
 	signal    syscall.Signal // of killed
-	request   int64          // at which it begins, from 1
+	request   int64          // the first one that is disturbed, from 1
 	overwrite bool
 }
 
-// passing are faults that may be gone at the next attempt.
+// passing are faults that a new attempt may overcome.
 var passing = []proxy.Fault{proxy.Error500, proxy.Slow503, proxy.Reset, proxy.Stall, proxy.Lost, proxy.LostError, proxy.LostStall}
 
 // plans are the uploads of a run: the same for the same seed.
@@ -93,10 +93,10 @@ func (u *upload) next(r *http.Request) proxy.Fault {
 	return proxy.None
 }
 
-// old is what some uploads replace.
+// old is an object that some uploads replace.
 var old = []byte("an older object")
 
-// faults makes all uploads, some at a time.
+// faults runs all uploads, several at a time.
 func (t *tests) faults() {
 	t.ends(0, "convert", t.raw(files[2]), t.raw(files[3]), "-o", t.local("expected.csv"))
 	expected, err := os.ReadFile(t.local("expected.csv"))
@@ -147,8 +147,8 @@ func (u *upload) run() string {
 	return u.judge(r)
 }
 
-// watch looks at the object until done is closed: whatever is there must be whole. It looks often,
-// but leaves most of the time to the server.
+// watch reads the object until done is closed: it must be complete at all times. It reads often, but
+// leaves the server time for other requests.
 func (u *upload) watch(done <-chan struct{}) {
 	for {
 		begin := time.Now()
@@ -176,7 +176,7 @@ func (u *upload) look() string {
 	return "broken"
 }
 
-// judge compares what is there with what the program said, and looks for parts that are left.
+// judge compares the object with the exit code, and looks for parts that are left.
 func (u *upload) judge(r result) string {
 	t := u.t
 	found := u.look()
@@ -187,9 +187,9 @@ func (u *upload) judge(r result) string {
 	case err != nil:
 		problem = err.Error()
 	case r.code == 0 && found != "new":
-		problem = "it said that all is well"
+		problem = "exit 0 without the new object"
 	case u.kind == "passes" && r.code != 0:
-		problem = "a fault that passes was not overcome"
+		problem = "a passing fault was not overcome"
 	case u.kind == "stays" && u.fault == proxy.Denied403 && r.code != 77 && r.code != 0:
 		problem = "expected 77"
 	case u.kind == "stays" && u.fault != proxy.Denied403 && r.code != 74 && r.code != 0:
@@ -199,7 +199,7 @@ func (u *upload) judge(r result) string {
 	case u.kind == "killed" && u.signal != syscall.SIGKILL && r.code != 128+int(u.signal) && r.code != 0:
 		problem = fmt.Sprintf("expected %d", 128+int(u.signal))
 	case u.kind == "killed" && r.code != 0 && found == "new" && !u.closed.Load():
-		problem = "an object is there, although nobody sent the last request"
+		problem = "the object exists, but the last request was not sent"
 	case pieces > 0 && r.code != 128+int(syscall.SIGKILL):
 		problem = fmt.Sprintf("%d parts are left", pieces)
 	}

@@ -1,12 +1,12 @@
 //go:build linux
 
 // Command object drives the built program against a real server of S3 on this machine, versitygw.
-// Conversions in both directions are compared with local ones byte for byte, and uploads and reads
-// go through a proxy that breaks connections, answers with errors, goes silent and kills the
-// program.
+// Conversions in both directions are compared with local ones byte for byte, and uploads go through
+// a proxy that breaks connections, answers with errors, stalls and kills the program. (Reads through
+// the proxy are tested in package object.)
 //
 // The server is installed by the go command into a folder of its own, at one version; it is no
-// dependency of the program. It has a way past the program by which this one looks at objects.
+// dependency of the program. Objects are also read as files, without S3.
 package main
 
 import (
@@ -14,7 +14,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"log"
 	"os"
 	"os/exec"
@@ -23,6 +22,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/idxport/idxport/test/object/gateway"
 )
 
 type settings struct {
@@ -39,9 +40,9 @@ func main() {
 	flag.StringVar(&s.gateway, "versitygw", "", "the server; empty: install it")
 	flag.IntVar(&s.rounds, "rounds", 100, "uploads with faults")
 	flag.IntVar(&s.tables, "tables", 20, "tables of parts with faults")
-	flag.IntVar(&s.at, "at-once", 2, "so many of them at a time")
+	flag.IntVar(&s.at, "at-once", 2, "uploads at the same time")
 	flag.Uint64Var(&s.seed, "seed", 1, "of the choice of faults")
-	flag.BoolVar(&s.verbose, "v", false, "tell of every upload")
+	flag.BoolVar(&s.verbose, "v", false, "print every upload")
 	flag.Parse()
 	log.SetFlags(0)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -57,24 +58,24 @@ func run(ctx context.Context, s settings) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, removeAll(work)) }()
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	for _, path := range []*string{&s.binary, &s.data} {
 		if *path, err = filepath.Abs(*path); err != nil {
 			return err
 		}
 	}
-	server, err := start(ctx, s, work)
+	gate, err := gateway.Start(ctx, s.gateway, work)
 	if err != nil {
 		return err
 	}
-	defer server.Stop()
+	defer gate.Stop()
+	server := &server{gate}
 	begin := time.Now()
 	t := &tests{settings: s, ctx: ctx, work: work, server: server, home: server.at(server.home())}
 	t.conversions()
 	t.credentials()
 	t.ranges()
 	t.replaced()
-	t.broken()
 	t.failures()
 	t.faults()
 	t.tables(s.tables)
@@ -83,17 +84,6 @@ func run(ctx context.Context, s settings) (err error) {
 		return errors.New("object storage: failed")
 	}
 	return ctx.Err()
-}
-
-// removeAll removes what the go command made too, whose folders are read-only.
-func removeAll(dir string) error {
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
 }
 
 // A result is a run of the program.

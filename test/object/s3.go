@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -21,34 +20,12 @@ import (
 	"github.com/idxport/idxport/test/object/proxy"
 )
 
-// bucket is the only one of the server.
-const bucket = "idx"
+const bucket, accessKey, secretKey = gateway.Bucket, gateway.AccessKey, gateway.SecretKey
 
-// The key of the server, which the program finds in its environment as its users' do, and must not
-// show.
-const (
-	accessKey = "AKIAIDXPORTTESTING00"
-	secretKey = "not/a/real/secret/but/never/to/be/shown0"
-)
-
-// A server keeps an object as the file of its name, which is how it is looked at without S3.
+// A server keeps an object as a file of the same name, where tests look at it without S3.
 type server struct{ *gateway.Server }
 
-func start(ctx context.Context, set settings, work string) (_ *server, err error) {
-	if set.gateway == "" {
-		fmt.Println("installing", gateway.Module)
-		if set.gateway, err = gateway.Install(ctx, work); err != nil {
-			return nil, err
-		}
-	}
-	s, err := gateway.Start(ctx, set.gateway, work, bucket, accessKey, secretKey)
-	if err != nil {
-		return nil, err
-	}
-	return &server{s}, nil
-}
-
-// home is where the server listens.
+// home is the URL of the server.
 func (s *server) home() *url.URL {
 	u, err := url.Parse(s.Endpoint)
 	if err != nil {
@@ -60,31 +37,33 @@ func (s *server) home() *url.URL {
 // at returns the place with another URL, such as that of a proxy.
 func (s *server) at(u *url.URL) place {
 	query := url.Values{"use_path_style": {"true"}, "endpoint": {u.String()}}
-	return place{query, []string{"AWS_ACCESS_KEY_ID=" + accessKey, "AWS_SECRET_ACCESS_KEY=" + secretKey,
-		"AWS_REGION=" + gateway.Region, "AWS_EC2_METADATA_DISABLED=true", "AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null"}}
+	var environ []string
+	for name, value := range gateway.Environment() {
+		environ = append(environ, name+"="+value)
+	}
+	return place{query, environ}
 }
 
-// stranger is the server for a program that may nothing.
+// stranger is the server for a program without permissions.
 func (s *server) stranger() place {
 	p := s.at(s.home())
 	p.query.Set("anonymous", "true")
 	return p
 }
 
-// put stores an object as users' programs do. Its encoding is what they say of it: gzip, or
-// nothing.
+// put stores an object as users' programs do. encoding is its Content-Encoding: gzip or empty.
 func (s *server) put(ctx context.Context, key string, text []byte, encoding string) error {
 	_, err := s.Client.Client.PutObject(ctx, bucket, key, bytes.NewReader(text), int64(len(text)), minio.PutObjectOptions{ContentEncoding: encoding})
 	return err
 }
 
-// get reads an object past the program; the error is fs.ErrNotExist if there is none.
+// get reads an object without S3; the error is fs.ErrNotExist if there is none.
 func (s *server) get(key string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(s.Root, bucket, filepath.FromSlash(key)))
 }
 
-// uploads are those in parts that are not ended, of keys that begin so, with how many parts each
-// has.
+// uploads are the multipart uploads that are not completed, of keys with the prefix, with their
+// numbers of parts.
 func (s *server) uploads(ctx context.Context, prefix string) (parts map[string]int, err error) {
 	list, err := s.Client.ListMultipartUploads(ctx, bucket, prefix, "", "", "", 0)
 	if err != nil {
@@ -101,7 +80,7 @@ func (s *server) uploads(ctx context.Context, prefix string) (parts map[string]i
 	return parts, nil
 }
 
-// left is how many parts are there, of uploads of a key that are not ended.
+// left is the number of parts of uploads of a key that are not completed.
 func (s *server) left(ctx context.Context, key string) (n int, err error) {
 	parts, err := s.uploads(ctx, key)
 	for _, some := range parts {
@@ -110,7 +89,7 @@ func (s *server) left(ctx context.Context, key string) (n int, err error) {
 	return n, err
 }
 
-// clean does what a lifecycle rule does: it ends uploads that nobody will end.
+// clean aborts the uploads of a key, as a lifecycle rule does.
 func (s *server) clean(ctx context.Context, key string) error {
 	parts, err := s.uploads(ctx, key)
 	for id := range parts {
@@ -140,8 +119,8 @@ func (p place) in(bucket, key string, more ...string) string {
 	return "s3://" + bucket + "/" + key + "?" + strings.Join(append(slices.Clone(more), p.query.Encode()), "&")
 }
 
-// environment is that of the program: what the place says, and of this machine nothing that names a
-// storage or its keys.
+// environment is that of the program: the variables of the place, and those of this process without
+// settings of AWS and proxies.
 func (p place) environment() []string {
 	env := slices.Clone(p.environ)
 	for _, e := range os.Environ() {
@@ -153,7 +132,7 @@ func (p place) environment() []string {
 	return env
 }
 
-// behind starts a proxy before the server.
+// behind starts a proxy in front of the server.
 func behind(s *server, next func(*http.Request) proxy.Fault) (*proxy.Proxy, *httptest.Server, place) {
 	p := &proxy.Proxy{Target: s.home(), Next: next}
 	front := httptest.NewServer(p)

@@ -20,17 +20,17 @@ import (
 	"github.com/idxport/idxport/test/object/proxy"
 )
 
-// A table is made of the parts of a plan: inputs, plan and parts are objects, each part is made
-// twice at once, and some of the runs are killed or meet faults.
+// A table is made from the parts of a plan: inputs, plan and parts are objects, each part is made
+// twice at once, and some of the runs are killed or disturbed by faults.
 type table struct {
 	t        *tests
 	random   *rand.Rand
 	prefix   string   // of its objects
 	keys     []string // of the parts
-	expected [][]byte // what they are
+	expected [][]byte // their contents
 }
 
-// tables makes so many of them.
+// tables makes as many tables as rounds.
 func (t *tests) tables(rounds int) {
 	for _, f := range []int{2, 3} {
 		text, err := os.ReadFile(t.raw(files[f]))
@@ -58,7 +58,7 @@ func (t *tests) tables(rounds int) {
 	}
 }
 
-// round makes one table, or gives it up in the end.
+// round makes one table; some are aborted and made again.
 func (b *table) round(outcomes map[string]int) error {
 	if err := b.plan(); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (b *table) round(outcomes map[string]int) error {
 	return errors.Join(err, <-watched)
 }
 
-// plan makes the plan, and what each part shall be on this machine.
+// plan makes the plan, and the expected parts by local runs.
 func (b *table) plan() error {
 	rows := []int{2500, 5000}[b.random.IntN(2)] // parts of less and of more than one upload has
 	if r := b.run(nil, "plan", b.url("tables/in/"), "-o", b.url(b.prefix), "--to", "csv", "--rows-per-part", fmt.Sprint(rows), "--plan", b.url(b.prefix+"plan.json")); r.code != 0 {
@@ -114,8 +114,8 @@ func (b *table) plan() error {
 // url is that of a key, without parameters, which the proxy's place adds.
 func (b *table) url(key string) string { return "\x00" + key }
 
-// run runs the program with faults, or without; keys that url has marked become URLs of the server
-// that it talks to.
+// run runs the program with or without faults; keys that url has marked become URLs of the proxy or
+// of the server.
 func (b *table) run(next func(*http.Request, *os.Process) proxy.Fault, args ...string) result {
 	var process atomic.Pointer[os.Process]
 	there := b.t.home
@@ -132,8 +132,7 @@ func (b *table) run(next func(*http.Request, *os.Process) proxy.Fault, args ...s
 	return b.t.run(there, func(p *os.Process) { process.Store(p) }, args...)
 }
 
-// trouble is what happens to a run: nothing, faults that pass, or its end. kind is how the outcome
-// is called.
+// trouble chooses the disturbance of a run: none, passing faults, or a kill. kind is its name.
 func (b *table) trouble() (kind string, next func(*http.Request, *os.Process) proxy.Fault) {
 	from, fault := 1+b.random.Int64N(12), passing[b.random.IntN(len(passing))]
 	signal := []syscall.Signal{syscall.SIGKILL, syscall.SIGKILL, syscall.SIGTERM}[b.random.IntN(3)]
@@ -187,8 +186,8 @@ func (b *table) make(outcomes map[string]int) error {
 	return errors.Join(wrong...)
 }
 
-// commit makes the table seen, although commits before are killed, and looks that all is right then
-// and stays so.
+// commit publishes the table, although earlier commits are killed, and checks that it is right and
+// stays so.
 func (b *table) commit(outcomes map[string]int) error {
 	for {
 		kind, next := b.trouble()
@@ -209,7 +208,7 @@ func (b *table) commit(outcomes map[string]int) error {
 			break
 		}
 	}
-	for _, args := range [][]string{{"commit"}, {"convert", "--part", "0"}, {"abort"}, {"status"}} { // nothing changes any more
+	for _, args := range [][]string{{"commit"}, {"convert", "--part", "0"}, {"abort"}, {"status"}} { // none of these changes it
 		if r := b.run(nil, append(args, "--plan", b.url(b.prefix+"plan.json"))...); r.code != 0 {
 			return fmt.Errorf("%s afterwards: exit %d: %s", args[0], r.code, r.output)
 		}
@@ -223,7 +222,7 @@ func (b *table) commit(outcomes map[string]int) error {
 	return b.nothingLeft()
 }
 
-// abort gives the parts up, and makes them anew, as nothing is to be left of them.
+// abort removes all parts; nothing may be left of them.
 func (b *table) abort() error {
 	if r := b.run(nil, "abort", "--plan", b.url(b.prefix+"plan.json")); r.code != 0 {
 		return fmt.Errorf("abort: exit %d: %s", r.code, r.output)
@@ -234,10 +233,10 @@ func (b *table) abort() error {
 	return b.nothingLeft()
 }
 
-// nothingLeft demands that there are neither uploads nor tasks, nor a lease.
+// nothingLeft demands that there are no uploads, no task results, and no lease.
 func (b *table) nothingLeft() error {
 	if _, err := b.t.server.get(b.prefix + ".test.csv.idxport-plan"); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the claim is left, %w", err)
+		return fmt.Errorf("the lease is left, %w", err)
 	}
 	for i, key := range b.keys {
 		if n, err := b.t.server.left(b.t.ctx, key); err != nil || n > 0 {
@@ -252,13 +251,13 @@ func (b *table) nothingLeft() error {
 	return nil
 }
 
-// watch looks at the table until done is closed: parts are whole, and all there if _SUCCESS is.
+// watch reads the table until done is closed: parts are complete, and all exist if _SUCCESS does.
 func (b *table) watch(done <-chan struct{}) error {
 	for {
 		_, err := b.t.server.get(b.prefix + "test.csv/_SUCCESS")
 		n, lookErr := b.look()
 		if err == nil && lookErr == nil && n < len(b.keys) {
-			lookErr = fmt.Errorf("_SUCCESS is there, and %d parts of %d are", n, len(b.keys))
+			lookErr = fmt.Errorf("_SUCCESS exists with %d parts of %d", n, len(b.keys))
 		}
 		if lookErr != nil {
 			return lookErr
@@ -271,7 +270,7 @@ func (b *table) watch(done <-chan struct{}) error {
 	}
 }
 
-// look counts the parts that are seen, which must be what they shall be.
+// look counts the parts that exist, which must have the expected contents.
 func (b *table) look() (n int, err error) {
 	for i, key := range b.keys {
 		text, err := b.t.server.get(key)

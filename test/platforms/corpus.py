@@ -1,4 +1,5 @@
-"""A corpus of conversions: every format, layout, type, codec and style, the way back, and what must be refused."""
+"""A corpus of conversions: every format, layout, type, codec and style, the way back, and inputs that must be
+refused."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ LAYOUTS = "list nested tensor fixed-binary binary spark-image huggingface column
 STYLES = "kaggle kaggle1 rowxcol pjreddie matrix".split()
 SECONDS = 300
 
-# The compressor of Snappy is in assembly on amd64 and arm64, and another one elsewhere: files differ there, and not what they hold.
+# The compressor of Snappy is in assembly on amd64 and arm64, and in Go elsewhere: files differ there, but not their
+# contents.
 SNAPPY = ["convert", str(IMAGES), "--compression", "parquet=snappy"]
 
 
@@ -35,13 +37,14 @@ class Result:
     files: dict[str, str]
 
     def text(self, other: Result) -> str:
-        """What other has not."""
+        """The differences from other."""
         files = {name: digest[:12] for name, digest in self.files.items() if other.files.get(name) != digest}
         return f"exit code {self.code}, {self.messages.strip()!r}, {files or 'the same files'}"
 
 
 def first() -> Iterator[list[str]]:
-    """The command lines that read files of the repository. Those that convert write below a folder named after their number, {n}."""
+    """The command lines that read files of the repository. Those that convert write below a folder named after their
+    number, {n}."""
     tiny = sorted((TESTDATA / "tiny").glob("*.idx*"))
     for path in tiny:
         formats = ["parquet", "arrow", "arrows", "npy", "idx"]
@@ -78,14 +81,14 @@ def first() -> Iterator[list[str]]:
         if path.suffix != ".tsv":
             yield ["convert", str(path), "-o", "{n}/x.parquet"]
             yield ["convert", str(path), "--salvage", "-o", "{n}/x.idx"]
-    # What other programs wrote.
+    # Files of other programs.
     for folder in ("arrow", "parquet"):
         for path in sorted((SOURCE / folder / "testdata").glob(f"*.{folder}")):
             yield ["convert", str(path), "-o", "{n}", "--to", "idx,csv"]
 
 
 def second(runs: list[Result]) -> Iterator[list[str]]:
-    """The command lines that read what the first ones made: back to IDX, and compared with what they were made of."""
+    """The command lines that read the outputs of the first: back to IDX, and verified against their inputs."""
     for number, run in enumerate(runs):
         if run.command[0] != "convert" or run.code:
             continue
@@ -121,18 +124,18 @@ def run(program: list[str], folder: Path, environ: Mapping[str, str], number: in
 
 
 def attempt(command: list[str], folder: Path, environ: Mapping[str, str], seconds: float) -> subprocess.CompletedProcess[bytes]:
-    """Run a command line, again if the emulator failed, or Go's runtime on it: threads that begin at the same time are more than QEMU 7 always copes with. What fails
-    by its own fault fails every time."""
+    """Run a command line, again if the emulator crashed, or Go's runtime on it: QEMU 7 sometimes fails when threads
+    begin at the same time."""
     for _ in range(3):
         try:
             done = subprocess.run(command, cwd=folder, env=environ, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=seconds)
         except subprocess.TimeoutExpired as late:
-            done = subprocess.CompletedProcess(command, -1, late.stdout or b"", f"it takes more than {seconds} s".encode())
+            done = subprocess.CompletedProcess(command, -1, late.stdout or b"", f"no end after {seconds} s".encode())
         if done.returncode >= 0 and not re.search(r"(?m)^(runtime: |fatal error: |SIGSEGV|qemu: )", said(done)):
             break
     return done
 
 
 def said(done: subprocess.CompletedProcess[bytes]) -> str:
-    """What it printed."""
+    """Its output."""
     return (done.stdout + done.stderr).decode(errors="replace")

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Build and vet for other processors, and run the tests that touch bytes, and a corpus of conversions, on emulated ones: every output is the same as here.
+"""Build and vet for other processors, and run tests and a corpus of conversions on emulated ones: every output must
+be the same as here.
 
-usage: test/platforms/run.py --binary PATH [--quick] [--strict] [--install]
+usage: test/platforms/run.py --binary PATH [--strict] [--install]
 
-Prints a line per check, what was not run and why, and the totals; exits with 1 if a check failed, or with --strict if one was not run.
+Prints a line per check, what was not run and why, and the totals; exits with 1 if a check failed, or with --strict if
+one was not run.
 """
 
 from __future__ import annotations
@@ -25,22 +27,24 @@ from checks import NotRun, demand  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Every processor that is built and vetted: those of 32 bits (386, arm) and the big-endian one (s390x) differ from the released ones, amd64 and arm64.
+# The processors that are built and vetted: 386 and arm have 32 bits, s390x is big-endian, unlike the released amd64
+# and arm64.
 BUILT = ["amd64", "arm64", "386", "arm", "s390x", "ppc64le"]
-# What QEMU calls those that the program is run on.
+# QEMU's names of those that the program is run on.
 EMULATED = {"386": "i386", "s390x": "s390x", "arm": "arm", "arm64": "aarch64", "ppc64le": "ppc64le"}
-# Those that the tests are run on, too: the two ways to be different.
+# Those that the tests are run on: one with 32 bits, one big-endian.
 TESTED = ["386", "s390x"]
 
-# The packages that touch bytes. cmd/idxport's own scripts are not among them: they start thousands of programs, and the corpus stands for them.
+# The packages that depend on the order of bytes. The corpus replaces the scripts of cmd/idxport, which start
+# thousands of programs.
 PACKAGES = """
     png schema sheet sink/arrow sink/compare sink/compressed sink/csv sink/idx sink/images sink/layout sink/npy sink/parquet sink/parts sink/png sink/summary sink/tar
     source source/arrow source/compressed source/compressed/inflate source/csv source/flat source/idx source/npy source/parquet source/picture source/png
 """
-# Of these, the ones whose tests look at data through arrow-go's arrays, which are in the machine's own order of bytes: ours are little-endian everywhere, and so
-# are the files, which the corpus compares.
+# Of these, packages whose tests read data through arrow-go's arrays, which have the machine's order of bytes; our
+# data are little-endian everywhere. The corpus compares the files.
 NATIVE = {"s390x": {"sink/arrow", "sink/layout"}}
-# Tests that an emulator cannot pass, and why: its own memory and its time are measured.
+# Tests that an emulator cannot pass: they measure its own memory and time.
 SKIPPED = "^(TestHeadersAllocateNothing)$"
 
 SECONDS = 900  # for anything that is started
@@ -54,14 +58,14 @@ class Stage:
         self.binary = binary
 
     def go(self, arch: str, *arguments: str) -> str:
-        """What the go command prints for another processor; it must succeed."""
+        """The output of the go command for another processor; it must succeed."""
         environ = os.environ | {"CGO_ENABLED": "0", "GOOS": "linux", "GOARCH": arch}
         done = subprocess.run(["go", *arguments], cwd=ROOT, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS)
         demand(done.returncode == 0, f"go {' '.join(arguments)}:\n{done.stdout}{done.stderr}")
         return done.stdout
 
     def runner(self, arch: str, program: Path) -> list[str]:
-        """What program, for arch, is run by: nothing if it is for 386, which most machines of amd64 can do, else QEMU by its name: the kernel need not know it."""
+        """The command that runs a program of arch: none for 386 on most amd64 machines, otherwise QEMU."""
         if arch == "386":
             with contextlib.suppress(OSError):
                 subprocess.run([program, "-help"], stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS)
@@ -73,7 +77,7 @@ class Stage:
 
 
 def emulated_environ() -> dict[str, str]:
-    """QEMU loses signals that come too often: Go's runtime is told not to send itself any."""
+    """QEMU loses frequent signals: Go's runtime must not send itself any."""
     return os.environ | {"GODEBUG": "asyncpreemptoff=1", "GOMAXPROCS": "2"}
 
 
@@ -84,7 +88,7 @@ def vet(arch: str, stage: Stage) -> None:
 
 
 def tests(arch: str, stage: Stage) -> None:
-    """The tests of the packages that touch bytes pass on an emulated processor."""
+    """The tests of the packages pass on an emulated processor."""
     packages = stage.go(arch, "list", "-f", "{{if .TestGoFiles}}{{.Dir}}{{else if .XTestGoFiles}}{{.Dir}}{{end}}", *[f"./{name}" for name in PACKAGES.split()]).split()
     failures = []
 
@@ -107,7 +111,8 @@ def tests(arch: str, stage: Stage) -> None:
 
 
 def outputs(arch: str, stage: Stage) -> None:
-    """Every run of the corpus ends as on this machine: with the same exit code and messages, and the same bytes in every output."""
+    """Every run of the corpus ends as on this machine: with the same exit code and messages, and the same bytes in
+    every output."""
     binary = stage.folder / "idxport"
     stage.go(arch, "build", "-trimpath", "-ldflags=-s -w", "-o", str(binary), "./cmd/idxport")
     here = corpus.results([str(stage.binary)], stage.folder / "here", os.environ)
@@ -137,4 +142,4 @@ CHECKS = [
 PROGRAMS = {f"qemu-{name}": "qemu-user" for name in EMULATED.values()}
 
 if __name__ == "__main__":
-    sys.exit(checks.main(__doc__, CHECKS, Stage, PROGRAMS, quick=[f"vet {arch}" for arch in TESTED]))
+    sys.exit(checks.main(__doc__, CHECKS, Stage, PROGRAMS))

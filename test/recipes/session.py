@@ -2,9 +2,10 @@
 
 usage: PYTHON session.py JOB        in the folder where the statements are to run
 
-JOB is a JSON file: {"spark": bool, "blocks": [{"language": "python" or "sql", "text": …}]}. It is replaced by a list with an entry for
-each statement that was run: {"block": number, "line": its first line in the block, "printed": …}; the last one has "error" if it failed.
-All blocks share one namespace and one in-memory DuckDB. This file needs only the standard library: each environment runs it.
+JOB is a JSON file: {"spark": bool, "blocks": [{"language": "python" or "sql", "text": …}]}. It is replaced by a list
+with an entry for each statement that was run: {"block": number, "line": its first line in the block, "printed": …};
+the last one has "error" if it failed. All blocks share one namespace and one in-memory DuckDB. This file needs only
+the standard library: each environment runs it.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""One round: a plan, the attempts at its parts, everything that disturbs them, the commits, and what has to be true after them."""
+"""One round: a plan, attempts at its parts, disturbances, commits, and the checks after them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Round:
         return self.problems
 
     def watch(self, ended: threading.Event) -> None:
-        """Look at the target all the time, as a reader: it is absent, or it has all its files."""
+        """List the target all the time, as a reader: it is absent, or it has all its files."""
         while not ended.wait(0.003):
             try:
                 found = {path.name for path in self.stage.target.iterdir()}
@@ -84,7 +84,7 @@ class Round:
                 return
 
     def attempt_all(self) -> None:
-        """Run two attempts at each part, most of them at once, and what disturbs them."""
+        """Run two attempts at each part, most of them at once, with disturbances."""
         chance, span = self.chance, 8 * self.took
         jobs = []
         for index in [*range(PARTS)] * ATTEMPTS:
@@ -125,7 +125,7 @@ class Round:
         self.attempted(Ended(arguments, process.returncode, text))
 
     def attempted(self, done: Ended, late: bool = False) -> None:
-        """See that an attempt ended as it may."""
+        """Check how an attempt ended."""
         if done.killed:
             self.count("attempts killed")
             return
@@ -152,7 +152,7 @@ class Round:
             self.count("changes of an input")
 
     def edited_plan(self) -> None:
-        """An attempt with a plan that somebody edited is refused."""
+        """An attempt with an edited plan is refused."""
         plan = json.loads((self.stage.folder / "plan.json").read_text())
         part = plan["targets"][0]["parts"][-1]
         part["pieces"] = part["pieces"][::-1]
@@ -174,7 +174,7 @@ class Round:
             self.demand(self.withheld is None, "a commit without a part succeeded")
 
     def refused(self) -> None:
-        """Commit without a part: 73, and nothing is there."""
+        """A commit without a part ends with 73, and there is no table."""
         missing = self.stage.missing()
         self.demand(self.withheld in missing, f"status lists {missing} as missing, not {self.withheld}")
         done = self.stage.run("commit", *PLAN)
@@ -183,7 +183,7 @@ class Round:
         self.demand(not self.stage.target.exists(), "a commit was refused, and the table is there")
 
     def start_again(self) -> None:
-        """Abort, where nothing runs but what is stopped."""
+        """Abort while only stopped attempts are left."""
         self.stage.must("abort", *PLAN)
         self.aborted = True
         self.count("aborts")
@@ -191,7 +191,7 @@ class Round:
             self.demand(self.stage.missing() == [*range(PARTS)], "after abort, parts are there")
 
     def complete(self) -> None:
-        """Run what is missing until nothing is, as a user does; these are killed too."""
+        """Run missing parts until none is missing, as a user does; some of these are killed too."""
         self.changing = False
         for again in range(20):
             missing = self.stage.missing()
@@ -204,7 +204,8 @@ class Round:
         self.say("parts are missing after 20 runs")
 
     def commit_all(self) -> None:
-        """Commit, sometimes twice at once, sometimes killed, until it succeeds; the stopped attempts go on at some moment."""
+        """Commit, sometimes twice at once, sometimes killed, until it succeeds; meanwhile the stopped attempts
+        continue."""
         late = threading.Thread(target=self.go_on, args=(self.chance.uniform(0, 4 * self.took),))
         late.start()
         for again in range(20):
@@ -223,7 +224,7 @@ class Round:
         self.demand(self.committed, "no commit succeeded")
 
     def go_on(self, delay: float) -> None:
-        """Let the attempts go on that were stopped."""
+        """Let the stopped attempts continue."""
         time.sleep(delay)
         for process in self.stopped:
             process.send_signal(signal.SIGCONT)
@@ -234,7 +235,7 @@ class Round:
         self.stopped = []
 
     def after(self) -> None:
-        """What has to be true after a commit, and stay so whatever comes late."""
+        """The table is right after a commit, and late attempts do not change it."""
         stage = self.stage
         what = wrong(stage.target, self.names, stage.columns)
         self.demand(not what, f"after commit: {what}")

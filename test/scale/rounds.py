@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Let many processes make the parts of a plan, kill, stop and mislead them at random, and see that a committed table has every row once.
+"""Let many processes make the parts of a plan, disturb them at random, and check that a committed table has every row
+once.
 
 usage: $(test/interop/venv) test/scale/rounds.py --binary PATH [--rounds N] [--seed N] [--scratch DIR]
 
-Each round has a table of its own: three columns in 8 parts. README.md beside this file lists what happens to it. Prints each wrong outcome with
-the round's seed, and at the end what happened how often; exits with 1 if an outcome was wrong.
+Each round has a table of its own: three columns in 8 parts. README.md beside this file lists what happens to it.
+Prints each wrong outcome with the round's seed, and at the end what happened how often; exits with 1 if an outcome
+was wrong.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ MEMORY = Path("/dev/shm")
 
 
 def pace(binary: Path, folder: Path) -> float:
-    """How many seconds one attempt takes here and now: moments to kill at are chosen within a few times that."""
+    """The seconds of one attempt on this machine: moments to kill at are chosen within a few times that."""
     stage = Stage(folder, binary, random.Random(0))
     stage.make_plan("plan.json", "--rows-per-part", str(stage.per_part))
     start = time.monotonic()
@@ -40,7 +42,7 @@ def pace(binary: Path, folder: Path) -> float:
 
 
 def check_the_check(stage: Stage) -> None:
-    """Damage copies of a good table in every way that the rounds look for, and demand that it is found."""
+    """Damage copies of a good table in every way, and demand that the check finds it."""
     plan_id = json.loads((stage.folder / "plan.json").read_text())["plan_id"]
     names = stage.names(plan_id)
     first, second = sorted(names - {SUCCESS})[:2]
@@ -72,7 +74,7 @@ def check_the_check(stage: Stage) -> None:
         shutil.copytree(stage.target, copy)
         damage(copy)
         if not wrong(copy, names, stage.columns):
-            raise RuntimeError(f"the check does not see it: {name}")
+            raise RuntimeError(f"the check does not find it: {name}")
         shutil.rmtree(copy)
 
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Time one, two and four processes at once that make the parts of a plan of MNIST repeated to a given size, beside one plain run.
+"""Time one, two and four processes at once that make the parts of a plan of MNIST repeated to a given size, beside
+one plain run.
 
-usage: python3 test/scale/speed.py --binary PATH [--bytes 6e9] [--repetitions 2] [--parts 24] [--processes 1 2 4] [--workers 1 default] [--scratch DIR] [--write FILE]
+usage: python3 test/scale/speed.py --binary PATH [--bytes 6e9] [--repetitions 2] [--scratch DIR]
 
-Variants run interleaved, and what is printed are medians of ratios: to one process of the same --workers, and to `convert --rows-per-file`. Every variant must make the
-same bytes. The standard library is all it needs; it stays small, as a process begins with the memory of the one that started it.
+Variants run interleaved; the medians of ratios are printed: to one process of the same --workers, and to `convert
+--rows-per-file`. Every variant must make the same bytes. It needs only the standard library, to stay small: the
+memory of a process is counted from before its exec.
 """
 
 from __future__ import annotations
@@ -30,11 +32,12 @@ MEMORY = Path("/dev/shm")
 LIMIT = 150e6  # bytes of resident memory that a process may have
 PIECE = 1 << 22
 HEADERS = {"train-images-idx3-ubyte": 16, "train-labels-idx1-ubyte": 8}  # bytes
+PARTS, PROCESSES, WORKERS = 24, (1, 2, 4), ("1", "default")
 
 
 @dataclass
 class Sum:
-    """What the processes of one run took."""
+    """The cost of the processes of one run."""
 
     wall: float = 0  # s, of the parts
     commit: float = 0  # s
@@ -44,7 +47,7 @@ class Sum:
 
 
 def repeat(data: Path, folder: Path, size: float) -> int:
-    """Write MNIST's training images and labels as often as makes about size bytes; returns the rows."""
+    """Write MNIST's training images and labels repeated to about size bytes; returns the rows."""
     times = max(1, round(size / sum((data / name).stat().st_size for name in HEADERS)))
     for name, header in HEADERS.items():
         with (data / name).open("rb") as source, (folder / name).open("wb") as out:
@@ -58,7 +61,7 @@ def repeat(data: Path, folder: Path, size: float) -> int:
 
 
 def run(*command: object) -> tuple[float, int]:
-    """Run a command to its end; returns seconds of processor time, and the bytes of memory it had at most."""
+    """Run a command to its end; returns its processor time in seconds and its peak memory in bytes."""
     process = subprocess.Popen([*map(str, command)], stdin=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -111,7 +114,7 @@ class Contest:
         self.inputs, self.out, self.plan = folder / "mnist8m", folder / "out", folder / "plan.json"
         self.inputs.mkdir()
         self.rows = repeat(options.data, self.inputs, options.bytes)
-        self.per_part = -(-self.rows // options.parts)
+        self.per_part = -(-self.rows // PARTS)
         start = time.monotonic()
         run(self.binary, "plan", self.inputs, "-o", f"{self.out}/", "--rows-per-part", self.per_part, "--plan", self.plan, "--quiet")
         self.planning = time.monotonic() - start
@@ -131,10 +134,10 @@ class Contest:
 
     def repetition(self) -> None:
         """Each variant once. Their outputs are removed before the next begins."""
-        for name in self.options.workers:
+        for name in WORKERS:
             workers = [] if name == "default" else ["--workers", name]
             self.results.setdefault((name, 0), []).append(self.single(workers))
-            for processes in self.options.processes:
+            for processes in PROCESSES:
                 made = parts(self.binary, self.plan, self.count, processes, workers)
                 found = hashes(self.target)
                 if not self.expected:
@@ -154,7 +157,7 @@ class Contest:
             if not processes:
                 lines.append(f"| {name} | plain run | | 1 | 1 | 1 | {max(entry.peak for entry in sums) / 1e6:.0f} MB |")
                 continue
-            plain, one = self.results[name, 0], self.results[name, self.options.processes[0]]
+            plain, one = self.results[name, 0], self.results[name, PROCESSES[0]]
             ratios = [statistics.median(values) for values in (
                 [mine.wall / other.wall for mine, other in zip(sums, one)],
                 [mine.wall / other.wall for mine, other in zip(sums, plain)],
@@ -170,18 +173,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", type=Path, required=True)
     parser.add_argument("--bytes", type=float, default=6e9, help="of the input")
-    parser.add_argument("--parts", type=int, default=24)
-    parser.add_argument("--processes", type=int, nargs="+", default=[1, 2, 4])
-    parser.add_argument("--workers", nargs="+", default=["1", "default"], help="of each process")
     parser.add_argument("--repetitions", type=int, default=2)
     parser.add_argument("--data", type=Path, default=ROOT / "data/mnist")
     parser.add_argument("--scratch", type=Path, help="where the files are (default: /dev/shm if it is there)")
-    parser.add_argument("--write", type=Path, help="add what was found to this file")
     options = parser.parse_args()
     scratch = options.scratch or (MEMORY if MEMORY.is_dir() else Path(tempfile.gettempdir()))
     needed, free = 1.6 * options.bytes + 1e8, shutil.disk_usage(scratch).free  # the parts of MNIST are a quarter of it
-    if scratch == MEMORY:
-        free = min(free, os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") + cached())
     if free < needed:
         print(f"speed.py: {scratch} has {free / 1e9:.1f} GB free, {needed / 1e9:.1f} GB are needed", file=sys.stderr)
         return 74
@@ -192,7 +189,7 @@ def main() -> int:
             contest.repetition()
         size = sum(path.stat().st_size for path in contest.inputs.iterdir())
         words = ["test/scale/speed.py", *(word for word in sys.argv[1:] if not word.startswith("/"))]
-        planning = contest.planning / contest.results[options.workers[-1], 0][0].wall
+        planning = contest.planning / contest.results[WORKERS[-1], 0][0].wall
         text = (
             f"`{' '.join(words)}`, {time.strftime('%Y-%m-%d')}, {os.cpu_count()} processors ({platform.machine()}), "
             f"load {load:.1f} before and {os.getloadavg()[0]:.1f} after: {size / 1e9:.2f} GB, {contest.rows:,} rows, {contest.count} parts; "
@@ -200,20 +197,11 @@ def main() -> int:
             f"Planning, which hashes the inputs once, took {planning:.2f} of a plain run.\n\n{contest.table()}\n"
         )
     print(text)
-    if options.write:
-        with options.write.open("a") as out:
-            out.write("\n" + text)
     peak = max(entry.peak for sums in contest.results.values() for entry in sums)
     if peak > LIMIT:
         print(f"speed.py: a process had {peak / 1e6:.0f} MB, expected less than {LIMIT / 1e6:.0f}", file=sys.stderr)
         return 1
     return 0
-
-
-def cached() -> int:
-    """Bytes of memory that the kernel gives back where they are needed: files that it keeps."""
-    values = {line.split(":")[0]: int(line.split()[1]) * 1024 for line in Path("/proc/meminfo").read_text().splitlines()}
-    return max(0, values["MemAvailable"] - values["MemFree"])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""A folder with a small table in IDX files, its plan, and the program that runs on them; and what numpy and pyarrow say of its output."""
+"""A folder with a small table in IDX files and a plan, runs of the program in it, and the check of its output with
+numpy and pyarrow."""
 
 from __future__ import annotations
 
@@ -80,7 +81,7 @@ class Stage:
         return self.folder / name
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start the program; `--part env` finds its number where one of the schedulers would put it."""
+        """Start the program, sometimes with `--part env` and the number in the variable of a scheduler."""
         environ = self.environ
         if "--part" in arguments and self.chance.random() < 0.5:
             at = arguments.index("--part") + 1
@@ -101,7 +102,7 @@ class Stage:
             return Ended(arguments, process.returncode, text)
 
     def must(self, *arguments: str) -> Ended:
-        """Run what cannot fail here."""
+        """Run a command that must succeed."""
         done = self.run(*arguments)
         if done.code:
             raise RuntimeError(f"{' '.join(arguments)}: exit code {done.code}\n{done.text}")
@@ -114,7 +115,7 @@ class Stage:
         return [index for end in ends for index in range(int(end[0]), int(end[-1]) + 1)]
 
     def names(self, plan_id: str) -> set[str]:
-        """What has to be in the target, and nothing else."""
+        """The files of the complete target."""
         return {f"part-{index:05d}-{plan_id[:8]}.{self.format}" for index in range(PARTS)} | {SUCCESS}
 
     def print(self) -> dict[str, str]:
@@ -131,10 +132,11 @@ def read_part(path: Path) -> pa.Table:
 
 
 def wrong(target: Path, names: set[str], columns: dict[str, np.ndarray]) -> str:
-    """What is wrong with the folder target; "" if it holds the files called names, and in them every row of columns once and in its place."""
+    """What is wrong with the folder target; "" if it has exactly the files names, and in them every row of columns
+    once and in order."""
     found = {path.name for path in target.iterdir()}
     if found != names:
-        return f"{target.name} lacks {sorted(names - found)} and has {sorted(found - names)} besides"
+        return f"{target.name} lacks {sorted(names - found)} and has also {sorted(found - names)}"
     if (target / SUCCESS).stat().st_size:
         return f"{SUCCESS} is not empty"
     tables = [read_part(target / name) for name in sorted(names - {SUCCESS})]

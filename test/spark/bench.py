@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""How fast Spark reads IDX files by this data source, beside the ways without it. Prints a table for RESULTS.md.
+"""Compare how fast Spark reads IDX files by this data source and without it. Prints a table for RESULTS.md.
 
 usage: $(test/interop/venv ../spark) test/spark/bench.py --binary PATH [--copies 20] [--rounds 3]
 
-MNIST's training images are repeated into one file of 60,000 × copies rows and, for binaryFile, into files of 10,000 rows. Each contest reads all pixels
-in local[2] and sums their first bytes in the JVM; the rounds are interleaved, and the table has the medians of the ratios to the first contest of the same round.
-No test asserts a time. Needs the package on PYTHONPATH, or the checkout's spark/src.
+MNIST's training images are repeated into one file of 60,000 × copies rows and, for binaryFile, into files of 10,000
+rows. Each contest reads all pixels in local[2] and sums their first bytes in the JVM; the rounds are interleaved, and
+the table has the medians of the ratios to the first contest of the same round. No test asserts a time. Needs the
+package on PYTHONPATH, or the checkout's spark/src.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ def by_idx(spark: SparkSession, large: str, layout: str) -> DataFrame:
 
 
 def by_binary_file(spark: SparkSession, small: str) -> DataFrame:
-    """Spark's source of whole files, and a UDF in Python that parses them: a row for each image, through mapInPandas."""
+    """Spark's source of whole files, and a UDF in Python that parses them: a row for each image, through mapInPandas.
+    """
 
     def parse(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for frame in frames:
@@ -75,7 +77,8 @@ def by_binary_file(spark: SparkSession, small: str) -> DataFrame:
 
 
 def by_pandas(spark: SparkSession, large: str) -> DataFrame:
-    """What people write: a frame of row ranges, and a pandas UDF that opens the file and reads its range, giving arrays of numbers."""
+    """A common way: a frame of row ranges, and a pandas UDF that opens the file and reads its range as arrays of
+    numbers."""
     rows = struct.unpack(">I", open(large, "rb").read(8)[4:])[0]
 
     def parse(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:

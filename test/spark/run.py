@@ -4,8 +4,9 @@
 usage: $(test/interop/venv ../spark) test/spark/run.py --binary PATH [--newer PYTHON] [--recipe PYTHON] [--only MODULE…]
        $(test/interop/venv ../spark) test/spark/run.py --binary PATH --quick
 
---quick runs one test of each promise, in one JVM, for CI. --newer is a Python that has a Spark of 4.1 or later, for filters that are pushed down; --recipe one that has Spark 3.5, for the recipe of docs/spark.md. Needs
-Java 17 or newer, Go for the S3 server, Linux for the tests that kill processes, and MNIST in data/ (make data).
+--quick runs one test of each promise, in one JVM, for CI. --newer is a Python with Spark 4.1 or later, for
+pushed-down filters; --recipe one with Spark 3.5, for the recipe of docs/spark.md. Needs Java 17 or newer, Go for the
+S3 server, Linux for the tests that kill processes, and MNIST in data/ (make data).
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
-# Each in a process of its own, as there is one JVM in each: local-cluster and speculation are settings of the whole session.
+# Each module has a process of its own, with one JVM: local-cluster and speculation are settings of the whole session.
 MODULES = ["test_inputs", "test_read", "test_objects", "test_write", "test_cluster", "test_speculation"]
 
-# What --quick runs. The objects come first, as the JVM that all share has the environment in which it was started, with the server's key.
+# The tests of --quick. The objects come first: the JVM that all share keeps the environment in which it was started,
+# with the server's key.
 QUICK = [
     "test_objects.Values.test_mnist",
     "test_objects.Versions.test_replaced_before_the_action",
@@ -50,7 +52,7 @@ def main() -> None:
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--target", f"{place}/package", wheel]
         subprocess.run(pip, check=True)
         (Path(place) / "tmp").mkdir()
-        # The program is the one in the wheel: nothing else is to be found.
+        # Only the program in the wheel can be found.
         environment = {name: value for name, value in os.environ.items() if name != "IDXPORT"}
         environment |= {"PYTHONPATH": f"{place}/package:{HERE}", "TMPDIR": f"{place}/tmp", "PYTHONUNBUFFERED": "1"}
         runs = [(sys.executable, [module]) for module in MODULES]

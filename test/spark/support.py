@@ -1,4 +1,4 @@
-"""What the tests share: IDX files made without idxport, sessions, processes, and the classes that tests are made of."""
+"""Shared by the tests: IDX files made without idxport, sessions, processes, and base classes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ def write(path: Path, dtype: str, values: np.ndarray) -> str:
 
 
 def table(folder: Path, rows: int) -> tuple[dict[str, np.ndarray], str]:
-    """A column of every data type and of the ranks 1 to 4, as uint8_1, uint8_2, …, and the option that reads them all."""
+    """A column of every data type and of the ranks 1 to 4, as uint8_1, uint8_2, …, and the option that reads them
+    all."""
     shapes = {1: (), 2: (7,), 3: (4, 5), 4: (2, 3, 3)}
     values = {f"{dtype}_{rank}": random(dtype, (rows, *shape)) for dtype in DTYPES for rank, shape in shapes.items()}
     return values, ",".join(f"{name}={write(folder / name, name.split('_')[0], array)}" for name, array in values.items())
@@ -83,9 +84,10 @@ _sessions: dict[tuple[str, ...], SparkSession] = {}  # the one that runs, by its
 
 
 def session(master: str, **settings: str) -> SparkSession:
-    """A session that knows the data source: the one that runs, if it was made so, else a new one in its place, in the same JVM.
+    """A session with the data source: the running one if it has this master and these settings, otherwise a new one
+    in the same JVM.
 
-    Executors find this package where this process does.
+    Executors find the package on the PYTHONPATH of this process.
     """
     key = (master, *(f"{name}={value}" for name, value in settings.items()))
     if key not in _sessions:
@@ -103,7 +105,7 @@ def stop() -> None:
 
 def _start(master: str, settings: dict[str, str]) -> SparkSession:
     os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_HOME": str(Path(pyspark.__file__).parent), "SPARK_LOCAL_IP": "127.0.0.1"}
-    # What the master, the workers and the executors of local-cluster write goes below the tests' folder.
+    # The master, the workers and the executors of local-cluster write below the tests' folder.
     place = tempfile.mkdtemp(prefix="spark-", dir=os.environ.get("TMPDIR"))
     os.environ |= {"SPARK_WORKER_DIR": f"{place}/work"}
     builder = SparkSession.builder.master(master)
@@ -133,8 +135,8 @@ def expected_sums(images: np.ndarray, labels: np.ndarray) -> dict[int, tuple[int
     return {int(label): (int((labels == label).sum()), int(sums[labels == label].sum())) for label in np.unique(labels)}
 
 
-# A stand-in for the program: it notes that it was started, waits as long as a file says, and becomes the program. A name is noted once for each start, so their
-# number is that of the attempts.
+# A wrapper of the program: it makes a file for each start, whose number is that of the attempts, waits, and becomes
+# the program.
 _WRAPPER = """\
 #!{python} -IS
 import os, sys, time
@@ -165,7 +167,7 @@ class Slow:
         Path(self.path).chmod(0o755)
 
     def starts(self) -> list[str]:
-        """The row ranges of all attempts that reached the program."""
+        """The row ranges of all attempts that started the program."""
         return sorted("-".join(path.name.split("-")[1:-1]) for path in self.folder.glob("start-*"))
 
 
@@ -209,7 +211,7 @@ def running(text: str) -> list[int]:
 
 
 def wait_for(what: Callable[[], Any], why: str, seconds: float = 180) -> Any:
-    """Poll until something is true; the limit is only there so that a defect does not hang."""
+    """Poll until something is true."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         found = what()
@@ -220,13 +222,13 @@ def wait_for(what: Callable[[], Any], why: str, seconds: float = 180) -> Any:
 
 
 def kill(pid: int) -> None:
-    """End a process that the tests started, as the kernel does where memory is short."""
+    """Kill a process that the tests started, as the kernel does when memory is short."""
     assert pid in descendants(), pid
     os.kill(pid, signal.SIGKILL)
 
 
 def beside(work: Callable[[], Any]) -> Callable[[], Any]:
-    """Start something in a thread; the function that is returned waits for it, and returns or raises what it did."""
+    """Start something in a thread; the returned function waits for it, and returns its result or raises its error."""
     pool = ThreadPoolExecutor(1)
     done = pool.submit(work)
     pool.shutdown(wait=False)
@@ -234,7 +236,7 @@ def beside(work: Callable[[], Any]) -> Callable[[], Any]:
 
 
 class Case(unittest.TestCase):
-    """A test with a folder of its own, and a look at what it leaves."""
+    """A test with a folder of its own."""
 
     maxDiff = None
 
@@ -246,7 +248,7 @@ class Case(unittest.TestCase):
 
     @contextmanager
     def fails(self, *words: str, hidden: Iterable[str] = ()) -> Iterator[None]:
-        """Something that raises, with all of these words in the message, and none of the hidden ones."""
+        """Demand an exception with all of these words in the message, and none of the hidden ones."""
         with self.assertRaises(Exception) as caught:
             yield
         for word in hidden:
@@ -255,7 +257,7 @@ class Case(unittest.TestCase):
             self.assertIn(word, str(caught.exception))
 
     def assert_no_program_runs(self) -> None:
-        """No process of the program is left, nor a dead one that nobody waited for."""
+        """Demand that no process of the program is left, not even a zombie."""
 
         def left() -> list[tuple[int, str, str]]:
             return [process for process in processes().values() if str(self.folder) in process[2] or process[1] == "Z" and process[2] == "[idxport]"]
@@ -267,7 +269,7 @@ class Case(unittest.TestCase):
 
 
 class SparkCase(Case):
-    """A test with a session, which classes share that have the same master and settings."""
+    """A test with a session; classes with the same master and settings share it."""
 
     master: ClassVar[str] = "local[2]"
     settings: ClassVar[dict[str, str]] = {}
@@ -284,7 +286,7 @@ class SparkCase(Case):
         return self.spark.read.format("idx").options(**options).load()
 
     def direct(self, **options: str) -> list[dict[str, Any]]:
-        """All rows without Spark, which needs seconds for each frame."""
+        """All rows, read without Spark, which needs seconds for each frame."""
         reader = self.reader(**options)
         return [row for partition in reader.partitions() for batch in reader.read(partition) for row in batch.to_pylist()]
 

@@ -1,4 +1,4 @@
-"""A cluster of three executors on one machine: JVMs of their own, of which some are killed in mid-job (Linux)."""
+"""A cluster of three executors on one machine, with JVMs of their own; some are killed during a job (Linux)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pyspark.sql import functions as sql
 from support import MNIST, Slow, SparkCase, beside, descendants, equal, expected_sums, kill, pixel_sums, random, read, read_parts, running, wait_for, write
 
 
-# What stands in the command lines of the executors' JVMs, and of the processes of Python that read from the programs or write to them.
+# Parts of the command lines of the executors' JVMs, and of their Python processes, which run the programs.
 EXECUTOR, WORKER = "CoarseGrainedExecutorBackend", "pyspark.daemon"
 
 
 class Killed(SparkCase):
-    """Every row exactly once, though processes end."""
+    """Every row exactly once, although processes are killed."""
 
     # The killed executors are replaced; each kill fails a few attempts.
     master = "local-cluster[3,1,1024]"
@@ -32,7 +32,7 @@ class Killed(SparkCase):
         return self.spark.read.format("idx").options(path=str(MNIST), split="train", rowsPerPartition="5000", rowIndex="true", binary=self.slow.path, **options).load()
 
     def busy(self, text: str) -> list[int]:
-        """For each program that waits, the process that has the text in its command line: itself, or the nearest of those that started it."""
+        """For each waiting program, the process with the text in its command line: itself or its nearest ancestor."""
         found, ours = [], descendants()
         for pid in sorted(pid for pid, (_, _, line) in ours.items() if self.slow.path in line):
             while pid in ours and text not in ours[pid][2]:
@@ -41,7 +41,8 @@ class Killed(SparkCase):
         return found
 
     def kill_midway(self, text: str) -> None:
-        """When some tasks are done and others run: a process of one that runs, as others may have none left. Its program is the last to have started: it has the most time to wait."""
+        """Kill a process of a running task when some tasks are done. Its program is the last that was started: it has
+        the most time to wait."""
         kill(wait_for(lambda: len(self.slow.starts()) >= 4 and self.busy(text), "tasks")[-1])
 
     def check_sums(self, victim: str) -> None:
@@ -74,8 +75,8 @@ class Killed(SparkCase):
         ids = write(self.folder / "ids", "int32", np.arange(60_000))
         data = write(self.folder / "data", "int32", values)
         frame = self.spark.read.format("idx").options(columns=f"id={ids},x={data}", rowsPerPartition="5000").load()
-        # The writer's program is the slow one: attempts are killed while they make their files.
-        # Spark finds data sources in Python from threads in which its session is active, so it is the killing that is done beside.
+        # The writer's program is slow: attempts are killed while they make their files. The killing is done in the
+        # other thread, as Spark finds Python data sources only in threads with an active session.
         killed = beside(lambda: self.kill_midway(victim))
         frame.write.format("idx").mode("append").option("binary", self.slow.path).save(str(out))
         killed()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import subprocess
@@ -21,14 +20,15 @@ TRAIN, TEST = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte"), ("t10k-ima
 
 
 class Storage:
-    """test/object/serve, which needs Go, until close(). Its key goes to the environment of this process, and of the JVM and the workers that it starts later."""
+    """test/object/serve, which needs Go, until close(). Its key is put into the environment of this process, which
+    the JVM and the workers inherit."""
 
     def __init__(self) -> None:
         command = ["go", "run", "./test/object/serve"]
         self._process = subprocess.Popen(command, cwd=HERE.parent.parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         about = json.loads(self._line())
         self._root = f"s3://{about['bucket']}/"
-        # What no message may show: the key, and the values of what stands in URLs behind the question mark.
+        # No message may contain the key or values of a URL's query.
         key = [about["environment"][f"AWS_{name}"] for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY")]
         self.hidden = (*key, "endpoint=", about["endpoint"], about["endpoint"].partition("://")[2])
         self._query = f"?use_path_style=true&endpoint={quote(about['endpoint'], safe='')}"
@@ -66,7 +66,7 @@ class Storage:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            raise AssertionError(f"the server says nothing; exit code {self._process.wait()}")
+            raise AssertionError(f"no answer from the server; exit code {self._process.wait()}")
         return line.rstrip("\n")
 
 
@@ -83,12 +83,7 @@ class ObjectCase(SparkCase):
 
     def put(self, name: str, values: np.ndarray, dtype: str = "uint8") -> str:
         """Store an IDX file as an object; its URL."""
-        path = write(self.folder / name, dtype, values)
-        return self.put_file(name, path)
-
-    def put_file(self, name: str, path: Path | str) -> str:
-        """Store a file as an object; its URL."""
-        storage.put(self.key(name), path)
+        storage.put(self.key(name), write(self.folder / name, dtype, values))
         return storage.url(self.key(name))
 
     def key(self, name: str) -> str:
@@ -97,17 +92,17 @@ class ObjectCase(SparkCase):
 
     @contextmanager
     def fails(self, *words: str) -> Iterator[None]:
-        """As for files; and nothing is shown that is nobody's business."""
+        """As for files; and the message contains no secrets."""
         with super().fails(*words, hidden=storage.hidden):
             yield
 
 
 class Values(ObjectCase):
-    """The same as of files."""
+    """Equal to those of files."""
 
     def test_mnist(self) -> None:
         images, labels = (read(MNIST / name) for name in TRAIN)
-        # The parameters are said once, as on the command line of the program.
+        # One URL with the parameters is enough, as on the command line.
         frame = self.load(images=storage.url(f"mnist/{TRAIN[0]}"), labels=storage.url(f"mnist/{TRAIN[1]}", query=False), rowsPerPartition="7000")
         self.assertEqual(frame.rdd.getNumPartitions(), 9)
         self.assertEqual(pixel_sums(frame), expected_sums(images, labels))
@@ -125,19 +120,8 @@ class Values(ObjectCase):
         storage.delete(self.key("images"))
         self.assertEqual([(row.label, row._row) for row in frame.collect()], list(zip(labels[100:-1].tolist(), range(100, 999))))
 
-    def test_compressed(self) -> None:
-        labels = random("uint8", (70_000,))
-        packed = self.folder / "labels.gz"
-        packed.write_bytes(gzip.compress(Path(write(self.folder / "labels", "uint8", labels)).read_bytes()))
-        url = self.put_file("labels.gz", packed)
-        for options, partitions in (({}, 1), ({"rowsPerPartition": "30000"}, 3)):
-            frame = self.load(labels=url, **options)
-            self.assertEqual(frame.rdd.getNumPartitions(), partitions)
-            self.assertEqual([row.label for row in frame.collect()], labels.tolist())
-
-
 class Versions(ObjectCase):
-    """A frame reads the objects that load() saw, or fails."""
+    """A frame reads the versions that load() saw, or fails."""
 
     def test_replaced_before_the_action(self) -> None:
         values = random("uint8", (100_000, 10))
@@ -151,7 +135,7 @@ class Versions(ObjectCase):
                     frame.limit(3).collect()
 
     def test_replaced_while_it_is_read(self) -> None:
-        # More than the program has fetched before its first rows are taken.
+        # More than the program fetches before it returns the first rows.
         values = np.repeat(np.arange(250, dtype=np.uint8), 1 << 19).reshape(-1, 1 << 10)
         batches = self.batches(path=self.put("x", values), rowsPerPartition="1000000")
         next(batches)
@@ -177,16 +161,6 @@ class Refusals(ObjectCase):
         storage.delete(self.key("x"))
         with self.fails(f"s3://idx/{self.key('x')}", "exit code 66"):
             frame.count()
-
-    def test_parameters_that_do_not_exist(self) -> None:
-        with self.fails("exit code 64"):
-            self.load(path=storage.url("mnist/") + "&use_path_stile=true")
-
-    def test_damaged(self) -> None:
-        path = Path(write(self.folder / "x", "uint8", random("uint8", (10_000,))))
-        path.write_bytes(path.read_bytes()[:-1])
-        with self.fails("idxport: ", "exit code 65"):
-            self.load(path=self.put_file("x", path))
 
     def test_writing(self) -> None:
         with self.fails("save into a folder that the driver and every executor see", "idxport plan"):

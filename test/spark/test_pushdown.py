@@ -1,4 +1,5 @@
-"""Filters on the row index, which Spark 4.1 and later push down; and the stricter look of later versions at Arrow types."""
+"""Filters on the row index, which Spark 4.1 and later push down; and Arrow types, which later versions check more
+strictly."""
 
 from __future__ import annotations
 
@@ -6,11 +7,11 @@ import unittest
 
 import numpy as np
 
-from support import MNIST, Slow, SparkCase, equal, expected_sums, pixel_sums, random, read, read_parts, table, write
+from support import Slow, SparkCase, equal, random, read_parts, table, write
 
 
 class Pushdown(SparkCase):
-    """Only the rows that are asked for are read."""
+    """Only the selected rows are read."""
 
     settings = {"spark_sql_python_filterPushdown_enabled": "true"}
 
@@ -67,14 +68,6 @@ class Newer(SparkCase):
             frame.write.format("idx").mode("overwrite").save(str(self.folder / "out"))
             for name, expected in values.items():
                 self.assertTrue(equal(read_parts(self.folder / "out", f"{name}-*"), expected), (name, layout))
-
-    def test_mnist(self) -> None:
-        for layout in ("list", "spark-image"):
-            frame = self.spark.read.format("idx").options(path=str(MNIST), split="test", layout=layout).load()
-            self.assertEqual(frame.count(), 10_000)
-            if layout == "list":
-                self.assertEqual(pixel_sums(frame), expected_sums(read(MNIST / "t10k-images-idx3-ubyte"), read(MNIST / "t10k-labels-idx1-ubyte")))
-
 
 if __name__ == "__main__":
     unittest.main()

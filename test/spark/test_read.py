@@ -1,4 +1,4 @@
-"""Reading in one process: every type, rank and layout; options; what is refused."""
+"""Reading in one process: every type, rank and layout; options; errors."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Values(SparkCase):
 
 
 class Options(SparkCase):
-    """What users choose."""
+    """Options of the data source."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -100,9 +100,6 @@ class Options(SparkCase):
         found = frame.collect()
         self.assertEqual(frame.columns, ["label", "_row"])
         self.assertEqual([(row.label, row._row) for row in found], list(zip(self.labels.tolist(), range(1000))))
-
-    def test_select_of_the_index_alone(self) -> None:
-        self.assertEqual([row._row for row in self.load(**self.paths, select="_row", rowIndex="true", rowsPerPartition="300").collect()], list(range(1000)))
 
     def test_schema_by_hand(self) -> None:
         frame = self.spark.read.format("idx").options(**self.paths).schema("label smallint").load()
@@ -152,7 +149,6 @@ class Packed(SparkCase):
             self.assertEqual(len(self.reader(labels=f"{self.path}.gz").partitions()), 1)
         self.assertIn("cannot be entered in the middle: one task reads all 70,000 rows", str(caught[0].message))
 
-
     def test_a_seek_table_lets_tasks_enter(self) -> None:
         images = read(MNIST / "t10k-images-idx3-ubyte")
         path = str(self.folder / "images.idx.zst")
@@ -168,7 +164,7 @@ class Packed(SparkCase):
 
 
 class Memory(SparkCase):
-    """A partition of any size takes the memory of a few batches (Linux: peaks in KiB)."""
+    """A partition of any size needs the memory of a few batches (Linux: peaks in KiB)."""
 
     def test_one_partition_of_a_gigabyte(self) -> None:
         path = self.folder / "large"
@@ -300,14 +296,6 @@ class Identity(SparkCase):
         os.utime(self.path, ns=(0, 0))
         with self.assertRaisesRegex(IdxError, "is not the file that load|changed while it was read"):
             list(batches)
-
-    def test_a_generator_that_is_left_ends_the_program(self) -> None:
-        reader = self.reader(path=str(self.path))
-        batches = reader.read(reader.partitions()[0])
-        next(batches)
-        batches.close()
-        self.assert_no_program_runs()
-
 
 if __name__ == "__main__":
     unittest.main()

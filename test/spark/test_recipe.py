@@ -12,13 +12,13 @@ from pyspark.sql import SparkSession
 
 from support import HERE, MNIST, Case, expected_sums, pixel_sums, read
 
-# The one in the wheel; idxport_spark itself needs Spark 4.
+# The program in the wheel; idxport_spark itself needs Spark 4.
 BINARY = next(str(path) for folder in os.environ["PYTHONPATH"].split(":") for path in Path(folder).glob("idxport_spark/bin/idxport"))
 
 
 # recipe
 def read_idx(spark, inputs, rows, schema, step=50_000, binary="idxport", layout="list"):
-    """A frame of IDX files: inputs as for `idxport convert`, such as ["image=/data/i", "label=/data/l"]; rows as `idxport inspect` tells."""
+    """A frame of IDX files: inputs as for `idxport convert`, such as ["image=/data/i", "label=/data/l"]; rows as `idxport inspect` prints them."""
     ranges = [(start, min(start + step, rows)) for start in range(0, rows, step)]
     frame = spark.createDataFrame(ranges, "start long, stop long").repartitionByRange(len(ranges), "start")
 

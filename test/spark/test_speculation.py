@@ -1,7 +1,8 @@
-"""Speculative attempts: a task that is late is run again beside, and its rows count once.
+"""Speculative attempts: a late task is run a second time, and its rows count once.
 
-Spark never runs the second attempt on the host of the first, so local-cluster, which is one host, has none. This is a cluster of a master and two workers from
-the package's jars, whose hosts are two addresses of the loopback interface (Linux: all of 127.0.0.0/8).
+Spark never runs the second attempt on the host of the first, so local-cluster, which is one host, has none. This is a
+cluster of a master and two workers whose hosts are two addresses of the loopback interface (Linux: all of
+127.0.0.0/8).
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def end(process: subprocess.Popen) -> None:
 
 
 class Speculation(Case):
-    """One attempt is delayed by far more than the tests would wait for."""
+    """One attempt is delayed for longer than the tests wait."""
 
     def test_read(self) -> None:
         slow = Slow(self.folder / "slow", delayed="10000:20000", delay=900)
@@ -62,7 +63,7 @@ class Speculation(Case):
         self.assert_no_program_runs()
 
     def test_write(self) -> None:
-        # The attempt that is late is late in writing: its program, the first of all, waits.
+        # The program of the first attempt waits before it writes.
         slow = Slow(self.folder / "slow", delayed="any", delay=900)
         ids = write(self.folder / "ids", "int32", np.arange(60_000))
         frame = spark.read.format("idx").options(columns=f"id={ids}", rowsPerPartition="10000").load()

@@ -1,10 +1,9 @@
-"""Writing: what was read comes back byte for byte; attempts that were not committed never show."""
+"""Writing: tables that were read come back byte for byte; attempts that were not committed are never visible."""
 
 from __future__ import annotations
 
 import os
 import unittest
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -55,7 +54,7 @@ class Written(SparkCase):
 
 
 class Modes(SparkCase):
-    """Whole or absent, and nothing that was not written here is replaced."""
+    """Complete or absent, and foreign files are never replaced."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -89,11 +88,6 @@ class Modes(SparkCase):
             self.save(bad, self.out, "overwrite")
         self.assertEqual(read_parts(self.out, "n-idx1-int").tolist(), list(range(50)))
         self.assertEqual(os.listdir(self.folder), ["out"])
-
-    def test_spark_has_no_mode_error_for_sources_in_python(self) -> None:
-        with self.fails("UNSUPPORTED_DATA_SOURCE_SAVE_MODE"):
-            self.save(self.one, self.out, "error")
-
 
 class Attempts(SparkCase):
     """The writer's side of Spark's protocol, driven by hand."""
@@ -184,7 +178,7 @@ class Attempts(SparkCase):
         from dataclasses import replace
 
         part = self.writer.write(iter([self.batch([1], [[1]])]))
-        with self.assertRaisesRegex(IdxError, "option shape says which"):
+        with self.assertRaisesRegex(IdxError, "set the option shape"):
             self.writer.commit([part, replace(part, partition=1, plans=(part.plans[0], replace(part.plans[1], shape=(2,))))])
         self.assertFalse(self.out.exists())
 

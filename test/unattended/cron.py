@@ -18,7 +18,8 @@ class Job:
 
 
 def parse(text: str) -> tuple[dict[str, str], list[Job]]:
-    """The variables and jobs of a crontab. An unescaped % ends the command and begins its standard input, where others are new lines."""
+    """The variables and jobs of a crontab. The first unescaped % ends the command and begins its standard input, in
+    which further ones are new lines."""
     variables, jobs = {}, []
     for line in text.splitlines():
         if not line.strip() or line.startswith("#"):
@@ -28,14 +29,14 @@ def parse(text: str) -> tuple[dict[str, str], list[Job]]:
             continue
         fields = line.split(None, 5)
         if len(fields) != 6 or not all(re.fullmatch(r"[\d*,/-]+", field) for field in fields[:5]):
-            raise Failure(f"no line of a crontab: {line}")
+            raise Failure(f"not a line of a crontab: {line}")
         command, *rest = re.split(r"(?<!\\)%", fields[5])
         jobs.append(Job(command.replace("\\%", "%"), "\n".join(rest).replace("\\%", "%")))
     return variables, jobs
 
 
 def execute(stage: Stage, variables: dict[str, str], job: Job) -> tuple[int, str]:
-    """The exit code, and what cron would send by mail."""
+    """The exit code, and the output, which cron would send by mail."""
     environment = {"HOME": str(stage.home), "LOGNAME": "nobody", "SHELL": "/bin/sh", "PATH": "/usr/bin:/bin"} | variables
     done = stage.run(["/bin/sh", "-c", job.command], env=environment, stdin=None, input=job.stdin)
     return done.returncode, done.stdout + done.stderr

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Run what docs/unattended.md shows: the crontab, the units of systemd, the Makefile rule, the scripts; and validate the objects of --json.
+"""Run the examples of docs/unattended.md: the crontab, the units of systemd, the Makefile rule, the scripts.
 
 usage: $(test/interop/venv ../unattended) test/unattended/run.py --binary PATH [--strict] [--install]
 
-Prints a line per check, what was not run and why, and the totals; exits with 1 if a check failed, or with --strict if one was not run.
+Prints a line per check, what was not run and why, and the totals; exits with 1 if a check failed, or with --strict if
+one was not run.
 """
 
 from __future__ import annotations

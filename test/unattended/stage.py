@@ -15,7 +15,7 @@ DOCUMENT = ROOT / "docs" / "unattended.md"
 
 
 class Stage:
-    """A folder in which data/mnist has the first thousand rows of both splits of Fashion-MNIST, raw, and bin/ the program."""
+    """A folder with the program in bin/, and a thousand rows of each split of Fashion-MNIST, raw, in data/mnist."""
 
     def __init__(self, folder: Path, binary: Path) -> None:
         folder.chmod(0o755)
@@ -33,13 +33,14 @@ class Stage:
         self.path = f"{self.bin}:/usr/local/bin:/usr/bin:/bin"
 
     def blocks(self, language: str) -> list[str]:
-        """The document's blocks of a language, with its folders here."""
+        """The document's blocks of a language, with its paths replaced by those of this folder."""
         found = re.findall(rf"^```{language}\n(.*?)^```$", DOCUMENT.read_text(), re.MULTILINE | re.DOTALL)
         demand(found, f"{DOCUMENT.name} has no {language} block")
         return [re.sub(r"(?<![\w.])/data\b", str(self.data), text.replace("/usr/local/bin", str(self.bin))) for text in found]
 
     def run(self, command: list[str], **options: object) -> subprocess.CompletedProcess[str]:
-        """Run a command as a daemon does: no terminal, no input, and of the environment only PATH and HOME."""
+        """Run a command as a daemon does: without a terminal and input, and with only PATH and HOME in its
+        environment."""
         settings = {"cwd": self.home, "env": {"PATH": self.path, "HOME": str(self.home)}, "stdin": subprocess.DEVNULL, **options}
         return subprocess.run(command, capture_output=True, text=True, check=False, start_new_session=True, timeout=60, **settings)
 
@@ -64,9 +65,9 @@ class Stage:
         path.write_bytes(path.read_bytes()[:-1])
 
     def outputs(self, folder: Path) -> dict[str, tuple[int, int]]:
-        """The files of folder that are not hidden: whether they are the same is told by inode and time."""
+        """Inode and time of the files of a folder that are not hidden."""
         return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in sorted(folder.iterdir()) if not path.name.startswith(".")}
 
     def partials(self) -> list[Path]:
-        """What runs left unfinished."""
+        """Unfinished files of runs."""
         return list(self.folder.rglob("*.partial"))

@@ -1,4 +1,4 @@
-"""The units: what systemd says of them, and ExecStart under the restrictions that can be had without systemd."""
+"""The units, checked by systemd-analyze; and ExecStart under those restrictions that do not need a running systemd."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pathlib import Path
 from checks import NotRun, demand
 from stage import Stage
 
-# The highest exposure that `systemd-analyze security` may find, in tenths: it has 0.5, "SAFE", today.
-MOST_EXPOSURE = 5
+# The limit for `systemd-analyze security`, in tenths. The unit has 0.5, "SAFE".
+MAX_EXPOSURE = 5
 
 
 def parse(text: str) -> dict[str, list[tuple[str, str]]]:
@@ -43,7 +43,7 @@ def units(stage: Stage) -> list[Path]:
 
 
 def sections(stage: Stage) -> None:
-    """The units have the sections and settings without which they do nothing; ExecStart works as it stands."""
+    """The units have the required sections and settings, and ExecStart works."""
     service, timer = (parse(path.read_text()) for path in units(stage))
     demand(set(service) == {"Unit", "Service"} and set(timer) == {"Unit", "Timer", "Install"}, f"found {set(service)}, {set(timer)}")
     demand(dict(service["Service"])["Type"] == "oneshot" and "OnCalendar" in dict(timer["Timer"]), "a setting is missing")
@@ -57,9 +57,9 @@ def sections(stage: Stage) -> None:
 
 
 def analyze(stage: Stage) -> None:
-    """systemd-analyze has nothing to say, and finds little exposed."""
+    """systemd-analyze finds no fault and little exposure."""
     if shutil.which("systemd-analyze") is None:
-        raise NotRun("no systemd-analyze: only the parser looked at the units")
+        raise NotRun("no systemd-analyze")
     paths = units(stage)
     done = stage.run(["systemd-analyze", "verify", "--man=no", *map(str, paths)])
     said = [line for line in (done.stdout + done.stderr).splitlines() if "idxport" in line]
@@ -67,16 +67,17 @@ def analyze(stage: Stage) -> None:
     broken = paths[0].with_name("broken.service")
     broken.write_text(paths[0].read_text().replace("Type=oneshot", "Type=twoshot"))
     done = stage.run(["systemd-analyze", "verify", "--man=no", str(broken)])
-    demand("twoshot" in done.stdout + done.stderr, "systemd-analyze says nothing of a broken unit")
-    security = ["systemd-analyze", "security", "--offline=true", f"--threshold={MOST_EXPOSURE}", str(paths[0])]
+    demand("twoshot" in done.stdout + done.stderr, "systemd-analyze does not report a broken unit")
+    security = ["systemd-analyze", "security", "--offline=true", f"--threshold={MAX_EXPOSURE}", str(paths[0])]
     done = stage.run(security)
     if "unrecognized option" in done.stderr:
-        raise NotRun("this systemd-analyze looks at no files for security")
+        raise NotRun("this systemd-analyze cannot check the security of files")
     stage.succeed(done)
 
 
 def read_only(stage: Stage) -> None:
-    """ExecStart with everything read-only but ReadWritePaths, and no network but none: what ProtectSystem and PrivateNetwork do."""
+    """ExecStart without a network and with everything read-only but ReadWritePaths, as with PrivateNetwork and
+    ProtectSystem."""
     service = dict(parse(units(stage)[0].read_text())["Service"])
     stage.out.mkdir()
     probe = subprocess.run(["unshare", "--mount", "--net", "true"], capture_output=True, check=False) if shutil.which("unshare") else None
@@ -112,7 +113,8 @@ def few_files() -> None:
 
 
 def system_calls(stage: Stage) -> None:
-    """Every system call of ExecStart, when it works and when it fails, is in SystemCallFilter; none opens a socket or starts a program."""
+    """Every system call of ExecStart, when it succeeds and when it fails, is in SystemCallFilter; none opens a socket
+    or starts a program."""
     if not shutil.which("strace") or not shutil.which("systemd-analyze"):
         raise NotRun("it needs strace and systemd-analyze")
     service = parse(units(stage)[0].read_text())["Service"]

@@ -1,4 +1,4 @@
-"""A place where the program for Windows runs under wine: drive Z: is the root of this machine, and drive C: is below a temporary folder."""
+"""The program for Windows under wine: drive Z: is the root of this machine, drive C: a temporary folder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PACKAGES = {LOADER: "wine64", "wineserver": "wine", COMPILER: "gcc-mingw-w64-x86
 
 
 class Wine:
-    """A Windows of its own, which needs no display, has neither Mono nor Gecko, and ends with this program."""
+    """A wine prefix without a display, Mono and Gecko, which ends with this program."""
 
     def __init__(self) -> None:
         for program in PACKAGES:
@@ -59,7 +59,7 @@ class Wine:
         self.call([COMPILER, "-O2", "-Wall", "-Werror", "-s", *options, "-o", str(to), str(HERE / source), "-ladvapi32"], timeout=60)
 
     def end(self) -> None:
-        """End what runs in this Windows alone, and remove it."""
+        """End the processes of this prefix, and remove it."""
         for option in ("-k", "-w"):
             subprocess.run(["wineserver", option], env=self.environ, check=False, timeout=60)
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -90,7 +90,7 @@ class Stage:
         return subprocess.Popen(command, cwd=self.work, env=self.wine.environ | streams.pop("env", {}), **streams)
 
     def run(self, code: int, *arguments: str | Path, says: str = "", **options: object) -> bytes:
-        """Run idxport for Windows, demand an exit code and a part of what it says, and return its standard output."""
+        """Run idxport for Windows, demand an exit code and a part of its message, and return its standard output."""
         if given := options.pop("given", b""):
             options["stdin"] = subprocess.PIPE
         found, out, said = self.end(self.start(*arguments, **options), given)
@@ -100,7 +100,7 @@ class Stage:
         return out
 
     def end(self, process: subprocess.Popen[bytes], given: bytes = b"") -> tuple[int, bytes, str]:
-        """Give a program the rest of its input; returns its exit code, its standard output and what it says."""
+        """Give a program the rest of its input; returns its exit code, its standard output and its standard error."""
         try:
             out, said = process.communicate(given or None, timeout=120)
         except subprocess.TimeoutExpired:
@@ -132,7 +132,7 @@ class Stage:
         return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
     def hidden(self, ending: str) -> list[Path]:
-        """Names in the working folder that only a run has, by their ending."""
+        """Hidden files of runs in the working folder with this ending."""
         return sorted(path for path in self.work.iterdir() if path.name.startswith(".") and path.name.endswith(ending))
 
 

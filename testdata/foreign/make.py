@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Makes the files of this folder with pyarrow, polars, DuckDB and NumPy: see test/interop/requirements.txt for their versions. Run it here.
+"""Makes the files of this folder with pyarrow, polars, DuckDB and NumPy: see test/interop/requirements.txt for their
+versions. Run it here.
 
-Six images of 2 by 2, of which pixel p of row r is 10 * r + p, have the labels 10, 2, 7, 2, 10, 7. So a table in the order of the labels has the rows
-1, 3, 2, 5, 0, 4."""
+Six images of 2 by 2, of which pixel p of row r is 10 * r + p, have the labels 10, 2, 7, 2, 10, 7. So a table in the
+order of the labels has the rows 1, 3, 2, 5, 0, 4.
+"""
 
 import decimal
 import shutil

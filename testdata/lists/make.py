@@ -1,4 +1,5 @@
-"""Make the files of this folder again: images of 2×2 as DuckDB, polars and pandas write lists, which tell a length and no shape.
+"""Make the files of this folder again: images of 2×2 as DuckDB, polars and pandas write lists, which tell a length
+and no shape.
 
 usage: python3 make.py, with the packages of test/interop/requirements.txt
 """

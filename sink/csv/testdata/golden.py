@@ -13,7 +13,8 @@ def write(name, header, rows, comma=","):
 
 
 def text(v, code):
-    """The shortest text that is v in the precision of the struct code; with an exponent where that is below -4, or 6 or more."""
+    """The shortest text that is v in the precision of the struct code; with an exponent where that is below -4, or 6
+    or more."""
     if math.isnan(v):
         return "NaN"
     if math.isinf(v):
@@ -29,7 +30,7 @@ def text(v, code):
 
 
 def same(a, b, code):
-    """Whether a and b are the same number in the precision of the struct code."""
+    """Report whether a and b are the same number in the precision of the struct code."""
     try:
         return struct.pack("<" + code, a) == struct.pack("<" + code, b)
     except OverflowError:

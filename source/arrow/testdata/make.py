@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the files of this folder with pyarrow, polars, pandas and Pillow, and expected.json: for each file its rows, and for each column its name, type,
-shape, class names and the SHA-256 of the values as idxport is to read them, little-endian, in C order. Run it here."""
+"""Makes the files of this folder with pyarrow, polars, pandas and Pillow, and expected.json: for each file its rows,
+and for each column its name, type, shape, class names and the SHA-256 of the values that idxport must read,
+little-endian, in C order. Run it here."""
 import hashlib
 import io
 import json
@@ -31,7 +32,7 @@ def expect(name, classes={}, **columns):
 
 
 def save(name, table, stream=False, compression=None, batch=None, slices=None, options=None, classes={}, **columns):
-    """Writes table, or slices of it, and notes what is expected."""
+    """Writes table, or slices of it, and records the expected columns."""
     if isinstance(table, dict):
         table = pa.table(table)
     if columns:

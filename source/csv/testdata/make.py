@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Make CSV files with other programs, and beside each NAME.json: the columns that a reader is to find, as [name, type, shape, values].
+"""Make CSV files with other programs, and beside each NAME.json: the expected columns as [name, type, shape,
+values].
 
 pandas 3.1.1, numpy 2.4.6, polars and Python's csv module made the committed files.
 """
@@ -50,7 +51,7 @@ expect("savetxt.csv", image)
 np.savetxt(HERE / "savetxt-e.csv", images, delimiter=", ")  # 0.000000000000000000e+00
 expect("savetxt-e.csv", ["image", "float64", [4, 4], images.ravel().tolist()])
 
-# Floats: of 32 bits, which only their shortest texts tell, and of 64 bits.
+# Floats: of 32 bits, which only the length of their texts shows, and of 64 bits.
 singles = rng.standard_normal((N, 3)).astype(np.float32)
 pl.DataFrame(singles, schema=["x0", "x1", "x2"]).write_csv(HERE / "float32.csv")
 expect("float32.csv", ["x", "float32", [3], singles.astype(float).ravel().tolist()])

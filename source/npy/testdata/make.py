@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the files of this folder with NumPy, and expected.json: the type and the shape of a record, and the SHA-256 of the values as idxport is to read
-them, little-endian, in C order. Run it here."""
+"""Makes the files of this folder with NumPy, and expected.json: the type and the shape of a record, and the SHA-256
+of the values that idxport must read, little-endian, in C order. Run it here."""
 import hashlib
 import json
 

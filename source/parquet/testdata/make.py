@@ -112,7 +112,7 @@ def pyarrow_encodings():
 
 
 def pyarrow_orders():
-    """A column for each element, in other orders than that of the elements."""
+    """A column for each element, in other orders."""
     places = {f"pixel{k}": k for k in range(12)}
     by_row = {f"{k // 4}x{k % 4}": k for k in range(12)}  # from 0
     for name, order in [
@@ -155,7 +155,7 @@ def pyarrow_bad():
 
 
 def pyarrow_strange():
-    """Legal files that were read wrong, slowly, or with a message that led astray."""
+    """Legal files that were read wrong, slowly, or with a misleading message."""
     names = ["label"] + [f"pixel{k}" for k in range(12)]
     numbers = [pa.array(LABELS)] + [pa.array(IMAGES[:, k].astype(np.int64)) for k in range(12)]
     pq.write_table(pa.table(numbers, names=names), path("pyarrow-columns-int64"), row_group_size=64)
@@ -172,7 +172,7 @@ def pyarrow_strange():
 
 
 def pyarrow_encrypted():
-    """Columns are encrypted, and the footer is not, but signed. The keys are random: every run makes another file."""
+    """Columns are encrypted, the footer is only signed. The keys are random: every run makes another file."""
     import base64
 
     from pyarrow.parquet import encryption

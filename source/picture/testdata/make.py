@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Make NAME.png in every colour type of PNG, with Pillow where it can write it, and NAME.raw: the samples that Pillow reads from it.
+"""Make NAME.png in every colour type of PNG, with Pillow where it can write it, and NAME.raw: the samples that Pillow
+reads from it.
 
 Pillow 13.0.0 and numpy 2.4.6 made the committed files.
 """
@@ -21,7 +22,7 @@ def save(name, image, mode=None, **options):
 
 
 def check(name, mode=None):
-    """Write what Pillow reads, converted to mode."""
+    """Write the samples that Pillow reads, converted to mode."""
     with Image.open(HERE / f"{name}.png") as image:
         if mode:
             image = image.convert(mode)
@@ -34,25 +35,25 @@ def chunk(kind, data):
 
 
 def by_hand(name, depth, color, lines, extra=b""):
-    """Write what Pillow has no mode for: lines are the packed bytes of the rows."""
+    """Write an image that Pillow has no mode for: lines are the packed bytes of the rows."""
     header = struct.pack(">IIBBBBB", W, H, depth, color, 0, 0, 0)
     pixels = zlib.compress(b"".join(b"\0" + line for line in lines))
     (HERE / f"{name}.png").write_bytes(
         b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + extra + chunk(b"IDAT", pixels) + chunk(b"IEND", b""))
 
 
-def noise(*shape, most=256, dtype=np.uint8):
-    return rng.integers(0, most, (H, W, *shape)).astype(dtype)
+def noise(*shape, limit=256, dtype=np.uint8):
+    return rng.integers(0, limit, (H, W, *shape)).astype(dtype)
 
 
 save("grey8", Image.fromarray(noise()))
 save("rgb8", Image.fromarray(noise(3)))
 save("rgba8", Image.fromarray(noise(4)))
 save("greyalpha8", Image.fromarray(noise(2), "LA"), "RGBA")
-save("grey1", Image.fromarray(noise(most=2) * 255).convert("1"), "L")
+save("grey1", Image.fromarray(noise(limit=2) * 255).convert("1"), "L")
 save("palette", Image.fromarray(noise(3)).quantize(7), "RGB")
 save("palettealpha", Image.fromarray(noise(4)).quantize(7), "RGBA")
-save("grey16", Image.fromarray(noise(most=32768, dtype=np.uint16)))
+save("grey16", Image.fromarray(noise(limit=32768, dtype=np.uint16)))
 Image.fromarray(np.full((H, W), 40000, np.uint16)).save(HERE / "toolarge16.png")
 image = Image.fromarray(noise())
 save("greytransparent", image, "RGBA", transparency=image.getpixel((2, 1)))

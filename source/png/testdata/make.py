@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Make folders of images with Pillow, and beside each NAME.json: the rows that a reader is to find, in order, as [label, sum of samples].
+"""Make folders of images with Pillow, and beside each NAME.json: the expected rows in order, as [label, sum of
+samples].
 
-The order and the labels of imagefolder are those that torchvision's ImageFolder documents: sorted folders, sorted files in each.
+The order and the labels of imagefolder are those of torchvision's ImageFolder: sorted folders, sorted files in each.
 Pillow 13.0.0 made the committed files.
 """
 import json
@@ -46,7 +47,7 @@ for number in [2, 3, 5, 8, 11, 6]:
     found[number] = [label, image(root / str(label) / f"{number}.png", 3, 2)]
 expect("numbered", [found[n] for n in sorted(found)])
 
-# Numbers that start anew in each folder.
+# Numbers that start from 0 in each folder.
 root, rows = folder("restarting"), []
 for label in range(2):
     for number in ["0", "1", "10", "2"]:
@@ -67,7 +68,7 @@ for name, label in [("x.png", 1), ("a.png", 0), ("k.png", 1)]:
 (root / "metadata.csv").write_text("\n".join(lines) + "\n")
 expect("metadata", [row for _, row in sorted(rows)])
 
-# Class folders whose labels metadata.csv has.
+# Class folders with labels in metadata.csv.
 root, rows, lines = folder("mapped"), [], ["label,file_name"]
 for name, label in [("dog/1.png", 3), ("cat/2.png", 9), ("dog/4.png", 3)]:
     rows.append([label, image(root / name, 3, 2)])

@@ -4,9 +4,9 @@
     spark.read.format("idx").option("images", path).option("labels", path).load()
     frame.write.format("idx").mode("append").save(folder)
 
-The work is done by the program idxport, one process for each partition, which hands over Arrow record batches through a pipe. docs/spark.md
-of the project lists the options. The one invariant worth knowing: a plan is made of the files as they were when load() saw them, and a task that
-finds other files fails.
+The work is done by the program idxport, one process for each partition, which sends Arrow record batches through a
+pipe. docs/spark.md of the project lists the options. The main invariant: load() records the identity of the files,
+and a task that finds other files fails.
 """
 
 from ._binary import IdxError, find_binary

@@ -1,4 +1,4 @@
-"""The program: where it is, how it is run, what its failures say."""
+"""The program: finding it, running it, and its errors."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ from typing import IO, Any, Optional
 
 import pyarrow as pa
 
-# What is kept of standard error: the report is one line of it, a Go trace may be long.
+# The end of standard error that is kept, in bytes: the report is one line of it, a Go trace may be long.
 _KEPT = 64 * 1024
 
-# A pipe that takes a whole batch lets the program read the next one meanwhile. Linux: 1 MiB is what anybody may ask for (pipe(7)).
+# A pipe that holds a whole batch lets the program read the next one at the same time. On Linux every user may ask for
+# 1 MiB (pipe(7)).
 _PIPE = 1 << 20
 
-# How much of a stream that makes no sense is read to learn what the program says at its end.
+# The bytes of a broken stream that are read to get to the error message of the program.
 _DRAINED = 64 << 20
 
-# Starts the program so that the kernel ends it with the worker (prctl(2), PR_SET_PDEATHSIG): Spark kills the workers of tasks that it gives up, and a
-# program that is still looking for its first row would not notice the closed pipe. A preexec_fn could do the same in this process, but not
-# safely beside Arrow's threads. Python ignores SIGPIPE and SIGXFSZ; the program is to have them as they were.
+# Starts the program so that the kernel ends it with the worker (prctl(2), PR_SET_PDEATHSIG): Spark kills the workers
+# of cancelled tasks, and a program that has not reached its first row would not notice the closed pipe. A preexec_fn
+# in this process would not be safe with Arrow's threads. Python ignores SIGPIPE and SIGXFSZ; the program gets the
+# defaults.
 _LAUNCH = """\
 import ctypes, os, signal, sys
 ctypes.CDLL(None).prctl(1, signal.SIGTERM)
@@ -40,10 +42,10 @@ os.execv(sys.argv[2], sys.argv[2:])
 
 
 class IdxError(RuntimeError):
-    """What the program, or the data source itself, has to say.
+    """An error of the program or of the data source.
 
-    ``exit`` and ``code`` are the program's exit code and its name, as its docs/cli.md lists them: 65 ``bad_data``, 66 ``no_input``, … None where the failure
-    is not the program's.
+    ``exit`` and ``code`` are the program's exit code and its name, as in docs/cli.md: 65 ``bad_data``, 66
+    ``no_input``, … They are None if the error is not the program's.
     """
 
     def __init__(self, message: str, exit: Optional[int] = None, code: Optional[str] = None) -> None:
@@ -53,9 +55,10 @@ class IdxError(RuntimeError):
 
 
 def find_binary(option: Optional[str] = None) -> str:
-    """The program's path: the option ``binary``, else the environment variable IDXPORT, else the one in this package, else the one on PATH.
+    """The program's path: the option ``binary``, the environment variable IDXPORT, the one in this package, or the
+    one on PATH, in this order.
 
-    Called on the driver and in every task, as executors may have it elsewhere. Raises IdxError if there is none, or what was named is none.
+    Called on the driver and in every task, as executors may have it in another place. Raises IdxError if there is none.
     """
     for source, named in (("the option binary", option), ("the environment variable IDXPORT", os.environ.get("IDXPORT"))):
         if named:
@@ -76,7 +79,7 @@ def find_binary(option: Optional[str] = None) -> str:
 
 
 class Program:
-    """One run of the program. Used as a context, which never leaves before the process has ended and was waited for."""
+    """One run of the program. As a context manager it waits for the end of the process."""
 
     def __init__(self, binary: str, arguments: Sequence[str]) -> None:
         command = [binary, *arguments]
@@ -86,7 +89,7 @@ class Program:
         assert self._process.stdout is not None
         self.stdout: IO[bytes] = self._process.stdout
         self._said = b""
-        # Standard error is drained beside, or a long message would block the program while we wait for its data.
+        # Standard error is read by a thread: a long message must not block the program.
         self._drain = threading.Thread(target=self._listen, daemon=True)
         self._drain.start()
         _widen(self.stdout)
@@ -102,7 +105,7 @@ class Program:
             self.stdout.close()
         try:
             self._process.wait(10)
-        except subprocess.TimeoutExpired:  # a read that blocks in the kernel, say
+        except subprocess.TimeoutExpired:  # for example a read that blocks in the kernel
             self._process.kill()
             self._process.wait()
         self._drain.join()
@@ -110,11 +113,11 @@ class Program:
         self._process.stderr.close()
 
     def drain(self) -> bool:
-        """Read the rest of what the program prints; whether it came to an end before the bound."""
+        """Read the rest of the output; report whether it ended within the limit."""
         return any(not self.stdout.read(_PIPE) for _ in range(_DRAINED // _PIPE))
 
     def finish(self) -> dict[str, Any]:
-        """Wait for the end; the report of --json. Raises IdxError if the exit code is not 0."""
+        """Wait for the end; returns the report of --json. Raises IdxError if the exit code is not 0."""
         code = self._process.wait()
         self._drain.join()
         report = _report(self._said)
@@ -129,29 +132,29 @@ class Program:
 
 
 def run(binary: str, *arguments: str) -> tuple[bytes, dict[str, Any]]:
-    """All of what a short run prints, and its report."""
+    """The whole output of a short run, and its report."""
     with Program(binary, arguments) as program:
         data = program.stdout.read()
         return data, program.finish()
 
 
 def stream(binary: str, *arguments: str, check: Callable[[dict[str, Any]], None]) -> Generator[pa.RecordBatch, None, None]:
-    """The record batches of a run that writes an Arrow stream, as they come; after the last, check is given the report.
+    """The record batches of a run that writes an Arrow stream; after the last, check is called with the report.
 
-    The program ends with the generator, whoever closes it.
+    Closing the generator ends the program.
     """
     with Program(binary, arguments) as program:
         try:
             yield from pa.ipc.open_stream(program.stdout)
         except (pa.ArrowInvalid, OSError):
-            if program.drain():  # or it would wait for its reader, and we for its end
-                program.finish()  # says why the stream broke off
+            if program.drain():  # else it would wait for its reader
+                program.finish()  # raises the program's error
             raise
         check(program.finish())
 
 
 def _report(said: bytes) -> dict[str, Any]:
-    """The object of --json: a line of its own, the last one after success; after a failure the same is said in words behind it."""
+    """The object of --json, which is one line. After a failure, lines of text follow it."""
     for line in reversed(said.splitlines()):
         if line.startswith(b'{"schema_version"'):
             with contextlib.suppress(ValueError):
@@ -161,7 +164,7 @@ def _report(said: bytes) -> dict[str, Any]:
 
 
 def _failure(code: int, report: dict[str, Any], said: bytes) -> IdxError:
-    """What the report says about the failure, or else what was printed."""
+    """The error of the report, or of the output if there is no report."""
     if "error" in report:
         error = report["error"]
         hint = f"; hint: {error['hint']}" if "hint" in error else ""
@@ -172,7 +175,7 @@ def _failure(code: int, report: dict[str, Any], said: bytes) -> IdxError:
 
 
 def _widen(pipe: IO[bytes]) -> None:
-    """Let the pipe hold more, where that is possible."""
+    """Enlarge the pipe, if that is possible."""
     if sys.platform == "linux":
         import fcntl
 

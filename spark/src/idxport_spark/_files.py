@@ -1,4 +1,4 @@
-"""The files and objects behind a table, and how a task tells that they are the ones that the driver saw."""
+"""The files and objects of a table, and the check in a task that they are those that the driver saw."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 from ._binary import IdxError
 from ._objects import SCHEMES, Object, is_url
 
-# How much of a file goes into its digest: this many blocks of this many bytes, evenly spread, the first and the last among them.
+# The blocks of a file in its digest, and their size in bytes: evenly spread, with the first and the last one.
 _BLOCKS, _BLOCK = 16, 4096
 
 # The codes of IDX's data types, and the sizes of their elements in bytes.
@@ -23,17 +23,17 @@ _SIZES = {0x08: 1, 0x09: 1, 0x0B: 2, 0x0C: 4, 0x0D: 4, 0x0E: 8}
 
 @dataclass(frozen=True)
 class File:
-    """A file as it was when the driver looked at it."""
+    """A file as the driver saw it."""
 
     path: str
     size: int
     mtime: int  # in nanoseconds
     digest: str  # of samples: a file of gigabytes is not read for it
-    sequential: bool  # it cannot be entered in the middle, being compressed
+    sequential: bool  # it is compressed and must be read from its beginning
 
     @staticmethod
     def at(path: str, sequential: bool = False) -> File:
-        """Look at a file."""
+        """Record the identity of a file."""
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
             sha = hashlib.sha256()
@@ -43,7 +43,8 @@ class File:
         return File(path, status.st_size, status.st_mtime_ns, sha.hexdigest(), sequential)
 
     def check(self, times: bool) -> None:
-        """Raise IdxError if another file is there now. Without times, a copy of the file will do, as executors without a shared file system have it."""
+        """Raise IdxError if the file has changed. Without times, a copy of the file is accepted, for executors
+        without a shared file system."""
         try:
             now = File.at(self.path)
         except OSError as error:
@@ -55,22 +56,22 @@ class File:
 
 
 def seen(entry: Mapping[str, Any]) -> Union[File, Object]:
-    """What the driver knows of an input, which is an entry of the program's report."""
+    """The identity of an input in the program's report."""
     path, sequential = entry["path"], entry.get("sequential", False)
     if not is_url(path):
         return File.at(local(path), sequential)
     if "etag" not in entry:
-        raise IdxError(f"{path}: the storage tells no ETag, by which tasks would know the version that load() saw; copy it to a file")
+        raise IdxError(f"{path}: the storage returns no ETag, with which tasks identify the version that load() saw; copy it to a file")
     return Object(path, entry["etag"], sequential)
 
 
 def readable(path: str) -> str:
-    """A path or a URL as the program takes it; a file that Spark may call file:/… by its absolute path."""
+    """A path or a URL for the program; Spark's file:/… becomes an absolute path."""
     return path if is_url(path) else local(path)
 
 
 def local(path: str) -> str:
-    """The absolute path of a file that Spark may call file:/…"""
+    """The absolute path of a file, which may be given as file:/…"""
     url = urlsplit(path)
     if url.scheme == "file":
         return unquote(url.path)
@@ -80,7 +81,7 @@ def local(path: str) -> str:
 
 
 def header(head: bytes) -> Optional[tuple[int, tuple[int, ...]]]:
-    """The code of the data type and the dimensions that the first bytes of an IDX file claim; None if they are none."""
+    """The code of the data type and the dimensions in the first bytes of an IDX file; None if they are not a header."""
     if len(head) < 4 or head[:2] != b"\0\0" or head[2] not in _SIZES or len(head) < 4 + 4 * head[3]:
         return None
     return head[2], struct.unpack_from(f">{head[3]}I", head, 4)

@@ -1,4 +1,4 @@
-"""What the options say, and what the files and objects are: done once, on the driver."""
+"""Options, and the files and objects that they name: resolved once, on the driver."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ ROLES = {"images": "image", "labels": "label"}
 
 @dataclass(frozen=True)
 class Segment:
-    """Files whose rows belong together: most tables are one, a folder that the writer made has one for each part."""
+    """Files with the same rows. Most tables have one segment; a folder of the writer has one for each part."""
 
-    inputs: tuple[str, ...]  # as the program takes them, with the parameters of URLs
+    inputs: tuple[str, ...]  # arguments of the program, with the parameters of URLs
     files: tuple[Union[File, Object], ...]
     rows: int
 
@@ -53,7 +53,7 @@ class Inputs:
 
 
 def check_names(options: Mapping[str, str], known: tuple[str, ...]) -> None:
-    """Refuse options that nobody knows: a misspelt one must not be passed over."""
+    """Refuse unknown options: a misspelt one must not be ignored."""
     for name in options:
         if name.lower() not in {option.lower() for option in known}:
             raise IdxError(f"unknown option {name}; there are {', '.join(sorted(known))}")
@@ -73,7 +73,7 @@ def words(value: str) -> list[str]:
 
 
 def resolve(options: Mapping[str, str]) -> Inputs:
-    """Find the files and read their headers. Raises IdxError, with the program's words where it refuses them."""
+    """Find the files and read their headers. Raises IdxError, with the program's message if it refuses them."""
     check_names(options, _OPTIONS)
     binary = find_binary(options.get("binary"))
     named, paths = _columns(options), _paths(options)
@@ -85,7 +85,7 @@ def resolve(options: Mapping[str, str]) -> Inputs:
     flags = _flags(options)
     look = (binary, parts[0] if parts else given, flags + tuple(f"--split={split}" for split in words(options.get("split", ""))))
     schema, report = _look(*look)
-    # From here on everybody is told what the data set is, or that there is none: tasks need not find it out again, by a hash of the labels.
+    # Tasks get the name of the data set, or none: they need not detect it again, by a hash of the labels.
     if "dataset" not in options:
         flags += ("--dataset", (schema.metadata or {}).get(b"idx.dataset", b"none").decode())
     homes: dict[str, str] = {}
@@ -97,7 +97,8 @@ def resolve(options: Mapping[str, str]) -> Inputs:
         columns, inputs = [entry["column"] for entry in report["inputs"]], segments[0].inputs
         if sorted(columns) == sorted(schema.names) and len(columns) == len(inputs):
             homes = dict(zip(columns, inputs))
-    # An object's ETag is of the version that was looked at. A local file is identified after the look: it may be another one by then, of other rows.
+    # The ETag of an object belongs to the version that was read. A local file is identified after its header was
+    # read: it may have been replaced in between.
     if any(isinstance(file, File) for segment in segments for file in segment.files):
         again, now = _look(*look)
         if not again.equals(schema, check_metadata=True) or now["inputs"] != report["inputs"] or parts and _parts(paths[0]) != parts:
@@ -106,7 +107,7 @@ def resolve(options: Mapping[str, str]) -> Inputs:
 
 
 def _segment(named: Optional[list[str]], parameters: Parameters, report: Mapping[str, Any]) -> Segment:
-    """The table of a report. Its files are parallel to its inputs, also where one file is named as several columns."""
+    """The table of a report. files is parallel to inputs, also if one file is several columns."""
     entries = {entry["path"]: entry for entry in report["inputs"]}
     files = {path: seen(entry) for path, entry in entries.items()}
     if named:
@@ -120,7 +121,7 @@ def _columns(options: Mapping[str, str]) -> dict[str, str]:
     for word in words(options.get("columns", "")):
         name, equals, path = word.partition("=")
         if not equals or not name or not path or name in named:
-            # What stands behind a question mark is not shown; a comma there would make a word of it.
+            # A URL's query is not shown; a comma in it would split it into words.
             found = "" if "?" in options["columns"] else f"found {word}, "
             raise IdxError(f"option columns: {found}expected name=path, each name once")
         named[name] = _there(path)
@@ -128,13 +129,13 @@ def _columns(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def _paths(options: Mapping[str, str]) -> list[str]:
-    """What load() was given."""
+    """The arguments of load()."""
     paths = json.loads(options["paths"]) if "paths" in options else [options["path"]] if "path" in options else []
     return [_there(path) for path in paths]
 
 
 def _there(path: str) -> str:
-    """A path or a URL as the program takes it. Whether an object is there is the program's to say."""
+    """A path or a URL for the program, which checks whether an object exists."""
     path = readable(path)
     if not is_url(path) and not os.path.exists(path):
         raise IdxError(f"{path}: no such file or folder", 66, "no_input")
@@ -142,11 +143,11 @@ def _there(path: str) -> str:
 
 
 def _rows(report: Mapping[str, Any]) -> int:
-    """How many rows the table has, by the report of a run that took none of them."""
+    """The number of rows of the table, by the report of a run with --rows 0:0."""
     first = report["inputs"][0]
     rows: int = first.get("source_rows", -1)
     if rows < 0:
-        raise IdxError(f"{first['path']}: idxport reports no number of rows: the input has no header that tells it, or the program is older than this package")
+        raise IdxError(f"{first['path']}: idxport reports no number of rows: the input has no header with it, or the program is older than this package")
     return rows
 
 
@@ -159,20 +160,21 @@ def _flags(options: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _look(binary: str, inputs: list[str], flags: tuple[str, ...]) -> tuple[pa.Schema, dict[str, Any]]:
-    """The schema of the table, exact and without a look at its data, and the report of the run. It also compares the columns' lengths."""
+    """The schema of the table, without reading its data, and the report of the run. The program also compares the
+    columns' lengths."""
     data, report = run(binary, "convert", *inputs, "--rows", "0:0", "-o", "arrows=-", "--quiet", "--json", *flags)
     return pa.ipc.open_stream(data).schema, report
 
 
 def _parts(folder: str) -> list[list[str]]:
-    """The parts in a folder of the writer, each as its columns; none if this is no such folder."""
+    """The parts in a folder of the writer, each as its columns; empty for other folders."""
     parts: dict[str, list[str]] = {}
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
         match = PART.fullmatch(name)
         if match:
             parts.setdefault(match[1], []).append(f"{ROLES.get(match[2], match[2])}={os.path.join(folder, name)}")
     if parts and not os.path.exists(os.path.join(folder, "_SUCCESS")):
-        raise IdxError(f"{folder}: has parts but no _SUCCESS, which the writer leaves beside them: parts may be missing, too")
+        raise IdxError(f"{folder}: has parts but no _SUCCESS, which the writer makes last: parts may be missing")
     return list(parts.values())
 
 

@@ -1,4 +1,4 @@
-"""Objects of object storage: the program reads them, with the credentials of its environment. Nothing in this package opens a URL."""
+"""Objects of object storage: only the program reads them, with the credentials of its environment."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from ._binary import IdxError
 
-# What the program knows.
+# The URL schemes of the program.
 SCHEMES = ("s3",)
 
 
@@ -21,20 +21,21 @@ class Object:
     sequential: bool
 
     def check(self, report: Mapping[str, Any]) -> None:
-        """Raise IdxError if a run of the program read another version, by its report. A run reads one version only, or fails."""
+        """Raise IdxError if a run of the program read another version, by its report. A run reads only one version,
+        or fails."""
         found = {entry.get("etag") for entry in report["inputs"] if entry["path"] == self.path}
         if found != {self.etag}:
-            told = ", ".join(map(str, found)) or "none"
-            raise IdxError(f"{self.path} is not the object that load() saw: ETag: found {told}, expected {self.etag}; load it again")
+            etags = ", ".join(map(str, found)) or "none"
+            raise IdxError(f"{self.path} is not the object that load() saw: ETag: found {etags}, expected {self.etag}; load it again")
 
 
 def is_url(path: str) -> bool:
-    """Whether this names an object, or what lies below a prefix."""
+    """Report whether this is the URL of an object or a prefix."""
     return path.partition("://")[0] in SCHEMES and "://" in path
 
 
 class Parameters:
-    """What URLs say behind a question mark. The program takes it for all URLs of a bucket, but reports none of it."""
+    """The queries of URLs. The program applies them to all URLs of a bucket, and does not report them."""
 
     def __init__(self, urls: Iterable[str]) -> None:
         self._of = {_bucket(url): url.partition("?")[2] for url in urls if is_url(url) and "?" in url}

@@ -22,16 +22,17 @@ from ._types import arrow_schema, convert, row_bytes, same_type, spark_schema
 # The column of the option rowIndex.
 ROW = "_row"
 
-# What a partition has by default, in bytes of the files. The program needs milliseconds to begin, so smaller ones would do; Spark has its own overhead.
+# The default size of a partition in bytes of the files. The program starts in milliseconds, but Spark has an overhead
+# for each task.
 PARTITION_BYTES = 64 << 20
 
-# More ranges than this, out of `_row in (…)`, are read as one, and Spark filters.
+# More ranges than this, of `_row in (…)`, are read as one, and Spark filters.
 _MAX_RANGES = 64
 
 
 @dataclass(frozen=True)
 class Range(InputPartition):
-    """A partition: rows of files and objects, which are as they were."""
+    """A partition: rows of files and objects with their identity."""
 
     inputs: tuple[str, ...]
     files: tuple[Union[File, Object], ...]
@@ -69,7 +70,7 @@ class IdxReader(DataSourceReader):
         self._step = _step(options.get("rowsPerPartition"), self._used())
 
     def partitions(self) -> list[InputPartition]:
-        """Rows of about 64 MiB, or as many as the option rowsPerPartition says; of a compressed file all."""
+        """Rows of about 64 MiB, or the number of the option rowsPerPartition; of a compressed file all rows."""
         step = self._step
         pruned = [self._pruned(segment.inputs, segment.files) for segment in self._inputs.segments]
         packed = [file.path for _, files in pruned for file in files if file.sequential]
@@ -88,10 +89,10 @@ class IdxReader(DataSourceReader):
                 start, stop = max(start, base), min(stop, base + segment.rows)
                 found += [Range(inputs, files, row - base, min(row + step, stop) - base, row) for row in range(start, stop, step)]
             base += segment.rows
-        return found or [Range((), (), 0, 0, 0)]  # of no partition Spark makes one of None
+        return found or [Range((), (), 0, 0, 0)]  # without a partition Spark makes one of None
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The batches of one run, as they come. Raises IdxError if the files are others, the run fails, or rows are missing."""
+        """The batches of one run. Raises IdxError if the files have changed, the run fails, or rows are missing."""
         assert isinstance(partition, Range)
         if partition.start >= partition.stop:
             return
@@ -110,7 +111,8 @@ class IdxReader(DataSourceReader):
             file.check(self._times)  # nor changed meanwhile
 
     def _batches(self, partition: Range) -> Generator[pa.RecordBatch, None, None]:
-        """The batches of a run, of the versions of objects that load() saw: that is known before the first one is handed out, and once more behind the last."""
+        """The batches of a run. The versions of objects are compared with those that load() saw before the first
+        batch and after the last."""
         objects = [file for file in partition.files if isinstance(file, Object)]
         binary = find_binary(self._binary)
 
@@ -129,10 +131,10 @@ class IdxReader(DataSourceReader):
             try:
                 first = next(batches, None)
             except (IdxError, pa.ArrowInvalid):
-                check(run(binary, *command("0:0"))[1])  # another version is what it failed of, if there is one
+                check(run(binary, *command("0:0"))[1])  # a changed object is the better error
                 raise
-            # The run opened its objects before this one does: what has not changed until now had not changed then. Who takes only the first rows never
-            # sees the report of the run itself.
+            # The run opened its objects before this one: an object that is unchanged now was unchanged then. A reader
+            # of only the first rows never gets the report of the run itself.
             check(run(binary, *command("0:0"))[1])
             if first is not None:
                 yield first
@@ -148,7 +150,7 @@ class IdxReader(DataSourceReader):
             expected = self._inputs.schema.field(field.name)
             position = batch.schema.get_field_index(field.name)
             if position < 0 or batch.schema.field(position).type != expected.type:
-                raise IdxError(f"column {field.name}: found {batch.schema}, expected {expected.type}: the program or the files are others than those of load()")
+                raise IdxError(f"column {field.name}: found {batch.schema}, expected {expected.type}: the program or the files are not those of load()")
             arrays.append(convert(batch.column(position), field.type))
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
@@ -158,7 +160,7 @@ class IdxReader(DataSourceReader):
         return pa.schema(chosen)
 
     def _pruned(self, inputs: tuple[str, ...], files: tuple[Union[File, Object], ...]) -> tuple[tuple[str, ...], tuple[Union[File, Object], ...]]:
-        """The files of the columns that are read; at least one, as somebody may want only the row index."""
+        """The files of the columns that are read; at least one, for the row index alone."""
         homes = {argument.partition("=")[0]: argument for argument in inputs} if len(self._inputs.segments) > 1 else self._inputs.homes
         if not homes:
             return inputs, files
@@ -168,10 +170,11 @@ class IdxReader(DataSourceReader):
 
 
 class FilteringReader(IdxReader):
-    """Reads only the rows that filters on the row index leave. Spark 4.1 and later ask for it, if spark.sql.python.filterPushdown.enabled is true."""
+    """Reads only the rows that pass filters on the row index. Spark 4.1 and later push filters down if
+    spark.sql.python.filterPushdown.enabled is true."""
 
     def pushFilters(self, filters: Iterable[Any]) -> Iterator[Any]:
-        """Take the filters that are ranges of rows, give back the others: all of them if the files have a column of that name."""
+        """Apply filters that are ranges of rows, and return the rest; all of them if the files have a column _row."""
         if ROW in self._inputs.schema.names:
             yield from filters
             return
@@ -185,14 +188,15 @@ class FilteringReader(IdxReader):
 
 
 def reader_class(filtering: bool) -> type[IdxReader]:
-    """The reader for the option pushFilters: Spark refuses one with pushFilters where that is not enabled, so it must be asked for."""
+    """The reader for the option pushFilters. It is an option because Spark refuses readers with pushFilters unless
+    that is enabled."""
     if filtering and not hasattr(datasource, "EqualTo"):
         raise IdxError("option pushFilters needs Spark 4.1: use the option rows, as in rows=1000:2000")
     return FilteringReader if filtering else IdxReader
 
 
 def _ranges(theirs: Any) -> Optional[list[tuple[int, int]]]:
-    """The rows that a filter leaves, sorted; None if it is about something else."""
+    """The rows that pass a filter, sorted; None if it is not a filter on the row index."""
     end = 1 << 62
     name, value = type(theirs).__name__, getattr(theirs, "value", None)
     if getattr(theirs, "attribute", None) != (ROW,):
@@ -221,7 +225,7 @@ def _joined(rows: list[int]) -> list[tuple[int, int]]:
 
 
 def _checked(wanted: StructType, there: StructType) -> StructType:
-    """A schema, if all its columns are there. One that was written by hand may leave some out."""
+    """A schema, if all its columns exist. One written by hand may omit some."""
     for field in wanted.fields:
         if field.name not in there.names:
             raise IdxError(f"the schema has a column {field.name}; there are {', '.join(there.names)}")

@@ -1,4 +1,4 @@
-"""The data source that Spark knows by the name idx."""
+"""The data source idx."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from ._write import IdxWriter
 class IdxDataSource(DataSource):
     """IDX files as data frames. docs/spark.md of the project lists the options."""
 
-    # Found by schema(), which Spark calls in load(); it keeps this object, so all tasks of a frame expect the files as they were then. With a schema
-    # given by hand Spark does not call schema(): each query finds the files as they are when it is planned.
+    # Set by schema(), which Spark calls in load(); Spark keeps this object, so that all tasks of a frame expect the
+    # files of that time. With a schema written by hand Spark does not call schema(): each query uses the files at the
+    # time it is planned.
     _inputs: Optional[Inputs] = None
 
     @classmethod
@@ -29,7 +30,7 @@ class IdxDataSource(DataSource):
         return table_schema(self._resolved(), self.options)
 
     def reader(self, schema: StructType) -> IdxReader:
-        """A reader of the columns of a schema: that of schema(), or one written by hand, which may have fewer."""
+        """A reader of the columns of a schema: that of schema(), or one written by hand with fewer columns."""
         return reader_class(truth(self.options, "pushFilters"))(schema, self._resolved(), self.options)
 
     def writer(self, schema: StructType, overwrite: bool) -> IdxWriter:

@@ -1,8 +1,9 @@
-"""Columns of Spark as columns of idxport, which the program writes as IDX files: exact types, one shape, nothing null."""
+"""Spark's columns as Arrow columns that the program writes as IDX files: exact types, one shape, no nulls."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Optional
@@ -15,13 +16,13 @@ from ._binary import IdxError
 from ._inputs import words
 from ._types import DTYPES, is_list
 
-# What a type of Spark becomes if neither the column's metadata nor the option dtype says it.
+# The IDX type for a type of Spark if neither the column's metadata nor the option dtype has one.
 _NATURAL = {"tinyint": "int8", "smallint": "int16", "int": "int32", "bigint": "int32", "float": "float32", "double": "float64", "binary": "uint8"}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a column is to become. shape is that of one record: None if the first row has to tell it."""
+    """The IDX type and shape of a column. shape is that of one record; None if the first row decides."""
 
     name: str
     dtype: str
@@ -29,7 +30,8 @@ class Plan:
 
 
 def plans(schema: spark.StructType, options: Mapping[str, str]) -> tuple[Plan, ...]:
-    """By the options dtype=name=type,… and shape=name=28x28,…; else by the metadata that columns have from the reader; else by Spark's type."""
+    """By the options dtype=name=type,… and shape=name=28x28,…, the metadata that columns have from the reader, or
+    Spark's type, in this order."""
     dtypes, shapes = _named(options, "dtype"), _named(options, "shape")
     for name in [*dtypes, *shapes]:
         if name not in schema.names:
@@ -52,7 +54,7 @@ def _plan(field: spark.StructField, dtype: Optional[str], shape: Optional[str]) 
     flat = rank == 0 and not isinstance(element, spark.BinaryType)
     if shape is not None and not flat:
         return Plan(field.name, dtype, _shape(shape))
-    # Metadata outlive a change of the column under its name: they count if they fit what it is now.
+    # A column may have been changed under its name and kept its metadata: they count only if they fit.
     known = json.loads(metadata["idx.shape"]) if "idx.shape" in metadata else None
     return Plan(field.name, dtype, () if flat else tuple(known) if known else None)
 
@@ -75,7 +77,7 @@ def _shape(text: str) -> tuple[int, ...]:
 
 
 def tensor(array: pa.Array, plan: Plan) -> tuple[pa.Array, Plan]:
-    """A batch of a column with the exact type, and the plan, which now knows the shape. Raises IdxError if a value does not fit."""
+    """A batch of a column with the exact type, and the plan with the shape. Raises IdxError if a value does not fit."""
     if array.null_count:
         raise IdxError(f"column {plan.name}: found null, which IDX cannot hold")
     rows, values = len(array), array
@@ -88,10 +90,10 @@ def tensor(array: pa.Array, plan: Plan) -> tuple[pa.Array, Plan]:
         found = (*found, length)
     if not found:
         return _cast(values, plan), plan
-    size = _product(found)
+    size = math.prod(found)
     shape = found if plan.shape is None else plan.shape
-    if _product(shape) != size:
-        raise IdxError(f"column {plan.name}: found records of {size} elements, expected {'x'.join(map(str, shape))}; option shape says otherwise")
+    if math.prod(shape) != size:
+        raise IdxError(f"column {plan.name}: found records of {size} elements, expected {'x'.join(map(str, shape))}; set the option shape for another one")
     values = _cast(values, plan)
     known = Plan(plan.name, plan.dtype, shape)
     return (pa.FixedSizeListArray.from_arrays(values, size) if size else pa.nulls(rows, pa.list_(values.type))), known
@@ -101,7 +103,7 @@ def field(plan: Plan) -> pa.Field:
     """The field of the stream that the program reads."""
     element = DTYPES[plan.dtype][0]
     shape = plan.shape or ()
-    size = _product(shape)
+    size = math.prod(shape)
     arrow = element if not shape else pa.list_(element, size) if size else pa.list_(element)
     return pa.field(plan.name, arrow, False, {"idx.dtype": plan.dtype, "idx.shape": json.dumps(shape, separators=(",", ":"))})
 
@@ -118,7 +120,7 @@ def _flattened(array: pa.Array, name: str) -> tuple[pa.Array, int]:
 
 
 def _unpacked(array: pa.Array, plan: Plan) -> tuple[pa.Array, int]:
-    """The elements behind little-endian bytes, as the reader's layout binary has them, and how many there are in each row."""
+    """The elements in little-endian bytes, as in the layout binary, and their number in each row."""
     element = DTYPES[plan.dtype][0]
     width = element.bit_width // 8
     lengths = pc.min_max(pc.binary_length(array)).as_py()
@@ -135,11 +137,4 @@ def _cast(values: pa.Array, plan: Plan) -> pa.Array:
     try:
         return values.cast(DTYPES[plan.dtype][0], safe=True)
     except pa.ArrowInvalid as error:
-        raise IdxError(f"column {plan.name} as {plan.dtype}: {error}; option dtype says otherwise") from error
-
-
-def _product(shape: tuple[int, ...]) -> int:
-    size = 1
-    for length in shape:
-        size *= length
-    return size
+        raise IdxError(f"column {plan.name} as {plan.dtype}: {error}; set the option dtype for another type") from error

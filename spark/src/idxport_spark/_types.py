@@ -1,7 +1,8 @@
-"""IDX types as Arrow has them and as Spark has them.
+"""IDX types in Arrow and in Spark.
 
-Spark has no unsigned bytes and no lists of fixed size: uint8 becomes smallint, as Spark reads it from Parquet, and lists become arrays. Nothing here is
-ever null. The shape of a tensor and its type in the file go along as metadata of the column, under Arrow's keys of idxport.
+Spark has no unsigned bytes and no lists of fixed size: uint8 becomes smallint, as Spark reads it from Parquet, and
+lists become arrays. Nothing is null. The shape of a tensor and its type in the file are metadata of the column, with
+idxport's keys.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import types as spark
 
-# The data types of IDX as idx.dtype names them: in Arrow, and the smallest of Spark that holds them.
+# The data types of IDX, as in idx.dtype: in Arrow, and the smallest type of Spark that holds them.
 DTYPES: dict[str, tuple[pa.DataType, spark.DataType]] = {
     "uint8": (pa.uint8(), spark.ShortType()),
     "int8": (pa.int8(), spark.ByteType()),
@@ -42,7 +43,7 @@ _TO_ARROW: dict[spark.DataType, pa.DataType] = {
 
 
 def spark_schema(schema: pa.Schema) -> spark.StructType:
-    """The columns of an Arrow stream of idxport as Spark is to see them."""
+    """Spark's schema for an Arrow stream of idxport."""
     return spark.StructType([_spark_field(field) for field in schema])
 
 
@@ -52,7 +53,7 @@ def _spark_field(field: pa.Field) -> spark.StructField:
 
 
 def spark_type(arrow: pa.DataType) -> spark.DataType:
-    """Spark's type for one of Arrow's that idxport writes."""
+    """Spark's type for an Arrow type that idxport writes."""
     if is_list(arrow):
         return spark.ArrayType(spark_type(arrow.value_type), False)
     if pa.types.is_struct(arrow):
@@ -61,7 +62,7 @@ def spark_type(arrow: pa.DataType) -> spark.DataType:
 
 
 def arrow_schema(schema: spark.StructType) -> pa.Schema:
-    """What Spark expects of the record batches of this schema: from 4.1 on it compares the types, nullability and all."""
+    """The schema that Spark expects of record batches: from 4.1 on it also compares nullability."""
     return pa.schema([pa.field(field.name, arrow_type(field.dataType), field.nullable) for field in schema.fields])
 
 
@@ -75,7 +76,7 @@ def arrow_type(theirs: spark.DataType) -> pa.DataType:
 
 
 def same_type(one: spark.DataType, other: spark.DataType) -> bool:
-    """Whether two types are equal, whatever may be null in them: a schema written by hand says that everything may."""
+    """Report whether two types are equal except for nullability: in a schema written by hand everything may be null."""
     if isinstance(one, spark.ArrayType) and isinstance(other, spark.ArrayType):
         return same_type(one.elementType, other.elementType)
     if isinstance(one, spark.StructType) and isinstance(other, spark.StructType):
@@ -89,7 +90,8 @@ def is_list(arrow: pa.DataType) -> bool:
 
 
 def convert(array: pa.Array, target: pa.DataType) -> pa.Array:
-    """An array of idxport as one that Spark takes: unsigned bytes widened, lists with offsets. Everything else keeps its memory."""
+    """Convert an array of idxport for Spark: unsigned bytes are widened, lists get offsets. Everything else is not
+    copied."""
     if pa.types.is_list(target):
         values = convert(array.flatten(), target.value_type)
         if pa.types.is_fixed_size_list(array.type):
@@ -105,12 +107,12 @@ def convert(array: pa.Array, target: pa.DataType) -> pa.Array:
 
 @lru_cache(maxsize=8)  # all batches but the last are of one length
 def _offsets(rows: int, size: int) -> pa.Array:
-    """Where lists of one size begin, and the end of the last."""
+    """The offsets of lists of one size."""
     return pa.array(range(0, (rows + 1) * size, size), pa.int32())
 
 
 def row_bytes(schema: pa.Schema) -> int:
-    """How many bytes a row takes in the files, by the metadata of its columns. At least 1."""
+    """The bytes of a row in the files, by the metadata of its columns; at least 1."""
     total = 0
     for field in schema:
         metadata = field.metadata or {}

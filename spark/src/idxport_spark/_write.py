@@ -1,4 +1,5 @@
-"""Writing: every attempt of a task into a folder of its own; the driver makes one folder of those that Spark committed, and moves it into place."""
+"""Writing: every attempt of a task writes into a folder of its own; the driver joins those that Spark committed and
+renames the result."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ _OPTIONS = ("path", "dtype", "shape", "binary")
 
 @dataclass(frozen=True)
 class Part(WriterCommitMessage):
-    """What an attempt left: its folder within the staging folder, and the files there with their sizes."""
+    """The result of an attempt: its folder within the staging folder, and the files in it with their sizes."""
 
     partition: int
     folder: str
@@ -60,8 +61,8 @@ class IdxWriter(DataSourceArrowWriter):
         _check_target(self._target, overwrite)
         parent, base = os.path.split(self._target)
         os.makedirs(parent, exist_ok=True)
-        # Beside the target, so that the last step is a rename; hidden, so that readers of the parent pass over it. Tasks never make it: an attempt that
-        # comes late finds it gone.
+        # Beside the target, so that the last step is a rename; hidden, so that readers of the parent ignore it. Tasks
+        # never make it: for a late attempt it is gone.
         self._staging = os.path.join(parent, f".{base}.idxport-spark-{secrets.token_hex(8)}")
         os.mkdir(self._staging)
 
@@ -74,7 +75,7 @@ class IdxWriter(DataSourceArrowWriter):
         try:
             os.mkdir(path)
         except FileNotFoundError:
-            raise IdxError(f"{self._staging} is not here: the job has ended, or this executor does not see the driver's files") from None
+            raise IdxError(f"{self._staging} does not exist here: the job has ended, or this executor does not see the driver's files") from None
         try:
             rows, known = _convert(find_binary(self._binary), iterator, self._plans, path, f"part-{partition:05d}")
         except BaseException:
@@ -83,7 +84,8 @@ class IdxWriter(DataSourceArrowWriter):
         return Part(partition, folder, _files(path), rows, known)
 
     def commit(self, messages: list[Optional[WriterCommitMessage]]) -> None:
-        """Publish exactly these attempts, in one step. Raises IdxError, and leaves the target as it was, if they do not belong together."""
+        """Publish exactly these attempts, in one step. If they do not fit together, raises IdxError and leaves the
+        target as it was."""
         try:
             final = os.path.join(self._staging, "final")
             os.mkdir(final)
@@ -106,9 +108,10 @@ class IdxWriter(DataSourceArrowWriter):
         self._clean()
 
     def _take(self, part: Part, first: Part, final: str) -> None:
-        """Move the files of a part, if they are what its task left and alike to the first's."""
+        """Move the files of a part, if they are as its task left them and have the types and shapes of the first
+        part."""
         if part.plans != first.plans:
-            raise IdxError(f"partition {part.partition} has {part.plans}, partition {first.partition} {first.plans}: option shape says which")
+            raise IdxError(f"partition {part.partition} has {part.plans}, partition {first.partition} {first.plans}: set the option shape")
         if len(part.files) != len(part.plans):
             raise IdxError(f"partition {part.partition}: found files {part.files}, expected {len(part.plans)}")
         for name, size in part.files:
@@ -122,7 +125,7 @@ class IdxWriter(DataSourceArrowWriter):
         """The one part of a frame without rows, if the shapes are known."""
         unknown = [plan.name for plan in self._plans if plan.shape is None]
         if unknown:
-            raise IdxError(f"there are no rows, so the shape of {', '.join(unknown)} is not known: option shape says it, as in shape={unknown[0]}=28x28")
+            raise IdxError(f"there are no rows, so the shape of {', '.join(unknown)} is not known: set the option shape, as in shape={unknown[0]}=28x28")
         path = os.path.join(self._staging, "empty")
         os.mkdir(path)
         with _Sink(find_binary(self._binary), self._plans, path, "part-00000") as sink:
@@ -130,7 +133,7 @@ class IdxWriter(DataSourceArrowWriter):
         return [Part(0, "empty", _files(path), 0, self._plans)]
 
     def _clean(self) -> None:
-        """Take the staging folder away: renamed first, so that an attempt that comes late fails at once."""
+        """Remove the staging folder; it is renamed first, so that a late attempt fails at once."""
         dead = self._staging + "-dead"
         with contextlib.suppress(OSError):
             os.rename(self._staging, dead)
@@ -139,7 +142,8 @@ class IdxWriter(DataSourceArrowWriter):
 
 
 def _convert(binary: str, batches: Iterator[pa.RecordBatch], wanted: tuple[Plan, ...], path: str, stem: str) -> tuple[int, tuple[Plan, ...]]:
-    """Write batches through the program into IDX files of a folder; how many rows there were, and of what shape. No files if there were none."""
+    """Write batches through the program into IDX files of a folder; returns the number of rows and their shapes.
+    Without rows there are no files."""
     rows, sink = 0, None
     with contextlib.ExitStack() as stack:
         for batch in batches:
@@ -157,7 +161,8 @@ def _convert(binary: str, batches: Iterator[pa.RecordBatch], wanted: tuple[Plan,
 
 
 class _Sink:
-    """An Arrow stream into a file beside the outputs, which the program then reads: it must know the number of rows before it writes the first."""
+    """An Arrow stream in a file beside the outputs, which the program then reads: it needs the number of rows before
+    it writes the first one."""
 
     def __init__(self, binary: str, known: tuple[Plan, ...], path: str, stem: str) -> None:
         self._binary = binary
@@ -178,7 +183,7 @@ class _Sink:
         self._writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
 
     def close(self) -> None:
-        """End the stream and make the files. Raises IdxError if the program refuses."""
+        """End the stream and make the files. Raises IdxError if the program fails."""
         self._writer.close()
         self._file.close()
         with Program(self._binary, ["convert", self._stream, "-o", f"idx={self._folder}/", "--quiet", "--json", "--workers", "1"]) as program:
@@ -193,7 +198,7 @@ def _files(path: str) -> tuple[tuple[str, int], ...]:
 
 
 def _check_target(target: str, overwrite: bool) -> None:
-    """Refuse to replace what is there, unless it was asked for and is a folder like those that are written here."""
+    """Refuse a target that exists, unless it is to be replaced and is a folder of this writer."""
     try:
         names = os.listdir(target)
     except FileNotFoundError:
@@ -208,11 +213,11 @@ def _check_target(target: str, overwrite: bool) -> None:
 
 
 def _publish(made: str, target: str, overwrite: bool) -> None:
-    """Give a folder its name: in one step, also where another has it, if the system can exchange them (Linux)."""
+    """Rename a folder to the target; if that exists, in one step where the system can exchange them (Linux)."""
     if not overwrite or not os.path.isdir(target) or not _exchange(made, target):
         if overwrite and os.path.isdir(target):
-            os.rename(target, made + "-replaced")  # goes with the staging folder
-        os.rename(made, target)  # where there is no folder, or an empty one: a full one, which somebody has just made, is refused by the system
+            os.rename(target, made + "-replaced")  # removed with the staging folder
+        os.rename(made, target)  # the system refuses a target that was made in between and is not empty
     _sync(os.path.dirname(target))
 
 

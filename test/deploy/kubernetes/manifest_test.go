@@ -45,7 +45,7 @@ func documents(t *testing.T) [][]byte {
 	}
 }
 
-// create does what the API server does with a Job before it stores it; it returns what was wrong.
+// create does what the API server does with a Job before it stores it.
 func create(text []byte) (*batch.Job, error) {
 	scheme := runtime.NewScheme()
 	install.Install(scheme)
@@ -74,14 +74,17 @@ func TestManifestIsAccepted(t *testing.T) {
 	if len(all) != 2 {
 		t.Fatalf("found %d documents, expected the parts and the commit", len(all))
 	}
-	for _, text := range all {
-		if _, err := create(text); err != nil {
+	for i, text := range all {
+		made, err := create(text)
+		if err != nil {
 			t.Error(err)
+		} else if suspended := made.Spec.Suspend != nil && *made.Spec.Suspend; suspended != (i == 1) {
+			t.Errorf("document %d: suspended is %v; the commit waits, the parts do not", i, suspended)
 		}
 	}
 }
 
-// The check sees what the API server refuses.
+// TestMistakesAreSeen: create refuses what the API server refuses.
 func TestMistakesAreSeen(t *testing.T) {
 	parts := string(documents(t)[0])
 	for name, change := range map[string][2]string{
@@ -104,7 +107,7 @@ func TestMistakesAreSeen(t *testing.T) {
 	}
 }
 
-// action is what the first rule says that an exit code matches, as the API documents it:
+// action is the action of the first rule that matches an exit code, as the API documents it:
 // https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-failure-policy
 func action(policy *batch.PodFailurePolicy, code int32) batch.PodFailurePolicyAction {
 	for _, rule := range policy.Rules {
@@ -112,10 +115,11 @@ func action(policy *batch.PodFailurePolicy, code int32) batch.PodFailurePolicyAc
 			return rule.Action
 		}
 	}
-	return "" // counted, but nobody thought of it
+	return "" // no rule
 }
 
-// Every exit code of docs/unattended.md is in a rule, and what may be tried again is.
+// TestExitCodes: every exit code of docs/unattended.md matches a rule, and is retried if the document
+// says so.
 func TestExitCodes(t *testing.T) {
 	table, err := os.ReadFile("../../../docs/unattended.md")
 	if err != nil {
@@ -146,34 +150,5 @@ func TestExitCodes(t *testing.T) {
 		if seen < 10 {
 			t.Errorf("document %d: found %d exit codes in the table", i, seen)
 		}
-	}
-}
-
-// The two Jobs run one program on one plan, and the pods of the first learn their numbers.
-func TestJobsFitTogether(t *testing.T) {
-	var jobs []*batch.Job
-	for _, text := range documents(t) {
-		made, err := create(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		jobs = append(jobs, made)
-	}
-	parts, commit := jobs[0].Spec, jobs[1].Spec
-	if string(*parts.CompletionMode) != string(batchv1.IndexedCompletion) {
-		t.Errorf("completion mode %s", *parts.CompletionMode)
-	}
-	a, b := parts.Template.Spec.Containers[0], commit.Template.Spec.Containers[0]
-	if want := []string{"convert", "--plan", "/data/plan.json", "--part", "env", "--log-format", "json"}; !slices.Equal(a.Args, want) {
-		t.Errorf("parts run %v", a.Args)
-	}
-	if want := []string{"commit", "--plan", "/data/plan.json", "--log-format", "json"}; !slices.Equal(b.Args, want) {
-		t.Errorf("commit runs %v", b.Args)
-	}
-	if a.Image != b.Image || parts.Template.Spec.Volumes[0].PersistentVolumeClaim.ClaimName != commit.Template.Spec.Volumes[0].PersistentVolumeClaim.ClaimName {
-		t.Error("other images or claims")
-	}
-	if commit.Suspend == nil || !*commit.Suspend {
-		t.Error("the commit does not wait")
 	}
 }

@@ -1,4 +1,4 @@
-"""Values out of Arrow data, whatever the layout: what pyarrow, DuckDB, polars and datasets hand out."""
+"""Values of Arrow data in every layout, as pyarrow, DuckDB, polars and datasets return them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ def one(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 
 def flat(array: pa.Array) -> np.ndarray:
-    """The numbers of a column of scalars or of lists in lists, by row; all lists of a level must be of one length, and nothing null."""
+    """The numbers of a column of scalars or nested lists, by row. Lists of a level must have one length; nothing may
+    be null."""
     sizes = [len(array)]
     while pa.types.is_list(array.type) or pa.types.is_large_list(array.type) or pa.types.is_fixed_size_list(array.type):
         if array.null_count:

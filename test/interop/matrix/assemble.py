@@ -3,9 +3,9 @@
 
 usage: $(test/interop/venv) -m matrix.assemble --corpus FOLDER --cells FOLDER [--write | --full]        (in test/interop)
 
-Every reader must have recorded every file of its formats. A file that was not read must be in matrix/refusals.py, with the words it was
-refused with, and a file that is there must not be read. Then the pages are compared with what the records say; --write writes them.
-Exits with 1 at a record that nobody expects, and at a page that differs.
+Every reader must have recorded every file of its formats. A file that was not read must be listed in
+matrix/refusals.py, with the message of the reader, and a listed file must not be read. Then the pages are compared
+with the records; --write writes them. Exits with 1 if a record is unexpected or a page differs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PAGE = HERE.parent / "MATRIX.md"
 FORMATS = HERE.parents[2] / "docs" / "formats.md"
 BEGIN, END = "<!-- matrix -->", "<!-- /matrix -->"
 
-# The readers, in the order of the columns, and the formats that they have business with.
+# The readers, in the order of the columns, and the formats that they are for.
 TABLES = ("parquet", "arrow", "csv")
 READERS = {
     "pyarrow": (*TABLES, "arrows"),
@@ -46,7 +46,7 @@ READERS = {
 LAYOUTS = ["list", "nested", "tensor", "fixed-binary", "binary", "spark-image", "huggingface", "columns"]
 ROWS = [(form, layout) for form in ("parquet", "arrow") for layout in LAYOUTS] + [(form, "") for form in ("csv", "png", "tar", "npy", "idx")]
 TITLES = {"parquet": "Parquet", "arrow": "Arrow", "csv": "CSV", "png": "PNG folder", "tar": "tar", "npy": "npy", "idx": "IDX"}
-# Where the type of the column is a struct or the like, what a table has room for.
+# A short name where the type of the column is too long for the table.
 SHORT = {"spark-image": "struct", "huggingface": "struct"}
 
 COLUMNS = " columns"  # after the type of each, where the record is many columns
@@ -102,12 +102,14 @@ class Matrix:
                 yield case, self.lines[reader, file]
 
     def cell(self, reader: str, form: str, layout: str, notes: list[str], short: bool) -> str:
-        """What the reader makes of this layout: the type of the shown input, and the notes on files that it does not read."""
+        """How the reader reads this layout: the type of the shown input, and the notes on files that it does not
+        read."""
         if form not in READERS[reader]:
             return "–"
         found = list(self.of(reader, form, layout))
         shown = next((line for case, line in found if case["shown"] and "kind" in line), None)
-        # What is refused only sometimes is told wherever it may be: the page must not depend on which files it was.
+        # What is refused only sometimes is noted wherever it may happen: the page must not depend on which files it
+        # was.
         possible = {r for r in self.happened if r.sometimes and r.reader == reader and any(r.covers(case) for case, _ in found)}
         refusals = sorted(self.refused[reader, form, layout] | possible, key=REFUSALS.index)
         marks = "".join(f"<sup>{number(notes, f'{r.reader}: {r.why}')}</sup>" for r in refusals)
@@ -164,7 +166,7 @@ def counts(matrix: Matrix) -> Iterator[tuple[str, int]]:
 
 
 def compact(matrix: Matrix) -> str:
-    """The table of docs/formats.md: a row for each layout of Parquet and one for each other format; Arrow's readers are a row of their own."""
+    """The table of docs/formats.md: a row for each layout of Parquet and for each other format."""
     notes: list[str] = []
     names = [name for name in READERS if name not in ("apache-arrow", "Spark, row reader", "Pillow", "OpenCV", "numpy")]
     lines = [f"| | {' | '.join(names)} |", f"|---|{'---|' * len(names)}"]
@@ -178,7 +180,7 @@ def compact(matrix: Matrix) -> str:
 
 
 def differs(path: Path, text: str, write: bool) -> bool:
-    """Write the page, or tell whether it is another."""
+    """Write the page, or report whether it differs."""
     if path.exists() and path.read_text() == text:
         return False
     if write:

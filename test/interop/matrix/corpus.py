@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Make the corpus: IDX files by the format's definition, the binary's outputs in every layout and codec, and cases.jsonl, which lists them.
+"""Make the corpus: IDX files by the format's definition, the binary's outputs in every layout and codec, and
+cases.jsonl, which lists them.
 
 usage: $(test/interop/venv) -m matrix.corpus --binary PATH --out FOLDER [--full]        (in test/interop)
 """
@@ -20,11 +21,12 @@ import numpy as np
 from suite import tensors
 from suite.tensors import Tensor
 
-CODECS = {"parquet": ["zstd", "none", "snappy", "gzip", "lz4_raw"], "arrow": ["none", "lz4", "zstd"], "arrows": ["none", "lz4", "zstd"]}  # the default first
+# The codecs of each format, the default first.
+CODECS = {"parquet": ["zstd", "none", "snappy", "gzip", "lz4_raw"], "arrow": ["none", "lz4", "zstd"], "arrows": ["none", "lz4", "zstd"]}
 NUMERIC = ["list", "nested", "tensor", "fixed-binary", "binary", "columns"]
 PICTURES = ["spark-image", "huggingface"]
 
-SHOWN = "uint8-11x7x9"  # the input whose types the matrix shows: it must be among those of every layout
+SHOWN = "uint8-11x7x9"  # the input whose types the matrix shows; every layout has it
 # Odd sizes, one record, no records; ranks 2 to 4. Rank 1 is a plain column in every layout.
 SHAPES: list[tuple[int, ...]] = [(5, 13), (11, 7, 9), (1, 7, 9), (0, 7, 9), (3, 5, 7, 3), (3, 1, 1)]
 PICTURE_SHAPES: list[tuple[int, ...]] = [(11, 7, 9), (1, 1, 1), (0, 7, 9), (3, 5, 7, 1), (3, 5, 7, 3), (3, 5, 7, 4), (2, 129, 131)]
@@ -41,13 +43,11 @@ class Input:
     name: str
     image: Tensor
     label: Tensor | None
-    first: bool = False  # the label is the first column
 
     @property
     def columns(self) -> list[tuple[str, Tensor]]:
         """The columns in their order."""
-        columns = [("image", self.image)] + ([("label", self.label)] if self.label else [])
-        return columns[::-1] if self.first else columns
+        return [("image", self.image)] + ([("label", self.label)] if self.label else [])
 
     def write(self, folder: Path) -> list[tuple[str, Path]]:
         """The IDX files of the columns, by name."""
@@ -64,19 +64,19 @@ def table(tensor: Tensor) -> Input:
 
 
 def grey16() -> Input:
-    """Shorts that have a PNG."""
+    """16-bit images without negative values, which PNG can hold."""
     tensor = tensors.grey16((11, 7, 9))
     return Input(f"grey-{tensor.name}", tensor, tensors.labels(tensor.rows))
 
 
 def smooth(dtype: str, shape: tuple[int, ...]) -> Tensor:
-    """A picture that every codec compresses more than threefold, as real images: a few values in runs."""
+    """Images that every codec compresses more than threefold, as it does real images: runs of a few values."""
     values = np.repeat(np.arange(np.prod(shape, dtype=int) // 50 + 1) % 7, 50)[: np.prod(shape, dtype=int)]
     return Tensor(values.astype(dtype).reshape(shape))
 
 
 def inputs(layout: str) -> Iterator[Input]:
-    """What every layout is tried with, in its default codec."""
+    """The inputs of every layout in its default codec."""
     if layout in PICTURES:
         for shape in PICTURE_SHAPES:
             yield table(tensors.make("uint8", shape))
@@ -92,7 +92,7 @@ def inputs(layout: str) -> Iterator[Input]:
 
 
 def codec_inputs(layout: str, full: bool) -> Iterator[Input]:
-    """What every layout is tried with in every codec: noise, and what compresses well."""
+    """The inputs of every layout in every codec: noise, and images that compress well."""
     for dtype in ["uint8"] if layout in PICTURES else tensors.CODES if full else QUICK_CODEC_DTYPES:
         yield table(tensors.make(dtype, CODEC_SHAPE if layout not in PICTURES else (301, 7, 9)))
     values = smooth("uint8", CODEC_SHAPE if layout not in PICTURES else (301, 7, 9))
@@ -101,7 +101,7 @@ def codec_inputs(layout: str, full: bool) -> Iterator[Input]:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Where the corpus is, and what makes it."""
+    """The folder of the corpus, and the binary that makes it."""
 
     binary: Path
     folder: Path
@@ -138,8 +138,6 @@ class Corpus:
         labels = Tensor(np.sort(tensors.labels(MANY[0]).values))  # sorted, for readers that skip pages
         image = tensors.make("uint8", MANY)
         self.convert(Input("many", image, labels), {"parquet": "many.parquet", "arrow": "many.arrow"}, "list")
-        # parquet-go knows no column index unless the first column of the first row group has one.
-        self.convert(Input("labels-first", image, labels, first=True), {"parquet": "labels-first.parquet"}, "fixed-binary")
 
     def others(self) -> None:
         """The formats without layouts."""

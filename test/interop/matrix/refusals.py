@@ -1,4 +1,5 @@
-"""What readers are known to refuse or to read as something else, and why. Each row is checked: it must happen, and with these words."""
+"""Files that readers are known to refuse or to read as something else, and why. Each row is checked: it must happen,
+with this message."""
 
 from __future__ import annotations
 

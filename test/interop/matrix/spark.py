@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Read the corpus with Apache Spark: Parquet by its vectorised and by its row reader, CSV and PNG folders by its data sources.
+"""Read the corpus with Apache Spark: Parquet by its vectorised and by its row reader, CSV and PNG folders by its data
+sources.
 
 usage: $(test/interop/venv spark) -m matrix.spark --corpus FOLDER --cells FOLDER        (in test/interop)
 
-Values come out through Spark's own conversion to Arrow. NaNs are alike here, as the JVM may change the bits of one.
+Values are read through Spark's conversion to Arrow. All NaNs are equal here: the JVM may change their bits.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def csv_cells(spark: SparkSession, case: Case, **options: str) -> tuple[list[str
 
 
 def read_csv(spark: SparkSession, case: Case) -> Found:
-    """A table of numbers. Infinities are text to Spark unless it is told how they are written; then they are numbers."""
+    """A table of numbers. Spark reads infinities as text unless options say how they are written."""
     kinds, cells = csv_cells(spark, case)
     text = "string" in kinds
     if text:
@@ -52,7 +53,7 @@ def read_csv(spark: SparkSession, case: Case) -> Found:
 
 
 def read_pictures(spark: SparkSession, case: Case) -> Found:
-    """A folder of pictures by Spark's data source image, which tells row and label by the path."""
+    """A folder of images by Spark's data source image; the path has the row and the label."""
     frame = spark.read.format("image").option("recursiveFileLookup", "true").load(f"file:{case.path}")
     rows = sorted((row["image"].asDict() for row in frame.collect()), key=lambda row: int(Path(row["origin"]).stem))
     labels = np.array([int(Path(row["origin"]).parent.name) for row in rows], np.uint8)

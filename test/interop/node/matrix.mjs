@@ -2,7 +2,7 @@
 //
 // usage: npm ci --prefix test/interop/node && node test/interop/node/matrix.mjs CORPUS CELLS
 //
-// Every value is compared; Object.is tells −0 from 0 and takes any NaN for any other, as JavaScript may change the bits of one.
+// Every value is compared; Object.is distinguishes −0 from 0; all NaNs are equal, as JavaScript may change their bits.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

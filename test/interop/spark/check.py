@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Convert IDX files with the binary and let Apache Spark work on them. (matrix/spark.py compares the values of all layouts.)
+"""Convert IDX files with the binary and query them with Apache Spark.
 
 usage: $(test/interop/venv spark) test/interop/spark/check.py --binary PATH
 
-A job over images with labels: a count and a pixel sum for each class, equal to numpy's. Filters on sorted labels, which leave out pages. Outputs of many
-files, read whole. Prints the number of cases; exits with 1 and the difference at the first one. Needs Java 17 or newer.
+Outputs of many files are read whole: the count and the pixel sum of each class are numpy's. Filters on sorted labels
+skip pages. Prints the number of cases; exits with 1 and the difference at the first one. Needs Java 17 or newer.
 """
 
 from __future__ import annotations
@@ -18,31 +18,20 @@ from pathlib import Path
 
 import numpy as np
 import pyspark
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as sql
+from pyspark.sql import SparkSession
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+INTEROP = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(INTEROP), str(INTEROP.parent / "spark")]
 from matrix.spark import start, vectorise  # noqa: E402
+from support import expected_sums, pixel_sums  # noqa: E402
 from suite.bench import Mismatch, equal, published, table  # noqa: E402
 from suite.tensors import Tensor, labels, make  # noqa: E402
 
 
 def convert(binary: Path, inputs: list[str | Path], output: str | Path, *flags: str) -> str:
-    """Run the binary; where Spark finds the output."""
+    """Run the binary; returns the path of the output."""
     subprocess.run([binary, "convert", *inputs, "-o", output, *flags, "--quiet"], check=True)
     return str(output)
-
-
-def sums(frame: DataFrame) -> dict[int, tuple[int, int]]:
-    """For each label, how many rows and the sum of all pixels."""
-    total = sql.aggregate("image", sql.lit(0).cast("bigint"), lambda sum, pixel: sum + pixel)
-    rows = frame.groupBy("label").agg(sql.count("*").alias("n"), sql.sum(total).alias("pixels")).collect()
-    return {row["label"]: (row["n"], row["pixels"]) for row in rows}
-
-
-def expected_sums(image: np.ndarray, label: np.ndarray) -> dict[int, tuple[int, int]]:
-    """The same by numpy."""
-    return {int(one): (int((label == one).sum()), int(image[label == one].sum(dtype=np.int64))) for one in np.unique(label)}
 
 
 def check_folders(binary: Path, spark: SparkSession, folder: Path) -> Iterator[str]:
@@ -62,7 +51,7 @@ def check_folders(binary: Path, spark: SparkSession, folder: Path) -> Iterator[s
         whole = spark.read.parquet(str(hive))
         for split in rows:
             for kind, frame in (("Hive", whole.where(whole.split == split)), ("parts", spark.read.parquet(str(parts / f"{split}.parquet")))):
-                equal(f"{kind} of {split}, vectorised {vectorised}", sums(frame), expected[split])
+                equal(f"{kind} of {split}, vectorised {vectorised}", pixel_sums(frame), expected[split])
                 yield kind
         counts = {row["label"]: row["count"] for row in spark.read.parquet(str(hub / "data")).groupBy("label").count().collect()}
         wanted = {one: sum(expected[split][one][0] for split in rows) for one in expected["train"]}
@@ -71,10 +60,11 @@ def check_folders(binary: Path, spark: SparkSession, folder: Path) -> Iterator[s
 
 
 def check_skipping(binary: Path, spark: SparkSession, folder: Path) -> Iterator[str]:
-    """A filter on sorted labels: the scan puts out the rows of the pages that may hold the label, by their bounds, and no others.
+    """A filter on sorted labels: the scan returns the rows of the pages whose bounds include the label, and no
+    others.
 
-    Spark pushes no filters down to columns of unsigned bytes (its ParquetFilters knows no unsigned types), so labels are of the others here, and
-    int64 as the layout huggingface has them.
+    Spark pushes no filters down to columns of unsigned bytes (its ParquetFilters has no unsigned types), so labels
+    have other types here, and int64 in the layout huggingface.
     """
     spark.conf.set("spark.sql.adaptive.enabled", "false")
     image, sorted_labels = make("uint8", (90_000, 3, 5)), np.sort(labels(90_000).values)
@@ -89,7 +79,7 @@ def check_skipping(binary: Path, spark: SparkSession, folder: Path) -> Iterator[
                 equal(f"{what}: rows", len(frame.collect()), expected)
                 leaves = frame._jdf.queryExecution().executedPlan().collectLeaves()
                 scanned = leaves.apply(0).metrics().apply("numOutputRows").value()
-                # The rows lie in one page or a few of 20,000 rows, in row groups of which the last page may be short.
+                # The rows are in a few pages of at most 20,000 rows.
                 if not expected <= scanned <= min(expected + 4 * 20_000, 60_000) or (label == 77 and scanned):
                     raise Mismatch(f"{what}: {scanned} rows are scanned for {expected}")
                 yield what

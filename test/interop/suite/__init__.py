@@ -1,7 +1,6 @@
 """The interoperability suite: idxport's outputs, read by programs that share no code with it.
 
 tensors    the inputs: arrays of every data type and rank, and their IDX bytes
-bench      runs the binary, says what "equal" means, counts cases
-check_*    the groups of cases; check_values reads the corpus of the matrix with its readers
-foreign    what other programs write
+bench      runs the binary, compares values, counts cases
+check_*    the groups of cases; check_values reads the corpus of the matrix with the readers of Python
 """

@@ -1,4 +1,4 @@
-"""What every check is written with: the binary's runs, what "equal" means, and the report."""
+"""What every check uses: runs of the binary, comparisons, and the report."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ import numpy as np
 from .tensors import Tensor, as_bits
 
 ROOT = Path(__file__).resolve().parents[3]
-DIFFERS, USAGE, BAD_DATA, CANNOT_CREATE, BUSY = 1, 64, 65, 73, 75  # exit codes
 TIMEOUT = 300  # seconds, of one conversion
-SHOWN_NAMES = 6  # of cases that failed alike; the others are counted
+SHOWN = 10  # failures of a group; the rest are counted
 
 
 class Mismatch(Exception):
@@ -36,74 +35,49 @@ class Result:
     stdout: bytes
     stderr: str
 
+    def exited(self, expected: int, words: str = "") -> None:
+        """Demand an exit code, and words on stderr that match a pattern."""
+        stderr = self.stderr.strip()[:600]
+        if self.status != expected:
+            raise Mismatch(f"exit code {self.status}, expected {expected}; stderr: {stderr}")
+        if not re.search(words, self.stderr, re.MULTILINE):
+            raise Mismatch(f"stderr is {stderr!r}, expected {words!r}")
+
     def succeeded(self) -> None:
         """Demand exit code 0."""
         self.exited(0)
 
-    def exited(self, *expected: int, words: str = "") -> None:
-        """Demand one of the expected exit codes, and words on stderr that match a pattern."""
-        if self.status not in expected:
-            codes = " or ".join(map(str, expected))
-            raise Mismatch(f"exit code {self.status}, expected {codes}; stderr: {self.said}")
-        if not re.search(words, self.stderr, re.MULTILINE):
-            raise Mismatch(f"stderr is {self.said!r}, expected {words!r}")
-
-    @property
-    def said(self) -> str:
-        """The beginning of stderr."""
-        return self.stderr.strip()[:600]
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A case that failed, and the command that made its files."""
-
-    case: str
-    message: str
-    command: str
-
-    @property
-    def likeness(self) -> str:
-        """The message without paths and words with digits: failures alike are printed once."""
-        return re.sub(r"\S*/\S+|[-+.\w]*\d[-+.\w]*", "#", self.message)
-
 
 @dataclass
 class Report:
-    """Counts of the run so far."""
+    """The number of cases that passed, and the failures in words."""
 
     passed: int = 0
-    failures: list[Failure] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
 
     @contextmanager
     def group(self, name: str) -> Iterator[None]:
-        """Print the group's line, and its failures, when all its cases have run."""
+        """Print a line for the group, and its failures, after its last case."""
         passed, failed, began = self.passed, len(self.failures), time.monotonic()
         yield
         if self.passed == passed and len(self.failures) == failed:
-            self.failures.append(Failure(name, "the group has no cases", ""))
+            self.failures.append(f"{name}: the group has no cases")
         failures = self.failures[failed:]
         verdict = f", {len(failures)} FAILED" if failures else ""
-        seconds = time.monotonic() - began
-        print(f"group {name}: {self.passed - passed} cases ok{verdict} ({seconds:.1f} s)", flush=True)
-        kinds: dict[str, list[Failure]] = {}
-        for failure in failures:
-            kinds.setdefault(failure.likeness, []).append(failure)
-        for first, *others in kinds.values():
-            lines = [f"{first.case}: {first.message}"] + [f"$ {first.command}"] * bool(first.command)
-            if others:
-                names = "; ".join(failure.case for failure in others[:SHOWN_NAMES])
-                lines.append(f"likewise {len(others)} more: {names}{'; …' * (len(others) > SHOWN_NAMES)}")
-            print("  FAILED " + "\n".join(lines).replace("\n", "\n    "), flush=True)
+        print(f"group {name}: {self.passed - passed} cases ok{verdict} ({time.monotonic() - began:.1f} s)", flush=True)
+        for failure in failures[:SHOWN]:
+            print("  FAILED " + failure.replace("\n", "\n    "), flush=True)
+        if len(failures) > SHOWN:
+            print(f"  and {len(failures) - SHOWN} more", flush=True)
 
     @contextmanager
     def case(self, name: str, command: str = "") -> Iterator[None]:
-        """Count one case; whatever it raises is its failure. command made the files it looks at."""
+        """Count one case; any exception is a failure of it. command made the files that it reads."""
         try:
             yield
-        except Exception as error:  # readers raise what they like, if they cannot read a file
+        except Exception as error:  # readers raise exceptions of any type
             kind = "" if isinstance(error, Mismatch) else f"{type(error).__name__}: "
-            self.failures.append(Failure(name, f"{kind}{error}", command))
+            self.failures.append(f"{name}: {kind}{error}" + f"\n$ {command}" * bool(command))
         else:
             self.passed += 1
 
@@ -115,7 +89,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Bench:
-    """What every group of cases needs."""
+    """The binary, a scratch folder, and the report."""
 
     binary: Path
     scratch: Path
@@ -124,7 +98,7 @@ class Bench:
     report: Report = field(default_factory=Report)
 
     def run(self, *arguments: str | Path, stdin: bytes = b"") -> Result:
-        """Run the binary with arguments."""
+        """Run the binary."""
         command = [str(self.binary), *map(str, arguments)]
         text = shlex.join(command)
         try:
@@ -152,27 +126,13 @@ class Bench:
 
     @contextmanager
     def case(self, name: str, made: Result | None = None) -> Iterator[None]:
-        """Count one case, of what a run made, which must have succeeded."""
+        """Count one case about the files of a run, which must have succeeded."""
         with self.report.case(name, made.command if made else ""):
             try:
                 yield
-            finally:  # of a run that failed, this says more than what its files lack
+            finally:  # the error of a run that failed says more than a missing file
                 if made:
                     made.succeeded()
-
-    def refused(
-        self, name: str, inputs: list[str | Path], output: str, *flags: str | Path,
-        status: tuple[int, ...] = (USAGE,), words: str = ".",
-    ) -> None:  # fmt: skip
-        """Count one case: the exit code, an explanation, and nothing left. {} in output is a folder."""
-        with self.folder("refused") as folder:
-            result = self.convert(inputs, [output.format(folder)], *flags)
-            with self.report.case(name, result.command):
-                result.exited(*status, words=words)
-                # Locks may stay: hidden, and empty, or they would disturb readers of the folder.
-                found = [path for path in folder.rglob("*")
-                         if not (path.name.startswith(".") and path.name.endswith(".idxport-lock") and path.stat().st_size == 0)]  # fmt: skip
-                equal("what the refused run left", found, [])
 
 
 def table(folder: Path, image: Tensor | None, label: Tensor | None = None, **others: Tensor) -> list[str | Path]:
@@ -191,11 +151,6 @@ def published(folder: Path, prefix: str, image: Tensor, label: Tensor) -> Path:
     return folder
 
 
-def visible(folder: Path) -> list[str]:
-    """The names in a folder that are not hidden."""
-    return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
-
-
 def equal(what: str, found: object, expected: object) -> None:
     """Demand that two plain values are equal."""
     if found != expected:
@@ -208,7 +163,7 @@ def same_bytes(what: str, found: bytes, expected: bytes) -> None:
         return
     n = min(len(found), len(expected))
     unequal = np.frombuffer(found, "u1", n) != np.frombuffer(expected, "u1", n)
-    where = f"first difference at byte {int(unequal.argmax())}" if unequal.any() else "one is the beginning of the other"
+    where = f"first difference at byte {int(unequal.argmax())}" if unequal.any() else "one is a prefix of the other"
     raise Mismatch(f"{what}: found {len(found)} bytes, expected {len(expected)}; {where}")
 
 
@@ -216,11 +171,7 @@ def same_bits(found: np.ndarray, expected: np.ndarray) -> None:
     """Demand the same data type, shape and bits."""
     equal("the element type", found.dtype.name, expected.dtype.name)
     equal("the shape", found.shape, expected.shape)
-    unequal = np.flatnonzero(as_bits(found).reshape(-1) != as_bits(expected).reshape(-1))
-    if unequal.size:
-        at = int(unequal[0])
-        first, second = as_bits(found).reshape(-1)[at], as_bits(expected).reshape(-1)[at]
-        raise Mismatch(f"{unequal.size} of {found.size} elements differ; element {at} has bits {first:#x}, expected {second:#x}")
+    same_bytes("the elements", as_bits(found).tobytes(), as_bits(expected).tobytes())
 
 
 def same_numbers(found: np.ndarray, expected: np.ndarray) -> None:
@@ -232,7 +183,7 @@ def same_numbers(found: np.ndarray, expected: np.ndarray) -> None:
     if expected.dtype.kind == "f":
         good = np.where(np.isnan(expected), np.isnan(rounded), good & (np.signbit(rounded) == np.signbit(expected)))
     elif not np.array_equal(rounded, found):
-        raise Mismatch(f"found numbers that are no {expected.dtype}: {found[rounded != found][:3]}")
+        raise Mismatch(f"found numbers that are not {expected.dtype}: {found[rounded != found][:3]}")
     if not good.all():
         at = tuple(int(i) for i in np.argwhere(~good)[0])
         raise Mismatch(f"{int((~good).sum())} of {good.size} numbers differ; at {at} is {found[at]!r}, expected {expected[at]!r}")

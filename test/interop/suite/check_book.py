@@ -1,12 +1,11 @@
-"""By the book: what the footers of Parquet files say, against numpy, the file's length and the rules of sink/parquet/rowgroup.go; and readers that
-skip what a filter does not want."""
+"""The footers of Parquet files, compared with numpy and with the file; and readers that skip row groups with a
+filter."""
 
 from __future__ import annotations
 
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import numpy as np
@@ -19,40 +18,19 @@ from . import tensors
 from .bench import ROOT, Bench, Mismatch, equal, table
 from .tensors import Tensor, idx_file, make
 
-# How parquet-java takes created_by apart (org.apache.parquet.VersionParser).
+# parquet-java's pattern for created_by (org.apache.parquet.VersionParser).
 CREATED_BY = re.compile(r"(.*?)\s+version\s*(?:([^(]*?)\s*(?:\(\s*build\s*([^)]*?)\s*\))?)?")
-# sink/parquet/rowgroup.go: batches of 1 MiB or 65,536 rows, each of which is a page.
-BATCH_BYTES, BATCH_ROWS = 1 << 20, 65_536
 MNIST = ROOT / "data/mnist"
 
-Chunk = Any  # pyarrow's ColumnChunkMetaData, which has no types
-
-
-def batch_rows(row: int) -> int:
-    """The rows of a batch of records of row bytes: a multiple of 8 from 8 up."""
-    rows = min(max(BATCH_BYTES // max(row, 1), 1), BATCH_ROWS)
-    return rows // 8 * 8 if rows >= 8 else rows
-
-
-def check_groups(path: Path, image: Tensor, label: Tensor, layout: str, codec: str) -> None:
-    """The sizes of the row groups."""
-    meta = pq.ParquetFile(path).metadata
-    found = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
-    equal("the sum of the row groups' rows", sum(found), image.rows)
-    equal("the number of rows", meta.num_rows, image.rows)
-    equal("the sizes of all row groups but the last", len(set(found[:-1])) < 2, True)
-    if image.rows > BATCH_ROWS and len(found) < 2:
-        raise Mismatch(f"{image.rows} rows are in one row group, expected several, so that readers can work in parallel")
-
-
 def check_footer(path: Path, image: Tensor, label: Tensor, layout: str, codec: str) -> None:
-    """Who wrote it, and metadata that are few and true."""
+    """The number of rows, created_by, and the key-value metadata."""
     file = pq.ParquetFile(path)
+    equal("the number of rows", file.metadata.num_rows, image.rows)
     match = CREATED_BY.fullmatch(file.metadata.created_by)
     if not match or match[1] != "idxport" or not match[2]:
-        raise Mismatch(f"created_by is {file.metadata.created_by!r}, which parquet-java cannot take apart")
+        raise Mismatch(f"created_by is {file.metadata.created_by!r}, which parquet-java cannot parse")
     pairs = dict(file.metadata.metadata or {})
-    equal("keys that nobody knows", sorted(pairs.keys() - {b"ARROW:schema", b"idx.sources", b"idx.applied", b"huggingface"}), [])
+    equal("unknown keys", sorted(pairs.keys() - {b"ARROW:schema", b"idx.sources", b"idx.applied", b"huggingface"}), [])
     equal("the sources", json.loads(pairs[b"idx.sources"]), ["image.idx", "label.idx"])
     equal("the key huggingface is there", b"huggingface" in pairs, layout == "huggingface")
     if len(pairs[b"ARROW:schema"]) > 2000 + 300 * len(file.schema_arrow):
@@ -74,7 +52,8 @@ def scalar_of(name: str, image: Tensor, label: Tensor) -> np.ndarray | None:
 
 
 def check_statistics(path: Path, image: Tensor, label: Tensor, layout: str, codec: str) -> None:
-    """Bounds and null counts of scalar columns are numpy's; pixels have no bounds, nor have floats among which is a NaN. DuckDB has the same of labels."""
+    """Bounds and null counts of scalar columns are numpy's; pixels have no bounds, nor have floats with a NaN. DuckDB
+    reads the same bounds of labels."""
     meta = pq.ParquetFile(path).metadata
     with duckdb.connect() as connection:
         query = "select stats_min_value, stats_max_value, stats_null_count from parquet_metadata(?) where path_in_schema = 'label' order by row_group_id"
@@ -105,53 +84,11 @@ def check_statistics(path: Path, image: Tensor, label: Tensor, layout: str, code
                 equal(f"{what}: bounds in DuckDB", (part.dtype.type(low), part.dtype.type(high), nulls), (part.min(), part.max(), 0))
 
 
-def check_chunks(path: Path, image: Tensor, label: Tensor, layout: str, codec: str) -> None:
-    """Codecs, offset indexes, encodings that are those of the pages, and chunks that follow one another without a gap."""
-    meta = pq.ParquetFile(path).metadata
-    at = 4  # after the first magic word
-    for group in range(meta.num_row_groups):
-        row_group = meta.row_group(group)
-        sizes = [0, 0]
-        for i in range(row_group.num_columns):
-            chunk = row_group.column(i)
-            what = f"row group {group}, {chunk.path_in_schema}"
-            first = chunk.dictionary_page_offset if chunk.has_dictionary_page else chunk.data_page_offset
-            equal(f"{what}: the first page's offset", first, at)
-            at += chunk.total_compressed_size
-            sizes[0] += chunk.total_uncompressed_size
-            sizes[1] += chunk.total_compressed_size
-            pictures = chunk.path_in_schema == "image.bytes"  # PNG files, which are compressed
-            expected = {"none": "UNCOMPRESSED", "lz4_raw": "LZ4"}.get("none" if pictures else codec, codec.upper())
-            equal(f"{what}: codec", chunk.compression, expected)
-            equal(f"{what}: offset index", chunk.has_offset_index, True)
-            check_encodings(what, chunk, meta.schema.column(i))
-        equal(f"row group {group}: total_byte_size", row_group.total_byte_size, sizes[0])
-    data = path.read_bytes()
-    footer = int.from_bytes(data[-8:-4], "little")
-    equal("the magic words", (data[:4], data[-4:]), (b"PAR1", b"PAR1"))
-    equal("the length of the footer", footer, meta.serialized_size)
-    if at > len(data) - footer - 8:
-        raise Mismatch(f"the chunks end at {at}, after the footer's beginning")
-    # What lies between the chunks and the footer are the indexes, and nothing else: some bytes for each page and each element.
-    pages = sum(-(-meta.row_group(g).num_rows // batch_rows(image.width * image.values.itemsize + 1)) + 8 for g in range(meta.num_row_groups))
-    if len(data) - footer - 8 - at > 64 * (pages + 8) * meta.num_columns:
-        raise Mismatch(f"{len(data) - footer - 8 - at} bytes lie between the chunks and the footer")
-
-
-def check_encodings(what: str, chunk: Chunk, column: Chunk) -> None:
-    """RLE is there where the column has levels; the dictionary's encodings where it has a dictionary."""
-    encodings = set(chunk.encodings)
-    levels = column.max_definition_level + column.max_repetition_level > 0
-    equal(f"{what}: levels, so RLE", "RLE" in encodings, levels)
-    expected = {"PLAIN", "RLE_DICTIONARY"} if chunk.has_dictionary_page else {"PLAIN"}
-    equal(f"{what}: encodings", encodings - {"RLE"}, expected)
-
-
-LOOKS = (check_groups, check_footer, check_statistics, check_chunks)
+LOOKS = (check_footer, check_statistics)
 
 
 def book_inputs(layout: str, full: bool) -> list[tuple[Tensor, Tensor]]:
-    """Tables whose footers are looked at: two sizes, and labels of every type, with NaN and without."""
+    """Tables whose footers are checked: two sizes, and labels of every type, with NaN and without."""
     if layout in ("spark-image", "huggingface"):
         return [(make("uint8", shape), tensors.labels(shape[0])) for shape in [(301, 7, 9), (45_001, 3, 5)]]
     small = make("int16", (301, 7, 9))
@@ -163,7 +100,7 @@ def book_inputs(layout: str, full: bool) -> list[tuple[Tensor, Tensor]]:
 
 
 def sorted_tables(bench: Bench) -> list[tuple[str, Tensor, Tensor]]:
-    """Records that lie in the order of their labels, as after a sort by class; in the full run MNIST's, which `make data` fetches."""
+    """Records sorted by label; in the full run also MNIST's, which `make data` fetches."""
     tables = [(layout, make("uint8", (90_000, 3, 5)), Tensor(np.sort(tensors.labels(90_000).values))) for layout in ("list", "fixed-binary", "huggingface")]
     if bench.full:
         values = [idx_file(MNIST / f"train-{name}-ubyte")[0] for name in ("images-idx3", "labels-idx1")]
@@ -173,7 +110,7 @@ def sorted_tables(bench: Bench) -> list[tuple[str, Tensor, Tensor]]:
 
 
 def check_skipping(bench: Bench) -> None:
-    """A filter on sorted labels leaves out the row groups without them: pyarrow's fragments, and DuckDB's count of those it scanned."""
+    """A filter on sorted labels skips row groups, by pyarrow's fragments and by DuckDB's count of those it scanned."""
     for layout, image, label in sorted_tables(bench):
         with bench.folder("sorted") as folder:
             path = folder / "out.parquet"
@@ -186,20 +123,20 @@ def check_skipping(bench: Bench) -> None:
                     found = [part.row_groups[0].id for part in fragment.split_by_row_group(pyarrow.dataset.field("label") == wanted)]
                     equal("the row groups that are left", found, holding)
                     if len(holding) == groups:
-                        raise Mismatch("no row group is left out: the case shows nothing")
+                        raise Mismatch("all row groups have the label: nothing can be skipped")
                 with bench.case(f"DuckDB skips row groups {name}", result):
                     check_duckdb_skips(path, wanted, len(holding_groups(path, wanted, label)[0]), int((label.values == wanted).sum()))
 
 
 def holding_groups(path: Path, wanted: int, label: Tensor) -> tuple[list[int], int]:
-    """The row groups whose rows have the label, and how many row groups there are."""
+    """The row groups with rows of the label, and the number of row groups."""
     meta = pq.ParquetFile(path).metadata
     starts = np.cumsum([0, *(meta.row_group(i).num_rows for i in range(meta.num_row_groups))])
     return [i for i in range(meta.num_row_groups) if wanted in label.values[starts[i] : starts[i + 1]]], meta.num_row_groups
 
 
 def check_duckdb_skips(path: Path, wanted: int, holding: int, expected: int) -> None:
-    """DuckDB's own count of the row groups that it looked at."""
+    """DuckDB's own count of the row groups that it scanned."""
     with duckdb.connect() as connection:
         query = f"select count(*) from read_parquet('{path}') where label = {wanted}"
         equal("DuckDB's count", connection.execute(query).fetchone(), (expected,))
@@ -208,7 +145,7 @@ def check_duckdb_skips(path: Path, wanted: int, holding: int, expected: int) -> 
 
 
 def check_layouts(bench: Bench) -> None:
-    """The footers of all layouts, which are all that the binary offers; and of one in all codecs."""
+    """The footers of all layouts that `idxport formats` lists, and in all codecs."""
     with bench.case("idxport formats"):
         text = bench.run("formats").stdout.decode()
         lines = text[text.index("\nLAYOUT") :].splitlines()[2:]

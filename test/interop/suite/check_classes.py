@@ -1,8 +1,7 @@
-"""The column of class names, read by pyarrow, polars, DuckDB and pandas; --label-column; and what has no place for names, which must be refused."""
+"""The column of class names, read by pyarrow, polars, DuckDB and pandas."""
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import duckdb
@@ -14,9 +13,7 @@ import pyarrow.parquet as pq
 
 from matrix.corpus import NUMERIC
 
-from . import tensors
-from .bench import BAD_DATA, USAGE, Bench, Mismatch, equal, table
-from .check_pictures import samples
+from .bench import Bench, Mismatch, equal, table
 from .tensors import Tensor, make
 
 ODD = ["=SUM(A1)", "cat, dog", 'a "b" c', "@Ähre", "+1", "-", "猫", "Zebra", "apple", "it's; so"]
@@ -65,7 +62,7 @@ def check_polars(what: str, series: polars.Series, names: list[str], labels: np.
 
 
 def check_parquet(path: Path, names: list[str], labels: np.ndarray) -> None:
-    """All readers of Parquet; the statistics of every row group."""
+    """All readers of Parquet."""
     table = pq.read_table(path, columns=["label", "class"], page_checksum_verification=True)
     check_dictionaries("pyarrow's column", table["class"], names, labels)
     if len(labels):  # pandas has no categories of a column without chunks
@@ -79,20 +76,6 @@ def check_parquet(path: Path, names: list[str], labels: np.ndarray) -> None:
             count = connection.execute("SELECT count(*) FROM read_parquet(?) WHERE class = ?", [str(path), name]).fetchall()[0][0]
             equal(f"DuckDB's count of {name!r}", count, int((labels == label).sum()))
     equal("pyarrow's filtered rows", pq.read_table(path, columns=["label"], filters=[("class", "==", names[0])]).num_rows, int((labels == 0).sum()))
-    check_statistics(path, names, labels)
-
-
-def check_statistics(path: Path, names: list[str], labels: np.ndarray) -> None:
-    """The least and the greatest name of each row group in the order of their UTF-8 bytes."""
-    file, first = pq.ParquetFile(path), 0
-    leaves = [file.schema.column(i).path for i in range(len(file.schema))]
-    for group in range(file.num_row_groups):
-        chunk = file.metadata.row_group(group).column(leaves.index("class"))
-        present = sorted({names[label] for label in labels[first : first + chunk.num_values]}, key=lambda name: name.encode())
-        equal(f"the bounds of row group {group}", (chunk.statistics.min, chunk.statistics.max), (present[0], present[-1]))
-        equal(f"the encodings of row group {group}", set(chunk.encodings), {"PLAIN", "RLE_DICTIONARY"})
-        first += chunk.num_values
-    equal("the rows of all row groups", first, len(labels))
 
 
 def check_arrow(path: Path, names: list[str], labels: np.ndarray) -> None:
@@ -107,30 +90,11 @@ def check_arrow(path: Path, names: list[str], labels: np.ndarray) -> None:
     check_polars("polars' column", frame["class"], names, labels)
 
 
-def check_csv(path: Path, names: list[str], labels: np.ndarray) -> None:
-    """Python's csv, pandas, polars and DuckDB."""
-    separator = "\t" if path.suffix == ".tsv" else ","
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.reader(file, delimiter=separator, strict=True))
-    equal("the header", rows[0][:2], ["label", "class"])
-    check_values("csv's column", [row[1] for row in rows[1:]], names, labels)
-    equal("csv's labels", [int(row[0]) for row in rows[1:]], labels.tolist())
-    if len(labels) == 0:
-        return
-    text = {"class": str}
-    frame = pandas.read_csv(path, sep=separator, dtype=text, keep_default_na=False)
-    check_values("pandas' column", frame["class"].tolist(), names, labels)
-    frame = polars.read_csv(path, separator=separator, columns=["class"], schema_overrides={"class": polars.String})
-    check_values("polars' column", frame["class"].to_list(), names, labels)
-    with duckdb.connect() as connection:
-        relation = connection.read_csv(str(path), sep=separator, header=True, quotechar='"', escapechar='"', dtype={"class": "VARCHAR"})
-        check_values("DuckDB's column", [row[0] for row in relation.select("class").fetchall()], names, labels)
-
-
 def check_formats(bench: Bench) -> None:
-    """Names of all kinds, by the width of their indices, with images and alone; and in every layout, where the column stands behind the labels."""
+    """Names of all kinds, by the width of their indices, with images and alone; and in every layout, where the column
+    follows the labels."""
     many = [f"class {i:05d}" for i in range(1 << 16)]
-    outputs = {".parquet": check_parquet, ".arrow": check_arrow, ".arrows": check_arrow, ".csv": check_csv, ".tsv": check_csv}
+    outputs = {".parquet": check_parquet, ".arrow": check_arrow, ".arrows": check_arrow}
     everything, binary = tuple(outputs), (".parquet", ".arrow")
     flags = [("--compression", codec) for codec in ("none", "zstd")]
     for what, names, dtype, rows, shape, endings, options in (
@@ -156,33 +120,4 @@ def check_formats(bench: Bench) -> None:
                             equal("the column after the labels", found[found.index("label") + 1], "class")
 
 
-def check_numbers(bench: Bench) -> None:
-    """One of several numbers of a label is the label, the others are columns, and IDX stays as it was."""
-    image, numbers = make("uint8", (50, 4, 3)), Tensor((np.arange(150).reshape(50, 3) % 7).astype("int16"))
-    for chosen in range(3):
-        with bench.folder("numbers") as folder:
-            made = bench.convert(table(folder, image, numbers), [folder / "out.csv", folder / "out.tar", folder / "out.parquet"], "--label-column", str(chosen))
-            with bench.case(f"number {chosen} of a label", made):
-                names = ["label" if i == chosen else f"label_{i}" for i in range(3)]
-                frame, found = pandas.read_csv(folder / "out.csv"), pq.read_table(folder / "out.parquet")
-                equal("the columns", (list(frame.columns[:3]), found.column_names), (names, ["image", *names]))
-                for i, name in enumerate(names):
-                    equal(name, (frame[name].tolist(), found[name].to_pylist()), (numbers.values[:, i].tolist(),) * 2)
-                labels = [int(sample["cls"]) for sample in samples((folder / "out.tar").read_bytes())]
-                equal("the labels of tar", labels, numbers.values[:, chosen].tolist())
-
-
-def check_refused(bench: Bench) -> None:
-    """What has no place for names, and a label without one."""
-    for what, names, output, flags, status in (
-        ("huggingface has no column of names", ODD, "out.parquet", ["--layout", "huggingface"], USAGE),
-        ("pjreddie has no header", ODD, "out.csv", ["--csv-style", "pjreddie"], USAGE),
-        ("tar has no names", ODD, "out.tar", [], USAGE),
-        ("a label without a name", ODD[:1], "out.parquet", [], BAD_DATA),
-    ):
-        with bench.folder("classes") as folder:
-            inputs = named(folder, names, tensors.labels(5).values, make("uint8", (5, 4, 3)))
-            bench.refused(what, inputs, f"{{}}/{output}", *flags, status=(status,))
-
-
-GROUPS = {"class names": check_formats, "numbers of a label": check_numbers, "class name refusals": check_refused}
+GROUPS = {"class names": check_formats}

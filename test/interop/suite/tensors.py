@@ -1,4 +1,5 @@
-"""Inputs of the suite: numpy arrays of every dtype and rank, and their IDX files, written from the format's definition alone."""
+"""Inputs of the suite: numpy arrays of every dtype and rank, and their IDX files, written from the format's
+definition alone."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ SMALL_SHAPES: list[tuple[int, ...]] = [
 # One odd shape for each rank.
 PLAIN_SHAPES: list[tuple[int, ...]] = [(13,), (5, 13), (11, 7, 9), (3, 5, 7, 3)]
 
-# The bits of −0, ∞, −∞, 1, the smallest number and the limits, quiet NaNs with and without payload and sign, and a signalling NaN.
+# The bits of −0, ∞, −∞, 1, the smallest number and the limits, quiet NaNs with and without payload and sign, and a
+# signalling NaN.
 FLOAT_SPECIALS: dict[str, list[int]] = {
     "float32": [0x80000000, 0x7F800000, 0xFF800000, 0x3F800000, 1, 0x7F7FFFFF, 0xFF7FFFFF, 0x7FC00000, 0x7FC12345, 0xFFC0BEEF, 0x7F800001],
     "float64": [
@@ -118,7 +120,8 @@ def idx_file(path: Path) -> tuple[np.ndarray, bytes]:
 
 
 def make(dtype: str, shape: tuple[int, ...]) -> Tensor:
-    """Random bits, reproducible; the second record begins with the values that are easiest to get wrong, or the first if it is alone."""
+    """Random bits, reproducible; the second record begins with the values that are easiest to get wrong, or the first
+    if it is alone."""
     count = math.prod(shape)
     start = math.prod(shape[1:]) if shape[0] > 1 else 0
     size = np.dtype(dtype).itemsize
@@ -164,7 +167,8 @@ def plain() -> Iterator[Tensor]:
 
 
 def large() -> Iterator[Tensor]:
-    """Inputs of several batches, which are cut at 1 MiB or 65,536 rows, and of several row groups, which have 20,000 to 122,880 rows."""
+    """Inputs of several batches, which are cut at 1 MiB or 65,536 rows, and of several row groups, which have 20,000
+    to 122,880 rows."""
     for dtype in CODES:
         yield make(dtype, (21_001, 7, 9))
     for dtype in ("uint8", "int16", "int32", "float32"):  # random bits: more values than a dictionary holds

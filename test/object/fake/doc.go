@@ -1,3 +1,3 @@
-// Package fake is a server that does as much of S3 as the program uses, after the S3 API reference,
-// in memory: for tests that must not need a real one.
+// Package fake is an S3 server in memory, for tests without a real one. It implements the part of the
+// S3 API reference that the program uses.
 package fake
