@@ -81,7 +81,7 @@ func TestDamagedForeignFiles(t *testing.T) {
 			if f.readable != (values >= 0) {
 				t.Fatalf("the values lie at byte %d", values)
 			}
-			for _, d := range damagesOf(t, len(data)) {
+			for _, d := range damagesOf(len(data)) {
 				code, made := attempt(t, d, file, d.of(data), out, convert...)
 				found, legal := parseIDX(made["y.idx"])
 				same := found.equal(whole)

@@ -29,7 +29,7 @@ func TestDamagedRawFiles(t *testing.T) {
 			data := encodeIDX(sample(e.code))
 			in, out := filepath.Join(t.TempDir(), "x.idx"), t.TempDir()
 			legal := 0
-			for _, d := range damagesOf(t, len(data)) {
+			for _, d := range damagesOf(len(data)) {
 				input := d.of(data)
 				want, ok := parseIDX(input)
 				code, made := attempt(t, d, in, input, out, "convert", in, "-o", filepath.Join(out, "y.npy"))
@@ -63,7 +63,7 @@ func TestDamagedCompressedFiles(t *testing.T) {
 			if found, _ := parseNPY(made["y.npy"]); !found.equal(want) {
 				t.Fatalf("undamaged: found %v, expected %v", found, want)
 			}
-			for _, d := range damagesOf(t, len(data)) {
+			for _, d := range damagesOf(len(data)) {
 				code, made := attempt(t, d, in, d.of(data), out, convert...)
 				if found, _ := parseNPY(made["y.npy"]); code == exitOK && !found.equal(want) {
 					t.Errorf("%v: found %v, expected %v", d, found, want)
@@ -86,7 +86,7 @@ func TestDamagedFilesAreVerified(t *testing.T) {
 		if err := os.WriteFile(reference, whole, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		for _, d := range damagesOf(t, len(data)) {
+		for _, d := range damagesOf(len(data)) {
 			input := d.of(data)
 			code, _ := attempt(t, d, in, input, out, "verify", in, reference)
 			_, legal := parseIDX(input)

@@ -52,9 +52,7 @@ func (d damage) changes(from, to int) bool {
 
 // damagesOf are all damages of an input of size bytes or, without -exhaustive, about as many as
 // damages: the steps have no factor in common with 8, so that all bits of bytes have their turn.
-// test/faults reads the log.
-func damagesOf(t *testing.T, size int) (all []damage) {
-	t.Helper()
+func damagesOf(size int) (all []damage) {
 	step := 1
 	if !*exhaustive {
 		step = max(1, 9*size/damages) | 1
@@ -65,8 +63,6 @@ func damagesOf(t *testing.T, size int) (all []damage) {
 	for bit := 0; bit < 8*size; bit += step {
 		all = append(all, damage{-1, bit})
 	}
-	cuts := slices.IndexFunc(all, func(d damage) bool { return d.cut < 0 })
-	t.Logf("%d cuts, %d flips", cuts, len(all)-cuts)
 	return all
 }
 

@@ -44,8 +44,8 @@ const (
 	sysCopyRange = 326
 )
 
-// calls are the system calls that a fault can be put into: all that Go's runtime and standard library
-// use for files. The README says how to find missing ones.
+// calls are the system calls that a fault can be put into: all that Go's runtime and standard
+// library use for files. The README says how to find missing ones.
 var calls = map[uint64]call{
 	syscall.SYS_READ:            {name: "read", kind: reads, path: -1},
 	syscall.SYS_PREAD64:         {name: "pread64", kind: reads, path: -1},

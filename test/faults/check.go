@@ -56,8 +56,8 @@ func (b *bench) targetsIn(got tree, mayVanish bool) (wrong []string, allNew bool
 	return wrong, allNew
 }
 
-// goodCodes are the exit codes of runs with a fault: 0, bad or no input, cannot create, I/O, locked,
-// permission, signals. 2 is a crash, 64 and 70 are errors of the user and of the program.
+// goodCodes are the exit codes of runs with a fault: 0, bad or no input, cannot create, I/O,
+// locked, permission, signals. 2 is a crash, 64 and 70 are errors of the user and of the program.
 var goodCodes = []int{0, 65, 66, 73, 74, 75, 77, 129, 130, 143}
 
 func (b *bench) judgeEnding(o outcome, allNew bool) []string {

@@ -185,7 +185,8 @@ func (h *harness) settle() error {
 	return nil
 }
 
-// someRows is the number of rows of the inputs. It is small, as there are tens of thousands of runs.
+// someRows is the number of rows of the inputs. It is small, as there are tens of thousands of
+// runs.
 const someRows = 16
 
 // shorten writes the first rows of an IDX file, of record bytes each.

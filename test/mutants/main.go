@@ -1,9 +1,8 @@
-// Command mutants counts the small defects that the tests notice. It makes defects in the sources of packages,
-// one at a time (a negated condition, && for ||, < for <=, an integer off by one, a statement left
-// out, nil in place of an error), and runs the package's own tests on each. A mutant that survives
-// shows a missing test, an unnecessary statement, or a change that no user can see: a reader must
-// decide. No file of the tree is changed: the compiler gets the
-// mutant by an overlay.
+// Command mutants counts the small defects that the tests notice. It makes defects in the sources
+// of packages, one at a time (a negated condition, && for ||, < for <=, an integer off by one, a
+// statement left out, nil in place of an error), and runs the package's own tests on each. A mutant
+// that survives shows a missing test, an unnecessary statement, or a change that no user can see: a
+// reader must decide. No file of the tree is changed: the compiler gets the mutant by an overlay.
 //
 //	go run ./test/mutants -packages source/idx,schema -n 40 -seed 1
 //	go run ./test/mutants -at source/idx/reader.go:95

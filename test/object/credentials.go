@@ -18,8 +18,8 @@ const (
 	roleSecret = "the/secret/of/who/assumes/a/role00000000"
 )
 
-// issuer returns the key of the server as AWS's services do for roles, web identities, containers and
-// instances.
+// issuer returns the key of the server as AWS's services do for roles, web identities, containers
+// and instances.
 func issuer(w http.ResponseWriter, r *http.Request) {
 	end := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	asJSON := fmt.Sprintf(`{"Code":"Success","Version":1,"AccessKeyId":%q,"SecretAccessKey":%q,"Token":"","Expiration":%q}`, accessKey, secretKey, end)

@@ -147,8 +147,8 @@ func (u *upload) run() string {
 	return u.judge(r)
 }
 
-// watch reads the object until done is closed: it must be complete at all times. It reads often, but
-// leaves the server time for other requests.
+// watch reads the object until done is closed: it must be complete at all times. It reads often,
+// but leaves the server time for other requests.
 func (u *upload) watch(done <-chan struct{}) {
 	for {
 		begin := time.Now()

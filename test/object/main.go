@@ -2,8 +2,8 @@
 
 // Command object drives the built program against a real server of S3 on this machine, versitygw.
 // Conversions in both directions are compared with local ones byte for byte, and uploads go through
-// a proxy that breaks connections, answers with errors, stalls and kills the program. (Reads through
-// the proxy are tested in package object.)
+// a proxy that breaks connections, answers with errors, stalls and kills the program. (Reads
+// through the proxy are tested in package object.)
 //
 // The server is installed by the go command into a folder of its own, at one version; it is no
 // dependency of the program. Objects are also read as files, without S3.

@@ -143,8 +143,8 @@ func (t *tests) ranges() {
 	t.ends(0, "convert", t.raw(files[0]), t.raw(files[1]), "--dataset", "mnist", "--rows", "30000:31000", "-o", t.local("rows-local.parquet"))
 	t.same("--rows", t.local("rows.parquet"), t.local("rows-local.parquet"))
 	const images, beginning = 1000 * 784, 64 << 10
-	// Each file is opened to detect its format, to read its header, and to read its rows; the labels
-	// fit into one beginning.
+	// Each file is opened to detect its format, to read its header, and to read its rows; the
+	// labels fit into one beginning.
 	if limit := int64(images + 8*beginning); p.Sent() > limit {
 		t.fail("--rows read %d bytes, expected at most %d", p.Sent(), limit)
 	} else {

@@ -118,8 +118,8 @@ func action(policy *batch.PodFailurePolicy, code int32) batch.PodFailurePolicyAc
 	return "" // no rule
 }
 
-// TestExitCodes: every exit code of docs/unattended.md matches a rule, and is retried if the document
-// says so.
+// TestExitCodes: every exit code of docs/unattended.md matches a rule, and is retried if the
+// document says so.
 func TestExitCodes(t *testing.T) {
 	table, err := os.ReadFile("../../../docs/unattended.md")
 	if err != nil {
