@@ -23,11 +23,10 @@ func TestLeanSaysSo(t *testing.T) {
 		}
 		r := PendingUpload{CRC32: "AAAAAA=="}
 		_, getErr := s.Get(t.Context(), name, 1)
-		_, versionErr := s.OpenVersion(t.Context(), name, "")
 		for what, err := range map[string]error{
 			"Publish": s.Publish(t.Context(), name, r), "Check": s.Check(t.Context(), name, r),
 			"Abort": s.Abort(t.Context(), name, r), "Sweep": s.Sweep(t.Context(), name, nil), "Put": s.Put(t.Context(), name, nil, true),
-			"Remove": s.Remove(t.Context(), name), "Get": getErr, "OpenVersion": versionErr,
+			"Remove": s.Remove(t.Context(), name), "Get": getErr,
 		} {
 			if !errors.Is(err, fault.Usage) {
 				t.Errorf("%s, %s: %v", name, what, err)

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -167,39 +166,6 @@ func TestGetAReplacedObject(t *testing.T) {
 	s, object := otherStore(t, query, quick)
 	if got, err := s.Get(t.Context(), object, 100); err != nil || string(got) != "the new one" {
 		t.Errorf("found %q, %v", got, err)
-	}
-}
-
-func TestOpenVersion(t *testing.T) {
-	t.Parallel()
-	_, _, query := serve(t, nil)
-	s, name := otherStore(t, query, quick)
-	if err := s.Put(t.Context(), name, []byte("first"), false); err != nil {
-		t.Fatal(err)
-	}
-	r, err := s.Open(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	etag := r.ETag()
-	_ = r.Close()
-	if r, err = s.OpenVersion(t.Context(), name, etag); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := io.ReadAll(r); err != nil || string(got) != "first" {
-		t.Errorf("found %q, %v", got, err)
-	}
-	_ = r.Close()
-	if err := s.Put(t.Context(), name, []byte("the second"), true); err != nil {
-		t.Fatal(err)
-	}
-	for _, version := range []string{etag, ""} {
-		if r, err := s.OpenVersion(t.Context(), name, version); r != nil || !errors.Is(err, fault.Changed) || !strings.Contains(err.Error(), "expected") {
-			t.Errorf("found %v, expected that it changed", err)
-		}
-	}
-	if _, err := s.OpenVersion(t.Context(), "s3://bkt/none", etag); !errors.Is(err, fault.NotFound) {
-		t.Error(err)
 	}
 }
 

@@ -153,20 +153,6 @@ func (s *Store) Open(ctx context.Context, name string) (*Reader, error) {
 	return newReader(ctx, b, a, found), nil
 }
 
-// OpenVersion opens the version of an object that Reader.ETag has identified. It fails with
-// fault.Changed if there is another version.
-func (s *Store) OpenVersion(ctx context.Context, name, etag string) (*Reader, error) {
-	r, err := s.Open(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	if found := r.ETag(); found != etag {
-		err := failed(fault.Changed, "found the version %s, expected %s", scrub(found), scrub(etag))
-		return nil, errors.Join(errorAt(r.address, err), r.Close())
-	}
-	return r, nil
-}
-
 // Stat describes the object with the URL name, or a folder if there are keys below name.
 func (s *Store) Stat(ctx context.Context, name string) (fs.FileInfo, error) {
 	b, a, err := s.bucket(ctx, name)
