@@ -1,6 +1,9 @@
 package inflate
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"sync"
+)
 
 const (
 	// findMargin is how many bytes find needs after a position.
@@ -25,13 +28,14 @@ const (
 func (d *decoder) find(in []byte, from, to int) int {
 	to = min(to, 8*(len(in)-findMargin))
 	tries := firstTries + (to-from)/bitsPerTry
+	tables := findTables()
 	for bit := from; bit < to && tries > 0; {
 		v := binary.LittleEndian.Uint64(in[bit>>3:]) >> (bit & 7)
-		if n := skips[v&(1<<skipBits-1)]; n != 0 {
+		if n := tables.skips[v&(1<<skipBits-1)]; n != 0 {
 			bit += int(n)
 			continue
 		}
-		if completeLengthCode(in, bit, v) {
+		if tables.completeLengthCode(in, bit, v) {
 			if d.headerAt(in, bit) {
 				return bit
 			}
@@ -59,12 +63,13 @@ func (d *decoder) headerAt(in []byte, bit int) bool {
 
 // completeLengthCode reports whether the code for code lengths uses up all patterns. Its lengths
 // have 3 bits each, after the 17 bits that v begins with.
-func completeLengthCode(in []byte, bit int, v uint64) bool {
+func (t *findTable) completeLengthCode(in []byte, bit int, v uint64) bool {
 	n := v>>13&15 + 4
 	bit += 17
 	lengths := binary.LittleEndian.Uint64(in[bit>>3:]) >> (bit & 7) & (1<<(3*n) - 1)
 	const four = 1<<12 - 1
-	used := patterns[lengths&four] + patterns[lengths>>12&four] + patterns[lengths>>24&four] + patterns[lengths>>36&four] + patterns[lengths>>48]
+	p := &t.patterns
+	used := p[lengths&four] + p[lengths>>12&four] + p[lengths>>24&four] + p[lengths>>36&four] + p[lengths>>48]
 	return used == 1<<lengthBits
 }
 
@@ -72,20 +77,35 @@ func completeLengthCode(in []byte, bit int, v uint64) bool {
 // lengths, and one more.
 const skipBits = 14
 
-// skips gives, for the next bits, after how many of them a header may begin at the earliest. It
-// never changes.
-var skips = makeSkips()
+// A findTable has what find looks up. It never changes.
+type findTable struct {
+	// skips gives, for the next bits, after how many of them a header may begin at the earliest.
+	skips [1 << skipBits]uint8
+	// patterns is how many patterns of 7 bits begin with one of four codes, whose lengths have 3
+	// bits each; length 0 is no code.
+	patterns [1 << 12]uint16
+}
 
-func makeSkips() (skips [1 << skipBits]uint8) {
-	for v := range skips {
+// findTables returns the tables. The first call makes them: it takes half a millisecond, which a
+// program that inflates nothing should not spend.
+var findTables = sync.OnceValue(func() *findTable {
+	t := new(findTable)
+	for v := range t.skips {
 		n := 0
 		for n < skipBits && !mayBeginHeader(v>>n, skipBits-n) {
 			n++
 		}
-		skips[v] = uint8(n)
+		t.skips[v] = uint8(n)
 	}
-	return skips
-}
+	for v := range t.patterns {
+		for i := range 4 {
+			if n := v >> (3 * i) & 7; n != 0 {
+				t.patterns[v] += 1 << (lengthBits - n)
+			}
+		}
+	}
+	return t
+})
 
 // mayBeginHeader examines the n lowest bits of v; the others are unknown.
 func mayBeginHeader(v, n int) bool {
@@ -98,19 +118,4 @@ func mayBeginHeader(v, n int) bool {
 		return false
 	}
 	return true
-}
-
-// patterns is how many patterns of 7 bits begin with one of four codes, whose lengths have 3 bits
-// each; length 0 is no code. It never changes.
-var patterns = makePatterns()
-
-func makePatterns() (patterns [1 << 12]uint16) {
-	for v := range patterns {
-		for i := range 4 {
-			if n := v >> (3 * i) & 7; n != 0 {
-				patterns[v] += 1 << (lengthBits - n)
-			}
-		}
-	}
-	return patterns
 }

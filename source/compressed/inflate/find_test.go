@@ -113,12 +113,12 @@ func TestFindStopsAtTo(t *testing.T) {
 // segment still finds what follows.
 func TestFindGivesUp(t *testing.T) {
 	t.Parallel()
-	d := new(decoder)
+	d, tables := new(decoder), findTables()
 	hostile := bytes.Repeat([]byte{0xaa, 0xcc}, 256<<10)
 	tries := 0
 	for bit := range 8 * (len(hostile) - findMargin) {
 		v := binary.LittleEndian.Uint64(hostile[bit>>3:]) >> (bit & 7)
-		if skips[v&(1<<skipBits-1)] == 0 && completeLengthCode(hostile, bit, v) {
+		if tables.skips[v&(1<<skipBits-1)] == 0 && tables.completeLengthCode(hostile, bit, v) {
 			tries++
 		}
 	}

@@ -1,21 +1,21 @@
 package inflate
 
+import "sync"
+
 // codes has the two Huffman codes of a block.
 type codes struct {
 	literals  [literalTableSize]entry // including lengths
 	distances [distanceTableSize]entry
 }
 
-// fixedCodes never change.
-var fixedCodes = makeFixedCodes()
-
-func makeFixedCodes() *codes {
+// fixedCodes returns the codes of blocks that have none of their own.
+var fixedCodes = sync.OnceValue(func() *codes {
 	c := new(codes)
 	literals, distances := fixedLengths()
 	build(c.literals[:], literalBits, literals[:], literalEntries[:])
 	build(c.distances[:], distanceBits, distances[:], distanceEntries[:])
 	return c
-}
+})
 
 func (d *decoder) header() error {
 	h, err := d.number(3)
@@ -27,7 +27,7 @@ func (d *decoder) header() error {
 	case 0:
 		return d.storedHeader()
 	case 1:
-		d.codes, d.state = fixedCodes, inSymbols
+		d.codes, d.state = fixedCodes(), inSymbols
 		return nil
 	case 2:
 		return d.dynamicHeader()
