@@ -107,12 +107,12 @@ func hasClassColumn(f formats.Format) bool { return f.Layouts != nil || f.Text()
 // usesLabel reports whether outputs of f depend on which column is the label.
 func (o *conversion) usesLabel(f formats.Format) bool {
 	_, index := o.labelIndex() // it makes columns of the numbers of a label
-	return index && !f.Stored || f.Images || o.ClassColumn && hasClassColumn(f) || o.isHub(f)
+	return index && !f.IsIDX || f.Images || o.ClassColumn && hasClassColumn(f) || o.isHub(f)
 }
 
 // checkUsed returns an error if a flag is given that applies to no output.
 func (o *conversion) checkUsed() error {
-	divisible := func(f formats.Format) bool { return f.Divisible }
+	splittable := func(f formats.Format) bool { return f.Splittable }
 	for _, flag := range []struct {
 		name  string
 		given bool
@@ -126,8 +126,8 @@ func (o *conversion) checkUsed() error {
 			l, err := layout.Get(o.formatOptions(f).Layout)
 			return f.Images || f.Layouts != nil && err == nil && l.Images()
 		}},
-		{"rows-per-file", o.RowsPerFile > 0, divisible},
-		{"file-size", o.FileSize > 0, divisible},
+		{"rows-per-file", o.RowsPerFile > 0, splittable},
+		{"file-size", o.FileSize > 0, splittable},
 	} {
 		if flag.given && !o.makes(flag.used) {
 			return usagef("no output uses --%s", flag.name)

@@ -86,7 +86,7 @@ func (o *conversion) checkColumns(j *job, outs []*output, all bool) error {
 // adviseColumns returns the hint for tables of several columns in format f, whose files hold one.
 func adviseColumns(f formats.Format) string {
 	images, labels := "X_train.npy", "y_train.npy"
-	if f.Stored {
+	if f.IsIDX {
 		images, labels = "train-images.idx", "train-labels.idx"
 	}
 	return fmt.Sprintf("write -o %s=DIR/ for a file each; or name one of images and one of labels, such as -o %s -o %s", f.Name, images, labels)
@@ -157,10 +157,10 @@ func (o *conversion) expand(arg outputArg, j *job, f formats.Format) ([]*output,
 		return nil, err
 	}
 	out := &output{job: j, pass: j.passes[0], format: f, path: path, options: o.formatOptions(f), parents: arg.container || path != arg.path}
-	if f.Stored {
+	if f.IsIDX {
 		out.pass = j.passes[len(j.passes)-1]
 	}
-	if codec := &out.options.Compression; f.Wrapped && !arg.container {
+	if codec := &out.options.Compression; f.Compressible && !arg.container {
 		if codec.Name != "" && codec.Name != arg.codec {
 			return nil, usagef("--compression %s=%s does not match the name %s", f.Name, codec.Name, path).
 				WithHint("CSV and IDX are compressed as their names say: .gz or .zst")
@@ -208,7 +208,7 @@ func (o *output) fileName(c source.Column) string {
 	if c.Name == dataset.Data.String() {
 		what = ""
 	}
-	if !o.format.Stored {
+	if !o.format.IsIDX {
 		return base + what + o.extension()
 	}
 	if base == "test" {
@@ -225,7 +225,7 @@ func (o *output) fileName(c source.Column) string {
 // path names.
 func (o *output) columnFor(columns []source.Column) (int, error) {
 	name, what := o.path, "an IDX file"
-	if !o.format.Stored {
+	if !o.format.IsIDX {
 		what = "a " + o.format.Extension + " file"
 		name, _ = formats.SplitName(name) // not a word of the name: x.npy does not mean images as X_train.npy does
 	}
@@ -248,7 +248,7 @@ func (o *output) columnFor(columns []source.Column) (int, error) {
 // c is the only column. IDX files are exempt: one that is repaired may have the wrong name.
 func (o *output) checkRole(named string, c source.Column) error {
 	image, label := dataset.Image.String(), dataset.Label.String()
-	if o.format.Stored || o.path == Stdio || !(named == image && c.Name == label || named == label && c.Name == image) {
+	if o.format.IsIDX || o.path == Stdio || !(named == image && c.Name == label || named == label && c.Name == image) {
 		return nil
 	}
 	return usagef("%s is named after the column %s, but the input has only %s", o.name(), named, c.Name).
@@ -259,7 +259,7 @@ func (o *output) checkRole(named string, c source.Column) error {
 // in the layout of Hugging Face's Hub, which is one output for all splits.
 func (o *conversion) shard(arg outputArg, out *output) error {
 	if !arg.container || out.format.Name != "parquet" || !o.isHub(out.format) {
-		if o.sharded() && out.format.Divisible {
+		if o.sharded() && out.format.Splittable {
 			out.sharding = &sharding{mark: publish.PartsMark, stem: "part", extension: out.extension()}
 		}
 		return nil

@@ -169,7 +169,7 @@ func Interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	done := make(chan result, 1)
 	go func() {
 		var r result
-		r.err = pipeline.Recovering(func() (err error) { r.value, err = f(); return err })
+		r.err = pipeline.Recover(func() (err error) { r.value, err = f(); return err })
 		done <- r
 	}()
 	select {

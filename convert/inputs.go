@@ -84,7 +84,7 @@ func (p prober) Header(path string) (idx.Header, error) {
 	if err != nil {
 		return idx.Header{}, err
 	}
-	return t.Claim(), t.Close()
+	return t.Header(), t.Close()
 }
 
 func (p prober) PayloadSHA256(path string) (string, error) {

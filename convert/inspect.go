@@ -154,7 +154,7 @@ func (o *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, f
 	file.ETag, file.Sequential = o.known.about(f.Path)
 	stored, isIDX := t.(*source.IDX)
 	if isIDX {
-		file.setHeader(stored.Claim())
+		file.setHeader(stored.Header())
 		file.Compression = stored.Compression().String()
 		file.Seekable = !file.Sequential && stored.Compression() != compressed.Plain
 		if t, err = o.labelColumns(stored, s, f); err != nil {

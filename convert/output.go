@@ -376,7 +376,7 @@ func (o *output) describe(checksum bool) Output {
 		files, bytes := o.folder.Totals()
 		d.Files, d.Bytes = &files, bytes
 		if checksum {
-			sum := sha256.Sum256(o.folder.Sealed())
+			sum := sha256.Sum256(o.folder.Listing())
 			d.SHA256 = hex.EncodeToString(sum[:])
 		}
 	default:

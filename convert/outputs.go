@@ -145,10 +145,10 @@ func formatOutput(arg string, f formats.Format, path string, sharded bool) (outp
 	case path == Stdio && f.Folder:
 		return o, usagef("-o %s: a %s output is a folder, which cannot go to standard output", arg, f.Name)
 	case path == Stdio || f.Folder:
-	case endsAsFolder(path), IsFolder(path) && !(sharded && f.Divisible):
+	case endsAsFolder(path), IsFolder(path) && !(sharded && f.Splittable):
 		o.container = true
-	case f.Wrapped:
-		o.codec = formats.Wrapping(path)
+	case f.Compressible:
+		o.codec = formats.CompressionByName(path)
 	}
 	return o, nil
 }
@@ -285,7 +285,7 @@ func parseCompression(args []string) (map[string]compressed.Codec, error) {
 
 // CodecsOf returns the codecs that --compression accepts for f, nil if f cannot be compressed.
 func CodecsOf(f formats.Format) []string {
-	if f.Wrapped {
+	if f.Compressible {
 		return []string{"none", "gzip", "zstd"}
 	}
 	return f.Codecs

@@ -83,8 +83,8 @@ func (o *conversion) openJobs(ctx context.Context, splits []dataset.Split) (jobs
 // openJob opens the logical table of a split, the raw one, or both, as the outputs need it.
 func (o *conversion) openJob(ctx context.Context, s dataset.Split) (*job, error) {
 	difference := o.difference(s)
-	needsRaw := difference != "" && o.makes(func(f formats.Format) bool { return f.Stored })
-	needsBoth := needsRaw && o.makes(func(f formats.Format) bool { return !f.Stored })
+	needsRaw := difference != "" && o.makes(func(f formats.Format) bool { return f.IsIDX })
+	needsBoth := needsRaw && o.makes(func(f formats.Format) bool { return !f.IsIDX })
 	if needsBoth && slices.ContainsFunc(s.Files, o.readOnce) {
 		advice := "run twice"
 		if s.Dataset != nil {

@@ -170,7 +170,7 @@ func (r *run) checkSpace() error {
 	for _, out := range r.outputs {
 		if to, ok := out.to.(*local); ok {
 			if dir, ok := to.space(); ok {
-				need[dir] += out.format.LeastSize(out.pass.schema, out.options)
+				need[dir] += out.format.MinSize(out.pass.schema, out.options)
 			}
 		}
 	}

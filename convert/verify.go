@@ -103,7 +103,7 @@ func (o *conversion) verifyOutput(ctx context.Context, out *output) error {
 
 // reopen opens the output out, made of columns, which is at path until it is published.
 func (o *conversion) reopen(path string, out *output, columns []source.Column) (source.Table, error) {
-	if out.format.Stored {
+	if out.format.IsIDX {
 		t, err := source.OpenIDX(path, source.Options{Name: columns[out.options.Column].Name, MaxRecordSize: o.MaxRecordBytes})
 		if err != nil {
 			return nil, fmt.Errorf("%s: reading it again: %w", out.path, err)

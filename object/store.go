@@ -66,8 +66,9 @@ func (s *Store) setParameters(a address, values url.Values) {
 	}
 }
 
-// Parameters returns the parameters of URLs, as queries by the URL of their bucket, for Suppose in
-// another process. None of them is a secret. Parameters of a single run are left out.
+// Parameters returns the parameters of URLs, as queries by the URL of their bucket, for
+// SetParameters in another process. None of them is a secret. Parameters of a single run are left
+// out.
 func (s *Store) Parameters() map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,8 +83,9 @@ func (s *Store) Parameters() map[string]string {
 	return all
 }
 
-// Suppose sets the parameters of buckets whose URLs have none. It has no effect on other buckets.
-func (s *Store) Suppose(parameters map[string]string) error {
+// SetParameters sets the parameters of buckets whose URLs have none. It has no effect on other
+// buckets.
+func (s *Store) SetParameters(parameters map[string]string) error {
 	for root, query := range parameters {
 		a, err := parse(root)
 		if err != nil {

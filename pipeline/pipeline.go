@@ -78,9 +78,9 @@ func wait(ctx context.Context, g *errgroup.Group) error {
 	return context.Cause(ctx)
 }
 
-// Recovering calls f and turns a panic into an error of the kind [fault.Internal], which is a
+// Recover calls f and turns a panic into an error of the kind [fault.Internal], which is a
 // defect of the program, not of its input. The cause of the error is the stack trace.
-func Recovering(f func() error) (err error) {
+func Recover(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fault.New(fault.Internal, "internal error: %v", v).Because(errors.New(string(debug.Stack()))).
@@ -94,7 +94,7 @@ func Recovering(f func() error) (err error) {
 // goroutine. An error ends the run through fail.
 func guard(fail context.CancelCauseFunc, f func() error) func() error {
 	return func() (err error) {
-		if err = Recovering(f); err != nil {
+		if err = Recover(f); err != nil {
 			fail(err)
 		}
 		return err

@@ -156,8 +156,8 @@ func (t *IDX) Columns() []Column { return []Column{t.column} }
 // Rows returns the number of records, or −1 if only reading to the end can tell.
 func (t *IDX) Rows() int64 { return t.rows }
 
-// Claim returns the header of the file.
-func (t *IDX) Claim() idx.Header { return t.reader.Stored() }
+// Header returns the header of the file.
+func (t *IDX) Header() idx.Header { return t.reader.Stored() }
 
 // Compression returns how the file is compressed.
 func (t *IDX) Compression() compressed.Format {

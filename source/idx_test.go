@@ -68,8 +68,8 @@ func TestOpenIDX(t *testing.T) {
 						c.Origin != "train-images" || !slices.Equal(c.Classes, []string{"a"}) {
 						t.Errorf("found column %+v", c)
 					}
-					if table.Rows() != 3 || table.Compression() != format || !slices.Equal(table.Claim().Dims, []int64{3, 2, 2}) {
-						t.Errorf("found %d rows, %v, %v", table.Rows(), table.Compression(), table.Claim())
+					if table.Rows() != 3 || table.Compression() != format || !slices.Equal(table.Header().Dims, []int64{3, 2, 2}) {
+						t.Errorf("found %d rows, %v, %v", table.Rows(), table.Compression(), table.Header())
 					}
 					check(t, table, batch, 0, little(t, values))
 					if notes := table.Notes(); len(notes) > 0 {
@@ -197,8 +197,8 @@ func TestOptions(t *testing.T) {
 	t.Run("reshape", func(t *testing.T) {
 		t.Parallel()
 		table := open(t, write(t, "x", raw), Options{Reshape: []int{-1, 3}})
-		if table.Rows() != 8 || !slices.Equal(table.Columns()[0].Shape, []int{3}) || !slices.Equal(table.Claim().Dims, []int64{4, 6}) {
-			t.Errorf("found %d rows of %v, header %v", table.Rows(), table.Columns()[0].Shape, table.Claim())
+		if table.Rows() != 8 || !slices.Equal(table.Columns()[0].Shape, []int{3}) || !slices.Equal(table.Header().Dims, []int64{4, 6}) {
+			t.Errorf("found %d rows of %v, header %v", table.Rows(), table.Columns()[0].Shape, table.Header())
 		}
 		check(t, table, 3, 0, bytes.Repeat([]byte{2, 1}, 24))
 	})

@@ -19,7 +19,7 @@ import (
 // reporting runs f with a report for the flags of c, and shows how it ended.
 func (p *program) reporting(ctx context.Context, c *cli.Command, f func(*report) error) error {
 	r := p.newReport(c.Name)
-	err := pipeline.Recovering(func() error {
+	err := pipeline.Recover(func() error {
 		if err := parse(c, r.asked); err != nil {
 			return err
 		}

@@ -31,9 +31,9 @@ func (p *program) printFormats() error {
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "FORMAT\tENDS IN\tCOMPRESSION\tLAYOUTS\tWHAT")
 	for _, f := range formats.All() {
-		ends := strings.Join(append([]string{f.Extension}, f.Also...), " ")
+		ends := strings.Join(append([]string{f.Extension}, f.Aliases...), " ")
 		codecs := strings.Join(f.Codecs, " ")
-		if f.Wrapped {
+		if f.Compressible {
 			ends, codecs = ends+" (+ .gz .zst)", "by ending"
 		}
 		if f.Folder {

@@ -231,7 +231,7 @@ func (p *program) makeSheet(ctx context.Context, t *convert.Table, s *settings, 
 func newView(t *convert.Table, channels string) (images.View, error) {
 	view, err := images.NewView("preview", t.Schema, channels)
 	var e *fault.Error
-	if errors.As(err, &e) && e.Hint == images.AdviceOther { // which is no help here
+	if errors.As(err, &e) && e.Hint == images.HintOther { // which is no help here
 		e.Hint = "--reshape reads the data as images of other dimensions, such as -1x28x28"
 	}
 	return view, err

@@ -23,18 +23,18 @@ import (
 
 // A Format is one kind of output.
 type Format struct {
-	Name      string   // as in --to
-	Title     string   // one line for `idxport formats`
-	Extension string   // of its files, with the dot; empty for folders
-	Also      []string // other extensions
-	Folder    bool     // an output is a folder of files
-	OneColumn bool     // an output holds one column
-	Stored    bool     // an output is an IDX file: transforms of a data set's definition are not applied
-	Images    bool     // records become images, and Options.Channels applies
-	Divisible bool     // an output can be split into many files: its sink is a sink.Splitter
-	Wrapped   bool     // whole files can be compressed, with the extension .gz or .zst
-	Codecs    []string // compressions inside the format, the default first; nil if it has none
-	Layouts   []string // representations of a tensor, the default first; nil if there is only one
+	Name         string   // as in --to
+	Title        string   // one line for `idxport formats`
+	Extension    string   // of its files, with the dot; empty for folders
+	Aliases      []string // other extensions
+	Folder       bool     // an output is a folder of files
+	OneColumn    bool     // an output holds one column
+	IsIDX        bool     // an output is an IDX file: transforms of a data set's definition are not applied
+	Images       bool     // records become images, and Options.Channels applies
+	Splittable   bool     // an output can be split into many files: its sink is a sink.Splitter
+	Compressible bool     // whole files can be compressed, with the extension .gz or .zst
+	Codecs       []string // compressions inside the format, the default first; nil if it has none
+	Layouts      []string // representations of a tensor, the default first; nil if there is only one
 
 	load func(path string, s *schema.Schema, o Options) string // see LoadLine
 	open func(out Output, s *schema.Schema, o Options) (sink.Sink, error)
@@ -63,25 +63,25 @@ type Options struct {
 func All() []Format {
 	layouts := layout.Names()
 	return []Format{
-		{Name: "parquet", Title: "Apache Parquet", Extension: ".parquet", Also: []string{".pq"}, Codecs: parquet.Codecs(),
-			Layouts: layouts, Divisible: true, open: openParquet, load: loadParquet},
-		{Name: "arrow", Title: "Arrow IPC file (Feather V2)", Extension: ".arrow", Also: []string{".feather", ".ipc"}, Codecs: arrow.Codecs(),
-			Layouts: layouts, Divisible: true, open: openArrow(false),
+		{Name: "parquet", Title: "Apache Parquet", Extension: ".parquet", Aliases: []string{".pq"}, Codecs: parquet.Codecs(),
+			Layouts: layouts, Splittable: true, open: openParquet, load: loadParquet},
+		{Name: "arrow", Title: "Arrow IPC file (Feather V2)", Extension: ".arrow", Aliases: []string{".feather", ".ipc"}, Codecs: arrow.Codecs(),
+			Layouts: layouts, Splittable: true, open: openArrow(false),
 			load: line("import pyarrow as pa; table = pa.ipc.open_file(pa.memory_map(%q)).read_all()")},
 		{Name: "arrows", Title: "Arrow IPC stream", Extension: ".arrows", Codecs: arrow.Codecs(),
-			Layouts: layouts, Divisible: true, open: openArrow(true),
+			Layouts: layouts, Splittable: true, open: openArrow(true),
 			load: line("import pyarrow as pa; table = pa.ipc.open_stream(%q).read_all()")},
-		{Name: "csv", Title: "comma-separated values", Extension: ".csv", Wrapped: true, Divisible: true,
+		{Name: "csv", Title: "comma-separated values", Extension: ".csv", Compressible: true, Splittable: true,
 			open: openCSV(','), load: pandas("")},
-		{Name: "tsv", Title: "tab-separated values", Extension: ".tsv", Wrapped: true, Divisible: true,
+		{Name: "tsv", Title: "tab-separated values", Extension: ".tsv", Compressible: true, Splittable: true,
 			open: openCSV('\t'), load: pandas(`, sep="\t"`)},
 		{Name: "png", Title: "a folder of PNG images, with a subfolder for each label", Folder: true, Images: true, open: openPNG, load: loadPNG},
-		{Name: "tar", Title: "WebDataset: a tar file of PNG images and their labels", Extension: ".tar", Images: true, Divisible: true,
+		{Name: "tar", Title: "WebDataset: a tar file of PNG images and their labels", Extension: ".tar", Images: true, Splittable: true,
 			open: openTar, load: loadTar},
 		{Name: "npy", Title: "NumPy arrays, one file for each column", Extension: ".npy", OneColumn: true, open: openNPY,
 			load: line("import numpy as np; array = np.load(%q, mmap_mode=\"r\")")},
-		{Name: "idx", Title: "IDX, one file for each column: to convert back, cut, recompress or repair", Extension: ".idx", Wrapped: true, OneColumn: true,
-			Stored: true, open: openIDX, load: loadIDX},
+		{Name: "idx", Title: "IDX, one file for each column: to convert back, cut, recompress or repair", Extension: ".idx", Compressible: true, OneColumn: true,
+			IsIDX: true, open: openIDX, load: loadIDX},
 	}
 }
 
@@ -120,10 +120,10 @@ var published = sync.OnceValue(func() *regexp.Regexp {
 func ByName(path string) (f Format, codec string, ok bool) {
 	name, codec := unwrap(strings.ToLower(filepath.Base(path)))
 	for _, f := range All() {
-		if codec != "none" && !f.Wrapped {
+		if codec != "none" && !f.Compressible {
 			continue
 		}
-		for _, ext := range append(f.Also, f.Extension) {
+		for _, ext := range append(f.Aliases, f.Extension) {
 			if ext != "" && strings.HasSuffix(name, ext) && name != ext {
 				return f, codec, true
 			}
@@ -162,9 +162,9 @@ func SplitName(path string) (stem, ending string) {
 	return stem, ending
 }
 
-// Wrapping returns how the file at path is compressed as a whole, from its name: "none", "gzip" or
-// "zstd".
-func Wrapping(path string) string {
+// CompressionByName returns how the file at path is compressed as a whole, from its name: "none",
+// "gzip" or "zstd".
+func CompressionByName(path string) string {
 	_, codec := unwrap(strings.ToLower(filepath.Base(path)))
 	return codec
 }
@@ -173,7 +173,7 @@ func Wrapping(path string) string {
 // "none", "gzip" or "zstd").
 func (f Format) FileExtension(codec string) string {
 	for _, w := range wrappings {
-		if f.Wrapped && w.codec == codec {
+		if f.Compressible && w.codec == codec {
 			return f.Extension + w.ext
 		}
 	}
@@ -183,8 +183,8 @@ func (f Format) FileExtension(codec string) string {
 // Text reports whether outputs of f can be shown on a terminal.
 func (f Format) Text() bool { return f.Name == "csv" || f.Name == "tsv" }
 
-// LeastSize returns a lower bound for the bytes of an output of f; 0 if none is known.
-func (f Format) LeastSize(s *schema.Schema, o Options) int64 {
+// MinSize returns a lower bound for the bytes of an output of f; 0 if none is known.
+func (f Format) MinSize(s *schema.Schema, o Options) int64 {
 	if l, err := layout.Get(o.Layout); err == nil && f.Layouts != nil && l.Compresses {
 		return 0
 	}

@@ -19,10 +19,10 @@ func TestLeastSizeIsNoMoreThanTheFile(t *testing.T) {
 	s := &schema.Schema{Rows: 1 << 20, Columns: []source.Column{
 		{Name: "image", DType: idx.Uint8, Shape: []int{2, 2}}, {Name: "label", DType: idx.Int32}}}
 	f, _ := Named("parquet")
-	if got := f.LeastSize(s, Options{Compression: compressed.Codec{Name: "none"}}); got != 4<<20 {
+	if got := f.MinSize(s, Options{Compression: compressed.Codec{Name: "none"}}); got != 4<<20 {
 		t.Errorf("found %d bytes, expected the size of the images", got)
 	}
-	if got := f.LeastSize(s, Options{Compression: compressed.Codec{Name: "none"}, Layout: "huggingface"}); got != 0 {
+	if got := f.MinSize(s, Options{Compression: compressed.Codec{Name: "none"}, Layout: "huggingface"}); got != 0 {
 		t.Errorf("found %d bytes in PNG files, expected 0: they compress", got)
 	}
 }
@@ -46,7 +46,7 @@ func TestLeastSizeOfColumns(t *testing.T) {
 	t.Parallel()
 	f, _ := Named("parquet")
 	s := &schema.Schema{Rows: 1 << 20, Source: 1 << 20, Columns: []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{2, 2}}}}
-	if got := f.LeastSize(s, Options{Compression: compressed.Codec{Name: "none"}, Layout: "columns"}); got != 0 {
+	if got := f.MinSize(s, Options{Compression: compressed.Codec{Name: "none"}, Layout: "columns"}); got != 0 {
 		t.Errorf("found %d bytes, expected 0", got)
 	}
 }
@@ -69,7 +69,7 @@ func TestLeastSizeOfImages(t *testing.T) {
 		if err := errors.Join(step(), k.Close()); err != nil {
 			t.Fatal(err)
 		}
-		if least := f.LeastSize(s, Options{}); least <= 0 || least > int64(out.Len()) {
+		if least := f.MinSize(s, Options{}); least <= 0 || least > int64(out.Len()) {
 			t.Errorf("%s: found %d bytes, expected at most the file's %d", name, least, out.Len())
 		}
 	}

@@ -23,7 +23,7 @@ type Rules struct {
 
 // PNG returns the rules of the sink for format, which writes PNG files.
 func PNG(format, channels string) Rules {
-	return Rules{Format: format, Channels: channels, DTypes: []idx.DType{idx.Uint8, idx.Int16}, Advice: AdviceOther}
+	return Rules{Format: format, Channels: channels, DTypes: []idx.DType{idx.Uint8, idx.Int16}, Advice: HintOther}
 }
 
 func (r Rules) refuse(advice, message string, args ...any) (Image, error) {
@@ -53,7 +53,7 @@ func New(r Rules, c source.Column) (Image, error) {
 	}
 	if c.Elements() == 0 {
 		advice := r.Advice
-		if advice == AdviceOther {
+		if advice == HintOther {
 			advice = "convert to Parquet or Arrow instead, which keep empty records"
 		}
 		return r.refuse(advice, "column %q has images without pixels, %s", c.Name, idx.ShapeText(c.Shape))
@@ -120,8 +120,8 @@ func (m Image) newPNG() (*codec.Encoder, error) {
 // Size returns the number of bytes of a record.
 func (m Image) Size() int { return m.Height * m.Width * m.Channels * m.Depth / 8 }
 
-// AdviceOther is the hint for tables that PNG cannot hold.
-const AdviceOther = "convert to Parquet, Arrow or CSV instead, or to npy"
+// HintOther is the hint for tables that PNG cannot hold.
+const HintOther = "convert to Parquet, Arrow or CSV instead, or to npy"
 
 // Unsupported returns the error of the sink for format about a table that it cannot hold:
 // fault.Usage.

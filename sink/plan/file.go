@@ -68,7 +68,7 @@ func (p *Plan) checkText() error {
 // checkUnmade returns an error if a part of the plan, which is at path, was made.
 func (p *Plan) checkUnmade(ctx context.Context, path string) error {
 	p.Objects = new(object.Store) // that of the new plan may have other parameters
-	if err := p.Objects.Suppose(p.Parameters); err != nil {
+	if err := p.Objects.SetParameters(p.Parameters); err != nil {
 		return err
 	}
 	for i := range p.Targets {
@@ -89,7 +89,7 @@ func Read(ctx context.Context, objects *object.Store, path string) (*Plan, error
 	p, err := read(ctx, objects, path)
 	if err == nil {
 		p.path = path
-		err = objects.Suppose(p.Parameters)
+		err = objects.SetParameters(p.Parameters)
 	}
 	return p, err
 }

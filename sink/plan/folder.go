@@ -71,7 +71,7 @@ func (f *folder) sweep(file string) {
 
 func (f *folder) put(_ context.Context, attempt, part, result string, text []byte) error {
 	existing := f.path(partsFolder, part)
-	err := publish.Take(attempt, existing)
+	err := publish.Rename(attempt, existing)
 	if errors.Is(err, fault.Exists) {
 		err = checkSame(existing, attempt)
 		_ = os.Remove(attempt) // else it is removed with the staging folder
@@ -83,7 +83,7 @@ func (f *folder) put(_ context.Context, attempt, part, result string, text []byt
 	if err := writeFile(temporary, text, false); err != nil {
 		return err
 	}
-	if err = publish.Take(temporary, f.path(resultsFolder, result)); err != nil {
+	if err = publish.Rename(temporary, f.path(resultsFolder, result)); err != nil {
 		_ = os.Remove(temporary) // likewise
 	}
 	return err
@@ -187,7 +187,7 @@ func (f *folder) publish(context.Context, []Result) error {
 		err = errors.Join(mark.Sync(), mark.Close(), publish.SyncDir(dir))
 	}
 	if err == nil {
-		err = publish.Take(dir, f.target.Path)
+		err = publish.Rename(dir, f.target.Path)
 	}
 	switch {
 	case errors.Is(err, fault.Exists):

@@ -239,9 +239,9 @@ func notMovedBack(out *output, cause error, old, hint string) error {
 	return fault.New(fault.KindOf(cause), "%s: the old folder is now %s", e.Msg, old).In(out.Path).Because(cause).WithHint("%s", hint)
 }
 
-// Take renames a complete file or folder in one step, and makes that durable. It fails with
+// Rename renames a complete file or folder in one step, and makes that durable. It fails with
 // fault.Exists if the name to is taken, even by an empty folder.
-func Take(from, to string) error {
+func Rename(from, to string) error {
 	s := &Set{}
 	at, err := locate(to)
 	if err != nil {

@@ -25,7 +25,7 @@ type Folder struct {
 	root   *os.Root // no class name can lead out of it
 	self   *os.File // opened before the first write: syncfs reports the errors since then
 	mark   Mark
-	sealed []byte // see Sealed
+	sealed []byte // see Listing
 	card   []byte // for CardMark: the text for people
 
 	mu      sync.Mutex // guards the rest
@@ -116,9 +116,9 @@ func (d *Folder) Totals() (files, bytes int64) {
 	return files, bytes
 }
 
-// Sealed returns the content of the mark or, for PartsMark, the names and sizes of the parts. It is
-// nil before Commit.
-func (d *Folder) Sealed() []byte { return d.sealed }
+// Listing returns the content of the mark or, for PartsMark, the names and sizes of the parts. It
+// is nil before Commit.
+func (d *Folder) Listing() []byte { return d.sealed }
 
 // WriteFile makes a file that holds data. The name must be new, and a plain file name on every
 // system. WriteFile may be called by many goroutines at once. After an error the folder cannot be

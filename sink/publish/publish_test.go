@@ -268,7 +268,7 @@ func TestTake(t *testing.T) {
 		{"file", "old", fault.Exists}, {"folder", "empty", fault.Exists}, {"folder", "full", fault.Exists},
 		{"gone", "x", fs.ErrNotExist}, {"file", "none/x", fault.IO}, {"file", "x", nil}, {"folder", "y", nil},
 	} {
-		if err := Take(filepath.Join(dir, c.from), filepath.Join(dir, c.to)); !errors.Is(err, c.want) {
+		if err := Rename(filepath.Join(dir, c.from), filepath.Join(dir, c.to)); !errors.Is(err, c.want) {
 			t.Errorf("%s to %s: found %v, expected %v", c.from, c.to, err, c.want)
 		}
 	}
