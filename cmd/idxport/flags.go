@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/idxport/idxport/convert"
+	"github.com/idxport/idxport/sink/formats"
 )
 
 // settings holds the values of the flags of all commands.
@@ -71,21 +72,21 @@ func outputFlags() []flagSpec {
 			to: func(s *settings) any { return &s.Outputs }},
 		{name: "output o", value: "OUT", commands: "plan", about: aboutOutput, usage: "write the table of each split to OUT",
 			detail: "OUT is a path, whose extension selects the format; FORMAT=PATH; or a folder. {split}, {dataset} and {format} in OUT are filled in. " +
-				"For Parquet, Arrow, CSV, TSV and tar, in one format for each plan.",
+				"Each plan has one format: " + splittable() + ".",
 			to: func(s *settings) any { return &s.Outputs }},
 		{name: "output o", value: "SHEET", commands: "preview", about: aboutOutput, usage: "write a contact sheet: a .png file, a folder, or -",
 			to: func(s *settings) any { return &s.Outputs }},
 		{name: "to", value: "FORMATS", commands: "convert", about: aboutOutput, often: true, usage: "formats for an output folder, such as parquet,csv",
-			detail: "Separate formats by commas: parquet (default), arrow, arrows, csv, tsv, png, tar, npy, idx. Also selects the format of -o -.", parse: parseTo},
+			detail: "Separate formats by commas: " + strings.Join(formats.Names(), ", ") + " (default: parquet). Also selects the format of -o -.", parse: parseTo},
 		{name: "to", value: "FORMAT", commands: "plan", about: aboutOutput, usage: "format for an output folder (default: parquet)",
-			detail: "FORMAT is parquet, arrow, arrows, csv, tsv or tar.", parse: parseTo},
+			detail: "FORMAT is " + splittable() + ".", parse: parseTo},
 		{name: "overwrite", commands: "convert preview", about: aboutOutput, often: true, usage: "replace existing outputs",
 			detail: "Each output is replaced in one step. A folder is replaced only if idxport made it and nothing in it has changed since.",
 			to:     func(s *settings) any { return &s.Overwrite }},
 		{name: "overwrite", commands: "plan", about: aboutOutput, usage: "replace an existing plan",
 			to: func(s *settings) any { return &s.Overwrite }},
 		{name: "rows-per-file", value: "N", commands: "convert", about: aboutOutput, often: true, usage: "split every output into files of N rows",
-			detail: "Each output becomes a folder of part files with an empty _SUCCESS. Only for Parquet, Arrow, CSV, TSV and tar.",
+			detail: "Each output becomes a folder of part files with an empty _SUCCESS. Only for " + splittable() + ".",
 			bounds: [2]int64{1, 0}, to: func(s *settings) any { return &s.RowsPerFile }},
 		{name: "file-size", value: "SIZE", commands: "convert", about: aboutOutput, usage: "split every output into files of about SIZE",
 			detail: "Like --rows-per-file, but by size: 128MB or 128M (10^6 bytes), or 64MiB (2^20). A file is closed after the batch, about 1 MB of input, with which it reaches SIZE.",
@@ -107,6 +108,12 @@ func outputFlags() []flagSpec {
 			detail: "By default, a sheet enlarges small images to about 64 pixels, and the terminal does not.",
 			bounds: [2]int64{0, maxScale}, to: func(s *settings) any { return &s.scale }},
 	}
+}
+
+// splittable names the formats whose outputs can be folders of part files.
+func splittable() string {
+	names := slices.DeleteFunc(formats.Names(), func(name string) bool { f, _ := formats.Named(name); return !f.Splittable })
+	return strings.Join(names, ", ")
 }
 
 // inputFlags choose what is read, and how.

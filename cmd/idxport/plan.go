@@ -28,8 +28,7 @@ and the options.
   idxport commit --plan FILE             publish the output when all parts exist
   idxport abort --plan FILE              remove the parts if not committed
 
-The table of each split becomes a folder of part files, in Parquet, Arrow, CSV, TSV or tar. INPUT must
-be IDX. A compressed input becomes one part, unless it is zstd with a seek table, as written by
+The table of each split becomes a folder of part files. INPUT must be IDX. A compressed input becomes one part, unless it is zstd with a seek table, as written by
 convert -o NAME.idx.zst. INPUT, OUT and FILE may be on S3.`
 
 // planCommand is `idxport plan`.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/convert"
+	"github.com/idxport/idxport/sink/formats"
 )
 
 // A jsonRun is one run of the program with --json whose object is held against
@@ -43,7 +44,7 @@ func jsonRuns() []jsonRun {
 	tiny := func(name string) string { return filepath.Join(samples, "tiny", name+".idx") }
 	hostile := func(name string) string { return filepath.Join(samples, "hostile", name) }
 	return []jsonRun{
-		{"convert to all formats", 0, []string{"convert", fashion, "-o", "OUT", "--to", "parquet,arrow,arrows,csv,tsv,png,tar,npy,idx", "--rows", "0:20", "--checksum"}},
+		{"convert to all formats", 0, []string{"convert", fashion, "-o", "OUT", "--to", strings.Join(formats.Names(), ","), "--rows", "0:20", "--checksum"}},
 		{"convert to parts", 0, []string{"convert", fashion, "-o", "OUT", "--to", "parquet,csv", "--rows-per-file", "300", "--checksum"}},
 		{"convert to parts without checksums", 0, []string{"convert", fashion, "-o", "OUT", "--rows-per-file", "600"}},
 		{"convert to Hive folders", 0, []string{"convert", fashion, "-o", "OUT/split={split}/data.parquet"}},

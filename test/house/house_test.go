@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -181,6 +182,30 @@ func TestFunctionsAreSmall(t *testing.T) {
 				t.Errorf("%s has an init function", f.path)
 			}
 		}
+	}
+}
+
+// TestPathsArePortable demands paths that every system can check out, and that a module may have:
+// golang.org/x/mod/module.CheckFilePath has the rules.
+func TestPathsArePortable(t *testing.T) {
+	t.Parallel()
+	list, err := exec.Command("git", "-C", filepath.Join("..", ".."), "ls-files", "-z").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := strings.Split(strings.TrimSuffix(string(list), "\x00"), "\x00")
+	if len(paths) < 500 {
+		t.Fatalf("found %d files", len(paths))
+	}
+	folded := map[string]string{}
+	for _, path := range paths {
+		if strings.ContainsAny(path, "\"'*<>?`|\\:") {
+			t.Errorf("%q has a character that a module or Windows does not allow", path)
+		}
+		if other := folded[strings.ToLower(path)]; other != "" {
+			t.Errorf("%q and %q differ in case only", path, other)
+		}
+		folded[strings.ToLower(path)] = path
 	}
 }
 
