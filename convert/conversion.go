@@ -88,7 +88,7 @@ func perFormat[T any](values map[string]T, f formats.Format, accepted []string) 
 	return values[""]
 }
 
-// makes reports whether an output has a format that satisfies is.
+// makes reports whether an output has a format for which is returns true.
 func (o *conversion) makes(is func(formats.Format) bool) bool {
 	return slices.ContainsFunc(o.wanted, func(a outputArg) bool { return slices.ContainsFunc(a.formats, is) })
 }
@@ -106,7 +106,7 @@ func hasClassColumn(f formats.Format) bool { return f.Layouts != nil || f.Text()
 
 // usesLabel reports whether outputs of f depend on which column is the label.
 func (o *conversion) usesLabel(f formats.Format) bool {
-	_, index := o.labelIndex() // it makes columns of the numbers of a label
+	_, index := o.labelIndex() // an index turns the numbers of a label into columns
 	return index && !f.IsIDX || f.Images || o.ClassColumn && hasClassColumn(f) || o.isHub(f)
 }
 
@@ -141,7 +141,7 @@ func (o *conversion) checkUsed() error {
 		return e
 	}
 	if e := o.unused("compression", slices.Sorted(maps.Keys(o.compression)), func(f formats.Format) bool { return f.Codecs != nil }); e != nil {
-		return e.WithHint("CSV and IDX are compressed by their names: -o data.csv.gz, or --compression csv=gzip for an output folder")
+		return e.WithHint("the file name selects the compression of CSV and IDX: -o data.csv.gz, or --compression csv=gzip for an output folder")
 	}
 	return nil
 }

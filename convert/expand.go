@@ -89,10 +89,10 @@ func adviseColumns(f formats.Format) string {
 	if f.IsIDX {
 		images, labels = "train-images.idx", "train-labels.idx"
 	}
-	return fmt.Sprintf("write -o %s=DIR/ for a file each; or name one of images and one of labels, such as -o %s -o %s", f.Name, images, labels)
+	return fmt.Sprintf("write -o %s=DIR/ for one file per column; or name one file of images and one of labels, such as -o %s -o %s", f.Name, images, labels)
 }
 
-// collision is the error for an output out of the job b at the place of one of the job a.
+// collision returns the error for an output of job b, out, that has the path of an output of job a.
 func (o *conversion) collision(arg outputArg, out *output, a, b *job) error {
 	if a == b {
 		return usagef("%s would be written twice", out.name())
@@ -119,15 +119,15 @@ func (o *conversion) adviseCollision(arg outputArg, out *output, a, b *job) stri
 	case out.path == Stdio || out.shared():
 		return alone
 	case out.format.OneColumn:
-		return fmt.Sprintf("write -o %s=DIR/ for a file each; or %s", out.format.Name, alone)
+		return fmt.Sprintf("write -o %s=DIR/ for separate files; or %s", out.format.Name, alone)
 	case out.format.Folder:
-		return fmt.Sprintf("write -o %s for a folder each; or %s", each("-{split}"), alone)
+		return fmt.Sprintf("write -o %s for one folder per split; or %s", each("-{split}"), alone)
 	}
 	split := each("-{split}" + ext)
 	if base := filepath.Base(stem); base == a.split.Name || base == b.split.Name {
 		split = shell.Path(format + strings.TrimSuffix(stem, base) + "{split}" + ext)
 	}
-	return fmt.Sprintf("write -o %s for a file each, or -o %s for a folder; or %s", split, each("/"), alone)
+	return fmt.Sprintf("write -o %s for one file per split, or -o %s for a folder; or %s", split, each("/"), alone)
 }
 
 // asColumns returns the files of a and b if they hold one column each, the images and the labels of
@@ -163,7 +163,7 @@ func (o *conversion) expand(arg outputArg, j *job, f formats.Format) ([]*output,
 	if codec := &out.options.Compression; f.Compressible && !arg.container {
 		if codec.Name != "" && codec.Name != arg.codec {
 			return nil, usagef("--compression %s=%s does not match the name %s", f.Name, codec.Name, path).
-				WithHint("CSV and IDX are compressed as their names say: .gz or .zst")
+				WithHint("the file name selects the compression of CSV and IDX: .gz or .zst")
 		}
 		codec.Name = arg.codec
 	}
@@ -227,7 +227,7 @@ func (o *output) columnFor(columns []source.Column) (int, error) {
 	name, what := o.path, "an IDX file"
 	if !o.format.IsIDX {
 		what = "a " + o.format.Extension + " file"
-		name, _ = formats.SplitName(name) // not a word of the name: x.npy does not mean images as X_train.npy does
+		name, _ = formats.SplitName(name) // not a word of the name: X_train.npy names images, x.npy does not
 	}
 	parsed := dataset.ParseName(name)
 	if len(columns) == 1 {
@@ -252,7 +252,7 @@ func (o *output) checkRole(named string, c source.Column) error {
 		return nil
 	}
 	return usagef("%s is named after the column %s, but the input has only %s", o.name(), named, c.Name).
-		WithHint("give the file of the other column too, or another name to the output")
+		WithHint("give the file of the other column too, or rename the output")
 }
 
 // shard makes the output a folder of several files if that was asked for, or one split in a folder

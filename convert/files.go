@@ -24,7 +24,7 @@ type known struct {
 }
 
 // object records the version of an object. A run reads a single version of it, however often it
-// opens the object. Storage without ETags has an empty one for all versions.
+// opens the object. Storage without ETags reports an empty one for every version.
 func (k *known) object(url, etag string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -125,8 +125,7 @@ func (s storage) ReadDir(name string, limit int) ([]fs.DirEntry, error) {
 	return entries, pathError("open", name, err)
 }
 
-// An objectFile is an object whose errors lack its URL, as those of an *os.File lack its name:
-// callers add it.
+// An objectFile is an object whose errors lack its URL, because callers add it.
 type objectFile struct{ *object.Reader }
 
 func (f objectFile) Read(p []byte) (int, error) {

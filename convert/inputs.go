@@ -38,7 +38,7 @@ type inputs struct {
 	littleEndian bool
 	dtype        idx.DType // 0 if not given
 	exact        bool      // shapes are not guessed
-	described    bool      // DType and Shape may be about the output that is verified
+	described    bool      // DType and Shape may describe the verified output instead
 }
 
 // newInputs validates a source.
@@ -263,7 +263,7 @@ func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 		case same >= 0 && t.Format.OneColumn:
 			splits[same].Files = append(splits[same].Files, file)
 		case same >= 0 && len(o.args) > 1:
-			return nil, usagef("%s and %s are tables by themselves", splits[same].Files[0].Path, t.Path()).WithHint("convert them one at a time")
+			return nil, usagef("%s and %s are separate tables, expected one", splits[same].Files[0].Path, t.Path()).WithHint("convert them one at a time")
 		default:
 			splits = append(splits, split)
 		}

@@ -136,7 +136,7 @@ func (r *run) addTarget(ctx context.Context, work *plan.Plan, j *job, rowsPerPar
 		columns = append(columns, c)
 		if _, seekable := c.HeaderEnd(); !seekable && t.Rows > 0 {
 			rowsPerPart = t.Rows
-			r.report.Note("%s is compressed without a suitable seek table, so %s is one part; for more: idxport convert %s -o NAME.idx.zst, and plan with that",
+			r.report.Note("%s is compressed without a suitable seek table, so %s is one part; to divide it, run idxport convert %s -o NAME.idx.zst and plan with that file",
 				f.Path, t.Path, shell.Path(f.Path))
 		}
 	}
@@ -172,7 +172,7 @@ func (r *run) addTarget(ctx context.Context, work *plan.Plan, j *job, rowsPerPar
 // addColumn adds the file f of the split s to the inputs of a target and opens it.
 func (r *run) addColumn(ctx context.Context, t *plan.Target, s dataset.Split, f dataset.File) (*source.IDX, error) {
 	if _, foreign := r.foreign[f.Path]; foreign || r.readOnce(f) {
-		return nil, usagef("%s is not an IDX file that can be read from any row", shownPath(f.Path)).WithHint("convert it to IDX first: idxport convert … -o idx=DIR/")
+		return nil, usagef("%s is not an IDX file, or is a pipe; a plan needs IDX files that can be opened again", shownPath(f.Path)).WithHint("convert it to IDX first: idxport convert … -o idx=DIR/")
 	}
 	input, err := r.planInput(ctx, f.Path)
 	if err != nil {
@@ -230,7 +230,7 @@ func MakePart(ctx context.Context, work *plan.Plan, index int, options PartOptio
 		return r, err
 	}
 	if work.Tool != Tool {
-		return r, usagef("the plan is of %s, and this is %s: other versions may make other bytes", work.Tool, Tool).WithHint("run all parts with the version that made the plan")
+		return r, usagef("the plan was made by %s, but this is %s, which may write other bytes", work.Tool, Tool).WithHint("run all parts with the version that made the plan")
 	}
 	if done, err := work.Committed(ctx, t); err != nil {
 		return r, err
@@ -254,8 +254,8 @@ func MakePart(ctx context.Context, work *plan.Plan, index int, options PartOptio
 		err = fault.New(fault.Refused, "part %d was aborted meanwhile", index).In(t.Path).WithHint("run the part again")
 	}
 	if object.IsURL(t.Path) && errors.Is(err, fault.Exists) {
-		err = fault.New(fault.Exists, "it exists already").In(source.Under(t.Path, work.FileName(t, part))).
-			WithHint("idxport commit completes a commit that was interrupted; or move the object away")
+		err = fault.New(fault.Exists, "already exists").In(source.Under(t.Path, work.FileName(t, part))).
+			WithHint("complete an interrupted commit with idxport commit, or move the object away")
 	}
 	return r, err
 }
@@ -269,7 +269,7 @@ func makePart(ctx context.Context, work *plan.Plan, t *plan.Target, part *plan.P
 	if err != nil {
 		return err
 	}
-	inner := NewReport(Events{Progress: options.Events.Progress}) // it names the attempt, which is of no interest
+	inner := NewReport(Events{Progress: options.Events.Progress}) // it has the name of the attempt, which means nothing to the user
 	o, err := partOptions(work, t, part, attempt, options, inner)
 	if err != nil {
 		return err
@@ -329,9 +329,9 @@ func partOptions(work *plan.Plan, t *plan.Target, part *plan.Part, attempt strin
 	return o, nil
 }
 
-// A watch is the file system of a part's inputs. It hashes the bytes of files as they are read: so
-// what the part is made of is what is compared with the plan, even if a file changes meanwhile.
-// Objects are opened only in their planned version.
+// A watch is the file system of a part's inputs. It hashes the bytes of files as they are read, so
+// that exactly the bytes that the part is made of are compared with the plan, even if a file
+// changes meanwhile. Objects are opened only in their planned version.
 type watch struct {
 	source.Files
 	target *plan.Target
@@ -354,7 +354,7 @@ func (o *conversion) watch(ctx context.Context, t *plan.Target, part *plan.Part)
 	return w
 }
 
-// Open opens a file, which is watched for each input that it is.
+// Open opens a file. If several inputs are the same file, it is watched for each of them.
 func (w *watch) Open(name string) (source.File, error) {
 	f, err := w.Files.Open(name)
 	if err != nil {

@@ -86,11 +86,11 @@ func (o *conversion) openJob(ctx context.Context, s dataset.Split) (*job, error)
 	needsRaw := difference != "" && o.makes(func(f formats.Format) bool { return f.IsIDX })
 	needsBoth := needsRaw && o.makes(func(f formats.Format) bool { return !f.IsIDX })
 	if needsBoth && slices.ContainsFunc(s.Files, o.readOnce) {
-		advice := "run twice"
+		advice := "run twice, once for IDX and once for the other formats"
 		if s.Dataset != nil {
 			advice += ", or add --dataset none"
 		}
-		return nil, usagef("an input that can be read only once cannot become IDX and something else in one run: %s", difference).WithHint("%s", advice)
+		return nil, usagef("an input that can be read only once cannot be converted to IDX and another format in one run: %s", difference).WithHint("%s", advice)
 	}
 	j := &job{split: s}
 	for _, raw := range []bool{false, true} {
@@ -167,7 +167,7 @@ func (o *conversion) openPass(ctx context.Context, s dataset.Split, raw bool) (_
 		if t, err = source.Slice(t, first, last); err != nil {
 			return nil, err
 		}
-		if o.planID == "" { // the parts of a plan together have all rows
+		if o.planID == "" { // a part has some of the rows, but all parts together have all
 			a.Rows = fmt.Sprintf("%d:%d", first, last)
 		}
 	}
@@ -226,7 +226,7 @@ func addClassColumn(s *schema.Schema) error {
 	}
 	for _, c := range s.Columns { // many readers ignore case
 		if strings.EqualFold(c.Name, schema.ClassName) {
-			return usagef("--class-column: there is already a column %q", c.Name).WithHint("give it another name: category=FILE")
+			return usagef("--class-column: there is already a column %q", c.Name).WithHint("give that column another name: category=FILE")
 		}
 	}
 	s.Classes = schema.NewClasses(s, label)
@@ -240,7 +240,7 @@ func (o *inputs) describe(j *job) {
 	o.describeInputs(s, j.passes[0])
 	prefix := r.splitNotes(s)
 	if rows := j.passes[0].schema; rows.Rows == 0 && rows.Source > 0 {
-		r.warning("%s--rows takes none of its %s rows", prefix, display.Thousands(rows.Source))
+		r.warning("%s--rows selects none of its %s rows", prefix, display.Thousands(rows.Source))
 	}
 	if d := s.Dataset; d != nil && s.Evidence != dataset.ByOption {
 		r.Note("%srecognised as %s by %s", prefix, d.Title, s.Evidence)

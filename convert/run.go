@@ -55,7 +55,7 @@ func (o *conversion) run(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, out := range r.outputs { // the file that is missing may have been there when the output was made
+	for _, out := range r.outputs { // the missing file may have existed when the output was made
 		if _, err := os.Lstat(out.path); err == nil && r.Overwrite && out.job.split.Lacks != "" {
 			r.report.warning("%s exists and will be replaced by one without %s: none were found", out.path, out.job.split.Lacks)
 		}
@@ -150,7 +150,7 @@ func (r *run) checkRows() error {
 			return nil
 		}
 	}
-	return usagef("--rows %s takes no row of any input", r.rows)
+	return usagef("--rows %s selects no row of any input", r.rows)
 }
 
 // findLabels finds the largest label of each split if the names of folders depend on it.

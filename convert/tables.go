@@ -263,7 +263,7 @@ func (o *inputs) labelColumns(t source.Table, s dataset.Split, f dataset.File) (
 }
 
 // labelIn returns the index of the label column among columns, −1 if there is none: the one that
-// --label-column names, or that labelColumns has made of a number that it selects.
+// --label-column names, or, if it is an index, the one that labelColumns made.
 func (o *inputs) labelIn(columns []source.Column) int {
 	if i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Label }); i >= 0 {
 		return i
@@ -343,8 +343,8 @@ func (o *inputs) maxLabelIn(ctx context.Context, s dataset.Split, f dataset.File
 	}
 }
 
-// drain reads a table to its end, of which label is the name in the progress, through sinks, and
-// returns its number of rows.
+// drain reads a table to its end, passes its rows to sinks, and returns their number. label is the
+// name of the table in progress messages.
 func (o *inputs) drain(ctx context.Context, t source.Table, s *schema.Schema, label string, sinks ...sink.Sink) (int64, error) {
 	read, end := o.report.progress(label, s.Rows)
 	defer end()

@@ -202,8 +202,8 @@ func (o *verification) run(ctx context.Context) error {
 	return first
 }
 
-// placeHeader applies --header to the output if no input is text: it is about only one of them, as
-// outputs have headers that their inputs do not have.
+// placeHeader applies --header to the output if no input is text. The flag never applies to both,
+// because an output may have a header although its input has none.
 func (o *verification) placeHeader(ctx context.Context) error {
 	o.output.Header = nil
 	if o.Header == nil {
@@ -296,8 +296,9 @@ func (o *verification) takeRecorded(found source.Table) (err error) {
 	return err
 }
 
-// splitFor returns the one of splits that found, the table of the split of, was made of. It is
-// found by the metadata or else the name, or, if the output has several tables, in reverse.
+// splitFor returns the split of the inputs, one of splits, that found was made from; of is the
+// split that found itself belongs to. The metadata of found decides, then its name; if the output
+// has several tables, the order is reversed.
 func (o *verification) splitFor(splits []dataset.Split, found source.Table, of dataset.Split) (dataset.Split, error) {
 	if len(splits) == 1 && !o.several {
 		return splits[0], nil
@@ -308,7 +309,7 @@ func (o *verification) splitFor(splits []dataset.Split, found source.Table, of d
 	}
 	for _, name := range names {
 		i := slices.IndexFunc(splits, func(s dataset.Split) bool {
-			other := o.several && s.Name != "" && of.Name != "" && hubName(s.Name) != hubName(of.Name) // the stem of all may be that of their folder
+			other := o.several && s.Name != "" && of.Name != "" && hubName(s.Name) != hubName(of.Name) // all may have their folder's name as the stem
 			return name != "" && !other && (hubName(s.Name) == hubName(name) || hubName(s.Stem) == hubName(name))
 		})
 		if i >= 0 {
@@ -318,7 +319,7 @@ func (o *verification) splitFor(splits []dataset.Split, found source.Table, of d
 	if o.several {
 		return dataset.Split{}, differs(of.Files[0].Path, "the inputs have no such split, only "+splitNames(splits))
 	}
-	return dataset.Split{}, usagef("the inputs have the splits %s, and %s does not say which of them it is", splitNames(splits), of.Files[0].Path).
+	return dataset.Split{}, usagef("the inputs have the splits %s, but %s does not record which of them it holds", splitNames(splits), of.Files[0].Path).
 		WithHint("choose one with --split")
 }
 

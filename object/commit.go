@@ -39,7 +39,7 @@ func (c *completion) complete(ctx context.Context, shared bool) error {
 			err = c.bucket.finish(ctx, c.key, c.PendingUpload, c.replace)
 		}
 		if err == nil && shared {
-			err = c.confirm(ctx, "it was completed")
+			err = c.confirm(ctx, "the upload was completed, but no object exists")
 		}
 		return err
 	}, func(err error) (bool, error) {

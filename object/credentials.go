@@ -125,7 +125,7 @@ func (k *keyProvider) fromProfile(cc *credentials.CredContext, name string, abov
 	case p["sso_account_id"] != "":
 		keys, err := (&credentials.FileAWSCredentials{Profile: name}).RetrieveWithCredContext(cc)
 		if err != nil {
-			err = noCredentials(": no session of IAM Identity Center").WithHint("begin one: aws sso login --profile %s", shell.Quote(name))
+			err = noCredentials(": no session of IAM Identity Center").WithHint("log in: aws sso login --profile %s", shell.Quote(name))
 		}
 		return keys, err
 	case p["credential_process"] != "":

@@ -265,7 +265,7 @@ func TestOpenFails(t *testing.T) {
 	}
 	_, _, query = serve(t, once(proxy.Stall, 1<<40, func(*http.Request) bool { return true }))
 	brief := Options{Attempts: 2, Pause: time.Millisecond, Stall: 100 * time.Millisecond}
-	if _, err := openAt(t, &Store{Options: brief}, "x", query); !errors.Is(err, fault.IO) || !strings.Contains(err.Error(), "no bytes for 100ms, after 2 attempts") {
+	if _, err := openAt(t, &Store{Options: brief}, "x", query); !errors.Is(err, fault.IO) || !strings.Contains(err.Error(), "no bytes were transferred for 100ms, after 2 attempts") {
 		t.Errorf("no answer: %v", err)
 	}
 }

@@ -133,7 +133,7 @@ func (w *watch) explain(parent, ctx context.Context, err error) error {
 	case parent.Err() != nil:
 		return canceled(parent)
 	case errors.Is(context.Cause(ctx), errStalled):
-		return temporary("no bytes for %v", w.stall)
+		return temporary("no bytes were transferred for %v", w.stall)
 	}
 	return err
 }

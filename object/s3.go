@@ -409,7 +409,7 @@ func (s *s3Client) classify(x *exchange, err error) error {
 	case status == 0:
 		return failed(fault.IO, "the request could not be made: %s", scrub(err.Error()))
 	case status < http.StatusMultipleChoices && x.answer.Code == "":
-		return temporary("the connection broke: %s", reason(err))
+		return temporary("the connection was lost: %s", reason(err))
 	case code == "NoSuchBucket":
 		return failed(fault.NotFound, "there is no such bucket")
 	case code == "NoSuchUpload", code == "InvalidPart": // status 404 without meaning the object

@@ -103,7 +103,7 @@ func parseQuery(a address, query string) (url.Values, error) {
 	}
 	for name, all := range values {
 		if !slices.Contains(knownParameters, name) {
-			return nil, failed(fault.Usage, "unknown parameter %s, expected some of %s", scrub(name), strings.Join(knownParameters, ", ")).In(a.String()).
+			return nil, failed(fault.Usage, "unknown parameter %s, expected one of %s", scrub(name), strings.Join(knownParameters, ", ")).In(a.String()).
 				WithHint("credentials do not belong in a URL: they are found where AWS's own programs find them")
 		}
 		if len(all) > 1 {

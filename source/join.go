@@ -53,7 +53,7 @@ func Join(shortest bool, tables ...Table) (Table, error) {
 		for _, t := range tables {
 			j.rows = min(j.rows, t.Rows())
 		}
-		j.notes = append(j.notes, fmt.Sprintf("%v; read the %d rows that all have", j.countsError(nil), j.rows))
+		j.notes = append(j.notes, fmt.Sprintf("%v; read the %d rows that all columns have", j.countsError(nil), j.rows))
 	}
 	return j, nil
 }
@@ -70,7 +70,7 @@ func (j *joined) countsError(b *Raw) error {
 		parts[i] = fmt.Sprintf("%s (%s) has %d", c.Name, c.Origin, rows)
 	}
 	return fault.New(fault.Malformed, "the columns have different numbers of records: %s", strings.Join(parts, ", ")).
-		WithHint("one of the files is truncated, or they belong to different splits; --salvage reads the rows that all have")
+		WithHint("one of the files is truncated, or they belong to different splits; --salvage reads the rows that all columns have")
 }
 
 func (j *joined) Columns() []Column { return j.columns }

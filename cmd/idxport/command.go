@@ -82,7 +82,7 @@ func unknownFlag(c *cli.Command, name string) error {
 		return usagef("unknown flag -%s", name).WithHint("the short flags are %s, -h; see %s --help", strings.Join(short, ", "), c.FullName())
 	}
 	if len(name) == 1 || c.Root() == c {
-		return usagef("unknown flag %s%s", strings.Repeat("-", min(2, len(name))), name).WithHint("flags stand behind the command; see %s --help", c.FullName())
+		return usagef("unknown flag %s%s", strings.Repeat("-", min(2, len(name))), name).WithHint("flags follow the command; see %s --help", c.FullName())
 	}
 	for word, ours := range otherWords {
 		if slices.Contains(names, ours) {

@@ -117,10 +117,10 @@ func TestPlantedInputs(t *testing.T) {
 		code     int
 		says     string
 	}{
-		{"0/9.png", filepath.Join(outside, "0", "0.png"), exitData, "link to nothing in the folder"},
-		{"2", outside, exitData, "link to nothing in the folder"},
-		{"3", filepath.Join(outside, "1"), exitData, "link to nothing in the folder"},
-		{"0/9.png", "9.png", exitData, "link to nothing in the folder"},
+		{"0/9.png", filepath.Join(outside, "0", "0.png"), exitData, "does not lead to a file or a folder within the folder"},
+		{"2", outside, exitData, "does not lead to a file or a folder within the folder"},
+		{"3", filepath.Join(outside, "1"), exitData, "does not lead to a file or a folder within the folder"},
+		{"0/9.png", "9.png", exitData, "does not lead to a file or a folder within the folder"},
 		{"NOTES", filepath.Join(outside, "_manifest.json"), exitOK, "2 rows"},
 		{"0/9.png", "0.png", exitOK, "3 rows"},
 	} {

@@ -64,14 +64,14 @@ var arrayVariables = []string{"JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX
 // convertPart does the work of `idxport convert --plan`.
 func (p *program) convertPart(ctx context.Context, c *cli.Command, s *settings, r *report) error {
 	if !c.IsSet("plan") {
-		return usagef("--part is for plans, and there is no --plan").WithHint("name the plan: --plan plan.json --part %s", shell.Quote(s.part))
+		return usagef("found --part without --plan, expected both").WithHint("name the plan: --plan plan.json --part %s", shell.Quote(s.part))
 	}
 	if c.Args().Present() {
-		return usagef("found the input %s beside --plan, which says what the inputs are", c.Args().First())
+		return usagef("the input %s cannot be combined with --plan, which records the inputs", c.Args().First())
 	}
 	for _, f := range flagsOf("convert") {
 		if name := f.long(); c.IsSet(name) && !f.of("part") {
-			return usagef("found --%s beside --plan, which says it", name).WithHint("make another plan")
+			return usagef("--%s cannot be combined with --plan, which records the options", name).WithHint("make a new plan")
 		}
 	}
 	index, err := parsePart(s.part)
@@ -93,7 +93,7 @@ func (p *program) convertPart(ctx context.Context, c *cli.Command, s *settings, 
 // parsePart reads the value of --part.
 func parsePart(text string) (int, error) {
 	if text == "" {
-		return 0, usagef("no --part").WithHint("say which: --part 0, or --part env in a job of an array")
+		return 0, usagef("no --part").WithHint("give the number of the part: --part 0, or --part env in an array job")
 	}
 	from := "--part"
 	if text == "env" {
@@ -118,7 +118,7 @@ func parsePart(text string) (int, error) {
 // readPlan reads the plan of --plan.
 func readPlan(ctx context.Context, s *settings, r *report) (*plan.Plan, error) {
 	if s.plan == "" {
-		return nil, usagef("no --plan").WithHint("name the file that idxport plan wrote")
+		return nil, usagef("no --plan").WithHint("name the file that idxport plan wrote: --plan plan.json")
 	}
 	work, path, err := convert.ReadPlan(ctx, s.plan)
 	if err != nil {
@@ -200,7 +200,7 @@ func (p *program) status(ctx context.Context, work *plan.Plan, r *report) error 
 	}
 	n := len(missing)
 	r.Plan.Missing, r.Plan.Array = &n, plan.Spec(missing)
-	r.print("info", fmt.Sprintf("%d of %s are there", work.Parts()-n, display.Count(int64(work.Parts()), "part")))
+	r.print("info", fmt.Sprintf("%d of %s exist", work.Parts()-n, display.Count(int64(work.Parts()), "part")))
 	if n > 0 && !r.asked.json {
 		_, err = fmt.Fprintln(p.stdout, r.Plan.Array)
 	}

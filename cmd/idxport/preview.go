@@ -83,7 +83,7 @@ func parseSheet(arg string) (*sheetArg, error) {
 	case err != nil:
 		return nil, err
 	case object.IsURL(path):
-		return nil, usagef("preview writes no objects").WithHint("write a local file")
+		return nil, usagef("preview cannot write to object storage").WithHint("write a local file")
 	case named && f.Name != "png":
 		return nil, usagef("-o %s: a sheet is a PNG file", arg).WithHint("write -o png=%s; idxport convert writes the data in other formats", path)
 	case named || path == convert.Stdio:
@@ -147,7 +147,7 @@ func (a *sheetArg) paths(tables []*convert.Table) (paths []string, err error) {
 		if i := slices.Index(paths, path); i >= 0 {
 			e := usagef("%s and %s would both be written to %s", tables[i].Label(), t.Label(), path)
 			stem := strings.TrimSuffix(a.path, ".png")
-			return nil, e.WithHint("write -o %s for a file each, or -o %s for a folder; or choose one with --split %s",
+			return nil, e.WithHint("write -o %s for one file per split, or -o %s for a folder; or choose one with --split %s",
 				shell.Path(stem+"-{split}.png"), shell.Path(stem+"/"), shell.Quote(tables[i].Name))
 		}
 		paths = append(paths, path)

@@ -70,7 +70,7 @@ func checkValues(args []string) error {
 			continue
 		}
 		if i++; len(value) > 1 && value[0] == '-' && !unicode.IsDigit(rune(value[1])) {
-			return usagef("%s took %q as its value", flag, value).WithHint("give it a value; a path that begins so is written %s %s", flag, shell.Path("./"+value))
+			return usagef("%s is followed by %q, expected a value", flag, value).WithHint("give a value; a path that begins with - is written %s %s", flag, shell.Path("./"+value))
 		}
 	}
 	return nil

@@ -24,8 +24,9 @@
 // dictionary of all possible values, where dictionary[i] is the element with the bits i. Indices
 // into it have 8 or 16 bits, and a bit-packed run of that width is the elements themselves,
 // unchanged: the byte 8 or 16, varint(groups·2 + 1) with groups of 8 values, the elements, zeros to
-// fill the last group. A dictionary takes 1 KiB or 256 KiB; a row group in which PLAIN pages are
-// smaller has those. Elements of 32 and 64 bits are PLAIN, which is the batch's memory unchanged.
+// fill the last group. A dictionary takes 1 KiB or 256 KiB; where PLAIN pages are smaller, a row
+// group has PLAIN pages instead. Elements of 32 and 64 bits are PLAIN, which is the batch's memory
+// unchanged.
 //
 // # Scalar columns
 //

@@ -68,7 +68,7 @@ func (l *leaf) check(s *schema.Schema) error {
 	return nil
 }
 
-// bodySize returns about the number of bytes of a page of rows rows before compression.
+// bodySize returns the approximate number of bytes of a page of rows rows before compression.
 func (l *leaf) bodySize(rows int) int64 {
 	return int64(rows) * (int64(len(l.Repetition)) + int64(l.Count)*int64(l.valueSize))
 }

@@ -106,9 +106,9 @@ func (x *pageCompressor) compress(p *page, body [][]byte) ([]byte, error) {
 	return p.memory.bytes, err
 }
 
-// maxCompressed returns about the maximum size of n bytes after compression: Snappy's bound, the
-// largest of all codecs. Without this capacity, codecs that append would reallocate in many small
-// steps.
+// maxCompressed returns an estimate of the maximum size of n bytes after compression: Snappy's
+// bound, which is the largest of all codecs. Without this capacity, codecs that append would
+// reallocate in many small steps.
 func maxCompressed(n int) int { return n + n/6 + 32 }
 
 // take returns a buffer from pool or a new one.

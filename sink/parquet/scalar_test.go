@@ -201,9 +201,9 @@ func TestScalarEncodings(t *testing.T) {
 	}
 }
 
-// TestPacked compares with the definition, bit by bit: bit k of index i is bit i·width+k of the
-// run.
-func TestPacked(t *testing.T) {
+// TestAppendPacked compares with the definition, bit by bit: bit k of index i is bit i·width+k of
+// the run.
+func TestAppendPacked(t *testing.T) {
 	t.Parallel()
 	source := rand.New(rand.NewPCG(1, 2))
 	for width := 1; width <= 16; width++ {
@@ -464,9 +464,9 @@ func TestColumnsEndRowGroups(t *testing.T) {
 	check(t, written, file, "columns")
 }
 
-// TestColumnsAreLikeScalars compares with scalar inputs of the same values: the chunks must be
+// TestColumnsEqualScalars compares with scalar inputs of the same values: the chunks must be
 // equal.
-func TestColumnsAreLikeScalars(t *testing.T) {
+func TestColumnsEqualScalars(t *testing.T) {
 	t.Parallel()
 	for _, d := range idx.DTypes() {
 		const rows = 3_000

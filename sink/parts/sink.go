@@ -51,7 +51,7 @@ type Sink struct {
 // sink is not a sink.Splitter, or if there would be more than MaxParts files.
 func New(folder *publish.Class, s *schema.Schema, o Options, open func(w io.Writer) (sink.Sink, error)) (*Sink, error) {
 	if o.Rows > 0 && s.Rows > 0 && (s.Rows-1)/o.Rows >= MaxParts {
-		return nil, fault.New(fault.Usage, "parts: %d rows in files of %d are %d files, expected at most %d", s.Rows, o.Rows, (s.Rows-1)/o.Rows+1, MaxParts).
+		return nil, fault.New(fault.Usage, "parts: %d rows with at most %d in each file make %d files, expected at most %d", s.Rows, o.Rows, (s.Rows-1)/o.Rows+1, MaxParts).
 			WithHint("use --rows-per-file %d or more", (s.Rows-1)/MaxParts+1)
 	}
 	made := &Sink{folder: folder, options: o}

@@ -69,7 +69,7 @@ func (p *Plan) Deliver(ctx context.Context, t *Target, part *Part, attempt strin
 	_ = p.Discard(ctx, attempt, r.Upload) // else commit does
 	old, err := p.Result(ctx, t, part)
 	if err == nil && old != nil && (old.Bytes != r.Bytes || old.SHA256 != r.SHA256 || old.Tool != r.Tool) {
-		return fail(fault.Refused, adviseAbort+" with one version of the program", "part %d was made before with other bytes", part.Index)
+		return fail(fault.Refused, adviseAbort+" with one version of the program", "part %d was already made, with different bytes", part.Index)
 	}
 	return err
 }

@@ -77,7 +77,7 @@ func (p *Plan) checkUnmade(ctx context.Context, path string) error {
 			return err
 		}
 		if len(left) > 0 {
-			return fail(fault.Exists, "commit it first, or run idxport abort with it", "parts of the existing plan were made").In(path)
+			return fail(fault.Exists, "commit them with idxport commit, or remove them with idxport abort", "parts of the existing plan are left").In(path)
 		}
 	}
 	return nil

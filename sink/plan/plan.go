@@ -173,7 +173,7 @@ func (t *Target) check(path string, index int) error {
 			return invalid(path, "found the ETag %q of %s, expected one for objects only", in.ETag, in.Path)
 		}
 		if in.Header != nil && !in.Header.within(&in) {
-			return invalid(path, "the header of %s is its bytes %d to %d of %d", in.Path, in.Header.From, in.Header.To, in.Bytes)
+			return invalid(path, "the header of %s has the bytes %d to %d, expected them within its %d bytes", in.Path, in.Header.From, in.Header.To, in.Bytes)
 		}
 	}
 	next := int64(0)
@@ -183,7 +183,7 @@ func (t *Target) check(path string, index int) error {
 		}
 		for k := range part.Pieces {
 			if piece, in := &part.Pieces[k], &t.Inputs[k]; !piece.within(in) {
-				return invalid(path, "part %d is made of the bytes %d to %d of %s, which has %d", index, piece.From, piece.To, in.Path, in.Bytes)
+				return invalid(path, "part %d is made of the bytes %d to %d of %s, which has only %d", index, piece.From, piece.To, in.Path, in.Bytes)
 			}
 		}
 		index, next = index+1, part.Last

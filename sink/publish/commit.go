@@ -92,7 +92,8 @@ func (s *Set) equal(out *output) (bool, error) {
 }
 
 // publishAll renames the outputs to their targets, syncs their folders and deletes the replaced
-// folders, also after a failure: what was published stays.
+// folders. If a rename fails, it still does the rest, because outputs that were published before
+// stay.
 func (s *Set) publishAll() error {
 	var first error
 	for _, out := range s.placed {
@@ -147,9 +148,10 @@ func (s *Set) publish(out *output) error {
 // replaceFile is the plain rename, which replaces a file in one step everywhere.
 func (s *Set) replaceFile(out *output) error { return s.disk.rename(out.partial, out.path) }
 
-// moveNew moves the output to a name that must be free. Without such a rename a file gets a hard
-// link, which also fails if the name is taken, and a folder a plain rename, which can replace
-// nothing but an empty folder. Without hard links the name is checked before a plain rename.
+// moveNew moves the output to a name that must be free. If the file system has no such rename, a
+// file is moved by a hard link, which also fails if the name is taken, and a folder by a plain
+// rename, which can replace only an empty folder. If it has no hard links either, the name is
+// checked before a plain rename.
 func (s *Set) moveNew(out *output) error {
 	err := s.disk.renameNew(out.partial, out.path)
 	if !errors.Is(err, errors.ErrUnsupported) {
@@ -195,8 +197,9 @@ func (s *Set) replaceEmpty(out *output) error {
 }
 
 // replaceFolder replaces an old folder, in one step where the system can. Elsewhere the old folder
-// is renamed first, then the new one. Only once the old folder has another name can nobody put
-// files into it any more: if it holds a foreign file then, it is moved back.
+// is renamed first, then the new one. Once the old folder has another name, no other program puts
+// files into it: only then is the last check for foreign files reliable, and a folder that holds
+// one is moved back.
 func (s *Set) replaceFolder(out *output) error {
 	old, undo, hint := out.partial, s.disk.exchange, "move it away: the next run with this output deletes it"
 	err := s.disk.exchange(out.partial, out.path)

@@ -38,8 +38,8 @@ func again(call func() error) error {
 	return err
 }
 
-// lstat returns nil if nothing exists at path. Windows looks an identity up by name at the first
-// os.SameFile: lstat does so at once, because the file may be renamed.
+// lstat returns nil if nothing exists at path. On Windows, the first call of os.SameFile looks up
+// the identity by name: lstat makes that call itself, because the file may be renamed later.
 func (d disk) lstat(path string) (fs.FileInfo, error) {
 	info, err := get(d, "lstat", path, func() (fs.FileInfo, error) { return os.Lstat(path) })
 	if errors.Is(err, fs.ErrNotExist) {
@@ -53,7 +53,7 @@ func (d disk) lstat(path string) (fs.FileInfo, error) {
 }
 
 // moved returns the error of a rename to path, or nil if the file or folder with the identity is at
-// path nevertheless: on NFS an error may follow the effect.
+// path nevertheless: on NFS, a rename may succeed and still return an error.
 func (d disk) moved(err error, path string, identity fs.FileInfo) error {
 	if err == nil || identity == nil {
 		return err
@@ -76,7 +76,7 @@ func (d disk) createFile(path string, replaced fs.FileInfo) (*os.File, error) {
 		mode = replaced.Mode().Perm()
 	}
 	return get(d, "createFile", path, func() (*os.File, error) {
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode) // may write whatever mode says
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode) // open for writing even if mode forbids it
 		if err == nil && replaced != nil {
 			err = setMode(f, mode)
 		}
@@ -93,8 +93,8 @@ func (d disk) makeDir(path string, replaced fs.FileInfo) error {
 	return d.do("makeDir", path, func() error { return os.Mkdir(path, mode) })
 }
 
-// folderMode returns the permissions of a folder with the bits that govern the group and deletion
-// of its files. The owner may always fill and delete it.
+// folderMode returns the permissions of a folder, with the setgid and sticky bits, which determine
+// the group of new files and who may delete files. The owner may always fill and delete it.
 func folderMode(info fs.FileInfo) fs.FileMode {
 	return info.Mode()&(fs.ModePerm|fs.ModeSetgid|fs.ModeSticky) | 0o700
 }

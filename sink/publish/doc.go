@@ -43,9 +43,9 @@
 // targets exist, Prepare fails with [fault.Exists]. If only some do, a killed run may have
 // published them, and Commit accepts those that equal what this run wrote.
 //
-// With Overwrite a file is renamed over the old one. A folder is exchanged with the old one. The
-// old folder is then checked once more, because nobody can find it any longer to put files into it,
-// and deleted; if a foreign file was added, the two are exchanged back. Where folders cannot be
+// With Overwrite a file is renamed over the old one. A folder is exchanged with the old one. Then
+// no other program can find the old folder to put files into it, so it is checked once more and
+// deleted; if a foreign file was added before, the two are exchanged back. Where folders cannot be
 // exchanged (Windows, NFS) the old folder is moved aside and the new one moved in. A run that is
 // killed between these two renames leaves no target; the next run first moves the old folder back.
 //
@@ -56,11 +56,11 @@
 //
 // # Locks
 //
-// The lock is flock on the lock file. It counts only if the path still leads to the locked file
-// after the lock was taken, because the holder unlinks the file while it holds the lock, and nobody
-// else does. So two runs never hold locks on two files that both were found at the path. Nothing
-// remains after a run that ended normally, and the next run uses the file that a killed run left.
-// On Windows the lock file is opened without sharing and deleted by its last close. On a file
+// The lock is flock on the lock file. Only the holder of the lock unlinks the file, so another run
+// may have opened a file that is then unlinked. A lock therefore counts only if the path still
+// leads to the locked file after the lock was taken, and no two runs hold a lock that counts.
+// Nothing remains after a run that ended normally, and the next run uses the file that a killed run
+// left. On Windows the lock file is opened without sharing and deleted by its last close. On a file
 // system without flock a run goes on without a lock, as its names are random and its renames
 // atomic, but it sweeps nothing.
 //

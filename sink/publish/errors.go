@@ -62,9 +62,9 @@ func Failure(path, doing string, err error) error {
 	case errors.Is(err, syscall.EILSEQ):
 		e.Kind, e.Hint = fault.Refused, "name it in UTF-8"
 	case errors.Is(err, syscall.ENOTDIR):
-		e.Kind, e.Hint = fault.Refused, "choose another path: what should be a folder is a file"
+		e.Kind, e.Hint = fault.Refused, "choose another path: part of this one is a file, not a folder"
 	case errors.Is(err, fs.ErrPermission):
-		e.Hint = "check who may write in " + shell.Path(nearest(filepath.Dir(path)))
+		e.Hint = "check the permissions of " + shell.Path(nearest(filepath.Dir(path)))
 	case kind == fault.NotFound, kind == fault.Internal:
 		e.Kind = fault.IO
 	}

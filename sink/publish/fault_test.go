@@ -89,7 +89,7 @@ func withFault(t *testing.T, d *faultyDisk, dir string, made []outputOf, want tr
 		case maps.Equal(is, old.under(name)):
 			allNew = false
 		case d.mode == faultCrash && len(is) == 0 && len(got.hidden()) > 0 && d.lacks != nil:
-			allNew = false // between the two renames; the rerun below must not need this run's partial
+			allNew = false // between the two renames; the run below must not need the partial of this one
 		default:
 			t.Errorf("%s: %s is neither old nor new: %v", operation, name, is)
 		}
@@ -113,7 +113,7 @@ func withFault(t *testing.T, d *faultyDisk, dir string, made []outputOf, want tr
 	}
 	err = run(quick(), o, made...)
 	got = readTree(t, dir)
-	if errors.Is(err, fault.Exists) { // complete already; sweeping is left to a run that goes on
+	if errors.Is(err, fault.Exists) { // all targets are complete, so this run ended before its sweep
 		err = nil
 		maps.DeleteFunc(got, func(path, _ string) bool { return strings.HasPrefix(path, ".") })
 	}
@@ -238,9 +238,9 @@ func TestWithoutLocks(t *testing.T) {
 	}
 }
 
-// TestFirstErrorStays writes to a file after an error: Commit repeats the first one, without the
-// hidden name in the error of package os.
-func TestFirstErrorStays(t *testing.T) {
+// TestFirstErrorIsRepeated writes to a file after an error: Commit repeats the first one, without
+// the hidden name in the error of package os.
+func TestFirstErrorIsRepeated(t *testing.T) {
 	t.Parallel()
 	for name, cause := range map[string]error{
 		"path":        &os.PathError{Op: "write", Path: "/hidden", Err: syscall.ENOSPC},

@@ -231,9 +231,9 @@ func TestForeignFilesAreKept(t *testing.T) {
 	}
 }
 
-// TestNames refuses names that are not plain file names on every system, and the name of the mark.
-// A folder in which a write failed cannot be committed, even if the caller ignores the error.
-func TestNames(t *testing.T) {
+// TestRefusedNames refuses names that are not plain file names on every system, and the name of the
+// mark. A folder in which a write failed cannot be committed, even if the caller ignores the error.
+func TestRefusedNames(t *testing.T) {
 	t.Parallel()
 	s, err := Prepare([]Target{{Path: t.TempDir() + "/train", Folder: true}}, Options{})
 	if err != nil {

@@ -169,8 +169,9 @@ func (t tree) hidden() []string {
 	return names
 }
 
-// An outputOf is a target and its content: of a file that of the key "", of a folder files by
-// class/name. A .png is written at once, everything else as a stream in two pieces.
+// An outputOf is a target and its content: a file has one entry, with the key "", and a folder has
+// an entry for each file, with the key class/name. A .png is written at once, everything else as a
+// stream in two pieces.
 type outputOf struct {
 	Target
 	files tree

@@ -131,8 +131,9 @@ func TestSecondRunIsLockedOut(t *testing.T) {
 	}
 }
 
-// TestOneLockForTwo has two targets with the same lock file, as on file systems that ignore case.
-func TestOneLockForTwo(t *testing.T) {
+// TestTwoTargetsWithOneLock has two targets with the same lock file, as on file systems that ignore
+// case.
+func TestTwoTargetsWithOneLock(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	plant(t, dir, tree{".a.idxport-lock": ""})

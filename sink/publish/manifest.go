@@ -157,7 +157,7 @@ func (m *manifest) add(class string, t tally) {
 }
 
 // maxManifest bounds the bytes read from a foreign file with the name of a mark. A class takes
-// about 110.
+// about 110 bytes.
 const maxManifest = 64 << 20
 
 const foreignHint = "remove the folder yourself, or name a new one"

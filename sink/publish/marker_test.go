@@ -63,7 +63,7 @@ func TestUpToDate(t *testing.T) {
 	}
 }
 
-// TestFingerprintFails for a missing file, and for a folder with a link to a missing file.
+// TestFingerprintFails has a missing file, and a folder with a link to a missing file.
 func TestFingerprintFails(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -75,7 +75,7 @@ func TestFingerprintFails(t *testing.T) {
 	}
 }
 
-// TestFingerprintsDiffer where the same bytes are divided differently between names and contents.
+// TestFingerprintsDiffer divides the same bytes differently between names and contents.
 func TestFingerprintsDiffer(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}

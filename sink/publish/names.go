@@ -25,7 +25,7 @@ const (
 	hiddenDigits  = 16 // hexadecimal
 )
 
-// keptBytes is how much of a name is kept where the whole would be too long, in bytes.
+// keptBytes is the number of bytes that are kept of a name that would be too long as a whole.
 const keptBytes = 64
 
 // Hidden returns the hidden name .<base><tail>. If that is too long for file systems, the beginning
@@ -99,7 +99,7 @@ func windowsName(name string) (better, reason string) {
 	if better == "" || isDevice().MatchString(better) {
 		better = "_" + better
 	}
-	long := utf16.Encode([]rune(better)) // Windows counts in these
+	long := utf16.Encode([]rune(better)) // Windows counts UTF-16 code units
 	if len(long) > maxName {
 		ending := filepath.Ext(better)
 		ending = ending[:min(len(ending), keptBytes)]
@@ -112,9 +112,9 @@ func windowsName(name string) (better, reason string) {
 	case strings.HasSuffix(name, ".") || strings.HasSuffix(name, " "):
 		reason = "it ends with a dot or space"
 	case len(long) > maxName:
-		reason = fmt.Sprintf("it is longer than %d", maxName)
+		reason = fmt.Sprintf("it is longer than %d characters", maxName)
 	case better != name:
-		reason = "it is a device"
+		reason = "it is the name of a device"
 	}
 	return better, reason
 }

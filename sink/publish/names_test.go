@@ -11,7 +11,7 @@ import (
 
 func TestWindowsName(t *testing.T) {
 	t.Parallel()
-	const stop, device = "it ends with a dot or space", "it is a device"
+	const stop, device = "it ends with a dot or space", "it is the name of a device"
 	cases := []struct{ name, better, reason string }{
 		{"train.parquet", "train.parquet", ""},
 		{"Pullover ±.csv", "Pullover ±.csv", ""},
@@ -32,7 +32,7 @@ func TestWindowsName(t *testing.T) {
 		{"...", "_", stop},
 		{"con.", "_con", stop},
 		{strings.Repeat("ü", 255), strings.Repeat("ü", 255), ""},
-		{strings.Repeat("ü", 254) + ".csv", strings.Repeat("ü", 251) + ".csv", "it is longer than 255"},
+		{strings.Repeat("ü", 254) + ".csv", strings.Repeat("ü", 251) + ".csv", "it is longer than 255 characters"},
 		{"con.parquet", "_con.parquet", device},
 		{"Aux", "_Aux", device},
 		{"nul .tar.gz", "_nul .tar.gz", device},

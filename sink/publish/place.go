@@ -12,7 +12,8 @@ import (
 	"syscall"
 )
 
-// maxLinks is how many dangling symbolic links are followed, as by Linux itself.
+// maxLinks is the maximum number of dangling symbolic links that are followed, which is that of
+// Linux.
 const maxLinks = 40
 
 // A place is the location of a target.
@@ -42,15 +43,15 @@ func locate(path string) (at place, err error) {
 	switch {
 	case err == nil:
 	case errors.Is(statErr, syscall.ELOOP):
-		return at, refusal(path, "its symbolic links lead round in a circle", "remove the link, or choose another path")
+		return at, refusal(path, "its symbolic links form a loop", "remove the link, or choose another path")
 	case errors.Is(err, syscall.ENOTDIR):
-		return at, noParent(path, "what should be a folder is a file", "choose another path")
+		return at, noParent(path, "part of the path is a file, not a folder", "choose another path")
 	case path != "" && errors.Is(err, fs.ErrNotExist): // not even the root exists
 		reason := "the working folder does not exist any more"
 		if filepath.IsAbs(path) {
 			reason = "there is no drive " + filepath.VolumeName(path)
 		}
-		return at, noParent(path, reason, "go to a folder that exists, or name the output by a path from its root")
+		return at, noParent(path, reason, "change to a folder that exists, or give an absolute path")
 	default:
 		return at, err
 	}
@@ -58,7 +59,7 @@ func locate(path string) (at place, err error) {
 		return at, err
 	}
 	if statErr == nil && (at.info == nil || !os.SameFile(followed, at.info)) {
-		// For example /dev/stdout that is a deleted file.
+		// For example, /dev/stdout leads to a file that was deleted.
 		return at, refusal(path, "it leads to a file that has no name", "name a file")
 	}
 	for dir := filepath.Dir(at.path); ; dir = filepath.Dir(dir) {
@@ -72,8 +73,9 @@ func locate(path string) (at place, err error) {
 	}
 }
 
-// absolute joins path to the working folder. Unlike filepath.Abs it keeps "..", which after a
-// symbolic link is not the folder that precedes it in the path; on Windows it is.
+// absolute joins path to the working folder. Unlike filepath.Abs it keeps "..": after a symbolic
+// link, ".." is the parent of the folder that the link leads to. On Windows it is the parent of the
+// link itself.
 func absolute(path string) (string, error) {
 	if path == "" {
 		return "", fs.ErrNotExist

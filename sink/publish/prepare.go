@@ -126,9 +126,9 @@ func sameOutput(out, other *output) error {
 	return refusal(out.Path, "is the same output as "+other.Path, "give every output a name of its own")
 }
 
-// refuseExisting ends a run that could only fail: all targets exist and none may be replaced, or a
-// folder to be replaced is not an earlier output. The folder's content is checked only once this
-// run has the locks, so that no other run can be replacing it, and again by Commit.
+// refuseExisting refuses a run that is bound to fail: all targets exist and none may be replaced,
+// or a folder to be replaced is not an earlier output. The folder's content is checked only once
+// this run has the locks, so that no other run can be replacing it, and again by Commit.
 func (s *Set) refuseExisting(locked bool) error {
 	existing := 0
 	for _, out := range s.placed {
@@ -153,7 +153,7 @@ func (s *Set) refuseExisting(locked bool) error {
 func (s *Set) makeParents() error {
 	for _, out := range s.outputs {
 		for _, dir := range out.missing {
-			s.parents = append(s.parents, dir) // first: mkdir may fail after it had its effect
+			s.parents = append(s.parents, dir) // before mkdir, which may succeed and still return an error
 			err := s.disk.makeDir(dir, nil)
 			if errors.Is(err, fs.ErrExist) { // made for an earlier target, or by another run
 				s.parents = s.parents[:len(s.parents)-1]
@@ -267,7 +267,7 @@ func (s *Set) create() error {
 			continue
 		}
 		var err error
-		out.partial = out.hidden(partialSuffix) // first: creating it may fail after it had its effect
+		out.partial = out.hidden(partialSuffix) // set first: creating it may succeed and still return an error
 		if !out.Target.Folder {
 			out.file.handle, err = s.disk.createFile(out.partial, out.inherited())
 		} else if err = s.disk.makeDir(out.partial, out.inherited()); err == nil {

@@ -43,7 +43,7 @@ func TestPrepareRefuses(t *testing.T) {
 		{"above the working folder", nil, []Target{{Path: filepath.Dir(filepath.Dir(work)), Folder: true}}, Options{}, fault.Refused, "working folder"},
 		{"a missing parent", nil, []Target{{Path: "no/such/x.csv"}}, Options{}, fault.Refused, "no folder to hold it"},
 		{"a parent that is a file", tree{"f": ""}, []Target{{Path: "f/x.csv"}}, Options{}, fault.Refused, "is a file"},
-		{"below a link to itself", tree{"d": "-> d"}, []Target{{Path: "d/x.csv", MakeParents: true}}, Options{}, fault.Refused, "in a circle"},
+		{"below a link to itself", tree{"d": "-> d"}, []Target{{Path: "d/x.csv", MakeParents: true}}, Options{}, fault.Refused, "form a loop"},
 		{"an input", tree{"x": ""}, file, inputs("x"), fault.Refused, "is an input"},
 		{"an input through a link", tree{"x": "", "link": "-> x"}, file, inputs("link"), fault.Refused, "is an input"},
 		{"a folder that holds an input", tree{"x/a/in": ""}, folder, inputs("x/a/in"), fault.Refused, "holds the input"},
@@ -55,7 +55,7 @@ func TestPrepareRefuses(t *testing.T) {
 		{"a folder around a file", nil, []Target{{Path: "d/x.csv", MakeParents: true}, {Path: "d", Folder: true}}, Options{}, fault.Refused, "lies inside"},
 		{"all exist", tree{"x": "", "y": ""}, []Target{{Path: "x"}, {Path: "y"}}, Options{}, fault.Exists, "already exists"},
 		{"no name", nil, []Target{{Path: ""}}, Options{}, fs.ErrNotExist, ""},
-		{"links in a circle", tree{"x": "-> b", "b": "-> x"}, file, Options{}, fault.Refused, "in a circle"},
+		{"links in a circle", tree{"x": "-> b", "b": "-> x"}, file, Options{}, fault.Refused, "form a loop"},
 		{"256 bytes", nil, []Target{{Path: strings.Repeat("x", maxName+1)}}, Options{}, syscall.ENAMETOOLONG, "file name too long"},
 		{"a lock that is a link", tree{".x.idxport-lock": "-> f"}, file, Options{}, fault.Refused, "is a link"},
 	} {
@@ -98,7 +98,7 @@ func TestOneFile(t *testing.T) {
 		o       Options
 		want    error
 		says    string
-		changed tree // of has
+		changed tree // the entries of has that the run changes
 	}{
 		"nothing":                   {nil, "x", Options{}, nil, "", tree{"x": "new"}},
 		"it exists":                 {tree{"x": "old"}, "x", Options{}, fault.Exists, "already exists", nil},
@@ -112,7 +112,7 @@ func TestOneFile(t *testing.T) {
 		"partials, two of this target": {tree{
 			".x.idxport-0123456789abcdef.partial": "", ".x.idxport-fedcba9876543210.partial/1/1.png": "",
 			".y.idxport-0123456789abcdef.partial":                  "", // another target's
-			".x.idxport-0123456789abcde.partial":                   "", // a digit short
+			".x.idxport-0123456789abcde.partial":                   "", // one digit too few
 			".x.idxport-0123456789abcdef-0123456789abcdef.partial": "",
 			".x.idxport-0123456789abcdeg.partial":                  "",
 			".x.idxport-0123456789ABCDEF.partial":                  "",
@@ -137,9 +137,9 @@ func TestOneFile(t *testing.T) {
 	}
 }
 
-// TestSomeExist has one of two outputs exist. It is accepted if it is equal; otherwise nothing is
-// published.
-func TestSomeExist(t *testing.T) {
+// TestSomeTargetsExist has one of two outputs exist. It is accepted if it is equal; otherwise
+// nothing is published.
+func TestSomeTargetsExist(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ has, gone, version string }{
 		{"train.parquet", "train", "new"}, {"train.parquet", "train", "old"}, {"train.parquet", "train", "newer"},
@@ -168,7 +168,8 @@ func TestSomeExist(t *testing.T) {
 	}
 }
 
-// TestDiscardLeavesNothing on disk, and nothing more can be written.
+// TestDiscardLeavesNothing checks that nothing is left on disk, and that nothing more can be
+// written.
 func TestDiscardLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -210,8 +211,9 @@ func TestDiscardLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestShortFile pins that a file which is shorter than what was written is not published.
-func TestShortFile(t *testing.T) {
+// TestFileIsShorterThanWritten pins that a file which is shorter than what was written is not
+// published.
+func TestFileIsShorterThanWritten(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s, err := Prepare([]Target{{Path: dir + "/x.csv"}}, Options{})
@@ -231,7 +233,8 @@ func TestShortFile(t *testing.T) {
 	}
 }
 
-// TestHintNamesAFolder, the nearest one that exists, quoted for a shell.
+// TestHintNamesAFolder checks that the hint names the nearest folder that exists, quoted for a
+// shell.
 func TestHintNamesAFolder(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a b")
@@ -240,7 +243,7 @@ func TestHintNamesAFolder(t *testing.T) {
 		dir + "/x.csv": dir, dir + "/none/x.csv": dir, dir + "/d/nor/this/x.csv": dir + "/d", "none/nor/this/x.csv": ".",
 	} {
 		e := Failure(path, "writing", fs.ErrPermission)
-		if want := "check who may write in " + shell.Path(filepath.FromSlash(folder)); fault.HintOf(e) != want {
+		if want := "check the permissions of " + shell.Path(filepath.FromSlash(folder)); fault.HintOf(e) != want {
 			t.Errorf("%s: found the hint %q, expected %q", path, fault.HintOf(e), want)
 		}
 	}

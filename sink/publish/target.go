@@ -35,7 +35,7 @@ type Set struct {
 	outputs   []*output
 	placed    []*output // those with a partial, that is all but devices and FIFOs
 
-	mu      sync.Mutex // Complete, Commit and Discard, one at a time
+	mu      sync.Mutex // held by Complete, Commit and Discard
 	whole   bool       // all outputs are complete under their hidden names
 	ended   bool
 	parents []string // folders made for the targets, outermost first
@@ -58,7 +58,7 @@ type output struct {
 
 var errEnded = errors.New("committed or discarded already")
 
-// maxListings bounds the race with runs that replace the folder again and again.
+// maxListings limits how often a folder is listed again because other runs keep replacing it.
 const maxListings = 10
 
 // occupied reports whether the target exists; an empty folder does not count where a folder is to

@@ -193,7 +193,8 @@ func TestReadOnlyFolder(t *testing.T) {
 	refuses(t, commitFile(dir+"/x.csv", "x", Options{}), fs.ErrPermission, "permission denied")
 }
 
-// TestMountPoints also finds the root of a file system by its device, for kernels that do not say.
+// TestMountPoints also detects the root of a file system by its device, for kernels that do not
+// report mount points.
 func TestMountPoints(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -25,21 +25,22 @@ const (
 )
 
 // Limits of the record batches that are read into memory, in bytes. Polars and pandas write a table
-// of 60,000 rows as one batch, and its 785 columns may be int64. These numbers are compressed 30
-// times; a file of some kilobytes must not take the memory of a gigabyte.
+// of 60,000 rows as one batch, and its 785 columns may be int64. Such numbers compress to a
+// thirtieth of their size, but a file of some kilobytes must not need a gigabyte of memory.
 const (
 	maxBody       = 256 << 20
-	maxPlain      = 1 << 30  // of all buffers that are decompressed, or less, for a small body:
-	minPlain      = 64 << 20 // so much may always be decompressed,
-	maxPlainRatio = 64       // and so much for every byte of the body
+	maxPlain      = 1 << 30  // of all buffers after decompression, or less for a small body,
+	minPlain      = 64 << 20 // but at least this,
+	maxPlainRatio = 64       // or this for every byte of the body
 )
 
-// maxRatio is how many bytes a compressed one can become at most, by the codec. LZ4 counts the
-// length of a match in bytes of up to 255. Zstandard's blocks have at least 4 bytes and become up
-// to 128 KiB.
+// maxRatio is the maximum number of bytes that one compressed byte can become, by codec. LZ4 counts
+// the length of a match in bytes of up to 255. Zstandard's blocks have at least 4 bytes and become
+// up to 128 KiB.
 var maxRatio = [...]int64{codecLZ4: 255, codecZstd: 128 << 10 / 4}
 
-// manyBuffers is the number of buffers from which on a record batch is rather read as a whole.
+// manyBuffers is the minimum number of buffers for which a record batch is read as a whole rather
+// than buffer by buffer.
 const manyBuffers = 64
 
 // A span is a pair of longs: the offset and the length of a buffer within a body, or the length of
@@ -63,9 +64,9 @@ type batch struct {
 	file  io.ReaderAt // nil in a pipe
 	body  []byte      // nil until it is loaded
 
-	dictionaries map[int64]*dictionary // those that columns of the table use, by their ids
+	dictionaries map[int64]*dictionary // those that the table's columns use, by id
 
-	mu    sync.Mutex     // batches of the table are decoded at once
+	mu    sync.Mutex     // guards plain and held: Decode may run concurrently
 	plain map[int][]byte // buffers that were decompressed
 	held  int64          // bytes of these
 }
@@ -239,7 +240,7 @@ func (b *batch) locate(i int, f *field) (where span, size int64, packed bool) {
 	if b.codec == codecNone || where.second == 0 {
 		return where, where.second, false
 	}
-	const prefix = 8 // the size after decompression, or -1 if that would not have made it smaller
+	const prefix = 8 // the size after decompression, or -1 if the buffer is not compressed after all
 	demand(where.second >= prefix, b.offset, f.column, "a compressed buffer has %d bytes, expected at least %d", where.second, prefix)
 	size = int64(binary.LittleEndian.Uint64(b.body[where.first:]))
 	if limit := min(maxPlain, maxRatio[b.codec]*where.second); size != -1 && (size < 0 || size > limit) {
@@ -255,7 +256,7 @@ func (b *batch) locate(i int, f *field) (where span, size int64, packed bool) {
 	return where, size, true
 }
 
-// decompressed decompresses buffer i of f and keeps it, as other rows of it will be needed.
+// decompressed decompresses buffer i of f and keeps it, because later rows need it again.
 func (b *batch) decompressed(i int, where span, size int64, f *field) []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 type column struct {
 	columnar.Column
 	fields []*field // one, or one for each element
-	direct bool     // what is gathered of the only field are the records
+	direct bool     // the values gathered from the only field are the records
 }
 
 // resolve finds the columns of d. The first record batch with rows is first, or nil.
@@ -50,7 +50,7 @@ func (r *firstRow) Names(i int) (names []string, err error) {
 }
 
 // Lengths returns the lengths of the lists in the first row, which are then expected of all lists
-// of field i. Lists in an empty list are empty.
+// of field i. Lists inside an empty list count as empty.
 func (r *firstRow) Lengths(i int) (lengths []int, err error) {
 	f := &r.feed.schema.fields[i]
 	err = caught(func() {
@@ -89,7 +89,7 @@ func (r *firstRow) Value(i int, member string) (value []byte, err error) {
 		}
 		var a array
 		g := gatherer{batch: r.batch}
-		if size := g.addEnds(f, 0, 1, &a); size > 2*r.maxRecord+filesExtra { // a file may have more than its pixels
+		if size := g.addEnds(f, 0, 1, &a); size > 2*r.maxRecord+filesExtra { // an image file has more than its pixels
 			panic(unsupported(f.column, "allow larger records with --max-record-bytes", "found a record of %d bytes, expected at most %d", size, r.maxRecord))
 		}
 		g.addBytes(f, &a, 1)
@@ -107,8 +107,8 @@ func (f *field) members(names ...string) (found []field) {
 	return found
 }
 
-// newColumn returns c of a file of fields. The members of structs that it does not need are
-// removed, and the fields get their limits.
+// newColumn returns the column found in a file with these fields. It sets the limits of the fields,
+// and removes the members of structs that are not needed.
 func newColumn(found columnar.Column, fields []field) *column {
 	c := &column{Column: found}
 	for _, i := range found.Fields {
@@ -132,13 +132,13 @@ func newColumn(found columnar.Column, fields []field) *column {
 	return c
 }
 
-// convert makes the records of b in dst from arrays.
+// convert writes the records of b, made from arrays, to dst.
 func (c *column) convert(dst []byte, arrays []array, b *source.Raw) {
 	size := c.RecordSize()
 	switch {
 	case c.Form == columnar.Records:
 		c.checkSizes(&arrays[0], b.First)
-		copy(dst, arrays[0].data) // nothing, if they were gathered there
+		copy(dst, arrays[0].data) // copies nothing if they were gathered in dst
 	case c.Form == columnar.Images:
 		for i := range arrays[0].ends {
 			var err error
@@ -190,12 +190,12 @@ func (c *column) convertNumbers(dst []byte, number source.Number, numbers []byte
 		WithHint("IDX has no wider integers; give the type that fits with --dtype, or convert the column first"))
 }
 
-// checkSizes demands values of the size of a record in a. Row has the first of them.
+// checkSizes checks that every value of a has the size of a record. The first value is that of row.
 func (c *column) checkSizes(a *array, row int64) {
 	for i := range a.ends {
 		if found, expected := len(a.value(i)), c.RecordSize(); found != expected {
 			panic(fault.New(fault.Malformed, "found %d bytes, expected %d", found, expected).InColumn(c.Name).InRow(row + int64(i)).
-				WithHint("records of IDX are all of one size"))
+				WithHint("IDX records all have the same size"))
 		}
 	}
 }

@@ -130,9 +130,9 @@ func TestFlippedBits(t *testing.T) {
 	}
 }
 
-// TestSizes has compressed buffers with wrong sizes after decompression: no memory is allocated for
-// them.
-func TestSizes(t *testing.T) {
+// TestWrongBufferSizes has compressed buffers with wrong sizes after decompression: no memory is
+// allocated for them.
+func TestWrongBufferSizes(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(64, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{16}})
 	clear(written.Data[0])
@@ -152,8 +152,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestIndicesOutsideOfTheirDictionary has indices of the last value and beyond.
-func TestIndicesOutsideOfTheirDictionary(t *testing.T) {
+// TestDictionaryIndicesOutOfRange has indices of the last value and beyond.
+func TestDictionaryIndicesOutOfRange(t *testing.T) {
 	t.Parallel()
 	file, err := os.ReadFile("testdata/category-many.arrow")
 	last := []byte{299 - 256, 1, 0, 0, 0, 0, 0, 0}
@@ -372,9 +372,9 @@ func TestBatchesThatShareBytes(t *testing.T) {
 	}
 }
 
-// TestHintOfDictionaries checks that the hint about a dictionary of numbers, such as a category of
+// TestDictionaryHint checks that the hint about a dictionary of numbers, such as a category of
 // pandas, is not about text.
-func TestHintOfDictionaries(t *testing.T) {
+func TestDictionaryHint(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"dictionary-bool": "without a dictionary", "dictionary": "IDX has no text"} {
 		_, err := Open("testdata/refused-"+name+".arrow", source.ReadOptions{})

@@ -6,7 +6,8 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// Limits of the current dictionaries of a file. Those of numbers or of classes are far smaller.
+// Limits of the current dictionaries of a file. Useful ones, of numbers or class names, are far
+// smaller.
 const (
 	maxDictionaries = 16 << 20 // bytes of all
 	maxNames        = 1 << 16  // values of a dictionary of text
@@ -17,7 +18,7 @@ const hintDictionary = "write its values without a dictionary: in pandas no cate
 // A dictionary has the values that the indices of a field refer to.
 type dictionary struct {
 	offset int64 // of its message
-	err    error // why it cannot be used; perhaps nobody does
+	err    error // why it cannot be used; reported only if a column uses it
 	size   int64 // bytes of memory
 
 	number source.Number // kind of the values; NoNumber: text
@@ -26,7 +27,7 @@ type dictionary struct {
 	names  []string // text
 }
 
-// takeDictionary makes the dictionary in m that of the record batches that follow.
+// takeDictionary reads the dictionary in m. It applies to the record batches that follow.
 func (d *feed) takeDictionary(m message) {
 	defer refuseOutside(m.offset)
 	const fieldID, fieldData, fieldDelta = 0, 1, 2
@@ -46,12 +47,13 @@ func (d *feed) takeDictionary(m message) {
 	d.dictionaries[id] = x
 }
 
-// decode reads the values, f in b, whose body comes from r. They may take up to left bytes.
+// decode reads the values of the dictionary: field f of b, whose body is read from r. They may take
+// up to left bytes.
 func (x *dictionary) decode(b *batch, f *field, r *stream, left int64, delta bool) {
 	if delta {
-		panic(unsupported(f.column, hintDictionary, "found a dictionary that goes on, expected a whole one").At(b.offset))
+		panic(unsupported(f.column, hintDictionary, "found a delta dictionary, which extends an earlier one, expected a complete one").At(b.offset))
 	}
-	tooLarge := unsupported(f.column, hintDictionary, "found a dictionary of %d values in %d bytes, expected all together to have at most %d bytes, and text %d values",
+	tooLarge := unsupported(f.column, hintDictionary, "found a dictionary of %d values in %d bytes, expected at most %d bytes in all dictionaries together, and at most %d values of text",
 		b.rows, b.size, maxDictionaries, maxNames).At(b.offset)
 	if b.size > left || b.rows > left/8 || x.number == source.NoNumber && b.rows > maxNames {
 		panic(tooLarge)
@@ -79,10 +81,10 @@ func (x *dictionary) decode(b *batch, f *field, r *stream, left int64, delta boo
 	x.size = int64(len(x.values) + 16*len(x.names) + len(a.data)) // 16 bytes besides the text of a string
 }
 
-// dictionary returns the current dictionary of f, which is then that of f in b.
+// dictionary returns the current dictionary of f, and records that b uses it.
 func (d *feed) dictionary(b *batch, f *field) *dictionary {
 	x := d.dictionaries[f.dictionary]
-	demand(x != nil, b.offset, f.column, "found indices into a dictionary, and no dictionary before them")
+	demand(x != nil, b.offset, f.column, "found indices into a dictionary, but no dictionary before them")
 	check(x.err)
 	demand(x.number == f.Number, x.offset, f.column, "found a dictionary of several columns, whose types differ")
 	if b.dictionaries == nil {

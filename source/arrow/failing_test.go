@@ -140,9 +140,9 @@ func TestUseAfterTheEnd(t *testing.T) {
 	}
 }
 
-// TestLargeBatchesOfPipes reads record batches from pipes that are larger than what is allocated
-// before their bytes come, in whole and in half reads, and cut within.
-func TestLargeBatchesOfPipes(t *testing.T) {
+// TestLargeBatchesFromPipes reads record batches from pipes that are larger than the memory
+// allocated before their bytes arrive: in whole reads, in half reads, and truncated.
+func TestLargeBatchesFromPipes(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(10, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{1 << 20}})
 	for _, batch := range []int{5, 10} { // of 5 and 10 MiB; block is 4

@@ -6,8 +6,8 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// Functions of this package that have no result of the type error panic with one. The exported
-// functions and methods return it: they call these by way of guarded or caught.
+// Functions of this package without an error result panic with an error. The exported functions and
+// methods call them through guarded or caught, which return that error.
 
 // guarded calls f and returns the error that it panics with, as one about the file at path.
 func guarded(path string, f func()) error { return fault.In(path, caught(f)) }
@@ -45,7 +45,7 @@ func demand(ok bool, offset int64, column, message string, values ...any) {
 // damaged returns the error for what is wrong in the message at offset.
 func damaged(offset int64, message string, values ...any) *fault.Error {
 	return fault.New(fault.Malformed, message, values...).At(offset).
-		WithHint("the file is damaged, or its writer is; write it again, or download it again")
+		WithHint("the file is damaged, or its writer has a defect; write it again, or download it again")
 }
 
 // truncated returns the error for an input that ends at offset.

@@ -15,7 +15,8 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Magic numbers: at both ends of a file, and of Feather's first version, which is another format.
+// Magic numbers: magic is at both ends of an Arrow file, magicFeather is that of version 1 of
+// Feather, which is another format.
 const (
 	magic        = "ARROW1"
 	magicFeather = "FEA1"
@@ -24,8 +25,8 @@ const (
 // continuation precedes every message, and the end mark, a length of 0, since Arrow 0.15.
 const continuation = 0xffffffff
 
-// Limits of an input. The metadata of 4,096 columns has less than 1 MiB, and no file has so many
-// rows: more of them could overflow.
+// Limits of an input. The metadata of 4,096 columns has less than 1 MiB. No real file has maxRows
+// rows; beyond that, products of row counts could overflow.
 const (
 	maxMessage = 64 << 20 // bytes of metadata
 	maxRows    = 1 << 48
@@ -60,8 +61,8 @@ func (m message) String() string {
 	return fmt.Sprintf("a message of kind %d", m.kind)
 }
 
-// readMessage reads a message at offset of the input, without its body. ok is false if nothing
-// comes.
+// readMessage reads a message at offset of the input, without its body. ok is false if the input
+// ends at offset.
 func readMessage(r io.Reader, offset int64) (m message, ok bool) {
 	m.offset = offset
 	length := uint32(continuation)
@@ -90,7 +91,7 @@ func readMessage(r io.Reader, offset int64) (m message, ok bool) {
 	return m, true
 }
 
-// check panics with err, of reading m, unless it is nil.
+// check panics with err, an error from reading m, unless it is nil.
 func (m message) check(err error) {
 	if err == io.ErrUnexpectedEOF {
 		err = truncated(m.offset, "the input ends within the message that begins here")
@@ -98,11 +99,11 @@ func (m message) check(err error) {
 	check(err)
 }
 
-// block is how much memory is allocated at most before there are bytes for it.
+// block is the maximum number of bytes allocated before input arrives to fill them.
 const block = 4 << 20
 
-// readBytes reads n bytes from r, into buf if its capacity is large enough. Memory grows with what
-// comes rather than with n. The error is io.ErrUnexpectedEOF if less comes.
+// readBytes reads n bytes from r, into buf if its capacity is large enough. Memory grows with the
+// bytes that arrive rather than with n. The error is io.ErrUnexpectedEOF if fewer arrive.
 func readBytes(r io.Reader, buf []byte, n int) ([]byte, error) {
 	b := bytes.NewBuffer(buf[:0])
 	b.Grow(min(n, block) + bytes.MinRead)
@@ -211,7 +212,7 @@ type feed struct {
 	held         int64                 // bytes of memory that they take
 }
 
-// newFeed returns the feed of r, which is the regular file of size bytes unless that is nil.
+// newFeed returns the feed of r. If file is not nil, r is that regular file, which has size bytes.
 func newFeed(r io.Reader, file source.File, size int64) *feed {
 	d := &feed{codecs: newCodecs(), rows: unknown, file: file, size: size, dictionaries: map[int64]*dictionary{}}
 	s := &stream{r: r}
@@ -223,7 +224,7 @@ func newFeed(r io.Reader, file source.File, size int64) *feed {
 	case string(prefix) == magic && file != nil:
 		d.readFooter()
 	case string(prefix) == magic:
-		s.footer, s.body = true, 8-int64(len(magic)) // zeros
+		s.footer, s.body = true, 8-int64(len(magic)) // the magic number is padded with zeros to 8 bytes
 		d.readSchema(s)
 	case file != nil:
 		d.readSchema(&stream{r: io.NewSectionReader(file, 0, size)})
@@ -328,7 +329,7 @@ func (d *feed) addPlaces(t flatTable, field int, kind byte, start int64) {
 		demand(p.offset >= 8 && p.metadata > 8 && p.body >= 0 && p.offset <= start && p.metadata <= start-p.offset && p.body <= start-p.offset-p.metadata,
 			start, "", "the footer has %s of %d+%d bytes at byte %d, expected it before the footer", message{kind: kind}, p.metadata, p.body, p.offset)
 		left -= p.metadata + p.body
-		demand(left >= 0, start, "", "the messages in the footer have more bytes together than the %d before it", start)
+		demand(left >= 0, start, "", "the messages listed in the footer have more bytes together than the %d before the footer", start)
 		d.places = append(d.places, p)
 	}
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // A flatTable is a table of a FlatBuffers buffer that is not trusted. Package flatbuffers panics
-// with a runtime.Error if it is referred to what is outside of the buffer: see refuseOutside. The
-// default of every field that is read here is 0.
+// with a runtime.Error if an offset leads outside the buffer: see refuseOutside. The default of
+// every field that is read here is 0.
 type flatTable struct {
 	flatbuffers.Table
 	left *int // bytes of strings and of vectors of tables that may still be read

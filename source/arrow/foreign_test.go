@@ -119,8 +119,8 @@ func TestRefused(t *testing.T) {
 		"dictionary-null":        {fault.Malformed, "found a dictionary of 2 values with 1 nulls"},
 		"dictionary-null-index":  {fault.Malformed, "column label, row 1: found a null"},
 		"dictionary-large-value": {fault.Malformed, "column label, row 1: found 1099511627776"},
-		"dictionary-changes":     {fault.Unsupported, `found a dictionary of the 3 texts ["ibis" "dodo" "gnu"], expected the 2 of the one before it`},
-		"dictionary-goes-on":     {fault.Unsupported, "found a dictionary that goes on"},
+		"dictionary-changes":     {fault.Unsupported, `found a dictionary of the 3 texts ["ibis" "dodo" "gnu"], expected the 2 texts of the previous dictionary`},
+		"dictionary-goes-on":     {fault.Unsupported, "found a delta dictionary"},
 	}
 	for name, test := range tests {
 		file, err := os.ReadFile(filepath.Join("testdata", "refused-"+name+".arrow"))

@@ -31,7 +31,7 @@ type gatherer struct {
 
 	arrays [][]array // of every column: one for each field, or for each member of a struct
 
-	offsets, sizes []byte // room for what else is read
+	offsets, sizes []byte // reused memory for offsets, sizes, indices and bits
 }
 
 // gather adds the rows to the arrays of columns.
@@ -47,11 +47,12 @@ func (g *gatherer) gather(columns []*column) {
 	g.batch = nil
 }
 
-// row returns the row of the file with value i of those gathered now, if every row has each values.
+// row returns the row of the file that holds value i of those gathered now. Every row has each
+// values.
 func (g *gatherer) row(i, each int64) int64 { return g.batch.first + g.from + i/each }
 
-// add adds n values of f from the given one on to the first array, or of a struct's members to one
-// array each. Every row has the given number of values.
+// add appends n values of f, starting with value from, to the first array, or those of a struct's
+// members to one array each. Every row has the given number of values.
 func (g *gatherer) add(f *field, from, n, each int64, arrays []array) {
 	a := &arrays[0]
 	switch f.Kind {
@@ -76,7 +77,7 @@ func (g *gatherer) add(f *field, from, n, each int64, arrays []array) {
 		size := g.addEnds(f, from, n, a)
 		if limit := n*f.limit + filesExtra; size > limit {
 			panic(fault.New(fault.Malformed, "the values of %d rows from here on have %d bytes, expected at most %d", n, size, limit).
-				InColumn(f.column).InRow(g.row(0, 1)).WithHint("records of IDX are all of one size; write images without what is not the image"))
+				InColumn(f.column).InRow(g.row(0, 1)).WithHint("IDX records all have the same size; remove metadata from image files"))
 		}
 		g.addBytes(f, a, int(n))
 	}
@@ -125,7 +126,7 @@ type bounds struct {
 	width          int64  // bytes of an offset or a size
 }
 
-// bounds reads those of n lists or values of f from the given one on.
+// bounds reads the bounds of n lists or values of f, starting with from.
 func (g *gatherer) bounds(f *field, from, n int64) bounds {
 	x := bounds{width: f.offset}
 	if f.view {
@@ -156,8 +157,8 @@ func integer(data []byte, width int64, i int) int64 {
 	return int64(int32(binary.LittleEndian.Uint32(data[4*i:])))
 }
 
-// firstInLists returns where the values of n lists of f from the given one on begin. All lists have
-// the expected length and follow one another.
+// firstInLists returns the index of the first value in n lists of f, starting with list from. All
+// lists have the expected length and follow one another.
 func (g *gatherer) firstInLists(f *field, from, n, each int64) int64 {
 	if n == 0 {
 		return 0
@@ -181,7 +182,7 @@ func (g *gatherer) firstInLists(f *field, from, n, each int64) int64 {
 			panic(unsupported(f.column, "write it as list or fixed_size_list", "the lists of a %s do not follow one another", f.Type))
 		default:
 			panic(fault.New(fault.Malformed, "found a list of %d values, expected %d as in the first row", size, f.length).
-				InColumn(f.column).InRow(g.row(i, each)).WithHint("records of IDX are all of one shape; pad the lists, or write them by length"))
+				InColumn(f.column).InRow(g.row(i, each)).WithHint("IDX records all have the same shape; pad the lists, or write a separate file for each length"))
 		}
 	}
 	return first
@@ -190,7 +191,7 @@ func (g *gatherer) firstInLists(f *field, from, n, each int64) int64 {
 // Limits of values of the kind Bytes.
 const (
 	maxValue   = 1<<31 - 1 // bytes of one: Arrow's own limit for all but the large types
-	filesExtra = 16 << 20  // bytes of images together beyond their limits: so much else may be in a file
+	filesExtra = 16 << 20  // bytes by which image files together may exceed their limits, for metadata
 )
 
 // A view of a value has 16 bytes: its size, and up to 12 bytes of the value; or its first 4 bytes,
@@ -200,7 +201,8 @@ const (
 	viewInline = 12
 )
 
-// addEnds adds the ends of n values of f from the given one on, and returns the bytes of them all.
+// addEnds appends the ends of n values of f, starting with value from, and returns their total size
+// in bytes.
 func (g *gatherer) addEnds(f *field, from, n int64, a *array) (size int64) {
 	var x bounds
 	if f.variadic() {

@@ -68,13 +68,13 @@ func TestRoundTrip(t *testing.T) {
 		}
 		scalars := written.Columns[0].Scalar()
 		if name == "columns" && !scalars {
-			if written.Columns[0].Elements() == 0 { // it has no columns
+			if written.Columns[0].Elements() == 0 { // records without elements have no columns
 				written.Columns, written.Data = written.Columns[1:2], written.Data[1:2]
 			} // with two tensors they keep their names: x0, x1, …
 		}
 		for i, codec := range sinkarrow.Codecs() {
 			if i > 0 && written.Rows == 1 {
-				continue // nothing new
+				continue // one row shows nothing new about a codec
 			}
 			for k, stream := range []bool{false, true} {
 				file := encode(t, written, sinkarrow.Options{Layout: name, Compression: codec, Stream: stream}, 97)
@@ -114,9 +114,9 @@ func TestChannelsFirst(t *testing.T) {
 	}
 }
 
-// TestPixels reads the layout columns: a single tensor is named image, as its elements are named
-// pixel.
-func TestPixels(t *testing.T) {
+// TestColumnsLayout reads the layout columns: a single tensor is named image, as its elements are
+// named pixel.
+func TestColumnsLayout(t *testing.T) {
 	t.Parallel()
 	for _, shape := range [][]int{{28, 28}, {1}, {5}, {2, 3, 4}} {
 		written := layouttest.Random(70, source.Column{Name: "label", DType: idx.Uint8}, source.Column{Name: "image", DType: idx.Uint8, Shape: shape})
@@ -181,9 +181,9 @@ func TestSkip(t *testing.T) {
 	}
 }
 
-// TestFiles reads several files as one table. It has the notes of all files, and refuses
+// TestOpenFiles reads several files as one table. It has the notes of all files, and refuses
 // dictionaries with different texts.
-func TestFiles(t *testing.T) {
+func TestOpenFiles(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(20, source.Column{Name: "x", DType: idx.Int16, Shape: []int{3}})
 	stream := encode(t, written, sinkarrow.Options{Stream: true}, 8)

@@ -14,7 +14,7 @@ type arrowType struct {
 	kind    columnar.Kind // of the values, if they can be read
 	buffers int           // in a record batch, without the variadic buffers of a view
 	offset  int64         // bytes of an offset; 0: there are none
-	view    bool          // values are anywhere in the other buffers or in the child
+	view    bool          // values may be anywhere in the other buffers or in the child
 }
 
 // arrowTypes are the types by their numbers in the union Type of Schema.fbs.
@@ -52,7 +52,7 @@ const (
 	typeFixedSizeList   = 16
 )
 
-// Limits of a schema, far above what anybody writes. A short FlatBuffer can describe a very large
+// Limits of a schema, far above those of real files. A short FlatBuffer can describe a very large
 // tree, as its tables may share their children.
 const (
 	maxFields = 1 << 17

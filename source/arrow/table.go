@@ -90,7 +90,7 @@ func (t *Table) open(origin string, o source.ReadOptions, feed func() *feed) err
 	})
 }
 
-// Rows returns the number of rows, or −1 if the table is not of a regular file.
+// Rows returns the number of rows, or −1 if the input is not a regular file.
 func (t *Table) Rows() int64 { return t.rows }
 
 // Close closes the file that Open opened.
@@ -153,7 +153,7 @@ func (t *Table) checkBatch() {
 	}
 }
 
-// Skip passes over n rows, without reading what is not needed of a regular file.
+// Skip skips n rows. From a regular file it reads only what it needs.
 func (t *Table) Skip(n int64) error {
 	if t.feed == nil {
 		return fs.ErrClosed
@@ -179,7 +179,7 @@ func (t *Table) take(limit int64) int64 {
 	return n
 }
 
-// Read gathers the next rows of as many record batches as it takes.
+// Read fills b with the next rows, from as many record batches as necessary.
 func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	b.Rows = 0
 	if t.feed == nil {
@@ -195,8 +195,8 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	return err
 }
 
-// read gathers the rows itself, but for the last ones if their record batch is in memory: Decode
-// gathers these, on many goroutines. So no more than one record batch is in memory for b.
+// read gathers the rows itself, except for the last ones if their record batch is in memory: Decode
+// gathers those, on many goroutines. So b keeps at most one record batch in memory.
 func (t *Table) read(b *source.Raw) {
 	left := int64(b.Cap)
 	if t.rows != unknown {
@@ -218,7 +218,7 @@ func (t *Table) read(b *source.Raw) {
 				break
 			}
 		}
-		demand(t.batch != nil && left != 0, unknown, "", "found other rows than the %d that were counted: the file changed while it was read", t.rows)
+		demand(t.batch != nil && left != 0, unknown, "", "the record batches no longer have the %d rows that were counted: the file changed while it was read", t.rows)
 		g.batch, g.from = t.batch, t.used
 		g.n = t.take(left)
 		left -= g.n

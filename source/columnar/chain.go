@@ -107,7 +107,7 @@ func (c *chain) add(path string, t source.Table) error {
 	case rows == 0:
 		return nil
 	case rows < 0:
-		return unsupported("", "copy it to a file first", "found a pipe, expected a regular file as one of several").In(path)
+		return unsupported("", "copy it to a file first", "found a pipe, expected a regular file, as several files are read as one table").In(path)
 	case len(c.paths) == 0:
 		c.Base = Base{slices.Clone(columns), source.Notes(t), source.Omitted(t), source.Meta(t)}
 		c.options.Like = columns

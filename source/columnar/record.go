@@ -155,7 +155,7 @@ func (c *Column) CheckSize(k int, data []byte) (bad int, err *fault.Error) {
 	for i := 0; i+4 <= len(data); i += 4 {
 		if found := int32(binary.LittleEndian.Uint32(data[i:])); found != c.sizes[k] {
 			return i / 4, fault.New(fault.Malformed, "found an image whose %s is %d, expected %d as in the first row", SparkSizes[k], found, c.sizes[k]).
-				WithHint("records of IDX are all of one shape").InColumn(c.Name)
+				WithHint("IDX records all have the same shape").InColumn(c.Name)
 		}
 	}
 	return -1, nil

@@ -87,7 +87,7 @@ func Resolve(f File) (*Table, error) {
 		}
 	}
 	if len(r.Columns) == 0 {
-		return nil, unsupported("", "", "found no column that IDX can have")
+		return nil, unsupported("", "", "found no column that IDX can store")
 	}
 	return &r.Table, nil
 }
@@ -213,8 +213,8 @@ func (r *resolver) categories(c *Column) (err error) {
 
 // OtherClasses returns the error for a dictionary of other texts than those of the one before it.
 func OtherClasses(column string, found, expected []string) *fault.Error {
-	return unsupported(column, "write all of them with the same categories: as polars' Enum, or after set_categories in pandas",
-		"found a dictionary of the %d texts %.80q, expected the %d of the one before it, %.80q",
+	return unsupported(column, "write all dictionaries with the same categories: use Enum in polars, or set_categories in pandas",
+		"found a dictionary of the %d texts %.80q, expected the %d texts of the previous dictionary, %.80q",
 		len(found), found[:min(len(found), 8)], len(expected), expected[:min(len(expected), 8)])
 }
 

@@ -125,7 +125,7 @@ func (t *Table) weigh(line []byte) (bool, error) {
 		t.note("the first line counts the fields: read as a row; --header yes overrides this")
 		return false, nil
 	case r.rows > 0 && r.bytes && beyondBytes:
-		reason = "exceeds the bytes, 0 to 255, of the rows"
+		reason = "has a number above 255, unlike the rows"
 	case beyond >= decisive:
 		reason = "far exceeds the values of its columns"
 	default:

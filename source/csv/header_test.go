@@ -36,7 +36,7 @@ func TestFirstLinesThatCount(t *testing.T) {
 		first       string // the data of the first column
 		note        string
 	}{
-		{"785 columns over bytes", line("%d", 0, 785) + "7," + zeros(784), nil, "label:uint8[] image:uint8[28 28]", "\x07", "exceeds the bytes, 0 to 255, of the rows: read as a header"},
+		{"785 columns over bytes", line("%d", 0, 785) + "7," + zeros(784), nil, "label:uint8[] image:uint8[28 28]", "\x07", "has a number above 255, unlike the rows: read as a header"},
 		{"the same from 1", line("%d", 1, 785) + "7," + zeros(784), nil, "label:uint8[] image:uint8[28 28]", "\x07", "read as a header"},
 		{"257 columns, of which one is beyond", line("%d", 0, 257) + "9," + strings.Repeat("255,", 255) + "255\n", nil, "label:uint8[] image:uint8[16 16]", "\x09", "read as a header"},
 		{"64 columns of 0 to 16", line("%d", 0, 64) + digits + digits, nil, "image:uint8[8 8]", digitBytes(digits + digits), "far exceeds the values of its columns"},

@@ -184,8 +184,8 @@ func (t *Table) addParts(field int, columns []int) error {
 			continue
 		}
 		if len(t.parts) == maxParts {
-			return fault.New(fault.Unsupported, "the elements of a record are in too many pieces, expected at most %d", maxParts).
-				WithHint("write the columns in the order of their numbers")
+			return fault.New(fault.Unsupported, "the columns of a record are out of order, in too many separate runs, expected at most %d", maxParts).
+				WithHint("order the columns by their numbers")
 		}
 		t.parts = append(t.parts, part{field: field, first: columns[from], count: i - from, at: from})
 		from = i

@@ -16,12 +16,12 @@ var ErrMagic = errors.New("not an IDX file")
 const (
 	hintDownload = "the download is incomplete: fetch the file again"
 	hintHeader   = "the header is damaged, or this is not an IDX file"
-	hintNoBytes  = "the header is damaged: its dimensions describe records without bytes"
+	hintNoBytes  = "the header is damaged: with a dimension of 0, records have no bytes"
 	hintFile     = "idxport reads this format only from uncompressed files: idxport convert FILE"
 	hintUnfilled = "the number of records was never filled in; read the records that are there with --salvage"
 )
 
-// lookAhead is how many bytes are read to find out what a file is that is not IDX.
+// lookAhead is the number of bytes that are read to detect the format of a file that is not IDX.
 const lookAhead = 512
 
 // foreignFormats are formats that users mistake for IDX, recognized by their first bytes.
@@ -66,7 +66,7 @@ func checkMagic(m [4]byte, r io.Reader) error {
 			At(0).WithHint("if its data is little-endian too, read it with --byte-order little").Because(ErrMagic)
 	case m[0] == 0 && m[1] == 0 && DType(m[2]).Valid():
 		return fault.New(fault.Malformed, "the header has no dimensions, expected 1 to 255").
-			At(3).WithHint("a single number is rank 1 with one record")
+			At(3).WithHint("write a single number as rank 1 with one record")
 	case m[0] == 0 && m[1] == 0:
 		return fault.New(fault.Malformed, "unknown data type 0x%02x, expected 08, 09, 0b, 0c, 0d or 0e", m[2]).
 			At(2).WithHint(hintHeader)

@@ -40,7 +40,7 @@ func TestForeignFormats(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			long := test.head + strings.Repeat("x", 10_000) // more than is looked at
+			long := test.head + strings.Repeat("x", 10_000) // more bytes than are examined
 			for _, in := range []string{test.head, long} {
 				_, err := ReadHeader(iotest.OneByteReader(strings.NewReader(in)))
 				checkFault(t, err, fault.Unsupported, 0, test.says, test.hints)
@@ -62,7 +62,7 @@ func TestForeignFormatBeforeAFailure(t *testing.T) {
 }
 
 // ReadHeader must not read the bytes after the header: they belong to the caller.
-func TestReadHeaderTakesNoMore(t *testing.T) {
+func TestReadHeaderStopsAfterHeader(t *testing.T) {
 	t.Parallel()
 	in := bytes.NewReader(images(t, 1, 1))
 	h, err := ReadHeader(in)

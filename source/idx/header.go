@@ -126,8 +126,8 @@ func (h Header) Reshape(dims []int) (Header, error) {
 }
 
 // reshapeRecords returns a header for the same elements in records of another shape, for a file
-// whose number of records is not trusted. The number is converted, unless the writer never filled
-// it in, and need not fit. The error is that of Reshape.
+// whose number of records is not trusted. The number of records is recalculated for the new shape,
+// rounded down, unless the writer never filled it in. The error is that of Reshape.
 func (h Header) reshapeRecords(shape []int) (Header, error) {
 	count := h.Records()
 	n, ok := Product(1, shape)

@@ -73,7 +73,7 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 		return nil, err
 	}
 	rd.records = rd.header.Records()
-	if o.Size > 0 && !o.Salvage { // before the limit, as a wrong size says more about the file
+	if o.Size > 0 && !o.Salvage { // before the check of the limit: a wrong size tells the user more
 		if err := rd.checkSize(); err != nil {
 			return nil, err
 		}
@@ -94,8 +94,8 @@ func (rd *Reader) Stored() Header { return rd.stored }
 // for. In a salvage, its first dimension may differ from Records.
 func (rd *Reader) Header() Header { return rd.header }
 
-// Records returns the number of records that will be read, or −1 if only reading to the end can
-// tell.
+// Records returns the number of records that will be read, or −1 if that is known only at the end
+// of the input.
 func (rd *Reader) Records() int64 { return rd.records }
 
 // Notes returns what a salvage found and kept. It is complete once the end was reached, and before

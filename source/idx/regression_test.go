@@ -14,8 +14,9 @@ import (
 	"github.com/idxport/idxport/test/must"
 )
 
-// A salvage in other dimensions must not take the count of the header for that of the new records.
-func TestSalvageReshapeOfAGoodFile(t *testing.T) {
+// A salvage with other dimensions must not mistake the header's count for the number of reshaped
+// records.
+func TestSalvageReshapeOfIntactFile(t *testing.T) {
 	t.Parallel()
 	all := values(t, Uint8, 24)
 	for name, test := range map[string]struct {
@@ -37,7 +38,7 @@ func TestSalvageReshapeOfAGoodFile(t *testing.T) {
 	}
 }
 
-func TestReshapeErrorsAreOfUsage(t *testing.T) {
+func TestReshapeErrorsAreUsageErrors(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		dims, to []int
@@ -57,7 +58,7 @@ func TestReshapeErrorsAreOfUsage(t *testing.T) {
 	}
 }
 
-func TestErrorsStay(t *testing.T) {
+func TestErrorsAreRepeated(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("flaky")
 	file := images(t, 4, 4)
@@ -86,7 +87,7 @@ func (o *once) Read([]byte) (int, error) {
 }
 
 // An error that wraps io.EOF is a failure, not the end.
-func TestWrappedEOFIsNoEnd(t *testing.T) {
+func TestWrappedEOFIsNotTheEnd(t *testing.T) {
 	t.Parallel()
 	broken := fmt.Errorf("connection lost: %w", io.EOF)
 	file := images(t, 4, 4)

@@ -159,7 +159,7 @@ func TestSalvageOfOneByteRecords(t *testing.T) {
 		"labels, count is 2^32-1": {[]uint32{math.MaxUint32}, nil, math.MaxUint32, "never filled in"},
 		"labels, reshaped":        {[]uint32{math.MaxUint32}, []int{-1}, math.MaxUint32, "never filled in"},
 		"labels, truncated":       {[]uint32{5}, []int{-1}, 5, "truncated: 4 of 5 bytes"},
-		// A count that was never filled in is not converted: six times it would not fit a
+		// A count that was never filled in is not converted: six times that count would not fit a
 		// dimension.
 		"images, reshaped":        {[]uint32{math.MaxUint32, 2, 3}, []int{-1}, math.MaxUint32, "never filled in"},
 		"images, filled, flatted": {[]uint32{9, 2, 3}, []int{-1}, 54, "truncated: 4 of 54 bytes"},

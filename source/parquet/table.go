@@ -45,7 +45,7 @@ func open(path string, o source.ReadOptions) (*table, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = unsupported("", "copy it to a file first", "found a file that is not regular; Parquet is read from its end").In(path)
+		err = unsupported("", "copy it to a file first", "found a pipe or device, expected a regular file: Parquet is read from its end").In(path)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

@@ -176,8 +176,8 @@ func (t *Table) visitEntry(v *visit, dir string, folder uint32, e fs.DirEntry) e
 			return nil // neither an image, by its name, nor a class folder
 		}
 		if err != nil {
-			return t.inFile(path.Join(dir, name), fault.New(fault.Malformed, "found a link to nothing in the folder %s, expected a file or a folder in it", t.path).
-				WithHint("copy what it leads to into the folder, or remove the link"))
+			return t.inFile(path.Join(dir, name), fault.New(fault.Malformed, "the link does not lead to a file or a folder within the folder %s", t.path).
+				WithHint("replace the link by a copy of its destination, or remove it"))
 		}
 		kind = info.Mode().Type()
 	}
@@ -230,9 +230,9 @@ func (t *Table) sort() {
 		return cmp.Or(cmp.Compare(a.folder, b.folder), bytes.Compare(l.name(a), l.name(b)))
 	})
 	if len(l.folders) > 1 {
-		t.note("rows are in the order of the class folders, and by name within each, because the file names are not all different numbers")
+		t.note("rows are in the order of the class folders, and by name within each, because not every file name has a number of its own")
 	} else {
-		t.note("rows are in the order of the file names, which are not all different numbers")
+		t.note("rows are in the order of the file names, because not every name has a number of its own")
 	}
 }
 

@@ -253,7 +253,7 @@ func TestLinksLeadNowhereElse(t *testing.T) {
 func demandLinkRefused(t *testing.T, dir, link string) {
 	t.Helper()
 	_, err := Open(dir, source.ReadOptions{})
-	if !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), link+": found a link to nothing in the folder") {
+	if !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), link+": the link does not lead to a file or a folder within the folder") {
 		t.Errorf("found %v, expected a refusal of %s", err, link)
 	}
 }
@@ -389,7 +389,7 @@ func TestNamesOfManyDigits(t *testing.T) {
 	good := pixels(t, 3, 2, grey)
 	for long, note := range map[string]string{
 		"999999999999999999":  "rows are in the order of the numbers in the file names, 7 to 999999999999999999",
-		"1000000000000000000": "rows are in the order of the file names, which are not all different numbers",
+		"1000000000000000000": "rows are in the order of the file names, because not every name has a number of its own",
 	} {
 		table := open(t, makeFolder(t, map[string][]byte{"7.png": good, long + ".png": good}), source.ReadOptions{})
 		if notes := strings.Join(table.Notes(), "\n"); !strings.Contains(notes, note) {
