@@ -122,7 +122,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 // render returns the next piece of c.
 func (s *Sink) render(c *cursor) (compressed.Block, error) {
 	text := s.out.Buffer(s.room)
-	*text = c.render((*text)[:0:s.room]) // Grow may have added capacity, on which the pieces depend
+	*text = c.render((*text)[:0:s.room]) // pieces depend on the capacity, which may be larger
 	return s.out.EncodeBuffer(text)
 }
 
