@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/urfave/cli/v3"
 
@@ -59,9 +60,9 @@ type flagSpec struct {
 }
 
 // flags is the table of all flags. Those of one command are shown in this order.
-func flags() []flagSpec {
+var flags = sync.OnceValue(func() []flagSpec {
 	return slices.Concat(outputFlags(), inputFlags(), formatFlags(), planFlags(), runFlags())
-}
+})
 
 // outputFlags choose what is written where.
 func outputFlags() []flagSpec {
@@ -112,7 +113,12 @@ func outputFlags() []flagSpec {
 
 // splittable names the formats whose outputs can be folders of part files.
 func splittable() string {
-	names := slices.DeleteFunc(formats.Names(), func(name string) bool { f, _ := formats.Named(name); return !f.Splittable })
+	var names []string
+	for _, f := range formats.All() {
+		if f.Splittable {
+			names = append(names, f.Name)
+		}
+	}
 	return strings.Join(names, ", ")
 }
 
@@ -236,8 +242,13 @@ func runFlags() []flagSpec {
 }
 
 // flagsOf returns the flags of a command.
-func flagsOf(command string) []flagSpec {
-	return slices.DeleteFunc(flags(), func(f flagSpec) bool { return !f.of(command) })
+func flagsOf(command string) (found []flagSpec) {
+	for _, f := range flags() {
+		if f.of(command) {
+			found = append(found, f)
+		}
+	}
+	return found
 }
 
 // of reports whether a command has the flag.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/binary"
 	"io"
 	"maps"
 	"math"
@@ -228,7 +227,7 @@ func (k *picker) tiles(t *convert.Table) func(shot) sheet.Tile {
 			if raw {
 				t.Pix[i] = s.record[from]
 			} else {
-				t.Pix[i] = shade(element(k.column.DType, s.record, from), low, high)
+				t.Pix[i] = shade(schema.Float(k.column.DType, s.record, from), low, high)
 			}
 		}
 		return t
@@ -241,7 +240,7 @@ func (k *picker) span() (low, high float64, finite bool) {
 	for _, shots := range k.shots {
 		for _, s := range shots {
 			for i := range k.column.Elements() {
-				if v := element(k.column.DType, s.record, i); !math.IsNaN(v) && !math.IsInf(v, 0) {
+				if v := schema.Float(k.column.DType, s.record, i); !math.IsNaN(v) && !math.IsInf(v, 0) {
 					low, high = min(low, v), max(high, v)
 				}
 			}
@@ -263,17 +262,6 @@ func shade(v, low, high float64) byte {
 		return 255
 	}
 	return byte(math.Round(255 * (v/2 - low/2) / (high/2 - low/2))) // halves, so that the range of doubles does not overflow
-}
-
-// element returns element i of little-endian data of type d.
-func element(d idx.DType, data []byte, i int) float64 {
-	switch d {
-	case idx.Float32:
-		return float64(math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:])))
-	case idx.Float64:
-		return math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
-	}
-	return float64(source.Int(d, data, i))
 }
 
 // labelText returns the text beside images of a label. If plain is set, it omits a name without

@@ -1,11 +1,9 @@
 package csv
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"
@@ -29,17 +28,6 @@ type wanted struct {
 // UnmarshalJSON reads [name, type, shape, values].
 func (w *wanted) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &[]any{&w.name, &w.dtype, &w.shape, &w.values})
-}
-
-// value returns element i of data.
-func value(d idx.DType, data []byte, i int) float64 {
-	switch d {
-	case idx.Float32:
-		return float64(math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:])))
-	case idx.Float64:
-		return math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
-	}
-	return float64(source.Int(d, data, i))
 }
 
 func TestFilesOfOtherPrograms(t *testing.T) {
@@ -72,7 +60,7 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 					t.Fatalf("%s has %d bytes, expected %d values", c.Name, len(data[i]), len(w.values))
 				}
 				for k, v := range w.values {
-					if found := value(c.DType, data[i], k); found != v {
+					if found := schema.Float(c.DType, data[i], k); found != v {
 						t.Fatalf("%s: element %d is %v, expected %v", c.Name, k, found, v)
 					}
 				}
@@ -148,7 +136,7 @@ func TestLargeIntegers(t *testing.T) {
 		_, data, err := parse("a\n"+text+"\n", source.ReadOptions{DType: idx.Float64})
 		if err != nil {
 			t.Error(err)
-		} else if got := value(idx.Float64, data[0], 0); got != want {
+		} else if got := schema.Float(idx.Float64, data[0], 0); got != want {
 			t.Errorf("%s: found %v, expected %v", text, got, want)
 		}
 	}
