@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -30,6 +31,19 @@ var private = map[string]string{
 	`\bwhat it is, is\b`:                 "is detected",
 	`\bwho (wants|reads|looks|writes)\b`: "a reader, a caller",
 }
+
+// privateWord is a pattern of private, and what replaced it.
+type privateWord struct {
+	pattern *regexp.Regexp
+	better  string
+}
+
+var privateWords = sync.OnceValue(func() (all []privateWord) {
+	for pattern, better := range private {
+		all = append(all, privateWord{regexp.MustCompile(pattern), better})
+	}
+	return all
+})
 
 // TestCommentsAreLegible demands of all comments, also of tests, lines of up to 100 columns and no
 // private words.
@@ -74,9 +88,9 @@ func illegible(set *token.FileSet, tree *ast.File, lines []string) (problems []s
 			if alone && columns(line) > maxComment && strings.Contains(strings.TrimPrefix(c.Text, "// "), " ") {
 				problems = append(problems, at.String()+": a comment of more than 100 columns")
 			}
-			for pattern, better := range private {
-				if found := regexp.MustCompile(pattern).FindString(c.Text); found != "" {
-					problems = append(problems, at.String()+": "+found+": say "+better)
+			for _, w := range privateWords() {
+				if found := w.pattern.FindString(c.Text); found != "" {
+					problems = append(problems, at.String()+": "+found+": say "+w.better)
 				}
 			}
 		}
