@@ -2,6 +2,7 @@ package convert
 
 import (
 	"maps"
+	"os"
 	"slices"
 
 	"github.com/idxport/idxport/fault"
@@ -17,6 +18,7 @@ type conversion struct {
 	inputs
 	View
 	Target
+	selecting
 	rows        rowRange
 	wanted      []outputArg
 	compression map[string]compressed.Codec // by format; "" for those that compress their contents
@@ -24,6 +26,8 @@ type conversion struct {
 	classNames  []string                    // of the file Classes, once it is read
 	planning    bool                        // every output is to be a folder of parts
 	planID      string                      // of the plan that this is a part of, or empty
+	planned     string                      // the split of this part, if the plan has --holdout
+	scratch     string                      // folder of scratch files
 	pending     *object.PendingUpload       // if not nil, receives the object that is written, which is not published then
 }
 
@@ -33,11 +37,14 @@ func newView(in Source, view View, r *Report) (*conversion, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conversion{inputs: checked, View: view}
+	c := &conversion{inputs: checked, View: view, scratch: os.TempDir()}
 	if view.Rows != "" {
 		if c.rows, err = parseRows(view.Rows); err != nil {
 			return nil, err
 		}
+	}
+	if c.selecting, err = parseSelecting(view); err != nil {
+		return nil, err
 	}
 	return c, checkChoice("channels", view.Channels)
 }

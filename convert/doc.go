@@ -15,12 +15,14 @@
 //	tables.go      from the files of a split to one table
 //	outputs.go     -o and the flags about formats, parsed
 //	conversion.go  all options together, validated
-//	rows.go        the table that is written: transformed, a range of rows
+//	selection.go   the rows that --where, --holdout, --shuffle and --take choose
+//	rows.go        the table that is written: transformed, and its rows
 //	output.go      one output: a file, a folder, an object or a stream
 //	expand.go      from each -o to its outputs of each split
 //	verify.go      two tables, compared value by value
 //	run.go         a conversion from its inputs to its published outputs
 //	inspect.go, open.go, plan.go
 //
-// The invariant: every output appears complete or not at all, and after an error none appears.
+// The invariant: every output appears complete or not at all, and none appears before all are
+// complete. If publishing one fails, those that were published before it stay.
 package convert

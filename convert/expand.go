@@ -103,7 +103,10 @@ func (o *conversion) collision(arg outputArg, out *output, a, b *job) error {
 // adviseCollision returns the hint for a collision.
 func (o *conversion) adviseCollision(arg outputArg, out *output, a, b *job) string {
 	alone := "convert one at a time, such as " + shell.Path(a.split.Files[0].Path)
-	if a.split.Name != "" {
+	switch {
+	case a.split.divided:
+		alone = "leave out --holdout"
+	case a.split.Name != "":
 		alone = "choose one with --split " + shell.Quote(a.split.Name)
 	}
 	if image, label := o.asColumns(a, b); image != "" {

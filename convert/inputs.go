@@ -238,6 +238,33 @@ func (o *inputs) readOnce(f dataset.File) bool {
 	})
 }
 
+// checkAgain returns an error if an input of s can be read only once, which a flag does not allow.
+func (o *inputs) checkAgain(flag string, s dataset.Split) error {
+	for _, f := range s.Files {
+		if o.readOnce(f) {
+			return usagef("%s: %s can be read only once", flag, shownPath(f.Path)).WithHint("leave out %s, or give a file", flag)
+		}
+	}
+	return nil
+}
+
+// splitLabel returns the name of a split for messages.
+func splitLabel(s dataset.Split) string {
+	if s.Name != "" {
+		return "split " + s.Name
+	}
+	return s.Stem
+}
+
+// splitNames returns the names of splits for messages.
+func splitNames(splits []dataset.Split) string {
+	var names []string
+	for _, s := range splits {
+		names = append(names, cmp.Or(s.Name, s.Stem))
+	}
+	return strings.Join(names, ", ")
+}
+
 // splitsOf makes a split of each table, except that NumPy arrays are joined as the columns of one.
 func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 	o.foreign = map[string]formats.Table{}

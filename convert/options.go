@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/sink/csv"
@@ -45,10 +48,16 @@ type Source struct {
 
 // A View selects rows and transforms images.
 type View struct {
-	Rows      string `json:"rows,omitempty"` // A:B, half-open; negative numbers count from the end
-	Transpose *bool  `json:"transpose,omitempty"`
-	Invert    bool   `json:"invert,omitempty"`
-	Channels  string `json:"channels,omitempty"` // last or first
+	Rows      string   `json:"rows,omitempty"`     // A:B, half-open; negative numbers count from the end
+	Where     []string `json:"where,omitempty"`    // COLUMN=VALUES or COLUMN!=VALUES; rows must meet all
+	Holdout   []string `json:"holdout,omitempty"`  // NAME=ROWS or NAME=PERCENT%: random rows of train become a split
+	Stratify  bool     `json:"stratify,omitempty"` // hold out the same share of each label
+	Shuffle   bool     `json:"shuffle,omitempty"`
+	Seed      int64    `json:"seed,omitempty"` // of Holdout and Shuffle
+	Take      int64    `json:"take,omitempty"` // the number of rows to keep at most; 0 means all
+	Transpose *bool    `json:"transpose,omitempty"`
+	Invert    bool     `json:"invert,omitempty"`
+	Channels  string   `json:"channels,omitempty"` // last or first
 }
 
 // A Target describes what is written, and how.
@@ -194,6 +203,69 @@ func (r rowRange) String() string {
 	}
 	return fmt.Sprintf("%d:%d", r.first, r.last)
 }
+
+// A selecting is the parsed options of a View that choose rows by more than their position. They
+// apply in this order: --rows, --where, --holdout, --shuffle, --take.
+type selecting struct {
+	conditions []condition
+	holdouts   []holdout
+}
+
+// A condition is a parsed --where argument: the value of a column must be in one of the ranges, or
+// in none of them.
+type condition struct {
+	text, column, values string
+	not                  bool
+}
+
+// A holdout is a parsed --holdout argument: a number of rows, or a percentage of them.
+type holdout struct {
+	text, name string
+	rows       *big.Rat // or percent
+	percent    bool
+}
+
+// parseSelecting parses the options of a view.
+func parseSelecting(o View) (parsed selecting, err error) {
+	for _, text := range o.Where {
+		column, values, ok := strings.Cut(text, "=")
+		c := condition{text: text, values: values}
+		c.column, c.not = strings.CutSuffix(column, "!")
+		if !ok || c.column == "" || values == "" {
+			return parsed, usagef("--where %q, expected COLUMN=VALUES or COLUMN!=VALUES", text).
+				WithHint("for example --where label=0,1 or --where label=3-7 or --where class=Sneaker")
+		}
+		parsed.conditions = append(parsed.conditions, c)
+	}
+	for _, text := range o.Holdout {
+		name, amount, _ := strings.Cut(text, "=")
+		h := holdout{text: text, name: name}
+		amount, h.percent = strings.CutSuffix(amount, "%")
+		var ok bool
+		if h.rows, ok = new(big.Rat).SetString(amount); !ok || !holdoutAmount().MatchString(amount) || !h.percent && !h.rows.IsInt() || !holdoutName().MatchString(name) {
+			return parsed, usagef("--holdout %q, expected NAME=ROWS or NAME=PERCENT%%", text).
+				WithHint("for example --holdout validation=5000 or --holdout validation=10%%")
+		}
+		if slices.ContainsFunc(parsed.holdouts, func(other holdout) bool { return other.name == name }) {
+			return parsed, usagef("--holdout %s is given twice", name)
+		}
+		parsed.holdouts = append(parsed.holdouts, h)
+	}
+	switch {
+	case o.Take < 0:
+		return parsed, usagef("--take %d, expected at least 0", o.Take)
+	case o.Stratify && parsed.holdouts == nil:
+		return parsed, usagef("--stratify is for --holdout").WithHint("add --holdout validation=10%%")
+	case o.Seed != 0 && parsed.holdouts == nil && !o.Shuffle:
+		return parsed, usagef("--seed is for --holdout and --shuffle")
+	}
+	return parsed, nil
+}
+
+var (
+	holdoutName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`) })
+	holdoutAmount = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{1,18}(\.[0-9]{1,9})?$`) })
+)
 
 // CheckRows returns an error unless s is a range of rows.
 func CheckRows(s string) error {

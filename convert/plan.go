@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -118,9 +119,10 @@ func (r *run) addTarget(ctx context.Context, work *plan.Plan, j *job, rowsPerPar
 	if out.sharding == nil || out.sharding.mark != publish.PartsMark {
 		return usagef("%s cannot be divided into parts", out.name()).WithHint("Parquet, Arrow, CSV and tar can, in any layout but huggingface with -o DIR")
 	}
-	t := plan.Target{Path: out.path, Format: out.format.Name, Extension: out.sharding.extension, Rows: s.Rows, Dataset: dataset.DatasetNone}
-	if name := j.datasetName(); name != "" {
-		t.Dataset = name
+	t := plan.Target{Path: out.path, Format: out.format.Name, Extension: out.sharding.extension, Rows: s.Rows,
+		Dataset: cmp.Or(j.datasetName(), dataset.DatasetNone)}
+	if j.split.divided {
+		t.Split = j.split.Name
 	}
 	var columns []*source.IDX // of the first inputs
 	defer func() {
@@ -129,7 +131,7 @@ func (r *run) addTarget(ctx context.Context, work *plan.Plan, j *job, rowsPerPar
 		}
 	}()
 	for _, f := range j.split.Files {
-		c, err := r.addColumn(ctx, &t, j.split, f)
+		c, err := r.addColumn(ctx, &t, j, f)
 		if err != nil {
 			return err
 		}
@@ -151,7 +153,7 @@ func (r *run) addTarget(ctx context.Context, work *plan.Plan, j *job, rowsPerPar
 		rowsPerPart = max(1, defaultPartBytes/max(1, s.RowSize()))
 	}
 	err := t.Cut(ctx, rowsPerPart, work.Parts(), func(i int, first, last int64) (from, to int64) {
-		if i < len(columns) {
+		if i < len(columns) && !t.Inputs[i].Whole {
 			if from, to, ok := columns[i].Span(first, last); ok {
 				return from, to
 			}
@@ -169,8 +171,8 @@ func (r *run) addTarget(ctx context.Context, work *plan.Plan, j *job, rowsPerPar
 	return err
 }
 
-// addColumn adds the file f of the split s to the inputs of a target and opens it.
-func (r *run) addColumn(ctx context.Context, t *plan.Target, s dataset.Split, f dataset.File) (*source.IDX, error) {
+// addColumn adds the file f of the split of j to the inputs of a target and opens it.
+func (r *run) addColumn(ctx context.Context, t *plan.Target, j *job, f dataset.File) (*source.IDX, error) {
 	if _, foreign := r.foreign[f.Path]; foreign || r.readOnce(f) {
 		return nil, usagef("%s is not an IDX file, or is a pipe; a plan needs IDX files that can be opened again", shownPath(f.Path)).WithHint("convert it to IDX first: idxport convert … -o idx=DIR/")
 	}
@@ -178,16 +180,16 @@ func (r *run) addColumn(ctx context.Context, t *plan.Target, s dataset.Split, f 
 	if err != nil {
 		return nil, err
 	}
-	c, err := r.openIDX(ctx, s, f, nil)
+	c, err := r.openIDX(ctx, j.split.Split, f, nil)
 	if err != nil {
 		return nil, err
 	}
-	if c.Rows() != t.Rows {
+	if c.Rows() != j.passes[0].schema.Source {
 		_ = c.Close() // only read from
 		return nil, fault.In(f.Path, fault.Changed)
 	}
-	input.Column = f.Name
-	if to, ok := c.HeaderEnd(); ok && input.ETag == "" {
+	input.Column, input.Whole = f.Name, j.split.rows != nil
+	if to, ok := c.HeaderEnd(); ok && input.Hashed() {
 		input.Header = &plan.Piece{To: to}
 	}
 	t.Inputs = append(t.Inputs, input)
@@ -321,7 +323,7 @@ func partOptions(work *plan.Plan, t *plan.Target, part *plan.Part, attempt strin
 	if err != nil {
 		return nil, err
 	}
-	o.args, o.store, o.planID = args, work.Objects, work.ID
+	o.args, o.store, o.planID, o.planned = args, work.Objects, work.ID, t.Split
 	if object.IsURL(attempt) {
 		o.pending = new(object.PendingUpload)
 	}

@@ -78,6 +78,12 @@ type Verified struct {
 type Applied struct {
 	Split     string   `json:"split,omitempty"`
 	Rows      string   `json:"rows,omitempty"`
+	Where     []string `json:"where,omitempty"`
+	Holdout   []string `json:"holdout,omitempty"`
+	Stratify  bool     `json:"stratify,omitempty"`
+	Shuffle   bool     `json:"shuffle,omitempty"`
+	Seed      int64    `json:"seed,omitempty"`
+	Take      int64    `json:"take,omitempty"`
 	Reshape   []int    `json:"reshape,omitempty"`
 	Transpose []string `json:"transpose,omitempty"` // names of columns
 	Invert    []string `json:"invert,omitempty"`    // names of columns

@@ -11,13 +11,14 @@ import (
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/formats"
+	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 )
 
 // A job is one split and everything that is made of it.
 type job struct {
-	split dataset.Split
+	split chosenSplit
 	alone bool // it is the only job of the run
 	// passes are the different tables that outputs need: one, or the logical and the raw one.
 	passes []*pass
@@ -35,12 +36,7 @@ type pass struct {
 }
 
 // label returns the name of the job for messages.
-func (j *job) label() string {
-	if j.split.Name != "" {
-		return "split " + j.split.Name
-	}
-	return j.split.Stem
-}
+func (j *job) label() string { return splitLabel(j.split.Split) }
 
 // base returns the base name of the job's outputs in an output folder.
 func (j *job) base() string { return cmp.Or(j.split.Name, j.split.Stem) }
@@ -67,13 +63,17 @@ func (o *conversion) openJobs(ctx context.Context, splits []dataset.Split) (jobs
 	if o.classNames, err = o.readClasses(ctx, splits); err != nil {
 		return nil, err
 	}
-	for _, s := range splits {
-		j, err := o.openJob(ctx, s)
+	chosen, err := o.chooseRows(ctx, splits)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range chosen {
+		j, err := o.openJob(ctx, c)
 		if err != nil {
 			closeAll(jobs)
 			return nil, err
 		}
-		j.alone = len(splits) == 1
+		j.alone = len(chosen) == 1
 		jobs = append(jobs, j)
 		o.noteNumbers(j)
 	}
@@ -81,7 +81,8 @@ func (o *conversion) openJobs(ctx context.Context, splits []dataset.Split) (jobs
 }
 
 // openJob opens the logical table of a split, the raw one, or both, as the outputs need it.
-func (o *conversion) openJob(ctx context.Context, s dataset.Split) (*job, error) {
+func (o *conversion) openJob(ctx context.Context, c chosenSplit) (*job, error) {
+	s := c.Split
 	difference := o.difference(s)
 	needsRaw := difference != "" && o.makes(func(f formats.Format) bool { return f.IsIDX })
 	needsBoth := needsRaw && o.makes(func(f formats.Format) bool { return !f.IsIDX })
@@ -92,12 +93,12 @@ func (o *conversion) openJob(ctx context.Context, s dataset.Split) (*job, error)
 		}
 		return nil, usagef("an input that can be read only once cannot be converted to IDX and another format in one run: %s", difference).WithHint("%s", advice)
 	}
-	j := &job{split: s}
+	j := &job{split: c}
 	for _, raw := range []bool{false, true} {
 		if raw && !needsRaw || !raw && needsRaw && !needsBoth {
 			continue
 		}
-		p, err := o.openPass(ctx, s, raw)
+		p, err := o.openPass(ctx, c, raw)
 		if err != nil {
 			closeAll([]*job{j})
 			return nil, err
@@ -123,7 +124,8 @@ func (o *conversion) difference(s dataset.Split) string {
 }
 
 // openPass opens the raw or the logical table of a split and applies the options to it.
-func (o *conversion) openPass(ctx context.Context, s dataset.Split, raw bool) (_ *pass, err error) {
+func (o *conversion) openPass(ctx context.Context, c chosenSplit, raw bool) (_ *pass, err error) {
+	s := c.Split
 	opened, err := o.open(ctx, s, o.classNames, raw)
 	if err != nil {
 		return nil, err
@@ -133,7 +135,13 @@ func (o *conversion) openPass(ctx context.Context, s dataset.Split, raw bool) (_
 			_ = opened.Close() // only read from
 		}
 	}()
-	t, a := opened, Applied{Reshape: o.Reshape, Salvage: o.Salvage}
+	t, a := opened, Applied{Reshape: o.Reshape, Salvage: o.Salvage, Where: o.Where, Shuffle: o.Shuffle, Take: o.Take}
+	if c.divided {
+		a.Holdout, a.Stratify = o.Holdout, o.Stratify
+	}
+	if c.divided || o.Shuffle {
+		a.Seed = o.Seed
+	}
 	if o.littleEndian {
 		a.ByteOrder = "little"
 	}
@@ -159,23 +167,47 @@ func (o *conversion) openPass(ctx context.Context, s dataset.Split, raw bool) (_
 			return nil, usagef("--invert: no column has images")
 		}
 	}
-	var first, last int64
-	if o.rows.given {
-		if first, last, err = o.rows.resolve(t.Rows()); err != nil {
-			return nil, err
-		}
-		if t, err = source.Slice(t, first, last); err != nil {
-			return nil, err
-		}
-		if o.planID == "" { // a part has some of the rows, but all parts together have all
-			a.Rows = fmt.Sprintf("%d:%d", first, last)
-		}
+	var first int64
+	if t, first, err = o.takeRows(t, c.rows, &a); err != nil {
+		return nil, err
 	}
 	p := &pass{table: t, raw: raw, applied: a, first: first, schema: schema.Of(t, metadata(t, s, a, o.planID)...)}
 	if o.ClassColumn && !raw {
 		err = addClassColumn(p.schema)
 	}
 	return p, err
+}
+
+// takeRows returns the rows of t that the view and the plan ask for, and the index of the first
+// one. selected is the selection of the view, nil if it has only a range.
+func (o *conversion) takeRows(t source.Table, selected *source.Selection, a *Applied) (_ source.Table, first int64, err error) {
+	part := o.planID != "" // o.rows is its range then, which is not recorded
+	if !o.rows.given && selected == nil && o.Take == 0 {
+		return t, 0, nil
+	}
+	rows := rowRange{open: o.rows.open || !o.rows.given, first: o.rows.first, last: o.rows.last}
+	total := t.Rows()
+	if part && selected != nil {
+		total = selected.Len()
+	}
+	first, last, err := rows.resolve(total)
+	if err != nil {
+		return nil, 0, err
+	}
+	if o.rows.given && !part {
+		a.Rows = fmt.Sprintf("%d:%d", first, last)
+	}
+	switch {
+	case selected == nil:
+		if o.Take > 0 && !part {
+			last = min(last, first+o.Take)
+		}
+		t, err = source.Slice(t, first, last)
+		return t, first, err
+	case part:
+		selected = selected.Part(first, last)
+	}
+	return source.Select(t, selected, publish.Scratch(func() string { return o.scratch })), selected.First(), nil
 }
 
 // isImage reports whether the records of c have rows and columns.
@@ -236,11 +268,14 @@ func addClassColumn(s *schema.Schema) error {
 // describe reports a split that is about to be converted: its files, and what was decided for the
 // user.
 func (o *inputs) describe(j *job) {
-	s, r := j.split, o.report
+	s, r := j.split.Split, o.report
 	o.describeInputs(s, j.passes[0])
 	prefix := r.splitNotes(s)
-	if rows := j.passes[0].schema; rows.Rows == 0 && rows.Source > 0 {
-		r.warning("%s--rows selects none of its %s rows", prefix, display.Thousands(rows.Source))
+	switch p := j.passes[0]; {
+	case p.schema.Rows == 0 && p.schema.Source > 0:
+		r.warning("%snone of its %s rows is selected", prefix, display.Thousands(p.schema.Source))
+	case j.split.rows != nil:
+		r.noteSelection(prefix, p)
 	}
 	if d := s.Dataset; d != nil && s.Evidence != dataset.ByOption {
 		r.Note("%srecognised as %s by %s", prefix, d.Title, s.Evidence)
@@ -264,7 +299,7 @@ func (o *inputs) describeInputs(s dataset.Split, p *pass) {
 	for _, f := range s.Files {
 		in := Input{Path: f.Path, Split: s.Name, Column: f.Name, Rows: p.table.Rows()}
 		in.ETag, in.Sequential = o.known.about(f.Path)
-		if p.applied.Rows != "" {
+		if p.schema.Rows != p.schema.Source {
 			in.SourceRows = &p.schema.Source
 		}
 		if s.Dataset != nil {
@@ -281,6 +316,16 @@ func (o *inputs) describeInputs(s dataset.Split, p *pass) {
 			o.report.Inputs = append(o.report.Inputs, in)
 		}
 	}
+}
+
+// noteSelection notes how many rows of a job were selected, and the seed that the user did not
+// choose.
+func (r *Report) noteSelection(prefix string, p *pass) {
+	text := fmt.Sprintf("%sselected %s of %s rows", prefix, display.Thousands(p.schema.Rows), display.Thousands(p.schema.Source))
+	if a := p.applied; a.Seed == 0 && (a.Shuffle || a.Holdout != nil) {
+		text += " with --seed 0"
+	}
+	r.Note("%s", text)
 }
 
 // splitNotes reports what was decided for the user about s, and returns the prefix of further notes

@@ -68,6 +68,13 @@ func (o *conversion) run(ctx context.Context) error {
 		return err
 	}
 	defer to.Discard() // no effect after Commit
+	for _, out := range r.outputs {
+		if to, ok := out.to.(*local); ok {
+			if folder, ok := to.space(); ok {
+				o.scratch = folder
+			}
+		}
+	}
 	if err := r.write(ctx, to); err != nil {
 		return err
 	}
@@ -86,7 +93,7 @@ func (o *conversion) prepare(ctx context.Context) (*run, error) {
 		return nil, err
 	}
 	// Headers, and the digits of file names, need the number of rows in advance.
-	o.counted = o.makes(func(f formats.Format) bool { return f.Folder || f.OneColumn || f.Images })
+	o.counted = o.selects() || o.makes(func(f formats.Format) bool { return f.Folder || f.OneColumn || f.Images })
 	splits, err := o.find(ctx, false)
 	if err == nil {
 		err = o.checkClasses(splits)
@@ -139,10 +146,11 @@ func (r *run) write(ctx context.Context, to *destinations) error {
 	return nil
 }
 
-// checkRows returns an error if --rows selects nothing of any job, although it is not an empty
-// range.
+// checkRows returns an error if the flags select no row of any job. A range that is empty as
+// written is no mistake.
 func (r *run) checkRows() error {
-	if !r.rows.given || r.planID != "" || r.rows.first == r.rows.last && !r.rows.open {
+	empty := r.rows.given && r.rows.first == r.rows.last && !r.rows.open
+	if !r.rows.given && !r.selects() || r.planID != "" || empty {
 		return nil
 	}
 	for _, j := range r.jobs {
@@ -150,14 +158,14 @@ func (r *run) checkRows() error {
 			return nil
 		}
 	}
-	return usagef("--rows %s selects no row of any input", r.rows)
+	return usagef("%s selects no row of any input", r.selection())
 }
 
 // findLabels finds the largest label of each split if the names of folders depend on it.
 func (r *run) findLabels(ctx context.Context) (err error) {
 	for _, out := range r.outputs {
 		if out.format.Folder && err == nil {
-			out.options.MaxLabel, err = r.maxLabel(ctx, out.job.split)
+			out.options.MaxLabel, err = r.maxLabel(ctx, out.job.split.Split)
 		}
 	}
 	return err
@@ -198,23 +206,13 @@ func (o *conversion) inputPaths(jobs []*job) (paths []string) {
 	return paths
 }
 
-// checkAgain returns an error if an input of j can be read only once, which a flag does not allow.
-func (o *inputs) checkAgain(flag string, j *job) error {
-	for _, f := range j.split.Files {
-		if o.readOnce(f) {
-			return usagef("%s: %s can be read only once", flag, shownPath(f.Path)).WithHint("leave out %s, or give a file", flag)
-		}
-	}
-	return nil
-}
-
 // checkVerify returns an error if --verify is given but an input or output cannot be read again.
 func (r *run) checkVerify() error {
 	if !r.Verify {
 		return nil
 	}
 	for _, j := range r.jobs {
-		if err := r.checkAgain("--verify", j); err != nil {
+		if err := r.checkAgain("--verify", j.split.Split); err != nil {
 			return err
 		}
 	}
@@ -278,7 +276,7 @@ func (r *run) findUnchanged() (unchanged bool, err error) {
 
 // inputsKey returns a string that identifies the names and contents of the inputs of j.
 func (r *run) inputsKey(j *job) (string, error) {
-	if err := r.checkAgain("--if-changed", j); err != nil {
+	if err := r.checkAgain("--if-changed", j.split.Split); err != nil {
 		return "", err
 	}
 	key := j.datasetName() + " " + j.split.Name

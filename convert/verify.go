@@ -233,15 +233,24 @@ func (o *verification) verifySplit(ctx context.Context, split dataset.Split) (of
 	if all, err = o.find(ctx, false); err != nil {
 		return of, nil, err
 	}
+	if o.classNames, err = o.readClasses(ctx, all); err != nil {
+		return of, all, err
+	}
+	chosen, err := o.chooseRows(ctx, all)
+	if err != nil {
+		return of, all, err
+	}
+	all = all[:0]
+	for _, c := range chosen {
+		all = append(all, c.Split)
+	}
 	if of, err = o.splitFor(all, found, split); err != nil {
 		return of, all, err
 	}
-	if o.classNames, err = o.readClasses(ctx, []dataset.Split{of}); err != nil {
-		return of, all, err
-	}
+	i := slices.IndexFunc(all, func(s dataset.Split) bool { return s.Name == of.Name && s.Stem == of.Stem })
 	path := split.Files[0].Path
 	table, foreign := o.output.foreign[path]
-	expected, err := o.openPass(ctx, of, !foreign)
+	expected, err := o.openPass(ctx, chosen[i], !foreign)
 	if err != nil {
 		return of, all, err
 	}
@@ -291,8 +300,14 @@ func (o *verification) takeRecorded(found source.Table) (err error) {
 	o.LabelColumn = cmp.Or(o.LabelColumn, a.Label)
 	o.Dataset = cmp.Or(o.Dataset, meta[keyDataset])
 	if a.Rows != "" && !o.rows.given {
-		o.rows, err = parseRows(a.Rows)
+		if o.rows, err = parseRows(a.Rows); err != nil {
+			return err
+		}
 	}
+	if v := o.View; v.Where == nil && v.Holdout == nil && !v.Shuffle && v.Take == 0 {
+		o.Where, o.Holdout, o.Stratify, o.Shuffle, o.Seed, o.Take = a.Where, a.Holdout, a.Stratify, a.Shuffle, a.Seed, a.Take
+	}
+	o.selecting, err = parseSelecting(o.View)
 	return err
 }
 
@@ -321,13 +336,4 @@ func (o *verification) splitFor(splits []dataset.Split, found source.Table, of d
 	}
 	return dataset.Split{}, usagef("the inputs have the splits %s, but %s does not record which of them it holds", splitNames(splits), of.Files[0].Path).
 		WithHint("choose one with --split")
-}
-
-// splitNames returns the names of splits for messages.
-func splitNames(splits []dataset.Split) string {
-	var names []string
-	for _, s := range splits {
-		names = append(names, cmp.Or(s.Name, s.Stem))
-	}
-	return strings.Join(names, ", ")
 }

@@ -15,7 +15,8 @@ import (
 type joined struct {
 	tables   []Table
 	columns  []Column
-	rows     int64
+	rows     int64 // read; −1 if unknown
+	source   int64 // rows before a selection
 	shortest bool
 	next     int64 // rows read so far
 	done     bool  // the end has been reached
@@ -55,6 +56,7 @@ func Join(shortest bool, tables ...Table) (Table, error) {
 		}
 		j.notes = append(j.notes, fmt.Sprintf("%v; read the %d rows that all columns have", j.countsError(nil), j.rows))
 	}
+	j.source = j.rows
 	return j, nil
 }
 
@@ -75,6 +77,7 @@ func (j *joined) countsError(b *Raw) error {
 
 func (j *joined) Columns() []Column { return j.columns }
 func (j *joined) Rows() int64       { return j.rows }
+func (j *joined) SourceRows() int64 { return j.source }
 
 func (j *joined) Notes() []string {
 	notes := slices.Clone(j.notes)

@@ -16,6 +16,11 @@ func Skip(t Table, n int64) error {
 	if s, ok := t.(Seeker); ok {
 		return s.Skip(n)
 	}
+	return skipReading(t, n)
+}
+
+// skipReading skips the next n rows of t by reading them.
+func skipReading(t Table, n int64) error {
 	b, limit := &Raw{}, int64(blockRows(t))
 	for n > 0 {
 		b.Cap = int(min(n, limit))
@@ -25,6 +30,34 @@ func Skip(t Table, n int64) error {
 		n -= int64(b.Rows)
 	}
 	return nil
+}
+
+// Each reads t to its end and calls f with each batch, decoded.
+func Each(ctx context.Context, t Table, f func(b *Raw) error) error {
+	b := &Raw{Cap: blockRows(t)}
+	for {
+		err := readDecoded(ctx, t, b)
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = f(b)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// readDecoded reads and decodes the next rows of t.
+func readDecoded(ctx context.Context, t Table, b *Raw) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := t.Read(ctx, b); err != nil {
+		return err
+	}
+	return t.Decode(b)
 }
 
 // Count returns the number of rows of t. If t does not know it, Count reads t to its end, without
@@ -46,7 +79,7 @@ func Count(ctx context.Context, t Table) (int64, error) {
 	}
 }
 
-// skipBlock is about how many bytes Skip and Count read at a time.
+// skipBlock is about how many bytes Skip, Count and Each read at a time.
 const skipBlock = 1 << 20
 
 // blockRows returns how many rows of t have about skipBlock bytes.

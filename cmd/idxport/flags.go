@@ -27,6 +27,7 @@ type settings struct {
 const (
 	aboutOutput = "Output"
 	aboutInput  = "Input"
+	aboutRows   = "Rows"
 	aboutFormat = "Formats"
 	aboutPlan   = "Plans"
 	aboutRun    = "Run"
@@ -61,7 +62,7 @@ type flagSpec struct {
 
 // flags is the table of all flags. Those of one command are shown in this order.
 var flags = sync.OnceValue(func() []flagSpec {
-	return slices.Concat(outputFlags(), inputFlags(), formatFlags(), planFlags(), runFlags())
+	return slices.Concat(outputFlags(), inputFlags(), rowFlags(), formatFlags(), planFlags(), runFlags())
 })
 
 // outputFlags choose what is written where.
@@ -128,9 +129,6 @@ func inputFlags() []flagSpec {
 	return []flagSpec{
 		{name: "split", value: "NAME", commands: reading + "plan", about: aboutInput, often: true, usage: "only this split, such as test; may be repeated",
 			to: func(s *settings) any { return &s.Split }},
-		{name: "rows", value: "A:B", commands: viewing, about: aboutInput, often: true, usage: "only these rows of each split, such as 0:1000",
-			detail: "Rows are counted from 0, B is not included, and negative numbers count from the end.",
-			parse:  func(s *settings, text string) (err error) { s.Rows = text; return convert.CheckRows(text) }},
 		{name: "dataset", value: "NAME", commands: reading + "plan", about: aboutInput, often: true, usage: "name the data set (see idxport datasets), or none",
 			detail: "By default it is recognised by the file names or by the SHA-256 of the labels. With none, there are no class names, and images are left as stored.",
 			to:     func(s *settings) any { return &s.Dataset }},
@@ -167,6 +165,33 @@ func inputFlags() []flagSpec {
 	}
 }
 
+// rowFlags choose rows, in the order in which they apply.
+func rowFlags() []flagSpec {
+	return []flagSpec{
+		{name: "rows", value: "A:B", commands: viewing, about: aboutRows, often: true, usage: "only these rows of each split, such as 0:1000",
+			detail: "Rows are counted from 0, B is not included, and negative numbers count from the end.",
+			parse:  func(s *settings, text string) (err error) { s.Rows = text; return convert.CheckRows(text) }},
+		{name: "where", value: "COND", commands: viewing + "plan", about: aboutRows, often: true, usage: "only rows with these values, such as label=0,1",
+			detail: "COND is COLUMN=VALUES or COLUMN!=VALUES. COLUMN has one number in each row; VALUES are numbers or ranges such as 3-7, separated by commas. " +
+				"class=NAMES selects by class name. May be repeated: rows must meet all.",
+			to: func(s *settings) any { return &s.Where }},
+		{name: "holdout", value: "NAME=N", commands: viewing + "plan", about: aboutRows, usage: "move N random rows of train to a new split NAME",
+			detail: "N is a number of rows, or a percentage such as 10%. If there is only one split, its rows are taken, whatever its name. May be repeated.",
+			to:     func(s *settings) any { return &s.Holdout }},
+		{name: "stratify", commands: viewing + "plan", about: aboutRows, usage: "hold out the same share of every label",
+			to: func(s *settings) any { return &s.Stratify }},
+		{name: "shuffle", commands: viewing + "plan", about: aboutRows, usage: "put the rows of each split in a random order",
+			detail: "Uncompressed IDX files are read at random. Other inputs are read once and held in memory up to 32 MiB, and beyond that in a scratch file beside the output.",
+			to:     func(s *settings) any { return &s.Shuffle }},
+		{name: "seed", value: "N", commands: viewing + "plan", about: aboutRows, preset: "0", usage: "seed of --holdout and --shuffle (default 0)",
+			detail: "The same seed selects the same rows on every machine and in every later version.",
+			bounds: [2]int64{0, math.MaxInt64}, to: func(s *settings) any { return &s.Seed }},
+		{name: "take", value: "N", commands: viewing + "plan", about: aboutRows, usage: "only the first N rows of each split",
+			detail: "Flags that select rows apply in this order: --rows, --where, --holdout, --shuffle, --take.",
+			bounds: [2]int64{1, 0}, to: func(s *settings) any { return &s.Take }},
+	}
+}
+
 // formatFlags choose how formats are written.
 func formatFlags() []flagSpec {
 	choices := convert.Choices
@@ -182,7 +207,7 @@ func formatFlags() []flagSpec {
 		{name: "csv-style", value: "STYLE", commands: "convert plan", about: aboutFormat, often: true, usage: "columns of CSV, such as kaggle (default), pjreddie",
 			detail: "STYLE is kaggle (default), kaggle1, rowxcol, pjreddie or matrix: see idxport formats.",
 			to:     func(s *settings) any { return &s.CSVStyle }},
-		{name: "class-column", commands: "convert plan", about: aboutFormat, often: true, usage: "add a text column with the class names",
+		{name: "class-column", commands: "convert plan", about: aboutFormat, usage: "add a text column with the class names",
 			detail: "The column is named class and follows the label. Only for Parquet, Arrow, and CSV and TSV with a header.",
 			to:     func(s *settings) any { return &s.ClassColumn }},
 		{name: "label-column", value: "NAME", commands: viewing + "plan", about: aboutFormat, usage: "use this integer column as the label",

@@ -45,8 +45,9 @@ type Plan struct {
 type Target struct {
 	Path      string  `json:"path"`
 	Format    string  `json:"format"`
-	Extension string  `json:"extension"` // of the parts
-	Dataset   string  `json:"dataset"`   // the value of convert.Source.Dataset
+	Extension string  `json:"extension"`       // of the parts
+	Dataset   string  `json:"dataset"`         // the value of convert.Source.Dataset
+	Split     string  `json:"split,omitempty"` // the split, if the options divide one into several
 	Inputs    []Input `json:"inputs"`
 	Rows      int64   `json:"rows"`
 	Parts     []Part  `json:"parts"`
@@ -59,6 +60,7 @@ type Input struct {
 	Bytes  int64  `json:"bytes"`            // size of the file
 	ETag   string `json:"etag,omitempty"`   // version of an object
 	Header *Piece `json:"header,omitempty"` // the header of a file whose parts read only pieces of it
+	Whole  bool   `json:"whole,omitempty"`  // a part may read any row, so the whole file is compared before each part is made
 }
 
 // A Part is a range of rows, and the bytes of each input of its target that it is made of.
@@ -233,8 +235,8 @@ func (in *Input) hash(ctx context.Context, pieces ...*Piece) error {
 }
 
 // Hashed reports whether the bytes of the input are hashed as they are read: those of columns in
-// files.
-func (in *Input) Hashed() bool { return in.Column != "" && in.ETag == "" }
+// files that are read in pieces.
+func (in *Input) Hashed() bool { return in.Column != "" && in.ETag == "" && !in.Whole }
 
 // Changed is the error for the input with index i if the bytes of a part differ from the plan.
 func (t *Target) Changed(i int, part *Part) error {

@@ -161,3 +161,13 @@ func FreeSpace(path string) (uint64, error) {
 		path = parent
 	}
 }
+
+// Scratch returns a function that creates a file to read and write, in the folder that dir returns
+// then. The system deletes the file when it is closed or the process ends. Except on Windows, it
+// has no name, or has one only for a moment.
+func Scratch(dir func() string) func() (*os.File, error) {
+	return func() (*os.File, error) { return scratch(dir()) }
+}
+
+// scratchName is the pattern of the names of scratch files, where they need one.
+const scratchName = ".idxport-scratch-*"

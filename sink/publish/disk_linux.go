@@ -3,6 +3,7 @@ package publish
 import (
 	"errors"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -39,4 +40,17 @@ func isMountPoint(path string) (bool, error) {
 		return st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0, nil
 	}
 	return onOtherDevice(path)
+}
+
+// scratch makes a file without a name or, where the file system cannot (open(2)), removes the name.
+func scratch(dir string) (*os.File, error) {
+	fd := -1
+	err := again(func() (err error) {
+		fd, err = unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
+		return err
+	})
+	if err == nil {
+		return os.NewFile(uintptr(fd), filepath.Join(dir, "scratch file")), nil
+	}
+	return unnamed(dir)
 }

@@ -190,3 +190,15 @@ func lockFailure(path string, err error) error {
 func (l *fileLock) unlink() error { return os.Remove(l.path) }
 
 func (l *fileLock) Close() error { return l.file.Close() }
+
+// unnamed makes a file and removes its name at once.
+func unnamed(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, scratchName)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}

@@ -169,3 +169,25 @@ func takeLock(path string) (*fileLock, error) {
 func (l *fileLock) unlink() error { return nil }
 
 func (l *fileLock) Close() error { return windows.CloseHandle(l.handle) }
+
+// scratch makes a file that Windows deletes when its handle is closed.
+func scratch(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, scratchName)
+	if err != nil {
+		return nil, err
+	}
+	path := f.Name()
+	if err := f.Close(); err != nil {
+		return nil, err
+	}
+	name, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return nil, err
+	}
+	handle, err := windows.CreateFile(name, windows.GENERIC_READ|windows.GENERIC_WRITE, 0, nil, windows.TRUNCATE_EXISTING,
+		windows.FILE_ATTRIBUTE_TEMPORARY|windows.FILE_FLAG_DELETE_ON_CLOSE, 0)
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(path))
+	}
+	return os.NewFile(uintptr(handle), path), nil
+}

@@ -38,7 +38,7 @@ var rooms = map[string]room{
 	"shell":                     {90, nil},
 	"sink/publish":              {2760, []string{"shell"}},                                     // goal 2000
 	"sink/plan":                 {1470, []string{"object", "shell", "sink/publish", "source"}}, // goal 1200
-	"source":                    {1740, []string{"source/idx", "source/compressed"}},           // goal 1100
+	"source":                    {2350, []string{"source/idx", "source/compressed"}},           // goal 1100 and 450 for selections
 	"source/dataset":            {1560, []string{"shell", "source", "source/idx"}},             // goal 1200
 	"schema":                    {300, []string{"source", "source/idx"}},
 	"source/flat":               {480, []string{"source/idx"}},
@@ -68,7 +68,7 @@ var rooms = map[string]room{
 	"pipeline":                  {330, []string{"schema", "sink", "source"}},
 	"object":                    {2510, []string{"shell"}}, // goal 1700
 	"display":                   {100, []string{"source/idx"}},
-	"convert":                   {4110, []string{"display", "object", "pipeline", "schema", "shell", "sink", "sink/...", "source", "source/..."}}, // goal 1600
+	"convert":                   {4690, []string{"display", "object", "pipeline", "schema", "shell", "sink", "sink/...", "source", "source/..."}}, // goal 1600
 	"cmd/idxport":               {2800, []string{"convert", "display", "object", "pipeline", "schema", "shell", "sheet", "sink", "sink/...", "source", "source/..."}},
 }
 

@@ -1,0 +1,407 @@
+package convert
+
+import (
+	"context"
+	"math/big"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/idxport/idxport/display"
+	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/shell"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/compressed"
+	"github.com/idxport/idxport/source/dataset"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// A chosenSplit is a split of the inputs, or a part of one that was held out.
+type chosenSplit struct {
+	dataset.Split
+	rows    *source.Selection // nil: all rows, or a range of them
+	divided bool              // rows were held out: this is one of the parts
+}
+
+// valueRange matches a number, or two with a dash between them.
+var valueRange = sync.OnceValue(func() *regexp.Regexp {
+	const number = `(-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)`
+	return regexp.MustCompile(`^` + number + `(?:-` + number + `)?$`)
+})
+
+// selects reports whether rows are chosen by more than their position.
+func (o *conversion) selects() bool {
+	return o.conditions != nil || o.holdouts != nil || o.Shuffle
+}
+
+// chooseRows returns the splits with the rows that the view selects, and those that it holds out.
+func (o *conversion) chooseRows(ctx context.Context, splits []dataset.Split) (chosen []chosenSplit, err error) {
+	from := -1
+	if o.holdouts != nil {
+		if from, err = o.holdOutFrom(splits); err != nil {
+			return nil, err
+		}
+	}
+	for i, s := range splits {
+		c := chosenSplit{Split: s}
+		if !o.selects() {
+			chosen = append(chosen, c)
+			continue
+		}
+		if err := o.checkAgain(o.selectingFlag(), s); err != nil {
+			return nil, err
+		}
+		scan, err := o.scan(ctx, s, i == from && o.Stratify)
+		if err != nil {
+			return nil, err
+		}
+		c.rows = scan.rows
+		parts := []chosenSplit{c}
+		if i == from {
+			if parts, err = o.holdOut(c, scan); err != nil {
+				return nil, err
+			}
+		}
+		for _, part := range parts {
+			if o.Shuffle {
+				if err := part.rows.Shuffle(source.NewRandom(uint64(o.Seed), source.ShuffleStream)); err != nil {
+					return nil, err
+				}
+			}
+			if o.Take > 0 {
+				part.rows = part.rows.Part(0, min(o.Take, part.rows.Len()))
+			}
+			chosen = append(chosen, part)
+		}
+	}
+	if o.planned != "" {
+		chosen = slices.DeleteFunc(chosen, func(c chosenSplit) bool { return c.Name != o.planned })
+	}
+	return chosen, nil
+}
+
+// selectingFlag returns one of the given flags that select rows, for errors about all of them.
+func (o *conversion) selectingFlag() string {
+	switch {
+	case o.conditions != nil:
+		return "--where"
+	case o.holdouts != nil:
+		return "--holdout"
+	}
+	return "--shuffle"
+}
+
+// selection returns the flags that select rows as the user wrote them, for messages.
+func (o *conversion) selection() string {
+	var flags []string
+	if o.rows.given {
+		flags = append(flags, "--rows "+o.rows.String())
+	}
+	for _, text := range o.Where {
+		flags = append(flags, "--where "+shell.Quote(text))
+	}
+	return strings.Join(flags, " ")
+}
+
+// holdOutFrom returns the index of the split that rows are held out from.
+func (o *conversion) holdOutFrom(splits []dataset.Split) (int, error) {
+	for _, h := range o.holdouts {
+		if slices.ContainsFunc(splits, func(s dataset.Split) bool { return s.Name == h.name }) {
+			return 0, usagef("--holdout %s: the inputs have a split %s", h.text, h.name).WithHint("choose another name")
+		}
+	}
+	i := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == "train" })
+	if i < 0 && len(splits) > 1 {
+		return 0, usagef("--holdout: found the splits %s, expected a split train, or a single split", splitNames(splits)).WithHint("choose one with --split")
+	}
+	return max(i, 0), nil
+}
+
+// holdOut returns what is left of a split, which is named train if it had no name, and what is held
+// out from it.
+func (o *conversion) holdOut(c chosenSplit, scan scanned) ([]chosenSplit, error) {
+	c.divided = true
+	random, total := source.NewRandom(uint64(o.Seed), source.HoldOutStream), c.rows.Len()
+	if c.Name == "" {
+		c.Name = "train"
+	}
+	chosen := []chosenSplit{c}
+	for _, h := range o.holdouts {
+		n, left := h.of(total), c.rows.Len()
+		if n > left {
+			return nil, usagef("--holdout %s: found %s rows, expected at least %s", h.text, display.Thousands(left), display.Thousands(n))
+		}
+		quotas := []int64{n}
+		if o.Stratify {
+			quotas = source.Quotas(n, c.rows.Strata(scan.strata, scan.labels))
+		}
+		held := c
+		held.Name, held.Notes, held.Doubt = h.name, nil, ""
+		held.rows = c.rows.HoldOut(scan.strata, quotas, random)
+		chosen = append(chosen, held)
+	}
+	return chosen, nil
+}
+
+// of returns the number of rows to hold out of total. A percentage is rounded to a whole number of
+// rows, halves up.
+func (h holdout) of(total int64) int64 {
+	n := new(big.Rat).Set(h.rows)
+	if h.percent {
+		n.Mul(n, big.NewRat(total, 100))
+		n.Add(n, big.NewRat(1, 2))
+	}
+	whole := new(big.Int).Quo(n.Num(), n.Denom())
+	if !whole.IsInt64() {
+		return total + 1
+	}
+	return whole.Int64()
+}
+
+// scanned is what one reading of the scalar columns of a split has found.
+type scanned struct {
+	rows   *source.Selection
+	strata []uint16 // for each row of the table, the index of its label in the sorted labels
+	labels int      // number of different labels
+}
+
+// maxStrata is the greatest number of different labels that --stratify accepts.
+const maxStrata = 1 << 16
+
+// scan finds the rows of s that --rows and --where select and, with stratify, the stratum of each
+// row. For that it reads the scalar columns.
+func (o *conversion) scan(ctx context.Context, s dataset.Split, stratify bool) (found scanned, err error) {
+	whole, err := o.open(ctx, s, o.classNames, false)
+	if err != nil {
+		return found, err
+	}
+	defer whole.Close() // only read from
+	first, last := int64(0), whole.Rows()
+	if o.rows.given && o.planID == "" {
+		if first, last, err = o.rows.resolve(whole.Rows()); err != nil {
+			return found, err
+		}
+	}
+	label, tests, err := o.bind(whole, stratify)
+	if err != nil {
+		return found, err
+	}
+	t, trusted, err := o.openScalars(ctx, s, whole, tests != nil || stratify)
+	if err != nil {
+		return found, err
+	}
+	if t != whole {
+		defer t.Close() // only read from
+	}
+	found.rows = new(source.Selection)
+	if last < whole.Rows() {
+		found.rows.Partly()
+	}
+	if trusted {
+		for row := range whole.Rows() {
+			found.rows.Append(first <= row && row < last)
+		}
+		return found, nil
+	}
+	columns, strata := t.Columns(), newStrata()
+	for i := range tests {
+		tests[i].column = columnIndex(columns, tests[i].name)
+	}
+	labels := columnIndex(columns, label)
+	err = source.Each(ctx, t, func(b *source.Raw) error {
+		for i := range b.Rows {
+			row := b.First + int64(i)
+			selected := first <= row && row < last
+			for _, test := range tests {
+				selected = selected && test.passes(b, i)
+			}
+			found.rows.Append(selected)
+			if stratify {
+				if err := strata.add(source.Int(columns[labels].DType, b.Columns[labels], i)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err == nil && found.rows.Table() != whole.Rows() {
+		err = fault.In(s.Files[0].Path, fault.Changed)
+	}
+	found.strata, found.labels = strata.sorted()
+	return found, err
+}
+
+// bind returns the name of the column to stratify by, "" if that is not asked for, and the tests of
+// the conditions on t.
+func (o *conversion) bind(t source.Table, stratify bool) (label string, tests []rowTest, err error) {
+	if i := schema.Of(t).Label(); stratify && i >= 0 {
+		label = t.Columns()[i].Name
+	} else if stratify {
+		return "", nil, usagef("--stratify: no column holds labels").WithHint("name it with --label-column")
+	}
+	for _, c := range o.conditions {
+		test, err := c.bind(t)
+		if err != nil {
+			return "", nil, err
+		}
+		tests = append(tests, test)
+	}
+	return label, tests, nil
+}
+
+// columnIndex returns the index of the column with a name, −1 if there is none.
+func columnIndex(columns []source.Column, name string) int {
+	return slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == name })
+}
+
+// openScalars opens the files that must be read to find the rows of s: those of its scalar columns
+// if values are needed, otherwise the one with the smallest records, which is read to count them.
+// If trusted is set, that file is not compressed, and the count in its header suffices. A table in
+// another format is whole itself.
+func (o *conversion) openScalars(ctx context.Context, s dataset.Split, whole source.Table, values bool) (t source.Table, trusted bool, err error) {
+	if o.foreign != nil {
+		return whole, false, nil
+	}
+	if values {
+		scalars := s
+		scalars.Files = slices.DeleteFunc(slices.Clone(s.Files), func(f dataset.File) bool { return !isLabels(f) && len(f.Header.Dims) != 1 })
+		t, err = o.open(ctx, scalars, o.classNames, false)
+		return t, false, err
+	}
+	smallest := slices.MinFunc(s.Files, func(a, b dataset.File) int {
+		return int(min(max(a.Header.RecordSize()-b.Header.RecordSize(), -1), 1))
+	})
+	file, err := o.openIDX(ctx, s, smallest, nil)
+	if err != nil {
+		return nil, false, err
+	}
+	return file, file.Compression() == compressed.Plain, nil
+}
+
+// strata numbers labels in the order in which they are found.
+type strata struct {
+	number map[int64]uint16
+	rows   []uint16
+}
+
+func newStrata() *strata { return &strata{number: map[int64]uint16{}} }
+
+func (s *strata) add(label int64) error {
+	n, ok := s.number[label]
+	if !ok {
+		if len(s.number) == maxStrata {
+			return usagef("--stratify: found more than %d different labels", maxStrata)
+		}
+		n = uint16(len(s.number))
+		s.number[label] = n
+	}
+	s.rows = append(s.rows, n)
+	return nil
+}
+
+// sorted returns the stratum of each row and the number of strata, in the order of their labels.
+func (s *strata) sorted() (rows []uint16, n int) {
+	labels := make([]int64, 0, len(s.number))
+	for label := range s.number {
+		labels = append(labels, label)
+	}
+	slices.Sort(labels)
+	place := make([]uint16, len(labels))
+	for i, label := range labels {
+		place[s.number[label]] = uint16(i)
+	}
+	for i, n := range s.rows {
+		s.rows[i] = place[n]
+	}
+	return s.rows, len(labels)
+}
+
+// A rowTest is a condition on a column of a table.
+type rowTest struct {
+	name   string
+	column int // its index in the table that is read
+	dtype  idx.DType
+	ranges [][2]float64 // all elements of IDX files are numbers that a float64 holds exactly
+	not    bool
+}
+
+func (t rowTest) passes(b *source.Raw, row int) bool {
+	v := schema.Float(t.dtype, b.Columns[t.column], row)
+	return t.not != slices.ContainsFunc(t.ranges, func(r [2]float64) bool { return r[0] <= v && v <= r[1] })
+}
+
+// bind returns the test of the condition on the rows of t.
+func (c condition) bind(t source.Table) (test rowTest, err error) {
+	columns := t.Columns()
+	i, byName := columnIndex(columns, c.column), false
+	if i < 0 && c.column == schema.ClassName {
+		i, byName = schema.Of(t).Label(), true
+	}
+	if i < 0 {
+		return test, usagef("--where %s: no such column, the columns are %s", c.text, strings.Join(names(columns), ", "))
+	}
+	column := columns[i]
+	test = rowTest{name: column.Name, dtype: column.DType, not: c.not}
+	if byName {
+		test.ranges, err = c.named(column)
+		return test, err
+	}
+	if !column.Scalar() {
+		return test, usagef("--where %s: the records of %s have the shape %s, expected single numbers", c.text, c.column, display.Shape(column.Shape))
+	}
+	for _, text := range strings.Split(c.values, ",") {
+		m := valueRange().FindStringSubmatch(strings.TrimSpace(text))
+		if m == nil {
+			e := usagef("--where %s: found %q, expected a number, or a range such as 3-7", c.text, text)
+			if column.Classes != nil {
+				return test, e.WithHint("to select by name: --where %s", shell.Quote("class="+text))
+			}
+			return test, e
+		}
+		low, high := number(m[1], column.DType), number(m[1], column.DType)
+		if m[2] != "" {
+			high = number(m[2], column.DType)
+		}
+		if low > high {
+			return test, usagef("--where %s: the range %s ends before it begins", c.text, text)
+		}
+		test.ranges = append(test.ranges, [2]float64{low, high})
+	}
+	return test, nil
+}
+
+// number returns the value of a number that valueRange matches, as a column of type d holds it.
+func number(text string, d idx.DType) float64 {
+	bits := 64
+	if d == idx.Float32 {
+		bits = 32
+	}
+	v, _ := strconv.ParseFloat(text, bits) // infinite if it is too large
+	return v
+}
+
+// named returns the labels of the classes that the condition names.
+func (c condition) named(label source.Column) (ranges [][2]float64, err error) {
+	known := slices.DeleteFunc(slices.Clone(label.Classes), func(name string) bool { return name == "" })
+	if len(known) == 0 {
+		return nil, usagef("--where %s: the classes of column %q have no names", c.text, label.Name).WithHint("give the names with --classes FILE or --dataset NAME")
+	}
+	wanted := strings.Split(c.values, ",")
+	if slices.Contains(known, c.values) { // a name may have a comma
+		wanted = []string{c.values}
+	}
+	for _, name := range wanted {
+		if !slices.Contains(known, name) {
+			return nil, unknown("class", name, slices.Compact(known))
+		}
+		for v, class := range label.Classes {
+			if class == name {
+				ranges = append(ranges, [2]float64{float64(v), float64(v)})
+			}
+		}
+	}
+	return ranges, nil
+}

@@ -1,0 +1,334 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/bits"
+	"os"
+
+	"github.com/idxport/idxport/fault"
+)
+
+// maxHeld is how many bytes of a shuffled table are held in memory. More are kept in a file.
+const maxHeld = 32 << 20
+
+// minPicked is the smallest record, in bytes, that is read from a file by itself. A column of
+// smaller ones is held.
+const minPicked = 64
+
+// Scratch returns a file to read and write that no other process can open, and that disappears when
+// it is closed, or when the process ends for whatever reason.
+type Scratch func() (*os.File, error)
+
+// Select returns the rows of t that s selects, in its order. They are read like this:
+//
+//   - In their own order, they are read from start to end, and the others skipped. Without
+//     [Selection.Partly], the end of the inputs is reached and checked.
+//   - In another order, rows of uncompressed IDX files on this machine are read where they are.
+//   - In another order, rows of all other files are read once, from start to end, and held in
+//     memory, or in a scratch file if they are more than 32 MiB.
+//
+// The indices of rows are those in the selection. t must have as many rows as the table of s, or
+// more if it is a salvaged column.
+func Select(t Table, s *Selection, scratch Scratch) Table {
+	switch t := t.(type) {
+	case *joined:
+		for i := range t.tables {
+			t.tables[i] = Select(t.tables[i], s, scratch)
+		}
+		t.rows = s.Len()
+		return t
+	case *derived:
+		t.Table = Select(t.Table, s, scratch)
+		return t
+	case *IDX:
+		if s.order == nil || t.local() && t.column.RecordSize() >= minPicked {
+			return &picked{IDX: t, s: s}
+		}
+	}
+	if s.order == nil {
+		return &filtered{wrapped: wrapped{t}, s: s}
+	}
+	return &shuffled{wrapped: wrapped{t}, s: s, limit: maxHeld, scratch: scratch}
+}
+
+// local reports whether any row of the file can be read at once: the file is uncompressed, on this
+// machine, and not a pipe.
+func (t *IDX) local() bool {
+	_, remote := t.file.(interface{ Limit(end int64) })
+	return t.file != nil && !remote && t.spans() && t.frames == nil
+}
+
+// picked is the selected rows of an IDX file, read from the file in their order: by one goroutine
+// from start to end or, if they are shuffled, by those that decode.
+type picked struct {
+	*IDX
+	s    *Selection
+	done int64 // rows returned
+}
+
+func (p *picked) Rows() int64        { return p.s.Len() }
+func (p *picked) SourceRows() int64  { return p.rows }
+func (p *picked) Limit(int64)        {}
+func (p *picked) Skip(n int64) error { return skipReading(p, n) }
+
+func (p *picked) Read(ctx context.Context, b *Raw) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	want := int(min(int64(b.Cap), p.s.Len()-p.done))
+	b.First, b.Rows = p.s.first+p.done, want
+	if len(b.Columns) == 0 {
+		b.Columns = make([][]byte, 1)
+	}
+	size := p.column.RecordSize()
+	b.Columns[0] = Grow(b.Columns[0], want*size)
+	switch {
+	case want == 0:
+		return p.finish()
+	case p.s.order != nil:
+		b.State = p.s.order[p.done : p.done+int64(want)]
+	default:
+		if p.stream != nil {
+			p.stream.SetBusy(b.Busy)
+		}
+		if err := p.readRuns(b.Columns[0], int64(want)); err != nil {
+			return fault.In(p.path, err)
+		}
+	}
+	p.done += int64(want)
+	return nil
+}
+
+// readRuns reads the next n selected rows into data.
+func (p *picked) readRuns(data []byte, n int64) error {
+	size := p.column.RecordSize()
+	for n > 0 {
+		first, run := p.s.next(p.next, n)
+		if err := p.reader.Skip(first - p.next); err != nil {
+			return err
+		}
+		got, err := p.reader.ReadRecords(data, int(run))
+		if err != nil {
+			return notEOF(err)
+		}
+		data, n, p.next = data[got*size:], n-int64(got), first+int64(got)
+	}
+	return nil
+}
+
+// finish returns io.EOF after the last selected row, if the file still is what it was.
+func (p *picked) finish() error {
+	if p.s.order == nil && !p.s.partly {
+		if err := p.reader.Skip(p.rows - p.next); err != nil {
+			return fault.In(p.path, err)
+		}
+		if p.next = p.rows; p.frames != nil {
+			if err := p.frames.Finish(); err != nil {
+				return fault.In(p.path, err)
+			}
+		}
+		if _, err := p.reader.ReadRecords(nil, 1); err != io.EOF {
+			return fault.In(p.path, err)
+		}
+	}
+	if err := p.unchanged(); err != nil {
+		return fault.In(p.path, err)
+	}
+	return io.EOF
+}
+
+func (p *picked) Decode(b *Raw) error {
+	if p.s.order != nil {
+		size, data := p.column.RecordSize(), b.Columns[0]
+		for i, row := range b.State.([]int64) {
+			if _, err := p.file.ReadAt(data[i*size:(i+1)*size], p.offset(row)); err != nil {
+				return fault.In(p.path, notEOF(err))
+			}
+		}
+	}
+	return p.IDX.Decode(b)
+}
+
+// filtered is the selected rows of a table in their order.
+type filtered struct {
+	wrapped
+	s     *Selection
+	done  int64
+	raw   Raw  // rows of the table, decoded
+	used  int  // rows of raw that were passed on or left out
+	ended bool // the table has no more rows
+}
+
+func (f *filtered) Rows() int64        { return f.s.Len() }
+func (f *filtered) Limit(int64)        {}
+func (f *filtered) Skip(n int64) error { return skipReading(f, n) }
+
+func (f *filtered) Read(ctx context.Context, b *Raw) error {
+	columns := f.Columns()
+	b.First, b.Rows = f.s.first+f.done, 0
+	clearColumns(b, len(columns))
+	for b.Rows < b.Cap && !f.ended && (f.done < f.s.Len() || !f.s.partly) {
+		if f.used == f.raw.Rows {
+			f.raw.Cap = blockRows(f)
+			err := readDecoded(ctx, f.Table, &f.raw)
+			f.ended = err == io.EOF
+			if err == io.EOF && f.done == f.s.Len() {
+				break
+			}
+			if err != nil {
+				return notEOF(err)
+			}
+			f.used = 0
+		}
+		at := f.raw.First + int64(f.used)
+		first, n := f.s.next(at, int64(b.Cap-b.Rows))
+		end := f.raw.First + int64(f.raw.Rows)
+		if n == 0 || first >= end {
+			f.used = f.raw.Rows
+			continue
+		}
+		n = min(n, end-first)
+		from := int(first - f.raw.First)
+		for i, c := range columns {
+			size := c.RecordSize()
+			b.Columns[i] = append(b.Columns[i], f.raw.Columns[i][from*size:(from+int(n))*size]...)
+		}
+		b.Rows, f.done, f.used = b.Rows+int(n), f.done+n, from+int(n)
+	}
+	if b.Rows == 0 {
+		return io.EOF
+	}
+	return nil
+}
+
+// Decode does nothing: Read has decoded the rows to choose among them.
+func (f *filtered) Decode(*Raw) error { return nil }
+
+// shuffled is the selected rows of a table in another order. It reads the table when its first row
+// is read.
+type shuffled struct {
+	wrapped
+	s       *Selection
+	limit   int64 // of bytes held in memory
+	scratch Scratch
+
+	done   int64
+	ranks  []int64 // number of selected rows before each word of s.kept
+	loaded bool
+	held   []byte   // the selected rows in the order of the table, their columns one after another
+	file   *os.File // instead of held
+}
+
+func (t *shuffled) Rows() int64        { return t.s.Len() }
+func (t *shuffled) Limit(int64)        {}
+func (t *shuffled) Skip(n int64) error { return skipReading(t, n) }
+
+func (t *shuffled) Read(ctx context.Context, b *Raw) error {
+	if !t.loaded {
+		if err := t.load(ctx); err != nil {
+			return err
+		}
+		t.loaded = true
+	}
+	want := min(int64(b.Cap), t.s.Len()-t.done)
+	b.First, b.Rows = t.s.first+t.done, int(want)
+	if want == 0 {
+		return io.EOF
+	}
+	b.State = t.s.order[t.done : t.done+want]
+	t.done += want
+	return ctx.Err()
+}
+
+// load reads the selected rows into memory or the scratch file.
+func (t *shuffled) load(ctx context.Context) error {
+	ranked := int64(0)
+	for _, word := range t.s.kept {
+		t.ranks = append(t.ranks, ranked)
+		ranked += int64(bits.OnesCount64(word))
+	}
+	// Even if the table is too large for memory, it is written in pieces of this size.
+	rows := &filtered{wrapped: wrapped{t.Table}, s: &Selection{rows: t.s.rows, kept: t.s.kept, count: ranked}}
+	columns := t.Columns()
+	if total := ranked * int64(recordSize(columns)); total <= t.limit {
+		t.held = make([]byte, 0, total)
+	} else {
+		f, err := t.scratch()
+		if err != nil {
+			return err
+		}
+		t.file = f
+	}
+	return Each(ctx, rows, func(b *Raw) error {
+		for row := range b.Rows {
+			for i, c := range columns {
+				size := c.RecordSize()
+				t.held = append(t.held, b.Columns[i][row*size:(row+1)*size]...)
+			}
+		}
+		if t.file == nil {
+			return nil
+		}
+		_, err := t.file.Write(t.held)
+		t.held = t.held[:0]
+		return err
+	})
+}
+
+func (t *shuffled) Decode(b *Raw) error {
+	columns := t.Columns()
+	record := recordSize(columns)
+	clearColumns(b, len(columns))
+	b.Scratch = Grow(b.Scratch, record)
+	for _, row := range b.State.([]int64) {
+		word := row / 64
+		rank := t.ranks[word] + int64(bits.OnesCount64(t.s.kept[word]&(1<<(row%64)-1)))
+		data := b.Scratch
+		if t.file == nil {
+			data = t.held[rank*int64(record):][:record]
+		} else if _, err := t.file.ReadAt(data, rank*int64(record)); err != nil {
+			return err
+		}
+		for i, c := range columns {
+			size := c.RecordSize()
+			b.Columns[i], data = append(b.Columns[i], data[:size]...), data[size:]
+		}
+	}
+	return nil
+}
+
+func (t *shuffled) Close() error {
+	err := t.Table.Close()
+	if t.file != nil {
+		err = errors.Join(err, t.file.Close())
+	}
+	return err
+}
+
+// recordSize returns the number of bytes of a row.
+func recordSize(columns []Column) (size int) {
+	for _, c := range columns {
+		size += c.RecordSize()
+	}
+	return size
+}
+
+// clearColumns makes n empty columns, which keep their memory.
+func clearColumns(b *Raw, n int) {
+	if len(b.Columns) != n {
+		b.Columns = make([][]byte, n)
+	}
+	for i := range b.Columns {
+		b.Columns[i] = b.Columns[i][:0]
+	}
+}
+
+// notEOF returns err, or an error that the input has changed if it ended before a row that it had.
+func notEOF(err error) error {
+	if err == io.EOF {
+		return fault.Changed
+	}
+	return err
+}

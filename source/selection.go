@@ -1,0 +1,209 @@
+package source
+
+import (
+	"cmp"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/idxport/idxport/fault"
+)
+
+// A Selection is some rows of a table, in the order in which they are to be read: the order of the
+// table, unless it was shuffled. It takes a bit for each row of the table, and 8 bytes for each
+// selected row once it is shuffled. The zero value is a selection of a table without rows.
+type Selection struct {
+	rows  int64    // of the table
+	kept  []uint64 // bit i%64 of word i/64: row i is selected
+	count int64    // number of selected rows
+	order []int64  // the selected rows in their order, if they were shuffled
+	first int64    // number of rows before this selection in the one that it is a part of
+	// partly means that the rows after the last selected one need not be read, not even to check
+	// them.
+	partly bool
+}
+
+// Append adds a row to the end of the table.
+func (s *Selection) Append(selected bool) {
+	if s.rows%64 == 0 {
+		s.kept = append(s.kept, 0)
+	}
+	if selected {
+		s.kept[s.rows/64] |= 1 << (s.rows % 64)
+		s.count++
+	}
+	s.rows++
+}
+
+// Len returns the number of selected rows.
+func (s *Selection) Len() int64 { return s.count }
+
+// Table returns the number of rows of the table.
+func (s *Selection) Table() int64 { return s.rows }
+
+// First returns the index of the first selected row within all rows that were selected, of which
+// [Selection.Part] takes a range.
+func (s *Selection) First() int64 { return s.first }
+
+// Partly marks the selection as one of a range of rows: the rows after the last one need not be
+// read to check them.
+func (s *Selection) Partly() { s.partly = true }
+
+// next returns the first selected row from row on, and how many selected rows follow one another
+// there, at most limit. Without one, n is 0.
+func (s *Selection) next(row int64, limit int64) (first, n int64) {
+	first = s.scan(row, 0)
+	if first == s.rows {
+		return first, 0
+	}
+	return first, min(limit, s.scan(first, ^uint64(0))-first)
+}
+
+// scan returns the first row from row on whose bit differs from those of pattern, or the number of
+// rows.
+func (s *Selection) scan(row int64, pattern uint64) int64 {
+	for i := row / 64; i < int64(len(s.kept)); i++ {
+		word := s.kept[i] ^ pattern
+		if i == row/64 {
+			word &= ^uint64(0) << (row % 64)
+		}
+		if word != 0 {
+			return min(s.rows, i*64+int64(bits.TrailingZeros64(word)))
+		}
+	}
+	return s.rows
+}
+
+// each calls f with every selected row, in the order of the table.
+func (s *Selection) each(f func(row int64)) {
+	for i, word := range s.kept {
+		for ; word != 0; word &= word - 1 {
+			f(int64(i)*64 + int64(bits.TrailingZeros64(word)))
+		}
+	}
+}
+
+// drop removes a selected row.
+func (s *Selection) drop(row int64) {
+	s.kept[row/64] &^= 1 << (row % 64)
+	s.count--
+}
+
+// A Random makes the random numbers of selections. They are those of PCG-DXSM with 128 bits of
+// state, which [rand.PCG] documents, and do not change with the platform or the version.
+type Random struct{ pcg *rand.PCG }
+
+// Streams of random numbers: the two halves of a generator's state are the seed and one of these.
+const (
+	HoldOutStream = 1
+	ShuffleStream = 2
+)
+
+// NewRandom returns the generator of a stream.
+func NewRandom(seed, stream uint64) *Random { return &Random{rand.NewPCG(seed, stream)} }
+
+// below returns a number from 0 to n−1, all equally likely: the upper half of the product of n and
+// a random number of 64 bits. Numbers whose lower half is below 2⁶⁴ mod n are drawn again (Lemire,
+// Fast Random Integer Generation in an Interval, 2019).
+func (r *Random) below(n uint64) uint64 {
+	high, low := bits.Mul64(r.pcg.Uint64(), n)
+	for low < -n%n {
+		high, low = bits.Mul64(r.pcg.Uint64(), n)
+	}
+	return high
+}
+
+// HoldOut removes rows at random from s, which is not shuffled, and returns them: quotas[i] of
+// those in stratum i. The stratum of row i of the table is strata[i]; nil means that all are in
+// stratum 0. Each row is taken with the probability q/n if q of the n remaining rows of its stratum
+// are still to be taken (Knuth, The Art of Computer Programming 2, algorithm S).
+func (s *Selection) HoldOut(strata []uint16, quotas []int64, r *Random) *Selection {
+	stratum := func(row int64) uint16 {
+		if strata == nil {
+			return 0
+		}
+		return strata[row]
+	}
+	left, remaining := slices.Clone(quotas), make([]int64, len(quotas))
+	s.each(func(row int64) { remaining[stratum(row)]++ })
+	held := &Selection{rows: s.rows, kept: make([]uint64, len(s.kept)), partly: s.partly}
+	s.each(func(row int64) {
+		i := stratum(row)
+		if r.below(uint64(remaining[i])) < uint64(left[i]) {
+			left[i]--
+			s.drop(row)
+			held.kept[row/64] |= 1 << (row % 64)
+			held.count++
+		}
+		remaining[i]--
+	})
+	return held
+}
+
+// Strata returns how many of the selected rows are in each of n strata.
+func (s *Selection) Strata(strata []uint16, n int) []int64 {
+	counts := make([]int64, n)
+	s.each(func(row int64) { counts[strata[row]]++ })
+	return counts
+}
+
+// Quotas divides n rows among strata in proportion to the numbers of their rows: rounded down, and
+// the rest to those that lost most by this, the first one among equals. The sum of counts must be
+// at least n.
+func Quotas(n int64, counts []int64) []int64 {
+	quotas, lost, order := make([]int64, len(counts)), make([]uint64, len(counts)), make([]int, len(counts))
+	total, left := uint64(0), n
+	for _, c := range counts {
+		total += uint64(c)
+	}
+	for i, c := range counts {
+		if order[i] = i; c > 0 {
+			high, low := bits.Mul64(uint64(n), uint64(c))
+			share, rest := bits.Div64(high, low, total)
+			quotas[i], lost[i] = int64(share), rest
+			left -= quotas[i]
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(lost[b], lost[a]) })
+	for _, i := range order[:left] {
+		quotas[i]++
+	}
+	return quotas
+}
+
+// MaxShuffled is the greatest number of rows that can be shuffled: their order takes 2 GiB.
+const MaxShuffled = 1 << 28
+
+// Shuffle puts the selected rows in a random order: the algorithm of Fisher and Yates, from the
+// last row to the second, swaps each with one up to itself.
+func (s *Selection) Shuffle(r *Random) error {
+	if s.count > MaxShuffled {
+		return fault.New(fault.Usage, "cannot shuffle %d rows, expected at most %d", s.count, MaxShuffled)
+	}
+	s.order = make([]int64, 0, s.count)
+	s.each(func(row int64) { s.order = append(s.order, row) })
+	for i := len(s.order) - 1; i > 0; i-- {
+		j := r.below(uint64(i + 1))
+		s.order[i], s.order[j] = s.order[j], s.order[i]
+	}
+	return nil
+}
+
+// Part returns the rows first to last−1 of the selection.
+func (s *Selection) Part(first, last int64) *Selection {
+	part := *s
+	part.first, part.count, part.partly = s.first+first, last-first, true
+	if s.order != nil {
+		part.order = s.order[first:last]
+		return &part
+	}
+	part.kept = make([]uint64, len(s.kept))
+	i := int64(0)
+	s.each(func(row int64) {
+		if first <= i && i < last {
+			part.kept[row/64] |= 1 << (row % 64)
+		}
+		i++
+	})
+	return &part
+}
