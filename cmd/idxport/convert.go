@@ -10,10 +10,10 @@ import (
 
 const convertUsage = `idxport convert INPUT... -o OUT... [flags]
 
-INPUT is a folder, a file, NAME=FILE to name the column, or - for standard input. The files of a
-folder are paired by their published names, one table for each split; several files are the columns
-of one table. IDX and CSV files may be compressed with gzip, zstd, xz or bzip2. Parquet, Arrow, CSV,
-.npy and folders of PNG images are inputs too.
+INPUT is a folder, a file, NAME=FILE to name the column, or - for standard input. The IDX files of a
+folder are paired by the file names of the original data sets, one table for each split; several
+files are the columns of one table. IDX and CSV files may be compressed with gzip, zstd, xz or
+bzip2. Parquet, Arrow, CSV, .npy and folders of PNG images are inputs too, but not tar.
 
 OUT is a file, whose extension selects the format; FORMAT=PATH; a folder, which gets a file for each
 split in the formats of --to (default: parquet); or - for standard output. All outputs are written
@@ -33,7 +33,7 @@ const convertExamples = `  idxport convert ./fashion-mnist -o out --to parquet,a
 func (p *program) convertCommand() *cli.Command {
 	return p.command(&cli.Command{
 		Name:        "convert",
-		Usage:       "convert IDX files to Parquet, Arrow, CSV, PNG, tar or NumPy, and back",
+		Usage:       "convert IDX files to other formats, and all except tar back to IDX",
 		UsageText:   convertUsage,
 		Description: convertExamples,
 	}, func(ctx context.Context, c *cli.Command, s *settings, r *report) (err error) {

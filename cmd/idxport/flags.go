@@ -70,7 +70,7 @@ func outputFlags() []flagSpec {
 	return []flagSpec{
 		{name: "output o", value: "OUT", commands: "convert", about: aboutOutput, often: true, usage: "write to OUT; may be repeated",
 			detail: "OUT is a file, whose extension selects the format; FORMAT=PATH; a folder; or - for standard output. " +
-				"{split}, {dataset} and {format} in OUT are filled in. Write a path that begins with WORD= as ./WORD=…",
+				"{split}, {dataset} and {format} in OUT are filled in. A word before = must be the name of a format: for a file named a=b.csv, write ./a=b.csv.",
 			to: func(s *settings) any { return &s.Outputs }},
 		{name: "output o", value: "OUT", commands: "plan", about: aboutOutput, usage: "write the table of each split to OUT",
 			detail: "OUT is a path, whose extension selects the format; FORMAT=PATH; or a folder. {split}, {dataset} and {format} in OUT are filled in. " +
@@ -91,11 +91,11 @@ func outputFlags() []flagSpec {
 			detail: "Each output becomes a folder of part files with an empty _SUCCESS. Only for " + splittable() + ".",
 			bounds: [2]int64{1, 0}, to: func(s *settings) any { return &s.RowsPerFile }},
 		{name: "file-size", value: "SIZE", commands: "convert", about: aboutOutput, usage: "split every output into files of about SIZE",
-			detail: "Like --rows-per-file, but by size: 128MB or 128M (10^6 bytes), or 64MiB (2^20). A file is closed after the batch, about 1 MB of input, with which it reaches SIZE.",
+			detail: "Like --rows-per-file, but by size: 128MB or 128M (10^6 bytes), or 64MiB (2^20). A file ends after the first batch (about 1 MB of input) that brings it to SIZE or more.",
 			parse:  func(s *settings, text string) (err error) { s.FileSize, err = parseSize("file-size", text); return err }},
 		{name: "if-changed", commands: "convert", about: aboutOutput, often: true, usage: "do nothing if the outputs are up to date",
-			detail: "Outputs are up to date if they were made from the same inputs with the same options, as an empty hidden file beside each output records. " +
-				"Otherwise they are replaced, as with --overwrite.",
+			detail: "Outputs are up to date if they were made from the same inputs with the same options. The name of an empty hidden file beside each output records this. " +
+				"If any of them is not up to date, all are replaced, as with --overwrite.",
 			to: func(s *settings) any { return &s.IfChanged }},
 		{name: "verify", commands: "convert part", about: aboutOutput, often: true, usage: "read outputs back and compare before publishing",
 			detail: "Every value is compared with the inputs. If one differs, nothing is published.",
@@ -129,15 +129,15 @@ func inputFlags() []flagSpec {
 	return []flagSpec{
 		{name: "split", value: "NAME", commands: reading + "plan", about: aboutInput, often: true, usage: "only this split, such as test; may be repeated",
 			to: func(s *settings) any { return &s.Split }},
-		{name: "dataset", value: "NAME", commands: reading + "plan", about: aboutInput, often: true, usage: "name the data set (see idxport datasets), or none",
-			detail: "By default it is recognised by the file names or by the SHA-256 of the labels. With none, there are no class names, and images are left as stored.",
+		{name: "dataset", value: "NAME", commands: reading + "plan", about: aboutInput, often: true, usage: "set the data set (see idxport datasets), or none",
+			detail: "By default it is recognised by the file names or by the SHA-256 of the labels. The value none turns recognition off: no class names, images as stored.",
 			to:     func(s *settings) any { return &s.Dataset }},
 		{name: "classes", value: "FILE", commands: reading + "plan", about: aboutInput, usage: "read class names from FILE, one per line",
-			detail: "FILE may be a URL. The first line names label 0. EMNIST's mapping files, which have a label and a code point on each line, are read too; " +
+			detail: "FILE may be an s3:// URL. The first line names label 0. EMNIST's mapping files, which have a label and a code point on each line, are read too; " +
 				"other numbered lists, CSV and JSON are refused.",
 			to: func(s *settings) any { return &s.Classes }},
 		{name: "transpose", commands: viewing + "plan", about: aboutInput, usage: "swap rows and columns of images",
-			detail: "EMNIST's images are stored transposed and turned upright by default; --transpose=false leaves them as stored.",
+			detail: "EMNIST's images are stored transposed and turned upright by default, except in IDX outputs; --transpose=false leaves them as stored.",
 			to:     func(s *settings) any { return &s.Transpose }},
 		{name: "invert", commands: viewing + "plan", about: aboutInput, usage: "replace every pixel x by 255-x",
 			to: func(s *settings) any { return &s.Invert }},
@@ -151,7 +151,7 @@ func inputFlags() []flagSpec {
 			detail:  "TYPE is uint8, int8, int16, int32, float32 or float64. Used for CSV and PNG, and in Parquet and Arrow for bytes and for integer types that IDX lacks.",
 			choices: choices("dtype"), to: func(s *settings) any { return &s.DType }},
 		{name: "header", value: "YES-OR-NO", commands: reading, about: aboutInput, usage: "whether the first line of CSV names the columns",
-			detail:  "Detected by default. A first line 0,1,2,… that may be names or values is refused without this flag.",
+			detail:  "Detected by default. If the first line is 0,1,2,… and could be a header or data, the file is refused unless this flag is given.",
 			choices: []string{"yes", "no"}, parse: func(s *settings, text string) error { yes := text == "yes"; s.Header = &yes; return nil }},
 		{name: "byte-order", value: "ORDER", commands: reading + "plan", about: aboutInput, preset: "big", usage: "byte order of IDX data: big (default) or little",
 			detail:  "IDX is big-endian; little reads files whose writer did not swap bytes.",
@@ -202,7 +202,7 @@ func formatFlags() []flagSpec {
 			to: func(s *settings) any { return &s.Layout }},
 		{name: "compression", value: "CODEC", commands: "convert plan", about: aboutFormat, often: true, usage: "codec of Parquet (zstd) or Arrow (none)",
 			detail: "[FORMAT=]CODEC[:LEVEL]; may be repeated. Parquet: zstd (default), none, snappy, gzip, lz4_raw. Arrow: none (default), lz4, zstd. " +
-				"CSV and IDX are compressed if the file name ends in .gz or .zst; IDX in .zst gets a seek table. zstd levels from 10 on use two workers of up to 51 MiB each.",
+				"CSV and IDX are compressed if the file name ends in .gz or .zst; IDX in .zst gets a seek table. zstd levels 10 and higher use at most two workers, each with up to 51 MiB of memory.",
 			to: func(s *settings) any { return &s.Compression }},
 		{name: "csv-style", value: "STYLE", commands: "convert plan", about: aboutFormat, often: true, usage: "columns of CSV, such as kaggle (default), pjreddie",
 			detail: "STYLE is kaggle (default), kaggle1, rowxcol, pjreddie or matrix: see idxport formats.",
@@ -211,8 +211,8 @@ func formatFlags() []flagSpec {
 			detail: "The column is named class and follows the label. Only for Parquet, Arrow, and CSV and TSV with a header.",
 			to:     func(s *settings) any { return &s.ClassColumn }},
 		{name: "label-column", value: "NAME", commands: viewing + "plan", about: aboutFormat, usage: "use this integer column as the label",
-			detail: "Used by PNG folders, tar, the layout huggingface, --class-column and preview. If each label consists of several numbers that no data set names, " +
-				"NAME is the index of one, from 0: it becomes label, and the others label_0, label_1, …",
+			detail: "Used by PNG folders, tar, the layout huggingface, --class-column and preview. If a label is a vector without known column names, " +
+				"give the index (from 0) of the number to use. It becomes label; number i of the others becomes label_i.",
 			parse: func(s *settings, text string) error {
 				if s.LabelColumn = text; text == "" {
 					return usagef("--label-column is empty").WithHint("name the column, such as --label-column writer")
@@ -234,7 +234,7 @@ func formatFlags() []flagSpec {
 func planFlags() []flagSpec {
 	return []flagSpec{
 		{name: "plan", value: "FILE", commands: "convert part", about: aboutPlan, usage: "make one part of the plan in FILE",
-			detail: "The plan contains the inputs, outputs and options, so only --part, --verify and the flags under Run can be added. See idxport plan --help.",
+			detail: "The plan contains the inputs, outputs and options, so only --part, --verify, --quiet, --json, --log-format, --progress and --workers can be added. See idxport plan --help.",
 			to:     func(s *settings) any { return &s.plan }},
 		{name: "plan", value: "FILE", commands: "plan", about: aboutPlan, usage: "write the plan to FILE",
 			to: func(s *settings) any { return &s.plan }},

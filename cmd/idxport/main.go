@@ -1,5 +1,5 @@
 // Command idxport converts IDX files, the format of MNIST and its relatives, to Arrow IPC, Parquet,
-// CSV, PNG folders, WebDataset and NumPy, and back to IDX.
+// CSV, NumPy, PNG folders and WebDataset tars, and all of these except tar back to IDX.
 package main
 
 import "os"

@@ -146,9 +146,9 @@ func (p *program) onPlan(name, usage, text string, do func(context.Context, *pla
 // commitCommand is `idxport commit`.
 func (p *program) commitCommand() *cli.Command {
 	return p.onPlan("commit", "publish the output of a plan when all its parts exist",
-		`Compares every part with what was recorded when it was made: files are read again, and S3 reports
-the checksums of uploads. Then each output is published with an empty _SUCCESS: a folder in one
-step, objects one after another and _SUCCESS last. If a part is missing, nothing is published.
+		`Checks every part: files are read again and compared with the size and SHA-256 recorded when they
+were made; for uploads, the sizes and ETags that S3 lists are compared. Then each output is
+published with an empty _SUCCESS: a folder in one step, objects one after another and _SUCCESS last. If a part is missing, nothing is published.
 Committing again changes nothing.`, p.commit)
 }
 

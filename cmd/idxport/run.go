@@ -80,7 +80,7 @@ func checkValues(args []string) error {
 func (p *program) root() *cli.Command {
 	root := &cli.Command{
 		Name:      "idxport",
-		Usage:     "convert IDX files (MNIST and its relatives) to Parquet, Arrow, CSV, PNG folders, WebDataset and NumPy, and back",
+		Usage:     "convert IDX files (MNIST and its relatives) to Parquet, Arrow, CSV, NumPy, PNG folders and WebDataset tars, and all of these except tar back to IDX",
 		UsageText: "idxport COMMAND [flags]",
 		Description: `  idxport convert ./fashion-mnist -o out --to parquet,arrow,csv,png
   idxport inspect ./fashion-mnist

@@ -141,9 +141,9 @@ def page(matrix: Matrix) -> str:
         "",
         "Made by `make interop-matrix` from what the readers did, and checked by `make interop`: do not edit it by hand.",
         "",
-        "**exact**: every value of every file is as in the IDX input, bit for bit, and the elements have its type. **as**: every value is as in the",
-        "input, in another type: bytes and structs want decoding, which was done here. **refuses**: the reader says no, and why. **–**: the reader has no",
-        "business with the format. The types are those of 11 images of 7×9 unsigned bytes. Any NaN equals any NaN in CSV, in the JVM and in JavaScript.",
+        "**exact**: every value of every file is the same as in the IDX input, bit for bit, in the same type. **as**: every value is the same as in the",
+        "input, in the type that is shown; bytes and structs were decoded for this test. **refuses**: the reader reports an error, and why. **–**: the reader was",
+        "not tried with this format. The types are those of 11 images of 7×9 unsigned bytes. Any NaN equals any NaN in CSV, in the JVM and in JavaScript.",
         "",
         f"Files: {', '.join(f'{count} {TITLES[form]}' for form, count in counts(matrix))}: every data type, ranks 1 to 4, no record, one record, "
         f"300,000 records, with labels; Parquet as {', '.join(codecs['parquet'])}, Arrow as {', '.join(codecs['arrow'])}.",

@@ -41,16 +41,16 @@ REFUSALS = [
     ),
     Refusal("datasets", "png", "KeyError: 'label'", "imagefolder gives no labels where all images are of one class", file=r"uint8-1x1x1\.png"),
     Refusal(
-        "DuckDB", "csv", r"Could not convert DATE \(infinity\)", "takes a column for dates if its first value is an infinity: tell it the types",
+        "DuckDB", "csv", r"Could not convert DATE \(infinity\)", "interprets a column as dates if its first value is an infinity: specify the column types",
         file=r"float\d\d-1x7x9\.csv",
     ),
     Refusal(
-        "Spark", "csv", "columns with infinities are text", "takes infinities for text without the options positiveInf=inf and negativeInf=-inf",
+        "Spark", "csv", "columns with infinities are text", "interprets infinities as text without the options positiveInf=inf and negativeInf=-inf",
         file=r"float.*\.csv",
     ),
     Refusal("Spark", "png", "values differ", "the data source image has 8 bits for a sample, so 16-bit grey loses half", file=r"grey-int16.*"),
     Refusal(
-        "parquet-go", "parquet", "decoding page|is null|differs|expected|found", "its LZ4 decoder misreads pages that become less than threefold smaller "
+        "parquet-go", "parquet", "decoding page|is null|differs|expected|found", "its LZ4 decoder misreads pages compressed by less than a factor of 3 "
         "(issue 608 of parquet-go, in 0.32.0)", codec="lz4_raw", sometimes=True,
     ),
 ]  # fmt: skip
