@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -117,6 +118,9 @@ func (o *conversion) adviseCollision(arg outputArg, out *output, a, b *job) stri
 		format = out.format.Name + "="
 	}
 	stem, ext := formats.SplitName(strings.TrimRight(arg.path, "/"))
+	if a.split.Folder != b.split.Folder {
+		return fmt.Sprintf("write -o %s for one folder per data set", shell.Path(format+stem+"/{dataset}/"))
+	}
 	each := func(ending string) string { return shell.Path(format + stem + ending) }
 	switch {
 	case out.path == Stdio || out.shared():
@@ -155,7 +159,7 @@ func (o *conversion) asColumns(a, b *job) (image, label string) {
 
 // expand returns the outputs of arg in format f for one split.
 func (o *conversion) expand(arg outputArg, j *job, f formats.Format) ([]*output, error) {
-	path, err := fill(arg.path, map[string]string{"split": j.base(), "dataset": j.datasetName(), "format": f.Name})
+	path, err := fill(arg.path, map[string]string{"split": j.base(), "dataset": cmp.Or(j.datasetName(), j.split.Folder), "format": f.Name})
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -121,8 +122,40 @@ func (o *inputs) sourceOptions(ctx context.Context) source.Options {
 }
 
 // find returns the splits of the inputs. With damaged, they include files that cannot be read or do
-// not match.
-func (o *inputs) find(ctx context.Context, damaged bool) ([]dataset.Split, error) {
+// not match. Several folders are several data sets.
+func (o *inputs) find(ctx context.Context, damaged bool) (all []dataset.Split, err error) {
+	folder := func(in dataset.Input) bool {
+		info, err := o.files(ctx).Stat(in.Path)
+		return in.Name == "" && in.Path != source.Stdin && err == nil && info.IsDir()
+	}
+	if len(o.args) < 2 || !folder(o.args[0]) || !folder(o.args[1]) {
+		return o.findOne(ctx, damaged)
+	}
+	foreign := map[string]formats.Table{}
+	for i := range o.args {
+		one := *o
+		one.args, one.foreign = o.args[i:i+1], nil
+		splits, err := one.findOne(ctx, damaged)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 && (one.foreign == nil) != (len(foreign) == 0) {
+			return nil, usagef("%s holds tables and %s IDX files, or the reverse", o.args[0].Path, o.args[i].Path).WithHint("convert one at a time")
+		}
+		maps.Copy(foreign, one.foreign)
+		for _, s := range splits {
+			s.Folder = dataset.FolderName(o.args[i].Path)
+			all = append(all, s)
+		}
+	}
+	if len(foreign) > 0 {
+		o.foreign = foreign
+	}
+	return all, nil
+}
+
+// findOne is find for one data set.
+func (o *inputs) findOne(ctx context.Context, damaged bool) ([]dataset.Split, error) {
 	tables, err := o.findTables(ctx)
 	if err != nil {
 		return nil, err
@@ -250,10 +283,14 @@ func (o *inputs) checkAgain(flag string, s dataset.Split) error {
 
 // splitLabel returns the name of a split for messages.
 func splitLabel(s dataset.Split) string {
+	label := s.Stem
 	if s.Name != "" {
-		return "split " + s.Name
+		label = "split " + s.Name
 	}
-	return s.Stem
+	if s.Folder != "" {
+		label += " of " + s.Folder
+	}
+	return label
 }
 
 // splitNames returns the names of splits for messages.

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"strings"
@@ -56,7 +57,7 @@ func (t *Table) Note(format string, args ...any) { t.of.report.Note(format, args
 // Path fills in {split}, {dataset} and {format} in the path of an output. If that is a folder, it
 // returns the path of the table's file in it.
 func (t *Table) Path(path string, folder bool, extension string) (string, error) {
-	filled, err := fill(path, map[string]string{"split": t.Name, "dataset": t.job.datasetName(), "format": strings.TrimPrefix(extension, ".")})
+	filled, err := fill(path, map[string]string{"split": t.Name, "dataset": cmp.Or(t.job.datasetName(), t.job.split.Folder), "format": strings.TrimPrefix(extension, ".")})
 	if err == nil && folder {
 		filled = filepath.Join(filled, t.Name+extension)
 	}

@@ -41,7 +41,7 @@ func (j *job) label() string { return splitLabel(j.split.Split) }
 // base returns the base name of the job's outputs in an output folder.
 func (j *job) base() string { return cmp.Or(j.split.Name, j.split.Stem) }
 
-// datasetName returns the name of the data set, or "".
+// datasetName returns the name of the data set, or "" if it is not known.
 func (j *job) datasetName() string {
 	if j.split.Dataset == nil {
 		return ""
@@ -318,14 +318,22 @@ func (o *inputs) describeInputs(s dataset.Split, p *pass) {
 	}
 }
 
-// noteSelection notes how many rows of a job were selected, and the seed that the user did not
-// choose.
+// noteSelection notes how many rows of a job were selected, and the seed if the user did not choose
+// it.
 func (r *Report) noteSelection(prefix string, p *pass) {
-	text := fmt.Sprintf("%sselected %s of %s rows", prefix, display.Thousands(p.schema.Rows), display.Thousands(p.schema.Source))
-	if a := p.applied; a.Seed == 0 && (a.Shuffle || a.Holdout != nil) {
+	a, text := p.applied, ""
+	switch rows := display.Thousands(p.schema.Rows); {
+	case p.schema.Rows < p.schema.Source:
+		text = fmt.Sprintf("selected %s of %s rows", rows, display.Thousands(p.schema.Source))
+	case a.Shuffle:
+		text = fmt.Sprintf("shuffled %s rows", rows)
+	default:
+		return
+	}
+	if a.Seed == 0 && (a.Shuffle || a.Holdout != nil) {
 		text += " with --seed 0"
 	}
-	r.Note("%s", text)
+	r.Note("%s%s", prefix, text)
 }
 
 // splitNotes reports what was decided for the user about s, and returns the prefix of further notes
@@ -333,6 +341,9 @@ func (r *Report) noteSelection(prefix string, p *pass) {
 func (r *Report) splitNotes(s dataset.Split) (prefix string) {
 	if s.Name != "" {
 		prefix = s.Name + ": "
+	}
+	if s.Folder != "" {
+		prefix = strings.TrimSuffix(s.Folder+"/"+prefix, "/")
 	}
 	for _, n := range s.Notes {
 		r.Note("%s%s", prefix, n)

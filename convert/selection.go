@@ -39,13 +39,11 @@ func (o *conversion) selects() bool {
 
 // chooseRows returns the splits with the rows that the view selects, and those that it holds out.
 func (o *conversion) chooseRows(ctx context.Context, splits []dataset.Split) (chosen []chosenSplit, err error) {
-	from := -1
-	if o.holdouts != nil {
-		if from, err = o.holdOutFrom(splits); err != nil {
+	for _, s := range splits {
+		from, err := o.holdsOutFrom(s, splits)
+		if err != nil {
 			return nil, err
 		}
-	}
-	for i, s := range splits {
 		c := chosenSplit{Split: s}
 		if !o.selects() {
 			chosen = append(chosen, c)
@@ -54,13 +52,13 @@ func (o *conversion) chooseRows(ctx context.Context, splits []dataset.Split) (ch
 		if err := o.checkAgain(o.selectingFlag(), s); err != nil {
 			return nil, err
 		}
-		scan, err := o.scan(ctx, s, i == from && o.Stratify)
+		scan, err := o.scan(ctx, s, from && o.Stratify)
 		if err != nil {
 			return nil, err
 		}
 		c.rows = scan.rows
 		parts := []chosenSplit{c}
-		if i == from {
+		if from {
 			if parts, err = o.holdOut(c, scan); err != nil {
 				return nil, err
 			}
@@ -106,18 +104,23 @@ func (o *conversion) selection() string {
 	return strings.Join(flags, " ")
 }
 
-// holdOutFrom returns the index of the split that rows are held out from.
-func (o *conversion) holdOutFrom(splits []dataset.Split) (int, error) {
+// holdsOutFrom reports whether rows are held out from s, one of all splits: it is train, or the
+// only split of its data set.
+func (o *conversion) holdsOutFrom(s dataset.Split, all []dataset.Split) (bool, error) {
+	if o.holdouts == nil {
+		return false, nil
+	}
+	all = slices.DeleteFunc(slices.Clone(all), func(other dataset.Split) bool { return other.Folder != s.Folder })
 	for _, h := range o.holdouts {
-		if slices.ContainsFunc(splits, func(s dataset.Split) bool { return s.Name == h.name }) {
-			return 0, usagef("--holdout %s: the inputs have a split %s", h.text, h.name).WithHint("choose another name")
+		if h.name == s.Name {
+			return false, usagef("--holdout %s: the inputs have a split %s", h.text, h.name).WithHint("choose another name")
 		}
 	}
-	i := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == "train" })
-	if i < 0 && len(splits) > 1 {
-		return 0, usagef("--holdout: found the splits %s, expected a split train, or a single split", splitNames(splits)).WithHint("choose one with --split")
+	train := slices.ContainsFunc(all, func(s dataset.Split) bool { return s.Name == "train" })
+	if !train && len(all) > 1 {
+		return false, usagef("--holdout: found the splits %s, expected a split train, or a single split", splitNames(all)).WithHint("choose one with --split")
 	}
-	return max(i, 0), nil
+	return s.Name == "train" || len(all) == 1, nil
 }
 
 // holdOut returns what is left of a split, which is named train if it had no name, and what is held

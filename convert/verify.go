@@ -233,6 +233,9 @@ func (o *verification) verifySplit(ctx context.Context, split dataset.Split) (of
 	if all, err = o.find(ctx, false); err != nil {
 		return of, nil, err
 	}
+	if all[0].Folder != "" {
+		return of, nil, usagef("found %d folders, expected the inputs of one data set", len(o.args)).WithHint("compare with one at a time")
+	}
 	if o.classNames, err = o.readClasses(ctx, all); err != nil {
 		return of, all, err
 	}

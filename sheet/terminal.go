@@ -28,11 +28,16 @@ type Terminal struct {
 	Width  int // in characters
 	Colors Colors
 	Scale  int // maximum enlargement of a tile that still fits the width; 0 for none
+	// Least is how many small tiles a line has at least: they are reduced for that, unless Scale
+	// asks for larger ones.
+	Least int
 }
 
 const (
 	gap        = 2  // characters between pictures
 	maxCaption = 14 // characters of a caption that is wider than its picture
+	smallTile  = 64 // pixels: the greatest width of a small tile
+	legible    = 12 // characters: the least width of a small tile that was reduced for others
 )
 
 // Fit returns how many of pictures, which all have one size, fit a line: at least one, as larger
@@ -65,7 +70,11 @@ func (t Terminal) cell(pictures []Picture) int {
 // factors returns by how much tiles of the given width are reduced and enlarged; one of the factors
 // is 1.
 func (t Terminal) factors(width int) (reduce, enlarge int) {
-	return max(1, (width+t.Width-1)/t.Width), max(1, min(t.Scale, t.Width/width))
+	room := t.Width
+	if t.Least > 0 && t.Scale <= 1 && width <= smallTile {
+		room = min(t.Width, max(legible, (t.Width+gap)/t.Least-gap))
+	}
+	return max(1, (width+room-1)/room), max(1, min(t.Scale, t.Width/width))
 }
 
 // fitted returns tile enlarged by the scale or reduced to the width.

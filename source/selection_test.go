@@ -129,7 +129,8 @@ func (t *numbered) Decode(b *Raw) error {
 	return nil
 }
 
-// writeNumbered writes images of 16 numbers, 16·row and so on, and labels row mod 251, as IDX files.
+// writeNumbered writes two IDX files: images of 16 numbers, 16·row and so on, and labels row mod
+// 251.
 func writeNumbered(t *testing.T, rows int) (images, labels string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -262,7 +262,7 @@ func (p *program) printImages(ctx context.Context, t *convert.Table, s *settings
 	if err != nil {
 		return err
 	}
-	screen := p.screen(int(s.scale))
+	screen := p.screen(int(s.scale), int(s.images))
 	tile := sheet.Tile{Width: view.Width, Height: view.Height, Channels: view.Channels}
 	if s.scale > 1 && screen.LineSize(tile) > maxShown {
 		return usagef("a line of images of %s would take more than %s", t.Label(), display.Bytes(maxShown)).WithHint("show less: --scale 1")
@@ -288,10 +288,16 @@ func (p *program) printImages(ctx context.Context, t *convert.Table, s *settings
 	return screen.Print(p.stdout, pictures) // also returns earlier errors of p.stdout
 }
 
+// leastOnLine is how many small images a line of the terminal shows at least.
+const leastOnLine = 5
+
 // screen returns how standard output shows pictures: without colours unless it is a terminal, and
 // if NO_COLOR is set (https://no-color.org).
-func (p *program) screen(scale int) sheet.Terminal {
-	t := sheet.Terminal{Width: columns(p.stdout), Scale: scale}
+func (p *program) screen(scale, images int) sheet.Terminal {
+	t := sheet.Terminal{Width: columns(p.stdout), Scale: scale, Least: leastOnLine}
+	if images > 0 { // fewer may be larger
+		t.Least = min(t.Least, images)
+	}
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 && n <= 10_000 {
 		t.Width = n
 	}

@@ -72,9 +72,11 @@ type File struct {
 
 // A Split is one table: files that belong together, in the order of its columns.
 type Split struct {
-	Name  string // "train", "test", another of a published data set's, or empty
-	Stem  string // the name of outputs without the name of a split; never empty
-	Files []File
+	Name string // "train", "test", another of a published data set's, or empty
+	Stem string // the name of outputs without the name of a split; never empty
+	// Folder is the name of the folder of the split if the user named several folders, or empty.
+	Folder string
+	Files  []File
 	// Dataset is the recognized data set, or nil. Evidence says how it was recognized: "--dataset",
 	// "the file names", "the sha256 of the labels" or, without labels, "the sha256 of the labels of
 	// train".
@@ -187,9 +189,9 @@ func isSplit(asked, name string) bool {
 
 func sameHeader(a, b idx.Header) bool { return a.DType == b.DType && slices.Equal(a.Dims, b.Dims) }
 
-// folderName returns the last element of dir, also for "." and "..". For the root it returns a name
+// FolderName returns the last element of dir, also for "." and "..". For the root it returns a name
 // of its own.
-func folderName(dir string) string {
+func FolderName(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
 	}

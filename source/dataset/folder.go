@@ -277,7 +277,7 @@ func tableStem(dir string, p pairing) string {
 	case len(p.files) == 1 && first.Stem != "":
 		return first.Stem
 	}
-	return folderName(dir)
+	return FolderName(dir)
 }
 
 // choose chooses one of the files with the same role in a table.
