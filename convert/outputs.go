@@ -132,7 +132,9 @@ func CutFormat(arg string) (f formats.Format, path string, ok bool, err error) {
 // recognises file extensions.
 func unknownFormat(arg, name string) *fault.Error {
 	advice := dataset.DidYouMean(name, formats.Names())
-	if f, _, ok := formats.ByName("x." + name); ok {
+	if answer := Answer("." + name); answer != "" {
+		advice = answer + ";"
+	} else if f, _, ok := formats.ByName("x." + name); ok {
 		advice = fmt.Sprintf("did you mean %s?", f.Name)
 	}
 	return usagef("%s: unknown format %q, expected one of %s", arg, name, strings.Join(formats.Names(), ", ")).WithHint("%s", advice)
@@ -169,6 +171,9 @@ func endsAsFolder(path string) bool {
 
 // adviseExtension returns the hint for an output with an unknown file extension.
 func adviseExtension(arg, ext string) string {
+	if answer := Answer(ext); answer != "" {
+		return answer
+	}
 	if f, ok := formats.Named(ext[1:]); ok && f.Folder {
 		return fmt.Sprintf("a %s output is a folder: write -o %s=%s", f.Name, f.Name, shell.Quote(strings.TrimSuffix(arg, ext)))
 	}

@@ -143,6 +143,7 @@ func (o *conversion) holdOut(c chosenSplit, scan scanned) ([]chosenSplit, error)
 		}
 		held := c
 		held.Name, held.Notes, held.Doubt = h.name, nil, ""
+		held.Evidence = dataset.ByOption // the notes of the rest say how it was recognised
 		held.rows = c.rows.HoldOut(scan.strata, quotas, random)
 		chosen = append(chosen, held)
 	}

@@ -67,7 +67,7 @@ func onUsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 }
 
 // otherWords maps flags of other programs to ours.
-var otherWords = map[string]string{"format": "--to", "force": "--overwrite", "replace": "--overwrite", "limit": "--rows", "range": "--rows",
+var otherWords = map[string]string{"format": "--to", "force": "--overwrite", "replace": "--overwrite", "limit": "--take", "random-seed": "--seed", "filter": "--where", "range": "--rows",
 	"output-dir": "--output", "outdir": "--output", "compress": "--compression", "threads": "--workers", "jobs": "--workers", "silent": "--quiet"}
 
 // unknownFlag returns the error for a name that no flag of c has.
@@ -83,6 +83,9 @@ func unknownFlag(c *cli.Command, name string) error {
 	}
 	if len(name) == 1 || c.Root() == c {
 		return usagef("unknown flag %s%s", strings.Repeat("-", min(2, len(name))), name).WithHint("flags follow the command; see %s --help", c.FullName())
+	}
+	if answer := convert.Answer(name); answer != "" {
+		return usagef("unknown flag --%s", name).WithHint("%s", answer)
 	}
 	for word, ours := range otherWords {
 		if slices.Contains(names, ours) {

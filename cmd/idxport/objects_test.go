@@ -87,7 +87,8 @@ func TestNoCredentials(t *testing.T) {
 	defer metadata.Close()
 	dir := t.TempDir()
 	command := exec.Command("idxport", "convert", "s3://bkt/x.idx?endpoint="+url.QueryEscape(metadata.URL), "-o", filepath.Join(dir, "x.csv"))
-	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "AWS_EC2_METADATA_SERVICE_ENDPOINT=" + metadata.URL}
+	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "AWS_EC2_METADATA_SERVICE_ENDPOINT=" + metadata.URL,
+		"GOCOVERDIR=" + t.TempDir()} // `make cover` complains without it
 	said, err := command.CombinedOutput()
 	want := regexp.MustCompile(`^idxport: s3://bkt/x\.idx: access denied: no credentials found\nhint: [^\n]+\n$`)
 	if command.ProcessState.ExitCode() != exitPermission || !want.Match(said) || len(asked) == 0 {

@@ -38,6 +38,7 @@ ENVIRONMENTS = [
     ("spark", re.compile(r"\bspark\b")),
     ("torch", re.compile(r"^(import|from) torch", re.MULTILINE)),
     ("keras", re.compile(r"^(import|from) (keras|tensorflow)", re.MULTILINE)),
+    ("answers", re.compile(r"^import .*(h5py|tfrecord|lance)", re.MULTILINE)),
     ("huggingface", re.compile(r"^(import|from) (datasets|webdataset|idx2numpy)", re.MULTILINE)),
 ]
 
@@ -66,6 +67,7 @@ class Runner:
             self.pythons = {"scale": printed(venv, "../scale")}
         else:
             self.pythons = {name: printed(venv, name or ".") for name in ("", "spark", "huggingface")}
+            self.pythons["answers"] = printed(venv, "../recipes/answers")
             self.pythons["torch"] = printed(ROOT / "test/recipes/torch")
         (scratch / "bin").mkdir()
         (scratch / "bin/idxport").symlink_to(binary)

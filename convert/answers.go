@@ -1,0 +1,54 @@
+package convert
+
+import (
+	"fmt"
+	"strings"
+)
+
+// An answer is how another tool does what idxport leaves out, from an output of idxport.
+type answer struct {
+	names string // flags without dashes, and file extensions
+	tool  string
+	to    string // the format that the tool reads
+	line  string // of Python; docs/recipes.md has it, where it is run
+}
+
+// answers are what users ask for most that idxport leaves to other tools.
+var answers = []answer{
+	{"resize size image-size img-size", "Pillow", "png",
+		`import glob; from PIL import Image; [Image.open(f).resize((32, 32)).save(f) for f in glob.glob("out/**/*.png", recursive=True)]`},
+	{"normalize normalise scale-pixels float", "NumPy", "npy",
+		`import numpy as np; np.save("normalized.npy", np.load("out/train-image.npy") / np.float32(255))`},
+	{"one-hot onehot", "NumPy", "npy",
+		`import numpy as np; np.save("one-hot.npy", np.eye(10, dtype=np.uint8)[np.load("out/train-label.npy")])`},
+	{".h5 .hdf5", "h5py", "npy",
+		`import h5py, numpy as np; h5py.File("train.h5", "w").update(image=np.load("out/train-image.npy"), label=np.load("out/train-label.npy"))`},
+	{".tfrecord .tfrecords", "tfrecord", "npy",
+		`import numpy as np, tfrecord; w = tfrecord.TFRecordWriter("train.tfrecord"); [w.write({"image": (x.tobytes(), "byte"), "label": (int(y), "int")}) for x, y in zip(np.load("out/train-image.npy"), np.load("out/train-label.npy"))]; w.close()`},
+	{".lance", "Lance", "parquet",
+		`import lance, pyarrow.parquet as pq; lance.write_dataset(pq.read_table("out/train.parquet"), "train.lance")`},
+	{".avro", "polars", "parquet",
+		`import polars as pl; pl.read_parquet("out/train.parquet").select(pl.col("image").arr.to_list().cast(pl.List(pl.Int32)), pl.col("label").cast(pl.Int32)).write_avro("train.avro")`},
+	{".jsonl .ndjson .json", "polars", "parquet",
+		`import polars as pl; pl.read_parquet("out/train.parquet").write_ndjson("train.jsonl")`},
+	{".orc", "pyarrow", "parquet",
+		`import pyarrow as pa, pyarrow.parquet as pq, pyarrow.orc; pyarrow.orc.write_table(pq.read_table("out/train.parquet").cast(pa.schema({"image": pa.list_(pa.int16()), "label": pa.int16()})), "train.orc")`},
+	{".npz", "NumPy", "npy",
+		`import numpy as np; np.savez_compressed("train.npz", image=np.load("out/train-image.npy"), label=np.load("out/train-label.npy"))`},
+}
+
+// Answer returns the hint for a flag, without dashes, or a file extension that idxport leaves to
+// other tools. It is empty for others.
+func Answer(name string) string {
+	if name == "sample" {
+		return "--shuffle --take 1000 takes random rows"
+	}
+	for _, a := range answers {
+		for _, known := range strings.Fields(a.names) {
+			if strings.EqualFold(name, known) {
+				return fmt.Sprintf("%s does that: convert with -o out --to %s, then in Python: %s", a.tool, a.to, a.line)
+			}
+		}
+	}
+	return ""
+}
