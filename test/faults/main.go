@@ -182,7 +182,27 @@ func (h *harness) settle() error {
 		}
 	}
 	h.binary, h.data = program, data
-	return nil
+	return writeLarge(h.large())
+}
+
+// large is the path of a small file with records that are too large to be shuffled in memory.
+func (h *harness) large() string { return filepath.Join(h.tmp, "large-idx3-ubyte.gz") }
+
+// writeLarge writes six records of 9 MB, nearly all zeros.
+func writeLarge(path string) error {
+	const rows, side = 6, 3000
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	z := gzip.NewWriter(f)
+	_, err = z.Write([]byte{0, 0, 8, 3, 0, 0, 0, rows, 0, 0, side >> 8, side & 0xff, 0, 0, side >> 8, side & 0xff})
+	record := make([]byte, side*side)
+	for row := byte(0); row < rows && err == nil; row++ {
+		record[0] = row
+		_, err = z.Write(record)
+	}
+	return errors.Join(err, z.Close(), f.Close())
 }
 
 // someRows is the number of rows of the inputs. It is small, as there are tens of thousands of

@@ -67,6 +67,27 @@ def png(out: str, images: np.ndarray):
     return found, labels
 
 
+def split(out: str):
+    """Images and labels of the folders train and val, in any order; a tenth of every class is in val."""
+    import cv2
+
+    paths = {name: sorted(Path(out, name).glob("*/*.png")) for name in ("train", "val")}
+    labels = {name: np.array([int(path.parent.name) for path in paths[name]], np.uint8) for name in paths}
+    held, rest = (np.bincount(labels[name], minlength=10) for name in ("val", "train"))
+    if (np.abs(held - (held + rest) / 10) > 1).any():
+        print(f"{held.tolist()} of {(held + rest).tolist()} are held out, expected a tenth")
+    every = [path for name in paths for path in paths[name]]
+    return np.stack([cv2.imread(str(path), cv2.IMREAD_UNCHANGED) for path in every]), np.concatenate([labels["train"], labels["val"]])
+
+
+def in_order(images: np.ndarray, labels: np.ndarray):
+    """Images and labels, sorted by their bytes."""
+    rows = np.column_stack([labels, images.reshape(len(labels), -1)])
+    rows = np.ascontiguousarray(rows)
+    order = np.argsort(rows.view([("", np.void, rows.shape[1])]).ravel(), kind="stable")
+    return images.reshape(len(labels), -1)[order], labels[order]
+
+
 def main() -> None:
     """Compare, and say what differs."""
     kind, out, *inputs = sys.argv[1:]
@@ -76,9 +97,16 @@ def main() -> None:
         found, labels = csv(out, images, expected is not None)
     elif kind == "png":
         found, labels = png(out, images)
+    elif kind == "split":
+        found, labels = split(out)
     else:
-        found, labels = tables(kind, out, images)
+        found, labels = tables(kind.replace("shuffled", "parquet"), out, images)
     found = np.asarray(found)
+    if kind in ("shuffled", "split"):
+        if kind == "shuffled" and np.array_equal(labels, expected):
+            print("the rows are in their old order")
+        found, labels = in_order(found, np.asarray(labels).astype(np.uint8))
+        images, expected = in_order(images, expected)
     if found.size != images.size:
         print(f"{found.size} values, expected {images.size}")
     elif not np.array_equal(found.reshape(images.shape), images):

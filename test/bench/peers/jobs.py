@@ -33,7 +33,7 @@ class Job:
     """The same work by several contenders, of which the first is idxport or, in reading, idxport's file."""
 
     name: str
-    kind: str  # how outputs are compared: arrow, parquet, csv, png, or none
+    kind: str  # how outputs are compared: arrow, parquet, shuffled (Parquet), csv, png, split (two PNG folders), or none
     contenders: list[Contender]
     inputs: list[str] = field(default_factory=list)
     aim: float = 1  # what the fastest peer's time is to be, in idxport's
@@ -47,7 +47,8 @@ def script(tool: str, job: str, inputs: list[str]) -> list[str]:
 
 def conversion(binary: Path, name: str, kind: str, inputs: list[str], flags: list[str], peers: list[tuple[str, str, str]], aim: float = 1) -> Job:
     """A job whose first contender is the binary; peers are (name, tool, the tool's job), with a note after a semicolon in the name."""
-    ours = Contender("idxport", [str(binary), "convert", *inputs, "-o", f"{kind}={{out}}", "--quiet", *flags])
+    output = {"shuffled": "parquet={out}", "split": "png={out}/{split}"}.get(kind, f"{kind}={{out}}")
+    ours = Contender("idxport", [str(binary), "convert", *inputs, "-o", output, "--quiet", *flags])
     others = []
     for label, tool, job in peers:
         shown, _, note = label.partition("; ")
@@ -82,6 +83,8 @@ def conversions(binary: Path, inputs: Inputs) -> list[Job]:
         ("OpenCV, threads", "images", "opencv-threads"),
     ]
     datumaro = [("Datumaro", "datumaro", "imagenet")] if DATUMARO.exists() else []
+    shuffled = [("polars", "polars", "shuffled"), ("datasets", "datasets", "shuffled")]
+    split = [("scikit-learn and Pillow, processes", "split", "sklearn"), ("Pillow, processes, and split-folders", "split", "split-folders")]
     binaries = [("pyarrow", "pyarrow", "parquet-binary")]
     mnist, fashion, floats = inputs.mnist, inputs.fashion, inputs.floats
     headless = ["--csv-style", "pjreddie"]
@@ -96,6 +99,8 @@ def conversions(binary: Path, inputs: Inputs) -> list[Job]:
         conversion(binary, "Fashion .gz → Arrow", "arrow", fashion, [], arrow, 2.5),
         conversion(binary, "Fashion .gz → Parquet list, zstd", "parquet", fashion, [], parquet),
         conversion(binary, "Fashion .gz → PNG folder", "png", fashion, [], png[2:] + datumaro, 5),
+        conversion(binary, "MNIST → Parquet list, zstd, shuffled", "shuffled", mnist, ["--shuffle"], shuffled, 4),
+        conversion(binary, "MNIST → PNG folders, a tenth of each class held out", "split", mnist, ["--holdout", "val=10%", "--stratify"], split, 4),
         conversion(binary, "float32 → CSV", "csv", floats, matrix, csv, 3),
         conversion(binary, "float32 → Parquet list, zstd", "parquet", floats, [], parquet[:4]),
     ]

@@ -84,6 +84,9 @@ def by_polars(job: str) -> Write:
             frame = frame.insert_column(0, pl.Series("label", labels))
         frame.write_csv(out, include_header=False)
 
+    def shuffled(images: np.ndarray, labels: np.ndarray, out: str) -> None:
+        frame(images, labels).sample(fraction=1, shuffle=True, seed=0).write_parquet(out, **settings)
+
     def frame(images: np.ndarray, labels: np.ndarray | None) -> pl.DataFrame:
         return pl.DataFrame({"image": images.reshape(len(images), -1)} | ({} if labels is None else {"label": labels}))  # 2-D gives Array
 
@@ -91,6 +94,7 @@ def by_polars(job: str) -> Write:
     settings = {"compression": "uncompressed"} if job == "parquet-none" else {"compression": "zstd", "compression_level": 1}
     return {
         "csv": csv,
+        "shuffled": shuffled,
         "arrow": lambda images, labels, out: frame(images, labels).write_ipc(out),
     }.get(job, lambda images, labels, out: frame(images, labels).write_parquet(out, **settings))
 
@@ -145,6 +149,10 @@ def by_numpy(job: str) -> Write:
 def by_datasets(job: str) -> Write:
     from datasets import ClassLabel, Dataset, Features, Image
     from PIL import Image as Pillow
+
+    if job == "shuffled":
+        # as arrays: a list of lists would take minutes to make
+        return lambda images, labels, out: Dataset(arrow_table(images, labels)).shuffle(seed=0).to_parquet(out)
 
     def write(images: np.ndarray, labels: np.ndarray, out: str) -> None:
         features = Features({"image": Image(), "label": ClassLabel(num_classes=10)})
@@ -207,9 +215,34 @@ def by_images(job: str) -> Write:
     return write
 
 
+def by_split(job: str) -> Write:
+    """A tenth of every class in a folder of its own: by scikit-learn's rows, or by split-folders, which copies a folder of images."""
+    if job == "sklearn":
+        from sklearn.model_selection import train_test_split
+
+        save = by_images("pillow-pool")
+
+        def write(images: np.ndarray, labels: np.ndarray, out: str) -> None:
+            parts = train_test_split(np.arange(len(labels)), test_size=0.1, stratify=labels, random_state=0)
+            for name, rows in zip(("train", "val"), parts):
+                save(images[rows], labels[rows], f"{out}/{name}")
+
+        return write
+    import splitfolders
+
+    save = by_images("pillow-pool")
+
+    def copy(images: np.ndarray, labels: np.ndarray, out: str) -> None:
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(out)) as folder:
+            save(images, labels, folder)
+            splitfolders.ratio(folder, output=out, seed=0, ratio=(0.9, 0.1))
+
+    return copy
+
+
 TOOLS = {
     "pyarrow": by_pyarrow, "polars": by_polars, "duckdb": by_duckdb, "pandas": by_pandas, "numpy": by_numpy, "datasets": by_datasets,
-    "datumaro": by_datumaro, "images": by_images,
+    "datumaro": by_datumaro, "images": by_images, "split": by_split,
 }  # fmt: skip
 
 
