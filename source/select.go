@@ -23,11 +23,10 @@ type Scratch func() (*os.File, error)
 
 // Select returns the rows of t that s selects, in its order. They are read like this:
 //
-//   - In their own order, they are read from start to end, and the others skipped. Without
-//     [Selection.Partly], the end of the inputs is reached and checked.
-//   - In another order, rows of uncompressed IDX files on this machine are read where they are.
-//   - In another order, rows of all other files are read once, from start to end, and held in
-//     memory, or in a scratch file if they are more than 32 MiB.
+//   - Rows of uncompressed IDX files on this machine are read where they are.
+//   - Other files are read from start to end, and rows that are not selected are skipped. Without
+//     [Selection.Partly], the end of the file is reached and checked. In another order than the
+//     file's, the rows are held in memory, or in a scratch file if they are more than 32 MiB.
 //
 // The indices of rows are those in the selection. t must have as many rows as the table of s, or
 // more if it is a salvaged column.
@@ -43,8 +42,8 @@ func Select(t Table, s *Selection, scratch Scratch) Table {
 		t.Table = Select(t.Table, s, scratch)
 		return t
 	case *IDX:
-		if s.order == nil || t.local() && t.column.RecordSize() >= minPicked {
-			return &picked{IDX: t, s: s}
+		if local := t.local(); (local || s.order == nil) && t.column.RecordSize() >= minPicked {
+			return &picked{IDX: t, s: s, random: local}
 		}
 	}
 	if s.order == nil {
@@ -60,12 +59,14 @@ func (t *IDX) local() bool {
 	return t.file != nil && !remote && t.spans() && t.frames == nil
 }
 
-// picked is the selected rows of an IDX file, read from the file in their order: by one goroutine
-// from start to end or, if they are shuffled, by those that decode.
+// picked is the selected rows of an IDX file: read by those that decode or, if the file can only be
+// read from its start, by the goroutine that reads.
 type picked struct {
 	*IDX
-	s    *Selection
-	done int64 // rows returned
+	s      *Selection
+	random bool
+	done   int64 // rows returned
+	at     int64 // row of the table after the last one that was returned
 }
 
 func (p *picked) Rows() int64        { return p.s.Len() }
@@ -82,13 +83,13 @@ func (p *picked) Read(ctx context.Context, b *Raw) error {
 	if len(b.Columns) == 0 {
 		b.Columns = make([][]byte, 1)
 	}
-	size := p.column.RecordSize()
-	b.Columns[0] = Grow(b.Columns[0], want*size)
+	b.Columns[0] = Grow(b.Columns[0], want*p.column.RecordSize())
 	switch {
 	case want == 0:
 		return p.finish()
-	case p.s.order != nil:
-		b.State = p.s.order[p.done : p.done+int64(want)]
+	case p.random:
+		rows, _ := b.State.([]int64)
+		b.State = p.list(rows[:0], int64(want))
 	default:
 		if p.stream != nil {
 			p.stream.SetBusy(b.Busy)
@@ -99,6 +100,21 @@ func (p *picked) Read(ctx context.Context, b *Raw) error {
 	}
 	p.done += int64(want)
 	return nil
+}
+
+// list appends the next n selected rows to rows.
+func (p *picked) list(rows []int64, n int64) []int64 {
+	if p.s.order != nil {
+		return append(rows, p.s.order[p.done:p.done+n]...)
+	}
+	for n > 0 {
+		first, run := p.s.next(p.at, n)
+		for i := range run {
+			rows = append(rows, first+i)
+		}
+		p.at, n = first+run, n-run
+	}
+	return rows
 }
 
 // readRuns reads the next n selected rows into data.
@@ -120,7 +136,7 @@ func (p *picked) readRuns(data []byte, n int64) error {
 
 // finish returns io.EOF after the last selected row, if the file still is what it was.
 func (p *picked) finish() error {
-	if p.s.order == nil && !p.s.partly {
+	if !p.random && !p.s.partly {
 		if err := p.reader.Skip(p.rows - p.next); err != nil {
 			return fault.In(p.path, err)
 		}
@@ -139,13 +155,20 @@ func (p *picked) finish() error {
 	return io.EOF
 }
 
+// Decode reads rows that follow one another in the file at once.
 func (p *picked) Decode(b *Raw) error {
-	if p.s.order != nil {
-		size, data := p.column.RecordSize(), b.Columns[0]
-		for i, row := range b.State.([]int64) {
-			if _, err := p.file.ReadAt(data[i*size:(i+1)*size], p.offset(row)); err != nil {
+	if p.random {
+		rows, data := b.State.([]int64), b.Columns[0]
+		for len(rows) > 0 {
+			n := 1
+			for n < len(rows) && rows[n] == rows[n-1]+1 {
+				n++
+			}
+			size := n * p.column.RecordSize()
+			if _, err := p.file.ReadAt(data[:size], p.offset(rows[0])); err != nil {
 				return fault.In(p.path, notEOF(err))
 			}
+			rows, data = rows[n:], data[size:]
 		}
 	}
 	return p.IDX.Decode(b)
