@@ -238,7 +238,8 @@ func (o *inputs) readOnce(f dataset.File) bool {
 	})
 }
 
-// splitsOf makes a split of each table, except that NumPy arrays are joined as the columns of one.
+// splitsOf makes a split of each table, except that files of one array are joined as the columns of
+// one. A .npz file of several arrays may have several splits.
 func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 	o.foreign = map[string]formats.Table{}
 	var splits []dataset.Split
@@ -253,19 +254,24 @@ func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 			file.Name = o.args[i].Name
 		}
 		o.foreign[t.Path()] = t
-		split := dataset.Split{Name: name.Split, Stem: t.Name, Files: []dataset.File{file}}
-		same := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == split.Name })
-		if named && o.args[0].Name != "" && i > 0 && (splits[0].Name == "" || split.Name == "") {
-			same = 0 // the user names them as columns of one table, although one name has no split
-			splits[0].Name = cmp.Or(splits[0].Name, split.Name)
-		}
-		switch {
-		case same >= 0 && t.Format.OneColumn:
-			splits[same].Files = append(splits[same].Files, file)
-		case same >= 0 && len(o.args) > 1:
-			return nil, usagef("%s and %s are separate tables, expected one", splits[same].Files[0].Path, t.Path()).WithHint("convert them one at a time")
-		default:
-			splits = append(splits, split)
+		for _, inside := range t.Splits() {
+			split := dataset.Split{Name: cmp.Or(inside, name.Split), Stem: cmp.Or(inside, t.Name), Files: []dataset.File{file}}
+			if inside == "" && len(t.Splits()) > 1 {
+				split.Name = "" // as it is called in the file
+			}
+			same := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == split.Name })
+			if named && o.args[0].Name != "" && i > 0 && (splits[0].Name == "" || split.Name == "") {
+				same = 0 // the user names them as columns of one table, although one name has no split
+				splits[0].Name = cmp.Or(splits[0].Name, split.Name)
+			}
+			switch {
+			case same >= 0 && t.Format.OneColumn:
+				splits[same].Files = append(splits[same].Files, file)
+			case same >= 0 && len(o.args) > 1:
+				return nil, usagef("%s and %s are separate tables, expected one", splits[same].Files[0].Path, t.Path()).WithHint("convert them one at a time")
+			default:
+				splits = append(splits, split)
+			}
 		}
 	}
 	for i := range splits {
@@ -284,7 +290,7 @@ func nameColumns(s dataset.Split) {
 		return
 	}
 	for i, f := range s.Files {
-		stem := strings.TrimSuffix(filepath.Base(f.Path), ".npy")
+		stem := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(f.Path), ".npy"), ".npz")
 		if rest := strings.TrimPrefix(stem, s.Name+"-"); f.Name == dataset.Data.String() && rest != "" {
 			s.Files[i].Name = rest
 		}

@@ -13,7 +13,7 @@ const convertUsage = `idxport convert INPUT... -o OUT... [flags]
 INPUT is a folder, a file, NAME=FILE to name the column, or - for standard input. The files of a
 folder are paired by their published names, one table for each split; several files are the columns
 of one table. IDX and CSV files may be compressed with gzip, zstd, xz or bzip2. Parquet, Arrow, CSV,
-.npy and folders of PNG images are inputs too.
+.npy, .npz and folders of PNG images are inputs too.
 
 OUT is a file, whose extension selects the format; FORMAT=PATH; a folder, which gets a file for each
 split in the formats of --to (default: parquet); or - for standard output. All outputs are written

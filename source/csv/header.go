@@ -44,8 +44,8 @@ func (t *Table) preamble() error {
 		WithHint("remove them: grep -v -e '^#' -e '^$' FILE.csv >rows.csv")
 }
 
-// firstLine returns the first line of the data, a header or a row. The last comment before it is the
-// header if it has as many fields, as numpy.savetxt writes it, or if nothing follows.
+// firstLine returns the first line of the data, a header or a row. The last comment before it is
+// the header if it has as many fields, as numpy.savetxt writes it, or if nothing follows.
 func (t *Table) firstLine(limit int) ([]byte, error) {
 	line, err := t.in.next(limit)
 	kept := t.in.keep

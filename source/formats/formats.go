@@ -41,6 +41,7 @@ func formats() []Format {
 		{Name: "parquet", magic: []string{"PAR1"}, extensions: []string{".parquet", ".pq"}, open: parquet.Open, openAll: parquet.OpenFiles},
 		{Name: "arrow", also: "arrows", magic: []string{"ARROW1\x00\x00"}, extensions: []string{".arrow", ".feather", ".ipc", ".arrows"}, open: arrow.Open, openAll: arrow.OpenFiles},
 		{Name: "npy", magic: []string{"\x93NUMPY"}, extensions: []string{".npy"}, OneColumn: true, open: npy.Open},
+		{Name: "npz", extensions: []string{".npz"}, OneColumn: true, open: openUnnamed}, // see findArrays
 		{Name: "csv", also: "tsv", Text: true, Untyped: true, open: csv.Open,
 			extensions: []string{".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst", ".csv.xz", ".tsv.xz", ".csv.bz2", ".tsv.bz2"}},
 		{Name: "png", Untyped: true, open: png.Open}, // a folder, without an extension
@@ -82,7 +83,9 @@ type Table struct {
 	stream io.Reader // its input, if it has no path
 	notes  []string  // about what was found beside it
 
-	folders map[string]bool // class folders of all splits, see source.ReadOptions.Folders
+	arrays  map[string][]npy.Array // of a .npz file, by split; nil for a single one without a name
+	splits  []string               // their splits
+	folders map[string]bool        // class folders of all splits, see source.ReadOptions.Folders
 	unread  unread
 
 	keys   []string           // of a partitioned folder: the columns in the names of its folders
@@ -91,6 +94,15 @@ type Table struct {
 
 // Path returns the file or folder of t, for messages.
 func (t Table) Path() string { return t.path }
+
+// Splits returns the splits in the file of t, as they are called there. One of them may be empty:
+// it is called like the file.
+func (t Table) Splits() []string {
+	if t.splits == nil {
+		return []string{""}
+	}
+	return t.splits
+}
 
 // Open opens t.
 func (t Table) Open(o source.ReadOptions) (source.Table, error) {
@@ -116,6 +128,12 @@ func (t Table) open(o source.ReadOptions) (source.Table, error) {
 		return openPartitions(t, o)
 	}
 	switch {
+	case t.arrays != nil:
+		arrays, ok := t.arrays[o.Split]
+		if !ok {
+			arrays = t.arrays[""] // the split is that of the file's name
+		}
+		return npy.OpenArrays(t.path, arrays, o)
 	case len(t.Paths) == 1:
 		return t.Format.open(t.Paths[0], o)
 	case t.Format.OneColumn:

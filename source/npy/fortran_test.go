@@ -112,8 +112,8 @@ func readFrom(t *Table, limit int) (found []byte, err error) {
 	}
 }
 
-// TestFortranDamage: a file that ends early or late, or shrinks while it is read, is refused, and so
-// is a large array that can be read only once.
+// TestFortranDamage: a file that ends early or late, or shrinks while it is read, is refused, and
+// so is a large array that can be read only once.
 func TestFortranDamage(t *testing.T) {
 	t.Parallel()
 	file, _ := fortran("<i2", 2, 9, 2, 3)

@@ -81,9 +81,9 @@ func Describe(file []byte) (Format, error) {
 	return h.format, err
 }
 
-// Greys reports whether file, a PNG file, has a palette of opaque greys only, as optipng and pngquant
-// write grey pictures. Describe returns its colours, but it can also be appended to records of 8-bit
-// grey.
+// Greys reports whether file, a PNG file, has a palette of opaque greys only, as optipng and
+// pngquant write grey pictures. Describe returns its colours, but it can also be appended to
+// records of 8-bit grey.
 func Greys(file []byte) bool {
 	h, err := parse(file)
 	return err == nil && h.greys
@@ -153,8 +153,8 @@ func combination(color byte, depth int) (samples int, ok bool) {
 	return 0, false
 }
 
-// beforePixels returns the colours of the palette in the chunks before the pixels, and whether these
-// include tRNS, which makes colours transparent.
+// beforePixels returns the colours of the palette in the chunks before the pixels, and whether
+// these include tRNS, which makes colours transparent.
 func beforePixels(chunks []byte) (colors []byte, transparent bool) {
 	for len(chunks) >= 8 {
 		next := int64(binary.BigEndian.Uint32(chunks)) + chunkFrame

@@ -48,7 +48,8 @@ func TestPillowReadsTheSame(t *testing.T) {
 	}
 }
 
-// TestGreysInPalettes: palettes of opaque greys are colours and can be grey; others are only colours.
+// TestGreysInPalettes: palettes of opaque greys are colours and can be grey; others are only
+// colours.
 func TestGreysInPalettes(t *testing.T) {
 	t.Parallel()
 	grey := Format{Width: 5, Height: 4, Channels: 1, Depth: 8}

@@ -37,8 +37,8 @@ const (
 	// maxExtra is how many bytes a file may have beyond twice its samples, for texts, colour
 	// profiles and previews.
 	maxExtra = 4 << 20
-	// maxLooks is how many files are examined, at most, to find out whether palettes of greys belong
-	// to grey images.
+	// maxLooks is how many files are examined, at most, to find out whether palettes of greys
+	// belong to grey images.
 	maxLooks = 1000
 )
 
@@ -98,8 +98,8 @@ func (t *Table) begin(o source.ReadOptions) error {
 	return nil
 }
 
-// findFormat finds the format of the images; data is the first file. If that has a palette of greys,
-// the folder may be one of grey images or of colours: the next file of another kind decides.
+// findFormat finds the format of the images; data is the first file. If that has a palette of
+// greys, the folder may be one of grey images or of colours: the next file of another kind decides.
 func (t *Table) findFormat(data []byte) (err error) {
 	if t.format, err = picture.Describe(data); err != nil || !picture.Greys(data) {
 		return err
