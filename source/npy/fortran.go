@@ -8,8 +8,8 @@ import (
 // In Fortran order a file has the first element of all records, then the second element of all
 // records, and so on. The elements of a record are counted with its first dimension fastest.
 
-// maxWindow is how many bytes of an array in Fortran order are in memory: the whole array, or the
-// rows of a larger file that are read next. The 60,000 images of MNIST have 45 MiB.
+// maxWindow is how many bytes of an array in Fortran order are in memory: the whole array, such as
+// the 60,000 images of MNIST, which have 45 MiB, or half as many of a larger file.
 const maxWindow = 48 << 20
 
 // spans is how many times larger a window is than what is read of a large file at once, if that has
@@ -61,7 +61,7 @@ func (t *Table) load(ctx context.Context, first int64) error {
 	size, total := int64(h.number.Size()), h.rows()
 	elements := h.recordSize() / size
 	if w.data == nil {
-		w.data = make([]byte, max(1, w.limit/h.recordSize())*h.recordSize())
+		w.data = make([]byte, max(1, w.limit/2/h.recordSize())*h.recordSize())
 	}
 	w.first, w.rows = first, min(int64(len(w.data))/h.recordSize(), total-first)
 	run := w.rows * size
