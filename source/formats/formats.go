@@ -131,7 +131,7 @@ func (t Table) open(o source.ReadOptions) (source.Table, error) {
 	case t.arrays != nil:
 		arrays, ok := t.arrays[o.Split]
 		if !ok {
-			arrays = t.arrays[""] // the split is that of the file's name
+			arrays = t.arrays[t.splits[0]] // the only one, which is called like the file
 		}
 		return npy.OpenArrays(t.path, arrays, o)
 	case len(t.Paths) == 1:
