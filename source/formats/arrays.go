@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -11,10 +10,30 @@ import (
 	"github.com/idxport/idxport/source/npy"
 )
 
-// openUnnamed opens the .npz file at path, whose only array has no name, as a column. It is read
-// like a .npy file.
+// An Array is an array of a .npz file.
+type Array struct {
+	Split  string // as it is called there, or empty
+	Column string
+	name   string
+}
+
+// Arrays returns the arrays of t, a .npz file: images first, then labels. It returns nil for other
+// files, and for a single array without a name, which is read like a .npy file.
+func (t Table) Arrays() []Array { return t.arrays }
+
+// openUnnamed opens the .npz file at path, whose only array has no name.
 func openUnnamed(path string, o source.ReadOptions) (source.Table, error) {
-	return npy.OpenArrays(path, []npy.Array{{Name: npy.Unnamed, Column: cmp.Or(o.Name, "data")}}, o)
+	return npy.OpenArray(path, npy.Unnamed, o)
+}
+
+// openArray opens the array of t that has the name and the split of o.
+func (t Table) openArray(o source.ReadOptions) (source.Table, error) {
+	one := !slices.ContainsFunc(t.arrays, func(a Array) bool { return a.Split != t.arrays[0].Split }) // which may be named after the file
+	i := slices.IndexFunc(t.arrays, func(a Array) bool { return a.Column == o.Name && (one || a.Split == o.Split) })
+	if i < 0 {
+		return nil, fault.New(fault.Usage, "no array for the column %s", o.Name).In(t.path)
+	}
+	return npy.OpenArray(t.path, t.arrays[i].name, o)
 }
 
 // findArrays finds the columns and splits of t, a .npz file. Names such as x_train and test_labels
@@ -25,23 +44,16 @@ func (t *Table) findArrays(files source.Files) error {
 	if err != nil || slices.Equal(names, []string{npy.Unnamed}) {
 		return err
 	}
-	t.Format.OneColumn, t.arrays = false, map[string][]npy.Array{}
 	for _, name := range names {
 		parsed := dataset.ParseName(name)
-		array := npy.Array{Name: name, Column: columnOf(name, parsed)}
-		same := t.arrays[parsed.Split]
-		if i := slices.IndexFunc(same, func(a npy.Array) bool { return a.Column == array.Column }); i >= 0 {
-			return fault.New(fault.Malformed, "found two arrays for the column %s: %s and %s", array.Column, same[i].Name, name).In(t.path).
+		array := Array{Split: parsed.Split, Column: columnOf(name, parsed), name: name}
+		if i := slices.IndexFunc(t.arrays, func(a Array) bool { return a.Split == array.Split && a.Column == array.Column }); i >= 0 {
+			return fault.New(fault.Malformed, "found two arrays for the column %s: %s and %s", array.Column, t.arrays[i].name, name).In(t.path).
 				WithHint("save the arrays again, under names such as x_train and y_train")
 		}
-		if same == nil {
-			t.splits = append(t.splits, parsed.Split)
-		}
-		t.arrays[parsed.Split] = append(same, array)
+		t.arrays = append(t.arrays, array)
 	}
-	for _, arrays := range t.arrays {
-		slices.SortStableFunc(arrays, func(a, b npy.Array) int { return place(a) - place(b) })
-	}
+	slices.SortStableFunc(t.arrays, func(a, b Array) int { return int(a.Role()) - int(b.Role()) })
 	return nil
 }
 
@@ -60,13 +72,13 @@ func columnOf(name string, parsed dataset.Name) string {
 	return name
 }
 
-// place returns where the column of an array is in its table: images are first, then labels.
-func place(a npy.Array) int {
+// Role returns the role of the column that a is.
+func (a Array) Role() dataset.Role {
 	switch a.Column {
 	case dataset.Image.String():
-		return int(dataset.Image)
+		return dataset.Image
 	case dataset.Label.String():
-		return int(dataset.Label)
+		return dataset.Label
 	}
-	return int(dataset.Data)
+	return dataset.Data
 }

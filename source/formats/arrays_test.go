@@ -30,21 +30,21 @@ func archive(t *testing.T, path string, arrays ...string) {
 // TestFindArrays: the names of arrays give splits and columns.
 func TestFindArrays(t *testing.T) {
 	t.Parallel()
-	for arrays, want := range map[string]string{ // splits and their columns, "one column", or part of the error
-		"x_test x_train y_train y_test":                   "test: image=x_test label=y_test; train: image=x_train label=y_train",
-		"train_labels train_images val_images val_labels": "train: image=train_images label=train_labels; val: image=val_images label=val_labels",
-		"images labels": ": image=images label=labels",
-		"X_train y_train weight_train train_ids label_names": "train: image=X_train label=y_train weight=weight_train ids=train_ids; : label_names=label_names",
-		"b a":                        ": b=b a=a",
-		"x y":                        ": x=x y=y",
-		"arr_0":                      "one column",
-		"arr_0 arr_1":                ": arr_0=arr_0 arr_1=arr_1",
-		"data":                       ": data=data",
-		"x_extra extra_images":       ": x_extra=x_extra extra_images=extra_images",
-		"../../etc/x_train /y_train": "train: image=../../etc/x_train label=/y_train",
+	for arrays, want := range map[string]string{ // columns of splits, or part of the error
+		"x_test x_train y_train y_test":                   "test.image=x_test train.image=x_train train.label=y_train test.label=y_test",
+		"train_labels train_images val_images val_labels": "train.image=train_images val.image=val_images train.label=train_labels val.label=val_labels",
+		"images labels": "image=images label=labels",
+		"X_train y_train weight_train train_ids label_names": "train.image=X_train train.label=y_train train.weight=weight_train train.ids=train_ids label_names=label_names",
+		"b a":                        "b=b a=a",
+		"x y":                        "x=x y=y",
+		"arr_0":                      "",
+		"arr_0 arr_1":                "arr_0=arr_0 arr_1=arr_1",
+		"data":                       "data=data",
+		"x_extra extra_images":       "x_extra=x_extra extra_images=extra_images",
+		"../../etc/x_train /y_train": "train.image=../../etc/x_train train.label=/y_train",
+		"images_and_labels":          "images_and_labels=images_and_labels",
+		"train":                      "train.train=train",
 		"x_train train_images":       "found two arrays for the column image: x_train and train_images",
-		"images_and_labels":          ": images_and_labels=images_and_labels",
-		"train":                      "train: train=train",
 		"":                           "empty",
 	} {
 		path := filepath.Join(t.TempDir(), "mnist.npz")
@@ -53,18 +53,11 @@ func TestFindArrays(t *testing.T) {
 			tables, err := Find(source.Local{}, at)
 			found := fmt.Sprint(err)
 			if err == nil && len(tables) == 1 {
-				table, parts := tables[0], []string{}
-				for _, split := range table.Splits() {
-					columns := []string{}
-					for _, a := range table.arrays[split] {
-						columns = append(columns, a.Column+"="+a.Name)
-					}
-					parts = append(parts, split+": "+strings.Join(columns, " "))
+				columns := []string{}
+				for _, array := range tables[0].Arrays() {
+					columns = append(columns, strings.TrimPrefix(array.Split+".", ".")+array.Column+"="+array.name)
 				}
-				found = strings.Join(parts, "; ")
-				if table.Format.OneColumn {
-					found = "one column"
-				}
+				found = strings.Join(columns, " ")
 			}
 			if err == nil && found != want || !strings.Contains(found, want) || err != nil && fault.KindOf(err) == fault.Internal {
 				t.Errorf("%s: found %s, expected %s", arrays, found, want)

@@ -83,9 +83,8 @@ type Table struct {
 	stream io.Reader // its input, if it has no path
 	notes  []string  // about what was found beside it
 
-	arrays  map[string][]npy.Array // of a .npz file, by split; nil for a single one without a name
-	splits  []string               // their splits
-	folders map[string]bool        // class folders of all splits, see source.ReadOptions.Folders
+	arrays  []Array         // of a .npz file
+	folders map[string]bool // class folders of all splits, see source.ReadOptions.Folders
 	unread  unread
 
 	keys   []string           // of a partitioned folder: the columns in the names of its folders
@@ -94,15 +93,6 @@ type Table struct {
 
 // Path returns the file or folder of t, for messages.
 func (t Table) Path() string { return t.path }
-
-// Splits returns the splits in the file of t, as they are called there. One of them may be empty:
-// it is called like the file.
-func (t Table) Splits() []string {
-	if t.splits == nil {
-		return []string{""}
-	}
-	return t.splits
-}
 
 // Open opens t.
 func (t Table) Open(o source.ReadOptions) (source.Table, error) {
@@ -129,11 +119,7 @@ func (t Table) open(o source.ReadOptions) (source.Table, error) {
 	}
 	switch {
 	case t.arrays != nil:
-		arrays, ok := t.arrays[o.Split]
-		if !ok {
-			arrays = t.arrays[t.splits[0]] // the only one, which is called like the file
-		}
-		return npy.OpenArrays(t.path, arrays, o)
+		return t.openArray(o)
 	case len(t.Paths) == 1:
 		return t.Format.open(t.Paths[0], o)
 	case t.Format.OneColumn:

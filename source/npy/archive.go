@@ -29,9 +29,6 @@ const (
 // Unnamed is the name that numpy.savez gives an array that is saved alone, without a name.
 const Unnamed = "arr_0"
 
-// An Array is an array of a .npz file that becomes a column.
-type Array struct{ Name, Column string }
-
 // Arrays returns the names of the arrays in the .npz file at path, in the order of the archive.
 func Arrays(files source.Files, path string) (names []string, err error) {
 	f, members, err := openArchive(files, path)
@@ -44,36 +41,22 @@ func Arrays(files source.Files, path string) (names []string, err error) {
 	return names, f.Close()
 }
 
-// OpenArrays opens arrays of the .npz file at path as the columns of one table.
-func OpenArrays(path string, arrays []Array, o source.ReadOptions) (_ source.Table, err error) {
+// OpenArray opens an array of the .npz file at path as a column.
+func OpenArray(path, name string, o source.ReadOptions) (source.Table, error) {
 	f, members, err := openArchive(o.Files, path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.Close())
-		}
-	}()
-	var tables []source.Table
-	for _, a := range arrays {
-		i := slices.IndexFunc(members, func(m *zip.File) bool { return m.Name == a.Name+".npy" })
-		if i < 0 {
-			return nil, fault.In(path, fault.Changed) // since Arrays
-		}
-		t, err := openMember(members[i], path, o)
-		if err != nil {
-			return nil, err
-		}
-		t.column.Name, t.column.Origin = a.Column, source.Base(path)
-		if tables = append(tables, t); t.Rows() != tables[0].Rows() {
-			return nil, fault.New(fault.Malformed, "the arrays have different numbers of rows: %s has %d, %s has %d",
-				arrays[0].Name, tables[0].Rows(), a.Name, t.Rows()).In(path).
-				WithHint("save the arrays of each table in a file of its own, or name the splits, as in x_train, y_train, x_test, y_test")
-		}
+	i := slices.IndexFunc(members, func(m *zip.File) bool { return m.Name == name+".npy" })
+	if i < 0 {
+		return nil, errors.Join(fault.In(path, fault.Changed), f.Close()) // since Arrays
 	}
-	tables[0].(*Table).file = f // all members are read from it
-	return source.Join(false, tables...)
+	t, err := openMember(members[i], path, o)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	t.column.Origin, t.file = source.Base(path), f
+	return t, nil
 }
 
 // openMember opens the array in a member of the archive at path.

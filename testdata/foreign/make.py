@@ -68,6 +68,8 @@ def arrays() -> None:
     np.savez_compressed("keras.npz", x_test=images[4:], x_train=images[:4], y_train=labels[:4], y_test=labels[4:])
     np.savez("columns.npz", weights=labels / 4, images=images)
     np.savez("unnamed.npz", images)
+    np.savez("vectors.npz", val_images=images, val_labels=labels[:, None])
+    np.savez("rows.npz", a=labels, b=labels[:5])
     np.savez("object.npz", x_train=images, y_train=np.array([{}] * 6, object))
 
 
