@@ -191,7 +191,7 @@ func (o *inputs) findTables(ctx context.Context) (tables []formats.Table, err er
 			return nil, usagef("%s is not an IDX file, and cannot be joined with IDX files", in.Path).WithHint("convert it by itself")
 		case in.Path == source.Stdin && len(found) > 0 && len(o.args) > 1:
 			return nil, usagef("standard input is a table, expected no other inputs")
-		case in.Name != "" && len(found) > 0 && !found[0].Format.OneColumn:
+		case in.Name != "" && len(found) > 0 && (!found[0].Format.OneColumn || found[0].Arrays() != nil):
 			return nil, usagef("%s=%s: %s is a table, which has names for its columns", in.Name, in.Path, shownPath(in.Path)).
 				WithHint("leave out %s", shell.Quote(in.Name+"="))
 		case len(found) > 1 && len(o.args) > 1:
@@ -241,7 +241,7 @@ func (o *inputs) checkReading(tables []formats.Table) error {
 		}
 		return nil
 	}
-	columns := len(tables) > 1 && tables[0].Format.OneColumn // salvage takes as many rows as the shortest has
+	columns := (len(tables) > 1 || tables[0].Arrays() != nil) && tables[0].Format.OneColumn // salvage takes as many rows as the shortest has
 	switch name := tables[0].Format.Name; {
 	case o.littleEndian:
 		return usagef("no input uses --byte-order: %s files record theirs", name)
@@ -302,7 +302,8 @@ func splitNames(splits []dataset.Split) string {
 	return strings.Join(names, ", ")
 }
 
-// splitsOf makes a split of each table, except that NumPy arrays are joined as the columns of one.
+// splitsOf makes a split of each table, except that files of one array are joined as the columns of
+// one. A .npz file may have several splits.
 func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 	o.foreign = map[string]formats.Table{}
 	var splits []dataset.Split
@@ -318,6 +319,10 @@ func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 		}
 		o.foreign[t.Path()] = t
 		split := dataset.Split{Name: name.Split, Stem: t.Name, Files: []dataset.File{file}}
+		if t.Arrays() != nil {
+			splits = append(splits, splitsInside(t, split)...)
+			continue
+		}
 		same := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == split.Name })
 		if named && o.args[0].Name != "" && i > 0 && (splits[0].Name == "" || split.Name == "") {
 			same = 0 // the user names them as columns of one table, although one name has no split
@@ -333,7 +338,7 @@ func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 		}
 	}
 	for i := range splits {
-		nameColumns(splits[i])
+		o.nameColumns(splits[i])
 		if len(o.args) == 1 { // else columns are in the order of the arguments
 			slices.SortStableFunc(splits[i].Files, func(a, b dataset.File) int { return int(a.Role) - int(b.Role) })
 		}
@@ -341,15 +346,34 @@ func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 	return o.chosenSplits(splits)
 }
 
+// splitsInside returns the splits of t, a .npz file, whose arrays are files of their own. If it has
+// only one split, that may be named after the file, as alone is.
+func splitsInside(t formats.Table, alone dataset.Split) (splits []dataset.Split) {
+	for _, a := range t.Arrays() {
+		file := alone.Files[0]
+		file.Name, file.Role = a.Column, a.Role()
+		i := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == a.Split })
+		if i < 0 {
+			i = len(splits)
+			splits = append(splits, dataset.Split{Name: a.Split, Stem: cmp.Or(a.Split, alone.Stem)})
+		}
+		splits[i].Files = append(splits[i].Files, file)
+	}
+	if len(splits) == 1 {
+		splits[0].Name = cmp.Or(splits[0].Name, alone.Name)
+	}
+	return splits
+}
+
 // nameColumns names the unnamed columns of a table after their files, without the split:
 // train-weight.npy is weight.
-func nameColumns(s dataset.Split) {
+func (o *inputs) nameColumns(s dataset.Split) {
 	if len(s.Files) < 2 {
 		return
 	}
 	for i, f := range s.Files {
-		stem := strings.TrimSuffix(filepath.Base(f.Path), ".npy")
-		if rest := strings.TrimPrefix(stem, s.Name+"-"); f.Name == dataset.Data.String() && rest != "" {
+		stem := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(f.Path), ".npy"), ".npz")
+		if rest := strings.TrimPrefix(stem, s.Name+"-"); f.Name == dataset.Data.String() && rest != "" && o.foreign[f.Path].Arrays() == nil {
 			s.Files[i].Name = rest
 		}
 	}

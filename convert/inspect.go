@@ -94,7 +94,7 @@ func (o *inputs) inspect(ctx context.Context, found func(*File) error) error {
 				}
 			}
 			for k, other := range s.Files {
-				if k != i {
+				if k != i && other.Path != f.Path {
 					file.PairsWith = append(file.PairsWith, filepath.Base(other.Path))
 				}
 			}

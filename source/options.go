@@ -31,6 +31,8 @@ type ReadOptions struct {
 	Folders map[string]bool
 	// Files is where the input is; nil means Local.
 	Files Files
+	// Split is the split of the only column, for a file that has several.
+	Split string
 	// Like are the expected columns. Their types and shapes are used if the file records none.
 	Like []Column
 }

@@ -13,8 +13,8 @@ const convertUsage = `idxport convert INPUT... -o OUT... [flags]
 INPUT is a folder, a file, NAME=FILE to name the column, or - for standard input. The IDX files of a
 folder are paired by the file names of the original data sets, one table for each split. Several
 files are the columns of one table, and several folders are several data sets. IDX and CSV files may
-be compressed with gzip, zstd, xz or bzip2. Parquet, Arrow, CSV, .npy and folders of PNG images are
-inputs too, but not tar.
+be compressed with gzip, zstd, xz or bzip2. Parquet, Arrow, CSV, .npy, .npz and folders of PNG
+images are inputs too, but not tar.
 
 OUT is a file, whose extension selects the format; FORMAT=PATH; a folder, which gets a file for each
 split in the formats of --to (default: parquet); or - for standard output. All outputs are written

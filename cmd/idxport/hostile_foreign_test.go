@@ -1,7 +1,9 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +18,7 @@ type foreign struct {
 	flags    []string // of convert, to make it
 	summed   bool     // a sum covers the file: nothing but the same data may come out of it
 	readable bool     // the values lie in the file as they are, so that a flip there changes one
+	zipped   bool     // the output is packed as the only member of a zip archive, which is the file
 }
 
 var foreigns = map[string]foreign{
@@ -26,6 +29,7 @@ var foreigns = map[string]foreign{
 	"arrow zstd":           {output: "x.arrow", file: "x.arrow", flags: []string{"--compression", "zstd"}, readable: true}, // zstd cannot make it smaller
 	"arrow stream":         {output: "x.arrows", file: "x.arrows", readable: true},
 	"npy":                  {output: "x.npy", file: "x.npy", readable: true},
+	"npz":                  {output: "x.npy", file: "x.npz", zipped: true, summed: true},
 	"csv":                  {output: "x.csv", file: "x.csv"},
 	"csv gzip":             {output: "x.csv.gz", file: "x.csv.gz", summed: true},
 	"png":                  {output: "png=x", file: filepath.Join("x", "1.png"), summed: true},
@@ -51,7 +55,32 @@ func (f foreign) make(t *testing.T) (input, file string) {
 	if code := run(args, strings.NewReader(""), &said, &said); code != exitOK {
 		t.Fatalf("exit code %d: %s", code, &said)
 	}
-	return filepath.Join(dir, name), filepath.Join(dir, f.file)
+	input, file = filepath.Join(dir, name), filepath.Join(dir, f.file)
+	if f.zipped {
+		content, err := os.ReadFile(input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, zipped("arr_0.npy", content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		input = file
+	}
+	return input, file
+}
+
+// zipped is a zip archive of one file.
+func zipped(name string, content []byte) []byte {
+	var file bytes.Buffer
+	z := zip.NewWriter(&file)
+	w, err := z.Create(name)
+	if err == nil {
+		_, err = w.Write(content)
+	}
+	if err = errors.Join(err, z.Close()); err != nil {
+		panic(err)
+	}
+	return file.Bytes()
 }
 
 // A file of another format that is cut, or of which a bit flips, is refused or becomes a legal IDX

@@ -75,6 +75,34 @@ func TestObjectsAreAsFiles(t *testing.T) {
 	}
 }
 
+// TestArraysInObjects reads arrays in Fortran order and in archives from objects, in few requests.
+func TestArraysInObjects(t *testing.T) {
+	t.Parallel()
+	s, at := storage(t)
+	dir := t.TempDir()
+	if code, said := runProgram("convert", fashion, "--split", "train", "-o", "npy="+dir+"/"); code != exitOK {
+		t.Fatal(said)
+	}
+	foreign := filepath.Join("..", "..", "testdata", "foreign")
+	for name, content := range map[string][]byte{
+		"keras.npz":   read(t, filepath.Join(foreign, "keras.npz")),
+		"fortran.npy": read(t, filepath.Join(foreign, "fortran.npy")),
+		"images.npz":  zipped("arr_0.npy", read(t, filepath.Join(dir, "train-image.npy"))),
+	} {
+		s.Put("arrays/"+name, content)
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		before := len(s.Asked())
+		if code, said := runProgram("verify", at("arrays/"+name), filepath.Join(dir, name)); code != exitOK {
+			t.Errorf("%s: exit %d: %s", name, code, said)
+		}
+		if n := len(s.Asked()) - before; n > 20 {
+			t.Errorf("%s: %d requests, expected few", name, n)
+		}
+	}
+}
+
 // TestNoCredentials runs where the metadata server of a cloud knows no credentials: there is one
 // error, and nothing that the client of S3 writes by itself.
 func TestNoCredentials(t *testing.T) {

@@ -4,9 +4,12 @@
 // # What is recognized
 //
 //	compression  by content, as package compressed does
-//	separator    the most frequent of , tab ; | outside quotes in the first line, or else spaces
+//	before data  empty lines, and comments, which begin with #; the last of them is the header if it
+//	             has as many fields as the line after it, as numpy.savetxt writes it
+//	separator    given by a first line sep=; as Excel writes it; or the most frequent of , tab ; |
+//	             outside quotes in the first line, or else spaces
 //	header       the first line, unless all its fields are numbers or mark a missing value (NA,
-//	             null, ?); numpy's "# " may precede it
+//	             null, ?)
 //	counted      0, 1, 2, … or 1, 2, 3, …, which pandas writes for columns without names, are a
 //	             header if they do not fit the rows, are in quotes unlike the rows, or follow an
 //	             empty field; a row if the rows continue the count; otherwise the user must decide

@@ -141,3 +141,63 @@ func TestLargeIntegers(t *testing.T) {
 		}
 	}
 }
+
+// TestBeforeTheData reads files with comments, empty lines and separators before the data.
+func TestBeforeTheData(t *testing.T) {
+	t.Parallel()
+	const ab, first = "a:uint8[] b:uint8[]", "\x01\x03"
+	yes := true
+	for _, c := range []struct {
+		about, text string
+		o           source.ReadOptions
+		want, first string
+		skipped     int
+	}{
+		{"comments", "# one\n#two, three\na,b\n1,2\n3,4\n", source.ReadOptions{}, ab, first, 2},
+		{"a comment as wide as the header", "# one,two\na,b\n1,2\n3,4\n", source.ReadOptions{}, ab, first, 1},
+		{"a quote in a comment", "# 5\" wide\na,b\n1,2\n3,4\n", source.ReadOptions{}, ab, first, 1},
+		{"comments without a header", "# one\n#\n5,6,9\n", source.ReadOptions{}, "data:uint8[3]", "\x05\x06\x09", 2},
+		{"savetxt", "# a,b\n1,2\n3,4\n", source.ReadOptions{}, ab, first, 0},
+		{"savetxt with several lines", "# one\n# two, three\n# a,b\n1,2\n3,4\n", source.ReadOptions{}, ab, first, 2},
+		{"savetxt with one column", "# a\n1\n3\n", source.ReadOptions{}, "a:uint8[]", first, 0},
+		{"savetxt without rows", "# one\n# a,b\n", source.ReadOptions{}, "a:uint8[] b:uint8[]", "", 1},
+		{"savetxt with semicolons", "# a;b\r\n\r\n1;2\r\n3;4\r\n", source.ReadOptions{}, ab, first, 0},
+		{"a comment, --header yes", "# one, two, three\n1,2\n3,4\n", source.ReadOptions{Header: &yes}, "data:uint8[2]", "\x03\x04", 1},
+		{"empty lines", "\n\r\na,b\n\n\n1,2\n3,4\n\n", source.ReadOptions{}, ab, first, 0},
+		{"empty lines among comments", "\n# one\n\n# two\n\n5,6,9\n", source.ReadOptions{}, "data:uint8[3]", "\x05\x06\x09", 2},
+		{"sep=;", "sep=;\r\na;b\r\n1;2\r\n3;4\r\n", source.ReadOptions{}, ab, first, 0},
+		{"SEP=, in quotes, after a byte order mark", byteOrderMark + "\"SEP=,\"\na,b\n1,2\n3,4\n", source.ReadOptions{}, ab, first, 0},
+		{"sep= overrides what is more frequent", "sep=;\n\"x,y,z\";b\n1;2\n3;4\n", source.ReadOptions{}, "x,y,z:uint8[] b:uint8[]", first, 0},
+		{"sep= and comments", "sep=\t\n# one\na\tb\n1\t2\n3\t4\n", source.ReadOptions{}, ab, first, 1},
+		{"a long comment", "# " + strings.Repeat("x,", 1<<18) + "\na,b\n1,2\n3,4\n", source.ReadOptions{}, ab, first, 1},
+		{"# in a name", "#a,b\n1,2\n3,4\n", source.ReadOptions{}, "#a:uint8[] b:uint8[]", first, 0},
+	} {
+		table, data, err := parse(c.text, c.o)
+		if err != nil {
+			t.Errorf("%s: %v", c.about, err)
+			continue
+		}
+		noted := strings.Contains(strings.Join(table.Notes(), "\n"), fmt.Sprintf("passed over: %d", c.skipped))
+		if got := described(table); got != c.want || string(data[0]) != c.first || table.skipped != c.skipped || noted != (c.skipped > 0) {
+			t.Errorf("%s: found %s, % x, %d lines, %q, expected %s, % x, %d lines", c.about, got, data[0], table.skipped, table.Notes(), c.want, c.first, c.skipped)
+		}
+	}
+	for _, c := range []struct{ about, text, want, hint string }{
+		{"UTF-16 without a mark", "a\x00,\x00b\x00\r\x00\n\x001\x00,\x002\x00\r\x00\n\x00", "UTF-16", "iconv -f UTF-16LE "},
+		{"big-endian UTF-16", "\x00a\x00,\x00b\x00\n\x001\x00,\x002\x00\n", "UTF-16", "iconv -f UTF-16BE "},
+		{"UTF-16 of other letters", "\x13\x04,\x00b\x00\n\x00", "UTF-16", "iconv -f UTF-16LE "},
+		{"one digit", "5\x00\n\x006\x00\n\x00", "UTF-16", "iconv -f UTF-16LE "},
+		{"carriage returns and quotes", "\"a\",\"b\"\r\"1\",\"2\"\r", "carriage returns without line feeds", "tr "},
+		{"9 MB of carriage returns", "a,b\r" + strings.Repeat("1,2\r", 9<<18), "carriage returns without line feeds", "tr "},
+		{"a comment among rows", "a,b\n1,2\n# x,y\n3,4\n", "row 1: found \"# x\"", ""},
+		{"an empty line among rows", "# c\n\na,b\n1,2\n\n3,4\n", "row 1: found an empty line", ""},
+		{"nothing but empty lines", "\n\n", "the file is empty", ""},
+		{"a second sep=", "sep=;\nsep=;\n1;2\n", "the header has no name", ""},
+		{"too many empty lines", strings.Repeat("\n", 1<<20+2), "more than 1048576 bytes of comments and empty lines", "remove them: grep "},
+		{"a comment without an end", "#" + strings.Repeat("x", 2<<20), "more than 1048576 bytes of comments and empty lines", "remove them: grep "},
+	} {
+		if _, _, err := parse(c.text, source.ReadOptions{}); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(fault.HintOf(err), c.hint) {
+			t.Errorf("%s: found %v (hint %q), expected %q", c.about, err, fault.HintOf(err), c.want)
+		}
+	}
+}

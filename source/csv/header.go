@@ -2,12 +2,72 @@ package csv
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/idxport/idxport/fault"
 )
+
+// preamble consumes what may precede the data: a byte order mark, the line sep=; that Excel writes,
+// empty lines, and comments, which begin with #. The last comment may be read again, see firstLine.
+func (t *Table) preamble() error {
+	const limit = 1 << 20 // bytes
+	line := t.in.peek(limit)
+	if bytes.HasPrefix(line, []byte(byteOrderMark)) {
+		t.in.at += len(byteOrderMark)
+		line = line[len(byteOrderMark):]
+	}
+	text := bytes.Trim(trimEnd(line), `"`)
+	if n := len("sep="); len(text) == n+1 && strings.EqualFold(string(text[:n]), "sep=") && strings.IndexByte(separators, text[n]) >= 0 {
+		t.comma = text[n]
+		t.in.at += len(line)
+	}
+	for before := 0; before <= limit; before += len(line) {
+		line = t.in.peek(limit)
+		switch {
+		case len(line) == 0:
+			return nil
+		case line[0] == '#':
+			t.skipped++
+			t.in.keep = len(line)
+		case len(trimEnd(line)) > 0:
+			return nil
+		case t.in.keep > 0: // an empty line after a comment
+			t.in.keep += len(line)
+		}
+		t.in.at += len(line)
+	}
+	return fault.New(fault.Unsupported, "more than %d bytes of comments and empty lines before the data", limit).
+		WithHint("remove them: grep -v -e '^#' -e '^$' FILE.csv >rows.csv")
+}
+
+// firstLine returns the first line of the data, a header or a row. The last comment before it is
+// the header if it has as many fields, as numpy.savetxt writes it, or if nothing follows.
+func (t *Table) firstLine(limit int) ([]byte, error) {
+	line, err := t.in.next(limit)
+	kept := t.in.keep
+	t.in.keep = 0
+	if kept == 0 || err != nil && err != io.EOF {
+		return line, err
+	}
+	from := t.in.at - len(line) - kept
+	if comment, _, _ := bytes.Cut(t.in.buf[from:], []byte{'\n'}); err == nil && !t.isHeaderOf(trimEnd(comment), trimEnd(line)) {
+		return line, nil
+	}
+	t.skipped--
+	t.in.at = from
+	return t.in.next(limit)
+}
+
+// isHeaderOf reports whether comment has a name for each field of line, which is not a header.
+func (t *Table) isHeaderOf(comment, line []byte) bool {
+	comma := cmp.Or(t.comma, findSeparator(comment))
+	count := func(line []byte) int { return eachField(line, comma, func(int, []byte) bool { return true }) }
+	return bytes.Count(comment, []byte{'"'})%2 == 0 && count(comment) == count(line) && !isHeader(line, comma)
+}
 
 // A first line with words is a header, and one of numbers is a row, except that 0, 1, 2, … or 1, 2,
 // … may be either: pandas writes them for columns without names. The first rows decide, or else the

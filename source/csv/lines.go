@@ -78,6 +78,19 @@ func (l *lines) next(limit int) ([]byte, error) {
 	}
 }
 
+// peek returns the text up to the next line feed, whatever quotes it has, or more than limit bytes
+// without one. It is not consumed.
+func (l *lines) peek(limit int) []byte {
+	for seen := 0; ; l.fill() {
+		if n := bytes.IndexByte(l.buf[l.at+seen:l.end], '\n'); n >= 0 {
+			return l.buf[l.at : l.at+seen+n+1]
+		}
+		if seen = l.end - l.at; seen > limit || l.err != nil {
+			return l.buf[l.at:l.end]
+		}
+	}
+}
+
 // eachLine calls f with each whole, nonempty line of text, without its line end, and returns the
 // number of calls. If whole is true, the last line needs no line end.
 func eachLine(text []byte, whole bool, f func(row int, line []byte)) (rows int) {

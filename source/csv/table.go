@@ -2,6 +2,7 @@ package csv
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ type Table struct {
 	stream  *compressed.Reader
 	file    source.File // closed by Close; nil if the caller owns the reader
 	comma   byte
+	skipped int      // lines before the data that begin with #
 	names   []string // of the fields of a line; nil without a header
 	count   int      // of fields of a line
 	limit   int      // bytes of a line
@@ -110,11 +112,17 @@ func (t *Table) begin(tail []byte, o source.ReadOptions) error {
 	if o.MaxRecord() <= idx.DefaultMaxRecordSize {
 		limit = min(limit, maxLine)
 	}
-	line, err := t.in.next(limit)
+	if err := t.preamble(); err != nil {
+		return err
+	}
+	line, err := t.firstLine(limit)
 	switch {
 	case err == io.EOF:
 		return fault.New(fault.Truncated, "the file is empty, expected lines of numbers")
 	case err == errLong:
+		if err := foreign(t.in.buf[t.in.at:t.in.end]); err != nil { // which has other ends of lines
+			return err
+		}
 		return fault.New(fault.Unsupported, "the first line has more than %d bytes", limit).
 			WithHint("allow longer lines with --max-record-bytes")
 	case err != nil:
@@ -123,30 +131,27 @@ func (t *Table) begin(tail []byte, o source.ReadOptions) error {
 	if err := foreign(line); err != nil {
 		return err
 	}
-	whole, marked := len(line), 0
-	if bytes.HasPrefix(line, []byte(byteOrderMark)) {
-		marked = len(byteOrderMark)
+	if t.skipped > 0 {
+		t.note("comments before the data, lines that begin with #, passed over: %d", t.skipped)
 	}
-	line = trimEnd(line[marked:])
-	if len(line) == 0 {
-		return fault.New(fault.Malformed, "the first line is empty, expected names or numbers")
-	}
+	whole := len(line)
+	line = trimEnd(line)
 	if bytes.Count(line, []byte{'"'})%2 == 1 { // the rest of the file would belong to it
 		return fault.New(fault.Malformed, "the first line has a quote that is not closed").WithHint("close it, or remove it")
 	}
-	t.in.at -= whole - marked // the line may be a row
+	t.in.at -= whole // the line may be a row
 	if err := t.first(line, limit, o); err != nil {
 		return err
 	}
 	if t.names != nil {
-		t.in.at += whole - marked
+		t.in.at += whole
 	}
 	return t.sample(tail, o)
 }
 
 // first finds out from the first line what the fields are. No line has more than limit bytes.
 func (t *Table) first(line []byte, limit int, o source.ReadOptions) error {
-	t.comma = findSeparator(line)
+	t.comma = cmp.Or(t.comma, findSeparator(line))
 	if t.comma != ',' && !strings.Contains(strings.ToLower(t.origin), ".tsv") {
 		t.note("fields are separated by %q", t.comma)
 	}
@@ -223,19 +228,56 @@ func (t *Table) sample(tail []byte, o source.ReadOptions) error {
 
 // foreign returns an error if the first line is not that of a CSV file.
 func foreign(line []byte) error {
+	encoding := utf16(line)
 	switch {
-	case bytes.HasPrefix(line, []byte("\xff\xfe")) || bytes.HasPrefix(line, []byte("\xfe\xff")):
-		return fault.New(fault.Unsupported, "the file is UTF-16, expected UTF-8").WithHint("save it as UTF-8")
+	case encoding != "":
+		return fault.New(fault.Unsupported, "the file is UTF-16, expected UTF-8").WithHint("iconv -f %s -t UTF-8 FILE.csv >utf8.csv", encoding)
 	case bytes.HasPrefix(bytes.TrimSpace(line), []byte("<")):
 		return fault.New(fault.Unsupported, "the file begins with %s, like a web page", shown(bytes.TrimSpace(line))).
 			WithHint("the server sent an error page instead of the file: download it again")
 	case bytes.IndexFunc(line, isBinary) >= 0: // such as the rest of a truncated compressed file
 		return fault.New(fault.Unsupported, "the first line has a byte %#02x, expected text", line[bytes.IndexFunc(line, isBinary)])
-	case bytes.IndexByte(trimEnd(line), '\r') >= 0 && bytes.IndexByte(line, '"') < 0:
-		return fault.New(fault.Unsupported, "the first line has carriage returns without line feeds").
-			WithHint("convert the line ends first, as with tr '\\r' '\\n'")
+	case hasReturn(trimEnd(line)):
+		return fault.New(fault.Unsupported, "the lines end with carriage returns without line feeds, expected LF or CRLF").
+			WithHint(`tr '\r' '\n' <FILE.csv >lines.csv`)
 	}
 	return nil
+}
+
+// utf16 returns the name of the encoding if text is UTF-16, and else "". Without a byte order mark,
+// most characters have a NUL as their first or second byte.
+func utf16(text []byte) string {
+	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
+		return "UTF-16"
+	}
+	text = text[:min(len(text), 1<<10)]
+	var zeros [2]int
+	for i, c := range text {
+		if c == 0 {
+			zeros[i%2]++
+		}
+	}
+	switch most := len(text) / 4; {
+	case zeros[0] == 0 && zeros[1] > most:
+		return "UTF-16LE"
+	case zeros[1] == 0 && zeros[0] > most:
+		return "UTF-16BE"
+	}
+	return ""
+}
+
+// hasReturn reports whether line has a carriage return outside quotes.
+func hasReturn(line []byte) bool {
+	quoted := false
+	for _, c := range line {
+		if c == '"' {
+			quoted = !quoted
+		}
+		if c == '\r' && !quoted {
+			return true
+		}
+	}
+	return false
 }
 
 // isBinary reports whether r is a control character that text does not contain.
@@ -305,7 +347,7 @@ func (t *Table) line() ([]byte, error) {
 		}
 		line = trimEnd(line)
 		if len(line) == 0 {
-			t.empty = true
+			t.empty = t.next > 0 // else it is before the data
 			continue
 		}
 		if t.empty {

@@ -2,7 +2,8 @@
 // path and opens them.
 //
 // The format of a file is detected from its content if that is unmistakable (Parquet, Arrow files,
-// NumPy), and otherwise from the extension (Arrow streams, CSV). A folder is, in this order:
+// .npy), and otherwise from the extension (Arrow streams, CSV, .npz). A .npz file may have several
+// splits, see [Table.Arrays]. A folder is, in this order:
 //
 //	one table     folders partitioned by integers (label=7/part-0.parquet), which become columns, in
 //	              the order of their values; parts (part-00000….parquet beside _SUCCESS); or PNG

@@ -20,6 +20,19 @@ import (
 // and no error, for other formats, such as IDX files and folders of them. The error is of the kind
 // fault.Usage if the tables of a folder are ambiguous.
 func Find(files source.Files, path string) ([]Table, error) {
+	tables, err := find(files, path)
+	for i, t := range tables {
+		if t.Format.Name == "npz" && len(t.Paths) == 1 && err == nil {
+			err = tables[i].findArrays(files)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return tables, nil
+}
+
+func find(files source.Files, path string) ([]Table, error) {
 	if path == source.Stdin {
 		return nil, nil
 	}

@@ -41,6 +41,7 @@ func formats() []Format {
 		{Name: "parquet", magic: []string{"PAR1"}, extensions: []string{".parquet", ".pq"}, open: parquet.Open, openAll: parquet.OpenFiles},
 		{Name: "arrow", also: "arrows", magic: []string{"ARROW1\x00\x00"}, extensions: []string{".arrow", ".feather", ".ipc", ".arrows"}, open: arrow.Open, openAll: arrow.OpenFiles},
 		{Name: "npy", magic: []string{"\x93NUMPY"}, extensions: []string{".npy"}, OneColumn: true, open: npy.Open},
+		{Name: "npz", extensions: []string{".npz"}, OneColumn: true, open: openUnnamed}, // see findArrays
 		{Name: "csv", also: "tsv", Text: true, Untyped: true, open: csv.Open,
 			extensions: []string{".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst", ".csv.xz", ".tsv.xz", ".csv.bz2", ".tsv.bz2"}},
 		{Name: "png", Untyped: true, open: png.Open}, // a folder, without an extension
@@ -82,6 +83,7 @@ type Table struct {
 	stream io.Reader // its input, if it has no path
 	notes  []string  // about what was found beside it
 
+	arrays  []Array         // of a .npz file
 	folders map[string]bool // class folders of all splits, see source.ReadOptions.Folders
 	unread  unread
 
@@ -116,6 +118,8 @@ func (t Table) open(o source.ReadOptions) (source.Table, error) {
 		return openPartitions(t, o)
 	}
 	switch {
+	case t.arrays != nil:
+		return t.openArray(o)
 	case len(t.Paths) == 1:
 		return t.Format.open(t.Paths[0], o)
 	case t.Format.OneColumn:

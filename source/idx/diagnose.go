@@ -27,7 +27,7 @@ const lookAhead = 512
 // foreignFormats are formats that users mistake for IDX, recognized by their first bytes.
 var foreignFormats = []struct{ name, prefix, hint string }{
 	{"a gzip file inside another compressed file", "\x1f\x8b", "decompress it once, then convert the result"},
-	{"a zip archive", "PK\x03\x04", "unpack the archive, then convert the files in it"},
+	{"a zip archive", "PK\x03\x04", "a .npz file needs that extension, and cannot be read from standard input; unpack other archives, then convert the files in them"},
 	{"a Parquet file", "PAR1", hintFile + ".parquet -o OUT"},
 	{"an Arrow IPC file", "ARROW1", hintFile + ".arrow -o OUT"},
 	{"a numpy .npy file", "\x93NUMPY", hintFile + ".npy -o OUT"},

@@ -1,5 +1,6 @@
-// Package npy reads a .npy file, as numpy.save writes it, as a table of one column. The first
-// dimension of the array is the number of records.
+// Package npy reads a .npy file, as numpy.save writes it, as a table of one column, and arrays of a
+// .npz file, as numpy.savez writes it, as a table. The first dimension of an array is the number of
+// records.
 //
 // The format (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html) is a magic
 // number, the version, the length of a text, the text, and the elements:
@@ -12,12 +13,18 @@
 //
 // The text is a Python dictionary. Elements of the six types of IDX are read as they are, in either
 // byte order. bool becomes uint8, float16 becomes float32, and other integers become int32, or the
-// type that was asked for, if every value fits. Fortran order, text, structured arrays, complex
-// numbers and pickled objects are refused.
+// type that was asked for, if every value fits. Text, structured arrays, complex numbers and
+// pickled objects are refused.
+//
+// In Fortran order, the rows of a file lie scattered over it. They are read through a window of 48
+// MiB: the whole array if it is smaller, or else the rows that are read next.
 //
 // [Open] compares the size of the file with the header before it reads on; the file must end after
 // the elements.
 //
-// The invariant: memory is allocated for the rows that are asked for, not for those that the header
-// promises.
+// A .npz file is a zip archive of .npy files. What its directory says is checked like a header: the
+// number and the names of the files, sizes, checksums. Names are never used as paths.
+//
+// The invariant: memory is allocated for the rows that are asked for, or for a window, not for what
+// the header promises.
 package npy

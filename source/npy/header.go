@@ -29,6 +29,8 @@ type header struct {
 	number source.Number
 	big    bool // big-endian
 	shape  []int64
+	// fortran means that the first dimension is the fastest, and that this differs from C order.
+	fortran bool
 }
 
 func (h *header) rows() int64 { return h.shape[0] }
@@ -48,12 +50,15 @@ func (h *header) recordSize() int64 {
 	return n
 }
 
+// payload returns the number of bytes of the elements.
+func (h *header) payload() int64 { return h.rows() * h.recordSize() }
+
 // readHeader reads the header and nothing after it.
 func readHeader(r io.Reader) (*header, error) {
 	var start [10]byte
 	n, err := readFull(r, start[:], 0)
 	if known := min(n, len(magic)); string(start[:known]) != magic[:known] && (err == nil || errors.Is(err, fault.Truncated)) {
-		return nil, foreign(start[:])
+		return nil, foreign(start[:], "a .npy file", magic)
 	}
 	if err != nil {
 		return nil, err
@@ -96,24 +101,24 @@ func readFull(r io.Reader, p []byte, offset int64) (int, error) {
 	return n, err
 }
 
-// foreign returns the error for a file that does not begin like a .npy file.
-func foreign(start []byte) error {
+// foreign returns the error for a file that does not begin like what is expected, with begin.
+func foreign(start []byte, expected, begin string) error {
 	if bytes.HasPrefix(start, []byte(magicZip)) {
-		return fault.New(fault.Unsupported, "found a zip archive, expected a .npy file").At(0).
-			WithHint("a .npz file is a zip archive of .npy files: unpack it with unzip, and convert those")
+		return fault.New(fault.Unsupported, "found a zip archive, expected %s", expected).At(0).
+			WithHint("a zip archive of .npy files is a .npz file: rename it to that extension")
 	}
-	if message, hint := idx.WebPage(start, "a .npy file"); message != "" {
+	if message, hint := idx.WebPage(start, expected); message != "" {
 		return fault.New(fault.Unsupported, "%s", message).At(0).WithHint("%s", hint)
 	}
-	return fault.New(fault.Unsupported, "found % x, expected 93 4e 55 4d 50 59, with which a .npy file begins", start[:6]).At(0).
+	return fault.New(fault.Unsupported, "found % x, expected % x, with which %s begins", start[:6], begin, expected).At(0).
 		WithHint("if the file has another format, rename it to the extension of that format")
 }
 
 // types returns the kind of number for a type string of NumPy's array protocol, without the byte
-// order.
+// order; ? is another name of b1.
 func types(descr string) source.Number {
 	return map[string]source.Number{
-		"b1": source.NumberBool8, "u1": source.NumberUint8, "i1": source.NumberInt8,
+		"b1": source.NumberBool8, "?": source.NumberBool8, "u1": source.NumberUint8, "i1": source.NumberInt8,
 		"u2": source.NumberUint16, "i2": source.NumberInt16,
 		"u4": source.NumberUint32, "i4": source.NumberInt32,
 		"u8": source.NumberUint64, "i8": source.NumberInt64,
@@ -127,8 +132,8 @@ func newHeader(d description, base, size int64) (*header, error) {
 		return fault.New(fault.Unsupported, message, values...).At(base).WithHint("%s", hint)
 	}
 	h := &header{size: size, shape: d.shape}
-	order, kind := byte(0), d.descr
-	if kind != "" {
+	order, kind := byte('='), d.descr
+	if kind != "" && strings.IndexByte("|<>=", kind[0]) >= 0 {
 		order, kind = kind[0], kind[1:]
 	}
 	h.number = types(kind)
@@ -156,9 +161,7 @@ func newHeader(d description, base, size int64) (*header, error) {
 	if !ok {
 		return nil, fault.New(fault.Malformed, "the shape %s needs more than 2^62 bytes", idx.ShapeText(h.shape)).At(base).WithHint(hintDamaged)
 	}
-	if d.fortran && len(h.shape) > 1 && record > 0 {
-		return nil, unsupported("save it with numpy.save(path, numpy.ascontiguousarray(a))", "found Fortran order, the first dimension fastest, expected C order")
-	}
+	h.fortran = d.fortran && record > int64(h.number.Size()) && h.rows() > 0
 	return h, nil
 }
 

@@ -24,9 +24,10 @@ type Table struct {
 	notes  []string
 
 	r      io.Reader
-	seeker io.Seeker   // r, if its size has been checked
+	random source.File // r, if its size has been checked; nil if it can be read only once
 	file   source.File // closed by Close; nil if the caller owns the reader
 	next   int64       // row
+	window window      // of an array in Fortran order
 }
 
 // Open opens the .npy file at path. For a regular file, it compares the size with the header before
@@ -45,30 +46,35 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 }
 
 func openFile(f source.File, info fs.FileInfo, path string, o source.ReadOptions) (*Table, error) {
-	t, err := newTable(f, path, o)
-	if err != nil || !info.Mode().IsRegular() {
-		return t, err
+	if !info.Mode().IsRegular() {
+		return newTable(f, path, o)
 	}
-	t.seeker = f
-	h := t.header
-	payload, size := h.rows()*h.recordSize(), info.Size()-h.size
-	switch {
-	case size < payload:
-		return nil, fault.In(path, t.truncated(size))
-	case size > payload:
-		return nil, fault.In(path, t.trailing(fmt.Sprintf("trailing bytes (%d)", size-payload)))
+	t, err := begin(f, path, o)
+	if err != nil {
+		return nil, err
 	}
-	return t, nil
+	t.random = f
+	return t, fault.In(path, t.checkSize(info.Size()))
 }
 
-// newTable reads a .npy file from r. Errors call it path ("-" for standard input). The caller
-// closes r after the table.
+// newTable reads a .npy file from r, which can be read only once. Errors call it path ("-" for
+// standard input). The caller closes r after the table.
 func newTable(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
+	t, err := begin(r, path, o)
+	if err == nil && t.large() {
+		err = fault.New(fault.Unsupported, "found %d bytes in Fortran order, the first dimension fastest, expected at most %d in an input that can be read only once",
+			t.header.payload(), maxWindow).WithHint("read it from an uncompressed .npy file, or save it with numpy.ascontiguousarray(a)").In(path)
+	}
+	return t, err
+}
+
+// begin reads the header of a .npy file.
+func begin(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 	h, err := readHeader(r)
 	if err != nil {
 		return nil, fault.In(path, err)
 	}
-	t := &Table{path: path, header: h, r: r, column: source.Column{
+	t := &Table{path: path, header: h, r: r, window: window{limit: maxWindow}, column: source.Column{
 		Name: cmp.Or(o.Name, "data"), DType: h.number.DType(), Shape: h.recordShape(),
 		Origin: filepath.Base(path)}}
 	if !h.number.Is(t.column.DType) && h.number.Integer() {
@@ -94,17 +100,29 @@ func newTable(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 	return t, nil
 }
 
+// checkSize requires a file of that size to end after the elements.
+func (t *Table) checkSize(size int64) error {
+	payload, found := t.header.payload(), size-t.header.size
+	switch {
+	case found < payload:
+		return t.truncated(found)
+	case found > payload:
+		return t.trailing(fmt.Sprintf("trailing bytes (%d)", found-payload))
+	}
+	return nil
+}
+
 // truncated returns the error for found bytes of elements, which are too few.
 func (t *Table) truncated(found int64) error {
 	h := t.header
 	return fault.New(fault.Truncated, "truncated: found %d bytes, expected %d for %v %s (%d whole records)",
-		h.size+found, h.size+h.rows()*h.recordSize(), h.number, idx.ShapeText(h.shape), found/max(1, h.recordSize())).At(h.size + found).WithHint(hintDamaged)
+		h.size+found, h.size+h.payload(), h.number, idx.ShapeText(h.shape), found/max(1, h.recordSize())).At(h.size + found).WithHint(hintDamaged)
 }
 
 // trailing returns the error for more bytes than the header says.
 func (t *Table) trailing(found string) error {
 	h := t.header
-	end := h.size + h.rows()*h.recordSize()
+	end := h.size + h.payload()
 	return fault.New(fault.Malformed, "found %s after the %d bytes of %v %s, expected the end",
 		found, end, h.number, idx.ShapeText(h.shape)).At(end).WithHint("the file is damaged, or holds several arrays; save each in a file of its own")
 }
@@ -137,13 +155,15 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	}
 	b.Columns[0] = source.Grow(b.Columns[0], int(rows)*t.column.RecordSize())
 	p := b.Columns[0]
-	if t.converted() {
+	if t.converted() || t.header.fortran {
 		b.Input = source.Grow(b.Input, int(rows*t.header.recordSize()))
 		p = b.Input
 	}
-	n, err := io.ReadFull(t.r, p)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = t.truncated(t.next*t.header.recordSize() + int64(n))
+	var err error
+	if t.header.fortran {
+		err = t.gather(ctx, p, rows)
+	} else {
+		err = t.readFull(p, t.next*t.header.recordSize())
 	}
 	if err != nil {
 		return fault.In(t.path, err)
@@ -153,8 +173,22 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	return nil
 }
 
+// readFull fills p with the next bytes, which follow at bytes of elements.
+func (t *Table) readFull(p []byte, at int64) error {
+	n, err := io.ReadFull(t.r, p)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = t.truncated(at + int64(n))
+	}
+	return err
+}
+
 // finish requires the input to end here.
 func (t *Table) finish() error {
+	if t.header.fortran {
+		if err := t.leave(); err != nil {
+			return fault.In(t.path, err)
+		}
+	}
 	var one [1]byte
 	if _, err := io.ReadFull(t.r, one[:]); err == io.EOF {
 		return err
@@ -164,12 +198,20 @@ func (t *Table) finish() error {
 	return fault.In(t.path, t.trailing("more data"))
 }
 
-// Decode makes the elements little-endian, and converts those of types that IDX does not have.
+// Decode makes the elements little-endian and in C order, and converts those of types that IDX does
+// not have.
 func (t *Table) Decode(b *source.Raw) error {
 	h := t.header
 	p := b.Columns[0]
 	if t.converted() {
 		p = b.Input
+	}
+	if h.fortran {
+		if t.converted() {
+			b.Scratch = source.Grow(b.Scratch, len(b.Input))
+			p = b.Scratch
+		}
+		h.transpose(p, b.Input)
 	}
 	if h.big {
 		idx.SwapBytes(p, p, h.number.Size())
@@ -189,7 +231,7 @@ func (t *Table) Decode(b *source.Raw) error {
 		e = fault.New(fault.Malformed, "found the byte %d in an array of the type bool, expected 0 or 1", value).
 			WithHint("if the bytes are numbers, save the array again with a.view('uint8'), else with a.view('uint8') != 0")
 	}
-	return e.At(h.size + row*h.recordSize() + int64(bad%elements*h.number.Size())).InRow(row).In(t.path)
+	return e.At(h.offset(row, bad%elements)).InRow(row).In(t.path)
 }
 
 // Skip skips n records. It seeks in a regular file.
@@ -199,10 +241,14 @@ func (t *Table) Skip(n int64) error {
 	}
 	var err error
 	size := n * t.header.recordSize()
-	if t.seeker != nil {
-		_, err = t.seeker.Seek(size, io.SeekCurrent)
-	} else if _, err = io.CopyN(io.Discard, t.r, size); err == io.EOF {
-		err = t.truncated(t.next * t.header.recordSize())
+	switch {
+	case t.header.fortran: // gather finds the rows
+	case t.random != nil:
+		_, err = t.random.Seek(size, io.SeekCurrent)
+	default:
+		if _, err = io.CopyN(io.Discard, t.r, size); err == io.EOF {
+			err = t.truncated(t.next * t.header.recordSize())
+		}
 	}
 	if err != nil {
 		return fault.In(t.path, err)
@@ -213,6 +259,7 @@ func (t *Table) Skip(n int64) error {
 
 // Close closes the file if Open opened it.
 func (t *Table) Close() error {
+	t.window.rows, t.window.data = 0, nil
 	if t.file == nil {
 		return nil
 	}

@@ -23,7 +23,7 @@ func (f Format) Append(dst, file []byte) (record []byte, err error) {
 	if err != nil {
 		return dst, err
 	}
-	if h.format != f {
+	if !h.fits(f) {
 		return dst, fault.New(fault.Malformed, "found %v, expected %v", h.format, f).WithHint("all pictures of a column must have the same format")
 	}
 	if h.lines/maxExpansion > int64(len(file)) {

@@ -11,7 +11,8 @@
 //	grey of 8 bits         unchanged, [H W]
 //	colours of 8 bits      unchanged, [H W 3], with alpha [H W 4]
 //	16 bits                int16, because IDX has no uint16: samples above 32767 are refused
-//	palettes               their colours, [H W 3], with transparent entries [H W 4]
+//	palettes               their colours, [H W 3], with transparent entries [H W 4]; opaque greys
+//	                       also fit records of 8-bit grey, [H W]
 //	grey and alpha         [H W 4], red = green = blue = grey
 //
 // Gamma, colour profiles and significant bits (gAMA, iCCP, sRGB, sBIT) are not applied. Alpha is

@@ -68,6 +68,7 @@ const (
 // A header is the content of the first chunks of a file.
 type header struct {
 	format Format
+	greys  bool // the picture has a palette, all colours of which are grey and opaque
 	// lines is the least number of bytes of all filtered lines of the picture, to which the
 	// compressed data must decompress.
 	lines int64
@@ -78,6 +79,21 @@ type header struct {
 func Describe(file []byte) (Format, error) {
 	h, err := parse(file)
 	return h.format, err
+}
+
+// Greys reports whether file, a PNG file, has a palette of opaque greys only, as optipng and
+// pngquant write grey pictures. Describe returns its colours, but it can also be appended to
+// records of 8-bit grey.
+func Greys(file []byte) bool {
+	h, err := parse(file)
+	return err == nil && h.greys
+}
+
+// fits reports whether the picture can be a record of f.
+func (h header) fits(f Format) bool {
+	grey := h.format
+	grey.Channels = 1
+	return h.format == f || h.greys && grey == f
 }
 
 func parse(file []byte) (header, error) {
@@ -108,10 +124,11 @@ func parse(file []byte) (header, error) {
 	if color == palette {
 		f.Channels = 3
 	}
-	if color == greyAlpha || transparent(file[headerEnd:]) {
+	colors, transparent := beforePixels(file[headerEnd:])
+	if color == greyAlpha || transparent {
 		f.Channels = 4
 	}
-	return header{format: f, lines: f.pixels() / 8 * int64(depth*samples)}, nil
+	return header{format: f, greys: color == palette && !transparent && areGreys(colors), lines: f.pixels() / 8 * int64(depth*samples)}, nil
 }
 
 func (f Format) pixels() int64 { return int64(f.Width) * int64(f.Height) }
@@ -136,23 +153,32 @@ func combination(color byte, depth int) (samples int, ok bool) {
 	return 0, false
 }
 
-// transparent reports whether the chunks before the pixels include tRNS, which makes colours
-// transparent.
-func transparent(chunks []byte) bool {
+// beforePixels returns the colours of the palette in the chunks before the pixels, and whether
+// these include tRNS, which makes colours transparent.
+func beforePixels(chunks []byte) (colors []byte, transparent bool) {
 	for len(chunks) >= 8 {
-		switch string(chunks[4:8]) {
-		case "tRNS":
-			return true
-		case "IDAT", "IEND":
-			return false
-		}
 		next := int64(binary.BigEndian.Uint32(chunks)) + chunkFrame
-		if next > int64(len(chunks)) {
-			return false
+		switch kind := string(chunks[4:8]); {
+		case kind == "tRNS":
+			return colors, true
+		case kind == "IDAT" || kind == "IEND" || next > int64(len(chunks)):
+			return colors, false
+		case kind == "PLTE":
+			colors = chunks[8 : next-4]
 		}
 		chunks = chunks[next:]
 	}
-	return false
+	return colors, false
+}
+
+// areGreys reports whether colors, three bytes each, are all grey.
+func areGreys(colors []byte) bool {
+	for i := 0; i+3 <= len(colors); i += 3 {
+		if colors[i] != colors[i+1] || colors[i] != colors[i+2] {
+			return false
+		}
+	}
+	return len(colors) >= 3
 }
 
 // foreign returns the error for a file that is not a PNG file.

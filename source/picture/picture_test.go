@@ -31,7 +31,7 @@ func TestPillowReadsTheSame(t *testing.T) {
 		depth    int
 	}{
 		{"grey8", 1, 8}, {"grey1", 1, 8}, {"grey2", 1, 8}, {"grey4", 1, 8}, {"rgb8", 3, 8}, {"rgba8", 4, 8}, {"greyalpha8", 4, 8},
-		{"palette", 3, 8}, {"palettealpha", 4, 8}, {"greytransparent", 4, 8}, {"grey16", 1, 16},
+		{"palette", 3, 8}, {"palettealpha", 4, 8}, {"greypalettealpha", 4, 8}, {"greytransparent", 4, 8}, {"grey16", 1, 16},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -45,6 +45,47 @@ func TestPillowReadsTheSame(t *testing.T) {
 				t.Errorf("found % x\nexpected % x", got, want)
 			}
 		})
+	}
+}
+
+// TestGreysInPalettes: palettes of opaque greys are colours and can be grey; others are only
+// colours.
+func TestGreysInPalettes(t *testing.T) {
+	t.Parallel()
+	grey := Format{Width: 5, Height: 4, Channels: 1, Depth: 8}
+	for name, want := range map[string]bool{"greypalette8": true, "greypalette2": true, "palette": false, "greypalettealpha": false, "palettealpha": false, "rgb8": false, "grey2": false} {
+		file := fixture(t, name+".png")
+		if got := Greys(file); got != want {
+			t.Errorf("%s: found %v, expected %v", name, got, want)
+		}
+		if !want {
+			continue
+		}
+		samples := fixture(t, name+".raw")
+		if got, err := grey.Append(nil, file); err != nil || !bytes.Equal(got, samples) {
+			t.Errorf("%s: found % x, error %v, expected % x", name, got, err, samples)
+		}
+		colors := must.Get(Describe(file))(t)
+		got, err := colors.Append(nil, file)
+		if colors.Channels != 3 || err != nil || len(got) != 3*len(samples) {
+			t.Fatalf("%s: found %v, %d bytes, error %v", name, colors, len(got), err)
+		}
+		for i, v := range got {
+			if v != samples[i/3] {
+				t.Fatalf("%s: byte %d is %d, expected %d", name, i, v, samples[i/3])
+			}
+		}
+		if _, err := (Format{Width: 5, Height: 4, Channels: 1, Depth: 16}).Append(nil, file); !errors.Is(err, fault.Malformed) {
+			t.Errorf("%s: found %v, expected another format", name, err)
+		}
+	}
+	for name, colors := range map[string]string{"no color": "", "two bytes": "\x01\x01", "one color": "\x01\x01\x01\x01\x01\x02", "greys": "\x01\x01\x01\xff\xff\xff"} {
+		if got := areGreys([]byte(colors)); got != (name == "greys") {
+			t.Errorf("%s: found %v", name, got)
+		}
+	}
+	if Greys(fixture(t, "greypalette8.png")[:100]) {
+		t.Error("found greys before the end of the palette")
 	}
 }
 

@@ -21,8 +21,11 @@
 // Folder names that are not numbers are the class names, unless metadata.csv has a column class.
 //
 // [Table.Notes] mentions which rules were used. Package picture describes what becomes of the
-// samples. All files must have the format of the first one. Images of other formats are an error,
-// as rows would be missing. Names that begin with a dot, and other files, are ignored.
+// samples. All files must have the format of the first one, in any encoding that holds the same
+// values: grey of 1 to 8 bits, and palettes of greys, as optipng and pngquant write them. If the
+// first files are such palettes, the next one of another kind decides whether the images are grey.
+// Images of other formats are an error, as rows would be missing. Names that begin with a dot, and
+// other files, are ignored.
 //
 // # Safety
 //

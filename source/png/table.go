@@ -37,6 +37,9 @@ const (
 	// maxExtra is how many bytes a file may have beyond twice its samples, for texts, colour
 	// profiles and previews.
 	maxExtra = 4 << 20
+	// maxLooks is how many files are examined, at most, to find out whether palettes of greys
+	// belong to grey images.
+	maxLooks = 1000
 )
 
 // Open opens the folder at path. It lists all files and reads the first. The package comment
@@ -71,7 +74,7 @@ func (t *Table) begin(o source.ReadOptions) error {
 	if err != nil {
 		return t.inFile(t.list.path(first), err)
 	}
-	if t.format, err = picture.Describe(data); err != nil {
+	if err = t.findFormat(data); err != nil {
 		return t.inFile(t.list.path(first), err)
 	}
 	own := t.format.DType()
@@ -92,6 +95,28 @@ func (t *Table) begin(o source.ReadOptions) error {
 	if t.labels.given {
 		t.columns = append(t.columns, source.Column{Name: t.labels.name, DType: t.labels.dtype, Origin: image.Origin, Classes: t.labels.classes})
 	}
+	return nil
+}
+
+// findFormat finds the format of the images; data is the first file. If that has a palette of
+// greys, the folder may be one of grey images or of colours: the next file of another kind decides.
+func (t *Table) findFormat(data []byte) (err error) {
+	if t.format, err = picture.Describe(data); err != nil || !picture.Greys(data) {
+		return err
+	}
+	for _, f := range t.list.files[1:min(maxLooks, len(t.list.files))] {
+		if data, err = t.readFile(data, f); err != nil {
+			return nil // Decode reports it
+		}
+		if picture.Greys(data) {
+			continue
+		}
+		if next, err := picture.Describe(data); err != nil || next.Channels != 1 {
+			return nil
+		}
+		break
+	}
+	t.format.Channels = 1
 	return nil
 }
 

@@ -189,6 +189,65 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestPalettesOfGreys: files of any encoding of greys are grey images together, and palettes of
+// greys are colours among colours.
+func TestPalettesOfGreys(t *testing.T) {
+	t.Parallel()
+	palette := func(colors ...color.Color) func(image.Rectangle) image.Image {
+		return func(r image.Rectangle) image.Image { return image.NewPaletted(r, colors) }
+	}
+	kinds := map[string][]byte{
+		"grey":    pixels(t, 2, 2, grey),
+		"greys":   pixels(t, 2, 2, palette(color.Gray{9}, color.Gray{255})),
+		"colors":  pixels(t, 2, 2, palette(color.Gray{9}, color.RGBA{1, 2, 3, 255})),
+		"clear":   pixels(t, 2, 2, palette(color.Gray{9}, color.NRGBA{1, 1, 1, 7})),
+		"rgb":     pixels(t, 2, 2, opaque),
+		"16 bits": pixels(t, 2, 2, func(r image.Rectangle) image.Image { return image.NewGray16(r) }),
+		"larger":  pixels(t, 3, 2, grey),
+		"damaged": []byte("\x89PNG"),
+	}
+	for files, want := range map[string]string{ // the samples, or part of the error
+		"greys":              "[2 2] 09090909",
+		"greys,greys":        "[2 2] 0909090909090909",
+		"greys,grey":         "[2 2] 0909090900000000",
+		"grey,greys":         "[2 2] 0000000009090909",
+		"greys,colors":       "[2 2 3] " + strings.Repeat("09", 24),
+		"greys,rgb":          "[2 2 3] " + strings.Repeat("09", 12) + strings.Repeat("00", 12),
+		"colors,greys":       "[2 2 3] " + strings.Repeat("09", 24),
+		"grey,colors":        "1.png: row 1: found 2×2, 8-bit RGB, expected 2×2, 8-bit grey",
+		"greys,grey,colors":  "2.png: row 2: found 2×2, 8-bit RGB, expected 2×2, 8-bit grey",
+		"greys,colors,grey":  "2.png: row 2: found 2×2, 8-bit grey, expected 2×2, 8-bit RGB",
+		"greys,clear":        "1.png: row 1: found 2×2, 8-bit RGBA, expected 2×2, 8-bit RGB",
+		"grey,clear":         "1.png: row 1: found 2×2, 8-bit RGBA, expected 2×2, 8-bit grey",
+		"greys,16 bits":      "1.png: row 1: found 2×2, 16-bit grey, expected 2×2, 8-bit grey",
+		"greys,larger":       "1.png: row 1: found 3×2, 8-bit grey, expected 2×2, 8-bit grey",
+		"greys,damaged,grey": "1.png: row 1: the file begins with",
+	} {
+		folder := map[string][]byte{}
+		for i, kind := range strings.Split(files, ",") {
+			folder[fmt.Sprint(i, ".png")] = kinds[kind]
+		}
+		table := open(t, makeFolder(t, folder), source.ReadOptions{})
+		data, err := sourcetest.ReadAll(table, 2)
+		found := fmt.Sprint(err)
+		if err == nil {
+			found = fmt.Sprintf("%v %x", table.Columns()[0].Shape, data[0])
+		}
+		if err == nil && found != want || !strings.Contains(found, want) {
+			t.Errorf("%s: found %s, expected %s", files, found, want)
+		}
+	}
+}
+
+// opaque returns a black image of colours.
+func opaque(r image.Rectangle) image.Image {
+	m := image.NewRGBA(r)
+	for i := 3; i < len(m.Pix); i += 4 {
+		m.Pix[i] = 255
+	}
+	return m
+}
+
 func TestRecordsBeyondTheLimit(t *testing.T) {
 	t.Parallel()
 	dir := makeFolder(t, map[string][]byte{"0.png": pixels(t, 100, 100, grey)})

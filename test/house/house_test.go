@@ -48,8 +48,8 @@ var rooms = map[string]room{
 	"source/parquet":            {2940, []string{"schema", "source", "source/arrow", "source/columnar", "source/idx"}}, // goal 1900
 	"source/csv":                {1650, []string{"schema", "source", "source/compressed", "source/flat", "source/idx"}},
 	"source/png":                {900, []string{"schema", "source", "source/idx", "source/picture"}},
-	"source/npy":                {540, []string{"schema", "source", "source/idx"}},
-	"source/formats":            {1020, []string{"shell", "source", "source/..."}},
+	"source/npy":                {910, []string{"schema", "source", "source/idx"}},
+	"source/formats":            {1120, []string{"shell", "source", "source/..."}},
 	"sink":                      {60, []string{"schema"}},
 	"sink/layout":               {1250, []string{"schema", "sink", "sink/images", "source", "source/idx"}},
 	"sink/arrow":                {560, []string{"schema", "sink", "sink/compressed", "sink/layout", "source", "source/idx"}},

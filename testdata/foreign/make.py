@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the files of this folder with pyarrow, polars, DuckDB and NumPy: see test/interop/requirements.txt for their
+"""Makes the files of this folder with pyarrow, polars, DuckDB, NumPy and Pillow: see test/interop/requirements.txt for their
 versions. Run it here.
 
 Six images of 2 by 2, of which pixel p of row r is 10 * r + p, have the labels 10, 2, 7, 2, 10, 7. So a table in the
@@ -16,6 +16,7 @@ import polars
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
+from PIL import Image
 
 ROWS = np.array([[10 * r + p for p in range(4)] for r in range(6)], "uint8")
 IMAGES = pa.FixedSizeListArray.from_arrays(pa.array(ROWS.reshape(-1)), 4)
@@ -59,5 +60,43 @@ def types() -> None:
     np.save("bool.npy", np.array([0, 1, 2, 1], "uint8").view("bool"))
 
 
+def arrays() -> None:
+    """The images and labels as NumPy and Keras have them."""
+    images, labels = ROWS.reshape(6, 2, 2), np.array([10, 2, 7, 2, 10, 7], "uint8")
+    np.save("labels.npy", labels)
+    np.save("fortran.npy", np.asfortranarray(images))
+    np.savez_compressed("keras.npz", x_test=images[4:], x_train=images[:4], y_train=labels[:4], y_test=labels[4:])
+    np.savez("columns.npz", weights=labels / 4, images=images)
+    np.savez("unnamed.npz", images)
+    np.savez("vectors.npz", val_images=images, val_labels=labels[:, None])
+    np.savez("rows.npz", a=labels, b=labels[:5])
+    np.savez("object.npz", x_train=images, y_train=np.array([{}] * 6, object))
+
+
+def pictures() -> None:
+    """Grey images in the encodings that optipng and pngquant choose, and the same values as 8-bit grey."""
+    for folder in ("grey-encodings", "grey-plain"):
+        shutil.rmtree(folder, ignore_errors=True)
+        Path(folder).mkdir()
+    for row in range(6):
+        grey = Image.fromarray(ROWS[row].reshape(2, 2) if row != 3 else np.array([[0, 255], [255, 0]], "uint8"))
+        grey.save(f"grey-plain/{row}.png")
+        encoded = {0: grey.convert("P"), 1: grey.quantize(4), 3: grey.convert("1", dither=Image.Dither.NONE)}.get(row, grey)
+        encoded.save(f"grey-encodings/{row}.png", optimize=True)
+        with Image.open(f"grey-encodings/{row}.png") as found:
+            assert found.mode == {0: "P", 1: "P", 3: "1"}.get(row, "L") and found.convert("L").tobytes() == grey.tobytes()
+
+
+def text() -> None:
+    """CSV in encodings that are refused."""
+    table = "label,pixel0,pixel1\n7,0,255\n2,1,3\n"
+    for name, encoding in {"utf16": "utf-16", "utf16-little": "utf-16-le", "utf16-big": "utf-16-be"}.items():
+        Path(f"{name}.csv").write_bytes(table.replace("\n", "\r\n").encode(encoding))
+    Path("returns.csv").write_bytes(table.replace("\n", "\r").encode())
+
+
 partitions()
 types()
+arrays()
+pictures()
+text()
