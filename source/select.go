@@ -1,11 +1,13 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"math/bits"
 	"os"
+	"slices"
 
 	"github.com/idxport/idxport/fault"
 )
@@ -43,7 +45,7 @@ func Select(t Table, s *Selection, scratch Scratch) Table {
 		return t
 	case *IDX:
 		if local := t.local(); (local || s.order == nil) && t.column.RecordSize() >= minPicked {
-			return &picked{IDX: t, s: s, random: local}
+			return newPicked(t, s, local)
 		}
 	}
 	if s.order == nil {
@@ -65,8 +67,22 @@ type picked struct {
 	*IDX
 	s      *Selection
 	random bool
-	done   int64 // rows returned
-	at     int64 // row of the table after the last one that was returned
+	done   int64    // rows returned
+	at     int64    // row of the table after the last one that was returned
+	memory []byte   // not random: the next rows, if another table has met them
+	meets  [][]byte // rows of s.held, if they are kept
+}
+
+func newPicked(t *IDX, s *Selection, random bool) *picked {
+	p := &picked{IDX: t, s: s, random: random}
+	size := int64(0)
+	for _, held := range s.held {
+		size += held.Len() * int64(t.column.RecordSize())
+	}
+	if !random && !s.partly && size <= maxHeld {
+		p.meets = make([][]byte, len(s.held))
+	}
+	return p
 }
 
 func (p *picked) Rows() int64        { return p.s.Len() }
@@ -119,10 +135,18 @@ func (p *picked) list(rows []int64, n int64) []int64 {
 
 // readRuns reads the next n selected rows into data.
 func (p *picked) readRuns(data []byte, n int64) error {
+	if p.done == 0 {
+		p.memory = p.s.met[p.path]
+		delete(p.s.met, p.path)
+	}
+	if p.memory != nil {
+		p.memory = p.memory[copy(data, p.memory):]
+		return nil
+	}
 	size := p.column.RecordSize()
 	for n > 0 {
 		first, run := p.s.next(p.next, n)
-		if err := p.reader.Skip(first - p.next); err != nil {
+		if err := p.skipTo(first); err != nil {
 			return err
 		}
 		got, err := p.reader.ReadRecords(data, int(run))
@@ -134,19 +158,51 @@ func (p *picked) readRuns(data []byte, n int64) error {
 	return nil
 }
 
+// skipTo skips the rows before row, but keeps those that were held out from the selection.
+func (p *picked) skipTo(row int64) error {
+	for p.meets != nil && p.next < row {
+		of, first, run := -1, row, int64(0)
+		for i, held := range p.s.held {
+			if at, n := held.next(p.next, row); n > 0 && at < first {
+				of, first, run = i, at, min(n, row-at)
+			}
+		}
+		if err := p.reader.Skip(first - p.next); err != nil {
+			return err
+		}
+		if p.next = first; of < 0 {
+			return nil
+		}
+		before := len(p.meets[of])
+		p.meets[of] = slices.Grow(p.meets[of], int(run)*p.column.RecordSize())
+		p.meets[of] = p.meets[of][:before+int(run)*p.column.RecordSize()]
+		got, err := p.reader.ReadRecords(p.meets[of][before:], int(run))
+		if err != nil || int64(got) < run {
+			return notEOF(cmp.Or(err, io.EOF))
+		}
+		p.next += run
+	}
+	err := p.reader.Skip(row - p.next)
+	p.next = row
+	return err
+}
+
 // finish returns io.EOF after the last selected row, if the file still is what it was.
 func (p *picked) finish() error {
-	if !p.random && !p.s.partly {
-		if err := p.reader.Skip(p.rows - p.next); err != nil {
+	if !p.random && !p.s.partly && p.memory == nil {
+		if err := p.skipTo(p.rows); err != nil {
 			return fault.In(p.path, err)
 		}
-		if p.next = p.rows; p.frames != nil {
+		if p.frames != nil {
 			if err := p.frames.Finish(); err != nil {
 				return fault.In(p.path, err)
 			}
 		}
 		if _, err := p.reader.ReadRecords(nil, 1); err != io.EOF {
 			return fault.In(p.path, err)
+		}
+		for i := range p.meets {
+			p.s.held[i].met[p.path] = p.meets[i]
 		}
 	}
 	if err := p.unchanged(); err != nil {
@@ -272,8 +328,7 @@ func (t *shuffled) load(ctx context.Context) error {
 		t.ranks = append(t.ranks, ranked)
 		ranked += int64(bits.OnesCount64(word))
 	}
-	// Even if the table is too large for memory, it is written in pieces of this size.
-	rows := &filtered{wrapped: wrapped{t.Table}, s: &Selection{rows: t.s.rows, kept: t.s.kept, count: ranked}}
+	rows := Select(t.Table, &Selection{rows: t.s.rows, kept: t.s.kept, count: ranked, held: t.s.held, met: t.s.met}, nil)
 	columns := t.Columns()
 	if total := ranked * int64(recordSize(columns)); total <= t.limit {
 		t.held = make([]byte, 0, total)

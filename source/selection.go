@@ -21,6 +21,10 @@ type Selection struct {
 	// partly means that the rows after the last selected one need not be read, not even to check
 	// them.
 	partly bool
+	// held are the selections that were held out from this one. Reading a compressed file meets
+	// their rows too, and keeps them in met, by the path of the file, so that it is not read again.
+	held []*Selection
+	met  map[string][]byte
 }
 
 // Append adds a row to the end of the table.
@@ -126,7 +130,8 @@ func (s *Selection) HoldOut(strata []uint16, quotas []int64, r *Random) *Selecti
 	}
 	left, remaining := slices.Clone(quotas), make([]int64, len(quotas))
 	s.each(func(row int64) { remaining[stratum(row)]++ })
-	held := &Selection{rows: s.rows, kept: make([]uint64, len(s.kept)), partly: s.partly}
+	held := &Selection{rows: s.rows, kept: make([]uint64, len(s.kept)), partly: s.partly, met: map[string][]byte{}}
+	s.held = append(s.held, held)
 	s.each(func(row int64) {
 		i := stratum(row)
 		if r.below(uint64(remaining[i])) < uint64(left[i]) {
@@ -197,7 +202,7 @@ func (s *Selection) Part(first, last int64) *Selection {
 		part.order = s.order[first:last]
 		return &part
 	}
-	part.kept = make([]uint64, len(s.kept))
+	part.kept, part.met = make([]uint64, len(s.kept)), nil
 	i := int64(0)
 	s.each(func(row int64) {
 		if first <= i && i < last {
