@@ -218,6 +218,9 @@ func (o *conversion) scan(ctx context.Context, s dataset.Split, stratify bool) (
 	err = source.Each(ctx, t, func(b *source.Raw) error {
 		for i := range b.Rows {
 			row := b.First + int64(i)
+			if row == whole.Rows() { // a salvage has as many rows as the shortest column
+				break
+			}
 			selected := first <= row && row < last
 			for _, test := range tests {
 				selected = selected && test.passes(b, i)
