@@ -96,7 +96,8 @@ func (w *webFile) version(ctx context.Context, ranges string) (v *webVersion, er
 		if v.size, ok = partOf(answer, 0, 0); !ok {
 			return failed(fault.Changed, "")
 		}
-		return nil
+		_, err := watch.fill(answer.Body, make([]byte, 1)) // else the connection would be closed
+		return err
 	})
 	return v, err
 }
