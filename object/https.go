@@ -53,7 +53,7 @@ func connectWeb(name, query string, o Options, scratch func() (*os.File, error))
 func checkRedirect(r *http.Request, via []*http.Request) error {
 	r.Header.Del("Referer") // it may contain a signature
 	switch scheme := r.URL.Scheme; {
-	case len(via) >= maxRedirects:
+	case len(via) > maxRedirects:
 		return failed(fault.IO, "found more than %d redirects", maxRedirects)
 	case scheme != "https" && scheme != via[len(via)-1].URL.Scheme:
 		return failed(fault.IO, "the server redirects to %s://, expected https://", scrub(scheme)).

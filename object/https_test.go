@@ -248,6 +248,13 @@ func TestWebAnswers(t *testing.T) {
 			w.WriteHeader(http.StatusPartialContent)
 			_, _ = w.Write(data[:1])
 		}},
+		"inconsistent total": {h: func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Range") != "" {
+				w.Header().Set("Content-Range", "bytes 0-0/0")
+				w.WriteHeader(http.StatusPartialContent)
+			}
+			_, _ = w.Write(data)
+		}},
 		"ranges are refused": {h: func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Range") != "" {
 				w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
@@ -338,10 +345,25 @@ func TestWebRedirects(t *testing.T) {
 			http.Redirect(w, r, strings.ReplaceAll(to, "SELF", "http://"+r.Host), http.StatusFound)
 		}
 	}
-	secure := httptest.NewTLSServer(redirect(target + "/x?sig=" + secret))
+	secure := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/data" {
+			serveFile(data)(w, r)
+			return
+		}
+		redirect(target+"/x?sig="+secret)(w, r)
+	}))
 	t.Cleanup(secure.Close)
+	chain := webServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if shorter, ok := strings.CutPrefix(r.URL.Path, "/x"); ok {
+			http.Redirect(w, r, shorter, http.StatusFound)
+			return
+		}
+		serveFile(data)(w, r)
+	}))
 	for name, c := range map[string]struct{ from, says string }{
 		"to another server": {webServer(t, redirect(target+"/x?sig=other")), ""},
+		"ten":               {chain + strings.Repeat("/x", 10), ""},
+		"eleven":            {chain + strings.Repeat("/x", 11), "transfer failed: found more than 10 redirects"},
 		"to itself":         {webServer(t, redirect("SELF/x?sig="+secret)), "transfer failed: found more than 10 redirects"},
 		"to a file":         {webServer(t, redirect("file:///etc/passwd")), "transfer failed: the server redirects to file://, expected https://"},
 		"not trusted":       {secure.URL, "transfer failed: the server's certificate is not trusted"},
@@ -367,6 +389,10 @@ func TestWebRedirects(t *testing.T) {
 	w.client.CheckRedirect = checkRedirect
 	if _, err := w.head(t.Context(), ""); !errors.Is(err, fault.IO) || !strings.Contains(err.Error(), "redirects to http://, expected https://") || strings.Contains(err.Error(), secret) {
 		t.Errorf("from https to http: found %v", err)
+	}
+	w.url = webServer(t, redirect(secure.URL+"/data"))
+	if _, err := w.head(t.Context(), ""); err != nil {
+		t.Errorf("from http to https: found %v", err)
 	}
 }
 

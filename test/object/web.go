@@ -83,7 +83,7 @@ func (t *tests) webFailures(site *website, there place) {
 		{"no such file by https", there, 66, "not found", site.secure + "/files/none" + webQuery},
 		{"denied", there, 77, "access denied", site.plain + "/denied" + name},
 		{"a folder", there, 64, "name the files", site.plain + "/files/" + webQuery},
-		{"a list of files", there, 65, "web page", site.secure + "/files/mnist" + webQuery},
+		{"a list of files", there, 65, "HTML", site.secure + "/files/mnist" + webQuery},
 		{"from https to http", there, 74, "redirects to http://", site.secure + "/lowered" + name},
 		{"a certificate that is not trusted", place{}, 74, "not trusted", site.secure + "/files" + name},
 		{"https from a server of http", there, 74, "no answer", strings.Replace(site.plain, "http", "https", 1) + "/files" + name},
