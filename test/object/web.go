@@ -179,8 +179,7 @@ func (t *tests) download(site *website, there place, d download, out string) str
 	images, labels := webPair(front.URL+"/"+d.folder+"/fashion-mnist/", ".gz", files[2:])
 	r := t.run(there, nil, "convert", images, labels, "-o", out)
 	kind := map[bool]string{true: "stays", false: "passes"}[d.stays]
-	// A program that has a whole file in one answer needs no other with the same ETag, and takes the
-	// whole file instead of a range in the first answer.
+	// A program that got the whole file in its first answer needs no other one.
 	disturbed := p.Done()[d.fault] > 0 && (d.stays || d.fault == proxy.Denied403 || d.fault == proxy.WrongETag)
 	harmless := d.fault == proxy.WrongRange || d.fault == proxy.WrongETag && d.folder == "whole"
 	outcome := fmt.Sprintf("web, %s: %s, exit %d", d.folder, kind, r.code)
