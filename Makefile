@@ -126,7 +126,7 @@ windows: build
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GO) build -trimpath -ldflags='-s -w' -o $(BIN).exe ./cmd/idxport
 	python3 test/windows/run.py --binary $(BIN) $(WINDOWS_FLAGS)
 
-#: object: conversions from and to a real S3 server, through faults and kills
+#: object: with a real S3 server and a web server, through faults and kills
 UPLOADS ?= 100
 TABLES ?= 50
 object: build data

@@ -62,6 +62,9 @@ func newConversion(o Options, planning bool, r *Report) (*conversion, error) {
 	}
 	paths := make([]string, len(o.Outputs))
 	for i, arg := range o.Outputs {
+		if err := object.CheckOutput(arg); err != nil {
+			return nil, err
+		}
 		if paths[i], err = parseURL(c.store, arg); err != nil {
 			return nil, err
 		}

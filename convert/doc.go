@@ -10,7 +10,7 @@
 //
 //	options.go     the options, and how they are parsed
 //	report.go      the results
-//	files.go       local files and objects
+//	files.go       local files, objects and files on web servers
 //	inputs.go      from arguments to the splits of data sets
 //	tables.go      from the files of a split to one table
 //	outputs.go     -o and the flags about formats, parsed

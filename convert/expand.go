@@ -55,7 +55,7 @@ func (o *conversion) expandOutputs(jobs []*job) (outputs []*output, err error) {
 		}
 	}
 	if o.IfChanged && (object.IsURL(o.Classes) || slices.ContainsFunc(o.args, func(in dataset.Input) bool { return object.IsURL(in.Path) })) {
-		return nil, usagef("--if-changed: inputs in object storage cannot be compared with those of an earlier run").WithHint("leave out --if-changed")
+		return nil, usagef("--if-changed: inputs with URLs cannot be compared with those of an earlier run").WithHint("leave out --if-changed")
 	}
 	return outputs, addCards(outputs)
 }
@@ -304,7 +304,7 @@ func addCards(outputs []*output) (err error) {
 			return usagef("%s: %v", out.path, err).WithHint("choose one split with --split, or give all the same class names with --classes")
 		}
 		for _, f := range out.job.split.Files {
-			c.Sources = append(c.Sources, filepath.Base(f.Path))
+			c.Sources = append(c.Sources, source.Base(f.Path))
 		}
 		out.sharding.card = c
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/pipeline"
+	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 )
 
@@ -60,6 +62,9 @@ func (k *known) about(path string) (etag string, sequential bool) {
 	return k.etags[path], k.sequential[path]
 }
 
+// newStore returns the store of a run.
+func newStore() *object.Store { return &object.Store{Scratch: publish.Scratch(os.TempDir)} }
+
 // parseURL separates the URL in an argument, if it has one, from its parameters, which go to the
 // store. A file:// URL becomes a path.
 func parseURL(store *object.Store, arg string) (string, error) {
@@ -87,7 +92,7 @@ func localPath(path, goos string) string {
 	return path
 }
 
-// storage implements source.Files for local files and for objects.
+// storage implements source.Files for local files, objects and files on web servers.
 type storage struct {
 	ctx   context.Context
 	store *object.Store

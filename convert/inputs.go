@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -44,7 +43,7 @@ type inputs struct {
 
 // newInputs validates a source.
 func newInputs(s Source, r *Report) (inputs, error) {
-	o := inputs{Source: s, report: r, store: new(object.Store), known: new(known), stdin: bufio.NewReader(s.Stdin), littleEndian: s.ByteOrder == "little"}
+	o := inputs{Source: s, report: r, store: newStore(), known: new(known), stdin: bufio.NewReader(s.Stdin), littleEndian: s.ByteOrder == "little"}
 	if len(s.Inputs) == 0 {
 		return o, usagef("no input").WithHint("give a folder, files, or - for standard input, such as ./mnist")
 	}
@@ -372,7 +371,7 @@ func (o *inputs) nameColumns(s dataset.Split) {
 		return
 	}
 	for i, f := range s.Files {
-		stem := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(f.Path), ".npy"), ".npz")
+		stem := strings.TrimSuffix(strings.TrimSuffix(source.Base(f.Path), ".npy"), ".npz")
 		if rest := strings.TrimPrefix(stem, s.Name+"-"); f.Name == dataset.Data.String() && rest != "" && o.foreign[f.Path].Arrays() == nil {
 			s.Files[i].Name = rest
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"path/filepath"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
@@ -95,7 +94,7 @@ func (o *inputs) inspect(ctx context.Context, found func(*File) error) error {
 			}
 			for k, other := range s.Files {
 				if k != i && other.Path != f.Path {
-					file.PairsWith = append(file.PairsWith, filepath.Base(other.Path))
+					file.PairsWith = append(file.PairsWith, source.Base(other.Path))
 				}
 			}
 			if err := found(file); err != nil {
@@ -163,7 +162,7 @@ func (o *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, f
 	}
 	sc := schema.Of(t)
 	sums := summary.New(sc)
-	rows, err := o.drain(ctx, t, sc, filepath.Base(f.Path), sums)
+	rows, err := o.drain(ctx, t, sc, source.Base(f.Path), sums)
 	if err != nil {
 		return err
 	}

@@ -44,6 +44,9 @@ func WritePlan(ctx context.Context, options Options, rowsPerPart int64, to strin
 	if rowsPerPart < 0 {
 		return nil, "", r, usagef("--rows-per-part %d, expected at least 1", rowsPerPart)
 	}
+	if err := object.CheckOutput(to); err != nil {
+		return nil, "", r, err
+	}
 	if path, err = parseURL(o.store, to); err != nil {
 		return nil, path, r, err
 	}
@@ -88,7 +91,7 @@ func (o *conversion) plan(ctx context.Context, options Options, rowsPerPart int6
 // ReadPlan reads the plan in a file or an object, and returns its path without the parameters of a
 // URL, too.
 func ReadPlan(ctx context.Context, arg string) (*plan.Plan, string, error) {
-	store := new(object.Store)
+	store := newStore()
 	path, err := parseURL(store, arg)
 	if err != nil {
 		return nil, path, err
@@ -210,7 +213,10 @@ func (o *inputs) planInput(ctx context.Context, path string) (plan.Input, error)
 	input := plan.Input{Path: path, Bytes: info.Size()}
 	if object.IsURL(path) {
 		if input.ETag, _ = o.known.about(path); input.ETag == "" {
-			return input, usagef("%s: the object has no ETag, so parts cannot check that they read the same version", path)
+			return input, usagef("%s: it has no strong ETag, so parts cannot check that they read the same version", path).WithHint("copy the file to this machine")
+		}
+		if o.store.HasQuery(path) {
+			return input, usagef("%s: the part of the URL after the question mark may be a secret, which a plan cannot hold", path).WithHint("copy the file to this machine")
 		}
 	}
 	return input, nil

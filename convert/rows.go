@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -309,7 +308,7 @@ func (o *inputs) describeInputs(s dataset.Split, p *pass) {
 		// The columns of a table, and of a label of several numbers, are not named like the file.
 		own := slices.ContainsFunc(columns, func(c source.Column) bool { return c.Name == f.Name })
 		for _, c := range columns {
-			if own && c.Name != f.Name || !own && len(s.Files) > 1 && c.Origin != filepath.Base(f.Path) {
+			if own && c.Name != f.Name || !own && len(s.Files) > 1 && c.Origin != source.Base(f.Path) {
 				continue
 			}
 			in.Column, in.DType, in.Shape = c.Name, c.DType.String(), append([]int{}, c.Shape...)

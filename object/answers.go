@@ -3,8 +3,9 @@
 package object
 
 import (
-	"crypto/x509"
+	"crypto/tls"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -30,18 +31,31 @@ func isTemporaryAnswer(code string, status int) bool {
 }
 
 // connectionError returns the error of a request without an answer. It is temporary unless the host
-// name or the certificate is wrong.
-func connectionError(err error) error {
+// name or the certificate is wrong; hint is for a wrong name.
+func connectionError(err error, hint string) error {
 	var name *net.DNSError
-	var authority x509.UnknownAuthorityError
-	var host x509.HostnameError
+	var certificate *tls.CertificateVerificationError
 	switch {
 	case errors.As(err, &name) && name.IsNotFound:
-		return failed(fault.IO, "%s", reason(err)).WithHint("check the bucket's name, ?endpoint= and ?use_path_style=true")
-	case errors.As(err, &authority), errors.As(err, &host):
-		return failed(fault.IO, "the server's certificate is not trusted")
+		return failed(fault.IO, "%s", reason(err)).WithHint("%s", hint)
+	case errors.As(err, &certificate):
+		return failed(fault.IO, "the server's certificate is not trusted").WithHint("check the host's name and this machine's clock and certificates")
 	}
 	return temporary("no answer: %s", reason(err))
+}
+
+// fill reads from the body of an answer until p is full or the body ends.
+func (w *watch) fill(body io.Reader, p []byte) (got int, err error) {
+	for got < len(p) && err == nil {
+		var n int
+		n, err = body.Read(p[got:])
+		got += n
+		w.progress()
+	}
+	if err == nil || err == io.EOF {
+		return got, nil
+	}
+	return got, temporary("the connection was lost: %s", reason(err))
 }
 
 // reason returns the safe part of a connection's error, without the request.

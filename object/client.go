@@ -19,8 +19,8 @@ type identity struct {
 }
 
 // A client makes requests without repeating any, and cancels those that stall. Its errors are a
-// *fault.Error, or those of package context. It is not an interface, because then the linker keeps
-// 1.5 MB of unused methods of minio-go.
+// *fault.Error, or those of package context. That of a file on a web server has head and read only.
+// It is not an interface, because then the linker keeps 1.5 MB of unused methods of minio-go.
 type client struct {
 	head func(ctx context.Context, key string) (identity, error)
 	// read fills p with the bytes from offset on of a version of the object. It returns the number
@@ -54,8 +54,11 @@ func (b *bucket) find(ctx context.Context, key string) (identity, error) {
 	return retried(ctx, b.Options, func() (identity, error) { return b.head(ctx, key) })
 }
 
-// below is list, repeated.
+// below is list, repeated. Web servers have none.
 func (b *bucket) below(ctx context.Context, prefix string, firstOnly bool) ([]fs.FileInfo, error) {
+	if b.list == nil {
+		return nil, failed(fault.Usage, "the folders of web servers cannot be listed")
+	}
 	return retried(ctx, b.Options, func() ([]fs.FileInfo, error) { return b.list(ctx, prefix, firstOnly) })
 }
 

@@ -1,10 +1,10 @@
 // Package object reads and writes objects of S3, and of servers that speak it, by URL:
-// s3://bucket/key.
+// s3://bucket/key. It also reads files on web servers: https://host/path.
 //
 // A [Store] belongs to one run. [Store.ParseArg] removes the parameters after the question mark of
-// a URL, and the store keeps them for the bucket. From then on an object is named by its URL alone,
-// and no message contains more than that. The store opens a [Reader] or creates a [Writer], and
-// lists keys below a prefix as the entries of a folder.
+// a URL, and the store keeps them for the bucket, or for the file on a web server. From then on an
+// object is named by its URL alone, and no message contains more than that. The store opens a
+// [Reader] or creates a [Writer], and lists keys below a prefix as the entries of a folder.
 //
 // # Reading
 //
@@ -14,6 +14,10 @@
 // repeated after a growing pause of random length, from the byte where it stopped. All requests ask
 // for the version that the object had when it was opened; if it changed, reads fail with
 // fault.Changed.
+//
+// A file on a web server is read in the same way. A version is its strong ETag or else its weak
+// ETag, its time and its length. If the server does not send parts of files, the first request
+// copies the file to a scratch file, from which the Reader reads.
 //
 // # Writing
 //

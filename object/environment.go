@@ -132,12 +132,17 @@ func (e *environment) whenSupported(name string) bool {
 	return mode == "when_supported"
 }
 
-// transport returns a transport that uses the proxies of the environment and, besides the
-// certificates of this machine, those of AWS_CA_BUNDLE.
-func (e *environment) transport() *http.Transport {
+// newTransport returns a transport that uses the proxies of the environment.
+func newTransport() *http.Transport {
 	// With compression, objects with Content-Encoding: gzip would be decompressed.
-	t := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 16, IdleConnTimeout: 90 * time.Second,
-		TLSHandshakeTimeout: 10 * time.Second, DisableCompression: true}
+	return &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 16, IdleConnTimeout: 90 * time.Second,
+		TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: 1 << 20, DisableCompression: true}
+}
+
+// transport returns a transport that trusts, besides the certificates of this machine, those of
+// AWS_CA_BUNDLE.
+func (e *environment) transport() *http.Transport {
+	t := newTransport()
 	if path := os.Getenv("AWS_CA_BUNDLE"); path != "" {
 		pool, err := x509.SystemCertPool()
 		if err != nil {

@@ -25,7 +25,7 @@ var messages = map[fault.Kind]struct{ words, hint string }{
 		"without permission to list, a missing key is denied as well"},
 	fault.Exists:  {"already exists", "--overwrite replaces it"},
 	fault.Refused: {"the bucket does not exist", "make the bucket, or check its name"},
-	fault.IO:      {"transfer failed", "run again; no incomplete object is left"},
+	fault.IO:      {"transfer failed", "run again; no incomplete output is left"},
 	fault.Changed: {"the file changed while it was read", "run again once nobody writes to it"},
 }
 
@@ -70,7 +70,7 @@ const (
 
 // suspicious are parts of words that may be secret, such as parameters, signatures, keys and
 // tokens, in lower case.
-var suspicious = []string{"?", "&", "=", "%", "x-amz", "signature", "credential", "token", "secret", "bearer", "akia", "asia", "authorization", "password", "://"}
+var suspicious = []string{"?", "&", "=", "%", "x-amz", "signature", "credential", "token", "secret", "bearer", "akia", "asia", "authorization", "password", "://", "@"}
 
 // scrub makes the text of a foreign error safe to show. It ends before the first suspicious word,
 // as the following words may belong to the same secret.

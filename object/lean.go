@@ -5,12 +5,18 @@ package object
 import (
 	"context"
 	"net/url"
+	"os"
 
 	"github.com/idxport/idxport/fault"
 )
 
 // connect fails: a lean build contains no network code.
 func connect(context.Context, string, url.Values, Options) (client, error) {
-	return client{}, fault.New(fault.Usage, "this is a lean build, which has no object storage").
+	return client{}, fault.New(fault.Usage, "this is a lean build, which reads and writes local files only").
 		WithHint("copy the file to this machine, or use a build without the tag lean")
+}
+
+// connectWeb fails likewise.
+func connectWeb(string, string, Options, func() (*os.File, error)) (client, error) {
+	return connect(context.Background(), "", nil, Options{})
 }

@@ -12,7 +12,7 @@ import (
 
 func TestLeanSaysSo(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"s3://bkt/k"} {
+	for _, name := range []string{"s3://bkt/k", "https://example.org/k"} {
 		var s Store
 		_, err := s.Open(t.Context(), name)
 		if !errors.Is(err, fault.Usage) || !strings.Contains(err.Error(), "lean build") {

@@ -132,7 +132,7 @@ func (b *bucket) end(ctx context.Context, key, id string) error {
 // Sweep lists a page again as long as it ended uploads of it: these are on no page any more, and
 // not every server finds the next page then.
 func (s *Store) Sweep(ctx context.Context, prefix string, ours func(name string) bool) error {
-	b, a, err := s.bucket(ctx, prefix)
+	b, a, err := s.bucketToWrite(ctx, prefix)
 	if err != nil {
 		return err
 	}

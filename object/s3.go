@@ -158,15 +158,7 @@ func (s *s3Client) read(ctx context.Context, key string, version identity, offse
 		if want := fmt.Sprintf("bytes %d-%d/", offset, last); !whole && !strings.HasPrefix(part, want) {
 			return temporary("the server did not send the requested range")
 		}
-		for got < len(p) && err == nil {
-			var n int
-			n, err = body.Read(p[got:])
-			got += n
-			x.progress()
-		}
-		if err == io.EOF {
-			return nil
-		}
+		got, err = x.fill(body, p)
 		return err
 	})
 	return got, err
@@ -405,7 +397,7 @@ func (s *s3Client) classify(x *exchange, err error) error {
 	}
 	switch {
 	case x.err != nil:
-		return connectionError(x.err)
+		return connectionError(x.err, "check the bucket's name, ?endpoint= and ?use_path_style=true")
 	case status == 0:
 		return failed(fault.IO, "the request could not be made: %s", scrub(err.Error()))
 	case status < http.StatusMultipleChoices && x.answer.Code == "":

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"net/url"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -22,16 +23,21 @@ import (
 // used by many goroutines.
 type Store struct {
 	Options Options
+	// Scratch makes a file that the system deletes once it is closed or unused, for a copy of a
+	// file whose web server does not send parts of files. If Scratch is nil, such files are
+	// refused.
+	Scratch func() (*os.File, error)
 
 	mu         sync.Mutex
 	parameters map[string]url.Values // by the root of the bucket
-	buckets    map[string]*bucket    // the open ones
+	queries    map[string]string     // of files on web servers, by URL; may be secret
+	buckets    map[string]*bucket    // the open ones, by root
 }
 
 // ParseArg parses an argument that may be a URL, perhaps after a name and an equals sign. It
-// returns the argument without the parameters of the URL, which the store keeps for the bucket.
-// Other arguments are returned as they are. Two URLs of one bucket with different parameters are a
-// fault.Usage; either may have none.
+// returns the argument without the parameters of the URL, which the store keeps for the bucket, or
+// for the file on a web server. Other arguments are returned as they are. Two URLs of one bucket
+// with different parameters are a fault.Usage; either may have none.
 func (s *Store) ParseArg(arg string) (string, error) {
 	begin := urlIndex(arg)
 	if begin < 0 {
@@ -39,6 +45,9 @@ func (s *Store) ParseArg(arg string) (string, error) {
 	}
 	name, query, found := strings.Cut(arg[begin:], "?")
 	a, err := parse(name)
+	if err == nil && a.isWeb() {
+		return arg[:begin] + name, s.setQuery(a, query)
+	}
 	if err != nil || !found {
 		return arg, err
 	}
@@ -53,6 +62,30 @@ func (s *Store) ParseArg(arg string) (string, error) {
 	}
 	s.setParameters(a, values)
 	return arg[:begin] + name, nil
+}
+
+// setQuery keeps the query of a URL of a web server for its requests.
+func (s *Store) setQuery(a address, query string) error {
+	query, _, _ = strings.Cut(query, "#")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if before, ok := s.queries[a.root()]; ok && before != query {
+		return failed(fault.Usage, "found URLs that differ only after the question mark, expected different paths").In(a.String()).
+			WithHint("download the files under different names")
+	}
+	if s.queries == nil {
+		s.queries = map[string]string{}
+	}
+	s.queries[a.root()] = query
+	return nil
+}
+
+// HasQuery reports whether the URL name, of a file on a web server, was given with a query, which
+// Parameters leaves out.
+func (s *Store) HasQuery(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.queries[name] != ""
 }
 
 // setParameters sets the parameters of a bucket that has none. If it is open, it is opened again.
@@ -108,34 +141,54 @@ func (s *Store) bucket(ctx context.Context, name string) (*bucket, address, erro
 	if err != nil {
 		return nil, a, err
 	}
-	if a.scheme != "s3" {
-		return nil, a, failed(fault.Usage, "expected s3://, not a file").In(a.String())
+	if a.scheme == "file" {
+		return nil, a, failed(fault.Usage, "expected s3:// or https://, not a file").In(a.String())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if b, ok := s.buckets[a.root()]; ok {
 		return b, a, nil
 	}
-	values, o := s.parameters[a.root()], s.Options.withDefaults()
-	if text := values.Get(paramStall); text != "" {
-		if o.Stall, err = time.ParseDuration(text); err != nil || o.Stall <= 0 {
-			return nil, a, failed(fault.Usage, "expected a time such as 30s for the parameter stall").In(a.String())
-		}
-	}
-	c, err := connect(ctx, a.bucket, values, o)
+	b, err := s.connect(ctx, a)
 	if err != nil {
 		return nil, a, errorAt(a, err)
 	}
 	if s.buckets == nil {
 		s.buckets = map[string]*bucket{}
 	}
-	s.buckets[a.root()] = &bucket{c, o}
-	return s.buckets[a.root()], a, nil
+	s.buckets[a.root()] = b
+	return b, a, nil
 }
 
-// bucketForKey is bucket for a URL that must have a key.
-func (s *Store) bucketForKey(ctx context.Context, name string) (*bucket, address, error) {
+// connect returns a new client for an address. The caller holds the mutex.
+func (s *Store) connect(ctx context.Context, a address) (b *bucket, err error) {
+	b = &bucket{Options: s.Options.withDefaults()}
+	if a.isWeb() {
+		b.client, err = connectWeb(a.String(), s.queries[a.root()], b.Options, s.Scratch)
+		return b, err
+	}
+	values := s.parameters[a.root()]
+	if text := values.Get(paramStall); text != "" {
+		if b.Stall, err = time.ParseDuration(text); err != nil || b.Stall <= 0 {
+			return nil, failed(fault.Usage, "expected a time such as 30s for the parameter stall")
+		}
+	}
+	b.client, err = connect(ctx, a.bucket, values, b.Options)
+	return b, err
+}
+
+// bucketToWrite is bucket for a URL below which objects are written or removed.
+func (s *Store) bucketToWrite(ctx context.Context, name string) (*bucket, address, error) {
 	b, a, err := s.bucket(ctx, name)
+	if err == nil && a.isWeb() {
+		err = readOnly().In(a.String())
+	}
+	return b, a, err
+}
+
+// bucketForKey is bucketToWrite for a URL that must have a key.
+func (s *Store) bucketForKey(ctx context.Context, name string) (*bucket, address, error) {
+	b, a, err := s.bucketToWrite(ctx, name)
 	if err == nil {
 		err = a.needsKey()
 	}
@@ -166,6 +219,9 @@ func (s *Store) Stat(ctx context.Context, name string) (fs.FileInfo, error) {
 		found, err := b.find(ctx, a.key)
 		if err == nil {
 			return info{name: path.Base(a.key), size: found.size, modTime: found.modTime}, nil
+		}
+		if a.isWeb() {
+			return nil, errorAt(a, err)
 		}
 		prefix, missing = a.key+"/", err
 	}
@@ -219,7 +275,10 @@ func (s *Store) Put(ctx context.Context, name string, data []byte, overwrite boo
 // Get returns the content of a small object. If that has more than limit bytes, Get fails with
 // fault.Malformed without fetching them. If the object is replaced meanwhile, Get starts again.
 func (s *Store) Get(ctx context.Context, name string, limit int64) ([]byte, error) {
-	b, a, err := s.bucketForKey(ctx, name)
+	b, a, err := s.bucket(ctx, name)
+	if err == nil {
+		err = a.needsKey()
+	}
 	if err != nil {
 		return nil, err
 	}

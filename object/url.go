@@ -13,18 +13,28 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// schemes are those of URLs that users pass as inputs and outputs. Only s3 is supported here;
-// callers replace a file URL by its path.
-var schemes = []string{"s3", "file", "gs", "azblob"}
+// schemes are those of URLs that users pass as inputs and outputs. Only s3, https and http are
+// supported here; callers replace a file URL by its path.
+var schemes = []string{"s3", "https", "http", "file", "gs", "azblob"}
 
-// An address names an object, or a prefix if the key is empty or ends with a slash.
+// An address names an object, or a prefix if the key is empty or ends with a slash. On a web
+// server, bucket is the host, and key the path as it is requested, with escapes.
 type address struct{ scheme, bucket, key string }
 
 // String is the URL without parameters.
-func (a address) String() string { return a.root() + a.key }
+func (a address) String() string { return a.scheme + "://" + a.bucket + "/" + a.key }
 
-// root returns the URL of the bucket, with a slash at the end.
-func (a address) root() string { return a.scheme + "://" + a.bucket + "/" }
+// root returns the URL of what has one client: a bucket, with a slash at the end, or a file on a
+// web server.
+func (a address) root() string {
+	if a.isWeb() {
+		return a.String()
+	}
+	return a.scheme + "://" + a.bucket + "/"
+}
+
+// isWeb reports whether the address is on a web server.
+func (a address) isWeb() bool { return a.scheme == "https" || a.scheme == "http" }
 
 // needsKey returns an error if the address is a prefix.
 func (a address) needsKey() error {
@@ -52,6 +62,10 @@ func parse(name string) (address, error) {
 	a := address{scheme, bucket, key}
 	refuse := func(where, text string) (address, error) { return a, failed(fault.Usage, "%s", text).In(where) }
 	switch scheme {
+	case "https", "http":
+		if err := a.checkWeb(); err != nil {
+			return a, err
+		}
 	case "s3":
 		if !bucketName().MatchString(bucket) { // the message does not show it, as it may contain a password
 			return refuse("a URL that begins with s3://", "expected a bucket of 3 to 63 letters, digits, dots and dashes, then a slash and the key")
@@ -64,12 +78,47 @@ func parse(name string) (address, error) {
 		return a, failed(fault.Usage, "this storage is not supported, expected s3://").In("a URL that begins with " + scheme + "://").
 			WithHint("name a server that speaks S3 by s3://BUCKET/KEY?endpoint=https://HOST, or copy the file to this machine")
 	default:
-		return refuse("the URL", "expected one that begins with s3:// or file://")
+		return refuse("the URL", "expected one that begins with s3://, https:// or file://")
 	}
 	if strings.ContainsFunc(key, unicode.IsControl) || slices.Contains(strings.Split(key, "/"), "..") {
 		return refuse(a.String(), "keys with control characters or .. are not supported")
 	}
 	return a, nil
+}
+
+// checkWeb returns an error if the address is not that of a file on a web server.
+func (a address) checkWeb() error {
+	u, err := url.Parse(a.String())
+	refuse := func(text string) *fault.Error { // does not show the URL, as it may contain a password
+		return failed(fault.Usage, "%s", text).In("a URL that begins with " + a.scheme + "://")
+	}
+	switch {
+	case err != nil && !strings.Contains(a.bucket, "@") || err == nil && u.User == nil && u.Hostname() == "":
+		return refuse("expected a host, a slash and a path")
+	case err != nil || u.User != nil:
+		return refuse("a user and password are not supported, because other users of this machine can see command lines").
+			WithHint("download the file with a program that reads ~/.netrc, such as curl --netrc")
+	case a.key == "" || strings.HasSuffix(a.key, "/"):
+		return refuse("expected a file: the folders of web servers cannot be listed").
+			WithHint("name the files, such as %s://HOST/train-images-idx3-ubyte.gz %s://HOST/train-labels-idx1-ubyte.gz", a.scheme, a.scheme)
+	case strings.Contains(a.key, "#"):
+		return refuse("expected no #").WithHint("write %%23 if it belongs to the name of the file")
+	}
+	return nil
+}
+
+// CheckOutput returns an error if the argument is a URL, perhaps after a format and an equals sign,
+// to which nothing can be written.
+func CheckOutput(arg string) error {
+	if i := urlIndex(arg); i >= 0 && strings.HasPrefix(arg[i:], "http") {
+		return readOnly().In("a URL that begins with http") // it may contain a password
+	}
+	return nil
+}
+
+// readOnly returns the error for writing to a web server.
+func readOnly() *fault.Error {
+	return failed(fault.Usage, "files on web servers can only be read").WithHint("write a local file, or an object: s3://BUCKET/KEY")
 }
 
 // urlIndex returns the index of the URL in an argument, which may be preceded by a name or format,

@@ -21,7 +21,9 @@ func TestParseArg(t *testing.T) {
 		{"train-images", "train-images"},
 		{"./s3://bkt/k?x=y", "./s3://bkt/k?x=y"},
 		{"a/b=s3://bkt/k?x=y", "a/b=s3://bkt/k?x=y"},
-		{"https://example.org/x?y", "https://example.org/x?y"},
+		{"https://example.org/x?y", "https://example.org/x"},
+		{"image=http://127.0.0.1:80/a=b/x%20y?sig=1&b#c", "image=http://127.0.0.1:80/a=b/x%20y"},
+		{"./https://example.org/x?y", "./https://example.org/x?y"},
 	}
 	for _, c := range cases {
 		var s Store
@@ -39,6 +41,9 @@ func TestParseArgRefuses(t *testing.T) {
 	for _, arg := range []string{
 		"s3://", "s3:///key", "s3://user:" + secret + "@b/k", "s3://bkt/k?endpoint=http%3A%2F%2Fx&access_key=" + secret, "s3://bkt/k?X-Amz-Signature=" + secret,
 		"s3://bkt/k?%zz" + secret, "s3://bkt/k?" + secret + "=1", "s3://bkt/k?region=a&region=b", "s3://bkt/../k", "s3://bkt/k\n", "file://host/x", "file://", "file:///x?y", "s3://b/k", "gs://bkt/k", "azblob://bkt/k",
+		"https://user:" + secret + "@example.org/x", "https://user:" + secret + "?@example.org/x", "https://user@example.org/x", "https://user:" + secret + "/@example.org/x",
+		"https://", "https:///x", "https://:80/x", "https://example.org", "https://example.org/", "https://example.org/mnist/", "https://example.org/?x=" + secret, "https://example.org/x#y", "https://example.org/%zz", "https://example.org/../x",
+		"https://exa mple.org/x", "https://example.org/x\n",
 	} {
 		var s Store
 		_, err := s.ParseArg(arg)
@@ -49,6 +54,17 @@ func TestParseArgRefuses(t *testing.T) {
 		}
 	}
 	var s Store
+	if _, err := s.ParseArg("https://example.org/x?id=1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ParseArg("https://example.org/x?id=1"); err != nil || !s.HasQuery("https://example.org/x") || len(s.Parameters()) != 0 {
+		t.Errorf("the same URL again: %v, and the parameters %v", err, s.Parameters())
+	}
+	for _, arg := range []string{"https://example.org/x?id=" + secret, "https://example.org/x"} {
+		if _, err := s.ParseArg(arg); !errors.Is(err, fault.Usage) || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s after another query: found %v", arg, err)
+		}
+	}
 	if _, err := s.ParseArg("s3://bkt/k?region=a"); err != nil {
 		t.Fatal(err)
 	}
@@ -60,9 +76,19 @@ func TestParseArgRefuses(t *testing.T) {
 	}
 }
 
+func TestCheckOutput(t *testing.T) {
+	t.Parallel()
+	for arg, refused := range map[string]bool{"https://user:" + secret + "@example.org/x/": true, "csv=http://example.org/x?y=" + secret: true, "s3://bkt/k": false, "x.csv": false, "./https://x": false} {
+		err := CheckOutput(arg)
+		if errors.Is(err, fault.Usage) != refused || err != nil && strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: found %v", arg, err)
+		}
+	}
+}
+
 func TestIsURL(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]bool{"s3://bkt/k": true, "gs://b": true, "azblob://c/k": true, "file:///x": true, "s3:/b": false, "S3://b": false, "http://x": false, "x": false, "": false} {
+	for name, want := range map[string]bool{"s3://bkt/k": true, "gs://b": true, "azblob://c/k": true, "file:///x": true, "https://x": true, "http://x": true, "s3:/b": false, "S3://b": false, "https:/x": false, "ftp://x": false, "x": false, "": false} {
 		if IsURL(name) != want {
 			t.Errorf("%q: found %v", name, !want)
 		}

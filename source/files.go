@@ -4,13 +4,15 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 )
 
-// A File is an open input: an *os.File, or an object in a bucket.
+// A File is an open input: an *os.File, an object in a bucket, or a file on a web server.
 type File interface {
 	io.Reader
 	io.ReaderAt
@@ -109,10 +111,18 @@ func Above(name string) string {
 	return filepath.Dir(name)
 }
 
-// Base returns the last element of name, which may be a URL.
+// Base returns the last element of name, which may be a URL. In URLs of web servers it decodes
+// percent-encoding, unless a file cannot have the decoded name.
 func Base(name string) string {
-	if isURL(name) {
-		return name[strings.LastIndexByte(name, '/')+1:]
+	if !isURL(name) {
+		return filepath.Base(name)
 	}
-	return filepath.Base(name)
+	base := name[strings.LastIndexByte(name, '/')+1:]
+	if strings.HasPrefix(name, "http") {
+		plain, err := url.PathUnescape(base)
+		if err == nil && !strings.ContainsFunc(plain, func(r rune) bool { return r == '/' || r == '\\' || unicode.IsControl(r) }) {
+			return plain
+		}
+	}
+	return base
 }

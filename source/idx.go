@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"path/filepath"
 	"sync/atomic"
 
 	"github.com/idxport/idxport/fault"
@@ -127,7 +126,7 @@ func newIDX(r io.Reader, path string, inner idx.Options, o Options) (*IDX, error
 	}
 	h := reader.Header()
 	t := &IDX{path: path, reader: reader, rows: reader.Records(), last: reader.Records(),
-		column: Column{Name: o.Name, DType: h.DType, Shape: h.RecordShape(), Origin: filepath.Base(path), Classes: o.Classes}}
+		column: Column{Name: o.Name, DType: h.DType, Shape: h.RecordShape(), Origin: Base(path), Classes: o.Classes}}
 	if !o.LittleEndian {
 		t.swap = h.DType.Size()
 	}

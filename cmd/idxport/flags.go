@@ -133,7 +133,7 @@ func inputFlags() []flagSpec {
 			detail: "By default it is recognised by the file names or by the SHA-256 of the labels. The value none turns recognition off: no class names, images as stored.",
 			to:     func(s *settings) any { return &s.Dataset }},
 		{name: "classes", value: "FILE", commands: reading + "plan", about: aboutInput, usage: "read class names from FILE, one per line",
-			detail: "FILE may be an s3:// URL. The first line names label 0. EMNIST's mapping files, which have a label and a code point on each line, are read too; " +
+			detail: "FILE may be a URL. The first line names label 0. EMNIST's mapping files, which have a label and a code point on each line, are read too; " +
 				"other numbered lists, CSV and JSON are refused.",
 			to: func(s *settings) any { return &s.Classes }},
 		{name: "transpose", commands: viewing + "plan", about: aboutInput, usage: "swap rows and columns of images",

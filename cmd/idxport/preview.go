@@ -83,7 +83,7 @@ func parseSheet(arg string) (*sheetArg, error) {
 	case err != nil:
 		return nil, err
 	case object.IsURL(path):
-		return nil, usagef("preview cannot write to object storage").WithHint("write a local file")
+		return nil, usagef("preview cannot write to a URL").WithHint("write a local file")
 	case named && f.Name != "png":
 		return nil, usagef("-o %s: a sheet is a PNG file", arg).WithHint("write -o png=%s; idxport convert writes the data in other formats", path)
 	case named || path == convert.Stdio:

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"path/filepath"
 	"slices"
 
 	"github.com/idxport/idxport/fault"
@@ -49,7 +48,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 		return nil, err
 	}
 	t := &Table{path: path, file: f}
-	err = t.open(filepath.Base(path), o, func() *feed {
+	err = t.open(source.Base(path), o, func() *feed {
 		if info.Mode().IsRegular() {
 			return openFeed(f, info.Size())
 		}
@@ -66,7 +65,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 func New(r io.Reader, name string, o source.ReadOptions) (source.Table, error) {
 	origin := source.Stdin
 	if name != source.Stdin {
-		origin = filepath.Base(name)
+		origin = source.Base(name)
 	}
 	t := &Table{path: name}
 	if err := t.open(origin, o, func() *feed { return newFeed(r, nil, 0) }); err != nil {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -96,7 +95,7 @@ func newTable(r io.Reader, path string, tail []byte, o source.ReadOptions) (*Tab
 	if err != nil {
 		return nil, fault.In(path, err)
 	}
-	t := &Table{path: path, origin: filepath.Base(path), in: newLines(stream), stream: stream}
+	t := &Table{path: path, origin: source.Base(path), in: newLines(stream), stream: stream}
 	if stream.Format() != compressed.Plain {
 		tail = nil
 	}

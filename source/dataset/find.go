@@ -327,7 +327,7 @@ func baseNames[F interface{ base() string }](files []F) string {
 	return strings.Join(names, ", ")
 }
 
-func (f File) base() string { return filepath.Base(f.Path) }
+func (f File) base() string { return source.Base(f.Path) }
 
 // ErrMismatch is the cause of the error for valid files that do not fit each other: their counts
 // differ, or images and labels are swapped.

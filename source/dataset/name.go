@@ -1,13 +1,13 @@
 package dataset
 
 import (
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -80,7 +80,7 @@ var prefixes = [...]struct{ prefix, dataset, split string }{
 // empty.
 func ParseName(path string) Name {
 	var n Name
-	base := filepath.Base(path)
+	base := source.Base(path)
 	lower := lowerASCII(base)
 	for _, c := range compressions {
 		if stem, ok := strings.CutSuffix(lower, "."+c); ok {

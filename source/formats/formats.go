@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -178,7 +177,7 @@ func stem(path string) string {
 
 // cutExtension splits the name of path at the longest extension of a format.
 func cutExtension(path string) (f Format, stem string, ok bool) {
-	stem = filepath.Base(path)
+	stem = source.Base(path)
 	base, lower := stem, strings.ToLower(stem)
 	for _, known := range formats() {
 		for _, extension := range known.extensions {

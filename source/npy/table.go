@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"path/filepath"
 	"slices"
 
 	"github.com/idxport/idxport/fault"
@@ -76,7 +75,7 @@ func begin(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 	}
 	t := &Table{path: path, header: h, r: r, window: window{limit: maxWindow}, column: source.Column{
 		Name: cmp.Or(o.Name, "data"), DType: h.number.DType(), Shape: h.recordShape(),
-		Origin: filepath.Base(path)}}
+		Origin: source.Base(path)}}
 	if !h.number.Is(t.column.DType) && h.number.Integer() {
 		if d := o.DType; d.Valid() && !d.Float() {
 			t.column.DType = d

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"path/filepath"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
@@ -69,7 +68,7 @@ func newTable(r io.ReaderAt, size int64, name string, o source.ReadOptions) (t *
 	if err != nil {
 		return nil, err
 	}
-	columns, found, err := resolve(f, filepath.Base(name), o)
+	columns, found, err := resolve(f, source.Base(name), o)
 	if err != nil {
 		return nil, err
 	}

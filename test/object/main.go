@@ -1,12 +1,13 @@
 //go:build linux
 
-// Command object drives the built program against a real server of S3 on this machine, versitygw.
-// Conversions in both directions are compared with local ones byte for byte, and uploads go through
-// a proxy that breaks connections, answers with errors, stalls and kills the program. (Reads
-// through the proxy are tested in package object.)
+// Command object drives the built program against a real server of S3 on this machine, versitygw,
+// and a web server, nginx. Conversions in both directions are compared with local ones byte for
+// byte. Uploads, and downloads from the web server, go through a proxy that breaks connections,
+// answers with errors, stalls and kills the program. (Reads of objects through the proxy are tested
+// in package object.)
 //
-// The server is installed by the go command into a folder of its own, at one version; it is no
-// dependency of the program. Objects are also read as files, without S3.
+// The server of S3 is installed by the go command into a folder of its own, at one version; it is
+// no dependency of the program. Objects are also read as files, without S3.
 package main
 
 import (
@@ -27,10 +28,10 @@ import (
 )
 
 type settings struct {
-	binary, data, gateway string
-	rounds, tables, at    int
-	seed                  uint64
-	verbose               bool
+	binary, data, gateway, nginx string
+	rounds, tables, at           int
+	seed                         uint64
+	verbose                      bool
 }
 
 func main() {
@@ -38,7 +39,8 @@ func main() {
 	flag.StringVar(&s.binary, "binary", "bin/idxport", "the program")
 	flag.StringVar(&s.data, "data", "data", "a folder with mnist/ and fashion-mnist/")
 	flag.StringVar(&s.gateway, "versitygw", "", "the server; empty: install it")
-	flag.IntVar(&s.rounds, "rounds", 100, "uploads with faults")
+	flag.StringVar(&s.nginx, "nginx", "", "the web server; empty: find it, or unpack the package of the distribution")
+	flag.IntVar(&s.rounds, "rounds", 100, "uploads with faults, and as many downloads from the web server")
 	flag.IntVar(&s.tables, "tables", 20, "tables of parts with faults")
 	flag.IntVar(&s.at, "at-once", 2, "uploads at the same time")
 	flag.Uint64Var(&s.seed, "seed", 1, "of the choice of faults")
@@ -69,6 +71,11 @@ func run(ctx context.Context, s settings) (err error) {
 		return err
 	}
 	defer gate.Stop()
+	site, err := startWebsite(ctx, s.nginx, work, s.data)
+	if err != nil {
+		return err
+	}
+	defer site.stop()
 	server := &server{gate}
 	begin := time.Now()
 	t := &tests{settings: s, ctx: ctx, work: work, server: server, home: server.at(server.home())}
@@ -77,6 +84,7 @@ func run(ctx context.Context, s settings) (err error) {
 	t.ranges()
 	t.replaced()
 	t.failures()
+	t.web(site)
 	t.faults()
 	t.tables(s.tables)
 	fmt.Printf("%d passed, %d failed, in %v\n", t.passed, t.failed, time.Since(begin).Round(time.Second))

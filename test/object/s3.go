@@ -122,14 +122,14 @@ func (p place) in(bucket, key string, more ...string) string {
 // environment is that of the program: the variables of the place, and those of this process without
 // settings of AWS and proxies.
 func (p place) environment() []string {
-	env := slices.Clone(p.environ)
+	var env []string
 	for _, e := range os.Environ() {
 		name, _, _ := strings.Cut(e, "=")
 		if !strings.HasPrefix(name, "AWS_") && !strings.HasSuffix(strings.ToLower(name), "_proxy") {
 			env = append(env, e)
 		}
 	}
-	return env
+	return append(env, p.environ...)
 }
 
 // behind starts a proxy in front of the server.

@@ -1,0 +1,184 @@
+//go:build !lean
+
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// webNames are the training files of fashion.
+var webNames = []string{"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"}
+
+// website starts a web server with the files of fashion: below /etag/ with strong ETags, below
+// /plain/ with times only, and below /whole/ without ranges. All of it needs ?sig=hunter2, which
+// must never be shown.
+func website(t *testing.T) string {
+	t.Helper()
+	files := http.FileServer(http.Dir(fashion))
+	serve := func(w http.ResponseWriter, r *http.Request) {
+		_, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+		switch {
+		case r.URL.RawQuery != "sig=hunter2":
+			http.Error(w, r.URL.String(), http.StatusForbidden)
+			return
+		case strings.HasPrefix(r.URL.Path, "/etag/"):
+			w.Header().Set("ETag", `"`+name+`"`)
+		case strings.HasPrefix(r.URL.Path, "/whole/"):
+			r.Header.Del("Range")
+		}
+		r.URL.Path = "/" + name
+		files.ServeHTTP(w, r)
+	}
+	server := httptest.NewServer(http.HandlerFunc(serve))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// TestWebFilesAreAsFiles compares runs from a web server with runs on files.
+func TestWebFilesAreAsFiles(t *testing.T) {
+	t.Parallel()
+	site, dir := website(t), t.TempDir()
+	local := []string{filepath.Join(fashion, webNames[0]), filepath.Join(fashion, webNames[1])}
+	must := func(args ...string) string {
+		t.Helper()
+		code, said := runProgram(args...)
+		if code != 0 || strings.Contains(said, "hunter2") {
+			t.Fatalf("%v: exit %d: %s", args, code, said)
+		}
+		return said
+	}
+	must("convert", local[0], local[1], "-o", dir+"/local.parquet")
+	for _, kind := range []string{"etag", "plain", "whole"} {
+		in := make([]string, 2)
+		for i, name := range webNames {
+			in[i] = site + "/" + kind + "/" + strings.Replace(name, "-", "%2D", 1) + "?sig=hunter2"
+		}
+		out := filepath.Join(dir, kind+".parquet")
+		must("convert", in[0], in[1], "-o", out)
+		if !bytes.Equal(read(t, out), read(t, dir+"/local.parquet")) {
+			t.Errorf("%s: found another file than from local ones", kind)
+		}
+		must("convert", in[0], in[1], "-o", dir+"/"+kind+"/")
+		if !bytes.Equal(read(t, filepath.Join(dir, kind, "train.parquet")), read(t, dir+"/local.parquet")) {
+			t.Errorf("%s: the output is not named after the split", kind)
+		}
+		must("verify", out, in[0], in[1])
+		if said := must("inspect", in[0], in[1]); !strings.Contains(said, "train") {
+			t.Errorf("inspect: found %s", said)
+		}
+		must("preview", in[0], in[1], "-o", filepath.Join(dir, kind+".png"))
+	}
+	stdout, code := ownJSON("convert", site+"/etag/"+webNames[0]+"?sig=hunter2", "-o", dir+"/x.npy")
+	found := entries(t, follows(t, readSchema(t), stdout, code, 0), "inputs")
+	if etag := found[webNames[0]]["etag"]; etag != `"`+webNames[0]+`"` || bytes.Contains(stdout, []byte("hunter2")) {
+		t.Errorf("found the ETag %v in %s", etag, stdout)
+	}
+}
+
+// TestWebClasses reads class names from a URL.
+func TestWebClasses(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n")) }))
+	t.Cleanup(server.Close)
+	out := filepath.Join(t.TempDir(), "x.csv")
+	code, said := runProgram("convert", filepath.Join(fashion, webNames[1]), "--classes", server.URL+"/names.txt?token=hunter2", "--class-column", "-o", out)
+	if code != 0 || strings.Contains(said, "hunter2") || !bytes.Contains(read(t, out), []byte(",j\n")) {
+		t.Errorf("exit %d: %s", code, said)
+	}
+}
+
+// TestWebErrors: without success there is no output, and messages show no queries and passwords.
+func TestWebErrors(t *testing.T) {
+	t.Parallel()
+	site, dir := website(t), t.TempDir()
+	image := filepath.Join(fashion, webNames[0])
+	at := func(path string) string { return site + path + "?sig=hunter2" }
+	for name, c := range map[string]struct {
+		code int
+		says string
+		args []string
+	}{
+		"no such file":        {66, "not found", []string{"convert", at("/etag/none"), "-o", dir + "/x.npy"}},
+		"denied":              {77, "presigned", []string{"convert", site + "/etag/" + webNames[0] + "?sig=hunter2x", "-o", dir + "/x.npy"}},
+		"a password":          {64, "password", []string{"convert", "https://user:hunter2@example.org/x", "-o", dir + "/x.npy"}},
+		"a folder":            {64, "name the files", []string{"convert", at("/etag/"), "-o", dir + "/x.npy"}},
+		"an output":           {64, "only be read", []string{"convert", image, "-o", at("/etag/x.npy")}},
+		"a folder as output":  {64, "only be read", []string{"convert", image, "-o", "csv=" + at("/etag/")}},
+		"a sheet":             {64, "cannot write to a URL", []string{"preview", image, "-o", at("/etag/x.png")}},
+		"--if-changed":        {64, "--if-changed", []string{"convert", at("/etag/" + webNames[0]), "-o", dir + "/x.npy", "--if-changed"}},
+		"a plan":              {64, "only be read", []string{"plan", image, "-o", dir + "/x/", "--plan", at("/etag/plan.json")}},
+		"a plan with a query": {64, "may be a secret", []string{"plan", at("/etag/" + webNames[0]), "-o", dir + "/x/", "--plan", dir + "/plan.json"}},
+		"a plan without ETag": {64, "no strong ETag", []string{"plan", at("/plain/" + webNames[0]), "-o", dir + "/x/", "--plan", dir + "/plan.json"}},
+		"no plan":             {66, "not found", []string{"status", "--plan", at("/etag/plan.json")}},
+		"a page":              {65, "", []string{"convert", at("/etag/README.md"), "-o", dir + "/x.npy"}},
+	} {
+		code, said := runProgram(c.args...)
+		if code != c.code || !strings.Contains(said, c.says) || strings.Contains(said, "hunter2") || strings.Contains(said, "AWS") {
+			t.Errorf("%s: exit %d, expected %d and %q: %s", name, code, c.code, c.says, said)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("found %v, %v, expected no output", left, err)
+	}
+}
+
+// TestPlanOfWebFiles: a part reads the version that the plan was made of.
+func TestPlanOfWebFiles(t *testing.T) {
+	t.Parallel()
+	var version atomic.Value
+	version.Store(`"1"`)
+	files := http.FileServer(http.Dir(fashion))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", version.Load().(string))
+		files.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	dir := t.TempDir()
+	plan := filepath.Join(dir, "plan.json")
+	for _, args := range [][]string{
+		{"plan", server.URL + "/" + webNames[0], server.URL + "/" + webNames[1], "-o", dir + "/out/", "--to", "csv", "--plan", plan},
+		{"convert", "--plan", plan, "--part", "0"}, {"commit", "--plan", plan},
+		{"verify", dir + "/out/train.csv", filepath.Join(fashion, webNames[0]), filepath.Join(fashion, webNames[1])},
+		{"plan", server.URL + "/" + webNames[1], "-o", dir + "/late/", "--to", "csv", "--plan", plan + "2"},
+	} {
+		if code, said := runProgram(args...); code != 0 {
+			t.Fatalf("%v: exit %d: %s", args, code, said)
+		}
+	}
+	version.Store(`"2"`)
+	if code, said := runProgram("convert", "--plan", plan+"2", "--part", "0"); code != 65 || !strings.Contains(said, "not the version that the plan was made of") {
+		t.Errorf("another version: exit %d: %s", code, said)
+	}
+}
+
+// TestWebProxy reads through the proxy of the environment, whose password is not shown.
+func TestWebProxy(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		if r.URL.Host != "files.example.test" || r.Header.Get("Proxy-Authorization") == "" {
+			http.Error(w, r.URL.String(), http.StatusBadRequest)
+			return
+		}
+		http.ServeFile(w, r, filepath.Join(fashion, filepath.Base(r.URL.Path)))
+	}))
+	t.Cleanup(proxy.Close)
+	dir := t.TempDir()
+	for path, expected := range map[string]int{webNames[0]: 0, "none": exitNoInput} {
+		command := exec.Command("idxport", "convert", "http://files.example.test/"+path, "-o", filepath.Join(dir, "x.npy"))
+		command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "HTTP_PROXY=" + strings.Replace(proxy.URL, "//", "//user:hunter2@", 1)}
+		said, _ := command.CombinedOutput()
+		if code := command.ProcessState.ExitCode(); code != expected || asked.Load() == 0 || strings.Contains(string(said), "hunter2") {
+			t.Errorf("%s: exit %d after %d requests, expected %d: %s", path, code, asked.Load(), expected, said)
+		}
+	}
+}

@@ -1,0 +1,437 @@
+//go:build !lean
+
+package object
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/test/object/proxy"
+)
+
+// webStore returns a store whose scratch files are in a folder of the test.
+func webStore(t *testing.T, o Options) *Store {
+	t.Helper()
+	dir := t.TempDir()
+	return &Store{Options: o, Scratch: func() (*os.File, error) {
+		f, err := os.CreateTemp(dir, "")
+		if err == nil {
+			t.Cleanup(func() { _ = f.Close() })
+		}
+		return f, err
+	}}
+}
+
+// openWeb opens a URL that may have a query.
+func openWeb(t *testing.T, s *Store, arg string) (*Reader, error) {
+	t.Helper()
+	name, err := s.ParseArg(arg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Open(t.Context(), name)
+	if err == nil {
+		t.Cleanup(func() { _ = r.Close() })
+	}
+	return r, err
+}
+
+// changed is when the files of serveFile were changed.
+var changed = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// serveFile answers with data as files are served: with ranges and conditions.
+func serveFile(data []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"v1"`)
+		http.ServeContent(w, r, "", changed, bytes.NewReader(data))
+	}
+}
+
+// wholly lets next serve whole files only.
+func wholly(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Del("Range")
+		next(w, r)
+	}
+}
+
+// webServer returns the URL of a server.
+func webServer(t *testing.T, h http.Handler) string {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+	return server.URL
+}
+
+// TestWebThroughFaults reads a file through faults that pass, from a server that sends parts of
+// files, and from one that does not.
+func TestWebThroughFaults(t *testing.T) {
+	t.Parallel()
+	data := noise(3<<20 + 12345)
+	for _, whole := range []bool{false, true} {
+		for _, fault := range []proxy.Fault{proxy.None, proxy.Error500, proxy.Slow503, proxy.Reset, proxy.Stall, proxy.Lost, proxy.Short, proxy.StallBody, proxy.WrongRange} {
+			t.Run(fmt.Sprint(whole, fault), func(t *testing.T) {
+				t.Parallel()
+				h := serveFile(data)
+				if whole {
+					h = wholly(h)
+				}
+				target, err := url.Parse(webServer(t, h))
+				if err != nil {
+					t.Fatal(err)
+				}
+				var asked atomic.Int64
+				p := &proxy.Proxy{Target: target, Next: func(*http.Request) proxy.Fault {
+					if n := asked.Add(1); n <= 2 || n == 5 { // the first ones, and one for a part
+						return fault
+					}
+					return proxy.None
+				}}
+				r, err := openWeb(t, webStore(t, patience(fault)), webServer(t, p)+"/x?sig="+secret)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := io.ReadAll(r)
+				if err != nil || !bytes.Equal(got, data) || r.Size() != int64(len(data)) || r.ETag() != `"v1"` {
+					t.Fatalf("found %d bytes, %v, of %d with the ETag %s, expected %d", len(got), err, r.Size(), r.ETag(), len(data))
+				}
+				if p.Done()[fault] < 1 {
+					t.Error("found no fault: the test is broken")
+				}
+				if sent := p.Sent(); fault == proxy.None && sent > int64(len(data))+1 {
+					t.Errorf("the server sent %d bytes, expected each once", sent)
+				}
+			})
+		}
+	}
+}
+
+// TestWebRequests: a range is read without the rest of the file, the query and the escapes are
+// those of the argument, and nothing asks for compression.
+func TestWebRequests(t *testing.T) {
+	t.Parallel()
+	data := noise(4 << 20)
+	var asked []string
+	address := webServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, fmt.Sprint(r.Method, " ", r.RequestURI, " ", r.Header.Get("Accept-Encoding"), " ", r.Header.Get("Range"), " ", r.Header.Get("If-Match")))
+		serveFile(data)(w, r)
+	}))
+	s := webStore(t, quick)
+	r, err := openWeb(t, s, address+"/a%2Fb/train%2Dimages.gz?b=2&a=%20&sig=x%3D#top")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, 1000)
+	if _, err := r.ReadAt(got, 2<<20); err != nil || !bytes.Equal(got, data[2<<20:2<<20+1000]) {
+		t.Errorf("found %v", err)
+	}
+	if _, err := s.Open(t.Context(), address+"/a%2Fb/train%2Dimages.gz"); err != nil {
+		t.Error(err)
+	}
+	if info, err := s.Stat(t.Context(), address+"/a%2Fb/train%2Dimages.gz"); err != nil || info.Size() != 4<<20 || !info.ModTime().Equal(changed) {
+		t.Errorf("found %v, %v", info, err)
+	}
+	const uri = "GET /a%2Fb/train%2Dimages.gz?b=2&a=%20&sig=x%3D identity "
+	want := []string{uri + "bytes=0-0 ", uri + `bytes=2097152-3145727 "v1"`}
+	if fmt.Sprintf("%q", asked) != fmt.Sprintf("%q", want) {
+		t.Errorf("found %q, expected %q", asked, want)
+	}
+}
+
+// TestWebVersions changes the file after it was opened.
+func TestWebVersions(t *testing.T) {
+	t.Parallel()
+	first, second := noise(2<<20), noise(2<<20)
+	second[1<<20]++
+	serve := func(etag string, when time.Time, data []byte) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if etag != "" {
+				w.Header().Set("ETag", etag)
+			}
+			http.ServeContent(w, r, "", when, bytes.NewReader(data))
+		}
+	}
+	careless := func(next http.HandlerFunc) http.HandlerFunc { // the server knows no conditions
+		return func(w http.ResponseWriter, r *http.Request) {
+			r.Header.Del("If-Match")
+			next(w, r)
+		}
+	}
+	for name, c := range map[string]struct {
+		before, after http.HandlerFunc
+		etag          string
+		is            error
+	}{
+		"the same":                  {serve(`"a"`, changed, first), serve(`"a"`, changed, first), `"a"`, nil},
+		"another time, same ETag":   {serve(`"a"`, changed, first), serve(`"a"`, changed.Add(time.Hour), first), `"a"`, nil},
+		"another ETag":              {serve(`"a"`, changed, first), serve(`"b"`, changed, second), `"a"`, fault.Changed},
+		"another ETag, careless":    {serve(`"a"`, changed, first), careless(serve(`"b"`, changed, second)), `"a"`, fault.Changed},
+		"weak ETag, the same":       {serve(`W/"a"`, changed, first), serve(`W/"a"`, changed, first), "", nil},
+		"weak ETag, another":        {serve(`W/"a"`, changed, first), serve(`W/"b"`, changed, second), "", fault.Changed},
+		"weak ETag, another time":   {serve(`W/"a"`, changed, first), serve(`W/"a"`, changed.Add(time.Second), second), "", fault.Changed},
+		"no ETag, the same":         {serve("", changed, first), serve("", changed, first), "", nil},
+		"no ETag, another time":     {serve("", changed, first), serve("", changed.Add(time.Second), second), "", fault.Changed},
+		"no ETag, another length":   {serve("", changed, first), serve("", changed, first[1:]), "", fault.Changed},
+		"a long ETag is not shown":  {serve(`"`+strings.Repeat("a", maxETag)+`"`, changed, first), serve(`"`+strings.Repeat("a", maxETag)+`"`, changed, first), "", nil},
+		"removed":                   {serve(`"a"`, changed, first), http.NotFound, `"a"`, fault.Changed},
+		"ranges are not sent later": {serve(`"a"`, changed, first), wholly(serve(`"a"`, changed, first)), `"a"`, fault.IO},
+		"wrong part": {serve(`"a"`, changed, first), func(w http.ResponseWriter, r *http.Request) {
+			r.Header.Set("Range", "bytes=0-99")
+			serve(`"a"`, changed, first)(w, r)
+		}, `"a"`, fault.IO},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var now atomic.Pointer[http.HandlerFunc]
+			now.Store(&c.before)
+			r, err := openWeb(t, webStore(t, quick), webServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*now.Load())(w, r) }))+"/x?sig="+secret)
+			if err != nil {
+				t.Fatal(err)
+			}
+			now.Store(&c.after)
+			got, err := io.ReadAll(r)
+			switch {
+			case r.ETag() != c.etag:
+				t.Errorf("found the ETag %s", r.ETag())
+			case c.is == nil && (err != nil || !bytes.Equal(got, first)):
+				t.Errorf("found %d bytes, %v", len(got), err)
+			case c.is != nil && !errors.Is(err, c.is), err != nil && strings.Contains(err.Error(), secret):
+				t.Errorf("found %v, expected %v", err, c.is)
+			}
+		})
+	}
+}
+
+// TestWebAnswers has answers to the first request other than a part of a file.
+func TestWebAnswers(t *testing.T) {
+	t.Parallel()
+	data := noise(1<<20 + 1)
+	status := func(code int) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("WWW-Authenticate", "Basic realm="+secret)
+			http.Error(w, "the URL "+r.URL.String()+" is "+secret, code)
+		}
+	}
+	header := func(name, value string, next http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set(name, value)
+			next(w, r)
+		}
+	}
+	for name, c := range map[string]struct {
+		h    http.HandlerFunc
+		is   error // nil if data is read
+		says string
+		hint string
+	}{
+		"no length": {h: func(w http.ResponseWriter, _ *http.Request) {
+			_ = http.NewResponseController(w).Flush()
+			_, _ = w.Write(data)
+		}},
+		"unknown total": {h: func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Range") == "" {
+				_, _ = w.Write(data)
+				return
+			}
+			w.Header().Set("Content-Range", "bytes 0-0/*")
+			w.WriteHeader(http.StatusPartialContent)
+			_, _ = w.Write(data[:1])
+		}},
+		"inconsistent total": {h: func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Range") != "" {
+				w.Header().Set("Content-Range", "bytes 0-0/0")
+				w.WriteHeader(http.StatusPartialContent)
+			}
+			_, _ = w.Write(data)
+		}},
+		"ranges are refused": {h: func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Range") != "" {
+				w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+			}
+			_, _ = w.Write(data)
+		}},
+		"encoded, with ranges":    {h: header("Content-Encoding", "gzip", serveFile(data))},
+		"encoded, without ranges": {h: header("Content-Encoding", "gzip", wholly(serveFile(data)))},
+		"HEAD is refused": {h: func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodGet {
+				w.WriteHeader(http.StatusMethodNotAllowed)
+			}
+			serveFile(data)(w, r)
+		}},
+		"no file":           {status(http.StatusNotFound), fault.NotFound, "not found", ""},
+		"no file any more":  {status(http.StatusGone), fault.NotFound, "not found", ""},
+		"denied":            {status(http.StatusForbidden), fault.Permission, "access denied: status 403", "presigned"},
+		"no credentials":    {status(http.StatusUnauthorized), fault.Permission, "access denied: status 401", "no credentials"},
+		"too many requests": {status(http.StatusTooManyRequests), fault.IO, "status 429, after 4 attempts", "run again"},
+		"unavailable":       {status(http.StatusServiceUnavailable), fault.IO, "status 503, after 4 attempts", "run again"},
+		"a teapot":          {status(http.StatusTeapot), fault.IO, "transfer failed: status 418", "check the URL"},
+		"cut short": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", fmt.Sprint(len(data)))
+			_, _ = w.Write(data[1:])
+		}, fault.IO, "the connection was lost: unexpected EOF, after 4 attempts", "run again"},
+		"cut short, no length": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write(data[1:])
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}, fault.IO, "the connection was lost: unexpected EOF, after 4 attempts", "run again"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewUnstartedServer(c.h)
+			server.Config.ErrorLog = nil
+			server.Start()
+			t.Cleanup(server.Close)
+			r, err := openWeb(t, webStore(t, quick), server.URL+"/x?sig="+secret)
+			if c.is != nil {
+				shown := fmt.Sprint(err, fault.HintOf(err))
+				if !errors.Is(err, c.is) || !strings.HasSuffix(err.Error(), c.says) || !strings.Contains(fault.HintOf(err), c.hint) || strings.Contains(shown, secret) ||
+					strings.Contains(shown, "AWS") || !strings.HasPrefix(shown, server.URL+"/x: ") {
+					t.Errorf("found %v, hint %s", err, fault.HintOf(err))
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, data) {
+				t.Errorf("found %d bytes, %v", len(got), err)
+			}
+		})
+	}
+}
+
+func TestWebEmptyFile(t *testing.T) {
+	t.Parallel()
+	for _, h := range []http.HandlerFunc{serveFile(nil), func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Range") != "" {
+			w.Header().Set("Content-Range", "bytes */0")
+			w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+		}
+	}} {
+		r, err := openWeb(t, webStore(t, quick), webServer(t, h)+"/x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(r); err != nil || len(got) != 0 || r.Size() != 0 {
+			t.Errorf("found %d bytes, %v", len(got), err)
+		}
+	}
+}
+
+// TestWebRedirects follows redirects, but not from https to http, and no others learn the query.
+func TestWebRedirects(t *testing.T) {
+	t.Parallel()
+	data := noise(2 << 20)
+	var referer atomic.Value
+	target := webServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if text := r.Header.Get("Referer"); text != "" {
+			referer.Store(text)
+		}
+		serveFile(data)(w, r)
+	}))
+	redirect := func(to string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, strings.ReplaceAll(to, "SELF", "http://"+r.Host), http.StatusFound)
+		}
+	}
+	secure := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/data" {
+			serveFile(data)(w, r)
+			return
+		}
+		redirect(target+"/x?sig="+secret)(w, r)
+	}))
+	t.Cleanup(secure.Close)
+	chain := webServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if shorter, ok := strings.CutPrefix(r.URL.Path, "/x"); ok {
+			http.Redirect(w, r, shorter, http.StatusFound)
+			return
+		}
+		serveFile(data)(w, r)
+	}))
+	for name, c := range map[string]struct{ from, says string }{
+		"to another server": {webServer(t, redirect(target+"/x?sig=other")), ""},
+		"ten":               {chain + strings.Repeat("/x", 10), ""},
+		"eleven":            {chain + strings.Repeat("/x", 11), "transfer failed: found more than 10 redirects"},
+		"to itself":         {webServer(t, redirect("SELF/x?sig="+secret)), "transfer failed: found more than 10 redirects"},
+		"to a file":         {webServer(t, redirect("file:///etc/passwd")), "transfer failed: the server redirects to file://, expected https://"},
+		"not trusted":       {secure.URL, "transfer failed: the server's certificate is not trusted"},
+	} {
+		r, err := openWeb(t, webStore(t, quick), c.from+"/y?sig="+secret)
+		if c.says != "" {
+			if err == nil || !strings.HasSuffix(err.Error(), c.says) || strings.Contains(err.Error(), secret) || !errors.Is(err, fault.IO) {
+				t.Errorf("%s: found %v, expected %q", name, err, c.says)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, data) {
+			t.Errorf("%s: found %d bytes, %v", name, len(got), err)
+		}
+	}
+	if found := referer.Load(); found != nil {
+		t.Errorf("the other server learned %v", found)
+	}
+	w := &webFile{url: secure.URL + "/y", options: quick, client: secure.Client()}
+	w.client.CheckRedirect = checkRedirect
+	if _, err := w.head(t.Context(), ""); !errors.Is(err, fault.IO) || !strings.Contains(err.Error(), "redirects to http://, expected https://") || strings.Contains(err.Error(), secret) {
+		t.Errorf("from https to http: found %v", err)
+	}
+	w.url = webServer(t, redirect(secure.URL+"/data"))
+	if _, err := w.head(t.Context(), ""); err != nil {
+		t.Errorf("from http to https: found %v", err)
+	}
+}
+
+// TestWebNoScratch has a server without ranges, and no place for the copy.
+func TestWebNoScratch(t *testing.T) {
+	t.Parallel()
+	address := webServer(t, wholly(serveFile(noise(1000))))
+	for _, scratch := range []func() (*os.File, error){nil, func() (*os.File, error) { return nil, os.ErrPermission },
+		func() (*os.File, error) { return os.Open(os.DevNull) }} { // not for writing
+		_, err := openWeb(t, &Store{Options: quick, Scratch: scratch}, address+"/x")
+		if !errors.Is(err, fault.IO) || !strings.Contains(err.Error(), "scratch file") || !strings.Contains(fault.HintOf(err), "TMPDIR") {
+			t.Errorf("found %v", err)
+		}
+	}
+}
+
+// TestWebIsReadOnly: nothing is written or listed, and no request is made.
+func TestWebIsReadOnly(t *testing.T) {
+	t.Parallel()
+	address := webServer(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("found the request %s %s", r.Method, r.URL) }))
+	s, name := webStore(t, quick), address+"/x"
+	_, createErr := s.Create(t.Context(), name, true)
+	_, listErr := s.ReadDir(t.Context(), name)
+	_, folderErr := s.ReadDir(t.Context(), address+"/")
+	u := PendingUpload{CRC32: "AAAAAA=="}
+	for what, err := range map[string]error{
+		"Create": createErr, "ReadDir": listErr, "of a folder": folderErr, "Put": s.Put(t.Context(), name, nil, true), "Remove": s.Remove(t.Context(), name),
+		"Sweep": s.Sweep(t.Context(), name, nil), "Publish": s.Publish(t.Context(), name, u), "Check": s.Check(t.Context(), name, u), "Abort": s.Abort(t.Context(), name, u),
+	} {
+		if !errors.Is(err, fault.Usage) {
+			t.Errorf("%s: found %v, expected a usage error", what, err)
+		}
+	}
+}
+
+func TestWebGet(t *testing.T) {
+	t.Parallel()
+	s, address := webStore(t, quick), webServer(t, serveFile([]byte("text")))
+	if got, err := s.Get(t.Context(), address+"/x", 4); err != nil || string(got) != "text" {
+		t.Errorf("found %q, %v", got, err)
+	}
+}
