@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/bits"
 	"os"
-	"slices"
 
 	"github.com/idxport/idxport/fault"
 )
@@ -80,7 +79,9 @@ func newPicked(t *IDX, s *Selection, random bool) *picked {
 		size += held.Len() * int64(t.column.RecordSize())
 	}
 	if !random && !s.partly && size <= maxHeld {
-		p.meets = make([][]byte, len(s.held))
+		for _, held := range s.held {
+			p.meets = append(p.meets, make([]byte, 0, held.Len()*int64(t.column.RecordSize())))
+		}
 	}
 	return p
 }
@@ -174,7 +175,6 @@ func (p *picked) skipTo(row int64) error {
 			return nil
 		}
 		before := len(p.meets[of])
-		p.meets[of] = slices.Grow(p.meets[of], int(run)*p.column.RecordSize())
 		p.meets[of] = p.meets[of][:before+int(run)*p.column.RecordSize()]
 		got, err := p.reader.ReadRecords(p.meets[of][before:], int(run))
 		if err != nil || int64(got) < run {
