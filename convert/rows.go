@@ -48,11 +48,19 @@ func (j *job) datasetName() string {
 	return j.split.Dataset.Name
 }
 
+// close closes the table and releases its memory. It may be called again.
+func (p *pass) close() {
+	if p.table != nil {
+		_ = p.table.Close() // only read from
+		p.table = nil
+	}
+}
+
 // closeAll closes the tables of jobs.
 func closeAll(jobs []*job) {
 	for _, j := range jobs {
 		for _, p := range j.passes {
-			_ = p.table.Close() // only read from
+			p.close()
 		}
 	}
 }

@@ -126,6 +126,7 @@ func (r *run) write(ctx context.Context, to *destinations) error {
 			if err != nil {
 				return err
 			}
+			p.close()
 		}
 	}
 	if err := context.Cause(ctx); err != nil {

@@ -221,11 +221,8 @@ func (o *conversion) scan(ctx context.Context, s dataset.Split, stratify bool) (
 			if row == whole.Rows() { // a salvage has as many rows as the shortest column
 				break
 			}
-			selected := first <= row && row < last
-			for _, test := range tests {
-				selected = selected && test.passes(b, i)
-			}
-			found.rows.Append(selected)
+			failed := slices.ContainsFunc(tests, func(test rowTest) bool { return !test.passes(b, i) })
+			found.rows.Append(first <= row && row < last && !failed)
 			if stratify {
 				if err := strata.add(source.Int(columns[labels].DType, b.Columns[labels], i)); err != nil {
 					return err

@@ -103,6 +103,7 @@ func NewIDX(r io.Reader, name string, o Options) (*IDX, error) {
 	if err != nil {
 		return nil, fault.In(name, err)
 	}
+	stream.SetBusy(true) // until Read: files wait for their turn, and their helpers would take memory
 	in := io.Reader(stream)
 	var damage *forgiving
 	if o.Salvage {
