@@ -138,19 +138,21 @@ func (o *inputs) openForeign(ctx context.Context, s dataset.Split, f dataset.Fil
 // count reads t, which was opened by open from the file f, to find its number of rows, and returns
 // it opened again.
 func (o *inputs) count(ctx context.Context, t source.Table, f dataset.File, open func() (source.Table, error)) (source.Table, error) {
-	defer t.Close() // only read from
 	if o.readOnce(f) {
+		_ = t.Close() // only read from
 		return nil, usagef("%s: an output needs the number of rows in advance, but the input does not record it and can be read only once", shownPath(f.Path)).
 			WithHint("write it to a file first, or choose another output format, such as Parquet")
 	}
 	n, err := source.Count(ctx, t)
+	_ = t.Close() // only read from; its memory is free before it is opened again
 	if err != nil {
 		return nil, err
 	}
-	if t, err = open(); err != nil {
+	again, err := open()
+	if err != nil {
 		return nil, err
 	}
-	return source.WithRows(t, n), nil
+	return source.WithRows(again, n), nil
 }
 
 // shaped returns t, the table at path, with the shapes that the user gave. Lists of bytes without a
