@@ -102,7 +102,7 @@ func (o *conversion) collision(arg outputArg, out *output, a, b *job) error {
 
 // adviseCollision returns the hint for a collision.
 func (o *conversion) adviseCollision(arg outputArg, out *output, a, b *job) string {
-	alone := "convert one at a time, such as " + shell.Path(a.split.Files[0].Path)
+	alone := "convert each alone: idxport convert " + shell.Path(a.split.Files[0].Path) + " -o OUT"
 	switch {
 	case a.split.divided:
 		alone = "leave out --holdout"
@@ -110,7 +110,7 @@ func (o *conversion) adviseCollision(arg outputArg, out *output, a, b *job) stri
 		alone = "choose one with --split " + shell.Quote(a.split.Name)
 	}
 	if image, label := o.asColumns(a, b); image != "" {
-		return fmt.Sprintf("if they are the columns of one table, name them: image=%s label=%s; else %s", shell.Quote(image), shell.Quote(label), alone)
+		return fmt.Sprintf("if they are the columns of one table, name them: image=%s label=%s; otherwise %s", shell.Quote(image), shell.Quote(label), alone)
 	}
 	format := ""
 	if arg.named {

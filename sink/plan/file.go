@@ -67,6 +67,7 @@ func (p *Plan) checkText() error {
 
 // checkUnmade returns an error if a part of the plan, which is at path, was made.
 func (p *Plan) checkUnmade(ctx context.Context, path string) error {
+	p.path = path
 	p.Objects = new(object.Store) // that of the new plan may have other parameters
 	if err := p.Objects.SetParameters(p.Parameters); err != nil {
 		return err
@@ -77,7 +78,7 @@ func (p *Plan) checkUnmade(ctx context.Context, path string) error {
 			return err
 		}
 		if len(left) > 0 {
-			return fail(fault.Exists, "commit them with idxport commit, or remove them with idxport abort", "parts of the existing plan are left").In(path)
+			return fail(fault.Exists, "commit them: "+p.Command("commit")+"; or remove them: "+p.Command("abort"), "parts of the existing plan are left").In(path)
 		}
 	}
 	return nil
@@ -112,7 +113,7 @@ func read(ctx context.Context, objects *object.Store, path string) (*Plan, error
 		return nil, invalid(path, "found a plan of version %d, expected %d", p.Version, version).
 			WithHint("use the version of the program that made it")
 	case len(bytes.TrimSpace(text[d.InputOffset():])) > 0:
-		return nil, invalid(path, "found more data after the plan, at byte %d", d.InputOffset())
+		return nil, invalid(path, "found extra data after the plan, at byte %d", d.InputOffset())
 	case len(p.ID) != 2*sha256.Size || p.ID != p.id():
 		return nil, invalid(path, "its contents do not match its plan_id")
 	}

@@ -97,14 +97,16 @@ func checkSame(a, b string) error {
 	}
 	y, err := publish.Fingerprint(b)
 	if err == nil && x != y {
-		return fail(fault.Refused, "run all parts with one version of the program, on the inputs of the plan", "%s exists with other bytes", a)
+		return fail(fault.Refused, "run all parts with one version of idxport, on the inputs of the plan", "%s already exists, with different bytes", a)
 	}
 	return publish.Failure(b, "reading it", err)
 }
 
 func (f *folder) read(_ context.Context, result string) ([]byte, error) {
-	return os.ReadFile(f.path(resultsFolder, result))
+	return os.ReadFile(f.where(result))
 }
+
+func (f *folder) where(result string) string { return f.path(resultsFolder, result) }
 
 func (f *folder) list(_ context.Context, what listed) ([]string, error) {
 	switch what {
@@ -146,7 +148,7 @@ func (f *folder) check(ctx context.Context, results []Result) error {
 	expected := f.plan.files(f.target)
 	for _, name := range found {
 		if err == nil && !expected[name] {
-			err = fail(fault.Refused, "remove it, or start again after idxport abort", "%s is not a part of the plan", f.path(partsFolder, name))
+			err = fail(fault.Refused, "remove it, or start again: "+f.plan.adviseAbort(), "%s is not a part of the plan", f.path(partsFolder, name))
 		}
 	}
 	return err
@@ -156,7 +158,7 @@ func (f *folder) check(ctx context.Context, results []Result) error {
 func (f *folder) checkPart(ctx context.Context, r *Result) error {
 	file, err := os.Open(f.path(partsFolder, r.Name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return lost(r, f.path(resultsFolder))
+		return f.plan.lost(r, f.where(f.plan.resultName(f.target, &Part{Index: r.Part})), "file")
 	}
 	if err != nil {
 		return err
@@ -165,7 +167,7 @@ func (f *folder) checkPart(ctx context.Context, r *Result) error {
 	h := sha256.New()
 	n, err := io.CopyBuffer(h, reader{ctx, file}, make([]byte, readBuffer))
 	if sum := hex.EncodeToString(h.Sum(nil)); err == nil && (n != r.Bytes || sum != r.SHA256) {
-		return fail(fault.Refused, adviseAbort, "part %d: found %d bytes with the sha256 %s, expected %d with %s", r.Part, n, sum, r.Bytes, r.SHA256)
+		return fail(fault.Refused, f.plan.adviseAbort(), "part %d: found %d bytes with the SHA-256 %s, expected %d with %s", r.Part, n, sum, r.Bytes, r.SHA256)
 	}
 	return err
 }
@@ -176,7 +178,8 @@ func (f *folder) publish(context.Context, []Result) error {
 	if err != nil {
 		return err
 	}
-	gone := fail(fault.Refused, "run its parts again", "%s was aborted meanwhile", f.target.Path)
+	// Not the error of aborted: another commit may have been faster.
+	gone := fail(fault.Refused, f.plan.adviseAbort(), "%s was aborted while this command ran", f.target.Path)
 	expected := f.plan.files(f.target)
 	delete(expected, success)
 	if !hasAll(found, expected) { // after an abort, new attempts may have made some parts

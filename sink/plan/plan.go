@@ -30,7 +30,7 @@ type Plan struct {
 	Version    int               `json:"version"`
 	ID         string            `json:"plan_id"`              // SHA-256 of the plan as JSON, with ID and Created empty
 	Created    string            `json:"created"`              // RFC 3339
-	Tool       string            `json:"tool"`                 // the program and its version: another may make other bytes
+	Tool       string            `json:"tool"`                 // the program and its version: another may make different bytes
 	Options    json.RawMessage   `json:"options"`              // options that the bytes of the parts depend on, see package convert
 	Parameters map[string]string `json:"parameters,omitempty"` // of buckets, such as their endpoint: queries by URL
 	Targets    []Target          `json:"targets"`

@@ -11,7 +11,7 @@ func prepare(d disk, targets []Target, o Options) (*Set, error) {
 	for _, t := range targets {
 		at, err := locate(t.Path)
 		if err != nil {
-			return nil, Failure(t.Path, "resolving it", err)
+			return nil, Failure(t.Path, "cannot follow the path", err)
 		}
 		out := &output{Target: t, place: at}
 		s.outputs = append(s.outputs, out)

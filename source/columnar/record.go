@@ -71,7 +71,7 @@ func (r *resolver) png(c *Column, f *Field, first []byte) error {
 		return fault.Wrap(fault.Malformed, err).InColumn(f.Name).InRow(0)
 	}
 	if format.Size() > r.Options.MaxRecord() {
-		return unsupported(f.Name, hintLarge, "found an image of %v, %d bytes, expected at most %d", format, format.Size(), r.Options.MaxRecord()).InRow(0)
+		return unsupported(f.Name, adviseLarge(format.Size()), "found an image of %v, %d bytes, expected at most %d", format, format.Size(), r.Options.MaxRecord()).InRow(0)
 	}
 	c.Form, c.DType, c.format = Images, format.DType(), format
 	c.imageShape(f, format.Shape())

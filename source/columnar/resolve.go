@@ -96,8 +96,12 @@ func Resolve(f File) (*Table, error) {
 // too large, and for a second column with the same name.
 func (r *resolver) add(c Column) error {
 	c.Origin = r.Origin
-	if n, ok := product(c.Shape); !ok || n*int64(c.DType.Size()) > r.Options.MaxRecord() {
-		return unsupported(c.Name, hintLarge, "found records of shape %v of %s, expected at most %d bytes", c.Shape, c.DType, r.Options.MaxRecord())
+	switch n, ok := product(c.Shape); {
+	case !ok:
+		return unsupported(c.Name, hintColumn, "found records of %s with the shape %v, which is too large", c.DType, c.Shape)
+	case n*int64(c.DType.Size()) > r.Options.MaxRecord():
+		size := n * int64(c.DType.Size())
+		return unsupported(c.Name, adviseLarge(size), "found records of %d bytes (%s, shape %v), expected at most %d", size, c.DType, c.Shape, r.Options.MaxRecord())
 	}
 	if len(c.Shape) >= idx.MaxRank {
 		return unsupported(c.Name, "", "found %d dimensions, expected at most %d", len(c.Shape)+1, idx.MaxRank)
@@ -120,7 +124,7 @@ func (r *resolver) note(format string, args ...any) {
 // omit notes that f is not in the table. kind is its type: see source.Omission.
 func (r *resolver) omit(f *Field, kind, why string) {
 	r.Omitted = append(r.Omitted, source.Omission{Column: f.Name, Type: kind, Why: why})
-	r.note("passed over column %s: %s", f.Name, why)
+	r.note("column %s is skipped: %s", f.Name, why)
 }
 
 // isIndex reports whether name is one that pandas gives to an index without a name.
@@ -401,7 +405,7 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 		assumed = true
 	}
 	if assumed && size >= 0 {
-		r.note("column %s: records of %d bytes are taken for %s of shape %v; if that is wrong, give --dtype and --shape", c.Name, size, c.DType, c.Shape)
+		r.note("column %s: records of %d bytes are read as %s of shape %v; if that is wrong, give --dtype and --shape", c.Name, size, c.DType, c.Shape)
 	}
 	return nil
 }

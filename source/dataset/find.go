@@ -76,7 +76,7 @@ type Split struct {
 	Stem  string // the name of outputs without the name of a split; never empty
 	Files []File
 	// Dataset is the recognized data set, or nil. Evidence says how it was recognized: "--dataset",
-	// "the file names", "the sha256 of the labels" or, without labels, "the sha256 of the labels of
+	// "the file names", "the SHA-256 of the labels" or, without labels, "the SHA-256 of the labels of
 	// train".
 	Dataset  *Info
 	Evidence string
@@ -276,7 +276,7 @@ func (f finder) distinct(files []File, names []Name) error {
 			if names[i].Split != "" && common([]Name{names[i], names[j]}, splitName) == "" {
 				advice = "several files are the columns of one table: convert one split at a time, or give the folder"
 			}
-			return fault.New(fault.Usage, "two columns would be named %q, this file and %s", a.Name, a.Path).In(b.Path).WithHint("%s", advice)
+			return fault.New(fault.Usage, "this file and %s would both be the column %q", a.Path, a.Name).In(b.Path).WithHint("%s", advice)
 		}
 	}
 	return nil
@@ -311,7 +311,7 @@ func (f finder) labelsBeside(files []File, names []Name) []string {
 	for _, e := range entries {
 		n, lone := ParseName(e.Name()), names[image]
 		if n.Role == Label && n.Prefix == lone.Prefix && n.Split == lone.Split && n.Format != "" && !e.IsDir() {
-			return []string{fmt.Sprintf("found labels in the same folder, not used: %s; give the folder or both files", e.Name())}
+			return []string{fmt.Sprintf("labels in the same folder are skipped: %s; to use them, name the folder or both files", e.Name())}
 		}
 	}
 	return nil
@@ -344,9 +344,9 @@ func (f finder) check(s *Split) error {
 	for _, file := range known {
 		if file.Header.Records() != known[0].Header.Records() {
 			a, b := known[0], file
-			return fault.New(fault.Malformed, "the columns differ in length: found %d records, and %d in %s, expected the same number",
-				a.Header.Records(), b.Header.Records(), b.base()).In(a.Path).
-				WithHint("the files do not belong together, or one of them is damaged").Because(ErrMismatch)
+			return fault.New(fault.Malformed, "the columns have different numbers of records: %s (%s) has %d, %s (%s) has %d",
+				a.Name, a.base(), a.Header.Records(), b.Name, b.base(), b.Header.Records()).In(a.Path).
+				WithHint(source.HintCounts).Because(ErrMismatch)
 		}
 	}
 	return nil
