@@ -211,8 +211,9 @@ func (d *stream) open(out *output) (io.Writer, *publish.Folder, error) {
 }
 
 // CheckOpen returns an error if w is standard output and was closed when the program began. Go's
-// runtime has then opened the null device there, for reading too, which a shell's >/dev/null does
-// not. Python's subprocess.DEVNULL looks the same, so call CheckOpen only before writing data.
+// runtime has then opened the null device there for reading and writing; a shell's >/dev/null opens
+// it for writing only. Python's subprocess.DEVNULL cannot be told from a closed output, so call
+// CheckOpen only where losing the data would be an error.
 func CheckOpen(w io.Writer) error {
 	f, ok := w.(*os.File)
 	if !ok || runtime.GOOS == "windows" {

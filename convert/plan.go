@@ -379,7 +379,8 @@ func (w *watch) Open(name string) (source.File, error) {
 	return f, nil
 }
 
-// read records that all bytes of an input, or of a piece that differs, were read.
+// read records that an input was read to the end of its pieces, with same set, or that one of its
+// pieces differs from the plan. Once false, the record stays false.
 func (w *watch) read(input int, same bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

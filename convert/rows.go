@@ -246,7 +246,7 @@ func metadata(t source.Table, s dataset.Split, a Applied, planID string) []schem
 	return slices.DeleteFunc(all, func(p schema.Pair) bool { return p.Value == "" })
 }
 
-// addClassColumn adds a column of class names behind the label of s.
+// addClassColumn adds a column of class names after the label of s.
 func addClassColumn(s *schema.Schema) error {
 	label := s.Label()
 	if label < 0 {

@@ -103,7 +103,7 @@ func (l Layout) checkClasses(k *schema.Classes) error {
 	return nil
 }
 
-// classes returns the column of class names behind the labels: text with a dictionary of all names,
+// classes returns the column of class names after the labels: text with a dictionary of all names,
 // in the order of their labels. It is the same in every layout.
 func classes(k *schema.Classes) Column {
 	index, size := indexType(len(k.Names))

@@ -189,9 +189,9 @@ func (b *bucket) remove(ctx context.Context, committed bool) error {
 	return b.release(ctx, aborting)
 }
 
-// abort ends the uploads of the plan, removes what is visible of it, and the results. If it has the
-// lease, it checks that before each step; else it leaves what is visible alone. Uploads end first:
-// results are needed to find them, and no commit can publish them after that.
+// abort ends the uploads of the plan and removes its results. If leased is set, it also removes
+// what is visible of the plan, and checks before each step that this run still has the lease.
+// Uploads end first: results are needed to find them, and no commit can publish them after that.
 func (b *bucket) abort(ctx context.Context, leased bool) error {
 	names, err := b.list(ctx, delivered)
 	if err != nil {
@@ -302,7 +302,7 @@ func (b *bucket) lease(ctx context.Context) (*lease, error) {
 		return nil, err
 	}
 	l := &lease{}
-	_ = json.Unmarshal(text, l) // else it is empty
+	_ = json.Unmarshal(text, l) // after a syntax error l is empty
 	return l, nil
 }
 

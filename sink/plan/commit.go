@@ -65,7 +65,7 @@ func (p *Plan) Deliver(ctx context.Context, t *Target, part *Part, attempt strin
 	if !errors.Is(err, fault.Exists) {
 		return err
 	}
-	_ = p.Discard(ctx, attempt, r.Upload) // else commit does
+	_ = p.Discard(ctx, attempt, r.Upload) // commit removes what this cannot
 	old, err := p.Result(ctx, t, part)
 	if err == nil && old != nil && (old.Bytes != r.Bytes || old.SHA256 != r.SHA256 || old.Tool != r.Tool) {
 		return fail(fault.Refused, p.adviseAbort()+" with one version of idxport", "part %d already exists, with different bytes", part.Index)
@@ -193,8 +193,8 @@ func (p *Plan) checkParts(ctx context.Context, t *Target) ([]Result, error) {
 	return nil, err
 }
 
-// Tidy removes the results and attempts that are left beside a committed target. Errors are
-// ignored: they are hidden and harmless.
+// Tidy removes the results and attempts that are left beside a committed target. It ignores errors,
+// as such leftovers are hidden and harmless.
 func (p *Plan) Tidy(ctx context.Context, t *Target) { _ = p.at(t).remove(ctx, true) }
 
 // Abort removes the parts of the plan that are not committed.

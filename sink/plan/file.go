@@ -20,8 +20,8 @@ import (
 const maxPlan = 1 << 30
 
 // Write writes the plan to a file or an object, which must not exist unless it holds the same plan.
-// With overwrite, it may also hold another plan of which no part was made: such parts could not be
-// removed without their plan.
+// With overwrite it may also hold another plan, if no part of that was made: the parts could not be
+// removed without it.
 func (p *Plan) Write(ctx context.Context, path string, overwrite bool) error {
 	if err := p.checkText(); err != nil {
 		return err
@@ -84,8 +84,8 @@ func (p *Plan) checkUnmade(ctx context.Context, path string) error {
 	return nil
 }
 
-// Read reads a plan from a file or an object and checks it. The objects get its parameters for
-// those buckets that have none.
+// Read reads a plan from a file or an object and checks it. It sets the plan's parameters in
+// objects, for buckets that have none.
 func Read(ctx context.Context, objects *object.Store, path string) (*Plan, error) {
 	p, err := read(ctx, objects, path)
 	if err == nil {

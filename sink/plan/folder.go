@@ -51,7 +51,8 @@ func (f *folder) attempt(file string) (string, error) {
 // sweepAge is how old a lock must be to be swept: for a moment, a new one is not held yet.
 const sweepAge = time.Minute
 
-// sweep removes what killed attempts of a part have left. Locks of others are held.
+// sweep removes what killed attempts of a part have left. Attempts that are running hold their
+// locks, and are left alone.
 func (f *folder) sweep(file string) {
 	entries, _ := os.ReadDir(f.path(attemptsFolder)) // what is not swept is removed with the folder
 	for _, e := range entries {
@@ -74,7 +75,7 @@ func (f *folder) put(_ context.Context, attempt, part, result string, text []byt
 	err := publish.Rename(attempt, existing)
 	if errors.Is(err, fault.Exists) {
 		err = checkSame(existing, attempt)
-		_ = os.Remove(attempt) // else it is removed with the staging folder
+		_ = os.Remove(attempt) // otherwise it goes with the staging folder
 	}
 	if err != nil {
 		return err
@@ -84,7 +85,7 @@ func (f *folder) put(_ context.Context, attempt, part, result string, text []byt
 		return err
 	}
 	if err = publish.Rename(temporary, f.path(resultsFolder, result)); err != nil {
-		_ = os.Remove(temporary) // likewise
+		_ = os.Remove(temporary) // otherwise it goes with the staging folder
 	}
 	return err
 }
@@ -201,8 +202,9 @@ func (f *folder) publish(context.Context, []Result) error {
 	return err
 }
 
-// remove renames the staging folder, so that no commit finds it any more, and then removes it, and
-// others that were renamed. No part is visible before the commit.
+// remove renames the staging folder, so that no commit finds it any more, and deletes it, along
+// with those that an interrupted remove left. The target needs no work: before commit nothing is
+// there.
 func (f *folder) remove(context.Context, bool) error {
 	if err := os.Rename(f.staging, f.staging+"-"+random()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -46,7 +46,7 @@ type place interface {
 	read(ctx context.Context, result string) ([]byte, error)
 	// where returns the path of a result.
 	where(result string) string
-	// list returns the names of what there is of one kind.
+	// list returns the existing names of one kind.
 	list(ctx context.Context, what listed) ([]string, error)
 	// check returns an error unless the parts are what their results say, and nothing else is where
 	// they will be visible.
@@ -64,7 +64,7 @@ type listed int
 const (
 	visible   listed = iota // contents of the target, without a _SUCCESS that an abort is about to remove
 	delivered               // results
-	leftovers               // anything that only remove removes
+	leftovers               // what stays until remove is called
 )
 
 // staging returns the folder beside t for what is not committed.

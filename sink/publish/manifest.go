@@ -167,8 +167,8 @@ const maxManifest = 64 << 20
 const foreignHint = "remove the folder yourself, or name a new one"
 
 // refuseForeign fails with fault.Refused, and the reason, unless the folder at path is an earlier
-// output and holds nothing else. Files other than the mark are not read. Messages name the target
-// shown, from which the folder at path may have been moved aside.
+// output and holds nothing else. It reads no file but the mark. Messages call the folder shown, the
+// target, as path may be a hidden name.
 func (m Mark) refuseForeign(d disk, shown, path string) error {
 	if m == PartsMark {
 		return refuseForeignParts(d, shown, path)
@@ -196,7 +196,8 @@ func noMark(shown string, m Mark) error {
 	return refusal(shown, "it has no "+m.file()+", so it is not an output of idxport", foreignHint)
 }
 
-// readMark reads the file with the name of a mark. Of a folder, link or device it returns no bytes.
+// readMark reads the file with the name of a mark. It returns no bytes if that is not a regular
+// file.
 func readMark(d disk, path string) ([]byte, error) {
 	info, err := d.lstat(path)
 	if err == nil && info == nil {

@@ -12,13 +12,13 @@ import (
 	"syscall"
 )
 
-// maxLinks is the maximum number of dangling symbolic links that are followed, which is that of
-// Linux.
+// maxLinks limits how many dangling symbolic links are followed; Linux has the same limit for
+// links.
 const maxLinks = 40
 
 // A place is the location of a target.
 type place struct {
-	path    string      // absolute, without symbolic links; of a direct target as spelled
+	path    string      // absolute, without symbolic links; if direct, as the user spelled it
 	info    fs.FileInfo // of the existing file or folder, or nil
 	missing []string    // the folders above it that do not exist, outermost first
 	direct  bool        // a device, FIFO or socket; sockets are refused

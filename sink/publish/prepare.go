@@ -31,8 +31,8 @@ func (s *Set) refuseDangerous(inputs []string) error {
 	return s.refuseOverlap()
 }
 
-// refuseKind refuses an existing target that is not a file, or not a folder, as the output is, and
-// folders that no run may replace.
+// refuseKind refuses an existing target of another kind than the output, such as a folder for a
+// file, and folders that must never be replaced, such as a mount point.
 func (out *output) refuseKind() error {
 	const inside = "name a new folder inside it"
 	separator := string(filepath.Separator)

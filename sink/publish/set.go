@@ -96,8 +96,8 @@ func (s *Set) Discard() {
 	}
 }
 
-// maxRemovals bounds how often a partial folder is deleted while a running write may still put a
-// file into it.
+// maxRemovals limits the attempts to delete a partial folder: a write that is still running may put
+// another file into it meanwhile.
 const maxRemovals = 3
 
 // end closes and deletes what is not published, and releases the locks.

@@ -64,7 +64,7 @@ func (r *resolver) imagesWithoutRows(c *Column, f *Field) error {
 	return nil
 }
 
-// png makes c a column of the PNG files in f, of which first is the first.
+// png makes c a column of the PNG files in f; first is the file in the first row.
 func (r *resolver) png(c *Column, f *Field, first []byte) error {
 	format, err := picture.Describe(first)
 	if err != nil {

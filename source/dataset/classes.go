@@ -33,9 +33,9 @@ const (
 //   - KMNIST's class map, a CSV file that begins with "index,codepoint,char".
 //
 // JSON is refused, and so are lines numbered from 0 or 1, perhaps after a header, as in CSV: read
-// as names, they would belong to other labels. A byte order mark, CRLF and spaces around a name are
-// removed. More than 1 MiB or 65,536 classes, text that is not UTF-8, control characters, and
-// repeated names or labels are refused.
+// as names they would contain the numbers, and might belong to other labels. A byte order mark,
+// CRLF and spaces around a name are removed. More than 1 MiB or 65,536 classes, text that is not
+// UTF-8, control characters, and repeated names or labels are refused.
 func ReadClasses(r io.Reader, file string) (classes []string, note string, err error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxClassBytes+1))
 	if err != nil {

@@ -11,16 +11,17 @@
 //
 // # Names
 //
-// A published name has a prefix, a split, a role and a format, in any case, and perhaps the
-// extension of a compression:
+// A published name has a prefix, a split, a role and a format, in upper or lower case, and perhaps
+// the extension of a compression:
 //
 //	emnist-letters-train-images-idx3-ubyte.gz
 //	└── prefix ──┘ split  role  └ format ┘
 //
 // The format follows a dash or a dot, or is just ".idx". The role is image (images, patterns or a
-// leading X_), label (labels or a leading y_), or else plain data. The split is train or test,
-// which is also published as t10k. Files with the same prefix and split are one table. Files whose
-// names differ only in the compression are one column.
+// leading X_), label (labels or a leading y_), or else plain data. The split is train, test (also
+// published as t10k), validation, or one that only some data sets have, such as test50k. Files with
+// the same prefix and split are one table. Files whose names differ only in the compression are one
+// column.
 //
 // # The invariant
 //

@@ -41,7 +41,7 @@ type Options struct {
 	// Dataset is the name of one of Known, DatasetNone to recognize none, or empty to recognize the
 	// data set by names and labels. In a folder with several data sets it selects one.
 	Dataset string
-	// Split selects splits by name, in any case ("t10k" is "test"); empty means all. A split that
+	// Split selects splits by name, ignoring case ("t10k" is "test"); empty means all. A split that
 	// does not exist is an error.
 	Split []string
 	// Uncounted means that the counts in the headers are not trusted, as in a salvage, and not
@@ -179,7 +179,7 @@ func (f finder) wanted(name string) bool {
 	return len(f.options.Split) == 0 || slices.ContainsFunc(f.options.Split, func(asked string) bool { return isSplit(asked, name) })
 }
 
-// isSplit reports whether the user's asked means the split name.
+// isSplit reports whether asked, as the user wrote it, is the split called name.
 func isSplit(asked, name string) bool {
 	asked = lowerASCII(asked)
 	return name != "" && (asked == name || splitOf(asked) == name)
@@ -187,8 +187,7 @@ func isSplit(asked, name string) bool {
 
 func sameHeader(a, b idx.Header) bool { return a.DType == b.DType && slices.Equal(a.Dims, b.Dims) }
 
-// folderName returns the last element of dir, also for "." and "..". For the root it returns a name
-// of its own.
+// folderName returns the last element of dir, also for "." and "..", and "data" for the root.
 func folderName(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs

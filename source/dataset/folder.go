@@ -112,9 +112,9 @@ func (f finder) checkSplits(where string, pairings []pairing) error {
 	return nil
 }
 
-// scan lists the IDX files in dir by their names, and probes those with an unsure name: git and
-// subtitles also use a plain ".idx", and decompressed images and labels sometimes have lost their
-// format. Everything else is ignored: folders, hidden files, partial outputs, other formats.
+// scan lists the IDX files in dir by their names. It probes those whose names do not suffice: git
+// and subtitles also use a plain ".idx", and decompressed images and labels may have lost the
+// ending that says they are IDX. Everything else is ignored: folders, hidden files, other formats.
 func (f finder) scan(dir string) (found []candidate, notes []string, err error) {
 	entries, err := f.options.Files.ReadDir(dir, 0)
 	if err != nil {
