@@ -60,9 +60,9 @@ func (o *conversion) expandOutputs(jobs []*job) (outputs []*output, err error) {
 	return outputs, addCards(outputs)
 }
 
-// checkColumns returns an error if two of outs, outputs of j that hold one column each, hold the
-// same column in the same format. If they are all outputs of j, it notes the columns that are left
-// out.
+// checkColumns returns an error if two of outs hold the same column in the same format and
+// compression. They are outputs of j that hold one column each. If all is set, j has no other
+// outputs, and columns that are in none of outs are noted.
 func (o *conversion) checkColumns(j *job, outs []*output, all bool) error {
 	written := map[string]bool{}
 	for i, out := range outs {
@@ -103,7 +103,7 @@ func (o *conversion) collision(arg outputArg, out *output, a, b *job) error {
 
 // adviseCollision returns the hint for a collision.
 func (o *conversion) adviseCollision(arg outputArg, out *output, a, b *job) string {
-	alone := "convert one at a time, such as " + shell.Path(a.split.Files[0].Path)
+	alone := "convert each alone: idxport convert " + shell.Path(a.split.Files[0].Path) + " -o OUT"
 	switch {
 	case a.split.divided:
 		alone = "leave out --holdout"
@@ -111,7 +111,7 @@ func (o *conversion) adviseCollision(arg outputArg, out *output, a, b *job) stri
 		alone = "choose one with --split " + shell.Quote(a.split.Name)
 	}
 	if image, label := o.asColumns(a, b); image != "" {
-		return fmt.Sprintf("if they are the columns of one table, name them: image=%s label=%s; else %s", shell.Quote(image), shell.Quote(label), alone)
+		return fmt.Sprintf("if they are the columns of one table, name them: image=%s label=%s; otherwise %s", shell.Quote(image), shell.Quote(label), alone)
 	}
 	format := ""
 	if arg.named {
@@ -234,7 +234,7 @@ func (o *output) columnFor(columns []source.Column) (int, error) {
 	name, what := o.path, "an IDX file"
 	if !o.format.IsIDX {
 		what = "a " + o.format.Extension + " file"
-		name, _ = formats.SplitName(name) // not a word of the name: X_train.npy names images, x.npy does not
+		name, _ = formats.SplitName(name) // else the x of x.npy would be a word before another, as in X_train
 	}
 	parsed := dataset.ParseName(name)
 	if len(columns) == 1 {
@@ -262,8 +262,8 @@ func (o *output) checkRole(named string, c source.Column) error {
 		WithHint("give the file of the other column too, or rename the output")
 }
 
-// shard makes the output a folder of several files if that was asked for, or one split in a folder
-// in the layout of Hugging Face's Hub, which is one output for all splits.
+// shard makes the output a folder of several files if the options ask for that. In the layout of
+// Hugging Face's Hub all splits share one folder; then it makes the output one split in it.
 func (o *conversion) shard(arg outputArg, out *output) error {
 	if !arg.container || out.format.Name != "parquet" || !o.isHub(out.format) {
 		if o.sharded() && out.format.Splittable {

@@ -15,7 +15,7 @@ type Table struct {
 	source.Table
 	Schema *schema.Schema
 	Split  string   // the name of the split, or empty
-	Name   string   // Split or, if that is empty, the name of the file
+	Name   string   // Split or, if that is empty, the base name of outputs: see dataset.Split.Stem
 	Inputs []string // paths of the files
 
 	job *job

@@ -175,7 +175,7 @@ func (d *remote) check(o *conversion, out *output) error {
 		return usagef("%s: outputs of several files cannot be published in object storage in one step", d.url).
 			WithHint("write one file for each split, a local folder, or the parts of a plan: idxport plan")
 	case o.IfChanged:
-		return usagef("--if-changed: an object cannot be marked as up to date: %s", d.url).WithHint("leave out --if-changed, or add --overwrite")
+		return usagef("--if-changed: an object cannot be marked as up to date: %s", d.url).WithHint("use --overwrite instead of --if-changed")
 	case o.Verify:
 		return usagef("--verify: an object cannot be read before it is published: %s", d.url).WithHint("compare it afterwards: idxport verify %s INPUT", shell.Path(d.url))
 	}
@@ -211,8 +211,9 @@ func (d *stream) open(out *output) (io.Writer, *publish.Folder, error) {
 }
 
 // CheckOpen returns an error if w is standard output and was closed when the program began. Go's
-// runtime has then opened the null device there, for reading too, which a shell's >/dev/null does
-// not. Python's subprocess.DEVNULL looks the same, so call CheckOpen only before writing data.
+// runtime has then opened the null device there for reading and writing; a shell's >/dev/null opens
+// it for writing only. Python's subprocess.DEVNULL cannot be told from a closed output, so call
+// CheckOpen only where losing the data would be an error.
 func CheckOpen(w io.Writer) error {
 	f, ok := w.(*os.File)
 	if !ok || runtime.GOOS == "windows" {

@@ -229,8 +229,8 @@ func parsePerFormat(flag string, args []string) (map[string]string, error) {
 	return values, nil
 }
 
-// checkValue returns an error unless the value of a flag is one that the format accepts, or one
-// that any format accepts if the format is "". The values of the flag are called plural.
+// checkValue returns an error unless the format accepts the value of a flag or, if format is "",
+// any format does. Messages use plural for the values of the flag.
 func checkValue(flag, plural, format, value string, accepted func(formats.Format) []string) error {
 	var known []string
 	for _, f := range formats.All() {

@@ -26,7 +26,7 @@ import (
 )
 
 // Tool is the program and its version as plans record them. Parts are only made by the version that
-// made the plan: another one may write other bytes.
+// made the plan: another one may write different bytes.
 const Tool = "idxport " + Version
 
 // defaultPartBytes is about how many bytes of the inputs become one part by default.
@@ -120,7 +120,7 @@ func (r *run) addTarget(ctx context.Context, work *plan.Plan, j *job, rowsPerPar
 	}
 	out, s := outs[0], j.passes[0].schema
 	if out.sharding == nil || out.sharding.mark != publish.PartsMark {
-		return usagef("%s cannot be divided into parts", out.name()).WithHint("Parquet, Arrow, CSV and tar can, in any layout but huggingface with -o DIR")
+		return usagef("%s cannot be divided into parts", out.name()).WithHint("only Parquet, Arrow, CSV and tar can be divided; for the layout huggingface, name a file instead of a folder")
 	}
 	t := plan.Target{Path: out.path, Format: out.format.Name, Extension: out.sharding.extension, Rows: s.Rows,
 		Dataset: cmp.Or(j.datasetName(), dataset.DatasetNone)}
@@ -238,32 +238,33 @@ func MakePart(ctx context.Context, work *plan.Plan, index int, options PartOptio
 		return r, err
 	}
 	if work.Tool != Tool {
-		return r, usagef("the plan was made by %s, but this is %s, which may write other bytes", work.Tool, Tool).WithHint("run all parts with the version that made the plan")
+		return r, usagef("the plan was made by %s, but this is %s, which may write different bytes", work.Tool, Tool).WithHint("run all parts with the version that made the plan")
 	}
 	if done, err := work.Committed(ctx, t); err != nil {
 		return r, err
 	} else if done {
-		r.Note("%s is committed already", t.Path)
+		r.Note("%s is already committed", t.Path)
 		return r, nil
 	}
 	if result, err := work.Result(ctx, t, part); err != nil {
 		return r, err
 	} else if result != nil {
-		r.Note("part %d exists already", part.Index)
+		r.Note("part %d already exists", part.Index)
 		return r, nil
 	}
 	err = makePart(ctx, work, t, part, options, r)
 	if done, doneErr := work.Committed(ctx, t); doneErr == nil && done { // another attempt was faster
 		work.Tidy(ctx, t)
-		r.Note("%s is committed already", t.Path)
+		r.Note("%s is already committed", t.Path)
 		return r, nil
 	}
 	if fault.KindOf(err) == fault.IO && errors.Is(err, fs.ErrNotExist) { // its folder was removed
-		err = fault.New(fault.Refused, "part %d was aborted meanwhile", index).In(t.Path).WithHint("run the part again")
+		err = fault.New(fault.Refused, "part %d was aborted while this command ran", index).In(t.Path).
+			WithHint("run it again: %s --part %d", work.Command("convert"), index)
 	}
 	if object.IsURL(t.Path) && errors.Is(err, fault.Exists) {
 		err = fault.New(fault.Exists, "already exists").In(source.Under(t.Path, work.FileName(t, part))).
-			WithHint("complete an interrupted commit with idxport commit, or move the object away")
+			WithHint("if a commit was interrupted, complete it: %s; otherwise move the object away", work.Command("commit"))
 	}
 	return r, err
 }
@@ -384,7 +385,8 @@ func (w *watch) Open(name string) (source.File, error) {
 	return f, nil
 }
 
-// read records that all bytes of an input, or of a piece that differs, were read.
+// read records that an input was read to the end of its pieces, with same set, or that one of its
+// pieces differs from the plan. Once false, the record stays false.
 func (w *watch) read(input int, same bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

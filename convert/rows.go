@@ -93,12 +93,12 @@ func (o *conversion) openJob(ctx context.Context, c chosenSplit) (*job, error) {
 	difference := o.difference(s)
 	needsRaw := difference != "" && o.makes(func(f formats.Format) bool { return f.IsIDX })
 	needsBoth := needsRaw && o.makes(func(f formats.Format) bool { return !f.IsIDX })
-	if needsBoth && slices.ContainsFunc(s.Files, o.readOnce) {
+	if i := slices.IndexFunc(s.Files, o.readOnce); needsBoth && i >= 0 {
 		advice := "run twice, once for IDX and once for the other formats"
 		if s.Dataset != nil {
 			advice += ", or add --dataset none"
 		}
-		return nil, usagef("an input that can be read only once cannot be converted to IDX and another format in one run: %s", difference).WithHint("%s", advice)
+		return nil, usagef("%s can be read only once, but IDX outputs keep the stored data and other formats do not: %s", shownPath(s.Files[i].Path), difference).WithHint("%s", advice)
 	}
 	j := &job{split: c}
 	for _, raw := range []bool{false, true} {
@@ -253,7 +253,7 @@ func metadata(t source.Table, s dataset.Split, a Applied, planID string) []schem
 	return slices.DeleteFunc(all, func(p schema.Pair) bool { return p.Value == "" })
 }
 
-// addClassColumn adds a column of class names behind the label of s.
+// addClassColumn adds a column of class names after the label of s.
 func addClassColumn(s *schema.Schema) error {
 	label := s.Label()
 	if label < 0 {
@@ -265,7 +265,7 @@ func addClassColumn(s *schema.Schema) error {
 	}
 	for _, c := range s.Columns { // many readers ignore case
 		if strings.EqualFold(c.Name, schema.ClassName) {
-			return usagef("--class-column: there is already a column %q", c.Name).WithHint("give that column another name: category=FILE")
+			return usagef("--class-column: there is already a column %q", c.Name).WithHint(schema.HintName)
 		}
 	}
 	s.Classes = schema.NewClasses(s, label)

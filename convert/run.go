@@ -229,7 +229,7 @@ func (r *run) checkVerify() error {
 	return nil
 }
 
-// formatVersion is increased when the same inputs and options produce other bytes than before:
+// formatVersion is increased when the same inputs and options produce different bytes than before:
 // --if-changed then rewrites the outputs of earlier versions.
 const formatVersion = 2
 

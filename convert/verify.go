@@ -142,7 +142,7 @@ type verification struct {
 	several    bool   // the output has several tables
 }
 
-// Verify compares output, value by value, with the table that in and view describe. If the output's
+// Verify compares output, value by value, with the inputs as view shows them. If the output's
 // metadata records the transformations that it was made with, they are applied to the inputs. The
 // error is of the kind fault.Differs if something differs.
 func Verify(ctx context.Context, output string, in Source, view View) (*Report, error) {
@@ -156,7 +156,7 @@ func Verify(ctx context.Context, output string, in Source, view View) (*Report, 
 	out := &o.output
 	o.args, out.args = o.args[1:], o.args[:1]
 	out.LabelColumn, out.Reshape, out.littleEndian, out.Salvage, out.Classes = "", nil, false, false, ""
-	out.exact = true                  // records are compared whatever their shape
+	out.exact = true                  // the output is read as it is
 	out.Split = nil                   // --split chooses among several tables, see run
 	out.Dataset = dataset.DatasetNone // only its name is compared
 	return r, o.run(ctx)

@@ -5,7 +5,7 @@
 //
 //	return fault.New(fault.Truncated, "found %d bytes of the header, expected %d", n, want).
 //		At(offset).
-//		WithHint("the download is incomplete: fetch it again")
+//		WithHint("the file is incomplete: download or write it again")
 //
 // Callers add the path with [In] once it is known, and test the kind with [KindOf] or
 // errors.Is(err, fault.Truncated). The exit code of the program depends on the kind alone, so a new

@@ -61,7 +61,7 @@ func (c *completion) confirm(ctx context.Context, upload string) error {
 	case found == other:
 		return failed(fault.Exists, "")
 	case found == absent:
-		return noUpload("found that %s, expected %d bytes in %d parts", upload, c.Bytes, len(c.Parts))
+		return noUpload("%s (expected %d bytes in %d parts)", upload, c.Bytes, len(c.Parts))
 	}
 	return nil
 }

@@ -142,7 +142,12 @@ func (k *keyProvider) assume(cc *credentials.CredContext, p map[string]string, k
 		return keys, err
 	}
 	if p["mfa_serial"] != "" {
-		return keys, noCredentials(": the role requires the code of an MFA device").WithHint("eval \"$(aws configure export-credentials --format env)\"")
+		advice := "log in first"
+		if k.query.Has("profile") { // keys in the environment would not be used
+			advice = "leave out ?profile= and log in first"
+		}
+		return keys, noCredentials(": the role requires the code of an MFA device").
+			WithHint("%s: eval \"$(aws configure export-credentials --profile %s --format env)\"", advice, shell.Quote(k.profile))
 	}
 	seconds, _ := strconv.Atoi(p["duration_seconds"]) // 0 is the default of the server
 	return (&credentials.STSAssumeRole{Client: k.client, STSEndpoint: k.sts(), Options: credentials.STSAssumeRoleOptions{

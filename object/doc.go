@@ -34,8 +34,7 @@
 // [Writer.Stage], instead of Commit, keeps the upload and returns a [PendingUpload], with which any
 // process can make the object visible by [Store.Publish]. Publish never replaces another object,
 // and may be repeated. [Store.Check] reports whether the upload still exists, [Store.Abort] ends
-// it, and
-// [Store.Sweep] ends all uploads below a prefix.
+// it, and [Store.Sweep] ends all uploads below a prefix.
 //
 // [Store.Put], [Store.Get] and [Store.Remove] are for small objects such as the state of a job.
 //

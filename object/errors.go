@@ -22,7 +22,7 @@ var messages = map[fault.Kind]struct{ words, hint string }{
 	fault.Usage:    {"bad URL", ""},
 	fault.NotFound: {"not found", ""},
 	fault.Permission: {"access denied", "check your credentials (AWS_PROFILE, or ?anonymous=true for public buckets) and permissions; " +
-		"without permission to list, a missing key is denied as well"},
+		"S3 also answers 'access denied' for a missing object if you may not list the bucket"},
 	fault.Exists:  {"already exists", "--overwrite replaces it"},
 	fault.Refused: {"the bucket does not exist", "make the bucket, or check its name"},
 	fault.IO:      {"transfer failed", "run again; no incomplete output is left"},
@@ -47,9 +47,9 @@ func temporary(format string, args ...any) *fault.Error {
 	return failed(fault.IO, format, args...).Because(errTemporary)
 }
 
-// noUpload returns the error for a missing upload.
+// noUpload returns the error for an upload that is missing or has other parts.
 func noUpload(format string, args ...any) *fault.Error {
-	return fault.New(fault.IO, "the upload no longer exists: "+format, args...).Because(ErrNoUpload).
+	return fault.New(fault.IO, format, args...).Because(ErrNoUpload).
 		WithHint("make the object again; a lifecycle rule that aborts incomplete uploads must wait until the work is done")
 }
 

@@ -48,7 +48,7 @@ func (c *completion) publish(ctx context.Context) error {
 		if err := c.bucket.pause(ctx, n+1); err != nil {
 			return err
 		}
-		if err := c.confirm(ctx, "no object exists, and the server says that "+gone.Error()); !errors.Is(err, ErrNoUpload) || n == maxLooks-1 {
+		if err := c.confirm(ctx, gone.Error()+", and the object does not exist"); !errors.Is(err, ErrNoUpload) || n == maxLooks-1 {
 			return err
 		}
 	}
@@ -66,7 +66,7 @@ func (s *Store) Check(ctx context.Context, name string, u PendingUpload) error {
 }
 
 func (c *completion) check(ctx context.Context) error {
-	wrong := "the upload does not exist"
+	wrong := "the upload no longer exists"
 	parts, err := retried(ctx, c.bucket.Options, func() ([]Part, error) { return c.bucket.parts(ctx, c.key, c.Upload) })
 	if err == nil {
 		if wrong = difference(parts, c.Parts); wrong == "" {
@@ -78,18 +78,21 @@ func (c *completion) check(ctx context.Context) error {
 	return c.confirm(ctx, wrong)
 }
 
+// notRecorded begins messages about uploads with other parts.
+const notRecorded = "the upload is not the one that was recorded: "
+
 // difference says how the parts in the storage differ from those that are expected, or "".
 func difference(found, expected []Part) string {
 	if len(found) != len(expected) {
-		return fmt.Sprintf("the upload has %d parts", len(found))
+		return notRecorded + fmt.Sprintf("found %d parts", len(found))
 	}
 	for i, want := range expected {
 		p := found[i]
 		if p.number != i+1 {
-			return fmt.Sprintf("the upload has part %d instead of %d", p.number, i+1)
+			return notRecorded + fmt.Sprintf("found part %d instead of part %d", p.number, i+1)
 		}
 		if p.Bytes != want.Bytes || bareETag(p.ETag) != bareETag(want.ETag) {
-			return fmt.Sprintf("part %d has %d bytes and the ETag %s instead of %d bytes and %s", i+1, p.Bytes, scrub(bareETag(p.ETag)),
+			return notRecorded + fmt.Sprintf("found part %d with %d bytes and the ETag %s, not %d bytes and %s", i+1, p.Bytes, scrub(bareETag(p.ETag)),
 				want.Bytes, scrub(bareETag(want.ETag)))
 		}
 	}

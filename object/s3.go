@@ -403,9 +403,12 @@ func (s *s3Client) classify(x *exchange, err error) error {
 	case status < http.StatusMultipleChoices && x.answer.Code == "":
 		return temporary("the connection was lost: %s", reason(err))
 	case code == "NoSuchBucket":
-		return failed(fault.NotFound, "there is no such bucket")
-	case code == "NoSuchUpload", code == "InvalidPart": // status 404 without meaning the object
-		return noUpload("%s", code)
+		missing := messages[fault.Refused]
+		return fault.New(fault.NotFound, "%s", missing.words).WithHint("%s", missing.hint).Because(fs.ErrNotExist) // as for files
+	case code == "NoSuchUpload": // status 404 without meaning the object
+		return noUpload("the upload no longer exists")
+	case code == "InvalidPart":
+		return noUpload(notRecorded + "the server answers InvalidPart")
 	case status == http.StatusPreconditionFailed || code == "PreconditionFailed":
 		return failed(fault.Exists, "")
 	case s.redirected(x):

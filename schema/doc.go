@@ -2,7 +2,7 @@
 // metadata, and a [Batch] holds consecutive rows of it in Arrow's memory format.
 //
 // [Schema.Label] chooses the label column. [Classes] is a column of class names that sinks write
-// behind the labels, and [FolderNames] makes folder names of them. [AppendNumber] writes an element
+// after the labels, and [FolderNames] makes folder names of them. [AppendNumber] writes an element
 // as text.
 //
 // The invariant: the number of rows in a batch depends on the columns alone ([Schema.BatchRows]),

@@ -93,6 +93,9 @@ func (s *Schema) Label() int {
 // ClassName is the name of the column of a Classes.
 const ClassName = "class"
 
+// HintName is the hint for a column that needs another name, say category.
+const HintName = "give the column another name: for IDX and npy files, name the input category=FILE; for other formats, rename the column in the file"
+
 // Classes is a column that is not in the batches: the class names of the labels, as text. Sinks
 // that support it write it right behind the labels.
 type Classes struct {

@@ -15,5 +15,5 @@
 // blocks in colour, or characters of different weight if there are no colours.
 //
 // The invariant: pixels on a sheet are enlarged by a whole factor and otherwise unchanged, so the
-// sheet shows exactly the tile at [Sheet.At].
+// sheet shows each tile exactly, at the place and scale that [Sheet.At] returns.
 package sheet

@@ -79,7 +79,7 @@ func OpenFile(files Files, name, expected string) (File, fs.FileInfo, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
-		err = &fs.PathError{Op: "read", Path: name, Err: errors.New("is a directory, expected " + expected)}
+		err = &fs.PathError{Op: "read", Path: name, Err: errors.New("is a folder, expected " + expected)}
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())

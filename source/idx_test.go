@@ -95,7 +95,7 @@ func TestOpenIDXPackedByTheRealPrograms(t *testing.T) {
 		}
 		var e *fault.Error
 		if !errors.Is(err, fault.Malformed) || !errors.As(err, &e) || e.Path != path {
-			t.Errorf("%s: found %v, expected trailing bytes in that file", name, err)
+			t.Errorf("%s: found %v, expected extra bytes in that file", name, err)
 		}
 		check(t, open(t, path, Options{Salvage: true}), 3, 0, want[16:16+8*25])
 	}
@@ -111,11 +111,11 @@ func TestOpenIDXErrors(t *testing.T) {
 		says string
 	}{
 		"missing":              {filepath.Join(dir, "nowhere"), fs.ErrNotExist, "nowhere"},
-		"folder":               {dir, nil, "is a directory, expected an IDX file"},
+		"folder":               {dir, nil, "is a folder, expected an IDX file"},
 		"empty":                {write(t, "empty", nil), fault.Truncated, "the input is empty"},
 		"text":                 {write(t, "text", []byte("5,0,0,0\n")), idx.ErrMagic, "expected an IDX file"},
 		"truncated":            {write(t, "cut", good[:17]), fault.Truncated, "found 17 bytes, expected 18"},
-		"trailing":             {write(t, "long", append(slices.Clone(good), 1)), fault.Malformed, "trailing bytes (1)"},
+		"trailing":             {write(t, "long", append(slices.Clone(good), 1)), fault.Malformed, "found 1 extra byte after the end"},
 		"header cut in a gzip": {write(t, "cut.gz", gzipped(t, good[:9])), fault.Truncated, "found 9 bytes, expected 12"},
 		"gzip of two bytes":    {write(t, "two.gz", []byte("\x1f\x8b")), fault.Truncated, "gzip"},
 		"gzip in gzip":         {write(t, "twice.gz", gzipped(t, gzipped(t, good))), idx.ErrMagic, "a gzip file inside"},
@@ -330,7 +330,7 @@ func TestSalvageOfAStream(t *testing.T) {
 			t.Errorf("%s: found %d rows, expected −1", name, table.Rows())
 		}
 		check(t, table, 3, 0, bytesUpTo(12))
-		if notes := table.Notes(); len(notes) != 1 || !strings.HasPrefix(notes[0], "-: salvaged 4 whole records") {
+		if notes := table.Notes(); len(notes) != 1 || !strings.HasPrefix(notes[0], "-: salvaged 4 complete records") {
 			t.Errorf("%s: found notes %q", name, notes)
 		}
 	}

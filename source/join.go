@@ -60,6 +60,9 @@ func Join(shortest bool, tables ...Table) (Table, error) {
 	return j, nil
 }
 
+// HintCounts is the hint for columns with different numbers of records.
+const HintCounts = "one of the files is incomplete, or they belong to different splits; --salvage reads the rows that all columns have"
+
 // countsError returns the error for parts of different lengths. b is the batch that showed it, for
 // parts that do not know their number of rows; nil before reading.
 func (j *joined) countsError(b *Raw) error {
@@ -72,7 +75,7 @@ func (j *joined) countsError(b *Raw) error {
 		parts[i] = fmt.Sprintf("%s (%s) has %d", c.Name, c.Origin, rows)
 	}
 	return fault.New(fault.Malformed, "the columns have different numbers of records: %s", strings.Join(parts, ", ")).
-		WithHint("one of the files is truncated, or they belong to different splits; --salvage reads the rows that all columns have")
+		WithHint(HintCounts)
 }
 
 func (j *joined) Columns() []Column { return j.columns }

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -190,7 +191,10 @@ func Reshape(t Table, dims []int, limit int64) (Table, error) {
 		}
 	}
 	if !fits {
-		return nil, idx.ShapeError("no column has %d rows with records of as many elements, found %s", t.Rows(), strings.Join(found, ", "))
+		if rows := t.Rows(); rows >= 0 && dims[0] != -1 && int64(dims[0]) != rows {
+			return nil, idx.ShapeError("found %d rows, expected %d", rows, dims[0])
+		}
+		return nil, idx.ShapeError("no column has records of %s elements, found %s", cmp.Or(idx.ShapeText(dims[1:]), "1"), strings.Join(found, ", "))
 	}
 	return WithColumns(t, columns), nil
 }

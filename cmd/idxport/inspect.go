@@ -126,7 +126,7 @@ func sizeText(f *convert.File) string {
 // columnText summarises the values of a column on one line.
 func columnText(c convert.Column) string {
 	if c.Omitted != "" {
-		return "passed over: " + c.Omitted
+		return "skipped: " + c.Omitted
 	}
 	if c.Total == 0 {
 		return "no values"

@@ -95,7 +95,7 @@ func parsePart(text string) (int, error) {
 	if text == "" {
 		return 0, usagef("no --part").WithHint("give the number of the part: --part 0, or --part env in an array job")
 	}
-	from := "--part"
+	from, expected := "--part", "a whole number, 0 or greater, or env"
 	if text == "env" {
 		var set []string
 		for _, name := range arrayVariables {
@@ -106,11 +106,11 @@ func parsePart(text string) (int, error) {
 		if len(set) != 1 {
 			return 0, usagef("--part env: found %d of %s set, expected one", len(set), strings.Join(arrayVariables, ", "))
 		}
-		from, text = set[0], os.Getenv(set[0])
+		from, expected, text = set[0], "a whole number, 0 or greater", os.Getenv(set[0])
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return 0, usagef("%s %q, expected a number from 0 on, or env", from, text)
+		return 0, usagef("%s %q, expected %s", from, text, expected)
 	}
 	return n, nil
 }

@@ -93,7 +93,7 @@ func TestPlanOfObjects(t *testing.T) {
 	if said := must("commit", "--plan", plan); !strings.Contains(said, "unchanged") {
 		t.Errorf("again: %s", said)
 	}
-	if said := must("convert", "--plan", plan, "--part", "1"); !strings.Contains(said, "committed already") {
+	if said := must("convert", "--plan", plan, "--part", "1"); !strings.Contains(said, "already committed") {
 		t.Errorf("late: %s", said)
 	}
 	if keys := strings.Join(seen(s, "out/"), " "); keys != "train.csv/_SUCCESS train.csv/part-00000.csv train.csv/part-00001.csv train.csv/part-00002.csv" || s.Left() != 0 {
@@ -150,7 +150,7 @@ func TestPlanOfObjectsRefuses(t *testing.T) {
 	other := bytes.Clone(labels)
 	other[len(other)-1] ^= 1
 	s.Put("plain/train-labels-idx1-ubyte", other)
-	expect(65, "not the version that the plan was made of", "convert", "--plan", plan, "--part", "1")
+	expect(65, "the object has changed since the plan was made", "convert", "--plan", plan, "--part", "1")
 	s.Put("plain/train-labels-idx1-ubyte", labels)
 	expect(0, "", "convert", "--plan", plan, "--part", "1")
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/display"
+	"github.com/idxport/idxport/shell"
 )
 
 const verifyUsage = `idxport verify OUTPUT INPUT... [flags]
@@ -33,7 +34,7 @@ func (p *program) verifyCommand() *cli.Command {
 		case 0:
 			return usagef("no output and no input").WithHint("give both, such as idxport verify out/train.parquet ./mnist, once idxport convert ./mnist -o out has made it")
 		case 1:
-			return usagef("found one path, expected an output and its inputs").WithHint("idxport verify %s ./mnist", s.Inputs[0])
+			return usagef("found one path, expected an output and its inputs").WithHint("idxport verify %s ./mnist", shell.Path(s.Inputs[0]))
 		}
 		output := s.Inputs[0]
 		s.Inputs = s.Inputs[1:]

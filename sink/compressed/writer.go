@@ -248,9 +248,9 @@ func Find[T any](table []Choice[T], c Codec) (found T, err error) {
 			return choice.Make(c.Level), nil
 		}
 		if choice.MaxLevel == 0 {
-			return found, fault.New(fault.Usage, "no such compression: %s has no levels, found %d", c.Name, c.Level)
+			return found, fault.New(fault.Usage, "compression %s: found level %d, but it has no levels", c.Name, c.Level)
 		}
-		return found, fault.New(fault.Usage, "no such compression: level %d of %s, expected 1 to %d, or 0 for the default", c.Level, c.Name, choice.MaxLevel)
+		return found, fault.New(fault.Usage, "compression %s: found level %d, expected 1 to %d", c.Name, c.Level, choice.MaxLevel)
 	}
 	return found, fault.New(fault.Usage, "no such compression: %q, expected one of %s", c.Name, strings.Join(Names(table), ", "))
 }

@@ -27,8 +27,8 @@
 //
 // Integers are decimal. Floats are those of [schema.AppendFloat], so that readers that guess types
 // (pandas, DuckDB, polars) see doubles: 1.0, 1e+20, -0.0. The other values are NaN, inf and -inf;
-// those readers take Go's own +Inf for text. Only DuckDB takes a column whose first value is an
-// infinity for dates, in any spelling, and needs the types.
+// those readers take Go's own +Inf for text. DuckDB guesses that a column contains dates if its
+// first value is an infinity, however it is spelled: there the types must be given.
 //
 // # Memory
 //

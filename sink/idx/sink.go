@@ -55,7 +55,7 @@ func NewColumn(w io.Writer, s *schema.Schema, format string, o Options,
 		return nil, fmt.Errorf("%s: column %d does not exist, expected 0 to %d", format, o.Column, len(s.Columns)-1)
 	}
 	if s.Rows < 0 {
-		return nil, fault.New(fault.Usage, "%s: the header counts the rows, but their number is known only at the end of this input", format).
+		return nil, fault.New(fault.Usage, "%s: the number of rows is needed in advance, for the header, but it is known only at the end of this input", format).
 			WithHint("write Parquet or Arrow first, and convert that file")
 	}
 	made := &Sink{

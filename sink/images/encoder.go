@@ -94,7 +94,7 @@ func (m Image) Pixels(dst, record []byte) {
 // fault.Usage if the number of rows is not known.
 func RowDigits(format string, s *schema.Schema) (int, error) {
 	if s.Source < 0 {
-		return 0, fault.New(fault.Usage, "%s: file names have as many digits as the number of rows, which is known only at the end of this input", format).
+		return 0, fault.New(fault.Usage, "%s: the number of rows is needed in advance, for the file names, but it is known only at the end of this input", format).
 			WithHint("write Parquet or Arrow first, and convert that file")
 	}
 	return Digits(s.Source - 1), nil

@@ -95,7 +95,7 @@ const maxNames = 1 << (8 * NameIndexSize)
 func (l Layout) checkClasses(k *schema.Classes) error {
 	if l.hub {
 		return l.refuse("leave out --class-column, or use another layout",
-			"the names of the classes are in the type of the labels, not in a column of their own")
+			"this layout already stores the class names, with the label column")
 	}
 	if len(k.Names) > maxNames {
 		return l.refuse("", "found %d class names, expected at most %d", len(k.Names), maxNames)
@@ -103,7 +103,7 @@ func (l Layout) checkClasses(k *schema.Classes) error {
 	return nil
 }
 
-// classes returns the column of class names behind the labels: text with a dictionary of all names,
+// classes returns the column of class names after the labels: text with a dictionary of all names,
 // in the order of their labels. It is the same in every layout.
 func classes(k *schema.Classes) Column {
 	index, size := indexType(len(k.Names))

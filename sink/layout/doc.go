@@ -28,7 +28,7 @@
 // The invariant: Data and Values return the batch's own memory wherever it already has the right
 // form. What they return is valid as long as the batch is.
 //
-// The layout columns, which has a column for each element, needs the batch transposed: [Prepared]
+// The layout "columns", which has a column for each element, needs the batch transposed: [Prepared]
 // does that once per batch, for all columns.
 //
 // Where a layout needs another form (bytes after their lengths, PNG files), Data and Values make it
@@ -56,7 +56,7 @@
 //
 // and runs of consecutive rows simply follow each other.
 //
-// The layout nested has the three nodes again for each dimension, with optional inner groups. Its
+// The layout "nested" has the three nodes again for each dimension, with optional inner groups. Its
 // repetition levels go up to the number of dimensions, its definition levels to twice that; where
 // the last dimension is short, repetition levels are bit-packed runs.
 //

@@ -164,7 +164,7 @@ func (l Layout) checkNames(all []Column) error {
 	seen := make(map[string]bool, len(all))
 	for _, column := range all {
 		if seen[column.Field.Name] {
-			return l.refuse("give the inputs other names, as in NAME=FILE",
+			return l.refuse(schema.HintName,
 				"two columns would have the name %s, expected different names", column.Field.Name)
 		}
 		seen[column.Field.Name] = true

@@ -9,7 +9,6 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
-	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
 )
 
@@ -31,12 +30,14 @@ const (
 func (b *bucket) results() string { return source.Under(b.plan.staging(b.target), resultsFolder) }
 
 func (b *bucket) put(ctx context.Context, _, _, result string, text []byte) error {
-	return b.store.Put(ctx, source.Under(b.results(), result), text, false)
+	return b.store.Put(ctx, b.where(result), text, false)
 }
 
 func (b *bucket) read(ctx context.Context, result string) ([]byte, error) {
-	return b.store.Get(ctx, source.Under(b.results(), result), maxResult)
+	return b.store.Get(ctx, b.where(result), maxResult)
 }
+
+func (b *bucket) where(result string) string { return source.Under(b.results(), result) }
 
 func (b *bucket) list(ctx context.Context, what listed) (names []string, err error) {
 	if what == visible {
@@ -77,7 +78,8 @@ func (b *bucket) check(ctx context.Context, results []Result) error {
 	err := each(ctx, maxRequests, len(results), func(ctx context.Context, i int) error {
 		r := &results[i]
 		if r.Upload == nil || r.Upload.Bytes != r.Bytes {
-			return fail(fault.Refused, adviseAbort, "part %d: its result does not describe its upload", r.Part)
+			part := &Part{Index: r.Part}
+			return b.plan.foreign(part, b.where(b.plan.resultName(b.target, part)))
 		}
 		return b.explain(r, b.store.Check(ctx, source.Under(b.target.Path, r.Name), *r.Upload))
 	})
@@ -93,7 +95,7 @@ func (b *bucket) explain(r *Result, err error) error {
 	case errors.Is(err, fault.Exists):
 		return occupied(b.target.Path + "/" + r.Name)
 	case errors.Is(err, object.ErrNoUpload), errors.Is(err, fault.Malformed):
-		return lost(r, source.Under(b.results(), b.plan.resultName(b.target, &Part{Index: r.Part})))
+		return b.plan.lost(r, b.where(b.plan.resultName(b.target, &Part{Index: r.Part})), "upload")
 	}
 	return err
 }
@@ -159,7 +161,7 @@ func (b *bucket) mark(ctx context.Context) error {
 	case now.Work == committing:
 		return nil
 	}
-	return errors.Join(aborted(b.target), b.store.Remove(ctx, mark))
+	return errors.Join(b.plan.aborted(b.target), b.store.Remove(ctx, mark))
 }
 
 func (b *bucket) remove(ctx context.Context, committed bool) error {
@@ -187,9 +189,9 @@ func (b *bucket) remove(ctx context.Context, committed bool) error {
 	return b.release(ctx, aborting)
 }
 
-// abort ends the uploads of the plan, removes what is visible of it, and the results. If it has the
-// lease, it checks that before each step; else it leaves what is visible alone. Uploads end first:
-// results are needed to find them, and no commit can publish them after that.
+// abort ends the uploads of the plan and removes its results. If leased is set, it also removes
+// what is visible of the plan, and checks before each step that this run still has the lease.
+// Uploads end first: results are needed to find them, and no commit can publish them after that.
 func (b *bucket) abort(ctx context.Context, leased bool) error {
 	names, err := b.list(ctx, delivered)
 	if err != nil {
@@ -215,7 +217,7 @@ func (b *bucket) abort(ctx context.Context, leased bool) error {
 				return err
 			}
 			if now == nil || now.Plan != b.plan.ID || now.Run != b.run {
-				return fail(fault.Exists, "wait until it ends", "%s: another abort is running, or has ended", b.target.Path)
+				return fail(fault.Exists, "run it again: "+b.plan.Command("abort"), "%s: another abort of this plan took over", b.target.Path)
 			}
 		}
 		if err := step(); err != nil {
@@ -300,7 +302,7 @@ func (b *bucket) lease(ctx context.Context) (*lease, error) {
 		return nil, err
 	}
 	l := &lease{}
-	_ = json.Unmarshal(text, l) // else it is empty
+	_ = json.Unmarshal(text, l) // after a syntax error l is empty
 	return l, nil
 }
 
@@ -331,7 +333,7 @@ func (b *bucket) acquire(ctx context.Context, work string) (fresh bool, err erro
 	case work == aborting:
 		return false, b.store.Put(ctx, b.leaseName(), text, true)
 	case now.Work == aborting:
-		return false, aborted(b.target)
+		return false, fail(fault.Refused, b.plan.adviseAbort(), "%s is being aborted, or an abort of it was interrupted", b.target.Path).Because(errAborted)
 	}
 	return false, nil
 }
@@ -347,6 +349,10 @@ func (b *bucket) release(ctx context.Context, work string) error {
 
 // leased is the error for a target whose lease another plan has.
 func (b *bucket) leased(l *lease) error {
-	hint := fmt.Sprintf("wait until it ends, or run idxport abort with that plan; %s describes it", shell.Path(b.leaseName()))
-	return fail(fault.Exists, hint, "%s: another plan is working on it: plan_id %q, %s", b.target.Path, l.Plan, l.Work)
+	work := "commit or abort" // of an unreadable lease
+	if l.Work == committing || l.Work == aborting {
+		work = l.Work
+	}
+	hint := fmt.Sprintf("wait until that command ends; if it was interrupted: idxport abort --plan OTHER-PLAN.json (see %s)", b.leaseName())
+	return fail(fault.Exists, hint, "%s is in use by the %s of another plan (plan_id %q)", b.target.Path, work, l.Plan)
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
-	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 )
@@ -66,10 +65,10 @@ func (p *Plan) Deliver(ctx context.Context, t *Target, part *Part, attempt strin
 	if !errors.Is(err, fault.Exists) {
 		return err
 	}
-	_ = p.Discard(ctx, attempt, r.Upload) // else commit does
+	_ = p.Discard(ctx, attempt, r.Upload) // commit removes what this cannot
 	old, err := p.Result(ctx, t, part)
 	if err == nil && old != nil && (old.Bytes != r.Bytes || old.SHA256 != r.SHA256 || old.Tool != r.Tool) {
-		return fail(fault.Refused, adviseAbort+" with one version of the program", "part %d was already made, with different bytes", part.Index)
+		return fail(fault.Refused, p.adviseAbort()+" with one version of idxport", "part %d already exists, with different bytes", part.Index)
 	}
 	return err
 }
@@ -114,7 +113,7 @@ func (p *Plan) There(ctx context.Context, t *Target) (bool, error) {
 	if !object.IsURL(t.Path) {
 		_, err := os.Lstat(t.Path)
 		if errors.Is(err, syscall.ENAMETOOLONG) || errors.Is(err, syscall.EILSEQ) {
-			return false, publish.Failure(t.Path, "looking at it", err)
+			return false, publish.Failure(t.Path, "cannot check it", err)
 		}
 		return err == nil, nil // the parts will report other errors
 	}
@@ -132,7 +131,7 @@ func (p *Plan) Commit(ctx context.Context) (made [][]Result, err error) {
 		return nil, err
 	}
 	if len(missing) > 0 {
-		hint := fmt.Sprintf("run them: idxport convert --plan %s --part N; idxport status lists them", shell.Path(p.path))
+		hint := fmt.Sprintf("run each of them: %s; to list them: %s", p.runCommand("N"), p.Command("status"))
 		return nil, fail(fault.Refused, hint, "%d of %d parts are missing: %s", len(missing), p.Parts(), shortSpec(missing))
 	}
 	made = make([][]Result, len(p.Targets))
@@ -150,7 +149,7 @@ func (p *Plan) Commit(ctx context.Context) (made [][]Result, err error) {
 			case doneErr != nil:
 				return nil, doneErr
 			case !done && err == nil:
-				return nil, aborted(t)
+				return nil, p.aborted(t)
 			case !done, errors.Is(err, errAborted):
 				return nil, err
 			case err != nil: // another commit was faster
@@ -175,7 +174,7 @@ func (p *Plan) checkParts(ctx context.Context, t *Target) ([]Result, error) {
 	err = each(ctx, maxReads, len(t.Parts), func(ctx context.Context, i int) error {
 		r, err := p.Result(ctx, t, &t.Parts[i])
 		if err == nil && r == nil {
-			err = fail(fault.Refused, "run it, then commit again", "part %d does not exist any more", t.Parts[i].Index)
+			err = fail(fault.Refused, p.runCommand(t.Parts[i].Index)+", then commit again", "part %d was removed while this command ran", t.Parts[i].Index)
 		}
 		if err == nil {
 			all[i] = *r
@@ -194,8 +193,8 @@ func (p *Plan) checkParts(ctx context.Context, t *Target) ([]Result, error) {
 	return nil, err
 }
 
-// Tidy removes the results and attempts that are left beside a committed target. Errors are
-// ignored: they are hidden and harmless.
+// Tidy removes the results and attempts that are left beside a committed target. It ignores errors,
+// as such leftovers are hidden and harmless.
 func (p *Plan) Tidy(ctx context.Context, t *Target) { _ = p.at(t).remove(ctx, true) }
 
 // Abort removes the parts of the plan that are not committed.

@@ -20,8 +20,8 @@ import (
 const maxPlan = 1 << 30
 
 // Write writes the plan to a file or an object, which must not exist unless it holds the same plan.
-// With overwrite, it may also hold another plan of which no part was made: such parts could not be
-// removed without their plan.
+// With overwrite it may also hold another plan, if no part of that was made: the parts could not be
+// removed without it.
 func (p *Plan) Write(ctx context.Context, path string, overwrite bool) error {
 	if err := p.checkText(); err != nil {
 		return err
@@ -67,6 +67,7 @@ func (p *Plan) checkText() error {
 
 // checkUnmade returns an error if a part of the plan, which is at path, was made.
 func (p *Plan) checkUnmade(ctx context.Context, path string) error {
+	p.path = path
 	p.Objects = new(object.Store) // that of the new plan may have other parameters
 	if err := p.Objects.SetParameters(p.Parameters); err != nil {
 		return err
@@ -77,14 +78,14 @@ func (p *Plan) checkUnmade(ctx context.Context, path string) error {
 			return err
 		}
 		if len(left) > 0 {
-			return fail(fault.Exists, "commit them with idxport commit, or remove them with idxport abort", "parts of the existing plan are left").In(path)
+			return fail(fault.Exists, "commit them: "+p.Command("commit")+"; or remove them: "+p.Command("abort"), "parts of the existing plan are left").In(path)
 		}
 	}
 	return nil
 }
 
-// Read reads a plan from a file or an object and checks it. The objects get its parameters for
-// those buckets that have none.
+// Read reads a plan from a file or an object and checks it. It sets the plan's parameters in
+// objects, for buckets that have none.
 func Read(ctx context.Context, objects *object.Store, path string) (*Plan, error) {
 	p, err := read(ctx, objects, path)
 	if err == nil {
@@ -112,7 +113,7 @@ func read(ctx context.Context, objects *object.Store, path string) (*Plan, error
 		return nil, invalid(path, "found a plan of version %d, expected %d", p.Version, version).
 			WithHint("use the version of the program that made it")
 	case len(bytes.TrimSpace(text[d.InputOffset():])) > 0:
-		return nil, invalid(path, "found more data after the plan, at byte %d", d.InputOffset())
+		return nil, invalid(path, "found extra data after the plan, at byte %d", d.InputOffset())
 	case len(p.ID) != 2*sha256.Size || p.ID != p.id():
 		return nil, invalid(path, "its contents do not match its plan_id")
 	}

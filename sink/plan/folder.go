@@ -51,7 +51,8 @@ func (f *folder) attempt(file string) (string, error) {
 // sweepAge is how old a lock must be to be swept: for a moment, a new one is not held yet.
 const sweepAge = time.Minute
 
-// sweep removes what killed attempts of a part have left. Locks of others are held.
+// sweep removes what killed attempts of a part have left. Attempts that are running hold their
+// locks, and are left alone.
 func (f *folder) sweep(file string) {
 	entries, _ := os.ReadDir(f.path(attemptsFolder)) // what is not swept is removed with the folder
 	for _, e := range entries {
@@ -74,7 +75,7 @@ func (f *folder) put(_ context.Context, attempt, part, result string, text []byt
 	err := publish.Rename(attempt, existing)
 	if errors.Is(err, fault.Exists) {
 		err = checkSame(existing, attempt)
-		_ = os.Remove(attempt) // else it is removed with the staging folder
+		_ = os.Remove(attempt) // otherwise it goes with the staging folder
 	}
 	if err != nil {
 		return err
@@ -84,7 +85,7 @@ func (f *folder) put(_ context.Context, attempt, part, result string, text []byt
 		return err
 	}
 	if err = publish.Rename(temporary, f.path(resultsFolder, result)); err != nil {
-		_ = os.Remove(temporary) // likewise
+		_ = os.Remove(temporary) // otherwise it goes with the staging folder
 	}
 	return err
 }
@@ -97,14 +98,16 @@ func checkSame(a, b string) error {
 	}
 	y, err := publish.Fingerprint(b)
 	if err == nil && x != y {
-		return fail(fault.Refused, "run all parts with one version of the program, on the inputs of the plan", "%s exists with other bytes", a)
+		return fail(fault.Refused, "run all parts with one version of idxport, on the inputs of the plan", "%s already exists, with different bytes", a)
 	}
 	return publish.Failure(b, "reading it", err)
 }
 
 func (f *folder) read(_ context.Context, result string) ([]byte, error) {
-	return os.ReadFile(f.path(resultsFolder, result))
+	return os.ReadFile(f.where(result))
 }
+
+func (f *folder) where(result string) string { return f.path(resultsFolder, result) }
 
 func (f *folder) list(_ context.Context, what listed) ([]string, error) {
 	switch what {
@@ -146,7 +149,7 @@ func (f *folder) check(ctx context.Context, results []Result) error {
 	expected := f.plan.files(f.target)
 	for _, name := range found {
 		if err == nil && !expected[name] {
-			err = fail(fault.Refused, "remove it, or start again after idxport abort", "%s is not a part of the plan", f.path(partsFolder, name))
+			err = fail(fault.Refused, "remove it, or start again: "+f.plan.adviseAbort(), "%s is not a part of the plan", f.path(partsFolder, name))
 		}
 	}
 	return err
@@ -156,7 +159,7 @@ func (f *folder) check(ctx context.Context, results []Result) error {
 func (f *folder) checkPart(ctx context.Context, r *Result) error {
 	file, err := os.Open(f.path(partsFolder, r.Name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return lost(r, f.path(resultsFolder))
+		return f.plan.lost(r, f.where(f.plan.resultName(f.target, &Part{Index: r.Part})), "file")
 	}
 	if err != nil {
 		return err
@@ -165,7 +168,7 @@ func (f *folder) checkPart(ctx context.Context, r *Result) error {
 	h := sha256.New()
 	n, err := io.CopyBuffer(h, reader{ctx, file}, make([]byte, readBuffer))
 	if sum := hex.EncodeToString(h.Sum(nil)); err == nil && (n != r.Bytes || sum != r.SHA256) {
-		return fail(fault.Refused, adviseAbort, "part %d: found %d bytes with the sha256 %s, expected %d with %s", r.Part, n, sum, r.Bytes, r.SHA256)
+		return fail(fault.Refused, f.plan.adviseAbort(), "part %d: found %d bytes with the SHA-256 %s, expected %d with %s", r.Part, n, sum, r.Bytes, r.SHA256)
 	}
 	return err
 }
@@ -176,7 +179,8 @@ func (f *folder) publish(context.Context, []Result) error {
 	if err != nil {
 		return err
 	}
-	gone := fail(fault.Refused, "run its parts again", "%s was aborted meanwhile", f.target.Path)
+	// Not the error of aborted: another commit may have been faster.
+	gone := fail(fault.Refused, f.plan.adviseAbort(), "%s was aborted while this command ran", f.target.Path)
 	expected := f.plan.files(f.target)
 	delete(expected, success)
 	if !hasAll(found, expected) { // after an abort, new attempts may have made some parts
@@ -198,8 +202,9 @@ func (f *folder) publish(context.Context, []Result) error {
 	return err
 }
 
-// remove renames the staging folder, so that no commit finds it any more, and then removes it, and
-// others that were renamed. No part is visible before the commit.
+// remove renames the staging folder, so that no commit finds it any more, and deletes it, along
+// with those that an interrupted remove left. The target needs no work: before commit nothing is
+// there.
 func (f *folder) remove(context.Context, bool) error {
 	if err := os.Rename(f.staging, f.staging+"-"+random()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -43,7 +44,9 @@ type place interface {
 	put(ctx context.Context, attempt, part, result string, text []byte) error
 	// read returns the text of a result, or fs.ErrNotExist.
 	read(ctx context.Context, result string) ([]byte, error)
-	// list returns the names of what there is of one kind.
+	// where returns the path of a result.
+	where(result string) string
+	// list returns the existing names of one kind.
 	list(ctx context.Context, what listed) ([]string, error)
 	// check returns an error unless the parts are what their results say, and nothing else is where
 	// they will be visible.
@@ -61,7 +64,7 @@ type listed int
 const (
 	visible   listed = iota // contents of the target, without a _SUCCESS that an abort is about to remove
 	delivered               // results
-	leftovers               // anything that only remove removes
+	leftovers               // what stays until remove is called
 )
 
 // staging returns the folder beside t for what is not committed.
@@ -134,11 +137,8 @@ func (p *Plan) resultAt(ctx context.Context, at place, t *Target, part *Part) (*
 		return nil, err
 	}
 	r := &Result{}
-	if err := json.Unmarshal(text, r); err != nil {
-		return nil, fail(fault.Refused, adviseAbort, "result %s: %v", name, err).Because(errUnreadable)
-	}
-	if r.PlanID != p.ID || r.Part != part.Index || r.Name != p.FileName(t, part) || r.Rows != part.Last-part.First {
-		return nil, fail(fault.Refused, adviseAbort, "result %s: it describes another part", name).Because(errUnreadable)
+	if json.Unmarshal(text, r) != nil || r.PlanID != p.ID || r.Part != part.Index || r.Name != p.FileName(t, part) || r.Rows != part.Last-part.First {
+		return nil, p.foreign(part, at.where(name)).Because(errUnreadable)
 	}
 	return r, nil
 }
@@ -149,24 +149,39 @@ func (p *Plan) committedAt(ctx context.Context, at place, t *Target) (bool, erro
 	return err == nil && hasAll(found, p.files(t)), err
 }
 
-// adviseAbort is the hint for parts that are not what they should be.
-const adviseAbort = "run idxport abort, and start again"
+// Command returns the command line of a command that needs only the plan: status, commit or abort.
+func (p *Plan) Command(name string) string {
+	return "idxport " + name + " --plan " + shell.Path(cmp.Or(p.path, "PLAN"))
+}
+
+// runCommand returns the command line that makes a part.
+func (p *Plan) runCommand(part any) string {
+	return fmt.Sprintf("%s --part %v", p.Command("convert"), part)
+}
+
+// adviseAbort returns the hint for parts that are not what they should be.
+func (p *Plan) adviseAbort() string { return p.Command("abort") + ", then run all parts again" }
+
+// foreign returns the error for the result at path if it is damaged or not that of the part.
+func (p *Plan) foreign(part *Part, path string) *fault.Error {
+	return fail(fault.Refused, p.adviseAbort(), "the record of part %d, %s, is damaged or belongs to another part", part.Index, path)
+}
 
 // errAborted is the cause of the error for a commit that met an abort.
 var errAborted = errors.New("aborted")
 
-func aborted(t *Target) error {
-	return fail(fault.Refused, "wait for the abort, or repeat it: idxport abort; then run the parts again",
-		"%s is being aborted, or was aborted meanwhile", t.Path).Because(errAborted)
+// aborted returns the error for a target that was aborted while a commit ran.
+func (p *Plan) aborted(t *Target) *fault.Error {
+	return fail(fault.Refused, p.adviseAbort(), "%s was aborted while this command ran", t.Path).Because(errAborted)
 }
 
 // occupied is the error for a target whose name is used by something else.
 func occupied(target string) error {
-	return fail(fault.Exists, "move it away, then commit again", "%s exists, and is not what this plan makes", target)
+	return fail(fault.Exists, "move it away, then commit again", "%s already exists, and is not what this plan makes", target)
 }
 
-// lost is the error for a part of which only the result is left, in the folder or object at path.
-func lost(r *Result, path string) error {
-	hint := fmt.Sprintf("start again after idxport abort; or remove %s and run --part %d", shell.Path(path), r.Part)
-	return fail(fault.Refused, hint, "part %d was made, but does not exist any more", r.Part)
+// lost returns the error for a part of which only the result is left, at path; what is the rest.
+func (p *Plan) lost(r *Result, path, what string) error {
+	hint := fmt.Sprintf("remove %s, then: %s", shell.Path(path), p.runCommand(r.Part))
+	return fail(fault.Refused, hint, "part %d was made, but its %s is gone", r.Part, what)
 }

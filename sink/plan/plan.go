@@ -30,9 +30,9 @@ type Plan struct {
 	Version    int               `json:"version"`
 	ID         string            `json:"plan_id"`              // SHA-256 of the plan as JSON, with ID and Created empty
 	Created    string            `json:"created"`              // RFC 3339
-	Tool       string            `json:"tool"`                 // the program and its version: another may make other bytes
+	Tool       string            `json:"tool"`                 // the program and its version: another may make different bytes
 	Options    json.RawMessage   `json:"options"`              // options that the bytes of the parts depend on, see package convert
-	Parameters map[string]string `json:"parameters,omitempty"` // of buckets, such as their endpoint: queries by URL
+	Parameters map[string]string `json:"parameters,omitempty"` // query strings by the URL of a bucket, such as its endpoint
 	Targets    []Target          `json:"targets"`
 
 	// Objects is the store of targets and inputs that are named by URL.
@@ -67,14 +67,14 @@ type Input struct {
 type Part struct {
 	Index  int     `json:"index"` // over all targets
 	First  int64   `json:"first"`
-	Last   int64   `json:"last"` // half-open
+	Last   int64   `json:"last"` // exclusive
 	Pieces []Piece `json:"pieces"`
 }
 
 // A Piece is a range of the bytes of an input.
 type Piece struct {
 	From int64  `json:"from"`
-	To   int64  `json:"to"`             // half-open
+	To   int64  `json:"to"`             // exclusive
 	XXH3 string `json:"xxh3,omitempty"` // 128 bits; empty for an object, which is identified by its ETag
 }
 
@@ -274,8 +274,9 @@ func (t *Target) CheckInputs(ctx context.Context, part *Part) error {
 	return nil
 }
 
-// Cut divides the rows of t into at least one part of at most perPart rows, with indices from index
-// on. The bytes that rows are made of in the input with index i are those that span returns.
+// Cut divides the rows of t into parts of at most perPart rows, at least one part, with indices
+// from index on. For each, span returns the range of the bytes of input i that the rows are read
+// from.
 func (t *Target) Cut(ctx context.Context, perPart int64, index int, span func(i int, first, last int64) (from, to int64)) error {
 	if perPart < 1 || perPart > t.Rows {
 		perPart = max(1, t.Rows)

@@ -302,19 +302,19 @@ func TestCommitRefuses(t *testing.T) {
 		want  error
 		says  string
 	}{
-		"a part has other bytes": {func(t *testing.T, p *Plan) { write(t, part(p), "part X") }, fault.Refused, "found 6 bytes"},
-		"a part is cut":          {func(t *testing.T, p *Plan) { write(t, part(p), "par") }, fault.Refused, "found 3 bytes"},
-		"a part is gone":         {func(_ *testing.T, p *Plan) { os.Remove(part(p)) }, fault.Refused, "does not exist any more"},
+		"a part has different bytes": {func(t *testing.T, p *Plan) { write(t, part(p), "part X") }, fault.Refused, "found 6 bytes"},
+		"a part is cut":              {func(t *testing.T, p *Plan) { write(t, part(p), "par") }, fault.Refused, "found 3 bytes"},
+		"a part is gone":             {func(_ *testing.T, p *Plan) { os.Remove(part(p)) }, fault.Refused, "part 1 was made, but its file is gone"},
 		"another file": {func(t *testing.T, p *Plan) {
 			write(t, filepath.Join(filepath.Dir(part(p)), "more.csv"), "")
 		}, fault.Refused, "more.csv is not a part"},
-		"a result is not JSON": {func(t *testing.T, p *Plan) { write(t, resultPath(p, 2), "{") }, fault.Refused, "result part-"},
+		"a result is not JSON": {func(t *testing.T, p *Plan) { write(t, resultPath(p, 2), "{") }, fault.Refused, "the record of part 2, "},
 		"a result of another part": {func(t *testing.T, p *Plan) {
 			write(t, resultPath(p, 2), resultText(t, p, 1))
-		}, fault.Refused, "describes another part"},
+		}, fault.Refused, "belongs to another part"},
 		"a result of another name": {func(t *testing.T, p *Plan) {
 			write(t, resultPath(p, 2), strings.Replace(resultText(t, p, 2), "part-00002", "part-00001", 1))
-		}, fault.Refused, "describes another part"},
+		}, fault.Refused, "belongs to another part"},
 		"something else exists there": {func(t *testing.T, p *Plan) {
 			if err := os.Mkdir(p.Targets[0].Path, 0o777); err != nil {
 				t.Fatal(err)

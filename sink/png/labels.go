@@ -70,7 +70,7 @@ func (l labels) folder(label, row int64) (string, error) {
 		}
 		return l.names[label], nil
 	case label < 0:
-		return "", images.BadValue(format, images.HintOther, l.column.Name, row, "found the label %d, expected 0 or more, as class folders are sorted", label)
+		return "", images.BadValue(format, images.HintOther, l.column.Name, row, "found the label %d, expected 0 or more: class folders are named 0, 1, 2, …", label)
 	case images.Digits(label) > l.width:
 		return "", images.BadValue(format, "", l.column.Name, row, "found the label %d, expected at most %d digits", label, l.width)
 	}

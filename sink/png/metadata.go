@@ -62,7 +62,7 @@ func newMetadata(s *schema.Schema, found *images.Columns) (*metadata, error) {
 			continue
 		}
 		if slices.ContainsFunc(taken, func(name string) bool { return strings.EqualFold(name, c.Name) }) {
-			return nil, unsupported("give the column another name: category=FILE", "%s has a column %s already, so it cannot hold column %q",
+			return nil, unsupported(schema.HintName, "%s already has a column %s, so it cannot hold column %q",
 				metadataName, strings.ToLower(c.Name), c.Name)
 		}
 		add(c.Name, metadataColumn{index: i, dtype: c.DType}, schema.MaxNumber)

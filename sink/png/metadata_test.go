@@ -183,7 +183,7 @@ func TestRefusedTables(t *testing.T) {
 		message string // a part of it
 		hint    string // a part of it
 	}{
-		"rows unknown": {&schema.Schema{Columns: []source.Column{square}, Rows: -1, Source: -1}, png.Options{}, fault.Usage, "digits", "Parquet"},
+		"rows unknown": {&schema.Schema{Columns: []source.Column{square}, Rows: -1, Source: -1}, png.Options{}, fault.Usage, "file names", "Parquet"},
 		"float":        {describe(1, images(idx.Float32, 28, 28)), png.Options{}, fault.Usage, "float32", "Parquet, Arrow or CSV"},
 		"int":          {describe(1, images(idx.Int32, 28, 28)), png.Options{}, fault.Usage, "int32", "Parquet"},
 		"signed byte":  {describe(1, images(idx.Int8, 28, 28)), png.Options{}, fault.Usage, "int8", "Parquet"},
@@ -193,7 +193,7 @@ func TestRefusedTables(t *testing.T) {
 		"vector": {describe(1, source.Column{Name: "data", DType: idx.Uint8, Shape: []int{785}}), png.Options{}, fault.Usage,
 			"785 elements", "Parquet"},
 		"empty vector":   {describe(1, source.Column{Name: "data", DType: idx.Uint8, Shape: []int{0}}), png.Options{}, fault.Usage, "0 elements", "Parquet"},
-		"only labels":    {describe(1, labels(idx.Uint8)), png.Options{}, fault.Usage, "no column has images", "name a file of images"},
+		"only labels":    {describe(1, labels(idx.Uint8)), png.Options{}, fault.Usage, "no column has images", "add a file of images"},
 		"two images":     {describe(1, square, source.Column{Name: "mask", DType: idx.Uint8, Shape: []int{28, 28}}), png.Options{}, fault.Usage, `"image", "mask"`, "one of them"},
 		"no pixels":      {describe(1, images(idx.Uint8, 0, 28)), png.Options{}, fault.Usage, "0×28", "Parquet or Arrow"},
 		"no channels":    {describe(1, images(idx.Uint8, 28, 28, 0)), png.Options{}, fault.Usage, "28×28×0", "Parquet or Arrow"},

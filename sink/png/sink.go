@@ -98,7 +98,7 @@ func omissions(s *schema.Schema, rest []int, o Options) []string {
 	} else if slices.ContainsFunc(rest, func(i int) bool { return s.Columns[i].Scalar() }) {
 		what += ", and scalars with --metadata-csv"
 	}
-	return []string{fmt.Sprintf("%s: left out %s: a folder holds the images %s; Parquet, Arrow and CSV hold all columns",
+	return []string{fmt.Sprintf("%s: skipped %s: a folder holds the images %s; Parquet, Arrow and CSV hold all columns",
 		format, images.Names(s, rest), what)}
 }
 

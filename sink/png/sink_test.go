@@ -295,8 +295,8 @@ func TestNotes(t *testing.T) {
 		want []string // a part of each note
 	}{
 		"nothing left out": {describe(1, pixel, labels(idx.Uint8)), png.Options{}, nil},
-		"left out":         {describe(1, pixel, labels(idx.Uint8), writer, vector), png.Options{}, []string{`left out "writer", "features"`}},
-		"no label":         {describe(1, pixel, writer, source.Column{Name: "x", DType: idx.Uint8}), png.Options{}, []string{`left out "writer", "x"`}},
+		"left out":         {describe(1, pixel, labels(idx.Uint8), writer, vector), png.Options{}, []string{`skipped "writer", "features"`}},
+		"no label":         {describe(1, pixel, writer, source.Column{Name: "x", DType: idx.Uint8}), png.Options{}, []string{`skipped "writer", "x"`}},
 		"ordered names":    {describe(1, pixel, labels(idx.Uint8, "", "ant", "bee")), png.Options{ClassFolders: "names"}, nil},
 		"disordered names": {describe(1, pixel, labels(idx.Uint8, "bee", "ant")), png.Options{ClassFolders: "names"}, []string{"order of the labels"}},
 		"order of labels":  {describe(1, pixel, labels(idx.Uint8, "bee", "ant")), png.Options{}, nil},

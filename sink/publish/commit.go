@@ -36,7 +36,7 @@ func (s *Set) complete() (err error) {
 // chooseMove decides, before the first rename, how the output moves to its target, or refuses it.
 func (s *Set) chooseMove(out *output) (err error) {
 	if out.info, err = s.disk.lstat(out.path); err != nil {
-		return Failure(out.Path, "looking at it", err)
+		return Failure(out.Path, "cannot check it", err)
 	}
 	occupied, err := out.occupied(s.disk)
 	switch {
@@ -63,7 +63,7 @@ func (s *Set) accept(out *output) error {
 	if err == nil && !equal {
 		return exists(out.Path, "it differs from what this run made")
 	}
-	return Failure(out.Path, "comparing it", err)
+	return Failure(out.Path, "cannot compare it with the new output", err)
 }
 
 // equal reports whether the target exists and has the content of the output.
@@ -201,7 +201,7 @@ func (s *Set) replaceEmpty(out *output) error {
 // files into it: only then is the last check for foreign files reliable, and a folder that holds
 // one is moved back.
 func (s *Set) replaceFolder(out *output) error {
-	old, undo, hint := out.partial, s.disk.exchange, "move it away: the next run with this output deletes it"
+	old, undo, hint := out.partial, s.disk.exchange, "to keep it, rename it now: the next run with this output deletes it"
 	err := s.disk.exchange(out.partial, out.path)
 	twoSteps := errors.Is(err, errors.ErrUnsupported)
 	if twoSteps {
@@ -239,7 +239,7 @@ func notMovedBack(out *output, cause error, old, hint string) error {
 	cause = Failure(out.Path, "publishing it", cause)
 	var e *fault.Error
 	errors.As(cause, &e) // Failure returns one
-	return fault.New(fault.KindOf(cause), "%s: the old folder is now %s", e.Msg, old).In(out.Path).Because(cause).WithHint("%s", hint)
+	return fault.New(fault.KindOf(cause), "%s; the old folder could not be put back: it is now %s", e.Msg, old).In(out.Path).Because(cause).WithHint("%s", hint)
 }
 
 // Rename renames a complete file or folder in one step, and makes that durable. It fails with
@@ -248,7 +248,7 @@ func Rename(from, to string) error {
 	s := &Set{}
 	at, err := locate(to)
 	if err != nil {
-		return Failure(to, "resolving it", err)
+		return Failure(to, "cannot follow the path", err)
 	}
 	info, err := s.disk.lstat(from)
 	switch {
@@ -258,7 +258,7 @@ func Rename(from, to string) error {
 		err = syscall.ENOENT
 	}
 	if err != nil {
-		return Failure(to, "looking at its new content", err)
+		return Failure(to, "cannot check its new content", err)
 	}
 	out := &output{Target: Target{Path: to, Folder: info.IsDir()}, place: at, partial: from, identity: info}
 	switch err = s.disk.moved(s.moveNew(out), at.path, info); {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// A disk has every operation by which this package changes a file system or looks at foreign files.
-// Paths are absolute and without symbolic links. An operation that a file system lacks fails with
+// A disk makes the system calls of a Set, so that tests can let each of them fail. Paths are
+// absolute and without symbolic links. An operation that a file system lacks fails with
 // errors.ErrUnsupported.
 type disk struct {
 	// fault, which only tests set, performs an operation by calling effect, or fails.

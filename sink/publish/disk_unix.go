@@ -158,10 +158,10 @@ func takeLock(path string) (*fileLock, error) {
 	return nil, fault.Locked
 }
 
-// openLock opens the lock file for writing, as NFS demands for exclusive locks. The file that a
-// killed run of another user left may only be readable. On NFS, creating the file may succeed and
-// still return an error: a file that exists after an error is opened, because it would otherwise
-// stay behind.
+// openLock opens the lock file for writing, as NFS demands for exclusive locks, or only for
+// reading, if a killed run of another user left it. On NFS, creating the file may succeed and still
+// return an error: a file that exists after an error is opened, because it would otherwise stay
+// behind.
 func openLock(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o666)
 	for _, mode := range []int{os.O_RDWR, os.O_RDONLY} {

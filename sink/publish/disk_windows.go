@@ -14,8 +14,8 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// Windows neither renames nor replaces a file that is open, even for a moment: by another run that
-// looks at it, a virus scanner, an indexer. cmd/go waits two seconds, too.
+// Windows neither renames nor replaces an open file, and another run, a virus scanner or an indexer
+// may open one for a moment. cmd/go waits two seconds, too.
 const (
 	renameTries = 100
 	renamePause = 20 * time.Millisecond

@@ -2,8 +2,8 @@
 //
 // An output is a file or a folder. While it is written it has a hidden name beside its target, the
 // partial; [Set.Commit] moves it to the target in one step. The invariant: after any single fault a
-// target is exactly what it was before or exactly what the run wrote, and every output is new if
-// Commit returned nil.
+// target is exactly what it was before or exactly what the run wrote, except where a folder is
+// replaced in two steps, see below. If Commit returned nil, every target is what the run wrote.
 //
 //	set, err := publish.Prepare(targets, publish.Options{Inputs: inputs})
 //	if err != nil {
@@ -56,13 +56,12 @@
 //
 // # Locks
 //
-// The lock is flock on the lock file. Only the holder of the lock unlinks the file, so another run
-// may have opened a file that is then unlinked. A lock therefore counts only if the path still
-// leads to the locked file after the lock was taken, and no two runs hold a lock that counts.
-// Nothing remains after a run that ended normally, and the next run uses the file that a killed run
-// left. On Windows the lock file is opened without sharing and deleted by its last close. On a file
-// system without flock a run goes on without a lock, as its names are random and its renames
-// atomic, but it sweeps nothing.
+// The lock is flock on the lock file. Its holder unlinks the file at the end, perhaps after another
+// run has opened it. So a run checks, once it has the lock, that the path still leads to the locked
+// file; otherwise it tries again. No two runs hold such a lock. Nothing remains after a run that
+// ended normally, and the next run uses the file that a killed run left. On Windows the lock file
+// is opened without sharing and deleted by its last close. On a file system without flock a run
+// goes on without a lock, as its names are random and its renames atomic, but it sweeps nothing.
 //
 // # Marks
 //

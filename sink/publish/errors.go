@@ -78,7 +78,7 @@ func shorten(path string) string {
 			return fmt.Sprintf("shorten the name of %d bytes to %d, the limit of file systems", len(name), maxName)
 		}
 	}
-	return "shorten the path: names beside the output are up to 48 bytes longer"
+	return "shorten the path by 48 bytes or more: idxport makes temporary files with longer names next to the output"
 }
 
 // nearest returns the folder dir or, if it does not exist, the nearest existing folder above it.

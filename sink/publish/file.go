@@ -11,7 +11,7 @@ import (
 // A File is one output file while it is written, from start to end and by one goroutine at a time.
 type File struct {
 	disk    disk
-	path    string // for messages
+	path    string // of the target: for messages, and to open a direct one
 	direct  bool   // path is a device or FIFO; the first Write opens it, as a FIFO waits for its reader
 	count   int64  // bytes written
 	started int64  // bytes whose writeback was started

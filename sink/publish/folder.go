@@ -104,7 +104,7 @@ func (m Mark) checkName(name string, top bool) error {
 func (d *Folder) SetCard(text []byte) { d.card = text }
 
 // Totals returns the number of files written to the folder and its classes, and their bytes. The
-// mark does not count, nor do streams before Commit.
+// mark does not count, nor do streams before [Set.Complete].
 func (d *Folder) Totals() (files, bytes int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -117,7 +117,7 @@ func (d *Folder) Totals() (files, bytes int64) {
 }
 
 // Listing returns the content of the mark or, for PartsMark, the names and sizes of the parts. It
-// is nil before Commit.
+// is nil before [Set.Complete].
 func (d *Folder) Listing() []byte { return d.sealed }
 
 // WriteFile makes a file that holds data. The name must be new, and a plain file name on every
@@ -171,8 +171,8 @@ type Stream struct {
 }
 
 // Create starts a file. The name must be new, and a plain file name on every system; under
-// PartsMark and CardMark Commit completes it (see [Mark]). After an error the folder cannot be
-// committed.
+// PartsMark and CardMark [Set.Complete] completes the name (see [Mark]). After an error the folder
+// cannot be committed.
 func (c *Class) Create(name string) (*Stream, error) {
 	d, path := c.folder, c.prefix+name
 	err := d.mark.checkName(name, c.name == ".")
@@ -209,7 +209,8 @@ func (f *Stream) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Name returns the name in the class: the one given to Create, or after Commit the completed one.
+// Name returns the name in the class: the one given to Create, or after [Set.Complete] the
+// completed one.
 func (f *Stream) Name() string { return f.name }
 
 // Close completes the file. It becomes durable with its folder.

@@ -159,7 +159,7 @@ func TestForeignFilesAreKept(t *testing.T) {
 		{"a link", ManifestMark, with(tree{"link": "-> 0"}), "link"},
 		{"a class gone", ManifestMark, without("1"), "1 of the 2 class folders"},
 		{"a file gone", ManifestMark, without("0/00001.png"), "folder 0 holds 1 files"},
-		{"another manifest", ManifestMark, with(tree{"_manifest.json": `{"format":"other"}`}), "not a manifest of idxport"},
+		{"another manifest", ManifestMark, with(tree{"_manifest.json": `{"format":"other"}`}), "_manifest.json was not written by idxport"},
 		{"a later version", ManifestMark, with(tree{"_manifest.json": `{"format":"idxport-folder","version":3}`}), "version 3, expected 1"},
 		{"no manifest", ManifestMark, without("_manifest.json"), "no _manifest.json"},
 		{"a manifest that is a link", ManifestMark, func(t *testing.T, dir string) {
@@ -191,7 +191,7 @@ func TestForeignFilesAreKept(t *testing.T) {
 			}
 			plant(t, dir, tree{"README.md": "mine\n" + string(text)})
 		}, "edited"},
-		{"another card", CardMark, with(tree{"README.md": "mine\n"}), "not a card"},
+		{"another card", CardMark, with(tree{"README.md": "mine\n"}), "README.md was not written by idxport"},
 		{"no card", CardMark, without("README.md"), "no README.md"},
 		{"card and a file", CardMark, with(tree{"mine.txt": ""}), "mine.txt"},
 		{"card and data", CardMark, with(tree{"data/mine.parquet": ""}), "mine.parquet"},

@@ -57,28 +57,32 @@ func (m Mark) text(made *manifest, card []byte) []byte {
 	return append(text, '\n')
 }
 
-// parse returns the manifest in the content of a mark.
+// errNotOurs is the error for a file with the name of a mark that another program wrote.
+var errNotOurs = errors.New("was not written by idxport")
+
+// parse returns the manifest in the content of a mark. Its error continues a sentence that begins
+// with the name of the file.
 func (m Mark) parse(text []byte) (*manifest, error) {
 	var card []byte
 	if m == CardMark {
 		begin := bytes.LastIndex(text, []byte(cardBegin))
 		if begin < 0 || !bytes.HasSuffix(text[begin+len(cardBegin):], []byte(cardEnd)) {
-			return nil, errors.New("not a card of idxport")
+			return nil, errNotOurs
 		}
 		card, text = text[:begin], text[begin+len(cardBegin):len(text)-len(cardEnd)]
 	}
 	made := new(manifest)
 	if err := json.Unmarshal(text, made); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %v", errNotOurs, err)
 	}
 	digest := sha256.Sum256(card)
 	switch {
 	case made.Format != manifestFormat:
-		return nil, errors.New("not a manifest of idxport")
+		return nil, errNotOurs
 	case made.Version < 1 || made.Version > manifestVersion:
-		return nil, fmt.Errorf("found a manifest of version %d, expected 1 to %d", made.Version, manifestVersion)
+		return nil, fmt.Errorf("has version %d, expected 1 to %d", made.Version, manifestVersion)
 	case m == CardMark && hex.EncodeToString(digest[:]) != made.Card:
-		return nil, errors.New("it was edited")
+		return nil, errors.New("was edited")
 	}
 	return made, nil
 }
@@ -163,8 +167,8 @@ const maxManifest = 64 << 20
 const foreignHint = "remove the folder yourself, or name a new one"
 
 // refuseForeign fails with fault.Refused, and the reason, unless the folder at path is an earlier
-// output and holds nothing else. Files other than the mark are not read. Messages name the target
-// shown, from which the folder at path may have been moved aside.
+// output and holds nothing else. It reads no file but the mark. Messages call the folder shown, the
+// target, as path may be a hidden name.
 func (m Mark) refuseForeign(d disk, shown, path string) error {
 	if m == PartsMark {
 		return refuseForeignParts(d, shown, path)
@@ -178,7 +182,7 @@ func (m Mark) refuseForeign(d disk, shown, path string) error {
 	}
 	made, err := m.parse(text)
 	if err != nil {
-		return refusal(shown, m.file()+": "+err.Error(), foreignHint)
+		return refusal(shown, m.file()+" "+err.Error(), foreignHint)
 	}
 	reason, err := made.difference(d, path, ".", m.file())
 	if reason != "" {
@@ -192,7 +196,8 @@ func noMark(shown string, m Mark) error {
 	return refusal(shown, "it has no "+m.file()+", so it is not an output of idxport", foreignHint)
 }
 
-// readMark reads the file with the name of a mark. Of a folder, link or device it returns no bytes.
+// readMark reads the file with the name of a mark. It returns no bytes if that is not a regular
+// file.
 func readMark(d disk, path string) ([]byte, error) {
 	info, err := d.lstat(path)
 	if err == nil && info == nil {

@@ -12,13 +12,13 @@ import (
 	"syscall"
 )
 
-// maxLinks is the maximum number of dangling symbolic links that are followed, which is that of
-// Linux.
+// maxLinks limits how many dangling symbolic links are followed; Linux has the same limit for
+// links.
 const maxLinks = 40
 
 // A place is the location of a target.
 type place struct {
-	path    string      // absolute, without symbolic links; of a direct target as spelled
+	path    string      // absolute, without symbolic links; if direct, as the user spelled it
 	info    fs.FileInfo // of the existing file or folder, or nil
 	missing []string    // the folders above it that do not exist, outermost first
 	direct  bool        // a device, FIFO or socket; sockets are refused
@@ -47,7 +47,7 @@ func locate(path string) (at place, err error) {
 	case errors.Is(err, syscall.ENOTDIR):
 		return at, noParent(path, "part of the path is a file, not a folder", "choose another path")
 	case path != "" && errors.Is(err, fs.ErrNotExist): // not even the root exists
-		reason := "the working folder does not exist any more"
+		reason := "the current folder does not exist any more"
 		if filepath.IsAbs(path) {
 			reason = "there is no drive " + filepath.VolumeName(path)
 		}
@@ -73,15 +73,17 @@ func locate(path string) (at place, err error) {
 	}
 }
 
-// absolute joins path to the working folder. Unlike filepath.Abs it keeps "..": after a symbolic
+// absolute joins path to the current folder. Unlike filepath.Abs it keeps "..": after a symbolic
 // link, ".." is the parent of the folder that the link leads to. On Windows it is the parent of the
 // link itself.
 func absolute(path string) (string, error) {
-	if path == "" {
+	switch {
+	case path == "":
 		return "", fs.ErrNotExist
-	}
-	if filepath.IsAbs(path) || runtime.GOOS == "windows" {
+	case runtime.GOOS == "windows":
 		return filepath.Abs(path)
+	case filepath.IsAbs(path):
+		return path, nil
 	}
 	dir, err := os.Getwd()
 	return dir + string(filepath.Separator) + path, err

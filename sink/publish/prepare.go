@@ -31,8 +31,8 @@ func (s *Set) refuseDangerous(inputs []string) error {
 	return s.refuseOverlap()
 }
 
-// refuseKind refuses an existing target that is not a file, or not a folder, as the output is, and
-// folders that no run may replace.
+// refuseKind refuses an existing target of another kind than the output, such as a folder for a
+// file, and folders that must never be replaced, such as a mount point.
 func (out *output) refuseKind() error {
 	const inside = "name a new folder inside it"
 	separator := string(filepath.Separator)
@@ -45,7 +45,7 @@ func (out *output) refuseKind() error {
 	case out.direct:
 		return nil
 	case !out.Target.Folder && isDir && holdsParts(out.path):
-		return refusal(out.Path, "is a folder of parts", "name a new file, or make parts again to replace it")
+		return refusal(out.Path, "is a folder of part files, as --rows-per-file makes", "name a new file; or, to replace the folder, add --rows-per-file N --overwrite")
 	case !out.Target.Folder && isDir:
 		return refusal(out.Path, "is a folder", "name a file in it")
 	case !out.Target.Folder && os.IsPathSeparator(out.Path[len(out.Path)-1]):
@@ -59,16 +59,16 @@ func (out *output) refuseKind() error {
 	}
 	work, err := os.Getwd()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a removed working folder is in no folder
-		return Failure(out.Path, "asking for the working folder", err)
+		return Failure(out.Path, "cannot find the current folder", err)
 	}
 	if err == nil && contains(out.info, work) {
-		return refusal(out.Path, "is the working folder or holds it", inside)
+		return refusal(out.Path, "is the current folder, or contains it", inside)
 	}
 	mounted, err := isMountPoint(out.path)
 	if mounted {
 		return refusal(out.Path, "is a mount point", inside)
 	}
-	return Failure(out.Path, "looking for a mount point", err)
+	return Failure(out.Path, "cannot check whether it is a mount point", err)
 }
 
 func (out *output) refuseInputs(inputs []string) error {
@@ -76,7 +76,7 @@ func (out *output) refuseInputs(inputs []string) error {
 		switch {
 		case out.info == nil || !contains(out.info, input):
 		case out.Target.Folder:
-			return refusal(out.Path, "holds the input "+input, "name a new folder")
+			return refusal(out.Path, "contains the input "+input, "name a new folder")
 		default:
 			return refusal(out.Path, "is an input", "name a new file")
 		}
@@ -88,13 +88,14 @@ func (out *output) checkParent() error {
 	parent := filepath.Dir(out.path)
 	if len(out.missing) > 0 && !out.MakeParents {
 		missing := filepath.Dir(out.Path)
-		if _, err := os.Stat(missing); err == nil { // the target is a link into a missing folder
+		_, err := os.Stat(missing)
+		if err == nil || strings.Contains(out.Path, "..") { // a link into a missing folder; or Dir may be wrong
 			missing = parent
 		}
 		return noParent(out.Path, "", shell.MakeFolder(missing))
 	}
 	if len(out.missing) == 0 && holdsParts(parent) {
-		reason := " is a folder of parts, and programs that read it would read this file as a part"
+		reason := " is a folder of part files, and programs that read it would read this file as a part"
 		return refusal(out.Path, filepath.Dir(out.Path)+reason, "name another folder")
 	}
 	return nil
@@ -250,7 +251,7 @@ func (s *Set) sweepEntry(out *output, path, base string) error {
 func (s *Set) refresh() (err error) {
 	for _, out := range s.placed {
 		if out.info, err = s.disk.lstat(out.path); err != nil {
-			return Failure(out.Path, "looking at it", err)
+			return Failure(out.Path, "cannot check it", err)
 		}
 	}
 	return nil

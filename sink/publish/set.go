@@ -11,7 +11,7 @@ func prepare(d disk, targets []Target, o Options) (*Set, error) {
 	for _, t := range targets {
 		at, err := locate(t.Path)
 		if err != nil {
-			return nil, Failure(t.Path, "resolving it", err)
+			return nil, Failure(t.Path, "cannot follow the path", err)
 		}
 		out := &output{Target: t, place: at}
 		s.outputs = append(s.outputs, out)
@@ -96,8 +96,8 @@ func (s *Set) Discard() {
 	}
 }
 
-// maxRemovals bounds how often a partial folder is deleted while a running write may still put a
-// file into it.
+// maxRemovals limits the attempts to delete a partial folder: a write that is still running may put
+// another file into it meanwhile.
 const maxRemovals = 3
 
 // end closes and deletes what is not published, and releases the locks.

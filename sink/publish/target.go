@@ -56,7 +56,7 @@ type output struct {
 	replaced string              // path of the replaced folder, which is to be deleted
 }
 
-var errEnded = errors.New("committed or discarded already")
+var errEnded = errors.New("already committed or discarded")
 
 // maxListings limits how often a folder is listed again because other runs keep replacing it.
 const maxListings = 10

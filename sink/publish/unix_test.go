@@ -246,3 +246,21 @@ func TestClosedAndMissing(t *testing.T) {
 		t.Error("finish after close: found no error")
 	}
 }
+
+// TestParentOfLink pins that ".." after a symbolic link is the parent of the folder that the link
+// leads to, as for the system, in relative and absolute paths.
+func TestParentOfLink(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, tree{"here/": "", "there/inner/": "", "here/link": "-> ../there/inner"})
+	t.Chdir(dir + "/here")
+	for _, path := range []string{"link/../relative.csv", dir + "/here/link/../absolute.csv", dir + "/here/link/../new/x.csv"} {
+		if err := run(quick(), Options{}, outputOf{Target{Path: path, MakeParents: true}, nil}); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	for _, path := range []string{"there/relative.csv", "there/absolute.csv", "there/new/x.csv"} {
+		if _, err := os.Stat(dir + "/" + path); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -77,7 +77,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 		t.rowSize += int64(block + padded(size))
 	}
 	if rest != nil {
-		t.notes = append(t.notes, fmt.Sprintf("%s: left out %s: a sample holds one image and scalars; Parquet, Arrow and CSV hold all columns",
+		t.notes = append(t.notes, fmt.Sprintf("%s: skipped %s: a sample holds one image and scalars; Parquet, Arrow and CSV hold all columns",
 			format, images.Names(s, rest)))
 	}
 	return t, nil

@@ -210,7 +210,7 @@ func TestNotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if notes := k.Notes(); len(notes) != 1 || !strings.Contains(notes[0], `left out "features"`) {
+	if notes := k.Notes(); len(notes) != 1 || !strings.Contains(notes[0], `skipped "features"`) {
 		t.Errorf("found the notes %q, expected one about features", notes)
 	}
 	if k, err = tar.New(io.Discard, describe(1, pixel, label, source.Column{Name: "writer", DType: idx.Float32}), tar.Options{}); err != nil {
@@ -230,7 +230,7 @@ func TestRefusals(t *testing.T) {
 		want          error
 		message, hint string // parts
 	}{
-		"rows unknown": {&schema.Schema{Columns: []source.Column{pixel}, Rows: -1, Source: -1}, nil, fault.Usage, "digits", "Parquet"},
+		"rows unknown": {&schema.Schema{Columns: []source.Column{pixel}, Rows: -1, Source: -1}, nil, fault.Usage, "file names", "Parquet"},
 		"float": {describe(1, source.Column{Name: "x", DType: idx.Float32, Shape: []int{28, 28}}), nil, fault.Usage,
 			`column "x" is float32`, "npy"},
 		"two images":     {describe(1, pixel, wide), nil, fault.Usage, "2 columns of images", "one of them"},

@@ -120,7 +120,7 @@ func (b *batch) direct() bool {
 // load reads the body from its file or from r, into buf if its capacity is large enough.
 func (b *batch) load(r io.Reader, buf []byte) {
 	if b.size > maxBody {
-		panic(b.tooLarge("a body of", b.size, maxBody))
+		panic(b.tooLarge("in its body", b.size, maxBody))
 	}
 	if b.file != nil {
 		r = io.NewSectionReader(b.file, b.start, b.size)
@@ -135,9 +135,9 @@ func (b *batch) load(r io.Reader, buf []byte) {
 }
 
 // tooLarge returns the error for a record batch that needs more memory than one may take.
-func (b *batch) tooLarge(what string, found, limit int64) error {
+func (b *batch) tooLarge(where string, found, limit int64) error {
 	return unsupported("", "write it in smaller record batches, or, as a file, without compression",
-		"the record batch has %s %d bytes, expected at most %d", what, found, limit).At(b.offset)
+		"the record batch has %d bytes %s, expected at most %d", found, where, limit).At(b.offset)
 }
 
 // node returns the length and the number of nulls of the array of f.

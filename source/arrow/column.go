@@ -1,6 +1,7 @@
 package arrow
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/idxport/idxport/fault"
@@ -90,7 +91,7 @@ func (r *firstRow) Value(i int, member string) (value []byte, err error) {
 		var a array
 		g := gatherer{batch: r.batch}
 		if size := g.addEnds(f, 0, 1, &a); size > 2*r.maxRecord+filesExtra { // an image file has more than its pixels
-			panic(unsupported(f.column, "allow larger records with --max-record-bytes", "found a record of %d bytes, expected at most %d", size, r.maxRecord))
+			panic(unsupported(f.column, fmt.Sprintf("allow larger records with --max-record-bytes %d", size), "found a record of %d bytes, expected at most %d", size, r.maxRecord))
 		}
 		g.addBytes(f, &a, 1)
 		value = a.data

@@ -111,8 +111,8 @@ func TestUseAfterTheEnd(t *testing.T) {
 			t.Errorf("%s: found %v, expected %v", name, err, fs.ErrNotExist)
 		}
 	}
-	if _, err := Open(folder, source.ReadOptions{}); err == nil || !strings.Contains(err.Error(), "is a directory") {
-		t.Errorf("found %v, expected that it is a directory", err)
+	if _, err := Open(folder, source.ReadOptions{}); err == nil || !strings.Contains(err.Error(), "is a folder") {
+		t.Errorf("found %v, expected that it is a folder", err)
 	}
 	table, err := Open("testdata/binary.arrow", source.ReadOptions{})
 	if err != nil {

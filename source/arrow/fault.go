@@ -45,13 +45,13 @@ func demand(ok bool, offset int64, column, message string, values ...any) {
 // damaged returns the error for what is wrong in the message at offset.
 func damaged(offset int64, message string, values ...any) *fault.Error {
 	return fault.New(fault.Malformed, message, values...).At(offset).
-		WithHint("the file is damaged, or its writer has a defect; write it again, or download it again")
+		WithHint("the file is damaged, or its writer has a defect: download or write it again")
 }
 
 // truncated returns the error for an input that ends at offset.
 func truncated(offset int64, message string, values ...any) *fault.Error {
 	return fault.New(fault.Truncated, message, values...).At(offset).
-		WithHint("the file is incomplete; write it again, or download it again")
+		WithHint("the file is incomplete: download or write it again")
 }
 
 // unsupported returns the error for what is valid, but cannot be read.

@@ -158,7 +158,7 @@ func (s *stream) checkTail() {
 	for buf := make([]byte, 4096); ; {
 		n, err := s.Read(buf)
 		if n > 0 && !s.footer {
-			panic(damaged(start, "found more data after the end of the stream, expected none"))
+			panic(damaged(start, "found extra data after the end of the stream"))
 		}
 		tail = append(tail, buf[:n]...)
 		tail = slices.Clone(tail[max(0, len(tail)-len(magic)):])

@@ -153,17 +153,17 @@ func TestOptionsAndNotes(t *testing.T) {
 		note    string // "" for none
 	}{
 		{"wide", source.ReadOptions{}, 3, idx.Int32, nil, "column int64: int64 becomes int32"},
-		{"pixels", source.ReadOptions{}, 1, idx.Uint8, []int{3, 3}, "taken for 3×3"},
+		{"pixels", source.ReadOptions{}, 1, idx.Uint8, []int{3, 3}, "read as 3×3"},
 		{"pixels", source.ReadOptions{Shape: []int{9}, DType: idx.Uint8}, 0, idx.Uint8, nil, ""},
 		{"pixels", source.ReadOptions{Shape: []int{1, 9}, DType: idx.Uint8}, 1, idx.Uint8, []int{1, 9}, ""},
 		{"mixed-pixels", source.ReadOptions{}, 0, idx.Int32, []int{2, 2}, "of several types"},
-		{"binary-untold", source.ReadOptions{DType: idx.Uint8}, 0, idx.Uint8, []int{12}, "taken for uint8 of shape [12]"},
-		{"binary-untold", source.ReadOptions{Shape: []int{3, 4}}, 0, idx.Uint8, []int{3, 4}, "taken for uint8 of shape [3 4]"},
+		{"binary-untold", source.ReadOptions{DType: idx.Uint8}, 0, idx.Uint8, []int{12}, "read as uint8 of shape [12]"},
+		{"binary-untold", source.ReadOptions{Shape: []int{3, 4}}, 0, idx.Uint8, []int{3, 4}, "read as uint8 of shape [3 4]"},
 		{"binary-untold", source.ReadOptions{DType: idx.Int16, Shape: []int{3, 2}}, 0, idx.Int16, []int{3, 2}, ""},
-		{"dictionary", source.ReadOptions{}, 0, idx.Uint8, nil, "passed over column class"},
+		{"dictionary", source.ReadOptions{}, 0, idx.Uint8, nil, "column class is skipped"},
 		{"category-pandas", source.ReadOptions{}, 1, idx.Uint8, nil, "column species: its texts become the labels 0 to 2, in the order of its dictionary"},
 		{"category-pandas", source.ReadOptions{DType: idx.Int16}, 1, idx.Int16, nil, "column species: its texts become"},
-		{"pandas", source.ReadOptions{DType: idx.Uint8}, 0, idx.Uint8, nil, "passed over column __index_level_0__"},
+		{"pandas", source.ReadOptions{DType: idx.Uint8}, 0, idx.Uint8, nil, "column __index_level_0__ is skipped"},
 		{"list-None-file", source.ReadOptions{Shape: []int{2, 6}}, 0, idx.Uint8, []int{2, 6}, ""},
 	}
 	for _, test := range tests {

@@ -22,7 +22,8 @@ type Base struct {
 	meta    map[string]string
 }
 
-// NewBase returns the Base of the file at path. Resolve found it; meta is the schema's metadata.
+// NewBase returns the Base of the file at path; found is the result of Resolve, and meta the
+// metadata of the schema.
 func NewBase(path string, found *Table, meta map[string]string) Base {
 	b := Base{omitted: found.Omitted, meta: meta}
 	for _, c := range found.Columns {

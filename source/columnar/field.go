@@ -3,6 +3,7 @@ package columnar
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -134,8 +135,12 @@ var ErrNoRows = errors.New("no rows to take a shape from")
 const (
 	hintColumn = "leave the column out, or convert it to numbers"
 	hintShape  = "give the shape with --shape, or leave the file out"
-	hintLarge  = "allow larger records with --max-record-bytes"
 )
+
+// adviseLarge returns the hint for a record of size bytes, which is more than the limit.
+func adviseLarge(size int64) string {
+	return fmt.Sprintf("allow larger records with --max-record-bytes %d", size)
+}
 
 // unsupported returns the error for a column that cannot be a column of IDX.
 func unsupported(column, hint, message string, values ...any) *fault.Error {

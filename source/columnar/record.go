@@ -64,14 +64,14 @@ func (r *resolver) imagesWithoutRows(c *Column, f *Field) error {
 	return nil
 }
 
-// png makes c a column of the PNG files in f, of which first is the first.
+// png makes c a column of the PNG files in f; first is the file in the first row.
 func (r *resolver) png(c *Column, f *Field, first []byte) error {
 	format, err := picture.Describe(first)
 	if err != nil {
 		return fault.Wrap(fault.Malformed, err).InColumn(f.Name).InRow(0)
 	}
 	if format.Size() > r.Options.MaxRecord() {
-		return unsupported(f.Name, hintLarge, "found an image of %v, %d bytes, expected at most %d", format, format.Size(), r.Options.MaxRecord()).InRow(0)
+		return unsupported(f.Name, adviseLarge(format.Size()), "found an image of %v, %d bytes, expected at most %d", format, format.Size(), r.Options.MaxRecord()).InRow(0)
 	}
 	c.Form, c.DType, c.format = Images, format.DType(), format
 	c.imageShape(f, format.Shape())

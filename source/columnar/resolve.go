@@ -41,7 +41,7 @@ type Column struct {
 	format picture.Format         // of the PNG files of the form Images
 	sizes  [len(SparkSizes)]int32 // of all images of the form SparkImages
 	planar bool                   // records of images have the shape C×H×W
-	was    string                 // type of the elements in the file, if it is replaced by default
+	was    string                 // the type in the file, if DType is a default in its place; else ""
 }
 
 // A Form is how the records of a column are stored.
@@ -66,7 +66,8 @@ type resolver struct {
 
 // Resolve returns the columns of f. Options.DType is the type of bytes, and of integers whose type
 // IDX does not have. Options.Shape is the shape of records with as many elements, unless the
-// metadata has one. Errors have the kind fault.Unsupported, or are those of f.First.
+// metadata has one. Errors have the kind fault.Unsupported, or fault.Malformed for an image that
+// cannot be read, or are those of f.First.
 func Resolve(f File) (*Table, error) {
 	r := &resolver{File: f, classes: source.HubClasses(f.Meta), names: map[string]bool{}}
 	names := make([]string, len(f.Fields))
@@ -92,12 +93,16 @@ func Resolve(f File) (*Table, error) {
 	return &r.Table, nil
 }
 
-// add adds c to the table, and notes if its type was replaced. The error is for records that are
-// too large, and for a second column with the same name.
+// add adds c to the table, with a note if its type was replaced. It fails if the records are too
+// large, have too many dimensions, or if there is a column of this name already.
 func (r *resolver) add(c Column) error {
 	c.Origin = r.Origin
-	if n, ok := product(c.Shape); !ok || n*int64(c.DType.Size()) > r.Options.MaxRecord() {
-		return unsupported(c.Name, hintLarge, "found records of shape %v of %s, expected at most %d bytes", c.Shape, c.DType, r.Options.MaxRecord())
+	switch n, ok := product(c.Shape); {
+	case !ok:
+		return unsupported(c.Name, hintColumn, "found records of %s with the shape %v, which is too large", c.DType, c.Shape)
+	case n*int64(c.DType.Size()) > r.Options.MaxRecord():
+		size := n * int64(c.DType.Size())
+		return unsupported(c.Name, adviseLarge(size), "found records of %d bytes (%s, shape %v), expected at most %d", size, c.DType, c.Shape, r.Options.MaxRecord())
 	}
 	if len(c.Shape) >= idx.MaxRank {
 		return unsupported(c.Name, "", "found %d dimensions, expected at most %d", len(c.Shape)+1, idx.MaxRank)
@@ -120,7 +125,7 @@ func (r *resolver) note(format string, args ...any) {
 // omit notes that f is not in the table. kind is its type: see source.Omission.
 func (r *resolver) omit(f *Field, kind, why string) {
 	r.Omitted = append(r.Omitted, source.Omission{Column: f.Name, Type: kind, Why: why})
-	r.note("passed over column %s: %s", f.Name, why)
+	r.note("column %s is skipped: %s", f.Name, why)
 }
 
 // isIndex reports whether name is one that pandas gives to an index without a name.
@@ -345,7 +350,8 @@ func (r *resolver) list(c *Column, f *Field) (err error) {
 	return nil
 }
 
-// noRows returns the error for a field whose shape only the first row would have, if there is none.
+// noRows returns the error for a field whose shape is that of the first row, in a file without
+// rows.
 func noRows(f *Field, what, hint string) error {
 	return unsupported(f.Name, hint, "found %s and no rows, expected at least one row to take the shape from", what).Because(ErrNoRows)
 }
@@ -401,7 +407,7 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 		assumed = true
 	}
 	if assumed && size >= 0 {
-		r.note("column %s: records of %d bytes are taken for %s of shape %v; if that is wrong, give --dtype and --shape", c.Name, size, c.DType, c.Shape)
+		r.note("column %s: records of %d bytes are read as %s of shape %v; if that is wrong, give --dtype and --shape", c.Name, size, c.DType, c.Shape)
 	}
 	return nil
 }

@@ -116,7 +116,7 @@ func TestResolve(t *testing.T) {
 		"lists of an asked shape":         {fields: []Field{list}, first: sample{lengths: []int{2, 6}}, options: source.ReadOptions{Shape: []int{12, 1}}, want: "x uint8 [12 1]"},
 		"fixed lists without rows":        {fields: []Field{{Name: "x", Kind: List, Number: u8, Lengths: []int{7}}}, want: "x uint8 [7]"},
 		"lists of metadata without rows":  {fields: with(list, metadata("", "[7]")), want: "x uint8 [7]"},
-		"elements":                        {fields: numbered(u8, u8, u8, u8), want: "x uint8 [2 2]", note: "4 columns x0…x3 taken for 2×2"},
+		"elements":                        {fields: numbered(u8, u8, u8, u8), want: "x uint8 [2 2]", note: "4 columns x0…x3 are read as 2×2"},
 		"elements of an asked shape":      {fields: numbered(u8, u8, u8, u8), options: source.ReadOptions{Shape: []int{4}}, want: "x uint8 [4]"},
 		"elements of several types":       {fields: numbered(u8, i16), options: source.ReadOptions{Shape: []int{2}}, want: "x int32 [2]", note: "integers of several types become int32"},
 		"elements that become one type":   {fields: numbered(u8, source.NumberBool), options: source.ReadOptions{Shape: []int{2}}, want: "x uint8 [2]"},
@@ -125,8 +125,8 @@ func TestResolve(t *testing.T) {
 		"scalars with numbers":            {fields: slices.Concat(with(number("x0", u8), metadata("", "[]")), with(number("x1", u8), metadata("", "[]"))), want: "x0 uint8 [], x1 uint8 []"},
 		"bytes":                           {fields: with(Field{Name: "x", Kind: Bytes}, metadata("int16", "[3]")), first: value("abcdef"), want: "x int16 [3]"},
 		"bytes that begin like PNG":       {fields: with(Field{Name: "x", Kind: Bytes}, metadata("uint8", "[8]")), first: value(pngSignature), want: "x uint8 [8]"},
-		"bytes of an asked type":          {fields: with(Field{Name: "x", Kind: FixedBytes, Size: 6}, nil), options: source.ReadOptions{DType: idx.Int16}, want: "x int16 [3]", note: "taken for int16 of shape [3]"},
-		"bytes of an asked shape":         {fields: with(Field{Name: "x", Kind: FixedBytes, Size: 6}, nil), options: source.ReadOptions{Shape: []int{2, 3}}, want: "x uint8 [2 3]", note: "taken for uint8 of shape [2 3]"},
+		"bytes of an asked type":          {fields: with(Field{Name: "x", Kind: FixedBytes, Size: 6}, nil), options: source.ReadOptions{DType: idx.Int16}, want: "x int16 [3]", note: "read as int16 of shape [3]"},
+		"bytes of an asked shape":         {fields: with(Field{Name: "x", Kind: FixedBytes, Size: 6}, nil), options: source.ReadOptions{Shape: []int{2, 3}}, want: "x uint8 [2 3]", note: "read as uint8 of shape [2 3]"},
 		"bytes without rows":              {fields: []Field{{Name: "x", Kind: Bytes}}, options: source.ReadOptions{Shape: []int{2, 3}}, want: "x uint8 [2 3]"},
 		"an image":                        {fields: []Field{{Name: "x", Kind: Bytes}}, first: value(string(colored(t))), want: "x uint8 [1 2 3]"},
 		"an image of Hugging Face":        {fields: []Field{{Name: "x", Kind: Struct, Members: hubFields()}}, first: sample{values: map[string][]byte{HubBytes: colored(t)}}, want: "x uint8 [1 2 3]"},
@@ -134,16 +134,16 @@ func TestResolve(t *testing.T) {
 		"images without rows":             {fields: with(Field{Name: "x", Kind: Struct, Members: hubFields()}, metadata("uint8", "[3,4]")), want: "x uint8 [3 4]"},
 		"images of Spark":                 {fields: []Field{{Name: "x", Kind: Struct, Members: sparkFields()}}, first: sparkSample(2, 5, 4, 24), want: "x uint8 [2 5 4]"},
 		"grey images of Spark":            {fields: []Field{{Name: "x", Kind: Struct, Members: sparkFields()}}, first: sparkSample(2, 5, 1, 0), want: "x uint8 [2 5]"},
-		"names of classes":                {fields: []Field{number("x", u8), {Name: schema.ClassName, Kind: Text}}, want: "x uint8 []", note: "passed over column " + schema.ClassName},
+		"names of classes":                {fields: []Field{number("x", u8), {Name: schema.ClassName, Kind: Text}}, want: "x uint8 []", note: "column " + schema.ClassName + " is skipped"},
 		"256 texts of a dictionary":       {fields: []Field{category("x")}, first: names(256), want: "x uint8 []", note: "column x: its texts become the labels 0 to 255"},
 		"257 texts of a dictionary":       {fields: []Field{number("f", f32), category("x")}, first: names(257), want: "f float32 [], x int32 []", note: "0 to 256"},
 		"texts of an asked type":          {fields: []Field{category("x")}, first: names(3), options: source.ReadOptions{DType: idx.Int16}, want: "x int16 []", note: "0 to 2"},
 		"texts without rows":              {fields: []Field{category("x")}, want: "x uint8 []"},
 		"texts beside elements":           {fields: append(numbered(u8, u8), class), first: names(3), options: source.ReadOptions{Shape: []int{2}}, want: "x uint8 [2], class uint8 []", note: "0 to 2"},
-		"texts beside a label":            {fields: []Field{class, number("x", u8)}, want: "x uint8 []", note: "passed over column " + schema.ClassName},
+		"texts beside a label":            {fields: []Field{class, number("x", u8)}, want: "x uint8 []", note: "column " + schema.ClassName + " is skipped"},
 		"numbers of a dictionary":         {fields: []Field{{Name: "x", Kind: Dictionary, Number: i64}}, want: "x int32 []", note: "column x: int64 becomes int32"},
-		"texts beside such":               {fields: []Field{{Name: "x", Kind: Dictionary, Number: u8}, class}, want: "x uint8 []", note: "passed over column " + schema.ClassName},
-		"an index of pandas":              {fields: []Field{number("x", u8), number("__index_level_0__", i64)}, want: "x uint8 []", note: "passed over column __index_level_0__"},
+		"texts beside such":               {fields: []Field{{Name: "x", Kind: Dictionary, Number: u8}, class}, want: "x uint8 []", note: "column " + schema.ClassName + " is skipped"},
+		"an index of pandas":              {fields: []Field{number("x", u8), number("__index_level_0__", i64)}, want: "x uint8 []", note: "column __index_level_0__ is skipped"},
 		"what looks like one":             {fields: []Field{number("__index_level_x", u8)}, want: "__index_level_x uint8 []"},
 		"a tensor in C order, in so many": {fields: with(list, tensor(`{"shape":[4,3],"permutation":[0,1]}`)), first: sample{lengths: []int{12, 1}}, want: "x uint8 [4 3]"},
 	}
@@ -157,7 +157,7 @@ func TestResolve(t *testing.T) {
 		for _, c := range found.Columns {
 			columns = append(columns, fmt.Sprint(c.Name, " ", c.DType, " ", c.Shape))
 		}
-		notes := slices.DeleteFunc(found.Notes, func(note string) bool { return strings.Contains(note, "taken for one dimension") })
+		notes := slices.DeleteFunc(found.Notes, func(note string) bool { return strings.Contains(note, "read as one dimension") })
 		if got := strings.Join(columns, ", "); got != test.want || len(notes) > 1 || (test.note == "") != (len(notes) == 0) || !strings.Contains(strings.Join(notes, ""), test.note) {
 			t.Errorf("%s: found %q with the notes %q, expected %q and %q", name, got, notes, test.want, test.note)
 		}
@@ -189,8 +189,8 @@ func TestRefused(t *testing.T) {
 		"bytes of an unknown type": {blob, value("abc"), fault.Unsupported, "found values of 3 bytes of an unknown type"},
 		"an extension type":        {Field{Name: "x", Kind: Bytes, Metadata: map[string]string{KeyExtension: "uuid"}}, value("abc"), fault.Unsupported, "the extension type uuid"},
 		"bytes of another type":    {Field{Name: "x", Kind: Bytes, Metadata: metadata("int16", "[2]")}, value("abc"), fault.Unsupported, "found records of 3 bytes, which is not a multiple of the size of int16"},
-		"large records":            {list, sample{lengths: []int{1<<24 + 1}}, fault.Unsupported, "found records of shape [16777217] of uint8, expected at most 16777216 bytes"},
-		"more than can be counted": {list, sample{lengths: []int{math.MaxInt32, math.MaxInt32, math.MaxInt32}}, fault.Unsupported, "expected at most 16777216 bytes"},
+		"large records":            {list, sample{lengths: []int{1<<24 + 1}}, fault.Unsupported, "found records of 16777217 bytes (uint8, shape [16777217]), expected at most 16777216"},
+		"more than can be counted": {list, sample{lengths: []int{math.MaxInt32, math.MaxInt32, math.MaxInt32}}, fault.Unsupported, "which is too large"},
 		"a JPEG file":              {Field{Name: "x", Kind: Struct, Members: hubFields()}, sample{values: map[string][]byte{HubBytes: []byte("\xff\xd8\xff\xe0")}}, fault.Malformed, "column x, row 0: found a JPEG file"},
 		"an image elsewhere":       {Field{Name: "x", Kind: Struct, Members: hubFields()}, sample{}, ErrNull, "found a null"},
 		"Spark's floats":           {Field{Name: "x", Kind: Struct, Members: sparkFields()}, sparkSample(2, 2, 3, 21), fault.Unsupported, "found images of 2×2×3, OpenCV's mode 21"},

@@ -113,11 +113,11 @@ func (f Format) fault(offset int64, e *fault.Error) *fault.Error {
 	placed := fault.New(e.Kind, "%v stream, at compressed byte %d: %s", f, offset, e.Msg)
 	switch e.Kind {
 	case fault.Truncated:
-		return placed.WithHint("the download is incomplete: fetch it again")
+		return placed.WithHint("the file is incomplete: download or write it again")
 	case fault.Unsupported:
 		return placed.WithHint("decompress it with the %v program first", f)
 	default:
-		return placed.WithHint("the file is damaged: fetch it again")
+		return placed.WithHint("the file is damaged: download or write it again")
 	}
 }
 

@@ -39,13 +39,13 @@
 // at most 32 MiB more, usually 5. A header may ask for a window (zstd) or a dictionary (xz): the
 // limits above are what a file of a few bytes can reserve. Such memory is not touched before data
 // fills it; files of about 30 bytes raised the resident size by less than 1 MiB. A seek table of at
-// most 16 MiB is held in memory. The library cannot reuse a dictionary, so an xz file of many
-// blocks leaves old ones to the garbage collector: 500 blocks in 10 KB, each with 64 MiB, peaked at
+// most 16 MiB is held in memory. The xz library cannot reuse a dictionary, so a file of many blocks
+// leaves old ones to the garbage collector: 500 blocks in 10 KB, each with 64 MiB, peaked at
 // 334 MB. Blocks that give their size, as those of xz -T do, get no more memory than that.
 //
 // # Goroutines
 //
-// Each compressed input has one goroutine, which ends at the end of the data, after an error, or by
-// Close; so do the up to three helpers of gzip. Plain data has none: a Read of it is a Read of the
-// input, straight into the caller's buffer.
+// Each compressed input has one goroutine, and gzip up to three more. They end at the end of the
+// data, after an error, or by Close. Plain data has none: a Read of it is a Read of the input,
+// straight into the caller's buffer.
 package compressed

@@ -102,7 +102,7 @@ func (g *gzipReader) next() error {
 	case head[0] == 0:
 		return skipZeros(g.in)
 	case !bytes.HasPrefix([]byte(gzipMagic), head):
-		return corrupt("junk after the last member")
+		return corrupt("extra data after the last member")
 	}
 	return g.begin()
 }
@@ -114,7 +114,7 @@ func skipZeros(in io.Reader) error {
 		n, err := in.Read(buf)
 		for _, b := range buf[:n] {
 			if b != 0 {
-				return corrupt("junk in the padding after the last member")
+				return corrupt("extra data in the padding after the last member")
 			}
 		}
 		if err != nil {

@@ -408,7 +408,7 @@ func (f *frames) end() error {
 	if _, err := f.in.ReadByte(); err != nil {
 		return err
 	}
-	return corrupt("junk after the seek table")
+	return corrupt("extra data after the seek table")
 }
 
 // Close releases the decoder.

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
@@ -67,10 +69,7 @@ func (t *Table) parseLine(b *source.Raw, line []byte, row int) error {
 				continue
 			}
 			if message, hint := put(f.dtype, dst, n, content(text)); message != "" {
-				if hint == "" && f.Shape == nil && len(t.columns) > 1 {
-					hint = "the first and last rows of the file have no such values"
-				}
-				return inRow(b.First+int64(row), t.name(p.first+n), hint, "%s", message)
+				return inRow(b.First+int64(row), t.name(p.first+n), t.advise(f, hint), "%s", message)
 			}
 		}
 	}
@@ -78,6 +77,20 @@ func (t *Table) parseLine(b *source.Raw, line []byte, row int) error {
 		return t.countError(b, line, row)
 	}
 	return nil
+}
+
+// advise returns the hint for a value of f that its type does not hold; hint comes from put.
+func (t *Table) advise(f *field, hint string) string {
+	tensors := slices.ContainsFunc(t.fields, func(f field) bool { return f.Shape != nil })
+	switch {
+	case hint == "":
+		return "correct the value, or remove the row"
+	case !strings.HasPrefix(hint, "--dtype"):
+		return hint
+	case tensors && f.Shape == nil: // --dtype is the type of the tensors
+		return "the type was guessed from the first and last rows; correct the value, or remove the row"
+	}
+	return "choose a type that holds all values: " + hint
 }
 
 // countError returns the error for a line with too few or too many fields.
@@ -173,7 +186,7 @@ func put(d idx.DType, dst []byte, i int, text []byte) (message, hint string) {
 	switch d {
 	case idx.Float64:
 		if !n.fits64(text) {
-			return fmt.Sprintf("found %s, expected an integer that float64 holds", shown(text)), "remove the column, or write it with a decimal point, to be rounded"
+			return fmt.Sprintf("found %s, expected an integer that float64 holds", shown(text)), "remove the column; or write the number with a decimal point, and it is rounded"
 		}
 		binary.LittleEndian.PutUint64(dst[8*i:], math.Float64bits(n.value))
 		return "", ""
@@ -187,7 +200,7 @@ func put(d idx.DType, dst []byte, i int, text []byte) (message, hint string) {
 	}
 	smallest, largest := d.Limits()
 	if math.Trunc(n.value) != n.value || math.IsInf(n.value, 0) {
-		return fmt.Sprintf("found %s, expected an integer of type %s", shown(text), d), "--dtype float64 or float32"
+		return fmt.Sprintf("found %s, expected an integer of type %s", shown(text), d), "--dtype float64"
 	}
 	if n.value < float64(smallest) || n.value > float64(largest) {
 		hint = "--dtype int32"

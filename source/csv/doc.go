@@ -19,10 +19,11 @@
 //	tensors      by the names in the header, in any order: see package flat
 //	no header    n² numbers are an image; n²+1 are a label and an image; any other number is a
 //	             record of one dimension
-//	labels       whole numbers are integers even with a point, 5.0, as in one array with the pixels
+//	labels       whole numbers are integers, even if written 5.0, as when labels and pixels were in
+//	             one array
 //	types        from the first megabyte: integers 0…255 are uint8, others int32; numbers with a
-//	             point or an exponent are float64, or float32 if all are the shortest texts of such
-//	             numbers and some have 8 or 9 digits
+//	             point or an exponent are float64, or float32 if each is the shortest text of a
+//	             float32 and some have 8 or 9 digits
 //
 // [Table.Notes] mentions all of it, and options override it. Every value is checked: if the type of
 // its column cannot hold it, the error has the row, the column, and both. A type holds a value if

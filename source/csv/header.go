@@ -86,7 +86,7 @@ func (t *Table) hasHeader(line []byte, shifted bool, chosen *bool) (bool, error)
 	case t.counted == nil:
 		return false, nil
 	case shifted: // a row has no empty field
-		t.note("the first line counts the fields after an empty one, as pandas does for columns without names: read as a header")
+		t.note("the first line, %s, is read as a header: it counts the columns after an empty name, as pandas does for columns without names", shown(line))
 		return true, nil
 	}
 	if !slices.IsSorted(t.counted) && t.count <= fewFields {
@@ -180,19 +180,22 @@ func (t *Table) weigh(line []byte) (bool, error) {
 	reason := ""
 	switch {
 	case r.rows > 0 && !r.quoted && bytes.Count(line, []byte{'"'}) == 2*t.count:
-		reason = "is in quotes, unlike the rows"
-	case r.rows > 0 && r.goesOn && t.count > 1 || t.count == 1 && numbers[0] == 1: // pandas counts from 0
-		t.note("the first line counts the fields: read as a row; --header yes overrides this")
+		reason = "it is in quotes, unlike the rows"
+	case t.count == 1 && numbers[0] == 1: // pandas counts from 0
+		t.note("the first line, %s, is read as a row of values; --header yes overrides this", shown(line))
+		return false, nil
+	case r.rows > 0 && r.goesOn && t.count > 1:
+		t.note("the first line, %s, is read as a row of values, because the rows continue its count; --header yes overrides this", shown(line))
 		return false, nil
 	case r.rows > 0 && r.bytes && beyondBytes:
-		reason = "has a number above 255, unlike the rows"
+		reason = "it has a number above 255, unlike the rows"
 	case beyond >= decisive:
-		reason = "far exceeds the values of its columns"
+		reason = "its numbers are far larger than the values in the rows"
 	default:
-		return false, fault.New(fault.Malformed, "the first line, %s, counts the fields, and the rows do not show whether it is a header or a row", shown(line)).
+		return false, fault.New(fault.Malformed, "the first line is %s, which may be column names or a row of values", shown(line)).
 			WithHint("say which it is: --header yes, or --header no")
 	}
-	t.note("the first line counts the fields and %s: read as a header; --header no overrides this", reason)
+	t.note("the first line, %s, is read as a header, because %s; --header no overrides this", shown(line), reason)
 	return true, nil
 }
 

@@ -36,18 +36,18 @@ func TestFirstLinesThatCount(t *testing.T) {
 		first       string // the data of the first column
 		note        string
 	}{
-		{"785 columns over bytes", line("%d", 0, 785) + "7," + zeros(784), nil, "label:uint8[] image:uint8[28 28]", "\x07", "has a number above 255, unlike the rows: read as a header"},
+		{"785 columns over bytes", line("%d", 0, 785) + "7," + zeros(784), nil, "label:uint8[] image:uint8[28 28]", "\x07", "is read as a header, because it has a number above 255, unlike the rows;"},
 		{"the same from 1", line("%d", 1, 785) + "7," + zeros(784), nil, "label:uint8[] image:uint8[28 28]", "\x07", "read as a header"},
 		{"257 columns, of which one is beyond", line("%d", 0, 257) + "9," + strings.Repeat("255,", 255) + "255\n", nil, "label:uint8[] image:uint8[16 16]", "\x09", "read as a header"},
-		{"64 columns of 0 to 16", line("%d", 0, 64) + digits + digits, nil, "image:uint8[8 8]", digitBytes(digits + digits), "far exceeds the values of its columns"},
+		{"64 columns of 0 to 16", line("%d", 0, 64) + digits + digits, nil, "image:uint8[8 8]", digitBytes(digits + digits), "its numbers are far larger than the values in the rows"},
 		{"64 columns as texts are sorted", sorted(64) + digits, nil, "image:uint8[8 8]", "", "read as a header"},
 		{"64 columns with points", line("%d.0", 0, 64) + digits, nil, "image:uint8[8 8]", digitBytes(digits), "read as a header"},
 		{"fractions", line("%d", 0, 64) + strings.Repeat("0.25,", 63) + "0.5\n", nil, "image:float64[8 8]", "", "read as a header"},
 		{"in quotes", `"0","1"` + "\n5,6\n7,8\n", nil, "data:uint8[2]", "\x05\x06\x07\x08", "is in quotes, unlike the rows"},
 		{"one in quotes", `"0"` + "\n5\n", nil, "data:uint8[]", "\x05", "is in quotes"},
 		{"all in quotes", `"0","1"` + "\n" + `"5","6"` + "\n", nil, undecided, "", ""},
-		{"after an empty field", ",0,1\n0,5,6\n", nil, "data:uint8[2]", "\x05\x06", "after an empty one"},
-		{"after an empty field, from 1", ",1,2\n0,5,6\n", nil, "data:uint8[2]", "\x05\x06", "after an empty one"},
+		{"after an empty field", ",0,1\n0,5,6\n", nil, "data:uint8[2]", "\x05\x06", "after an empty name"},
+		{"after an empty field, from 1", ",1,2\n0,5,6\n", nil, "data:uint8[2]", "\x05\x06", "after an empty name"},
 		{"rows that go on", "0,1,2,3\n4,5,6,7\n", nil, "image:uint8[2 2]", "\x00\x01\x02\x03\x04\x05\x06\x07", "read as a row"},
 		{"rows that go on from 1, with points", "1.0,2.0\n3.0,4.0\n", nil, "data:float64[2]", "", "read as a row"},
 		{"rows that begin again", "0,1,2,3\n0,1,2,3\n4,5,6,7\n", nil, undecided, "", ""},
@@ -73,7 +73,7 @@ func TestFirstLinesThatCount(t *testing.T) {
 			t.Parallel()
 			table, data, err := parse(c.text, source.ReadOptions{Header: c.header})
 			if c.want == undecided {
-				if err == nil || !strings.Contains(err.Error(), "the rows do not show whether it is a header or a row") || fault.HintOf(err) != "say which it is: --header yes, or --header no" {
+				if err == nil || !strings.Contains(err.Error(), "which may be column names or a row of values") || fault.HintOf(err) != "say which it is: --header yes, or --header no" {
 					t.Errorf("found %v, expected a question", err)
 				}
 				return

@@ -228,7 +228,7 @@ func (t *Table) decide(o source.ReadOptions) error {
 		f.column = -1
 		if left, ok := t.leftOut(i); ok {
 			t.omitted = append(t.omitted, left)
-			t.note("column %s passed over: %s", left.Column, left.Why)
+			t.note("column %s is skipped: %s", left.Column, left.Why)
 			continue
 		}
 		if f.seen.text != nil && f.seen.values == 0 && len(f.seen.text) > 0 {

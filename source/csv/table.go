@@ -123,7 +123,7 @@ func (t *Table) begin(tail []byte, o source.ReadOptions) error {
 			return err
 		}
 		return fault.New(fault.Unsupported, "the first line has more than %d bytes", limit).
-			WithHint("allow longer lines with --max-record-bytes")
+			WithHint("allow longer lines with --max-record-bytes %d", 2*o.MaxRecord())
 	case err != nil:
 		return err
 	}
@@ -157,7 +157,7 @@ func (t *Table) first(line []byte, limit int, o source.ReadOptions) error {
 	t.count = eachField(line, t.comma, func(int, []byte) bool { return true })
 	t.limit = int(min(int64(limit), lineText+fieldText*int64(t.count)))
 	tooMany := fault.New(fault.Unsupported, "the first line has %d fields, too many for a record", t.count).
-		WithHint("allow more with --max-record-bytes, or use Parquet or Arrow")
+		WithHint("allow more with --max-record-bytes %d, or use Parquet or Arrow", t.count)
 	if int64(t.count) > o.MaxRecord()+maxNamed {
 		return tooMany
 	}

@@ -72,7 +72,7 @@ func TestColumns(t *testing.T) {
 		{"NaN and infinities", "a\nnan\n-inf\nInfinity\n", source.ReadOptions{}, "a:float64[]", ""},
 		{"semicolons", "a;b\n1;2\n", source.ReadOptions{}, "a:uint8[] b:uint8[]", "separated by ';'"},
 		{"class names without labels beside them", "class\n1\n", source.ReadOptions{}, "class:uint8[]", ""},
-		{"class names", "label,class\n1,one\n", source.ReadOptions{}, "label:uint8[]", "column class passed over"},
+		{"class names", "label,class\n1,one\n", source.ReadOptions{}, "label:uint8[]", "column class is skipped"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			t.Parallel()
@@ -217,7 +217,7 @@ func TestSkip(t *testing.T) {
 
 func TestFolders(t *testing.T) {
 	t.Parallel()
-	if _, err := Open(t.TempDir(), source.ReadOptions{}); err == nil || !strings.Contains(err.Error(), "is a directory, expected a CSV file") {
+	if _, err := Open(t.TempDir(), source.ReadOptions{}); err == nil || !strings.Contains(err.Error(), "is a folder, expected a CSV file") {
 		t.Errorf("found %v", err)
 	}
 }

@@ -33,9 +33,9 @@ const (
 //   - KMNIST's class map, a CSV file that begins with "index,codepoint,char".
 //
 // JSON is refused, and so are lines numbered from 0 or 1, perhaps after a header, as in CSV: read
-// as names, they would belong to other labels. A byte order mark, CRLF and spaces around a name are
-// removed. More than 1 MiB or 65,536 classes, text that is not UTF-8, control characters, and
-// repeated names or labels are refused.
+// as names they would contain the numbers, and might belong to other labels. A byte order mark,
+// CRLF and spaces around a name are removed. More than 1 MiB or 65,536 classes, text that is not
+// UTF-8, control characters, and repeated names or labels are refused.
 func ReadClasses(r io.Reader, file string) (classes []string, note string, err error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxClassBytes+1))
 	if err != nil {
@@ -72,7 +72,7 @@ func ReadClasses(r io.Reader, file string) (classes []string, note string, err e
 
 func badClasses(file, format string, args ...any) error {
 	return fault.New(fault.Malformed, format, args...).In(file).
-		WithHint(`expected UTF-8 text with a class name per line, the first for label 0, or with "label codepoint" per line`)
+		WithHint(`expected UTF-8 text with a class name per line, the first for label 0, or with "label code-point" per line, such as "0 48"`)
 }
 
 // A classParser parses the label and the name in the line with index i. several means that the
@@ -119,7 +119,7 @@ func numbered(lines []string) bool {
 	return len(lines) > 1
 }
 
-var errNoMapping = errors.New(`expected "label codepoint", two or three numbers, as in the first line`)
+var errNoMapping = errors.New("expected two or three numbers (label, code points), as on line 1")
 
 // mappingLine parses a line of EMNIST's mapping files: label, codepoint, and perhaps a second
 // codepoint, in decimal.
@@ -181,7 +181,7 @@ func (c *classList) add(i int, line string) error {
 	}
 	if name != "" {
 		if first, ok := c.lines[name]; ok {
-			return fmt.Errorf("line %d has the name %q too", first+1, name)
+			return fmt.Errorf("the name %q is already on line %d", name, first+1)
 		}
 		c.lines[name] = i
 	}

@@ -6,21 +6,22 @@
 // is. [ParseName] is the rule for file names. [ReadClasses] reads class names from a file.
 //
 // The package opens no data file itself. If names are not enough, it asks a [Prober], which the
-// caller supplies, for headers, for the sha256 of labels, and whether a file is compressed. It
+// caller supplies, for headers, for the SHA-256 of labels, and whether a file is compressed. It
 // never asks about files that can be read only once (standard input, pipes).
 //
 // # Names
 //
-// A published name has a prefix, a split, a role and a format, in any case, and perhaps the
-// extension of a compression:
+// A published name has a prefix, a split, a role and a format, in upper or lower case, and perhaps
+// the extension of a compression:
 //
 //	emnist-letters-train-images-idx3-ubyte.gz
 //	└── prefix ──┘ split  role  └ format ┘
 //
 // The format follows a dash or a dot, or is just ".idx". The role is image (images, patterns or a
-// leading X_), label (labels or a leading y_), or else plain data. The split is train or test,
-// which is also published as t10k. Files with the same prefix and split are one table. Files whose
-// names differ only in the compression are one column.
+// leading X_), label (labels or a leading y_), or else plain data. The split is train, test (also
+// published as t10k), validation, or one that only some data sets have, such as test50k. Files with
+// the same prefix and split are one table. Files whose names differ only in the compression are one
+// column.
 //
 // # The invariant
 //

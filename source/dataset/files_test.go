@@ -26,7 +26,7 @@ func TestFiles(t *testing.T) {
 		"a pair":    {"train-images-idx3-ubyte train-labels-idx1-ubyte", Options{}, "train/train-images/?: image=train-images-idx3-ubyte label=train-labels-idx1-ubyte", nil},
 		"its order": {"train-labels-idx1-ubyte train-images-idx3-ubyte", Options{}, "train/train-labels/?: label=train-labels-idx1-ubyte image=train-images-idx3-ubyte", nil},
 		"lone images": {"t10k-images-idx3-ubyte", Options{}, "test/t10k-images/?: image=t10k-images-idx3-ubyte",
-			[]string{"found labels in the same folder, not used: t10k-labels-idx1-ubyte; give the folder or both files"}},
+			[]string{"labels in the same folder are skipped: t10k-labels-idx1-ubyte; to use them, name the folder or both files"}},
 		"lone images, none beside": {"lonely-images.idx", Options{}, "/lonely-images/?: image=lonely-images.idx", nil},
 		"lone labels":              {"t10k-labels-idx1-ubyte", Options{}, "test/t10k-labels/?: label=t10k-labels-idx1-ubyte", nil},
 		"named":                    {"a=left.idx b=right.idx", Options{}, "/left/?: a=left.idx b=right.idx", nil},
@@ -82,11 +82,11 @@ func TestFilesErrors(t *testing.T) {
 		message string
 		hint    string
 	}{
-		"one name twice":     {"left.idx right.idx", Options{}, fault.Usage, `two columns would be named "data"`, "name them: left="},
-		"two lists":          {"a.idx b.idx", Options{}, fault.Usage, `two columns would be named "data"`, "name them: left="},
-		"two splits":         {"train-labels-idx1-ubyte t10k-labels-idx1-ubyte", Options{}, fault.Usage, `two columns would be named "label"`, "one split at a time"},
-		"a given name twice": {"label=left.idx train-labels-idx1-ubyte", Options{}, fault.Usage, `two columns would be named "label"`, "name them: image="},
-		"counts":             {"train-images-idx3-ubyte t10k-labels-idx1-ubyte", Options{}, ErrMismatch, "train-images-idx3-ubyte: the columns differ in length: found 60000 records, and 10000 in t10k-labels-idx1-ubyte", ""},
+		"one name twice":     {"left.idx right.idx", Options{}, fault.Usage, `would both be the column "data"`, "name them: left="},
+		"two lists":          {"a.idx b.idx", Options{}, fault.Usage, `would both be the column "data"`, "name them: left="},
+		"two splits":         {"train-labels-idx1-ubyte t10k-labels-idx1-ubyte", Options{}, fault.Usage, `would both be the column "label"`, "one split at a time"},
+		"a given name twice": {"label=left.idx train-labels-idx1-ubyte", Options{}, fault.Usage, `would both be the column "label"`, "name them: image="},
+		"counts":             {"train-images-idx3-ubyte t10k-labels-idx1-ubyte", Options{}, ErrMismatch, "the columns have different numbers of records: image (train-images-idx3-ubyte) has 60000, label (t10k-labels-idx1-ubyte) has 10000", "--salvage"},
 		"swapped":            {"swapped-images.idx swapped-labels.idx", Options{}, ErrMismatch, "swapped-images.idx", "image=" + filepath.Join(dir, "swapped-labels.idx")},
 		"swapped, in order":  {"swapped-labels.idx swapped-images.idx", Options{}, ErrMismatch, "swapped-images.idx", "image=" + filepath.Join(dir, "swapped-labels.idx")},
 		"names swapped":      {"image=train-labels-idx1-ubyte label=train-images-idx3-ubyte", Options{}, ErrMismatch, "swapped", "image=" + filepath.Join(dir, "train-images-idx3-ubyte")},
@@ -133,7 +133,7 @@ func TestFilesByLabels(t *testing.T) {
 	dir := folder(t, "l-train-labels.idx 60000", "p.idx 60000 28 28")
 	p := &testProber{hashes: map[string]string{"l-train-labels.idx": published(t, "mnist", "train")}}
 	splits := must.Get(Find(inputsIn(dir, "image=p.idx l-train-labels.idx"), p, Options{}))(t)
-	if want := "train/p/mnist: image=p.idx label=l-train-labels.idx"; summary(splits[0]) != want || splits[0].Evidence != "the sha256 of the labels" {
+	if want := "train/p/mnist: image=p.idx label=l-train-labels.idx"; summary(splits[0]) != want || splits[0].Evidence != "the SHA-256 of the labels" {
 		t.Errorf("got %q by %q, want %q", summary(splits[0]), splits[0].Evidence, want)
 	}
 }

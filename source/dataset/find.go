@@ -41,7 +41,7 @@ type Options struct {
 	// Dataset is the name of one of Known, DatasetNone to recognize none, or empty to recognize the
 	// data set by names and labels. In a folder with several data sets it selects one.
 	Dataset string
-	// Split selects splits by name, in any case ("t10k" is "test"); empty means all. A split that
+	// Split selects splits by name, ignoring case ("t10k" is "test"); empty means all. A split that
 	// does not exist is an error.
 	Split []string
 	// Uncounted means that the counts in the headers are not trusted, as in a salvage, and not
@@ -78,7 +78,7 @@ type Split struct {
 	Folder string
 	Files  []File
 	// Dataset is the recognized data set, or nil. Evidence says how it was recognized: "--dataset",
-	// "the file names", "the sha256 of the labels" or, without labels, "the sha256 of the labels of
+	// "the file names", "the SHA-256 of the labels" or, without labels, "the SHA-256 of the labels of
 	// train".
 	Dataset  *Info
 	Evidence string
@@ -181,7 +181,7 @@ func (f finder) wanted(name string) bool {
 	return len(f.options.Split) == 0 || slices.ContainsFunc(f.options.Split, func(asked string) bool { return isSplit(asked, name) })
 }
 
-// isSplit reports whether the user's asked means the split name.
+// isSplit reports whether asked, as the user wrote it, is the split called name.
 func isSplit(asked, name string) bool {
 	asked = lowerASCII(asked)
 	return name != "" && (asked == name || splitOf(asked) == name)
@@ -189,8 +189,7 @@ func isSplit(asked, name string) bool {
 
 func sameHeader(a, b idx.Header) bool { return a.DType == b.DType && slices.Equal(a.Dims, b.Dims) }
 
-// FolderName returns the last element of dir, also for "." and "..". For the root it returns a name
-// of its own.
+// FolderName returns the last element of dir, also for "." and "..", and "data" for the root.
 func FolderName(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
@@ -278,7 +277,7 @@ func (f finder) distinct(files []File, names []Name) error {
 			if names[i].Split != "" && common([]Name{names[i], names[j]}, splitName) == "" {
 				advice = "several files are the columns of one table: convert one split at a time, or give the folder"
 			}
-			return fault.New(fault.Usage, "two columns would be named %q, this file and %s", a.Name, a.Path).In(b.Path).WithHint("%s", advice)
+			return fault.New(fault.Usage, "this file and %s would both be the column %q", a.Path, a.Name).In(b.Path).WithHint("%s", advice)
 		}
 	}
 	return nil
@@ -313,7 +312,7 @@ func (f finder) labelsBeside(files []File, names []Name) []string {
 	for _, e := range entries {
 		n, lone := ParseName(e.Name()), names[image]
 		if n.Role == Label && n.Prefix == lone.Prefix && n.Split == lone.Split && n.Format != "" && !e.IsDir() {
-			return []string{fmt.Sprintf("found labels in the same folder, not used: %s; give the folder or both files", e.Name())}
+			return []string{fmt.Sprintf("labels in the same folder are skipped: %s; to use them, name the folder or both files", e.Name())}
 		}
 	}
 	return nil
@@ -346,9 +345,9 @@ func (f finder) check(s *Split) error {
 	for _, file := range known {
 		if file.Header.Records() != known[0].Header.Records() {
 			a, b := known[0], file
-			return fault.New(fault.Malformed, "the columns differ in length: found %d records, and %d in %s, expected the same number",
-				a.Header.Records(), b.Header.Records(), b.base()).In(a.Path).
-				WithHint("the files do not belong together, or one of them is damaged").Because(ErrMismatch)
+			return fault.New(fault.Malformed, "the columns have different numbers of records: %s (%s) has %d, %s (%s) has %d",
+				a.Name, a.base(), a.Header.Records(), b.Name, b.base(), b.Header.Records()).In(a.Path).
+				WithHint(source.HintCounts).Because(ErrMismatch)
 		}
 	}
 	return nil

@@ -112,9 +112,9 @@ func (f finder) checkSplits(where string, pairings []pairing) error {
 	return nil
 }
 
-// scan lists the IDX files in dir by their names, and probes those with an unsure name: git and
-// subtitles also use a plain ".idx", and decompressed images and labels sometimes have lost their
-// format. Everything else is ignored: folders, hidden files, partial outputs, other formats.
+// scan lists the IDX files in dir by their names. It probes those whose names do not suffice: git
+// and subtitles also use a plain ".idx", and decompressed images and labels may have lost the
+// ending that says they are IDX. Everything else is ignored: folders, hidden files, other formats.
 func (f finder) scan(dir string) (found []candidate, notes []string, err error) {
 	entries, err := f.options.Files.ReadDir(dir, 0)
 	if err != nil {
@@ -131,7 +131,7 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 		}
 		if c.name.Format == "idx" && c.name.Role == Data {
 			if _, err := f.Header(c.path); errors.Is(err, idx.ErrMagic) {
-				notes = append(notes, fmt.Sprintf("left out, not IDX: %v", fault.In(c.path, err)))
+				notes = append(notes, fmt.Sprintf("skipped, not IDX: %v", fault.In(c.path, err)))
 				continue
 			}
 		}
@@ -143,7 +143,7 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 		found = append(found, c)
 	}
 	if tables != nil && found != nil {
-		notes = append(notes, fmt.Sprintf("%s: passed over %s, because the IDX files are read", dir, strings.Join(tables, ", ")))
+		notes = append(notes, fmt.Sprintf("%s: skipped %s, because the IDX files are read", dir, strings.Join(tables, ", ")))
 	}
 	return found, notes, nil
 }
@@ -176,7 +176,7 @@ const (
 // some.
 func (f finder) noFiles(dir string, notes []string) error {
 	e := fault.New(fault.NotFound, "found no IDX files").In(dir).
-		WithHint("IDX files are found by their names, such as train-images-idx3-ubyte.gz; give files with other names one by one")
+		WithHint("IDX files are found by their names, such as train-images-idx3-ubyte.gz; if yours have other names, name the files to use instead of the folder")
 	if folders := f.foldersWithFiles(dir, hintDepth); len(folders) > 1 {
 		e.Hint = "folders are not searched; these have files: " + strings.Join(folders, ", ")
 	} else if len(folders) > 0 {
@@ -286,9 +286,9 @@ func (f finder) choose(files []candidate) (File, []string, error) {
 	for _, c := range files[1:] {
 		if c.twin() != files[0].twin() {
 			return File{}, nil, fault.New(fault.Usage,
-				"found %d files for the column %q, expected one: this and %s",
+				"found %d files for the column %q, expected one: this file and %s",
 				len(files), c.name.Role, baseNames(files[1:])).In(files[0].path).
-				WithHint("give the files to use one by one, or move the other files away")
+				WithHint("name the files to use instead of the folder, or move the other files away")
 		}
 	}
 	file, more, err := f.chooseTwin(files)
@@ -308,7 +308,7 @@ func preferExtended(files []candidate) ([]candidate, []string) {
 	if extended == nil || plain == nil {
 		return files, nil
 	}
-	return extended, []string{fmt.Sprintf("%s not used: %s has the same labels and more", baseNames(plain), extended[0].base())}
+	return extended, []string{fmt.Sprintf("skipped %s: %s has the same labels and more", baseNames(plain), extended[0].base())}
 }
 
 // chooseTwin chooses one of the files whose names differ only in the compression: the uncompressed
@@ -324,7 +324,7 @@ func (f finder) chooseTwin(files []candidate) (File, []string, error) {
 		h, err := f.header(c.path)
 		if err != nil {
 			firstErr = cmp.Or(firstErr, err)
-			notes = append(notes, fmt.Sprintf("not used: %v", err))
+			notes = append(notes, fmt.Sprintf("skipped: %v", err))
 			continue
 		}
 		good, headers = append(good, c), append(headers, h)
@@ -339,11 +339,11 @@ func (f finder) chooseTwin(files []candidate) (File, []string, error) {
 		if !sameHeader(headers[i], headers[0]) {
 			return File{}, nil, fault.New(fault.Usage, "found %s, and %s in %s, expected the same data in files whose names differ only in the compression",
 				headers[0], headers[i], good[i].base()).In(good[0].path).
-				WithHint("remove the one that is out of date, or give the files to use one by one")
+				WithHint("remove the one that is out of date, or name the files to use instead of the folder")
 		}
 	}
 	if len(good) > 1 {
-		notes = append(notes, fmt.Sprintf("%s is read; %s, which has the same header, is not used and was not compared",
+		notes = append(notes, fmt.Sprintf("%s is read; %s is skipped: it has the same header, and was not compared",
 			good[0].base(), baseNames(good[1:])))
 	}
 	first := good[0]

@@ -49,7 +49,7 @@ func TestFolder(t *testing.T) {
 			"qmnist-test-labels.tsv.gz=7	4", "xnist-images-idx3-ubyte 9 28 28", "xnist-labels-idx2-int 9 8"}, Options{}, []string{
 			"test/qmnist/qmnist: image=qmnist-test-images-idx3-ubyte.gz label=qmnist-test-labels-idx2-int.gz",
 			"nist/xnist/qmnist: image=xnist-images-idx3-ubyte label=xnist-labels-idx2-int"},
-			[]string{"qmnist-test-labels-idx1-ubyte.gz not used: qmnist-test-labels-idx2-int.gz has the same labels and more"}},
+			[]string{"skipped qmnist-test-labels-idx1-ubyte.gz: qmnist-test-labels-idx2-int.gz has the same labels and more"}},
 		"qmnist's plain labels": {[]string{"qmnist-test-labels-idx1-ubyte.gz 5"}, Options{}, []string{
 			"test/qmnist/qmnist: label=qmnist-test-labels-idx1-ubyte.gz"}, []string{"no images found for qmnist-test-labels-idx1-ubyte.gz"}},
 		"kannada": {[]string{
@@ -59,12 +59,12 @@ func TestFolder(t *testing.T) {
 			"dig/dig-mnist/kannada-mnist: image=X_dig_MNIST-idx3-ubyte.gz label=y_dig_MNIST-idx1-ubyte.gz"}, nil},
 		"plain and compressed": {slices.Concat(fourFiles[:2], []string{"train-images-idx3-ubyte.gz 60000 28 28", "train-labels-idx1-ubyte.gz 60000"}),
 			Options{}, []string{"train/FOLDER/?: image=train-images-idx3-ubyte label=train-labels-idx1-ubyte"},
-			[]string{"train-images-idx3-ubyte is read; train-images-idx3-ubyte.gz, which", "train-labels-idx1-ubyte is read; train-labels-idx1-ubyte.gz, which"}},
+			[]string{"train-images-idx3-ubyte is read; train-images-idx3-ubyte.gz is skipped", "train-labels-idx1-ubyte is read; train-labels-idx1-ubyte.gz is skipped"}},
 		"a bad twin": {[]string{"train-labels-idx1-ubyte.gz=<html>", "train-labels-idx1-ubyte 7"}, Options{},
 			[]string{"train/FOLDER/?: label=train-labels-idx1-ubyte"}, []string{"train-labels-idx1-ubyte.gz: at byte 0: found an HTML", "no images found"}},
 		"other files": {[]string{"README.md=x", "a.csv=1,2", "training.pt=x", ".hidden-idx1-ubyte=x", ".train.idxport-1234.partial=x",
 			".train.parquet.idxport-lock=", "k49-train-imgs.npz=PK", "labels.txt=a", "images=x", "raw/foo-idx1-ubyte=x", "pack.idx=\xfftOc....", "t10k-images-idx3-ubyte 1 2 2"},
-			Options{}, []string{"test/t10k-images/?: image=t10k-images-idx3-ubyte"}, []string{"left out, not IDX: ", "no labels found for t10k"}},
+			Options{}, []string{"test/t10k-images/?: image=t10k-images-idx3-ubyte"}, []string{"skipped, not IDX: ", "no labels found for t10k"}},
 		"formats lost": {[]string{"test10k-labels 5", "test10k-patterns 5 28 28"}, Options{},
 			[]string{"test10k/FOLDER/?: image=test10k-patterns label=test10k-labels"}, nil},
 		"tables without splits": {[]string{"My_A.idx 3 2", "b-images.idx 5 2 2", "b-labels.idx 5", "images.idx 1 2 2"}, Options{},
@@ -124,17 +124,17 @@ func TestFolderErrors(t *testing.T) {
 	}{
 		"empty":      {nil, Options{}, fault.NotFound, []string{": found no IDX files"}, "train-images-idx3-ubyte.gz"},
 		"subfolders": {[]string{"MNIST/raw/train-images-idx3-ubyte 1 2 2", "x/y/z/t10k-images-idx3-ubyte 1 2 2"}, Options{}, fault.NotFound, nil, filepath.Join("MNIST", "raw")},
-		"one index":  {[]string{"pack.idx=\xfftOc...."}, Options{}, fault.NotFound, []string{"left out, not IDX: ", "pack.idx: at byte 0: "}, ""},
+		"one index":  {[]string{"pack.idx=\xfftOc...."}, Options{}, fault.NotFound, []string{"skipped, not IDX: ", "pack.idx: at byte 0: "}, ""},
 		"dash and dot": {[]string{"train-images-idx3-ubyte 1 2 2", "train-images.idx3-ubyte 1 2 2"}, Options{}, fault.Usage,
-			[]string{"train-images-idx3-ubyte", "train-images.idx3-ubyte"}, "one by one"},
+			[]string{"train-images-idx3-ubyte", "train-images.idx3-ubyte"}, "name the files to use"},
 		"two formats": {[]string{"train-labels-idx1-ubyte 3", "train-labels-idx1-int 3"}, Options{}, fault.Usage,
-			[]string{"train-labels-idx1-ubyte", "train-labels-idx1-int"}, "one by one"},
+			[]string{"train-labels-idx1-ubyte", "train-labels-idx1-int"}, "name the files to use"},
 		"twins that differ": {[]string{"train-labels-idx1-ubyte 3", "train-labels-idx1-ubyte.gz 4"}, Options{}, fault.Usage,
 			[]string{"train-labels-idx1-ubyte: found uint8 3, and uint8 4 in train-labels-idx1-ubyte.gz"}, "out of date"},
 		"two data sets": {[]string{"emnist-letters-test-labels-idx1-ubyte 3", "qmnist-test-labels-idx1-ubyte 3", "t10k-labels-idx1-ubyte 2"}, Options{},
 			fault.Usage, []string{"files like t10k-labels-idx1-ubyte", "emnist-letters", "qmnist"}, "--dataset emnist-letters or --dataset qmnist"},
 		"two unknown sets": {[]string{"a-train-images-idx3-ubyte 3 2 2", "b-train-images-idx3-ubyte 3 2 2"}, Options{Dataset: "mnist"},
-			fault.Usage, []string{"a-train-images-idx3-ubyte", "b-train-images-idx3-ubyte"}, "one by one"},
+			fault.Usage, []string{"a-train-images-idx3-ubyte", "b-train-images-idx3-ubyte"}, "name the files to use"},
 		"the wrong data set": {[]string{"emnist-letters-test-labels-idx1-ubyte 3"}, Options{Dataset: "emnist-balanced"}, fault.Usage,
 			[]string{"emnist-letters", "expected emnist-balanced"}, "--dataset none"},
 		"no such split": {fourFiles, Options{Split: []string{"train", "dig"}}, fault.Usage, []string{`no split "dig"`}, "it has train, test"},
@@ -165,7 +165,7 @@ func TestFolderDoubt(t *testing.T) {
 	for asked, doubted := range map[string]bool{"fashion-mnist": true, "mnist": false, "qmnist": false, "none": false} {
 		probe := &testProber{hashes: map[string]string{"train-labels-idx1-ubyte": published(t, "mnist", "train")}}
 		splits := must.Get(Find([]Input{{Path: folder(t, fourFiles...)}}, probe, Options{Dataset: asked}))(t)
-		if got := splits[0].Doubt; (got != "") != doubted || doubted && got != "--dataset fashion-mnist, but the sha256 of the labels is that of MNIST" || splits[1].Doubt != "" {
+		if got := splits[0].Doubt; (got != "") != doubted || doubted && got != "--dataset fashion-mnist, but the SHA-256 of the labels is that of MNIST" || splits[1].Doubt != "" {
 			t.Errorf("%s: %q, %q", asked, got, splits[1].Doubt)
 		}
 	}
@@ -200,7 +200,7 @@ func TestFolderByLabels(t *testing.T) {
 				got := ""
 				if s.Dataset != nil {
 					got = s.Dataset.Name
-					want := "the sha256 of the labels"
+					want := "the SHA-256 of the labels"
 					if labels(s.Files) < 0 {
 						want += " of train"
 					}

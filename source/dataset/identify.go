@@ -18,7 +18,7 @@ const ByOption = "--dataset"
 // Other values of Split.Evidence.
 const (
 	byName = "the file names"
-	byHash = "the sha256 of the labels"
+	byHash = "the SHA-256 of the labels"
 )
 
 // identify recognizes the data set of splits that belong together by their names. named is the data
@@ -34,7 +34,7 @@ func (f finder) identify(splits []*Split, named string) error {
 		apply(splits, asked, ByOption)
 		for _, s := range splits { // QMNIST has labels and classes of MNIST
 			if known := f.byLabels(s); known != nil && !slices.Equal(known.Classes, s.Dataset.Classes) {
-				s.Doubt = fmt.Sprintf("--dataset %s, but the sha256 of the labels is that of %s", asked, known.Title)
+				s.Doubt = fmt.Sprintf("--dataset %s, but the SHA-256 of the labels is that of %s", asked, known.Title)
 			}
 		}
 	case named != "":
@@ -183,7 +183,7 @@ func severalSets(all []candidate, found []string) error {
 		}
 		list = append(list, fmt.Sprintf("files like %s", first.base()))
 	}
-	advice := "give the files to use one by one, or a folder with one data set"
+	advice := "name the files to use instead of the folder, or a folder with one data set"
 	if len(known) > 0 {
 		advice = "choose one with --dataset " + strings.Join(known, " or --dataset ")
 	}

@@ -47,8 +47,8 @@ type LabelFile struct {
 // DatasetNone is the name that disables the recognition of data sets.
 const DatasetNone = "none"
 
-// Lookup finds the data set by its name or title, or by the prefix of its files, in any case and
-// with or without dashes, underscores and spaces. The error lists the known names.
+// Lookup finds the data set by its name or title, or by the prefix of its files, ignoring case,
+// dashes, underscores, dots and spaces. The error lists the known names.
 func Lookup(name string) (Info, error) {
 	known := Known()
 	names := make([]string, len(known))
@@ -73,7 +73,7 @@ func Lookup(name string) (Info, error) {
 	return Info{}, fault.New(fault.Usage, "unknown data set %q, expected one of %s, or %s", name, strings.Join(names, ", "), DatasetNone).WithHint("%s", advice)
 }
 
-// plainName returns the letters and digits of a name in lower case.
+// plainName returns a name in lower case, without dashes, underscores, dots and spaces.
 func plainName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("-_ .", r) {

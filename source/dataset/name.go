@@ -44,7 +44,8 @@ type Name struct {
 	Compression string // "gz", "zst", "xz", "bz2" or empty, according to the name
 }
 
-// compressions are the extensions of compressed files, in the order in which twins are preferred.
+// compressions are the extensions of compressed files. Of files that differ only in them, the one
+// with the first extension is preferred.
 var compressions = [...]string{"gz", "zst", "xz", "bz2"}
 
 // publishedFormat matches the end of published names: train-images-idx3-ubyte, and
@@ -114,8 +115,8 @@ func validFormat(rank, suffix string) bool {
 		slices.ContainsFunc(idx.DTypes(), func(t idx.DType) bool { return t.Suffix() == suffix })
 }
 
-// readWords finds the role and the split, each in the last word that names one. The other words are
-// the prefix.
+// readWords sets the role and the split, each from the last word that names one, or the role from a
+// leading x or y. The other words are the prefix, which may name the data set or the split.
 func (n *Name) readWords(words []string) {
 	n.Role = Data
 	for i := len(words) - 1; i >= 0 && n.Role == Data; i-- {

@@ -287,9 +287,9 @@ func base(prefix string) string {
 // square returns the shape of n elements of the tensor name, and how it was guessed.
 func square(name string, n int, what string) ([]int, string) {
 	if shape, ok := Square(name, n); ok {
-		return shape, fmt.Sprintf("%s taken for %s, as their number is a square", what, idx.ShapeText(shape))
+		return shape, fmt.Sprintf("%s are read as %s, because their number is a square", what, idx.ShapeText(shape))
 	}
-	return []int{n}, what + " taken for one dimension"
+	return []int{n}, what + " are read as one dimension"
 }
 
 // Square returns the shape of a square of n elements. ok is false if n is not a square number, or
@@ -329,7 +329,7 @@ func (g *grouping) grid(prefix string, e *elements) *fault.Error {
 	f.Columns = e.columns
 	// Records of one dimension are written like this; images of one row hardly occur.
 	if n := len(e.columns); e.rank == 2 && f.Shape[0] == 1 && n > 1 {
-		f.Shape, f.Guess = f.Shape[1:], fmt.Sprintf("the columns %s…%s taken for one dimension", g.names[e.columns[0]], g.names[e.columns[n-1]])
+		f.Shape, f.Guess = f.Shape[1:], fmt.Sprintf("the columns %s…%s are read as one dimension", g.names[e.columns[0]], g.names[e.columns[n-1]])
 	}
 	g.add(f)
 	return nil

@@ -112,7 +112,7 @@ func TestGroup(t *testing.T) {
 
 func TestGuessNote(t *testing.T) {
 	t.Parallel()
-	const want = "784 columns pixel0…pixel783 taken for 28×28, as their number is a square"
+	const want = "784 columns pixel0…pixel783 are read as 28×28, because their number is a square"
 	fields, bad := Group(numbered("pixel", 0, 784), 784, nil)
 	if bad != nil || fields[0].Guess != want {
 		t.Errorf("found %v, %v, expected %q", fields, bad, want)

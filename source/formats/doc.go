@@ -13,8 +13,8 @@
 //
 // A folder is an error if something in it would be silently ignored: images beside tables, one
 // table in two formats, missing shards, partitions with other keys or depths than the first. Notes
-// mention folders beside the files of tables, missing numbers of parts, and columns that only the
-// names of folders further up give.
+// mention folders beside the files of tables, missing numbers of parts, and key=value names of
+// folders above the path, whose columns are skipped.
 //
 // Nothing registers itself, and no other package lists the readers.
 package formats

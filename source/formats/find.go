@@ -219,7 +219,7 @@ func besideFiles(files source.Files, dir string, folders []string, tables []Tabl
 		}
 	}
 	if ignored != nil {
-		tables[0].notes = append(tables[0].notes, fmt.Sprintf("%s: passed over %s, because the files of tables are read, such as %s", dir, few(ignored), filepath.Base(tables[0].Paths[0])))
+		tables[0].notes = append(tables[0].notes, fmt.Sprintf("%s: skipped %s, because the files of tables are read, such as %s", dir, few(ignored), filepath.Base(tables[0].Paths[0])))
 	}
 	return nil
 }
@@ -267,7 +267,7 @@ func inFiles(dir string, names []string) ([]Table, error) {
 		case missing == "" || t.path != dir:
 		case ownPart(t.Paths[0]) != "":
 			return nil, fault.New(fault.Malformed, "%s, expected all parts that idxport wrote", missing).In(dir).
-				WithHint("write the table again, or give the existing files one by one: %s", shell.Path(t.Paths[0]))
+				WithHint("write the table again, or convert each existing file with a command of its own: idxport convert %s -o OUT", shell.Path(t.Paths[0]))
 		default:
 			tables[i].notes = append(t.notes, fmt.Sprintf("%s: %s: some writers, such as Spark, leave out parts without rows", dir, missing))
 		}

@@ -38,7 +38,7 @@ func TestTruncationAtEveryByte(t *testing.T) {
 
 func checkTruncated(t *testing.T, err error, cut int) {
 	t.Helper()
-	checkFault(t, err, fault.Truncated, int64(cut), "", "fetch the file again")
+	checkFault(t, err, fault.Truncated, int64(cut), "", "download or write it again")
 }
 
 // checkFault compares err with the expected kind, offset, part of the message and part of the hint.
@@ -53,7 +53,7 @@ func checkFault(t *testing.T, err error, kind fault.Kind, offset int64, says, hi
 func TestTruncatedMessage(t *testing.T) {
 	t.Parallel()
 	_, err := NewReader(bytes.NewReader(images(t, 5, 3)), Options{Size: imagesHeader + 3*6})
-	const want = "at byte 34: truncated: found 34 bytes, expected 46 for uint8 5×2×3 (3 whole records)"
+	const want = "at byte 34: truncated: found 34 bytes, expected 46 for uint8 5×2×3 (3 complete records)"
 	if err == nil || err.Error() != want {
 		t.Errorf("found %v, expected %s", err, want)
 	}
@@ -84,11 +84,11 @@ func TestTrailingBytes(t *testing.T) {
 		known, any string // in the message where the size is known, and where not
 		hint       string
 	}{
-		"one byte":         {append(images(t, 3, 3), 0), 34, "trailing bytes (1)", "more data", "--salvage"},
-		"another record":   {images(t, 3, 4), 34, "trailing bytes (6)", "more data", "--salvage"},
-		"no records":       {images(t, 0, 4), 16, "trailing bytes (24)", "more data", "never filled in"},
-		"no elements":      {[]byte{0, 0, 8, 2, 0, 0, 0, 3, 0, 0, 0, 0, 9}, 12, "trailing bytes (1)", "more data", "--salvage"},
-		"rank 1, one byte": {[]byte{0, 0, 8, 1, 0, 0, 0, 1, 7, 9}, 9, "trailing bytes (1)", "more data", "--salvage"},
+		"one byte":         {append(images(t, 3, 3), 0), 34, "found 1 extra byte ", "found extra data", "--salvage"},
+		"another record":   {images(t, 3, 4), 34, "found 6 extra bytes", "found extra data", "--salvage"},
+		"no records":       {images(t, 0, 4), 16, "found 24 extra bytes", "found extra data", "never filled in"},
+		"no elements":      {[]byte{0, 0, 8, 2, 0, 0, 0, 3, 0, 0, 0, 0, 9}, 12, "found 1 extra byte ", "found extra data", "--salvage"},
+		"rank 1, one byte": {[]byte{0, 0, 8, 1, 0, 0, 0, 1, 7, 9}, 9, "found 1 extra byte ", "found extra data", "--salvage"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -14,10 +14,10 @@ import (
 var ErrMagic = errors.New("not an IDX file")
 
 const (
-	hintDownload = "the download is incomplete: fetch the file again"
+	hintDownload = "the file is incomplete: download or write it again"
 	hintHeader   = "the header is damaged, or this is not an IDX file"
 	hintNoBytes  = "the header is damaged: with a dimension of 0, records have no bytes"
-	hintFile     = "idxport reads this format only from uncompressed files: idxport convert FILE"
+	hintFile     = "this format cannot be read from a pipe or a compressed file; save it first: idxport convert FILE"
 	hintUnfilled = "the number of records was never filled in; read the records that are there with --salvage"
 )
 
@@ -121,7 +121,7 @@ func notIDX(head []byte) error {
 		}
 	}
 	if likeCSV(head) {
-		return unsupported("for CSV, convert a file with that extension: idxport convert FILE.csv -o OUT", "found text, such as CSV, expected an IDX file")
+		return unsupported("if it is CSV, name it FILE.csv: idxport convert FILE.csv -o OUT", "found text, such as CSV, expected an IDX file")
 	}
 	return unsupported("an IDX file begins with two zero bytes, a data type (08…0e) and the number of dimensions",
 		"found % x, expected an IDX file, which begins with 00 00", head[:min(4, len(head))])

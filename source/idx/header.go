@@ -212,8 +212,9 @@ func (h Header) checkSize() error {
 }
 
 // checkOrder returns an error if the dimensions do not have the byte order of the magic number,
-// that is, if they fit an input of size bytes once their bytes are swapped.
-func (h Header) checkOrder(size int64) error {
+// that is, if they fit size bytes of IDX data once their bytes are swapped. A plain file holds just
+// this data, uncompressed.
+func (h Header) checkOrder(size int64, plain bool) error {
 	as := Header{DType: h.DType, Dims: slices.Clone(h.Dims)}
 	for i, d := range as.Dims {
 		as.Dims[i] = int64(bits.ReverseBytes32(uint32(d)))
@@ -226,9 +227,13 @@ func (h Header) checkOrder(size int64) error {
 	for _, b := range raw {
 		text += fmt.Sprintf(`\%03o`, b)
 	}
-	return fault.New(fault.Malformed, "the dimensions are in the other byte order than the magic number: found %s, expected %s, which fits the %d bytes of the file",
+	advice := "correct the header"
+	if !plain { // dd would destroy a compressed file
+		advice = "save the decompressed data as FILE first, then correct its header"
+	}
+	return fault.New(fault.Malformed, "the byte order of the dimensions differs from that of the magic number: found %s, expected %s, which fits %d bytes of IDX data",
 		dimsText(h.Dims), dimsText(as.Dims), size).At(4).
-		WithHint("correct the header: printf '%s' | dd of=FILE bs=1 conv=notrunc", text)
+		WithHint("%s: printf '%s' | dd of=FILE bs=1 conv=notrunc", advice, text)
 }
 
 // Product returns size times all of dims. ok is false if that exceeds 2⁶²−1. If one of the dims is

@@ -58,10 +58,10 @@ func TestReadHeaderErrors(t *testing.T) {
 		says   string // in the message
 		hints  string // in the hint
 	}{
-		"empty":                  {nil, fault.Truncated, 0, "empty", "fetch"},
-		"one byte":               {[]byte{0}, fault.Truncated, 1, "found 1 bytes, expected 4", "fetch"},
-		"half a magic number":    {[]byte{0, 0, 8}, fault.Truncated, 3, "found 3 bytes, expected 4", "fetch"},
-		"dimensions cut":         {[]byte{0, 0, 8, 3, 0, 0, 0, 1, 0}, fault.Truncated, 9, "found 9 bytes, expected 16", "fetch"},
+		"empty":                  {nil, fault.Truncated, 0, "empty", "download"},
+		"one byte":               {[]byte{0}, fault.Truncated, 1, "found 1 bytes, expected 4", "download"},
+		"half a magic number":    {[]byte{0, 0, 8}, fault.Truncated, 3, "found 3 bytes, expected 4", "download"},
+		"dimensions cut":         {[]byte{0, 0, 8, 3, 0, 0, 0, 1, 0}, fault.Truncated, 9, "found 9 bytes, expected 16", "download"},
 		"rank 0":                 {[]byte{0, 0, 8, 0}, fault.Malformed, 3, "no dimensions", ""},
 		"unknown type":           {[]byte{0, 0, 0x0a, 1, 0, 0, 0, 0}, fault.Malformed, 2, "0x0a", "damaged"},
 		"little-endian":          {[]byte{3, 8, 0, 0, 2, 0, 0, 0}, fault.Malformed, 0, "little-endian", "--byte-order little"},

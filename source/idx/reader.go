@@ -63,7 +63,7 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	}
 	h, err := readHeader(r, o.LittleEndian)
 	if err != nil && len(h.Dims) > 0 {
-		return nil, cmp.Or(h.checkOrder(o.Size), err)
+		return nil, cmp.Or(h.checkOrder(o.Size, true), err)
 	}
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func countsBytes(h Header, payload int64) bool {
 // truncated returns the error for an input that ends after found bytes.
 func (rd *Reader) truncated(found int64) error {
 	h := rd.header
-	if err := rd.stored.checkOrder(found); err != nil {
+	if err := rd.stored.checkOrder(found, rd.opts.Size > 0); err != nil {
 		return err
 	}
 	if countsBytes(h, found-rd.stored.Size()) {
@@ -161,12 +161,12 @@ func (rd *Reader) truncated(found int64) error {
 			h.Records(), h.Records()/h.RecordSize(), h.RecordSize()).
 			At(4).WithHint("some writers do this (such as Datumaro); read the file with --salvage")
 	}
-	e := fault.New(fault.Truncated, "truncated: found %d bytes, expected %d for %s (%d whole records)",
+	e := fault.New(fault.Truncated, "truncated: found %d bytes, expected %d for %s (%d complete records)",
 		found, rd.stored.Size()+h.PayloadSize(), h, (found-rd.stored.Size())/max(1, h.RecordSize())).At(found)
 	if h.Records() == UnfilledCount {
 		return e.WithHint(hintUnfilled)
 	}
-	return e.WithHint(hintDownload + ", or read the whole records with --salvage")
+	return e.WithHint(hintDownload + ", or read the complete records with --salvage")
 }
 
 // trailing returns the error for an input with more bytes than the header says; extra is their
@@ -174,14 +174,16 @@ func (rd *Reader) truncated(found int64) error {
 func (rd *Reader) trailing(extra int64) error {
 	h := rd.header
 	end := rd.stored.Size() + h.PayloadSize()
-	found := "more data"
+	found := "extra data"
 	if extra > 0 {
-		if err := rd.stored.checkOrder(end + extra); err != nil {
+		if err := rd.stored.checkOrder(end+extra, true); err != nil {
 			return err
 		}
-		found = fmt.Sprintf("trailing bytes (%d)", extra)
+		if found = fmt.Sprintf("%d extra bytes", extra); extra == 1 {
+			found = "1 extra byte"
+		}
 	}
-	e := fault.New(fault.Malformed, "found %s after the %d bytes of %s, expected the end", found, end, h).At(end)
+	e := fault.New(fault.Malformed, "found %s after the end: the header says %d bytes, for %s", found, end, h).At(end)
 	if h.Records() == 0 {
 		return e.WithHint(hintUnfilled)
 	}
@@ -222,9 +224,9 @@ func (rd *Reader) noteSalvage(payload int64) {
 	case h.Records() == 0 || h.Records() == UnfilledCount:
 		reason = "the number of records was never filled in"
 	case payload > h.PayloadSize():
-		reason = "trailing bytes after the records"
+		reason = "extra data after the records"
 	}
-	rd.notes = append(rd.notes, fmt.Sprintf("salvaged %d whole records of %s (%s)", rd.records, h, reason))
+	rd.notes = append(rd.notes, fmt.Sprintf("salvaged %d complete records of %s (%s)", rd.records, h, reason))
 }
 
 // limit returns the index after the last record to be read. While the number of records is unknown,

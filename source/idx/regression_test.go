@@ -135,7 +135,7 @@ func TestSalvageNotesWithoutSize(t *testing.T) {
 		file []byte
 		note string // "": none
 	}{
-		"trailing":          {append(images(t, 4, 4), 1), "trailing bytes after the records"},
+		"trailing":          {append(images(t, 4, 4), 1), "extra data after the records"},
 		"really no records": {images(t, 0, 0), ""},
 	} {
 		rd, err := NewReader(bytes.NewBuffer(test.file), Options{Salvage: true})

@@ -16,7 +16,7 @@ import (
 	"github.com/idxport/idxport/test/must"
 )
 
-// salvages are files with records of 2×3 bytes, and how many whole records they have.
+// salvages are files with records of 2×3 bytes, and how many complete records they have.
 var salvages = map[string]struct {
 	file    func(t *testing.T) []byte
 	records int
@@ -73,7 +73,7 @@ func checkSalvaged(t *testing.T, rd *Reader, limit, want int, note string) {
 		}
 		return
 	}
-	says := fmt.Sprintf("salvaged %d whole records of ", want)
+	says := fmt.Sprintf("salvaged %d complete records of ", want)
 	if len(notes) != 1 || !strings.HasPrefix(notes[0], says) || !strings.Contains(notes[0], note) {
 		t.Errorf("found notes %q, expected one: %s… %s", notes, says, note)
 	}
@@ -93,7 +93,7 @@ func TestSalvageOfTrailingBytes(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		checkSalvaged(t, rd, 3, 4, "trailing bytes after the records")
+		checkSalvaged(t, rd, 3, 4, "extra data after the records")
 		rd, err = NewReader(bytes.NewReader(file), Options{Salvage: true})
 		if err != nil {
 			t.Fatal(name, err)

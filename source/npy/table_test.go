@@ -345,8 +345,8 @@ func TestOpenFails(t *testing.T) {
 	if _, err := Open(filepath.Join(folder, "missing.npy"), source.ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("found %v, expected %v", err, fs.ErrNotExist)
 	}
-	if _, err := Open(folder, source.ReadOptions{}); err == nil || !strings.Contains(err.Error(), "is a directory") {
-		t.Errorf("found %v, expected that it is a directory", err)
+	if _, err := Open(folder, source.ReadOptions{}); err == nil || !strings.Contains(err.Error(), "is a folder") {
+		t.Errorf("found %v, expected that it is a folder", err)
 	}
 }
 

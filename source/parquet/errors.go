@@ -13,9 +13,6 @@ const (
 	adviceLists  = adviceShapes + ": pad or cut the lists"
 )
 
-// adviceLarge is the hint for a record that is larger than the limit.
-const adviceLarge = "raise --max-record-bytes"
-
 // damaged returns the error for a file that breaks the rules of the format.
 func damaged(message string, values ...any) *fault.Error {
 	return fault.New(fault.Malformed, message, values...)

@@ -108,7 +108,7 @@ func (f *file) footer() (data []byte, at int64, err error) {
 		return nil, 0, damaged("found % x, expected %q: not a Parquet file", head, magic).At(0)
 	case end != magic:
 		return nil, 0, fault.New(fault.Truncated, "found % x, expected %q: the file is cut short", tail[4:], magic).At(f.size - 4).
-			WithHint("fetch or write it again")
+			WithHint("the file is incomplete: download or write it again")
 	}
 	n := int64(binary.LittleEndian.Uint32(tail[:]))
 	if n > f.size-tailSize-int64(len(magic)) || n > maxFooter {

@@ -1,6 +1,9 @@
 package parquet
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // A row has the levels of the first row of a leaf.
 type row struct {
@@ -69,7 +72,8 @@ func (s *stream) probe(r *row, limit int64) (done bool, err error) {
 			return false, s.levelError(byte(min(int(definition), r.defined)), 0)
 		}
 		if int64(len(r.repetition)) >= limit {
-			return false, unsupported(s.path, adviceLarge, "found a list that is longer than the limit of a record").InRow(0)
+			advice := fmt.Sprintf("allow larger records with --max-record-bytes %d", 2*limit*int64(s.element.size))
+			return false, unsupported(s.path, advice, "found a list of more than %d values, which is too large for a record", limit).InRow(0)
 		}
 		r.repetition = append(r.repetition, byte(repetition))
 	}

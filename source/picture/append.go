@@ -28,7 +28,7 @@ func (f Format) Append(dst, file []byte) (record []byte, err error) {
 	}
 	if h.lines/maxExpansion > int64(len(file)) {
 		return dst, fault.New(fault.Truncated, "the header says %v, but the file has only %d bytes", f, len(file)).
-			WithHint("download or write the file again")
+			WithHint("the file is incomplete: download or write it again")
 	}
 	defer func() {
 		if p := recover(); p != nil {
@@ -45,7 +45,7 @@ func (f Format) Append(dst, file []byte) (record []byte, err error) {
 func (f Format) appendAny(dst, file []byte) ([]byte, error) {
 	m, err := png.Decode(bytes.NewReader(file))
 	if err != nil {
-		return dst, fault.New(fault.Malformed, "the image is damaged: %v", err).WithHint("download or write the file again")
+		return dst, fault.New(fault.Malformed, "the image is damaged: %v", err).WithHint("the file is incomplete: download or write it again")
 	}
 	start := len(dst)
 	if dst, err = f.samples(slices.Grow(dst, int(f.Size())), m); err != nil {

@@ -6,9 +6,10 @@
 //	5/00000.png, 0/00001.png, …   class folders: the folder of an image gives its label
 //	00000.png, 00001.png, …       no class folders: images alone, or with the labels of metadata.csv
 //
-// Rows are in the order of the numbers in the file names, if all names are numbers and no number
-// occurs twice in all folders. This restores the order of a table that sink/png wrote. Otherwise,
-// rows are in the order of ImageFolder: folder by folder, and by name within a folder.
+// Rows are in the order of the numbers in the file names, if all names are numbers and no two
+// files, in whatever folders, have the same number. This restores the order of a table that
+// sink/png wrote. Otherwise, rows are in the order of ImageFolder: folder by folder, and by name
+// within a folder.
 //
 // The labels are found by the first of these rules that applies:
 //

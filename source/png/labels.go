@@ -64,9 +64,9 @@ func (t *Table) findLabels(o source.ReadOptions) error {
 		if err := t.findClasses(o.Classes); err != nil {
 			return err
 		}
-		t.note("labels are the indices of the class folders among the class names")
+		t.note("labels are the positions of the class folders' names in the class names")
 	case t.findClasses(like.Classes) == nil:
-		t.note("labels are those of the classes that the class folders are named after")
+		t.note("labels are the positions of the class folders' names in the class names of the inputs")
 	default:
 		t.countFolders(folders)
 		if i := slices.Index(l.used(), false); i >= 0 {

@@ -179,7 +179,7 @@ func (t *tests) failures() {
 		args []string
 	}{
 		{"no such object", s, 66, "not found", []string{"inspect", s.object("none")}},
-		{"no such bucket", s, 66, "not found", []string{"inspect", s.in("none", "x")}},
+		{"no such bucket", s, 66, "bucket does not exist", []string{"inspect", s.in("none", "x")}},
 		{"no such bucket for an output", s, 73, "bucket does not exist", []string{"convert", in, "-o", s.in("none", "x.npy")}},
 		{"an output that exists", s, 73, "already exists", []string{"convert", in, "-o", s.object("out/train.parquet")}},
 		{"no server", nobody, 74, "refused", []string{"inspect", nobody.object("x", "stall=1s")}},

@@ -212,7 +212,7 @@ class Refusals(SparkCase):
             ({"columns": "x"}, "expected name=path"),
             ({"path": self.path, "binary": "/nowhere/idxport"}, "option binary says /nowhere/idxport, which is no program"),
             ({"path": str(MNIST)}, "train and split test would both be written"),
-            ({"images": str(MNIST / "train-images-idx3-ubyte"), "labels": str(MNIST / "t10k-labels-idx1-ubyte")}, "columns differ in length"),
+            ({"images": str(MNIST / "train-images-idx3-ubyte"), "labels": str(MNIST / "t10k-labels-idx1-ubyte")}, "columns have different numbers of records"),
         ):
             with self.subTest(words), self.fails(words):
                 self.direct(**options)
