@@ -33,7 +33,7 @@ func (k *known) object(url, etag string) error {
 	before, ok := k.etags[url]
 	switch {
 	case ok && before != etag && k.planned:
-		return pathError("open", url, fault.New(fault.Malformed, "the object has changed since the plan was made").WithHint("make a new plan"))
+		return pathError("open", url, fault.New(fault.Malformed, "it has changed since the plan was made").WithHint("make a new plan"))
 	case ok && before != etag:
 		return fault.In(url, fault.Changed)
 	case k.etags == nil:

@@ -150,7 +150,7 @@ func TestPlanOfObjectsRefuses(t *testing.T) {
 	other := bytes.Clone(labels)
 	other[len(other)-1] ^= 1
 	s.Put("plain/train-labels-idx1-ubyte", other)
-	expect(65, "the object has changed since the plan was made", "convert", "--plan", plan, "--part", "1")
+	expect(65, "it has changed since the plan was made", "convert", "--plan", plan, "--part", "1")
 	s.Put("plain/train-labels-idx1-ubyte", labels)
 	expect(0, "", "convert", "--plan", plan, "--part", "1")
 

@@ -154,7 +154,7 @@ func TestPlanOfWebFiles(t *testing.T) {
 		}
 	}
 	version.Store(`"2"`)
-	if code, said := runProgram("convert", "--plan", plan+"2", "--part", "0"); code != 65 || !strings.Contains(said, "not the version that the plan was made of") {
+	if code, said := runProgram("convert", "--plan", plan+"2", "--part", "0"); code != 65 || !strings.Contains(said, "it has changed since the plan was made") {
 		t.Errorf("another version: exit %d: %s", code, said)
 	}
 }

@@ -78,8 +78,8 @@ type Split struct {
 	Folder string
 	Files  []File
 	// Dataset is the recognized data set, or nil. Evidence says how it was recognized: "--dataset",
-	// "the file names", "the SHA-256 of the labels" or, without labels, "the SHA-256 of the labels of
-	// train".
+	// "the file names", "the SHA-256 of the labels" or, without labels, "the SHA-256 of the labels
+	// of train".
 	Dataset  *Info
 	Evidence string
 	Doubt    string   // why the content contradicts the data set that the user named, or empty
