@@ -227,7 +227,7 @@ func (s *Store) Stat(ctx context.Context, name string) (fs.FileInfo, error) {
 	}
 	below, err := b.below(ctx, prefix, true)
 	switch {
-	case err != nil && prefix == a.key:
+	case err != nil && (prefix == a.key || errors.Is(err, fault.NotFound)): // the latter says that there is no bucket
 		return nil, errorAt(a, err)
 	case len(below) == 0:
 		return nil, errorAt(a, missing)
