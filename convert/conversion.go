@@ -120,27 +120,33 @@ func (o *conversion) usesLabel(f formats.Format) bool {
 	return index && !f.IsIDX || f.Images || o.ClassColumn && hasClassColumn(f) || o.isHub(f)
 }
 
+const hintDivide = "only Parquet, Arrow, CSV, TSV and tar can be divided; for the layout huggingface, name a file instead of a folder"
+
 // checkUsed returns an error if a flag is given that applies to no output.
 func (o *conversion) checkUsed() error {
 	splittable := func(f formats.Format) bool { return f.Splittable }
+	if o.planning && o.makes(func(f formats.Format) bool { return !f.Splittable }) {
+		return usagef("an output cannot be divided into parts").WithHint("%s", hintDivide)
+	}
 	for _, flag := range []struct {
 		name  string
 		given bool
+		of    string // the outputs that use it
 		used  func(formats.Format) bool
 	}{
-		{"csv-style", o.CSVStyle != "", formats.Format.Text},
-		{"class-folders", o.ClassFolders != "", func(f formats.Format) bool { return f.Folder }},
-		{"class-column", o.ClassColumn, hasClassColumn},
-		{"metadata-csv", o.MetadataCSV, func(f formats.Format) bool { return f.Folder && f.Images }},
-		{"channels", o.Channels != "", func(f formats.Format) bool {
+		{"csv-style", o.CSVStyle != "", "CSV and TSV", formats.Format.Text},
+		{"class-folders", o.ClassFolders != "", "PNG folders", func(f formats.Format) bool { return f.Folder }},
+		{"class-column", o.ClassColumn, "Parquet, Arrow, and CSV and TSV with a header", hasClassColumn},
+		{"metadata-csv", o.MetadataCSV, "PNG folders", func(f formats.Format) bool { return f.Folder && f.Images }},
+		{"channels", o.Channels != "", "PNG folders, tar, and the layouts huggingface and spark-image", func(f formats.Format) bool {
 			l, err := layout.Get(o.formatOptions(f).Layout)
 			return f.Images || f.Layouts != nil && err == nil && l.Images()
 		}},
-		{"rows-per-file", o.RowsPerFile > 0, splittable},
-		{"file-size", o.FileSize > 0, splittable},
+		{"rows-per-file", o.RowsPerFile > 0, "Parquet, Arrow, CSV, TSV and tar", splittable},
+		{"file-size", o.FileSize > 0, "Parquet, Arrow, CSV, TSV and tar", splittable},
 	} {
 		if flag.given && !o.makes(flag.used) {
-			return usagef("no output uses --%s", flag.name)
+			return usagef("no output uses --%s: it is for %s", flag.name, flag.of)
 		}
 	}
 	if o.LabelColumn != "" && !o.makes(o.usesLabel) {
@@ -151,7 +157,7 @@ func (o *conversion) checkUsed() error {
 		return e
 	}
 	if e := o.unused("compression", slices.Sorted(maps.Keys(o.compression)), func(f formats.Format) bool { return f.Codecs != nil }); e != nil {
-		return e.WithHint("the file name selects the compression of CSV and IDX: -o data.csv.gz, or --compression csv=gzip for an output folder")
+		return e.WithHint("the file name selects the compression of CSV and IDX: -o data.csv.gz, or --to csv --compression csv=gzip for an output folder")
 	}
 	return nil
 }

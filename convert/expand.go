@@ -118,8 +118,11 @@ func (o *conversion) adviseCollision(arg outputArg, out *output, a, b *job) stri
 		format = out.format.Name + "="
 	}
 	stem, ext := formats.SplitName(strings.TrimRight(arg.path, "/"))
-	if a.split.Folder != b.split.Folder {
+	switch {
+	case a.split.Folder != b.split.Folder && (arg.container || out.isFolder()):
 		return fmt.Sprintf("write -o %s for one folder per data set", shell.Path(format+stem+"/{dataset}/"))
+	case a.split.Folder != b.split.Folder && out.path != Stdio:
+		return fmt.Sprintf("write -o %s for one file per data set and split", shell.Path(format+stem+"-{dataset}-{split}"+ext))
 	}
 	each := func(ending string) string { return shell.Path(format + stem + ending) }
 	switch {
@@ -273,7 +276,7 @@ func (o *conversion) shard(arg outputArg, out *output) error {
 	}
 	if len(arg.formats) > 1 {
 		return usagef("a folder in the layout huggingface is a complete data set, with a card and all splits; it cannot hold other formats").
-			WithHint("give it a folder of its own: -o parquet=%s", shell.Quote(strings.TrimRight(arg.path, "/")+"/huggingface/"))
+			WithHint("give it a folder of its own, and leave parquet out of --to: -o parquet=%s", shell.Quote(strings.TrimRight(arg.path, "/")+"/huggingface/"))
 	}
 	stem := hubName(out.job.base())
 	if out.job.split.Name == "" && out.job.alone {

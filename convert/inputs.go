@@ -139,7 +139,7 @@ func (o *inputs) find(ctx context.Context, damaged bool) (all []dataset.Split, e
 			return nil, err
 		}
 		if i > 0 && (one.foreign == nil) != (len(foreign) == 0) {
-			return nil, usagef("%s holds tables and %s IDX files, or the reverse", o.args[0].Path, o.args[i].Path).WithHint("convert one at a time")
+			return nil, mixed(o.args[0].Path, o.args[i].Path, len(foreign) > 0)
 		}
 		maps.Copy(foreign, one.foreign)
 		for _, s := range splits {
@@ -187,7 +187,7 @@ func (o *inputs) findTables(ctx context.Context) (tables []formats.Table, err er
 		case err != nil:
 			return nil, adviseName(in, err)
 		case found == nil && tables != nil || found != nil && tables == nil && in.Path != o.args[0].Path:
-			return nil, usagef("%s is not an IDX file, and cannot be joined with IDX files", in.Path).WithHint("convert it by itself")
+			return nil, mixed(o.args[0].Path, in.Path, tables != nil)
 		case in.Path == source.Stdin && len(found) > 0 && len(o.args) > 1:
 			return nil, usagef("standard input is a table, expected no other inputs")
 		case in.Name != "" && len(found) > 0 && (!found[0].Format.OneColumn || found[0].Arrays() != nil):
@@ -199,6 +199,14 @@ func (o *inputs) findTables(ctx context.Context) (tables []formats.Table, err er
 		tables = append(tables, found...)
 	}
 	return tables, nil
+}
+
+// mixed returns the error for inputs of which one holds tables in other formats, and one IDX data.
+func mixed(a, b string, tablesFirst bool) error {
+	if !tablesFirst {
+		a, b = b, a
+	}
+	return usagef("%s holds a table and %s IDX data, expected inputs of one kind", shownPath(a), shownPath(b)).WithHint("give one at a time")
 }
 
 // tablesAt returns the tables at path. Standard input may be an Arrow stream.
@@ -236,14 +244,18 @@ func (o *inputs) checkReading(tables []formats.Table) error {
 	}
 	if tables == nil {
 		if (o.dtype != 0 || o.Shape != nil) && !o.described {
-			return usagef("no input uses --dtype or --shape: IDX files record theirs").WithHint("--reshape gives them other dimensions")
+			flag, advice := "dtype", "leave out --dtype"
+			if o.Shape != nil {
+				flag, advice = "shape", "--reshape gives them other dimensions"
+			}
+			return usagef("no input uses --%s: IDX files record theirs", flag).WithHint("%s", advice)
 		}
 		return nil
 	}
 	columns := (len(tables) > 1 || tables[0].Arrays() != nil) && tables[0].Format.OneColumn // salvage takes as many rows as the shortest has
 	switch name := tables[0].Format.Name; {
 	case o.littleEndian:
-		return usagef("no input uses --byte-order: %s files record theirs", name)
+		return usagef("no input uses --byte-order: it is for IDX files, not %s files", name)
 	case o.Salvage && !columns:
 		return usagef("no input uses --salvage: it reads damaged IDX files, not %s files", name)
 	}
@@ -331,7 +343,7 @@ func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 		case same >= 0 && t.Format.OneColumn:
 			splits[same].Files = append(splits[same].Files, file)
 		case same >= 0 && len(o.args) > 1:
-			return nil, usagef("%s and %s are separate tables, expected one", splits[same].Files[0].Path, t.Path()).WithHint("convert them one at a time")
+			return nil, usagef("%s and %s are separate tables, expected one", splits[same].Files[0].Path, t.Path()).WithHint("give one at a time")
 		default:
 			splits = append(splits, split)
 		}
@@ -389,7 +401,7 @@ func (o *inputs) chosenSplits(splits []dataset.Split) ([]dataset.Split, error) {
 		return !slices.Contains(o.Split, s.Name) && !slices.Contains(o.Split, s.Stem)
 	})
 	if len(chosen) == 0 {
-		return nil, usagef("--split %s: found %s", strings.Join(o.Split, ", "), strings.Join(names, ", "))
+		return nil, usagef("found no split %s", strings.Join(o.Split, " or ")).WithHint("it has %s", strings.Join(names, ", "))
 	}
 	return chosen, nil
 }

@@ -45,6 +45,9 @@ func Open(ctx context.Context, in Source, view View) ([]*Table, *Report, error) 
 // Label returns the name of the table for messages.
 func (t *Table) Label() string { return t.job.label() }
 
+// Folder returns the name of the folder of its data set, or nothing if there is only one.
+func (t *Table) Folder() string { return t.job.split.Folder }
+
 // Describe adds to the report what was decided about the table.
 func (t *Table) Describe() { t.of.describe(t.job) }
 

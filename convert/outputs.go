@@ -77,7 +77,7 @@ func parseTo(to []string) (wanted []formats.Format, err error) {
 // parseOutput parses one -o argument.
 func parseOutput(arg string, wanted []formats.Format, sharded bool) (outputArg, error) {
 	if arg == "" {
-		return outputArg{}, usagef("-o is empty")
+		return outputArg{}, usagef("-o is empty").WithHint("perhaps a variable of the shell is not set")
 	}
 	f, path, named, err := CutFormat(arg)
 	if err != nil {
@@ -100,7 +100,7 @@ func parseOutput(arg string, wanted []formats.Format, sharded bool) (outputArg, 
 		}
 	}
 	if ext := Extension(arg); ext != "" && !IsFolder(arg) {
-		return outputArg{}, usagef("-o %s: unknown file extension %s", arg, ext).WithHint("%s", adviseExtension(arg, ext))
+		return outputArg{}, unknownExtension(arg, ext)
 	}
 	if len(wanted) == 0 {
 		parquet, _ := formats.Named("parquet")
@@ -167,6 +167,15 @@ func IsFolder(path string) bool {
 // endsAsFolder reports whether path ends with a slash.
 func endsAsFolder(path string) bool {
 	return strings.HasSuffix(path, "/") || os.IsPathSeparator(path[len(path)-1])
+}
+
+// unknownExtension returns the error for an output whose name has an unknown file extension.
+func unknownExtension(arg, ext string) error {
+	inner := strings.TrimSuffix(arg, ext)
+	if f, _, ok := formats.ByName(inner); ok && (ext == ".gz" || ext == ".zst") {
+		return usagef("-o %s: %s files do not end in %s", arg, f.Name, ext).WithHint("write -o %s; --compression compresses Parquet and Arrow", shell.Path(inner))
+	}
+	return usagef("-o %s: unknown file extension %s", arg, ext).WithHint("%s", adviseExtension(arg, ext))
 }
 
 // adviseExtension returns the hint for an output with an unknown file extension.
@@ -280,7 +289,7 @@ func parseCompression(args []string) (map[string]compressed.Codec, error) {
 			case codec.Level == 0 && !ok: // 0 stands for the default in a Codec
 				return nil, usagef("--compression %q: %s has no levels", values[format], name)
 			case codec.Level == 0:
-				return nil, usagef("--compression %q: level 0, expected 1 to %d", values[format], limit)
+				return nil, usagef("--compression %q: found level 0, expected 1 to %d", values[format], limit)
 			}
 		}
 		codecs[format] = codec

@@ -54,8 +54,12 @@ func WritePlan(ctx context.Context, options Options, rowsPerPart int64, to strin
 		return nil, path, r, err
 	}
 	for _, t := range work.Targets {
-		if t.Path == path || slices.ContainsFunc(t.Inputs, func(in plan.Input) bool { return in.Path == path }) {
-			return nil, path, r, usagef("--plan %s: it is an input or an output", path).WithHint("give the plan a name of its own")
+		what := "an output"
+		if slices.ContainsFunc(t.Inputs, func(in plan.Input) bool { return in.Path == path }) {
+			what = "an input"
+		}
+		if what == "an input" || t.Path == path {
+			return nil, path, r, usagef("--plan %s: it is %s", path, what).WithHint("give the plan a name of its own")
 		}
 	}
 	work.Complete(time.Now())
@@ -120,7 +124,7 @@ func (r *run) addTarget(ctx context.Context, work *plan.Plan, j *job, rowsPerPar
 	}
 	out, s := outs[0], j.passes[0].schema
 	if out.sharding == nil || out.sharding.mark != publish.PartsMark {
-		return usagef("%s cannot be divided into parts", out.name()).WithHint("only Parquet, Arrow, CSV and tar can be divided; for the layout huggingface, name a file instead of a folder")
+		return usagef("%s cannot be divided into parts", out.name()).WithHint("%s", hintDivide)
 	}
 	t := plan.Target{Path: out.path, Format: out.format.Name, Extension: out.sharding.extension, Rows: s.Rows,
 		Dataset: cmp.Or(j.datasetName(), dataset.DatasetNone)}
@@ -169,15 +173,19 @@ func (r *run) addTarget(ctx context.Context, work *plan.Plan, j *job, rowsPerPar
 	work.Targets = append(work.Targets, t)
 	exists, err := work.There(ctx, &t)
 	if exists {
-		r.report.Note("%s exists: commit will refuse to replace it, unless this plan has made it", t.Path)
+		r.report.Note("%s already exists: commit will refuse to replace it, unless it was made with an identical plan", t.Path)
 	}
 	return err
 }
 
 // addColumn adds the file f of the split of j to the inputs of a target and opens it.
 func (r *run) addColumn(ctx context.Context, t *plan.Target, j *job, f dataset.File) (*source.IDX, error) {
-	if _, foreign := r.foreign[f.Path]; foreign || r.readOnce(f) {
-		return nil, usagef("%s is not an IDX file, or is a pipe; a plan needs IDX files that can be opened again", shownPath(f.Path)).WithHint("convert it to IDX first: idxport convert … -o idx=DIR/")
+	if _, foreign := r.foreign[f.Path]; foreign {
+		return nil, usagef("%s is not an IDX file, and a plan needs IDX files", shownPath(f.Path)).
+			WithHint("convert it to IDX first: idxport convert %s -o idx=DIR/", shell.Path(f.Path))
+	}
+	if r.readOnce(f) {
+		return nil, usagef("%s can be read only once, and a plan needs files that can be opened again", shownPath(f.Path)).WithHint("save it to a file first")
 	}
 	input, err := r.planInput(ctx, f.Path)
 	if err != nil {

@@ -223,7 +223,7 @@ func (r *run) checkVerify() error {
 		case out.options.Style == "matrix" && !slices.ContainsFunc(out.pass.schema.Columns, tensor):
 			return usagef("--verify: %s is one row of all labels, which cannot be read back as a column", out.path).WithHint("leave out --verify, or --csv-style matrix")
 		case out.format.Name == "tar":
-			return usagef("--verify: tar files cannot be read back yet").WithHint("leave out --verify for them")
+			return usagef("--verify: tar files cannot be read back").WithHint("leave out --verify for them")
 		}
 	}
 	return nil

@@ -234,7 +234,7 @@ func (o *verification) verifySplit(ctx context.Context, split dataset.Split) (of
 		return of, nil, err
 	}
 	if all[0].Folder != "" {
-		return of, nil, usagef("found %d folders, expected the inputs of one data set", len(o.args)).WithHint("compare with one at a time")
+		return of, nil, usagef("found %d folders, expected the inputs of one data set", len(o.args)).WithHint("give one at a time")
 	}
 	if o.classNames, err = o.readClasses(ctx, all); err != nil {
 		return of, all, err

@@ -206,7 +206,7 @@ func WithPartition(t Table, path string, keys []Column, values []int64) (Table, 
 		compared = append(compared, i)
 		if c := own[at[i]]; !c.Scalar() || !c.Integer() {
 			return nil, fault.New(fault.Malformed,
-				"found %s of shape %v, expected integers as in the name of the folder", c.DType, c.Shape).
+				"found %s of shape %s, expected integers as in the name of the folder", c.DType, idx.ShapeText(c.Shape)).
 				In(path).InColumn(c.Name).
 				WithHint("write the table again without the column, or rename it")
 		}

@@ -194,7 +194,11 @@ func Reshape(t Table, dims []int, limit int64) (Table, error) {
 		if rows := t.Rows(); rows >= 0 && dims[0] != -1 && int64(dims[0]) != rows {
 			return nil, idx.ShapeError("found %d rows, expected %d", rows, dims[0])
 		}
-		return nil, idx.ShapeError("no column has records of %s elements, found %s", cmp.Or(idx.ShapeText(dims[1:]), "1"), strings.Join(found, ", "))
+		e := idx.ShapeError("no column has records of %s elements, found %s", cmp.Or(idx.ShapeText(dims[1:]), "1"), strings.Join(found, ", "))
+		if dims[0] != -1 {
+			e = e.WithHint("the first dimension is the number of rows: --reshape -1x%s", strings.ReplaceAll(idx.ShapeText(dims), "×", "x"))
+		}
+		return nil, e
 	}
 	return WithColumns(t, columns), nil
 }

@@ -55,7 +55,7 @@ func onUsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 	text := strings.Replace(err.Error(), "flag needs an argument: ", "missing value after ", 1)
 	if m := badValue().FindStringSubmatch(text); m != nil {
 		if m[3] == "can" { // "can't duplicate this flag"
-			return usagef("--%s is given twice", m[2]).WithHint("give it once%s", map[bool]string{true: ", with commas: --to csv,parquet"}[m[2] == "to"])
+			return usagef("--%s is given twice", m[2]).WithHint("give it once%s", map[bool]string{true: ", with commas: --to csv,parquet"}[m[2] == "to" && c.Name == "convert"])
 		}
 		expected := "true or false"
 		if m[3] == "ParseInt" {
@@ -81,10 +81,13 @@ func unknownFlag(c *cli.Command, name string) error {
 	if len(name) == 1 && short != nil {
 		return usagef("unknown flag -%s", name).WithHint("the short flags are %s, -h; see %s --help", strings.Join(short, ", "), c.FullName())
 	}
+	if len(names) == 2 && c.Root() != c {
+		return usagef("unknown flag %s%s", strings.Repeat("-", min(2, len(name))), name).WithHint("%s has no flags but --help", c.FullName())
+	}
 	if len(name) == 1 || c.Root() == c {
 		return usagef("unknown flag %s%s", strings.Repeat("-", min(2, len(name))), name).WithHint("flags follow the command; see %s --help", c.FullName())
 	}
-	if answer := convert.Answer(name); answer != "" {
+	if answer := convert.Answer(name); answer != "" && (name != "sample" || slices.Contains(names, "--take")) {
 		return usagef("unknown flag --%s", name).WithHint("%s", answer)
 	}
 	for word, ours := range otherWords {
@@ -95,7 +98,11 @@ func unknownFlag(c *cli.Command, name string) error {
 	slices.Sort(words)
 	advice := dataset.DidYouMean(name, names)
 	if plain, ok := strings.CutPrefix(name, "no-"); ok && slices.Contains(names, "--"+plain) {
+		off := map[string]string{"transpose": "--transpose=false", "compression": "--compression none", "header": "--header no", "progress": "--progress never", "dataset": "--dataset none"}
 		advice = "leave out --" + plain + ";"
+		if instead, ok := off[plain]; ok {
+			advice = "write " + instead + ";"
+		}
 	} else if word := dataset.Nearest(name, words); word != "" && (advice == "" || word == name) {
 		advice = "did you mean " + otherWords[word] + "?"
 	}

@@ -53,6 +53,8 @@ func (p *program) completionCommand() *cli.Command {
 		}
 		ending := c.Args().First()
 		switch {
+		case ending == "":
+			return usagef("no shell, expected bash, zsh, fish or pwsh").WithHint("for example: idxport completion bash")
 		case ending == "pwsh" || ending == "powershell":
 			ending = "ps1"
 		case !slices.Contains(shells(), ending):

@@ -95,8 +95,8 @@ func TestCLIPage(t *testing.T) {
 	}
 }
 
-// TestHelpFits demands lines of up to 80 columns.
-func TestHelpFits(t *testing.T) {
+// TestHelp demands lines of up to 80 columns, and with --help-all every flag.
+func TestHelp(t *testing.T) {
 	t.Parallel()
 	for _, c := range (&program{}).root().Commands {
 		for _, ask := range []string{"--help", "--help-all"} {
@@ -107,6 +107,11 @@ func TestHelpFits(t *testing.T) {
 			for line := range strings.Lines(stdout.String()) {
 				if width(strings.TrimSuffix(line, "\n")) > helpColumns {
 					t.Errorf("%s %s: a line of more than %d columns: %s", c.Name, ask, helpColumns, line)
+				}
+			}
+			for _, f := range flagsOf(c.Name) {
+				if ask == "--help-all" && !strings.Contains(stdout.String(), "\n      --"+f.long()+" ") && !strings.Contains(stdout.String(), ", --"+f.long()+" ") && !strings.Contains(stdout.String(), "--"+f.long()+"\n") {
+					t.Errorf("%s --help-all: no --%s", c.Name, f.long())
 				}
 			}
 		}

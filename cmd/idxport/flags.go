@@ -94,14 +94,14 @@ func outputFlags() []flagSpec {
 			detail: "Like --rows-per-file, but by size: 128MB or 128M (10^6 bytes), or 64MiB (2^20). A file ends after the first batch (about 1 MB of input) that brings it to SIZE or more.",
 			parse:  func(s *settings, text string) (err error) { s.FileSize, err = parseSize("file-size", text); return err }},
 		{name: "if-changed", commands: "convert", about: aboutOutput, often: true, usage: "do nothing if the outputs are up to date",
-			detail: "Outputs are up to date if they were made from the same inputs with the same options. The name of an empty hidden file beside each output records this. " +
+			detail: "Outputs are up to date if they were made from the same inputs with the same options. An empty hidden file beside each output records this in its name. " +
 				"If any of them is not up to date, all are replaced, as with --overwrite.",
 			to: func(s *settings) any { return &s.IfChanged }},
 		{name: "verify", commands: "convert part", about: aboutOutput, often: true, usage: "read outputs back and compare before publishing",
 			detail: "Every value is compared with the inputs. If one differs, nothing is published.",
 			to:     func(s *settings) any { return &s.Verify }},
 		{name: "checksum", commands: "convert", about: aboutOutput, usage: "report the SHA-256 of every output file",
-			detail: "For a PNG folder, it is that of _manifest.json, which contains a hash of all files. For a folder of part files, --json reports one for each file.",
+			detail: "For a PNG folder, it is that of _manifest.json, which contains a hash of all files. For a folder of part files, one is reported for each file.",
 			to:     func(s *settings) any { return &s.Checksum }},
 		{name: "images", value: "N", commands: "preview", about: aboutOutput, usage: "number of images to show",
 			detail: "A sheet shows N images of each class (default 10), or N in total if there are no labels (default 100). The terminal shows N in total (default: one line).",
@@ -133,7 +133,7 @@ func inputFlags() []flagSpec {
 			detail: "By default it is recognised by the file names or by the SHA-256 of the labels. The value none turns recognition off: no class names, images as stored.",
 			to:     func(s *settings) any { return &s.Dataset }},
 		{name: "classes", value: "FILE", commands: reading + "plan", about: aboutInput, usage: "read class names from FILE, one per line",
-			detail: "FILE may be a URL. The first line names label 0. EMNIST's mapping files, which have a label and a code point on each line, are read too; " +
+			detail: "FILE may be a URL. The first line names label 0. EMNIST's mapping files (a label and a code point on each line) and KMNIST's class map are read too; " +
 				"other numbered lists, CSV and JSON are refused.",
 			to: func(s *settings) any { return &s.Classes }},
 		{name: "transpose", commands: viewing + "plan", about: aboutInput, usage: "swap rows and columns of images",
@@ -142,7 +142,7 @@ func inputFlags() []flagSpec {
 		{name: "invert", commands: viewing + "plan", about: aboutInput, usage: "replace every pixel x by 255-x",
 			to: func(s *settings) any { return &s.Invert }},
 		{name: "reshape", value: "DIMS", commands: reading + "plan", about: aboutInput, usage: "read the data with other dimensions: -1x28x28",
-			detail: "DIMS replaces the dimensions of every input, the number of records included. The elements stay in C order; -1 stands for whatever remains.",
+			detail: "DIMS replaces the dimensions of every input, the number of records included; labels beside other inputs stay as they are. The elements stay in C order; -1 stands for whatever remains.",
 			parse:  func(s *settings, text string) (err error) { s.Reshape, err = parseShape("reshape", text); return err }},
 		{name: "shape", value: "SHAPE", commands: reading, about: aboutInput, usage: "shape of one record where the input has none: 28x28",
 			detail: "Used for CSV, and for lists and bytes in Parquet and Arrow.",
@@ -211,8 +211,8 @@ func formatFlags() []flagSpec {
 			detail: "The column is named class and follows the label. Only for Parquet, Arrow, and CSV and TSV with a header.",
 			to:     func(s *settings) any { return &s.ClassColumn }},
 		{name: "label-column", value: "NAME", commands: viewing + "plan", about: aboutFormat, usage: "use this integer column as the label",
-			detail: "Used by PNG folders, tar, the layout huggingface, --class-column and preview. If a label is a vector without known column names, " +
-				"give the index (from 0) of the number to use. It becomes label; number i of the others becomes label_i.",
+			detail: "Used by PNG folders, tar, the layout huggingface, --class-column and preview. If each label has several unnamed numbers, " +
+				"give the index (from 0) of the one to use: it becomes the column label, and each other number i the column label_i.",
 			parse: func(s *settings, text string) error {
 				if s.LabelColumn = text; text == "" {
 					return usagef("--label-column is empty").WithHint("name the column, such as --label-column writer")
@@ -329,7 +329,8 @@ func parse(c *cli.Command, s *settings) (err error) {
 	}
 	s.Inputs = c.Args().Slice()
 	if part := c.Name == "convert" && (s.plan != "" || c.IsSet("part")); len(s.Inputs) == 0 && !part && slices.Contains([]string{"convert", "plan", "inspect", "preview"}, c.Name) {
-		return usagef("no input").WithHint("give a folder, files, or - for standard input: idxport %s ./mnist", c.Name)
+		example := map[string]string{"convert": " -o out", "plan": " -o out --plan plan.json"}[c.Name]
+		return usagef("no input").WithHint("give a folder or files: idxport %s ./mnist%s", c.Name, example)
 	}
 	return nil
 }

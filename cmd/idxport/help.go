@@ -90,7 +90,7 @@ func (h helpPage) page(c *cli.Command, all bool) {
 
 // all prints all flags under their headings, with their details.
 func (h helpPage) all(specs []flagSpec) {
-	for _, about := range []string{aboutOutput, aboutInput, aboutFormat, aboutPlan, aboutRun} {
+	for _, about := range []string{aboutOutput, aboutInput, aboutRows, aboutFormat, aboutPlan, aboutRun} {
 		first := true
 		for _, f := range specs {
 			if f.about != about {

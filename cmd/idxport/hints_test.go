@@ -69,7 +69,7 @@ var hintCases = map[string]hintCase{
 	"folders inside": {
 		files: map[string]string{"dir/%s/train-images-idx3-ubyte": "tiny"},
 		args:  func(string) []string { return []string{"convert", "dir", "-o", "x.csv"} },
-		hint:  `idxport convert (.*) -o OUT$`, words: func(name string) string { return "dir/" + name + "|" }},
+		hint:  `give the one that has files: (.*)$`, words: func(name string) string { return "dir/" + name + "|" }},
 	"a table in two formats": {
 		files: map[string]string{"dir/%s.csv": "tiny", "dir/%s.parquet": "tiny"},
 		args:  func(string) []string { return []string{"convert", "dir", "-o", "x.csv"} },

@@ -29,7 +29,7 @@ their labels, in colours or, where the terminal has none, in letters. With -o, a
 written, a PNG file with a line of images for each class; SHEET is a .png file, a folder, which gets
 a sheet for each split, or - for standard output.
 
-Reading stops when all images are found. Values other than bytes are scaled so that the smallest is
+Reading stops once there are enough images. Values other than bytes are scaled so that the smallest is
 black and the largest white.`
 
 const previewExamples = `  idxport preview ./fashion-mnist
@@ -76,7 +76,7 @@ func parseSheets(s *settings) (*sheetArg, error) {
 // parseSheet parses the -o argument of preview.
 func parseSheet(arg string) (*sheetArg, error) {
 	if arg == "" {
-		return nil, usagef("-o is empty")
+		return nil, usagef("-o is empty").WithHint("perhaps a variable of the shell is not set")
 	}
 	f, path, named, err := convert.CutFormat(convert.LocalPath(arg))
 	switch {
@@ -85,7 +85,7 @@ func parseSheet(arg string) (*sheetArg, error) {
 	case object.IsURL(path):
 		return nil, usagef("preview cannot write to a URL").WithHint("write a local file")
 	case named && f.Name != "png":
-		return nil, usagef("-o %s: a sheet is a PNG file", arg).WithHint("write -o png=%s; idxport convert writes the data in other formats", path)
+		return nil, usagef("-o %s: a sheet is a PNG file", arg).WithHint("write -o %s; idxport convert writes the data in other formats", shell.Path(strings.TrimSuffix(path, convert.Extension(path))+".png"))
 	case named || path == convert.Stdio:
 		return &sheetArg{path: path}, nil
 	}
@@ -145,14 +145,27 @@ func (a *sheetArg) paths(tables []*convert.Table) (paths []string, err error) {
 			return nil, err
 		}
 		if i := slices.Index(paths, path); i >= 0 {
-			e := usagef("%s and %s would both be written to %s", tables[i].Label(), t.Label(), path)
-			stem := strings.TrimSuffix(a.path, ".png")
-			return nil, e.WithHint("write -o %s for one file per split, or -o %s for a folder; or choose one with --split %s",
-				shell.Path(stem+"-{split}.png"), shell.Path(stem+"/"), shell.Quote(tables[i].Name))
+			return nil, a.collision(tables[i], t, path)
 		}
 		paths = append(paths, path)
 	}
 	return paths, nil
+}
+
+// collision returns the error for two tables whose sheets have one path.
+func (a *sheetArg) collision(one, other *convert.Table, path string) error {
+	e := usagef("%s and %s would both be written to %s", one.Label(), other.Label(), path)
+	alone := "choose one with --split " + shell.Quote(one.Name)
+	stem := strings.TrimSuffix(strings.TrimRight(a.path, "/"), convert.Extension(a.path))
+	switch {
+	case path == convert.Stdio:
+		return usagef("%s and %s would both be written to standard output", one.Label(), other.Label()).WithHint("%s", alone)
+	case one.Folder() != other.Folder() && a.folder:
+		return e.WithHint("write -o %s for one folder per data set", shell.Path(stem+"/{dataset}/"))
+	case one.Folder() != other.Folder():
+		return e.WithHint("write -o %s for one file per data set and split", shell.Path(stem+"-{dataset}-{split}.png"))
+	}
+	return e.WithHint("write -o %s for one file per split, or -o %s for a folder; or %s", shell.Path(stem+"-{split}.png"), shell.Path(stem+"/"), alone)
 }
 
 // makeSheets makes a contact sheet of each table.

@@ -58,19 +58,23 @@ func (p *program) start(ctx context.Context, root *cli.Command, args []string) e
 // checkValues refuses a flag as the value of another, as in -o --overwrite, where the value was
 // forgotten. Numbers such as -100: are values.
 func checkValues(args []string) error {
-	taking := map[string]bool{}
+	taking := map[string]string{} // flags that take values, and what these are
 	for _, f := range flagsOf(commandOf(args)) {
 		for _, name := range f.spellings() {
-			taking[name] = f.value != ""
+			taking[name] = f.value
 		}
 	}
 	for i := 1; i+1 < len(args) && args[i] != "--"; i++ {
 		flag, value := args[i], args[i+1]
-		if !taking[flag] {
+		if taking[flag] == "" {
 			continue
 		}
 		if i++; len(value) > 1 && value[0] == '-' && !unicode.IsDigit(rune(value[1])) {
-			return usagef("%s is followed by %q, expected a value", flag, value).WithHint("give a value; a path that begins with - is written %s %s", flag, shell.Path("./"+value))
+			e := usagef("%s is followed by %q, expected a value", flag, value)
+			if slices.Contains([]string{"OUT", "FILE", "SHEET"}, taking[flag]) {
+				return e.WithHint("give a value; a path that begins with - is written %s %s", flag, shell.Path("./"+value))
+			}
+			return e.WithHint("give a value; one that begins with - is written %s=%s", flag, shell.Quote(value))
 		}
 	}
 	return nil

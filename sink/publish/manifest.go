@@ -164,7 +164,7 @@ func (m *manifest) add(class string, t tally) {
 // about 110 bytes.
 const maxManifest = 64 << 20
 
-const foreignHint = "remove the folder yourself, or name a new one"
+const foreignHint = "move it away, or name a new folder"
 
 // refuseForeign fails with fault.Refused, and the reason, unless the folder at path is an earlier
 // output and holds nothing else. It reads no file but the mark. Messages call the folder shown, the
@@ -186,7 +186,7 @@ func (m Mark) refuseForeign(d disk, shown, path string) error {
 	}
 	reason, err := made.difference(d, path, ".", m.file())
 	if reason != "" {
-		return refusal(shown, reason, "move it away, or name a new folder")
+		return refusal(shown, reason, foreignHint)
 	}
 	return Failure(shown, "listing it", err)
 }

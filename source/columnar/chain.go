@@ -12,6 +12,7 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
 )
 
 // A Base has the methods of a table that describe its columns and its file. Tables embed it.
@@ -129,7 +130,7 @@ func difference(expected, found []source.Column) string {
 	for i, e := range expected {
 		f := found[i]
 		if !e.Same(f) {
-			return fmt.Sprintf("found the column %s of %s and shape %v, expected %s of %s and shape %v", f.Name, f.DType, f.Shape, e.Name, e.DType, e.Shape)
+			return fmt.Sprintf("found the column %s of %s and shape %s, expected %s of %s and shape %s", f.Name, f.DType, idx.ShapeText(f.Shape), e.Name, e.DType, idx.ShapeText(e.Shape))
 		}
 	}
 	return ""

@@ -99,10 +99,10 @@ func (r *resolver) add(c Column) error {
 	c.Origin = r.Origin
 	switch n, ok := product(c.Shape); {
 	case !ok:
-		return unsupported(c.Name, hintColumn, "found records of %s with the shape %v, which is too large", c.DType, c.Shape)
+		return unsupported(c.Name, hintColumn, "found records of %s with the shape %s, which is too large", c.DType, idx.ShapeText(c.Shape))
 	case n*int64(c.DType.Size()) > r.Options.MaxRecord():
 		size := n * int64(c.DType.Size())
-		return unsupported(c.Name, adviseLarge(size), "found records of %d bytes (%s, shape %v), expected at most %d", size, c.DType, c.Shape, r.Options.MaxRecord())
+		return unsupported(c.Name, adviseLarge(size), "found records of %d bytes (%s, shape %s), expected at most %d", size, c.DType, idx.ShapeText(c.Shape), r.Options.MaxRecord())
 	}
 	if len(c.Shape) >= idx.MaxRank {
 		return unsupported(c.Name, "", "found %d dimensions, expected at most %d", len(c.Shape)+1, idx.MaxRank)
@@ -344,7 +344,7 @@ func (r *resolver) list(c *Column, f *Field) (err error) {
 		r.setShape(c, f, n)
 	}
 	if known && !slices.Equal(c.Shape, shape) {
-		r.note("column %s has lists of shape %v, not %v as its metadata says", f.Name, lengths, shape)
+		r.note("column %s has lists of shape %s, not %s as its metadata says", f.Name, idx.ShapeText(lengths), idx.ShapeText(shape))
 	}
 	c.Listed = len(c.Shape) == 1 && !known
 	return nil
@@ -392,7 +392,7 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 	}
 	d, asked := cmp.Or(r.Options.DType, f.dtype()), r.Options.Shape
 	if d == 0 && asked == nil && size >= 0 {
-		return unsupported(f.Name, source.AdviceBytes(int(size)), "found values of %d bytes of an unknown type, expected idx.dtype in the metadata, or PNG files", size)
+		return unsupported(f.Name, source.AdviceBytes(int(size)), "found values of %d bytes whose type is not recorded, expected a recorded type, or PNG files", size)
 	}
 	assumed := d == 0
 	d = cmp.Or(d, idx.Uint8)
@@ -407,7 +407,7 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 		assumed = true
 	}
 	if assumed && size >= 0 {
-		r.note("column %s: records of %d bytes are read as %s of shape %v; if that is wrong, give --dtype and --shape", c.Name, size, c.DType, c.Shape)
+		r.note("column %s: records of %d bytes are read as %s of shape %s; if that is wrong, give --dtype and --shape", c.Name, size, c.DType, idx.ShapeText(c.Shape))
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ func (t *Table) tensors() string {
 	var list []string
 	for _, f := range t.fields {
 		if f.Shape != nil {
-			list = append(list, fmt.Sprintf("%d as %s", f.count, f.Name))
+			list = append(list, fmt.Sprintf("%s of %d elements", f.Name, f.count))
 		}
 	}
 	return strings.Join(list, ", ")

@@ -156,7 +156,7 @@ func TestRefusals(t *testing.T) {
 		{"too many columns", rows(maxColumns, "a,") + "a\n", source.ReadOptions{}, fault.Unsupported, "more than 65536 columns", "pixel0"},
 		{"a column without a name", "a,,b\n1,2,3\n", source.ReadOptions{}, fault.Malformed, "column 2 of the header has no name", ""},
 		{"a shape that does not fit the names", header(4) + "1,2,3,4,5\n", source.ReadOptions{Shape: []int{3}}, fault.Usage,
-			"no column has records of shape 3, found 4 as image", "--shape"},
+			"no column has records of shape 3, found image of 4 elements", "--shape"},
 		{"a shape that does not fit the fields", "1,2,3,4,6\n", source.ReadOptions{Shape: []int{3}}, fault.Usage, "found 5 fields", "--shape"},
 		{"a shape beyond counting", "1,3\n", source.ReadOptions{Shape: []int{1 << 30, 1 << 30, 1 << 30}}, fault.Usage, "found 2 fields", ""},
 		{"a record beyond the limit", header(64) + "1" + rows(64, ",0") + "\n", source.ReadOptions{MaxRecordSize: 60}, fault.Unsupported,

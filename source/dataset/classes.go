@@ -27,8 +27,8 @@ const (
 //
 //   - a name per line, the first for label 0; a blank line leaves a label without a name, and
 //     blank lines at the end are ignored;
-//   - EMNIST's mapping, detected by its first line, with "label codepoint" per line: "0 48" names
-//     label 0 "0". If a label has two codepoints, capital and small letter, the first one is used
+//   - EMNIST's mapping, detected by its first line, with "label code point" per line: "0 48" names
+//     label 0 "0". If a label has two code points, capital and small letter, the first one is used
 //     and note says so;
 //   - KMNIST's class map, a CSV file that begins with "index,codepoint,char".
 //
@@ -121,8 +121,8 @@ func numbered(lines []string) bool {
 
 var errNoMapping = errors.New("expected two or three numbers (label, code points), as on line 1")
 
-// mappingLine parses a line of EMNIST's mapping files: label, codepoint, and perhaps a second
-// codepoint, in decimal.
+// mappingLine parses a line of EMNIST's mapping files: label, code point, and perhaps a second
+// code point, in decimal.
 func mappingLine(_ int, line string) (label int, name string, several bool, err error) {
 	fields := strings.Fields(line)
 	if len(fields) < 2 || len(fields) > 3 {
@@ -136,7 +136,7 @@ func mappingLine(_ int, line string) (label int, name string, several bool, err 
 	label, _ = strconv.Atoi(fields[0])
 	codepoint, _ := strconv.Atoi(fields[1])
 	if !utf8.ValidRune(rune(codepoint)) {
-		return 0, "", false, fmt.Errorf("%d is not a Unicode codepoint", codepoint)
+		return 0, "", false, fmt.Errorf("%d is not a Unicode code point", codepoint)
 	}
 	return label, string(rune(codepoint)), len(fields) == 3, nil
 }

@@ -65,7 +65,7 @@ func TestReadClassesRefuses(t *testing.T) {
 		"no character":       {"index,codepoint,char\n0,U+304A,\n1,", "names.txt: line 2: found no character"},
 		"no index":           {"index,codepoint,char\nx,U+304A,お", `names.txt: line 2: found the index "x", expected a number`},
 		"missing fields":     {"index,codepoint,char\n0,お", "names.txt: line 2: found 2 fields, expected 3"},
-		"a surrogate":        {"0 55296\n", "names.txt: line 1: 55296 is not a Unicode codepoint"},
+		"a surrogate":        {"0 55296\n", "names.txt: line 1: 55296 is not a Unicode code point"},
 		"a control":          {"a\nb\x1b[2J\n", "names.txt: line 2: control character U+001B in the name"},
 		"a control mapped":   {"0 10\n", "names.txt: line 1: control character U+000A in the name"},
 		"utf-16":             {"\xff\xfea\x00\n\x00", "names.txt: line 1: not valid UTF-8"},

@@ -90,9 +90,9 @@ func TestFilesErrors(t *testing.T) {
 		"swapped":            {"swapped-images.idx swapped-labels.idx", Options{}, ErrMismatch, "swapped-images.idx", "image=" + filepath.Join(dir, "swapped-labels.idx")},
 		"swapped, in order":  {"swapped-labels.idx swapped-images.idx", Options{}, ErrMismatch, "swapped-images.idx", "image=" + filepath.Join(dir, "swapped-labels.idx")},
 		"names swapped":      {"image=train-labels-idx1-ubyte label=train-images-idx3-ubyte", Options{}, ErrMismatch, "swapped", "image=" + filepath.Join(dir, "train-images-idx3-ubyte")},
-		"the wrong data set": {"emnist-letters-train-labels-idx1-ubyte", Options{Dataset: "mnist"}, fault.Usage, "has files of emnist-letters, judging by their names, expected mnist", "--dataset none"},
+		"the wrong data set": {"emnist-letters-train-labels-idx1-ubyte", Options{Dataset: "mnist"}, fault.Usage, "judging by the file names, this is emnist-letters, expected mnist", "--dataset none"},
 		"not in the split":   {"train-labels-idx1-ubyte", Options{Split: []string{"test"}}, fault.Usage, `no split "test"`, "it has train"},
-		"no split":           {"left.idx", Options{Split: []string{"test"}}, fault.Usage, `no split "test"`, "remove --split"},
+		"no split":           {"left.idx", Options{Split: []string{"test"}}, fault.Usage, `no split "test"`, "leave out --split"},
 		"damaged":            {"bad.idx", Options{}, fault.Truncated, "bad.idx: at byte 5: the input ends inside the header", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

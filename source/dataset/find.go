@@ -141,7 +141,7 @@ func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
 		}
 		if len(inputs) > 1 || in.Name != "" {
 			return nil, fault.New(fault.Usage, "%s is a folder, expected a file: several or named inputs are the columns of one table", in.Path).
-				WithHint("convert folders one at a time, or name the files in them")
+				WithHint("give one folder at a time, or name the files in them")
 		}
 		return f.folder(in.Path)
 	}

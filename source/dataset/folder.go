@@ -100,12 +100,15 @@ func (f finder) checkSplits(where string, pairings []pairing) error {
 		if slices.ContainsFunc(names, func(name string) bool { return isSplit(asked, name) }) {
 			continue
 		}
-		advice := "the file names have no split: remove --split"
+		advice := "the file names have no split: leave out --split"
 		if len(names) > 0 {
 			advice = "it has " + strings.Join(names, ", ")
 		}
 		if strings.Contains(asked, ",") {
-			advice = "repeat it: --split " + strings.ReplaceAll(asked, ",", " --split ")
+			advice = "repeat it:"
+			for _, name := range strings.Split(asked, ",") {
+				advice += " --split " + shell.Quote(strings.TrimSpace(name))
+			}
 		}
 		return fault.New(fault.Usage, "%s has no split %q", where, asked).WithHint("%s", advice)
 	}
@@ -180,7 +183,7 @@ func (f finder) noFiles(dir string, notes []string) error {
 	if folders := f.foldersWithFiles(dir, hintDepth); len(folders) > 1 {
 		e.Hint = "folders are not searched; these have files: " + strings.Join(folders, ", ")
 	} else if len(folders) > 0 {
-		e.Hint = "folders are not searched; give the one that has files: idxport convert " + folders[0] + " -o OUT"
+		e.Hint = "folders are not searched; give the one that has files: " + folders[0]
 	} else if len(notes) > 0 {
 		e.Msg += ": " + strings.Join(notes, ", ")
 	}

@@ -52,7 +52,7 @@ func (f finder) identify(splits []*Split, named string) error {
 // contradiction returns the error for --dataset if the names say otherwise: class names and
 // transposition would silently be wrong.
 func contradiction(asked string, found []string, where string) error {
-	return fault.New(fault.Usage, "%s has files of %s, judging by their names, expected %s", where, strings.Join(found, ", "), asked).
+	return fault.New(fault.Usage, "%s: judging by the file names, this is %s, expected %s", where, strings.Join(found, ", "), asked).
 		WithHint("--dataset %s reads the files as they are; otherwise rename them", DatasetNone)
 }
 

@@ -6,9 +6,11 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
 )
 
 // A chain is several files with the same columns, read one after another. Only the current one is
@@ -97,11 +99,12 @@ func (c *chain) advance() error {
 }
 
 // described returns the names, types and shapes of columns.
-func described(columns []source.Column) (text []string) {
+func described(columns []source.Column) string {
+	var list []string
 	for _, c := range columns {
-		text = append(text, fmt.Sprintf("%s %s%v", c.Name, c.DType, c.Shape))
+		list = append(list, strings.TrimSpace(fmt.Sprintf("%s %s %s", c.Name, c.DType, idx.ShapeText(c.Shape))))
 	}
-	return text
+	return strings.Join(list, ", ")
 }
 
 // Skip skips n rows; io.EOF if there are fewer. If a file cannot skip, it holds only one of its

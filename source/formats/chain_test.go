@@ -96,7 +96,7 @@ func TestChainDiffers(t *testing.T) {
 	for name, test := range map[string]struct{ second, want string }{
 		"another name":    {"class,pixel0\n1,2\n", "found the columns"},
 		"another width":   {"label,pixel0,pixel1,pixel2\n1,2,3,4\n", "found the columns"},
-		"another type":    {"label,pixel0,pixel1\n1,256,3\n", "image int32[2]"},
+		"another type":    {"label,pixel0,pixel1\n1,256,3\n", "image int32 2"},
 		"something else":  {"<html>\n", "like a web page"},
 		"nothing":         {"", "empty"},
 		"a ragged record": {"label,pixel0,pixel1\n1,2\n", "found 2 fields, expected 3"},

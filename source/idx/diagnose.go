@@ -17,7 +17,7 @@ const (
 	hintDownload = "the file is incomplete: download or write it again"
 	hintHeader   = "the header is damaged, or this is not an IDX file"
 	hintNoBytes  = "the header is damaged: with a dimension of 0, records have no bytes"
-	hintFile     = "this format cannot be read from a pipe or a compressed file; save it first: idxport convert FILE"
+	hintFile     = "this format cannot be read from a pipe or a compressed file; save it to a file, then: idxport convert FILE"
 	hintUnfilled = "the number of records was never filled in; read the records that are there with --salvage"
 )
 

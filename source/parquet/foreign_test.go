@@ -68,10 +68,10 @@ func foreigns() []foreign {
 		{files: "pyarrow-nested-*", image: idx.Uint8, shape: square, label: idx.Int32},
 		{files: "pyarrow-deep", image: idx.Uint8, shape: []int{3, 2, 2}, label: idx.Int32},
 		{files: "pyarrow-tensor", image: idx.Uint8, shape: square, label: idx.Int32},
-		{files: "pyarrow-fixed-binary", image: idx.Uint8, shape: flat, label: idx.Int32, note: "read as uint8 of shape [12]", open: source.ReadOptions{Shape: flat}},
+		{files: "pyarrow-fixed-binary", image: idx.Uint8, shape: flat, label: idx.Int32, note: "read as uint8 of shape 12", open: source.ReadOptions{Shape: flat}},
 		{files: "pyarrow-fixed-binary", image: idx.Uint8, shape: square, label: idx.Uint8, open: source.ReadOptions{DType: idx.Uint8, Shape: square}},
 		{files: "pyarrow-fixed-binary-metadata", image: idx.Uint8, shape: square, label: idx.Int32},
-		{files: "pyarrow-binary", image: idx.Uint8, shape: flat, label: idx.Uint8, note: "read as uint8 of shape [12]", open: source.ReadOptions{DType: idx.Uint8}},
+		{files: "pyarrow-binary", image: idx.Uint8, shape: flat, label: idx.Uint8, note: "read as uint8 of shape 12", open: source.ReadOptions{DType: idx.Uint8}},
 		{files: "pyarrow-fixed-binary-int16", image: idx.Int16, shape: square, label: idx.Int16, open: source.ReadOptions{DType: idx.Int16, Shape: square}},
 		{files: "pyarrow-png", image: idx.Uint8, shape: square, label: idx.Int32},
 		{files: "pyarrow-png-struct", image: idx.Uint8, shape: square, label: idx.Int32},
@@ -210,8 +210,8 @@ func TestRefused(t *testing.T) {
 		{"bad-many-empty-lists", "column image: found 1048577 records without elements", fault.Malformed},
 		{"bad-columns-gap", "found 11 columns pixel0…pixel11 without pixel5, expected all elements of a record", fault.Unsupported},
 		{"bad-encrypted-column", "columns of the file are encrypted", fault.Unsupported},
-		{"pyarrow-binary", "column image: found values of 12 bytes of an unknown type, expected idx.dtype", fault.Unsupported},
-		{"pyarrow-fixed-binary", "column image: found values of 12 bytes of an unknown type, expected idx.dtype", fault.Unsupported},
+		{"pyarrow-binary", "column image: found values of 12 bytes whose type is not recorded", fault.Unsupported},
+		{"pyarrow-fixed-binary", "column image: found values of 12 bytes whose type is not recorded", fault.Unsupported},
 	}
 	for _, test := range tests {
 		t.Run(test.file, func(t *testing.T) {

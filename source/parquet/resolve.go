@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"encoding/base64"
-	"fmt"
 	"slices"
 
 	"github.com/parquet-go/parquet-go/deprecated"
@@ -199,7 +198,7 @@ func (r *firstRows) Lengths(i int) ([]int, error) {
 		return nil, err
 	}
 	l.expect(first.repetition, first.defined)
-	l.shape = fmt.Sprintf("the shape %v", first.shape)
+	l.shape = "the shape " + idx.ShapeText(first.shape)
 	r.lists[i] = l
 	return first.shape, nil
 }

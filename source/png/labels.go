@@ -64,9 +64,9 @@ func (t *Table) findLabels(o source.ReadOptions) error {
 		if err := t.findClasses(o.Classes); err != nil {
 			return err
 		}
-		t.note("labels are the positions of the class folders' names in the class names")
+		t.note("each label is the position of its folder's name in the class names")
 	case t.findClasses(like.Classes) == nil:
-		t.note("labels are the positions of the class folders' names in the class names of the inputs")
+		t.note("each label is the position of its folder's name in the class names of the inputs")
 	default:
 		t.countFolders(folders)
 		if i := slices.Index(l.used(), false); i >= 0 {
@@ -142,7 +142,7 @@ func (t *Table) countFolders(folders map[string]bool) {
 	if !numbers {
 		other = ""
 	}
-	t.note("labels number the class folders, sorted by name%s: %s", other, strings.Join(places, ", "))
+	t.note("class folders are numbered in the order of their names%s: %s", other, strings.Join(places, ", "))
 }
 
 // findClasses uses as labels the indices of the folder names among classes, or among the folder

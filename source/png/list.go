@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/shell"
 )
 
 // A list has the files of the folder in little memory: there may be millions.
@@ -70,7 +71,7 @@ func (t *Table) readFolder() error {
 		for _, name := range top.folders {
 			if inner, err := t.visit(name, 0); err != nil || inner.images > 0 {
 				return fault.New(fault.Malformed, "found %d images beside the class folder %s, expected all or none in class folders",
-					top.images, name).WithHint("move the images into class folders, or the folders away")
+					top.images, name).WithHint("move the images into class folders, or move the folders away")
 			}
 		}
 		top.folders = nil
@@ -96,7 +97,7 @@ func (t *Table) readFolder() error {
 	}
 	if found.other > 0 {
 		return fault.New(fault.Unsupported, "found %d images of other formats, such as %s, and %d PNG files, expected only PNG",
-			found.other, found.example, found.images).WithHint("convert them to PNG first: mogrify -format png FILES")
+			found.other, found.example, found.images).WithHint("convert them to PNG, then move the originals away: mogrify -format png FILES")
 	}
 	if found.images == 0 {
 		return fault.New(fault.Unsupported, "found no PNG files").WithHint("give a folder of PNG files, or of class folders with PNG files")
@@ -113,7 +114,7 @@ func (t *Table) visitClass(name string, folder uint32) (visit, error) {
 	}
 	if inner.images == 0 {
 		return inner, fault.New(fault.Malformed, "the class folder %s holds folders, such as %s, expected images",
-			name, inner.folders[0]).WithHint("give the folder that holds the class folders: %s", path.Join(t.path, name))
+			name, inner.folders[0]).WithHint("give the folder that holds the class folders: %s", shell.Path(path.Join(t.path, name)))
 	}
 	for _, below := range inner.folders {
 		below = path.Join(name, below)

@@ -81,7 +81,7 @@ func (t *Table) begin(o source.ReadOptions) error {
 	wanted := cmp.Or(o.DType, own)
 	if wanted == idx.Int8 || wanted == idx.Uint8 && own != idx.Uint8 {
 		return fault.New(fault.Unsupported, "the samples are %s, which %s cannot hold", own, wanted).
-			WithHint("remove --dtype, or choose a wider type")
+			WithHint("leave out --dtype, or choose a wider type")
 	}
 	if size := t.format.Size() / int64(own.Size()) * int64(wanted.Size()); size > o.MaxRecord() {
 		return t.inFile(t.list.path(first), fault.New(fault.Unsupported,

@@ -43,7 +43,7 @@ func TestFoldersThatPillowMade(t *testing.T) {
 		classes string
 		notes   []string
 	}{
-		{"imagefolder", []int{4, 5, 3}, idx.Uint8, "Bear ant cat", []string{"in the order of the class folders", "sorted by name: Bear is 0"}},
+		{"imagefolder", []int{4, 5, 3}, idx.Uint8, "Bear ant cat", []string{"in the order of the class folders", "the order of their names: Bear is 0"}},
 		{"numbered", []int{3, 2}, idx.Int32, "", []string{"2 to 11; 4 of them are missing", "labels are the names of the class folders"}},
 		{"restarting", []int{3, 2}, idx.Uint8, "", []string{"in the order of the class folders", "labels are the names of the class folders"}},
 		{"flat", []int{3, 2}, 0, "", []string{"images without labels"}},
