@@ -49,7 +49,7 @@ type Source struct {
 // A View selects rows and transforms images.
 type View struct {
 	Rows      string   `json:"rows,omitempty"`     // A:B, half-open; negative numbers count from the end
-	Where     []string `json:"where,omitempty"`    // COLUMN=VALUES or COLUMN!=VALUES; rows must meet all
+	Where     []string `json:"where,omitempty"`    // COLUMN=VALUES or COLUMN!=VALUES; a row must meet all conditions
 	Holdout   []string `json:"holdout,omitempty"`  // NAME=ROWS or NAME=PERCENT%: random rows of train become a split
 	Stratify  bool     `json:"stratify,omitempty"` // hold out the same share of each label
 	Shuffle   bool     `json:"shuffle,omitempty"`

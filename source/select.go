@@ -366,7 +366,9 @@ func (t *shuffled) Decode(b *Raw) error {
 		data := b.Scratch
 		if t.file == nil {
 			data = t.held[rank*int64(record):][:record]
-		} else if _, err := t.file.ReadAt(data, rank*int64(record)); err != nil {
+		} else if _, err := t.file.ReadAt(data, rank*int64(record)); err == io.EOF {
+			return fault.New(fault.IO, "the scratch file is shorter than what was written into it").WithHint("check the disk of the output's folder")
+		} else if err != nil {
 			return err
 		}
 		for i, c := range columns {

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -293,6 +294,9 @@ func TestScratch(t *testing.T) {
 		return file, err
 	}}
 	checkSelected(t, table, 0, selected(s), 64)
+	if err := errors.Join(file.Truncate(0), table.Decode(&Raw{State: []int64{0}})); !errors.Is(err, fault.IO) {
+		t.Errorf("a scratch file without its end: found %v, expected fault.IO", err)
+	}
 	if err := table.Close(); err != nil {
 		t.Fatal(err)
 	}

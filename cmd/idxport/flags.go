@@ -94,7 +94,7 @@ func outputFlags() []flagSpec {
 			detail: "Like --rows-per-file, but by size: 128MB or 128M (10^6 bytes), or 64MiB (2^20). A file ends after the first batch (about 1 MB of input) that brings it to SIZE or more.",
 			parse:  func(s *settings, text string) (err error) { s.FileSize, err = parseSize("file-size", text); return err }},
 		{name: "if-changed", commands: "convert", about: aboutOutput, often: true, usage: "do nothing if the outputs are up to date",
-			detail: "Outputs are up to date if they were made from the same inputs with the same options. An empty hidden file beside each output records this in its name. " +
+			detail: "Outputs are up to date if they were made from the same inputs with the same options. To know this, idxport keeps an empty hidden file beside each output, whose name contains a hash of both. " +
 				"If any of them is not up to date, all are replaced, as with --overwrite.",
 			to: func(s *settings) any { return &s.IfChanged }},
 		{name: "verify", commands: "convert part", about: aboutOutput, often: true, usage: "read outputs back and compare before publishing",
@@ -133,11 +133,11 @@ func inputFlags() []flagSpec {
 			detail: "By default it is recognised by the file names or by the SHA-256 of the labels. The value none turns recognition off: no class names, images as stored.",
 			to:     func(s *settings) any { return &s.Dataset }},
 		{name: "classes", value: "FILE", commands: reading + "plan", about: aboutInput, usage: "read class names from FILE, one per line",
-			detail: "FILE may be a URL. The first line names label 0. EMNIST's mapping files (a label and a code point on each line) and KMNIST's class map are read too; " +
-				"other numbered lists, CSV and JSON are refused.",
+			detail: "FILE may be a URL. The first line names label 0. EMNIST's mapping files (a label and a code point on each line) and KMNIST's class map (CSV) are read too; " +
+				"other numbered lists, numbered CSV and JSON are refused.",
 			to: func(s *settings) any { return &s.Classes }},
 		{name: "transpose", commands: viewing + "plan", about: aboutInput, usage: "swap rows and columns of images",
-			detail: "EMNIST's images are stored transposed and turned upright by default, except in IDX outputs; --transpose=false leaves them as stored.",
+			detail: "EMNIST stores its images transposed; by default they are turned upright, except in IDX outputs. --transpose=false leaves them as stored.",
 			to:     func(s *settings) any { return &s.Transpose }},
 		{name: "invert", commands: viewing + "plan", about: aboutInput, usage: "replace every pixel x by 255-x",
 			to: func(s *settings) any { return &s.Invert }},
@@ -173,7 +173,7 @@ func rowFlags() []flagSpec {
 			parse:  func(s *settings, text string) (err error) { s.Rows = text; return convert.CheckRows(text) }},
 		{name: "where", value: "COND", commands: viewing + "plan", about: aboutRows, often: true, usage: "only rows with these values, such as label=0,1",
 			detail: "COND is COLUMN=VALUES or COLUMN!=VALUES. COLUMN has one number in each row; VALUES are numbers or ranges such as 3-7, separated by commas. " +
-				"class=NAMES selects by class name. May be repeated: rows must meet all.",
+				"class=NAMES selects by class name. May be repeated: a row must meet all conditions.",
 			to: func(s *settings) any { return &s.Where }},
 		{name: "holdout", value: "NAME=N", commands: viewing + "plan", about: aboutRows, usage: "move N random rows of train to a new split NAME",
 			detail: "N is a number of rows, or a percentage such as 10%. If there is only one split, its rows are taken, whatever its name. May be repeated.",
@@ -181,7 +181,7 @@ func rowFlags() []flagSpec {
 		{name: "stratify", commands: viewing + "plan", about: aboutRows, usage: "hold out the same share of every label",
 			to: func(s *settings) any { return &s.Stratify }},
 		{name: "shuffle", commands: viewing + "plan", about: aboutRows, usage: "put the rows of each split in a random order",
-			detail: "Uncompressed IDX files are read at random. Other inputs are read once and held in memory up to 32 MiB, and beyond that in a scratch file beside the output.",
+			detail: "Rows of uncompressed IDX files on this machine are read where they are. Other inputs are read once and held in memory up to 32 MiB, and beyond that in a scratch file beside the output.",
 			to:     func(s *settings) any { return &s.Shuffle }},
 		{name: "seed", value: "N", commands: viewing + "plan", about: aboutRows, preset: "0", usage: "seed of --holdout and --shuffle (default 0)",
 			detail: "The same seed selects the same rows on every machine and in every later version.",

@@ -25,7 +25,7 @@ import (
 const previewUsage = `idxport preview INPUT... [-o SHEET] [flags]
 
 INPUT is as in convert. Without -o, the first images of each split are drawn on the terminal with
-their labels, in colours or, where the terminal has none, in letters. With -o, a contact sheet is
+their labels, in colours or, where the terminal has none, in characters. With -o, a contact sheet is
 written, a PNG file with a line of images for each class; SHEET is a .png file, a folder, which gets
 a sheet for each split, or - for standard output.
 

@@ -28,7 +28,7 @@ func (h *harness) powerCuts() error {
 	}
 	image := filepath.Join(h.tmp, "probe.img")
 	defer os.Remove(image)
-	why := makeImage(image)
+	why := makeImage(image, "8M")
 	if why == nil {
 		why = h.canMount("ext4", image, "loop")
 	}
@@ -63,8 +63,8 @@ type variant struct {
 	quick         bool
 }
 
-func makeImage(path string) error {
-	if err := command("truncate", "-s", "8M", path); err != nil {
+func makeImage(path, size string) error {
+	if err := command("truncate", "-s", size, path); err != nil {
 		return err
 	}
 	return command("mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", "-J", "size=1", "-b", "1024", path)
@@ -79,7 +79,11 @@ func (b *bench) cutPower(r *row, v variant) error {
 	}
 	defer os.RemoveAll(work)
 	image := filepath.Join(work, "image")
-	if err := makeImage(image); err != nil {
+	size := "8M"
+	if b.scratch {
+		size = "64M"
+	}
+	if err := makeImage(image, size); err != nil {
 		return err
 	}
 	var cuts []cut

@@ -66,6 +66,7 @@ type scenario struct {
 	targets []string
 	quick   bool   // part of the quick form
 	rows    string // of the new outputs; empty: newRows
+	scratch bool   // needs a scratch file of 36 MB
 }
 
 // Rows of the old and of the new outputs: different, and few, so that a run has few calls.

@@ -25,7 +25,7 @@ func (h *harness) scenarios() []scenario {
 		{name: "parts", inputs: all, flags: []string{"-o", "parts.parquet", "--rows-per-file", "2"}, targets: []string{"parts.parquet"}, quick: true},
 		{name: "hub", inputs: all, flags: []string{"--layout", "huggingface", "-o", "hub"}, targets: []string{"hub"}},
 		{name: "two", inputs: all, flags: []string{"-o", "out.parquet", "-o", "png=images"}, targets: []string{"out.parquet", "images"}, quick: true},
-		{name: "shuffled", inputs: []string{h.large()}, flags: []string{"--shuffle", "-o", "out-idx3-ubyte.gz"}, targets: []string{"out-idx3-ubyte.gz"}},
+		{name: "shuffled", inputs: []string{h.large()}, flags: []string{"--shuffle", "-o", "out-idx3-ubyte.gz"}, targets: []string{"out-idx3-ubyte.gz"}, scratch: true},
 	}
 	if h.quick {
 		list = slices.DeleteFunc(list, func(s scenario) bool { return !s.quick })
