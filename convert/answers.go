@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// An answer is how another tool does what idxport leaves out, from an output of idxport.
+// An answer says how another tool can do what idxport does not, starting from an output of idxport.
 type answer struct {
 	names string // flags without dashes, and file extensions
 	tool  string
 	to    string // the format that the tool reads
-	line  string // of Python; docs/recipes.md has it, where it is run
+	line  string // of Python; it is also in docs/recipes.md, whose code is tested
 }
 
 // answers are what users ask for most that idxport leaves to other tools.
@@ -37,8 +37,8 @@ var answers = []answer{
 		`import numpy as np; np.savez_compressed("train.npz", image=np.load("out/train-image.npy"), label=np.load("out/train-label.npy"))`},
 }
 
-// Answer returns the hint for a flag, without dashes, or a file extension that idxport leaves to
-// other tools. It is empty for others.
+// Answer returns the hint for a flag, without dashes, or a file extension that idxport does not
+// have: how another tool, or another flag, does the same. It is empty for others.
 func Answer(name string) string {
 	if name == "sample" {
 		return "--shuffle --take 1000 takes random rows"

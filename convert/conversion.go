@@ -98,7 +98,7 @@ func perFormat[T any](values map[string]T, f formats.Format, accepted []string) 
 	return values[""]
 }
 
-// makes reports whether an output has a format for which is returns true.
+// makes reports whether any output has a format that meets the condition is.
 func (o *conversion) makes(is func(formats.Format) bool) bool {
 	return slices.ContainsFunc(o.wanted, func(a outputArg) bool { return slices.ContainsFunc(a.formats, is) })
 }

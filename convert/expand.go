@@ -61,8 +61,8 @@ func (o *conversion) expandOutputs(jobs []*job) (outputs []*output, err error) {
 }
 
 // checkColumns returns an error if two of outs hold the same column in the same format and
-// compression. They are outputs of j that hold one column each. If all is set, j has no other
-// outputs, and columns that are in none of outs are noted.
+// compression. outs are the outputs of j that hold one column each, at paths that the user gave. If
+// all is set, j has no other outputs, and columns that are in none of outs are noted.
 func (o *conversion) checkColumns(j *job, outs []*output, all bool) error {
 	written := map[string]bool{}
 	for i, out := range outs {
@@ -101,7 +101,6 @@ func (o *conversion) collision(arg outputArg, out *output, a, b *job) error {
 	return usagef("%s and %s would both be written to %s", a.label(), b.label(), out.name()).WithHint("%s", o.adviseCollision(arg, out, a, b))
 }
 
-// adviseCollision returns the hint for a collision.
 func (o *conversion) adviseCollision(arg outputArg, out *output, a, b *job) string {
 	alone := "convert each alone: idxport convert " + shell.Path(a.split.Files[0].Path) + " -o OUT"
 	switch {
@@ -186,7 +185,6 @@ func (o *conversion) expand(arg outputArg, j *job, f formats.Format) ([]*output,
 	return []*output{out}, o.shard(arg, out)
 }
 
-// extension returns the file extension of the output's format and compression.
 func (o *output) extension() string { return o.format.FileExtension(o.options.Compression.Name) }
 
 // columns returns the outputs in a format whose files hold one column: in a folder one for each

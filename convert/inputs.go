@@ -313,8 +313,9 @@ func splitNames(splits []dataset.Split) string {
 	return strings.Join(names, ", ")
 }
 
-// splitsOf makes a split of each table, except that files of one array are joined as the columns of
-// one. A .npz file may have several splits.
+// splitsOf makes a split of each table, except that files that hold one array each, such as .npy,
+// become the columns of one split if they have the same split name. A .npz file may have several
+// splits.
 func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 	o.foreign = map[string]formats.Table{}
 	var splits []dataset.Split
@@ -357,8 +358,9 @@ func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 	return o.chosenSplits(splits)
 }
 
-// splitsInside returns the splits of t, a .npz file, whose arrays are files of their own. If it has
-// only one split, that may be named after the file, as alone is.
+// splitsInside returns the splits of t, a .npz file; each array becomes a dataset.File. alone is the
+// split that the file as a whole would be: if there is only one split, and the arrays do not name
+// it, it has the name of alone.
 func splitsInside(t formats.Table, alone dataset.Split) (splits []dataset.Split) {
 	for _, a := range t.Arrays() {
 		file := alone.Files[0]
@@ -431,5 +433,4 @@ func (o *inputs) readClasses(ctx context.Context, splits []dataset.Split) ([]str
 	return classes, err
 }
 
-// isLabels reports whether a file holds labels.
 func isLabels(f dataset.File) bool { return f.Role == dataset.Label }

@@ -33,7 +33,7 @@ type File struct {
 	Whole        bool     `json:"whole"`
 	Problem      error    `json:"-"` // why it is not whole
 	Columns      []Column `json:"columns,omitempty"`
-	PairsWith    []string `json:"pairs_with,omitempty"`
+	PairsWith    []string `json:"pairs_with,omitempty"` // base names of the other files of its split
 }
 
 // A Column summarises the values of one column.

@@ -53,9 +53,9 @@ type View struct {
 	Holdout   []string `json:"holdout,omitempty"`  // NAME=ROWS or NAME=PERCENT%: random rows of train become a split
 	Stratify  bool     `json:"stratify,omitempty"` // hold out the same share of each label
 	Shuffle   bool     `json:"shuffle,omitempty"`
-	Seed      int64    `json:"seed,omitempty"` // of Holdout and Shuffle
-	Take      int64    `json:"take,omitempty"` // the number of rows to keep at most; 0 means all
-	Transpose *bool    `json:"transpose,omitempty"`
+	Seed      int64    `json:"seed,omitempty"`      // of Holdout and Shuffle
+	Take      int64    `json:"take,omitempty"`      // the number of rows to keep at most; 0 means all
+	Transpose *bool    `json:"transpose,omitempty"` // nil: if the data set is stored transposed
 	Invert    bool     `json:"invert,omitempty"`
 	Channels  string   `json:"channels,omitempty"` // last or first
 }
@@ -65,9 +65,9 @@ type Target struct {
 	Outputs      []string `json:"outputs,omitempty"` // files, folders, FORMAT=PATH, URLs, or - for Stdout
 	To           []string `json:"to,omitempty"`      // formats for folders and for Stdout
 	Overwrite    bool     `json:"overwrite,omitempty"`
-	IfChanged    bool     `json:"if_changed,omitempty"`
+	IfChanged    bool     `json:"if_changed,omitempty"` // do nothing if all is up to date, else overwrite
 	Verify       bool     `json:"verify,omitempty"`
-	Checksum     bool     `json:"checksum,omitempty"`
+	Checksum     bool     `json:"checksum,omitempty"` // report the SHA-256 of outputs
 	RowsPerFile  int64    `json:"rows_per_file,omitempty"`
 	FileSize     int64    `json:"file_size,omitempty"` // bytes
 	Compression  []string `json:"compression,omitempty"`
@@ -204,8 +204,8 @@ func (r rowRange) String() string {
 	return fmt.Sprintf("%d:%d", r.first, r.last)
 }
 
-// A selecting is the parsed options of a View that choose rows by more than their position. They
-// apply in this order: --rows, --where, --holdout, --shuffle, --take.
+// A selecting is the parsed --where and --holdout of a View. The options that choose rows apply in
+// this order: --rows, --where, --holdout, --shuffle, --take.
 type selecting struct {
 	conditions []condition
 	holdouts   []holdout

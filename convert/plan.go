@@ -237,8 +237,8 @@ type PartOptions struct {
 	Events  Events
 }
 
-// MakePart makes one part of a plan. Making a part twice, at once or later, is harmless: the report
-// has no output then.
+// MakePart makes one part of a plan. Making a part twice, even at the same time, is harmless: the
+// second report has no output.
 func MakePart(ctx context.Context, work *plan.Plan, index int, options PartOptions) (*Report, error) {
 	r := NewReport(options.Events)
 	t, part, err := work.Part(index)

@@ -31,7 +31,7 @@ type pass struct {
 	schema  *schema.Schema
 	raw     bool
 	applied Applied
-	first   int64 // index of its first row in the input
+	first   int64 // index of its first row in the input, or in the selection if there is one
 }
 
 // label returns the name of the job for messages.

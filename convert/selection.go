@@ -263,8 +263,8 @@ func columnIndex(columns []source.Column, name string) int {
 
 // openScalars opens the files that must be read to find the rows of s: those of its scalar columns
 // if values are needed, otherwise the one with the smallest records, which is read to count them.
-// If trusted is set, that file is not compressed, and the count in its header suffices. A table in
-// another format is whole itself.
+// If trusted is set, that file is not compressed, and the count in its header suffices. For a
+// table in another format, openScalars returns whole.
 func (o *conversion) openScalars(ctx context.Context, s dataset.Split, whole source.Table, values bool) (t source.Table, trusted bool, err error) {
 	if o.foreign != nil {
 		return whole, false, nil

@@ -211,7 +211,6 @@ func datasetClasses(name string) []string {
 	return nil
 }
 
-// names returns the names of columns.
 func names(columns []source.Column) (names []string) {
 	for _, c := range columns {
 		names = append(names, c.Name)

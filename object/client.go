@@ -18,13 +18,14 @@ type identity struct {
 	modTime time.Time
 }
 
-// A client makes requests without repeating any, and cancels those that stall. Its errors are a
-// *fault.Error, or those of package context. That of a file on a web server has head and read only.
+// A client makes requests without repeating any, and cancels those that stall. Its errors are
+// *fault.Error or *canceledError. The client of a file on a web server has head and read only.
 // It is not an interface, because then the linker keeps 1.5 MB of unused methods of minio-go.
 type client struct {
 	head func(ctx context.Context, key string) (identity, error)
 	// read fills p with the bytes from offset on of a version of the object. It returns the number
-	// of bytes, after an error, too. If there is another version, it fails with fault.Changed.
+	// of bytes, after an error, too. If there is another version, it fails with fault.Changed, or
+	// with fault.Exists if the server refused the condition If-Match.
 	read func(ctx context.Context, key string, version identity, offset int64, p []byte) (int, error)
 	// list returns the objects directly below a prefix, which is empty or ends with a slash, and
 	// the prefixes of deeper objects. If firstOnly is set, the first entry suffices.
@@ -107,8 +108,8 @@ type Part struct {
 	number int // from 1, of a part that the storage listed
 }
 
-// An uploadRef names an upload, and the page of a list of uploads that follows it. Its zero value
-// is the first page.
+// An uploadRef identifies an upload. As a marker, it stands for the page of a list of uploads that
+// begins after that upload; the zero value stands for the first page.
 type uploadRef struct{ key, id string }
 
 // valid returns a fault.Malformed if the upload, which was read from a file, is inconsistent.

@@ -88,8 +88,8 @@ func (c *completion) compare(ctx context.Context) (conflict, error) {
 	return same, nil
 }
 
-// etag returns the ETag of the object, unless it is encrypted with a key of the customer: the MD5
-// of its content, or of the MD5s of its parts, followed by their number.
+// etag returns the ETag of the object, unless it is encrypted with SSE-C or SSE-KMS: the MD5 of its
+// content, or that of the MD5s of its parts, followed by their number.
 func (c *completion) etag() string {
 	if c.Upload == "" {
 		sum := md5.Sum(c.data) //nolint:gosec // as above

@@ -99,7 +99,8 @@ func (e *environment) get(name string, variables ...string) string {
 	return e.profiles[e.profile][name]
 }
 
-// defaultRegion is for servers that have none.
+// defaultRegion is used if no region is set. Servers without regions accept it, and AWS names the
+// right one.
 const defaultRegion = "us-east-1"
 
 func (e *environment) region() string {

@@ -37,7 +37,7 @@ type webFile struct {
 type webVersion struct {
 	identity
 	weak string   // what else distinguishes versions if there is no strong ETag
-	copy *os.File // of the file if the server does not send parts of it; closed once it is unused
+	copy *os.File // the whole file, if the server does not send parts; the garbage collector closes it
 }
 
 // connectWeb returns the client of the file on a web server at a URL.

@@ -56,7 +56,8 @@ func (c *completion) publish(ctx context.Context) error {
 }
 
 // Check reports whether Publish can succeed: it returns nil if the upload exists with exactly these
-// parts, if the object exists already, or if it has no bytes. Otherwise it fails with ErrNoUpload.
+// parts, if its object exists already, or if the object has no bytes. Without the upload it fails
+// with fault.Exists if another object exists, and otherwise with ErrNoUpload.
 func (s *Store) Check(ctx context.Context, name string, u PendingUpload) error {
 	c, a, err := s.pending(ctx, name, u)
 	if err == nil && u.Upload != "" {
@@ -127,13 +128,13 @@ func (b *bucket) end(ctx context.Context, key, id string) error {
 	return err
 }
 
-// Sweep ends the uploads, of any process, of objects whose URL has the prefix, unless ours is not
-// nil and returns false for the URL. The prefix of a folder ends with a slash, as s3://b/out/train
-// is a prefix of s3://b/out/training/x, too. Some servers list only the uploads of a single key:
+// Sweep ends the uploads, of any process, of objects whose URL has the prefix; if ours is not nil,
+// only those for whose URL it returns true. End the prefix of a folder with a slash: s3://b/out/train
+// is also a prefix of s3://b/out/training/x. Some servers list only the uploads of a single key:
 // there Sweep finds nothing, and Abort is necessary.
 //
-// Sweep lists a page again as long as it ended uploads of it: these are on no page any more, and
-// not every server finds the next page then.
+// After Sweep has ended uploads of a page, it lists the same page again. The next page begins after
+// an upload that may no longer exist, and not every server can continue from there.
 func (s *Store) Sweep(ctx context.Context, prefix string, ours func(name string) bool) error {
 	b, a, err := s.bucketToWrite(ctx, prefix)
 	if err != nil {

@@ -48,7 +48,7 @@ type Reader struct {
 	ahead   int64           // offset of the next piece to fetch
 	end     int64           // offset at which the run ends
 	size    int             // of the next piece
-	depth   int             // number of pieces in memory
+	depth   int             // number of pieces to keep in memory
 	spare   []byte          // the buffer of the previous piece
 }
 
@@ -218,8 +218,9 @@ func (r *Reader) block(at int64) *piece {
 	return b
 }
 
-// sequential returns the piece that holds the next byte, of the current run or, if Seek has left
-// that, of a new one. n is the number of bytes to read, which may be beyond the limit.
+// sequential returns the piece that holds the next byte: the cached block at the start of the
+// object, a piece of the current run or, if Seek has left that, of a new one. n is the number of
+// bytes to read, which may be beyond the limit.
 func (r *Reader) sequential(n int) (*piece, error) {
 	if r.next < headSize {
 		return r.block(r.next), nil

@@ -111,7 +111,7 @@ type watch struct {
 	cancel context.CancelCauseFunc
 }
 
-// watched returns a context that ends once its watch had no progress for stall, or by stop.
+// watched returns a context that ends when its watch is stopped or has seen no progress for stall.
 func watched(parent context.Context, stall time.Duration) (context.Context, *watch) {
 	ctx, cancel := context.WithCancelCause(parent)
 	return ctx, &watch{stall, time.AfterFunc(stall, func() { cancel(errStalled) }), cancel}

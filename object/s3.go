@@ -92,7 +92,7 @@ type regional struct {
 	region string
 }
 
-// An exchange records a request of minio-go and its answer. Errors are made of it alone.
+// An exchange records a request of minio-go and its answer, from which classify makes the error.
 type exchange struct {
 	*watch
 	region string      // to which it was sent
@@ -204,8 +204,8 @@ func (s *s3Client) putOptions(replace bool, headers map[string]string) minio.Put
 	return o
 }
 
-// body returns a reader of data that reports progress to the watch, and without encryption the
-// SHA-256 to be signed, so that nobody can change the data in transit.
+// body returns a reader of data that reports progress to the watch. If the connection is not
+// encrypted, it also returns the SHA-256 to be signed, so that nobody can change data in transit.
 func (s *s3Client) body(x *exchange, data []byte) (body io.Reader, sha256Hex string) {
 	if !s.secure() {
 		sum := sha256.Sum256(data)
@@ -271,8 +271,8 @@ func (s *s3Client) send(ctx context.Context, key, id string, number int, data []
 	return part, err
 }
 
-// finish has the storage compare the checksum of the whole object if it compared those of the
-// parts.
+// finish completes an upload. If the storage verified the checksums of the parts, it is asked to
+// verify that of the whole object.
 func (s *s3Client) finish(ctx context.Context, key string, u PendingUpload, replace bool) error {
 	headers := map[string]string{}
 	if u.Parts[0].CRC32 != "" {
@@ -405,7 +405,7 @@ func (s *s3Client) classify(x *exchange, err error) error {
 	case code == "NoSuchBucket":
 		missing := messages[fault.Refused]
 		return fault.New(fault.NotFound, "%s", missing.words).WithHint("%s", missing.hint).Because(fs.ErrNotExist) // as for files
-	case code == "NoSuchUpload": // status 404 without meaning the object
+	case code == "NoSuchUpload": // this 404 is about the upload, not the object
 		return noUpload("the upload no longer exists")
 	case code == "InvalidPart":
 		return noUpload(notRecorded + "the server answers InvalidPart")

@@ -19,7 +19,7 @@ type Writer struct {
 	bucket  *bucket
 	address address
 	replace bool
-	parent  context.Context // cancels the sending of parts, but not Commit
+	parent  context.Context // cancels the sending of parts, but not the last request of Commit
 	ctx     context.Context // also canceled by the first failure of a part, and by Discard
 	cancel  context.CancelCauseFunc
 
@@ -36,7 +36,7 @@ type Writer struct {
 
 // Create starts an object with the URL name. Unless overwrite is set, it fails with fault.Exists if
 // the object exists, before any work. A missing bucket is a fault.Refused. The context cancels the
-// upload, but not a Commit that has begun.
+// upload, but not the last request of Commit.
 func (s *Store) Create(ctx context.Context, name string, overwrite bool) (*Writer, error) {
 	b, a, err := s.bucketForKey(ctx, name)
 	if err != nil {
@@ -158,7 +158,7 @@ func (w *Writer) Complete() error {
 
 // Commit makes the object visible in one step. If another object exists, it replaces it if Create
 // was called with overwrite, and fails with fault.Exists otherwise. The context of Create does not
-// cancel it, so that its outcome is known.
+// cancel its last request, so that the outcome is known.
 func (w *Writer) Commit() error {
 	if w.ended {
 		return errors.Join(w.err, fs.ErrClosed)
@@ -174,7 +174,6 @@ func (w *Writer) Commit() error {
 	return nil
 }
 
-// pending returns the upload.
 func (w *Writer) pending() PendingUpload {
 	u := PendingUpload{Upload: w.id, Bytes: w.count, CRC32: checksum(w.sum.Sum32())}
 	for _, p := range w.parts {
@@ -200,8 +199,8 @@ func (w *Writer) Stage() (PendingUpload, error) {
 	return w.pending(), nil
 }
 
-// Discard ends the upload and removes its parts, unless Commit has succeeded. It waits for running
-// requests. Parts that it cannot remove stay until a lifecycle rule removes them.
+// Discard ends the upload and removes its parts, unless Commit or Stage has succeeded. It waits for
+// running requests. Parts that it cannot remove stay until a lifecycle rule removes them.
 func (w *Writer) Discard() {
 	if w.ended {
 		return

@@ -189,9 +189,9 @@ func Unstack(t Table, names []string, label int) (Table, error) {
 	}), nil
 }
 
-// WithPartition returns t, the file at path, with the columns that the names of its folders give:
-// integers, keys, with one value each. Columns that t does not have come after its own; those that
-// it has must have these values in all rows.
+// WithPartition returns t, the table of the file at path, with the columns that the names of its
+// folders give. keys are these columns, of integers; values[i] is the value of keys[i] in all rows.
+// Columns that t does not have come after its own; those that it has must have these values.
 func WithPartition(t Table, path string, keys []Column, values []int64) (Table, error) {
 	own := t.Columns()
 	columns := slices.Clone(own)

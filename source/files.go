@@ -25,7 +25,8 @@ type File interface {
 type Files interface {
 	Open(name string) (File, error)
 	Stat(name string) (fs.FileInfo, error)
-	// ReadDir lists a folder, sorted by name. If limit > 0, it returns any limit entries.
+	// ReadDir lists a folder, sorted by name. If limit > 0, it returns at most limit entries, no
+	// matter which.
 	ReadDir(name string, limit int) ([]fs.DirEntry, error)
 }
 

@@ -103,7 +103,8 @@ func NewIDX(r io.Reader, name string, o Options) (*IDX, error) {
 	if err != nil {
 		return nil, fault.In(name, err)
 	}
-	stream.SetBusy(true) // until Read: files wait for their turn, and their helpers would take memory
+	// Until Read: an open file that is not read yet needs no helpers, which would take memory.
+	stream.SetBusy(true)
 	in := io.Reader(stream)
 	var damage *forgiving
 	if o.Salvage {
@@ -134,7 +135,7 @@ func newIDX(r io.Reader, path string, inner idx.Options, o Options) (*IDX, error
 	return t, nil
 }
 
-// count sets the number of rows of a damaged compressed file by reading it once.
+// count sets the number of rows of a compressed file that is salvaged, by an additional reading.
 func (t *IDX) count(path string, o Options) error {
 	again, err := In(o.Files).Open(path)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 type joined struct {
 	tables   []Table
 	columns  []Column
-	rows     int64 // read; −1 if unknown
-	source   int64 // rows before a selection
+	rows     int64 // number of rows that the table returns; −1 if unknown
+	source   int64 // the value of rows before Select changed it
 	shortest bool
 	next     int64 // rows read so far
 	done     bool  // the end has been reached

@@ -12,8 +12,8 @@ import (
 // the features of a table.
 const HubKey = "huggingface"
 
-// NoName is the name of a label without a class there, since every label must have a name. As names
-// must be unique, further ones have their label appended: N/A-2.
+// NoName is the name of a label without a class in Hugging Face's metadata, where every label must
+// have a name. As names must be unique, further ones have their label appended: N/A-2.
 const NoName = "N/A"
 
 // HubClasses returns the class names in the metadata of a file, by column; labels without a class

@@ -11,7 +11,6 @@ import (
 // IDX, or one that is converted to such a type.
 type Number byte
 
-// The kinds of numbers. The first six are data types of IDX, and need no conversion.
 // The kinds of numbers. The first six are types of IDX and need no conversion.
 const (
 	NoNumber Number = iota

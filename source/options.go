@@ -31,7 +31,7 @@ type ReadOptions struct {
 	Folders map[string]bool
 	// Files is where the input is; nil means Local.
 	Files Files
-	// Split is the split of the only column, for a file that has several.
+	// Split and Name choose the array to read from a file that has several splits.
 	Split string
 	// Like are the expected columns. Their types and shapes are used if the file records none.
 	Like []Column

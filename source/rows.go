@@ -12,7 +12,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Skip skips the next n rows of t: at once if t is a Seeker, else by reading them.
+// Skip skips the next n rows of t: by its own method if t is a Seeker, else by reading them.
 func Skip(t Table, n int64) error {
 	if s, ok := t.(Seeker); ok {
 		return s.Skip(n)
@@ -203,8 +203,8 @@ func Reshape(t Table, dims []int, limit int64) (Table, error) {
 	return WithColumns(t, columns), nil
 }
 
-// shapeOver returns the shape of the records of column c, of which there are rows (−1 if unknown),
-// in an array of dimensions dims, and how many old records make one new record.
+// shapeOver returns the shape of one record after column c, which has the given number of rows (−1
+// if unknown), is reshaped to dims, and how many old records make one new record.
 func shapeOver(c Column, rows int64, dims []int) (shape []int, each int64, err error) {
 	as := idx.Header{DType: c.DType, Dims: []int64{rows}}
 	for _, d := range c.Shape {

@@ -11,11 +11,12 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// maxHeld is how many bytes of a shuffled table are held in memory. More are kept in a file.
+// maxHeld is how many bytes of rows are held in memory: rows of a shuffled table, of which more are
+// kept in a file, and rows of held-out selections, for which the input is otherwise read again.
 const maxHeld = 32 << 20
 
 // minPicked is the smallest record, in bytes, that is read from a file by itself. A column of
-// smaller ones is held.
+// smaller ones is read in blocks, from start to end.
 const minPicked = 64
 
 // Scratch returns a file to read and write that no other process can open, and that disappears when
@@ -24,8 +25,8 @@ type Scratch func() (*os.File, error)
 
 // Select returns the rows of t that s selects, in its order. They are read like this:
 //
-//   - Rows of uncompressed IDX files on this machine are read where they are.
-//   - Other files are read from start to end, and rows that are not selected are skipped. Without
+//   - Rows of at least 64 bytes in uncompressed IDX files on this machine are read one by one.
+//   - Everything else is read from start to end, and rows that are not selected are skipped. Without
 //     [Selection.Partly], the end of the file is reached and checked. In another order than the
 //     file's, the rows are held in memory, or in a scratch file if they are more than 32 MiB.
 //
@@ -60,15 +61,15 @@ func (t *IDX) local() bool {
 	return t.file != nil && !remote && t.spans() && t.frames == nil
 }
 
-// picked is the selected rows of an IDX file: read by those that decode or, if the file can only be
-// read from its start, by the goroutine that reads.
+// picked is the selected rows of an IDX file. Decode reads them, on many goroutines; if the file can
+// only be read from its start, Read does.
 type picked struct {
 	*IDX
 	s      *Selection
 	random bool
 	done   int64    // rows returned
 	at     int64    // row of the table after the last one that was returned
-	memory []byte   // not random: the next rows, if another table has met them
+	memory []byte   // not random: the next rows, if they are in s.met
 	meets  [][]byte // rows of s.held, if they are kept
 }
 
@@ -211,7 +212,7 @@ func (p *picked) finish() error {
 	return io.EOF
 }
 
-// Decode reads rows that follow one another in the file at once.
+// Decode reads the rows, unless Read has done so: adjacent ones with a single call.
 func (p *picked) Decode(b *Raw) error {
 	if p.random {
 		rows, data := b.State.([]int64), b.Columns[0]
@@ -405,7 +406,8 @@ func clearColumns(b *Raw, n int) {
 	}
 }
 
-// notEOF returns err, or an error that the input has changed if it ended before a row that it had.
+// notEOF returns err, but fault.Changed in place of io.EOF: the input ended before a row that it had
+// when it was opened.
 func notEOF(err error) error {
 	if err == io.EOF {
 		return fault.Changed

@@ -21,10 +21,12 @@ type Selection struct {
 	// partly means that the rows after the last selected one need not be read, not even to check
 	// them.
 	partly bool
-	// held are the selections that were held out from this one. Reading a compressed file meets
-	// their rows too, and keeps them in met, by the path of the file, so that it is not read again.
+	// held are the selections that were held out of this one. If a file can only be read from its
+	// start, reading it for this selection also stores their rows, in the met of each of them.
 	held []*Selection
-	met  map[string][]byte
+	// met are rows of this selection, by the path of their file, that were stored while the file
+	// was read for the selection that this one was held out of. The file is then not read again.
+	met map[string][]byte
 }
 
 // Append adds a row to the end of the table.
@@ -45,12 +47,12 @@ func (s *Selection) Len() int64 { return s.count }
 // Table returns the number of rows of the table.
 func (s *Selection) Table() int64 { return s.rows }
 
-// First returns the index of the first selected row within all rows that were selected, of which
-// [Selection.Part] takes a range.
+// First returns how many selected rows come before those of s: 0, unless s was made by
+// [Selection.Part].
 func (s *Selection) First() int64 { return s.first }
 
-// Partly marks the selection as one of a range of rows: the rows after the last one need not be
-// read to check them.
+// Partly tells Select not to read on after the last selected row. Otherwise the rest of the input
+// is read, so that damage there is found.
 func (s *Selection) Partly() { s.partly = true }
 
 // next returns the first selected row from row on, and how many selected rows follow one another
@@ -152,9 +154,9 @@ func (s *Selection) Strata(strata []uint16, n int) []int64 {
 	return counts
 }
 
-// Quotas divides n rows among strata in proportion to the numbers of their rows: rounded down, and
-// the rest to those that lost most by this, the first one among equals. The sum of counts must be
-// at least n.
+// Quotas divides n rows among strata in proportion to counts, their numbers of rows. Shares are
+// rounded down. The rows left over go, one each, to the strata that lost most by rounding; of equal
+// ones, the first comes first. The sum of counts must be at least n.
 func Quotas(n int64, counts []int64) []int64 {
 	quotas, lost, order := make([]int64, len(counts)), make([]uint64, len(counts)), make([]int, len(counts))
 	total, left := uint64(0), n

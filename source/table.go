@@ -79,8 +79,9 @@ type Table interface {
 	Close() error
 }
 
-// A Seeker is a table that can skip the next n rows without reading them. Skip is called before the
-// first Read, with n ≤ Rows() if that is known. The function [Skip] works for any table.
+// A Seeker is a table that skips the next n rows itself, without reading them where it can. Skip is
+// called before the first Read, with n ≤ Rows() if that is known. The function [Skip] works for any
+// table.
 type Seeker interface {
 	Skip(n int64) error
 }

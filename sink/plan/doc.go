@@ -5,7 +5,7 @@
 //	plan    ranges of rows, hashes of their bytes in the inputs, names of the parts; the plan's ID
 //	        is the hash of all that
 //	part    is made under a temporary name and then moved into its place, unless it exists: making
-//	        a part twice, at once or later, is harmless
+//	        a part twice, even at the same time, is harmless
 //	commit  checks that each part exists with the rows, size and hash of its result; then the folder
 //	        is published as a whole
 //

@@ -92,8 +92,8 @@ func (s *Set) equal(out *output) (bool, error) {
 }
 
 // publishAll renames the outputs to their targets, syncs their folders and deletes the replaced
-// folders. If a rename fails, it still does the rest, because outputs that were published before
-// stay.
+// folders. After a failed rename it renames no more outputs, but still syncs and deletes, because
+// outputs that were published before stay.
 func (s *Set) publishAll() error {
 	var first error
 	for _, out := range s.placed {

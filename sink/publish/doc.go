@@ -82,11 +82,12 @@
 //	  }
 //	}
 //
-// Counts and hashes leave out the manifest; "." is the folder itself. Both
-// hashes are sums of SHA-256 digests, read as big-endian integers, modulo 2^256, so that they do
-// not depend on the order of writing. The terms of content are SHA-256(class "/" name 0x00
-// SHA-256(content)), in version 1 SHA-256(class "/" name 0x00 length content). The terms of names
-// are SHA-256(name), so a listing suffices to check that a folder holds exactly what was published.
+// Counts and hashes leave out the manifest; "." is the folder itself. The hashes "content" and
+// "names" are sums of one SHA-256 digest per file, read as big-endian integers, modulo 2^256, so
+// that they do not depend on the order of writing. To "content" a file adds SHA-256(class "/" name
+// 0x00 SHA-256(its bytes)), in version 1 SHA-256(class "/" name 0x00 length its bytes). To "names"
+// it adds SHA-256(name), so a listing suffices to check that a folder holds exactly what was
+// published.
 //
 // [CardMark] is README.md, for folders with a card for people. Its last line is
 //
