@@ -61,8 +61,8 @@ func (t *IDX) local() bool {
 	return t.file != nil && !remote && t.spans() && t.frames == nil
 }
 
-// picked is the selected rows of an IDX file. Decode reads them, on many goroutines; if the file can
-// only be read from its start, Read does.
+// picked is the selected rows of an IDX file. Decode reads them, on many goroutines; if the file
+// can only be read from its start, Read does.
 type picked struct {
 	*IDX
 	s      *Selection
@@ -406,8 +406,8 @@ func clearColumns(b *Raw, n int) {
 	}
 }
 
-// notEOF returns err, but fault.Changed in place of io.EOF: the input ended before a row that it had
-// when it was opened.
+// notEOF returns err, but fault.Changed in place of io.EOF: the input ended before a row that it
+// had when it was opened.
 func notEOF(err error) error {
 	if err == io.EOF {
 		return fault.Changed
