@@ -47,7 +47,7 @@ var rooms = map[string]room{
 	"source/arrow":              {2010, []string{"source", "source/columnar", "source/idx"}},                           // goal 1700
 	"source/parquet":            {2940, []string{"schema", "source", "source/arrow", "source/columnar", "source/idx"}}, // goal 1900
 	"source/csv":                {1650, []string{"schema", "source", "source/compressed", "source/flat", "source/idx"}},
-	"source/png":                {900, []string{"schema", "source", "source/idx", "source/picture"}},
+	"source/png":                {900, []string{"schema", "shell", "source", "source/idx", "source/picture"}},
 	"source/npy":                {910, []string{"schema", "source", "source/idx"}},
 	"source/formats":            {1120, []string{"shell", "source", "source/..."}},
 	"sink":                      {60, []string{"schema"}},
