@@ -358,9 +358,9 @@ func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 	return o.chosenSplits(splits)
 }
 
-// splitsInside returns the splits of t, a .npz file; each array becomes a dataset.File. alone is the
-// split that the file as a whole would be: if there is only one split, and the arrays do not name
-// it, it has the name of alone.
+// splitsInside returns the splits of t, a .npz file; each array becomes a dataset.File. alone is
+// the split that the file as a whole would be: if there is only one split, and the arrays do not
+// name it, it has the name of alone.
 func splitsInside(t formats.Table, alone dataset.Split) (splits []dataset.Split) {
 	for _, a := range t.Arrays() {
 		file := alone.Files[0]

@@ -129,9 +129,9 @@ func (b *bucket) end(ctx context.Context, key, id string) error {
 }
 
 // Sweep ends the uploads, of any process, of objects whose URL has the prefix; if ours is not nil,
-// only those for whose URL it returns true. End the prefix of a folder with a slash: s3://b/out/train
-// is also a prefix of s3://b/out/training/x. Some servers list only the uploads of a single key:
-// there Sweep finds nothing, and Abort is necessary.
+// only those for whose URL it returns true. End the prefix of a folder with a slash:
+// s3://b/out/train is also a prefix of s3://b/out/training/x. Some servers list only the uploads of
+// a single key: there Sweep finds nothing, and Abort is necessary.
 //
 // After Sweep has ended uploads of a page, it lists the same page again. The next page begins after
 // an upload that may no longer exist, and not every server can continue from there.

@@ -100,8 +100,8 @@ func (s *Store) setParameters(a address, values url.Values) {
 }
 
 // Parameters returns the parameters of URLs, as queries by the URL of their bucket, for
-// SetParameters in another process. None of them is a secret. The parameter stall is left out, as it
-// is for a single run.
+// SetParameters in another process. None of them is a secret. The parameter stall is left out, as
+// it is for a single run.
 func (s *Store) Parameters() map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

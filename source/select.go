@@ -26,9 +26,9 @@ type Scratch func() (*os.File, error)
 // Select returns the rows of t that s selects, in its order. They are read like this:
 //
 //   - Rows of at least 64 bytes in uncompressed IDX files on this machine are read one by one.
-//   - Everything else is read from start to end, and rows that are not selected are skipped. Without
-//     [Selection.Partly], the end of the file is reached and checked. In another order than the
-//     file's, the rows are held in memory, or in a scratch file if they are more than 32 MiB.
+//   - Everything else is read from start to end, and rows that are not selected are skipped.
+//     Without [Selection.Partly], the end of the file is reached and checked. In another order than
+//     the file's, the rows are held in memory, or in a scratch file if they are more than 32 MiB.
 //
 // The indices of rows are those in the selection. t must have as many rows as the table of s, or
 // more if it is a salvaged column.
