@@ -75,9 +75,13 @@ func (f WriterFunc) Write(p []byte) (int, error) { return f(p) }
 var errFull = errors.New("no space")
 
 // writeErrors makes each write of the table fail in turn, or some of them if there are more than a
-// hundred. A step or Close must return the error.
+// hundred, or with -short. A step or Close must return the error.
 func writeErrors(open func(w io.Writer, s *schema.Schema) (sink.Sink, error), table filled) error {
-	for failing := 1; ; failing += 1 + failing/100*10 {
+	step := 1
+	if testing.Short() {
+		step = 7
+	}
+	for failing := 1; ; failing += step + failing/100*10 {
 		calls := 0
 		err := table.write(WriterFunc(func(p []byte) (int, error) {
 			if calls++; calls == failing {
