@@ -306,7 +306,7 @@ func (o *inputs) describeInputs(s dataset.Split, p *pass) {
 	for _, f := range s.Files {
 		in := Input{Path: f.Path, Split: s.Name, Column: f.Name, Rows: p.table.Rows()}
 		in.ETag, in.Sequential = o.known.about(f.Path)
-		if p.schema.Rows != p.schema.Source {
+		if p.applied.Rows != "" || p.schema.Rows != p.schema.Source {
 			in.SourceRows = &p.schema.Source
 		}
 		if s.Dataset != nil {

@@ -214,6 +214,13 @@ func (f finder) files(inputs []Input) (Split, error) {
 		}
 		s.Files = append(s.Files, file)
 	}
+	for i, in := range inputs {
+		for _, other := range names {
+			if column := names[i].columnOf(other); column != "" && in.Name == "" {
+				s.Files[i].Name = column
+			}
+		}
+	}
 	if err := f.distinct(s.Files, names); err != nil {
 		return Split{}, err
 	}

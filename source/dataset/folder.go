@@ -19,8 +19,9 @@ import (
 
 // A candidate is a file in a folder that seems to be IDX.
 type candidate struct {
-	path string
-	name Name
+	path   string
+	name   Name
+	column string // if it is a further column of a table of images or labels
 }
 
 func (c candidate) base() string { return filepath.Base(c.path) }
@@ -50,6 +51,7 @@ func (f finder) folder(dir string) ([]Split, error) {
 	if len(all) == 0 {
 		return nil, f.noFiles(dir, notes)
 	}
+	f.findColumns(all)
 	if all, err = f.selectSet(dir, all); err != nil {
 		return nil, err
 	}
@@ -70,6 +72,28 @@ func (f finder) folder(dir string) ([]Split, error) {
 	}
 	splits[0].Notes = append(notes, splits[0].Notes...)
 	return splits, f.identifySets(splits)
+}
+
+// findColumns makes files further columns of the images or labels that their names begin like, if
+// they have as many records: train-weather-idx2-float beside train-images-idx3-ubyte.
+func (f finder) findColumns(all []candidate) {
+	for i, c := range all {
+		var of Name
+		column := ""
+		for _, other := range all {
+			name := c.name.columnOf(other.name)
+			if name == "" || column != "" && len(other.name.Prefix) <= len(of.Prefix) {
+				continue
+			}
+			mine, _ := f.header(c.path) // a file that cannot be read has no dimensions
+			if theirs, _ := f.header(other.path); len(mine.Dims) > 0 && len(theirs.Dims) > 0 && mine.Records() == theirs.Records() {
+				of, column = other.name, name
+			}
+		}
+		if column != "" {
+			all[i].column, all[i].name.Dataset, all[i].name.Prefix = column, of.Dataset, of.Prefix
+		}
+	}
 }
 
 // identifySets recognizes the data sets of a folder's tables, each set separately.
@@ -125,7 +149,7 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 	}
 	var tables []string
 	for _, e := range entries {
-		c := candidate{source.Under(dir, e.Name()), ParseName(e.Name())}
+		c := candidate{path: source.Under(dir, e.Name()), name: ParseName(e.Name())}
 		if hidden(e.Name()) || !maybeIDX(c.name) || !regular(c.path, e) {
 			if !hidden(e.Name()) && f.options.Table(e.Name()) {
 				tables = append(tables, e.Name())
@@ -238,23 +262,25 @@ func splitRank(name string) int {
 	return 2
 }
 
-// table makes the table of one split in dir, with one file for every role.
+// table makes the table of one split in dir, with one file for every role and further column.
 func (f finder) table(dir string, p pairing) (Split, error) {
 	s := Split{Name: p.split, Stem: tableStem(dir, p)}
-	for _, role := range []Role{Image, Label, Data} {
-		var files []candidate
-		for _, c := range p.files {
-			if c.name.Role == role {
-				files = append(files, c)
-			}
+	rank := func(c candidate) string { return fmt.Sprint(int(c.name.Role), c.column) }
+	slices.SortStableFunc(p.files, func(a, b candidate) int { return cmp.Compare(rank(a), rank(b)) })
+	for len(p.files) > 0 {
+		n := 1
+		for n < len(p.files) && rank(p.files[n]) == rank(p.files[0]) {
+			n++
 		}
-		if len(files) == 0 {
-			continue
-		}
-		file, notes, err := f.choose(files)
+		file, notes, err := f.choose(p.files[:n])
 		if err != nil {
 			return Split{}, err
 		}
+		if column := p.files[0].column; column != "" {
+			file.Name = column
+			notes = append(notes, fmt.Sprintf("%s is read as the column %s", file.base(), column))
+		}
+		p.files = p.files[n:]
 		s.Files = append(s.Files, file)
 		s.Notes = append(s.Notes, notes...)
 	}
@@ -273,7 +299,7 @@ func (f finder) table(dir string, p pairing) (Split, error) {
 func tableStem(dir string, p pairing) string {
 	first := p.files[0].name
 	switch {
-	case first.Role == Data && first.Stem != "":
+	case first.Role == Data && first.Stem != "" && p.files[0].column == "":
 		return first.Stem
 	case first.Prefix != "":
 		return first.Prefix

@@ -260,7 +260,7 @@ func FuzzPair(f *testing.F) {
 	f.Fuzz(func(t *testing.T, names string) {
 		var all []candidate
 		for name := range strings.SplitSeq(names, "\n") {
-			all = append(all, candidate{filepath.Join("d", name), ParseName(name)})
+			all = append(all, candidate{path: filepath.Join("d", name), name: ParseName(name)})
 		}
 		pairings := pair(all)
 		count := 0

@@ -91,9 +91,12 @@ func ParseName(path string) Name {
 	}
 	lower, n.Format = cutFormat(lower)
 	n.Stem = base[:len(lower)]
-	n.readWords(strings.FieldsFunc(lower, func(r rune) bool { return strings.ContainsRune("-._ ", r) }))
+	n.readWords(strings.FieldsFunc(lower, isSeparator))
 	return n
 }
+
+// isSeparator reports whether r separates the words of a name.
+func isSeparator(r rune) bool { return strings.ContainsRune("-._ ", r) }
 
 // cutFormat cuts the format off the end of a name. A published format may precede .idx:
 // train-images-idx3-ubyte.idx.
@@ -184,6 +187,22 @@ func (n Name) set() string {
 		return n.Dataset
 	}
 	return "/" + n.Prefix
+}
+
+// columnOf returns the name of the column that the file n is in the table of the images or labels
+// other: weather for train-weather beside train-images. It is empty if n does not belong to them.
+func (n Name) columnOf(other Name) string {
+	rest, ok := n.Prefix, n.Role == Data && other.Role != Data && n.Split == other.Split
+	if ok && other.Prefix != "" {
+		rest, ok = strings.CutPrefix(n.Prefix, other.Prefix+"-")
+	}
+	if !ok || !columnName().MatchString(rest) {
+		return ""
+	}
+	if own := n.Stem[max(0, len(n.Stem)-len(rest)):]; strings.Join(strings.FieldsFunc(lowerASCII(own), isSeparator), "-") == rest && columnName().MatchString(own) {
+		return own // in the original case
+	}
+	return rest
 }
 
 // lowerASCII lowers A…Z and keeps every other byte, so that positions in the result are positions
