@@ -96,9 +96,10 @@ func isURL(name string) bool {
 	return found && len(scheme) >= 2 && strings.Trim(scheme, letters) == ""
 }
 
-// Under joins the folder dir, which may be a URL, and the name of an entry.
+// Under joins the folder dir, which may be a URL, and the name of an entry. Unlike filepath.Join it
+// keeps "..", which after a symbolic link is not the folder of the link.
 func Under(dir, name string) string {
-	if isURL(dir) {
+	if isURL(dir) || strings.Contains(dir, "..") {
 		return strings.TrimSuffix(dir, "/") + "/" + name
 	}
 	return filepath.Join(dir, name)
