@@ -63,9 +63,6 @@ func OpenArray(path, name string, o source.ReadOptions) (source.Table, error) {
 func openMember(m *zip.File, path string, o source.ReadOptions) (*Table, error) {
 	path += ": " + m.Name
 	r, err := m.Open()
-	if err == io.EOF { // there is nothing where the directory says that it is
-		err = io.ErrUnexpectedEOF
-	}
 	if err != nil {
 		return nil, fault.In(path, archiveError(err))
 	}
@@ -86,7 +83,10 @@ type member struct {
 func (m *member) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
 	_, _ = m.hash.Write(p[:n]) // a hash never fails
-	if err == io.EOF && m.hash.Sum32() != m.sum {
+	switch {
+	case err == io.EOF && m.hash.Sum32() == m.sum:
+		return n, io.EOF
+	case err == io.EOF:
 		err = zip.ErrChecksum
 	}
 	return n, archiveError(err)
@@ -97,11 +97,11 @@ func archiveError(err error) error {
 	var known *fault.Error
 	var system *fs.PathError
 	switch {
-	case err == nil || err == io.EOF || errors.As(err, &known) || errors.As(err, &system):
+	case err == nil || errors.As(err, &known) || errors.As(err, &system):
 		return err
 	case errors.Is(err, zip.ErrChecksum):
 		return fault.New(fault.Malformed, "the checksum of the array is wrong").WithHint(hintDamaged)
-	case errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return fault.New(fault.Truncated, "the zip archive ends too early").WithHint(hintDamaged)
 	}
 	return fault.New(fault.Malformed, "the zip archive is damaged: %v", err).Because(err).WithHint(hintDamaged)

@@ -205,11 +205,11 @@ func (s sparse) ReadAt(p []byte, at int64) (int, error) {
 // archive/zip would allocate 8 GiB, and one whose directory has no end.
 func TestDirectoryOfManyFiles(t *testing.T) {
 	t.Parallel()
-	const size = 1 << 40
+	const size = int64(1) << 40
 	order := binary.LittleEndian
 	for name, files := range map[string]uint64{"2³⁰ files": 1 << 30, "2 files and a directory without an end": 2} {
 		directory := bytes.Repeat([]byte("PK\x01\x02"+strings.Repeat("\x00", 42)), 1<<16)
-		start := uint64(size - len(directory) - 56 - 20 - 22)
+		start := uint64(size - int64(len(directory)) - 56 - 20 - 22)
 		end := start + uint64(len(directory))
 		tail := append(order.AppendUint64([]byte("PK\x06\x06"), 44), make([]byte, 12)...)
 		tail = order.AppendUint64(order.AppendUint64(tail, files), files)

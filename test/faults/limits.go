@@ -123,7 +123,8 @@ func (b *bench) rising(r *row, n int, next func(int) int, make func(n int) trial
 	return fmt.Errorf("%v: never enough", b)
 }
 
-// more returns the limit after n: by a twelfth more if a scratch file would need thousands of steps.
+// more returns the limit after n: by a twelfth more if a scratch file would need thousands of
+// steps.
 func (b *bench) more(n, step int) int {
 	if b.scratch {
 		n += n / 12 / step * step
