@@ -120,13 +120,13 @@ func (o *conversion) usesLabel(f formats.Format) bool {
 	return index && !f.IsIDX || f.Images || o.ClassColumn && hasClassColumn(f) || o.isHub(f)
 }
 
-const hintDivide = "only Parquet, Arrow, CSV, TSV and tar can be divided; for the layout huggingface, name a file instead of a folder"
+const hintDivide = "the formats that can are Parquet, Arrow, CSV, TSV and tar; with --layout huggingface, write a file, as in -o train.parquet, not a folder"
 
 // checkUsed returns an error if a flag is given that applies to no output.
 func (o *conversion) checkUsed() error {
 	splittable := func(f formats.Format) bool { return f.Splittable }
 	if o.planning && o.makes(func(f formats.Format) bool { return !f.Splittable }) {
-		return usagef("an output cannot be divided into parts").WithHint("%s", hintDivide)
+		return usagef("an output has a format that cannot be divided into parts").WithHint("%s", hintDivide)
 	}
 	for _, flag := range []struct {
 		name  string

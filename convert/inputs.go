@@ -194,7 +194,8 @@ func (o *inputs) findTables(ctx context.Context) (tables []formats.Table, err er
 			return nil, usagef("%s=%s: %s is a table, which has names for its columns", in.Name, in.Path, shownPath(in.Path)).
 				WithHint("leave out %s", shell.Quote(in.Name+"="))
 		case len(found) > 1 && len(o.args) > 1:
-			return nil, usagef("%s holds %d tables, expected one: several inputs are the columns of one table", in.Path, len(found))
+			return nil, usagef("%s holds %d tables, expected one in a file that is given beside others", in.Path, len(found)).
+				WithHint("give it alone")
 		}
 		tables = append(tables, found...)
 	}
@@ -248,7 +249,7 @@ func (o *inputs) checkReading(tables []formats.Table) error {
 			if o.Shape != nil {
 				flag, advice = "shape", "--reshape gives them other dimensions"
 			}
-			return usagef("no input uses --%s: IDX files record theirs", flag).WithHint("%s", advice)
+			return usagef("no input uses --%s: IDX files record their own types and shapes", flag).WithHint("%s", advice)
 		}
 		return nil
 	}

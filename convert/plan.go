@@ -323,7 +323,7 @@ func partOptions(work *plan.Plan, t *plan.Target, part *plan.Part, attempt strin
 		return nil, fault.New(fault.Malformed, "the options of the plan cannot be read: %v", err).WithHint("make it again with idxport plan")
 	}
 	if !reflect.DeepEqual(of, of.ofParts()) {
-		return nil, fault.New(fault.Malformed, "the plan has options that do not belong to parts").WithHint("make it again with idxport plan")
+		return nil, fault.New(fault.Malformed, "the plan has options that idxport plan never writes: it was edited or damaged").WithHint("make it again with idxport plan")
 	}
 	of.Dataset, of.Outputs, of.Checksum, of.Verify = t.Dataset, []string{t.Format + "=" + attempt}, true, options.Verify
 	of.Workers, of.Stdin, of.Stdout = options.Workers, bytes.NewReader(nil), io.Discard

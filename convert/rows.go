@@ -98,7 +98,7 @@ func (o *conversion) openJob(ctx context.Context, c chosenSplit) (*job, error) {
 		if s.Dataset != nil {
 			advice += ", or add --dataset none"
 		}
-		return nil, usagef("%s can be read only once, but IDX outputs keep the stored data and other formats do not: %s", shownPath(s.Files[i].Path), difference).WithHint("%s", advice)
+		return nil, usagef("%s can be read only once, but has to be read twice for IDX and other formats together, as only IDX outputs keep the data as they are stored: %s", shownPath(s.Files[i].Path), difference).WithHint("%s", advice)
 	}
 	j := &job{split: c}
 	for _, raw := range []bool{false, true} {
@@ -382,7 +382,7 @@ func (o *conversion) noteNumbers(j *job) {
 	}
 	for _, c := range columns {
 		if c.Name == dataset.Label.String() && len(c.Shape) == 1 && c.Integer() {
-			o.report.Note("%s: the labels of %s have %d numbers each, so none of them is the label; --label-column 0 chooses the first", j.base(), c.Origin, c.Elements())
+			o.report.Note("%s: each label of %s has %d numbers, and it is not known which one is the class; --label-column 0 chooses the first", j.base(), c.Origin, c.Elements())
 		}
 	}
 }

@@ -335,7 +335,7 @@ func (o *verification) splitFor(splits []dataset.Split, found source.Table, of d
 		}
 	}
 	if o.several {
-		return dataset.Split{}, differs(of.Files[0].Path, "the inputs have no such split, only "+splitNames(splits))
+		return dataset.Split{}, differs(of.Files[0].Path, "it is none of the splits of the inputs, which are "+splitNames(splits))
 	}
 	return dataset.Split{}, usagef("the inputs have the splits %s, but %s does not record which of them it holds", splitNames(splits), of.Files[0].Path).
 		WithHint("choose one with --split")

@@ -76,7 +76,7 @@ func parse(name string) (address, error) {
 		}
 	case "gs", "azblob":
 		return a, failed(fault.Usage, "this storage is not supported, expected s3://").In("a URL that begins with " + scheme + "://").
-			WithHint("name a server that speaks S3 by s3://BUCKET/KEY?endpoint=https://HOST, or copy the file to this machine")
+			WithHint("for a server with an S3 API, write s3://BUCKET/KEY?endpoint=https://HOST; or copy the file to this machine")
 	default:
 		return refuse("the URL", "expected one that begins with s3://, https:// or file://")
 	}

@@ -15,6 +15,6 @@
 // blocks.
 //
 // The invariant: a slot belongs to the reader, then to one worker, then to the writers, and is free
-// again when its last step has returned. A step runs only if all steps of earlier rows have
-// succeeded.
+// again when its last step has returned. A step runs only if all steps of the same sink for earlier
+// rows have succeeded.
 package pipeline

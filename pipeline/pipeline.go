@@ -30,8 +30,8 @@ type Stats struct {
 	Batches int64
 }
 
-// grace is how long Run waits for its goroutines after it was cancelled or has failed. It leaves
-// behind a goroutine that is still blocked in a read or a write then: nobody needs its result.
+// grace is how long Run waits for its goroutines after it was cancelled or has failed. If one is
+// still blocked in a read or a write after that, Run leaves it behind: nobody needs its result.
 const grace = 500 * time.Millisecond
 
 // Run reads t to its end, writes it to all sinks, of which there must be at least one, and closes

@@ -13,8 +13,9 @@ import (
 )
 
 // budget limits the memory of a run's slots, including what the sinks make of their batches, in
-// bytes. It matters on machines with many cores. With zstd, each slot takes about three times its
-// share, for the encoder: on 32 cores, 48 MiB made a process of 160 MB, 40 MiB one of 140.
+// bytes. It matters on machines with many cores. With zstd, a slot takes about three times its
+// share of the budget, because of the encoder: on 32 cores, the process took 160 MB with a budget
+// of 48 MiB, and 140 MB with 40 MiB.
 const budget = 40 << 20
 
 // A slot holds one batch in flight.
@@ -183,7 +184,8 @@ func (r *run) write(ctx context.Context, k int) error {
 		if s.pending.Add(-1) > 0 {
 			continue
 		}
-		// Every sink writes batches in the same order, so slots become free in that order too.
+		// No later batch can be complete before this goroutine has run its step, so slots become
+		// free in the order of the rows, and the calls of progress do not overlap.
 		r.free <- s
 		if r.progress != nil {
 			r.progress(r.written.Add(rows))

@@ -16,7 +16,7 @@ const (
 type Schema struct {
 	Columns []source.Column
 	Rows    int64  // −1 if unknown before the end
-	Source  int64  // rows of the table that this is a range of; −1 if unknown
+	Source  int64  // rows of the whole table, of which these may be a range; −1 if unknown
 	Meta    []Pair // names of the sources, transforms that were applied
 	// Classes is a column of class names to be written behind the labels, or nil.
 	Classes *Classes
@@ -90,11 +90,11 @@ func (s *Schema) Label() int {
 	return named
 }
 
-// ClassName is the name of the column of a Classes.
+// ClassName is the name of the column that a [Classes] describes.
 const ClassName = "class"
 
-// HintName is the hint for a column that needs another name, say category.
-const HintName = "give the column another name: for IDX and npy files, name the input category=FILE; for other formats, rename the column in the file"
+// HintName is the hint for a column that needs another name; it uses category as an example.
+const HintName = "give the column another name: for IDX and .npy files, write the input as NAME=FILE, such as category=FILE; for other formats, rename the column in the file"
 
 // Classes is a column that is not in the batches: the class names of the labels, as text. Sinks
 // that support it write it right behind the labels.

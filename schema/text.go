@@ -9,9 +9,9 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// AppendElementName appends the name of element i, in C order, of the tensor column c in formats
-// that have a column per element: pixel0, pixel1, … as in Kaggle's files, or the name of c and the
-// number if there are other tensor columns; alone reports that there are none.
+// AppendElementName appends the name of element i, in C order, of the tensor column c, for formats
+// that have a column per element. If alone is set, c is the only tensor column, and the names are
+// pixel0, pixel1, … as in Kaggle's files. Otherwise they are the name of c and the number.
 func AppendElementName(dst []byte, c source.Column, i int, alone bool) []byte {
 	prefix := c.Name
 	if alone {
@@ -46,8 +46,8 @@ func AppendNumber(dst []byte, d idx.DType, data []byte, i int, infinity string) 
 
 // AppendFloat appends the shortest decimal text that gives v back in its precision, which is 32 or
 // 64 bits. It has a point or an exponent, so that readers take it for a float: an integer would
-// lose the sign of −0. The other values are NaN, infinity and -infinity, the latter in the given
-// spelling.
+// lose the sign of −0. NaN is written as NaN; infinity is the text of +∞ and, after a minus sign,
+// of −∞.
 func AppendFloat(dst []byte, v float64, bits int, infinity string) []byte {
 	switch {
 	case math.IsInf(v, 1):

@@ -22,8 +22,8 @@ func (w wrapped) Meta() map[string]string { return Meta(w.Table) }
 func (w wrapped) Omitted() []Omission     { return Omitted(w.Table) }
 func (w wrapped) SourceRows() int64       { return SourceRows(w.Table) }
 
-// A derived table has other columns than the table that it is made of, whose batch is part 0 of its
-// own.
+// A derived table has other columns than the table that it is made of. Part 0 of its batch is the
+// batch of that table.
 type derived struct {
 	wrapped
 	columns []Column
@@ -74,14 +74,15 @@ func (d *derived) Decode(b *Raw) error {
 }
 
 // WithColumns returns t with other names, classes or shapes of its columns, and with notes that say
-// why. The shapes must have as many elements.
+// why. Each shape must have as many elements as the shape that it replaces.
 func WithColumns(t Table, columns []Column, notes ...string) Table {
 	d := newDerived(t, columns, same)
 	d.notes = notes
 	return d
 }
 
-// WithRows returns t, which does not know its number of rows, with that number. See [Count].
+// WithRows returns t with the given number of rows, for a table that does not know its own. See
+// [Count].
 func WithRows(t Table, rows int64) Table {
 	d := newDerived(t, t.Columns(), same)
 	d.rows = rows
@@ -189,9 +190,10 @@ func Unstack(t Table, names []string, label int) (Table, error) {
 	}), nil
 }
 
-// WithPartition returns t, the table of the file at path, with the columns that the names of its
-// folders give. keys are these columns, of integers; values[i] is the value of keys[i] in all rows.
-// Columns that t does not have come after its own; those that it has must have these values.
+// WithPartition returns t, the table of the file at path, with the columns given by the names of
+// the folders above that file. keys are these columns, which must be scalar integers; values[i] is
+// the value of keys[i] in all rows. A column that t does not have is added after those of t. A
+// column that t has must have this value in every row.
 func WithPartition(t Table, path string, keys []Column, values []int64) (Table, error) {
 	own := t.Columns()
 	columns := slices.Clone(own)
@@ -206,7 +208,7 @@ func WithPartition(t Table, path string, keys []Column, values []int64) (Table, 
 		compared = append(compared, i)
 		if c := own[at[i]]; !c.Scalar() || !c.Integer() {
 			return nil, fault.New(fault.Malformed,
-				"found %s of shape %s, expected integers as in the name of the folder", c.DType, idx.ShapeText(c.Shape)).
+				"found %s of shape %s, expected integers: the name of the folder gives this column, too", c.DType, idx.ShapeText(c.Shape)).
 				In(path).InColumn(c.Name).
 				WithHint("write the table again without the column, or rename it")
 		}

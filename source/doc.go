@@ -12,6 +12,7 @@
 // each element, [ChooseLabel] marks the label, and [CheckLabels] requires a class name for every
 // label.
 //
-// The invariant: a table does not touch a batch that Read has filled until it is passed to Read
-// again, so decoding, and the sinks that share the batch, need no lock.
+// The invariant: once Read has filled a batch, the table changes it only in Decode of that batch,
+// until the batch is passed to Read again. So decoding, and the sinks that share the batch, need no
+// lock.
 package source

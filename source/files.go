@@ -97,7 +97,7 @@ func isURL(name string) bool {
 }
 
 // Under joins the folder dir, which may be a URL, and the name of an entry. Unlike filepath.Join it
-// keeps "..", which after a symbolic link is not the folder of the link.
+// keeps "..": after a symbolic link, that is the parent of the folder that the link leads to.
 func Under(dir, name string) string {
 	if isURL(dir) || strings.Contains(dir, "..") {
 		return strings.TrimSuffix(dir, "/") + "/" + name

@@ -77,7 +77,7 @@ func openFile(f File, info fs.FileInfo, path string, o Options) (*IDX, error) {
 	if format == compressed.Plain {
 		return newIDX(f, path, idx.Options{Size: info.Size()}, o)
 	}
-	if format == compressed.Zstd && !o.Salvage { // a salvage ignores the table, and reads up to the damage
+	if format == compressed.Zstd && !o.Salvage { // a salvage decompresses in order, up to the damage
 		table, err := compressed.FindSeekTable(f, info.Size())
 		if err != nil {
 			return nil, fault.In(path, err)
@@ -103,7 +103,8 @@ func NewIDX(r io.Reader, name string, o Options) (*IDX, error) {
 	if err != nil {
 		return nil, fault.In(name, err)
 	}
-	// Until Read: an open file that is not read yet needs no helpers, which would take memory.
+	// Use no other cores before the first Read: a file that is open but not yet read needs no
+	// helper goroutines, which would take memory.
 	stream.SetBusy(true)
 	in := io.Reader(stream)
 	var damage *forgiving
@@ -296,9 +297,9 @@ func (f *forgiving) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// newSeekable reads the header from f, which is at its start and ends with table. If the header
-// implies another size than the table, one of them is damaged. Then everything is read in order,
-// which finds out which.
+// newSeekable reads the header of f, which is at its start; table is the seek table at its end. If
+// the header implies another size than the table, one of them is damaged. Then the whole file is
+// read in order, which gives the error for the damaged one.
 func newSeekable(f File, path string, table *compressed.SeekTable, o Options) (*IDX, error) {
 	in := compressed.NewSeekReader(f, table)
 	t, err := newIDX(in, path, idx.Options{DeclaredSize: table.Size()}, o)
@@ -325,8 +326,9 @@ func (t *IDX) span(first, last int64) (from, to int64) {
 	return t.table.Span(first, last)
 }
 
-// Limit tells the file where to stop, if it can use that: where record n begins, or after the frame
-// that holds the record before. At the end of the data, that is after the seek table.
+// Limit tells the file, if it has a method Limit, at which offset reading will end: where record n
+// begins or, with a seek table, at the end of the frame that holds the last byte of record n−1. If
+// that byte is the last of the data, the seek table after it is read, too, so there is no limit.
 func (t *IDX) Limit(n int64) {
 	t.last = n
 	end := t.offset(n)
@@ -340,17 +342,17 @@ func (t *IDX) Limit(n int64) {
 	}
 }
 
-// Span returns which bytes of the file, from to to−1, hold the rows first to last−1. In an
-// uncompressed file, the header and the rows follow one another; in zstd with a seek table, the
-// rows are in the frames that hold any of their bytes. ok is false for all other files, and for
-// rows that do not exist.
+// Span returns the range of bytes of the file that holds the rows first to last−1: it begins at
+// offset from and ends before offset to. In an uncompressed file, the header and the rows follow
+// one another; in zstd with a seek table, the rows are in the frames that hold any of their bytes.
+// ok is false for all other files, and for rows that do not exist.
 //
-// A caller that opens the table, calls Limit(last) and Skip(first), or takes a Slice, which does
-// both, and then reads the rows, reads the file like this: Read of the file delivers the bytes from
-// to to−1 in order and, once it has begun at from, without gaps or jumps. The header was read
-// before that, see HeaderEnd; if from lies within it, reading continues from there. The frame of
-// the last row is read to its end, so that its checksum is verified. ReadAt is called only for the
-// beginning and the seek table.
+// Suppose that a caller opens the table, calls Limit(last) and Skip(first), or takes a Slice, which
+// does both, and then reads the rows. Read of the file then delivers the bytes of this range in
+// order and, once it has begun at from, without gaps or jumps. The header has been read before; see
+// HeaderEnd. If from is less than HeaderEnd, reading continues at HeaderEnd. The frame of the last
+// row is read to its end, so that its checksum is verified. ReadAt is called only for the beginning
+// and the seek table.
 func (t *IDX) Span(first, last int64) (from, to int64, ok bool) {
 	if first < 0 || first > last || last > t.rows || !t.spans() {
 		return 0, 0, false
@@ -363,9 +365,9 @@ func (t *IDX) Span(first, last int64) (from, to int64, ok bool) {
 // uncompressed file, that is the size of the header; in zstd with a seek table, it is that of the
 // frames up to the one with the last byte of the header. ok is false for all other files.
 //
-// A caller that opens the table and reads a row, whatever it skips before, reads the file like
-// this: Read of the file delivers these bytes in order before all others, so that the checksums of
-// their frames are verified before a row of another frame is returned.
+// Suppose that a caller opens the table and reads a row, whatever it skips before. Read of the file
+// then delivers these bytes in order and before all others, so that the checksums of their frames
+// are verified before a row of another frame is returned.
 func (t *IDX) HeaderEnd() (to int64, ok bool) {
 	if !t.spans() {
 		return 0, false

@@ -20,7 +20,7 @@ type joined struct {
 	shortest bool
 	next     int64 // rows read so far
 	done     bool  // the end has been reached
-	ended    []int // shortest: the parts that have returned all their rows, but have not been read to the end
+	ended    []int // with shortest: parts without further rows that have not yet returned io.EOF
 	notes    []string
 }
 
@@ -61,10 +61,11 @@ func Join(shortest bool, tables ...Table) (Table, error) {
 }
 
 // HintCounts is the hint for columns with different numbers of records.
-const HintCounts = "one of the files is incomplete, or they belong to different splits; --salvage reads the rows that all columns have"
+const HintCounts = "one of the columns is incomplete, or they belong to different splits; --salvage reads the rows that all columns have"
 
-// countsError returns the error for parts of different lengths. b is the batch that showed it, for
-// parts that do not know their number of rows; nil before reading.
+// countsError returns the error for parts of different lengths. b is the batch in which this was
+// found, which gives the lengths of the parts that do not know their number of rows; it is nil
+// before reading.
 func (j *joined) countsError(b *Raw) error {
 	parts := make([]string, len(j.tables))
 	for i, t := range j.tables {
@@ -126,8 +127,8 @@ func (j *joined) Read(ctx context.Context, b *Raw) error {
 	return nil
 }
 
-// end reads the parts without further rows to their end, so that they check it and complete their
-// notes.
+// end calls Read of the parts that have no further rows once more, so that they check the ends of
+// their inputs and complete their notes.
 func (j *joined) end(ctx context.Context, b *Raw) error {
 	for len(j.ended) > 0 {
 		i := j.ended[0]
@@ -180,8 +181,9 @@ func (j *joined) Close() error {
 
 // ReadChained reads a batch, whose first row is first, for a table that consists of other tables
 // one after another. current returns the table being read, or io.EOF after the last one; ended is
-// called when it has no more rows. The rows of each table are in one part of b, and b.State lists
-// the tables. They may be closed before Decode, which must need only what was read.
+// called when that table has no more rows. The rows of each table are in one part of b, and b.State
+// lists the tables. A table may be closed before its Decode is called, which must then use only
+// what is in the batch.
 func ReadChained(ctx context.Context, b *Raw, first int64, current func() (Table, error), ended func() error) error {
 	tables, _ := b.State.([]Table)
 	tables = tables[:0]

@@ -13,7 +13,8 @@ import (
 const HubKey = "huggingface"
 
 // NoName is the name of a label without a class in Hugging Face's metadata, where every label must
-// have a name. As names must be unique, further ones have their label appended: N/A-2.
+// have a name. As names must be unique, all such labels but the first have their number appended:
+// N/A-2.
 const NoName = "N/A"
 
 // HubClasses returns the class names in the metadata of a file, by column; labels without a class
@@ -44,7 +45,7 @@ func HubClasses(metadata map[string]string) map[string][]string {
 	return classes
 }
 
-// Unnamed returns the error for a label in a row of the column c that is not among its class names.
+// Unnamed returns the error for a row of the column c whose label has no class name.
 func Unnamed(c Column, row, label int64) error {
 	named := 0
 	for _, name := range c.Classes {

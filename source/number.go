@@ -11,7 +11,7 @@ import (
 // IDX, or one that is converted to such a type.
 type Number byte
 
-// The kinds of numbers. The first six are types of IDX and need no conversion.
+// The kinds of numbers. The six after NoNumber are types of IDX and need no conversion.
 const (
 	NoNumber Number = iota
 	NumberUint8
@@ -64,10 +64,11 @@ func (s Number) Is(d idx.DType) bool { return s <= NumberFloat64 && numbers[s].d
 // String returns the name of the kind in Arrow and NumPy.
 func (s Number) String() string { return numbers[s].name }
 
-// Convert converts n numbers in src, for bits from bit first on, to elements of d in dst. It
-// returns the index and the value of the first number that d cannot hold, or −1; the elements
-// before it are converted. For NumberFloat16, d must be Float32; a float type for integers must
-// hold every value of s.
+// Convert converts n numbers in src to elements of d in dst. Numbers of the kind NumberBool begin
+// at bit first of src. Convert returns the index and the value of the first number that d cannot
+// hold, or −1; the elements before it are converted. If s is NumberFloat16, d must be Float32.
+// Otherwise s must be a kind of integer or truth value; d may be a float type only if it holds
+// every value of s, and these fit an int32.
 func (s Number) Convert(dst []byte, d idx.DType, src []byte, first, n int) (bad int, value int64) {
 	switch s {
 	case NumberFloat16:
@@ -97,7 +98,7 @@ func (s Number) Convert(dst []byte, d idx.DType, src []byte, first, n int) (bad 
 		smallest, largest = 0, 1
 	}
 	var values [tile]int64
-	size := 1 // grows, because a dictionary is converted again after each value that does not fit
+	size := 1 // grows, as a dictionary of Parquet is converted again after each value that does not fit
 	for from := 0; from < n; {
 		block := values[:min(size, n-from)]
 		s.load(block, src[from*s.Size():])
@@ -164,7 +165,8 @@ func (s Number) load(values []int64, src []byte) {
 	}
 }
 
-// PutInt stores v, which d must be able to hold, as the element at the start of dst. Int reads it.
+// PutInt stores v, which d must be able to hold, as the element at the start of dst. The function
+// [Int] reads it.
 func PutInt(dst []byte, d idx.DType, v int64) { store(dst, d, []int64{v}) }
 
 // store stores values, which d must be able to hold, as the elements at the start of dst.

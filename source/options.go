@@ -20,18 +20,20 @@ type ReadOptions struct {
 	// Shape is the shape of a record for files that do not record one. nil means the default of the
 	// format, which a note mentions.
 	Shape []int
-	// Header reports whether the first line of text has the names of the columns. nil: this is
-	// detected, or an error if it cannot be.
+	// Header reports whether the first line of text has the names of the columns. If it is nil,
+	// this is detected, and a file for which it cannot be detected is an error.
 	Header *bool
 	// Classes are the class names for files that have names in place of labels, as class folders
 	// do. nil: the names are numbered in order, which a note mentions.
 	Classes []string
-	// Folders are the names of the class folders of all splits of a data set, which are numbered
-	// together, and whether they have images. nil: only those of the input are numbered.
+	// Folders has an entry for each class folder of any split of a data set: whether that folder
+	// has images. The folders of all splits are numbered together. If Folders is nil, only those of
+	// the input are numbered.
 	Folders map[string]bool
 	// Files is where the input is; nil means Local.
 	Files Files
-	// Split and Name choose the array to read from a file that has several splits.
+	// Split is the split of the array to read from a file of several arrays, if the file has
+	// several splits. Name is then the column of the array.
 	Split string
 	// Like are the expected columns. Their types and shapes are used if the file records none.
 	Like []Column
@@ -45,14 +47,15 @@ func (o ReadOptions) MaxRecord() int64 {
 	return o.MaxRecordSize
 }
 
-// AdviceBytes returns the hint for a column of values of size bytes whose meaning is not recorded.
+// AdviceBytes returns the hint for a column whose values have size bytes each, if the file does not
+// record what they mean.
 func AdviceBytes(size int) string {
 	shape := fmt.Sprint(size)
 	if side := int(math.Sqrt(float64(size))); side*side == size {
 		shape = fmt.Sprintf("%dx%d", side, side)
 	}
-	return fmt.Sprintf("for unsigned bytes, give their shape: --shape %s; for another type, give --dtype too; for 128-bit integers, bfloat16 and the like, "+
-		"write the file again with the column cast, as with toInt32 or toFloat32 in ClickHouse", shape)
+	return fmt.Sprintf("if they are uint8, add --shape %s; if they are another type of IDX, add --dtype too; if they are 128-bit integers, bfloat16 or the like, "+
+		"cast the column in the program that wrote it", shape)
 }
 
 // AdviceCast returns the hint to cast a column to another type with polars; format is "parquet" or

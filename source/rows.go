@@ -114,7 +114,7 @@ func Slice(t Table, first, last int64) (Table, error) {
 
 func (s *sliced) Rows() int64 { return s.last - s.first }
 
-// Limit counts rows of the slice.
+// Limit takes n as a row of the slice, not of the table that the slice is taken from.
 func (s *sliced) Limit(n int64) { Limit(s.Table, s.first+n) }
 
 // Skip before the first Read only moves the start, so that all rows before it are skipped at once.
@@ -159,9 +159,10 @@ func (s *sliced) Read(ctx context.Context, b *Raw) error {
 }
 
 // Reshape returns t as an array of other dimensions with the same elements in C order. The first
-// dimension is the number of rows, and one may be −1. If t has several columns, it keeps its rows:
-// the new shape applies to all tensors with as many elements, except a column named "label". If t
-// has one column, several rows may become one, of at most limit bytes. The error is an
+// dimension is the number of rows. One dimension may be −1: it becomes whatever the others leave.
+// If t has several columns, its number of rows stays, and the new shape applies to each tensor
+// column whose records have as many elements as the new records, except a column named "label". If
+// t has one column, several rows may become one, of at most limit bytes. The error is an
 // idx.ShapeError.
 func Reshape(t Table, dims []int, limit int64) (Table, error) {
 	columns := slices.Clone(t.Columns())
@@ -203,8 +204,8 @@ func Reshape(t Table, dims []int, limit int64) (Table, error) {
 	return WithColumns(t, columns), nil
 }
 
-// shapeOver returns the shape of one record after column c, which has the given number of rows (−1
-// if unknown), is reshaped to dims, and how many old records make one new record.
+// shapeOver reshapes column c, which has the given number of rows (−1 if unknown), to dims. It
+// returns the new shape of one record, and how many old records make one new record.
 func shapeOver(c Column, rows int64, dims []int) (shape []int, each int64, err error) {
 	as := idx.Header{DType: c.DType, Dims: []int64{rows}}
 	for _, d := range c.Shape {

@@ -11,12 +11,12 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// maxHeld is how many bytes of rows are held in memory: rows of a shuffled table, of which more are
-// kept in a file, and rows of held-out selections, for which the input is otherwise read again.
+// maxHeld is how many bytes of rows are held in memory. If a shuffled table has more, they are kept
+// in a file. If the selections held out of another one have more, their input is read again.
 const maxHeld = 32 << 20
 
-// minPicked is the smallest record, in bytes, that is read from a file by itself. A column of
-// smaller ones is read in blocks, from start to end.
+// minPicked is the minimum size, in bytes, of records that are read without the records between
+// them. A column of smaller records is read in blocks, from start to end.
 const minPicked = 64
 
 // Scratch returns a file to read and write that no other process can open, and that disappears when
@@ -27,8 +27,9 @@ type Scratch func() (*os.File, error)
 //
 //   - Rows of at least 64 bytes in uncompressed IDX files on this machine are read one by one.
 //   - Everything else is read from start to end, and rows that are not selected are skipped.
-//     Without [Selection.Partly], the end of the file is reached and checked. In another order than
-//     the file's, the rows are held in memory, or in a scratch file if they are more than 32 MiB.
+//     Without [Selection.Partly], the end of the file is reached and checked. If the rows are
+//     selected in another order than the table's, they are held in memory, or in a scratch file if
+//     they are more than 32 MiB.
 //
 // The indices of rows are those in the selection. t must have as many rows as the table of s, or
 // more if it is a salvaged column.
@@ -66,11 +67,11 @@ func (t *IDX) local() bool {
 type picked struct {
 	*IDX
 	s      *Selection
-	random bool
+	random bool     // Decode reads the rows, at any offset; otherwise Read does, from the start
 	done   int64    // rows returned
 	at     int64    // row of the table after the last one that was returned
-	memory []byte   // not random: the next rows, if they are in s.met
-	meets  [][]byte // rows of s.held, if they are kept
+	memory []byte   // if random is false: the rows still to be returned, if they were in s.met
+	meets  [][]byte // the rows of each selection in s.held, if they are kept for its field met
 }
 
 func newPicked(t *IDX, s *Selection, random bool) *picked {
@@ -188,7 +189,9 @@ func (p *picked) skipTo(row int64) error {
 	return err
 }
 
-// finish returns io.EOF after the last selected row, if the file still is what it was.
+// finish ends the table after the last selected row. If rows are read from the start, and the end
+// of the file is to be checked, it reads on to that end, and keeps the rows that were held out. It
+// returns io.EOF if the file has not changed since it was opened.
 func (p *picked) finish() error {
 	if !p.random && !p.s.partly && p.memory == nil {
 		if err := p.skipTo(p.rows); err != nil {

@@ -17,19 +17,20 @@ type Selection struct {
 	kept  []uint64 // bit i%64 of word i/64: row i is selected
 	count int64    // number of selected rows
 	order []int64  // the selected rows in their order, if they were shuffled
-	first int64    // number of rows before this selection in the one that it is a part of
+	first int64    // number of rows before these in the selection that Part divided, or 0
 	// partly means that the rows after the last selected one need not be read, not even to check
 	// them.
 	partly bool
-	// held are the selections that were held out of this one. If a file can only be read from its
-	// start, reading it for this selection also stores their rows, in the met of each of them.
+	// held are the selections that HoldOut removed from this one. If a file can only be read from
+	// its start, their rows are stored while it is read for this selection: in their fields met.
 	held []*Selection
-	// met are rows of this selection, by the path of their file, that were stored while the file
-	// was read for the selection that this one was held out of. The file is then not read again.
+	// met has rows of this selection by the path of their file, if this selection was held out of
+	// another one. They were stored while the file was read for that one, so the file is not read
+	// again.
 	met map[string][]byte
 }
 
-// Append adds a row to the end of the table.
+// Append adds the next row of the table, and selects it or not.
 func (s *Selection) Append(selected bool) {
 	if s.rows%64 == 0 {
 		s.kept = append(s.kept, 0)
@@ -55,8 +56,8 @@ func (s *Selection) First() int64 { return s.first }
 // is read, so that damage there is found.
 func (s *Selection) Partly() { s.partly = true }
 
-// next returns the first selected row from row on, and how many selected rows follow one another
-// there, at most limit. Without one, n is 0.
+// next returns the first selected row that is not before row, and the number of consecutive
+// selected rows that begin there, at most limit. If no selected row is left, n is 0.
 func (s *Selection) next(row int64, limit int64) (first, n int64) {
 	first = s.scan(row, 0)
 	if first == s.rows {
@@ -65,8 +66,8 @@ func (s *Selection) next(row int64, limit int64) (first, n int64) {
 	return first, min(limit, s.scan(first, ^uint64(0))-first)
 }
 
-// scan returns the first row from row on whose bit differs from those of pattern, or the number of
-// rows.
+// scan returns the first row that is not before row and whose bit differs from those of pattern,
+// which is all zeros or all ones. If there is none, it returns the number of rows.
 func (s *Selection) scan(row int64, pattern uint64) int64 {
 	for i := row / 64; i < int64(len(s.kept)); i++ {
 		word := s.kept[i] ^ pattern
@@ -96,7 +97,7 @@ func (s *Selection) drop(row int64) {
 }
 
 // A Random makes the random numbers of selections. They are those of PCG-DXSM with 128 bits of
-// state, which [rand.PCG] documents, and do not change with the platform or the version.
+// state, which [rand.PCG] documents, and do not change with the platform or the version of Go.
 type Random struct{ pcg *rand.PCG }
 
 // Streams of random numbers: the two halves of a generator's state are the seed and one of these.
@@ -109,8 +110,8 @@ const (
 func NewRandom(seed, stream uint64) *Random { return &Random{rand.NewPCG(seed, stream)} }
 
 // below returns a number from 0 to n−1, all equally likely: the upper half of the product of n and
-// a random number of 64 bits. Numbers whose lower half is below 2⁶⁴ mod n are drawn again (Lemire,
-// Fast Random Integer Generation in an Interval, 2019).
+// a random number of 64 bits. If the lower half of the product is below 2⁶⁴ mod n, another random
+// number is drawn (Lemire, Fast Random Integer Generation in an Interval, 2019).
 func (r *Random) below(n uint64) uint64 {
 	high, low := bits.Mul64(r.pcg.Uint64(), n)
 	for low < -n%n {
@@ -119,10 +120,11 @@ func (r *Random) below(n uint64) uint64 {
 	return high
 }
 
-// HoldOut removes rows at random from s, which is not shuffled, and returns them: quotas[i] of
-// those in stratum i. The stratum of row i of the table is strata[i]; nil means that all are in
-// stratum 0. Each row is taken with the probability q/n if q of the n remaining rows of its stratum
-// are still to be taken (Knuth, The Art of Computer Programming 2, algorithm S).
+// HoldOut removes rows at random from s, which must not be shuffled, and returns them as a
+// selection: quotas[i] of the rows in stratum i. The stratum of row i of the table is strata[i];
+// nil means that all are in stratum 0. Each row is taken with the probability q/n if q of the n
+// remaining rows of its stratum are still to be taken (Knuth, The Art of Computer Programming 2,
+// algorithm S).
 func (s *Selection) HoldOut(strata []uint16, quotas []int64, r *Random) *Selection {
 	stratum := func(row int64) uint16 {
 		if strata == nil {
@@ -154,9 +156,10 @@ func (s *Selection) Strata(strata []uint16, n int) []int64 {
 	return counts
 }
 
-// Quotas divides n rows among strata in proportion to counts, their numbers of rows. Shares are
-// rounded down. The rows left over go, one each, to the strata that lost most by rounding; of equal
-// ones, the first comes first. The sum of counts must be at least n.
+// Quotas divides n rows among strata in proportion to counts, the numbers of rows in the strata.
+// Shares are rounded down. The rows left over go, one each, to the strata that lost most by
+// rounding; of strata that lost the same, the first come first. The sum of counts must be at least
+// n.
 func Quotas(n int64, counts []int64) []int64 {
 	quotas, lost, order := make([]int64, len(counts)), make([]uint64, len(counts)), make([]int, len(counts))
 	total, left := uint64(0), n
@@ -181,8 +184,8 @@ func Quotas(n int64, counts []int64) []int64 {
 // MaxShuffled is the greatest number of rows that can be shuffled: their order takes 2 GiB.
 const MaxShuffled = 1 << 28
 
-// Shuffle puts the selected rows in a random order: the algorithm of Fisher and Yates, from the
-// last row to the second, swaps each with one up to itself.
+// Shuffle puts the selected rows in a random order by the algorithm of Fisher and Yates: each row,
+// from the last to the second, is swapped with a random row that is not after it.
 func (s *Selection) Shuffle(r *Random) error {
 	if s.count > MaxShuffled {
 		return fault.New(fault.Usage, "cannot shuffle %d rows, expected at most %d", s.count, MaxShuffled)

@@ -22,8 +22,8 @@ type Column struct {
 	// Label means that the user chose this column as the label; at most one column of a table is.
 	// If the user chose none, schema.Schema.Label finds the label.
 	Label bool
-	// Listed means that the file gave only the length of the records, as lists do, so they may have
-	// more than one dimension.
+	// Listed means that the column is stored as lists, which record only the number of elements, so
+	// the records may in truth have more than one dimension.
 	Listed bool `json:"-"`
 }
 
@@ -61,8 +61,9 @@ func (c Column) Integer() bool { return !c.DType.Float() }
 // A Table is a number of columns of equal length, read side by side from start to end. One
 // goroutine calls Read; many goroutines may call Decode at once, each for another batch.
 //
-// A table may also have the methods of [Seeker], [Noter] and [Described], Limit(n int64),
-// SourceRows() int64 and Omitted() []Omission. Functions of these names call them if they exist.
+// A table may also implement [Seeker], [Noter] and [Described], and may have the methods Limit(n
+// int64), SourceRows() int64 and Omitted() []Omission. The functions [Skip], [Notes], [Meta],
+// [Limit], [SourceRows] and [Omitted] call these methods if the table has them.
 type Table interface {
 	// Columns returns the columns, always the same.
 	Columns() []Column
@@ -132,7 +133,7 @@ func Omitted(t Table) []Omission {
 	return nil
 }
 
-// A Described table has metadata about its origin from its file; see package schema for the keys.
+// A Described table has the metadata of its file, which may say where the table came from.
 type Described interface {
 	Meta() map[string]string
 }
@@ -145,9 +146,10 @@ func Meta(t Table) map[string]string {
 	return nil
 }
 
-// A Raw is a batch on its way through Read and Decode: buffers for consecutive rows of all columns.
-// It is used for many batches, so that memory is allocated once. The zero value with Cap set is
-// ready to use. Columns is valid until the next Read into the same Raw.
+// A Raw holds one batch at a time on its way through Read and Decode: buffers for consecutive rows
+// of all columns. The same Raw is used for one batch after another, so that memory is allocated
+// once. The zero value with Cap set is ready to use. Columns is valid until the next Read into the
+// same Raw.
 type Raw struct {
 	Cap     int      // largest number of rows that Read may return, at least 1; set by the caller
 	Busy    bool     // all cores are in use, so Read should not use more than its own; set by the caller

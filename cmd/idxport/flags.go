@@ -88,13 +88,13 @@ func outputFlags() []flagSpec {
 		{name: "overwrite", commands: "plan", about: aboutOutput, usage: "replace an existing plan",
 			to: func(s *settings) any { return &s.Overwrite }},
 		{name: "rows-per-file", value: "N", commands: "convert", about: aboutOutput, often: true, usage: "split every output into files of N rows",
-			detail: "Each output becomes a folder of part files with an empty _SUCCESS. Only for " + splittable() + ".",
+			detail: "Each output becomes a folder of part files and an empty file named _SUCCESS. Only for " + splittable() + ".",
 			bounds: [2]int64{1, 0}, to: func(s *settings) any { return &s.RowsPerFile }},
 		{name: "file-size", value: "SIZE", commands: "convert", about: aboutOutput, usage: "split every output into files of about SIZE",
-			detail: "Like --rows-per-file, but by size: 128MB or 128M (10^6 bytes), or 64MiB (2^20). A file ends after the first batch (about 1 MB of input) that brings it to SIZE or more.",
+			detail: "Like --rows-per-file, but by size, such as 128MB or 64MiB. M and MB are 10^6 bytes, Mi and MiB are 2^20. A file ends after the first batch (about 1 MB of input) that brings it to SIZE or more.",
 			parse:  func(s *settings, text string) (err error) { s.FileSize, err = parseSize("file-size", text); return err }},
 		{name: "if-changed", commands: "convert", about: aboutOutput, often: true, usage: "do nothing if the outputs are up to date",
-			detail: "Outputs are up to date if they were made from the same inputs with the same options. To know this, idxport keeps an empty hidden file beside each output, whose name contains a hash of both. " +
+			detail: "Outputs are up to date if they were made from the same inputs with the same options. For this, the name of an empty hidden file beside each output contains a hash of the inputs and options. " +
 				"If any of them is not up to date, all are replaced, as with --overwrite.",
 			to: func(s *settings) any { return &s.IfChanged }},
 		{name: "verify", commands: "convert part", about: aboutOutput, often: true, usage: "read outputs back and compare before publishing",
@@ -142,7 +142,7 @@ func inputFlags() []flagSpec {
 		{name: "invert", commands: viewing + "plan", about: aboutInput, usage: "replace every pixel x by 255-x",
 			to: func(s *settings) any { return &s.Invert }},
 		{name: "reshape", value: "DIMS", commands: reading + "plan", about: aboutInput, usage: "read the data with other dimensions: -1x28x28",
-			detail: "DIMS replaces the dimensions of every input, the number of records included; labels beside other inputs stay as they are. The elements stay in C order; -1 stands for whatever remains.",
+			detail: "DIMS, with the number of records first, replaces the dimensions of every input except labels that are read together with other data. The elements stay in C order; -1 stands for whatever remains.",
 			parse:  func(s *settings, text string) (err error) { s.Reshape, err = parseShape("reshape", text); return err }},
 		{name: "shape", value: "SHAPE", commands: reading, about: aboutInput, usage: "shape of one record where the input has none: 28x28",
 			detail: "Used for CSV, and for lists and bytes in Parquet and Arrow.",
@@ -181,7 +181,7 @@ func rowFlags() []flagSpec {
 		{name: "stratify", commands: viewing + "plan", about: aboutRows, usage: "hold out the same share of every label",
 			to: func(s *settings) any { return &s.Stratify }},
 		{name: "shuffle", commands: viewing + "plan", about: aboutRows, usage: "put the rows of each split in a random order",
-			detail: "Rows of uncompressed IDX files on this machine are read where they are. Other inputs are read once and held in memory up to 32 MiB, and beyond that in a scratch file beside the output.",
+			detail: "Uncompressed IDX files on this machine are read in the shuffled order, without a copy. Other inputs are read once and held in memory up to 32 MiB, and beyond that in a scratch file beside the output.",
 			to:     func(s *settings) any { return &s.Shuffle }},
 		{name: "seed", value: "N", commands: viewing + "plan", about: aboutRows, preset: "0", usage: "seed of --holdout and --shuffle (default 0)",
 			detail: "The same seed selects the same rows on every machine and in every later version.",
@@ -200,7 +200,7 @@ func formatFlags() []flagSpec {
 			detail: "NAME is list (default), nested, tensor, fixed-binary, binary, spark-image, huggingface or columns: see idxport formats. " +
 				"FORMAT=NAME applies to one format; the flag may be repeated.",
 			to: func(s *settings) any { return &s.Layout }},
-		{name: "compression", value: "CODEC", commands: "convert plan", about: aboutFormat, often: true, usage: "codec of Parquet (zstd) or Arrow (none)",
+		{name: "compression", value: "CODEC", commands: "convert plan", about: aboutFormat, often: true, usage: "codec: Parquet (default zstd), Arrow (default none)",
 			detail: "[FORMAT=]CODEC[:LEVEL]; may be repeated. Parquet: zstd (default), none, snappy, gzip, lz4_raw. Arrow: none (default), lz4, zstd. " +
 				"CSV and IDX are compressed if the file name ends in .gz or .zst; IDX in .zst gets a seek table. zstd levels 10 and higher use at most two workers, each with up to 51 MiB of memory.",
 			to: func(s *settings) any { return &s.Compression }},
@@ -212,7 +212,7 @@ func formatFlags() []flagSpec {
 			to:     func(s *settings) any { return &s.ClassColumn }},
 		{name: "label-column", value: "NAME", commands: viewing + "plan", about: aboutFormat, usage: "use this integer column as the label",
 			detail: "Used by PNG folders, tar, the layout huggingface, --class-column and preview. If each label has several unnamed numbers, " +
-				"give the index (from 0) of the one to use: it becomes the column label, and each other number i the column label_i.",
+				"give the index (from 0) of the one to use. It becomes the column label; the others become label_0, label_1, … by their own index.",
 			parse: func(s *settings, text string) error {
 				if s.LabelColumn = text; text == "" {
 					return usagef("--label-column is empty").WithHint("name the column, such as --label-column writer")
@@ -240,7 +240,7 @@ func planFlags() []flagSpec {
 			to: func(s *settings) any { return &s.plan }},
 		{name: "plan", value: "FILE", commands: onPlans, about: aboutPlan, usage: "the plan, as written by idxport plan",
 			to: func(s *settings) any { return &s.plan }},
-		{name: "part", value: "N", commands: "convert part", about: aboutPlan, usage: "which part of the plan, from 0; or env",
+		{name: "part", value: "N", commands: "convert part", about: aboutPlan, usage: "number of the part to make (the first is 0), or env",
 			detail: "With env, the number is taken from JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX or SLURM_ARRAY_TASK_ID.",
 			to:     func(s *settings) any { return &s.part }},
 		{name: "rows-per-part", value: "N", commands: "plan", about: aboutPlan, usage: "rows of each part (default: about 256 MiB of input)",

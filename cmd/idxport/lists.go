@@ -34,7 +34,7 @@ func (p *program) printFormats() error {
 		ends := strings.Join(append([]string{f.Extension}, f.Aliases...), " ")
 		codecs := strings.Join(f.Codecs, " ")
 		if f.Compressible {
-			ends, codecs = ends+" (+ .gz .zst)", "by ending"
+			ends, codecs = ends+" (+ .gz .zst)", "by name"
 		}
 		if f.Folder {
 			ends = "(-o " + f.Name + "=DIR)"

@@ -23,7 +23,7 @@ Divides a conversion into parts that any scheduler can run, as an array of jobs 
 Batch or Slurm, or as a few processes on one machine. FILE records the inputs, the rows of each part
 and the options.
 
-  idxport convert --plan FILE --part N   make part N; a part may be repeated
+  idxport convert --plan FILE --part N   make part N; it may be run again
   idxport status --plan FILE             print the missing parts, such as 3,7-9
   idxport commit --plan FILE             publish the output when all parts exist
   idxport abort --plan FILE              remove the parts if not committed
@@ -146,10 +146,10 @@ func (p *program) onPlan(name, usage, text string, do func(context.Context, *pla
 // commitCommand is `idxport commit`.
 func (p *program) commitCommand() *cli.Command {
 	return p.onPlan("commit", "publish the output of a plan when all its parts exist",
-		`Checks every part: files are read again and compared with the size and SHA-256 recorded when they
-were made; for uploads, the sizes and ETags that S3 lists are compared. Then each output is
-published with an empty _SUCCESS: a folder in one step, objects one after another and _SUCCESS last. If a part is missing, nothing is published.
-Committing again changes nothing.`, p.commit)
+		`Checks every part against what was recorded when it was made: the size and SHA-256 of a local file,
+which is read again; the size and ETag of an upload, which S3 lists. Then each output is published
+with an empty file _SUCCESS. A local folder appears in one step; on S3, the objects appear one after
+another, and _SUCCESS last. If a part is missing, nothing is published. Committing again changes nothing.`, p.commit)
 }
 
 // statusCommand is `idxport status`.

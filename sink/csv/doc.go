@@ -22,18 +22,19 @@
 // Class names, if the schema has them, are a field "class" after the label; styles without a header
 // refuse them.
 //
-// Header names and class names are quoted where RFC 4180 requires it. Otherwise they are unchanged,
-// even where a spreadsheet would take them for a formula (=, +, -, @). Numbers never need quotes.
+// Header names and class names are quoted where RFC 4180 requires it, and if they are empty or
+// begin with a space. Otherwise they are unchanged, even where a spreadsheet would take them for a
+// formula (=, +, -, @). Numbers never need quotes.
 //
 // Integers are decimal. Floats are those of [schema.AppendFloat], so that readers that guess types
-// (pandas, DuckDB, polars) see doubles: 1.0, 1e+20, -0.0. The other values are NaN, inf and -inf;
-// those readers take Go's own +Inf for text. DuckDB guesses that a column contains dates if its
-// first value is an infinity, however it is spelled: there the types must be given.
+// (pandas, DuckDB, polars) see doubles: 1.0, 1e+20, -0.0. Floats that are not finite are NaN, inf
+// and -inf; those readers take Go's own +Inf for text. DuckDB guesses that a column contains dates
+// if its first value is an infinity, however it is spelled: there the types must be given.
 //
 // # Memory
 //
-// Text is made in pieces of fixed size. Encode makes all the text of a batch of the usual 1 MiB,
-// but no more than [Sink.BatchSize] of a batch that is one huge record: the step makes and writes
-// the rest, piece by piece. Where pieces end depends on the data alone, so compressed output does
-// not depend on the number of workers.
+// Text is made in pieces of fixed size. Encode makes all the text of a batch of the usual 1 MiB. If
+// a batch is one huge record, Encode makes only the first pieces, and the step makes and writes the
+// rest, piece by piece. Where pieces end depends on the data alone, so compressed output does not
+// depend on the number of workers.
 package csv

@@ -41,7 +41,8 @@ type renderer func(dst, src []byte) []byte
 // time.
 const slack = 8
 
-// newLayout returns the layout of tables of the schema s, with the tables that rendering needs.
+// newLayout returns the layout of lines for the schema s. It also makes the lookup tables that the
+// renderers need.
 func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 	if style.matrix && len(s.Columns) != 1 {
 		return nil, unsupported("convert one file only, or use --csv-style pjreddie",
@@ -125,7 +126,7 @@ func renderers(comma byte) func(idx.DType) (render renderer, width int) {
 			return shorts().appendInt32, len("-2147483648,")
 		case idx.Float32: // at most 9 digits; exponents from −4 on are written without e
 			return func(dst, src []byte) []byte { return floats.append(dst, src, 32) }, len("-0.000123456789,")
-		default: // at most 17 digits; longer than -0.00012345678901234567
+		default: // at most 17 digits; -0.00012345678901234567 is shorter
 			return func(dst, src []byte) []byte { return floats.append(dst, src, 64) }, len("-1.2345678901234567e-308,")
 		}
 	}
@@ -247,8 +248,8 @@ func (l *layout) writeHeader(write func([]byte) error) error {
 	return write(line)
 }
 
-// AppendQuoted appends a field of text. It is quoted if RFC 4180, section 2, demands it, or if a
-// reader would take it for a missing value or trim it.
+// AppendQuoted appends a field of text. It is quoted if RFC 4180, section 2, demands it, or if it
+// is empty or begins with a space: a reader would take it for a missing value, or trim it.
 func AppendQuoted(dst, name []byte, comma byte) []byte {
 	special := func(r rune) bool { return r == '"' || r == '\r' || r == '\n' || r == rune(comma) }
 	if len(name) > 0 && name[0] != ' ' && !bytes.ContainsFunc(name, special) {

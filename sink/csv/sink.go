@@ -19,11 +19,11 @@ const (
 	// pieceSize is the size of a piece of text in bytes. The text of 1 MiB of unsigned bytes fits
 	// one piece.
 	pieceSize = 4 << 20
-	// maxReady is the maximum number of pieces that Encode makes of a batch. The step makes the
-	// others, of records beyond 4 MiB, one by one.
+	// maxReady is the maximum number of pieces that Encode makes of a batch. If a batch has more,
+	// as one record of several MiB can, the step makes the others, one by one.
 	maxReady = 4
-	// codeShare is the minimum ratio of text to compressed text: a digit or separator has less than
-	// four bits.
+	// codeShare is the minimum ratio of text to compressed text: a digit or separator takes eight
+	// bits, but carries less than four bits of information.
 	codeShare = 2
 )
 
@@ -122,7 +122,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 // render returns the next piece of c.
 func (s *Sink) render(c *cursor) (compressed.Block, error) {
 	text := s.out.Buffer(s.room)
-	*text = c.render((*text)[:0:s.room]) // pieces depend on the capacity, which may be larger
+	*text = c.render((*text)[:0:s.room]) // not its capacity, on which the ends of pieces would depend
 	return s.out.EncodeBuffer(text)
 }
 

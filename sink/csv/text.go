@@ -226,8 +226,8 @@ func (t floatText) append(dst, src []byte, bits int) []byte {
 func (t floatText) appendFloat(dst []byte, v float64, bits int) []byte {
 	dst = schema.AppendFloat(dst, v, bits, "inf")
 	if bits == 32 && math.Abs(v) == 1.0/4096 {
-		// 0.000244140625 is halfway between two texts. Only strconv of Go 1.26 does not choose the
-		// one with the even digit.
+		// 0.000244140625 is halfway between two shortest texts. Like every strconv except that of
+		// Go 1.26, write the one whose last digit is even.
 		dst[len(dst)-1] = '2'
 	}
 	return append(dst, byte(t))

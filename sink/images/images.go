@@ -152,7 +152,7 @@ func Find(format string, s *schema.Schema) (Columns, error) {
 		return Columns{}, Unsupported(format, "add a file of images to the command", "no column has images, expected records of two or three dimensions")
 	}
 	if len(images) > 1 {
-		return Columns{}, Unsupported(format, "convert one of them at a time: name its file, and that of its labels",
+		return Columns{}, Unsupported(format, "convert one of them at a time: give only its file and the file of its labels",
 			"found %d columns of images, %s, expected one", len(images), Names(s, images))
 	}
 	found := Columns{Image: images[0], Label: s.Label()}

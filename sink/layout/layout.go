@@ -58,7 +58,7 @@ func layouts() []Layout {
 			Readers: "Ray, TensorFlow I/O, older Spark", tensor: Layout.binary},
 		{Name: "spark-image", Title: "Spark ML's image struct; only for images of uint8",
 			Readers: "Spark ML", tensor: Layout.sparkImage, samples: []idx.DType{idx.Uint8}},
-		{Name: "huggingface", Title: "a PNG file, with named labels; only for images",
+		{Name: "huggingface", Title: "PNG bytes in each row, with named labels; only for images",
 			Readers: "Hugging Face (load_dataset)", tensor: Layout.huggingFace, samples: []idx.DType{idx.Uint8, idx.Int16},
 			hub: true, Compresses: true},
 		{Name: "columns", Title: "a column for each element, up to 4,096: pixel0, pixel1, …",

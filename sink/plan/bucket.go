@@ -353,6 +353,6 @@ func (b *bucket) leased(l *lease) error {
 	if l.Work == committing || l.Work == aborting {
 		work = l.Work
 	}
-	hint := fmt.Sprintf("wait until that command ends; if it was interrupted: idxport abort --plan OTHER-PLAN.json (see %s)", b.leaseName())
+	hint := fmt.Sprintf("wait until that command ends; if it was interrupted, run idxport abort with the plan that has this plan_id (it is recorded in %s)", b.leaseName())
 	return fail(fault.Exists, hint, "%s is in use by the %s of another plan (plan_id %q)", b.target.Path, work, l.Plan)
 }

@@ -243,7 +243,7 @@ func notMovedBack(out *output, cause error, old, hint string) error {
 }
 
 // Rename renames a complete file or folder in one step, and makes that durable. It fails with
-// fault.Exists if the name to is taken, even by an empty folder.
+// fault.Exists if anything exists at the path to, even an empty folder.
 func Rename(from, to string) error {
 	s := &Set{}
 	at, err := locate(to)

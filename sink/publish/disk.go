@@ -114,7 +114,7 @@ func (d disk) rename(from, to string) error {
 	return d.do("rename", from, func() error { return rename(from, to) })
 }
 
-// renameNew fails with fs.ErrExist if to exists. So does link.
+// renameNew fails with fs.ErrExist if anything exists at the path to. So does link.
 func (d disk) renameNew(from, to string) error {
 	return d.do("renameNew", from, func() error { return renameNew(from, to) })
 }
@@ -163,8 +163,8 @@ func FreeSpace(path string) (uint64, error) {
 }
 
 // Scratch returns a function that creates a file to read and write, in the folder that dir returns
-// then. The system deletes the file when it is closed or the process ends. Except on Windows, it
-// has no name, or has one only for a moment.
+// when that function is called. The system deletes the file when it is closed or the process ends.
+// Except on Windows, the file has no name, or has one only for a moment.
 func Scratch(dir func() string) func() (*os.File, error) {
 	return func() (*os.File, error) { return scratch(dir()) }
 }

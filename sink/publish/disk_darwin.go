@@ -11,8 +11,9 @@ func renameNew(from, to string) error { return renamex(from, to, unix.RENAME_EXC
 
 func exchange(a, b string) error { return renamex(a, b, unix.RENAME_SWAP) }
 
-// renamex is renamex_np. A volume that lacks the flag fails with ENOTSUP, one that does not know it
-// with EINVAL (rename(2)).
+// renamex is renamex_np. It fails with errors.ErrUnsupported where the call fails with ENOTSUP,
+// because the volume does not support the flag, or with EINVAL, because the flag is not known
+// (rename(2)).
 func renamex(from, to string, flags uint32) error {
 	err := unix.RenamexNp(from, to, flags)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, errors.ErrUnsupported) {

@@ -88,9 +88,9 @@ func writeFile(self *os.File, _ *os.Root, path string, data []byte) (err error) 
 }
 
 // writeFileAt is openat, write, lseek, close. lseek returns the size, which is compared with the
-// number of bytes written, as for every output. Compared with openat, write and close alone it
-// takes 1.04 to 1.05 times the CPU time on a tmpfs, and fstat 1.07 (31 pairs of 10,000 files of 500
-// bytes).
+// number of bytes written, as for every output. On a tmpfs, this takes 1.04 to 1.05 times the CPU
+// time of openat, write and close alone; with fstat in place of lseek it takes 1.07 times (31 pairs
+// of 10,000 files of 500 bytes).
 func writeFileAt(dir int, name string, data []byte) error {
 	const flags = unix.O_CREAT | unix.O_EXCL | unix.O_WRONLY | unix.O_CLOEXEC
 	fd, err := unix.Openat(dir, name, flags, 0o666)

@@ -1,9 +1,10 @@
 // Package publish writes outputs that appear complete or not at all.
 //
-// An output is a file or a folder. While it is written it has a hidden name beside its target, the
-// partial; [Set.Commit] moves it to the target in one step. The invariant: after any single fault a
-// target is exactly what it was before or exactly what the run wrote, except where a folder is
-// replaced in two steps, see below. If Commit returned nil, every target is what the run wrote.
+// An output is a file or a folder. While it is written it has a hidden name beside its target, and
+// is called the partial; [Set.Commit] moves it to the target in one step. The invariant: after any
+// single fault a target is exactly what it was before or exactly what the run wrote, except where a
+// folder is replaced in two steps, see below. If Commit returned nil, every target is what the run
+// wrote.
 //
 //	set, err := publish.Prepare(targets, publish.Options{Inputs: inputs})
 //	if err != nil {
@@ -33,14 +34,16 @@
 //
 // [Prepare] resolves symbolic links, refuses targets that must not be replaced, takes the locks,
 // sweeps and creates the partials. Commit first completes every output: fsync, compare the size
-// with the bytes counted, close; for a folder write the manifest, then syncfs (elsewhere fsync of
-// each file and folder). Only then does it rename the outputs, back to back, and sync their
-// folders.
+// with the bytes counted, close. For a folder it writes the mark and then syncs everything: with
+// syncfs on Linux, by each file and folder on macOS, and by each file on Windows. Only then does it
+// rename the outputs, back to back, and sync their folders.
 //
 // Without Options.Overwrite a target is never replaced: the rename is renameat2(RENAME_NOREPLACE),
-// renamex_np(RENAME_EXCL) or MoveFileEx. File systems without it get link and unlink; those without
-// hard links get a check and a rename, which is safe against runs that take the lock. If all
-// targets exist, Prepare fails with [fault.Exists]. If only some do, a killed run may have
+// renamex_np(RENAME_EXCL) or MoveFileEx. Where a file system has no such rename, a file is linked
+// to its target and its hidden name is removed, and a folder is moved by a plain rename, which
+// replaces only an empty folder. Where there are no hard links either, the target of a file is
+// checked before a plain rename: runs that take the lock cannot interfere, but other programs can.
+// If all targets exist, Prepare fails with [fault.Exists]. If only some do, a killed run may have
 // published them, and Commit accepts those that equal what this run wrote.
 //
 // With Overwrite a file is renamed over the old one. A folder is exchanged with the old one. Then
@@ -84,10 +87,11 @@
 //
 // Counts and hashes leave out the manifest; "." is the folder itself. The hashes "content" and
 // "names" are sums of one SHA-256 digest per file, read as big-endian integers, modulo 2^256, so
-// that they do not depend on the order of writing. To "content" a file adds SHA-256(class "/" name
-// 0x00 SHA-256(its bytes)), in version 1 SHA-256(class "/" name 0x00 length its bytes). To "names"
-// it adds SHA-256(name), so a listing suffices to check that a folder holds exactly what was
-// published.
+// that they do not depend on the order of writing. The term of a file in "content" is the SHA-256
+// of, one after another, its class, "/", its name, a zero byte and the SHA-256 of its bytes; in
+// version 1, the length of the file and its bytes took the place of that SHA-256. The term in
+// "names" is the SHA-256 of the name, so a listing suffices to check that a folder holds exactly
+// what was published.
 //
 // [CardMark] is README.md, for folders with a card for people. Its last line is
 //

@@ -46,8 +46,9 @@ func incomplete(written, size int64) error {
 
 // Failure returns err as a *fault.Error about the output at path, with a hint if possible; doing
 // says what failed. It returns nil for nil, and err itself if it has a path. Of the errors of
-// package os only the cause is shown, because they quote hidden names. fault.NotFound becomes
-// fault.IO, as it is about missing inputs, and invalid names become fault.Refused.
+// package os only the cause is shown, because they quote hidden names. An error for a path that is
+// invalid, too long or leads through a file is of the kind fault.Refused. fault.NotFound, which is
+// about missing inputs, and fault.Internal become fault.IO.
 func Failure(path, doing string, err error) error {
 	var known *fault.Error
 	if err == nil || errors.As(err, &known) && known.Path != "" {

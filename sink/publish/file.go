@@ -11,14 +11,14 @@ import (
 // A File is one output file while it is written, from start to end and by one goroutine at a time.
 type File struct {
 	disk    disk
-	path    string // of the target: for messages, and to open a direct one
+	path    string // of the target: for messages, and to open a device or FIFO
 	direct  bool   // path is a device or FIFO; the first Write opens it, as a FIFO waits for its reader
 	count   int64  // bytes written
 	started int64  // bytes whose writeback was started
 	err     error  // the first failure, which Commit repeats
 
-	// mu guards the rest. It is never locked during a system call: Discard must not wait for a
-	// stuck one.
+	// mu guards the rest. It is not locked during a system call that Discard might have to wait
+	// for, as such a call may be stuck.
 	mu     sync.Mutex
 	handle *os.File // nil before a direct file is opened, and after close
 	closed bool
@@ -69,12 +69,14 @@ func (f *File) opened() (*os.File, error) {
 		return nil, err
 	}
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed {
+	if closed = f.closed; !closed {
+		f.handle = handle
+	}
+	f.mu.Unlock()
+	if closed {
 		handle.Close()
 		return nil, fs.ErrClosed
 	}
-	f.handle = handle
 	return handle, nil
 }
 

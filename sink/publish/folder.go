@@ -61,8 +61,9 @@ func openFolder(d disk, target string, mark Mark, partial string, replaced fs.Fi
 	})
 }
 
-// Class returns the subfolder with a name, which the first call makes; "" is the folder itself. It
-// fails with fs.ErrInvalid unless the name is a plain file name on every system.
+// Class returns the subfolder called name, which the first call makes; "" is the folder itself. It
+// fails with fs.ErrInvalid if the name is that of the mark or not a plain file name: valid UTF-8,
+// without the separators of any system, and local on this one (see [filepath.IsLocal]).
 func (d *Folder) Class(name string) (*Class, error) {
 	if name != "" {
 		if err := d.mark.checkName(name, true); err != nil {
@@ -88,8 +89,8 @@ func (d *Folder) Class(name string) (*Class, error) {
 	return c, nil
 }
 
-// checkName refuses names that are not plain file names on every system and, at the top of a
-// folder, the name of the mark.
+// checkName refuses names that are not plain file names (see [Folder.Class]) and, at the top
+// of a folder, the name of the mark.
 func (m Mark) checkName(name string, top bool) error {
 	switch {
 	case name == "." || !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`+"\x00") || !utf8.ValidString(name):
@@ -120,9 +121,9 @@ func (d *Folder) Totals() (files, bytes int64) {
 // is nil before [Set.Complete].
 func (d *Folder) Listing() []byte { return d.sealed }
 
-// WriteFile makes a file that holds data. The name must be new, and a plain file name on every
-// system. WriteFile may be called by many goroutines at once. After an error the folder cannot be
-// committed.
+// WriteFile makes a file that holds data. The name must be new, and a plain file name (see
+// [Folder.Class]). WriteFile may be called by many goroutines at once. After an error the folder
+// cannot be committed.
 func (c *Class) WriteFile(name string, data []byte) error {
 	err := c.folder.mark.checkName(name, c.name == ".")
 	if err == nil {
@@ -170,7 +171,7 @@ type Stream struct {
 	sum    []byte    // of digest, set by Close
 }
 
-// Create starts a file. The name must be new, and a plain file name on every system; under
+// Create starts a file. The name must be new, and a plain file name (see [Folder.Class]); under
 // PartsMark and CardMark [Set.Complete] completes the name (see [Mark]). After an error the folder
 // cannot be committed.
 func (c *Class) Create(name string) (*Stream, error) {
@@ -286,8 +287,8 @@ func (d *Folder) nameStreams() error {
 
 // names returns the final names of all streams of a folder.
 func (m Mark) names(all []*Stream) []string {
-	// A name ends with a number and its extensions: part-00000 and .csv.gz. The name of the split,
-	// before the number, may have dots of its own. Shards of one split are equal up to the number.
+	// A name such as part-00000.csv.gz ends with a number, 00000, and extensions, .csv.gz. What is
+	// before the number may have dots of its own. Shards of one split are equal up to the number.
 	numberOf := func(f *Stream) int { return strings.LastIndexByte(f.name, '-') + 1 }
 	shards := map[string]int{}
 	for _, f := range all {

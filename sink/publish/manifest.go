@@ -167,8 +167,8 @@ const maxManifest = 64 << 20
 const foreignHint = "move it away, or name a new folder"
 
 // refuseForeign fails with fault.Refused, and the reason, unless the folder at path is an earlier
-// output and holds nothing else. It reads no file but the mark. Messages call the folder shown, the
-// target, as path may be a hidden name.
+// output and holds nothing else. It reads no file but the mark. shown is the path of the target,
+// which messages name, because path may be a hidden name.
 func (m Mark) refuseForeign(d disk, shown, path string) error {
 	if m == PartsMark {
 		return refuseForeignParts(d, shown, path)

@@ -134,7 +134,7 @@ func contains(info fs.FileInfo, path string) bool {
 	return false
 }
 
-// beside returns the path of the hidden name with tail beside the place.
+// beside returns the path beside the place that has the hidden name with the given tail.
 func (p place) beside(tail string) string {
 	dir, base := filepath.Split(p.path)
 	return dir + Hidden(base, tail)

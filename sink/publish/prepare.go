@@ -53,7 +53,7 @@ func (out *output) refuseKind() error {
 	case !out.Target.Folder || !exists:
 		return nil
 	case !isDir:
-		return refusal(out.Path, "is a file, not a folder", "name a new folder")
+		return refusal(out.Path, "is a file, expected a folder, which does not replace a file", "remove the file, or give the path of a new folder")
 	case filepath.Dir(out.path) == out.path:
 		return refusal(out.Path, "is the root of a file system", inside)
 	}
@@ -89,7 +89,9 @@ func (out *output) checkParent() error {
 	if len(out.missing) > 0 && !out.MakeParents {
 		missing := filepath.Dir(out.Path)
 		_, err := os.Stat(missing)
-		if err == nil || strings.Contains(out.Path, "..") { // a link into a missing folder; or Dir may be wrong
+		// If that folder exists, the target is a link into a missing one. If the path has "..",
+		// filepath.Dir may have given another folder.
+		if err == nil || strings.Contains(out.Path, "..") {
 			missing = parent
 		}
 		return noParent(out.Path, "", shell.MakeFolder(missing))
@@ -128,8 +130,9 @@ func sameOutput(out, other *output) error {
 }
 
 // refuseExisting refuses a run that is bound to fail: all targets exist and none may be replaced,
-// or a folder to be replaced is not an earlier output. The folder's content is checked only once
-// this run has the locks, so that no other run can be replacing it, and again by Commit.
+// or a folder to be replaced is not an earlier output. The folder's content is checked only if
+// locked is set: this run then has the locks, so that no other run can be replacing the folder.
+// Commit checks it again.
 func (s *Set) refuseExisting(locked bool) error {
 	existing := 0
 	for _, out := range s.placed {

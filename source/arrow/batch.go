@@ -178,7 +178,7 @@ func (b *batch) refuseNulls(f *field, each int64) {
 			continue
 		}
 		e := fault.New(fault.Malformed, "found a null, expected a value").InColumn(f.column).
-			WithHint("IDX has no nulls; fill them, or leave the rows out").Because(columnar.ErrNull)
+			WithHint("fill the nulls, or leave the rows out: IDX has none, nor has idxport").Because(columnar.ErrNull)
 		if each > 0 {
 			e.Row = b.first + at/each
 		}

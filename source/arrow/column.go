@@ -188,7 +188,7 @@ func (c *column) convertNumbers(dst []byte, number source.Number, numbers []byte
 		bad /= c.Elements()
 	}
 	panic(fault.New(fault.Malformed, "found %d, expected a value of the type %v", value, c.DType).InColumn(c.Name).InRow(row + int64(bad)).
-		WithHint("IDX has no wider integers; give the type that fits with --dtype, or convert the column first"))
+		WithHint("idxport uses the types of IDX, whose widest integer is int32: give the type that fits with --dtype, or convert the column first"))
 }
 
 // checkSizes checks that every value of a has the size of a record. The first value is that of row.

@@ -376,7 +376,7 @@ func TestBatchesThatShareBytes(t *testing.T) {
 // pandas, is not about text.
 func TestDictionaryHint(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]string{"dictionary-bool": "without a dictionary", "dictionary": "IDX has no text"} {
+	for name, want := range map[string]string{"dictionary-bool": "without a dictionary", "dictionary": "encode it as numbers"} {
 		_, err := Open("testdata/refused-"+name+".arrow", source.ReadOptions{})
 		if !strings.Contains(fault.HintOf(err), want) {
 			t.Errorf("%s: found %v, expected the hint %q", name, err, want)

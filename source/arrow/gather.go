@@ -77,7 +77,7 @@ func (g *gatherer) add(f *field, from, n, each int64, arrays []array) {
 		size := g.addEnds(f, from, n, a)
 		if limit := n*f.limit + filesExtra; size > limit {
 			panic(fault.New(fault.Malformed, "the values of %d rows from here on have %d bytes, expected at most %d", n, size, limit).
-				InColumn(f.column).InRow(g.row(0, 1)).WithHint("IDX records all have the same size; remove metadata from image files"))
+				InColumn(f.column).InRow(g.row(0, 1)).WithHint("all values must be records of one size; if they are image files, remove the metadata in them"))
 		}
 		g.addBytes(f, a, int(n))
 	}
@@ -182,7 +182,7 @@ func (g *gatherer) firstInLists(f *field, from, n, each int64) int64 {
 			panic(unsupported(f.column, "write it as list or fixed_size_list", "the lists of a %s do not follow one another", f.Type))
 		default:
 			panic(fault.New(fault.Malformed, "found a list of %d values, expected %d as in the first row", size, f.length).
-				InColumn(f.column).InRow(g.row(i, each)).WithHint("IDX records all have the same shape; pad the lists, or write a separate file for each length"))
+				InColumn(f.column).InRow(g.row(i, each)).WithHint("all records must have one shape, as in an IDX file: pad the lists, or write a separate file for each length"))
 		}
 	}
 	return first

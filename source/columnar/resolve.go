@@ -88,7 +88,7 @@ func Resolve(f File) (*Table, error) {
 		}
 	}
 	if len(r.Columns) == 0 {
-		return nil, unsupported("", "", "found no column that IDX can store")
+		return nil, unsupported("", "", "found no column of numbers, lists of numbers or images")
 	}
 	return &r.Table, nil
 }
@@ -112,7 +112,7 @@ func (r *resolver) add(c Column) error {
 	}
 	r.names[c.Name] = true
 	if c.was != "" {
-		r.note("column %s: %s becomes %s, as IDX has no such type", c.Name, c.was, c.DType)
+		r.note("column %s: %s becomes %s, because idxport uses the types of IDX", c.Name, c.was, c.DType)
 	}
 	r.Columns = append(r.Columns, c)
 	return nil
@@ -314,7 +314,7 @@ func (r *resolver) single(c *Column, f *Field) error {
 		}
 	}
 	if f.text() {
-		return unsupported(f.Name, "IDX has no text; leave the column out, or encode it as numbers", "found %s, expected numbers or images", f.Type)
+		return unsupported(f.Name, "leave the column out, or encode it as numbers", "found %s, expected numbers or images", f.Type)
 	}
 	return unsupported(f.Name, cmp.Or(f.Hint, hintColumn), "found %s, expected numbers, lists of numbers, bytes, or images", f.Type)
 }
@@ -392,7 +392,7 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 	}
 	d, asked := cmp.Or(r.Options.DType, f.dtype()), r.Options.Shape
 	if d == 0 && asked == nil && size >= 0 {
-		return unsupported(f.Name, source.AdviceBytes(int(size)), "found values of %d bytes whose type is not recorded, expected a recorded type, or PNG files", size)
+		return unsupported(f.Name, source.AdviceBytes(int(size)), "found values of %d bytes without a type, expected a column with a type, or the bytes of PNG images", size)
 	}
 	assumed := d == 0
 	d = cmp.Or(d, idx.Uint8)

@@ -186,7 +186,7 @@ func TestRefused(t *testing.T) {
 		"bytes without rows":       {blob, nil, ErrNoRows, "found bytes and no rows"},
 		"images without rows":      {Field{Name: "x", Kind: Struct, Members: hubFields()}, nil, ErrNoRows, "found images and no rows"},
 		"a permuted tensor":        {Field{Name: "x", Kind: List, Metadata: tensor(`{"shape":[2,3],"permutation":[1,0]}`)}, nil, fault.Unsupported, "permuted: [1 0]"},
-		"bytes of an unknown type": {blob, value("abc"), fault.Unsupported, "found values of 3 bytes whose type is not recorded"},
+		"bytes of an unknown type": {blob, value("abc"), fault.Unsupported, "found values of 3 bytes without a type"},
 		"an extension type":        {Field{Name: "x", Kind: Bytes, Metadata: map[string]string{KeyExtension: "uuid"}}, value("abc"), fault.Unsupported, "the extension type uuid"},
 		"bytes of another type":    {Field{Name: "x", Kind: Bytes, Metadata: metadata("int16", "[2]")}, value("abc"), fault.Unsupported, "found records of 3 bytes, which is not a multiple of the size of int16"},
 		"large records":            {list, sample{lengths: []int{1<<24 + 1}}, fault.Unsupported, "found records of 16777217 bytes (uint8, shape 16777217), expected at most 16777216"},

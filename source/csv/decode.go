@@ -232,7 +232,7 @@ func noNumber(text []byte) (message, hint string) {
 	if hasComma(text) {
 		return fmt.Sprintf("found %s, expected a number", shown(text)), hintComma
 	}
-	return fmt.Sprintf("found %s, expected a number", shown(text)), "fill or remove rows without a value"
+	return fmt.Sprintf("found %s, expected a number", shown(text)), "correct the value; if it stands for a missing one, fill it, or remove the row"
 }
 
 // inRow returns the error for a row, and a column unless that is empty.

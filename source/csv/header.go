@@ -86,7 +86,7 @@ func (t *Table) hasHeader(line []byte, shifted bool, chosen *bool) (bool, error)
 	case t.counted == nil:
 		return false, nil
 	case shifted: // a row has no empty field
-		t.note("the first line, %s, is read as a header: it counts the columns after an empty name, as pandas does for columns without names", shown(line))
+		t.note("the first line, %s, is read as a header: an empty name and then 0, 1, 2, …, as pandas writes for columns without names", shown(line))
 		return true, nil
 	}
 	if !slices.IsSorted(t.counted) && t.count <= fewFields {

@@ -132,7 +132,7 @@ func (t *Table) arrange(shape []int) error {
 	case shape != nil && elements(shape) == n-1:
 		label = 1
 	case shape != nil:
-		return shapeError("found %d fields in a line, expected those of shape %s, or one more for a label", n, idx.ShapeText(shape))
+		return shapeError("found %d fields in a line, expected %d, of shape %s, or %d with a label", n, elements(shape), idx.ShapeText(shape), elements(shape)+1)
 	case n == 1:
 	case isImage:
 		label, shape = 1, image
@@ -184,7 +184,7 @@ func (t *Table) addParts(field int, columns []int) error {
 			continue
 		}
 		if len(t.parts) == maxParts {
-			return fault.New(fault.Unsupported, "the columns of a record are out of order, in too many separate runs, expected at most %d", maxParts).
+			return fault.New(fault.Unsupported, "the columns of a record are out of order: they form more than %d runs of consecutive numbers", maxParts).
 				WithHint("order the columns by their numbers")
 		}
 		t.parts = append(t.parts, part{field: field, first: columns[from], count: i - from, at: from})
@@ -269,7 +269,7 @@ func (t *Table) leftOut(i int) (left source.Omission, ok bool) {
 	case t.names == nil || f.Shape != nil:
 		return left, false
 	case i == 0 && len(t.fields) > 1 && (f.Name == "" || f.Name == "Unnamed: 0"):
-		return source.Omission{Column: t.name(f.first), Type: "index", Why: "a first column without a name has row numbers"}, true
+		return source.Omission{Column: t.name(f.first), Type: "index", Why: "it is the first and has no name, so it is taken for row numbers"}, true
 	case strings.EqualFold(f.Name, schema.ClassName) && len(f.seen.text) > 0 && t.hasLabel(i):
 		return source.Omission{Column: t.name(f.first), Type: "text", Why: "names of classes"}, true
 	}

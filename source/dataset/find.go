@@ -140,8 +140,8 @@ func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
 			continue
 		}
 		if len(inputs) > 1 || in.Name != "" {
-			return nil, fault.New(fault.Usage, "%s is a folder, expected a file: several or named inputs are the columns of one table", in.Path).
-				WithHint("give one folder at a time, or name the files in them")
+			return nil, fault.New(fault.Usage, "%s is a folder, expected a file: with NAME=, or beside files, an input is one column of a table", in.Path).
+				WithHint("give one folder at a time, or give the files in them")
 		}
 		return f.folder(in.Path)
 	}
@@ -319,7 +319,7 @@ func (f finder) labelsBeside(files []File, names []Name) []string {
 	for _, e := range entries {
 		n, lone := ParseName(e.Name()), names[image]
 		if n.Role == Label && n.Prefix == lone.Prefix && n.Split == lone.Split && n.Format != "" && !e.IsDir() {
-			return []string{fmt.Sprintf("labels in the same folder are skipped: %s; to use them, name the folder or both files", e.Name())}
+			return []string{fmt.Sprintf("labels in the same folder are skipped: %s; to use them, give the folder, or both files", e.Name())}
 		}
 	}
 	return nil

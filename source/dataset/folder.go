@@ -203,11 +203,11 @@ const (
 // some.
 func (f finder) noFiles(dir string, notes []string) error {
 	e := fault.New(fault.NotFound, "found no IDX files").In(dir).
-		WithHint("IDX files are found by their names, such as train-images-idx3-ubyte.gz; if yours have other names, name the files to use instead of the folder")
+		WithHint("IDX files are found by their names, such as train-images-idx3-ubyte.gz; if yours have other names, give the files themselves instead of the folder")
 	if folders := f.foldersWithFiles(dir, hintDepth); len(folders) > 1 {
-		e.Hint = "folders are not searched; these have files: " + strings.Join(folders, ", ")
+		e.Hint = "subfolders are not searched; these have files: " + strings.Join(folders, ", ")
 	} else if len(folders) > 0 {
-		e.Hint = "folders are not searched; give the one that has files: " + folders[0]
+		e.Hint = "subfolders are not searched; give the one that has files: " + folders[0]
 	} else if len(notes) > 0 {
 		e.Msg += ": " + strings.Join(notes, ", ")
 	}
@@ -317,7 +317,7 @@ func (f finder) choose(files []candidate) (File, []string, error) {
 			return File{}, nil, fault.New(fault.Usage,
 				"found %d files for the column %q, expected one: this file and %s",
 				len(files), c.name.Role, baseNames(files[1:])).In(files[0].path).
-				WithHint("name the files to use instead of the folder, or move the other files away")
+				WithHint("give the files to use instead of the folder, or move the other files away")
 		}
 	}
 	file, more, err := f.chooseTwin(files)
@@ -366,9 +366,9 @@ func (f finder) chooseTwin(files []candidate) (File, []string, error) {
 	}
 	for i := range good {
 		if !sameHeader(headers[i], headers[0]) {
-			return File{}, nil, fault.New(fault.Usage, "found %s, and %s in %s, expected the same data in files whose names differ only in the compression",
+			return File{}, nil, fault.New(fault.Usage, "found type and shape %s, but %s in %s, expected the same data in files whose names differ only in the compression",
 				headers[0], headers[i], good[i].base()).In(good[0].path).
-				WithHint("remove the one that is out of date, or name the files to use instead of the folder")
+				WithHint("remove the one that is out of date, or give the files to use instead of the folder")
 		}
 	}
 	if len(good) > 1 {

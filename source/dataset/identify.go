@@ -183,7 +183,7 @@ func severalSets(all []candidate, found []string) error {
 		}
 		list = append(list, fmt.Sprintf("files like %s", first.base()))
 	}
-	advice := "name the files to use instead of the folder, or a folder with one data set"
+	advice := "give the files to use instead of the folder, or a folder with one data set"
 	if len(known) > 0 {
 		advice = "choose one with --dataset " + strings.Join(known, " or --dataset ")
 	}

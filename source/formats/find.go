@@ -219,7 +219,7 @@ func besideFiles(files source.Files, dir string, folders []string, tables []Tabl
 		}
 	}
 	if ignored != nil {
-		tables[0].notes = append(tables[0].notes, fmt.Sprintf("%s: skipped %s, because the files of tables are read, such as %s", dir, few(ignored), filepath.Base(tables[0].Paths[0])))
+		tables[0].notes = append(tables[0].notes, fmt.Sprintf("%s: skipped the folders %s: only the tables directly in this folder are read, such as %s", dir, few(ignored), filepath.Base(tables[0].Paths[0])))
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func (t Table) Open(o source.ReadOptions) (source.Table, error) {
 	notes := slices.Clip(t.notes)
 	for _, key := range t.unread.keys {
 		if !slices.ContainsFunc(opened.Columns(), func(c source.Column) bool { return c.Name == key }) {
-			notes = append(notes, fmt.Sprintf("%s: the column %s in the name of the folder is skipped; to read it, name %s", t.unread.dir, key, shell.Path(t.unread.whole)))
+			notes = append(notes, fmt.Sprintf("%s: the column %s in the name of the folder is skipped; to read it, give the whole folder: %s", t.unread.dir, key, shell.Path(t.unread.whole)))
 		}
 	}
 	return source.WithColumns(opened, opened.Columns(), notes...), nil

@@ -154,14 +154,14 @@ func (p *partitions) value(dir, name, key, text string) int64 {
 	var wrong *fault.Error
 	switch {
 	case text == nullPartition:
-		wrong = fault.New(fault.Malformed, "found rows without a value of %s, expected an integer: IDX has no missing values", key).
+		wrong = fault.New(fault.Malformed, "found rows without a value of %s, expected an integer", key).
 			WithHint("fill in the values before partitioning the table, or move the folder away")
 	case err != nil:
-		wrong = fault.New(fault.Malformed, "found %q for the column %s, expected an integer: IDX has no text", text, key).
+		wrong = fault.New(fault.Malformed, "found %q for the column %s, expected an integer", text, key).
 			WithHint("replace the text by numbers before partitioning the table by %s, or convert the folders one at a time, without the column", key)
 	case v < math.MinInt32 || v > math.MaxInt32:
 		wrong = fault.New(fault.Malformed, "found %d for the column %s, expected a value of the type int32", v, key).
-			WithHint("IDX has no wider integers: partition the table by another column")
+			WithHint("partition the table by another column: idxport uses the types of IDX, whose widest integer is int32")
 	default:
 		return v
 	}

@@ -66,7 +66,7 @@ func checkMagic(m [4]byte, r io.Reader) error {
 			At(0).WithHint("if its data is little-endian too, read it with --byte-order little").Because(ErrMagic)
 	case m[0] == 0 && m[1] == 0 && DType(m[2]).Valid():
 		return fault.New(fault.Malformed, "the header has no dimensions, expected 1 to 255").
-			At(3).WithHint("write a single number as rank 1 with one record")
+			At(3).WithHint("to store a single number, write one dimension of size 1")
 	case m[0] == 0 && m[1] == 0:
 		return fault.New(fault.Malformed, "unknown data type 0x%02x, expected 08, 09, 0b, 0c, 0d or 0e", m[2]).
 			At(2).WithHint(hintHeader)

@@ -61,7 +61,7 @@ func openFile(f source.File, info fs.FileInfo, path string, o source.ReadOptions
 func newTable(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 	t, err := begin(r, path, o)
 	if err == nil && t.large() {
-		err = fault.New(fault.Unsupported, "found %d bytes in Fortran order, the first dimension fastest, expected at most %d in an input that can be read only once",
+		err = fault.New(fault.Unsupported, "found an array of %d bytes in Fortran order, expected at most %d in an input that can be read only once",
 			t.header.payload(), maxWindow).WithHint("read it from an uncompressed .npy file, or save it with numpy.ascontiguousarray(a)").In(path)
 	}
 	return t, err
@@ -80,7 +80,7 @@ func begin(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 		if d := o.DType; d.Valid() && !d.Float() {
 			t.column.DType = d
 		} else if h.number != source.NumberBool8 {
-			t.notes = append(t.notes, fmt.Sprintf("%s: the type is %v, which IDX does not have: read as %v, with every value checked", path, h.number, t.column.DType))
+			t.notes = append(t.notes, fmt.Sprintf("%s: the type %v is read as %v, with every value checked, because idxport uses the types of IDX", path, h.number, t.column.DType))
 		}
 	}
 	size, _ := idx.Product(int64(max(h.number.Size(), t.column.DType.Size())), h.shape[1:])
@@ -225,7 +225,7 @@ func (t *Table) Decode(b *source.Raw) error {
 	}
 	row := b.First + int64(bad/elements)
 	e := fault.New(fault.Malformed, "found %d, expected a value of the type %v", value, t.column.DType).
-		WithHint("IDX has no integers wider than int32: convert the array with astype first, to float64 if that is exact")
+		WithHint("idxport uses the types of IDX, whose widest integer is int32: convert the array with astype first, to float64 if that is exact")
 	if h.number == source.NumberBool8 {
 		e = fault.New(fault.Malformed, "found the byte %d in an array of the type bool, expected 0 or 1", value).
 			WithHint("if the bytes are numbers, save the array again with a.view('uint8'), else with a.view('uint8') != 0")

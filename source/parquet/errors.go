@@ -9,7 +9,7 @@ import (
 
 // Hints about records of different shapes.
 const (
-	adviceShapes = "IDX files hold records of one shape"
+	adviceShapes = "all records must have one shape, as in an IDX file"
 	adviceLists  = adviceShapes + ": pad or cut the lists"
 )
 

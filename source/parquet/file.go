@@ -233,7 +233,7 @@ func newTree(elements []format.SchemaElement) (root *node, leaves []*node, err e
 	add = func(parent *node, depth int) error {
 		for range parent.NumChildren.V {
 			if len(rest) == 0 || depth > maxDepth {
-				return damaged("the schema has %d elements, expected more, or is deeper than %d", len(elements), maxDepth)
+				return damaged("the schema ends too early, after %d elements, or has more than %d levels", len(elements), maxDepth)
 			}
 			n := &node{SchemaElement: &rest[0], parent: parent, path: rest[0].Name, index: -1,
 				maxRepetition: parent.maxRepetition, maxDefinition: parent.maxDefinition}

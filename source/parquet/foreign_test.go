@@ -210,8 +210,8 @@ func TestRefused(t *testing.T) {
 		{"bad-many-empty-lists", "column image: found 1048577 records without elements", fault.Malformed},
 		{"bad-columns-gap", "found 11 columns pixel0…pixel11 without pixel5, expected all elements of a record", fault.Unsupported},
 		{"bad-encrypted-column", "columns of the file are encrypted", fault.Unsupported},
-		{"pyarrow-binary", "column image: found values of 12 bytes whose type is not recorded", fault.Unsupported},
-		{"pyarrow-fixed-binary", "column image: found values of 12 bytes whose type is not recorded", fault.Unsupported},
+		{"pyarrow-binary", "column image: found values of 12 bytes without a type", fault.Unsupported},
+		{"pyarrow-fixed-binary", "column image: found values of 12 bytes without a type", fault.Unsupported},
 	}
 	for _, test := range tests {
 		t.Run(test.file, func(t *testing.T) {

@@ -59,7 +59,7 @@ func (t *Table) findLabels(o source.ReadOptions) error {
 			return err
 		}
 		t.nameClasses()
-		t.note("labels are those of %s, by class folder", metadataName)
+		t.note("the label of each class folder is the one that %s gives its files", metadataName)
 	case o.Classes != nil:
 		if err := t.findClasses(o.Classes); err != nil {
 			return err

@@ -192,7 +192,7 @@ func (t *Table) visitEntry(v *visit, dir string, folder uint32, e fs.DirEntry) e
 	case kind != 0:
 		return t.inFile(path.Join(dir, name), fault.New(fault.Unsupported, "found a %v, expected a regular file", os.FileMode(kind)))
 	case int64(len(t.list.names))+int64(len(name)) >= math.MaxUint32:
-		return fault.New(fault.Unsupported, "the names of all files have more than 4 GiB").WithHint("split the folder")
+		return fault.New(fault.Unsupported, "the names of all files together take more than 4 GiB").WithHint("split the folder")
 	default:
 		t.list.files = append(t.list.files, file{folder: folder, at: uint32(len(t.list.names))})
 		t.list.names = append(append(t.list.names, name...), 0)

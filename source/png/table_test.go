@@ -48,7 +48,7 @@ func TestFoldersThatPillowMade(t *testing.T) {
 		{"restarting", []int{3, 2}, idx.Uint8, "", []string{"in the order of the class folders", "labels are the names of the class folders"}},
 		{"flat", []int{3, 2}, 0, "", []string{"images without labels"}},
 		{"metadata", []int{3, 2}, idx.Uint8, "dog, small cat", []string{"in the order of the file names", "labels are those of metadata.csv"}},
-		{"mapped", []int{3, 2}, idx.Uint8, "   dog      cat", []string{"1 to 4; 1 of them are missing", "labels are those of metadata.csv, by class folder"}},
+		{"mapped", []int{3, 2}, idx.Uint8, "   dog      cat", []string{"1 to 4; 1 of them are missing", "the label of each class folder is the one that metadata.csv gives its files"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
