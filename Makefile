@@ -66,7 +66,7 @@ MUTANTS ?= 40
 MUTANTS_PACKAGES ?= source/idx,schema,source/dataset,pipeline,sink/publish,sink/parquet,sink/csv,source
 SEED ?= 1
 mutants:
-	$(GO) run ./test/mutants -packages $(MUTANTS_PACKAGES) -n $(MUTANTS) -seed $(SEED)
+	$(GO) run ./test/mutants -packages $(MUTANTS_PACKAGES) -also cmd/idxport -n $(MUTANTS) -seed $(SEED)
 
 #: fuzz: every fuzz target for FUZZTIME each
 FUZZTIME ?= 30s

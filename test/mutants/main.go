@@ -1,8 +1,9 @@
 // Command mutants counts the small defects that the tests notice. It makes defects in the sources
 // of packages, one at a time (a negated condition, && for ||, < for <=, an integer off by one, a
-// statement left out, nil in place of an error), and runs the package's own tests on each. A mutant
-// that survives shows a missing test, an unnecessary statement, or a change that no user can see: a
-// reader must decide. No file of the tree is changed: the compiler gets the mutant by an overlay.
+// statement left out, nil in place of an error), and runs the package's own tests on each and, if
+// the mutant survives these, those of another package. A mutant that survives shows a missing test,
+// an unnecessary statement, or a change that no user can see: a reader must decide. No file of the
+// tree is changed: the compiler gets the mutant by an overlay.
 //
 //	go run ./test/mutants -packages source/idx,schema -n 40 -seed 1
 //	go run ./test/mutants -at source/idx/reader.go:95
@@ -40,18 +41,19 @@ func main() {
 	n := flag.Int("n", 40, "`number` of mutants of each package that are tried")
 	seed := flag.Uint64("seed", 1, "`seed` of the sample")
 	at := flag.String("at", "", "try all mutants of one line, `FILE:LINE`, and no others")
+	also := flag.String("also", "", "`folder` of a package whose tests are run on the mutants that survive those of their own")
 	timeout := flag.Duration("timeout", 2*time.Minute, "time for the tests of one mutant; a mutant that takes longer is killed")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, strings.Split(*packages, ","), *at, *n, *seed, *timeout); err != nil {
+	if err := run(ctx, strings.Split(*packages, ","), *also, *at, *n, *seed, *timeout); err != nil {
 		stop()
 		log.Fatal(err)
 	}
 }
 
 // run tries n mutants of each package, or all of the line at.
-func run(ctx context.Context, packages []string, at string, n int, seed uint64, timeout time.Duration) error {
+func run(ctx context.Context, packages []string, also, at string, n int, seed uint64, timeout time.Duration) error {
 	if at != "" {
 		packages = []string{filepath.Dir(at)}
 	}
@@ -61,7 +63,7 @@ func run(ctx context.Context, packages []string, at string, n int, seed uint64, 
 	}
 	defer os.RemoveAll(scratch)
 	for _, folder := range packages {
-		b := bench{folder: filepath.ToSlash(filepath.Clean(folder)), scratch: scratch, timeout: timeout}
+		b := bench{folder: filepath.ToSlash(filepath.Clean(folder)), also: also, scratch: scratch, timeout: timeout}
 		mutants, err := b.mutants()
 		if err != nil {
 			return err
@@ -81,8 +83,8 @@ func run(ctx context.Context, packages []string, at string, n int, seed uint64, 
 
 // A bench tries mutants of one package.
 type bench struct {
-	folder, scratch string
-	timeout         time.Duration
+	folder, also, scratch string
+	timeout               time.Duration
 }
 
 // mutants lists the mutants of the files that this system compiles, in the order of the sources.
@@ -104,7 +106,7 @@ func (b *bench) mutants() ([]mutant, error) {
 
 // try tests random mutants until n were compiled and tested, and prints the outcome of each.
 func (b *bench) try(ctx context.Context, mutants []mutant, n int, seed uint64) error {
-	if out, err := b.test(ctx, ""); err != nil {
+	if out, err := b.test(ctx, b.folder, ""); err != nil {
 		return fmt.Errorf("the tests fail without a mutant: %w\n%s", err, out)
 	}
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -125,7 +127,10 @@ func (b *bench) try(ctx context.Context, mutants []mutant, n int, seed uint64) e
 			invalid++
 			continue
 		}
-		out, err := b.test(ctx, overlay)
+		out, err := b.test(ctx, b.folder, overlay)
+		if err == nil && b.also != "" {
+			out, err = b.test(ctx, b.also, overlay)
+		}
 		outcome := "killed"
 		switch {
 		case ctx.Err() != nil:
@@ -160,13 +165,13 @@ func (b *bench) overlay(m mutant) (string, error) {
 	return "-overlay=" + overlay, cmp.Or(os.WriteFile(changed, m.mutated(), 0o600), os.WriteFile(overlay, replace, 0o600))
 }
 
-// test runs the package's tests, without vet.
-func (b *bench) test(ctx context.Context, overlay string) ([]byte, error) {
+// test runs the tests of the package in folder, without vet.
+func (b *bench) test(ctx context.Context, folder, overlay string) ([]byte, error) {
 	args := []string{"go", "test", "-vet=off", "-count=1", "-timeout=" + b.timeout.String()}
 	if overlay != "" {
 		args = append(args, overlay)
 	}
-	return b.command(ctx, append(args, "./"+b.folder)...)
+	return b.command(ctx, append(args, "./"+folder)...)
 }
 
 // command runs a program with bounded memory, and with the temporary files of the tests in the
