@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Build the wheel of idxport-spark, install it beside, and run the tests of this folder with it, on real Spark.
+"""Build the wheel of idxport, install it beside, and run the tests of this folder with it, on real Spark.
 
 usage: $(test/interop/venv ../spark) test/spark/run.py --binary PATH [--newer PYTHON] [--recipe PYTHON] [--only MODULE…]
        $(test/interop/venv ../spark) test/spark/run.py --binary PATH --quick
@@ -47,7 +47,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        build = [sys.executable, ROOT / "spark" / "build-wheel", "--binary", options.binary.resolve(), "--output", f"{place}/dist", "--no-build-isolation"]
+        build = [sys.executable, ROOT / "python" / "build-wheel", "--program", options.binary.resolve(), "--output", f"{place}/dist", "--no-build-isolation"]
         wheel = subprocess.run(build, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--target", f"{place}/package", wheel]
         subprocess.run(pip, check=True)
@@ -69,7 +69,7 @@ def main() -> None:
             print("==", *tests, flush=True)
             failed += subprocess.run([python, "-W", "ignore::ResourceWarning", "-m", "unittest", *tests], cwd=HERE, env=environment).returncode != 0
         if not options.only:
-            failed += subprocess.run([sys.executable, "-m", "mypy", "--cache-dir", f"{place}/mypy", "src"], cwd=ROOT / "spark").returncode != 0
+            failed += subprocess.run([sys.executable, "-m", "mypy", "--cache-dir", f"{place}/mypy", "src"], cwd=ROOT / "python").returncode != 0
     sys.exit(failed)
 
 

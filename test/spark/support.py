@@ -116,7 +116,7 @@ def _start(master: str, settings: dict[str, str]) -> SparkSession:
     for name, value in {**defaults, **{name.replace("_", "."): value for name, value in settings.items()}}.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
-    from idxport_spark import IdxDataSource
+    from idxport.spark import IdxDataSource
 
     spark.dataSource.register(IdxDataSource)
     return spark
@@ -173,9 +173,9 @@ class Slow:
 
 def program() -> str:
     """The program under test."""
-    from idxport_spark import find_binary
+    from idxport import find_program
 
-    return find_binary()
+    return find_program()
 
 
 def processes() -> dict[int, tuple[int, str, str]]:
@@ -299,7 +299,7 @@ class SparkCase(Case):
         """The data source as Spark makes it."""
         from pyspark.sql.datasource import CaseInsensitiveDict
 
-        from idxport_spark import IdxDataSource
+        from idxport.spark import IdxDataSource
 
         return IdxDataSource(CaseInsensitiveDict({"binary": program(), **options}))
 

@@ -10,8 +10,10 @@ from unittest import mock
 
 import pyarrow as pa
 
-from idxport_spark import _binary, _inputs, _read
-from idxport_spark._types import spark_schema
+from idxport import IdxError
+from idxport._read import Batches
+from idxport.spark import _inputs, _read
+from idxport.spark._types import spark_schema
 from support import Case, program, random, write
 
 
@@ -85,7 +87,7 @@ class Resolved(Case):
 
     def test_what_a_url_says_is_not_shown(self) -> None:
         for columns in ("x=s3://b/k?secret=one,two", "one,x=s3://b/k?secret=two", "x?one"):
-            with self.assertRaises(_binary.IdxError) as caught:
+            with self.assertRaises(IdxError) as caught:
                 self.resolve(columns=columns)
             self.assertEqual(str(caught.exception), "option columns: expected name=path, each name once")
         with self.fails("found one, expected name=path"):
@@ -111,13 +113,13 @@ class Streams(Case):
     def test_it_says_why_behind_more_than_a_pipe_holds(self) -> None:
         path = self.fake("for _ in range(8): sys.stdout.buffer.write(bytes(1 << 20))\nsys.exit('nothing of Arrow')")
         with self.fails("nothing of Arrow"):
-            list(_binary.stream(path, check=self.fail))
+            list(Batches([path]))
         self.assert_no_program_runs()
 
     def test_it_does_not_end(self) -> None:
         path = self.fake("while True: sys.stdout.buffer.write(bytes(1 << 20))")
         with self.assertRaises((pa.ArrowInvalid, OSError)):
-            list(_binary.stream(path, check=self.fail))
+            list(Batches([path]))
         self.assert_no_program_runs()
 
 

@@ -14,7 +14,7 @@ from unittest import mock
 import numpy as np
 from pyspark.sql.types import ShortType, StructField, StructType
 
-from idxport_spark import IdxDataSource, IdxError
+from idxport.spark import IdxDataSource, IdxError
 from support import DTYPES, MNIST, SparkCase, equal, expected_sums, pixel_sums, program, random, read, table, write
 
 
@@ -144,7 +144,7 @@ class Packed(SparkCase):
             self.assertEqual([row.label for row in frame.collect()], self.labels[-10 if "rows" in options else 0 :].tolist())
 
     def test_warning(self) -> None:
-        with mock.patch("idxport_spark._read.PARTITION_BYTES", 1000), warnings.catch_warnings(record=True) as caught:
+        with mock.patch("idxport.spark._read.PARTITION_BYTES", 1000), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             self.assertEqual(len(self.reader(labels=f"{self.path}.gz").partitions()), 1)
         self.assertIn("cannot be entered in the middle: one task reads all 70,000 rows", str(caught[0].message))
@@ -153,7 +153,7 @@ class Packed(SparkCase):
         images = read(MNIST / "t10k-images-idx3-ubyte")
         path = str(self.folder / "images.idx.zst")
         subprocess.run([program(), "convert", str(MNIST / "t10k-images-idx3-ubyte"), "-o", path, "--quiet"], check=True)
-        with mock.patch("idxport_spark._read.PARTITION_BYTES", 784 * 3000), warnings.catch_warnings():
+        with mock.patch("idxport.spark._read.PARTITION_BYTES", 784 * 3000), warnings.catch_warnings():
             warnings.simplefilter("error")
             reader = self.reader(images=path)
             partitions = reader.partitions()
@@ -173,7 +173,7 @@ class Memory(SparkCase):
             file.truncate(16 + (1 << 30))
         code = (
             "import resource, sys\n"
-            "from idxport_spark import IdxDataSource\n"
+            "from idxport.spark import IdxDataSource\n"
             "from pyspark.sql.datasource import CaseInsensitiveDict\n"
             "source = IdxDataSource(CaseInsensitiveDict({'path': sys.argv[1], 'rowsPerPartition': '10000000'}))\n"
             "reader = source.reader(source.schema())\n"
@@ -210,7 +210,7 @@ class Refusals(SparkCase):
             ({"path": self.path, "select": "image"}, "expected some of data"),
             ({"path": self.path, "identity": "none"}, "expected mtime or content"),
             ({"columns": "x"}, "expected name=path"),
-            ({"path": self.path, "binary": "/nowhere/idxport"}, "option binary says /nowhere/idxport, which is no program"),
+            ({"path": self.path, "binary": "/nowhere/idxport"}, "the program /nowhere/idxport is not an executable file"),
             ({"path": str(MNIST)}, "train and split test would both be written"),
             ({"images": str(MNIST / "train-images-idx3-ubyte"), "labels": str(MNIST / "t10k-labels-idx1-ubyte")}, "columns have different numbers of records"),
         ):
@@ -220,8 +220,8 @@ class Refusals(SparkCase):
             self.load(path=self.path, colums="x").collect()
 
     def test_no_program(self) -> None:
-        with mock.patch.dict(os.environ, {"PATH": "/nowhere", "IDXPORT": ""}), mock.patch("idxport_spark._binary.__file__", "/nowhere/x.py"):
-            with self.assertRaisesRegex(IdxError, "the program idxport is not on this machine: install"):
+        with mock.patch.dict(os.environ, {"PATH": "/nowhere", "IDXPORT": ""}), mock.patch("idxport._program._folders", return_value=()):
+            with self.assertRaisesRegex(IdxError, "the program idxport is not on this machine\nhint: install"):
                 IdxDataSource({"path": self.path}).schema()
 
     def test_damage_in_the_middle_of_a_stream(self) -> None:
@@ -229,12 +229,12 @@ class Refusals(SparkCase):
         data = gzip.compress(values.tobytes(), 1)
         whole = gzip.compress((self.folder / "x").read_bytes())
         (self.folder / "bad.gz").write_bytes(whole[:-8] + bytes(8))
-        with self.fails("idxport: ", "exit code 65"):
+        with self.fails("bad.gz: ", "hint: "):
             self.load(path=str(self.folder / "bad.gz")).collect()
         head = bytes([0, 0, 8, 1]) + (1 << 22).to_bytes(4, "big")
         data = gzip.compress(head + values.tobytes(), 1)
         (self.folder / "cut.gz").write_bytes(data[: len(data) // 2])
-        with self.fails("idxport: ", "exit code 65"):
+        with self.fails("cut.gz: ", "the data ends too early"):
             self.load(path=str(self.folder / "cut.gz")).collect()
         self.assert_no_program_runs()
 

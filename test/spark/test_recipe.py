@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 
 from support import HERE, MNIST, Case, expected_sums, pixel_sums, read
 
-# The program in the wheel; idxport_spark itself needs Spark 4.
-BINARY = next(str(path) for folder in os.environ["PYTHONPATH"].split(":") for path in Path(folder).glob("idxport_spark/bin/idxport"))
+# The program in the wheel; idxport.spark itself needs Spark 4.
+BINARY = next(str(path) for folder in os.environ["PYTHONPATH"].split(":") for path in Path(folder).glob("bin/idxport"))
 
 
 # recipe

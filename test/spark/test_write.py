@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as sql
 
-from idxport_spark import IdxError
+from idxport.spark import IdxError
 from support import MNIST, SparkCase, equal, random, read, read_parts, table, write
 
 IDX_NAMES = {"uint8": "ubyte", "int8": "byte", "int16": "short", "int32": "int", "float32": "float", "float64": "double"}

@@ -94,7 +94,7 @@ def convert(array: pa.Array, target: pa.DataType) -> pa.Array:
     copied."""
     if pa.types.is_list(target):
         values = convert(array.flatten(), target.value_type)
-        if pa.types.is_fixed_size_list(array.type):
+        if pa.types.is_fixed_size_list(array.type):  # noqa: SIM108
             offsets = _offsets(len(array), array.type.list_size)
         else:  # records of no elements
             offsets = pc.subtract(array.offsets, array.offsets[0])

@@ -6,16 +6,17 @@ import contextlib
 import warnings
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Optional, Union
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import datasource
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import LongType, StructField, StructType
 
-from ._binary import IdxError, find_binary, run, stream
+from .._program import IdxError, find_program
+from .._read import Batches
 from ._files import File
-from ._inputs import Inputs, truth, words
+from ._inputs import Inputs, truth, without_rows, words
 from ._objects import Object
 from ._types import arrow_schema, convert, row_bytes, same_type, spark_schema
 
@@ -35,7 +36,7 @@ class Range(InputPartition):
     """A partition: rows of files and objects with their identity."""
 
     inputs: tuple[str, ...]
-    files: tuple[Union[File, Object], ...]
+    files: tuple[File | Object, ...]
     start: int  # within the files
     stop: int
     first: int  # of the whole table
@@ -78,8 +79,8 @@ class IdxReader(DataSourceReader):
             step = max(self._inputs.rows, 1)
             if self._inputs.rows > self._step:
                 warnings.warn(
-                    f"{packed[0]} is compressed and cannot be entered in the middle: one task reads all {self._inputs.rows:,} rows. Make it seekable (idxport convert "
-                    f"{packed[0]} -o NAME.idx.zst), or set rowsPerPartition, and every task decompresses all that is before its rows",
+                    f"{packed[0]} is compressed and cannot be entered in the middle: one task reads all {self._inputs.rows:,} rows. Make it seekable "
+                    f"(idxport convert {packed[0]} -o NAME.idx.zst), or set rowsPerPartition, and every task decompresses all that is before its rows",
                     stacklevel=2,
                 )
         found: list[InputPartition] = []
@@ -114,31 +115,31 @@ class IdxReader(DataSourceReader):
         """The batches of a run. The versions of objects are compared with those that load() saw before the first
         batch and after the last."""
         objects = [file for file in partition.files if isinstance(file, Object)]
-        binary = find_binary(self._binary)
+        binary = find_program(self._binary)
 
-        def command(rows: str) -> tuple[str, ...]:
+        def command(rows: str) -> list[str]:
             # One worker: there is one task for each core, and turning IDX into Arrow takes no more.
-            return ("convert", *partition.inputs, "--rows", rows, "-o", "arrows=-", "--quiet", "--json", "--workers", "1", *self._inputs.flags)
+            return [binary, "convert", *partition.inputs, "--rows", rows, "-o", "arrows=-", "--quiet", "--json", "--workers", "1", *self._inputs.flags]
 
         def check(report: Mapping[str, Any]) -> None:
             for each in objects:
                 each.check(report)
 
-        with contextlib.closing(stream(binary, *command(f"{partition.start}:{partition.stop}"), check=check)) as batches:
-            if not objects:
-                yield from batches
-                return
-            try:
+        try:
+            with contextlib.closing(Batches(command(f"{partition.start}:{partition.stop}"), tied=True)) as batches:
                 first = next(batches, None)
-            except (IdxError, pa.ArrowInvalid):
-                check(run(binary, *command("0:0"))[1])  # a changed object is the better error
-                raise
-            # The run opened its objects before this one: an object that is unchanged now was unchanged then. A reader
-            # of only the first rows never gets the report of the run itself.
-            check(run(binary, *command("0:0"))[1])
-            if first is not None:
-                yield first
-            yield from batches
+                # The run opened its objects before this one: an object that is unchanged now was unchanged then. A
+                # reader of only the first rows never gets the report of the run itself.
+                if objects:
+                    check(without_rows(command("0:0"))[1])
+                if first is not None:
+                    yield first
+                yield from batches
+                check(batches.report)
+        except (IdxError, pa.ArrowInvalid):
+            if objects:
+                check(without_rows(command("0:0"))[1])  # a changed object is the better error
+            raise
 
     def _finished(self, batch: pa.RecordBatch, row: int) -> pa.RecordBatch:
         """A batch of the program with Spark's types."""
@@ -159,7 +160,7 @@ class IdxReader(DataSourceReader):
         chosen = [self._inputs.schema.field(name) for name in self._schema.names if name in self._inputs.schema.names]
         return pa.schema(chosen)
 
-    def _pruned(self, inputs: tuple[str, ...], files: tuple[Union[File, Object], ...]) -> tuple[tuple[str, ...], tuple[Union[File, Object], ...]]:
+    def _pruned(self, inputs: tuple[str, ...], files: tuple[File | Object, ...]) -> tuple[tuple[str, ...], tuple[File | Object, ...]]:
         """The files of the columns that are read; at least one, for the row index alone."""
         homes = {argument.partition("=")[0]: argument for argument in inputs} if len(self._inputs.segments) > 1 else self._inputs.homes
         if not homes:
@@ -195,7 +196,7 @@ def reader_class(filtering: bool) -> type[IdxReader]:
     return FilteringReader if filtering else IdxReader
 
 
-def _ranges(theirs: Any) -> Optional[list[tuple[int, int]]]:
+def _ranges(theirs: Any) -> list[tuple[int, int]] | None:
     """The rows that pass a filter, sorted; None if it is not a filter on the row index."""
     end = 1 << 62
     name, value = type(theirs).__name__, getattr(theirs, "value", None)
@@ -240,7 +241,7 @@ def _times(identity: str) -> bool:
     return identity == "mtime"
 
 
-def _step(option: Optional[str], schema: pa.Schema) -> int:
+def _step(option: str | None, schema: pa.Schema) -> int:
     """Rows of a partition."""
     if option is None:
         return max(1, PARTITION_BYTES // row_bytes(schema))

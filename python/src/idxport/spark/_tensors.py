@@ -6,13 +6,12 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Optional
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import types as spark
 
-from ._binary import IdxError
+from .._program import IdxError
 from ._inputs import words
 from ._types import DTYPES, is_list
 
@@ -26,7 +25,7 @@ class Plan:
 
     name: str
     dtype: str
-    shape: Optional[tuple[int, ...]]
+    shape: tuple[int, ...] | None
 
 
 def plans(schema: spark.StructType, options: Mapping[str, str]) -> tuple[Plan, ...]:
@@ -41,13 +40,14 @@ def plans(schema: spark.StructType, options: Mapping[str, str]) -> tuple[Plan, .
     return tuple(_plan(field, dtypes.get(field.name), shapes.get(field.name)) for field in schema.fields)
 
 
-def _plan(field: spark.StructField, dtype: Optional[str], shape: Optional[str]) -> Plan:
+def _plan(field: spark.StructField, dtype: str | None, shape: str | None) -> Plan:
     element, rank = field.dataType, 0
     while isinstance(element, spark.ArrayType):
         element, rank = element.elementType, rank + 1
     metadata = field.metadata or {}
     if element.simpleString() not in _NATURAL:
-        raise IdxError(f"column {field.name} is {field.dataType.simpleString()}, which no IDX file can hold: numbers, arrays of them, or binary; drop or cast it")
+        found = field.dataType.simpleString()
+        raise IdxError(f"column {field.name} is {found}, which no IDX file can hold: numbers, arrays of them, or binary; drop or cast it")
     dtype = dtype or metadata.get("idx.dtype") or _NATURAL[element.simpleString()]
     if dtype not in DTYPES:
         raise IdxError(f"column {field.name}: found type {dtype}, expected one of {', '.join(DTYPES)}")

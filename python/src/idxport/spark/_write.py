@@ -12,14 +12,13 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Optional
 
 import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
-from ._binary import IdxError, Program, find_binary
+from .._program import IdxError, find_program, run
 from ._files import local, plain_header
 from ._inputs import PART, check_names
 from ._objects import is_url
@@ -57,7 +56,7 @@ class IdxWriter(DataSourceArrowWriter):
         self._overwrite = overwrite
         self._plans = plans(schema, options)
         self._binary = options.get("binary")
-        find_binary(self._binary)
+        find_program(self._binary)
         _check_target(self._target, overwrite)
         parent, base = os.path.split(self._target)
         os.makedirs(parent, exist_ok=True)
@@ -77,13 +76,13 @@ class IdxWriter(DataSourceArrowWriter):
         except FileNotFoundError:
             raise IdxError(f"{self._staging} does not exist here: the job has ended, or this executor does not see the driver's files") from None
         try:
-            rows, known = _convert(find_binary(self._binary), iterator, self._plans, path, f"part-{partition:05d}")
+            rows, known = _convert(find_program(self._binary), iterator, self._plans, path, f"part-{partition:05d}")
         except BaseException:
             shutil.rmtree(path, ignore_errors=True)
             raise
         return Part(partition, folder, _files(path), rows, known)
 
-    def commit(self, messages: list[Optional[WriterCommitMessage]]) -> None:
+    def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """Publish exactly these attempts, in one step. If they do not fit together, raises IdxError and leaves the
         target as it was."""
         try:
@@ -103,7 +102,7 @@ class IdxWriter(DataSourceArrowWriter):
         finally:
             self._clean()
 
-    def abort(self, messages: list[Optional[WriterCommitMessage]]) -> None:
+    def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Leave nothing."""
         self._clean()
 
@@ -128,7 +127,7 @@ class IdxWriter(DataSourceArrowWriter):
             raise IdxError(f"there are no rows, so the shape of {', '.join(unknown)} is not known: set the option shape, as in shape={unknown[0]}=28x28")
         path = os.path.join(self._staging, "empty")
         os.mkdir(path)
-        with _Sink(find_binary(self._binary), self._plans, path, "part-00000") as sink:
+        with _Sink(find_program(self._binary), self._plans, path, "part-00000") as sink:
             sink.close()
         return [Part(0, "empty", _files(path), 0, self._plans)]
 
@@ -186,9 +185,7 @@ class _Sink:
         """End the stream and make the files. Raises IdxError if the program fails."""
         self._writer.close()
         self._file.close()
-        with Program(self._binary, ["convert", self._stream, "-o", f"idx={self._folder}/", "--quiet", "--json", "--workers", "1"]) as program:
-            program.stdout.read()
-            program.finish()
+        run([self._binary, "convert", self._stream, "-o", f"idx={self._folder}/", "--quiet", "--json", "--workers", "1"], tied=True)
         os.unlink(self._stream)
 
 

@@ -9,8 +9,7 @@ pipe. docs/spark.md of the project lists the options. The main invariant: load()
 and a task that finds other files fails.
 """
 
-from ._binary import IdxError, find_binary
+from .._program import IdxError, find_program
 from ._source import IdxDataSource
 
-__all__ = ["IdxDataSource", "IdxError", "find_binary"]
-__version__ = "0.1.0"
+__all__ = ["IdxDataSource", "IdxError", "find_program"]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ._binary import IdxError
+from .._program import IdxError
 
 # The URL schemes of the program.
 SCHEMES = ("s3",)

@@ -5,22 +5,31 @@ from __future__ import annotations
 import json
 import os
 import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Optional, Union
+from typing import Any
 
 import pyarrow as pa
 
-from ._binary import IdxError, find_binary, run
+from .._program import IdxError, IdxWarning, find_program, run
 from ._files import File, plain_header, readable, seen
 from ._objects import Object, Parameters, is_url
 
 LAYOUTS = ("list", "nested", "binary", "spark-image")
 
 # Options that are flags of the program under another name.
-_FLAGS = {"dataset": "--dataset", "transpose": "--transpose", "invert": "--invert", "reshape": "--reshape", "byteOrder": "--byte-order", "maxRecordBytes": "--max-record-bytes"}
+_FLAGS = {
+    "dataset": "--dataset",
+    "transpose": "--transpose",
+    "invert": "--invert",
+    "reshape": "--reshape",
+    "byteOrder": "--byte-order",
+    "maxRecordBytes": "--max-record-bytes",
+}
 _OPTIONS = (
-    "path", "paths", "images", "labels", "columns", "split", "layout", "select", "rows", "rowsPerPartition", "rowIndex", "pushFilters", "identity", "binary", *_FLAGS,
+    "path", "paths", "images", "labels", "columns", "split", "layout", "select", "rows", "rowsPerPartition", "rowIndex", "pushFilters", "identity", "binary",
+    *_FLAGS,
 )  # fmt: skip
 
 # The parts that the writer leaves, as sets of columns.
@@ -33,7 +42,7 @@ class Segment:
     """Files with the same rows. Most tables have one segment; a folder of the writer has one for each part."""
 
     inputs: tuple[str, ...]  # arguments of the program, with the parameters of URLs
-    files: tuple[Union[File, Object], ...]
+    files: tuple[File | Object, ...]
     rows: int
 
 
@@ -75,7 +84,7 @@ def words(value: str) -> list[str]:
 def resolve(options: Mapping[str, str]) -> Inputs:
     """Find the files and read their headers. Raises IdxError, with the program's message if it refuses them."""
     check_names(options, _OPTIONS)
-    binary = find_binary(options.get("binary"))
+    binary = find_program(options.get("binary"))
     named, paths = _columns(options), _paths(options)
     if bool(named) == bool(paths):
         raise IdxError("give either a path, as in load(path), or the options images, labels and columns")
@@ -101,12 +110,12 @@ def resolve(options: Mapping[str, str]) -> Inputs:
     # read: it may have been replaced in between.
     if any(isinstance(file, File) for segment in segments for file in segment.files):
         again, now = _look(*look)
-        if not again.equals(schema, check_metadata=True) or now["inputs"] != report["inputs"] or parts and _parts(paths[0]) != parts:
+        if not again.equals(schema, check_metadata=True) or now["inputs"] != report["inputs"] or (parts and _parts(paths[0]) != parts):
             raise IdxError(f"{report['inputs'][0]['path']}, or what belongs to it, was replaced while load() looked at it: load it again")
     return Inputs(segments, schema, homes, flags)
 
 
-def _segment(named: Optional[list[str]], parameters: Parameters, report: Mapping[str, Any]) -> Segment:
+def _segment(named: list[str] | None, parameters: Parameters, report: Mapping[str, Any]) -> Segment:
     """The table of a report. files is parallel to inputs, also if one file is several columns."""
     entries = {entry["path"]: entry for entry in report["inputs"]}
     files = {path: seen(entry) for path, entry in entries.items()}
@@ -162,8 +171,15 @@ def _flags(options: Mapping[str, str]) -> tuple[str, ...]:
 def _look(binary: str, inputs: list[str], flags: tuple[str, ...]) -> tuple[pa.Schema, dict[str, Any]]:
     """The schema of the table, without reading its data, and the report of the run. The program also compares the
     columns' lengths."""
-    data, report = run(binary, "convert", *inputs, "--rows", "0:0", "-o", "arrows=-", "--quiet", "--json", *flags)
+    data, report = without_rows([binary, "convert", *inputs, "--rows", "0:0", "-o", "arrows=-", "--quiet", "--json", *flags])
     return pa.ipc.open_stream(data).schema, report
+
+
+def without_rows(command: list[str]) -> tuple[bytes, dict[str, Any]]:
+    """The stream and the report of a run that reads no rows, of which it warns."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdxWarning)
+        return run(command, tied=True)
 
 
 def _parts(folder: str) -> list[list[str]]:
@@ -188,7 +204,7 @@ def _part(inputs: list[str]) -> Segment:
 
 def _like(first: Segment, other: Segment) -> Segment:
     """A part, if it has the columns, types and shapes of the first."""
-    names: list[list[Optional[str]]] = []
+    names: list[list[str | None]] = []
     kinds: list[list[Any]] = []
     for segment in (first, other):
         names.append([argument.partition("=")[0] for argument in segment.inputs])

@@ -8,10 +8,10 @@ import re
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Optional, Union
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from ._binary import IdxError
+from .._program import IdxError
 from ._objects import SCHEMES, Object, is_url
 
 # The blocks of a file in its digest, and their size in bytes: evenly spread, with the first and the last one.
@@ -55,7 +55,7 @@ class File:
                 raise IdxError(f"{self.path} is not the file that load() saw: {what}: found {found}, expected {expected}; load it again{hint}")
 
 
-def seen(entry: Mapping[str, Any]) -> Union[File, Object]:
+def seen(entry: Mapping[str, Any]) -> File | Object:
     """The identity of an input in the program's report."""
     path, sequential = entry["path"], entry.get("sequential", False)
     if not is_url(path):
@@ -80,14 +80,14 @@ def local(path: str) -> str:
     return os.path.abspath(path)
 
 
-def header(head: bytes) -> Optional[tuple[int, tuple[int, ...]]]:
+def header(head: bytes) -> tuple[int, tuple[int, ...]] | None:
     """The code of the data type and the dimensions in the first bytes of an IDX file; None if they are not a header."""
     if len(head) < 4 or head[:2] != b"\0\0" or head[2] not in _SIZES or len(head) < 4 + 4 * head[3]:
         return None
     return head[2], struct.unpack_from(f">{head[3]}I", head, 4)
 
 
-def plain_header(path: str) -> Optional[tuple[int, tuple[int, ...]]]:
+def plain_header(path: str) -> tuple[int, tuple[int, ...]] | None:
     """The header of an IDX file that is not compressed."""
     with open(path, "rb") as file:
         return header(file.read(4 + 4 * 255))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Optional
-
 from pyspark.sql.datasource import DataSource
 from pyspark.sql.types import StructType
 
@@ -18,7 +16,7 @@ class IdxDataSource(DataSource):
     # Set by schema(), which Spark calls in load(); Spark keeps this object, so that all tasks of a frame expect the
     # files of that time. With a schema written by hand Spark does not call schema(): each query uses the files at the
     # time it is planned.
-    _inputs: Optional[Inputs] = None
+    _inputs: Inputs | None = None
 
     @classmethod
     def name(cls) -> str:

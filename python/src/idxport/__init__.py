@@ -1,0 +1,96 @@
+"""Read and convert IDX files, the format of MNIST and its relatives.
+
+    idxport.scan("mnist", split="train")          a stream of Arrow record batches
+    idxport.load("mnist", split="train")          a dict of NumPy arrays
+    idxport.convert("mnist", output="out/")       to Parquet, Arrow, CSV, PNG folders, .npy, and back
+    idxport.inspect("mnist")                      shapes, types, values and damage
+    idxport.verify("out/", "mnist")               two tables, compared value by value
+
+The program idxport does the work. `scan` needs pyarrow, and `load` NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ._program import IdxError, IdxWarning, Option, Path, arguments, find_program, run
+from ._read import load, scan
+
+if TYPE_CHECKING:
+    from ._report import Column, File, Input, Inspection, Label, Output, Part, Problem, Report, Verified
+
+__all__ = [
+    "Column", "File", "IdxError", "IdxWarning", "Input", "Inspection", "Label", "Output", "Part", "Problem", "Report", "Verified",
+    "convert", "find_program", "inspect", "load", "scan", "verify",
+]  # fmt: skip
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Import the types of reports when they are needed, as that takes longer than the rest together."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import _report
+
+    return getattr(_report, name)
+
+
+def convert(*inputs: Path, output: Path | Sequence[Path], **options: Option) -> Report:
+    """Convert IDX files to other formats, and back.
+
+    Parameters
+    ----------
+    inputs
+        Folders, files, ``NAME=FILE`` or URLs.
+    output
+        Files, whose extension selects the format, folders, or ``FORMAT=PATH``. A list is several outputs.
+    options
+        The flags of ``idxport convert`` with ``_`` for ``-``: ``to="parquet,csv"``,
+        ``overwrite=True``, ``verify=True``.
+
+    Raises
+    ------
+    IdxError
+        If nothing was written.
+
+    Examples
+    --------
+    >>> report = idxport.convert("mnist", output="train.parquet", split="train")
+    >>> report.outputs[0].rows
+    60000
+    """
+    from ._report import Report, build
+
+    _, report = run(arguments("convert", inputs, {"output": output, **options}), stdin="-" in inputs)
+    return build(Report, report)
+
+
+def verify(output: Path, *inputs: Path, **options: Option) -> Report:
+    """Compare a file or folder with the inputs that it was made from, value by value.
+
+    Raises
+    ------
+    IdxError
+        If they differ: `code` is ``"differs"``, and the message names the first difference.
+    """
+    from ._report import Report, build
+
+    _, report = run(arguments("verify", (output, *inputs), options), stdin="-" in inputs)
+    return build(Report, report)
+
+
+def inspect(*inputs: Path, **options: Option) -> Inspection:
+    """Read files to their end, and describe what they hold.
+
+    In a notebook, the result is shown as a contact sheet.
+
+    Raises
+    ------
+    IdxError
+        If the inputs cannot be found. Damage is described in `File.problem`.
+    """
+    from ._report import Inspection, build
+
+    _, report = run(arguments("inspect", inputs, options), stdin="-" in inputs)
+    return build(Inspection, report, preview=tuple(arguments("preview", inputs, {"output": "-", **options})))

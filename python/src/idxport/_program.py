@@ -1,0 +1,210 @@
+"""The program: finding it, running it, and its errors."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import IO, Any, Union
+
+# An input, or the value of an option. A list is an option that is given several times.
+Path = Union[str, "os.PathLike[str]"]
+Option = Union[None, bool, float, Path, slice, Sequence[Union[float, Path]]]
+
+# A pipe that holds a whole batch lets the program read the next one at the same time. On Linux every
+# user may ask for 1 MiB (pipe(7)).
+_PIPE = 1 << 20
+
+# The end of standard error that is kept, in bytes: the report is one line of it.
+_KEPT = 1 << 20
+
+
+# Starts the program so that the kernel ends it with this process (prctl(2), PR_SET_PDEATHSIG). A
+# preexec_fn would not be safe with the threads of Arrow. Python ignores SIGPIPE and SIGXFSZ; the
+# program gets the defaults.
+_TIED = """\
+import ctypes, os, signal, sys
+ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+if os.getppid() != int(sys.argv[1]):
+    sys.exit(143)
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+class IdxError(RuntimeError):
+    """An error of the program.
+
+    Attributes
+    ----------
+    code : str or None
+        The name of the exit code, such as ``"bad_data"`` or ``"no_input"``; None if the program could
+        not be run or was ended by a signal.
+    exit : int or None
+        The exit code: 1 differs, 64 usage, 65 bad data, 66 no input, 73 cannot create, 74 I/O,
+        75 locked, 77 permission.
+    hint : str or None
+        What to do about it.
+    path : str or None
+        The file that the error is about.
+    offset : int or None
+        Where in its data, in bytes after decompression.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        exit: int | None = None,
+        code: str | None = None,
+        *,
+        hint: str | None = None,
+        path: str | None = None,
+        offset: int | None = None,
+    ) -> None:
+        super().__init__(f"{message}\nhint: {hint}" if hint else message)
+        self.exit, self.code, self.hint, self.path, self.offset = exit, code, hint, path, offset
+
+
+class IdxWarning(UserWarning):
+    """A warning of the program."""
+
+
+def find_program(name: str | None = None) -> str:
+    """Return the path of the program idxport.
+
+    That is `name`, or else the environment variable IDXPORT, the program of this package, or the one
+    on PATH. Raises IdxError if there is none.
+    """
+    for what, given in (("the program", name), ("the environment variable IDXPORT", os.environ.get("IDXPORT"))):
+        if given:
+            found = shutil.which(given)
+            if found is None:
+                raise IdxError(f"{what} {given} is not an executable file")
+            return os.path.abspath(found)
+    file = "idxport.exe" if os.name == "nt" else "idxport"
+    for folder in _folders():
+        if os.access(os.path.join(folder, file), os.X_OK):
+            return os.path.join(folder, file)
+    found = shutil.which("idxport")
+    if found is None:
+        raise IdxError("the program idxport is not on this machine", hint="install a wheel for this platform, or set IDXPORT to the path of the program")
+    return os.path.abspath(found)
+
+
+def _folders() -> Iterator[str]:
+    """The folders into which pip may have put the program of this package."""
+    yield os.path.dirname(sys.executable)  # of a virtual environment
+    yield sysconfig.get_path("scripts")
+    yield sysconfig.get_path("scripts", {"nt": "nt_user"}.get(os.name, "posix_user"))
+    yield os.path.join(os.path.dirname(os.path.dirname(__file__)), "bin")  # pip install --target
+
+
+class Program:
+    """A run of the program, which ends with the context manager.
+
+    With `tied`, Linux ends it if this process is killed, even before it writes to the closed pipe.
+    That takes the start of a Python.
+    """
+
+    def __init__(self, command: Sequence[str], *, stdin: bool = False, tied: bool = False) -> None:
+        if tied and sys.platform == "linux" and sys.executable:
+            command = [sys.executable, "-I", "-S", "-c", _TIED, str(os.getpid()), *command]
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - close does
+        try:
+            self._process = subprocess.Popen(command, stdin=None if stdin else subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._said, bufsize=_PIPE)
+        except OSError as error:
+            self._said.close()
+            raise IdxError(f"{command[0]}: {error.strerror}") from error
+        assert self._process.stdout is not None
+        self.stdout: IO[bytes] = self._process.stdout
+        if sys.platform == "linux":
+            import fcntl
+
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(self.stdout, 1031, _PIPE)  # F_SETPIPE_SZ, which Python names from 3.10 on
+
+    def __enter__(self) -> Program:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process if it still runs."""
+        if self._process.poll() is None:
+            self._process.terminate()
+        with contextlib.suppress(OSError):
+            self.stdout.close()  # before waiting: a program that ignores the signal gets EPIPE
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:  # for example a read that blocks in the kernel
+            self._process.kill()
+            self._process.wait()
+        self._said.close()
+
+    def finish(self, output: bytes = b"") -> dict[str, Any]:
+        """Wait for the end and return the report of --json.
+
+        It is in `output`, or on standard error if the output is data. Raises IdxError if the program
+        failed.
+        """
+        code = self._process.wait()
+        self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - _KEPT))
+        return _result(code, output, self._said.read())
+
+
+def run(command: Sequence[str], *, stdin: bool = False, tied: bool = False) -> tuple[bytes, dict[str, Any]]:
+    """Return the standard output of a run, and its report."""
+    with Program(command, stdin=stdin, tied=tied) as program:
+        output = program.stdout.read()
+        return output, program.finish(output)
+
+
+def _result(code: int, output: bytes, said: bytes) -> dict[str, Any]:
+    """Return the report of a run, or raise its error."""
+    report: dict[str, Any] = {}
+    for line in (output, *reversed(said.splitlines())):  # after a failure, lines of text follow it
+        if line.startswith(b'{"schema_version"'):
+            with contextlib.suppress(ValueError):
+                report = json.loads(line)
+                break
+    for text in report.get("warnings", ()):
+        warnings.warn(text, IdxWarning, stacklevel=5)
+    if code == 0 or report.get("files"):  # inspect describes damaged files
+        return report
+    error = report.get("error")
+    if error is not None:
+        raise IdxError(error["message"], code, error["code"], hint=error.get("hint"), path=error.get("path"), offset=error.get("offset"))
+    how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"failed with exit code {code}"
+    raise IdxError(f"idxport {how}: {said.decode(errors='replace').strip()}", code)
+
+
+def arguments(name: str, inputs: Sequence[Path], options: dict[str, Option]) -> list[str]:
+    """Return the command line of a command with the flags for `options`."""
+    flags: list[str] = []
+    for key, value in options.items():
+        flag = "--" + key.replace("_", "-")
+        if value is None:
+            continue
+        if isinstance(value, (str, os.PathLike)) or not isinstance(value, Sequence):
+            flags.append(f"{flag}={_text(value)}")
+        elif all(isinstance(each, int) for each in value):  # a shape
+            flags.append(f"{flag}={'x'.join(map(str, value))}")
+        else:
+            flags += [f"{flag}={_text(each)}" for each in value]
+    return [find_program(), name, *flags, "--json", "--quiet", "--", *(os.fspath(each) for each in inputs)]
+
+
+def _text(value: bool | float | Path | slice) -> str:
+    if isinstance(value, slice):
+        return ":".join("" if end is None else str(int(end)) for end in (value.start, value.stop))
+    return str(value).lower() if isinstance(value, (bool, int, float)) else os.fspath(value)

@@ -1,0 +1,211 @@
+"""Reading into Arrow and NumPy."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from ._program import IdxError, Option, Path, Program, arguments, run
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+# The bytes of a damaged stream that are read until the program says why, and how many at a time.
+_DRAINED, _PIECE = 64 << 20, 1 << 20
+
+
+def scan(
+    *inputs: Path,
+    columns: Sequence[str] | None = None,
+    rows: str | slice | None = None,
+    split: str | None = None,
+    layout: str = "list",
+    **options: Option,
+) -> pa.RecordBatchReader:
+    """Read IDX files as a stream of Arrow record batches, in bounded memory.
+
+    Parameters
+    ----------
+    inputs
+        Folders, files, ``NAME=FILE`` or URLs, also of the other formats that idxport reads.
+    columns
+        The names of the columns to read, in this order; by default all.
+    rows
+        The rows to read: ``slice(0, 1000)``, or a string such as ``"-100:"``.
+    split
+        The split to read, such as ``"train"``; needed if the inputs have several.
+    layout
+        How images are represented: ``"list"``, ``"nested"``, ``"tensor"``, ``"fixed-binary"``,
+        ``"binary"``, ``"spark-image"``, ``"huggingface"`` or ``"columns"``.
+    options
+        Other flags of ``idxport convert`` with ``_`` for ``-``: ``where=["label=3-7"]``,
+        ``shuffle=True``, ``seed=1``, ``take=1000``, ``reshape=(-1, 28, 28)``.
+
+    Returns
+    -------
+    pyarrow.RecordBatchReader
+        It can be read once. The process behind it ends with it.
+
+    Raises
+    ------
+    IdxError
+        If the inputs cannot be read. Damage that is found later is raised by the reader.
+
+    Examples
+    --------
+    >>> import duckdb, idxport
+    >>> digits = idxport.scan("mnist", split="train")
+    >>> duckdb.sql("SELECT label, count(*) FROM digits GROUP BY label ORDER BY label")
+    """
+    import pyarrow as pa
+
+    flags: dict[str, Option] = {"rows": rows, "split": split, "layout": layout, **options}
+    given: Sequence[Path] = inputs
+    if columns:
+        given, flags = _holding(columns, given, flags)
+    batches = Batches(arguments("convert", given, {"output": "arrows=-", **flags}), stdin="-" in inputs)
+    if columns is None:
+        return pa.RecordBatchReader.from_batches(batches.schema, batches)
+    _check(columns, batches.schema.names)
+    schema = pa.schema([batches.schema.field(name) for name in columns], batches.schema.metadata)
+    return pa.RecordBatchReader.from_batches(schema, (batch.select(columns) for batch in batches))
+
+
+def _holding(columns: Sequence[str], inputs: Sequence[Path], flags: dict[str, Option]) -> tuple[Sequence[Path], dict[str, Option]]:
+    """Name the files of `columns`, if each column has a file of its own, so that others are not read."""
+    if "-" in inputs or flags.keys() & {"where", "holdout", "label_column"}:  # which may need other columns
+        return inputs, flags
+    _, report = run(arguments("convert", inputs, {**flags, "rows": "0:1", "output": "arrows=-"}))
+    files = {each["column"]: each["path"] for each in report["inputs"]}
+    if len(set(files.values())) < len(files) or not files.keys() >= set(columns):
+        return inputs, flags
+    return [f"{name}={files[name]}" for name in columns], {"dataset": report["inputs"][0].get("dataset", "none"), **flags}
+
+
+def _check(columns: Sequence[str], there: Sequence[str]) -> None:
+    """Raise IdxError unless all columns are there."""
+    unknown = [name for name in columns if name not in there]
+    if unknown:
+        raise IdxError(f"no column {unknown[0]}, found {', '.join(there)}", 64, "usage")
+
+
+class Batches:
+    """The record batches of a run that writes an Arrow stream, and at their end its `report`."""
+
+    def __init__(self, command: Sequence[str], *, stdin: bool = False, tied: bool = False) -> None:
+        import pyarrow as pa
+
+        self.report: dict[str, Any] = {}
+        self._damage = (pa.ArrowInvalid, OSError)
+        self._program = Program(command, stdin=stdin, tied=tied)
+        try:
+            self._stream = pa.ipc.open_stream(self._program.stdout)
+        except BaseException as error:
+            self._fail(error)
+        self.schema: pa.Schema = self._stream.schema
+
+    def __iter__(self) -> Batches:
+        return self
+
+    def __next__(self) -> pa.RecordBatch:
+        try:
+            return self._stream.read_next_batch()
+        except StopIteration:
+            if not self.report:
+                with self._program:
+                    self.report = self._program.finish()  # or raise the error of the program
+            raise
+        except BaseException as error:
+            self._fail(error)
+
+    def close(self) -> None:
+        """End the run."""
+        self._program.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_program"):
+            self.close()
+
+    def _fail(self, error: BaseException) -> NoReturn:
+        """End the run after an error. If the stream is damaged because the program failed, raise its error."""
+        with self._program as program:
+            if isinstance(error, self._damage) and any(not program.stdout.read(_PIECE) for _ in range(_DRAINED // _PIECE)):
+                program.finish()
+        raise error
+
+
+def load(
+    *inputs: Path,
+    columns: Sequence[str] | None = None,
+    rows: str | slice | None = None,
+    split: str | None = None,
+    **options: Option,
+) -> dict[str, np.ndarray[Any, Any]]:
+    """Read IDX files into NumPy arrays.
+
+    Parameters
+    ----------
+    inputs, columns, rows, split, options
+        As for `scan`.
+
+    Returns
+    -------
+    dict of str to numpy.ndarray
+        The arrays by the names of their columns, such as ``image`` and ``label``, with the shapes and
+        types of the files, in the byte order of this machine. They can be written to.
+
+    Raises
+    ------
+    IdxError
+        If the inputs cannot be read, or have several splits.
+
+    Examples
+    --------
+    >>> digits = idxport.load("mnist", split="train")
+    >>> digits["image"].shape
+    (60000, 28, 28)
+    """
+    flags: dict[str, Option] = {"rows": rows, "split": split, **options}
+    given: Sequence[Path] = inputs
+    if columns:
+        given, flags = _holding(columns, given, flags)
+    for place in (_memory(), None):
+        with contextlib.ExitStack() as stack:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="idxport-", dir=place))
+            try:
+                _, report = run(arguments("convert", given, {"output": f"npy={folder}/", **flags}), stdin="-" in inputs)
+            except IdxError as error:
+                if place is not None and error.code == "io":  # perhaps the memory is full
+                    continue
+                raise
+            arrays = _arrays(report)
+            if columns is None:
+                return arrays
+            _check(columns, list(arrays))
+            return {name: arrays[name] for name in columns}
+    raise AssertionError
+
+
+def _memory() -> str | None:
+    """A folder whose files are in memory, if this machine has one."""
+    folder = "/dev/shm"
+    return folder if os.path.isdir(folder) and os.access(folder, os.W_OK) else None
+
+
+def _arrays(report: dict[str, Any]) -> dict[str, np.ndarray[Any, Any]]:
+    """Open the .npy files of a report, which are removed afterwards."""
+    import numpy as np
+
+    splits = sorted({each["split"] for each in report["inputs"] if "split" in each})
+    if len(splits) > 1:
+        raise IdxError(f"found the splits {', '.join(splits)}, expected one", 64, "usage", hint=f'choose one: split="{splits[-1]}"')
+    names = [each["column"] for each in report["inputs"]]
+    paths = [each["path"] for each in report["outputs"]]
+    # Mapped, as reading would copy them again; but Windows cannot remove a file that is open. A write
+    # changes only this process's copy of a page.
+    mode: Any = None if os.name == "nt" else "c"
+    return {name: np.asarray(np.load(path, mmap_mode=mode)) for name, path in zip(names, paths)}

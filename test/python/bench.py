@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Time the Python package beside what people use now: whole processes, and without the imports.
+
+usage: $(test/interop/venv ../python) test/python/bench.py --binary PATH [--runs N] [--write]
+
+The data are MNIST's training images and labels in data/mnist. --write puts the table into test/python/RESULTS.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte")
+
+# Each program reads x and y, the images and labels, and leaves nothing else. Its first line are the imports.
+GZIP = {
+    "idxport.load": ("import idxport, numpy", "a = idxport.load('image=X.gz', 'label=Y.gz'); x, y = a['image'], a['label']"),
+    "gzip + numpy, as keras.datasets.fashion_mnist": (
+        "import gzip, numpy as np",
+        "y = np.frombuffer(gzip.open('Y.gz').read(), np.uint8, offset=8)\n"
+        "x = np.frombuffer(gzip.open('X.gz').read(), np.uint8, offset=16).reshape(len(y), 28, 28)",
+    ),
+    "idx2numpy": ("import gzip, idx2numpy", "x, y = (idx2numpy.convert_from_file(gzip.open(f)) for f in ('X.gz', 'Y.gz'))"),
+    "numpy.load of .npz, as keras.datasets.mnist": ("import numpy as np", "with np.load('mnist.npz') as f: x, y = f['x_train'], f['y_train']"),
+    "torchvision: extract, then read": (
+        "import gzip, shutil, torchvision.datasets.mnist as m",
+        "for f in 'XY':\n    with gzip.open(f + '.gz') as a, open(f + '.raw', 'wb') as b: shutil.copyfileobj(a, b)\n"
+        "x, y = m.read_image_file('X.raw'), m.read_label_file('Y.raw')",
+    ),
+}
+RAW = {
+    "idxport.load": ("import idxport, numpy", "a = idxport.load('image=X', 'label=Y'); x, y = a['image'], a['label']"),
+    "numpy.fromfile": ("import numpy as np", "y = np.fromfile('Y', np.uint8, offset=8); x = np.fromfile('X', np.uint8, offset=16).reshape(len(y), 28, 28)"),
+    "idx2numpy": ("import idx2numpy", "x, y = idx2numpy.convert_from_file('X'), idx2numpy.convert_from_file('Y')"),
+}
+COUNT = """r = duckdb.sql("SELECT label, count(*) FROM {} GROUP BY label ORDER BY label").fetchall(); x = y = [n for _, n in r]"""
+DUCKDB = {
+    "scan of the raw files, columns=['label']": (
+        "import duckdb, idxport, pyarrow",
+        "s = idxport.scan('image=X', 'label=Y', columns=['label'])\n" + COUNT.format("s"),
+    ),
+    "scan of the .gz files, columns=['label']": (
+        "import duckdb, idxport, pyarrow",
+        "s = idxport.scan('image=X.gz', 'label=Y.gz', columns=['label'])\n" + COUNT.format("s"),
+    ),
+    "scan of the raw files, all columns": ("import duckdb, idxport, pyarrow", "s = idxport.scan('image=X', 'label=Y')\n" + COUNT.format("s")),
+    "our Parquet": ("import duckdb", COUNT.format("'train.parquet'")),
+}
+POLARS = {
+    "scan of the raw files": ("import idxport, polars as pl, pyarrow", "x = y = pl.from_arrow(idxport.scan('image=X', 'label=Y'))"),
+    "scan of the .gz files": ("import idxport, polars as pl, pyarrow", "x = y = pl.from_arrow(idxport.scan('image=X.gz', 'label=Y.gz'))"),
+    "our Parquet": ("import polars as pl", "x = y = pl.read_parquet('train.parquet')"),
+}
+TABLES = [
+    ("NumPy arrays of the .gz files", GZIP, "idxport.load"),
+    ("NumPy arrays of the raw files", RAW, "numpy.fromfile"),
+    ("DuckDB: rows by label", DUCKDB, "our Parquet"),
+    ("polars: all rows", POLARS, "our Parquet"),
+]
+
+
+def timed(python: str, imports: str, code: str, environment: dict[str, str], folder: Path) -> tuple[float, float]:
+    """The seconds of a process, and those without its imports."""
+    program = (
+        f"{imports}\nimport time; t = time.perf_counter()\n{code}\nt = time.perf_counter() - t; assert len(x) in (10, 60000) and len(x) == len(y); print(t)"
+    )
+    start = time.perf_counter()
+    said = subprocess.run([python, "-c", program], cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+    return time.perf_counter() - start, float(said)
+
+
+def main() -> None:
+    """Print a table for each use."""
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--binary", type=Path, required=True)
+    parser.add_argument("--runs", type=int, default=9)
+    parser.add_argument("--write", action="store_true")
+    asked = parser.parse_args()
+    debian = subprocess.run([ROOT / "test/recipes/torch"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    lines = []
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
+        folder = Path(name)
+        for short, file in zip("XY", FILES):
+            packed = next(path for path in (ROOT / "data/mnist" / f"{file}.gz", ROOT / "data/mnist" / file) if path.exists())
+            raw = gzip.decompress(packed.read_bytes()) if packed.suffix else packed.read_bytes()
+            (folder / short).write_bytes(raw)
+            (folder / f"{short}.gz").write_bytes(gzip.compress(raw, 9))
+        environment = os.environ | {"IDXPORT": str(asked.binary.resolve()), "PYTHONPATH": str(ROOT / "python/src"), "TMPDIR": name}
+        npz = (
+            "import numpy as np; x, y = np.fromfile('X', 'u1', offset=16), np.fromfile('Y', 'u1', offset=8);"
+            "np.savez_compressed('mnist.npz', x_train=x.reshape(-1, 28, 28), y_train=y)"
+        )
+        subprocess.run([sys.executable, "-c", npz], cwd=folder, check=True)
+        subprocess.run([asked.binary.resolve(), "convert", "image=X", "label=Y", "-o", "train.parquet", "--quiet"], cwd=folder, check=True)
+        for title, programs, base in TABLES:
+            found: dict[str, list[tuple[float, float]]] = {each: [] for each in programs}
+            for _ in range(asked.runs + 1):  # in turns; the first warms up
+                for each, (imports, code) in programs.items():
+                    found[each].append(timed(debian if "torch" in each else sys.executable, imports, code, environment, folder))
+            medians = {each: [statistics.median(run[i] for run in runs[1:]) for i in (0, 1)] for each, runs in found.items()}
+            lines += [f"## {title}", "", f"| | process, s | ÷ {base} | without imports, s | ÷ {base} |", "|---|---:|---:|---:|---:|"]
+            for each, (whole, inner) in medians.items():
+                lines.append(f"| {each} | {whole:.3f} | {whole / medians[base][0]:.2f} | {inner:.4f} | {inner / medians[base][1]:.2f} |")
+            lines.append("")
+        shutil.rmtree(folder / "__pycache__", ignore_errors=True)
+    text = "\n".join(lines)
+    print(text)
+    if asked.write:
+        head = (
+            f"# The Python package beside others\n\nMedians of {asked.runs} runs in turns, files in memory, Python {platform.python_version()}, "
+            f"{os.cpu_count()} processors. `make python-bench` makes this page.\n\n"
+        )
+        (HERE / "RESULTS.md").write_text(head + text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Build the wheel of python/, install it into a new virtual environment, and run the tests of this folder with it.
+
+usage: $(test/interop/venv ../python) test/python/run.py --binary PATH [--full]
+
+Only the installed package and its program can be found. --full adds the stream of 4 GiB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+
+def run(*command: str | Path, **more: object) -> str:
+    """The output of a command, which must succeed."""
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, **more).stdout.strip()  # type: ignore[call-overload, no-any-return]
+
+
+def main() -> None:
+    """Exit with 1 if a check failed."""
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--binary", type=Path, required=True)
+    parser.add_argument("--full", action="store_true")
+    asked = parser.parse_args()
+    tools = Path(sysconfig.get_path("scripts"))
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        wheel = run(sys.executable, ROOT / "python" / "build-wheel", "--program", asked.binary, "--output", place / "dist")
+        failed = subprocess.run([tools / "twine", "check", "--strict", wheel]).returncode != 0
+        failed |= subprocess.run([tools / "mypy", "--cache-dir", place / "mypy", "src/idxport", "--exclude", "spark"], cwd=ROOT / "python").returncode != 0
+        failed |= subprocess.run([tools / "ruff", "check", "--no-cache", "--config", ROOT / "python" / "pyproject.toml", ROOT / "python", HERE]).returncode != 0
+        run(sys.executable, "-m", "venv", place / "venv")
+        python = place / "venv" / "bin" / "python"
+        run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-index", wheel)
+        # The readers are installed beside, in the environment that runs this.
+        Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"), "readers.pth").write_text(sysconfig.get_path("purelib") + "\n")
+        environment = {name: value for name, value in os.environ.items() if name not in ("IDXPORT", "PYTHONPATH")}
+        environment |= {"PATH": f"{place}/venv/bin:/usr/bin:/bin", "TMPDIR": str(place), "IDXPORT_WHEEL": wheel, "IDXPORT_UV": str(tools / "uv")}
+        environment |= {"IDXPORT_FULL": "1"} if asked.full else {}
+        failed |= subprocess.run([python, "-W", "error", "-m", "unittest", "test_package"], cwd=HERE, env=environment).returncode != 0
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,281 @@
+"""The installed package, with the readers that its streams are for."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import unittest.mock
+from pathlib import Path
+
+import duckdb
+import idxport
+import numpy as np
+import pandas as pd
+import polars as pl
+
+ROOT = Path(__file__).resolve().parents[2]
+FASHION = ROOT / "testdata" / "fashion-mnist"
+CODES = {"u1": 8, "i1": 9, "i2": 11, "i4": 12, "f4": 13, "f8": 14}
+
+
+def idx(values: np.ndarray) -> bytes:
+    """An IDX file."""
+    kind = values.dtype.str[1:]
+    head = bytes([0, 0, CODES[kind], values.ndim]) + b"".join(n.to_bytes(4, "big") for n in values.shape)
+    return head + values.astype(f">{kind}").tobytes()
+
+
+def fashion() -> tuple[np.ndarray, np.ndarray]:
+    """The images and labels of the sample, read by gzip and NumPy alone."""
+    images = gzip.decompress((FASHION / "t10k-images-idx3-ubyte.gz").read_bytes())
+    labels = gzip.decompress((FASHION / "t10k-labels-idx1-ubyte.gz").read_bytes())
+    return np.frombuffer(images, "u1", offset=16).reshape(-1, 28, 28), np.frombuffer(labels, "u1", offset=8)
+
+
+class Case(unittest.TestCase):
+    """A folder of its own."""
+
+    def setUp(self) -> None:
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.folder = Path(place.name)
+
+    def programs(self) -> list[str]:
+        """The processes of the program that this folder's files are given to."""
+        found = []
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit():
+                try:
+                    words = (entry / "cmdline").read_bytes()
+                    if b"idxport" in words.split(b"\0")[0] and str(self.folder).encode() in words and b"State:\tZ" not in (entry / "status").read_bytes():
+                        found.append(entry.name)
+                except OSError:
+                    continue
+        return found
+
+    def large(self) -> Path:
+        """A file of 64 MB, more than pipes hold."""
+        path = self.folder / "large-images-idx3-ubyte"
+        path.write_bytes(idx(np.zeros((64, 1000, 1000), "u1")))
+        return path
+
+
+class Command(Case):
+    """The program on the PATH."""
+
+    def test_on_the_path(self) -> None:
+        said = subprocess.run(["idxport", "version"], stdout=subprocess.PIPE, text=True, check=True).stdout
+        self.assertIn(idxport.__version__, said)
+        again = subprocess.run([sys.executable, "-m", "idxport", "version"], stdout=subprocess.PIPE, text=True, check=True).stdout
+        self.assertEqual(again, said)
+
+    def test_exit_code(self) -> None:
+        for command in (["idxport"], [sys.executable, "-m", "idxport"]):
+            self.assertEqual(subprocess.run([*command, "convert", "none", "-o", "x.csv"], stderr=subprocess.PIPE, cwd=self.folder).returncode, 66)
+
+    def test_uvx(self) -> None:
+        command = [os.environ["IDXPORT_UV"], "tool", "run", "--offline", "--from", os.environ["IDXPORT_WHEEL"], "idxport", "version"]
+        environment = os.environ | {"UV_CACHE_DIR": str(self.folder / "cache"), "UV_TOOL_DIR": str(self.folder / "tools"), "UV_PYTHON": sys.executable}
+        said = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+        self.assertIn(idxport.__version__, said)
+
+
+class Load(Case):
+    """NumPy arrays."""
+
+    def test_values(self) -> None:
+        images, labels = fashion()
+        for inputs in ([FASHION], [FASHION / "t10k-images-idx3-ubyte.gz", FASHION / "t10k-labels-idx1-ubyte.gz"]):
+            found = idxport.load(*inputs, split="test")
+            self.assertEqual(list(found), ["image", "label"])
+            np.testing.assert_array_equal(found["image"], images)
+            np.testing.assert_array_equal(found["label"], labels)
+
+    def test_types(self) -> None:
+        random = np.random.default_rng(0)
+        for kind in CODES:
+            for shape in ((5,), (5, 3), (5, 2, 3, 2), (0, 4), (3, 0)):
+                with self.subTest(kind, shape=shape):
+                    values = random.integers(-128 if kind != "u1" else 0, 127, shape).astype(kind)
+                    path = self.folder / "x"
+                    path.write_bytes(idx(values))
+                    (found,) = idxport.load(path).values()
+                    self.assertEqual((found.dtype, found.shape, type(found)), (values.dtype, shape, np.ndarray))
+                    np.testing.assert_array_equal(found, values)
+
+    def test_arrays_can_be_written_to(self) -> None:
+        found = idxport.load(FASHION, split="test")["image"]
+        found[:] = 7
+        self.assertEqual(int(found.sum()), 7 * found.size)
+        self.assertFalse(list(Path("/dev/shm").glob("idxport-*")))
+
+    def test_selections(self) -> None:
+        images, labels = fashion()
+        np.testing.assert_array_equal(idxport.load(FASHION, split="test", rows=slice(10, 20))["image"], images[10:20])
+        np.testing.assert_array_equal(idxport.load(FASHION, split="test", rows=slice(-5, None))["label"], labels[-5:])
+        np.testing.assert_array_equal(idxport.load(FASHION, split="test", where=["label=3-7", "label!=5"])["image"], images[np.isin(labels, [3, 4, 6, 7])])
+        self.assertEqual(list(idxport.load(FASHION, split="test", columns=["label"])), ["label"])
+        np.testing.assert_array_equal(idxport.load(FASHION, split="test", columns=["image"], where="label=1")["image"], images[labels == 1])
+        shuffled = idxport.load(FASHION, split="test", shuffle=True, seed=3, take=100)
+        again = idxport.load(FASHION, split="test", shuffle=True, seed=3, take=100)
+        np.testing.assert_array_equal(shuffled["label"], again["label"])
+        self.assertEqual(len(shuffled["label"]), 100)
+
+    def test_without_room_in_memory(self) -> None:
+        images, _ = fashion()
+        commands = []
+
+        def full(command: list[str], **more: bool) -> object:
+            commands.append(command)
+            if len(commands) == 1:
+                raise idxport.IdxError("no space left on device", 74, "io")
+            return run(command, **more)
+
+        run = idxport._read.run
+        with unittest.mock.patch("idxport._read.run", full):
+            np.testing.assert_array_equal(idxport.load(FASHION, split="test")["image"], images)
+        self.assertIn("npy=/dev/shm/", str(commands[0]))
+        self.assertIn(f"npy={tempfile.gettempdir()}/", str(commands[1]))
+
+    def test_errors(self) -> None:
+        with self.assertRaises(idxport.IdxError) as caught:
+            idxport.load(self.folder / "none")
+        self.assertEqual((caught.exception.exit, caught.exception.code, caught.exception.path), (66, "no_input", str(self.folder / "none")))
+        with self.assertRaisesRegex(idxport.IdxError, "found the splits test, train, expected one"):
+            idxport.load(FASHION)
+        with self.assertRaisesRegex(idxport.IdxError, "no column x, found image, label"):
+            idxport.load(FASHION, split="test", columns=["x"])
+        with self.assertRaisesRegex(idxport.IdxError, "unknown flag --shufle"):
+            idxport.load(FASHION, split="test", shufle=True)
+
+
+class Scan(Case):
+    """Streams."""
+
+    def test_readers(self) -> None:
+        images, labels = fashion()
+        table = idxport.scan(FASHION, split="test").read_all()
+        np.testing.assert_array_equal(table["image"].combine_chunks().flatten().to_numpy().reshape(images.shape), images)
+        stream = idxport.scan(FASHION, split="test")  # noqa: F841 - DuckDB finds it by its name
+        counts = duckdb.sql("SELECT label, count(*), sum(list_sum(image)) FROM stream GROUP BY label ORDER BY label").fetchall()
+        self.assertEqual(counts, [(int(v), int((labels == v).sum()), int(images[labels == v].sum(dtype="u8"))) for v in np.unique(labels)])
+        frame = pl.from_arrow(idxport.scan(FASHION, split="test"))
+        np.testing.assert_array_equal(frame["image"].to_numpy().reshape(images.shape), images)
+        np.testing.assert_array_equal(idxport.scan(FASHION, split="test").read_pandas()["label"], labels)
+        self.assertIsInstance(idxport.scan(FASHION, split="test", columns=["label"]).read_pandas(), pd.DataFrame)
+
+    def test_columns(self) -> None:
+        for columns in (["label"], ["label", "image"], []):
+            self.assertEqual(idxport.scan(FASHION, split="test", columns=columns).schema.names, columns)
+        (self.folder / "odd").write_bytes(b"damaged")  # is not read for the labels
+        labels = idxport.scan(FASHION / "t10k-labels-idx1-ubyte.gz", columns=["label"]).read_all()
+        self.assertEqual(labels.num_rows, 1000)
+
+    def test_damage_is_raised_in_the_consumer(self) -> None:
+        data = gzip.compress(idx(np.random.default_rng(0).integers(0, 255, (100_000, 100)).astype("u1")))
+        path = self.folder / "cut-idx2-ubyte.gz"
+        path.write_bytes(data[: len(data) // 2])
+        with self.assertRaisesRegex(idxport.IdxError, "the data ends too early") as caught:
+            idxport.scan(path).read_all()
+        self.assertEqual((caught.exception.code, caught.exception.path), ("bad_data", str(path)))
+        self.assertIn("download", caught.exception.hint or "")
+        stream = idxport.scan(path)  # noqa: F841 - DuckDB finds it by its name
+        with self.assertRaisesRegex(duckdb.Error, "download"):
+            duckdb.sql("SELECT count(*) FROM stream").fetchall()
+        self.assertEqual(self.programs(), [])
+
+    def test_the_process_ends_with_the_reader(self) -> None:
+        for read in (0, 1):
+            stream = idxport.scan(self.large())
+            for _ in range(read):
+                stream.read_next_batch()
+            self.assertEqual(len(self.programs()), 1)
+            del stream
+            self.assertEqual(self.programs(), [])
+
+    def test_a_killed_interpreter_leaves_no_process(self) -> None:
+        code = f"import idxport, time; s = idxport.scan({str(self.large())!r}); s.read_next_batch(); print('read', flush=True); time.sleep(60)"
+        with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
+            assert child.stdout is not None
+            self.assertEqual(child.stdout.readline(), "read\n")
+            self.assertEqual(len([p for p in self.programs() if p != str(child.pid)]), 1)
+            child.send_signal(signal.SIGKILL)
+        for _ in range(50):
+            if not self.programs():
+                return
+            time.sleep(0.1)
+        self.fail("the program still runs")
+
+    @unittest.skipUnless("IDXPORT_FULL" in os.environ, "with --full")
+    def test_four_gigabytes(self) -> None:
+        path = self.folder / "x-idx2-ubyte"
+        with path.open("wb") as file:
+            file.write(bytes([0, 0, 8, 2]) + (1 << 22).to_bytes(4, "big") + (1 << 10).to_bytes(4, "big"))
+            file.truncate(12 + (1 << 32))
+        code = (
+            f"import duckdb, idxport, resource as r; duckdb.sql('SET enable_progress_bar = false'); s = idxport.scan({str(path)!r});"
+            "print(duckdb.sql('SELECT count(*), sum(data[5]) FROM s').fetchall());"
+            "print(r.getrusage(r.RUSAGE_SELF).ru_maxrss + r.getrusage(r.RUSAGE_CHILDREN).ru_maxrss)"
+        )
+        rows, peak = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+        self.assertEqual(rows, str([(1 << 22, 0)]))
+        self.assertLess(int(peak) << 10, 200_000_000)
+
+
+class Reports(Case):
+    """convert, verify and inspect."""
+
+    def test_convert_and_verify(self) -> None:
+        out = self.folder / "out.parquet"
+        report = idxport.convert(FASHION, output=out, split="test", checksum=True)
+        (output,) = report.outputs
+        self.assertEqual((output.path, output.rows, output.bytes, len(output.sha256 or "")), (str(out), 1000, out.stat().st_size, 64))
+        self.assertEqual([(each.column, each.dtype, each.shape) for each in report.inputs], [("image", "uint8", [28, 28]), ("label", "uint8", [])])
+        self.assertEqual(idxport.verify(out, FASHION, split="test").verified[0].columns, ["image", "label"])
+        with self.assertRaises(idxport.IdxError) as caught:
+            idxport.convert(FASHION, output=out, split="test")
+        self.assertEqual((caught.exception.code, caught.exception.hint), ("cannot_create", "--overwrite replaces it"))
+        with self.assertRaises(idxport.IdxError) as caught:
+            idxport.verify(out, FASHION, split="test", invert=True)
+        self.assertEqual(caught.exception.code, "differs")
+
+    def test_two_outputs(self) -> None:
+        report = idxport.convert(FASHION, output=[self.folder / "a.csv", self.folder / "b.arrow"], split="test")
+        self.assertEqual([each.format for each in report.outputs], ["csv", "arrow"])
+
+    def test_inspect(self) -> None:
+        found = idxport.inspect(FASHION, split="test")
+        images, labels = found.files
+        self.assertEqual((images.shape, images.whole, images.columns[0].max), ([1000, 28, 28], True, 255))
+        self.assertEqual(sum(each.count for each in labels.columns[0].labels), 1000)
+        self.assertTrue((found._repr_html_() or "").startswith('<img alt="2 files" src="data:image/png;base64,iVBOR'))
+
+    def test_inspect_damage(self) -> None:
+        path = self.folder / "cut-idx2-ubyte"
+        path.write_bytes(idx(np.zeros((10, 10), "u1"))[:-1])
+        (file,) = idxport.inspect(path).files
+        self.assertFalse(file.whole)
+        self.assertIn("truncated", file.problem.message if file.problem else "")
+
+    def test_warnings(self) -> None:
+        with self.assertWarnsRegex(idxport.IdxWarning, "none of its 1,000 rows"):
+            self.assertEqual(idxport.load(FASHION, split="test", rows="0:0")["label"].shape, (0,))
+
+    def test_types_are_those_of_the_schema(self) -> None:
+        import dataclasses
+        import json
+
+        schema = json.loads((ROOT / "docs" / "report.schema.json").read_text())["$defs"]
+        for name, kind in (("input", idxport.Input), ("output", idxport.Output), ("part", idxport.Part), ("verified", idxport.Verified),
+                           ("file", idxport.File), ("column", idxport.Column), ("label", idxport.Label)):  # fmt: skip
+            self.assertEqual({each.name for each in dataclasses.fields(kind)}, set(schema[name]["properties"]), name)
+
+
+if __name__ == "__main__":
+    unittest.main()
