@@ -1,5 +1,5 @@
-// The program that makes the bill of materials (make sbom), pinned; no dependency of idxport.
-module github.com/idxport/idxport/test/sbom
+// The program that makes bills of materials (release/sbom), pinned; no dependency of idxport.
+module github.com/idxport/idxport/release
 
 go 1.26.0
 
