@@ -5,6 +5,8 @@ BIN       := bin/idxport
 # Pinned: the linters are fetched and built by `go run`, and are no dependencies of the program.
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+GORELEASER := github.com/goreleaser/goreleaser/v2@v2.15.4
+ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 # No target is a file: every name at the beginning of a line of this file.
@@ -137,9 +139,19 @@ lean:
 	CGO_ENABLED=0 $(GO) build -tags lean -trimpath -buildvcs=auto -ldflags='-s -w' -o $(BIN)-lean ./cmd/idxport
 	test $$(wc -c < $(BIN)-lean) -lt 15000000
 
-#: sbom: the bill of materials, CycloneDX, as bin/idxport.cdx.json
-sbom: build
-	$(GO) tool -modfile=test/sbom/go.mod cyclonedx-gomod app -json -licenses -std -noserial -main cmd/idxport -output $(BIN).cdx.json .
+#: goreleaser: run the tool that makes releases, by default to check its configuration and the workflows
+ARGUMENTS ?= check
+goreleaser:
+	$(GO) run $(ACTIONLINT)
+	$(GO) run $(GORELEASER) $(ARGUMENTS)
+
+#: release-check: make a release, install and use what it holds
+release-check: build
+	$$(test/interop/venv ../python) test/release/run.py --binary $(BIN) $(RELEASE_FLAGS)
+
+## python: the wheel in a new environment, with the readers that it is for
+python: build
+	$$(test/interop/venv ../python) test/python/run.py --binary $(BIN) $(PYTHON_FLAGS)
 
 #: reproducible: build twice from copies of the sources: the same bytes
 reproducible:
@@ -153,9 +165,13 @@ spark: build data
 spark-quick: build data
 	$$(test/interop/venv ../spark) test/spark/run.py --binary $(BIN) --quick
 
-## recipes: run the examples of README.md and docs/recipes.md
+## recipes: run the examples of README.md, docs/recipes.md and docs/python.md
 recipes: build data
 	$$(test/interop/venv) test/recipes/run.py --binary $(BIN)
+
+#: python-bench: idxport.load and scan beside what people use now, into test/python/RESULTS.md
+python-bench: build data
+	$$(test/interop/venv ../python) test/python/bench.py --binary $(BIN) --write
 
 ## bench: time whole runs against the limits of an idle machine
 bench: build data
@@ -183,7 +199,7 @@ scale-rounds: build
 scale-speed: build data
 	python3 test/scale/speed.py --binary $(BIN)
 
-#: scale-docs: run what docs/scale.md shows
+#: scale-docs: run what docs/scale.md shows, and docs/python.md of Ray and Dask
 scale-docs: build data
 	$$(test/interop/venv) test/recipes/run.py --binary $(BIN) --scale
 

@@ -3,8 +3,9 @@
 
 usage: $(test/interop/venv) test/recipes/run.py --binary PATH [--scale] [--only SECTION …] [--keep]
 
-The documents are README.md and docs/recipes.md, or with --scale docs/scale.md. Every section with examples runs in a
-new folder that has ./mnist and ./fashion-mnist. Prints a line per section, the failures in full and the totals; exits
+The documents are README.md, docs/recipes.md and docs/python.md, or with --scale docs/scale.md and the sections of the
+others that need the packages of test/scale. Every section with examples runs in a new folder that has ./mnist and
+./fashion-mnist. Prints a line per section, the failures in full and the totals; exits
 with 1 if one failed. test/recipes/README.md says how examples are written.
 """
 
@@ -29,17 +30,19 @@ from document import Block, Section
 ROOT = Path(__file__).resolve().parents[2]
 OUT = re.compile(r"-o out\b")  # examples start without this folder
 MEMORY = Path("/dev/shm")
-DOCUMENTS, SCALE = ["README.md", "docs/recipes.md"], "docs/scale.md"
+SCALE = "docs/scale.md"
+DOCUMENTS = ["README.md", "docs/recipes.md", "docs/python.md", SCALE]
 ARRAY_VARIABLES = ("JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX", "SLURM_ARRAY_TASK_ID")
 OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "SPARK_LOCAL_IP": "127.0.0.1"}
 
 # The first pattern that is found in a Python block decides in which environment it runs.
 ENVIRONMENTS = [
+    ("scale", re.compile(r"^(import|from) .*(ray|dask)", re.MULTILINE)),
     ("spark", re.compile(r"\bspark\b")),
-    ("torch", re.compile(r"^(import|from) torch", re.MULTILINE)),
+    ("torch", re.compile(r"^(import|from) .*torch", re.MULTILINE)),
     ("keras", re.compile(r"^(import|from) (keras|tensorflow)", re.MULTILINE)),
     ("answers", re.compile(r"^import .*(h5py|tfrecord|lance)", re.MULTILINE)),
-    ("huggingface", re.compile(r"^(import|from) (datasets|webdataset|idx2numpy)", re.MULTILINE)),
+    ("huggingface", re.compile(r"^(import|from) .*(datasets|webdataset|idx2numpy)", re.MULTILINE)),
 ]
 
 
@@ -74,8 +77,10 @@ class Runner:
         self.environ = {name: value for name, value in os.environ.items() if name not in ARRAY_VARIABLES} | OFFLINE
         self.environ |= {"PATH": f"{scratch / 'bin'}:{os.environ['PATH']}", "COLUMNS": "80"}
         self.environ |= {"HF_HOME": str(scratch / "huggingface"), "RAY_USAGE_STATS_ENABLED": "0", "RAY_TMPDIR": str(scratch)}
+        path = [str(ROOT / "python/src")]
         if not scale:
-            self.environ["PYTHONPATH"] = printed(ROOT / "test/recipes/packages", self.pythons["huggingface"])
+            path.append(printed(ROOT / "test/recipes/packages", self.pythons["huggingface"]))
+        self.environ["PYTHONPATH"] = os.pathsep.join(path)
         self.passed = self.failed = self.not_run = 0
 
     def fail(self, place: str, what: str) -> None:
@@ -168,7 +173,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--binary", type=Path, required=True, help="the idxport to test")
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="the folder of mnist/ and fashion-mnist/")
     parser.add_argument("--scratch", type=Path, help="folder for outputs (default: /dev/shm if it exists, as there are 160,000 files)")
-    parser.add_argument("--scale", action="store_true", help=f"run {SCALE} instead of {' and '.join(DOCUMENTS)}")
+    parser.add_argument("--scale", action="store_true", help="run what needs the packages of test/scale instead")
     parser.add_argument("--only", nargs="+", metavar="SECTION", help="run these sections only, named by their headings")
     parser.add_argument("--keep", action="store_true", help="leave the files, and say where")
     return parser.parse_args()
@@ -185,9 +190,9 @@ def main() -> int:
     scratch = Path(tempfile.mkdtemp(prefix="recipes-", dir=options.scratch or (MEMORY if MEMORY.is_dir() else None)))
     try:
         runner = Runner(options.binary.resolve(), options.data.resolve(), scratch, options.scale)
-        found = [section for name in ([SCALE] if options.scale else DOCUMENTS) for section in document.sections(ROOT / name, name)]
-        for section in found:
-            if not options.only or section.title in options.only:
+        for section in (section for name in DOCUMENTS for section in document.sections(ROOT / name, name)):
+            scale = any(environment(block) == "scale" for block in section.blocks)
+            if scale == options.scale and (not options.only or section.title in options.only):
                 runner.section(section)
     finally:
         if options.keep:
