@@ -1,6 +1,7 @@
 package card
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/idxport/idxport/schema"
@@ -106,10 +107,27 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// Only images with class labels are a task of classification.
+func TestTask(t *testing.T) {
+	t.Parallel()
+	image := source.Column{Name: "image", DType: idx.Uint8, Shape: []int{28, 28}}
+	label := source.Column{Name: "label", DType: idx.Uint8, Classes: []string{"a", "b"}}
+	number := source.Column{Name: "label", DType: idx.Int32}
+	for _, c := range []struct {
+		columns []source.Column
+		want    bool
+	}{{[]source.Column{image, label}, true}, {[]source.Column{image}, false}, {[]source.Column{label}, false}, {[]source.Column{image, number}, false}} {
+		text := string(Card{Name: "x", Features: layout.Features(&schema.Schema{Columns: c.columns})}.Text())
+		if got := strings.Contains(text, "image-classification"); got != c.want {
+			t.Errorf("%v: found %v, expected %v in\n%s", c.columns, got, c.want, text)
+		}
+	}
+}
+
 // A card with a control character is not YAML (1.2.2, section 5.1).
 func TestQuoted(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{"": `""`, "a: b": `"a: b"`, "é\"": `"é\""`, "h\x7f": `"h\u007f"`, "\u0085\u009f": `"\u0085\u009f"`, "\n": `"\n"`} {
+	for text, want := range map[string]string{"": `""`, "a: b": `"a: b"`, "é\"": `"é\""`, "h\x7f": `"h\u007f"`, "\u0085\u009f": `"\u0085\u009f"`, "\u00a0": "\"\u00a0\"", "\n": `"\n"`} {
 		if got := quoted(text); got != want {
 			t.Errorf("%q: found %s, expected %s", text, got, want)
 		}

@@ -244,3 +244,29 @@ func TestOtherTypes(t *testing.T) {
 		t.Errorf("found %v", first)
 	}
 }
+
+// A record that is stored as a list has no shape of its own: it matches any shape with as many
+// elements. Two shapes must be equal.
+func TestMatchShapes(t *testing.T) {
+	t.Parallel()
+	of := func(shape ...int) []source.Column {
+		return []source.Column{{Name: "image", DType: idx.Uint8, Shape: shape}}
+	}
+	for _, c := range []struct {
+		expected, found []int
+		ok              bool
+	}{
+		{[]int{2, 3}, []int{2, 3}, true},
+		{[]int{2, 3}, []int{6}, true},
+		{[]int{6}, []int{2, 3}, true},
+		{[]int{6}, []int{6}, true},
+		{[]int{2, 3}, []int{3, 2}, false},
+		{[]int{2, 3}, []int{5}, false},
+		{[]int{5}, []int{2, 3}, false},
+	} {
+		_, _, _, err := Match(of(c.expected...), of(c.found...), false)
+		if (err == nil) != c.ok || err != nil && !errors.Is(err, fault.Differs) {
+			t.Errorf("%v and %v: found %v, expected a match: %v", c.expected, c.found, err, c.ok)
+		}
+	}
+}
