@@ -42,7 +42,7 @@ func TestConvertChecksLimits(t *testing.T) {
 	}
 }
 
-// // TestNumbersHaveTheSizeOfTheirNames compares sizes with the number of bits in the type's name.
+// TestNumbersHaveTheSizeOfTheirNames compares sizes with the number of bits in the type's name.
 func TestNumbersHaveTheSizeOfTheirNames(t *testing.T) {
 	t.Parallel()
 	if NumberBool.Size() != 0 || NumberBool8.Size() != 1 { // bits, and bytes
@@ -69,7 +69,7 @@ func TestConvertBits(t *testing.T) {
 	}
 }
 
-// // TestHalves compares all half-precision numbers with their definition in IEEE 754, and checks
+// TestHalves compares all half-precision numbers with their definition in IEEE 754, and checks
 // the payload of a NaN.
 func TestHalves(t *testing.T) {
 	t.Parallel()
@@ -149,7 +149,7 @@ func TestCheckLabels(t *testing.T) {
 	}
 }
 
-// // The row of the error counts from the start of the file, in a slice too, and the labels of the
+// The row of the error counts from the start of the file, in a slice too, and the labels of the
 // second column are checked as well.
 func TestCheckLabelsNamesTheRowOfTheFile(t *testing.T) {
 	t.Parallel()
@@ -181,7 +181,7 @@ func TestCheckLabelsPassesErrors(t *testing.T) {
 	}
 }
 
-// // TestHubClasses reads the class names of Hugging Face's datasets, where every label has a name.
+// TestHubClasses reads the class names of Hugging Face's datasets, where every label has a name.
 func TestHubClasses(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
