@@ -200,7 +200,7 @@ func optional() (names []string) {
 	return names
 }
 
-// // TestWrappersForwardEverything calls every optional method through every kind of wrapper.
+// TestWrappersForwardEverything calls every optional method through every kind of wrapper.
 func TestWrappersForwardEverything(t *testing.T) {
 	t.Parallel()
 	values := []uint8{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19} // five images of 2×2
@@ -311,7 +311,7 @@ func TestJoinForwards(t *testing.T) {
 	}
 }
 
-// // TestOnlyWrappedEmbedsATable: a type that embeds a Table hides its optional methods, so only
+// TestOnlyWrappedEmbedsATable: a type that embeds a Table hides its optional methods, so only
 // wrapped, which forwards them, may do so.
 func TestOnlyWrappedEmbedsATable(t *testing.T) {
 	t.Parallel()

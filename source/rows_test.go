@@ -62,7 +62,7 @@ func TestSliceRefusesRowsThatAreNotThere(t *testing.T) {
 	}
 }
 
-// // Rows after the slice are not read, so damage there is no error; damage before it is one only
+// Rows after the slice are not read, so damage there is no error; damage before it is one only
 // if it must be read.
 func TestSliceDoesNotCheckTheRest(t *testing.T) {
 	t.Parallel()
@@ -124,7 +124,7 @@ func TestSkipOfLargeRows(t *testing.T) {
 	}
 }
 
-// // TestSkipOfSlices skips rows of a slice: before the first read, after it, and more rows than
+// TestSkipOfSlices skips rows of a slice: before the first read, after it, and more rows than
 // there are.
 func TestSkipOfSlices(t *testing.T) {
 	t.Parallel()
@@ -159,7 +159,7 @@ func TestSkipOfSlices(t *testing.T) {
 	}
 }
 
-// // TestReshape reshapes tables of one column: the elements keep their order, in batches of any
+// TestReshape reshapes tables of one column: the elements keep their order, in batches of any
 // size.
 func TestReshape(t *testing.T) {
 	t.Parallel()
@@ -234,7 +234,7 @@ func TestReshapeOfAnUnknownEnd(t *testing.T) {
 	}
 }
 
-// // TestReshapeBesideOthers: in a table of several columns, the tensors with as many elements take
+// TestReshapeBesideOthers: in a table of several columns, the tensors with as many elements take
 // the shape, and the rows stay.
 func TestReshapeBesideOthers(t *testing.T) {
 	t.Parallel()

@@ -237,7 +237,7 @@ func TestHeaderEnd(t *testing.T) {
 	}
 }
 
-// // Even if frames are larger than what is decoded ahead, the last frame of a span and that of the
+// Even if frames are larger than what is decoded ahead, the last frame of a span and that of the
 // header are read to their ends, so that their checksums are verified, also if reading continues in
 // another frame.
 func TestSpanOfLargeFrames(t *testing.T) {
@@ -336,7 +336,7 @@ func TestSeekableFiles(t *testing.T) {
 	check(t, table, 1, 0, little(t, values))
 }
 
-// // Files whose header and table disagree are read from the start, with the same errors as without
+// Files whose header and table disagree are read from the start, with the same errors as without
 // a table.
 func TestSeekableFilesThatAreDamaged(t *testing.T) {
 	t.Parallel()
@@ -381,7 +381,7 @@ func TestSeekableFilesThatAreDamaged(t *testing.T) {
 	check(t, open(t, write(t, "x", contradicting), Options{Salvage: true}), 7, 0, noise(1500))
 }
 
-// // TestEveryDamageOfASeekableFile flips every bit and cuts at every byte: this is an error, or
+// TestEveryDamageOfASeekableFile flips every bit and cuts at every byte: this is an error, or
 // the rows are still right.
 func TestEveryDamageOfASeekableFile(t *testing.T) {
 	t.Parallel()
@@ -414,7 +414,7 @@ func TestEveryDamageOfASeekableFile(t *testing.T) {
 				silent++
 			}
 		}
-		// // RFC 8878, 3.1.1.1: the unused bit in the header of each of the 4 frames, and the 8
+		// RFC 8878, 3.1.1.1: the unused bit in the header of each of the 4 frames, and the 8
 		// bits of a window size that none of them exceeds.
 		if part[1]-part[0] == rows && silent != 4*(1+8) {
 			t.Errorf("%d bits of the frames flip without an error, expected %d", silent, 4*(1+8))
@@ -427,7 +427,7 @@ func TestEveryDamageOfASeekableFile(t *testing.T) {
 	}
 }
 
-// // A file whose table and header differ is read from the start in one go, not frame by frame, as
+// A file whose table and header differ is read from the start in one go, not frame by frame, as
 // the table says nothing about it.
 func TestManyFramesOfLessThanTheHeaderSays(t *testing.T) {
 	t.Parallel()

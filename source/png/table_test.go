@@ -352,7 +352,7 @@ func TestManyClassFolders(t *testing.T) {
 	}
 }
 
-// // Paths that are not folders of images, and folders with something else in place of an image or
+// Paths that are not folders of images, and folders with something else in place of an image or
 // a folder.
 func TestOddFolders(t *testing.T) {
 	t.Parallel()
