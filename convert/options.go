@@ -46,8 +46,9 @@ type Source struct {
 	Events  Events    `json:"-"`
 }
 
-// A View selects rows and transforms images.
+// A View selects columns and rows and transforms images.
 type View struct {
+	Columns   []string `json:"columns,omitempty"`  // names, in the order of the output; empty means all
 	Rows      string   `json:"rows,omitempty"`     // A:B, half-open; negative numbers count from the end
 	Where     []string `json:"where,omitempty"`    // COLUMN=VALUES or COLUMN!=VALUES; a row must meet all conditions
 	Holdout   []string `json:"holdout,omitempty"`  // NAME=ROWS or NAME=PERCENT%: random rows of train become a split
@@ -250,6 +251,11 @@ func parseSelecting(o View) (parsed selecting, err error) {
 			return parsed, usagef("--holdout %s is given twice", name)
 		}
 		parsed.holdouts = append(parsed.holdouts, h)
+	}
+	for i, name := range o.Columns {
+		if slices.Contains(o.Columns[:i], name) {
+			return parsed, usagef("--columns: %q is given twice", name)
+		}
 	}
 	switch {
 	case o.Take < 0:

@@ -77,6 +77,7 @@ type Verified struct {
 // records it, too, without Split.
 type Applied struct {
 	Split     string   `json:"split,omitempty"`
+	Columns   []string `json:"columns,omitempty"`
 	Rows      string   `json:"rows,omitempty"`
 	Where     []string `json:"where,omitempty"`
 	Holdout   []string `json:"holdout,omitempty"`

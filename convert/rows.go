@@ -142,7 +142,7 @@ func (o *conversion) openPass(ctx context.Context, c chosenSplit, raw bool) (_ *
 			_ = opened.Close() // only read from
 		}
 	}()
-	t, a := opened, Applied{Reshape: o.Reshape, Salvage: o.Salvage, Where: o.Where, Shuffle: o.Shuffle, Take: o.Take}
+	t, a := opened, Applied{Columns: o.Columns, Reshape: o.Reshape, Salvage: o.Salvage, Where: o.Where, Shuffle: o.Shuffle, Take: o.Take}
 	if c.divided {
 		a.Holdout, a.Stratify = o.Holdout, o.Stratify
 	}
@@ -154,6 +154,11 @@ func (o *conversion) openPass(ctx context.Context, c chosenSplit, raw bool) (_ *
 	}
 	if !raw {
 		a.Label = o.LabelColumn
+	}
+	if o.Columns != nil {
+		if t, err = source.Project(t, o.Columns); err != nil {
+			return nil, err
+		}
 	}
 	implied := !raw && s.Dataset != nil && s.Dataset.Transposed
 	if o.Transpose != nil && *o.Transpose || o.Transpose == nil && implied {

@@ -75,10 +75,35 @@ func (o *conversion) chooseRows(ctx context.Context, splits []dataset.Split) (ch
 			chosen = append(chosen, part)
 		}
 	}
+	for i, c := range chosen {
+		chosen[i].Files = o.needed(c.Split)
+	}
 	if o.planned != "" {
 		chosen = slices.DeleteFunc(chosen, func(c chosenSplit) bool { return c.Name != o.planned })
 	}
 	return chosen, nil
+}
+
+// needed returns the files of s that are read: all, or, if each of --columns is a file of its own,
+// those files.
+func (o *conversion) needed(s dataset.Split) []dataset.File {
+	if o.Columns == nil || o.LabelColumn != "" {
+		return s.Files
+	}
+	var files []dataset.File
+	for _, name := range o.Columns {
+		i := slices.IndexFunc(s.Files, func(f dataset.File) bool { return f.Name == name })
+		if i < 0 {
+			return s.Files
+		}
+		f := s.Files[i]
+		table, foreign := o.foreign[f.Path]
+		if foreign && !table.Format.OneColumn || isLabels(f) && len(f.Header.Dims) != 1 { // perhaps several columns
+			return s.Files
+		}
+		files = append(files, f)
+	}
+	return files
 }
 
 // selectingFlag returns one of the given flags that select rows, for errors about all of them.

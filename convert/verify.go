@@ -294,6 +294,9 @@ func (o *verification) takeRecorded(found source.Table) (err error) {
 		transposed := len(a.Transpose) > 0
 		o.Transpose = &transposed
 	}
+	if o.Columns == nil {
+		o.Columns = a.Columns
+	}
 	o.Invert = o.Invert || len(a.Invert) > 0
 	o.littleEndian = o.littleEndian || a.ByteOrder == "little"
 	o.Salvage = o.Salvage || a.Salvage

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
@@ -98,6 +99,30 @@ func ChooseLabel(t Table, i int, classes []string) Table {
 		columns[i].Classes = classes
 	}
 	return newDerived(t, columns, same)
+}
+
+// Project returns t with only the named columns, in the order of names, which must differ.
+func Project(t Table, names []string) (Table, error) {
+	all := t.Columns()
+	var columns []Column
+	var from []int
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(c Column) bool { return c.Name == name })
+		if i < 0 {
+			var known []string
+			for _, c := range all {
+				known = append(known, c.Name)
+			}
+			return nil, fault.New(fault.Usage, "no column %q, the columns are %s", name, strings.Join(known, ", "))
+		}
+		columns, from = append(columns, all[i]), append(from, i)
+	}
+	return newDerived(t, columns, func(b, inner *Raw) error {
+		for k, i := range from {
+			b.Columns[k] = inner.Columns[i]
+		}
+		return nil
+	}), nil
 }
 
 // Transpose returns t with the first two axes of one column's records swapped: the rows of an image

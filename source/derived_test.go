@@ -210,6 +210,7 @@ func TestWrappersForwardEverything(t *testing.T) {
 		"ChooseLabel": func(in Table) (Table, error) { return ChooseLabel(in, 0, nil), nil },
 		"WithColumns": func(in Table) (Table, error) { return WithColumns(in, in.Columns()), nil },
 		"WithRows":    func(in Table) (Table, error) { return WithRows(in, 5), nil },
+		"Project":     func(in Table) (Table, error) { return Project(in, []string{in.Columns()[0].Name}) },
 		"Reshape":     func(in Table) (Table, error) { return Reshape(in, []int{-1, 4}, 1<<20) },
 		"Transpose":   func(in Table) (Table, error) { return Transpose(in, 0) },
 		"WithPartition": func(in Table) (Table, error) {

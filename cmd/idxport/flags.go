@@ -27,7 +27,7 @@ type settings struct {
 const (
 	aboutOutput = "Output"
 	aboutInput  = "Input"
-	aboutRows   = "Rows"
+	aboutRows   = "Rows and columns"
 	aboutFormat = "Formats"
 	aboutPlan   = "Plans"
 	aboutRun    = "Run"
@@ -165,9 +165,12 @@ func inputFlags() []flagSpec {
 	}
 }
 
-// rowFlags choose rows, in the order in which they apply.
+// rowFlags choose rows, in the order in which they apply, and columns.
 func rowFlags() []flagSpec {
 	return []flagSpec{
+		{name: "columns", value: "NAMES", commands: "convert verify plan", about: aboutRows, usage: "only these columns, such as label or label,image",
+			detail: "Separate names by commas; outputs have the columns in this order. IDX files of other columns are not read.",
+			parse:  func(s *settings, text string) error { s.Columns = strings.Split(text, ","); return nil }},
 		{name: "rows", value: "A:B", commands: viewing, about: aboutRows, often: true, usage: "only these rows of each split, such as 0:1000",
 			detail: "Rows are counted from 0, B is not included, and negative numbers count from the end.",
 			parse:  func(s *settings, text string) (err error) { s.Rows = text; return convert.CheckRows(text) }},

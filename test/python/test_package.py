@@ -149,7 +149,7 @@ class Load(Case):
         self.assertEqual((caught.exception.exit, caught.exception.code, caught.exception.path), (66, "no_input", str(self.folder / "none")))
         with self.assertRaisesRegex(idxport.IdxError, "found the splits test, train, expected one"):
             idxport.load(FASHION)
-        with self.assertRaisesRegex(idxport.IdxError, "no column x, found image, label"):
+        with self.assertRaisesRegex(idxport.IdxError, 'no column "x", the columns are image, label'):
             idxport.load(FASHION, split="test", columns=["x"])
         with self.assertRaisesRegex(idxport.IdxError, "unknown flag --shufle"):
             idxport.load(FASHION, split="test", shufle=True)
@@ -171,11 +171,10 @@ class Scan(Case):
         self.assertIsInstance(idxport.scan(FASHION, split="test", columns=["label"]).read_pandas(), pd.DataFrame)
 
     def test_columns(self) -> None:
-        for columns in (["label"], ["label", "image"], []):
+        for columns in (["label"], ["label", "image"]):
             self.assertEqual(idxport.scan(FASHION, split="test", columns=columns).schema.names, columns)
-        (self.folder / "odd").write_bytes(b"damaged")  # is not read for the labels
-        labels = idxport.scan(FASHION / "t10k-labels-idx1-ubyte.gz", columns=["label"]).read_all()
-        self.assertEqual(labels.num_rows, 1000)
+        with self.assertRaisesRegex(idxport.IdxError, 'no column "", the columns are image, label'):
+            idxport.scan(FASHION, split="test", columns=[])
 
     def test_damage_is_raised_in_the_consumer(self) -> None:
         data = gzip.compress(idx(np.random.default_rng(0).integers(0, 255, (100_000, 100)).astype("u1")))

@@ -63,34 +63,14 @@ def scan(
     """
     import pyarrow as pa
 
-    flags: dict[str, Option] = {"rows": rows, "split": split, "layout": layout, **options}
-    given: Sequence[Path] = inputs
-    if columns:
-        given, flags = _holding(columns, given, flags)
-    batches = Batches(arguments("convert", given, {"output": "arrows=-", **flags}), stdin="-" in inputs)
-    if columns is None:
-        return pa.RecordBatchReader.from_batches(batches.schema, batches)
-    _check(columns, batches.schema.names)
-    schema = pa.schema([batches.schema.field(name) for name in columns], batches.schema.metadata)
-    return pa.RecordBatchReader.from_batches(schema, (batch.select(columns) for batch in batches))
+    flags = {"output": "arrows=-", **_view(columns, rows, split), "layout": layout, **options}
+    batches = Batches(arguments("convert", inputs, flags), stdin="-" in inputs)
+    return pa.RecordBatchReader.from_batches(batches.schema, batches)
 
 
-def _holding(columns: Sequence[str], inputs: Sequence[Path], flags: dict[str, Option]) -> tuple[Sequence[Path], dict[str, Option]]:
-    """Name the files of `columns`, if each column has a file of its own, so that others are not read."""
-    if "-" in inputs or flags.keys() & {"where", "holdout", "label_column"}:  # which may need other columns
-        return inputs, flags
-    _, report = run(arguments("convert", inputs, {**flags, "rows": "0:1", "output": "arrows=-"}))
-    files = {each["column"]: each["path"] for each in report["inputs"]}
-    if len(set(files.values())) < len(files) or not files.keys() >= set(columns):
-        return inputs, flags
-    return [f"{name}={files[name]}" for name in columns], {"dataset": report["inputs"][0].get("dataset", "none"), **flags}
-
-
-def _check(columns: Sequence[str], there: Sequence[str]) -> None:
-    """Raise IdxError unless all columns are there."""
-    unknown = [name for name in columns if name not in there]
-    if unknown:
-        raise IdxError(f"no column {unknown[0]}, found {', '.join(there)}", 64, "usage")
+def _view(columns: Sequence[str] | None, rows: str | slice | None, split: str | None) -> dict[str, Option]:
+    """Return the flags that choose what is read."""
+    return {"columns": None if columns is None else ",".join(columns), "rows": rows, "split": split}
 
 
 class Batches:
@@ -169,24 +149,17 @@ def load(
     >>> digits["image"].shape
     (60000, 28, 28)
     """
-    flags: dict[str, Option] = {"rows": rows, "split": split, **options}
-    given: Sequence[Path] = inputs
-    if columns:
-        given, flags = _holding(columns, given, flags)
     for place in (_memory(), None):
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="idxport-", dir=place))
             try:
-                _, report = run(arguments("convert", given, {"output": f"npy={folder}/", **flags}), stdin="-" in inputs)
+                flags = {"output": f"npy={folder}/", **_view(columns, rows, split), **options}
+                _, report = run(arguments("convert", inputs, flags), stdin="-" in inputs)
             except IdxError as error:
                 if place is not None and error.code == "io":  # perhaps the memory is full
                     continue
                 raise
-            arrays = _arrays(report)
-            if columns is None:
-                return arrays
-            _check(columns, list(arrays))
-            return {name: arrays[name] for name in columns}
+            return _arrays(report)
     raise AssertionError
 
 
