@@ -257,7 +257,7 @@ func runFlags() []flagSpec {
 		{name: "quiet q", commands: working + "preview", about: aboutRun, often: true, usage: "print only warnings and errors",
 			to: func(s *settings) any { return &s.quiet }},
 		{name: "json", commands: working + "preview", about: aboutRun, often: true, usage: "print a JSON report to standard output",
-			detail: "The report is one object on one line, also after a failure. If standard output carries data, it is the last line of standard error.",
+			detail: "The report is one object on one line, even after a failure. If standard output carries data, it is the last line of standard error.",
 			to:     func(s *settings) any { return &s.json }},
 		{name: "log-format", value: "FORMAT", commands: working + "preview", about: aboutRun, preset: "text", usage: "format of messages: text (default) or json",
 			choices: []string{"text", "json"}, to: func(s *settings) any { return &s.logFormat }},
