@@ -205,7 +205,7 @@ func formatFlags() []flagSpec {
 			to: func(s *settings) any { return &s.Layout }},
 		{name: "compression", value: "CODEC", commands: "convert plan", about: aboutFormat, often: true, usage: "codec: Parquet (default zstd), Arrow (default none)",
 			detail: "[FORMAT=]CODEC[:LEVEL]; may be repeated. Parquet: zstd (default), none, snappy, gzip, lz4_raw. Arrow: none (default), lz4, zstd. " +
-				"CSV and IDX are compressed if the file name ends in .gz or .zst; IDX in .zst gets a seek table. zstd levels 10 and higher use at most two workers, each with up to 51 MiB of memory.",
+				"CSV and IDX are compressed if the file name ends in .gz or .zst; IDX in .zst gets a seek table. zstd without a level is fastest for images. zstd levels 10 and higher use at most two workers, each with up to 51 MiB of memory.",
 			to: func(s *settings) any { return &s.Compression }},
 		{name: "csv-style", value: "STYLE", commands: "convert plan", about: aboutFormat, often: true, usage: "columns of CSV, such as kaggle (default), pjreddie",
 			detail: "STYLE is kaggle (default), kaggle1, rowxcol, pjreddie or matrix: see idxport formats.",

@@ -8,7 +8,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	flatbuffers "github.com/google/flatbuffers/go"
-	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/idxport/idxport/sink/compressed"
@@ -282,10 +281,7 @@ func (c *codec) compress(data []byte) (*frame, error) {
 }
 
 func newZstd(level int) *codec {
-	// Labels and floats repeat no sequences: without WithAllLitEntropyCompression the fast levels
-	// do not compress them.
-	frames := compressed.NewZstd(level, zstd.WithEncoderCRC(false), zstd.WithAllLitEntropyCompression(true))
-	return &codec{id: codecZstd, encode: frames.Append}
+	return &codec{id: codecZstd, encode: compressed.NewZstd(level, false).Append}
 }
 
 // newLZ4 returns a codec of frames without checksums and with small blocks, as in Arrow C++.

@@ -16,10 +16,11 @@
 // As matches cannot reach into an earlier block, blocks should be far larger than deflate's window
 // of 32 KiB: at 1 MiB the cost is about 1 % of the size.
 //
-// zstd (RFC 8878) is one frame with a checksum per Block. An empty stream is one empty frame, as an
-// empty file is not a zstd stream. A stream of NewSeekable ends with the seek table of zstd's
-// seekable format 0.1.0, with which a reader finds the frame of any byte of the data; other readers
-// skip it. Until Close, the table takes 12 bytes of memory per frame:
+// zstd (RFC 8878) is one frame with a checksum per Block; package pagezstd makes those of images.
+// An empty stream is one empty frame, as an empty file is not a zstd stream. A stream of
+// NewSeekable ends with the seek table of zstd's seekable format 0.1.0, with which a reader finds
+// the frame of any byte of the data; other readers skip it. Until Close, the table takes 12 bytes
+// of memory per frame:
 //
 //	5e 2a 4d 18                     a skippable frame
 //	12·n + 9                        its size; all numbers have 4 bytes, little-endian

@@ -155,7 +155,8 @@ type Codec struct {
 	Name string
 
 	// Level is 1 (fast) to 9 for gzip and 1 to 22 for zstd, whose encoder has four speeds (levels
-	// 1, 3, 7 and 11); it uses the nearest. 0 is the default: 3 for gzip, 1 for zstd.
+	// 1, 3, 7 and 11); it uses the nearest. 0 is the default: 3 for gzip; for zstd 1, or for pages
+	// with runs an encoder of its own (see [Zstd]).
 	Level int
 }
 

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/idxport/idxport/test/must"
 )
 
 // readers do not share code with the encoders, except that Go has no other zstd reader.
@@ -332,7 +334,7 @@ func TestCombineCRC32Lengths(t *testing.T) {
 // other tests would change the heap.
 func TestEncoderSize(t *testing.T) {
 	block := makeBlocks([]int{1 << 20})[0]
-	z := NewZstd(10)
+	z := NewZstd(10, false)
 	before := heap()
 	frame, err := z.Append(make([]byte, 0, 2*len(block)), block)
 	if err != nil {
@@ -357,7 +359,7 @@ func heap() int64 {
 // TestEncodersAreReused compresses on many goroutines, never more than two at once.
 func TestEncodersAreReused(t *testing.T) {
 	t.Parallel()
-	z := NewZstd(1)
+	z := NewZstd(1, false)
 	block := makeBlocks([]int{0, 0, 0, 5000})[3]
 	turns := make(chan struct{}, 2)
 	var all sync.WaitGroup
@@ -373,5 +375,46 @@ func TestEncodersAreReused(t *testing.T) {
 	all.Wait()
 	if n := len(z.free); n < 1 || n > 2 {
 		t.Errorf("found %d encoders, expected at most the two that were in use", n)
+	}
+}
+
+// TestZstdChoosesByRuns compares frames of the default level with those of level 1, which are the
+// library's: images with runs take less, and other data give the same frames.
+func TestZstdChoosesByRuns(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 0))
+	noise, images, text, counters := make([]byte, 1<<20), make([]byte, 1<<20), bytes.Repeat([]byte("12,0,0,0,255,"), 80000), make([]byte, 1<<20)
+	for i, stroke := 0, 0; i < len(images); i++ {
+		if stroke--; stroke < -random.IntN(50) {
+			stroke = 1 + random.IntN(10)
+		}
+		if stroke > 0 {
+			images[i] = byte(random.Uint32())
+		}
+	}
+	for i := range noise {
+		noise[i] = byte(random.Uint32())
+		if i%4 == 0 {
+			counters[i] = byte(i >> 2)
+		}
+	}
+	for _, test := range []struct {
+		name  string
+		block []byte
+		pages bool
+	}{
+		{"noise", noise, false},
+		{"text", text, false},
+		{"integers", counters, false},
+		{"an image that is repeated", bytes.Repeat(images[:3000], 300), false},
+		{"images", images, true},
+		{"few images", images[:5000], true},
+		{"nothing", nil, false},
+	} {
+		found := must.Get(NewZstd(0, true).Append(nil, test.block))(t)
+		library := must.Get(NewZstd(1, true).Append(nil, test.block))(t)
+		if pages := !bytes.Equal(found, library); pages != test.pages || len(found) > len(library) {
+			t.Errorf("%s: found a frame of %d bytes, the library's has %d; expected that they are the same: %v", test.name, len(found), len(library), !test.pages)
+		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"math"
 	"sync"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/compress/gzip"
 	"github.com/parquet-go/parquet-go/compress/snappy"
 	"github.com/parquet-go/parquet-go/format"
@@ -69,7 +68,7 @@ func newGzip(level int) codec {
 }
 
 func newZstd(level int) codec {
-	frames := compressed.NewZstd(level, zstd.WithEncoderCRC(false)) // a page has a CRC of its own
+	frames := compressed.NewZstd(level, false) // a page has a CRC of its own
 	return codec{format.Zstd, func(dst, src []byte) ([]byte, error) { return frames.Append(dst[:0], src) }}
 }
 

@@ -34,7 +34,8 @@ var rooms = map[string]room{
 	"source/idx":                {930, nil},
 	"source/compressed":         {1930, []string{"source/compressed/inflate"}}, // goal 1700
 	"source/compressed/inflate": {1500, nil},
-	"sink/compressed":           {560, nil},
+	"sink/compressed":           {560, []string{"sink/compressed/pagezstd"}},
+	"sink/compressed/pagezstd":  {600, nil},
 	"shell":                     {90, nil},
 	"sink/publish":              {2760, []string{"shell"}},                                     // goal 2000
 	"sink/plan":                 {1470, []string{"object", "shell", "sink/publish", "source"}}, // goal 1200

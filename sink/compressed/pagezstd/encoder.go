@@ -1,0 +1,201 @@
+package pagezstd
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/klauspost/compress/huff0"
+)
+
+// Sizes in bytes.
+const (
+	maxBlock    = 128 << 10 // of the contents of a block
+	blockHeader = 3
+	minHuffman  = 64 // of literals that are compressed
+)
+
+// maxPredefined is the number of sequences up to which the predefined tables may be shorter than
+// fitted ones, which need a description.
+const maxPredefined = 512
+
+// Types of blocks. Those of literals sections have the same numbers.
+const (
+	typeRaw        = 0
+	typeRLE        = 1
+	typeCompressed = 2
+	typeTreeless   = 3 // literals that are compressed with the Huffman table of an earlier block
+)
+
+// An Encoder compresses pages. Its zero value is ready for use. It is not safe for concurrent use.
+type Encoder struct {
+	Checksum bool // add the checksum of the contents to each frame
+
+	runs    splitter
+	huffman huff0.Scratch
+	fitted  [2]table // for literals lengths and match lengths
+	other   []byte   // sequences in the predefined tables
+}
+
+// Append appends a frame of page to dst. The frame depends on page and Checksum alone.
+func (e *Encoder) Append(dst, page []byte) []byte {
+	e.huffman.Reuse, e.huffman.WantLogLess = huff0.ReusePolicyNone, 4
+	const contentSize, checksum = 3 << 6, 1 << 2 // of 8 bytes, and of 4 at the end
+	const window = 7 << 3                        // 1<<(10+7) bytes, the least for blocks of maxBlock
+	descriptor := byte(contentSize)
+	if e.Checksum {
+		descriptor |= checksum
+	}
+	dst = append(dst, 0x28, 0xb5, 0x2f, 0xfd, descriptor, window)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(len(page)))
+	for first, rest := true, page; first || len(rest) > 0; first = false {
+		block := rest[:min(len(rest), maxBlock)]
+		rest = rest[len(block):]
+		dst = e.appendBlock(dst, block, first, len(rest) == 0)
+	}
+	if e.Checksum {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(xxhash.Sum64(page)))
+	}
+	return dst
+}
+
+// Matched returns how many bytes of p, which has at most 128 KiB, are in runs, without the first of
+// each run.
+func (e *Encoder) Matched(p []byte) int {
+	e.runs.split(p)
+	return len(p) - len(e.runs.literals)
+}
+
+// appendBlock appends a block of p.
+func (e *Encoder) appendBlock(dst, p []byte, first, last bool) []byte {
+	at := len(dst)
+	header := func(kind, size int) {
+		h := uint32(size)<<3 | uint32(kind)<<1
+		if last {
+			h |= 1
+		}
+		dst[at], dst[at+1], dst[at+2] = byte(h), byte(h>>8), byte(h>>16)
+	}
+	dst = append(dst, make([]byte, blockHeader)...)
+	e.runs.split(p)
+	// Decoders before zstd 1.4.4 refuse a frame whose first block is of the type RLE.
+	if len(e.runs.sequences) == 1 && len(e.runs.literals) == 1 && !first {
+		header(typeRLE, len(p))
+		return append(dst, p[0])
+	}
+	dst = e.appendLiterals(dst)
+	dst = e.appendSequences(dst)
+	if size := len(dst) - at - blockHeader; size < len(p) {
+		header(typeCompressed, size)
+		return dst
+	}
+	e.huffman.Reuse = huff0.ReusePolicyNone // decoders do not see this block's table
+	header(typeRaw, len(p))
+	return append(dst[:at+blockHeader], p...)
+}
+
+// appendLiterals appends the literals section of a block (section 3.1.1.3.1).
+func (e *Encoder) appendLiterals(dst []byte) []byte {
+	literals := e.runs.literals
+	kind, data := typeRaw, literals
+	if len(literals) >= minHuffman {
+		out, reused, err := huff0.Compress4X(literals, &e.huffman)
+		switch {
+		case err == huff0.ErrUseRLE:
+			kind, data = typeRLE, literals[:1]
+		case err == nil && reused:
+			kind, data = typeTreeless, out
+		case err == nil:
+			kind, data = typeCompressed, out
+			e.huffman.Reuse = huff0.ReusePolicyPrefer
+		}
+	}
+	// The type, the size format (3: the longest) and the size of the literals.
+	header, size := uint64(kind|3<<2|len(literals)<<4), 3
+	if kind >= typeCompressed {
+		header, size = header|uint64(len(data))<<22, 5
+	}
+	dst = binary.LittleEndian.AppendUint64(dst, header)
+	return append(dst[:len(dst)-8+size], data...)
+}
+
+// appendSequences appends the sequences section of a block (section 3.1.1.3.2).
+func (e *Encoder) appendSequences(dst []byte) []byte {
+	const long = 0x7f00
+	n := len(e.runs.sequences)
+	switch {
+	case n == 0:
+		return append(dst, 0)
+	case n < 128:
+		dst = append(dst, byte(n))
+	case n < long:
+		dst = append(dst, byte(n>>8+128), byte(n))
+	default:
+		dst = append(dst, 255, byte(n-long), byte((n-long)>>8))
+	}
+	// The modes of the tables are followed by the tables. All offset codes are 0, for the first repeat
+	// offset, which is 1.
+	literals, matches := &e.fitted[0], &e.fitted[1]
+	modes := len(dst)
+	dst = append(dst, modeRLE<<4)
+	dst, mode := literals.fit(dst, &e.runs.literalsCounts, n)
+	dst[modes] |= mode << 6
+	dst = append(dst, 0)
+	dst, mode = matches.fit(dst, &e.runs.matchCounts, n)
+	dst[modes] |= mode << 2
+	dst = appendSequenceBits(dst, e.runs.sequences, literals, matches)
+	if n > maxPredefined {
+		return dst
+	}
+	p := predefined()
+	e.other = appendSequenceBits(append(e.other[:0], modeRLE<<4, 0), e.runs.sequences, &p.literals, &p.matches)
+	if len(e.other) < len(dst)-modes {
+		dst = append(dst[:modes], e.other...)
+	}
+	return dst
+}
+
+// appendSequenceBits appends the bitstream of the sequences, which decoders read backwards: for
+// each sequence, the additional bits of its match length and its literals length, and then the
+// bits that lead to the next state of the literals lengths and that of the match lengths.
+func appendSequenceBits(dst []byte, sequences []sequence, literals, matches *table) []byte {
+	const perSequence = 7 // bytes: two states of at most 9 bits, two lengths of at most 16 bits
+	at := len(dst)
+	dst = slices.Grow(dst, perSequence*len(sequences)+16)
+	dst = dst[:cap(dst)]
+	last := sequences[len(sequences)-1]
+	literalsState, matchState := literals.first(last.literalsCode()), matches.first(last.matchCode())
+	bits, n := last.extra(), last.count()
+	flush := func() {
+		binary.LittleEndian.PutUint64(dst[at:], bits)
+		at += int(n >> 3)
+		bits >>= n &^ 7
+		n &= 7
+	}
+	for i := len(sequences) - 2; i >= 0; i-- {
+		flush()
+		s := sequences[i]
+		t := matches.symbols[s.matchCode()]
+		k := uint8((matchState + t.bits) >> 16)
+		bits |= uint64(matchState&(1<<k-1)) << n
+		n += k
+		matchState = uint32(matches.states[int32(matchState>>k)+t.offset])
+		t = literals.symbols[s.literalsCode()]
+		k = uint8((literalsState + t.bits) >> 16)
+		bits |= uint64(literalsState&(1<<k-1)) << n
+		n += k
+		literalsState = uint32(literals.states[int32(literalsState>>k)+t.offset])
+		bits |= s.extra() << n
+		n += s.count()
+	}
+	flush()
+	for _, state := range []struct {
+		value uint32
+		bits  uint8
+	}{{matchState, matches.log}, {literalsState, literals.log}, {1, 1}} { // a set bit ends the stream
+		bits |= uint64(state.value&(1<<state.bits-1)) << n
+		n += state.bits
+	}
+	binary.LittleEndian.PutUint64(dst[at:], bits)
+	return dst[:at+int(n+7)>>3]
+}

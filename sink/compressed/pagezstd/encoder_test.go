@@ -1,0 +1,248 @@
+package pagezstd
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/hex"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/idxport/idxport/test/must"
+)
+
+// newDecoder returns the library's decoder, which shares with this package only the Huffman coder;
+// test/frames has decoders that share nothing.
+func newDecoder(t testing.TB) *zstd.Decoder {
+	d := must.Get(zstd.NewReader(nil, zstd.WithDecoderConcurrency(1)))(t)
+	t.Cleanup(d.Close)
+	return d
+}
+
+// check compresses page with and without a checksum, demands that the frames give it back, and
+// returns the frame without one.
+func check(t testing.TB, d *zstd.Decoder, e *Encoder, page []byte) []byte {
+	t.Helper()
+	var frame []byte
+	for _, e.Checksum = range []bool{true, false} {
+		frame = e.Append([]byte("before"), page)
+		rest, ok := bytes.CutPrefix(frame, []byte("before"))
+		if !ok {
+			t.Fatalf("Append changed what was before the frame")
+		}
+		if found, err := d.DecodeAll(rest, nil); err != nil || !bytes.Equal(found, page) {
+			t.Fatalf("checksum %v: %d bytes were decoded to %d bytes: %v", e.Checksum, len(page), len(found), err)
+		}
+		var header zstd.Header
+		if err := header.Decode(rest); err != nil || !header.HasFCS || header.FrameContentSize != uint64(len(page)) || header.HasCheckSum != e.Checksum || header.WindowSize != maxBlock {
+			t.Errorf("found the header %+v of %d bytes (%v)", header, len(page), err)
+		}
+		frame = rest
+	}
+	return frame
+}
+
+// TestWorkedExample compares the frame in the package comment.
+func TestWorkedExample(t *testing.T) {
+	t.Parallel()
+	var example string
+	for line := range strings.Lines(string(must.Get(os.ReadFile("doc.go"))(t))) {
+		if hexadecimal, ok := strings.CutPrefix(line, "//\t"); ok {
+			example += strings.ReplaceAll(strings.TrimSpace(hexadecimal[:min(len(hexadecimal), 14)]), " ", "")
+		}
+	}
+	page := append(make([]byte, 20), 7, 9)
+	page = append(page, make([]byte, 30)...)
+	if found := hex.EncodeToString(check(t, newDecoder(t), new(Encoder), page)); found != example {
+		t.Errorf("found\n%s, expected\n%s", found, example)
+	}
+}
+
+// TestLengths has literals and runs of every length up to 300, and of those around all further
+// powers of two, between which the codes of lengths change.
+func TestLengths(t *testing.T) {
+	t.Parallel()
+	d, e, random := newDecoder(t), new(Encoder), rand.New(rand.NewPCG(1, 0))
+	var lengths []int
+	for n := range 300 {
+		lengths = append(lengths, n)
+	}
+	for n := 512; n <= maxBlock; n *= 2 {
+		lengths = append(lengths, n-1, n, n+1, n+2, n+3, n+4)
+	}
+	for _, n := range lengths {
+		literals := make([]byte, n)
+		for i := range literals {
+			literals[i] = byte(1 + i%2 + 2*random.IntN(100))
+		}
+		run := make([]byte, n)
+		check(t, d, e, literals)
+		check(t, d, e, run)
+		check(t, d, e, append(append(bytes.Clone(literals), make([]byte, 10)...), 1, 2, 3))
+		check(t, d, e, append(append([]byte{1, 2, 3}, run...), 4))
+		check(t, d, e, append(append(append(append([]byte{5}, run...), literals...), run...), literals...))
+	}
+}
+
+// mixture returns size bytes with runs of random lengths among random literals.
+func mixture(random *rand.Rand, size int) []byte {
+	symbols, longest := 1+random.IntN(256), 1+random.IntN(1<<random.IntN(18))
+	page := make([]byte, 0, size)
+	for len(page) < size {
+		page = append(page, bytes.Repeat([]byte{byte(random.IntN(symbols))}, 1+random.IntN(longest))...)
+		for range random.IntN(longest) {
+			page = append(page, byte(random.IntN(symbols)))
+		}
+	}
+	return page[:size]
+}
+
+// TestMixtures has pages of all sizes around the limits of a block, and random ones.
+func TestMixtures(t *testing.T) {
+	t.Parallel()
+	d, e, random := newDecoder(t), new(Encoder), rand.New(rand.NewPCG(2, 0))
+	for _, size := range []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 63, 64, 65, 66, 127, 128, 129, 255, 256, 257, maxBlock - 1, maxBlock, maxBlock + 1, 2 * maxBlock, 1 << 23} {
+		check(t, d, e, mixture(random, size))
+		check(t, d, e, make([]byte, size))
+	}
+	for range 1000 {
+		check(t, d, e, mixture(random, random.IntN(1<<(1+random.IntN(19)))))
+	}
+}
+
+// TestTables has blocks whose tables must not be taken for those of other blocks: a raw one between
+// compressed ones, and ones of a single code, of a single literal, and of all literals equally
+// often.
+func TestTables(t *testing.T) {
+	t.Parallel()
+	d, e, random := newDecoder(t), new(Encoder), rand.New(rand.NewPCG(3, 0))
+	noise, equal, regular := make([]byte, maxBlock), make([]byte, maxBlock), make([]byte, maxBlock)
+	skewed := func() []byte {
+		block := make([]byte, maxBlock)
+		for i := range block {
+			block[i] = byte(random.IntN(2) * random.IntN(16))
+		}
+		return block
+	}
+	for i := range maxBlock {
+		noise[i], equal[i], regular[i] = byte(random.Uint32()), byte(i), byte(i/20)
+	}
+	blocks := [][]byte{noise, equal, regular, make([]byte, maxBlock), skewed(), skewed(), mixture(random, maxBlock), mixture(random, maxBlock)}
+	for range 200 {
+		var page []byte
+		for range 1 + random.IntN(6) {
+			page = append(page, blocks[random.IntN(len(blocks))]...)
+		}
+		check(t, d, e, page)
+	}
+	if frame := check(t, d, e, noise); len(frame) != 14+blockHeader+maxBlock {
+		t.Errorf("noise: found a frame of %d bytes, expected one raw block", len(frame))
+	}
+	if frame := check(t, d, e, make([]byte, 3*maxBlock)); len(frame) > 40 {
+		t.Errorf("zeros: found a frame of %d bytes, expected blocks of one byte after the first", len(frame))
+	}
+}
+
+// TestFrameDependsOnThePageAlone compares the frames of a new Encoder with those of a used one.
+func TestFrameDependsOnThePageAlone(t *testing.T) {
+	t.Parallel()
+	used, random := new(Encoder), rand.New(rand.NewPCG(4, 0))
+	for range 100 {
+		page := mixture(random, random.IntN(3*maxBlock))
+		if !bytes.Equal(used.Append(nil, page), new(Encoder).Append(nil, page)) {
+			t.Fatalf("%d bytes: an Encoder that was used before makes another frame", len(page))
+		}
+	}
+}
+
+// images returns images of Fashion-MNIST.
+func images(t testing.TB) []byte {
+	file := must.Get(os.Open("../../../testdata/fashion-mnist/t10k-images-idx3-ubyte.gz"))(t)
+	defer file.Close()
+	return must.Get(io.ReadAll(must.Get(gzip.NewReader(file))(t)))(t)[16:]
+}
+
+// TestSmallerThanTheLibrary is what this package is for, with BenchmarkAppend.
+func TestSmallerThanTheLibrary(t *testing.T) {
+	t.Parallel()
+	page := images(t)
+	library := must.Get(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false)))(t)
+	defer library.Close()
+	if found, most := len(check(t, newDecoder(t), new(Encoder), page)), len(library.EncodeAll(page, nil))*96/100; found > most {
+		t.Errorf("found a frame of %d bytes, expected at most %d, 4 %% less than the library's", found, most)
+	}
+}
+
+// TestSplit compares split, which works on words of bits, with its definition.
+func TestSplit(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(5, 0))
+	for range 2000 {
+		p := mixture(random, random.IntN(1<<(1+random.IntN(17))))
+		var literals []byte
+		var sequences []sequence
+		before := 0
+		for i := 0; i < len(p); {
+			run := 1
+			for i+run < len(p) && p[i+run] == p[i] {
+				run++
+			}
+			if run < minRun {
+				literals = append(literals, p[i:i+run]...)
+				before += run
+			} else {
+				literals = append(literals, p[i])
+				sequences = append(sequences, lengthCodes().sequence(before+1, run-1-minMatch))
+				before = 0
+			}
+			i += run
+		}
+		var s splitter
+		s.split(p)
+		if !bytes.Equal(s.literals, literals) || len(s.sequences) != len(sequences) {
+			t.Fatalf("%d bytes: found %d literals and %d sequences, expected %d and %d", len(p), len(s.literals), len(s.sequences), len(literals), len(sequences))
+		}
+		for i := range sequences {
+			if s.sequences[i] != sequences[i] {
+				t.Fatalf("%d bytes: sequence %d is %x, expected %x", len(p), i, s.sequences[i], sequences[i])
+			}
+		}
+	}
+}
+
+func FuzzAppend(f *testing.F) {
+	f.Add([]byte("0000000"), 3, true)
+	f.Add(make([]byte, 1000), 200, false)
+	d, e := newDecoder(f), new(Encoder)
+	f.Fuzz(func(t *testing.T, part []byte, times int, noisy bool) {
+		page := bytes.Repeat(part, min(max(times, 1), 300))
+		if noisy {
+			for i := range page {
+				page[i] ^= byte(i * i >> 12)
+			}
+		}
+		check(t, d, e, page)
+	})
+}
+
+func BenchmarkAppend(b *testing.B) {
+	page := images(b)
+	library := must.Get(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false)))(b)
+	for name, encode := range map[string]func(dst, page []byte) []byte{
+		"pages":   new(Encoder).Append,
+		"library": func(dst, page []byte) []byte { return library.EncodeAll(page, dst) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(page)))
+			var frame []byte
+			for b.Loop() {
+				frame = encode(frame[:0], page)
+			}
+			b.ReportMetric(float64(len(frame))/float64(len(page)), "size")
+		})
+	}
+}
