@@ -306,9 +306,7 @@ func (o *verification) takeRecorded(found source.Table) (err error) {
 	o.LabelColumn = cmp.Or(o.LabelColumn, a.Label)
 	o.Dataset = cmp.Or(o.Dataset, meta[keyDataset])
 	if a.Rows != "" && !o.rows.given {
-		if o.rows, err = parseRows(a.Rows); err != nil {
-			return err
-		}
+		o.rows, _ = parseRows(a.Rows)
 	}
 	if v := o.View; v.Where == nil && v.Holdout == nil && !v.Shuffle && v.Take == 0 {
 		o.Where, o.Holdout, o.Stratify, o.Shuffle, o.Seed, o.Take = a.Where, a.Holdout, a.Stratify, a.Shuffle, a.Seed, a.Take

@@ -66,10 +66,7 @@ func checkValues(args []string) error {
 	}
 	for i := 1; i+1 < len(args) && args[i] != "--"; i++ {
 		flag, value := args[i], args[i+1]
-		if taking[flag] == "" {
-			continue
-		}
-		if i++; len(value) > 1 && value[0] == '-' && !unicode.IsDigit(rune(value[1])) {
+		if taking[flag] != "" && len(value) > 1 && value[0] == '-' && !unicode.IsDigit(rune(value[1])) {
 			e := usagef("%s is followed by %q, expected a value", flag, value)
 			if slices.Contains([]string{"OUT", "FILE", "SHEET"}, taking[flag]) {
 				return e.WithHint("give a value; a path that begins with - is written %s %s", flag, shell.Path("./"+value))
