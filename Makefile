@@ -70,6 +70,10 @@ SEED ?= 1
 mutants:
 	$(GO) run ./test/mutants -packages $(MUTANTS_PACKAGES) -also cmd/idxport -n $(MUTANTS) -seed $(SEED)
 
+#: frames: zstd frames of images read by five decoders; FRAMES_FLAGS for run.py
+frames:
+	$$(test/interop/venv) test/frames/run.py $(FRAMES_FLAGS)
+
 #: fuzz: every fuzz target for FUZZTIME each
 FUZZTIME ?= 30s
 fuzz:
