@@ -281,7 +281,7 @@ func (c *codec) compress(data []byte) (*frame, error) {
 }
 
 func newZstd(level int) *codec {
-	return &codec{id: codecZstd, encode: compressed.NewZstd(level, false).Append}
+	return &codec{id: codecZstd, encode: (&compressed.Zstd{Level: level, Literals: true}).Append}
 }
 
 // newLZ4 returns a codec of frames without checksums and with small blocks, as in Arrow C++.

@@ -334,7 +334,7 @@ func TestCombineCRC32Lengths(t *testing.T) {
 // other tests would change the heap.
 func TestEncoderSize(t *testing.T) {
 	block := makeBlocks([]int{1 << 20})[0]
-	z := NewZstd(10, false)
+	z := &Zstd{Level: 10}
 	before := heap()
 	frame, err := z.Append(make([]byte, 0, 2*len(block)), block)
 	if err != nil {
@@ -359,7 +359,7 @@ func heap() int64 {
 // TestEncodersAreReused compresses on many goroutines, never more than two at once.
 func TestEncodersAreReused(t *testing.T) {
 	t.Parallel()
-	z := NewZstd(1, false)
+	z := &Zstd{Level: 1}
 	block := makeBlocks([]int{0, 0, 0, 5000})[3]
 	turns := make(chan struct{}, 2)
 	var all sync.WaitGroup
@@ -411,8 +411,8 @@ func TestZstdChoosesByRuns(t *testing.T) {
 		{"few images", images[:5000], true},
 		{"nothing", nil, false},
 	} {
-		found := must.Get(NewZstd(0, true).Append(nil, test.block))(t)
-		library := must.Get(NewZstd(1, true).Append(nil, test.block))(t)
+		found := must.Get((&Zstd{Stream: true}).Append(nil, test.block))(t)
+		library := must.Get((&Zstd{Level: 1, Stream: true}).Append(nil, test.block))(t)
 		if pages := !bytes.Equal(found, library); pages != test.pages || len(found) > len(library) {
 			t.Errorf("%s: found a frame of %d bytes, the library's has %d; expected that they are the same: %v", test.name, len(found), len(library), !test.pages)
 		}

@@ -21,8 +21,9 @@ import (
 // with the workers: at level 19, with 2 workers and GOMAXPROCS 16, MNIST's test images took 306 MiB
 // the first way (IDX) and 197 MiB the second (Parquet), against 88 and 93 MiB.
 type Zstd struct {
-	level    int
-	checksum bool
+	Level    int  // 1 to 22; 0 is the default
+	Stream   bool // frames have checksums, and a frame of nothing is not empty
+	Literals bool // compress also what repeats no sequences, such as labels and floats, at the fast levels
 
 	mu   sync.Mutex
 	free []*zstdEncoders
@@ -34,10 +35,6 @@ type zstdEncoders struct {
 	pages   pagezstd.Encoder
 	sample  []byte
 }
-
-// NewZstd returns a Zstd for a level, 1 to 22; 0 is the default. If checksum is set, frames have a
-// checksum.
-func NewZstd(level int, checksum bool) *Zstd { return &Zstd{level: level, checksum: checksum} }
 
 // slowestZstd is the speed whose encoders are large.
 const slowestZstd = zstd.SpeedBestCompression
@@ -57,7 +54,7 @@ func (z *Zstd) Append(dst, block []byte) ([]byte, error) {
 		return dst, err
 	}
 	defer z.give(e)
-	if z.level == 0 && e.hasRuns(block) {
+	if z.Level == 0 && e.hasRuns(block) {
 		return e.pages.Append(dst, block), nil
 	}
 	return e.library.EncodeAll(block, dst), nil
@@ -88,10 +85,9 @@ func (z *Zstd) take() (*zstdEncoders, error) {
 		z.free = z.free[:last]
 		return e, nil
 	}
-	library, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstdSpeed(z.level)), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(z.checksum),
-		zstd.WithAllLitEntropyCompression(true), // without it the fast levels store labels, which repeat no sequences, uncompressed
-		zstd.WithZeroFrames(true))               // for an empty stream
-	return &zstdEncoders{library: library, pages: pagezstd.Encoder{Checksum: z.checksum}}, err
+	library, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstdSpeed(z.Level)), zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderCRC(z.Stream), zstd.WithZeroFrames(z.Stream), zstd.WithAllLitEntropyCompression(z.Literals))
+	return &zstdEncoders{library: library, pages: pagezstd.Encoder{Checksum: z.Stream}}, err
 }
 
 func (z *Zstd) give(e *zstdEncoders) {
@@ -103,7 +99,9 @@ func (z *Zstd) give(e *zstdEncoders) {
 // A zstdEncoder compresses each block to a frame.
 type zstdEncoder struct{ frames *Zstd }
 
-func newZstd(level int) encoder { return zstdEncoder{NewZstd(level, true)} }
+func newZstd(level int) encoder {
+	return zstdEncoder{&Zstd{Level: level, Stream: true, Literals: true}}
+}
 
 func (z zstdEncoder) encode(dst, block []byte) (Block, error) {
 	data, err := z.frames.Append(dst[:0], block)

@@ -68,7 +68,7 @@ func newGzip(level int) codec {
 }
 
 func newZstd(level int) codec {
-	frames := compressed.NewZstd(level, false) // a page has a CRC of its own
+	frames := &compressed.Zstd{Level: level} // a page has a CRC of its own
 	return codec{format.Zstd, func(dst, src []byte) ([]byte, error) { return frames.Append(dst[:0], src) }}
 }
 

@@ -27,7 +27,7 @@ var contests = []contest{
 		run: []string{images, "-o", "{out}/x.arrow"}, limit: []string{"cp", images, "{out}/x"}},
 	{name: "parquet uncompressed, MNIST train / cp", aim: 1.4,
 		run: []string{images, "-o", "{out}/x.parquet", "--compression", "none"}, limit: []string{"cp", images, "{out}/x"}},
-	{name: "parquet zstd, MNIST train / read and compress", aim: 1.1,
+	{name: "parquet zstd, MNIST train / read and compress", aim: 0.7,
 		run: []string{images, "-o", "{out}/x.parquet"}, limit: []string{"self", "compress", images, "{out}/x"}},
 	{name: "csv, MNIST train / write loop", aim: 1.8,
 		run: []string{images, labels, "-o", "{out}/x.csv", "--csv-style", "pjreddie"}, limit: []string{"self", "write", csvSize, "{out}/x"}},

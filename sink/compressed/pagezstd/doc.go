@@ -1,16 +1,16 @@
-// Package pagezstd writes zstd frames (RFC 8878) of pages of pixels. In these, a general encoder
-// spends most of its time on a search for matches, but the only long ones are runs: of the
-// background, and of white. This package looks for nothing else, and so takes a third of the time of
-// the library's fastest level, for fewer bytes. Section numbers in this package are those of the
+// Package pagezstd writes zstd frames (RFC 8878) of pages of pixels. A general encoder spends most
+// of its time on the search for matches, but the only long ones in such pages are runs: of the
+// background, and of white. This package looks for nothing else, and so takes a third of the time
+// of the library's fastest level, for fewer bytes. Section numbers in this package are those of the
 // RFC.
 //
-// A frame is blocks of up to 128 KiB. A block has literals, which are bytes that are coded by their
-// frequency (Huffman), and sequences: copy some literals, then so many bytes from so far back. Here,
-// a run is one literal, which is its first byte, and a match from one byte back. All matches have
-// this offset, and each follows a literal, so that the offset is always the first repeat offset,
-// which is 1 at the beginning of a frame and takes no bits. The lengths of literals and matches are
-// coded by finite state entropy, with tables that are fitted to the block, or with the predefined
-// ones if that is shorter.
+// A frame consists of blocks of up to 128 KiB. A block has literals, which are bytes that are coded
+// by their frequency (Huffman), and sequences, each of which says: copy so many literals, and then
+// so many bytes of the output from so far back. Here, a run becomes one literal, its first byte,
+// and a match from one byte back. All matches have this offset, and each follows a literal, so that
+// the offset is always the first repeat offset, which is 1 at the beginning of a frame and takes no
+// bits. The lengths of literals and matches are coded by finite state entropy, with tables that are
+// fitted to the block, or with the predefined ones if that is shorter.
 //
 // The frame of 20 zeros, 7, 9 and 30 zeros:
 //

@@ -133,8 +133,8 @@ func (e *Encoder) appendSequences(dst []byte) []byte {
 	default:
 		dst = append(dst, 255, byte(n-long), byte((n-long)>>8))
 	}
-	// The modes of the tables are followed by the tables. All offset codes are 0, for the first repeat
-	// offset, which is 1.
+	// The modes of the tables are followed by the tables. All offset codes are 0, for the first
+	// repeat offset, which is 1.
 	literals, matches := &e.fitted[0], &e.fitted[1]
 	modes := len(dst)
 	dst = append(dst, modeRLE<<4)
