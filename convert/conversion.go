@@ -58,7 +58,7 @@ func newConversion(o Options, planning bool, r *Report) (*conversion, error) {
 	c.Target, c.planning = o.Target, planning
 	c.Overwrite = c.Overwrite || c.IfChanged
 	if c.RowsPerFile < 0 || c.FileSize < 0 {
-		return nil, usagef("found --rows-per-file %d and --file-size %d, expected none below 0", c.RowsPerFile, c.FileSize)
+		return nil, usagef("found --rows-per-file %d and --file-size %d, expected neither below 0", c.RowsPerFile, c.FileSize)
 	}
 	paths := make([]string, len(o.Outputs))
 	for i, arg := range o.Outputs {

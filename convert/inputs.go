@@ -207,7 +207,7 @@ func mixed(a, b string, tablesFirst bool) error {
 	if !tablesFirst {
 		a, b = b, a
 	}
-	return usagef("%s holds a table and %s IDX data, expected inputs of one kind", shownPath(a), shownPath(b)).WithHint("give one at a time")
+	return usagef("%s holds a table and %s holds IDX data, expected inputs of one kind", shownPath(a), shownPath(b)).WithHint("give one at a time")
 }
 
 // tablesAt returns the tables at path. Standard input may be an Arrow stream.

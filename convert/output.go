@@ -255,7 +255,7 @@ func begin(ctx context.Context, outputs []*output, inputs []string, o *conversio
 	}
 	for _, d := range s.remotes {
 		if slices.Contains(inputs, d.url) {
-			err = fault.New(fault.Refused, "refused: is an input").In(d.url)
+			err = fault.New(fault.Refused, "refused: it is an input").In(d.url)
 		} else {
 			d.Writer, err = o.store.Create(ctx, d.url, o.Overwrite)
 		}

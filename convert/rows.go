@@ -98,7 +98,7 @@ func (o *conversion) openJob(ctx context.Context, c chosenSplit) (*job, error) {
 		if s.Dataset != nil {
 			advice += ", or add --dataset none"
 		}
-		return nil, usagef("%s can be read only once, but has to be read twice for IDX and other formats together, as only IDX outputs keep the data as they are stored: %s", shownPath(s.Files[i].Path), difference).WithHint("%s", advice)
+		return nil, usagef("%s can be read only once, but writing IDX together with other formats reads it twice, because only IDX outputs keep the data as stored: %s", shownPath(s.Files[i].Path), difference).WithHint("%s", advice)
 	}
 	j := &job{split: c}
 	for _, raw := range []bool{false, true} {

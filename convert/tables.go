@@ -198,7 +198,7 @@ func (o *inputs) checkTyped(path string, columns []source.Column) error {
 			WithHint("leave out --dtype: it is for files that do not record types")
 	case !shaped:
 		return usagef("--shape %s: %s holds %s", display.Shape(o.Shape), path, strings.Join(shapes, ", ")).
-			WithHint("give the shape of one record that has as many elements; --reshape gives records other dimensions")
+			WithHint("give the shape of one record, with the same number of elements; --reshape gives records other dimensions")
 	}
 	return nil
 }

@@ -138,7 +138,7 @@ func (u PendingUpload) valid() error {
 
 // noProgress returns the error for a list whose next page is the same page.
 func noProgress() error {
-	return failed(fault.IO, "the server lists the same page of objects again and again").WithHint("check the server's ?endpoint= and what it supports")
+	return failed(fault.IO, "the server lists the same page of objects again and again").WithHint("check ?endpoint= and what the server supports")
 }
 
 // checksum returns a CRC-32 as S3 writes it: base64 of four bytes, big-endian.

@@ -48,7 +48,7 @@ func readEnvironment(query url.Values) *environment {
 		e.check(err == nil || errors.Is(err, fs.ErrNotExist), "cannot read AWS's shared file %s", name)
 		e.read(text, name == "config")
 	}
-	e.check(e.profile == "" || e.profiles[e.profile] != nil, "there is no profile %s in AWS's shared files", scrub(e.profile))
+	e.check(e.profile == "" || e.profiles[e.profile] != nil, "there is no profile %s in AWS's shared config and credentials files", scrub(e.profile))
 	e.profile = cmp.Or(e.profile, "default")
 	return e
 }

@@ -424,7 +424,7 @@ func (s *s3Client) classify(x *exchange, err error) error {
 	case status == http.StatusRequestedRangeNotSatisfiable:
 		return failed(fault.Changed, "")
 	}
-	return failed(fault.IO, "%s", strings.TrimSuffix(text+": "+scrub(x.answer.Message), ": ")).WithHint("check the server's ?endpoint= and what it supports")
+	return failed(fault.IO, "%s", strings.TrimSuffix(text+": "+scrub(x.answer.Message), ": ")).WithHint("check ?endpoint= and what the server supports")
 }
 
 // redirected reports whether the server refused a request because the bucket is in another region.

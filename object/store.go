@@ -58,7 +58,7 @@ func (s *Store) ParseArg(arg string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if before, ok := s.parameters[a.root()]; ok && !maps.EqualFunc(before, values, slices.Equal[[]string]) {
-		return "", failed(fault.Usage, "found URLs of this bucket with different parameters").In(a.root())
+		return "", failed(fault.Usage, "found URLs of this bucket with different parameters after the question mark, expected the same in all").In(a.root())
 	}
 	s.setParameters(a, values)
 	return arg[:begin] + name, nil

@@ -233,7 +233,7 @@ func WithPartition(t Table, path string, keys []Column, values []int64) (Table, 
 		compared = append(compared, i)
 		if c := own[at[i]]; !c.Scalar() || !c.Integer() {
 			return nil, fault.New(fault.Malformed,
-				"found %s of shape %s, expected integers: the name of the folder gives this column, too", c.DType, idx.ShapeText(c.Shape)).
+				"found %s of shape %s, expected integers, because the name of the folder also gives this column a value", c.DType, idx.ShapeText(c.Shape)).
 				In(path).InColumn(c.Name).
 				WithHint("write the table again without the column, or rename it")
 		}

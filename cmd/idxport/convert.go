@@ -35,7 +35,7 @@ const convertExamples = `  idxport convert ./fashion-mnist -o out --to parquet,a
 func (p *program) convertCommand() *cli.Command {
 	return p.command(&cli.Command{
 		Name:        "convert",
-		Usage:       "convert IDX files to other formats, and all except tar back to IDX",
+		Usage:       "convert IDX files to other formats, and back (all except tar)",
 		UsageText:   convertUsage,
 		Description: convertExamples,
 	}, func(ctx context.Context, c *cli.Command, s *settings, r *report) (err error) {

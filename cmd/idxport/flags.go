@@ -215,7 +215,7 @@ func formatFlags() []flagSpec {
 			to:     func(s *settings) any { return &s.ClassColumn }},
 		{name: "label-column", value: "NAME", commands: viewing + "plan", about: aboutFormat, usage: "use this integer column as the label",
 			detail: "Used by PNG folders, tar, the layout huggingface, --class-column and preview. If each label has several unnamed numbers, " +
-				"give the index (from 0) of the one to use. It becomes the column label; the others become label_0, label_1, … by their own index.",
+				"give the index (from 0) of the one to use. It becomes the column label; the others become label_0, label_1, …, where each number is its own index.",
 			parse: func(s *settings, text string) error {
 				if s.LabelColumn = text; text == "" {
 					return usagef("--label-column is empty").WithHint("name the column, such as --label-column writer")

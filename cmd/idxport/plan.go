@@ -104,7 +104,7 @@ func parsePart(text string) (int, error) {
 			}
 		}
 		if len(set) != 1 {
-			return 0, usagef("--part env: found %d of %s set, expected one", len(set), strings.Join(arrayVariables, ", "))
+			return 0, usagef("--part env: %d of %s are set, expected exactly one", len(set), strings.Join(arrayVariables, ", "))
 		}
 		from, expected, text = set[0], "a whole number, 0 or greater", os.Getenv(set[0])
 	}

@@ -80,7 +80,7 @@ func All() []Format {
 			open: openTar, load: loadTar},
 		{Name: "npy", Title: "NumPy arrays, one file for each column", Extension: ".npy", OneColumn: true, open: openNPY,
 			load: line("import numpy as np; array = np.load(%q, mmap_mode=\"r\")")},
-		{Name: "idx", Title: "IDX, one file for each column: also to select rows, recompress or repair", Extension: ".idx", Compressible: true, OneColumn: true,
+		{Name: "idx", Title: "IDX, one file for each column; also used to select rows, recompress or repair", Extension: ".idx", Compressible: true, OneColumn: true,
 			IsIDX: true, open: openIDX, load: loadIDX},
 	}
 }

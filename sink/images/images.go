@@ -91,7 +91,7 @@ func flat(r Rules, c source.Column) error {
 	if side := int(math.Round(math.Sqrt(float64(c.Elements())))); side > 0 && side*side == c.Elements() {
 		advice = fmt.Sprintf("if they are square images: --reshape -1x%dx%d", side, side)
 	}
-	return Unsupported(r.Format, advice, "column %q has records of one dimension, of %d elements, expected two or three", c.Name, c.Elements())
+	return Unsupported(r.Format, advice, "column %q has records of one dimension (%d elements), expected two or three dimensions", c.Name, c.Elements())
 }
 
 // checkChannels refuses numbers of channels that pixels cannot have. The hint mentions the other
@@ -109,7 +109,7 @@ func (m Image) checkChannels(c source.Column) error {
 	} else if codec.HasChannels(c.Shape[0]) {
 		advice = "--channels first, if the first dimension is the channels"
 	}
-	return Unsupported(m.rules.Format, advice, "column %q has records of %s: found %d channels, the %s dimension, expected 1, 3 or 4",
+	return Unsupported(m.rules.Format, advice, "column %q has records of %s: found %d channels in the %s dimension, expected 1, 3 or 4",
 		c.Name, idx.ShapeText(c.Shape), m.Channels, here)
 }
 

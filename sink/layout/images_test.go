@@ -208,7 +208,7 @@ func TestImageLayoutsRefuse(t *testing.T) {
 		"float":            {both, source.Column{DType: idx.Float32, Shape: []int{2, 2}}, `column "x" is float32, expected uint8`, "--layout list"},
 		"int16":            {both[:1], source.Column{DType: idx.Int16, Shape: []int{2, 2}}, "is int16, expected uint8", "--layout list"},
 		"int16 with color": {both[1:], source.Column{DType: idx.Int16, Shape: []int{2, 2, 3}}, "is int16 with 3 channels", "--layout list"},
-		"flat images":      {both, source.Column{DType: idx.Uint8, Shape: []int{9}}, "one dimension, of 9 elements", "--reshape -1x3x3"},
+		"flat images":      {both, source.Column{DType: idx.Uint8, Shape: []int{9}}, "one dimension (9 elements)", "--reshape -1x3x3"},
 		"channels first":   {both, source.Column{DType: idx.Uint8, Shape: []int{3, 5, 5}}, "found 5 channels", "--channels first"},
 		"no pixels":        {both, source.Column{DType: idx.Uint8, Shape: []int{3, 0}}, "without pixels", "--layout list"},
 	}

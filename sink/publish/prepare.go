@@ -39,34 +39,34 @@ func (out *output) refuseKind() error {
 	exists, isDir := out.info != nil, out.info != nil && out.info.IsDir()
 	switch {
 	case out.direct && out.Target.Folder:
-		return refusal(out.Path, "is a device, FIFO or socket, not a folder", "name a new folder")
+		return refusal(out.Path, "it is a device, FIFO or socket, not a folder", "name a new folder")
 	case out.direct && out.info.Mode()&fs.ModeSocket != 0:
-		return refusal(out.Path, "is a socket, not a file", "name a new file")
+		return refusal(out.Path, "it is a socket, not a file", "name a new file")
 	case out.direct:
 		return nil
 	case !out.Target.Folder && isDir && holdsParts(out.path):
-		return refusal(out.Path, "is a folder of part files, as --rows-per-file makes", "name a new file; or, to replace the folder, add --rows-per-file N --overwrite")
+		return refusal(out.Path, "it is a folder of part files, as --rows-per-file makes", "name a new file; or, to replace the folder, add --rows-per-file N --overwrite")
 	case !out.Target.Folder && isDir:
-		return refusal(out.Path, "is a folder", "name a file in it")
+		return refusal(out.Path, "it is a folder", "name a file in it")
 	case !out.Target.Folder && os.IsPathSeparator(out.Path[len(out.Path)-1]):
-		return refusal(out.Path, "names a folder, not a file", "leave out the last "+separator)
+		return refusal(out.Path, "it names a folder, not a file", "leave out the last "+separator)
 	case !out.Target.Folder || !exists:
 		return nil
 	case !isDir:
-		return refusal(out.Path, "is a file, expected a folder, which does not replace a file", "remove the file, or give the path of a new folder")
+		return refusal(out.Path, "it is a file, expected a folder: a folder does not replace a file", "remove the file, or give the path of a new folder")
 	case filepath.Dir(out.path) == out.path:
-		return refusal(out.Path, "is the root of a file system", inside)
+		return refusal(out.Path, "it is the root of a file system", inside)
 	}
 	work, err := os.Getwd()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a removed working folder is in no folder
 		return Failure(out.Path, "cannot find the current folder", err)
 	}
 	if err == nil && contains(out.info, work) {
-		return refusal(out.Path, "is the current folder, or contains it", inside)
+		return refusal(out.Path, "it is the current folder, or contains it", inside)
 	}
 	mounted, err := isMountPoint(out.path)
 	if mounted {
-		return refusal(out.Path, "is a mount point", inside)
+		return refusal(out.Path, "it is a mount point", inside)
 	}
 	return Failure(out.Path, "cannot check whether it is a mount point", err)
 }
@@ -76,9 +76,9 @@ func (out *output) refuseInputs(inputs []string) error {
 		switch {
 		case out.info == nil || !contains(out.info, input):
 		case out.Target.Folder:
-			return refusal(out.Path, "contains the input "+input, "name a new folder")
+			return refusal(out.Path, "it contains the input "+input, "name a new folder")
 		default:
-			return refusal(out.Path, "is an input", "name a new file")
+			return refusal(out.Path, "it is an input", "name a new file")
 		}
 	}
 	return nil
@@ -118,7 +118,7 @@ func (s *Set) refuseOverlap() error {
 			case a.path == b.path, a.info != nil && b.info != nil && os.SameFile(a.info, b.info):
 				return sameOutput(b, a)
 			case inside(inner, outer):
-				return refusal(inner.Path, "lies inside the output "+outer.Path, "put it beside that folder")
+				return refusal(inner.Path, "it lies inside the output "+outer.Path, "put it beside that folder")
 			}
 		}
 	}
@@ -126,7 +126,7 @@ func (s *Set) refuseOverlap() error {
 }
 
 func sameOutput(out, other *output) error {
-	return refusal(out.Path, "is the same output as "+other.Path, "give every output a name of its own")
+	return refusal(out.Path, "it is the same output as "+other.Path, "give every output a name of its own")
 }
 
 // refuseExisting refuses a run that is bound to fail: all targets exist and none may be replaced,
@@ -189,7 +189,7 @@ func (s *Set) lock() error {
 		case errors.Is(err, fault.Locked):
 			return lockedError(out, ordered[:i])
 		case errors.Is(err, syscall.ELOOP): // links are not followed: others may have made them
-			return refusal(out.Path, "cannot be locked, as "+path+" is a link", "delete the link")
+			return refusal(out.Path, "it cannot be locked, as "+path+" is a link", "delete the link")
 		default:
 			return Failure(out.Path, "locking it", err)
 		}

@@ -178,7 +178,7 @@ func (b *batch) refuseNulls(f *field, each int64) {
 			continue
 		}
 		e := fault.New(fault.Malformed, "found a null, expected a value").InColumn(f.column).
-			WithHint("fill the nulls, or leave the rows out: IDX has none, nor has idxport").Because(columnar.ErrNull)
+			WithHint("fill the nulls, or leave the rows out: neither IDX nor idxport has any").Because(columnar.ErrNull)
 		if each > 0 {
 			e.Row = b.first + at/each
 		}
@@ -201,7 +201,7 @@ func (b *batch) append(dst []byte, f *field, k int, from, n, width int64) []byte
 		i += b.views[f.views]
 	}
 	if f.views >= len(b.views) || i >= len(b.buffers) {
-		panic(damaged(b.offset, "the record batch has %d buffers, those of %d views among them, expected more", len(b.buffers), len(b.views)-1))
+		panic(damaged(b.offset, "the record batch has %d buffers, including those of %d views, expected more", len(b.buffers), len(b.views)-1))
 	}
 	where, size, packed := b.locate(i, f)
 	if n == 0 || width == 0 {

@@ -131,7 +131,7 @@ func (t *Table) begin(tail []byte, o source.ReadOptions) error {
 		return err
 	}
 	if t.skipped > 0 {
-		t.note("skipped comments before the data, lines that begin with #: %d", t.skipped)
+		t.note("comments (lines that begin with #) skipped before the data: %d", t.skipped)
 	}
 	whole := len(line)
 	line = trimEnd(line)

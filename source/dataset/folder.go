@@ -366,7 +366,7 @@ func (f finder) chooseTwin(files []candidate) (File, []string, error) {
 	}
 	for i := range good {
 		if !sameHeader(headers[i], headers[0]) {
-			return File{}, nil, fault.New(fault.Usage, "found type and shape %s, but %s in %s, expected the same data in files whose names differ only in the compression",
+			return File{}, nil, fault.New(fault.Usage, "the type and shape are %s here but %s in %s, expected the same data in files whose names differ only in the compression",
 				headers[0], headers[i], good[i].base()).In(good[0].path).
 				WithHint("remove the one that is out of date, or give the files to use instead of the folder")
 		}

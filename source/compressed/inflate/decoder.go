@@ -131,7 +131,7 @@ func (d *decoder) symbol() error {
 	case e&end != 0:
 		return d.endBlock()
 	case e&special != 0:
-		return d.corrupt("a literal or length without a meaning")
+		return d.corrupt("an invalid literal or length code")
 	}
 	length, err := d.extra(e)
 	if err != nil {
@@ -155,7 +155,7 @@ func (d *decoder) distance() (int, error) {
 		return 0, err
 	}
 	if e&special != 0 {
-		return 0, d.corrupt("a distance without a meaning")
+		return 0, d.corrupt("an invalid distance code")
 	}
 	distance, err := d.extra(e)
 	if err != nil {

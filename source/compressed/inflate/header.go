@@ -109,7 +109,7 @@ func (d *decoder) codeLengths(lengths []uint8) error {
 			return err
 		}
 		if e&special != 0 {
-			return d.corrupt("a code length without a code")
+			return d.corrupt("an invalid code for a code length")
 		}
 		s := e.value()
 		if s <= maxCode {
