@@ -92,7 +92,13 @@ func pages(random *rand.Rand) (all [][]byte) {
 		all = append(all, page)
 	}
 	for range 1500 {
-		all = append(all, mixture(random, random.IntN(1<<(1+random.IntN(18)))))
+		var page []byte
+		if random.IntN(2) == 0 { // as levels of Parquet: a size, and then a few bytes over and over
+			unit := literals(1 + random.IntN(10))
+			page = append([]byte{24, 26, 0, 0}, bytes.Repeat(unit, random.IntN(1<<(1+random.IntN(15))))...)
+		}
+		page = append(page, mixture(random, random.IntN(1<<(1+random.IntN(18))))...)
+		all = append(all, append(page, make([]byte, random.IntN(300))...))
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package pagezstd
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
@@ -18,6 +19,13 @@ const (
 // maxPredefined is the number of sequences up to which the predefined tables may be shorter than
 // fitted ones, which need a description.
 const maxPredefined = 512
+
+// Offset values of sequences: the first and the second repeat offset, or an offset plus repeats.
+const (
+	firstRepeat  = 1 // 1 byte back, except after levels
+	secondRepeat = 2
+	repeats      = 3
+)
 
 // Types of blocks. Those of literals sections have the same numbers.
 const (
@@ -48,10 +56,17 @@ func (e *Encoder) Append(dst, page []byte) []byte {
 	}
 	dst = append(dst, 0x28, 0xb5, 0x2f, 0xfd, descriptor, window)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(len(page)))
-	for first, rest := true, page; first || len(rest) > 0; first = false {
+	dst, rest := e.appendLevels(dst, page)
+	for first := len(rest) == len(page); first || len(rest) > 0; first = false {
 		block := rest[:min(len(rest), maxBlock)]
 		rest = rest[len(block):]
-		dst = e.appendBlock(dst, block, first, len(rest) == 0)
+		e.runs.split(block)
+		// Decoders before zstd 1.4.4 refuse a frame whose first block is of the type RLE.
+		if len(e.runs.sequences) == 1 && len(e.runs.literals) == 1 && !first {
+			dst = append(appendBlockHeader(dst, typeRLE, len(block), len(rest) == 0), block[0])
+		} else {
+			dst = e.appendBlock(dst, block, firstRepeat, len(rest) == 0)
+		}
 	}
 	if e.Checksum {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(xxhash.Sum64(page)))
@@ -66,32 +81,63 @@ func (e *Encoder) Matched(p []byte) int {
 	return len(p) - len(e.runs.literals)
 }
 
-// appendBlock appends a block of p.
-func (e *Encoder) appendBlock(dst, p []byte, first, last bool) []byte {
-	at := len(dst)
-	header := func(kind, size int) {
-		h := uint32(size)<<3 | uint32(kind)<<1
-		if last {
-			h |= 1
+// appendLevels appends a block of the levels at the beginning of a Parquet page, if it has levels
+// that repeat after a few bytes, and one of the bytes up to the end of the first long run. Each has
+// one sequence: the offset of the first is the period, and the second restores the first repeat
+// offset. It returns the rest of the page.
+func (e *Encoder) appendLevels(dst, page []byte) (_, rest []byte) {
+	const start, maxPeriod, minLevels, longRun = 16, 8, 256, 64 // bytes
+	period, end := 0, 0
+	for end < start+minLevels {
+		if period++; period > maxPeriod {
+			return dst, page
 		}
-		dst[at], dst[at+1], dst[at+2] = byte(h), byte(h>>8), byte(h>>16)
+		for end = start; end < min(len(page), maxBlock) && page[end] == page[end-period]; end++ {
+		}
 	}
+	levels, rest := page[:end], page[end:]
+	run, end := 0, 1 // run is how many bytes before end equal the byte before them
+	for ; end < min(len(rest), maxBlock); end++ {
+		if rest[end] == rest[end-1] {
+			run++
+		} else if run >= longRun {
+			break
+		} else {
+			run = 0
+		}
+	}
+	if period == 1 || run < longRun {
+		return dst, page
+	}
+	e.runs.single(levels, start)
+	dst = e.appendBlock(dst, levels, period+repeats, false)
+	e.runs.single(rest[:end], end-run)
+	dst = e.appendBlock(dst, rest[:end], secondRepeat, end == len(rest))
+	return dst, rest[end:]
+}
+
+// appendBlockHeader appends the header of a block (section 3.1.1.2).
+func appendBlockHeader(dst []byte, kind, size int, last bool) []byte {
+	header := size<<3 | kind<<1
+	if last {
+		header |= 1
+	}
+	return append(dst, byte(header), byte(header>>8), byte(header>>16))
+}
+
+// appendBlock appends a block of p, which was split into literals and sequences. All sequences have
+// the same offset value.
+func (e *Encoder) appendBlock(dst, p []byte, offset int, last bool) []byte {
+	at := len(dst)
 	dst = append(dst, make([]byte, blockHeader)...)
-	e.runs.split(p)
-	// Decoders before zstd 1.4.4 refuse a frame whose first block is of the type RLE.
-	if len(e.runs.sequences) == 1 && len(e.runs.literals) == 1 && !first {
-		header(typeRLE, len(p))
-		return append(dst, p[0])
-	}
 	dst = e.appendLiterals(dst)
-	dst = e.appendSequences(dst)
+	dst = e.appendSequences(dst, offset)
 	if size := len(dst) - at - blockHeader; size < len(p) {
-		header(typeCompressed, size)
+		appendBlockHeader(dst[:at], typeCompressed, size, last)
 		return dst
 	}
 	e.huffman.Reuse = huff0.ReusePolicyNone // decoders do not see this block's table
-	header(typeRaw, len(p))
-	return append(dst[:at+blockHeader], p...)
+	return append(appendBlockHeader(dst[:at], typeRaw, len(p), last), p...)
 }
 
 // appendLiterals appends the literals section of a block (section 3.1.1.3.1).
@@ -120,7 +166,7 @@ func (e *Encoder) appendLiterals(dst []byte) []byte {
 }
 
 // appendSequences appends the sequences section of a block (section 3.1.1.3.2).
-func (e *Encoder) appendSequences(dst []byte) []byte {
+func (e *Encoder) appendSequences(dst []byte, offset int) []byte {
 	const long = 0x7f00
 	n := len(e.runs.sequences)
 	switch {
@@ -133,22 +179,22 @@ func (e *Encoder) appendSequences(dst []byte) []byte {
 	default:
 		dst = append(dst, 255, byte(n-long), byte((n-long)>>8))
 	}
-	// The modes of the tables are followed by the tables. All offset codes are 0, for the first
-	// repeat offset, which is 1.
+	// The modes of the tables are followed by the tables.
+	offsetCode := byte(bits.Len(uint(offset)) - 1)
 	literals, matches := &e.fitted[0], &e.fitted[1]
 	modes := len(dst)
 	dst = append(dst, modeRLE<<4)
 	dst, mode := literals.fit(dst, &e.runs.literalsCounts, n)
 	dst[modes] |= mode << 6
-	dst = append(dst, 0)
+	dst = append(dst, offsetCode)
 	dst, mode = matches.fit(dst, &e.runs.matchCounts, n)
 	dst[modes] |= mode << 2
-	dst = appendSequenceBits(dst, e.runs.sequences, literals, matches)
+	dst = appendSequenceBits(dst, e.runs.sequences, literals, matches, offset)
 	if n > maxPredefined {
 		return dst
 	}
 	p := predefined()
-	e.other = appendSequenceBits(append(e.other[:0], modeRLE<<4, 0), e.runs.sequences, &p.literals, &p.matches)
+	e.other = appendSequenceBits(append(e.other[:0], modeRLE<<4, offsetCode), e.runs.sequences, &p.literals, &p.matches, offset)
 	if len(e.other) < len(dst)-modes {
 		dst = append(dst[:modes], e.other...)
 	}
@@ -156,20 +202,24 @@ func (e *Encoder) appendSequences(dst []byte) []byte {
 }
 
 // appendSequenceBits appends the bitstream of the sequences, which decoders read backwards: for
-// each sequence, the additional bits of its match length and its literals length, and then the
-// bits that lead to the next state of the literals lengths and that of the match lengths.
-func appendSequenceBits(dst []byte, sequences []sequence, literals, matches *table) []byte {
+// each sequence, the additional bits of its offset, its match length and its literals length, and
+// then the bits that lead to the next state of the literals lengths and that of the match lengths.
+// Only the offset of a single sequence has additional bits.
+func appendSequenceBits(dst []byte, sequences []sequence, literals, matches *table, offset int) []byte {
 	const perSequence = 7 // bytes: two states of at most 9 bits, two lengths of at most 16 bits
 	at := len(dst)
 	dst = slices.Grow(dst, perSequence*len(sequences)+16)
 	dst = dst[:cap(dst)]
 	last := sequences[len(sequences)-1]
 	literalsState, matchState := literals.first(last.literalsCode()), matches.first(last.matchCode())
-	bits, n := last.extra(), last.count()
+	pending, n := last.extra(), last.count()
+	offsetBits := uint8(bits.Len(uint(offset)) - 1)
+	pending |= (uint64(offset) - 1<<offsetBits) << n
+	n += offsetBits
 	flush := func() {
-		binary.LittleEndian.PutUint64(dst[at:], bits)
+		binary.LittleEndian.PutUint64(dst[at:], pending)
 		at += int(n >> 3)
-		bits >>= n &^ 7
+		pending >>= n &^ 7
 		n &= 7
 	}
 	for i := len(sequences) - 2; i >= 0; i-- {
@@ -177,15 +227,15 @@ func appendSequenceBits(dst []byte, sequences []sequence, literals, matches *tab
 		s := sequences[i]
 		t := matches.symbols[s.matchCode()]
 		k := uint8((matchState + t.bits) >> 16)
-		bits |= uint64(matchState&(1<<k-1)) << n
+		pending |= uint64(matchState&(1<<k-1)) << n
 		n += k
 		matchState = uint32(matches.states[int32(matchState>>k)+t.offset])
 		t = literals.symbols[s.literalsCode()]
 		k = uint8((literalsState + t.bits) >> 16)
-		bits |= uint64(literalsState&(1<<k-1)) << n
+		pending |= uint64(literalsState&(1<<k-1)) << n
 		n += k
 		literalsState = uint32(literals.states[int32(literalsState>>k)+t.offset])
-		bits |= s.extra() << n
+		pending |= s.extra() << n
 		n += s.count()
 	}
 	flush()
@@ -193,9 +243,9 @@ func appendSequenceBits(dst []byte, sequences []sequence, literals, matches *tab
 		value uint32
 		bits  uint8
 	}{{matchState, matches.log}, {literalsState, literals.log}, {1, 1}} { // a set bit ends the stream
-		bits |= uint64(state.value&(1<<state.bits-1)) << n
+		pending |= uint64(state.value&(1<<state.bits-1)) << n
 		n += state.bits
 	}
-	binary.LittleEndian.PutUint64(dst[at:], bits)
+	binary.LittleEndian.PutUint64(dst[at:], pending)
 	return dst[:at+int(n+7)>>3]
 }

@@ -147,6 +147,39 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// TestLevels has pages that begin as those of Parquet do: a size, and then a few bytes over and
+// over.
+func TestLevels(t *testing.T) {
+	t.Parallel()
+	d, e, random := newDecoder(t), new(Encoder), rand.New(rand.NewPCG(6, 0))
+	levels := func(size int) []byte {
+		return append([]byte{24, 26, 0, 0}, bytes.Repeat([]byte{2, 0, 0x9e, 0x0c, 1}, 1+size/5)[:size]...)
+	}
+	for range 400 {
+		page := levels(random.IntN(1 << (4 + random.IntN(15))))
+		if random.IntN(3) > 0 {
+			page = append(page, bytes.Repeat([]byte{byte(random.IntN(3))}, random.IntN(200))...)
+		}
+		page = append(page, mixture(random, random.IntN(1<<(1+random.IntN(18))))...)
+		if random.IntN(3) > 0 {
+			page = append(page, make([]byte, random.IntN(3*maxBlock))...)
+		}
+		check(t, d, e, page)
+	}
+	for period := range 12 {
+		unit := mixture(random, period)
+		for _, rest := range []int{0, 1, 63, 64, 65, 66, maxBlock - 1, maxBlock, maxBlock + 1} {
+			check(t, d, e, append(append(bytes.Repeat(unit, 400), 1, 2), make([]byte, rest)...))
+			check(t, d, e, append(append(bytes.Repeat(unit, 40000), 1, 2), make([]byte, rest)...))
+		}
+	}
+	// The library takes about 30 bytes for such levels of 6,680 bytes.
+	page := images(t)
+	if plain, found := check(t, d, e, page), check(t, d, e, append(levels(6676), page...)); len(found) > len(plain)+60 {
+		t.Errorf("found %d bytes more with levels than without, expected at most 60", len(found)-len(plain))
+	}
+}
+
 // TestFrameDependsOnThePageAlone compares the frames of a new Encoder with those of a used one.
 func TestFrameDependsOnThePageAlone(t *testing.T) {
 	t.Parallel()

@@ -65,6 +65,16 @@ func (s *splitter) split(p []byte) {
 	s.literals = literals[:n]
 }
 
+// single makes p one sequence of so many literals and a match of the rest.
+func (s *splitter) single(p []byte, literals int) {
+	s.literals = append(s.literals[:0], p[:literals]...)
+	s.literalsCounts, s.matchCounts = [64]uint32{}, [64]uint32{}
+	q := lengthCodes().sequence(literals, len(p)-literals-minMatch)
+	s.sequences = append(s.sequences[:0], q)
+	s.literalsCounts[q.literalsCode()]++
+	s.matchCounts[q.matchCode()]++
+}
+
 // wide is the number of literals that are copied at once.
 const wide = 16
 
