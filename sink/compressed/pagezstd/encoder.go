@@ -81,12 +81,12 @@ func (e *Encoder) Matched(p []byte) int {
 	return len(p) - len(e.runs.literals)
 }
 
-// appendLevels appends a block of the levels at the beginning of a Parquet page, if it has levels
-// that repeat after a few bytes, and one of the bytes up to the end of the first long run. Each has
-// one sequence: the offset of the first is the period, and the second restores the first repeat
-// offset. It returns the rest of the page.
+// appendLevels appends two blocks if page begins with levels, as in Parquet: one of the levels,
+// which repeat after a few bytes, and one of all up to the end of the first long run. Each has one
+// sequence. The offset of the first is the period; the second makes 1 the first repeat offset
+// again. Both sequences are so long that neither block is raw. It returns the rest of the page.
 func (e *Encoder) appendLevels(dst, page []byte) (_, rest []byte) {
-	const start, maxPeriod, minLevels, longRun = 16, 8, 256, 64 // bytes
+	const start, maxPeriod, minLevels, longRun = 16, 8, 256, 32 // bytes
 	period, end := 0, 0
 	for end < start+minLevels {
 		if period++; period > maxPeriod {

@@ -168,7 +168,7 @@ func TestLevels(t *testing.T) {
 	}
 	for period := range 12 {
 		unit := mixture(random, period)
-		for _, rest := range []int{0, 1, 63, 64, 65, 66, maxBlock - 1, maxBlock, maxBlock + 1} {
+		for _, rest := range []int{0, 1, 31, 32, 33, 34, maxBlock - 1, maxBlock, maxBlock + 1} {
 			check(t, d, e, append(append(bytes.Repeat(unit, 400), 1, 2), make([]byte, rest)...))
 			check(t, d, e, append(append(bytes.Repeat(unit, 40000), 1, 2), make([]byte, rest)...))
 		}
