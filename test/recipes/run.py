@@ -145,7 +145,7 @@ class Runner:
             yield blocks[0].place, f"exit code {done.returncode}\n{done.stdout}"
             return
         statements = json.loads(job.read_text())
-        for number, block in enumerate(blocks):
+        for number, block in enumerate(blocks[: statements[-1]["block"] + 1]):  # none were run after an error
             yield from compare(block, [entry for entry in statements if entry["block"] == number])
 
 
