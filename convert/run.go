@@ -231,7 +231,7 @@ func (r *run) checkVerify() error {
 
 // formatVersion is increased when the same inputs and options produce different bytes than before:
 // --if-changed then rewrites the outputs of earlier versions.
-const formatVersion = 2
+const formatVersion = 3
 
 // findUnchanged sets the madeKey of each output, a hash over its inputs and everything else that
 // its bytes depend on, and reports whether all outputs exist and have these keys.
