@@ -32,7 +32,7 @@ type inputs struct {
 	store        *object.Store
 	known        *known
 	foreign      map[string]formats.Table // inputs in other formats than IDX, by path; set by find
-	counted      bool                     // an output needs the number of rows in advance
+	counted      bool                     // the number of rows is needed before they are read
 	place        source.Files             // where the inputs of a part of a plan are; nil for other runs
 	stdin        *bufio.Reader
 	littleEndian bool

@@ -170,12 +170,12 @@ func parseRows(s string) (rowRange, error) {
 	return r, nil
 }
 
-// resolve returns the rows that r selects from a table of total rows, −1 if that is unknown. As
-// with Python's slices, rows beyond the end are ignored.
+// relative reports whether r depends on the number of rows.
+func (r rowRange) relative() bool { return r.given && (r.open || r.first < 0 || r.last < 0) }
+
+// resolve returns the rows that r selects from a table of total rows; total may be −1, for unknown,
+// unless r is relative. As with Python's slices, rows beyond the end are ignored if it is known.
 func (r rowRange) resolve(total int64) (first, last int64, err error) {
-	if total < 0 && (r.open || r.first < 0 || r.last < 0) {
-		return 0, 0, usagef("--rows %s: the number of rows is not known in advance", r).WithHint("give both ends, counted from 0")
-	}
 	first, last = r.first, r.last
 	if !r.open && first > last && (first < 0) == (last < 0) {
 		return 0, 0, usagef("--rows %s is empty: it ends before it begins", r)

@@ -140,8 +140,8 @@ func (o *inputs) openForeign(ctx context.Context, s dataset.Split, f dataset.Fil
 func (o *inputs) count(ctx context.Context, t source.Table, f dataset.File, open func() (source.Table, error)) (source.Table, error) {
 	if o.readOnce(f) {
 		_ = t.Close() // only read from
-		return nil, usagef("%s: an output format needs the number of rows in advance, but this input does not record it and can be read only once", shownPath(f.Path)).
-			WithHint("write it to a file first, or choose another output format, such as Parquet")
+		return nil, usagef("%s: the number of rows is needed in advance, but this input does not record it and can be read only once", shownPath(f.Path)).
+			WithHint("save it to a file first; or write Parquet, without --take and with both ends of --rows")
 	}
 	n, err := source.Count(ctx, t)
 	_ = t.Close() // only read from; its memory is free before it is opened again
