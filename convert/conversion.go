@@ -18,7 +18,7 @@ type conversion struct {
 	inputs
 	View
 	Target
-	selecting
+	rowOptions
 	rows        rowRange
 	wanted      []outputArg
 	compression map[string]compressed.Codec // by format; "" for those that compress their contents
@@ -26,9 +26,9 @@ type conversion struct {
 	classNames  []string                    // of the file Classes, once it is read
 	planning    bool                        // every output is to be a folder of parts
 	planID      string                      // of the plan that this is a part of, or empty
-	planned     string                      // the split of this part, if the plan has --holdout
+	partSplit   string                      // the split that this part belongs to, if the plan has --holdout
 	scratch     string                      // folder of scratch files
-	pending     *object.PendingUpload       // if not nil, receives the object that is written, which is not published then
+	pending     *object.PendingUpload       // if not nil, is set to the object that is written, instead of publishing it
 }
 
 // newView validates the options of a conversion without outputs.
@@ -43,7 +43,7 @@ func newView(in Source, view View, r *Report) (*conversion, error) {
 			return nil, err
 		}
 	}
-	if c.selecting, err = parseSelecting(view); err != nil {
+	if c.rowOptions, err = parseRowOptions(view); err != nil {
 		return nil, err
 	}
 	return c, checkChoice("channels", view.Channels)
@@ -98,9 +98,9 @@ func perFormat[T any](values map[string]T, f formats.Format, accepted []string) 
 	return values[""]
 }
 
-// makes reports whether any output has a format that meets the condition is.
-func (o *conversion) makes(is func(formats.Format) bool) bool {
-	return slices.ContainsFunc(o.wanted, func(a outputArg) bool { return slices.ContainsFunc(a.formats, is) })
+// makes reports whether match returns true for the format of any output.
+func (o *conversion) makes(match func(formats.Format) bool) bool {
+	return slices.ContainsFunc(o.wanted, func(a outputArg) bool { return slices.ContainsFunc(a.formats, match) })
 }
 
 // sharded reports whether outputs are spread over several files.
@@ -176,8 +176,8 @@ func (o *conversion) unused(flag string, given []string, general func(formats.Fo
 	return nil
 }
 
-// checkClasses returns an error if --classes is given, but neither do outputs contain class names
-// nor do folders of images need them to number their labels.
+// checkClasses returns an error if --classes is given but not used: no output contains class names,
+// and no input is a folder of images, whose labels they number.
 func (o *conversion) checkClasses(splits []dataset.Split) error {
 	read := slices.ContainsFunc(splits, func(s dataset.Split) bool { return o.foreign[s.Files[0].Path].Format.Name == "png" })
 	if o.Classes == "" || read || o.makes(func(f formats.Format) bool { return f.Folder || hasClassColumn(f) && o.ClassColumn || o.isHub(f) }) {

@@ -235,7 +235,7 @@ func (o *output) columnFor(columns []source.Column) (int, error) {
 	name, what := o.path, "an IDX file"
 	if !o.format.IsIDX {
 		what = "a " + o.format.Extension + " file"
-		name, _ = formats.SplitName(name) // else the x of x.npy would be a word before another, as in X_train
+		name, _ = formats.SplitName(name) // ParseName would take x.npy, like X_train, for images called npy
 	}
 	parsed := dataset.ParseName(name)
 	if len(columns) == 1 {

@@ -33,12 +33,12 @@ type inputs struct {
 	known        *known
 	foreign      map[string]formats.Table // inputs in other formats than IDX, by path; set by find
 	counted      bool                     // the number of rows is needed before they are read
-	place        source.Files             // where the inputs of a part of a plan are; nil for other runs
+	place        source.Files             // through which a part of a plan reads its inputs, see watch; nil for other runs
 	stdin        *bufio.Reader
 	littleEndian bool
 	dtype        idx.DType // 0 if not given
 	exact        bool      // shapes are not guessed
-	described    bool      // DType and Shape may describe the verified output instead
+	described    bool      // DType and Shape may be meant for the verified output, not for the inputs
 }
 
 // newInputs validates a source.
@@ -253,7 +253,8 @@ func (o *inputs) checkReading(tables []formats.Table) error {
 		}
 		return nil
 	}
-	columns := (len(tables) > 1 || tables[0].Arrays() != nil) && tables[0].Format.OneColumn // salvage takes as many rows as the shortest has
+	// Of separate columns, --salvage keeps as many rows as the shortest one has.
+	columns := (len(tables) > 1 || tables[0].Arrays() != nil) && tables[0].Format.OneColumn
 	switch name := tables[0].Format.Name; {
 	case o.littleEndian:
 		return usagef("no input uses --byte-order: it is for IDX files, not %s files", name)
@@ -283,8 +284,9 @@ func (o *inputs) readOnce(f dataset.File) bool {
 	})
 }
 
-// checkAgain returns an error if an input of s can be read only once, which a flag does not allow.
-func (o *inputs) checkAgain(flag string, s dataset.Split) error {
+// checkRereadable returns an error if an input of s can be read only once. A flag needs to read it
+// again; the message names the flag.
+func (o *inputs) checkRereadable(flag string, s dataset.Split) error {
 	for _, f := range s.Files {
 		if o.readOnce(f) {
 			return usagef("%s: %s can be read only once", flag, shownPath(f.Path)).WithHint("leave out %s, or give a file", flag)
@@ -356,7 +358,7 @@ func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 			slices.SortStableFunc(splits[i].Files, func(a, b dataset.File) int { return int(a.Role) - int(b.Role) })
 		}
 	}
-	return o.chosenSplits(splits)
+	return o.namedSplits(splits)
 }
 
 // splitsInside returns the splits of t, a .npz file; each array becomes a dataset.File. alone is
@@ -393,8 +395,8 @@ func (o *inputs) nameColumns(s dataset.Split) {
 	}
 }
 
-// chosenSplits returns the splits that --split names.
-func (o *inputs) chosenSplits(splits []dataset.Split) ([]dataset.Split, error) {
+// namedSplits returns the splits that --split names, or all without it.
+func (o *inputs) namedSplits(splits []dataset.Split) ([]dataset.Split, error) {
 	if len(o.Split) == 0 {
 		return splits, nil
 	}

@@ -22,7 +22,7 @@ type Table struct {
 	of  *conversion
 }
 
-// Open opens the splits of a source as view shows them, for programs that read rows by themselves.
+// Open opens the splits of a source as view shows them, for programs that read the rows themselves.
 // The caller closes the tables.
 func Open(ctx context.Context, in Source, view View) ([]*Table, *Report, error) {
 	r := NewReport(in.Events)

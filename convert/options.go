@@ -145,7 +145,7 @@ func CheckChoice(flag, value string, known []string) error {
 }
 
 // A rowRange is a half-open range of rows as the user wrote it: negative ends count from the end of
-// the table. Its zero value is all rows.
+// the table. If given is not set, there is no range.
 type rowRange struct {
 	given       bool
 	first, last int64
@@ -205,15 +205,15 @@ func (r rowRange) String() string {
 	return fmt.Sprintf("%d:%d", r.first, r.last)
 }
 
-// A selecting is the parsed --where and --holdout of a View. The options that choose rows apply in
-// this order: --rows, --where, --holdout, --shuffle, --take.
-type selecting struct {
+// A rowOptions has the parsed --where and --holdout of a View. The options that choose rows apply
+// in this order: --rows, --where, --holdout, --shuffle, --take.
+type rowOptions struct {
 	conditions []condition
 	holdouts   []holdout
 }
 
-// A condition is a parsed --where argument: the value of a column must be in one of the ranges, or
-// in none of them.
+// A condition is a parsed --where argument: the value of the column must be one of values or, if
+// not is set, none of them. They are numbers and ranges, or names of classes, as bind decides.
 type condition struct {
 	text, column, values string
 	not                  bool
@@ -226,8 +226,8 @@ type holdout struct {
 	percent    bool
 }
 
-// parseSelecting parses the options of a view.
-func parseSelecting(o View) (parsed selecting, err error) {
+// parseRowOptions parses the options of a view.
+func parseRowOptions(o View) (parsed rowOptions, err error) {
 	for _, text := range o.Where {
 		column, values, ok := strings.Cut(text, "=")
 		c := condition{text: text, values: values}

@@ -127,8 +127,8 @@ type local struct {
 
 func (d *local) check(*conversion, *output) error { return nil }
 
-// space returns the folder whose file system the output takes space of; ok is false if it takes
-// none, such as a device.
+// space returns the folder whose file system stores the output; ok is false if the output needs no
+// space, because it is a device, for example.
 func (d *local) space() (folder string, ok bool) {
 	path := d.path
 	info, err := os.Stat(path)
@@ -270,7 +270,7 @@ func begin(ctx context.Context, outputs []*output, inputs []string, o *conversio
 // Commit completes all outputs and makes them visible: objects first, as requests fail more often
 // than renames.
 func (s *destinations) Commit() error {
-	if err := s.Complete(); err != nil { // objects are complete since they were written
+	if err := s.Complete(); err != nil { // of local outputs only: writePass has completed the objects
 		return err
 	}
 	for _, d := range s.remotes {

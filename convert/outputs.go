@@ -217,8 +217,8 @@ func fill(path string, values map[string]string) (string, error) {
 	return filled, err
 }
 
-// parsePerFormat parses the [FORMAT=]VALUE arguments of a flag: values by format, "" if none is
-// given.
+// parsePerFormat parses the [FORMAT=]VALUE arguments of a flag and returns the values by format.
+// The key of a value without a format is "".
 func parsePerFormat(flag string, args []string) (map[string]string, error) {
 	values := map[string]string{}
 	for _, arg := range args {

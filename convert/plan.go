@@ -29,7 +29,7 @@ import (
 // made the plan: another one may write different bytes.
 const Tool = "idxport " + Version
 
-// defaultPartBytes is about how many bytes of the inputs become one part by default.
+// defaultPartBytes is the approximate size of a part by default, in bytes of the inputs.
 const defaultPartBytes = 256 << 20
 
 // WritePlan divides a conversion into parts of rowsPerPart rows, 0 for a default size, and writes
@@ -171,7 +171,7 @@ func (r *run) addTarget(ctx context.Context, work *plan.Plan, j *job, rowsPerPar
 		return err
 	}
 	work.Targets = append(work.Targets, t)
-	exists, err := work.There(ctx, &t)
+	exists, err := work.TargetExists(ctx, &t)
 	if exists {
 		r.report.Note("%s already exists: commit will refuse to replace it, unless it was made with an identical plan", t.Path)
 	}
@@ -237,8 +237,8 @@ type PartOptions struct {
 	Events  Events
 }
 
-// MakePart makes one part of a plan. Making a part twice, even at the same time, is harmless: the
-// second report has no output.
+// MakePart makes one part of a plan. Making a part twice, even at the same time, is harmless. The
+// report has no output if the part, or its whole target, already existed.
 func MakePart(ctx context.Context, work *plan.Plan, index int, options PartOptions) (*Report, error) {
 	r := NewReport(options.Events)
 	t, part, err := work.Part(index)
@@ -287,7 +287,7 @@ func makePart(ctx context.Context, work *plan.Plan, t *plan.Target, part *plan.P
 		return err
 	}
 	inner := NewReport(Events{Progress: options.Events.Progress}) // it has the name of the attempt, which means nothing to the user
-	o, err := partOptions(work, t, part, attempt, options, inner)
+	o, err := newPart(work, t, part, attempt, options, inner)
 	if err != nil {
 		return err
 	}
@@ -314,8 +314,8 @@ func makePart(ctx context.Context, work *plan.Plan, t *plan.Target, part *plan.P
 	return nil
 }
 
-// partOptions returns the conversion that makes a part at the path attempt.
-func partOptions(work *plan.Plan, t *plan.Target, part *plan.Part, attempt string, options PartOptions, r *Report) (*conversion, error) {
+// newPart returns the conversion that makes a part at the path attempt.
+func newPart(work *plan.Plan, t *plan.Target, part *plan.Part, attempt string, options PartOptions, r *Report) (*conversion, error) {
 	var of Options
 	d := json.NewDecoder(bytes.NewReader(work.Options))
 	d.DisallowUnknownFields()
@@ -338,7 +338,7 @@ func partOptions(work *plan.Plan, t *plan.Target, part *plan.Part, attempt strin
 	if err != nil {
 		return nil, err
 	}
-	o.args, o.store, o.planID, o.planned = args, work.Objects, work.ID, t.Split
+	o.args, o.store, o.planID, o.partSplit = args, work.Objects, work.ID, t.Split
 	if object.IsURL(attempt) {
 		o.pending = new(object.PendingUpload)
 	}
@@ -393,8 +393,8 @@ func (w *watch) Open(name string) (source.File, error) {
 	return f, nil
 }
 
-// read records that an input was read to the end of its pieces, with same set, or that one of its
-// pieces differs from the plan. Once false, the record stays false.
+// read records whether the pieces of an input are those of the plan: true once all were read to
+// their ends, false as soon as one differs. Once false, the record stays false.
 func (w *watch) read(input int, same bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -24,8 +24,9 @@ type job struct {
 }
 
 // A pass is one reading of a table. A logical table is as the data set defines it. A raw one is as
-// its files store it, for IDX outputs: it is transposed only if the user asks for that, and keeps
-// files of rank 2 as they are. If they do not differ, all outputs are made of the logical one.
+// its files store it, for IDX outputs: it is transposed only if the user asks for that, and labels
+// of several numbers stay one column. If they do not differ, all outputs are made of the logical
+// one.
 type pass struct {
 	table   source.Table
 	schema  *schema.Schema

@@ -213,7 +213,7 @@ func (r *run) checkVerify() error {
 		return nil
 	}
 	for _, j := range r.jobs {
-		if err := r.checkAgain("--verify", j.split.Split); err != nil {
+		if err := r.checkRereadable("--verify", j.split.Split); err != nil {
 			return err
 		}
 	}
@@ -277,7 +277,7 @@ func (r *run) findUnchanged() (unchanged bool, err error) {
 
 // inputsKey returns a string that identifies the names and contents of the inputs of j.
 func (r *run) inputsKey(j *job) (string, error) {
-	if err := r.checkAgain("--if-changed", j.split.Split); err != nil {
+	if err := r.checkRereadable("--if-changed", j.split.Split); err != nil {
 		return "", err
 	}
 	key := j.datasetName() + " " + j.split.Name

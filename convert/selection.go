@@ -50,7 +50,7 @@ func (o *conversion) chooseRows(ctx context.Context, splits []dataset.Split) (ch
 			chosen = append(chosen, c)
 			continue
 		}
-		if err := o.checkAgain(o.selectingFlag(), s); err != nil {
+		if err := o.checkRereadable(o.selectingFlag(), s); err != nil {
 			return nil, err
 		}
 		scan, err := o.scan(ctx, s, from && o.Stratify)
@@ -79,8 +79,8 @@ func (o *conversion) chooseRows(ctx context.Context, splits []dataset.Split) (ch
 	for i, c := range chosen {
 		chosen[i].Files = o.needed(c.Split)
 	}
-	if o.planned != "" {
-		chosen = slices.DeleteFunc(chosen, func(c chosenSplit) bool { return c.Name != o.planned })
+	if o.partSplit != "" {
+		chosen = slices.DeleteFunc(chosen, func(c chosenSplit) bool { return c.Name != o.partSplit })
 	}
 	return chosen, nil
 }
@@ -118,7 +118,7 @@ func (o *conversion) selectingFlag() string {
 	return "--shuffle"
 }
 
-// selection returns the flags that select rows as the user wrote them, for messages.
+// selection returns the given flags --rows and --where, for messages.
 func (o *conversion) selection() string {
 	var flags []string
 	if o.rows.given {
@@ -169,7 +169,7 @@ func (o *conversion) holdOut(c chosenSplit, scan scanned) ([]chosenSplit, error)
 		}
 		held := c
 		held.Name, held.Notes, held.Doubt = h.name, nil, ""
-		held.Evidence = dataset.ByOption // the notes of the rest say how it was recognised
+		held.Evidence = dataset.ByOption // else the notes would say a second time how it was recognised
 		held.rows = c.rows.HoldOut(scan.strata, quotas, random)
 		chosen = append(chosen, held)
 	}
@@ -282,7 +282,7 @@ func (o *conversion) bind(t source.Table, stratify bool) (label string, tests []
 	return label, tests, nil
 }
 
-// columnIndex returns the index of the column with a name, −1 if there is none.
+// columnIndex returns the index of the column called name, −1 if there is none.
 func columnIndex(columns []source.Column, name string) int {
 	return slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == name })
 }

@@ -263,8 +263,8 @@ func (o *inputs) labelColumns(t source.Table, s dataset.Split, f dataset.File) (
 	return source.ChooseLabel(columns, k, nil), nil
 }
 
-// labelIn returns the index of the label column among columns, −1 if there is none: the one that
-// --label-column names, or, if it is an index, the one that labelColumns made.
+// labelIn returns the index of the label column: the one that --label-column names, or, if it is an
+// index, the one that labelColumns made. It returns −1 if there is none.
 func (o *inputs) labelIn(columns []source.Column) int {
 	if i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Label }); i >= 0 {
 		return i

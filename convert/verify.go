@@ -173,7 +173,7 @@ func (o *verification) run(ctx context.Context) error {
 	o.described = o.output.foreign != nil
 	if o.several = len(outputs) > 1; o.several {
 		o.output.Split = o.Split
-		if outputs, err = o.output.chosenSplits(outputs); err != nil {
+		if outputs, err = o.output.namedSplits(outputs); err != nil {
 			return err
 		}
 	}
@@ -282,7 +282,8 @@ func (o *verification) verifySplit(ctx context.Context, split dataset.Split) (of
 	return of, all, nil
 }
 
-// takeRecorded adopts the transformations that found records, except where flags override them.
+// takeRecorded adopts the transformations that the metadata of found lists, except where flags
+// override them.
 func (o *verification) takeRecorded(found source.Table) (err error) {
 	meta := source.Meta(found)
 	if _, ours := meta[keySources]; !ours {
@@ -311,24 +312,24 @@ func (o *verification) takeRecorded(found source.Table) (err error) {
 	if v := o.View; v.Where == nil && v.Holdout == nil && !v.Shuffle && v.Take == 0 {
 		o.Where, o.Holdout, o.Stratify, o.Shuffle, o.Seed, o.Take = a.Where, a.Holdout, a.Stratify, a.Shuffle, a.Seed, a.Take
 	}
-	o.selecting, err = parseSelecting(o.View)
+	o.rowOptions, err = parseRowOptions(o.View)
 	return err
 }
 
-// splitFor returns the split of the inputs, one of splits, that found was made from; of is the
-// split that found itself belongs to. The metadata of found decides, then its name; if the output
+// splitFor returns the one of splits, those of the inputs, that the table found was made from; own
+// is the split of the output. The metadata of found decides, then the name of own; if the output
 // has several tables, the order is reversed.
-func (o *verification) splitFor(splits []dataset.Split, found source.Table, of dataset.Split) (dataset.Split, error) {
+func (o *verification) splitFor(splits []dataset.Split, found source.Table, own dataset.Split) (dataset.Split, error) {
 	if len(splits) == 1 && !o.several {
 		return splits[0], nil
 	}
-	names := []string{source.Meta(found)[keySplit], of.Name, of.Stem}
+	names := []string{source.Meta(found)[keySplit], own.Name, own.Stem}
 	if o.several {
 		slices.Reverse(names)
 	}
 	for _, name := range names {
 		i := slices.IndexFunc(splits, func(s dataset.Split) bool {
-			other := o.several && s.Name != "" && of.Name != "" && hubName(s.Name) != hubName(of.Name) // all may have their folder's name as the stem
+			other := o.several && s.Name != "" && own.Name != "" && hubName(s.Name) != hubName(own.Name) // all may have their folder's name as the stem
 			return name != "" && !other && (hubName(s.Name) == hubName(name) || hubName(s.Stem) == hubName(name))
 		})
 		if i >= 0 {
@@ -336,8 +337,8 @@ func (o *verification) splitFor(splits []dataset.Split, found source.Table, of d
 		}
 	}
 	if o.several {
-		return dataset.Split{}, differs(of.Files[0].Path, "it is none of the splits of the inputs, which are "+splitNames(splits))
+		return dataset.Split{}, differs(own.Files[0].Path, "it is none of the splits of the inputs, which are "+splitNames(splits))
 	}
-	return dataset.Split{}, usagef("the inputs have the splits %s, but %s does not record which of them it holds", splitNames(splits), of.Files[0].Path).
+	return dataset.Split{}, usagef("the inputs have the splits %s, but %s does not record which of them it holds", splitNames(splits), own.Files[0].Path).
 		WithHint("choose one with --split")
 }

@@ -12,8 +12,8 @@ type Sink interface {
 	// Encode encodes b and returns the step that appends it to the output. Encode is called from
 	// many goroutines at once, for different batches; steps run one at a time, in row order. A sink
 	// must not write to b, whose buffers it shares with other sinks, nor use it after the step has
-	// returned. A step may never run, after an error elsewhere. State that depends on the order of
-	// rows (dictionaries, offsets, row groups) belongs in steps.
+	// returned. After an error elsewhere, a step might not be run at all. State that depends on the
+	// order of rows (dictionaries, offsets, row groups) belongs in steps.
 	Encode(ctx context.Context, b schema.Batch) (step func() error, err error)
 	// Close writes the end of the output. It is called once, after every step has succeeded; after
 	// an error it is not called, and the publisher discards the files. A sink never closes the
@@ -24,8 +24,8 @@ type Sink interface {
 // A Sizer reports how much memory the pipeline must set aside for what Encode makes. A sink that is
 // not a Sizer makes next to nothing: its steps write the batch's own buffers.
 type Sizer interface {
-	// BatchSize returns about the maximum number of bytes that Encode makes of a batch of the given
-	// number of rows and that live until its step has returned.
+	// BatchSize returns the approximate maximum size in bytes of what Encode allocates for a batch
+	// of the given number of rows and keeps until the step has returned.
 	BatchSize(rows int) int64
 }
 
@@ -36,7 +36,7 @@ type Splitter interface {
 	// Next ends the output, as Close does, and begins another in w. It is called between steps,
 	// from the goroutine that runs them.
 	Next(w io.Writer) error
-	// Buffered returns about how many bytes of the output are still in memory, unwritten.
+	// Buffered returns approximately how many bytes of the output are in memory, not yet written.
 	Buffered() int64
 }
 

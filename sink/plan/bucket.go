@@ -39,7 +39,7 @@ func (b *bucket) read(ctx context.Context, result string) ([]byte, error) {
 
 func (b *bucket) where(result string) string { return source.Under(b.results(), result) }
 
-func (b *bucket) list(ctx context.Context, what listed) (names []string, err error) {
+func (b *bucket) list(ctx context.Context, what listKind) (names []string, err error) {
 	if what == visible {
 		names, err = b.names(ctx, b.target.Path)
 		if err != nil || !slices.Contains(names, success) {
@@ -142,7 +142,9 @@ func (b *bucket) publish(ctx context.Context, results []Result) error {
 	return b.mark(context.WithoutCancel(ctx))
 }
 
-// mark puts _SUCCESS, and removes it again if the plan does not have the lease any more.
+// mark puts _SUCCESS and then reads the lease. If an abort of the plan has it, or nobody has it and
+// parts are missing because an abort has ended, mark removes _SUCCESS again. If another plan has
+// the lease, mark fails and leaves _SUCCESS.
 func (b *bucket) mark(ctx context.Context) error {
 	mark := source.Under(b.target.Path, success)
 	if err := b.store.Put(ctx, mark, nil, true); err != nil {
@@ -234,7 +236,7 @@ func (b *bucket) endUploads(ctx context.Context, results bool) error {
 		err := each(ctx, maxRequests, len(b.target.Parts), func(ctx context.Context, i int) error {
 			r, err := b.plan.resultAt(ctx, b, b.target, &b.target.Parts[i])
 			switch {
-			case errors.Is(err, errUnreadable): // sweep ends its upload, or else a rule of the bucket
+			case errors.Is(err, errUnreadable): // sweep, or a lifecycle rule of the bucket, ends its upload
 				return nil
 			case err != nil || r == nil || r.Upload == nil:
 				return err

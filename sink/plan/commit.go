@@ -108,8 +108,8 @@ func (p *Plan) Committed(ctx context.Context, t *Target) (bool, error) {
 	return p.committedAt(ctx, p.at(t), t)
 }
 
-// There reports whether anything exists at the path of the target.
-func (p *Plan) There(ctx context.Context, t *Target) (bool, error) {
+// TargetExists reports whether anything exists at the path of the target.
+func (p *Plan) TargetExists(ctx context.Context, t *Target) (bool, error) {
 	if !object.IsURL(t.Path) {
 		_, err := os.Lstat(t.Path)
 		if errors.Is(err, syscall.ENAMETOOLONG) || errors.Is(err, syscall.EILSEQ) {

@@ -109,7 +109,7 @@ func (f *folder) read(_ context.Context, result string) ([]byte, error) {
 
 func (f *folder) where(result string) string { return f.path(resultsFolder, result) }
 
-func (f *folder) list(_ context.Context, what listed) ([]string, error) {
+func (f *folder) list(_ context.Context, what listKind) ([]string, error) {
 	switch what {
 	case leftovers:
 		return names(f.staging)

@@ -47,7 +47,7 @@ type place interface {
 	// where returns the path of a result.
 	where(result string) string
 	// list returns the existing names of one kind.
-	list(ctx context.Context, what listed) ([]string, error)
+	list(ctx context.Context, what listKind) ([]string, error)
 	// check returns an error unless the parts are what their results say, and nothing else is where
 	// they will be visible.
 	check(ctx context.Context, results []Result) error
@@ -58,13 +58,13 @@ type place interface {
 	remove(ctx context.Context, committed bool) error
 }
 
-// listed is a kind of names that place.list returns.
-type listed int
+// A listKind selects the names that place.list returns.
+type listKind int
 
 const (
-	visible   listed = iota // contents of the target, without a _SUCCESS that an abort is about to remove
-	delivered               // results
-	leftovers               // what stays until remove is called
+	visible   listKind = iota // contents of the target, without a _SUCCESS that an abort is about to remove
+	delivered                 // results
+	leftovers                 // what stays until remove is called
 )
 
 // staging returns the folder beside t for what is not committed.
@@ -180,7 +180,8 @@ func occupied(target string) error {
 	return fail(fault.Exists, "move it away, then commit again", "%s already exists, and is not what this plan makes", target)
 }
 
-// lost returns the error for a part of which only the result is left, at path; what is the rest.
+// lost returns the error for a part whose result exists, at path, but not the file or upload that
+// it describes; what names that.
 func (p *Plan) lost(r *Result, path, what string) error {
 	hint := fmt.Sprintf("remove %s, then: %s", shell.Path(path), p.runCommand(r.Part))
 	return fail(fault.Refused, hint, "part %d was made, but its %s is gone", r.Part, what)

@@ -32,7 +32,7 @@ type Plan struct {
 	Created    string            `json:"created"`              // RFC 3339
 	Tool       string            `json:"tool"`                 // the program and its version: another may make different bytes
 	Options    json.RawMessage   `json:"options"`              // options that the bytes of the parts depend on, see package convert
-	Parameters map[string]string `json:"parameters,omitempty"` // query strings by the URL of a bucket, such as its endpoint
+	Parameters map[string]string `json:"parameters,omitempty"` // query strings, which may name an endpoint, by the URL of the bucket
 	Targets    []Target          `json:"targets"`
 
 	// Objects is the store of targets and inputs that are named by URL.
@@ -59,7 +59,7 @@ type Input struct {
 	Column string `json:"column,omitempty"` // name of the column; empty for the file of class names
 	Bytes  int64  `json:"bytes"`            // size of the file
 	ETag   string `json:"etag,omitempty"`   // version of an object
-	Header *Piece `json:"header,omitempty"` // the header of a file whose parts read only pieces of it
+	Header *Piece `json:"header,omitempty"` // the header of the file, if each part reads only a piece of the file
 	Whole  bool   `json:"whole,omitempty"`  // a part may read any row, so the whole file is compared before each part is made
 }
 
@@ -103,7 +103,7 @@ func (p *Plan) Parts() int {
 	return n
 }
 
-// Part returns the part with an index, and its target.
+// Part returns the part with the given index, after its target.
 func (p *Plan) Part(index int) (*Target, *Part, error) {
 	rest := index
 	for i := range p.Targets {
@@ -275,8 +275,9 @@ func (t *Target) CheckInputs(ctx context.Context, part *Part) error {
 }
 
 // Cut divides the rows of t into parts of at most perPart rows, at least one part, with indices
-// from index on. For each, span returns the range of the bytes of input i that the rows are read
-// from.
+// from index on; if perPart is less than 1, into one part. For each, span returns the range of the
+// bytes of input i that the rows are read from. Cut hashes these ranges, and the headers, of the
+// inputs that are files.
 func (t *Target) Cut(ctx context.Context, perPart int64, index int, span func(i int, first, last int64) (from, to int64)) error {
 	if perPart < 1 || perPart > t.Rows {
 		perPart = max(1, t.Rows)

@@ -242,8 +242,8 @@ func notMovedBack(out *output, cause error, old, hint string) error {
 	return fault.New(fault.KindOf(cause), "%s; the old folder could not be put back: it is now %s", e.Msg, old).In(out.Path).Because(cause).WithHint("%s", hint)
 }
 
-// Rename renames a complete file or folder in one step, and makes that durable. It fails with
-// fault.Exists if anything exists at the path to, even an empty folder.
+// Rename renames a complete file or folder in one step, and makes that durable. If the new path
+// exists, even as an empty folder, Rename fails with fault.Exists.
 func Rename(from, to string) error {
 	s := &Set{}
 	at, err := locate(to)

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// A disk makes the system calls of a Set, so that tests can let each of them fail. Paths are
-// absolute and without symbolic links. An operation that a file system lacks fails with
+// A disk makes the system calls of a Set, so that tests can make each of them fail. Paths
+// are absolute and without symbolic links. An operation that a file system lacks fails with
 // errors.ErrUnsupported.
 type disk struct {
 	// fault, which only tests set, performs an operation by calling effect, or fails.
@@ -114,7 +114,7 @@ func (d disk) rename(from, to string) error {
 	return d.do("rename", from, func() error { return rename(from, to) })
 }
 
-// renameNew fails with fs.ErrExist if anything exists at the path to. So does link.
+// renameNew renames from. Like link, it fails with fs.ErrExist if anything exists at its path to.
 func (d disk) renameNew(from, to string) error {
 	return d.do("renameNew", from, func() error { return renameNew(from, to) })
 }

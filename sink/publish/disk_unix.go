@@ -32,7 +32,7 @@ func syncDir(path string) error {
 	return nil
 }
 
-// cannotSync reports whether err means that the file has no fsync, as pipes and terminals
+// cannotSync reports whether err means that the file has no fsync, like pipes and terminals
 // (fsync(2)).
 func cannotSync(err error) bool {
 	return errors.Is(err, unix.EINVAL) || errors.Is(err, errors.ErrUnsupported)

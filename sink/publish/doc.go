@@ -35,7 +35,7 @@
 // [Prepare] resolves symbolic links, refuses targets that must not be replaced, takes the locks,
 // sweeps and creates the partials. Commit first completes every output: fsync, compare the size
 // with the bytes counted, close. For a folder it writes the mark and then syncs everything: with
-// syncfs on Linux, by each file and folder on macOS, and by each file on Windows. Only then does it
+// syncfs on Linux, each file and folder on macOS, and each file on Windows. Only then does it
 // rename the outputs, back to back, and sync their folders.
 //
 // Without Options.Overwrite a target is never replaced: the rename is renameat2(RENAME_NOREPLACE),

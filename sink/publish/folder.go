@@ -17,8 +17,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// A Folder is one output folder while it is filled: files, and class folders of files, from many
-// goroutines at once.
+// A Folder is one output folder while many goroutines fill it, with files and with class folders of
+// files.
 type Folder struct {
 	disk   disk
 	path   string   // for messages

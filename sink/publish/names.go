@@ -83,8 +83,8 @@ func refuseNames(path string) error {
 	return nil
 }
 
-// windowsName returns what is wrong with a name on Windows, or "", and a similar name that is
-// valid.
+// windowsName returns a name similar to name that is valid on Windows, and what is wrong with name,
+// or "".
 func windowsName(name string) (better, reason string) {
 	if name == "." || name == ".." {
 		return name, ""
