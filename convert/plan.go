@@ -195,7 +195,7 @@ func (r *run) addColumn(ctx context.Context, t *plan.Target, j *job, f dataset.F
 	if err != nil {
 		return nil, err
 	}
-	if c.Rows() != j.passes[0].schema.Source {
+	if c.Rows() != j.passes[0].schema.SourceRows {
 		_ = c.Close() // only read from
 		return nil, fault.In(f.Path, fault.Changed)
 	}

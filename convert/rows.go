@@ -285,8 +285,8 @@ func (o *inputs) describe(j *job) {
 	o.describeInputs(s, j.passes[0])
 	prefix := r.splitNotes(s)
 	switch p := j.passes[0]; {
-	case p.schema.Rows == 0 && p.schema.Source > 0:
-		r.warning("%snone of its %s rows is selected", prefix, display.Thousands(p.schema.Source))
+	case p.schema.Rows == 0 && p.schema.SourceRows > 0:
+		r.warning("%snone of its %s rows is selected", prefix, display.Thousands(p.schema.SourceRows))
 	case j.split.rows != nil:
 		r.noteSelection(prefix, p)
 	}
@@ -312,8 +312,8 @@ func (o *inputs) describeInputs(s dataset.Split, p *pass) {
 	for _, f := range s.Files {
 		in := Input{Path: f.Path, Split: s.Name, Column: f.Name, Rows: p.table.Rows()}
 		in.ETag, in.Sequential = o.known.about(f.Path)
-		if p.applied.Rows != "" || p.schema.Rows != p.schema.Source {
-			in.SourceRows = &p.schema.Source
+		if p.applied.Rows != "" || p.schema.Rows != p.schema.SourceRows {
+			in.SourceRows = &p.schema.SourceRows
 		}
 		if s.Dataset != nil {
 			in.Dataset = s.Dataset.Name
@@ -336,8 +336,8 @@ func (o *inputs) describeInputs(s dataset.Split, p *pass) {
 func (r *Report) noteSelection(prefix string, p *pass) {
 	a, text := p.applied, ""
 	switch rows := display.Thousands(p.schema.Rows); {
-	case p.schema.Rows < p.schema.Source:
-		text = fmt.Sprintf("selected %s of %s rows", rows, display.Thousands(p.schema.Source))
+	case p.schema.Rows < p.schema.SourceRows:
+		text = fmt.Sprintf("selected %s of %s rows", rows, display.Thousands(p.schema.SourceRows))
 	case a.Shuffle:
 		text = fmt.Sprintf("shuffled %s rows", rows)
 	default:

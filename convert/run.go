@@ -155,7 +155,7 @@ func (r *run) checkRows() error {
 		return nil
 	}
 	for _, j := range r.jobs {
-		if j.passes[0].schema.Rows != 0 || j.passes[0].schema.Source <= 0 {
+		if j.passes[0].schema.Rows != 0 || j.passes[0].schema.SourceRows <= 0 {
 			return nil
 		}
 	}

@@ -228,7 +228,7 @@ func (o *conversion) scan(ctx context.Context, s dataset.Split, stratify bool) (
 	}
 	found.rows = new(source.Selection)
 	if last < whole.Rows() {
-		found.rows.Partly()
+		found.rows.StopEarly()
 	}
 	if trusted {
 		for row := range whole.Rows() {
@@ -257,7 +257,7 @@ func (o *conversion) scan(ctx context.Context, s dataset.Split, stratify bool) (
 		}
 		return nil
 	})
-	if err == nil && found.rows.Table() != whole.Rows() {
+	if err == nil && found.rows.TableRows() != whole.Rows() {
 		err = fault.In(s.Files[0].Path, fault.Changed)
 	}
 	found.strata, found.labels = strata.sorted()

@@ -1,8 +1,9 @@
 // Package pipeline moves a table through a pool of workers into any number of sinks, in one pass.
 //
-// One goroutine reads batches in row order. Workers decode each batch and let every sink encode it.
-// One goroutine per sink runs the steps that the sink returned, in row order. So reading, encoding
-// and writing overlap, and the bytes written do not depend on the number of workers.
+// One goroutine reads batches in row order. Workers decode each batch and call Encode of every
+// sink, which returns a step: a function that writes what was encoded. One goroutine per sink, its
+// writer, runs these steps in row order. So reading, encoding and writing overlap, and the bytes
+// written do not depend on the number of workers.
 //
 //	         ┌─► work queue ─► worker: decode, encode for sink 1, 2, …
 //	reader ──┤                      │ a step per sink

@@ -184,8 +184,9 @@ func (r *run) write(ctx context.Context, k int) error {
 		if s.pending.Add(-1) > 0 {
 			continue
 		}
-		// No later batch can be complete before this goroutine has run its step, so slots become
-		// free in the order of the rows, and the calls of progress do not overlap.
+		// A later batch is complete only after this goroutine has run a step of it too, which comes
+		// after this one. So slots become free in the order of the rows, and the calls of progress
+		// do not overlap.
 		r.free <- s
 		if r.progress != nil {
 			r.progress(r.written.Add(rows))

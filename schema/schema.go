@@ -14,11 +14,11 @@ const (
 
 // A Schema describes a table as every sink sees it.
 type Schema struct {
-	Columns []source.Column
-	Rows    int64  // −1 if unknown before the end
-	Source  int64  // rows of the whole table, of which these may be a range; −1 if unknown
-	Meta    []Pair // names of the sources, transforms that were applied
-	// Classes is a column of class names to be written behind the labels, or nil.
+	Columns    []source.Column
+	Rows       int64  // −1 if unknown before the end
+	SourceRows int64  // rows of the table that these were selected from; −1 if unknown
+	Meta       []Pair // names of the sources, transforms that were applied
+	// Classes is a column of class names to be written after the labels, or nil.
 	Classes *Classes
 }
 
@@ -27,7 +27,7 @@ type Pair struct{ Key, Value string }
 
 // Of returns the schema of t.
 func Of(t source.Table, meta ...Pair) *Schema {
-	return &Schema{Columns: t.Columns(), Rows: t.Rows(), Source: source.SourceRows(t), Meta: meta}
+	return &Schema{Columns: t.Columns(), Rows: t.Rows(), SourceRows: source.SourceRows(t), Meta: meta}
 }
 
 // RowSize returns the number of bytes of a row over all columns.
@@ -97,7 +97,7 @@ const ClassName = "class"
 const HintName = "give the column another name: for IDX and .npy files, write the input as NAME=FILE, such as category=FILE; for other formats, rename the column in the file"
 
 // Classes is a column that is not in the batches: the class names of the labels, as text. Sinks
-// that support it write it right behind the labels.
+// that support it write it directly after the labels.
 type Classes struct {
 	Label   int      // index of the label column
 	Names   []string // distinct class names, in the order of their labels

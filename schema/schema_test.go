@@ -72,7 +72,7 @@ func TestOf(t *testing.T) {
 		"unknown": {table(true), -1, -1},
 	} {
 		s := Of(test.in, Pair{"b", "1"}, Pair{"a", "2"})
-		if s.Rows != test.rows || s.Source != test.source || len(s.Columns) != 1 || s.Columns[0].Name != "image" || s.RowSize() != 4 {
+		if s.Rows != test.rows || s.SourceRows != test.source || len(s.Columns) != 1 || s.Columns[0].Name != "image" || s.RowSize() != 4 {
 			t.Errorf("%s: found %+v", name, s)
 		}
 		if want := []Pair{{"b", "1"}, {"a", "2"}}; !slices.Equal(s.Meta, want) { // the order is kept

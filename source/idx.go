@@ -307,7 +307,7 @@ func newSeekable(f File, path string, table *compressed.SeekTable, o Options) (*
 		in.Close() // its error is always nil
 		return nil, err
 	}
-	if t.frames, t.table = in, table; !t.spans() {
+	if t.frames, t.table = in, table; !t.located() {
 		in.ReadAhead(table.Size())
 	}
 	return t, nil
@@ -347,14 +347,14 @@ func (t *IDX) Limit(n int64) {
 // one another; in zstd with a seek table, the rows are in the frames that hold any of their bytes.
 // ok is false for all other files, and for rows that do not exist.
 //
-// Suppose that a caller opens the table, calls Limit(last) and Skip(first), or takes a Slice, which
-// does both, and then reads the rows. Read of the file then delivers the bytes of this range in
-// order and, once it has begun at from, without gaps or jumps. The header has been read before; see
-// HeaderEnd. If from is less than HeaderEnd, reading continues at HeaderEnd. The frame of the last
-// row is read to its end, so that its checksum is verified. ReadAt is called only for the beginning
-// and the seek table.
+// Span promises how the table reads its File. After Limit(last) and Skip(first), both of which
+// Slice calls, reading the rows calls Read of the File for the bytes of this range in order and,
+// once begun at from, without gaps or jumps. The header was read before; see HeaderEnd. If from is
+// less than HeaderEnd, reading continues at HeaderEnd. The frame of the last row is read to its
+// end, so that its checksum is verified. ReadAt of the File is called only for its beginning and
+// the seek table.
 func (t *IDX) Span(first, last int64) (from, to int64, ok bool) {
-	if first < 0 || first > last || last > t.rows || !t.spans() {
+	if first < 0 || first > last || last > t.rows || !t.located() {
 		return 0, 0, false
 	}
 	from, to = t.span(t.offset(first), t.offset(last))
@@ -365,18 +365,18 @@ func (t *IDX) Span(first, last int64) (from, to int64, ok bool) {
 // uncompressed file, that is the size of the header; in zstd with a seek table, it is that of the
 // frames up to the one with the last byte of the header. ok is false for all other files.
 //
-// Suppose that a caller opens the table and reads a row, whatever it skips before. Read of the file
-// then delivers these bytes in order and before all others, so that the checksums of their frames
-// are verified before a row of another frame is returned.
+// Before the first row is returned, even if rows were skipped before it, Read of the File has been
+// called for these bytes in order and before all others, so that the checksums of their frames are
+// verified before a row of another frame is returned.
 func (t *IDX) HeaderEnd() (to int64, ok bool) {
-	if !t.spans() {
+	if !t.located() {
 		return 0, false
 	}
 	_, to = t.span(0, t.offset(0))
 	return to, true
 }
 
-// spans reports whether the place of the rows in the file is known.
-func (t *IDX) spans() bool {
+// located reports whether the place of the rows in the file is known.
+func (t *IDX) located() bool {
 	return t.stream == nil && (t.frames == nil || t.table.Size() == t.offset(t.rows))
 }

@@ -98,7 +98,9 @@ func (s Number) Convert(dst []byte, d idx.DType, src []byte, first, n int) (bad 
 		smallest, largest = 0, 1
 	}
 	var values [tile]int64
-	size := 1 // grows, as a dictionary of Parquet is converted again after each value that does not fit
+	// Blocks grow from one value, as package parquet calls Convert for the rest of a dictionary
+	// after each value that does not fit, and a whole tile would be loaded each time.
+	size := 1
 	for from := 0; from < n; {
 		block := values[:min(size, n-from)]
 		s.load(block, src[from*s.Size():])

@@ -162,12 +162,12 @@ func (s *sliced) Read(ctx context.Context, b *Raw) error {
 // dimension is the number of rows. One dimension may be −1: it becomes whatever the others leave.
 // If t has several columns, its number of rows stays, and the new shape applies to each tensor
 // column whose records have as many elements as the new records, except a column named "label". If
-// t has one column, several rows may become one, of at most limit bytes. The error is an
-// idx.ShapeError.
+// t has one column, several rows may become one, of at most limit bytes. Errors are
+// those of idx.ShapeError.
 func Reshape(t Table, dims []int, limit int64) (Table, error) {
 	columns := slices.Clone(t.Columns())
 	if len(columns) == 1 {
-		shape, each, err := shapeOver(columns[0], t.Rows(), dims)
+		shape, each, err := reshapeColumn(columns[0], t.Rows(), dims)
 		if err != nil {
 			return nil, err
 		}
@@ -187,7 +187,7 @@ func Reshape(t Table, dims []int, limit int64) (Table, error) {
 			continue
 		}
 		found = append(found, fmt.Sprintf("%s %s", c.Name, idx.ShapeText(c.Shape)))
-		if shape, each, err := shapeOver(c, t.Rows(), dims); err == nil && each == 1 {
+		if shape, each, err := reshapeColumn(c, t.Rows(), dims); err == nil && each == 1 {
 			columns[i].Shape, fits = shape, true
 		}
 	}
@@ -204,9 +204,9 @@ func Reshape(t Table, dims []int, limit int64) (Table, error) {
 	return WithColumns(t, columns), nil
 }
 
-// shapeOver reshapes column c, which has the given number of rows (−1 if unknown), to dims. It
+// reshapeColumn reshapes column c, which has the given number of rows (−1 if unknown), to dims. It
 // returns the new shape of one record, and how many old records make one new record.
-func shapeOver(c Column, rows int64, dims []int) (shape []int, each int64, err error) {
+func reshapeColumn(c Column, rows int64, dims []int) (shape []int, each int64, err error) {
 	as := idx.Header{DType: c.DType, Dims: []int64{rows}}
 	for _, d := range c.Shape {
 		as.Dims = append(as.Dims, int64(d))

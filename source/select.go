@@ -11,8 +11,9 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// maxHeld is how many bytes of rows are held in memory. If a shuffled table has more, they are kept
-// in a file. If the selections held out of another one have more, their input is read again.
+// maxHeld is how many bytes of rows are kept in memory. If a shuffled table has more, its rows are
+// kept in a file. If the rows that were held out of a selection have more, the input is read again
+// for them.
 const maxHeld = 32 << 20
 
 // minPicked is the minimum size, in bytes, of records that are read without the records between
@@ -55,23 +56,23 @@ func Select(t Table, s *Selection, scratch Scratch) Table {
 	return &shuffled{wrapped: wrapped{t}, s: s, limit: maxHeld, scratch: scratch}
 }
 
-// local reports whether any row of the file can be read at once: the file is uncompressed, on this
-// machine, and not a pipe.
+// local reports whether any row can be read without those before it: the file is uncompressed, on
+// this machine, and not a pipe.
 func (t *IDX) local() bool {
 	_, remote := t.file.(interface{ Limit(end int64) })
-	return t.file != nil && !remote && t.spans() && t.frames == nil
+	return t.file != nil && !remote && t.located() && t.frames == nil
 }
 
 // picked is the selected rows of an IDX file. Decode reads them, on many goroutines; if the file
 // can only be read from its start, Read does.
 type picked struct {
 	*IDX
-	s      *Selection
-	random bool     // Decode reads the rows, at any offset; otherwise Read does, from the start
-	done   int64    // rows returned
-	at     int64    // row of the table after the last one that was returned
-	memory []byte   // if random is false: the rows still to be returned, if they were in s.met
-	meets  [][]byte // the rows of each selection in s.held, if they are kept for its field met
+	s       *Selection
+	random  bool     // Decode reads the rows, at any offset; otherwise Read does, from the start
+	done    int64    // rows returned
+	at      int64    // row of the table after the last one that was returned
+	stored  []byte   // the rows still to be returned, if they were in s.stored; not if random is set
+	storing [][]byte // the rows of each selection in s.held so far, if they are stored for it
 }
 
 func newPicked(t *IDX, s *Selection, random bool) *picked {
@@ -80,9 +81,9 @@ func newPicked(t *IDX, s *Selection, random bool) *picked {
 	for _, held := range s.held {
 		size += held.Len() * int64(t.column.RecordSize())
 	}
-	if !random && !s.partly && size <= maxHeld {
+	if !random && !s.stopEarly && size <= maxHeld {
 		for _, held := range s.held {
-			p.meets = append(p.meets, make([]byte, 0, held.Len()*int64(t.column.RecordSize())))
+			p.storing = append(p.storing, make([]byte, 0, held.Len()*int64(t.column.RecordSize())))
 		}
 	}
 	return p
@@ -139,11 +140,11 @@ func (p *picked) list(rows []int64, n int64) []int64 {
 // readRuns reads the next n selected rows into data.
 func (p *picked) readRuns(data []byte, n int64) error {
 	if p.done == 0 {
-		p.memory = p.s.met[p.path]
-		delete(p.s.met, p.path)
+		p.stored = p.s.stored[p.path]
+		delete(p.s.stored, p.path)
 	}
-	if p.memory != nil {
-		p.memory = p.memory[copy(data, p.memory):]
+	if p.stored != nil {
+		p.stored = p.stored[copy(data, p.stored):]
 		return nil
 	}
 	size := p.column.RecordSize()
@@ -163,7 +164,7 @@ func (p *picked) readRuns(data []byte, n int64) error {
 
 // skipTo skips the rows before row, but keeps those that were held out from the selection.
 func (p *picked) skipTo(row int64) error {
-	for p.meets != nil && p.next < row {
+	for p.storing != nil && p.next < row {
 		of, first, run := -1, row, int64(0)
 		for i, held := range p.s.held {
 			if at, n := held.next(p.next, row); n > 0 && at < first {
@@ -176,9 +177,9 @@ func (p *picked) skipTo(row int64) error {
 		if p.next = first; of < 0 {
 			return nil
 		}
-		before := len(p.meets[of])
-		p.meets[of] = p.meets[of][:before+int(run)*p.column.RecordSize()]
-		got, err := p.reader.ReadRecords(p.meets[of][before:], int(run))
+		before := len(p.storing[of])
+		p.storing[of] = p.storing[of][:before+int(run)*p.column.RecordSize()]
+		got, err := p.reader.ReadRecords(p.storing[of][before:], int(run))
 		if err != nil || int64(got) < run {
 			return notEOF(cmp.Or(err, io.EOF))
 		}
@@ -193,7 +194,7 @@ func (p *picked) skipTo(row int64) error {
 // of the file is to be checked, it reads on to that end, and keeps the rows that were held out. It
 // returns io.EOF if the file has not changed since it was opened.
 func (p *picked) finish() error {
-	if !p.random && !p.s.partly && p.memory == nil {
+	if !p.random && !p.s.stopEarly && p.stored == nil {
 		if err := p.skipTo(p.rows); err != nil {
 			return fault.In(p.path, err)
 		}
@@ -205,8 +206,8 @@ func (p *picked) finish() error {
 		if _, err := p.reader.ReadRecords(nil, 1); err != io.EOF {
 			return fault.In(p.path, err)
 		}
-		for i := range p.meets {
-			p.s.held[i].met[p.path] = p.meets[i]
+		for i := range p.storing {
+			p.s.held[i].stored[p.path] = p.storing[i]
 		}
 	}
 	if err := p.unchanged(); err != nil {
@@ -252,7 +253,7 @@ func (f *filtered) Read(ctx context.Context, b *Raw) error {
 	columns := f.Columns()
 	b.First, b.Rows = f.s.first+f.done, 0
 	clearColumns(b, len(columns))
-	for b.Rows < b.Cap && !f.ended && (f.done < f.s.Len() || !f.s.partly) {
+	for b.Rows < b.Cap && !f.ended && (f.done < f.s.Len() || !f.s.stopEarly) {
 		if f.used == f.raw.Rows {
 			f.raw.Cap = blockRows(f)
 			err := readDecoded(ctx, f.Table, &f.raw)
@@ -300,8 +301,8 @@ type shuffled struct {
 	done   int64
 	ranks  []int64 // number of selected rows before each word of s.kept
 	loaded bool
-	held   []byte   // the selected rows in the order of the table, their columns one after another
-	file   *os.File // instead of held
+	held   []byte   // the selected rows, row by row, in the order of the table; with file, a buffer
+	file   *os.File // has the rows if they are too large for memory
 }
 
 func (t *shuffled) Rows() int64        { return t.s.Len() }
@@ -332,7 +333,7 @@ func (t *shuffled) load(ctx context.Context) error {
 		t.ranks = append(t.ranks, ranked)
 		ranked += int64(bits.OnesCount64(word))
 	}
-	rows := Select(t.Table, &Selection{rows: t.s.rows, kept: t.s.kept, count: ranked, held: t.s.held, met: t.s.met}, nil)
+	rows := Select(t.Table, &Selection{rows: t.s.rows, kept: t.s.kept, count: ranked, held: t.s.held, stored: t.s.stored}, nil)
 	columns := t.Columns()
 	if total := ranked * int64(recordSize(columns)); total <= t.limit {
 		t.held = make([]byte, 0, total)

@@ -18,16 +18,16 @@ type Selection struct {
 	count int64    // number of selected rows
 	order []int64  // the selected rows in their order, if they were shuffled
 	first int64    // number of rows before these in the selection that Part divided, or 0
-	// partly means that the rows after the last selected one need not be read, not even to check
-	// them.
-	partly bool
+	// stopEarly means that the rows after the last selected one need not be read, not even to
+	// check them.
+	stopEarly bool
 	// held are the selections that HoldOut removed from this one. If a file can only be read from
-	// its start, their rows are stored while it is read for this selection: in their fields met.
+	// its start, reading it for this selection also stores the rows of the held ones, each in the
+	// field stored of its selection.
 	held []*Selection
-	// met has rows of this selection by the path of their file, if this selection was held out of
-	// another one. They were stored while the file was read for that one, so the file is not read
-	// again.
-	met map[string][]byte
+	// stored has, by the path of a file, the rows of this selection that were stored while the file
+	// was read for the selection that this one was held out of. The file is not read again.
+	stored map[string][]byte
 }
 
 // Append adds the next row of the table, and selects it or not.
@@ -45,16 +45,16 @@ func (s *Selection) Append(selected bool) {
 // Len returns the number of selected rows.
 func (s *Selection) Len() int64 { return s.count }
 
-// Table returns the number of rows of the table.
-func (s *Selection) Table() int64 { return s.rows }
+// TableRows returns the number of rows of the table, selected or not.
+func (s *Selection) TableRows() int64 { return s.rows }
 
 // First returns how many selected rows come before those of s: 0, unless s was made by
 // [Selection.Part].
 func (s *Selection) First() int64 { return s.first }
 
-// Partly tells Select not to read on after the last selected row. Otherwise the rest of the input
-// is read, so that damage there is found.
-func (s *Selection) Partly() { s.partly = true }
+// StopEarly tells Select not to read on after the last selected row. Otherwise the rest of the
+// input is read, so that damage there is found.
+func (s *Selection) StopEarly() { s.stopEarly = true }
 
 // next returns the first selected row that is not before row, and the number of consecutive
 // selected rows that begin there, at most limit. If no selected row is left, n is 0.
@@ -134,7 +134,7 @@ func (s *Selection) HoldOut(strata []uint16, quotas []int64, r *Random) *Selecti
 	}
 	left, remaining := slices.Clone(quotas), make([]int64, len(quotas))
 	s.each(func(row int64) { remaining[stratum(row)]++ })
-	held := &Selection{rows: s.rows, kept: make([]uint64, len(s.kept)), partly: s.partly, met: map[string][]byte{}}
+	held := &Selection{rows: s.rows, kept: make([]uint64, len(s.kept)), stopEarly: s.stopEarly, stored: map[string][]byte{}}
 	s.held = append(s.held, held)
 	s.each(func(row int64) {
 		i := stratum(row)
@@ -202,12 +202,12 @@ func (s *Selection) Shuffle(r *Random) error {
 // Part returns the rows first to last−1 of the selection.
 func (s *Selection) Part(first, last int64) *Selection {
 	part := *s
-	part.first, part.count, part.partly = s.first+first, last-first, true
+	part.first, part.count, part.stopEarly = s.first+first, last-first, true
 	if s.order != nil {
 		part.order = s.order[first:last]
 		return &part
 	}
-	part.kept, part.met = make([]uint64, len(s.kept)), nil
+	part.kept, part.stored = make([]uint64, len(s.kept)), nil
 	i := int64(0)
 	s.each(func(row int64) {
 		if first <= i && i < last {

@@ -45,7 +45,7 @@ func TestLoadLineOfImages(t *testing.T) {
 func TestLeastSizeOfColumns(t *testing.T) {
 	t.Parallel()
 	f, _ := Named("parquet")
-	s := &schema.Schema{Rows: 1 << 20, Source: 1 << 20, Columns: []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{2, 2}}}}
+	s := &schema.Schema{Rows: 1 << 20, SourceRows: 1 << 20, Columns: []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{2, 2}}}}
 	if got := f.MinSize(s, Options{Compression: compressed.Codec{Name: "none"}, Layout: "columns"}); got != 0 {
 		t.Errorf("found %d bytes, expected 0", got)
 	}
@@ -54,7 +54,7 @@ func TestLeastSizeOfColumns(t *testing.T) {
 // TestLeastSizeOfImages checks that the bound is positive and not above the size of the file.
 func TestLeastSizeOfImages(t *testing.T) {
 	t.Parallel()
-	s := &schema.Schema{Rows: 3, Source: 3, Columns: []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{1, 1}}}}
+	s := &schema.Schema{Rows: 3, SourceRows: 3, Columns: []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{1, 1}}}}
 	for _, name := range []string{"tar", "npy"} {
 		f, _ := Named(name)
 		var out bytes.Buffer

@@ -93,11 +93,11 @@ func (m Image) Pixels(dst, record []byte) {
 // last row, so that names do not depend on the range of rows that is converted. The error is
 // fault.Usage if the number of rows is not known.
 func RowDigits(format string, s *schema.Schema) (int, error) {
-	if s.Source < 0 {
+	if s.SourceRows < 0 {
 		return 0, fault.New(fault.Usage, "%s: the number of rows is needed in advance, for the file names, but it is known only at the end of this input", format).
 			WithHint("write Parquet or Arrow first, and convert that file")
 	}
-	return Digits(s.Source - 1), nil
+	return Digits(s.SourceRows - 1), nil
 }
 
 // Digits returns the number of decimal digits of n ≥ 0.

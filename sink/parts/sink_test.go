@@ -91,7 +91,7 @@ func TestContract(t *testing.T) {
 // numbers returns a table of consecutive numbers, in rows of four bytes, and its batches of size
 // rows.
 func numbers(first, rows, size int) (s *schema.Schema, batches []schema.Batch) {
-	s = &schema.Schema{Rows: int64(rows), Source: int64(first + rows), Columns: []source.Column{{Name: "data", DType: idx.Uint8, Shape: []int{4}}}}
+	s = &schema.Schema{Rows: int64(rows), SourceRows: int64(first + rows), Columns: []source.Column{{Name: "data", DType: idx.Uint8, Shape: []int{4}}}}
 	for at := first; at < first+rows; at += size {
 		b := schema.Batch{First: int64(at), Rows: min(size, first+rows-at)}
 		var data []byte

@@ -183,7 +183,7 @@ func TestRefusedTables(t *testing.T) {
 		message string // a part of it
 		hint    string // a part of it
 	}{
-		"rows unknown": {&schema.Schema{Columns: []source.Column{square}, Rows: -1, Source: -1}, png.Options{}, fault.Usage, "file names", "Parquet"},
+		"rows unknown": {&schema.Schema{Columns: []source.Column{square}, Rows: -1, SourceRows: -1}, png.Options{}, fault.Usage, "file names", "Parquet"},
 		"float":        {describe(1, images(idx.Float32, 28, 28)), png.Options{}, fault.Usage, "float32", "Parquet, Arrow or CSV"},
 		"int":          {describe(1, images(idx.Int32, 28, 28)), png.Options{}, fault.Usage, "int32", "Parquet"},
 		"signed byte":  {describe(1, images(idx.Int8, 28, 28)), png.Options{}, fault.Usage, "int8", "Parquet"},

@@ -60,7 +60,7 @@ func New(folder *publish.Folder, s *schema.Schema, o Options) (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Sink{folder: folder, columns: found, rows: s.Source, digits: digits}
+	p := &Sink{folder: folder, columns: found, rows: s.SourceRows, digits: digits}
 	if p.image, err = images.New(images.PNG(format, o.Channels), s.Columns[found.Image]); err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func readFiles(t testing.TB, dir string) map[string][]byte {
 
 // describe returns the schema of a whole table.
 func describe(rows int64, columns ...source.Column) *schema.Schema {
-	return &schema.Schema{Columns: columns, Rows: rows, Source: rows}
+	return &schema.Schema{Columns: columns, Rows: rows, SourceRows: rows}
 }
 
 func images(d idx.DType, shape ...int) source.Column {
@@ -235,7 +235,7 @@ func TestNamesOfFiles(t *testing.T) {
 			[][]byte{sequence(3), {5, 0, 5}}, "0/01.png 5/00.png 5/02.png"},
 		"letters": {describe(10, pixel, labels(idx.Uint8, letters...)), png.Options{}, 0,
 			[][]byte{sequence(3), {26, 1, 10}}, "01/1.png 10/2.png 26/0.png"},
-		"range": {&schema.Schema{Columns: []source.Column{pixel, labels(idx.Uint8, ten...)}, Rows: 2, Source: 60000}, png.Options{}, 998,
+		"range": {&schema.Schema{Columns: []source.Column{pixel, labels(idx.Uint8, ten...)}, Rows: 2, SourceRows: 60000}, png.Options{}, 998,
 			[][]byte{sequence(2), {7, 7}}, "7/00998.png 7/00999.png"},
 		"last row": {describe(1001, pixel), png.Options{}, 999,
 			[][]byte{sequence(2)}, "0999.png 1000.png"},

@@ -54,7 +54,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Sink{out: w, columns: found, rows: s.Source, digits: max(digits, minDigits)}
+	t := &Sink{out: w, columns: found, rows: s.SourceRows, digits: max(digits, minDigits)}
 	if t.image, err = images.New(images.PNG(format, o.Channels), s.Columns[found.Image]); err != nil {
 		return nil, err
 	}

@@ -105,7 +105,7 @@ var (
 
 // describe returns the schema of a whole table.
 func describe(rows int64, columns ...source.Column) *schema.Schema {
-	return &schema.Schema{Columns: columns, Rows: rows, Source: rows}
+	return &schema.Schema{Columns: columns, Rows: rows, SourceRows: rows}
 }
 
 func TestNames(t *testing.T) {
@@ -118,8 +118,8 @@ func TestNames(t *testing.T) {
 	}{
 		"labels":       {describe(2, pixel, label), 0, [][]byte{{1, 2}, {7, 0}}, "000000.png 000000.cls 000001.png 000001.cls"},
 		"no labels":    {describe(1, pixel), 0, [][]byte{{1}}, "000000.png"},
-		"range":        {&schema.Schema{Columns: []source.Column{pixel}, Rows: 2, Source: 60000}, 998, [][]byte{{1, 2}}, "000998.png 000999.png"},
-		"seven digits": {&schema.Schema{Columns: []source.Column{pixel}, Rows: 1, Source: 1_000_001}, 5, [][]byte{{1}}, "0000005.png"},
+		"range":        {&schema.Schema{Columns: []source.Column{pixel}, Rows: 2, SourceRows: 60000}, 998, [][]byte{{1, 2}}, "000998.png 000999.png"},
+		"seven digits": {&schema.Schema{Columns: []source.Column{pixel}, Rows: 1, SourceRows: 1_000_001}, 5, [][]byte{{1}}, "0000005.png"},
 		"six digits":   {describe(1_000_000, pixel), 999_999, [][]byte{{1}}, "999999.png"},
 		"largest": {describe(math.MaxInt64, pixel, label), math.MaxInt64 - 1, [][]byte{{1}, {1}},
 			"9223372036854775806.png 9223372036854775806.cls"},
@@ -230,7 +230,7 @@ func TestRefusals(t *testing.T) {
 		want          error
 		message, hint string // parts
 	}{
-		"rows unknown": {&schema.Schema{Columns: []source.Column{pixel}, Rows: -1, Source: -1}, nil, fault.Usage, "file names", "Parquet"},
+		"rows unknown": {&schema.Schema{Columns: []source.Column{pixel}, Rows: -1, SourceRows: -1}, nil, fault.Usage, "file names", "Parquet"},
 		"float": {describe(1, source.Column{Name: "x", DType: idx.Float32, Shape: []int{28, 28}}), nil, fault.Usage,
 			`column "x" is float32`, "npy"},
 		"two images":     {describe(1, pixel, wide), nil, fault.Usage, "2 columns of images", "one of them"},

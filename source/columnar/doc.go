@@ -4,8 +4,8 @@
 //
 //	number, truth value          scalar
 //	number in a dictionary       scalar
-//	text in a dictionary         label with class names, if the file has no other column of scalar
-//	                             integers
+//	text in a dictionary         label with class names, if it is the only such column and the file
+//	                             has no scalar integers
 //	lists of numbers, nested     tensor, whose shape is in the metadata or is that of the first row
 //	  or not
 //	bytes, fixed-size or not     tensor, whose type and shape are in the metadata or in the options;

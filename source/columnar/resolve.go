@@ -38,10 +38,10 @@ type Column struct {
 	Fields []int // indices in File.Fields: one, or one of the kind Number for each element of a record
 	Form   Form
 
-	format picture.Format         // of the PNG files of the form Images
-	sizes  [len(SparkSizes)]int32 // of all images of the form SparkImages
-	planar bool                   // records of images have the shape C×H×W
-	was    string                 // the type in the file, if DType is a default in its place; else ""
+	format   picture.Format         // of the PNG files of the form Images
+	sizes    [len(SparkSizes)]int32 // of all images of the form SparkImages
+	planar   bool                   // records of images have the shape C×H×W
+	replaced string                 // the type in the file, if IDX lacks it and DType is used instead; else ""
 }
 
 // A Form is how the records of a column are stored.
@@ -111,8 +111,8 @@ func (r *resolver) add(c Column) error {
 		return unsupported(c.Name, "name the columns differently", "found two columns of this name")
 	}
 	r.names[c.Name] = true
-	if c.was != "" {
-		r.note("column %s: %s becomes %s, because idxport uses the types of IDX", c.Name, c.was, c.DType)
+	if c.replaced != "" {
+		r.note("column %s: %s becomes %s, because idxport uses the types of IDX", c.Name, c.replaced, c.DType)
 	}
 	r.Columns = append(r.Columns, c)
 	return nil
@@ -155,7 +155,7 @@ func (r *resolver) group(g flat.Field) error {
 			return err
 		}
 		return r.add(c)
-	case len(g.Columns) == 1 && known && len(shape) > 0 && n == 1: // a tensor of one element, written in the layout columns
+	case len(g.Columns) == 1 && known && len(shape) > 0 && n == 1: // a tensor of one element, as --layout columns writes it
 		if g.Name = strings.TrimSuffix(first.Name, "0"); g.Name == "pixel" {
 			g.Name = flat.Image
 		}
@@ -163,7 +163,7 @@ func (r *resolver) group(g flat.Field) error {
 		for _, i := range g.Columns {
 			f := &r.Fields[i]
 			c := Column{Column: source.Column{Name: f.Name}, Fields: []int{i}}
-			if c.DType, c.was = r.dtype(f); f.Number.Integer() {
+			if c.DType, c.replaced = r.dtype(f); f.Number.Integer() {
 				c.Classes = r.classes[f.Name]
 			}
 			if err := r.add(c); err != nil {
@@ -236,21 +236,21 @@ func (r *resolver) alike(g flat.Field) bool {
 func (r *resolver) elements(g flat.Field) error {
 	c := Column{Column: source.Column{Name: g.Name, Shape: g.Shape}, Fields: g.Columns}
 	first := &r.Fields[g.Columns[0]]
-	c.DType, c.was = r.dtype(first)
+	c.DType, c.replaced = r.dtype(first)
 	for _, i := range g.Columns {
 		f := &r.Fields[i]
 		if f.Number == first.Number {
 			continue
 		}
 		if d, was := r.dtype(f); d != c.DType {
-			c.DType, c.was = idx.Int32, ""
+			c.DType, c.replaced = idx.Int32, ""
 			if o := r.Options.DType; o.Valid() && !o.Float() {
 				c.DType = o
 			}
 			r.note("column %s: integers of several types become %s, and every value is checked", c.Name, c.DType)
 			break
 		} else {
-			c.was = cmp.Or(c.was, was)
+			c.replaced = cmp.Or(c.replaced, was)
 		}
 	}
 	if !r.setShape(&c, first, int64(len(g.Columns))) && g.Guess != "" {
@@ -306,7 +306,7 @@ func (r *resolver) single(c *Column, f *Field) error {
 		return r.images(c, f)
 	case Dictionary:
 		if f.Number != source.NoNumber {
-			c.DType, c.was = r.dtype(f)
+			c.DType, c.replaced = r.dtype(f)
 			return nil
 		}
 		if c.Fields[0] == r.label {
@@ -324,7 +324,7 @@ func (r *resolver) list(c *Column, f *Field) (err error) {
 	if p := f.permutation(); p != nil {
 		return unsupported(f.Name, "write it in C order, without a permutation", "found tensors whose dimensions are permuted: %v", p)
 	}
-	c.DType, c.was = r.dtype(f)
+	c.DType, c.replaced = r.dtype(f)
 	shape, known := f.shape()
 	known = known && len(shape) > 0
 	switch {

@@ -135,7 +135,7 @@ func TestRoundTrip(t *testing.T) {
 				data[i] = byte(i*31 + 7)
 			}
 			var file bytes.Buffer
-			s := must.Get(sinknpy.New(&file, &schema.Schema{Columns: []source.Column{c}, Rows: 9, Source: 9}, sinknpy.Options{}))(t)
+			s := must.Get(sinknpy.New(&file, &schema.Schema{Columns: []source.Column{c}, Rows: 9, SourceRows: 9}, sinknpy.Options{}))(t)
 			step, err := s.Encode(context.Background(), schema.Batch{Rows: 9, Columns: [][]byte{data}})
 			if err == nil {
 				err = errors.Join(step(), s.Close())

@@ -82,7 +82,7 @@ func (t Table) fill() filled {
 
 // schema describes the whole table.
 func (t filled) schema() *schema.Schema {
-	s := &schema.Schema{Columns: t.Columns, Rows: int64(t.Rows), Source: int64(t.Rows),
+	s := &schema.Schema{Columns: t.Columns, Rows: int64(t.Rows), SourceRows: int64(t.Rows),
 		Meta: []schema.Pair{{Key: "idxport.sources", Value: t.Name}}}
 	if t.Named {
 		s.Classes = schema.NewClasses(s, s.Label())

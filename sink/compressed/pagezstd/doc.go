@@ -1,8 +1,8 @@
 // Package pagezstd writes zstd frames (RFC 8878) of pages of pixels. A general encoder spends most
 // of its time on the search for matches, but the only long ones in such pages are runs: of the
 // background, and of white. This package looks for nothing else, and so takes a third of the time
-// of the library's fastest level, for fewer bytes. Section numbers in this package are those of the
-// RFC.
+// of the fastest level of github.com/klauspost/compress/zstd, for fewer bytes. Section numbers in
+// this package are those of the RFC.
 //
 // A frame consists of blocks of up to 128 KiB. A block has literals, which are bytes that are coded
 // by their frequency (Huffman), and sequences, each of which says: copy so many literals, and then

@@ -42,13 +42,13 @@ type Encoder struct {
 	runs    splitter
 	huffman huff0.Scratch
 	fitted  [2]table // for literals lengths and match lengths
-	other   []byte   // sequences in the predefined tables
+	other   []byte   // the sequences as encoded with the predefined tables, for comparison
 }
 
 // Append appends a frame of page to dst. The frame depends on page and Checksum alone.
 func (e *Encoder) Append(dst, page []byte) []byte {
 	e.huffman.Reuse, e.huffman.WantLogLess = huff0.ReusePolicyNone, 4
-	const contentSize, checksum = 3 << 6, 1 << 2 // of 8 bytes, and of 4 at the end
+	const contentSize, checksum = 3 << 6, 1 << 2 // there are 8 bytes of size; a checksum at the end
 	const window = 7 << 3                        // 1<<(10+7) bytes, the least for blocks of maxBlock
 	descriptor := byte(contentSize)
 	if e.Checksum {
@@ -81,10 +81,11 @@ func (e *Encoder) Matched(p []byte) int {
 	return len(p) - len(e.runs.literals)
 }
 
-// appendLevels appends two blocks if page begins with levels, as in Parquet: one of the levels,
-// which repeat after a few bytes, and one of all up to the end of the first long run. Each has one
-// sequence. The offset of the first is the period; the second makes 1 the first repeat offset
-// again. Both sequences are so long that neither block is raw. It returns the rest of the page.
+// appendLevels appends two blocks if page begins with levels, as in Parquet. The first block has
+// the levels, which repeat after a few bytes; the second has what follows them, to the end of the
+// first long run. Each block has one sequence. The offset of the first sequence is the period of
+// the levels; that of the second makes 1 the first repeat offset again. Both sequences are so long
+// that neither block is raw. It returns the rest of the page.
 func (e *Encoder) appendLevels(dst, page []byte) (_, rest []byte) {
 	const start, maxPeriod, minLevels, longRun = 16, 8, 256, 32 // bytes
 	period, end := 0, 0
@@ -204,7 +205,7 @@ func (e *Encoder) appendSequences(dst []byte, offset int) []byte {
 // appendSequenceBits appends the bitstream of the sequences, which decoders read backwards: for
 // each sequence, the additional bits of its offset, its match length and its literals length, and
 // then the bits that lead to the next state of the literals lengths and that of the match lengths.
-// Only the offset of a single sequence has additional bits.
+// Offsets have additional bits only in the blocks of appendLevels, which have one sequence each.
 func appendSequenceBits(dst []byte, sequences []sequence, literals, matches *table, offset int) []byte {
 	const perSequence = 7 // bytes: two states of at most 9 bits, two lengths of at most 16 bits
 	at := len(dst)

@@ -126,7 +126,7 @@ func (t *table) appendDescription(dst []byte) []byte {
 	for code := 0; left > 1; {
 		share := int(t.shares[code])
 		code++
-		// A value is 0 to left; so many of the low ones have a bit less.
+		// Values from 0 to left are possible. Those below short take one bit less than the others.
 		value, short := share+1, 2*size-1-left
 		switch {
 		case value < short:

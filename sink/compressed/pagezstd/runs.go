@@ -65,7 +65,7 @@ func (s *splitter) split(p []byte) {
 	s.literals = literals[:n]
 }
 
-// single makes p one sequence of so many literals and a match of the rest.
+// single makes p one sequence: the given number of literals, and a match of the rest.
 func (s *splitter) single(p []byte, literals int) {
 	s.literals = append(s.literals[:0], p[:literals]...)
 	s.literalsCounts, s.matchCounts = [64]uint32{}, [64]uint32{}
@@ -120,9 +120,9 @@ func pairs(p []byte) uint64 {
 	return zeros >> 7 * 0x01020408_10204080 >> 56
 }
 
-// A sequence is a number of literals and the match that follows them. From its lowest bits, it
-// holds the additional bits of both lengths, in 32 bits; how many these are, in 8 bits; and the
-// codes of the literals length and of the match length, in 8 bits each.
+// A sequence is a number of literals and the match that follows them. From its lowest bit, it has
+// the additional bits of both lengths, in 32 bits; their number, in 8 bits; and the codes of the
+// literals length and of the match length, in 8 bits each.
 type sequence uint64
 
 const (
@@ -136,7 +136,8 @@ func (s sequence) count() uint8        { return uint8(s >> countShift) }
 func (s sequence) literalsCode() uint8 { return uint8(s>>literalsShift) & codeMask }
 func (s sequence) matchCode() uint8    { return uint8(s>>matchShift) & codeMask }
 
-// codes has the codes and additional bits of lengths below 128.
+// codes has the codes and additional bits of literals lengths below 128, and of match lengths less
+// minMatch below 128.
 type codes struct{ literals, matches [128]sequence }
 
 // lengthCodes returns the codes of section 3.1.1.3.2.1.1: each code stands for 1<<n lengths, where
@@ -157,7 +158,7 @@ var lengthCodes = sync.OnceValue(func() *codes {
 	return &c
 })
 
-// sequence returns the sequence of so many literals and a match of minMatch+match bytes.
+// sequence returns the sequence of a number of literals and a match of minMatch+match bytes.
 func (c *codes) sequence(literals, match int) sequence {
 	if literals < 128 && match < 128 {
 		return join(c.literals[literals], c.matches[match])
@@ -170,8 +171,8 @@ func join(literals, match sequence) sequence {
 	return literals + match&^extraMask + match&extraMask<<(literals.count()&31)
 }
 
-// code returns the code of a length below 1<<17. Lengths that are not in the table have as many
-// additional bits as follow their first bit.
+// code returns the code of a length, less minMatch for a match, below 1<<17. Lengths that are not
+// in the table have as many additional bits as follow their first bit.
 func code(table []sequence, length int, base uint64, shift int) sequence {
 	if length < len(table) {
 		return table[length]
