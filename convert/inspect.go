@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/summary"
@@ -185,7 +186,7 @@ func (o *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, f
 	for i, c := range sc.Columns {
 		for _, label := range sums.Columns()[i].Labels() {
 			if c.Classes != nil && c.ClassName(label) == "" {
-				return fault.New(fault.Malformed, "label %d has no class name, and occurs %d times", label, sums.Columns()[i].Counts[label]).In(f.Path)
+				return fault.New(fault.Malformed, "label %d has no class name, and occurs in %s", label, display.Count(sums.Columns()[i].Counts[label], "row")).In(f.Path)
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/source"
@@ -193,7 +194,7 @@ func (r rowRange) resolve(total int64) (first, last int64, err error) {
 		first, last = min(first, total), min(last, total)
 	}
 	if first > last {
-		return 0, 0, usagef("--rows %s is empty in a table of %d rows", r, total)
+		return 0, 0, usagef("--rows %s is empty in a table of %s", r, display.Count(total, "row"))
 	}
 	return first, last, nil
 }

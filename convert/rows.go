@@ -286,7 +286,7 @@ func (o *inputs) describe(j *job) {
 	prefix := r.splitNotes(s)
 	switch p := j.passes[0]; {
 	case p.schema.Rows == 0 && p.schema.SourceRows > 0:
-		r.warning("%snone of its %s rows is selected", prefix, display.Thousands(p.schema.SourceRows))
+		r.warning("%snone of its %s is selected", prefix, display.Count(p.schema.SourceRows, "row"))
 	case j.split.rows != nil:
 		r.noteSelection(prefix, p)
 	}
@@ -339,7 +339,7 @@ func (r *Report) noteSelection(prefix string, p *pass) {
 	case p.schema.Rows < p.schema.SourceRows:
 		text = fmt.Sprintf("selected %s of %s rows", rows, display.Thousands(p.schema.SourceRows))
 	case a.Shuffle:
-		text = fmt.Sprintf("shuffled %s rows", rows)
+		text = "shuffled " + display.Count(p.schema.Rows, "row")
 	default:
 		return
 	}

@@ -161,7 +161,7 @@ func (o *conversion) holdOut(c chosenSplit, scan scanned) ([]chosenSplit, error)
 	for _, h := range o.holdouts {
 		n, left := h.of(total), c.rows.Len()
 		if n > left {
-			return nil, usagef("--holdout %s: found %s rows, expected at least %s", h.text, display.Thousands(left), display.Thousands(n))
+			return nil, usagef("--holdout %s: found %s, expected at least %s", h.text, display.Count(left, "row"), display.Thousands(n))
 		}
 		quotas := []int64{n}
 		if o.Stratify {

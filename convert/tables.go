@@ -141,7 +141,7 @@ func (o *inputs) count(ctx context.Context, t source.Table, f dataset.File, open
 	if o.readOnce(f) {
 		_ = t.Close() // only read from
 		return nil, usagef("%s: the number of rows is needed in advance, but this input does not record it and can be read only once", shownPath(f.Path)).
-			WithHint("save it to a file first; or write Parquet, without --take and with both ends of --rows")
+			WithHint("save it to a file first; or write Parquet without --take, and with --rows that count from the start, such as --rows 0:1000")
 	}
 	n, err := source.Count(ctx, t)
 	_ = t.Close() // only read from; its memory is free before it is opened again

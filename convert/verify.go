@@ -57,7 +57,7 @@ func (o *inputs) compare(ctx context.Context, expected, found source.Table, c co
 		differences = append(differences, first.String())
 	}
 	if values > 1 {
-		differences = append(differences, fmt.Sprintf("%s values in %s rows differ", display.Thousands(values), display.Thousands(in)))
+		differences = append(differences, fmt.Sprintf("%s in %s differ", display.Count(values, "value"), display.Count(in, "row")))
 	}
 	if err != nil { // the numbers of rows differ
 		differences = append(differences, err.Error())

@@ -3,11 +3,10 @@ package display
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/idxport/idxport/source/idx"
 )
 
 // Printable makes text from file names and file contents safe to show: it replaces line breaks,
@@ -59,11 +58,11 @@ func Thousands(n int64) string {
 }
 
 // Count formats a number of things: Count(2, "row") is "2 rows".
-func Count(n int64, what string) string {
+func Count[T int | int64](n T, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return Thousands(n) + " " + what + "s"
+	return Thousands(int64(n)) + " " + what + "s"
 }
 
 // Bytes formats a number of bytes in decimal units, with three digits: 9.91 MB.
@@ -83,7 +82,11 @@ func Shape[T int | int64](shape []T) string {
 	if len(shape) == 0 {
 		return "scalar"
 	}
-	return idx.ShapeText(shape)
+	texts := make([]string, len(shape))
+	for i, d := range shape {
+		texts[i] = strconv.FormatInt(int64(d), 10)
+	}
+	return strings.Join(texts, "×")
 }
 
 // JSON returns v as JSON without escapes for HTML. It cannot fail, as v consists of strings,

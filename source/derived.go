@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -233,7 +234,7 @@ func WithPartition(t Table, path string, keys []Column, values []int64) (Table, 
 		compared = append(compared, i)
 		if c := own[at[i]]; !c.Scalar() || !c.Integer() {
 			return nil, fault.New(fault.Malformed,
-				"found %s of shape %s, expected integers, because the name of the folder also gives this column a value", c.DType, idx.ShapeText(c.Shape)).
+				"found %s (%s), expected an integer in each row, because the name of the folder also gives this column a value", c.DType, display.Shape(c.Shape)).
 				In(path).InColumn(c.Name).
 				WithHint("write the table again without the column, or rename it")
 		}

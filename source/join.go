@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 )
 
@@ -54,7 +55,7 @@ func Join(shortest bool, tables ...Table) (Table, error) {
 		for _, t := range tables {
 			j.rows = min(j.rows, t.Rows())
 		}
-		j.notes = append(j.notes, fmt.Sprintf("%v; read the %d rows that all columns have", j.countsError(nil), j.rows))
+		j.notes = append(j.notes, fmt.Sprintf("%v; read the %s that all columns have", j.countsError(nil), display.Count(j.rows, "row")))
 	}
 	j.source = j.rows
 	return j, nil

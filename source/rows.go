@@ -1,13 +1,13 @@
 package source
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -173,7 +173,7 @@ func Reshape(t Table, dims []int, limit int64) (Table, error) {
 		}
 		columns[0].Shape = shape
 		if size := int64(columns[0].RecordSize()); size > limit && each > 1 {
-			return nil, idx.ShapeError("records of %s are too large, expected at most %d bytes", idx.ShapeText(shape), limit)
+			return nil, idx.ShapeError("records of %s are too large, expected at most %d bytes", display.Shape(shape), limit)
 		}
 		if each == 1 {
 			return WithColumns(t, columns), nil
@@ -186,18 +186,18 @@ func Reshape(t Table, dims []int, limit int64) (Table, error) {
 		if c.Scalar() || c.Name == "label" {
 			continue
 		}
-		found = append(found, fmt.Sprintf("%s %s", c.Name, idx.ShapeText(c.Shape)))
+		found = append(found, fmt.Sprintf("%s %s", c.Name, display.Shape(c.Shape)))
 		if shape, each, err := reshapeColumn(c, t.Rows(), dims); err == nil && each == 1 {
 			columns[i].Shape, fits = shape, true
 		}
 	}
 	if !fits {
 		if rows := t.Rows(); rows >= 0 && dims[0] != -1 && int64(dims[0]) != rows {
-			return nil, idx.ShapeError("found %d rows, expected %d", rows, dims[0])
+			return nil, idx.ShapeError("found %s, expected %d", display.Count(rows, "row"), dims[0])
 		}
-		e := idx.ShapeError("no column has records of %s elements, found %s", cmp.Or(idx.ShapeText(dims[1:]), "1"), strings.Join(found, ", "))
+		e := idx.ShapeError("no column has as many elements in a record as %s, found %s", display.Shape(dims[1:]), strings.Join(found, ", "))
 		if dims[0] != -1 {
-			e = e.WithHint("the first dimension is the number of rows: --reshape -1x%s", strings.ReplaceAll(idx.ShapeText(dims), "×", "x"))
+			e = e.WithHint("the first dimension is the number of rows: --reshape -1x%s", strings.ReplaceAll(display.Shape(dims), "×", "x"))
 		}
 		return nil, e
 	}
@@ -228,7 +228,7 @@ func reshapeColumn(c Column, rows int64, dims []int) (shape []int, each int64, e
 	case in > 0 && out > 0 && out%in == 0:
 		return shape, int64(out / in), nil
 	}
-	return nil, 0, idx.ShapeError("a record of %s has %d elements, which is not a whole number of records of %s", c.Name, in, idx.ShapeText(shape))
+	return nil, 0, idx.ShapeError("a record of %s has %s, expected a multiple of %d, as a record of %s has", display.Shape(shape), display.Count(out, "element"), in, c.Name)
 }
 
 // regrouped is a table of one column, in which several consecutive records of another table are one
@@ -258,7 +258,7 @@ func (r *regrouped) Read(ctx context.Context, b *Raw) error {
 	b.First, b.Rows = p.First/r.each, int(int64(p.Rows)/r.each)
 	if rest := int64(p.Rows) % r.each; err == nil && rest != 0 {
 		return idx.ShapeError("the %d elements after record %d are too few for another record of %s",
-			rest*int64(r.Table.Columns()[0].Elements()), b.First+int64(b.Rows), idx.ShapeText(r.columns[0].Shape))
+			rest*int64(r.Table.Columns()[0].Elements()), b.First+int64(b.Rows), display.Shape(r.columns[0].Shape))
 	}
 	if err == io.EOF {
 		b.Rows = 0

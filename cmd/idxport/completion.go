@@ -23,7 +23,8 @@ and never evaluates what was typed. Install it with the line for your shell:
   bash   echo 'eval "$(idxport completion bash)"' >> ~/.bashrc
   zsh    echo 'source <(idxport completion zsh)' >> ~/.zshrc
   fish   idxport completion fish > ~/.config/fish/completions/idxport.fish
-  pwsh   idxport completion pwsh >> $PROFILE`
+  pwsh   New-Item -Force -ItemType Directory (Split-Path $PROFILE)
+         idxport completion pwsh >> $PROFILE`
 
 // completionScripts holds a script for each shell. A script splits the command line as its shell
 // does, and runs

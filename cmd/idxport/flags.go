@@ -190,7 +190,7 @@ func rowFlags() []flagSpec {
 			detail: "The same seed selects the same rows on every machine and in every later version.",
 			bounds: [2]int64{0, math.MaxInt64}, to: func(s *settings) any { return &s.Seed }},
 		{name: "take", value: "N", commands: viewing + "plan", about: aboutRows, usage: "only the first N rows of each split",
-			detail: "Flags that select rows apply in this order: --rows, --where, --holdout, --shuffle, --take.",
+			detail: "Flags that select rows apply in this order: --rows (not for plan), --where, --holdout, --shuffle, --take.",
 			bounds: [2]int64{1, 0}, to: func(s *settings) any { return &s.Take }},
 	}
 }
@@ -215,7 +215,7 @@ func formatFlags() []flagSpec {
 			to:     func(s *settings) any { return &s.ClassColumn }},
 		{name: "label-column", value: "NAME", commands: viewing + "plan", about: aboutFormat, usage: "use this integer column as the label",
 			detail: "Used by PNG folders, tar, the layout huggingface, --class-column and preview. If each label has several unnamed numbers, " +
-				"give the index (from 0) of the one to use. It becomes the column label; the others become label_0, label_1, …, where each number is its own index.",
+				"give the index (from 0) of the one to use. It becomes the column label; the others become columns with their index in the name: with --label-column 1, label_0, label_2, ….",
 			parse: func(s *settings, text string) error {
 				if s.LabelColumn = text; text == "" {
 					return usagef("--label-column is empty").WithHint("name the column, such as --label-column writer")

@@ -54,7 +54,11 @@ func (p *program) plan(ctx context.Context, _ *cli.Command, s *settings, r *repo
 	for _, t := range work.Targets {
 		r.print("info", fmt.Sprintf("%s  %s in %s", t.Path, display.Count(t.Rows, "row"), display.Count(int64(len(t.Parts)), "part")))
 	}
-	r.print("info", fmt.Sprintf("%s  parts 0 to %d: idxport convert --plan %s --part N", path, work.Parts()-1, shell.Path(path)))
+	which, part := "part 0", "0"
+	if last := work.Parts() - 1; last > 0 {
+		which, part = fmt.Sprintf("parts 0 to %d", last), "N"
+	}
+	r.print("info", fmt.Sprintf("%s  %s: idxport convert --plan %s --part %s", path, which, shell.Path(path), part))
 	return nil
 }
 

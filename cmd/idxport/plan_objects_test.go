@@ -144,7 +144,7 @@ func TestPlanOfObjectsRefuses(t *testing.T) {
 	if len(seen(s, "out/train.csv/")) != 0 || s.Left() != 1 {
 		t.Errorf("found %v and %d uploads before commit", seen(s, "out/"), s.Left())
 	}
-	expect(73, "1 of 2 parts are missing: 1", "commit", "--plan", plan)
+	expect(73, "1 of 2 parts is missing: 1", "commit", "--plan", plan)
 
 	labels, _ := s.Get("plain/train-labels-idx1-ubyte")
 	other := bytes.Clone(labels)

@@ -99,11 +99,11 @@ func lengthError(n int64, foundEnds bool, known int64) error {
 func countError(found, expected int64) error {
 	switch {
 	case found < 0:
-		return fault.New(fault.Differs, "found more than %d rows, expected %[1]d", expected)
+		return fault.New(fault.Differs, "found more than %s, expected %s", display.Count(expected, "row"), display.Thousands(expected))
 	case expected < 0:
-		return fault.New(fault.Differs, "found %d rows, expected more", found)
+		return fault.New(fault.Differs, "found %s, expected more", display.Count(found, "row"))
 	}
-	return fault.New(fault.Differs, "found %d rows, expected %d", found, expected)
+	return fault.New(fault.Differs, "found %s, expected %s", display.Count(found, "row"), display.Thousands(expected))
 }
 
 func (p *pair) Decode(b *source.Raw) error {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	codec "github.com/idxport/idxport/png"
 	"github.com/idxport/idxport/schema"
@@ -56,7 +57,7 @@ func New(r Rules, c source.Column) (Image, error) {
 		if advice == HintOther {
 			advice = "convert to Parquet or Arrow instead, which keep empty records"
 		}
-		return r.refuse(advice, "column %q has images without pixels, %s", c.Name, idx.ShapeText(c.Shape))
+		return r.refuse(advice, "column %q has images without pixels, %s", c.Name, display.Shape(c.Shape))
 	}
 	m := Image{Height: c.Shape[0], Width: c.Shape[1], Channels: 1, Depth: 8 * c.DType.Size(), column: c.Name, rules: r}
 	switch {
@@ -110,7 +111,7 @@ func (m Image) checkChannels(c source.Column) error {
 		advice = "--channels first, if the first dimension is the channels"
 	}
 	return Unsupported(m.rules.Format, advice, "column %q has records of %s: found %d channels in the %s dimension, expected 1, 3 or 4",
-		c.Name, idx.ShapeText(c.Shape), m.Channels, here)
+		c.Name, display.Shape(c.Shape), m.Channels, here)
 }
 
 func (m Image) newPNG() (*codec.Encoder, error) {

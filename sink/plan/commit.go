@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/object"
 	"github.com/idxport/idxport/sink/publish"
@@ -131,8 +132,11 @@ func (p *Plan) Commit(ctx context.Context) (made [][]Result, err error) {
 		return nil, err
 	}
 	if len(missing) > 0 {
-		hint := fmt.Sprintf("run each of them: %s; to list them: %s", p.runCommand("N"), p.Command("status"))
-		return nil, fail(fault.Refused, hint, "%d of %d parts are missing: %s", len(missing), p.Parts(), shortSpec(missing))
+		hint, are := fmt.Sprintf("run each of them: %s; to list them: %s", p.runCommand("N"), p.Command("status")), "are"
+		if len(missing) == 1 {
+			hint, are = "run it: "+p.runCommand(shortSpec(missing)), "is"
+		}
+		return nil, fail(fault.Refused, hint, "%d of %s %s missing: %s", len(missing), display.Count(p.Parts(), "part"), are, shortSpec(missing))
 	}
 	made = make([][]Result, len(p.Targets))
 	for i := range p.Targets { // all of them, before one is visible

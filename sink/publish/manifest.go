@@ -268,7 +268,11 @@ func (record classRecord) difference(class string, files []string) string {
 			return notListed(class, name)
 		}
 	}
-	return fmt.Sprintf("folder %s holds %d files, which are not the %d in its manifest", class, len(files), record.Files)
+	what := "it"
+	if class != "." {
+		what = "folder " + class
+	}
+	return fmt.Sprintf("%s holds other files (%d) than its manifest lists (%d)", what, len(files), record.Files)
 }
 
 func notListed(class, name string) string {

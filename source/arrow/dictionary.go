@@ -13,7 +13,7 @@ const (
 	maxNames        = 1 << 16  // values of a dictionary of text
 )
 
-const hintDictionary = "write its values without a dictionary: in pandas no category, in pyarrow with dictionary_decode()"
+const hintDictionary = "write its values without a dictionary: in pandas, convert the column from category with astype; in pyarrow, use dictionary_decode()"
 
 // A dictionary has the values that the indices of a field refer to.
 type dictionary struct {

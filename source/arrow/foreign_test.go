@@ -103,7 +103,7 @@ func TestRefused(t *testing.T) {
 		"dictionary":   {fault.Unsupported, "column name: found the type dictionary<utf8>"},
 		"null":         {fault.Malformed, "column label, row 2: found a null"},
 		"null-element": {fault.Malformed, "column image, row 2: found a null"},
-		"ragged":       {fault.Malformed, "column image, row 2: found a list of 1 values, expected 2"},
+		"ragged":       {fault.Malformed, "column image, row 2: found a list of 1 value, expected 2"},
 		"large-value":  {fault.Malformed, "column label, row 3: found 1099511627776"},
 		"time":         {fault.Unsupported, "column when: found the type timestamp"},
 		"permuted":     {fault.Unsupported, "permuted: [1 0]"},

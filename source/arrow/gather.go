@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/columnar"
@@ -181,7 +182,7 @@ func (g *gatherer) firstInLists(f *field, from, n, each int64) int64 {
 		case size == f.length:
 			panic(unsupported(f.column, "write it as list or fixed_size_list", "the lists of a %s do not follow one another", f.Type))
 		default:
-			panic(fault.New(fault.Malformed, "found a list of %d values, expected %d as in the first row", size, f.length).
+			panic(fault.New(fault.Malformed, "found a list of %s, expected %d as in the first row", display.Count(size, "value"), f.length).
 				InColumn(f.column).InRow(g.row(i, each)).WithHint("all records must have one shape, as in an IDX file: pad the lists, or write a separate file for each length"))
 		}
 	}

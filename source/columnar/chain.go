@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // A Base has the methods of a table that describe its columns and its file. Tables embed it.
@@ -125,12 +125,12 @@ func (c *chain) add(path string, t source.Table) error {
 // difference returns a message about how found differs from expected, or "".
 func difference(expected, found []source.Column) string {
 	if len(expected) != len(found) {
-		return fmt.Sprintf("found %d columns, expected %d", len(found), len(expected))
+		return fmt.Sprintf("found %s, expected %d", display.Count(len(found), "column"), len(expected))
 	}
 	for i, e := range expected {
 		f := found[i]
 		if !e.Same(f) {
-			return fmt.Sprintf("found the column %s of %s and shape %s, expected %s of %s and shape %s", f.Name, f.DType, idx.ShapeText(f.Shape), e.Name, e.DType, idx.ShapeText(e.Shape))
+			return fmt.Sprintf("found the column %s (%s, %s), expected %s (%s, %s)", f.Name, f.DType, display.Shape(f.Shape), e.Name, e.DType, display.Shape(e.Shape))
 		}
 	}
 	return ""

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
@@ -99,10 +100,10 @@ func (r *resolver) add(c Column) error {
 	c.Origin = r.Origin
 	switch n, ok := product(c.Shape); {
 	case !ok:
-		return unsupported(c.Name, hintColumn, "found records of %s with the shape %s, which is too large", c.DType, idx.ShapeText(c.Shape))
+		return unsupported(c.Name, hintColumn, "found records of %s with the shape %s, which is too large", c.DType, display.Shape(c.Shape))
 	case n*int64(c.DType.Size()) > r.Options.MaxRecord():
 		size := n * int64(c.DType.Size())
-		return unsupported(c.Name, adviseLarge(size), "found records of %d bytes (%s, shape %s), expected at most %d", size, c.DType, idx.ShapeText(c.Shape), r.Options.MaxRecord())
+		return unsupported(c.Name, adviseLarge(size), "found records of %d bytes (%s, shape %s), expected at most %d", size, c.DType, display.Shape(c.Shape), r.Options.MaxRecord())
 	}
 	if len(c.Shape) >= idx.MaxRank {
 		return unsupported(c.Name, "", "found %d dimensions, expected at most %d", len(c.Shape)+1, idx.MaxRank)
@@ -344,7 +345,7 @@ func (r *resolver) list(c *Column, f *Field) (err error) {
 		r.setShape(c, f, n)
 	}
 	if known && !slices.Equal(c.Shape, shape) {
-		r.note("column %s has lists of shape %s, not %s as its metadata says", f.Name, idx.ShapeText(lengths), idx.ShapeText(shape))
+		r.note("column %s has lists of shape %s, not %s as its metadata says", f.Name, display.Shape(lengths), display.Shape(shape))
 	}
 	c.Listed = len(c.Shape) == 1 && !known
 	return nil
@@ -407,7 +408,7 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 		assumed = true
 	}
 	if assumed && size >= 0 {
-		r.note("column %s: records of %d bytes are read as %s of shape %s; if that is wrong, give --dtype and --shape", c.Name, size, c.DType, idx.ShapeText(c.Shape))
+		r.note("column %s: records of %d bytes are read as %s of shape %s; if that is wrong, give --dtype and --shape", c.Name, size, c.DType, display.Shape(c.Shape))
 	}
 	return nil
 }

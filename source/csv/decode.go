@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -45,7 +46,7 @@ func (t *Table) parseLine(b *source.Raw, line []byte, row int) error {
 				return t.countError(b, line, row)
 			}
 			if !isQuoted(text) {
-				return inRow(b.First+int64(row), t.name(f.first), "put the text in quotes, and double those inside", "found %s, with a quote inside an unquoted text",
+				return inRow(b.First+int64(row), t.name(f.first), "put the text in quotes, and write each quote in it twice", "found %s, with a quote inside an unquoted text",
 					shown(text))
 			}
 			rest = after
@@ -104,7 +105,7 @@ func (t *Table) countError(b *source.Raw, line []byte, row int) error {
 		rest = after
 		n++
 	}
-	return inRow(b.First+int64(row), "", "", "found %d fields, expected %d", n, t.count)
+	return inRow(b.First+int64(row), "", "", "found %s, expected %d", display.Count(n, "field"), t.count)
 }
 
 // parseUint8s parses fields of one to three digits, up to 255, each followed by comma, until dst is
@@ -186,7 +187,7 @@ func put(d idx.DType, dst []byte, i int, text []byte) (message, hint string) {
 	switch d {
 	case idx.Float64:
 		if !n.fits64(text) {
-			return fmt.Sprintf("found %s, expected an integer that float64 holds", shown(text)), "remove the column; or write the number with a decimal point, and it is rounded"
+			return fmt.Sprintf("found %s, expected an integer that float64 holds exactly", shown(text)), "remove the column; or write the number with a decimal point, and it is rounded"
 		}
 		binary.LittleEndian.PutUint64(dst[8*i:], math.Float64bits(n.value))
 		return "", ""

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
@@ -84,7 +85,7 @@ func (t *Table) group(shape []int, like []source.Column) error {
 	}
 	slices.SortFunc(t.parts, func(a, b part) int { return a.first - b.first })
 	if shape != nil && used == 0 {
-		return shapeError("no column has records of shape %s, found %s", idx.ShapeText(shape), t.tensors())
+		return shapeError("no column has records of shape %s, found %s", display.Shape(shape), t.tensors())
 	}
 	return t.checkNames()
 }
@@ -132,7 +133,7 @@ func (t *Table) arrange(shape []int) error {
 	case shape != nil && elements(shape) == n-1:
 		label = 1
 	case shape != nil:
-		return shapeError("found %d fields in a line, expected %d, of shape %s, or %d with a label", n, elements(shape), idx.ShapeText(shape), elements(shape)+1)
+		return shapeError("found %d fields in a line, expected %d, of shape %s, or %d with a label", n, elements(shape), display.Shape(shape), elements(shape)+1)
 	case n == 1:
 	case isImage:
 		label, shape = 1, image
@@ -144,7 +145,7 @@ func (t *Table) arrange(shape []int) error {
 		} else {
 			shape = []int{n}
 		}
-		guess = fmt.Sprintf("%d fields read as a record of %s", n, idx.ShapeText(shape))
+		guess = fmt.Sprintf("%d fields read as a record of %s", n, display.Shape(shape))
 	}
 	if guess != "" {
 		t.note("%s; --shape overrides this", guess)

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/compressed"
@@ -219,7 +220,7 @@ func (t *Table) sample(tail []byte, o source.ReadOptions) error {
 	case o.DType != 0 && !slices.ContainsFunc(t.columns, func(c source.Column) bool { return c.DType != o.DType }):
 		return nil
 	case whole:
-		how = fmt.Sprintf("from its %d rows", rows)
+		how = "from its " + display.Count(rows, "row")
 	}
 	t.note("types: %s, %s; --dtype overrides this", strings.Join(types, ", "), how)
 	return nil

@@ -62,7 +62,7 @@ func TestColumns(t *testing.T) {
 		{"a type for the tensor", header(4) + "3,1,2,3,4\n", source.ReadOptions{DType: idx.Float32}, "label:uint8[] image:float32[2 2]", "--dtype"},
 		{"a type where there is no tensor", "a,b\n3,1\n", source.ReadOptions{DType: idx.Int16}, "a:int16[] b:int16[]", ""},
 		{"no rows", header(4), source.ReadOptions{}, "label:uint8[] image:uint8[2 2]", "without rows"},
-		{"negative integers", "a,b\n-1,255\n", source.ReadOptions{}, "a:int32[] b:uint8[]", "types: a int32, b uint8, from its 1 rows"},
+		{"negative integers", "a,b\n-1,255\n", source.ReadOptions{}, "a:int32[] b:uint8[]", "types: a int32, b uint8, from its 1 row"},
 		{"256", "a\n256\n", source.ReadOptions{}, "a:int32[]", ""},
 		{"integers beyond int32", "a\n2147483648\n", source.ReadOptions{}, "a:float64[]", ""},
 		{"points", "a\n1\n0.5\n", source.ReadOptions{}, "a:float64[]", ""},

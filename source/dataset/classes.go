@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 )
 
@@ -145,7 +146,7 @@ func mappingLine(_ int, line string) (label int, name string, several bool, err 
 func classMapLine(_ int, line string) (label int, name string, several bool, err error) {
 	fields := strings.Split(line, ",")
 	if len(fields) != 3 {
-		return 0, "", false, fmt.Errorf("found %d fields, expected 3", len(fields))
+		return 0, "", false, fmt.Errorf("found %s, expected 3", display.Count(len(fields), "field"))
 	}
 	n, err := strconv.ParseUint(fields[0], 10, 31)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // A Field is one column of the table: a scalar, or the elements of a tensor in C order.
@@ -287,7 +287,7 @@ func base(prefix string) string {
 // square returns the shape of n elements of the tensor name, and how it was guessed.
 func square(name string, n int, what string) ([]int, string) {
 	if shape, ok := Square(name, n); ok {
-		return shape, fmt.Sprintf("%s are read as %s, because their number is a square", what, idx.ShapeText(shape))
+		return shape, fmt.Sprintf("%s are read as %s, because their number is a square", what, display.Shape(shape))
 	}
 	return []int{n}, what + " are read as one dimension"
 }

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // A chain is several files with the same columns, read one after another. Only the current one is
@@ -102,7 +102,7 @@ func (c *chain) advance() error {
 func described(columns []source.Column) string {
 	var list []string
 	for _, c := range columns {
-		list = append(list, strings.TrimSpace(fmt.Sprintf("%s %s %s", c.Name, c.DType, idx.ShapeText(c.Shape))))
+		list = append(list, strings.TrimSpace(fmt.Sprintf("%s %s %s", c.Name, c.DType, display.Shape(c.Shape))))
 	}
 	return strings.Join(list, ", ")
 }

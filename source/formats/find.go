@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
@@ -272,7 +273,7 @@ func inFiles(dir string, names []string) ([]Table, error) {
 			tables[i].notes = append(t.notes, fmt.Sprintf("%s: %s: some writers, such as Spark, leave out parts without rows", dir, missing))
 		}
 		if want := shards[t.path]; want > 0 && len(t.Paths) != want {
-			return nil, fault.New(fault.Usage, "found %d shards of %s, such as %s, expected %d", len(t.Paths), t.Name, filepath.Base(t.Paths[0]), want).In(dir).
+			return nil, fault.New(fault.Usage, "found %s of %s, such as %s, expected %d", display.Count(len(t.Paths), "shard"), t.Name, filepath.Base(t.Paths[0]), want).In(dir).
 				WithHint("download the missing shards, or give one of the files")
 		}
 	}

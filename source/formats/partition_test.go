@@ -71,7 +71,7 @@ func TestFindPartitions(t *testing.T) {
 		{[]string{"a=1/x.csv", "split=train/x.csv"}, "found the folder in/split=train beside partitions"},
 		{[]string{"a=1/split=train/x.csv"}, "\"train\" for the column"},
 		{[]string{"a=1/x.npy"}, "found files in the format npy, expected tables"},
-		{[]string{"a=1/x-00000-of-00002.csv"}, "found 1 shards of x"},
+		{[]string{"a=1/x-00000-of-00002.csv"}, "found 1 shard of x"},
 		{[]string{"a=/x.csv"}, "found \"\" for the column a, expected an integer"},
 	} {
 		dir := touch(t, test.files...)

@@ -7,9 +7,9 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 )
 
@@ -60,22 +60,13 @@ func (h Header) String() string {
 	return h.DType.String() + " " + dimsText(h.Dims)
 }
 
-// dimsText is ShapeText, but shows only the first of very many dimensions.
+// dimsText is display.Shape, but shows only the first of very many dimensions.
 func dimsText[T int | int64](dims []T) string {
 	const limit = 8
 	if len(dims) > limit {
-		return fmt.Sprintf("%s×… (%d dimensions)", ShapeText(dims[:limit]), len(dims))
+		return fmt.Sprintf("%s×… (%d dimensions)", display.Shape(dims[:limit]), len(dims))
 	}
-	return ShapeText(dims)
-}
-
-// ShapeText formats a shape: 28×28.
-func ShapeText[T int | int64](shape []T) string {
-	texts := make([]string, len(shape))
-	for i, d := range shape {
-		texts[i] = strconv.FormatInt(int64(d), 10)
-	}
-	return strings.Join(texts, "×")
+	return display.Shape(dims)
 }
 
 // Name returns the end of the name of a published file of this rank and data type: "idx3-ubyte".

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/test/must"
 )
@@ -147,7 +148,7 @@ func TestReshape(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || ShapeText(h.Dims) != ShapeText(test.want) || h.DType != Int16 {
+			if err != nil || display.Shape(h.Dims) != display.Shape(test.want) || h.DType != Int16 {
 				t.Errorf("found %v, %v, expected %v", h, err, test.want)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 )
 
@@ -161,8 +162,8 @@ func (rd *Reader) truncated(found int64) error {
 			h.Records(), h.Records()/h.RecordSize(), h.RecordSize()).
 			At(4).WithHint("some writers do this (such as Datumaro); read the file with --salvage")
 	}
-	e := fault.New(fault.Truncated, "truncated: found %d bytes, expected %d for %s (%d complete records)",
-		found, rd.stored.Size()+h.PayloadSize(), h, (found-rd.stored.Size())/max(1, h.RecordSize())).At(found)
+	e := fault.New(fault.Truncated, "truncated: found %d bytes, expected %d for %s (%s)",
+		found, rd.stored.Size()+h.PayloadSize(), h, display.Count((found-rd.stored.Size())/max(1, h.RecordSize()), "complete record")).At(found)
 	if h.Records() == UnfilledCount {
 		return e.WithHint(hintUnfilled)
 	}
@@ -226,7 +227,7 @@ func (rd *Reader) noteSalvage(payload int64) {
 	case payload > h.PayloadSize():
 		reason = "extra data after the records"
 	}
-	rd.notes = append(rd.notes, fmt.Sprintf("salvaged %d complete records of %s (%s)", rd.records, h, reason))
+	rd.notes = append(rd.notes, fmt.Sprintf("salvaged %s of %s (%s)", display.Count(rd.records, "complete record"), h, reason))
 }
 
 // limit returns the index after the last record to be read. While the number of records is unknown,

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/test/must"
 )
 
@@ -125,7 +126,7 @@ func TestReaderReshape(t *testing.T) {
 				if err != nil || records != test.want[0] || !bytes.Equal(data, payload(t, binary.BigEndian, all)) {
 					t.Errorf("found %d records, %v", records, err)
 				}
-				if ShapeText(rd.Header().Dims) != ShapeText(test.want) || !slices.Equal(rd.Stored().Dims, []int64{4, 6}) {
+				if display.Shape(rd.Header().Dims) != display.Shape(test.want) || !slices.Equal(rd.Stored().Dims, []int64{4, 6}) {
 					t.Errorf("found %v, stored %v, expected %v", rd.Header(), rd.Stored(), test.want)
 				}
 			})

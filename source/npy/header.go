@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -159,7 +160,7 @@ func newHeader(d description, base, size int64) (*header, error) {
 		_, ok = idx.Product(record, h.shape[:1])
 	}
 	if !ok {
-		return nil, fault.New(fault.Malformed, "the shape %s needs more than 2^62 bytes", idx.ShapeText(h.shape)).At(base).WithHint(hintDamaged)
+		return nil, fault.New(fault.Malformed, "the shape %s needs more than 2^62 bytes", display.Shape(h.shape)).At(base).WithHint(hintDamaged)
 	}
 	h.fortran = d.fortran && record > int64(h.number.Size()) && h.rows() > 0
 	return h, nil

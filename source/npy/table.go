@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -93,7 +94,7 @@ func begin(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 			WithHint(hintDamaged).In(path)
 	}
 	if tooLong := func(d int64) bool { return int64(int(d)) != d }; slices.ContainsFunc(h.shape[1:], tooLong) {
-		return nil, fault.New(fault.Malformed, "a record of shape %s has a dimension of more than %d", idx.ShapeText(h.shape[1:]), math.MaxInt).At(h.size).
+		return nil, fault.New(fault.Malformed, "a record of shape %s has a dimension of more than %d", display.Shape(h.shape[1:]), math.MaxInt).At(h.size).
 			WithHint(hintDamaged).In(path)
 	}
 	return t, nil
@@ -114,8 +115,8 @@ func (t *Table) checkSize(size int64) error {
 // truncated returns the error for found bytes of elements, which are too few.
 func (t *Table) truncated(found int64) error {
 	h := t.header
-	return fault.New(fault.Truncated, "truncated: found %d bytes, expected %d for %v %s (%d whole records)",
-		h.size+found, h.size+h.payload(), h.number, idx.ShapeText(h.shape), found/max(1, h.recordSize())).At(h.size + found).WithHint(hintDamaged)
+	return fault.New(fault.Truncated, "truncated: found %d bytes, expected %d for %v %s (%s)",
+		h.size+found, h.size+h.payload(), h.number, display.Shape(h.shape), display.Count(found/max(1, h.recordSize()), "complete record")).At(h.size + found).WithHint(hintDamaged)
 }
 
 // trailing returns the error for more bytes than the header says.
@@ -123,7 +124,7 @@ func (t *Table) trailing(found string) error {
 	h := t.header
 	end := h.size + h.payload()
 	return fault.New(fault.Malformed, "found %s after the %d bytes of %v %s, expected the end",
-		found, end, h.number, idx.ShapeText(h.shape)).At(end).WithHint("the file is damaged, or holds several arrays; save each in a file of its own")
+		found, end, h.number, display.Shape(h.shape)).At(end).WithHint("the file is damaged, or holds several arrays; save each in a file of its own")
 }
 
 // Columns returns the one column.

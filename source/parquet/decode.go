@@ -1,9 +1,9 @@
 package parquet
 
 import (
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/columnar"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // A part is the data of a leaf that Read got for a batch.
@@ -147,7 +147,7 @@ func (d *decoding) records(i int, fill func(record, value []byte)) error {
 	return d.values(i, func(row int, value []byte) error {
 		record := d.record(row)
 		if len(value) != len(record) {
-			return unsupported("", adviceShapes, "found %d bytes, expected the %d of shape %s of %s", len(value), len(record), idx.ShapeText(d.Shape), d.DType).
+			return unsupported("", adviceShapes, "found %d bytes, expected the %d of shape %s of %s", len(value), len(record), display.Shape(d.Shape), d.DType).
 				InRow(d.first + int64(row))
 		}
 		fill(record, value)

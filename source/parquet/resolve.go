@@ -7,6 +7,7 @@ import (
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/arrow"
 	"github.com/idxport/idxport/source/columnar"
@@ -198,7 +199,7 @@ func (r *firstRows) Lengths(i int) ([]int, error) {
 		return nil, err
 	}
 	l.expect(first.repetition, first.defined)
-	l.shape = "the shape " + idx.ShapeText(first.shape)
+	l.shape = "the shape " + display.Shape(first.shape)
 	r.lists[i] = l
 	return first.shape, nil
 }

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/shell"
 )
@@ -70,8 +71,8 @@ func (t *Table) readFolder() error {
 	if top.images > 0 && len(top.folders) > 0 {
 		for _, name := range top.folders {
 			if inner, err := t.visit(name, 0); err != nil || inner.images > 0 {
-				return fault.New(fault.Malformed, "found %d images beside the class folder %s, expected all or none in class folders",
-					top.images, name).WithHint("move the images into class folders, or move the folders away")
+				return fault.New(fault.Malformed, "found %s beside the class folder %s, expected all or none in class folders",
+					display.Count(top.images, "image"), name).WithHint("move the images into class folders, or move the folders away")
 			}
 		}
 		top.folders = nil
@@ -96,8 +97,8 @@ func (t *Table) readFolder() error {
 		}
 	}
 	if found.other > 0 {
-		return fault.New(fault.Unsupported, "found %d images of other formats, such as %s, and %d PNG files, expected only PNG",
-			found.other, found.example, found.images).WithHint("convert them to PNG, then move the originals away: mogrify -format png FILES")
+		return fault.New(fault.Unsupported, "found %s in other formats, such as %s, and %s, expected only PNG",
+			display.Count(found.other, "image"), found.example, display.Count(found.images, "PNG file")).WithHint("convert them to PNG, then move the originals away: mogrify -format png FILES")
 	}
 	if found.images == 0 {
 		return fault.New(fault.Unsupported, "found no PNG files").WithHint("give a folder of PNG files, or of class folders with PNG files")
@@ -123,7 +124,7 @@ func (t *Table) visitClass(name string, folder uint32) (visit, error) {
 			return inner, err
 		}
 		if deeper.images > 0 {
-			return inner, fault.New(fault.Malformed, "found %d images in %s, expected all images of a class directly in its folder", deeper.images, below).
+			return inner, fault.New(fault.Malformed, "found %s in %s, expected all images of a class directly in its folder", display.Count(deeper.images, "image"), below).
 				WithHint("move them into the class folder")
 		}
 	}

@@ -20,8 +20,8 @@ import (
 const module = "github.com/idxport/idxport/"
 
 // A room is a package: about how many lines it has without its tests, and which other packages it
-// may import, "source/..." meaning all below source. Every package may import fault. A room that is
-// a tenth over its budget needs a concept less, or a better budget with the reason.
+// may import, "source/..." meaning all below source. Every package may import fault and display. A
+// room that is a tenth over its budget needs a concept less, or a better budget with the reason.
 type room struct {
 	lines   int
 	imports []string
@@ -62,15 +62,15 @@ var rooms = map[string]room{
 	"sink/png":                  {510, []string{"schema", "sink", "sink/csv", "sink/images", "sink/publish", "source", "source/idx"}},
 	"sink/card":                 {170, []string{"schema", "sink", "sink/layout"}},
 	"sink/parts":                {210, []string{"schema", "sink", "sink/publish"}},
-	"sink/tar":                  {310, []string{"display", "schema", "sink", "sink/images", "source", "source/idx"}},
-	"sink/compare":              {400, []string{"display", "schema", "source", "source/idx"}},
+	"sink/tar":                  {310, []string{"schema", "sink", "sink/images", "source", "source/idx"}},
+	"sink/compare":              {400, []string{"schema", "source", "source/idx"}},
 	"sink/summary":              {170, []string{"schema", "sink", "source", "source/idx"}},
 	"sink/formats":              {350, []string{"schema", "sink/...", "sink"}},
 	"pipeline":                  {330, []string{"schema", "sink", "source"}},
 	"object":                    {2810, []string{"shell"}}, // goal 1700, without https.go
-	"display":                   {100, []string{"source/idx"}},
-	"convert":                   {4690, []string{"display", "object", "pipeline", "schema", "shell", "sink", "sink/...", "source", "source/..."}}, // goal 1600
-	"cmd/idxport":               {2800, []string{"convert", "display", "object", "pipeline", "schema", "shell", "sheet", "sink", "sink/...", "source", "source/..."}},
+	"display":                   {100, nil},
+	"convert":                   {4690, []string{"object", "pipeline", "schema", "shell", "sink", "sink/...", "source", "source/..."}}, // goal 1600
+	"cmd/idxport":               {2800, []string{"convert", "object", "pipeline", "schema", "shell", "sheet", "sink", "sink/...", "source", "source/..."}},
 }
 
 // forbidden are imports that no package of the product may have: pqarrow brings in gRPC and 33 MB.
@@ -144,7 +144,7 @@ func TestImportsFollowTheLayers(t *testing.T) {
 				}
 			}
 			inner, ours := strings.CutPrefix(path, module)
-			if ours && inner != "fault" && !slices.ContainsFunc(here.imports, func(a string) bool {
+			if ours && inner != "fault" && inner != "display" && !slices.ContainsFunc(here.imports, func(a string) bool {
 				folder, all := strings.CutSuffix(a, "...")
 				return a == inner || all && strings.HasPrefix(inner, folder)
 			}) {
