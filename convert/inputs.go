@@ -367,7 +367,7 @@ func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 func splitsInside(t formats.Table, alone dataset.Split) (splits []dataset.Split) {
 	for _, a := range t.Arrays() {
 		file := alone.Files[0]
-		file.Name, file.Role = a.Column, a.Role()
+		file.Name, file.Role, file.Array = a.Column, a.Role(), a.Name
 		i := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == a.Split })
 		if i < 0 {
 			i = len(splits)

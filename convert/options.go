@@ -254,7 +254,10 @@ func parseRowOptions(o View) (parsed rowOptions, err error) {
 		parsed.holdouts = append(parsed.holdouts, h)
 	}
 	for i, name := range o.Columns {
-		if slices.Contains(o.Columns[:i], name) {
+		switch {
+		case name == "":
+			return parsed, usagef("--columns %s: a name is empty", strings.Join(o.Columns, ","))
+		case slices.Contains(o.Columns[:i], name):
 			return parsed, usagef("--columns: %q is given twice", name)
 		}
 	}

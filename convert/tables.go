@@ -99,7 +99,7 @@ func (o *inputs) openIDX(ctx context.Context, s dataset.Split, f dataset.File, c
 // openForeign opens the file f, which is in another format than IDX.
 func (o *inputs) openForeign(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (source.Table, error) {
 	table := o.foreign[f.Path]
-	read := source.ReadOptions{MaxRecordSize: o.MaxRecordBytes, DType: o.dtype, Shape: o.Shape, Header: o.Header, Classes: classes, Name: f.Name, Split: s.Name, Files: o.files(ctx)}
+	read := source.ReadOptions{MaxRecordSize: o.MaxRecordBytes, DType: o.dtype, Shape: o.Shape, Header: o.Header, Classes: classes, Name: f.Name, Array: f.Array, Files: o.files(ctx)}
 	if classes == nil {
 		read.Classes = datasetClasses(o.Dataset)
 	}

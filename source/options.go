@@ -10,8 +10,7 @@ import (
 // ReadOptions say how to read a file of a format other than IDX. The zero value uses what the file
 // says.
 type ReadOptions struct {
-	// Name is the name of the only column, if the file does not give it; empty: "data". In a file
-	// of several arrays, it selects the array with that column.
+	// Name is the name of the only column, if the file does not give it; empty: "data".
 	Name string
 	// MaxRecordSize is the size in bytes of the largest accepted record; 0 means 16 MiB.
 	MaxRecordSize int64
@@ -33,8 +32,8 @@ type ReadOptions struct {
 	Folders map[string]bool
 	// Files is where the input is; nil means Local.
 	Files Files
-	// Split is the split of the array to read, if the file has arrays of several splits.
-	Split string
+	// Array is the name of the array to read from a file of several arrays.
+	Array string
 	// Like are the expected columns. Their types and shapes are used if the file records none.
 	Like []Column
 }

@@ -65,6 +65,8 @@ type File struct {
 	Path string
 	Role Role   // by the column name that the user gave, else by the file name
 	Name string // of the column, never empty
+	// Array is the name of the array in the file, if that has several, as .npz files have.
+	Array string
 	// Header is the header of the file. It has no Dims if the file can be read only once (standard
 	// input, a pipe, a device), or, with Options.Damaged, if it cannot be read.
 	Header idx.Header

@@ -12,9 +12,9 @@ import (
 
 // An Array is an array of a .npz file.
 type Array struct {
-	Split  string // as it is called there, or empty
+	Name   string // in the file
+	Split  string // that Name mentions, or empty
 	Column string
-	name   string
 }
 
 // Arrays returns the arrays of t, a .npz file: images first, then labels. It returns nil for other
@@ -24,16 +24,6 @@ func (t Table) Arrays() []Array { return t.arrays }
 // openUnnamed opens the .npz file at path, whose only array has no name.
 func openUnnamed(path string, o source.ReadOptions) (source.Table, error) {
 	return npy.OpenArray(path, npy.Unnamed, o)
-}
-
-// openArray opens the array of t that has the name and the split of o.
-func (t Table) openArray(o source.ReadOptions) (source.Table, error) {
-	one := !slices.ContainsFunc(t.arrays, func(a Array) bool { return a.Split != t.arrays[0].Split }) // which may be named after the file
-	i := slices.IndexFunc(t.arrays, func(a Array) bool { return a.Column == o.Name && (one || a.Split == o.Split) })
-	if i < 0 {
-		return nil, fault.New(fault.Usage, "no array for the column %s", o.Name).In(t.path)
-	}
-	return npy.OpenArray(t.path, t.arrays[i].name, o)
 }
 
 // findArrays finds the columns and splits of t, a .npz file. Names such as x_train and test_labels
@@ -46,9 +36,9 @@ func (t *Table) findArrays(files source.Files) error {
 	}
 	for _, name := range names {
 		parsed := dataset.ParseName(name)
-		array := Array{Split: parsed.Split, Column: columnOf(name, parsed), name: name}
+		array := Array{Split: parsed.Split, Column: columnOf(name, parsed), Name: name}
 		if i := slices.IndexFunc(t.arrays, func(a Array) bool { return a.Split == array.Split && a.Column == array.Column }); i >= 0 {
-			return fault.New(fault.Malformed, "found two arrays for the column %s: %s and %s", array.Column, t.arrays[i].name, name).In(t.path).
+			return fault.New(fault.Malformed, "found two arrays for the column %s: %s and %s", array.Column, t.arrays[i].Name, name).In(t.path).
 				WithHint("save the arrays again, under names such as x_train and y_train")
 		}
 		t.arrays = append(t.arrays, array)

@@ -55,7 +55,7 @@ func TestFindArrays(t *testing.T) {
 			if err == nil && len(tables) == 1 {
 				columns := []string{}
 				for _, array := range tables[0].Arrays() {
-					columns = append(columns, strings.TrimPrefix(array.Split+".", ".")+array.Column+"="+array.name)
+					columns = append(columns, strings.TrimPrefix(array.Split+".", ".")+array.Column+"="+array.Name)
 				}
 				found = strings.Join(columns, " ")
 			}

@@ -118,7 +118,7 @@ func (t Table) open(o source.ReadOptions) (source.Table, error) {
 	}
 	switch {
 	case t.arrays != nil:
-		return t.openArray(o)
+		return npy.OpenArray(t.path, o.Array, o)
 	case len(t.Paths) == 1:
 		return t.Format.open(t.Paths[0], o)
 	case t.Format.OneColumn:
