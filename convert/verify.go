@@ -73,7 +73,7 @@ func (o *inputs) compare(ctx context.Context, expected, found source.Table, c co
 }
 
 // differs is the error for an output at path that differs from its inputs.
-func differs(path string, differences ...string) error {
+func differs(path string, differences ...string) *fault.Error {
 	return fault.New(fault.Differs, "%s differs: %s", path, strings.Join(differences, "; "))
 }
 
@@ -157,7 +157,7 @@ func Verify(ctx context.Context, output string, in Source, view View) (*Report, 
 	o.args, out.args = o.args[1:], o.args[:1]
 	out.LabelColumn, out.Reshape, out.littleEndian, out.Salvage, out.Classes = "", nil, false, false, ""
 	out.exact = true                  // the output is read as it is
-	out.Split = nil                   // --split chooses among several tables, see run
+	out.Split = nil                   // --split is about the inputs, see errPassedOver
 	out.Dataset = dataset.DatasetNone // only its name is compared
 	return r, o.run(ctx)
 }
@@ -171,12 +171,7 @@ func (o *verification) run(ctx context.Context) error {
 		return err
 	}
 	o.described = o.output.foreign != nil
-	if o.several = len(outputs) > 1; o.several {
-		o.output.Split = o.Split
-		if outputs, err = o.output.namedSplits(outputs); err != nil {
-			return err
-		}
-	}
+	o.several = len(outputs) > 1
 	path := o.output.args[0].Path
 	one := len(outputs) == 1 && filepath.Clean(outputs[0].Files[0].Path) == filepath.Clean(path)
 	var first error
@@ -184,12 +179,13 @@ func (o *verification) run(ctx context.Context) error {
 	for i, split := range outputs {
 		own := *o // the metadata of an output is about that output only
 		of, splits, err := own.verifySplit(ctx, split)
-		if err != nil && !(o.several && errors.Is(err, fault.Differs)) {
-			return err
-		}
-		if err != nil {
+		switch {
+		case err == nil, errors.Is(err, errPassedOver):
+		case o.several && errors.Is(err, fault.Differs):
 			o.report.warning("%v", err)
 			first = cmp.Or(first, err)
+		default:
+			return err
 		}
 		if i == 0 {
 			left = slices.Clone(splits)
@@ -197,10 +193,14 @@ func (o *verification) run(ctx context.Context) error {
 		left = slices.DeleteFunc(left, func(s dataset.Split) bool { return s.Stem == of.Stem && s.Name == of.Name })
 	}
 	if first == nil && !one && len(left) > 0 {
-		return differs(path, "it has no split "+splitNames(left))
+		return differs(path, "it has no split "+splitNames(left)).WithHint("to compare other splits only, name them: --split NAME")
 	}
 	return first
 }
+
+// errPassedOver means that a table of the output is of none of the splits that --split names, nor
+// was held out of one.
+var errPassedOver = errors.New("a table of another split")
 
 // placeHeader applies --header to the output if no input is text. The flag never applies to both,
 // because an output may have a header although its input has none.
@@ -336,7 +336,10 @@ func (o *verification) splitFor(splits []dataset.Split, found source.Table, own 
 			return splits[i], nil
 		}
 	}
-	if o.several {
+	switch {
+	case o.several && o.Split != nil:
+		return dataset.Split{}, errPassedOver
+	case o.several:
 		return dataset.Split{}, differs(own.Files[0].Path, "it is none of the splits of the inputs, which are "+splitNames(splits))
 	}
 	return dataset.Split{}, usagef("the inputs have the splits %s, but %s does not record which of them it holds", splitNames(splits), own.Files[0].Path).
