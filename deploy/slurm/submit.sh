@@ -1,10 +1,10 @@
 #!/bin/sh
-# Submit what is missing of a plan to Slurm, and the commit after it.
+# Submit the missing parts of a plan to Slurm, and a commit that runs after them.
 #
 #   submit.sh PLAN [options of sbatch for both jobs]
 #
-# After failures run it again: only the missing parts are submitted. AT_ONCE says how many run at a time. Slurm takes indices below its MaxArraySize
-# (1001 where nobody set it); make larger parts, or ask for more.
+# After failures run it again: only the missing parts are submitted. The environment variable AT_ONCE sets how many run at a time (default 32). Slurm
+# accepts only indices below its MaxArraySize (default 1001): if the plan has more parts, make larger ones, or ask the administrator to raise it.
 set -eu
 plan=$1
 shift
