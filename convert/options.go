@@ -256,7 +256,7 @@ func parseRowOptions(o View) (parsed rowOptions, err error) {
 	for i, name := range o.Columns {
 		switch {
 		case name == "":
-			return parsed, usagef("--columns %s: a name is empty", strings.Join(o.Columns, ","))
+			return parsed, usagef("--columns %q: a name is empty", strings.Join(o.Columns, ","))
 		case slices.Contains(o.Columns[:i], name):
 			return parsed, usagef("--columns: %q is given twice", name)
 		}
