@@ -13,7 +13,7 @@ type answer struct {
 	line  string // of Python; it is also in docs/recipes.md, whose code is tested
 }
 
-// answers are what users ask for most that idxport leaves to other tools.
+// answers are for the most frequent requests that idxport leaves to other tools.
 var answers = []answer{
 	{"resize size image-size img-size", "Pillow", "png",
 		`import glob; from PIL import Image; [Image.open(f).resize((32, 32)).save(f) for f in glob.glob("out/**/*.png", recursive=True)]`},

@@ -28,7 +28,7 @@ type conversion struct {
 	planID      string                      // of the plan that this is a part of, or empty
 	partSplit   string                      // the split that this part belongs to, if the plan has --holdout
 	scratch     string                      // folder of scratch files
-	pending     *object.PendingUpload       // if not nil, is set to the object that is written, instead of publishing it
+	pending     *object.PendingUpload       // if not nil, receives the upload of the object, which is not published
 }
 
 // newView validates the options of a conversion without outputs.
@@ -90,7 +90,8 @@ func (o *conversion) formatOptions(f formats.Format) formats.Options {
 		Style: o.CSVStyle, Channels: o.Channels, ClassFolders: o.ClassFolders, MaxLabel: -1, MetadataCSV: o.MetadataCSV, Version: Version}
 }
 
-// perFormat returns the value for format f or, if f accepts any, the one for all formats.
+// perFormat returns the value for format f or, if there is none and f accepts such values, the one
+// for all formats.
 func perFormat[T any](values map[string]T, f formats.Format, accepted []string) T {
 	if v, ok := values[f.Name]; ok || accepted == nil {
 		return v
@@ -177,7 +178,7 @@ func (o *conversion) unused(flag string, given []string, general func(formats.Fo
 }
 
 // checkClasses returns an error if --classes is given but not used: no output contains class names,
-// and no input is a folder of images, whose labels they number.
+// and no input is a folder of images, whose class folders are numbered in the order of the names.
 func (o *conversion) checkClasses(splits []dataset.Split) error {
 	read := slices.ContainsFunc(splits, func(s dataset.Split) bool { return o.foreign[s.Files[0].Path].Format.Name == "png" })
 	if o.Classes == "" || read || o.makes(func(f formats.Format) bool { return f.Folder || hasClassColumn(f) && o.ClassColumn || o.isHub(f) }) {

@@ -32,13 +32,13 @@ type inputs struct {
 	store        *object.Store
 	known        *known
 	foreign      map[string]formats.Table // inputs in other formats than IDX, by path; set by find
-	counted      bool                     // the number of rows is needed before they are read
-	place        source.Files             // through which a part of a plan reads its inputs, see watch; nil for other runs
+	needsCount   bool                     // the number of rows is needed before they are read
+	partFiles    source.Files             // through which a part of a plan reads its inputs, see watch; nil for other runs
 	stdin        *bufio.Reader
 	littleEndian bool
 	dtype        idx.DType // 0 if not given
 	exact        bool      // shapes are not guessed
-	described    bool      // DType and Shape may be meant for the verified output, not for the inputs
+	forOutput    bool      // DType and Shape may be meant for the verified output, not for the inputs
 }
 
 // newInputs validates a source.
@@ -173,8 +173,8 @@ func (o *inputs) findOne(ctx context.Context, damaged bool) ([]dataset.Split, er
 
 // files returns the file system of the inputs. The end of the context cancels requests.
 func (o *inputs) files(ctx context.Context) source.Files {
-	if o.place != nil {
-		return o.place
+	if o.partFiles != nil {
+		return o.partFiles
 	}
 	return storage{ctx, o.store, o.known}
 }
@@ -244,7 +244,7 @@ func (o *inputs) checkReading(tables []formats.Table) error {
 		return usagef("no input uses --header: it is for text, such as CSV")
 	}
 	if tables == nil {
-		if (o.dtype != 0 || o.Shape != nil) && !o.described {
+		if (o.dtype != 0 || o.Shape != nil) && !o.forOutput {
 			flag, advice := "dtype", "leave out --dtype"
 			if o.Shape != nil {
 				flag, advice = "shape", "--reshape gives them other dimensions"

@@ -51,8 +51,8 @@ func (t *Table) Folder() string { return t.job.split.Folder }
 // Describe adds to the report what was decided about the table.
 func (t *Table) Describe() { t.of.describe(t.job) }
 
-// Notes adds to the report what was found while reading.
-func (t *Table) Notes() { t.of.tableNotes(t.Table) }
+// ReportNotes adds to the report what was found while reading.
+func (t *Table) ReportNotes() { t.of.tableNotes(t.Table) }
 
 // Note adds a note to the report.
 func (t *Table) Note(format string, args ...any) { t.of.report.Note(format, args...) }

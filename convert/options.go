@@ -35,7 +35,7 @@ type Source struct {
 	Classes        string   `json:"classes,omitempty"`      // file of class names
 	Reshape        []int    `json:"reshape,omitempty"`      // other dimensions over the same data; one may be −1
 	ByteOrder      string   `json:"byte_order,omitempty"`   // big or little
-	DType          string   `json:"dtype,omitempty"`        // element type, for inputs that do not record one
+	DType          string   `json:"dtype,omitempty"`        // element type, for inputs that do not record one of IDX
 	Shape          []int    `json:"shape,omitempty"`        // shape of one record, for inputs that do not record one
 	Header         *bool    `json:"header,omitempty"`       // whether CSV begins with column names; nil means detect it
 	Salvage        bool     `json:"salvage,omitempty"`      // read the complete records of damaged IDX files
@@ -87,9 +87,9 @@ type Events struct {
 	// Message is called with each note and warning as soon as it is known. The Report has them too.
 	Message func(warning bool, text string)
 	// Progress is called before a table is read; rows is −1 if its number of rows is unknown. It
-	// returns a function that is called with the number of rows read so far, and one that is called
-	// at the end.
-	Progress func(label string, rows int64) (read func(int64), end func())
+	// returns a function that is called with the number of rows processed so far, and one that is
+	// called at the end.
+	Progress func(label string, rows int64) (done func(int64), end func())
 }
 
 // Limits of options.
@@ -145,8 +145,8 @@ func CheckChoice(flag, value string, known []string) error {
 	return usagef("--%s %q, expected %s or %s", flag, value, strings.Join(known[:last], ", "), known[last])
 }
 
-// A rowRange is a half-open range of rows as the user wrote it: negative ends count from the end of
-// the table. If given is not set, there is no range.
+// A rowRange is a half-open range of rows as the user wrote it: a negative bound counts from the
+// end of the table. If given is not set, there is no range.
 type rowRange struct {
 	given       bool
 	first, last int64

@@ -199,7 +199,8 @@ func adviseExtension(arg, ext string) string {
 // Extension returns the file extension of a path, ignoring the placeholders in it.
 func Extension(path string) string { return filepath.Ext(placeholder().ReplaceAllString(path, "")) }
 
-// placeholder matches {split}, {dataset} and {format} in the path of an output.
+// placeholder matches a placeholder, such as {split}, in the path of an output, and also unknown
+// ones, which fill refuses.
 var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[a-z]*\}`) })
 
 // fill replaces the placeholders in the path of an output by their values.

@@ -29,7 +29,7 @@ import (
 // made the plan: another one may write different bytes.
 const Tool = "idxport " + Version
 
-// defaultPartBytes is the approximate size of a part by default, in bytes of the inputs.
+// defaultPartBytes is the approximate size of a part by default, in bytes of uncompressed rows.
 const defaultPartBytes = 256 << 20
 
 // WritePlan divides a conversion into parts of rowsPerPart rows, 0 for a default size, and writes
@@ -367,7 +367,7 @@ func (o *conversion) watch(ctx context.Context, t *plan.Target, part *plan.Part)
 		}
 	}
 	w := &watch{Files: storage{ctx, o.store, o.known}, target: t, part: part, same: map[int]bool{}}
-	o.place = w
+	o.partFiles = w
 	return w
 }
 
@@ -393,9 +393,9 @@ func (w *watch) Open(name string) (source.File, error) {
 	return f, nil
 }
 
-// read records whether the pieces of an input are those of the plan: true once all were read to
-// their ends, false as soon as one differs. Once false, the record stays false.
-func (w *watch) read(input int, same bool) {
+// record notes whether the pieces of an input are those of the plan: true once all were read to
+// their ends, false as soon as one differs. Once false, it stays false.
+func (w *watch) record(input int, same bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	before, ok := w.same[input]
@@ -460,11 +460,11 @@ func (f *watchedFile) see(p []byte) {
 		}
 		sum := w.hash.Sum128().Bytes()
 		if hex.EncodeToString(sum[:]) != w.XXH3 {
-			f.watch.read(f.input, false)
+			f.watch.record(f.input, false)
 		}
 		return true
 	})
 	if len(f.left) == 0 {
-		f.watch.read(f.input, true)
+		f.watch.record(f.input, true)
 	}
 }

@@ -120,7 +120,7 @@ func (r *Report) add(warning bool, list *[]string, format string, args ...any) {
 }
 
 // progress announces that a table is about to be read: see Events.Progress.
-func (r *Report) progress(label string, rows int64) (read func(int64), end func()) {
+func (r *Report) progress(label string, rows int64) (done func(int64), end func()) {
 	if r.events.Progress == nil {
 		return nil, func() {}
 	}

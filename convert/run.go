@@ -93,7 +93,7 @@ func (o *conversion) prepare(ctx context.Context) (*run, error) {
 		return nil, err
 	}
 	// Headers, and the digits of file names, need the number of rows in advance.
-	o.counted = o.makes(func(f formats.Format) bool { return f.Folder || f.OneColumn || f.Images })
+	o.needsCount = o.makes(func(f formats.Format) bool { return f.Folder || f.OneColumn || f.Images })
 	splits, err := o.find(ctx, false)
 	if err == nil {
 		err = o.checkClasses(splits)

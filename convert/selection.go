@@ -39,7 +39,7 @@ func (o *conversion) selects() bool {
 
 // chooseRows returns the splits with the rows that the view selects, and those that it holds out.
 func (o *conversion) chooseRows(ctx context.Context, splits []dataset.Split) (chosen []chosenSplit, err error) {
-	o.counted = o.counted || o.selects() || o.Take > 0 || o.rows.relative()
+	o.needsCount = o.needsCount || o.selects() || o.Take > 0 || o.rows.relative()
 	for _, s := range splits {
 		from, err := o.holdsOutFrom(s, splits)
 		if err != nil {
@@ -332,7 +332,8 @@ func (s *strata) add(label int64) error {
 	return nil
 }
 
-// sorted returns the stratum of each row and the number of strata, in the order of their labels.
+// sorted returns the stratum of each row, and the number of strata. Strata are numbered in the
+// order of their labels.
 func (s *strata) sorted() (rows []uint16, n int) {
 	labels := make([]int64, 0, len(s.number))
 	for label := range s.number {

@@ -107,7 +107,7 @@ func (o *inputs) openForeign(ctx context.Context, s dataset.Split, f dataset.Fil
 		return Interruptible(ctx, func() (source.Table, error) { return table.Open(read) })
 	}
 	opened, err := open()
-	if err == nil && opened.Rows() < 0 && o.counted {
+	if err == nil && opened.Rows() < 0 && o.needsCount {
 		opened, err = o.count(ctx, opened, f, open)
 	}
 	if err != nil {
@@ -183,8 +183,8 @@ func (o *inputs) shaped(t source.Table, reshape []int, path string) (source.Tabl
 	return t, fault.In(path, err)
 }
 
-// checkTyped returns an error if --dtype or --shape matches no column of the file at path, which
-// records the types and shapes of all of them.
+// checkTyped returns an error if --dtype or --shape matches no column of the file at path: then the
+// file records the types or shapes of all its columns, and the flag has no use.
 func (o *inputs) checkTyped(path string, columns []source.Column) error {
 	var types, shapes []string
 	typed, shaped := o.dtype == 0, o.Shape == nil
@@ -292,8 +292,8 @@ func (o *inputs) chooseLabel(t source.Table, classes []string) (source.Table, er
 	return source.ChooseLabel(t, i, classes), nil
 }
 
-// maxLabel returns the largest label of a split, found by reading the file of the label column. It
-// is −1 if there is no such file, or if it can be read only once.
+// maxLabel returns the largest label of a split, found by reading the IDX file of the label column.
+// It is −1 if there is no such IDX file, or if it can be read only once.
 func (o *inputs) maxLabel(ctx context.Context, s dataset.Split) (int64, error) {
 	for _, f := range s.Files {
 		if !isLabels(f) && f.Name != o.LabelColumn || len(f.Header.Dims) == 0 { // reading a pipe would empty it
@@ -347,8 +347,8 @@ func (o *inputs) maxLabelIn(ctx context.Context, s dataset.Split, f dataset.File
 // drain reads a table to its end, passes its rows to sinks, and returns their number. label is the
 // name of the table in progress messages.
 func (o *inputs) drain(ctx context.Context, t source.Table, s *schema.Schema, label string, sinks ...sink.Sink) (int64, error) {
-	read, end := o.report.progress(label, s.Rows)
+	done, end := o.report.progress(label, s.Rows)
 	defer end()
-	stats, err := pipeline.Run(ctx, t, s, sinks, pipeline.Options{Workers: o.Workers, Progress: read})
+	stats, err := pipeline.Run(ctx, t, s, sinks, pipeline.Options{Workers: o.Workers, Progress: done})
 	return stats.Rows, err
 }

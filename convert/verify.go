@@ -170,7 +170,7 @@ func (o *verification) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.described = o.output.foreign != nil
+	o.forOutput = o.output.foreign != nil
 	o.several = len(outputs) > 1
 	path := o.output.args[0].Path
 	one := len(outputs) == 1 && filepath.Clean(outputs[0].Files[0].Path) == filepath.Clean(path)
@@ -198,8 +198,8 @@ func (o *verification) run(ctx context.Context) error {
 	return first
 }
 
-// errPassedOver means that a table of the output is of none of the splits that --split names, nor
-// was held out of one.
+// errPassedOver means that a table of the output belongs to none of the splits that --split names,
+// and was not held out of one of them either.
 var errPassedOver = errors.New("a table of another split")
 
 // placeHeader applies --header to the output if no input is text. The flag never applies to both,
@@ -316,9 +316,9 @@ func (o *verification) takeRecorded(found source.Table) (err error) {
 	return err
 }
 
-// splitFor returns the one of splits, those of the inputs, that the table found was made from; own
-// is the split of the output. The metadata of found decides, then the name of own; if the output
-// has several tables, the order is reversed.
+// splitFor returns the split of the inputs that the table found was made from; splits are those of
+// the inputs, own is that of the output. The metadata of found decides, then the name of own; if
+// the output has several tables, the name decides first.
 func (o *verification) splitFor(splits []dataset.Split, found source.Table, own dataset.Split) (dataset.Split, error) {
 	if len(splits) == 1 && !o.several {
 		return splits[0], nil

@@ -184,9 +184,8 @@ func (r *run) write(ctx context.Context, k int) error {
 		if s.pending.Add(-1) > 0 {
 			continue
 		}
-		// A later batch is complete only after this goroutine has run a step of it too, which comes
-		// after this one. So slots become free in the order of the rows, and the calls of progress
-		// do not overlap.
+		// No later batch can be complete yet: this goroutine still has to run its step for it. So
+		// slots become free in the order of the rows, and the calls of progress do not overlap.
 		r.free <- s
 		if r.progress != nil {
 			r.progress(r.written.Add(rows))

@@ -62,8 +62,8 @@ func duplicates(folders []string) map[string][]int {
 	return same
 }
 
-// cleanName removes from a name everything that some system or reader refuses. The result may be
-// empty.
+// cleanName replaces the characters of a name that some system or reader refuses by underscores,
+// trims underscores and hyphens, and shortens the result. It may be empty, or the name of a device.
 func cleanName(name string) string {
 	parts := strings.FieldsFunc(name, func(r rune) bool { return !allowed(r) })
 	name = strings.TrimLeft(strings.Join(parts, "_"), "_-")

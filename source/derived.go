@@ -14,7 +14,8 @@ import (
 
 // wrapped is a table made of another one. It forwards every method of a table, including the
 // optional ones, so a wrapper embeds it and overrides only what it changes. A new optional method
-// of tables must be forwarded here, for all wrappers, and by joined, which has several tables.
+// of tables must be forwarded here, for all wrappers. The table joined, which has several tables,
+// forwards all but Meta and Omitted.
 type wrapped struct{ Table }
 
 func (w wrapped) Skip(n int64) error      { return Skip(w.Table, n) }

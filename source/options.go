@@ -14,8 +14,9 @@ type ReadOptions struct {
 	Name string
 	// MaxRecordSize is the size in bytes of the largest accepted record; 0 means 16 MiB.
 	MaxRecordSize int64
-	// DType is the element type for files that do not record one, such as CSV and images. 0 means
-	// the default of the format, which a note mentions.
+	// DType is the element type for files that do not record one, such as CSV and images, and for
+	// integers of a type that IDX does not have. 0 means the default of the format, which a note
+	// mentions.
 	DType idx.DType
 	// Shape is the shape of a record for files that do not record one. nil means the default of the
 	// format, which a note mentions.

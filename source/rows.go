@@ -144,7 +144,7 @@ func (s *sliced) Read(ctx context.Context, b *Raw) error {
 		b.Rows = 0
 		return io.EOF
 	}
-	if s.next == s.last { // at the last row of the table: check its end too
+	if s.next == s.last { // after the last row of the table: check its end too
 		return s.Table.Read(ctx, b)
 	}
 	limit := b.Cap

@@ -28,7 +28,7 @@ type Scratch func() (*os.File, error)
 //
 //   - Rows of at least 64 bytes in uncompressed IDX files on this machine are read one by one.
 //   - Everything else is read from start to end, and rows that are not selected are skipped.
-//     Without [Selection.Partly], the end of the file is reached and checked. If the rows are
+//     Without [Selection.StopEarly], the end of the file is reached and checked. If the rows are
 //     selected in another order than the table's, they are held in memory, or in a scratch file if
 //     they are more than 32 MiB.
 //
@@ -46,8 +46,8 @@ func Select(t Table, s *Selection, scratch Scratch) Table {
 		t.Table = Select(t.Table, s, scratch)
 		return t
 	case *IDX:
-		if local := t.local(); (local || s.order == nil) && t.column.RecordSize() >= minPicked {
-			return newPicked(t, s, local)
+		if random := t.randomAccess(); (random || s.order == nil) && t.column.RecordSize() >= minPicked {
+			return newPicked(t, s, random)
 		}
 	}
 	if s.order == nil {
@@ -56,9 +56,9 @@ func Select(t Table, s *Selection, scratch Scratch) Table {
 	return &shuffled{wrapped: wrapped{t}, s: s, limit: maxHeld, scratch: scratch}
 }
 
-// local reports whether any row can be read without those before it: the file is uncompressed, on
-// this machine, and not a pipe.
-func (t *IDX) local() bool {
+// randomAccess reports whether any row can be read without those before it: the file is
+// uncompressed, on this machine, and not a pipe.
+func (t *IDX) randomAccess() bool {
 	_, remote := t.file.(interface{ Limit(end int64) })
 	return t.file != nil && !remote && t.located() && t.frames == nil
 }
@@ -72,7 +72,7 @@ type picked struct {
 	done    int64    // rows returned
 	at      int64    // row of the table after the last one that was returned
 	stored  []byte   // the rows still to be returned, if they were in s.stored; not if random is set
-	storing [][]byte // the rows of each selection in s.held so far, if they are stored for it
+	storing [][]byte // for each selection in s.held, its rows read so far; nil: they are not kept
 }
 
 func newPicked(t *IDX, s *Selection, random bool) *picked {
@@ -333,7 +333,7 @@ func (t *shuffled) load(ctx context.Context) error {
 		t.ranks = append(t.ranks, ranked)
 		ranked += int64(bits.OnesCount64(word))
 	}
-	rows := Select(t.Table, &Selection{rows: t.s.rows, kept: t.s.kept, count: ranked, held: t.s.held, stored: t.s.stored}, nil)
+	rows := Select(t.Table, &Selection{rows: t.s.rows, kept: t.s.kept, count: ranked, stopEarly: t.s.stopEarly, held: t.s.held, stored: t.s.stored}, nil)
 	columns := t.Columns()
 	if total := ranked * int64(recordSize(columns)); total <= t.limit {
 		t.held = make([]byte, 0, total)

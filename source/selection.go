@@ -52,8 +52,8 @@ func (s *Selection) TableRows() int64 { return s.rows }
 // [Selection.Part].
 func (s *Selection) First() int64 { return s.first }
 
-// StopEarly tells Select not to read on after the last selected row. Otherwise the rest of the
-// input is read, so that damage there is found.
+// StopEarly tells Select not to read on after the last selected row. Otherwise an input that can
+// only be read from its start is read to its end, so that damage there is found.
 func (s *Selection) StopEarly() { s.stopEarly = true }
 
 // next returns the first selected row that is not before row, and the number of consecutive

@@ -19,8 +19,8 @@ type Column struct {
 	// Classes are the class names of a label column: Classes[v] is the name of label v, empty if v
 	// has none. It is nil if nothing is known.
 	Classes []string
-	// Label means that the user chose this column as the label; at most one column of a table is.
-	// If the user chose none, schema.Schema.Label finds the label.
+	// Label means that the user chose this column as the label; at most one column of a table
+	// has it set. If the user chose none, schema.Schema.Label finds the label.
 	Label bool
 	// Listed means that the column is stored as lists, which record only the number of elements, so
 	// the records may in truth have more than one dimension.
@@ -95,8 +95,8 @@ func Limit(t Table, n int64) {
 	}
 }
 
-// SourceRows returns the number of rows of the table that t is a part of, or t.Rows() if it is no
-// part.
+// SourceRows returns the number of rows of the table that t is a part of, or t.Rows() if t is not
+// part of another table.
 func SourceRows(t Table) int64 {
 	if part, ok := t.(interface{ SourceRows() int64 }); ok {
 		return part.SourceRows()

@@ -80,7 +80,7 @@ func (k *picker) pick(ctx context.Context, t *convert.Table, r *report) error {
 	if err != nil {
 		return err
 	}
-	t.Notes()
+	t.ReportNotes()
 	if len(k.shots) == 0 { // of a stream, known only now
 		return noRows(t)
 	}

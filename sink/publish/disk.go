@@ -114,7 +114,8 @@ func (d disk) rename(from, to string) error {
 	return d.do("rename", from, func() error { return rename(from, to) })
 }
 
-// renameNew renames from. Like link, it fails with fs.ErrExist if anything exists at its path to.
+// renameNew renames a file or folder. Unlike rename, but like link, it fails with fs.ErrExist if
+// anything exists at the new path.
 func (d disk) renameNew(from, to string) error {
 	return d.do("renameNew", from, func() error { return renameNew(from, to) })
 }

@@ -138,7 +138,7 @@ const (
 )
 
 // A fileLock is a file opened without sharing, so that nobody else can open it. The last close
-// deletes it, also when the process is killed.
+// deletes it, even if the process is killed.
 type fileLock struct{ handle windows.Handle }
 
 // takeLock opens the file at path for this process alone. It fails with fault.Locked if another run

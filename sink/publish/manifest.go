@@ -191,7 +191,7 @@ func (m Mark) refuseForeign(d disk, shown, path string) error {
 	return Failure(shown, "listing it", err)
 }
 
-// noMark returns the error for a folder without mark.
+// noMark returns the error for a folder without a mark.
 func noMark(shown string, m Mark) error {
 	return refusal(shown, "it has no "+m.file()+", so it is not an output of idxport", foreignHint)
 }
