@@ -323,7 +323,7 @@ func (t *shuffled) Read(ctx context.Context, b *Raw) error {
 	}
 	b.State = t.s.order[t.done : t.done+want]
 	t.done += want
-	return ctx.Err()
+	return nil
 }
 
 // load reads the selected rows into memory or the scratch file.

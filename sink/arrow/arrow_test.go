@@ -141,6 +141,15 @@ func TestUnsupported(t *testing.T) {
 }
 
 // TestNothingIsCopied looks for the batch's own memory in what is written.
+func TestAlign(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]int{0: 0, 1: 8, 7: 8, 8: 8, 9: 16} {
+		if got := align(n); got != want {
+			t.Errorf("%d: found %d, expected %d", n, got, want)
+		}
+	}
+}
+
 func TestNothingIsCopied(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(50, source.Column{Name: "x", DType: idx.Float32, Shape: []int{7, 9}})

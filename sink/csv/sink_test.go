@@ -346,6 +346,45 @@ func TestClassesRefused(t *testing.T) {
 	}
 }
 
+// TestEveryWriteFails lets every piece of a batch fail, those that Encode makes and those of the
+// step.
+func TestEveryWriteFails(t *testing.T) {
+	t.Parallel()
+	s, data := randomTable(20, column("data", idx.Uint8, 30))
+	full := errors.New("full")
+	for failing := 1; ; failing++ {
+		calls := 0
+		k, err := New(writerFunc(func(p []byte) (int, error) {
+			if calls++; calls == failing {
+				return 0, full
+			}
+			return len(p), nil
+		}), s, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.room = 70 + slack
+		step, err := k.Encode(t.Context(), cut(s, data, 20)[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = step()
+		if calls < failing {
+			if failing < 2*maxReady {
+				t.Errorf("found %d writes, expected more than %d", calls, 2*maxReady)
+			}
+			return
+		}
+		if !errors.Is(err, full) {
+			t.Errorf("write %d failed: found the error %v, expected %v", failing, err, full)
+		}
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
 func TestContract(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -30,6 +30,16 @@ func TestSpec(t *testing.T) {
 	}
 }
 
+func TestShortSpec(t *testing.T) {
+	t.Parallel()
+	even := []int{0, 2, 4, 6, 8, 10, 12, 14, 16, 18}
+	for want, indices := range map[string][]int{"0,2,4,6,8,10,12,14,16,18": even, "0,2,4,6,8,10,12,14,16,18,…": append(even, 20, 22)} {
+		if got := shortSpec(indices); got != want {
+			t.Errorf("%v: found %q, expected %q", indices, got, want)
+		}
+	}
+}
+
 // threes is the span of rows of three bytes behind a header of four bytes.
 func threes(_ int, first, last int64) (from, to int64) { return 4 + 3*first, 4 + 3*last }
 
@@ -336,6 +346,40 @@ func TestCommitRefuses(t *testing.T) {
 	}
 }
 
+// TestEach demands that no more calls run at once than the limit.
+func TestEach(t *testing.T) {
+	t.Parallel()
+	var running, called atomic.Int32
+	err := each(t.Context(), 2, 20, func(context.Context, int) error {
+		if running.Add(1) > 2 {
+			t.Error("more than 2 calls run at once")
+		}
+		time.Sleep(time.Millisecond)
+		running.Add(-1)
+		called.Add(1)
+		return nil
+	})
+	if err != nil || called.Load() != 20 {
+		t.Errorf("%d calls, %v", called.Load(), err)
+	}
+}
+
+// TestCommitOverTaken demands the same error if something is made there while the parts are
+// checked.
+func TestCommitOverTaken(t *testing.T) {
+	t.Parallel()
+	p, _ := work(t)
+	deliverAll(t, p)
+	target := &p.Targets[0]
+	if err := os.Mkdir(target.Path, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(target.Path, "mine"), "keep")
+	if err := p.at(target).publish(t.Context(), nil); !errors.Is(err, fault.Exists) || !strings.Contains(err.Error(), "is not what this plan makes") {
+		t.Errorf("found %v", err)
+	}
+}
+
 // TestAtOnce makes every part many times at once, and then runs many commits at once: all succeed.
 func TestAtOnce(t *testing.T) {
 	t.Parallel()
@@ -384,6 +428,17 @@ func TestAbort(t *testing.T) {
 	}
 	if err := p.Abort(t.Context()); err != nil || shown(t, p) != whole {
 		t.Errorf("after commit: found %v and\n%s", err, shown(t, p))
+	}
+}
+
+// TestAbortFails aborts a plan whose table lies below a file.
+func TestAbortFails(t *testing.T) {
+	t.Parallel()
+	p, dir := work(t)
+	write(t, filepath.Join(dir, "file"), "")
+	p.Targets[0].Path = filepath.Join(dir, "file", "out")
+	if err := p.Abort(t.Context()); err == nil {
+		t.Error("found no error")
 	}
 }
 

@@ -214,7 +214,7 @@ func (t *Table) lookLine(line []byte, row int64) {
 // lookAtEnd observes the lines of text, the end of the file, except the first, which is incomplete.
 func (t *Table) lookAtEnd(text []byte) {
 	n := bytes.IndexByte(text, '\n')
-	if n < 0 || bytes.IndexByte(text, '"') >= 0 {
+	if n < 0 || bytes.ContainsRune(text, '"') {
 		return
 	}
 	before := make([][]byte, len(t.fields)) // Decode reports damage there, with its row

@@ -68,6 +68,7 @@ func TestColumns(t *testing.T) {
 		{"points", "a\n1\n0.5\n", source.ReadOptions{}, "a:float64[]", ""},
 		{"one digit is no sign of float32", "a\n0.1\n0.7\n", source.ReadOptions{}, "a:float64[]", ""},
 		{"digits as float32 has them", "a\n0.1\n0.33333334\n", source.ReadOptions{}, "a:float32[]", ""},
+		{"nine digits as float32 has them", "a\n10.0067215\n", source.ReadOptions{}, "a:float32[]", ""},
 		{"as many digits, but of float64", "a\n0.33333333\n", source.ReadOptions{}, "a:float64[]", ""},
 		{"NaN and infinities", "a\nnan\n-inf\nInfinity\n", source.ReadOptions{}, "a:float64[]", ""},
 		{"semicolons", "a;b\n1;2\n", source.ReadOptions{}, "a:uint8[] b:uint8[]", "separated by ';'"},

@@ -88,9 +88,7 @@ func (c *chain) advance() error {
 	}
 	was := c.table
 	c.table, c.paths, c.used = t, c.paths[1:], 0
-	if err := was.Close(); err != nil {
-		return err
-	}
+	_ = was.Close() // only read from
 	if !slices.EqualFunc(t.Columns(), c.columns, source.Column.Same) {
 		return fault.New(fault.Usage, "found the columns %s, expected %s as in the previous files", described(t.Columns()), described(c.columns)).In(path).
 			WithHint("files of one folder must have the same columns; --dtype gives the type of the values")

@@ -222,6 +222,19 @@ func TestSkipWithinFiles(t *testing.T) {
 	}
 }
 
+// TestCloseClosesFile demands that Close closes the file that Open has opened: it cannot be closed
+// again.
+func TestCloseClosesFile(t *testing.T) {
+	t.Parallel()
+	table, err := Open("testdata/pyarrow-list.parquet", source.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first, second := table.Close(), table.Close(); first != nil || !errors.Is(second, fs.ErrClosed) {
+		t.Errorf("found %v and %v", first, second)
+	}
+}
+
 // TestOpenFails opens files that are missing, not regular, or change after they were opened.
 func TestOpenFails(t *testing.T) {
 	t.Parallel()

@@ -110,3 +110,17 @@ func TestHandmade(t *testing.T) {
 		})
 	}
 }
+
+// TestStoredSymbols decodes a stored block to symbols, over what the piece before has left.
+func TestStoredSymbols(t *testing.T) {
+	t.Parallel()
+	d := decoder{shift: 1, out: bytes.Repeat([]byte{0xff}, 100)}
+	d.startAt(stored(2, 0xfffd).number('h', 8).number('i', 8).out, 0)
+	err := error(nil)
+	for err == nil {
+		err = d.step()
+	}
+	if got := d.out[:d.written]; err != io.EOF || string(got) != "h\x00i\x00" {
+		t.Errorf("found %q and %v", got, err)
+	}
+}

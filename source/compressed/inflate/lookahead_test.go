@@ -1,6 +1,7 @@
 package inflate
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -234,5 +235,8 @@ func TestPeekAcrossSegments(t *testing.T) {
 	}
 	if got, err := l.Peek(1); len(got) != 0 || err != io.EOF {
 		t.Errorf("at the end: found %d bytes and %v", len(got), err)
+	}
+	if n, err := l.Discard(1); n != 0 || err != bufio.ErrBufferFull {
+		t.Errorf("at the end: skipped %d bytes and %v", n, err)
 	}
 }
