@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"strings"
@@ -135,7 +136,7 @@ func TestEncryptedAndCut(t *testing.T) {
 		"encrypted footer":        {with(len(whole)-4, "PARE"), fault.Unsupported, "the file is encrypted"},
 		"encrypted, at the start": {with(0, "PARE"), fault.Unsupported, "the file is encrypted"},
 		"other file":              {with(0, "PK\x03\x04"), fault.Malformed, "not a Parquet file"},
-		"cut":                     {whole[:len(whole)-1], fault.Truncated, "the file is cut short"},
+		"cut":                     {whole[:len(whole)-1], fault.Truncated, fmt.Sprintf("at byte %d: found % x, expected", len(whole)-5, whole[len(whole)-5:len(whole)-1])},
 		"11 bytes":                {[]byte("PAR1\x00\x00\x00PAR1"), fault.Truncated, "too few for a Parquet file"},
 		"footer of 4 GiB":         {with(len(whole)-8, "\xff\xff\xff\xff"), fault.Malformed, "a footer of 4294967295 bytes"},
 		"no Thrift":               {with(footerStart(whole), "\xff\xff\xff"), fault.Malformed, "the footer is damaged"},
