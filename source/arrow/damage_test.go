@@ -196,6 +196,17 @@ func TestDictionariesAreBounded(t *testing.T) {
 	}
 }
 
+// TestNumbersOfNulls has arrays of negative lengths, and of more nulls than values or fewer than 0.
+func TestNumbersOfNulls(t *testing.T) {
+	t.Parallel()
+	for node, valid := range map[span]bool{{3, 0}: true, {3, 3}: true, {3, 4}: false, {3, -1}: false, {-1, -1}: false} {
+		b := &batch{nodes: []span{node}}
+		if err := caught(func() { b.node(&field{}) }); (err == nil) != valid {
+			t.Errorf("%v: found %v", node, err)
+		}
+	}
+}
+
 // TestLargeBody has a record batch whose size is far larger than its input. It is not parallel, as
 // it measures the memory of the whole process.
 func TestLargeBody(t *testing.T) {
