@@ -188,6 +188,23 @@ func TestListedWhileReplaced(t *testing.T) {
 	}
 }
 
+// TestUnreadableFolderIsKept overwrites a folder with a class that cannot be listed: nothing changes.
+func TestUnreadableFolderIsKept(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	before := must(t, dir, usual(dir, "old"))
+	d := &faultyDisk{fails: func(operation, path string) error {
+		if operation == "readDir" && filepath.Dir(path) == filepath.Join(dir, "train") {
+			return errFault
+		}
+		return nil
+	}}
+	refuses(t, run(d.disk(), Options{Overwrite: true}, usual(dir, "new")[1]), errFault, "train")
+	if after := readTree(t, dir); !maps.Equal(after, before) {
+		t.Errorf("found %v, expected %v", after, before)
+	}
+}
+
 // TestFailingDisks has disks that fail in special ways: the targets do not change, and the error
 // says what failed.
 func TestFailingDisks(t *testing.T) {

@@ -72,6 +72,7 @@ func TestColumns(t *testing.T) {
 		{"as many digits, but of float64", "a\n0.33333333\n", source.ReadOptions{}, "a:float64[]", ""},
 		{"NaN and infinities", "a\nnan\n-inf\nInfinity\n", source.ReadOptions{}, "a:float64[]", ""},
 		{"semicolons", "a;b\n1;2\n", source.ReadOptions{}, "a:uint8[] b:uint8[]", "separated by ';'"},
+		{"one pixel", "label,pixel0\n3,1\n", source.ReadOptions{}, "label:uint8[] pixel0:uint8[]", ""},
 		{"class names without labels beside them", "class\n1\n", source.ReadOptions{}, "class:uint8[]", ""},
 		{"class names", "label,class\n1,one\n", source.ReadOptions{}, "label:uint8[]", "column class is skipped"},
 	} {
