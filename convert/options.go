@@ -35,7 +35,7 @@ type Source struct {
 	Classes        string   `json:"classes,omitempty"`      // file of class names
 	Reshape        []int    `json:"reshape,omitempty"`      // other dimensions over the same data; one may be −1
 	ByteOrder      string   `json:"byte_order,omitempty"`   // big or little
-	DType          string   `json:"dtype,omitempty"`        // element type, for inputs that do not record one of IDX
+	DType          string   `json:"dtype,omitempty"`        // element type, for inputs that record none, or one that IDX does not have
 	Shape          []int    `json:"shape,omitempty"`        // shape of one record, for inputs that do not record one
 	Header         *bool    `json:"header,omitempty"`       // whether CSV begins with column names; nil means detect it
 	Salvage        bool     `json:"salvage,omitempty"`      // read the complete records of damaged IDX files

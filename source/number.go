@@ -66,9 +66,10 @@ func (s Number) String() string { return numbers[s].name }
 
 // Convert converts n numbers in src to elements of d in dst. Numbers of the kind NumberBool begin
 // at bit first of src. Convert returns the index and the value of the first number that d cannot
-// hold, or −1; the elements before it are converted. If s is NumberFloat16, d must be Float32.
-// Otherwise s must be a kind of integer or truth value; d may be a float type only if it holds
-// every value of s, and these fit an int32.
+// hold or, for NumberBool8, that is not 0 or 1; the elements before it are converted. The index is
+// −1 if there is none. If s is NumberFloat16, d must be Float32. Otherwise s must be a kind of
+// integer or truth value; d may be a float type only if it holds every value of s, and these fit an
+// int32.
 func (s Number) Convert(dst []byte, d idx.DType, src []byte, first, n int) (bad int, value int64) {
 	switch s {
 	case NumberFloat16:

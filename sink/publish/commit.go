@@ -214,7 +214,7 @@ func (s *Set) replaceFolder(out *output) error {
 		return err
 	}
 	if !twoSteps {
-		out.partial = "" // now the name of the old folder, which Discard must not remove
+		out.partial = "" // its path now leads to the old folder, which Discard must not remove
 	}
 	err = out.Mark.refuseForeign(s.disk, out.Path, old)
 	if err == nil && twoSteps {
