@@ -29,8 +29,8 @@ func TestCancelledAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestVerifyFindsDamage fills the hidden file of an output with zeros between writing and reading it
-// again.
+// TestVerifyFindsDamage fills the hidden file of an output with zeros between writing and reading
+// it again.
 func TestVerifyFindsDamage(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"out.parquet", "out-idx3-ubyte"} {

@@ -188,7 +188,8 @@ func TestListedWhileReplaced(t *testing.T) {
 	}
 }
 
-// TestUnreadableFolderIsKept overwrites a folder with a class that cannot be listed: nothing changes.
+// TestUnreadableFolderIsKept overwrites a folder with a class that cannot be listed: nothing
+// changes.
 func TestUnreadableFolderIsKept(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
