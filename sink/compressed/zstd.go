@@ -39,13 +39,8 @@ type zstdEncoders struct {
 // slowestZstd is the speed whose encoders are large.
 const slowestZstd = zstd.SpeedBestCompression
 
-// zstdSpeed returns the speed of the library that is nearest to level.
-func zstdSpeed(level int) zstd.EncoderLevel {
-	if level == 0 {
-		level = defaultZstdLevel
-	}
-	return zstd.EncoderLevelFromZstd(level)
-}
+// zstdSpeed returns the speed of the library that is nearest to level; 0 stands for the fastest.
+func zstdSpeed(level int) zstd.EncoderLevel { return zstd.EncoderLevelFromZstd(level) }
 
 // Append appends a frame of block to dst. The frame depends on the block alone.
 func (z *Zstd) Append(dst, block []byte) ([]byte, error) {

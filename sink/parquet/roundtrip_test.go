@@ -107,6 +107,9 @@ func TestCodecs(t *testing.T) {
 						return
 					}
 					check(t, written, file, "list")
+					if plain := write(t, written, Options{Compression: "none"}, 64); codec != "none" && len(file) > len(plain)*3/4 {
+						t.Errorf("found %d bytes, and %d without compression", len(file), len(plain))
+					}
 				})
 			}
 		}
