@@ -39,7 +39,7 @@ TAGS = {
 }  # fmt: skip
 HELD = {"LICENSE", "README.md", "CHANGELOG.md", "THIRD-PARTY.txt", "idxport.1"} | {f"completion/idxport.{shell}" for shell in ("bash", "zsh", "fish", "ps1")}
 PACKAGES = {
-    "lintian": "lintian", "rpm": "rpm", "buildah": "buildah", "qemu-aarch64": "qemu-user", "man": "man-db", "ruby": "ruby", **windows.PACKAGES,
+    "lintian": "lintian", "rpm": "rpm", "cpio": "cpio", "buildah": "buildah", "qemu-aarch64": "qemu-user", "man": "man-db", "ruby": "ruby", **windows.PACKAGES,
 }  # fmt: skip
 DEBIAN = ["usr/bin/idxport", "usr/share/man/man1/idxport.1.gz", "usr/share/bash-completion/completions/idxport"]
 
