@@ -25,6 +25,11 @@ func TestLeastSizeIsNoMoreThanTheFile(t *testing.T) {
 	if got := f.MinSize(s, Options{Compression: compressed.Codec{Name: "none"}, Layout: "huggingface"}); got != 0 {
 		t.Errorf("found %d bytes in PNG files, expected 0: they compress", got)
 	}
+	for codec, o := range map[string]Options{"the default": {}, "gzip": {Compression: compressed.Codec{Name: "gzip"}}} {
+		if got := f.MinSize(s, o); got != 0 {
+			t.Errorf("found %d bytes with %s, expected 0: it compresses", got, codec)
+		}
+	}
 }
 
 func TestLoadLineOfImages(t *testing.T) {
