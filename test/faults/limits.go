@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 const limitsTitle = "Limits and full or forbidden places"
@@ -145,8 +146,11 @@ func (h *harness) mount(kind, what, options string) (string, error) {
 	return dir, os.Chmod(dir, 0o755)
 }
 
+// remount changes the options of a mounted file system.
+func remount(dir, options string) error { return onceIdle("mount", "-o", "remount,"+options, dir) }
+
 func unmount(dir string) error {
-	if err := command("umount", dir); err != nil {
+	if err := onceIdle("umount", dir); err != nil {
 		_ = syscall.Unmount(dir, syscall.MNT_DETACH)
 		return err
 	}
@@ -226,7 +230,7 @@ func (b *bench) tryMounted(options, relief string) (fits bool, wrong []string, e
 		return false, nil, end, nil
 	}
 	wrong, end, err = b.tryIn(dir, trial{
-		relieve: func(dir string) error { return command("mount", "-o", "remount,"+relief, dir) },
+		relieve: func(dir string) error { return remount(dir, relief) },
 		codes:   []int{74},
 	})
 	return true, wrong, end, err
@@ -244,8 +248,8 @@ func (b *bench) readOnly(r *row) error {
 		return err
 	}
 	wrong, _, err := b.tryIn(dir, trial{
-		set:     func(dir string) error { return command("mount", "-o", "remount,ro", dir) },
-		relieve: func(dir string) error { return command("mount", "-o", "remount,rw", dir) },
+		set:     func(dir string) error { return remount(dir, "ro") },
+		relieve: func(dir string) error { return remount(dir, "rw") },
 		demand:  outcome{failure: true},
 		codes:   []int{77},
 	})
@@ -321,6 +325,19 @@ func (h *harness) canSetAttributes() error {
 		return err
 	}
 	return command("chattr", "-i", path)
+}
+
+// onceIdle runs a tool of the system until it succeeds, for ten seconds. A process that another
+// goroutine starts holds, between its fork and its exec, the files that this program had open:
+// until then their file system is busy.
+func onceIdle(name string, args ...string) (err error) {
+	for range 100 {
+		if err = command(name, args...); err == nil {
+			return nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return err
 }
 
 // command runs a tool of the system.
