@@ -13,7 +13,7 @@ const (
 )
 
 // A decoder decodes blocks into out. A [Reader] writes the data itself, one byte an element; a
-// piece of a stream whose beginning is not yet known writes symbols of two bytes (symbols.go).
+// piece of a stream whose beginning is not yet known writes symbols of two bytes (piece.go).
 type decoder struct {
 	bitInput
 	state state

@@ -1,6 +1,9 @@
 package inflate
 
-import "sync/atomic"
+import (
+	"encoding/binary"
+	"sync/atomic"
+)
 
 // A piece is a part of the stream that is decoded before what precedes it is known. It begins with
 // the first block found after from, and ends between two blocks.
@@ -87,3 +90,70 @@ func (p *piece) decode(data []byte) {
 
 // usable reports whether the piece is as long as the part of it that the next one may copy from.
 func (p *piece) usable() bool { return len(p.symbols) >= 2*maxDistance }
+
+// A symbol is a byte of data, or, if it was copied from before the piece, marker plus the index of
+// the byte in the 32 KiB there. Symbols take two bytes, little-endian.
+const marker = 1 << 15
+
+// fourMarkers are the marker bits of four symbols.
+const fourMarkers = marker | marker<<16 | marker<<32 | marker<<48
+
+// putMarkers writes the symbols of the 32 KiB before a piece.
+func putMarkers(out []byte) {
+	for i := range maxDistance {
+		binary.LittleEndian.PutUint16(out[2*i:], uint16(marker|i))
+	}
+}
+
+// meanings has the byte of every symbol; symbols between 256 and marker do not occur.
+type meanings [2 * marker]byte
+
+// setBytes sets the meanings of the symbols without a marker.
+func (m *meanings) setBytes() {
+	for i := range 256 {
+		m[i] = byte(i)
+	}
+}
+
+// markers returns the meanings of the symbols with a marker: the 32 KiB before the piece.
+func (m *meanings) markers() []byte { return m[marker:] }
+
+// resolve writes the bytes of symbols to dst, as many as fit or exist, and returns their number.
+//
+// Most groups of 16 symbols have no marker: packing their bytes takes half the time of looking up
+// each of them.
+func (m *meanings) resolve(dst, symbols []byte) int {
+	n := min(len(dst), len(symbols)/2)
+	dst, symbols = dst[:n], symbols[:2*n]
+	for len(dst) >= 16 && len(symbols) >= 32 {
+		d, s := dst[:16:16], symbols[:32:32]
+		v0, v1 := binary.LittleEndian.Uint64(s), binary.LittleEndian.Uint64(s[8:])
+		v2, v3 := binary.LittleEndian.Uint64(s[16:]), binary.LittleEndian.Uint64(s[24:])
+		if (v0|v1|v2|v3)&fourMarkers == 0 {
+			binary.LittleEndian.PutUint64(d, pack(v0)|pack(v1)<<32)
+			binary.LittleEndian.PutUint64(d[8:], pack(v2)|pack(v3)<<32)
+		} else {
+			m.four(d, v0)
+			m.four(d[4:], v1)
+			m.four(d[8:], v2)
+			m.four(d[12:], v3)
+		}
+		dst, symbols = dst[16:], symbols[32:]
+	}
+	for i := range dst {
+		dst[i] = m[binary.LittleEndian.Uint16(symbols[2*i:])]
+	}
+	return n
+}
+
+// pack returns the bytes of four symbols without markers.
+func pack(v uint64) uint64 {
+	v |= v >> 8
+	return v&0xffff | v>>16&0xffff0000
+}
+
+// four translates the four symbols of v.
+func (m *meanings) four(dst []byte, v uint64) {
+	_ = dst[3]
+	dst[0], dst[1], dst[2], dst[3] = m[uint16(v)], m[uint16(v>>16)], m[uint16(v>>32)], m[v>>48]
+}
