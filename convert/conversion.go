@@ -150,9 +150,9 @@ func (o *conversion) checkUsed() error {
 			return usagef("no output uses --%s: it is for %s", flag.name, flag.of)
 		}
 	}
-	if o.LabelColumn != "" && !o.makes(o.usesLabel) {
+	if o.LabelColumn != "" && !o.makes(o.usesLabel) && !o.Stratify && !o.selectsClasses() {
 		return usagef("no output uses --label-column").
-			WithHint("it chooses the label of PNG folders, tar, the layout huggingface and --class-column; other outputs have all columns")
+			WithHint("it chooses the label of PNG folders, tar, the layout huggingface, --class-column, --stratify and --where class=…; other outputs have all columns")
 	}
 	if e := o.unused("layout", slices.Sorted(maps.Keys(o.layouts)), func(f formats.Format) bool { return f.Layouts != nil }); e != nil {
 		return e
@@ -178,11 +178,12 @@ func (o *conversion) unused(flag string, given []string, general func(formats.Fo
 }
 
 // checkClasses returns an error if --classes is given but not used: no output contains class names,
-// and no input is a folder of images, whose class folders are numbered in the order of the names.
+// no rows are selected by them, and no input is a folder of images, whose class folders are
+// numbered in the order of the names.
 func (o *conversion) checkClasses(splits []dataset.Split) error {
 	read := slices.ContainsFunc(splits, func(s dataset.Split) bool { return o.foreign[s.Files[0].Path].Format.Name == "png" })
-	if o.Classes == "" || read || o.makes(func(f formats.Format) bool { return f.Folder || hasClassColumn(f) && o.ClassColumn || o.isHub(f) }) {
+	if o.Classes == "" || read || o.selectsClasses() || o.makes(func(f formats.Format) bool { return f.Folder || hasClassColumn(f) && o.ClassColumn || o.isHub(f) }) {
 		return nil
 	}
-	return usagef("no output uses --classes").WithHint("--class-column writes the names; PNG folders and the layout huggingface contain them, too")
+	return usagef("no output uses --classes").WithHint("--class-column writes the names, --where class=NAME selects by them, and PNG folders and the layout huggingface contain them")
 }

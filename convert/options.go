@@ -13,6 +13,7 @@ import (
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -225,6 +226,11 @@ type holdout struct {
 	text, name string
 	rows       *big.Rat // or percent
 	percent    bool
+}
+
+// selectsClasses reports whether rows are selected by the names of their classes.
+func (o rowOptions) selectsClasses() bool {
+	return slices.ContainsFunc(o.conditions, func(c condition) bool { return c.column == schema.ClassName })
 }
 
 // parseRowOptions parses the options of a view.

@@ -1,0 +1,149 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/idxport/idxport/fault"
+)
+
+// TestSelectFromDamage reads selections of files that are cut, longer or rewritten, before the
+// selection is made or after its first rows were read. Every damage within reach is an error, and
+// every row that comes before it is right.
+func TestSelectFromDamage(t *testing.T) {
+	t.Parallel()
+	images, _ := writeNumbered(t, 1000)
+	raw, err := os.ReadFile(images)
+	if err != nil {
+		t.Fatal(err)
+	}
+	frames := seekable(t, raw, 9000, 9000, 9000)
+	selections := map[string]func() *Selection{
+		"all rows":     func() *Selection { return all(1000) },
+		"every third":  func() *Selection { return everyThird() },
+		"all shuffled": func() *Selection { return shuffledRows(t, all(1000)) },
+		"rest": func() *Selection {
+			s := all(1000)
+			s.HoldOut(nil, []int64{300}, NewRandom(1, HoldOutStream))
+			return s
+		},
+	}
+	for form, data := range map[string][]byte{"plain": raw, "gzip": gzipped(t, raw), "zstd": zstandard(t, raw), "frames": frames} {
+		damages := map[string][]byte{
+			"half":        data[:len(data)/2],
+			"without end": data[:len(data)-9],
+			"longer":      append(bytes.Clone(data), "and more"...),
+			"rewritten":   data,
+		}
+		for what, damaged := range damages {
+			for name, selection := range selections {
+				path := filepath.Join(t.TempDir(), "images")
+				for _, late := range []bool{false, true} {
+					if err := os.WriteFile(path, data, 0o666); err != nil {
+						t.Fatal(err)
+					}
+					file, err := OpenIDX(path, Options{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					s := selection()
+					table := Select(file, s, nil)
+					spoil := func() {
+						if err := errors.Join(os.WriteFile(path, damaged, 0o666), os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour))); err != nil {
+							t.Fatal(err)
+						}
+					}
+					if !late {
+						spoil()
+					}
+					err = readSelected(t, table, selected(s), func() {
+						if late {
+							spoil()
+						}
+					})
+					kind := fault.KindOf(err)
+					var e *fault.Error
+					switch loaded := late && name == "all shuffled" && form != "plain"; { // all rows are read before the first is returned
+					case loaded && err != nil:
+						t.Errorf("%s, %s, %s, late: found %v, expected no error", form, what, name, err)
+					case !loaded && (!errors.As(err, &e) || e.Path != path || kind != fault.Changed && kind != fault.Truncated && kind != fault.Malformed):
+						t.Errorf("%s, %s, %s, late %t: found %v, expected an error about the data of %s", form, what, name, late, err, path)
+					}
+					if err := table.Close(); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		}
+	}
+}
+
+func everyThird() *Selection {
+	s := new(Selection)
+	for row := range 1000 {
+		s.Append(row%3 == 1)
+	}
+	return s
+}
+
+func shuffledRows(t *testing.T, s *Selection) *Selection {
+	if err := s.Shuffle(NewRandom(1, ShuffleStream)); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// readSelected reads images of writeNumbered until an error, which it returns, or the end, for
+// which it returns nil. It calls then after the first batch.
+func readSelected(t *testing.T, table Table, expected []int64, then func()) error {
+	t.Helper()
+	at := 0
+	b := &Raw{Cap: 7}
+	for {
+		err := table.Read(context.Background(), b)
+		if err == io.EOF {
+			if at != len(expected) {
+				t.Errorf("found %d rows, expected %d", at, len(expected))
+			}
+			return nil
+		}
+		if err == nil {
+			err = table.Decode(b)
+		}
+		if err != nil {
+			return err
+		}
+		for i := range b.Rows {
+			if n := int64(binary.LittleEndian.Uint32(b.Columns[0][i*64:])); n != 16*expected[at+i] {
+				t.Fatalf("row %d begins with %d, expected %d", at+i, n, 16*expected[at+i])
+			}
+		}
+		if at += b.Rows; at == b.Rows {
+			then()
+		}
+	}
+}
+
+// TestCancelledSelections demands that no kind of table reads on for a canceled context.
+func TestCancelledSelections(t *testing.T) {
+	t.Parallel()
+	images, labels := writeNumbered(t, 1000)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, path := range []string{images, labels} {
+		for name, s := range map[string]*Selection{"every third": everyThird(), "shuffled": shuffledRows(t, all(1000))} {
+			table := Select(open(t, path, Options{}), s, nil)
+			if err := table.Read(ctx, &Raw{Cap: 7}); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s of %s: found %v", name, filepath.Base(path), err)
+			}
+		}
+	}
+}
