@@ -214,7 +214,7 @@ func formatFlags() []flagSpec {
 			detail: "The column is named class and follows the label. Only for Parquet, Arrow, and CSV and TSV with a header.",
 			to:     func(s *settings) any { return &s.ClassColumn }},
 		{name: "label-column", value: "NAME", commands: viewing + "plan", about: aboutFormat, usage: "use this integer column as the label",
-			detail: "Used by PNG folders, tar, the layout huggingface, --class-column and preview. If each label has several unnamed numbers, " +
+			detail: "Used by PNG folders, tar, the layout huggingface, --class-column, preview, --stratify and --where class=NAME. If each label has several unnamed numbers, " +
 				"give the index (from 0) of the one to use. It becomes the column label; the others become columns with their index in the name: with --label-column 1, label_0, label_2, ….",
 			parse: func(s *settings, text string) error {
 				if s.LabelColumn = text; text == "" {
