@@ -162,13 +162,22 @@ func (o *inputs) findOne(ctx context.Context, damaged bool) ([]dataset.Split, er
 	if err := o.checkReading(tables); err != nil {
 		return nil, err
 	}
+	var splits []dataset.Split
 	if tables != nil {
-		return o.splitsOf(tables)
+		splits, err = o.splitsOf(tables)
+	} else {
+		probe := o.sourceOptions(ctx)
+		probe.Reshape = nil // headers and hashes are those of the files
+		splits, err = dataset.Find(o.args, prober{probe}, dataset.Options{Dataset: o.Dataset, Split: o.Split, Uncounted: o.Salvage,
+			Reshaped: o.Reshape != nil, Damaged: damaged, Files: probe.Files, Table: formats.Named})
 	}
-	probe := o.sourceOptions(ctx)
-	probe.Reshape = nil // headers and hashes are those of the files
-	return dataset.Find(o.args, prober{probe}, dataset.Options{Dataset: o.Dataset, Split: o.Split, Uncounted: o.Salvage,
-		Reshaped: o.Reshape != nil, Damaged: damaged, Files: probe.Files, Table: formats.Named})
+	for _, s := range splits {
+		onlyLabels := !slices.ContainsFunc(s.Files, func(f dataset.File) bool { return !isLabels(f) })
+		for i, f := range s.Files {
+			s.Files[i].Reshaped = o.Reshape != nil && (onlyLabels || !isLabels(f))
+		}
+	}
+	return splits, err
 }
 
 // files returns the file system of the inputs. The end of the context cancels requests.

@@ -58,15 +58,14 @@ func (o *inputs) open(ctx context.Context, s dataset.Split, classes []string, ra
 // openColumn opens the file f of the split s: a column, or a table in another format.
 func (o *inputs) openColumn(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (source.Table, error) {
 	if _, ok := o.foreign[f.Path]; ok {
-		return o.openForeign(ctx, s, f, classes)
+		return o.openForeign(ctx, f, classes)
 	}
 	return o.openIDX(ctx, s, f, classes)
 }
 
-// reshapeOf returns the value of --reshape for the file f of the split s: it applies to labels only
-// if there is nothing else.
-func (o *inputs) reshapeOf(s dataset.Split, f dataset.File) []int {
-	if isLabels(f) && slices.ContainsFunc(s.Files, func(other dataset.File) bool { return !isLabels(other) }) {
+// reshapeOf returns the value of --reshape for the file f.
+func (o *inputs) reshapeOf(f dataset.File) []int {
+	if !f.Reshaped {
 		return nil
 	}
 	return o.Reshape
@@ -75,7 +74,7 @@ func (o *inputs) reshapeOf(s dataset.Split, f dataset.File) []int {
 // openIDX opens the IDX file f of the split s.
 func (o *inputs) openIDX(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (*source.IDX, error) {
 	options := o.sourceOptions(ctx)
-	options.Name, options.Reshape = f.Name, o.reshapeOf(s, f)
+	options.Name, options.Reshape = f.Name, o.reshapeOf(f)
 	if isLabels(f) {
 		if o.LabelColumn == "" {
 			options.Classes = classes // else they are those of the chosen column
@@ -97,7 +96,7 @@ func (o *inputs) openIDX(ctx context.Context, s dataset.Split, f dataset.File, c
 }
 
 // openForeign opens the file f, which is in another format than IDX.
-func (o *inputs) openForeign(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (source.Table, error) {
+func (o *inputs) openForeign(ctx context.Context, f dataset.File, classes []string) (source.Table, error) {
 	table := o.foreign[f.Path]
 	read := source.ReadOptions{MaxRecordSize: o.MaxRecordBytes, DType: o.dtype, Shape: o.Shape, Header: o.Header, Classes: classes, Name: f.Name, Array: f.Array, Files: o.files(ctx)}
 	if classes == nil {
@@ -113,7 +112,7 @@ func (o *inputs) openForeign(ctx context.Context, s dataset.Split, f dataset.Fil
 	if err != nil {
 		return nil, err
 	}
-	t, err := o.shaped(opened, o.reshapeOf(s, f), f.Path)
+	t, err := o.shaped(opened, o.reshapeOf(f), f.Path)
 	if err != nil {
 		_ = opened.Close() // only read from
 		return nil, err

@@ -121,7 +121,7 @@ func (o *conversion) reopen(path string, out *output, columns []source.Column) (
 	if !ok {
 		return nil, usagef("--verify: %s files cannot be read back", out.format.Name)
 	}
-	read := source.ReadOptions{MaxRecordSize: o.MaxRecordBytes, Like: columns}
+	read := source.ReadOptions{MaxRecordSize: MaxRecordBytes, Like: columns} // text is longer than the records
 	if out.format.Text() {
 		header := csv.HasHeader(out.options.Style)
 		read.Header = &header

@@ -70,6 +70,8 @@ type File struct {
 	// Header is the header of the file. It has no Dims if the file can be read only once (standard
 	// input, a pipe, a device), or, with Options.Damaged, if it cannot be read.
 	Header idx.Header
+	// Reshaped means that the file's data will be read in other dimensions.
+	Reshaped bool
 }
 
 // A Split is one table: files that belong together, in the order of its columns.
