@@ -44,6 +44,9 @@ func WritePlan(ctx context.Context, options Options, rowsPerPart int64, to strin
 	if rowsPerPart < 0 {
 		return nil, "", r, usagef("--rows-per-part %d, expected at least 1", rowsPerPart)
 	}
+	if options.Rows != "" {
+		return nil, "", r, usagef("found --rows %s, which a plan cannot have", options.Rows)
+	}
 	if err := object.CheckOutput(to); err != nil {
 		return nil, "", r, err
 	}
@@ -324,6 +327,12 @@ func newPart(work *plan.Plan, t *plan.Target, part *plan.Part, attempt string, o
 	}
 	if !reflect.DeepEqual(of, of.ofParts()) {
 		return nil, fault.New(fault.Malformed, "the plan has options that idxport plan never writes: it was edited or damaged").WithHint("make it again with idxport plan")
+	}
+	if t.Split == "" { // no rows are held out of this target, only of others
+		of.Holdout, of.Stratify = nil, false
+		if !of.Shuffle {
+			of.Seed = 0
+		}
 	}
 	of.Dataset, of.Outputs, of.Checksum, of.Verify = t.Dataset, []string{t.Format + "=" + attempt}, true, options.Verify
 	of.Workers, of.Stdin, of.Stdout = options.Workers, bytes.NewReader(nil), io.Discard

@@ -86,9 +86,10 @@ func (o *conversion) chooseRows(ctx context.Context, splits []dataset.Split) (ch
 }
 
 // needed returns the files of s that are read: all, or, if each of --columns is a file of its own,
-// those files.
+// those files. The parts of a plan have only its files, and may need others to select rows and to
+// tell images from labels.
 func (o *conversion) needed(s dataset.Split) []dataset.File {
-	if o.Columns == nil || o.LabelColumn != "" {
+	if o.Columns == nil || o.LabelColumn != "" || o.planning && (o.selects() || o.Reshape != nil) {
 		return s.Files
 	}
 	var files []dataset.File
