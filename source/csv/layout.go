@@ -271,15 +271,16 @@ func (t *Table) leftOut(i int) (left source.Omission, ok bool) {
 		return left, false
 	case i == 0 && len(t.fields) > 1 && (f.Name == "" || f.Name == "Unnamed: 0"):
 		return source.Omission{Column: t.name(f.first), Type: "index", Why: "it is the first and has no name, so it is taken for row numbers"}, true
-	case strings.EqualFold(f.Name, schema.ClassName) && len(f.seen.text) > 0 && t.hasLabel(i):
+	case strings.EqualFold(f.Name, schema.ClassName) && (len(f.seen.text) > 0 || f.seen.values == 0 && f.seen.text == nil) && t.hasLabel():
 		return source.Omission{Column: t.name(f.first), Type: "text", Why: "names of classes"}, true
 	}
 	return left, false
 }
 
-func (t *Table) hasLabel(i int) bool {
+// hasLabel reports whether a scalar column beside the names of classes has numbers.
+func (t *Table) hasLabel() bool {
 	for k := range t.fields {
-		if f := &t.fields[k]; k != i && f.Shape == nil && f.seen.text == nil {
+		if f := &t.fields[k]; f.Shape == nil && f.seen.text == nil && !strings.EqualFold(f.Name, schema.ClassName) {
 			if _, left := t.leftOut(k); !left {
 				return true
 			}
