@@ -79,6 +79,10 @@ func (o *conversion) chooseRows(ctx context.Context, splits []dataset.Split) (ch
 	for i, c := range chosen {
 		chosen[i].Files = o.needed(c.Split)
 	}
+	reshaped := func(c chosenSplit) bool { return slices.ContainsFunc(c.Files, func(f dataset.File) bool { return f.Reshaped }) }
+	if o.Reshape != nil && !slices.ContainsFunc(chosen, reshaped) {
+		return nil, usagef("no column of --columns uses --reshape: it gives images other dimensions, not their labels")
+	}
 	if o.partSplit != "" {
 		chosen = slices.DeleteFunc(chosen, func(c chosenSplit) bool { return c.Name != o.partSplit })
 	}
@@ -86,10 +90,9 @@ func (o *conversion) chooseRows(ctx context.Context, splits []dataset.Split) (ch
 }
 
 // needed returns the files of s that are read: all, or, if each of --columns is a file of its own,
-// those files. The parts of a plan have only its files, and may need others to select rows and to
-// tell images from labels.
+// those files. The parts of a plan have only its files, and may need others to select rows.
 func (o *conversion) needed(s dataset.Split) []dataset.File {
-	if o.Columns == nil || o.LabelColumn != "" || o.planning && (o.selects() || o.Reshape != nil) {
+	if o.Columns == nil || o.LabelColumn != "" || o.planning && o.selects() {
 		return s.Files
 	}
 	var files []dataset.File
