@@ -103,7 +103,10 @@ func (o *conversion) collision(arg outputArg, out *output, a, b *job) error {
 
 func (o *conversion) adviseCollision(arg outputArg, out *output, a, b *job) string {
 	alone := "convert each alone: idxport convert " + shell.Path(a.split.Files[0].Path) + " -o OUT"
+	folders := a.split.Folder != b.split.Folder // of two data sets
 	switch {
+	case folders:
+		alone = "convert one data set at a time"
 	case a.split.divided:
 		alone = "leave out --holdout"
 	case a.split.Name != "":
@@ -118,9 +121,11 @@ func (o *conversion) adviseCollision(arg outputArg, out *output, a, b *job) stri
 	}
 	stem, ext := formats.SplitName(strings.TrimRight(arg.path, "/"))
 	switch {
-	case a.split.Folder != b.split.Folder && (arg.container || out.isFolder()):
+	case folders && (out.path == Stdio || strings.Contains(arg.path, "{dataset}")):
+		return alone
+	case folders && (arg.container || out.isFolder()):
 		return fmt.Sprintf("write -o %s for one folder per data set", shell.Path(format+stem+"/{dataset}/"))
-	case a.split.Folder != b.split.Folder && out.path != Stdio:
+	case folders:
 		return fmt.Sprintf("write -o %s for one file per data set and split", shell.Path(format+stem+"-{dataset}-{split}"+ext))
 	}
 	each := func(ending string) string { return shell.Path(format + stem + ending) }
