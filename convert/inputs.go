@@ -326,11 +326,17 @@ func splitNames(splits []dataset.Split) string {
 }
 
 // splitsOf makes a split of each table, except that files that hold one array each, such as .npy,
-// become the columns of one split if they have the same split name. A .npz file may have several
-// splits.
+// become the columns of one split if they have the same split name. In a folder, that may be any
+// name before image or label, as in validation-image.npy, if two files would be the same column
+// otherwise. A .npz file may have several splits.
 func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 	o.foreign = map[string]formats.Table{}
 	var splits []dataset.Split
+	folder := len(o.args) == 1 && len(tables) > 1 && tables[0].Format.OneColumn
+	if folder { // the names of images and labels say which splits there are
+		role := func(t formats.Table) int { return int(dataset.ParseName(t.Name).Role) }
+		slices.SortStableFunc(tables, func(a, b formats.Table) int { return role(a) - role(b) })
+	}
 	for i, t := range tables {
 		name := dataset.ParseName(t.Name)
 		if lower := strings.ToLower(t.Name); name.Split == "" && (lower == "train" || lower == "test") {
@@ -347,7 +353,13 @@ func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 			splits = append(splits, splitsInside(t, split)...)
 			continue
 		}
+		if folder && name.Split == "" && name.Prefix != "" && name.Role != dataset.Data {
+			split.Stem = name.Prefix
+		}
 		same := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == split.Name })
+		if folder && name.Split == "" {
+			same = arrayOf(splits, name, split.Stem)
+		}
 		if named && o.args[0].Name != "" && i > 0 && (splits[0].Name == "" || split.Name == "") {
 			same = 0 // the user names them as columns of one table, although one name has no split
 			splits[0].Name = cmp.Or(splits[0].Name, split.Name)
@@ -368,6 +380,22 @@ func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 		}
 	}
 	return o.namedSplits(splits)
+}
+
+// arrayOf returns the index of the split that an array without train or test in its name belongs to,
+// or −1: the one whose name or stem begins that of the array, else the first without a name that has
+// no other array of its role.
+func arrayOf(splits []dataset.Split, name dataset.Name, stem string) int {
+	i := slices.IndexFunc(splits, func(s dataset.Split) bool {
+		return s.Name == "" && s.Stem == stem || strings.HasPrefix(name.Prefix, cmp.Or(s.Name, s.Stem)+"-")
+	})
+	if i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(splits, func(s dataset.Split) bool {
+		other := slices.ContainsFunc(s.Files, func(f dataset.File) bool { return f.Role == name.Role && f.Role != dataset.Data })
+		return s.Name == "" && !other
+	})
 }
 
 // splitsInside returns the splits of t, a .npz file; each array becomes a dataset.File. alone is
@@ -398,7 +426,7 @@ func (o *inputs) nameColumns(s dataset.Split) {
 	}
 	for i, f := range s.Files {
 		stem := strings.TrimSuffix(strings.TrimSuffix(source.Base(f.Path), ".npy"), ".npz")
-		if rest := strings.TrimPrefix(stem, s.Name+"-"); f.Name == dataset.Data.String() && rest != "" && o.foreign[f.Path].Arrays() == nil {
+		if rest := strings.TrimPrefix(stem, cmp.Or(s.Name, s.Stem)+"-"); f.Name == dataset.Data.String() && rest != "" && o.foreign[f.Path].Arrays() == nil {
 			s.Files[i].Name = rest
 		}
 	}

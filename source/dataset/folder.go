@@ -91,7 +91,7 @@ func (f finder) findColumns(all []candidate) {
 			}
 		}
 		if column != "" {
-			all[i].column, all[i].name.Dataset, all[i].name.Prefix = column, of.Dataset, of.Prefix
+			all[i].column, all[i].name.Dataset, all[i].name.Prefix, all[i].name.Split = column, of.Dataset, of.Prefix, of.Split
 		}
 	}
 }

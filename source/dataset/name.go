@@ -192,11 +192,14 @@ func (n Name) set() string {
 // columnOf returns the name of the column that the file n is in the table of the images or labels
 // other: weather for train-weather beside train-images. It is empty if n does not belong to them.
 func (n Name) columnOf(other Name) string {
-	rest, ok := n.Prefix, n.Role == Data && other.Role != Data && n.Split == other.Split
+	rest, ok := n.Prefix, n.Split == other.Split
+	if n.Split == "" && other.Split != "" { // of validation-weather: alone, the word does not name a split
+		rest, ok = strings.CutPrefix(n.Prefix, other.Split+"-")
+	}
 	if ok && other.Prefix != "" {
 		rest, ok = strings.CutPrefix(n.Prefix, other.Prefix+"-")
 	}
-	if !ok || !columnName().MatchString(rest) {
+	if !ok || n.Role != Data || other.Role == Data || !columnName().MatchString(rest) {
 		return ""
 	}
 	if own := n.Stem[max(0, len(n.Stem)-len(rest)):]; strings.Join(strings.FieldsFunc(lowerASCII(own), isSeparator), "-") == rest && columnName().MatchString(own) {
