@@ -79,7 +79,9 @@ func (o *conversion) chooseRows(ctx context.Context, splits []dataset.Split) (ch
 	for i, c := range chosen {
 		chosen[i].Files = o.needed(c.Split)
 	}
-	reshaped := func(c chosenSplit) bool { return slices.ContainsFunc(c.Files, func(f dataset.File) bool { return f.Reshaped }) }
+	reshaped := func(c chosenSplit) bool {
+		return slices.ContainsFunc(c.Files, func(f dataset.File) bool { return f.Reshaped })
+	}
 	if o.Reshape != nil && !slices.ContainsFunc(chosen, reshaped) {
 		return nil, usagef("no column of --columns uses --reshape: it gives images other dimensions, not their labels")
 	}
