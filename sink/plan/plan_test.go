@@ -216,6 +216,21 @@ func TestWriteAndRead(t *testing.T) {
 	if err := other.Write(t.Context(), path, true); err != nil {
 		t.Error(err)
 	}
+	for root, query := range map[string]string{"s3://bkt": "secret=1", "ftp://bkt": ""} { // of a plan that was edited
+		bad := *p
+		bad.Parameters = map[string]string{root: query}
+		bad.Complete(time.Unix(0, 0))
+		path := filepath.Join(t.TempDir(), "plan.json")
+		if err := bad.Write(t.Context(), path, false); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(t.Context(), &object.Store{}, path); !errors.Is(err, fault.Usage) {
+			t.Errorf("%s?%s: found %v", root, query, err)
+		}
+		if err := p.Write(t.Context(), path, true); !errors.Is(err, fault.Usage) {
+			t.Errorf("a plan in place of one with %s?%s: found %v", root, query, err)
+		}
+	}
 }
 
 // TestReadRefuses demands that any change to a plan is found by its hash, and that invalid contents
