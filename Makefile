@@ -111,7 +111,7 @@ interop-full: build data
 	npm ci --silent --prefix test/interop/node
 	test/interop/matrix/run $(BIN) --full
 
-## faults: kill, fail and starve the program at every system call; an hour
+## faults: kill, fail and starve the program at every system call; forty minutes
 faults: build
 	$(GO) run ./test/faults -binary $(BIN) -python $$(test/interop/venv) -v -write test/faults/RESULTS.md
 

@@ -40,13 +40,20 @@ var answers = []answer{
 // Answer returns the hint for a flag, without dashes, or a file extension that idxport does not
 // have: how another tool, or another flag, does the same. It is empty for others.
 func Answer(name string) string {
-	if name == "sample" {
+	switch strings.ToLower(name) {
+	case "sample":
 		return "--shuffle --take 1000 takes random rows"
+	case "delimiter", "separator", "sep":
+		return "the separator of CSV is detected; -o NAME.tsv writes tabs"
 	}
 	for _, a := range answers {
 		for _, known := range strings.Fields(a.names) {
 			if strings.EqualFold(name, known) {
-				return fmt.Sprintf("%s does that: convert with -o out --to %s, then in Python: %s", a.tool, a.to, a.line)
+				does := "does that"
+				if strings.HasPrefix(name, ".") {
+					does = "writes such files"
+				}
+				return fmt.Sprintf("%s %s: convert with -o out --to %s, then in Python: %s", a.tool, does, a.to, a.line)
 			}
 		}
 	}

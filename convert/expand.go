@@ -71,7 +71,7 @@ func (o *conversion) checkColumns(j *job, outs []*output, all bool) error {
 		written[name] = true
 		for _, other := range outs[:i] {
 			if len(columns) > 1 && other.format.Name == out.format.Name && other.options.Column == out.options.Column && other.options.Compression == out.options.Compression {
-				return usagef("%s and %s would both hold the column %s of %s", other.name(), out.name(), name, j.label()).WithHint("%s", adviseColumns(out.format))
+				return usagef("%s and %s would both hold the column %s of %s", other.name(), out.name(), name, j.label()).WithHint("%s", adviseColumns(out))
 			}
 		}
 	}
@@ -84,13 +84,17 @@ func (o *conversion) checkColumns(j *job, outs []*output, all bool) error {
 	return nil
 }
 
-// adviseColumns returns the hint for tables of several columns in format f, whose files hold one.
-func adviseColumns(f formats.Format) string {
-	images, labels := "X_train.npy", "y_train.npy"
-	if f.IsIDX {
+// adviseColumns returns the hint for a table of several columns in the format of out, whose files
+// hold one.
+func adviseColumns(out *output) string {
+	images, labels, split := "X_train.npy", "y_train.npy", ""
+	if out.format.IsIDX {
 		images, labels = "train-images.idx", "train-labels.idx"
 	}
-	return fmt.Sprintf("write -o %s=DIR/ for one file per column; or name one file of images and one of labels, such as -o %s -o %s", f.Name, images, labels)
+	if out.job.split.Name != "" {
+		split = "--split " + shell.Quote(out.job.split.Name) + " "
+	}
+	return fmt.Sprintf("write -o %s=DIR/ for one file per column; or name one file of images and one of labels, such as %s-o %s -o %s", out.format.Name, split, images, labels)
 }
 
 // collision returns the error for an output of job b, out, that has the path of an output of job a.
@@ -247,14 +251,14 @@ func (o *output) columnFor(columns []source.Column) (int, error) {
 		return 0, o.checkRole(parsed.Role.String(), columns[0])
 	}
 	if parsed.Ambiguous && o.path != Stdio {
-		return 0, usagef("%s holds one column, but its name mentions images and labels", o.path).WithHint("%s", adviseColumns(o.format))
+		return 0, usagef("%s holds one column, but its name mentions images and labels", o.path).WithHint("%s", adviseColumns(o))
 	}
 	i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == parsed.Role.String() })
 	if i >= 0 && parsed.Role != dataset.Data && o.path != Stdio {
 		return i, nil
 	}
 	return 0, usagef("%s holds one column, but %s has %s", what, o.job.label(), strings.Join(names(columns), ", ")).
-		WithHint("%s", adviseColumns(o.format))
+		WithHint("%s", adviseColumns(o))
 }
 
 // checkRole returns an error if a file whose name means labels would hold images, or the reverse;

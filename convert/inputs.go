@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -131,7 +132,10 @@ func (o *inputs) find(ctx context.Context, damaged bool) (all []dataset.Split, e
 		return o.findOne(ctx, damaged)
 	}
 	foreign := map[string]formats.Table{}
-	for i := range o.args {
+	for i, in := range o.args {
+		if slices.ContainsFunc(o.args[:i], func(other dataset.Input) bool { return filepath.Clean(other.Path) == filepath.Clean(in.Path) }) {
+			return nil, usagef("%s is given twice", in.Path).WithHint("give it once")
+		}
 		one := *o
 		one.args, one.foreign = o.args[i:i+1], nil
 		splits, err := one.findOne(ctx, damaged)
@@ -382,9 +386,9 @@ func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 	return o.namedSplits(splits)
 }
 
-// arrayOf returns the index of the split that an array without train or test in its name belongs to,
-// or −1: the one whose name or stem begins that of the array, else the first without a name that has
-// no other array of its role.
+// arrayOf returns the index of the split that an array without train or test in its name belongs
+// to, or −1: the one whose name or stem begins that of the array, else the first without a name
+// that has no other array of its role.
 func arrayOf(splits []dataset.Split, name dataset.Name, stem string) int {
 	i := slices.IndexFunc(splits, func(s dataset.Split) bool {
 		return s.Name == "" && s.Stem == stem || strings.HasPrefix(name.Prefix, cmp.Or(s.Name, s.Stem)+"-")

@@ -250,9 +250,12 @@ func parseRowOptions(o View) (parsed rowOptions, err error) {
 		h := holdout{text: text, name: name}
 		amount, h.percent = strings.CutSuffix(amount, "%")
 		var ok bool
-		if h.rows, ok = new(big.Rat).SetString(amount); !ok || !holdoutAmount().MatchString(amount) || !h.percent && !h.rows.IsInt() || !holdoutName().MatchString(name) {
+		if h.rows, ok = new(big.Rat).SetString(amount); !ok || !holdoutAmount().MatchString(amount) || !h.percent && !h.rows.IsInt() || name == "" {
 			return parsed, usagef("--holdout %q, expected NAME=ROWS or NAME=PERCENT%%", text).
 				WithHint("for example --holdout validation=5000 or --holdout validation=10%%")
+		}
+		if !holdoutName().MatchString(name) {
+			return parsed, usagef("--holdout %q: the name of a split begins with a letter, and consists of letters, digits, _ and -", text)
 		}
 		if slices.ContainsFunc(parsed.holdouts, func(other holdout) bool { return other.name == name }) {
 			return parsed, usagef("--holdout %s is given twice", name)

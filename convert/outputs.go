@@ -121,7 +121,11 @@ func CutFormat(arg string) (f formats.Format, path string, ok bool, err error) {
 	case !known:
 		unknown := unknownFormat("-o "+arg, word)
 		asPath := "a path is written -o " + shell.Path("./"+arg)
-		err = unknown.WithHint("%s", strings.TrimSpace(unknown.Hint+" "+asPath))
+		hint := strings.TrimSpace(unknown.Hint + " " + asPath)
+		if Answer("."+word) != "" {
+			hint = asPath + "; " + unknown.Hint // which ends with a line of Python
+		}
+		err = unknown.WithHint("%s", hint)
 	case path == "":
 		err = usagef("-o %s: the path is empty", arg).WithHint("perhaps a variable of the shell is not set")
 	}
@@ -133,7 +137,7 @@ func CutFormat(arg string) (f formats.Format, path string, ok bool, err error) {
 func unknownFormat(arg, name string) *fault.Error {
 	advice := dataset.DidYouMean(name, formats.Names())
 	if answer := Answer("." + name); answer != "" {
-		advice = answer + ";"
+		advice = answer
 	} else if f, _, ok := formats.ByName("x." + name); ok {
 		advice = fmt.Sprintf("did you mean %s?", f.Name)
 	}
@@ -174,6 +178,9 @@ func unknownExtension(arg, ext string) error {
 	inner := strings.TrimSuffix(arg, ext)
 	if f, _, ok := formats.ByName(inner); ok && (ext == ".gz" || ext == ".zst") {
 		return usagef("-o %s: %s files do not end in %s", arg, f.Name, ext).WithHint("write -o %s; --compression compresses Parquet and Arrow", shell.Path(inner))
+	}
+	if _, _, ok := formats.ByName(inner + ".gz"); ok && (ext == ".xz" || ext == ".bz2") {
+		return usagef("-o %s: no output is compressed with %s", arg, ext[1:]).WithHint("write -o %s or -o %s", shell.Path(inner+".gz"), shell.Path(inner+".zst"))
 	}
 	return usagef("-o %s: unknown file extension %s", arg, ext).WithHint("%s", adviseExtension(arg, ext))
 }

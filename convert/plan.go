@@ -37,6 +37,14 @@ const defaultPartBytes = 256 << 20
 // URL. Each output becomes a folder of parts. Options.Overwrite applies to the plan.
 func WritePlan(ctx context.Context, options Options, rowsPerPart int64, to string) (work *plan.Plan, path string, r *Report, err error) {
 	r = NewReport(options.Events)
+	if len(options.Outputs) == 0 {
+		return nil, "", r, usagef("no output").WithHint("give a path such as -o mnist.parquet, or a folder such as -o out/")
+	}
+	for _, arg := range options.Outputs {
+		if _, path, _, _ := CutFormat(arg); path == Stdio {
+			return nil, "", r, usagef("a plan cannot write to standard output").WithHint("name a folder: -o out/")
+		}
+	}
 	o, err := newConversion(options, true, r)
 	if err != nil {
 		return nil, "", r, err

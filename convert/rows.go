@@ -387,7 +387,11 @@ func (o *conversion) noteNumbers(j *job) {
 		return
 	}
 	for _, c := range columns {
-		if c.Name == dataset.Label.String() && len(c.Shape) == 1 && c.Integer() {
+		switch {
+		case c.Name != dataset.Label.String() || len(c.Shape) != 1 || !c.Integer():
+		case c.Elements() == 1:
+			o.report.Note("%s: each label of %s is a vector of one number; --label-column 0 makes that number the label", j.base(), c.Origin)
+		default:
 			o.report.Note("%s: each label of %s has %d numbers, and it is not known which one is the class; --label-column 0 chooses the first", j.base(), c.Origin, c.Elements())
 		}
 	}

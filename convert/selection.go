@@ -378,7 +378,7 @@ func (c condition) bind(t source.Table) (test rowTest, err error) {
 		i, byName = schema.Of(t).Label(), true
 	}
 	if i < 0 {
-		return test, usagef("--where %s: no such column, the columns are %s", c.text, strings.Join(names(columns), ", "))
+		return test, usagef("--where %s: no such column, found only %s", c.text, strings.Join(names(columns), ", "))
 	}
 	column := columns[i]
 	test = rowTest{name: column.Name, dtype: column.DType, not: c.not}
@@ -393,8 +393,11 @@ func (c condition) bind(t source.Table) (test rowTest, err error) {
 		m := valueRange().FindStringSubmatch(strings.TrimSpace(text))
 		if m == nil {
 			e := usagef("--where %s: found %q, expected a number, or a range such as 3-7", c.text, text)
-			if column.Classes != nil {
-				return test, e.WithHint("to select by name: --where %s", shell.Quote("class="+text))
+			switch {
+			case slices.Contains(column.Classes, text):
+				e = e.WithHint("to select by name: --where %s", shell.Quote("class="+text))
+			case strings.HasPrefix(text, "="):
+				e = e.WithHint("write a single =, as in --where label=1")
 			}
 			return test, e
 		}

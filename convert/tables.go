@@ -129,7 +129,7 @@ func (o *inputs) openForeign(ctx context.Context, f dataset.File, classes []stri
 		columns[label].Classes = datasetClasses(cmp.Or(o.Dataset, source.Meta(t)[keyDataset]))
 	case label < 0 && classes != nil && o.LabelColumn == "" && !table.Format.OneColumn:
 		_ = t.Close() // only read from
-		return nil, usagef("--classes %s: %s has no column label; its columns are %s", o.Classes, f.Path, strings.Join(names(columns), ", "))
+		return nil, usagef("--classes %s: %s has no column label, only %s", o.Classes, f.Path, strings.Join(names(columns), ", "))
 	}
 	return source.WithColumns(t, columns), nil
 }
@@ -248,7 +248,7 @@ func (o *inputs) labelColumns(t source.Table, s dataset.Split, f dataset.File) (
 	case n > maxLabelNumbers:
 		return nil, usagef("--label-column %d: the labels of %s have %d numbers each, expected at most %d", k, c.Origin, n, maxLabelNumbers)
 	case k >= n:
-		return nil, usagef("--label-column %d: the labels of %s have %d numbers each, expected 0 to %d", k, c.Origin, n, n-1)
+		return nil, usagef("--label-column %d: the labels of %s have %s each, expected an index below %d", k, c.Origin, display.Count(n, "number"), n)
 	}
 	names := make([]string, n)
 	for i := range names {
@@ -277,12 +277,12 @@ func (o *inputs) chooseLabel(t source.Table, classes []string) (source.Table, er
 	columns := t.Columns()
 	i := o.labelIn(columns)
 	if i < 0 {
-		return nil, usagef("--label-column %s: no such column, the columns are %s", o.LabelColumn, strings.Join(names(columns), ", "))
+		return nil, usagef("--label-column %s: no such column, found only %s", o.LabelColumn, strings.Join(names(columns), ", "))
 	}
 	switch c := columns[i]; {
 	case !c.Scalar() && len(c.Shape) == 1 && c.Name == dataset.Label.String():
-		return nil, usagef("--label-column %s: its records are %d numbers each, expected one", c.Name, c.Elements()).
-			WithHint("choose one of them as the label: --label-column 0")
+		return nil, usagef("--label-column %s: its records are vectors of %s, expected single integers", c.Name, display.Count(c.Elements(), "number")).
+			WithHint("choose a number of the vector as the label: --label-column 0")
 	case !c.Scalar():
 		return nil, usagef("--label-column %s: its records have the shape %s, expected single integers", c.Name, display.Shape(c.Shape))
 	case !c.Integer():

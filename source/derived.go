@@ -115,7 +115,7 @@ func Project(t Table, names []string) (Table, error) {
 			for _, c := range all {
 				known = append(known, c.Name)
 			}
-			return nil, fault.New(fault.Usage, "no column %q, the columns are %s", name, strings.Join(known, ", "))
+			return nil, fault.New(fault.Usage, "no column %q, found only %s", name, strings.Join(known, ", "))
 		}
 		columns, from = append(columns, all[i]), append(from, i)
 	}

@@ -67,7 +67,7 @@ func onUsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 }
 
 // otherWords maps flags of other programs to ours.
-var otherWords = map[string]string{"format": "--to", "force": "--overwrite", "replace": "--overwrite", "limit": "--take", "random-seed": "--seed", "filter": "--where", "range": "--rows",
+var otherWords = map[string]string{"format": "--to", "force": "--overwrite", "replace": "--overwrite", "limit": "--take", "head": "--take", "val-split": "--holdout", "validation-split": "--holdout", "test-size": "--holdout", "random-seed": "--seed", "filter": "--where", "range": "--rows",
 	"output-dir": "--output", "outdir": "--output", "compress": "--compression", "threads": "--workers", "jobs": "--workers", "silent": "--quiet", "select": "--columns", "usecols": "--columns"}
 
 // unknownFlag returns the error for a name that no flag of c has.

@@ -204,7 +204,11 @@ func (p *program) status(ctx context.Context, work *plan.Plan, r *report) error 
 	}
 	n := len(missing)
 	r.Plan.Missing, r.Plan.Array = &n, plan.Spec(missing)
-	r.print("info", fmt.Sprintf("%d of %s exist", work.Parts()-n, display.Count(int64(work.Parts()), "part")))
+	exist := "exist"
+	if work.Parts() == 1 {
+		exist = "exists"
+	}
+	r.print("info", fmt.Sprintf("%d of %s %s", work.Parts()-n, display.Count(int64(work.Parts()), "part"), exist))
 	if n > 0 && !r.asked.json {
 		_, err = fmt.Fprintln(p.stdout, r.Plan.Array)
 	}

@@ -145,7 +145,7 @@ func Match(expected, found []source.Column, partial bool) (from, to []int, missi
 		}
 		switch {
 		case k < 0:
-			return nil, nil, nil, fault.New(fault.Differs, "found no column %s; the columns are %s", e.Name, names(found))
+			return nil, nil, nil, fault.New(fault.Differs, "found no column %s, only %s", e.Name, names(found))
 		case found[k].Elements() != e.Elements(), len(found[k].Shape) > 1 && len(e.Shape) > 1 && !slices.Equal(found[k].Shape, e.Shape):
 			return nil, nil, nil, fault.New(fault.Differs, "column %s has records of the shape %s, expected %s", e.Name, display.Shape(found[k].Shape), display.Shape(e.Shape))
 		}
@@ -153,7 +153,7 @@ func Match(expected, found []source.Column, partial bool) (from, to []int, missi
 	}
 	for k, f := range found {
 		if !taken[k] && (!partial || len(from) == 0) {
-			return nil, nil, nil, fault.New(fault.Differs, "found column %s, which is not in the inputs; their columns are %s", f.Name, names(expected))
+			return nil, nil, nil, fault.New(fault.Differs, "found column %s, which is not in the inputs: they have only %s", f.Name, names(expected))
 		}
 	}
 	return from, to, missing, nil

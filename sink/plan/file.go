@@ -100,6 +100,9 @@ func read(ctx context.Context, objects *object.Store, path string) (*Plan, error
 	if err != nil {
 		return nil, err
 	}
+	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		return nil, invalid(path, "found no JSON object, expected a plan").WithHint("give the file that idxport plan wrote")
+	}
 	p := &Plan{Objects: objects}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()

@@ -113,7 +113,11 @@ func (p *Plan) Part(index int) (*Target, *Part, error) {
 		}
 		rest -= len(t.Parts)
 	}
-	return nil, nil, fail(fault.Usage, fmt.Sprintf("parts are counted from 0 to %d", p.Parts()-1), "the plan has no part %d", index)
+	hint := "its only part is 0"
+	if p.Parts() > 1 {
+		hint = fmt.Sprintf("its parts are 0 to %d", p.Parts()-1)
+	}
+	return nil, nil, fail(fault.Usage, hint, "the plan has no part %d", index)
 }
 
 // partPrefix is the beginning of the names of parts.

@@ -10,6 +10,7 @@ import (
 
 	flatbuffers "github.com/google/flatbuffers/go"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -276,7 +277,7 @@ func recognise(prefix []byte) {
 	case bytes.HasPrefix(prefix, []byte(magicFeather)):
 		panic(unsupported("", "write it with pyarrow.feather.write_feather(…, version=2)", "found a Feather file of version 1, expected version 2, which is Arrow").At(0))
 	case len(prefix) < len(magic):
-		panic(truncated(int64(len(prefix)), "the input has %d bytes, expected an Arrow file or stream", len(prefix)))
+		panic(truncated(int64(len(prefix)), "the input has %s, expected an Arrow file or stream", display.Count(len(prefix), "byte")))
 	}
 	length := binary.LittleEndian.Uint32(prefix)
 	if string(prefix) == magic || length == continuation || length > 0 && length <= 1<<20 { // of the schema, before Arrow 0.15

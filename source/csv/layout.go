@@ -1,6 +1,7 @@
 package csv
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -133,7 +134,7 @@ func (t *Table) arrange(shape []int) error {
 	case shape != nil && elements(shape) == n-1:
 		label = 1
 	case shape != nil:
-		return shapeError("found %d fields in a line, expected %d, of shape %s, or %d with a label", n, elements(shape), display.Shape(shape), elements(shape)+1)
+		return shapeError("found %s in a line, expected %d, of shape %s, or %d with a label", display.Count(n, "field"), elements(shape), display.Shape(shape), elements(shape)+1)
 	case n == 1:
 	case isImage:
 		label, shape = 1, image
@@ -234,8 +235,11 @@ func (t *Table) decide(o source.ReadOptions) error {
 		}
 		if f.seen.text != nil && f.seen.values == 0 && len(f.seen.text) > 0 {
 			hint := "remove the column first"
-			if hasComma(f.seen.text) {
+			switch {
+			case hasComma(f.seen.text):
 				hint = hintComma
+			case len(t.fields) == 1 && bytes.Contains(f.seen.text, []byte(" ")):
+				hint = "separate the fields by commas, tabs or semicolons"
 			}
 			return inRow(f.seen.row, t.name(f.first), hint, "found the text %s, expected a number", shown(f.seen.text))
 		}

@@ -220,7 +220,11 @@ func besideFiles(files source.Files, dir string, folders []string, tables []Tabl
 		}
 	}
 	if ignored != nil {
-		tables[0].notes = append(tables[0].notes, fmt.Sprintf("%s: skipped the folders %s: only the tables directly in this folder are read, such as %s", dir, few(ignored), filepath.Base(tables[0].Paths[0])))
+		what := "the folder"
+		if len(ignored) > 1 {
+			what += "s"
+		}
+		tables[0].notes = append(tables[0].notes, fmt.Sprintf("%s: skipped %s %s: only the tables directly in this folder are read, such as %s", dir, what, few(ignored), filepath.Base(tables[0].Paths[0])))
 	}
 	return nil
 }

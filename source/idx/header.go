@@ -259,6 +259,6 @@ func shortHeader(err error, got []byte, offset int64, want int) error {
 		return notIDX(got)
 	}
 	end := offset + int64(len(got))
-	return fault.New(fault.Truncated, "the input ends inside the header: found %d bytes, expected %d", end, offset+int64(want)).
+	return fault.New(fault.Truncated, "the input ends inside the header: found %s, expected %d", display.Count(end, "byte"), offset+int64(want)).
 		At(end).WithHint(hintDownload)
 }

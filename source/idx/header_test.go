@@ -60,7 +60,7 @@ func TestReadHeaderErrors(t *testing.T) {
 		hints  string // in the hint
 	}{
 		"empty":                  {nil, fault.Truncated, 0, "empty", "download"},
-		"one byte":               {[]byte{0}, fault.Truncated, 1, "found 1 bytes, expected 4", "download"},
+		"one byte":               {[]byte{0}, fault.Truncated, 1, "found 1 byte, expected 4", "download"},
 		"half a magic number":    {[]byte{0, 0, 8}, fault.Truncated, 3, "found 3 bytes, expected 4", "download"},
 		"dimensions cut":         {[]byte{0, 0, 8, 3, 0, 0, 0, 1, 0}, fault.Truncated, 9, "found 9 bytes, expected 16", "download"},
 		"rank 0":                 {[]byte{0, 0, 8, 0}, fault.Malformed, 3, "no dimensions", ""},

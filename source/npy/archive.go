@@ -134,7 +134,7 @@ func readDirectory(r io.ReaderAt, size int64) ([]*zip.File, error) {
 	if n, err := r.ReadAt(start[:], 0); err != nil && err != io.EOF {
 		return nil, err
 	} else if !strings.HasPrefix(string(start[:n]), "PK") {
-		return nil, foreign(start[:], "a .npz file", "PK")
+		return nil, foreign(start[:n], "a .npz file", "PK")
 	}
 	d := &directory{ReaderAt: r, left: maxDirectory}
 	z, err := zip.NewReader(d, size)

@@ -169,7 +169,8 @@ func TestHostileArchives(t *testing.T) {
 		"too many files":          {many.Bytes(), fault.Unsupported, "more than 1000 files"},
 		"a long comment":          {pack(zip.Store, content, func(h *zip.FileHeader) { h.Comment = strings.Repeat("x", 1<<16-1) }), 0, ""},
 		"no end":                  {pack(zip.Store, content, nil)[:100], fault.Truncated, "no directory at its end"},
-		"nothing":                 {nil, fault.Unsupported, "expected 50 4b"},
+		"nothing":                 {nil, fault.Truncated, "the file is empty"},
+		"a byte":                  {[]byte("a"), fault.Unsupported, "found 61, expected 50 4b"},
 	} {
 		_, err := readArchive(c.file)
 		if c.kind == 0 && err != nil || c.kind != 0 && (fault.KindOf(err) != c.kind || !strings.Contains(fmt.Sprint(err), c.want)) {

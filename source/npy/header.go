@@ -59,7 +59,7 @@ func readHeader(r io.Reader) (*header, error) {
 	var start [10]byte
 	n, err := readFull(r, start[:], 0)
 	if known := min(n, len(magic)); string(start[:known]) != magic[:known] && (err == nil || errors.Is(err, fault.Truncated)) {
-		return nil, foreign(start[:], "a .npy file", magic)
+		return nil, foreign(start[:n], "a .npy file", magic)
 	}
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func readHeader(r io.Reader) (*header, error) {
 func readFull(r io.Reader, p []byte, offset int64) (int, error) {
 	n, err := io.ReadFull(r, p)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = fault.New(fault.Truncated, "the input ends inside the header, expected %d bytes more", len(p)-n).At(offset + int64(n)).
+		err = fault.New(fault.Truncated, "the input ends inside the header, expected %s", display.Count(len(p)-n, "more byte")).At(offset + int64(n)).
 			WithHint(hintDamaged)
 	}
 	return n, err
@@ -104,6 +104,9 @@ func readFull(r io.Reader, p []byte, offset int64) (int, error) {
 
 // foreign returns the error for a file that does not begin like what is expected, with begin.
 func foreign(start []byte, expected, begin string) error {
+	if len(start) == 0 {
+		return fault.New(fault.Truncated, "the file is empty, expected %s", expected).At(0).WithHint(hintDamaged)
+	}
 	if bytes.HasPrefix(start, []byte(magicZip)) {
 		return fault.New(fault.Unsupported, "found a zip archive, expected %s", expected).At(0).
 			WithHint("a zip archive of .npy files is a .npz file: rename it to that extension")
@@ -111,7 +114,7 @@ func foreign(start []byte, expected, begin string) error {
 	if message, hint := idx.WebPage(start, expected); message != "" {
 		return fault.New(fault.Unsupported, "%s", message).At(0).WithHint("%s", hint)
 	}
-	return fault.New(fault.Unsupported, "found % x, expected % x, with which %s begins", start[:6], begin, expected).At(0).
+	return fault.New(fault.Unsupported, "found % x, expected % x, with which %s begins", start[:min(len(start), len(magic))], begin, expected).At(0).
 		WithHint("if the file has another format, rename it to the extension of that format")
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -88,7 +89,7 @@ func openFile(r io.ReaderAt, size int64) (f *file, err error) {
 // footer returns the bytes of the footer, after a check of their structure, and their offset.
 func (f *file) footer() (data []byte, at int64, err error) {
 	if f.size < int64(len(magic)+tailSize) {
-		return nil, 0, fault.New(fault.Truncated, "found a file of %d bytes, too few for a Parquet file", f.size)
+		return nil, 0, fault.New(fault.Truncated, "found a file of %s, too few for a Parquet file", display.Count(f.size, "byte"))
 	}
 	var head [len(magic)]byte
 	var tail [tailSize]byte

@@ -98,7 +98,7 @@ func (t *Table) readFolder() error {
 	}
 	if found.other > 0 {
 		return fault.New(fault.Unsupported, "found %s in other formats, such as %s, and %s, expected only PNG",
-			display.Count(found.other, "image"), found.example, display.Count(found.images, "PNG file")).WithHint("convert them to PNG, then move the originals away: mogrify -format png FILES")
+			display.Count(found.other, "image"), found.example, display.Count(found.images, "PNG file")).WithHint("convert them to PNG: mogrify -format png FILES; then move the originals away")
 	}
 	if found.images == 0 {
 		return fault.New(fault.Unsupported, "found no PNG files").WithHint("give a folder of PNG files, or of class folders with PNG files")

@@ -149,7 +149,7 @@ class Load(Case):
         self.assertEqual((caught.exception.exit, caught.exception.code, caught.exception.path), (66, "no_input", str(self.folder / "none")))
         with self.assertRaisesRegex(idxport.IdxError, "found the splits test, train, expected one"):
             idxport.load(FASHION)
-        with self.assertRaisesRegex(idxport.IdxError, 'no column "x", the columns are image, label'):
+        with self.assertRaisesRegex(idxport.IdxError, 'no column "x", found only image, label'):
             idxport.load(FASHION, split="test", columns=["x"])
         with self.assertRaisesRegex(idxport.IdxError, "unknown flag --shufle"):
             idxport.load(FASHION, split="test", shufle=True)
