@@ -158,6 +158,9 @@ func (o *conversion) checkUsed() error {
 		return e
 	}
 	if e := o.unused("compression", slices.Sorted(maps.Keys(o.compression)), func(f formats.Format) bool { return f.Codecs != nil }); e != nil {
+		if !o.makes(func(f formats.Format) bool { return f.Text() || f.IsIDX }) {
+			return e
+		}
 		return e.WithHint("the file name selects the compression of CSV and IDX: -o data.csv.gz, or --to csv --compression csv=gzip for an output folder")
 	}
 	return nil

@@ -107,12 +107,13 @@ func (o *conversion) collision(arg outputArg, out *output, a, b *job) error {
 
 func (o *conversion) adviseCollision(arg outputArg, out *output, a, b *job) string {
 	alone := "convert each alone: idxport convert " + shell.Path(a.split.Files[0].Path) + " -o OUT"
-	folders := a.split.Folder != b.split.Folder // of two data sets
+	two := a.split.Folder != b.split.Folder // data sets
+	folders := two || a.split.Folder != "" && !strings.Contains(arg.path, "{dataset}")
 	switch {
-	case folders:
+	case two:
 		alone = "convert one data set at a time"
 	case a.split.divided:
-		alone = "leave out --holdout"
+		alone = "leave out --holdout, and choose one split if there are several"
 	case a.split.Name != "":
 		alone = "choose one with --split " + shell.Quote(a.split.Name)
 	}
@@ -125,7 +126,7 @@ func (o *conversion) adviseCollision(arg outputArg, out *output, a, b *job) stri
 	}
 	stem, ext := formats.SplitName(strings.TrimRight(arg.path, "/"))
 	switch {
-	case folders && (out.path == Stdio || strings.Contains(arg.path, "{dataset}")):
+	case out.path == Stdio || two && strings.Contains(arg.path, "{dataset}"):
 		return alone
 	case folders && (arg.container || out.isFolder()):
 		return fmt.Sprintf("write -o %s for one folder per data set", shell.Path(format+stem+"/{dataset}/"))
@@ -134,7 +135,7 @@ func (o *conversion) adviseCollision(arg outputArg, out *output, a, b *job) stri
 	}
 	each := func(ending string) string { return shell.Path(format + stem + ending) }
 	switch {
-	case out.path == Stdio || out.shared():
+	case out.shared():
 		return alone
 	case out.format.OneColumn:
 		return fmt.Sprintf("write -o %s=DIR/ for separate files; or %s", out.format.Name, alone)

@@ -71,6 +71,11 @@ func newInputs(s Source, r *Report) (inputs, error) {
 	if o.Workers < 0 || o.Workers > MaxWorkers {
 		return o, usagef("--workers %d, expected 0 to %d", o.Workers, MaxWorkers)
 	}
+	if s.Dataset != "" && s.Dataset != dataset.DatasetNone {
+		if _, err := dataset.Lookup(s.Dataset); err != nil {
+			return o, err
+		}
+	}
 	if i := slices.Index(Choices("dtype"), s.DType); i >= 0 {
 		o.dtype = idx.DTypes()[i]
 	}
@@ -247,7 +252,7 @@ func adviseName(in dataset.Input, err error) error {
 		return err
 	}
 	return fault.New(fault.NotFound, "no such file or directory").In(in.Path).Because(err).
-		WithHint("the NAME of NAME=FILE starts with a letter or _, and consists of letters, digits, _ and -: column=%s", shell.Quote(path))
+		WithHint("write column=%s, for example: the NAME of NAME=FILE starts with a letter or _, and consists of letters, digits, _ and -", shell.Quote(path))
 }
 
 // checkReading returns an error if the options have a flag that does not apply to the inputs:
@@ -447,7 +452,7 @@ func (o *inputs) namedSplits(splits []dataset.Split) ([]dataset.Split, error) {
 		return !slices.Contains(o.Split, s.Name) && !slices.Contains(o.Split, s.Stem)
 	})
 	if len(chosen) == 0 {
-		return nil, usagef("found no split %s", strings.Join(o.Split, " or ")).WithHint("it has %s", strings.Join(names, ", "))
+		return nil, usagef("the inputs have no split %s", strings.Join(o.Split, " or ")).WithHint("they have only %s", strings.Join(names, ", "))
 	}
 	return chosen, nil
 }

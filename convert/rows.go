@@ -263,6 +263,9 @@ func metadata(t source.Table, s dataset.Split, a Applied, planID string) []schem
 func addClassColumn(s *schema.Schema) error {
 	label := s.Label()
 	if label < 0 {
+		if err := vectorLabels("--class-column", s.Columns); err != nil {
+			return err
+		}
 		return usagef("--class-column: no column holds labels").
 			WithHint("give the file of the labels too, or name the column that has them: label=FILE, or --label-column NAME")
 	}
@@ -285,6 +288,8 @@ func (o *inputs) describe(j *job) {
 	o.describeInputs(s, j.passes[0])
 	prefix := r.splitNotes(s)
 	switch p := j.passes[0]; {
+	case p.schema.Rows == 0 && p.schema.SourceRows > 0 && j.split.divided:
+		r.warning("%sit has no rows", prefix)
 	case p.schema.Rows == 0 && p.schema.SourceRows > 0:
 		r.warning("%snone of its %s is selected", prefix, display.Count(p.schema.SourceRows, "row"))
 	case j.split.rows != nil:

@@ -276,6 +276,9 @@ func (o *conversion) bind(t source.Table, stratify bool) (label string, tests []
 	if i := schema.Of(t).Label(); stratify && i >= 0 {
 		label = t.Columns()[i].Name
 	} else if stratify {
+		if err := vectorLabels("--stratify", t.Columns()); err != nil {
+			return "", nil, err
+		}
 		return "", nil, usagef("--stratify: no column holds labels").WithHint("name it with --label-column")
 	}
 	for _, c := range o.conditions {

@@ -140,7 +140,7 @@ func (o *inputs) count(ctx context.Context, t source.Table, f dataset.File, open
 	if o.readOnce(f) {
 		_ = t.Close() // only read from
 		return nil, usagef("%s: the number of rows is needed in advance, but this input does not record it and can be read only once", shownPath(f.Path)).
-			WithHint("save it to a file first; or write Parquet without --take, and with --rows that count from the start, such as --rows 0:1000")
+			WithHint("save it to a file first, or write Parquet; --take, and --rows that count from the end, need the number of rows, too")
 	}
 	n, err := source.Count(ctx, t)
 	_ = t.Close() // only read from; its memory is free before it is opened again
@@ -215,6 +215,16 @@ func names(columns []source.Column) (names []string) {
 		names = append(names, c.Name)
 	}
 	return names
+}
+
+// vectorLabels returns the error of a flag that needs labels if they have several numbers each.
+func vectorLabels(flag string, columns []source.Column) error {
+	for _, c := range columns {
+		if c.Name == dataset.Label.String() && !c.Scalar() {
+			return usagef("%s: the labels have %s each, expected one", flag, display.Count(c.Elements(), "number")).WithHint("--label-column 0 chooses the first")
+		}
+	}
+	return nil
 }
 
 // maxLabelNumbers limits how many columns --label-column makes of labels of several numbers.

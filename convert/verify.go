@@ -147,6 +147,9 @@ type verification struct {
 // error is of the kind fault.Differs if something differs.
 func Verify(ctx context.Context, output string, in Source, view View) (*Report, error) {
 	r := NewReport(in.Events)
+	if strings.HasSuffix(strings.ToLower(output), ".tar") {
+		return r, usagef("%s: verify does not read tar", output).WithHint("compare an output of another format, such as Parquet")
+	}
 	in.Inputs = append([]string{output}, in.Inputs...) // one store has the parameters of all URLs
 	c, err := newView(in, view, r)
 	if err != nil {
@@ -340,7 +343,7 @@ func (o *verification) splitFor(splits []dataset.Split, found source.Table, own 
 	case o.several && o.Split != nil:
 		return dataset.Split{}, errPassedOver
 	case o.several:
-		return dataset.Split{}, differs(own.Files[0].Path, "it is none of the splits of the inputs, which are "+splitNames(splits))
+		return dataset.Split{}, differs(own.Files[0].Path, "the inputs have no such split, only "+splitNames(splits))
 	}
 	return dataset.Split{}, usagef("the inputs have the splits %s, but %s does not record which of them it holds", splitNames(splits), own.Files[0].Path).
 		WithHint("choose one with --split")

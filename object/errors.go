@@ -72,13 +72,17 @@ const (
 // tokens, in lower case.
 var suspicious = []string{"?", "&", "=", "%", "x-amz", "signature", "credential", "token", "secret", "bearer", "akia", "asia", "authorization", "password", "://", "@"}
 
+func isSuspicious(word string) bool {
+	lower := strings.ToLower(word)
+	return slices.ContainsFunc(suspicious, func(s string) bool { return strings.Contains(lower, s) })
+}
+
 // scrub makes the text of a foreign error safe to show. It ends before the first suspicious word,
 // as the following words may belong to the same secret.
 func scrub(text string) string {
 	var safe []string
 	for _, w := range strings.Fields(text) {
-		lower := strings.ToLower(w)
-		if len(w) > maxWord || slices.ContainsFunc(suspicious, func(s string) bool { return strings.Contains(lower, s) }) {
+		if len(w) > maxWord || isSuspicious(w) {
 			safe = append(safe, "…")
 			break
 		}

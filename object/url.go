@@ -13,10 +13,6 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// schemes are those of URLs that users pass as inputs and outputs. Only s3, https and http are
-// supported here; callers replace a file URL by its path.
-var schemes = []string{"s3", "https", "http", "file", "gs", "azblob"}
-
 // An address names an object, or a prefix if the key is empty or ends with a slash. On a web
 // server, bucket is the host, and key the path as it is requested, with escapes.
 type address struct{ scheme, bucket, key string }
@@ -44,10 +40,10 @@ func (a address) needsKey() error {
 	return nil
 }
 
-// IsURL reports whether name starts like a URL that this package supports, or refuses with a hint.
+// IsURL reports whether name starts like a URL, which this package supports or refuses.
 func IsURL(name string) bool {
 	scheme, _, ok := strings.Cut(name, "://")
-	return ok && slices.Contains(schemes, scheme)
+	return ok && len(scheme) > 1 && !strings.ContainsFunc(scheme, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 }
 
 // bucketName matches names of buckets. It excludes a user and password before an @.
@@ -152,8 +148,11 @@ func parseQuery(a address, query string) (url.Values, error) {
 	}
 	for name, all := range values {
 		if !slices.Contains(knownParameters, name) {
-			return nil, failed(fault.Usage, "unknown parameter %s, expected one of %s", scrub(name), strings.Join(knownParameters, ", ")).In(a.String()).
-				WithHint("credentials do not belong in a URL: they are found where AWS's own programs find them")
+			e := failed(fault.Usage, "unknown parameter %s, expected one of %s", scrub(name), strings.Join(knownParameters, ", ")).In(a.String())
+			if isSuspicious(name) || strings.Contains(strings.ToLower(name), "key") {
+				e = e.WithHint("credentials do not belong in a URL: they are found where AWS's own programs find them")
+			}
+			return nil, e
 		}
 		if len(all) > 1 {
 			return nil, failed(fault.Usage, "the parameter %s is given twice", name).In(a.String())

@@ -88,7 +88,7 @@ func TestCheckOutput(t *testing.T) {
 
 func TestIsURL(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]bool{"s3://bkt/k": true, "gs://b": true, "azblob://c/k": true, "file:///x": true, "https://x": true, "http://x": true, "s3:/b": false, "S3://b": false, "https:/x": false, "ftp://x": false, "x": false, "": false} {
+	for name, want := range map[string]bool{"s3://bkt/k": true, "gs://b": true, "azblob://c/k": true, "file:///x": true, "https://x": true, "http://x": true, "s3:/b": false, "S3://b": false, "https:/x": false, "ftp://x": true, "hdfs://x/y": true, "C://x": false, "a=b://x": false, "x": false, "": false} {
 		if IsURL(name) != want {
 			t.Errorf("%q: found %v", name, !want)
 		}

@@ -195,6 +195,9 @@ func Reshape(t Table, dims []int, limit int64) (Table, error) {
 		if rows := t.Rows(); rows >= 0 && dims[0] != -1 && int64(dims[0]) != rows {
 			return nil, idx.ShapeError("found %s, expected %d", display.Count(rows, "row"), dims[0])
 		}
+		if found == nil {
+			return nil, idx.ShapeError("every column has a single number in each row, expected one with the elements of %s", display.Shape(dims[1:]))
+		}
 		e := idx.ShapeError("no column has as many elements in a record as %s, found %s", display.Shape(dims[1:]), strings.Join(found, ", "))
 		if dims[0] != -1 {
 			e = e.WithHint("the first dimension is the number of rows: --reshape -1x%s", strings.ReplaceAll(display.Shape(dims), "×", "x"))
@@ -228,7 +231,7 @@ func reshapeColumn(c Column, rows int64, dims []int) (shape []int, each int64, e
 	case in > 0 && out > 0 && out%in == 0:
 		return shape, int64(out / in), nil
 	}
-	return nil, 0, idx.ShapeError("a record of %s has %s, expected a multiple of %d, as a record of %s has", display.Shape(shape), display.Count(out, "element"), in, c.Name)
+	return nil, 0, idx.ShapeError("the shape %s has %s, expected a multiple of %d, the elements in a record of column %s", display.Shape(shape), display.Count(out, "element"), in, c.Name)
 }
 
 // regrouped is a table of one column, in which several consecutive records of another table are one

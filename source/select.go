@@ -372,7 +372,7 @@ func (t *shuffled) Decode(b *Raw) error {
 		if t.file == nil {
 			data = t.held[rank*int64(record):][:record]
 		} else if _, err := t.file.ReadAt(data, rank*int64(record)); err == io.EOF {
-			return fault.New(fault.IO, "the scratch file is shorter than what was written into it").WithHint("check the disk of the output's folder")
+			return fault.New(fault.IO, "the scratch file is shorter than what was written into it").WithHint("check the disks of the output and of TMPDIR")
 		} else if err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/pipeline"
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source/dataset"
 )
 
@@ -60,6 +61,9 @@ func onUsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 		expected := "true or false"
 		if m[3] == "ParseInt" {
 			expected = "a whole number"
+			if strings.Contains(text, "out of range") {
+				expected = "a smaller number"
+			}
 		}
 		text = fmt.Sprintf("--%s %s, expected %s", m[2], m[1], expected)
 	}
@@ -77,6 +81,9 @@ func unknownFlag(c *cli.Command, name string) error {
 	for _, f := range flagsOf(c.Name) {
 		names = append(names, "--"+f.long())
 		short = append(short, f.spellings()[1:]...)
+	}
+	if name[0] == 'o' && strings.ContainsAny(name, "./") { // -oFILE
+		return usagef("unknown flag -%s", name).WithHint("write -o %s", shell.Path(name[1:]))
 	}
 	if len(name) == 1 && short != nil {
 		return usagef("unknown flag -%s", name).WithHint("the short flags are %s, -h; see %s --help", strings.Join(short, ", "), c.FullName())

@@ -82,7 +82,9 @@ func outputFlags() []flagSpec {
 			detail: "Separate formats by commas: " + strings.Join(formats.Names(), ", ") + " (default: parquet). Also selects the format of -o -.", parse: parseTo},
 		{name: "to", value: "FORMAT", commands: "plan", about: aboutOutput, usage: "format for an output folder (default: parquet)",
 			detail: "FORMAT is " + splittable() + ".", parse: parseTo},
-		{name: "overwrite", commands: "convert preview", about: aboutOutput, often: true, usage: "replace existing outputs",
+		{name: "overwrite", commands: "preview", about: aboutOutput, usage: "replace existing sheets",
+			to: func(s *settings) any { return &s.Overwrite }},
+		{name: "overwrite", commands: "convert", about: aboutOutput, often: true, usage: "replace existing outputs",
 			detail: "Each output is replaced in one step. A folder is replaced only if idxport made it and nothing in it has changed since.",
 			to:     func(s *settings) any { return &s.Overwrite }},
 		{name: "overwrite", commands: "plan", about: aboutOutput, usage: "replace an existing plan",
@@ -120,7 +122,8 @@ func splittable() string {
 			names = append(names, f.Name)
 		}
 	}
-	return strings.Join(names, ", ")
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // inputFlags choose what is read, and how.
@@ -184,7 +187,7 @@ func rowFlags() []flagSpec {
 		{name: "stratify", commands: viewing + "plan", about: aboutRows, usage: "hold out the same share of every label",
 			to: func(s *settings) any { return &s.Stratify }},
 		{name: "shuffle", commands: viewing + "plan", about: aboutRows, usage: "put the rows of each split in a random order",
-			detail: "Uncompressed IDX files on this machine are read in the shuffled order, without a copy. Other inputs are read once and held in memory up to 32 MiB, and beyond that in a scratch file beside the output.",
+			detail: "Uncompressed IDX files on this machine are read in the shuffled order, without a copy. Other inputs are read once and held in memory up to 32 MiB, and beyond that in a scratch file, beside the output or in TMPDIR.",
 			to:     func(s *settings) any { return &s.Shuffle }},
 		{name: "seed", value: "N", commands: viewing + "plan", about: aboutRows, preset: "0", usage: "seed of --holdout and --shuffle (default 0)",
 			detail: "The same seed selects the same rows on every machine and in every later version.",
@@ -393,7 +396,7 @@ func parseTo(s *settings, text string) error {
 
 // units are the units of --file-size.
 var units = map[string]int64{"B": 1, "K": 1e3, "KB": 1e3, "M": 1e6, "MB": 1e6, "G": 1e9, "GB": 1e9, "T": 1e12, "TB": 1e12,
-	"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
+	"KI": 1 << 10, "KIB": 1 << 10, "MI": 1 << 20, "MIB": 1 << 20, "GI": 1 << 30, "GIB": 1 << 30, "TI": 1 << 40, "TIB": 1 << 40}
 
 // parseSize reads a number of bytes such as 128MB. It must have a unit, because 128 would often
 // mean megabytes.

@@ -156,15 +156,16 @@ func (a *sheetArg) paths(tables []*convert.Table) (paths []string, err error) {
 func (a *sheetArg) collision(one, other *convert.Table, path string) error {
 	e := usagef("%s and %s would both be written to %s", one.Label(), other.Label(), path)
 	alone := "choose one with --split " + shell.Quote(one.Name)
-	folders := one.Folder() != other.Folder() // of two data sets
-	if folders {
+	two := one.Folder() != other.Folder() // data sets
+	folders := two || one.Folder() != "" && !strings.Contains(a.path, "{dataset}")
+	if two {
 		alone = "show one data set at a time"
 	}
 	stem := strings.TrimSuffix(strings.TrimRight(a.path, "/"), convert.Extension(a.path))
 	switch {
 	case path == convert.Stdio:
 		return usagef("%s and %s would both be written to standard output", one.Label(), other.Label()).WithHint("%s", alone)
-	case folders && strings.Contains(a.path, "{dataset}"):
+	case two && strings.Contains(a.path, "{dataset}"):
 		return e.WithHint("%s", alone)
 	case folders && a.folder:
 		return e.WithHint("write -o %s for one folder per data set", shell.Path(stem+"/{dataset}/"))

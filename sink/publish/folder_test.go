@@ -147,7 +147,7 @@ func TestForeignFilesAreKept(t *testing.T) {
 		{"untouched", ManifestMark, with(nil), ""},
 		{"a file beside the classes", ManifestMark, with(tree{"notes.txt": ""}), "notes.txt"},
 		{"a file in a class", ManifestMark, with(tree{"0/thesis.doc": ""}), "thesis.doc"},
-		{"two files in a class", ManifestMark, with(tree{"0/a.doc": "", "0/00009.png": ""}), "folder 0 holds other files (4)"},
+		{"two files in a class", ManifestMark, with(tree{"0/a.doc": "", "0/00009.png": ""}), "the files in folder 0 are not those of its manifest: found 4"},
 		{"a renamed file", ManifestMark, func(t *testing.T, dir string) {
 			os.Rename(dir+"/0/00001.png", dir+"/0/mine.png")
 		}, "folder 0"},
@@ -158,7 +158,7 @@ func TestForeignFilesAreKept(t *testing.T) {
 		{"a folder in a class", ManifestMark, with(tree{"1/deep/f": ""}), "deep"},
 		{"a link", ManifestMark, with(tree{"link": "-> 0"}), "link"},
 		{"a class gone", ManifestMark, without("1"), "1 of the 2 class folders"},
-		{"a file gone", ManifestMark, without("0/00001.png"), "folder 0 holds other files (1) than its manifest lists (2)"},
+		{"a file gone", ManifestMark, without("0/00001.png"), "the files in folder 0 are not those of its manifest: found 1, expected 2"},
 		{"another manifest", ManifestMark, with(tree{"_manifest.json": `{"format":"other"}`}), "_manifest.json was not written by idxport"},
 		{"a later version", ManifestMark, with(tree{"_manifest.json": `{"format":"idxport-folder","version":3}`}), "version 3, expected 1"},
 		{"no manifest", ManifestMark, without("_manifest.json"), "no _manifest.json"},

@@ -268,11 +268,11 @@ func (record classRecord) difference(class string, files []string) string {
 			return notListed(class, name)
 		}
 	}
-	what := "it"
+	what := "its files"
 	if class != "." {
-		what = "folder " + class
+		what = "the files in folder " + class
 	}
-	return fmt.Sprintf("%s holds other files (%d) than its manifest lists (%d)", what, len(files), record.Files)
+	return fmt.Sprintf("%s are not those of its manifest: found %d, expected %d", what, len(files), record.Files)
 }
 
 func notListed(class, name string) string {

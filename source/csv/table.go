@@ -360,7 +360,7 @@ func (t *Table) line() ([]byte, error) {
 
 func (t *Table) readError(err error) error {
 	if err == errLong {
-		return inRow(t.next, "", "a quote in it may not be closed", "the line has more than %d bytes, expected %d numbers", t.limit, t.count)
+		return inRow(t.next, "", "perhaps a quote in it is not closed", "the line has more than %d bytes, expected %d numbers", t.limit, t.count)
 	}
 	return err
 }

@@ -242,8 +242,7 @@ func (f finder) files(inputs []Input) (Split, error) {
 		}
 	}
 	if s.Name == "" && slices.ContainsFunc(names, func(n Name) bool { return n.Split != "" }) {
-		s.Notes = append(s.Notes, "the files belong to different splits, but their rows are joined "+
-			"as the columns of one table")
+		s.Notes = append(s.Notes, "the files belong to different splits, but are read as the columns of one table")
 	}
 	s.Notes = append(s.Notes, f.labelsBeside(s.Files, names)...)
 	if err := f.check(&s); err != nil {
@@ -287,6 +286,9 @@ func (f finder) distinct(files []File, names []Name) error {
 				first, shell.Quote(b.Path), second, shell.Quote(a.Path))
 			if names[i].Split != "" && common([]Name{names[i], names[j]}, splitName) == "" {
 				advice = "several files are the columns of one table: convert one split at a time, or give the folder"
+			}
+			if a.Path == b.Path {
+				return fault.New(fault.Usage, "the file is given twice, both times as the column %q", a.Name).In(b.Path).WithHint("%s", advice)
 			}
 			return fault.New(fault.Usage, "this file and %s would both be the column %q", a.Path, a.Name).In(b.Path).WithHint("%s", advice)
 		}

@@ -32,7 +32,7 @@ func (s *stream) nextPage() (err error) {
 				return err
 			}
 			if h.entries < 0 || int64(h.entries) > s.unread || h.version2 != (h.kind == format.DataPageV2) {
-				return damaged("found a page of %d values, expected at most the %d that are left of the column", h.entries, s.unread)
+				return damaged("found a page of %d values, expected 0 to %d, which are left of the column", h.entries, s.unread)
 			}
 			if h.notCompressed {
 				h.codec = format.Uncompressed

@@ -222,7 +222,11 @@ func (t *Table) sort() {
 		last, _ := numberOf(l.name(l.files[len(l.files)-1]))
 		switch missing := last - first + 1 - int64(len(l.files)); {
 		case missing > 0:
-			t.note("rows are in the order of the numbers in the file names, %d to %d; %d of them are missing", first, last, missing)
+			are := "are"
+			if missing == 1 {
+				are = "is"
+			}
+			t.note("rows are in the order of the numbers in the file names, %d to %d, of which %d %s missing", first, last, missing, are)
 		case first > 0:
 			t.note("rows are in the order of the numbers in the file names, %d to %d", first, last)
 		}

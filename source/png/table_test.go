@@ -44,11 +44,11 @@ func TestFoldersThatPillowMade(t *testing.T) {
 		notes   []string
 	}{
 		{"imagefolder", []int{4, 5, 3}, idx.Uint8, "Bear ant cat", []string{"in the order of the class folders", "the order of their names: Bear is 0"}},
-		{"numbered", []int{3, 2}, idx.Int32, "", []string{"2 to 11; 4 of them are missing", "labels are the names of the class folders"}},
+		{"numbered", []int{3, 2}, idx.Int32, "", []string{"2 to 11, of which 4 are missing", "labels are the names of the class folders"}},
 		{"restarting", []int{3, 2}, idx.Uint8, "", []string{"in the order of the class folders", "labels are the names of the class folders"}},
 		{"flat", []int{3, 2}, 0, "", []string{"images without labels"}},
 		{"metadata", []int{3, 2}, idx.Uint8, "dog, small cat", []string{"in the order of the file names", "labels are those of metadata.csv"}},
-		{"mapped", []int{3, 2}, idx.Uint8, "   dog      cat", []string{"1 to 4; 1 of them are missing", "the label of each class folder is the one that metadata.csv gives its files"}},
+		{"mapped", []int{3, 2}, idx.Uint8, "   dog      cat", []string{"1 to 4, of which 1 is missing", "the label of each class folder is the one that metadata.csv gives its files"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
