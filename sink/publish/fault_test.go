@@ -170,6 +170,40 @@ func TestLateForeignFile(t *testing.T) {
 	}
 }
 
+// TestNotMovedBack pins that an old folder with a foreign file is kept, whole, if it cannot be moved
+// back: the error says where it is.
+func TestNotMovedBack(t *testing.T) {
+	t.Parallel()
+	for name, lacks := range map[string][]string{"exchange": nil, "two renames": {"exchange"}} {
+		dir := t.TempDir()
+		old := must(t, dir, usual(dir, "old")).under("train")
+		d := &faultyDisk{lacks: lacks}
+		moves := 0
+		d.fails = func(operation, path string) error {
+			if operation != "exchange" && operation != "rename" || moves == 0 && path != filepath.Join(dir, "train") {
+				return nil
+			}
+			if moves++; moves > 1 {
+				return errFault
+			}
+			return os.WriteFile(filepath.Join(path, "mine.txt"), []byte("mine"), 0o666)
+		}
+		err := run(d.disk(), Options{Overwrite: true}, usual(dir, "new")[1])
+		refuses(t, err, fault.Refused, "could not be put back: it is now ")
+		found := readTree(t, dir)
+		_, place, _ := strings.Cut(err.Error(), "it is now ")
+		kept := tree{}
+		for path, content := range found.under(filepath.Base(strings.Fields(place)[0])) {
+			_, rest, _ := strings.Cut(path, "/")
+			kept["train/"+rest] = content
+		}
+		old["train/mine.txt"] = "mine"
+		if !maps.Equal(kept, old) {
+			t.Errorf("%s: found %v in %v, expected %v", name, kept, found, old)
+		}
+	}
+}
+
 // TestListedWhileReplaced pins that a folder which another run is replacing does not count as
 // missing: listing a folder that was deleted after it had been opened fails with ENOENT.
 func TestListedWhileReplaced(t *testing.T) {

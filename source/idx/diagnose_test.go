@@ -35,6 +35,8 @@ func TestForeignFormats(t *testing.T) {
 		"beyond NORB":     {"\x1e\x3d\x4c\x57\x00\x00\x00\x04", "1e 3d 4c 57", "two zero bytes"},
 		"UTF-16 text":     {"l\x00a\x00", "6c 00 61 00", "two zero bytes"},
 		"no dimensions":   {"\x00\x08\x00\x00", "found 00 08 00 00, expected an IDX file", "two zero bytes"},
+		"JSON":            {`{"label":1,"pixel0":2}`, "7b 22 6c 61", "two zero bytes"},
+		"a sign":          {"+1,2,3", "2b 31 2c 32", "two zero bytes"},
 		"CSV":             {"label,pixel0,pixel1", "found text, such as CSV, expected an IDX file", "FILE.csv"},
 	}
 	for name, test := range tests {
@@ -49,6 +51,19 @@ func TestForeignFormats(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestTextOfTables has text that begins like a table, and text that does not.
+func TestTextOfTables(t *testing.T) {
+	t.Parallel()
+	for _, begin := range []string{"0", "9", "a", "z", "A", "Z", "-1", `"x"`} {
+		_, err := ReadHeader(strings.NewReader(begin + ",2,3\n"))
+		checkFault(t, err, fault.Unsupported, 0, "found text, such as CSV", "FILE.csv")
+	}
+	for _, begin := range []string{"/", ":", "@", "[", "`", "{", "+"} {
+		_, err := ReadHeader(strings.NewReader(begin + ",2,3\n"))
+		checkFault(t, err, fault.Unsupported, 0, "found ", "two zero bytes")
 	}
 }
 
