@@ -170,8 +170,8 @@ func TestLateForeignFile(t *testing.T) {
 	}
 }
 
-// TestNotMovedBack pins that an old folder with a foreign file is kept, whole, if it cannot be moved
-// back: the error says where it is.
+// TestNotMovedBack pins that an old folder with a foreign file is kept, whole, if it cannot be
+// moved back: the error says where it is.
 func TestNotMovedBack(t *testing.T) {
 	t.Parallel()
 	for name, lacks := range map[string][]string{"exchange": nil, "two renames": {"exchange"}} {
