@@ -66,11 +66,14 @@ func (p *program) printFile(f fileReport) error {
 		fmt.Fprintf(w, "  shape\t%s %s\n", f.DType, display.Shape(f.Shape))
 	}
 	fmt.Fprintf(w, "  size\t%s\n", sizeText(f.File))
-	if f.Problem != nil {
-		fmt.Fprintf(w, "  complete\tno: %s\n", f.Problem.Message)
-	} else if f.Whole {
+	switch {
+	case f.Whole && f.Problem != nil:
+		fmt.Fprintf(w, "  complete\tyes\n  problem\t%s\n", f.Problem.Message)
+	case f.Whole:
 		fmt.Fprintln(w, "  complete\tyes")
-	} else {
+	case f.Problem != nil:
+		fmt.Fprintf(w, "  complete\tno: %s\n", f.Problem.Message)
+	default:
 		fmt.Fprintln(w, "  complete\tno: only complete records were salvaged")
 	}
 	for _, c := range f.Columns {

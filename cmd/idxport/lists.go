@@ -81,6 +81,9 @@ func (p *program) printDatasets() error {
 
 // printDataset prints what is known about a data set.
 func (p *program) printDataset(name string) error {
+	if name == dataset.DatasetNone {
+		return usagef("none is a value of --dataset, not a data set")
+	}
 	d, err := dataset.Lookup(name)
 	if err != nil {
 		return err
