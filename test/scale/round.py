@@ -167,7 +167,7 @@ class Round:
         self.count("commits too early")
         if done.code == REFUSED:
             self.count("commits refused, 73: parts were missing")
-            self.demand("parts are missing" in done.text or "part is missing" in done.text, f"a commit too early: {done.text.strip()}")
+            self.demand(" missing: " in done.text, f"a commit too early: {done.text.strip()}")
             self.demand(not self.stage.target.exists(), "a commit was refused, and the table is there")
         else:
             self.demand(done.code == 0, f"a commit too early: exit code {done.code}: {done.text.strip()}")
