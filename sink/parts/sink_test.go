@@ -254,7 +254,10 @@ func (f failing) fails(at string) error {
 	return nil
 }
 
-func (f failing) Encode(context.Context, schema.Batch) (func() error, error) {
+func (f failing) Encode(_ context.Context, b schema.Batch) (func() error, error) {
+	if b.Rows == 0 {
+		return nil, errors.New("found a batch without rows")
+	}
 	return func() error { return f.fails("step") }, f.fails("encode")
 }
 func (f failing) Next(io.Writer) error { return f.fails("next") }
@@ -272,7 +275,7 @@ func TestFailuresOfTheFormat(t *testing.T) {
 			s, batches := numbers(0, 10, 4)
 			class, _ := newFolder(t)
 			err := func() error {
-				k, err := parts.New(class, s, parts.Options{Rows: 3, Stem: "part", Extension: ".x"}, func(io.Writer) (sink.Sink, error) {
+				k, err := parts.New(class, s, parts.Options{Rows: 2, Stem: "part", Extension: ".x"}, func(io.Writer) (sink.Sink, error) {
 					return failing{at}, failing{at}.fails("open")
 				})
 				if err != nil {

@@ -171,6 +171,8 @@ func TestRefused(t *testing.T) {
 	number := Field{Name: "x", Kind: Number, Number: source.NumberUint8}
 	list := Field{Name: "x", Kind: List, Number: source.NumberUint8, Lengths: []int{-1}}
 	blob := Field{Name: "x", Kind: Bytes}
+	wide := sparkFields()
+	wide[len(wide)-1].Number = source.NumberInt64
 	tests := map[string]struct {
 		field Field
 		first Sample
@@ -182,6 +184,7 @@ func TestRefused(t *testing.T) {
 		"dates":                    {Field{Name: "x", Type: "the type date"}, nil, fault.Unsupported, "found the type date, expected numbers"},
 		"a struct":                 {Field{Name: "x", Kind: Struct, Members: []Field{number}}, nil, fault.Unsupported, `found a struct of ["x"]`},
 		"a struct of numbers":      {Field{Name: "x", Kind: Struct, Members: []Field{{Name: HubBytes, Kind: Number}}}, nil, fault.Unsupported, "found a struct"},
+		"Spark's sizes of 64 bits": {Field{Name: "x", Kind: Struct, Members: wide}, sparkSample(2, 2, 3, 16), fault.Unsupported, `found a struct of ["origin" "data" "height" "width" "nChannels" "mode"]`},
 		"lists without rows":       {list, nil, ErrNoRows, "found lists and no rows"},
 		"bytes without rows":       {blob, nil, ErrNoRows, "found bytes and no rows"},
 		"images without rows":      {Field{Name: "x", Kind: Struct, Members: hubFields()}, nil, ErrNoRows, "found images and no rows"},

@@ -1,6 +1,7 @@
 package compressed
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"io"
@@ -43,6 +44,21 @@ func TestXZBlockHeaders(t *testing.T) {
 		h := xzBlockHeader{compressed: -1, uncompressed: -1}
 		if err := h.parse(c.flags, bytes.NewReader([]byte(c.fields))); !errors.Is(err, c.err) || err == nil && h != c.want {
 			t.Errorf("%s: found %+v and %v, expected %+v and %v", name, h, err, c.want, c.err)
+		}
+	}
+}
+
+// TestXZBlockSizes compares the sizes that a block header says, which may be 0, with those found.
+func TestXZBlockSizes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		compressed, uncompressed int64 // as the header says
+		ok                       bool
+	}{{-1, -1, true}, {4, 2, true}, {0, 2, false}, {4, 0, false}, {5, 2, false}, {4, 1, false}} {
+		b := xzBlock{in: bufio.NewReader(bytes.NewReader(nil)), header: xzBlockHeader{compressed: c.compressed, uncompressed: c.uncompressed}, size: 2}
+		b.compressed.n = 4
+		if err := b.end(); (err == nil) != c.ok {
+			t.Errorf("%+v: found %v after 4 compressed and 2 other bytes", c, err)
 		}
 	}
 }

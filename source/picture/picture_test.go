@@ -203,6 +203,19 @@ func TestEveryFilter(t *testing.T) {
 	}
 }
 
+// TestBlack reads large black pictures: zlib compresses their lines about a thousand times.
+func TestBlack(t *testing.T) {
+	t.Parallel()
+	for color, samples := range map[byte]int{grey: 1, greyAlpha: 2, trueColor: 3, withAlpha: 4} {
+		const width, height = 1000, 900
+		file := withLines(color, width, height, make([]byte, height*(1+width*samples)))
+		f := must.Get(Describe(file))(t)
+		if pixels, err := f.Append(nil, file); err != nil || int64(len(pixels)) != f.Size() || len(bytes.Trim(pixels, "\x00")) > 0 {
+			t.Errorf("colour type %d: found %d bytes, %v, expected %d that are 0", color, len(pixels), err, f.Size())
+		}
+	}
+}
+
 // withLines returns a file with these filtered lines.
 func withLines(color byte, width, height uint32, lines []byte) []byte {
 	file := []byte(signature)

@@ -1,0 +1,31 @@
+package source
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// TestNamesOfFilesAndURLs takes names apart and puts them together. A scheme has at least two
+// letters, a drive of Windows one.
+func TestNamesOfFilesAndURLs(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]struct{ above, base, below string }{
+		"s3://bucket/a%20b/c":         {"s3://bucket/a%20b/", "c", "s3://bucket/a%20b/c/x"},
+		"s3://bucket/a%20b":           {"s3://bucket/", "a%20b", "s3://bucket/a%20b/x"},
+		"https://host/a%20b":          {"https://host/", "a b", "https://host/a%20b/x"},
+		"https://host/a%2Fb":          {"https://host/", "a%2Fb", "https://host/a%2Fb/x"},
+		"https://host/a%0Ab":          {"https://host/", "a%0Ab", "https://host/a%0Ab/x"},
+		"https://host/dir/":           {"https://host/dir/", "", "https://host/dir/x"},
+		filepath.FromSlash("a//b/"):   {filepath.FromSlash("a/b"), "b", filepath.FromSlash("a/b/x")},
+		filepath.FromSlash("link/.."): {"link", "..", "link/../x"},
+	} {
+		if above, base, below := Above(name), Base(name), Under(name, "x"); above != want.above || base != want.base || below != want.below {
+			t.Errorf("%s: found %q, %q and %q, expected %q", name, above, base, below, want)
+		}
+	}
+	for name, want := range map[string]bool{"s3://a": true, "x://a": false, "S3://a": false, "://a": false, "s3:/a": false} {
+		if isURL(name) != want {
+			t.Errorf("%s: found a URL: %v, expected %v", name, !want, want)
+		}
+	}
+}
