@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"image/color"
 	"image/png"
 	"io"
@@ -110,6 +111,30 @@ func TestPreviewReadsNoMoreThanItShows(t *testing.T) {
 	}
 	if !strings.Contains(stdout.String(), "row 4") {
 		t.Errorf("found\n%s", stdout.String())
+	}
+}
+
+// A sheet of classes is complete when each class that has a name has its images.
+func TestSheetReadsNoMoreThanItShows(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	labels, classes := filepath.Join(folder, "labels-idx1-ubyte"), filepath.Join(folder, "classes.txt")
+	const rows = 100_000
+	data := append([]byte{0, 0, 8, 1, 0, 1, 0x86, 0xa0}, bytes.Repeat([]byte{0, 1}, rows/2)...)
+	if err := errors.Join(os.WriteFile(labels, data, 0o600), os.WriteFile(classes, []byte("even\nodd\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	in := &endless{t: t, head: []byte{0, 0, 8, 3, 0, 1, 0x86, 0xa0, 0, 0, 0, 28, 0, 0, 0, 28}}
+	if code := run([]string{"idxport", "preview", "image=-", "label=" + labels, "--classes", classes, "-o", "-"}, in, &stdout, &stderr); code != 0 {
+		t.Fatalf("exit code %d, %s", code, stderr.String())
+	}
+	m, err := png.Decode(&stdout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if height := m.Bounds().Dy(); height != 2*10+2*(2*28+1)+1 {
+		t.Errorf("found %d pixels of height, expected two lines of images, of 57 pixels each, in a frame", height)
 	}
 }
 
