@@ -35,7 +35,7 @@ const convertExamples = `  idxport convert ./fashion-mnist -o out --to parquet,a
 func (p *program) convertCommand() *cli.Command {
 	return p.command(&cli.Command{
 		Name:        "convert",
-		Usage:       "convert IDX files to other formats, and most of them back",
+		Usage:       "convert IDX files to other formats, and most formats back to IDX",
 		UsageText:   convertUsage,
 		Description: convertExamples,
 	}, func(ctx context.Context, c *cli.Command, s *settings, r *report) (err error) {

@@ -160,7 +160,7 @@ another, and _SUCCESS last. If a part is missing, nothing is published. Committi
 func (p *program) statusCommand() *cli.Command {
 	return p.onPlan("status", "print the missing parts of a plan",
 		`Prints the numbers of the missing parts to standard output in the syntax of job arrays, such as
-3,7-9, or nothing if all parts exist. A part exists once it was made: commit checks its file.`, p.status)
+3,7-9, or nothing if all parts exist. Status does not read the parts; commit does.`, p.status)
 }
 
 // abortCommand is `idxport abort`.
