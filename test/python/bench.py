@@ -119,7 +119,7 @@ def main() -> None:
     print(text)
     if asked.write:
         head = (
-            f"# The Python package beside others\n\nMedians of {asked.runs} runs in turns, files in memory, Python {platform.python_version()}, "
+            f"# The Python package and other packages\n\nMedians of {asked.runs} runs, which alternate; files on a tmpfs; Python {platform.python_version()}, "
             f"{os.cpu_count()} processors. `make python-bench` makes this page.\n\n"
         )
         (HERE / "RESULTS.md").write_text(head + text)

@@ -107,11 +107,11 @@ def preamble(options: argparse.Namespace) -> str:
 {version} beside scripts with today's tools, {datetime.date.today()}, {len(os.sched_getaffinity(0))} cores ({processor()}), {platform.system()} {platform.machine()}, load
 before the run {os.getloadavg()[0]:.1f}. Python {platform.python_version()}, {', '.join(pins)}.
 
-Whole processes taking turns, caches warm, output on a tmpfs, medians of {options.runs} runs (of one run for who took longer than {options.slow:g} s).
+Whole processes that take turns, with warm caches and outputs on a tmpfs; medians of {options.runs} runs, or one run if it took longer than {options.slow:g} s.
 **whole** is a process from its start to its exit, with the start of Python and its imports. **without imports** is the same script from after its imports
-to its complete output; it is held against idxport's *whole* run, start-up included, which favours the script. In *reading*, where both contenders are
-the same script on two files, both are without imports. Peaks below about 15 MB are not told apart: the harness is as large. All
-outputs were compared with the IDX files value by value.{missing}
+to its complete output; it is compared with idxport's *whole* run, including its start, which favours the script. In *reading*, where the same script reads
+two files, both are without imports. Peaks below about 15 MB cannot be distinguished, because the benchmark itself takes as much. All
+outputs were compared with the IDX files, value by value.{missing}
 """
 
 

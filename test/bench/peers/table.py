@@ -83,7 +83,7 @@ def summary(results: list[tuple[Job, list[Line]]]) -> str:
 
 def markdown(results: list[tuple[Job, list[Line]]], preamble: str) -> str:
     """All jobs as a document."""
-    parts = [preamble, "\n## In short\n\nRatios are the fastest peer's time by idxport's; the aim is for the whole process.\n\n"]
+    parts = [preamble, "\n## In short\n\nA ratio is the time of the fastest tool divided by idxport's. The aim is for the whole process.\n\n"]
     parts.append(summary(results))
     for job, lines in results:
         parts += [f"\n## {job.name}\n\n", grid(HEAD, [cells(line, lines) for line in lines])]
