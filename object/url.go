@@ -74,7 +74,7 @@ func parse(name string) (address, error) {
 		return a, failed(fault.Usage, "this storage is not supported, expected s3://").In("a URL that begins with " + scheme + "://").
 			WithHint("for a server with an S3 API, write s3://BUCKET/KEY?endpoint=https://HOST; or copy the file to this machine")
 	default:
-		return refuse("the URL", "expected one that begins with s3://, https:// or file://")
+		return refuse("a URL that begins with "+scheme+"://", "expected one that begins with s3://, https:// or file://")
 	}
 	if strings.ContainsFunc(key, unicode.IsControl) || slices.Contains(strings.Split(key, "/"), "..") {
 		return refuse(a.String(), "keys with control characters or .. are not supported")

@@ -24,7 +24,7 @@ func refusal(path, reason, hint string) error {
 // noParent returns the error for a target whose folder does not exist, or is not a folder. The
 // reason may be empty.
 func noParent(path, reason, hint string) error {
-	message := strings.TrimSuffix("there is no folder to hold it: "+reason, ": ")
+	message := strings.TrimSuffix("its folder does not exist: "+reason, ": ")
 	return fault.New(fault.Refused, "%s", message).In(path).WithHint("%s", hint)
 }
 

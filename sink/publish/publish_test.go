@@ -41,7 +41,7 @@ func TestPrepareRefuses(t *testing.T) {
 		{"the root", nil, []Target{{Path: "/", Folder: true}}, over, fault.Refused, "root"},
 		{"the current folder", nil, []Target{{Path: ".", Folder: true}}, over, fault.Refused, "is the current folder"},
 		{"above the current folder", nil, []Target{{Path: filepath.Dir(filepath.Dir(work)), Folder: true}}, Options{}, fault.Refused, "or contains it"},
-		{"a missing parent", nil, []Target{{Path: "no/such/x.csv"}}, Options{}, fault.Refused, "no folder to hold it"},
+		{"a missing parent", nil, []Target{{Path: "no/such/x.csv"}}, Options{}, fault.Refused, "its folder does not exist"},
 		{"a parent that is a file", tree{"f": ""}, []Target{{Path: "f/x.csv"}}, Options{}, fault.Refused, "is a file"},
 		{"below a link to itself", tree{"d": "-> d"}, []Target{{Path: "d/x.csv", MakeParents: true}}, Options{}, fault.Refused, "form a loop"},
 		{"an input", tree{"x": ""}, file, inputs("x"), fault.Refused, "is an input"},

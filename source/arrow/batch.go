@@ -178,7 +178,7 @@ func (b *batch) refuseNulls(f *field, each int64) {
 			continue
 		}
 		e := fault.New(fault.Malformed, "found a null, expected a value").InColumn(f.column).
-			WithHint("fill the nulls, or leave the rows out: neither IDX nor idxport has any").Because(columnar.ErrNull)
+			WithHint("fill the nulls or remove the rows: IDX has no nulls").Because(columnar.ErrNull)
 		if each > 0 {
 			e.Row = b.first + at/each
 		}

@@ -234,7 +234,7 @@ func (t *Table) decide(o source.ReadOptions) error {
 			continue
 		}
 		if f.seen.text != nil && f.seen.values == 0 && len(f.seen.text) > 0 {
-			hint := "remove the column first"
+			hint := "remove columns of text from the file"
 			switch {
 			case hasComma(f.seen.text):
 				hint = hintComma

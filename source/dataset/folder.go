@@ -372,7 +372,7 @@ func (f finder) chooseTwin(files []candidate) (File, []string, error) {
 		}
 	}
 	if len(good) > 1 {
-		notes = append(notes, fmt.Sprintf("%s is read; %s is skipped: it has the same header, and was not compared",
+		notes = append(notes, fmt.Sprintf("%s is read; %s is skipped: it has the same header (the data was not compared)",
 			good[0].base(), baseNames(good[1:])))
 	}
 	first := good[0]

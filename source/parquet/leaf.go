@@ -167,6 +167,6 @@ func (l *leaf) levelError(found byte, row int64) error {
 	case l.empty[found]:
 		return unsupported(l.path, adviceLists, "found an empty list, expected %s", l.shape).InRow(row)
 	}
-	return unsupported(l.path, "fill the missing values, or leave the rows out: neither IDX nor idxport has any", "found a missing value (null), expected none").
+	return unsupported(l.path, "fill the missing values or remove the rows: IDX has no missing values", "found a missing value (null), expected none").
 		InRow(row).Because(columnar.ErrNull)
 }

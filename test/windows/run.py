@@ -275,13 +275,13 @@ def paths(stage: Stage) -> None:
         demand(sorted(path.name for path in made.parent.iterdir() if path.name.startswith(".")) == [], f"something is left beside {name}")
         made.unlink()
     missing = ["convert", windows(stage.images), *few, "no such\\folder/x.csv"]
-    stage.run(73, *missing, says='there is no folder to hold it\nhint: mkdir "no such\\folder"\n')
+    stage.run(73, *missing, says='its folder does not exist\nhint: mkdir "no such\\folder"\n')
     (stage.work / "hint.bat").write_bytes(b'@mkdir "no such\\folder"\r\n')
     code, _, said = stage.end(stage.start("/c", "hint.bat", program=Path("cmd")))
     demand(code == 0 and not (stage.work / "-p").exists(), f"the hint, pasted: exit code {code}: {said}")
     stage.run(0, *missing)
     for name in ("Q:\\x.csv", "Q:\\a\\b\\x.csv", "q:x.csv"):
-        stage.run(73, "convert", windows(stage.images), *few, name, says="there is no folder to hold it: there is no Q:\\\nhint: choose a drive that exists")
+        stage.run(73, "convert", windows(stage.images), *few, name, says="its folder does not exist: there is no Q:\\\nhint: choose a drive that exists")
     stage.run(66, "convert", "Q:\\x.idx", *few, "x.csv")
 
 
@@ -301,7 +301,7 @@ def urls(stage: Stage) -> None:
     demand((stage.work / "x.csv").read_bytes() == expected, "file:///tmp/… has other bytes")
     stage.run(0, "inspect", "file:///Z:" + str(stage.inputs))
     stage.run(66, "convert", "file:///C:/none", *few, "y.csv")
-    stage.run(73, "convert", url, *few, "file:///C:/none/y.csv", says="there is no folder to hold it")
+    stage.run(73, "convert", url, *few, "file:///C:/none/y.csv", says="its folder does not exist")
     for wrong in ("file://C:/x.csv", "file://server/x.csv"):
         stage.run(64, "convert", url, *few, wrong)
 
