@@ -289,7 +289,7 @@ func (o *inputs) describe(j *job) {
 	prefix := r.splitNotes(s)
 	switch p := j.passes[0]; {
 	case p.schema.Rows == 0 && p.schema.SourceRows > 0 && j.split.divided:
-		r.warning("%sit has no rows", prefix)
+		r.warning("%sthe split has no rows", prefix)
 	case p.schema.Rows == 0 && p.schema.SourceRows > 0:
 		r.warning("%snone of its %s is selected", prefix, display.Count(p.schema.SourceRows, "row"))
 	case j.split.rows != nil:

@@ -85,6 +85,9 @@ func unknownFlag(c *cli.Command, name string) error {
 	if name[0] == 'o' && strings.ContainsAny(name, "./") { // -oFILE
 		return usagef("unknown flag -%s", name).WithHint("write -o %s", shell.Path(name[1:]))
 	}
+	if letters := strings.Join(short, ""); len(name) == 2 && strings.Trim(name, letters) == "" { // -qo
+		return usagef("unknown flag -%s", name).WithHint("short flags cannot be combined: write them one by one")
+	}
 	if len(name) == 1 && short != nil {
 		return usagef("unknown flag -%s", name).WithHint("the short flags are %s, -h; see %s --help", strings.Join(short, ", "), c.FullName())
 	}

@@ -185,7 +185,7 @@ func (t *Table) weigh(line []byte) (bool, error) {
 		t.note("the first line, %s, is read as a row of values; --header yes overrides this", shown(line))
 		return false, nil
 	case r.rows > 0 && r.goesOn && t.count > 1:
-		t.note("the first line, %s, is read as a row of values, because the next rows go on counting from it; --header yes overrides this", shown(line))
+		t.note("the first line, %s, is read as a row of values, because the next rows continue its numbers; --header yes overrides this", shown(line))
 		return false, nil
 	case r.rows > 0 && r.bytes && beyondBytes:
 		reason = "it has a number above 255, unlike the rows"

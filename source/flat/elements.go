@@ -92,7 +92,7 @@ func indices(name string, to []int32) (prefix string, numbers []int32, ok bool) 
 // shape exactly once; nil if it has. The first element has the indices start; name returns the name
 // of the element with given indices.
 func (g *grouping) wrong(e *elements, start []int32, shape []int, name func(at []int32) string) *fault.Error {
-	const hint = "number the columns of a record without gaps or repeats; if a column is no element of the record, give it a name that does not end with a number"
+	const hint = "number the columns of a record without gaps or repeats; if a column is not an element of the record, give it a name that does not end with a number"
 	for i := 1; i < len(e.columns); i++ {
 		if slices.Equal(e.at(i-1), e.at(i)) {
 			return fault.New(fault.Malformed, "columns %d and %d both named %s, expected each element of a record once",

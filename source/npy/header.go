@@ -153,7 +153,7 @@ func newHeader(d description, base, size int64) (*header, error) {
 		return nil, unsupported("convert it with astype first", "found the type %q, expected its byte order to be < or >", d.descr)
 	}
 	if len(h.shape) == 0 {
-		return nil, unsupported("save it with a first dimension: a[None]", "found a single number, of no dimensions, expected records")
+		return nil, unsupported("save it with a first dimension: a[None]", "found a single number, expected an array of records")
 	}
 	if len(h.shape) > idx.MaxRank {
 		return nil, unsupported("", "found %d dimensions, expected at most %d", len(h.shape), idx.MaxRank)
