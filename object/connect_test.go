@@ -84,7 +84,7 @@ region = not a profile
 	}
 	t.Setenv("AWS_CA_BUNDLE", "")
 	for _, query := range []string{"anonymous=maybe", "use_path_style=maybe", "request_checksum_calculation=maybe", "response_checksum_validation=maybe", "profile=none",
-		"endpoint=x", "endpoint=ftp://x", "endpoint=http://u:p@x", "endpoint=http://x/path", "stall=soon"} {
+		"endpoint=x", "endpoint=ftp://x", "endpoint=http://u:p@x", "endpoint=http://x/path", "endpoint=http://[x", "stall=soon"} {
 		s := &Store{Options: quick}
 		name, err := s.ParseArg("s3://bkt/x?" + query)
 		if err == nil {

@@ -294,6 +294,14 @@ func TestOtherParts(t *testing.T) {
 	}
 }
 
+func TestDifferenceNamesThePart(t *testing.T) {
+	t.Parallel()
+	expected := []Part{{ETag: "a", Bytes: 5, number: 1}, {ETag: "b", Bytes: 5, number: 2}}
+	if got := difference([]Part{expected[0], {ETag: "b", Bytes: 5, number: 3}}, expected); !strings.HasSuffix(got, "found part 3 instead of part 2") {
+		t.Errorf("found %q", got)
+	}
+}
+
 func TestBadPendingUploads(t *testing.T) {
 	t.Parallel()
 	_, p, query := serve(t, nil)

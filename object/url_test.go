@@ -57,7 +57,7 @@ func TestParseArgRefuses(t *testing.T) {
 	if _, err := s.ParseArg("https://example.org/x?id=1"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.ParseArg("https://example.org/x?id=1"); err != nil || !s.HasQuery("https://example.org/x") || len(s.Parameters()) != 0 {
+	if _, err := s.ParseArg("https://example.org/x?id=1#fragment"); err != nil || !s.HasQuery("https://example.org/x") || len(s.Parameters()) != 0 {
 		t.Errorf("the same URL again: %v, and the parameters %v", err, s.Parameters())
 	}
 	for _, arg := range []string{"https://example.org/x?id=" + secret, "https://example.org/x"} {
@@ -88,7 +88,7 @@ func TestCheckOutput(t *testing.T) {
 
 func TestIsURL(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]bool{"s3://bkt/k": true, "gs://b": true, "azblob://c/k": true, "file:///x": true, "https://x": true, "http://x": true, "s3:/b": false, "S3://b": false, "https:/x": false, "ftp://x": true, "hdfs://x/y": true, "C://x": false, "a=b://x": false, "x": false, "": false} {
+	for name, want := range map[string]bool{"s3://bkt/k": true, "gs://b": true, "azblob://c/k": true, "file:///x": true, "https://x": true, "http://x": true, "s3:/b": false, "S3://b": false, "https:/x": false, "ftp://x": true, "hdfs://x/y": true, "s0://x": true, "s9://x": true, "c://x": false, "C://x": false, "a=b://x": false, "x": false, "": false} {
 		if IsURL(name) != want {
 			t.Errorf("%q: found %v", name, !want)
 		}
