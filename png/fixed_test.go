@@ -139,6 +139,19 @@ func TestFixedEndsWithLongestToken(t *testing.T) {
 	}
 }
 
+// The longest stream has literals of 9 bits alone.
+func TestFixedOfLongLiterals(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(11, 12))
+	for size := range 16 {
+		lines := make([]byte, 5000+size)
+		for i := range lines {
+			lines[i] = byte(144 + random.IntN(112))
+		}
+		checkFixed(t, 1, len(lines), lines)
+	}
+}
+
 // checkFixed compares deflate with the reference. Its output memory is dirty, as after an earlier
 // image.
 func checkFixed(t *testing.T, pixelBytes, stride int, lines []byte) {
