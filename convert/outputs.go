@@ -147,11 +147,12 @@ func unknownFormat(arg, name string) *fault.Error {
 // formatOutput returns the output of the argument FORMAT=PATH.
 func formatOutput(arg string, f formats.Format, path string, sharded bool) (outputArg, error) {
 	o := outputArg{path: path, named: true, formats: []formats.Format{f}}
+	_, _, hasExtension := formats.ByName(path)
 	switch {
 	case path == Stdio && f.Folder:
 		return o, usagef("-o %s: a %s output is a folder, which cannot go to standard output", arg, f.Name)
 	case path == Stdio || f.Folder:
-	case endsAsFolder(path), IsFolder(path) && !(sharded && f.Splittable):
+	case endsAsFolder(path), IsFolder(path) && !hasExtension && !(sharded && f.Splittable):
 		o.container = true
 	case f.Compressible:
 		o.codec = formats.CompressionByName(path)

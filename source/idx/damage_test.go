@@ -57,6 +57,12 @@ func TestTruncatedMessage(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("found %v, expected %s", err, want)
 	}
+	for size, salvage := range map[int64]bool{imagesHeader + 6: true, imagesHeader + 5: false} { // without a complete record there is nothing to salvage
+		_, err := NewReader(bytes.NewReader(images(t, 5, 1)), Options{Size: size})
+		if hint := fault.HintOf(err); err == nil || strings.Contains(hint, "--salvage") != salvage {
+			t.Errorf("%d bytes: found %v with the hint %q", size, err, hint)
+		}
+	}
 }
 
 // Datumaro writes the size of the payload in place of the number of records. Such a file must be

@@ -162,9 +162,13 @@ func (rd *Reader) truncated(found int64) error {
 			h.Records(), h.Records()/h.RecordSize(), h.RecordSize()).
 			At(4).WithHint("some writers do this (such as Datumaro); read the file with --salvage")
 	}
+	complete := (found - rd.stored.Size()) / max(1, h.RecordSize())
 	e := fault.New(fault.Truncated, "truncated: found %d bytes, expected %d for %s (%s)",
-		found, rd.stored.Size()+h.PayloadSize(), h, display.Count((found-rd.stored.Size())/max(1, h.RecordSize()), "complete record")).At(found)
-	if h.Records() == UnfilledCount {
+		found, rd.stored.Size()+h.PayloadSize(), h, display.Count(complete, "complete record")).At(found)
+	switch {
+	case complete == 0:
+		return e.WithHint(hintDownload)
+	case h.Records() == UnfilledCount:
 		return e.WithHint(hintUnfilled)
 	}
 	return e.WithHint(hintDownload + ", or read the complete records with --salvage")
