@@ -160,7 +160,7 @@ func (p *Plan) check(path string) error {
 		named := extension().MatchString(t.Extension) && plainName().MatchString(t.Format) && plainName().MatchString(t.Dataset)
 		if t.Path == "" || paths[t.Path] || len(t.Parts) == 0 || !named {
 			return invalid(path, "target %d is %q with %d parts in format %q of the data set %q with the extension %q, "+
-				"expected a path of its own, parts, plain names, and an extension such as .parquet",
+				"expected a path that no other target has, at least one part, names of letters, digits, _ and -, and an extension such as .parquet",
 				i, t.Path, len(t.Parts), t.Format, t.Dataset, t.Extension)
 		}
 		paths[t.Path] = true

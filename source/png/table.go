@@ -169,7 +169,7 @@ func (t *Table) readFile(buf []byte, f file) ([]byte, error) {
 			return buf, bare(err)
 		}
 		if int64(len(buf)) > t.limit {
-			return buf, fault.New(fault.Unsupported, "found more than %d bytes, the most expected in a file of this image's size", t.limit)
+			return buf, fault.New(fault.Unsupported, "found more than %d bytes, more than an image of this size needs", t.limit)
 		}
 	}
 }

@@ -162,7 +162,7 @@ func (d *decoder) distance() (int, error) {
 		return 0, err
 	}
 	if distance<<d.shift > d.written {
-		return 0, d.corrupt("a distance to before the start of the data")
+		return 0, d.corrupt("a distance that leads before the start of the data")
 	}
 	return distance, nil
 }
