@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -221,6 +222,10 @@ func TestInt(t *testing.T) {
 			if found := Int(d, data, i); found != v {
 				t.Errorf("%v, element %d: found %d, expected %d", d, i, found, v)
 			}
+		}
+		stored := make([]byte, len(data))
+		if store(stored, d, want); !bytes.Equal(stored, data) {
+			t.Errorf("%v: stored % x, expected % x", d, stored, data)
 		}
 	}
 }

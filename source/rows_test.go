@@ -253,9 +253,12 @@ func TestReshapeBesideOthers(t *testing.T) {
 			t.Errorf("%s: found %v, expected %v", c.Name, c.Shape, want[i])
 		}
 	}
-	for _, dims := range [][]int{{-1, 7}, {2, 12}, {24}} {
-		if _, err := Reshape(in, dims, 1<<20); !errors.Is(err, fault.Usage) {
-			t.Errorf("%v: found %v, expected wrong usage", dims, err)
+	for _, test := range []struct {
+		dims []int
+		hint string
+	}{{[]int{-1, 7}, ""}, {[]int{2, 12}, ""}, {[]int{24}, ""}, {[]int{4, 7}, "the first dimension is the number of rows: --reshape -1x4x7"}} {
+		if _, err := Reshape(in, test.dims, 1<<20); !errors.Is(err, fault.Usage) || fault.HintOf(err) != test.hint {
+			t.Errorf("%v: found %v with the hint %q, expected wrong usage with %q", test.dims, err, fault.HintOf(err), test.hint)
 		}
 	}
 }

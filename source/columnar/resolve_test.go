@@ -195,6 +195,7 @@ func TestRefused(t *testing.T) {
 		"large records":            {list, sample{lengths: []int{1<<24 + 1}}, fault.Unsupported, "found records of 16777217 bytes (uint8, shape 16777217), expected at most 16777216"},
 		"more than can be counted": {list, sample{lengths: []int{math.MaxInt32, math.MaxInt32, math.MaxInt32}}, fault.Unsupported, "which is too large"},
 		"a JPEG file":              {Field{Name: "x", Kind: Struct, Members: hubFields()}, sample{values: map[string][]byte{HubBytes: []byte("\xff\xd8\xff\xe0")}}, fault.Malformed, "column x, row 0: found a JPEG file"},
+		"Spark's without rows":     {Field{Name: "x", Kind: Struct, Members: sparkFields()}, nil, ErrNoRows, "found images and no rows"},
 		"an image elsewhere":       {Field{Name: "x", Kind: Struct, Members: hubFields()}, sample{}, ErrNull, "found a null"},
 		"Spark's floats":           {Field{Name: "x", Kind: Struct, Members: sparkFields()}, sparkSample(2, 2, 3, 21), fault.Unsupported, "found images of 2×2×3, OpenCV's mode 21"},
 		"Spark's missing images":   {Field{Name: "x", Kind: Struct, Members: sparkFields()}, sparkSample(-1, -1, 1, 0), fault.Unsupported, "found images of -1×-1×1"},

@@ -61,6 +61,7 @@ func TestFirstLinesThatCount(t *testing.T) {
 		{"one column, chosen as a row", "0\n4\n7\n", &no, "data:uint8[]", "\x00\x04\x07", ""},
 		{"one column from 1 is a row", "1\n4\n7\n", nil, "data:uint8[]", "\x01\x04\x07", "--header yes"},
 		{"a few in another order are a row", "2,0,1\n5,6,7\n", nil, "data:uint8[3]", "\x02\x00\x01\x05\x06\x07", ""},
+		{"ten in another order are a row", "2,0,1,3,4,5,6,7,8,9\n" + strings.Repeat("9,", 9) + "9\n", nil, "label:uint8[] image:uint8[3 3]", "\x02\x09", ""},
 		{"chosen as a header, in another order", "2,0,1\n5,6,7\n", &yes, "data:uint8[3]", "\x06\x07\x05", ""},
 		{"a label and a square, in another order", "4,0,2,1,3\n50,9,30,20,40\n", &yes, "label:uint8[] image:uint8[2 2]", "\x09", ""},
 		{"no counting", "0,1,2,4\n5,6,7,8\n", nil, "image:uint8[2 2]", "\x00\x01\x02\x04\x05\x06\x07\x08", ""},

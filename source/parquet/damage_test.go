@@ -287,7 +287,7 @@ func TestUnusedInvalidEntries(t *testing.T) {
 	var src []byte
 	values := make([]int64, 130)
 	for i := range values {
-		if values[i] = int64(i); i%64 == 63 || i == 0 {
+		if values[i] = int64(i); i%64 == 63 || i%64 == 0 {
 			values[i] = -1 << 33
 		}
 		src = binary.LittleEndian.AppendUint64(src, uint64(values[i]))

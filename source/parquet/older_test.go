@@ -101,6 +101,9 @@ func TestRefusedFooters(t *testing.T) {
 			g.NumRows = math.MaxInt64
 			f.RowGroups = append(f.RowGroups, g)
 		}, fault.Malformed, ""},
+		"fewer rows than values": {func(f *format.FileMetaData) {
+			f.NumRows, f.RowGroups[0].NumRows = f.NumRows-1, f.RowGroups[0].NumRows-1
+		}, fault.Unsupported, "expected the shape 12"},
 		"group of fewer columns": {func(f *format.FileMetaData) { f.RowGroups[0].Columns = f.RowGroups[0].Columns[:1] }, fault.Malformed, "has 1 columns, expected 2"},
 		"other rows than groups": {func(f *format.FileMetaData) { f.NumRows++ }, fault.Malformed, "in the row groups"},
 		"no schema":              {func(f *format.FileMetaData) { f.Schema = nil }, fault.Malformed, ""},

@@ -133,6 +133,9 @@ func TestRefusals(t *testing.T) {
 		{"no pixels", withHeader(good, 0, 0, 0, 0, 0), fault.Malformed, "0×4 pixels"},
 		{"a size beyond counting", withHeader(good, 0, 0x7f, 0xff, 0xff, 0xff), fault.Malformed, "2147483647×4 pixels"},
 		{"a colour type that there is not", withHeader(good, 8, 8, 5), fault.Malformed, "colour type 5 with 8 bits"},
+		{"a compression that there is not", withHeader(good, 10, 1), fault.Malformed, "the image is damaged"},
+		{"a filter method that there is not", withHeader(good, 11, 1), fault.Malformed, "the image is damaged"},
+		{"an interlacing that there is not", withHeader(good, 12, 2), fault.Malformed, "the image is damaged"},
 		{"a depth that there is not", withHeader(good, 8, 3, 0), fault.Malformed, "colour type 0 with 3 bits"},
 		{"colours", fixture(t, "rgb8.png"), fault.Malformed, "found 5×4, 8-bit RGB, expected 5×4, 8-bit grey"},
 	} {

@@ -131,7 +131,7 @@ func (t *Table) countFolders(folders map[string]bool) {
 		_, number := labelOf(name)
 		numbers = numbers || number
 		if !number && folders[name] && other == "" {
-			other = ", because " + name + " is not a number"
+			other = ", because " + name + " is not an integer from 0 to 2147483647"
 		}
 		if len(names) <= maxPlaces || i == 0 || i == len(names)-1 {
 			places = append(places, fmt.Sprintf("%s is %d", name, i))
