@@ -84,7 +84,7 @@ func (s *Schema) Label() int {
 			named = i
 		}
 	}
-	if named < 0 && integers == 1 {
+	if integers == 1 {
 		return only
 	}
 	return named
