@@ -78,7 +78,7 @@ func (o *conversion) checkColumns(j *job, outs []*output, all bool) error {
 	for _, out := range outs {
 		missing := slices.DeleteFunc(names(out.pass.table.Columns()), func(name string) bool { return written[name] })
 		if len(missing) > 0 && all {
-			o.report.Note("%s holds one column; no output holds %s", out.name(), strings.Join(missing, ", "))
+			o.report.Note("%s holds one column; no output holds the %s", out.name(), columnList(missing))
 		}
 	}
 	return nil
@@ -284,7 +284,7 @@ func (o *conversion) shard(arg outputArg, out *output) error {
 	}
 	if len(arg.formats) > 1 {
 		return usagef("a folder in the layout huggingface is a complete data set, with a card and all splits; it cannot hold other formats").
-			WithHint("give it a folder of its own, and leave parquet out of --to: -o parquet=%s", shell.Quote(strings.TrimRight(arg.path, "/")+"/huggingface/"))
+			WithHint("write the data set to a folder of its own, and leave parquet out of --to: -o parquet=%s", shell.Quote(strings.TrimRight(arg.path, "/")+"/huggingface/"))
 	}
 	stem := hubName(out.job.base())
 	if out.job.split.Name == "" && out.job.alone {

@@ -212,7 +212,7 @@ func (o *inputs) findTables(ctx context.Context) (tables []formats.Table, err er
 			return nil, usagef("%s=%s: %s is a table, which has names for its columns", in.Name, in.Path, shownPath(in.Path)).
 				WithHint("leave out %s", shell.Quote(in.Name+"="))
 		case len(found) > 1 && len(o.args) > 1:
-			return nil, usagef("%s holds %d tables, expected one in a file that is given beside others", in.Path, len(found)).
+			return nil, usagef("%s holds %d tables, expected one, because it is given together with other inputs", in.Path, len(found)).
 				WithHint("give it alone")
 		}
 		tables = append(tables, found...)
@@ -307,7 +307,7 @@ func (o *inputs) readOnce(f dataset.File) bool {
 func (o *inputs) checkRereadable(flag string, s dataset.Split) error {
 	for _, f := range s.Files {
 		if o.readOnce(f) {
-			return usagef("%s: %s can be read only once", flag, shownPath(f.Path)).WithHint("leave out %s, or give a file", flag)
+			return usagef("%s needs to read the input again, but %s can be read only once", flag, shownPath(f.Path)).WithHint("leave out %s, or give a file", flag)
 		}
 	}
 	return nil

@@ -140,7 +140,7 @@ func (o *inputs) count(ctx context.Context, t source.Table, f dataset.File, open
 	if o.readOnce(f) {
 		_ = t.Close() // only read from
 		return nil, usagef("%s: the number of rows is needed in advance, but this input does not record it and can be read only once", shownPath(f.Path)).
-			WithHint("save it to a file first, or write Parquet; --take, and --rows that count from the end, need the number of rows, too")
+			WithHint("save it to a file first; or write Parquet, without --take and without --rows that count from the end")
 	}
 	n, err := source.Count(ctx, t)
 	_ = t.Close() // only read from; its memory is free before it is opened again
@@ -215,6 +215,14 @@ func names(columns []source.Column) (names []string) {
 		names = append(names, c.Name)
 	}
 	return names
+}
+
+// columnList names columns in a message.
+func columnList(names []string) string {
+	if len(names) == 1 {
+		return "column " + names[0]
+	}
+	return "columns " + strings.Join(names, ", ")
 }
 
 // vectorLabels returns the error of a flag that needs labels if they have several numbers each.

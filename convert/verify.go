@@ -280,7 +280,7 @@ func (o *verification) verifySplit(ctx context.Context, split dataset.Split) (of
 	result.Split = of.Name
 	o.report.Verified = append(o.report.Verified, result)
 	if len(result.Missing) > 0 {
-		o.report.Note("%s: it does not hold %s", path, strings.Join(result.Missing, ", "))
+		o.report.Note("%s does not hold the %s", path, columnList(result.Missing))
 	}
 	return of, all, nil
 }

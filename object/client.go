@@ -118,7 +118,7 @@ func (u PendingUpload) valid() error {
 		return fault.New(fault.Malformed, "not a pending upload: "+format, args...)
 	}
 	if sum, err := base64.StdEncoding.DecodeString(u.CRC32); err != nil || len(sum) != 4 {
-		return wrong("found no CRC-32 of the whole, expected the base64 of 4 bytes")
+		return wrong("found no CRC-32 of the whole object, expected 4 bytes in base64")
 	}
 	if u.Upload == "" && (u.Bytes != 0 || len(u.Parts) > 0) {
 		return wrong("found no upload, expected one for %d bytes in %d parts", u.Bytes, len(u.Parts))

@@ -182,14 +182,18 @@ func (t *IDX) Damaged() bool {
 // order.
 func (t *IDX) Notes() []string {
 	var notes []string
+	name := t.path
+	if name == Stdin {
+		name = "standard input"
+	}
 	for _, n := range t.reader.Notes() {
-		notes = append(notes, fmt.Sprintf("%s: %s", t.path, n))
+		notes = append(notes, fmt.Sprintf("%s: %s", name, n))
 	}
 	if t.damage != nil && t.damage.err != nil {
-		notes = append(notes, fmt.Sprintf("%s: read up to the damage: %v", t.path, t.damage.err))
+		notes = append(notes, fmt.Sprintf("%s: only the data before the damage is read: %v", name, t.damage.err))
 	}
 	if t.swapped.Load() {
-		notes = append(notes, fmt.Sprintf("%s: the values seem to be little-endian; if so, read the file with --byte-order little", t.path))
+		notes = append(notes, fmt.Sprintf("%s: the values seem to be little-endian; if so, read the file with --byte-order little", name))
 	}
 	return notes
 }

@@ -294,7 +294,7 @@ func TestSalvageOfCompressedFiles(t *testing.T) {
 		rows   int64  // −1: fewer than all
 	}{
 		"whole":           {whole, "", rows},
-		"cut in the data": {whole[:len(whole)/2], "read up to the damage", -1},
+		"cut in the data": {whole[:len(whole)/2], "only the data before the damage is read", -1},
 		"count is 0":      {gzipped(t, file(t, idx.Uint8, []int{0, record}, data)), "never filled in", rows},
 		"counts bytes":    {gzipped(t, file(t, idx.Uint8, []int{rows * record, record}, data)), "counts bytes", rows},
 		"too few inside":  {gzipped(t, file(t, idx.Uint8, []int{rows + 1, record}, data)), "truncated", rows},
@@ -330,7 +330,7 @@ func TestSalvageOfAStream(t *testing.T) {
 			t.Errorf("%s: found %d rows, expected −1", name, table.Rows())
 		}
 		check(t, table, 3, 0, bytesUpTo(12))
-		if notes := table.Notes(); len(notes) != 1 || !strings.HasPrefix(notes[0], "-: salvaged 4 complete records") {
+		if notes := table.Notes(); len(notes) != 1 || !strings.HasPrefix(notes[0], "standard input: salvaged 4 complete records") {
 			t.Errorf("%s: found notes %q", name, notes)
 		}
 	}

@@ -55,7 +55,7 @@ func Join(shortest bool, tables ...Table) (Table, error) {
 		for _, t := range tables {
 			j.rows = min(j.rows, t.Rows())
 		}
-		j.notes = append(j.notes, fmt.Sprintf("%v; read the %s that all columns have", j.countsError(nil), display.Count(j.rows, "row")))
+		j.notes = append(j.notes, fmt.Sprintf("%v; only the %s that all columns have are read", j.countsError(nil), display.Count(j.rows, "row")))
 	}
 	j.source = j.rows
 	return j, nil

@@ -97,7 +97,7 @@ func outputFlags() []flagSpec {
 			parse:  func(s *settings, text string) (err error) { s.FileSize, err = parseSize("file-size", text); return err }},
 		{name: "if-changed", commands: "convert", about: aboutOutput, often: true, usage: "do nothing if the outputs are up to date",
 			detail: "Outputs are up to date if they were made from the same inputs with the same options. For this, the name of an empty hidden file beside each output contains a hash of the inputs and options. " +
-				"If any of them is not up to date, all are replaced, as with --overwrite.",
+				"If any output is not up to date, all outputs are replaced, as with --overwrite.",
 			to: func(s *settings) any { return &s.IfChanged }},
 		{name: "verify", commands: "convert part", about: aboutOutput, often: true, usage: "read outputs back and compare before publishing",
 			detail: "Every value is compared with the inputs. If one differs, nothing is published.",
@@ -106,7 +106,7 @@ func outputFlags() []flagSpec {
 			detail: "For a PNG folder, it is that of _manifest.json, which contains a hash of all files. For a folder of part files, one is reported for each file.",
 			to:     func(s *settings) any { return &s.Checksum }},
 		{name: "images", value: "N", commands: "preview", about: aboutOutput, usage: "number of images to show",
-			detail: "A sheet shows N images of each class (default 10), or N in total if there are no labels (default 100). The terminal shows N in total (default: one line).",
+			detail: "A sheet shows N images of each class (default 10), or just N if there are no labels (default 100). The terminal shows N of each split (default: one line).",
 			bounds: [2]int64{1, maxImages}, to: func(s *settings) any { return &s.images }},
 		{name: "scale", value: "N", commands: "preview", about: aboutOutput, usage: "draw every pixel N times as wide and high",
 			detail: "By default, a sheet enlarges small images to about 64 pixels, and the terminal does not.",
@@ -187,7 +187,7 @@ func rowFlags() []flagSpec {
 		{name: "stratify", commands: viewing + "plan", about: aboutRows, usage: "hold out the same share of every label",
 			to: func(s *settings) any { return &s.Stratify }},
 		{name: "shuffle", commands: viewing + "plan", about: aboutRows, usage: "put the rows of each split in a random order",
-			detail: "Uncompressed IDX files on this machine are read in the shuffled order, without a copy. Other inputs are read once and held in memory up to 32 MiB, and beyond that in a scratch file, beside the output or in TMPDIR.",
+			detail: "Uncompressed IDX files on this machine are read in the shuffled order, without a copy. Other inputs are held in memory up to 32 MiB, and beyond that in a scratch file, beside the output or in TMPDIR. Standard input and pipes cannot be shuffled.",
 			to:     func(s *settings) any { return &s.Shuffle }},
 		{name: "seed", value: "N", commands: viewing + "plan", about: aboutRows, preset: "0", usage: "seed of --holdout and --shuffle (default 0)",
 			detail: "The same seed selects the same rows on every machine and in every later version.",
@@ -225,7 +225,7 @@ func formatFlags() []flagSpec {
 				}
 				return nil
 			}},
-		{name: "class-folders", value: "WHAT", commands: "convert", about: aboutFormat, usage: "name PNG folders by labels (default) or names",
+		{name: "class-folders", value: "WHAT", commands: "convert", about: aboutFormat, usage: "name class folders by label (default) or class name",
 			choices: choices("class-folders"), to: func(s *settings) any { return &s.ClassFolders }},
 		{name: "metadata-csv", commands: "convert", about: aboutFormat, usage: "add metadata.csv, a line per image, to PNG folders",
 			detail: "Its columns are file_name, label, class (where class names are known) and the other scalar columns.",

@@ -63,7 +63,7 @@ func (r *firstRow) Lengths(i int) (lengths []int, err error) {
 				start, end := x.at(0)
 				demand(start >= 0 && end >= start, r.batch.offset, f.column, "a list begins at %d and ends at %d", start, end)
 				if end-start > maxValue {
-					panic(unsupported(f.column, "", "found a list of %d values, expected fewer", end-start))
+					panic(unsupported(f.column, "", "found a list of %d values, expected at most %d", end-start, maxValue))
 				}
 				f.length, first = end-start, start
 			} else if f.offset == 0 {

@@ -328,7 +328,7 @@ func (d *feed) addPlaces(t flatTable, field int, kind byte, start int64) {
 		at := pos + flatbuffers.UOffsetT(i*blockSize)
 		p := place{kind: kind, offset: t.GetInt64(at), metadata: int64(t.GetInt32(at + 8)), body: t.GetInt64(at + 16)}
 		demand(p.offset >= 8 && p.metadata > 8 && p.body >= 0 && p.offset <= start && p.metadata <= start-p.offset && p.body <= start-p.offset-p.metadata,
-			start, "", "the footer lists %s of %d+%d bytes at byte %d, expected it to lie before the footer", message{kind: kind}, p.metadata, p.body, p.offset)
+			start, "", "the footer lists %s at byte %[4]d with %[2]d bytes of metadata and %[3]d of body, expected all of it before the footer", message{kind: kind}, p.metadata, p.body, p.offset)
 		left -= p.metadata + p.body
 		demand(left >= 0, start, "", "the messages listed in the footer have more bytes together than the %d before the footer", start)
 		d.places = append(d.places, p)

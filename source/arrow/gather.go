@@ -165,7 +165,7 @@ func (g *gatherer) firstInLists(f *field, from, n, each int64) int64 {
 		return 0
 	}
 	if f.length > 0 && from > maxRows<<8/f.length-n {
-		panic(damaged(g.batch.offset, "found %d lists of %d values, expected fewer", from+n, f.length).InColumn(f.column))
+		panic(damaged(g.batch.offset, "found %d lists of %d values, expected at most %d lists", from+n, f.length, maxRows<<8/f.length).InColumn(f.column))
 	}
 	if f.offset == 0 {
 		return from * f.length

@@ -16,7 +16,7 @@ func TestFiles(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, append([]string{"left.idx 3 2", "right.idx 3 2", "emnist-letters-train-images-idx3-ubyte.gz 60000 28 28", "notes.txt=x",
 		"lonely-images.idx 3 2 2", "blob 3", ".idx 3", "...idx 3", "qmnist-test-labels-idx1-ubyte 60000",
-		"images.idx 2352", "labels.idx 3 1"}, fourFiles...)...)
+		"images.idx 2352", "labels.idx 3 1", "train-extra-labels-idx1-ubyte 60000"}, fourFiles...)...)
 	for name, test := range map[string]struct {
 		args    string // ParseInput after FOLDER/ was put before paths
 		options Options
@@ -27,13 +27,14 @@ func TestFiles(t *testing.T) {
 		"its order": {"train-labels-idx1-ubyte train-images-idx3-ubyte", Options{}, "train/train-labels/?: label=train-labels-idx1-ubyte image=train-images-idx3-ubyte", nil},
 		"lone images": {"t10k-images-idx3-ubyte", Options{}, "test/t10k-images/?: image=t10k-images-idx3-ubyte",
 			[]string{"labels in the same folder are skipped: t10k-labels-idx1-ubyte; to use them, give the folder, or both files"}},
-		"lone images, none beside": {"lonely-images.idx", Options{}, "/lonely-images/?: image=lonely-images.idx", nil},
-		"lone labels":              {"t10k-labels-idx1-ubyte", Options{}, "test/t10k-labels/?: label=t10k-labels-idx1-ubyte", nil},
-		"named":                    {"a=left.idx b=right.idx", Options{}, "/left/?: a=left.idx b=right.idx", nil},
-		"one named":                {"left.idx b=right.idx", Options{}, "/left/?: data=left.idx b=right.idx", nil},
-		"no IDX name":              {"blob", Options{}, "/blob/?: data=blob", nil},
-		"a name of nothing":        {".idx", Options{}, "/data/?: data=.idx", nil},
-		"a name of dots":           {"...idx", Options{}, "/data/?: data=...idx", nil},
+		"lone images, none beside":       {"lonely-images.idx", Options{}, "/lonely-images/?: image=lonely-images.idx", nil},
+		"labels that look like a column": {"train-images-idx3-ubyte train-extra-labels-idx1-ubyte", Options{}, "train/train-images/?: image=train-images-idx3-ubyte label=train-extra-labels-idx1-ubyte", nil},
+		"lone labels":                    {"t10k-labels-idx1-ubyte", Options{}, "test/t10k-labels/?: label=t10k-labels-idx1-ubyte", nil},
+		"named":                          {"a=left.idx b=right.idx", Options{}, "/left/?: a=left.idx b=right.idx", nil},
+		"one named":                      {"left.idx b=right.idx", Options{}, "/left/?: data=left.idx b=right.idx", nil},
+		"no IDX name":                    {"blob", Options{}, "/blob/?: data=blob", nil},
+		"a name of nothing":              {".idx", Options{}, "/data/?: data=.idx", nil},
+		"a name of dots":                 {"...idx", Options{}, "/data/?: data=...idx", nil},
 		"mixed splits": {"train-images-idx3-ubyte qmnist-test-labels-idx1-ubyte", Options{}, "/train-images/qmnist: image=train-images-idx3-ubyte label=qmnist-test-labels-idx1-ubyte",
 			[]string{"different splits"}},
 		"labels called so": {"t10k-images-idx3-ubyte label=t10k-labels-idx1-ubyte", Options{}, "test/t10k-images/?: image=t10k-images-idx3-ubyte label=t10k-labels-idx1-ubyte", nil},

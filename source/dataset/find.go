@@ -144,7 +144,7 @@ func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
 			continue
 		}
 		if len(inputs) > 1 || in.Name != "" {
-			return nil, fault.New(fault.Usage, "%s is a folder, expected a file: with NAME=, or beside files, an input is one column of a table", in.Path).
+			return nil, fault.New(fault.Usage, "%s is a folder, expected a file: an input that is written NAME=… or given together with files is one column of a table", in.Path).
 				WithHint("give one folder at a time, or give the files in them")
 		}
 		return f.folder(in.Path)
@@ -375,7 +375,7 @@ func checkSwapped(files []File) error {
 		return nil
 	}
 	image, label := files[i], files[l]
-	return fault.New(fault.Malformed, "images and labels are swapped: found %s, and %s in %s, expected it the other way round",
-		image.Header, label.Header, label.base()).In(image.Path).
+	return fault.New(fault.Malformed, "images and labels are swapped: this file, read as images, is %s, and %s, read as labels, is %s",
+		image.Header, label.base(), label.Header).In(image.Path).
 		WithHint("if the file names are wrong, say which file is which: image=%s label=%s", shell.Quote(label.Path), shell.Quote(image.Path)).Because(ErrMismatch)
 }

@@ -121,7 +121,7 @@ func notIDX(head []byte) error {
 		}
 	}
 	if likeCSV(head) {
-		return unsupported("if it is CSV, name it FILE.csv: idxport convert FILE.csv -o OUT", "found text, such as CSV, expected an IDX file")
+		return unsupported("if it is CSV, save it as FILE.csv, then: idxport convert FILE.csv -o OUT", "found text, such as CSV, expected an IDX file")
 	}
 	return unsupported("an IDX file begins with two zero bytes, a data type (08…0e) and the number of dimensions",
 		"found % x, expected an IDX file, which begins with 00 00", head[:min(4, len(head))])

@@ -222,7 +222,7 @@ func (h Header) checkOrder(size int64, plain bool) error {
 	if !plain { // dd would destroy a compressed file
 		advice = "save the decompressed data as FILE first, then correct its header"
 	}
-	return fault.New(fault.Malformed, "the dimensions have another byte order than the magic number: found %s, expected %s, which fits %d bytes of IDX data",
+	return fault.New(fault.Malformed, "the dimensions and the magic number have different byte orders: found %s, expected %s, which fits %d bytes of IDX data",
 		dimsText(h.Dims), dimsText(as.Dims), size).At(4).
 		WithHint("%s: printf '%s' | dd of=FILE bs=1 conv=notrunc", advice, text)
 }

@@ -63,7 +63,7 @@ func newTable(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 	t, err := begin(r, path, o)
 	if err == nil && t.large() {
 		err = fault.New(fault.Unsupported, "found an array of %d bytes in Fortran order, expected at most %d in an input that can be read only once",
-			t.header.payload(), maxWindow).WithHint("read it from an uncompressed .npy file, or save it with numpy.ascontiguousarray(a)").In(path)
+			t.header.payload(), maxWindow).WithHint("read it from an uncompressed .npy file, or save it in C order: numpy.save(path, numpy.ascontiguousarray(a))").In(path)
 	}
 	return t, err
 }

@@ -179,7 +179,7 @@ func (f *file) newChunk(c *format.ColumnChunk, n *node, footer int64) (chunk, er
 		return chunk{}, damaged("found a column of %d bytes at byte %d, expected it to end before the footer", made.size, made.offset)
 	}
 	if made.entries>>31 > made.size/minPage { // a page counts its entries in 31 bits
-		return chunk{}, damaged("found a column of %d entries in %d bytes, expected fewer than 2³¹ a page", made.entries, made.size)
+		return chunk{}, damaged("found a column of %d entries in %d bytes, expected fewer than 2³¹ entries per page", made.entries, made.size)
 	}
 	if !knownCodec(m.Codec) {
 		return chunk{}, unsupported(n.path, "write the file with another compression", "found the compression %s, which is not supported", m.Codec)

@@ -92,7 +92,7 @@ func TestRefusedFooters(t *testing.T) {
 		"column of another type":   {chunk(func(c *format.ColumnChunk) { c.MetaData.Type = format.Double }), fault.Malformed, "a column of DOUBLE, expected INT32"},
 		"column behind the footer": {chunk(func(c *format.ColumnChunk) { c.MetaData.TotalCompressedSize = 1 << 40 }), fault.Malformed, "before the footer"},
 		"column of −1 values":      {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = -1 }), fault.Malformed, "before the footer"},
-		"column of 2⁶² values":     {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = 1 << 62 }), fault.Malformed, "fewer than 2³¹ a page"},
+		"column of 2⁶² values":     {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = 1 << 62 }), fault.Malformed, "fewer than 2³¹ entries per page"},
 		"fewer values than rows":   {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = 1 }), fault.Malformed, "expected at least one per row"},
 		"unknown codec":            {chunk(func(c *format.ColumnChunk) { c.MetaData.Codec = 99 }), fault.Unsupported, ""},
 		"group of −1 rows":         {func(f *format.FileMetaData) { f.RowGroups[0].NumRows = -1 }, fault.Malformed, "with -1 rows"},

@@ -131,10 +131,10 @@ func (t *Table) countFolders(folders map[string]bool) {
 		_, number := labelOf(name)
 		numbers = numbers || number
 		if !number && folders[name] && other == "" {
-			other = ", because " + name + " is not an integer from 0 to 2147483647"
+			other = ", because the name " + name + " is not an integer from 0 to 2147483647"
 		}
 		if len(names) <= maxPlaces || i == 0 || i == len(names)-1 {
-			places = append(places, fmt.Sprintf("%s is %d", name, i))
+			places = append(places, fmt.Sprintf("%s has label %d", name, i))
 		} else if i == 1 {
 			places = append(places, "…")
 		}

@@ -43,7 +43,7 @@ func TestFoldersThatPillowMade(t *testing.T) {
 		classes string
 		notes   []string
 	}{
-		{"imagefolder", []int{4, 5, 3}, idx.Uint8, "Bear ant cat", []string{"in the order of the class folders", "the order of their names: Bear is 0"}},
+		{"imagefolder", []int{4, 5, 3}, idx.Uint8, "Bear ant cat", []string{"in the order of the class folders", "the order of their names: Bear has label 0"}},
 		{"numbered", []int{3, 2}, idx.Int32, "", []string{"2 to 11, of which 4 are missing", "labels are the names of the class folders"}},
 		{"restarting", []int{3, 2}, idx.Uint8, "", []string{"in the order of the class folders", "labels are the names of the class folders"}},
 		{"flat", []int{3, 2}, 0, "", []string{"images without labels"}},
@@ -427,7 +427,7 @@ func TestFoldersWithoutImages(t *testing.T) {
 		note  string
 	}{
 		"large numbers": {map[string][]byte{"7/0.png": good, "2147483647/1.png": good}, []byte{7, 0, 0, 0, 0xff, 0xff, 0xff, 0x7f}, "labels are the names of the class folders"},
-		"too large":     {map[string][]byte{"7/0.png": good, "2147483648/1.png": good}, []byte{1, 0}, "because 2147483648 is not an integer from 0 to 2147483647: 2147483648 is 0, 7 is 1"},
+		"too large":     {map[string][]byte{"7/0.png": good, "2147483648/1.png": good}, []byte{1, 0}, "because the name 2147483648 is not an integer from 0 to 2147483647: 2147483648 has label 0, 7 has label 1"},
 		"numbers":       {map[string][]byte{"5/0.png": good, "10/1.png": good, "tmp/x.txt": {1}}, []byte{5, 10}, "labels are the names of the class folders"},
 		"names":         {map[string][]byte{"cat/0.png": good, "dog/1.png": good, "annotations/x.xml": {1}}, []byte{1, 2}, "annotations has no images, but is numbered"},
 		"text as label": {map[string][]byte{"0.png": good, metadataName: []byte("file_name,label\n0.png,cat\n")}, nil, "because those of metadata.csv are not all integers"},
