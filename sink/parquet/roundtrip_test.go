@@ -128,6 +128,26 @@ func TestInt16Dictionary(t *testing.T) {
 	}
 }
 
+// TestLastGroupIsWhole checks that the last group of 8 indices has all its bytes, of which one is a
+// fill: https://parquet.apache.org/docs/file-format/data-pages/encodings/#RLE
+func TestLastGroupIsWhole(t *testing.T) {
+	t.Parallel()
+	const indices = 57 * 7 // 7 more than a multiple of 8
+	file := write(t, layouttest.Random(57, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{7}}), Options{Compression: "none"}, 57)
+	body := pageAt(t, file, open(t, file).Metadata().RowGroups[0].Columns[0].MetaData.DataPageOffset).body
+	for range 2 { // repetition and definition levels
+		body = body[4+binary.LittleEndian.Uint32(body):]
+	}
+	width := int(body[0])
+	header, n := binary.Uvarint(body[1:])
+	if width != 8 || header != (indices+7)/8<<1|1 {
+		t.Fatalf("found indices of %d bits and the header %d, expected 8 bits and %d groups", width, header, (indices+7)/8)
+	}
+	if found := len(body) - 1 - n; found != (indices+7)/8*width {
+		t.Errorf("found %d bytes of indices, expected %d", found, (indices+7)/8*width)
+	}
+}
+
 // TestFloatsKeepTheirBits writes floats that arithmetic would change.
 func TestFloatsKeepTheirBits(t *testing.T) {
 	t.Parallel()
