@@ -72,7 +72,7 @@ func Bytes(n int64) string {
 		v, units = v/1000, units[1:]
 	}
 	if units[0] == "bytes" {
-		return fmt.Sprintf("%d bytes", n)
+		return Count(n, "byte")
 	}
 	return fmt.Sprintf("%.3g %s", v, units[0])
 }
