@@ -73,11 +73,18 @@ func TestCLIPage(t *testing.T) {
 			t.Errorf("docs/cli.md has no lines %q and %q", begin, end)
 			continue
 		}
-		var table strings.Builder
+		var table, same strings.Builder
 		table.WriteString("\n| flag | meaning |\n|---|---|\n")
 		for _, f := range specs {
+			if c.Name != "convert" && meansAsForConvert(f) {
+				same.WriteString(", `--" + f.long() + "`")
+				continue
+			}
 			meaning := strings.TrimRight(strings.ToUpper(f.usage[:1])+f.usage[1:]+". "+f.detail, " ")
 			fmt.Fprintf(&table, "| `%s` | %s |\n", strings.TrimSpace(strings.Join(f.spellings(), "`, `")+" "+f.value), strings.ReplaceAll(meaning, "|", "\\|"))
+		}
+		if same.Len() > 0 {
+			fmt.Fprintf(&table, "| %s | as for [convert](#idxport-convert) |\n", same.String()[2:])
 		}
 		table.WriteString("\n")
 		if old == table.String() {
@@ -93,6 +100,13 @@ func TestCLIPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// meansAsForConvert reports whether convert has the same flag with the same help.
+func meansAsForConvert(f flagSpec) bool {
+	return slices.ContainsFunc(flagsOf("convert"), func(g flagSpec) bool {
+		return g.name == f.name && g.value == f.value && g.usage == f.usage && g.detail == f.detail
+	})
 }
 
 // TestHelp demands lines of up to 80 columns, and with --help-all every flag.
