@@ -126,8 +126,9 @@ const hintDivide = "the formats that can are Parquet, Arrow, CSV, TSV and tar; w
 // checkUsed returns an error if a flag is given that applies to no output.
 func (o *conversion) checkUsed() error {
 	splittable := func(f formats.Format) bool { return f.Splittable }
-	if o.planning && o.makes(func(f formats.Format) bool { return !f.Splittable }) {
-		return usagef("an output has a format that cannot be divided into parts").WithHint("%s", hintDivide)
+	var name string
+	if o.planning && o.makes(func(f formats.Format) bool { name = f.Name; return !f.Splittable }) {
+		return usagef("%s outputs cannot be divided into parts", name).WithHint("%s", hintDivide)
 	}
 	for _, flag := range []struct {
 		name  string

@@ -167,7 +167,7 @@ func (o *conversion) holdOut(c chosenSplit, scan scanned) ([]chosenSplit, error)
 	for _, h := range o.holdouts {
 		n, left := h.of(total), c.rows.Len()
 		if n > left {
-			return nil, usagef("--holdout %s: found %s, expected at least %s", h.text, display.Count(left, "row"), display.Thousands(n))
+			return nil, usagef("--holdout %s takes %s, but split %s has only %s left", h.text, display.Count(n, "row"), c.Name, display.Thousands(left))
 		}
 		quotas := []int64{n}
 		if o.Stratify {

@@ -111,8 +111,8 @@ func (s *Sink) Notes() []string {
 		return true
 	})
 	if missing := gaps(present); missing != "" {
-		return append(slices.Clone(s.notes), fmt.Sprintf("%s: no image has the label %s, so there is no folder for it; "+
-			"readers that number the folders will number the classes after it differently", format, missing))
+		return append(slices.Clone(s.notes), fmt.Sprintf("%s: labels without images have no folders (%s); "+
+			"readers that number the folders will number the classes after them differently", format, missing))
 	}
 	return s.notes
 }
