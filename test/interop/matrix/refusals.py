@@ -48,7 +48,7 @@ REFUSALS = [
         "Spark", "csv", "columns with infinities are text", "interprets infinities as text without the options positiveInf=inf and negativeInf=-inf",
         file=r"float.*\.csv",
     ),
-    Refusal("Spark", "png", "values differ", "its data source `image` has 8 bits for a sample, so 16-bit grey loses its lower 8 bits", file=r"grey-int16.*"),
+    Refusal("Spark", "png", "values differ", "its data source `image` has 8 bits per channel, so 16-bit grey loses its lower 8 bits", file=r"grey-int16.*"),
     Refusal(
         "parquet-go", "parquet", "decoding page|is null|differs|expected|found", "its LZ4 decoder misreads pages compressed by less than a factor of 3 "
         "(issue 608 of parquet-go, in 0.32.0)", codec="lz4_raw", sometimes=True,
