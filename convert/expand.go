@@ -315,7 +315,9 @@ func addCards(outputs []*output) (err error) {
 			return usagef("%s: %v", out.path, err).WithHint("choose one split with --split, or give all the same class names with --classes")
 		}
 		for _, f := range out.job.split.Files {
-			c.Sources = append(c.Sources, source.Base(f.Path))
+			if name := source.Base(f.Path); !slices.Contains(c.Sources, name) { // splits of --holdout share files
+				c.Sources = append(c.Sources, name)
+			}
 		}
 		out.sharding.card = c
 	}

@@ -129,11 +129,14 @@ func (o *inputs) sourceOptions(ctx context.Context) source.Options {
 // find returns the splits of the inputs. With damaged, they include files that cannot be read or do
 // not match. Several folders are several data sets.
 func (o *inputs) find(ctx context.Context, damaged bool) (all []dataset.Split, err error) {
-	folder := func(in dataset.Input) bool {
+	several := len(o.args) > 1
+	for i := 0; i < len(o.args) && several; i++ {
+		in := o.args[i]
 		info, err := o.files(ctx).Stat(in.Path)
-		return in.Name == "" && in.Path != source.Stdin && err == nil && info.IsDir()
+		missing := err != nil && in.Path != source.Stdin // findOne reports it
+		several = in.Name == "" && in.Path != source.Stdin && err == nil && info.IsDir() || i > 0 && missing
 	}
-	if len(o.args) < 2 || !folder(o.args[0]) || !folder(o.args[1]) {
+	if !several {
 		return o.findOne(ctx, damaged)
 	}
 	foreign := map[string]formats.Table{}

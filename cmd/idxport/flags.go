@@ -85,7 +85,7 @@ func outputFlags() []flagSpec {
 		{name: "overwrite", commands: "preview", about: aboutOutput, usage: "replace existing sheets",
 			to: func(s *settings) any { return &s.Overwrite }},
 		{name: "overwrite", commands: "convert", about: aboutOutput, often: true, usage: "replace existing outputs",
-			detail: "Each output is replaced in one step. A folder is replaced only if idxport made it and nothing in it has changed since.",
+			detail: "Each output is replaced in one step. A folder is replaced only if idxport made it and no other files were added to it.",
 			to:     func(s *settings) any { return &s.Overwrite }},
 		{name: "overwrite", commands: "plan", about: aboutOutput, usage: "replace an existing plan",
 			to: func(s *settings) any { return &s.Overwrite }},
@@ -145,7 +145,7 @@ func inputFlags() []flagSpec {
 		{name: "invert", commands: viewing + "plan", about: aboutInput, usage: "replace every pixel x by 255-x",
 			to: func(s *settings) any { return &s.Invert }},
 		{name: "reshape", value: "DIMS", commands: reading + "plan", about: aboutInput, usage: "read the data with other dimensions: -1x28x28",
-			detail: "DIMS, with the number of records first, replaces the dimensions of every input except labels that are read together with other data. The elements stay in C order; -1 stands for whatever remains.",
+			detail: "DIMS starts with the number of records; -1 stands for whatever remains. The elements stay in C order. Labels that are read together with other data keep their dimensions.",
 			parse:  func(s *settings, text string) (err error) { s.Reshape, err = parseShape("reshape", text); return err }},
 		{name: "shape", value: "SHAPE", commands: reading, about: aboutInput, usage: "shape of one record where the input has none: 28x28",
 			detail: "Used for CSV, and for lists and bytes in Parquet and Arrow.",
@@ -217,8 +217,8 @@ func formatFlags() []flagSpec {
 			detail: "The column is named class and follows the label. Only for Parquet, Arrow, and CSV and TSV with a header.",
 			to:     func(s *settings) any { return &s.ClassColumn }},
 		{name: "label-column", value: "NAME", commands: viewing + "plan", about: aboutFormat, usage: "use this integer column as the label",
-			detail: "Used by PNG folders, tar, the layout huggingface, --class-column, preview, --stratify and --where class=NAME. If each label has several unnamed numbers, " +
-				"give the index (from 0) of the one to use. It becomes the column label; the others become columns with their index in the name: with --label-column 1, label_0, label_2, ….",
+			detail: "Used by PNG folders, tar, the layout huggingface, --class-column, preview, --stratify and --where class=NAME. If the file of labels has several numbers in each record, without names, " +
+				"give the index (from 0) of the number to use: with --label-column 1, that number is the column label, and the others are label_0, label_2, ….",
 			parse: func(s *settings, text string) error {
 				if s.LabelColumn = text; text == "" {
 					return usagef("--label-column is empty").WithHint("name the column, such as --label-column writer")
@@ -388,9 +388,10 @@ func (f flagSpec) checkRange(n int64) error {
 
 // parseTo reads the value of --to: names of formats, separated by commas.
 func parseTo(s *settings, text string) error {
-	if text != "" {
-		s.To = strings.Split(text, ",")
+	if text == "" {
+		return usagef("--to is empty").WithHint("perhaps a variable of the shell is not set")
 	}
+	s.To = strings.Split(text, ",")
 	return nil
 }
 

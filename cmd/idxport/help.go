@@ -23,7 +23,10 @@ func helpAsked(args []string) (command string, all, asked bool) {
 	command, all = commandOf(args), slices.Contains(options, "--help-all")
 	if command == "help" {
 		topic := commandOf(args[slices.Index(args, command):])
-		return strings.TrimPrefix(topic, "help"), all, true
+		if topic == "help" {
+			topic = ""
+		}
+		return topic, all, true
 	}
 	return command, all, all || len(args) == 1 || slices.Contains(options, "--help") || slices.Contains(options, "-h")
 }

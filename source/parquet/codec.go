@@ -17,8 +17,8 @@ import (
 )
 
 // Limits of a page, in bytes. Its compressed size is limited by the file. Decompressed, a page may
-// have up to largePage bytes, or up to maxRatio times its compressed size, which no codec exceeds,
-// and at most maxPage.
+// have up to largePage bytes, or up to maxRatio times its compressed size, and at most maxPage. A
+// page that expands further is refused as a bomb.
 const (
 	maxPage   = min(1<<30, math.MaxInt/8) // an int can count its bits
 	largePage = 64 << 20

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	parquetgo "github.com/parquet-go/parquet-go"
+
 	"github.com/idxport/idxport/fault"
 	sinkparquet "github.com/idxport/idxport/sink/parquet"
 	"github.com/idxport/idxport/source"
@@ -277,5 +279,32 @@ func TestOpenFails(t *testing.T) {
 		if err := table.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestLargePageHeaders reads a file of parquet-go, which writes the minimum and the maximum value
+// of a page into its header.
+func TestLargePageHeaders(t *testing.T) {
+	t.Parallel()
+	const size = 2 << 20
+	type record struct {
+		Image []byte `parquet:"image"`
+	}
+	var file bytes.Buffer
+	w := parquetgo.NewGenericWriter[record](&file, parquetgo.DataPageStatistics(true))
+	want := append(bytes.Repeat([]byte{1}, size), bytes.Repeat([]byte{2}, size)...)
+	if _, err := w.Write([]record{{want[:size]}, {want[size:]}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := fromBytes(file.Bytes(), source.ReadOptions{DType: idx.Uint8, Shape: []int{size}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := sourcetest.ReadAll(got, 2)
+	if err != nil || !bytes.Equal(data[0], want) {
+		t.Errorf("found the error %v, expected the two records", err)
 	}
 }

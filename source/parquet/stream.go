@@ -24,8 +24,9 @@ const maxDeferred = 64 << 20
 // size.
 const maxReserved = 2 << 30
 
-// maxPageHeader limits the bytes of a page header, which may contain the minimum and maximum value.
-const maxPageHeader = 1 << 20
+// maxPageHeader limits the bytes of a page header. parquet-go writes the minimum and the maximum
+// value into it.
+const maxPageHeader = 16 << 20
 
 // A stream reads a leaf from start to end.
 type stream struct {
