@@ -121,7 +121,7 @@ func (o *conversion) usesLabel(f formats.Format) bool {
 	return index && !f.IsIDX || f.Images || o.ClassColumn && hasClassColumn(f) || o.isHub(f)
 }
 
-const hintDivide = "the formats that can are Parquet, Arrow, CSV, TSV and tar; with --layout huggingface, write a file, as in -o train.parquet, not a folder"
+const hintDivide = "the formats that can are Parquet, Arrow, CSV, TSV and tar"
 
 // checkUsed returns an error if a flag is given that applies to no output.
 func (o *conversion) checkUsed() error {

@@ -270,7 +270,7 @@ func (o *output) checkRole(named string, c source.Column) error {
 		return nil
 	}
 	return usagef("%s is named after the column %s, but the input has only %s", o.name(), named, c.Name).
-		WithHint("give the file of the other column too, or rename the output")
+		WithHint("give the file of that column too, or rename the output")
 }
 
 // shard makes the output a folder of several files if the options ask for that. In the layout of

@@ -50,7 +50,7 @@ func newInputs(s Source, r *Report) (inputs, error) {
 	}
 	for _, arg := range s.Inputs {
 		if arg == "" {
-			return o, usagef("an input is empty").WithHint("perhaps a variable of the shell is not set")
+			return o, usagef("an input is empty").WithHint("perhaps a shell variable is not set")
 		}
 		arg, err := parseURL(o.store, arg)
 		if err != nil {
@@ -467,6 +467,9 @@ func (o *inputs) readClasses(ctx context.Context, splits []dataset.Split) ([]str
 	}
 	if o.LabelColumn == "" && o.foreign == nil && !slices.ContainsFunc(splits, func(s dataset.Split) bool { return slices.ContainsFunc(s.Files, isLabels) }) {
 		return nil, usagef("--classes %s: no input holds labels", o.Classes).WithHint("name the file that does: label=FILE")
+	}
+	if info, err := o.files(ctx).Stat(o.Classes); o.Classes == source.Stdin || err == nil && info.IsDir() {
+		return nil, usagef("--classes %s, expected a file", o.Classes)
 	}
 	f, err := o.files(ctx).Open(o.Classes)
 	if err != nil {

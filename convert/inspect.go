@@ -172,6 +172,8 @@ func (o *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, f
 		column := describeColumn(c, sums.Columns()[i])
 		if !isIDX {
 			file.PayloadBytes += rows * int64(c.RecordSize())
+		}
+		if !isIDX || o.Reshape != nil {
 			column.DType, column.Shape = c.DType.String(), []int64{rows}
 			for _, d := range c.Shape {
 				column.Shape = append(column.Shape, int64(d))

@@ -50,8 +50,8 @@ func parseOutputs(args, to []string, sharded bool) (outputs []outputArg, err err
 		outputs = append(outputs, o)
 	}
 	if len(to) > 0 && !slices.ContainsFunc(outputs, func(o outputArg) bool { return !o.named && (o.container || o.path == Stdio) }) {
-		return nil, usagef("--to %s is for output folders and standard output, but there is none among %s", strings.Join(to, ","), strings.Join(args, ", ")).
-			WithHint("a folder is written with a slash at its end: -o out/")
+		return nil, usagef("--to %s has no effect: %s already has a format", strings.Join(to, ","), strings.Join(args, ", ")).
+			WithHint("--to is for folders, such as -o out/, and for -o -")
 	}
 	if streams > 1 {
 		return nil, usagef("%d outputs go to standard output, expected at most one", streams)
@@ -77,7 +77,7 @@ func parseTo(to []string) (wanted []formats.Format, err error) {
 // parseOutput parses one -o argument.
 func parseOutput(arg string, wanted []formats.Format, sharded bool) (outputArg, error) {
 	if arg == "" {
-		return outputArg{}, usagef("-o is empty").WithHint("perhaps a variable of the shell is not set")
+		return outputArg{}, usagef("-o is empty").WithHint("perhaps a shell variable is not set")
 	}
 	f, path, named, err := CutFormat(arg)
 	if err != nil {
@@ -127,7 +127,7 @@ func CutFormat(arg string) (f formats.Format, path string, ok bool, err error) {
 		}
 		err = unknown.WithHint("%s", hint)
 	case path == "":
-		err = usagef("-o %s: the path is empty", arg).WithHint("perhaps a variable of the shell is not set")
+		err = usagef("-o %s: the path is empty", arg).WithHint("perhaps a shell variable is not set")
 	}
 	return f, path, true, err
 }
@@ -178,10 +178,17 @@ func endsAsFolder(path string) bool {
 func unknownExtension(arg, ext string) error {
 	inner := strings.TrimSuffix(arg, ext)
 	if f, _, ok := formats.ByName(inner); ok && (ext == ".gz" || ext == ".zst") {
-		return usagef("-o %s: %s files do not end in %s", arg, f.Name, ext).WithHint("write -o %s; --compression compresses Parquet and Arrow", shell.Path(inner))
+		advice := "; --compression compresses it"
+		if f.Codecs == nil {
+			advice = ""
+		}
+		return usagef("-o %s: %s files do not end in %s", arg, f.Name, ext).WithHint("write -o %s%s", shell.Path(inner), advice)
 	}
 	if _, _, ok := formats.ByName(inner + ".gz"); ok && (ext == ".xz" || ext == ".bz2") {
 		return usagef("-o %s: no output is compressed with %s", arg, ext[1:]).WithHint("write -o %s or -o %s", shell.Path(inner+".gz"), shell.Path(inner+".zst"))
+	}
+	if _, known := formats.Named(ext[1:]); known && filepath.Base(arg) == ext {
+		return usagef("-o %s: the file name is only an extension", arg).WithHint("write -o %s", shell.Path(strings.TrimSuffix(arg, ext)+"data"+ext))
 	}
 	return usagef("-o %s: unknown file extension %s", arg, ext).WithHint("%s", adviseExtension(arg, ext))
 }
@@ -248,8 +255,8 @@ func parsePerFormat(flag string, args []string) (map[string]string, error) {
 }
 
 // checkValue returns an error unless the format accepts the value of a flag or, if format is "",
-// any format does. Messages use plural for the values of the flag.
-func checkValue(flag, plural, format, value string, accepted func(formats.Format) []string) error {
+// any format does.
+func checkValue(flag, format, value string, accepted func(formats.Format) []string) error {
 	var known []string
 	for _, f := range formats.All() {
 		if f.Name == format || format == "" {
@@ -259,7 +266,7 @@ func checkValue(flag, plural, format, value string, accepted func(formats.Format
 	slices.Sort(known)
 	switch {
 	case known == nil:
-		return usagef("--%s %s=%s: %s has no %s", flag, format, value, format, plural)
+		return usagef("--%s %s=%s: --%[1]s does not apply to %[2]s", flag, format, value)
 	case !slices.Contains(known, value):
 		return unknown(flag, value, slices.Compact(known))
 	}
@@ -280,7 +287,7 @@ func parseCompression(args []string) (map[string]compressed.Codec, error) {
 	codecs := map[string]compressed.Codec{}
 	for _, format := range slices.Sorted(maps.Keys(values)) {
 		name, level, leveled := strings.Cut(values[format], ":")
-		err := checkValue("compression", "compression of its own", format, name, func(f formats.Format) []string {
+		err := checkValue("compression", format, name, func(f formats.Format) []string {
 			if format == "" { // for the formats that compress their contents
 				return f.Codecs
 			}
@@ -319,7 +326,7 @@ func parseLayouts(args []string) (map[string]string, error) {
 	layouts, err := parsePerFormat("layout", args)
 	for _, format := range slices.Sorted(maps.Keys(layouts)) {
 		if err == nil {
-			err = checkValue("layout", "layouts", format, layouts[format], func(f formats.Format) []string { return f.Layouts })
+			err = checkValue("layout", format, layouts[format], func(f formats.Format) []string { return f.Layouts })
 		}
 	}
 	return layouts, err

@@ -156,8 +156,8 @@ func (r *run) addTarget(ctx context.Context, work *plan.Plan, j *job, rowsPerPar
 		columns = append(columns, c)
 		if _, seekable := c.HeaderEnd(); !seekable && t.Rows > 0 {
 			rowsPerPart = t.Rows
-			r.report.Note("%s is compressed without a suitable seek table, so %s is one part; to divide it, run idxport convert %s -o NAME.idx.zst and plan with that file",
-				f.Path, t.Path, shell.Path(f.Path))
+			r.report.Note("%s is compressed without a suitable seek table, so %s is one part; to divide it, convert the inputs with --to idx --compression idx=zstd, and plan with the result",
+				f.Path, t.Path)
 		}
 	}
 	if r.Classes != "" {

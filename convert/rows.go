@@ -99,7 +99,7 @@ func (o *conversion) openJob(ctx context.Context, c chosenSplit) (*job, error) {
 		if s.Dataset != nil {
 			advice += ", or add --dataset none"
 		}
-		return nil, usagef("%s can be read only once, but writing IDX together with other formats reads it twice, because only IDX outputs keep the data as stored: %s", shownPath(s.Files[i].Path), difference).WithHint("%s", advice)
+		return nil, usagef("%s can be read only once, but would be read twice: IDX outputs keep the data as stored, and other formats do not: %s", shownPath(s.Files[i].Path), difference).WithHint("%s", advice)
 	}
 	j := &job{split: c}
 	for _, raw := range []bool{false, true} {
@@ -167,7 +167,7 @@ func (o *conversion) openPass(ctx context.Context, c chosenSplit, raw bool) (_ *
 			return nil, err
 		}
 		if a.Transpose == nil && o.Transpose != nil {
-			return nil, usagef("--transpose: no column has records of two dimensions").WithHint("--reshape -1x28x28 makes images of flat records")
+			return nil, usagef("--transpose: no column has records of two dimensions").WithHint("--reshape -1x28x28 turns flat records into images")
 		}
 	}
 	if o.Invert {
@@ -267,7 +267,7 @@ func addClassColumn(s *schema.Schema) error {
 			return err
 		}
 		return usagef("--class-column: no column holds labels").
-			WithHint("give the file of the labels too, or name the column that has them: label=FILE, or --label-column NAME")
+			WithHint("give the labels file too, or name the column that has them: label=FILE, or --label-column NAME")
 	}
 	if c := s.Columns[label]; len(c.Classes) == 0 {
 		return usagef("--class-column: the classes of column %q have no names", c.Name).WithHint("give the names with --classes FILE or --dataset NAME")
@@ -304,7 +304,7 @@ func (o *inputs) describe(j *job) {
 			continue
 		}
 		if d := s.Dataset; d != nil && len(p.applied.Transpose) > 0 && d.Transposed {
-			r.Note("%s%s stores its images transposed; they are turned upright (--transpose=false leaves them)", prefix, d.Title)
+			r.Note("%s%s stores its images transposed; they are turned upright (--transpose=false keeps them as stored)", prefix, d.Title)
 		}
 		done := p.applied
 		done.Split = s.Name
@@ -373,10 +373,10 @@ func (r *Report) splitNotes(s dataset.Split) (prefix string) {
 }
 
 // tableNotes reports what was found while reading t: damage to IDX files, which is a warning, and
-// what files in other formats do not record.
+// what files in other formats do not record or, with --salvage, which of their rows are left out.
 func (o *inputs) tableNotes(t source.Table) {
 	add := o.report.warning
-	if o.foreign != nil {
+	if o.foreign != nil && !o.Salvage {
 		add = o.report.Note
 	}
 	for _, n := range source.Notes(t) {

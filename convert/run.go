@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/zeebo/xxh3"
 
@@ -159,7 +160,11 @@ func (r *run) checkRows() error {
 			return nil
 		}
 	}
-	return usagef("%s selects no row of any input", r.selection())
+	var counts []string
+	for _, j := range r.jobs {
+		counts = append(counts, fmt.Sprintf("%s has %s", j.label(), display.Count(j.passes[0].schema.SourceRows, "row")))
+	}
+	return usagef("%s selects no row of any input: %s", r.selection(), strings.Join(counts, ", "))
 }
 
 // findLabels finds the largest label of each split if the names of folders depend on it.

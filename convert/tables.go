@@ -140,7 +140,7 @@ func (o *inputs) count(ctx context.Context, t source.Table, f dataset.File, open
 	if o.readOnce(f) {
 		_ = t.Close() // only read from
 		return nil, usagef("%s: the number of rows is needed in advance, but this input does not record it and can be read only once", shownPath(f.Path)).
-			WithHint("save it to a file first; or write Parquet, without --take and without --rows that count from the end")
+			WithHint("save it to a file first; Parquet and CSV outputs do not need the number, except for --take and for --rows that count from the end")
 	}
 	n, err := source.Count(ctx, t)
 	_ = t.Close() // only read from; its memory is free before it is opened again
@@ -193,11 +193,11 @@ func (o *inputs) checkTyped(path string, columns []source.Column) error {
 	}
 	switch {
 	case !typed:
-		return usagef("--dtype %s: %s holds %s", o.dtype, path, strings.Join(types, ", ")).
-			WithHint("leave out --dtype: it is for files that do not record types")
+		return usagef("--dtype %s: %s records its types: %s", o.dtype, path, strings.Join(types, ", ")).
+			WithHint("leave out --dtype; it is for bytes, and for integers of types that IDX lacks")
 	case !shaped:
-		return usagef("--shape %s: %s holds %s", display.Shape(o.Shape), path, strings.Join(shapes, ", ")).
-			WithHint("give the shape of one record, with the same number of elements; --reshape gives records other dimensions")
+		return usagef("--shape %s: %s records its shapes: %s", display.Shape(o.Shape), path, strings.Join(shapes, ", ")).
+			WithHint("leave out --shape; --reshape gives records other dimensions, such as -1x28x28")
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func onUsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 	text := strings.Replace(err.Error(), "flag needs an argument: ", "missing value after ", 1)
 	if m := badValue().FindStringSubmatch(text); m != nil {
 		if m[3] == "can" { // "can't duplicate this flag"
-			return usagef("--%s is given twice", m[2]).WithHint("give it once%s", map[bool]string{true: ", with commas: --to csv,parquet"}[m[2] == "to" && c.Name == "convert"])
+			return usagef("--%s is given twice", m[2]).WithHint("give it once%s", map[string]string{"to": ", with commas: --to csv,parquet", "columns": ", with commas: --columns label,image"}[m[2]])
 		}
 		expected := "true or false"
 		if m[3] == "ParseInt" {
@@ -72,7 +72,7 @@ func onUsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 
 // otherWords maps flags of other programs to ours.
 var otherWords = map[string]string{"format": "--to", "force": "--overwrite", "replace": "--overwrite", "limit": "--take", "head": "--take", "val-split": "--holdout", "validation-split": "--holdout", "test-size": "--holdout", "random-seed": "--seed", "filter": "--where", "range": "--rows",
-	"output-dir": "--output", "outdir": "--output", "compress": "--compression", "threads": "--workers", "jobs": "--workers", "silent": "--quiet", "select": "--columns", "usecols": "--columns"}
+	"output-dir": "--output", "outdir": "--output", "compress": "--compression", "repair": "--salvage", "recover": "--salvage", "threads": "--workers", "jobs": "--workers", "silent": "--quiet", "select": "--columns", "usecols": "--columns"}
 
 // unknownFlag returns the error for a name that no flag of c has.
 func unknownFlag(c *cli.Command, name string) error {

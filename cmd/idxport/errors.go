@@ -83,7 +83,10 @@ func printError(w io.Writer, err error) {
 // A signalError is the cause of a context that was cancelled by a signal.
 type signalError struct{ signal syscall.Signal }
 
-func (e signalError) Error() string { return fmt.Sprintf("interrupted (%v)", e.signal) }
+func (e signalError) Error() string { return "interrupted by " + signalNames[e.signal] }
+
+// signalNames are the names of the signals that interrupt a run.
+var signalNames = map[syscall.Signal]string{syscall.SIGHUP: "SIGHUP", syscall.SIGINT: "SIGINT", syscall.SIGTERM: "SIGTERM"}
 
 // codeNames are the names of exit codes in the JSON report.
 var codeNames = map[int]string{

@@ -219,13 +219,8 @@ func formatFlags() []flagSpec {
 		{name: "label-column", value: "NAME", commands: viewing + "plan", about: aboutFormat, usage: "use this integer column as the label",
 			detail: "Used by PNG folders, tar, the layout huggingface, --class-column, preview, --stratify and --where class=NAME. If the file of labels has several numbers in each record, without names, " +
 				"give the index (from 0) of the number to use: with --label-column 1, that number is the column label, and the others are label_0, label_2, ….",
-			parse: func(s *settings, text string) error {
-				if s.LabelColumn = text; text == "" {
-					return usagef("--label-column is empty").WithHint("name the column, such as --label-column writer")
-				}
-				return nil
-			}},
-		{name: "class-folders", value: "WHAT", commands: "convert", about: aboutFormat, usage: "name class folders by label (default) or class name",
+			to: func(s *settings) any { return &s.LabelColumn }},
+		{name: "class-folders", value: "WHAT", commands: "convert", about: aboutFormat, usage: "name class folders after labels (default) or names",
 			choices: choices("class-folders"), to: func(s *settings) any { return &s.ClassFolders }},
 		{name: "metadata-csv", commands: "convert", about: aboutFormat, usage: "add metadata.csv, a line per image, to PNG folders",
 			detail: "Its columns are file_name, label, class (where class names are known) and the other scalar columns.",
@@ -347,6 +342,9 @@ func (f flagSpec) read(c *cli.Command, s *settings) error {
 	if !c.IsSet(name) && f.preset == "" {
 		return nil
 	}
+	if c.Value(name) == any("") {
+		return usagef("--%s is empty", name).WithHint("perhaps a shell variable is not set")
+	}
 	if f.choices != nil {
 		if err := convert.CheckChoice(name, c.String(name), f.choices); err != nil {
 			return err
@@ -388,9 +386,6 @@ func (f flagSpec) checkRange(n int64) error {
 
 // parseTo reads the value of --to: names of formats, separated by commas.
 func parseTo(s *settings, text string) error {
-	if text == "" {
-		return usagef("--to is empty").WithHint("perhaps a variable of the shell is not set")
-	}
 	s.To = strings.Split(text, ",")
 	return nil
 }

@@ -18,7 +18,8 @@ const inspectUsage = `idxport inspect INPUT... [flags]
 
 INPUT is as in convert. Inspect reads every file to its end and prints its shape, type and sizes,
 whether it is complete, the range of its values, its labels with their class names, and the files
-it is paired with. The exit code is 65 if a file is damaged.`
+it is paired with. The exit code is 65 if a file is damaged, unless --salvage
+is given.`
 
 // inspectCommand is `idxport inspect`.
 func (p *program) inspectCommand() *cli.Command {
@@ -71,6 +72,8 @@ func (p *program) printFile(f fileReport) error {
 		fmt.Fprintf(w, "  complete\tyes\n  problem\t%s\n", f.Problem.Message)
 	case f.Whole:
 		fmt.Fprintln(w, "  complete\tyes")
+	case f.Problem != nil && f.Problem.Code == codeNames[exitUsage]: // the file may be complete
+		fmt.Fprintf(w, "  problem\t%s\n", f.Problem.Message)
 	case f.Problem != nil:
 		fmt.Fprintf(w, "  complete\tno: %s\n", f.Problem.Message)
 	default:
@@ -105,6 +108,13 @@ func (p *program) printFile(f fileReport) error {
 // sizeText returns the sizes of a file and of its payload.
 func sizeText(f *convert.File) string {
 	payload := "payload " + display.Bytes(f.PayloadBytes)
+	switch {
+	case f.Whole:
+	case f.PayloadBytes == 0 && f.FileBytes >= 0:
+		return display.Bytes(f.FileBytes)
+	default:
+		payload = "expected " + payload
+	}
 	switch {
 	case f.Format != "" && f.FileBytes < 0:
 		return payload

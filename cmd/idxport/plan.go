@@ -137,7 +137,11 @@ func (p *program) onPlan(name, usage, text string, do func(context.Context, *pla
 	return p.command(&cli.Command{Name: name, Usage: usage, UsageText: "idxport " + name + " --plan FILE [flags]\n\n" + text},
 		func(ctx context.Context, c *cli.Command, s *settings, r *report) error {
 			if c.Args().Present() {
-				return usagef("found the argument %s, expected --plan FILE alone", c.Args().First())
+				e := usagef("unexpected argument %s", c.Args().First())
+				if s.plan == "" {
+					e = e.WithHint("idxport %s --plan %s", name, shell.Path(c.Args().First()))
+				}
+				return e
 			}
 			work, err := readPlan(ctx, s, r)
 			if err != nil {

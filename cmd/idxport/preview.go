@@ -76,7 +76,7 @@ func parseSheets(s *settings) (*sheetArg, error) {
 // parseSheet parses the -o argument of preview.
 func parseSheet(arg string) (*sheetArg, error) {
 	if arg == "" {
-		return nil, usagef("-o is empty").WithHint("perhaps a variable of the shell is not set")
+		return nil, usagef("-o is empty").WithHint("perhaps a shell variable is not set")
 	}
 	f, path, named, err := convert.CutFormat(convert.LocalPath(arg))
 	switch {

@@ -285,6 +285,6 @@ const (
 	maxShown        = 256 << 20 // bytes of records in memory, and of a sheet
 )
 
-const showLess = "--images 1, --rows 0:1000 or --scale 1"
+const showLess = "a smaller --images, such as 1, or --scale 1"
 
 func noRows(t *convert.Table) error { return usagef("%s has no rows to show", t.Label()) }
