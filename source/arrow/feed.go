@@ -319,8 +319,7 @@ func (d *feed) readFooter() {
 	d.addPlaces(t, fieldRecordBatches, headerRecordBatch, start)
 }
 
-// addPlaces adds the places of the messages of a kind, which a field of the footer lists. The
-// footer begins at offset start.
+// addPlaces adds the messages of a kind that a field of the footer, which is at start, lists.
 func (d *feed) addPlaces(t flatTable, field int, kind byte, start int64) {
 	const blockSize = 24 // struct Block {offset: long; metaDataLength: int; bodyLength: long}
 	pos, n := t.vector(field, blockSize)

@@ -26,8 +26,7 @@ func flatRoot(buffer []byte) flatTable {
 
 var errOutside = errors.New("a vector outside of its buffer, or too many shared parts")
 
-// refuseOutside must be deferred by functions that read tables of the message at offset. If an
-// offset in them leads outside the buffer, it replaces the panic by one with an error about damage.
+// refuseOutside, deferred, reports offsets outside the metadata as damage of the message at offset.
 func refuseOutside(offset int64) {
 	p := recover()
 	if _, outside := p.(runtime.Error); outside || p == errOutside {

@@ -217,16 +217,14 @@ func (r *resolver) textLabels(c *Column) (err error) {
 	return nil
 }
 
-// OtherClasses returns the error for a dictionary whose texts differ from those of the previous
-// one.
+// OtherClasses returns the error for a dictionary with other texts than the previous dictionary.
 func OtherClasses(column string, found, expected []string) *fault.Error {
 	return unsupported(column, "write all dictionaries with the same categories: use Enum in polars, or set_categories in pandas",
 		"found a dictionary of the %d texts %.80q, expected the %d texts of the previous dictionary, %.80q",
 		len(found), found[:min(len(found), 8)], len(expected), expected[:min(len(expected), 8)])
 }
 
-// sameType reports whether the fields of g can become one tensor: their types are equal, or all are
-// integers.
+// sameType reports whether the fields of g have one type or are all integers, as a tensor needs.
 func (r *resolver) sameType(g flat.Field) bool {
 	d, _ := r.dtype(&r.Fields[g.Columns[0]])
 	return !slices.ContainsFunc(g.Columns, func(i int) bool {
@@ -284,8 +282,8 @@ func (r *resolver) dtype(f *Field) (d idx.DType, replaced string) {
 	return usual, f.Number.String()
 }
 
-// setShape gives c the shape in the metadata of f or in the options, if one of them has n elements,
-// and reports whether it did.
+// setShape reports whether the metadata of f or the options have a shape of n elements, and sets
+// it.
 func (r *resolver) setShape(c *Column, f *Field, n int64) bool {
 	known, ok := f.shape()
 	if found, _ := product(known); ok && len(known) > 0 && found == n {

@@ -11,9 +11,8 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// skipPreamble consumes everything that may precede the data: a byte order mark, the line sep=;
-// that Excel writes, empty lines, and comments, which begin with #. The last comment is kept for
-// firstLine.
+// skipPreamble consumes all that may precede the data: a byte order mark, Excel's line sep=; empty
+// lines, and comments, which begin with #. It keeps the last comment for firstLine.
 func (t *Table) skipPreamble() error {
 	const limit = 1 << 20 // bytes
 	line := t.in.peek(limit)
@@ -45,9 +44,8 @@ func (t *Table) skipPreamble() error {
 		WithHint("remove them: grep -v -e '^#' -e '^$' FILE.csv >rows.csv")
 }
 
-// firstLine returns the first line of the data, a header or a row. It returns the last comment
-// before that line instead if both have the same number of fields, as numpy.savetxt writes them, or
-// if no line follows.
+// firstLine returns the first line, a header or a row. It returns the comment before it instead if
+// both have the same number of fields, as numpy.savetxt writes them, or if no line follows.
 func (t *Table) firstLine(limit int) ([]byte, error) {
 	line, err := t.in.next(limit)
 	kept := t.in.keep
@@ -157,12 +155,10 @@ func findCount(line []byte, comma byte, count int) (order []int, shifted bool) {
 	return order, shift > 0
 }
 
-// decisive is how many fields of a numbered line must be far larger than all values below them to
-// show that the line is a header.
+// decisive is how many numbers in the first line must far exceed their columns to make it a header.
 const decisive = 8
 
-// decideByRows reports whether line, which has the numbers of findCount, is a header. It compares
-// line with the rows after it.
+// decideByRows compares line, which findCount accepted, with the next rows: is it a header?
 func (t *Table) decideByRows(line []byte) (bool, error) {
 	numbers := make([]float64, 0, t.count)
 	eachField(line, t.comma, func(_ int, text []byte) bool {

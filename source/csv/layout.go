@@ -106,8 +106,7 @@ func shapeError(format string, args ...any) error {
 	return fault.New(fault.Usage, format, args...).WithHint("give the shape of one record, as in --shape 28x28")
 }
 
-// elements returns the number of elements of a record of the given shape, or −1 if that is not
-// valid.
+// elements returns the number of elements of a record of this shape, or −1 if it is not valid.
 func elements(shape []int) int {
 	n, ok := idx.Product(1, shape)
 	if !ok || n < 1 || n > math.MaxInt32 {
@@ -223,8 +222,7 @@ func (t *Table) checkNames() error {
 	return nil
 }
 
-// decide gives every field its column and its type: the one that fits the examined rows, unless the
-// caller gave a type.
+// decide gives every field its column and type: that of the caller, or one for the examined rows.
 func (t *Table) decide(o source.ReadOptions) error {
 	tensors := slices.ContainsFunc(t.fields, func(f field) bool { return f.Shape != nil })
 	for i := range t.fields {
@@ -324,9 +322,8 @@ func (t *Table) arrangeLike(o source.ReadOptions) error {
 	return t.checkNames()
 }
 
-// applyLike gives f the type and shape of its counterpart among columns: the one of the same name,
-// or else the only scalar or tensor with as many elements. An integer type that does not hold the
-// examined values is not used.
+// applyLike gives f the type and shape of the column of the same name, or else of the only scalar
+// or tensor with as many elements. It skips an integer type that does not hold the examined values.
 func (t *Table) applyLike(f *field, columns []source.Column) {
 	i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == f.Name && c.Elements() == f.count })
 	if i < 0 && f.count == 1 {

@@ -206,8 +206,7 @@ func content(field []byte) []byte {
 }
 
 // validQuotes reports whether the quotes of field, if any, follow RFC 4180: around it, and doubled
-// inside. Other quotes are only characters of a text; read as quotes, they would join fields and
-// rows.
+// inside. Other quotes are part of a text, and would join fields and rows.
 func validQuotes(field []byte) bool {
 	if bytes.IndexByte(field, '"') < 0 {
 		return true

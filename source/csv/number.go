@@ -104,9 +104,9 @@ func (n number) fits64(text []byte) bool {
 	return string(bytes.TrimLeft(text, "+-0")) == strconv.FormatFloat(math.Abs(n.value), 'f', 0, 64)
 }
 
-// parseShort32 reads a number with a decimal point and at most maxDigits32 digits, which float32
-// holds in the sense of fits32. ok is false for everything else, and for zeros, which may be
-// numbers that are too small for a float32.
+// parseShort32 reads a number with a point and at most maxDigits32 digits, for which fits32 is
+// true. ok is false for all other text, and for zeros, which may be numbers too small for a
+// float32.
 func parseShort32(text []byte) (v float32, ok bool) {
 	digits := text
 	if len(text) > 0 && text[0] == '-' {
@@ -213,8 +213,7 @@ func (t *Table) observeLine(line []byte, row int64) {
 	})
 }
 
-// observeTail examines the lines of text, the end of the file, except the first, which is
-// incomplete.
+// observeTail examines all lines of text, the end of the file, but the first, which is incomplete.
 func (t *Table) observeTail(text []byte) {
 	n := bytes.IndexByte(text, '\n')
 	if n < 0 || bytes.ContainsRune(text, '"') {

@@ -149,8 +149,7 @@ func (t *Table) begin(tail []byte, o source.ReadOptions) error {
 	return t.examineRows(tail, o)
 }
 
-// findFields finds the fields and their names from the first line. No line may have more than limit
-// bytes.
+// findFields finds the fields by the first line. No line may have more than limit bytes.
 func (t *Table) findFields(line []byte, limit int, o source.ReadOptions) error {
 	t.comma = cmp.Or(t.comma, findSeparator(line))
 	if t.comma != ',' && !strings.Contains(strings.ToLower(t.origin), ".tsv") {

@@ -127,9 +127,8 @@ func suggestions(path string) []string {
 		"--dataset %s adds its class names", filepath.Base(dir), d.Title, d.Name)}
 }
 
-// selectSet returns the candidates of the requested data set. If none is requested, it returns all,
-// but several data sets are an error. Files whose names have neither a known data set nor a split
-// are tables of their own, and are not counted as a data set.
+// selectSet returns the candidates of the requested data set, or all if they belong to one. Files
+// without a known data set or split are tables of their own, and do not count as data sets.
 func (f finder) selectSet(dir string, all []candidate) ([]candidate, error) {
 	asked := f.options.Dataset
 	if asked == "" || asked == DatasetNone {

@@ -189,9 +189,8 @@ func (n Name) set() string {
 	return "/" + n.Prefix
 }
 
-// columnOf returns the name of the column that the file n would be in the table of other, which has
-// images or labels: weather for train-weather beside train-images. It is empty if n does not belong
-// to that table.
+// columnOf returns the name of the column n in the table of other, a file of images or labels:
+// weather for train-weather beside train-images. It is empty if n does not belong to that table.
 func (n Name) columnOf(other Name) string {
 	rest, ok := n.Prefix, n.Split == other.Split
 	if n.Split == "" && other.Split != "" { // of validation-weather: alone, the word does not name a split

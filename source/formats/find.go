@@ -386,9 +386,8 @@ var splitNames = []string{"train", "test", "val", "valid", "validation"}
 // maxExamined is how many entries of a folder are examined for images: there may be a million.
 const maxExamined = 1 << 10
 
-// hasClassFolders reports whether some of the folders of dir with PNG files are not named after
-// splits: otherwise each folder is a table. photos reports whether there are images of other
-// formats.
+// hasClassFolders reports whether folders of dir have PNG files, and not all of these are named
+// after splits, each of which is a table. photos reports whether there are other images.
 func hasClassFolders(files source.Files, dir string, folders []string) (images, photos bool, err error) {
 	image, table := "", ""
 	for _, name := range folders {

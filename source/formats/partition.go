@@ -25,9 +25,8 @@ import (
 // nullPartition is the value of the folder of rows without a value, in the style of Hive.
 const nullPartition = "__HIVE_DEFAULT_PARTITION__"
 
-// partitionKey returns the column and the value in the name of a folder. If the folder is at the
-// top of the partitioned folder, split=train is not a key: the folder is a split and a table of its
-// own.
+// partitionKey returns the column and the value in the name of a folder. At the top of the tree,
+// split=train is not a key: that folder is a split, with a table of its own.
 func partitionKey(name string, top bool) (key, value string, ok bool) {
 	key, value, ok = strings.Cut(name, "=")
 	return unescaped(key), unescaped(value), ok && key != "" && (key != "split" || !top)
@@ -101,8 +100,7 @@ func (p *partitions) refuse(path string, err error) {
 // and again. pyarrow writes at most 1,024 by default.
 const maxPartitions = 10_000
 
-// visit collects the files in the folder dir, whose entries are l and whose path has the given
-// values.
+// visit collects the files of dir, whose entries are l. values are those in the path of dir.
 func (p *partitions) visit(dir string, l listing, values []int64) error {
 	if p.folders++; p.folders > maxPartitions {
 		return fault.New(fault.Usage, "found more than %d folders, expected fewer partitions", maxPartitions).In(dir).WithHint("give one of the folders")

@@ -131,8 +131,7 @@ func (h *header) transpose(dst, src []byte) {
 	}
 }
 
-// offset returns the offset in the file of an element of a record. The elements of the record are
-// numbered in C order.
+// offset returns the file offset of an element of a record; element counts in C order.
 func (h *header) offset(row int64, element int) int64 {
 	index := row*(h.recordSize()/int64(h.number.Size())) + int64(element)
 	if h.fortran {

@@ -102,8 +102,7 @@ func readFull(r io.Reader, p []byte, offset int64) (int, error) {
 	return n, err
 }
 
-// formatError returns the error for a file that does not begin with the bytes begin, as the
-// expected format does.
+// formatError returns the error for a file that does not begin with begin, as expected files do.
 func formatError(start []byte, expected, begin string) error {
 	if len(start) == 0 {
 		return fault.New(fault.Truncated, "the file is empty, expected %s", expected).At(0).WithHint(hintDamaged)
@@ -131,8 +130,7 @@ func numberOf(descr string) source.Number {
 	}[descr]
 }
 
-// newHeader returns the header that d describes, if it can be read. The text of the header begins
-// at offset base, the elements at offset size.
+// newHeader checks d, and returns its header. The text is at offset base, the elements at size.
 func newHeader(d description, base, size int64) (*header, error) {
 	unsupported := func(hint, message string, values ...any) error {
 		return fault.New(fault.Unsupported, message, values...).At(base).WithHint("%s", hint)
